@@ -1,0 +1,64 @@
+/* measure.h: what the measuring programs share: clock, batches, output.
+ * A batch size is found by rank 0 from a short trial, so that slow and fast libraries take about the same
+ * time; the best batch is reported on request pairs, the median batch where ranks outnumber the CPUs. */
+#ifndef MEASURE_H
+#define MEASURE_H
+
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MEASURE_BATCHES = 12 };
+
+typedef void (*measure_step)(void *what);
+
+static int measure_by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Seconds for one step, on rank 0 (the other ranks get something unspecified). Every rank must call it.
+ * `batch` seconds are spent on each of the batches; `median` chooses the median batch, else the best one. */
+static double measure(measure_step step, void *what, double batch, int median)
+{
+    double times[MEASURE_BATCHES], start;
+    int turns = 2, rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    step(what);
+    for (;;) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        start = MPI_Wtime();
+        for (int i = 0; i < turns; i++) step(what);
+        double took = MPI_Wtime() - start;
+        int more = took < batch / 4 && turns < 1 << 24;
+        int next = more ? turns * 4 : (int)(turns * batch / took) + 1;
+        int plan[2] = {more, next};
+        MPI_Bcast(plan, 2, MPI_INT, 0, MPI_COMM_WORLD);
+        turns = plan[1];
+        if (!plan[0]) break;
+    }
+    for (int k = 0; k < MEASURE_BATCHES; k++) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        start = MPI_Wtime();
+        for (int i = 0; i < turns; i++) step(what);
+        times[k] = (MPI_Wtime() - start) / turns;
+    }
+    qsort(times, MEASURE_BATCHES, sizeof *times, measure_by_value);
+    return median ? times[MEASURE_BATCHES / 2] : times[0];
+}
+
+static void measure_report(const char *name, double value, const char *unit)
+{
+    printf("result %s %.6g %s\n", name, value, unit);
+    fflush(stdout);
+}
+
+static void measure_fail(const char *what)
+{
+    fprintf(stderr, "wrong result: %s\n", what);
+    MPI_Abort(MPI_COMM_WORLD, 3);
+}
+
+#endif

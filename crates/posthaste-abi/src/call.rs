@@ -1,0 +1,146 @@
+//! The door: how every C function is defined, and what surrounds its body.
+//!
+//! [`mpi_fn!`] defines a function under both of its names, `MPI_X` and the profiling name `PMPI_X`
+//! (MPI-5.0 §15.2). Both are real exports with the same body, and nothing inside the library calls either, so
+//! a tool may override one and reach the other. [`unsupported!`] does the same for functions that do not work
+//! yet. Around a body stands [`guarded`]: has MPI been initialised, is it finalised; and errors go to the
+//! error handler (`failure.rs`). What must stay true: an entry never panics and never unwinds into C.
+
+use std::ffi::c_int;
+
+use posthaste_core::error::{Error, ErrorClass, Result};
+
+use crate::constants::{MPI_SUCCESS, MPI_T_ERR_NOT_SUPPORTED};
+use crate::failure::{self, Site};
+use crate::library::{Life, inside, life};
+
+/// Runs the body of an entry that needs MPI to be initialised, and turns its outcome into an error code.
+#[inline(always)]
+pub(crate) fn guarded(call: &'static str, site: impl Into<Site>, body: impl FnOnce() -> Result<()>) -> c_int {
+    let outcome = if inside().is_some() { body() } else { Err(outside()) };
+    match outcome {
+        Ok(()) => MPI_SUCCESS,
+        Err(error) => failure::raise(call, site.into(), &error),
+    }
+}
+
+/// The same where only the failure tells to which object it belongs, as in functions on requests.
+#[inline(always)]
+pub(crate) fn located(call: &'static str, body: impl FnOnce() -> Result<(), Located>) -> c_int {
+    let outcome = if inside().is_some() { body() } else { Err(outside().into()) };
+    match outcome {
+        Ok(()) => MPI_SUCCESS,
+        Err(Located { site, error }) => failure::raise(call, site, &error),
+    }
+}
+
+/// An error and the object it belongs to.
+pub(crate) struct Located {
+    /// The object.
+    pub(crate) site: Site,
+    /// The error.
+    pub(crate) error: Error,
+}
+
+impl From<Error> for Located {
+    fn from(error: Error) -> Self {
+        Self { site: Site::Process, error }
+    }
+}
+
+/// Runs the body of an entry that may be called at any time (MPI-5.0 §11.4.1).
+#[inline(always)]
+pub(crate) fn unguarded(call: &'static str, body: impl FnOnce() -> Result<()>) -> c_int {
+    match body() {
+        Ok(()) => MPI_SUCCESS,
+        Err(error) => failure::raise(call, Site::Process, &error),
+    }
+}
+
+/// Outcome of a function that does not work yet.
+#[cold]
+#[inline(never)]
+pub(crate) fn raise_unsupported(call: &'static str) -> c_int {
+    if call.starts_with("MPI_T_") {
+        // Functions of the tool interface never call an error handler (MPI-5.0 §15.3.10).
+        return MPI_T_ERR_NOT_SUPPORTED;
+    }
+    let site = if call.starts_with("MPI_File_") {
+        Site::File(crate::constants::MPI_FILE_NULL)
+    } else {
+        Site::Process
+    };
+    guarded(call, site, || Err(Error::Unsupported(call)))
+}
+
+#[cold]
+fn outside() -> Error {
+    let text = match life() {
+        Life::Before => "it was called before MPI_Init",
+        Life::Inside | Life::After => "it was called after MPI_Finalize",
+    };
+    Error::other(ErrorClass::Other, text)
+}
+
+/// Defines C functions, each under both names. Four forms of a body:
+/// `raises comm => { … }` gives `Result<()>`, needs MPI to be initialised, and errors go to the error handler of
+/// `comm` (or of a window, file, session, or `Site::Process`); `raises where it belongs { … }` gives
+/// `Result<(), Located>` for errors that know their object; `anytime { … }` gives `Result<()>` and may run before
+/// `MPI_Init`; `-> T { … }` gives the C result itself.
+macro_rules! mpi_fn {
+    () => {};
+    ($(#[$meta:meta])* fn $name:ident / $pname:ident($($arg:ident: $ty:ty),* $(,)?)
+        raises where it belongs $body:block $($rest:tt)*) => {
+        $crate::call::both! { [$(#[$meta])*] $name $pname ($($arg: $ty),*) -> std::ffi::c_int {
+            $crate::call::located(stringify!($name), || $body)
+        } }
+        $crate::call::mpi_fn! { $($rest)* }
+    };
+    ($(#[$meta:meta])* fn $name:ident / $pname:ident($($arg:ident: $ty:ty),* $(,)?)
+        raises $site:expr => $body:block $($rest:tt)*) => {
+        $crate::call::both! { [$(#[$meta])*] $name $pname ($($arg: $ty),*) -> std::ffi::c_int {
+            $crate::call::guarded(stringify!($name), $site, || $body)
+        } }
+        $crate::call::mpi_fn! { $($rest)* }
+    };
+    ($(#[$meta:meta])* fn $name:ident / $pname:ident($($arg:ident: $ty:ty),* $(,)?)
+        anytime $body:block $($rest:tt)*) => {
+        $crate::call::both! { [$(#[$meta])*] $name $pname ($($arg: $ty),*) -> std::ffi::c_int {
+            $crate::call::unguarded(stringify!($name), || $body)
+        } }
+        $crate::call::mpi_fn! { $($rest)* }
+    };
+    ($(#[$meta:meta])* fn $name:ident / $pname:ident($($arg:ident: $ty:ty),* $(,)?)
+        -> $ret:ty $body:block $($rest:tt)*) => {
+        $crate::call::both! { [$(#[$meta])*] $name $pname ($($arg: $ty),*) -> $ret $body }
+        $crate::call::mpi_fn! { $($rest)* }
+    };
+}
+
+/// Defines C functions that do not work yet; the literal is their section of MPI-5.0.
+macro_rules! unsupported {
+    ($section:literal; $(fn $name:ident / $pname:ident($($arg:ident: $ty:ty),* $(,)?);)*) => {$(
+        $crate::call::both! {
+            [#[doc = concat!("MPI-5.0 §", $section, ". Not implemented yet.")]]
+            $name $pname ($($arg: $ty),*) -> std::ffi::c_int {
+                $(let _ = $arg;)*
+                $crate::call::raise_unsupported(stringify!($name))
+            }
+        }
+    )*};
+}
+
+/// The two exports of one function.
+macro_rules! both {
+    ([$(#[$meta:meta])*] $name:ident $pname:ident ($($arg:ident: $ty:ty),*) -> $ret:ty $body:block) => {
+        $(#[$meta])*
+        #[unsafe(no_mangle)]
+        pub extern "C" fn $name($($arg: $ty),*) -> $ret $body
+
+        #[doc = concat!("Profiling name of [`", stringify!($name), "`].")]
+        #[unsafe(no_mangle)]
+        pub extern "C" fn $pname($($arg: $ty),*) -> $ret $body
+    };
+}
+
+pub(crate) use {both, mpi_fn, unsupported};

@@ -1,0 +1,203 @@
+//! C functions for starting and ending MPI, versions, memory, timers, profiling control and addresses
+//! (MPI-5.0 chapters 9 and 11, §5.1.5, §15.2).
+//!
+//! Called by user programs; each entry turns handles into objects and calls one function of the engine.
+
+use std::ffi::{c_char, c_int, c_void};
+use std::sync::OnceLock;
+use std::sync::atomic::Ordering;
+use std::thread;
+use std::time::Instant;
+
+use posthaste_core::error::{Error, ErrorClass, Result};
+
+use crate::call::{mpi_fn, unsupported};
+use crate::constants::{
+    MPI_COMM_SELF, MPI_MAX_LIBRARY_VERSION_STRING, MPI_MAX_PROCESSOR_NAME, MPI_SUBVERSION, MPI_SUCCESS,
+    MPI_THREAD_FUNNELED, MPI_THREAD_MULTIPLE, MPI_THREAD_SERIALIZED, MPI_THREAD_SINGLE, MPI_VERSION,
+};
+use crate::failure::{self, Site};
+use crate::library::{self, Life, library, life};
+use crate::pointer::Out;
+use crate::types::{MPI_Aint, MPI_Comm, MPI_Info};
+
+// The machine.
+unsupported! {
+    "9.1";
+    fn MPI_Get_hw_resource_info / PMPI_Get_hw_resource_info(hw_info: Out<MPI_Info>);
+}
+
+// Starting and ending MPI.
+mpi_fn! {
+    /// MPI-5.0 §11.2.1
+    fn MPI_Init / PMPI_Init(argc: Out<c_int>, argv: Out<*mut *mut c_char>) anytime {
+        let _ = (argc, argv);
+        start(MPI_THREAD_SINGLE).map(drop)
+    }
+    /// MPI-5.0 §11.6.2
+    fn MPI_Init_thread / PMPI_Init_thread(argc: Out<c_int>, argv: Out<*mut *mut c_char>, required: c_int,
+        provided: Out<c_int>) anytime {
+        let _ = (argc, argv);
+        let levels = [MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED, MPI_THREAD_MULTIPLE];
+        if !levels.contains(&required) {
+            return Err(Error::invalid(ErrorClass::Arg, "required", required,
+                "MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED or MPI_THREAD_MULTIPLE"));
+        }
+        provided.set("provided", MPI_THREAD_SINGLE)?;
+        provided.set("provided", start(required)?)
+    }
+    /// MPI-5.0 §11.2.2
+    fn MPI_Finalize / PMPI_Finalize() raises Site::Process => {
+        finish()
+    }
+    /// MPI-5.0 §9.3.2. Ends the whole job, whichever communicator is given.
+    fn MPI_Abort / PMPI_Abort(comm: MPI_Comm, errorcode: c_int) anytime {
+        let _ = comm;
+        let rank = failure::WORLD_RANK.load(Ordering::Relaxed);
+        if rank >= 0 {
+            eprintln!("posthaste: MPI_Abort({errorcode}) was called on rank {rank} of MPI_COMM_WORLD");
+        } else {
+            eprintln!("posthaste: MPI_Abort({errorcode}) was called");
+        }
+        failure::abort(errorcode)
+    }
+    /// MPI-5.0 §11.6.2
+    fn MPI_Query_thread / PMPI_Query_thread(provided: Out<c_int>) raises Site::Process => {
+        provided.set("provided", library().provided)
+    }
+    /// MPI-5.0 §11.6.2
+    fn MPI_Is_thread_main / PMPI_Is_thread_main(flag: Out<c_int>) raises Site::Process => {
+        flag.set("flag", c_int::from(library().main == thread::current().id()))
+    }
+}
+
+// The machine and memory for messages.
+mpi_fn! {
+    /// MPI-5.0 §9.1.2
+    fn MPI_Get_processor_name / PMPI_Get_processor_name(name: Out<c_char>, resultlen: Out<c_int>)
+        raises Site::Process => {
+        let length = name.set_text("name", &host_name(), MPI_MAX_PROCESSOR_NAME as usize)?;
+        resultlen.set("resultlen", length)
+    }
+    /// MPI-5.0 §9.2
+    fn MPI_Alloc_mem / PMPI_Alloc_mem(size: MPI_Aint, info: MPI_Info, baseptr: *mut c_void)
+        raises Site::Process => {
+        let _ = info;
+        let size = usize::try_from(size)
+            .map_err(|_| Error::invalid(ErrorClass::Arg, "size", size, "0 or more"))?;
+        Out::<*mut c_void>::at(baseptr).set("baseptr", heap::allocate(size)?)
+    }
+    /// MPI-5.0 §9.2
+    fn MPI_Free_mem / PMPI_Free_mem(base: *mut c_void) raises Site::Process => {
+        heap::free(base);
+        Ok(())
+    }
+}
+
+mpi_fn! {
+    /// MPI-5.0 §11.4.1
+    fn MPI_Initialized / PMPI_Initialized(flag: Out<c_int>) anytime {
+        flag.set("flag", c_int::from(life() != Life::Before))
+    }
+    /// MPI-5.0 §11.4.1
+    fn MPI_Finalized / PMPI_Finalized(flag: Out<c_int>) anytime {
+        flag.set("flag", c_int::from(life() == Life::After))
+    }
+    /// MPI-5.0 §9.1.1
+    fn MPI_Get_version / PMPI_Get_version(version: Out<c_int>, subversion: Out<c_int>) anytime {
+        version.set("version", MPI_VERSION)?;
+        subversion.set("subversion", MPI_SUBVERSION)
+    }
+    /// MPI-5.0 §9.1.1
+    fn MPI_Get_library_version / PMPI_Get_library_version(version: Out<c_char>, resultlen: Out<c_int>) anytime {
+        let length = version.set_text("version", LIBRARY_VERSION, MPI_MAX_LIBRARY_VERSION_STRING as usize)?;
+        resultlen.set("resultlen", length)
+    }
+    /// MPI-5.0 §9.6
+    fn MPI_Wtime / PMPI_Wtime() -> f64 {
+        epoch().elapsed().as_secs_f64()
+    }
+    /// MPI-5.0 §9.6
+    fn MPI_Wtick / PMPI_Wtick() -> f64 {
+        1e-9
+    }
+    /// MPI-5.0 §15.2.4. The standard's further arguments are for tools; this library has no use for them.
+    fn MPI_Pcontrol / PMPI_Pcontrol(level: c_int) -> c_int {
+        let _ = level;
+        MPI_SUCCESS
+    }
+    /// MPI-5.0 §5.1.5
+    fn MPI_Get_address / PMPI_Get_address(location: *const c_void, address: Out<MPI_Aint>) anytime {
+        address.set("address", location.addr() as MPI_Aint)
+    }
+    /// MPI-5.0 §5.1.5
+    fn MPI_Aint_add / PMPI_Aint_add(base: MPI_Aint, disp: MPI_Aint) -> MPI_Aint {
+        base.wrapping_add(disp)
+    }
+    /// MPI-5.0 §5.1.5
+    fn MPI_Aint_diff / PMPI_Aint_diff(addr1: MPI_Aint, addr2: MPI_Aint) -> MPI_Aint {
+        addr1.wrapping_sub(addr2)
+    }
+}
+
+/// What `MPI_Get_library_version` says. It must not begin like another library's, or bindings such as mpi4py
+/// would apply that library's workarounds.
+const LIBRARY_VERSION: &str =
+    concat!("posthaste ", env!("CARGO_PKG_VERSION"), ", an MPI-5.0 library with the standard ABI 1.0");
+
+/// The moment that `MPI_Wtime` counts from: its first call in this process.
+fn epoch() -> Instant {
+    static EPOCH: OnceLock<Instant> = OnceLock::new();
+    *EPOCH.get_or_init(Instant::now)
+}
+
+/// Starts MPI, once in the life of the process.
+fn start(required: c_int) -> Result<c_int> {
+    match life() {
+        Life::Before => library::start(required),
+        Life::Inside => Err(Error::other(ErrorClass::Other, "MPI has been initialised already")),
+        Life::After => Err(Error::other(ErrorClass::Other, "MPI was finalised; it cannot be initialised again")),
+    }
+}
+
+/// Ends MPI: first the attributes of `MPI_COMM_SELF`, whose callbacks may still use everything
+/// (MPI-5.0 §11.2.4), then the engine.
+fn finish() -> Result<()> {
+    crate::attribute::delete_all_of_comm(MPI_COMM_SELF)?;
+    library().world.finalize()?;
+    library::end();
+    Ok(())
+}
+
+/// The name of this host.
+fn host_name() -> String {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let name = name.trim();
+    if name.is_empty() { "localhost".to_string() } else { name.to_string() }
+}
+
+/// Memory that C programs get and give back.
+mod heap {
+    use super::{Error, Result, c_int, c_void};
+
+    /// Cache lines of the processors we run on, and enough for every datatype.
+    const ALIGN: usize = 64;
+
+    unsafe extern "C" {
+        fn posix_memalign(place: *mut *mut c_void, align: usize, size: usize) -> c_int;
+        #[link_name = "free"]
+        fn release(base: *mut c_void);
+    }
+
+    pub(super) fn allocate(size: usize) -> Result<*mut c_void> {
+        let mut base = std::ptr::null_mut();
+        // SAFETY: `base` is a place for the result, and the alignment a power of two.
+        let code = unsafe { posix_memalign(&mut base, ALIGN, size.max(1)) };
+        if code == 0 { Ok(base) } else { Err(Error::NoMemory(format!("there is no memory for {size} bytes"))) }
+    }
+
+    pub(super) fn free(base: *mut c_void) {
+        // SAFETY: the caller's promise: NULL or memory that `allocate` gave and that was not given back yet.
+        unsafe { release(base) };
+    }
+}

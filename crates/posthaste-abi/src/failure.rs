@@ -1,0 +1,233 @@
+//! What happens when a call fails: the sentence, the error handler, the error code (MPI-5.0 §9.3).
+//!
+//! Called by `call.rs` when an entry returns an error. The sentence names the call, the rank and the
+//! communicator; the error itself names the argument. `MPI_ERRORS_ARE_FATAL`, which is every communicator's
+//! handler until the program sets another, prints it once and ends the job. Error codes are the error classes;
+//! `MPI_Error_string` adds the latest sentence of that class on the calling thread.
+
+use std::cell::RefCell;
+use std::ffi::{c_int, c_void};
+use std::fmt;
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use posthaste_core::error::{Error, ErrorClass};
+
+use crate::communicator;
+use crate::constants::MPI_COMM_SELF;
+use crate::errhandler as errcode;
+use crate::library::inside;
+use crate::types::{MPI_Comm, MPI_File, MPI_Session, MPI_Win};
+
+/// The object an error belongs to; its error handler is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Site {
+    /// A communicator.
+    Comm(MPI_Comm),
+    /// A window.
+    Win(MPI_Win),
+    /// A file, or `MPI_FILE_NULL` for calls that open or delete one.
+    File(MPI_File),
+    /// A session.
+    Session(MPI_Session),
+    /// No object: the error is raised on `MPI_COMM_SELF` (MPI-5.0 §9.3).
+    Process,
+}
+
+impl From<MPI_Comm> for Site {
+    fn from(comm: MPI_Comm) -> Self {
+        Self::Comm(comm)
+    }
+}
+
+impl From<MPI_Win> for Site {
+    fn from(win: MPI_Win) -> Self {
+        Self::Win(win)
+    }
+}
+
+impl From<MPI_File> for Site {
+    fn from(file: MPI_File) -> Self {
+        Self::File(file)
+    }
+}
+
+impl From<MPI_Session> for Site {
+    fn from(session: MPI_Session) -> Self {
+        Self::Session(session)
+    }
+}
+
+/// What to do with an error: an error handler (MPI-5.0 §9.3).
+#[derive(Clone, Debug)]
+pub(crate) enum Handler {
+    /// `MPI_ERRORS_ARE_FATAL`: print the sentence and end all processes of the job.
+    Fatal,
+    /// `MPI_ERRORS_ABORT`: print the sentence and end the processes of the communicator.
+    Abort,
+    /// `MPI_ERRORS_RETURN`: return the error code.
+    Return,
+    /// A function of the program; its handle keeps the object's identity.
+    User(Arc<UserHandler>),
+}
+
+/// An error handler of the program.
+#[derive(Debug)]
+pub(crate) enum UserHandler {
+    /// For communicators.
+    Comm(unsafe extern "C" fn(*mut MPI_Comm, *mut c_int, ...)),
+    /// For windows.
+    Win(unsafe extern "C" fn(*mut MPI_Win, *mut c_int, ...)),
+    /// For files.
+    File(unsafe extern "C" fn(*mut MPI_File, *mut c_int, ...)),
+    /// For sessions.
+    Session(unsafe extern "C" fn(*mut MPI_Session, *mut c_int, ...)),
+}
+
+/// This process's rank in the world; -1 before `MPI_Init`.
+pub(crate) static WORLD_RANK: AtomicI32 = AtomicI32::new(-1);
+
+thread_local! {
+    /// The latest sentence on this thread, and its class.
+    static LATEST: RefCell<Option<(ErrorClass, String)>> = const { RefCell::new(None) };
+}
+
+/// Handles the failure of `call` and returns its error code.
+#[cold]
+#[inline(never)]
+pub(crate) fn raise(call: &'static str, site: Site, error: &Error) -> c_int {
+    let class = error.class();
+    let sentence = Sentence { call, rank: WORLD_RANK.load(Ordering::Relaxed), site, error }.to_string();
+    let code = class as c_int;
+    match handler_of(site) {
+        Handler::Fatal | Handler::Abort => {
+            eprintln!("posthaste: {sentence} ({})", class.name());
+            abort(code);
+        }
+        handler => {
+            LATEST.with_borrow_mut(|latest| *latest = Some((class, sentence)));
+            if let Handler::User(function) = handler {
+                function.call(site, code);
+            }
+        }
+    }
+    code
+}
+
+/// Calls the error handler of an object for an error code that the program made (MPI-5.0 §9.3).
+pub(crate) fn call_handler(call: &'static str, site: Site, code: c_int) {
+    match handler_of(site) {
+        Handler::Fatal | Handler::Abort => {
+            let rank = WORLD_RANK.load(Ordering::Relaxed);
+            eprintln!(
+                "posthaste: {call} on rank {rank} of MPI_COMM_WORLD: the program raised error {code}: {}",
+                errcode::text(code)
+            );
+            abort(code);
+        }
+        Handler::Return => {}
+        Handler::User(function) => function.call(site, code),
+    }
+}
+
+impl UserHandler {
+    fn call(&self, site: Site, code: c_int) {
+        let mut code = code;
+        let end = std::ptr::null::<c_void>();
+        match (self, site) {
+            // SAFETY: the program gave this function for this use (MPI-5.0 §9.3.1); the arguments live through the call.
+            (Self::Comm(function), Site::Comm(mut comm)) => unsafe { function(&mut comm, &mut code, end) },
+            (Self::Comm(function), _) => {
+                let mut comm = MPI_COMM_SELF;
+                // SAFETY: as above.
+                unsafe { function(&mut comm, &mut code, end) }
+            }
+            // SAFETY: as above.
+            (Self::Win(function), Site::Win(mut win)) => unsafe { function(&mut win, &mut code, end) },
+            // SAFETY: as above.
+            (Self::File(function), Site::File(mut file)) => unsafe { function(&mut file, &mut code, end) },
+            (Self::Session(function), Site::Session(mut session)) => {
+                // SAFETY: as above.
+                unsafe { function(&mut session, &mut code, end) }
+            }
+            (Self::Win(_) | Self::File(_) | Self::Session(_), _) => {}
+        }
+    }
+}
+
+/// The latest sentence of this class on this thread.
+pub(crate) fn latest(class: ErrorClass) -> Option<String> {
+    LATEST.with_borrow(|latest| latest.as_ref().filter(|(c, _)| *c == class).map(|(_, text)| text.clone()))
+}
+
+/// Ends the job.
+pub(crate) fn abort(code: c_int) -> ! {
+    match inside() {
+        Some(library) => library.world.abort(code),
+        None => std::process::exit(if code == 0 { 1 } else { code }),
+    }
+}
+
+/// The handler of files that are not open yet.
+pub(crate) static FILE_NULL_HANDLER: RwLock<Handler> = RwLock::new(Handler::Return);
+
+/// The handler of the object an error belongs to. A bad handle has no object: the error goes to the process.
+fn handler_of(site: Site) -> Handler {
+    let process = || inside().map_or(Handler::Fatal, |library| library.comm_self.handler());
+    match site {
+        Site::File(_) => FILE_NULL_HANDLER.read().unwrap_or_else(PoisonError::into_inner).clone(),
+        Site::Comm(comm) if inside().is_some() => {
+            communicator::find("comm", comm).map_or_else(|_| process(), |comm| comm.handler())
+        }
+        Site::Comm(_) | Site::Win(_) | Site::Session(_) | Site::Process => process(),
+    }
+}
+
+/// `MPI_Send on rank 2 of MPI_COMM_WORLD: tag is -7, expected 0..=2147483647`.
+struct Sentence<'a> {
+    call: &'static str,
+    rank: i32,
+    site: Site,
+    error: &'a Error,
+}
+
+impl fmt::Display for Sentence<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.call)?;
+        if self.rank >= 0 {
+            write!(f, " on rank {} of MPI_COMM_WORLD", self.rank)?;
+        }
+        match self.site {
+            Site::Comm(comm) if comm == MPI_COMM_SELF => {
+                f.write_str(" (in MPI_COMM_SELF)")?
+            }
+            _ => {}
+        }
+        write!(f, ": {}", self.error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::constants::MPI_COMM_WORLD;
+
+    #[test]
+    fn the_sentence_names_call_rank_argument_and_what_was_expected() {
+        let error = Error::invalid(ErrorClass::Tag, "tag", -7, "0..=2147483647");
+        let sentence = Sentence { call: "MPI_Send", rank: 2, site: MPI_COMM_WORLD.into(), error: &error };
+        assert_eq!(
+            sentence.to_string(),
+            "MPI_Send on rank 2 of MPI_COMM_WORLD: tag is -7, expected 0..=2147483647"
+        );
+    }
+
+    #[test]
+    fn file_errors_return_by_default_and_are_remembered() {
+        let site = Site::File(crate::constants::MPI_FILE_NULL);
+        let error = Error::other(ErrorClass::NoSuchFile, "there is no file named x");
+        assert_eq!(raise("MPI_File_open", site, &error), ErrorClass::NoSuchFile as c_int);
+        assert_eq!(latest(ErrorClass::NoSuchFile).unwrap(), "MPI_File_open: there is no file named x");
+        assert_eq!(latest(ErrorClass::Tag), None);
+    }
+}

@@ -1,0 +1,344 @@
+//! Handles: the numbers that C programs hold for our objects (MPI-5.0 §2.5.1, chapter 20).
+//!
+//! Used by every chapter file, through one [`Table`] for each kind of object. Numbers below 4096 are the
+//! predefined objects of the ABI; their users never look into a table. All other handles have at most 31 bits,
+//! so that `MPI_*_toint` loses nothing:
+//!
+//! ```text
+//! request        1 | 30 bits that the engine's request table made
+//! other objects  0 | kind: 4 bits | generation: 7 bits | slot: 19 bits
+//! ```
+//!
+//! What must stay true: a handle finds its object or nothing, whatever number it is. A freed slot rests until
+//! [`REST`] others have been freed after it, so a stale handle is taken for a new object only after thousands
+//! of allocations.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::ops::Deref;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use posthaste_core::error::{Error, ErrorClass, Result};
+
+/// Handles below this number are predefined by the ABI.
+pub(crate) const FIRST_USER_HANDLE: usize = 4096;
+
+const SLOT_BITS: u32 = 19;
+const GENERATION_BITS: u32 = 7;
+const KIND_SHIFT: u32 = SLOT_BITS + GENERATION_BITS;
+const REQUEST_BIT: usize = 1 << 30;
+
+/// Freed slots that wait before one is used again.
+const REST: usize = 64;
+
+/// The kinds of objects that have handles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Kind {
+    Comm = 1,
+    Group,
+    Datatype,
+    Op,
+    Info,
+    Errhandler,
+    Message,
+    Win,
+    File,
+    Session,
+    Request,
+}
+
+impl Kind {
+    const TABLED: [Self; 10] = [
+        Self::Comm,
+        Self::Group,
+        Self::Datatype,
+        Self::Op,
+        Self::Info,
+        Self::Errhandler,
+        Self::Message,
+        Self::Win,
+        Self::File,
+        Self::Session,
+    ];
+
+    /// The object in words, with its article.
+    pub(crate) fn noun(self) -> &'static str {
+        match self {
+            Self::Comm => "a communicator",
+            Self::Group => "a group",
+            Self::Datatype => "a datatype",
+            Self::Op => "a reduction operation",
+            Self::Info => "an info object",
+            Self::Errhandler => "an error handler",
+            Self::Message => "a message of a matched probe",
+            Self::Win => "a window",
+            Self::File => "a file",
+            Self::Session => "a session",
+            Self::Request => "a request",
+        }
+    }
+
+    /// Name of the null handle, and its value.
+    fn null(self) -> (&'static str, usize) {
+        match self {
+            Self::Comm => ("MPI_COMM_NULL", 0x100),
+            Self::Group => ("MPI_GROUP_NULL", 0x108),
+            Self::Datatype => ("MPI_DATATYPE_NULL", 0x200),
+            Self::Op => ("MPI_OP_NULL", 0x20),
+            Self::Info => ("MPI_INFO_NULL", 0x130),
+            Self::Errhandler => ("MPI_ERRHANDLER_NULL", 0x140),
+            Self::Message => ("MPI_MESSAGE_NULL", 0x128),
+            Self::Win => ("MPI_WIN_NULL", 0x110),
+            Self::File => ("MPI_FILE_NULL", 0x118),
+            Self::Session => ("MPI_SESSION_NULL", 0x120),
+            Self::Request => ("MPI_REQUEST_NULL", 0x180),
+        }
+    }
+
+    /// Error class of a bad handle of this kind.
+    pub(crate) fn class(self) -> ErrorClass {
+        match self {
+            Self::Comm => ErrorClass::Comm,
+            Self::Group => ErrorClass::Group,
+            Self::Datatype => ErrorClass::Type,
+            Self::Op => ErrorClass::Op,
+            Self::Info => ErrorClass::Info,
+            Self::Errhandler => ErrorClass::Errhandler,
+            Self::Message | Self::Request => ErrorClass::Request,
+            Self::Win => ErrorClass::Win,
+            Self::File => ErrorClass::File,
+            Self::Session => ErrorClass::Session,
+        }
+    }
+
+    /// The kind a handle claims to be, by its number alone.
+    fn claimed(handle: usize) -> Option<Self> {
+        match handle {
+            0x20..=0x3f => Some(Self::Op),
+            0x100..=0x107 => Some(Self::Comm),
+            0x108..=0x10f => Some(Self::Group),
+            0x110..=0x117 => Some(Self::Win),
+            0x118..=0x11f => Some(Self::File),
+            0x120..=0x127 => Some(Self::Session),
+            0x128..=0x12f => Some(Self::Message),
+            0x130..=0x137 => Some(Self::Info),
+            0x140..=0x147 => Some(Self::Errhandler),
+            0x180 => Some(Self::Request),
+            0x200..=0x2ff => Some(Self::Datatype),
+            _ if handle < FIRST_USER_HANDLE || handle > i32::MAX as usize => None,
+            _ if handle & REQUEST_BIT != 0 => Some(Self::Request),
+            _ => Self::TABLED.into_iter().find(|kind| *kind as usize == handle >> KIND_SHIFT),
+        }
+    }
+}
+
+/// The error of a handle that names no object of `kind`.
+#[cold]
+pub(crate) fn invalid(kind: Kind, argument: &'static str, handle: usize) -> Error {
+    let (null, value) = kind.null();
+    let got = if handle == value {
+        null.to_string()
+    } else {
+        match Kind::claimed(handle) {
+            Some(claimed) if claimed == kind && handle >= FIRST_USER_HANDLE => {
+                format!("{handle:#x} ({} that was freed)", kind.noun())
+            }
+            Some(claimed) if claimed != kind => format!("{handle:#x} ({})", claimed.noun()),
+            _ => format!("{handle:#x} (no handle of this library)"),
+        }
+    };
+    Error::invalid(kind.class(), argument, got, kind.noun())
+}
+
+/// An object found by its handle, kept alive while the call uses it.
+pub(crate) enum Held<T: 'static> {
+    /// A predefined object; it lives as long as the process.
+    Predefined(&'static T),
+    /// An object of the user.
+    User(Arc<T>),
+}
+
+impl<T> Deref for Held<T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        match self {
+            Self::Predefined(object) => object,
+            Self::User(object) => object,
+        }
+    }
+}
+
+/// The user's objects of one kind.
+pub(crate) struct Table<T> {
+    kind: Kind,
+    slots: RwLock<Slots<T>>,
+}
+
+struct Slots<T> {
+    entries: Vec<Entry<T>>,
+    free: VecDeque<u32>,
+}
+
+struct Entry<T> {
+    generation: usize,
+    object: Option<Arc<T>>,
+}
+
+impl<T> Table<T> {
+    /// An empty table.
+    pub(crate) const fn new(kind: Kind) -> Self {
+        Self { kind, slots: RwLock::new(Slots { entries: Vec::new(), free: VecDeque::new() }) }
+    }
+
+    /// Stores an object and returns its handle.
+    pub(crate) fn insert(&self, object: Arc<T>) -> Result<usize> {
+        let mut slots = self.slots.write().unwrap_or_else(PoisonError::into_inner);
+        let full = slots.entries.len() >= 1 << SLOT_BITS;
+        let slot = match slots.free.pop_front_if_rested(full) {
+            Some(slot) => slot as usize,
+            None if full => return Err(too_many(self.kind)),
+            None => {
+                slots.entries.push(Entry { generation: 0, object: None });
+                slots.entries.len() - 1
+            }
+        };
+        let entry = &mut slots.entries[slot];
+        entry.object = Some(object);
+        Ok((self.kind as usize) << KIND_SHIFT | entry.generation << SLOT_BITS | slot)
+    }
+
+    /// The object with this handle.
+    #[inline]
+    pub(crate) fn get(&self, argument: &'static str, handle: usize) -> Result<Arc<T>> {
+        self.peek(handle).ok_or_else(|| invalid(self.kind, argument, handle))
+    }
+
+    /// The object with this handle, if there is one.
+    #[inline]
+    pub(crate) fn peek(&self, handle: usize) -> Option<Arc<T>> {
+        let (slot, generation) = self.split(handle)?;
+        let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
+        slots.entries.get(slot).filter(|entry| entry.generation == generation)?.object.clone()
+    }
+
+    /// Takes the object out; its handle is stale from now on.
+    pub(crate) fn remove(&self, argument: &'static str, handle: usize) -> Result<Arc<T>> {
+        let stale = || invalid(self.kind, argument, handle);
+        let (slot, generation) = self.split(handle).ok_or_else(stale)?;
+        let mut slots = self.slots.write().unwrap_or_else(PoisonError::into_inner);
+        let entry = slots.entries.get_mut(slot).filter(|e| e.generation == generation).ok_or_else(stale)?;
+        let object = entry.object.take().ok_or_else(stale)?;
+        entry.generation = (entry.generation + 1) % (1 << GENERATION_BITS);
+        slots.free.push_back(slot as u32);
+        Ok(object)
+    }
+
+    /// How many objects there are now.
+    pub(crate) fn len(&self) -> usize {
+        let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
+        slots.entries.len() - slots.free.len()
+    }
+
+    #[inline]
+    fn split(&self, handle: usize) -> Option<(usize, usize)> {
+        let ours = handle >> KIND_SHIFT == self.kind as usize;
+        ours.then_some((handle & ((1 << SLOT_BITS) - 1), handle >> SLOT_BITS & ((1 << GENERATION_BITS) - 1)))
+    }
+}
+
+trait RestingQueue {
+    fn pop_front_if_rested(&mut self, anyhow: bool) -> Option<u32>;
+}
+
+impl RestingQueue for VecDeque<u32> {
+    fn pop_front_if_rested(&mut self, anyhow: bool) -> Option<u32> {
+        if anyhow || self.len() > REST { self.pop_front() } else { None }
+    }
+}
+
+#[cold]
+fn too_many(kind: Kind) -> Error {
+    let text = format!("{} more cannot be made: {} exist and were not freed", kind.noun(), 1 << SLOT_BITS);
+    Error::other(ErrorClass::NoMem, text)
+}
+
+/// The handle of a request, from the number below 2^30 that the engine's table gave it.
+#[inline]
+pub(crate) fn of_request(number: u32) -> usize {
+    REQUEST_BIT | number as usize
+}
+
+/// That number again; `None` if the handle cannot be a request's. The engine knows whether it exists.
+#[inline]
+pub(crate) fn to_request(handle: usize) -> Option<u32> {
+    (handle >> 30 == 1).then_some((handle & (REQUEST_BIT - 1)) as u32)
+}
+
+impl<T> fmt::Debug for Table<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of {:?}", self.len(), self.kind)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_freed_handle_finds_nothing_even_after_its_slot_was_used_again() {
+        let table = Table::new(Kind::Comm);
+        let first = table.insert(Arc::new(0)).unwrap();
+        assert!(first >= FIRST_USER_HANDLE && first <= i32::MAX as usize);
+        assert_eq!(*table.get("comm", first).unwrap(), 0);
+        table.remove("comm", first).unwrap();
+        for i in 0..20 * REST {
+            let handle = table.insert(Arc::new(i)).unwrap();
+            assert_ne!(handle, first);
+            assert!(table.peek(first).is_none());
+            table.remove("comm", handle).unwrap();
+        }
+        assert!(table.remove("comm", first).is_err());
+        assert_eq!(table.len(), 0);
+        assert!(table.slots.read().unwrap().entries.len() <= REST + 2, "slots are used again");
+    }
+
+    #[test]
+    fn any_number_finds_an_object_or_nothing() {
+        let table = Table::new(Kind::Datatype);
+        let handle = table.insert(Arc::new(())).unwrap();
+        for garbage in (0..5000).chain([usize::MAX, 1 << 31, handle + 1, handle | 1 << 40, !handle]) {
+            assert!(table.peek(garbage).is_none(), "{garbage:#x}");
+        }
+    }
+
+    #[test]
+    fn a_bad_handle_is_explained() {
+        let say = |handle| invalid(Kind::Comm, "comm", handle).to_string();
+        assert_eq!(say(0x100), "comm is MPI_COMM_NULL, expected a communicator");
+        assert_eq!(say(0x209), "comm is 0x209 (a datatype), expected a communicator");
+        assert_eq!(
+            say(0x00de_adbe_ef00),
+            "comm is 0xdeadbeef00 (no handle of this library), expected a communicator"
+        );
+        assert_eq!(say(0), "comm is 0x0 (no handle of this library), expected a communicator");
+        assert_eq!(
+            say(1 << KIND_SHIFT),
+            "comm is 0x4000000 (a communicator that was freed), expected a communicator"
+        );
+        assert_eq!(invalid(Kind::Datatype, "datatype", 3).class(), ErrorClass::Type);
+    }
+
+    #[test]
+    fn request_handles_come_back_as_they_were() {
+        for number in [1 << 20, 0x3fff_ffff] {
+            let handle = of_request(number);
+            assert!(handle >= FIRST_USER_HANDLE && handle <= i32::MAX as usize);
+            assert_eq!(to_request(handle), Some(number));
+        }
+        assert_eq!(to_request(0x180), None);
+        assert_eq!(to_request(usize::MAX), None);
+    }
+}

@@ -1,0 +1,107 @@
+//! The library between `MPI_Init` and `MPI_Finalize`: the engine, the predefined communicators, thread support.
+//!
+//! Called by every chapter file; calls `posthaste_core::world`. MPI-5.0 §11.2, §11.6.
+//!
+//! What must stay true: whoever sees the pointer that [`inside`] reads sees everything behind it; the library is
+//! never taken down before the process ends, so references to it live for good.
+
+use std::ffi::c_int;
+use std::ptr;
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use std::thread::{self, ThreadId};
+
+use posthaste_core::error::Result;
+use posthaste_core::world::World;
+
+use crate::communicator::Communicator;
+use crate::constants::MPI_THREAD_MULTIPLE;
+use crate::failure;
+
+/// What exists while MPI is initialised.
+pub(crate) struct Library {
+    /// The engine.
+    pub(crate) world: World,
+    /// `MPI_COMM_WORLD`.
+    pub(crate) comm_world: Communicator,
+    /// `MPI_COMM_SELF`.
+    pub(crate) comm_self: Communicator,
+    /// Level of thread support.
+    pub(crate) provided: c_int,
+    /// The thread that called `MPI_Init`.
+    pub(crate) main: ThreadId,
+}
+
+/// Where this process stands between `MPI_Init` and `MPI_Finalize`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Life {
+    /// MPI was not initialised yet.
+    Before,
+    /// MPI may be used.
+    Inside,
+    /// MPI was finalised.
+    After,
+}
+
+static LIBRARY: AtomicPtr<Library> = AtomicPtr::new(ptr::null_mut());
+static STARTED: AtomicBool = AtomicBool::new(false);
+
+/// The library, while MPI is initialised.
+#[inline(always)]
+pub(crate) fn inside() -> Option<&'static Library> {
+    // SAFETY: the pointer is null or comes from `Box::leak` in `start`; the Acquire pairs with the Release there.
+    unsafe { LIBRARY.load(Ordering::Acquire).as_ref() }
+}
+
+/// The library, in an entry that was guarded (`call.rs`).
+///
+/// # Panics
+/// Outside of guarded entries, when MPI is not initialised.
+#[inline(always)]
+pub(crate) fn library() -> &'static Library {
+    match inside() {
+        Some(library) => library,
+        None => gone(),
+    }
+}
+
+#[cold]
+fn gone() -> ! {
+    // Another thread has finalised MPI during this call, which the program must not do (MPI-5.0 §11.2.2).
+    eprintln!("posthaste: a call was still running on another thread when MPI_Finalize ended");
+    std::process::abort()
+}
+
+/// Where this process stands.
+pub(crate) fn life() -> Life {
+    if inside().is_some() {
+        Life::Inside
+    } else if STARTED.load(Ordering::Acquire) {
+        Life::After
+    } else {
+        Life::Before
+    }
+}
+
+/// Starts the engine with the level of thread support that was asked for, and returns the level provided.
+pub(crate) fn start(required: c_int) -> Result<c_int> {
+    let threaded = required >= MPI_THREAD_MULTIPLE;
+    // SAFETY: below MPI_THREAD_MULTIPLE the program promises that calls do not overlap (MPI-5.0 §11.6.2).
+    let world = unsafe { World::init(threaded) }?;
+    failure::WORLD_RANK.store(world.rank() as i32, Ordering::Relaxed);
+    let library = Library {
+        comm_world: Communicator::predefined(world.world().clone(), "MPI_COMM_WORLD"),
+        comm_self: Communicator::predefined(world.own().clone(), "MPI_COMM_SELF"),
+        world,
+        provided: required,
+        main: thread::current().id(),
+    };
+    crate::memory::learn_sizes();
+    STARTED.store(true, Ordering::Release);
+    LIBRARY.store(Box::leak(Box::new(library)), Ordering::Release);
+    Ok(required)
+}
+
+/// MPI is over for this process.
+pub(crate) fn end() {
+    LIBRARY.store(ptr::null_mut(), Ordering::Release);
+}

@@ -1,0 +1,100 @@
+//! Buffers as C describes them, (address, count, datatype), as the engine's segments and buffers (MPI-5.0 §3.2.2).
+//!
+//! Called by every entry that communicates. What must stay true: for a predefined datatype nothing is locked,
+//! counted or allocated; a count is 0 or more and its bytes fit into 63 bits before the engine sees it.
+
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use posthaste_core::buffer::UserBuf;
+use posthaste_core::datatype::{Builtin, Datatype, Segment};
+use posthaste_core::error::{Error, ErrorClass, Result};
+
+use crate::constants::MPI_IN_PLACE;
+use crate::datatype;
+use crate::types::MPI_Datatype;
+
+/// Handles of predefined datatypes begin here.
+const FIRST_TYPE: usize = 0x200;
+
+/// Sizes of the predefined datatypes without holes, by handle; 0 for all other numbers.
+static SIZES: [AtomicU8; 0x100] = [const { AtomicU8::new(0) }; 0x100];
+
+/// Fills the table of sizes. Called once, before MPI is initialised.
+pub(crate) fn learn_sizes() {
+    for builtin in Builtin::all() {
+        if builtin.size as i64 == builtin.extent
+            && let Some(place) = (builtin.abi as usize).checked_sub(FIRST_TYPE).and_then(|at| SIZES.get(at))
+        {
+            place.store(builtin.size as u8, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Counts below this times any size of a predefined datatype stay far below 2^63.
+const SHORT_COUNT: u64 = 1 << 48;
+
+/// The segment of a buffer for a message.
+#[inline(always)]
+pub(crate) fn segment(buf: *const c_void, count: i64, datatype: MPI_Datatype) -> Result<Segment> {
+    // The fast path: a predefined datatype.
+    if let Some(size) = SIZES.get(datatype.0.wrapping_sub(FIRST_TYPE)) {
+        let size = size.load(Ordering::Relaxed);
+        // Negative counts are huge here.
+        if size != 0 && (count as u64) < SHORT_COUNT && (!buf.is_null() || count == 0) {
+            return Ok(Segment::contiguous(user_buf(buf), count as u64 * u64::from(size)));
+        }
+    }
+    segment_slow(buf, count, datatype)
+}
+
+#[cold]
+#[inline(never)]
+fn segment_slow(buf: *const c_void, count: i64, handle: MPI_Datatype) -> Result<Segment> {
+    let count = self::count("count", count)?;
+    let datatype = datatype::committed("datatype", handle)?;
+    let buf = array("buf", buf, count, &datatype)?;
+    Ok(Segment::new(buf, count, &datatype))
+}
+
+/// An array of `count` elements, checked.
+pub(crate) fn array(
+    argument: &'static str,
+    buf: *const c_void,
+    count: u64,
+    datatype: &Datatype,
+) -> Result<UserBuf> {
+    if buf.is_null() && datatype.builtin().is_some() && count > 0 {
+        let got = format_args!("NULL for {count} elements of {}", datatype.name());
+        return Err(Error::invalid(ErrorClass::Buffer, argument, got, "the address of a buffer"));
+    }
+    if buf.addr() == MPI_IN_PLACE && count > 0 && datatype.size() > 0 {
+        return Err(Error::invalid(ErrorClass::Buffer, argument, "MPI_IN_PLACE", "the address of a buffer"));
+    }
+    let fits = i128::from(count) * i128::from(datatype.size().max(datatype.extent().unsigned_abs()));
+    if fits > i128::from(i64::MAX) {
+        let got = format_args!("{count} elements of {datatype:?}");
+        return Err(Error::invalid(ErrorClass::Count, "count", got, "a buffer within 63 bits"));
+    }
+    Ok(user_buf(buf))
+}
+
+/// A count, checked.
+#[inline]
+pub(crate) fn count(argument: &'static str, count: i64) -> Result<u64> {
+    u64::try_from(count).map_err(|_| Error::invalid(ErrorClass::Count, argument, count, "0 or more"))
+}
+
+/// A length of an array argument, checked.
+#[inline]
+pub(crate) fn length(argument: &'static str, length: i64) -> Result<usize> {
+    usize::try_from(length).map_err(|_| Error::invalid(ErrorClass::Arg, argument, length, "0 or more"))
+}
+
+/// Takes an address of the program into the engine.
+#[inline(always)]
+pub(crate) fn user_buf(buf: *const c_void) -> UserBuf {
+    // SAFETY: the promise of every C caller (MPI-5.0 §3.2.2, §3.7.2): the buffer that it describes is its own and
+    // stays until the operation is complete.
+    unsafe { UserBuf::new(buf.cast_mut().cast()) }
+}

@@ -1,0 +1,477 @@
+//! C functions for point-to-point communication (MPI-5.0 chapter 3).
+//!
+//! Called by user programs; calls `posthaste_core::world`. What must stay true: a send or receive with a
+//! predefined communicator and datatype takes no lock of this library, counts no references and allocates
+//! nothing.
+
+use std::ffi::{c_int, c_void};
+use std::sync::Mutex;
+
+use posthaste_core::datatype::{Segment, copy};
+use posthaste_core::error::{Error, ErrorClass, Result};
+use posthaste_core::ids::{RequestId, TAG_UB};
+use posthaste_core::pt2pt::matching::Held as HeldMessage;
+use posthaste_core::pt2pt::probe;
+
+use crate::call::{mpi_fn, unsupported};
+use crate::communicator;
+use crate::constants::{MPI_MESSAGE_NO_PROC, MPI_MESSAGE_NULL};
+use crate::failure::Site;
+use crate::handle::{self, Kind, Table};
+use crate::library::library;
+use crate::memory::{segment, user_buf};
+use crate::pointer::Out;
+use crate::request;
+use crate::types::{MPI_Comm, MPI_Count, MPI_Datatype, MPI_Message, MPI_Request, MPI_Session, MPI_Status};
+
+/// Whether a send completes only when its receive has begun (MPI-5.0 §3.4).
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    /// Standard mode; ready mode too, which promises more than standard needs.
+    Standard,
+    /// Synchronous mode.
+    Synchronous,
+}
+
+// Blocking send and receive, and the modes of sending.
+mpi_fn! {
+    /// MPI-5.0 §3.2.1
+    fn MPI_Send / PMPI_Send(buf: *const c_void, count: c_int, datatype: MPI_Datatype, dest: c_int,
+        tag: c_int, comm: MPI_Comm) raises comm => {
+        send(buf, count.into(), datatype, dest, tag, comm, Mode::Standard)
+    }
+    /// MPI-5.0 §3.2.1
+    fn MPI_Send_c / PMPI_Send_c(buf: *const c_void, count: MPI_Count, datatype: MPI_Datatype, dest: c_int,
+        tag: c_int, comm: MPI_Comm) raises comm => {
+        send(buf, count, datatype, dest, tag, comm, Mode::Standard)
+    }
+    /// MPI-5.0 §3.4
+    fn MPI_Ssend / PMPI_Ssend(buf: *const c_void, count: c_int, datatype: MPI_Datatype, dest: c_int,
+        tag: c_int, comm: MPI_Comm) raises comm => {
+        send(buf, count.into(), datatype, dest, tag, comm, Mode::Synchronous)
+    }
+    /// MPI-5.0 §3.4
+    fn MPI_Ssend_c / PMPI_Ssend_c(buf: *const c_void, count: MPI_Count, datatype: MPI_Datatype, dest: c_int,
+        tag: c_int, comm: MPI_Comm) raises comm => {
+        send(buf, count, datatype, dest, tag, comm, Mode::Synchronous)
+    }
+    /// MPI-5.0 §3.4
+    fn MPI_Rsend / PMPI_Rsend(buf: *const c_void, count: c_int, datatype: MPI_Datatype, dest: c_int,
+        tag: c_int, comm: MPI_Comm) raises comm => {
+        send(buf, count.into(), datatype, dest, tag, comm, Mode::Standard)
+    }
+    /// MPI-5.0 §3.4
+    fn MPI_Rsend_c / PMPI_Rsend_c(buf: *const c_void, count: MPI_Count, datatype: MPI_Datatype, dest: c_int,
+        tag: c_int, comm: MPI_Comm) raises comm => {
+        send(buf, count, datatype, dest, tag, comm, Mode::Standard)
+    }
+    /// MPI-5.0 §3.2.4
+    fn MPI_Recv / PMPI_Recv(buf: *mut c_void, count: c_int, datatype: MPI_Datatype, source: c_int,
+        tag: c_int, comm: MPI_Comm, status: Out<MPI_Status>) raises comm => {
+        recv(buf, count.into(), datatype, source, tag, comm, status)
+    }
+    /// MPI-5.0 §3.2.4
+    fn MPI_Recv_c / PMPI_Recv_c(buf: *mut c_void, count: MPI_Count, datatype: MPI_Datatype, source: c_int,
+        tag: c_int, comm: MPI_Comm, status: Out<MPI_Status>) raises comm => {
+        recv(buf, count, datatype, source, tag, comm, status)
+    }
+}
+
+unsupported! {
+    "3.4";
+    fn MPI_Bsend / PMPI_Bsend(buf: *const c_void, count: c_int, datatype: MPI_Datatype, dest: c_int,
+        tag: c_int, comm: MPI_Comm);
+    fn MPI_Bsend_c / PMPI_Bsend_c(buf: *const c_void, count: MPI_Count, datatype: MPI_Datatype, dest: c_int,
+        tag: c_int, comm: MPI_Comm);
+    fn MPI_Ibsend / PMPI_Ibsend(buf: *const c_void, count: c_int, datatype: MPI_Datatype, dest: c_int,
+        tag: c_int, comm: MPI_Comm, request: Out<MPI_Request>);
+    fn MPI_Ibsend_c / PMPI_Ibsend_c(buf: *const c_void, count: MPI_Count, datatype: MPI_Datatype, dest: c_int,
+        tag: c_int, comm: MPI_Comm, request: Out<MPI_Request>);
+}
+
+// Buffers for the buffered mode.
+unsupported! {
+    "3.6";
+    fn MPI_Buffer_attach / PMPI_Buffer_attach(buffer: *mut c_void, size: c_int);
+    fn MPI_Buffer_attach_c / PMPI_Buffer_attach_c(buffer: *mut c_void, size: MPI_Count);
+    fn MPI_Buffer_detach / PMPI_Buffer_detach(buffer_addr: *mut c_void, size: Out<c_int>);
+    fn MPI_Buffer_detach_c / PMPI_Buffer_detach_c(buffer_addr: *mut c_void, size: Out<MPI_Count>);
+    fn MPI_Buffer_flush / PMPI_Buffer_flush();
+    fn MPI_Buffer_iflush / PMPI_Buffer_iflush(request: Out<MPI_Request>);
+    fn MPI_Comm_attach_buffer / PMPI_Comm_attach_buffer(comm: MPI_Comm, buffer: *mut c_void, size: c_int);
+    fn MPI_Comm_attach_buffer_c / PMPI_Comm_attach_buffer_c(comm: MPI_Comm, buffer: *mut c_void,
+        size: MPI_Count);
+    fn MPI_Comm_detach_buffer / PMPI_Comm_detach_buffer(comm: MPI_Comm, buffer_addr: *mut c_void,
+        size: Out<c_int>);
+    fn MPI_Comm_detach_buffer_c / PMPI_Comm_detach_buffer_c(comm: MPI_Comm, buffer_addr: *mut c_void,
+        size: Out<MPI_Count>);
+    fn MPI_Comm_flush_buffer / PMPI_Comm_flush_buffer(comm: MPI_Comm);
+    fn MPI_Comm_iflush_buffer / PMPI_Comm_iflush_buffer(comm: MPI_Comm, request: Out<MPI_Request>);
+    fn MPI_Session_attach_buffer / PMPI_Session_attach_buffer(session: MPI_Session, buffer: *mut c_void,
+        size: c_int);
+    fn MPI_Session_attach_buffer_c / PMPI_Session_attach_buffer_c(session: MPI_Session, buffer: *mut c_void,
+        size: MPI_Count);
+    fn MPI_Session_detach_buffer / PMPI_Session_detach_buffer(session: MPI_Session, buffer_addr: *mut c_void,
+        size: Out<c_int>);
+    fn MPI_Session_detach_buffer_c / PMPI_Session_detach_buffer_c(session: MPI_Session,
+        buffer_addr: *mut c_void, size: Out<MPI_Count>);
+    fn MPI_Session_flush_buffer / PMPI_Session_flush_buffer(session: MPI_Session);
+    fn MPI_Session_iflush_buffer / PMPI_Session_iflush_buffer(session: MPI_Session,
+        request: Out<MPI_Request>);
+}
+
+// Nonblocking send and receive.
+mpi_fn! {
+    /// MPI-5.0 §3.7.2
+    fn MPI_Isend / PMPI_Isend(buf: *const c_void, count: c_int, datatype: MPI_Datatype, dest: c_int,
+        tag: c_int, comm: MPI_Comm, request: Out<MPI_Request>) raises comm => {
+        isend(buf, count.into(), datatype, dest, tag, comm, Mode::Standard, request)
+    }
+    /// MPI-5.0 §3.7.2
+    fn MPI_Isend_c / PMPI_Isend_c(buf: *const c_void, count: MPI_Count, datatype: MPI_Datatype, dest: c_int,
+        tag: c_int, comm: MPI_Comm, request: Out<MPI_Request>) raises comm => {
+        isend(buf, count, datatype, dest, tag, comm, Mode::Standard, request)
+    }
+    /// MPI-5.0 §3.7.2
+    fn MPI_Issend / PMPI_Issend(buf: *const c_void, count: c_int, datatype: MPI_Datatype, dest: c_int,
+        tag: c_int, comm: MPI_Comm, request: Out<MPI_Request>) raises comm => {
+        isend(buf, count.into(), datatype, dest, tag, comm, Mode::Synchronous, request)
+    }
+    /// MPI-5.0 §3.7.2
+    fn MPI_Issend_c / PMPI_Issend_c(buf: *const c_void, count: MPI_Count, datatype: MPI_Datatype, dest: c_int,
+        tag: c_int, comm: MPI_Comm, request: Out<MPI_Request>) raises comm => {
+        isend(buf, count, datatype, dest, tag, comm, Mode::Synchronous, request)
+    }
+    /// MPI-5.0 §3.7.2
+    fn MPI_Irsend / PMPI_Irsend(buf: *const c_void, count: c_int, datatype: MPI_Datatype, dest: c_int,
+        tag: c_int, comm: MPI_Comm, request: Out<MPI_Request>) raises comm => {
+        isend(buf, count.into(), datatype, dest, tag, comm, Mode::Standard, request)
+    }
+    /// MPI-5.0 §3.7.2
+    fn MPI_Irsend_c / PMPI_Irsend_c(buf: *const c_void, count: MPI_Count, datatype: MPI_Datatype, dest: c_int,
+        tag: c_int, comm: MPI_Comm, request: Out<MPI_Request>) raises comm => {
+        isend(buf, count, datatype, dest, tag, comm, Mode::Standard, request)
+    }
+    /// MPI-5.0 §3.7.2
+    fn MPI_Irecv / PMPI_Irecv(buf: *mut c_void, count: c_int, datatype: MPI_Datatype, source: c_int,
+        tag: c_int, comm: MPI_Comm, request: Out<MPI_Request>) raises comm => {
+        irecv(buf, count.into(), datatype, source, tag, comm, request)
+    }
+    /// MPI-5.0 §3.7.2
+    fn MPI_Irecv_c / PMPI_Irecv_c(buf: *mut c_void, count: MPI_Count, datatype: MPI_Datatype, source: c_int,
+        tag: c_int, comm: MPI_Comm, request: Out<MPI_Request>) raises comm => {
+        irecv(buf, count, datatype, source, tag, comm, request)
+    }
+}
+
+// Probe.
+mpi_fn! {
+    /// MPI-5.0 §3.8.1
+    fn MPI_Probe / PMPI_Probe(source: c_int, tag: c_int, comm: MPI_Comm, status: Out<MPI_Status>)
+        raises comm => {
+        let comm = communicator::find("comm", comm)?;
+        status.tell(&MPI_Status::of(&library().world.probe(&comm.core, source, tag)?));
+        Ok(())
+    }
+    /// MPI-5.0 §3.8.1
+    fn MPI_Iprobe / PMPI_Iprobe(source: c_int, tag: c_int, comm: MPI_Comm, flag: Out<c_int>,
+        status: Out<MPI_Status>) raises comm => {
+        let comm = communicator::find("comm", comm)?;
+        let found = library().world.iprobe(&comm.core, source, tag)?;
+        if let Some(found) = &found {
+            status.tell(&MPI_Status::of(found));
+        }
+        flag.set("flag", c_int::from(found.is_some()))
+    }
+    /// MPI-5.0 §3.8.2
+    fn MPI_Mprobe / PMPI_Mprobe(source: c_int, tag: c_int, comm: MPI_Comm, message: Out<MPI_Message>,
+        status: Out<MPI_Status>) raises comm => {
+        message.set("message", MPI_MESSAGE_NULL)?;
+        let site = comm;
+        let comm = communicator::find("comm", comm)?;
+        keep(library().world.mprobe(&comm.core, source, tag)?, site, message, status)
+    }
+    /// MPI-5.0 §3.8.2
+    fn MPI_Improbe / PMPI_Improbe(source: c_int, tag: c_int, comm: MPI_Comm, flag: Out<c_int>,
+        message: Out<MPI_Message>, status: Out<MPI_Status>) raises comm => {
+        message.set("message", MPI_MESSAGE_NULL)?;
+        flag.set("flag", 0)?;
+        let site = comm;
+        let comm = communicator::find("comm", comm)?;
+        let Some(found) = library().world.improbe(&comm.core, source, tag)? else { return Ok(()) };
+        keep(found, site, message, status)?;
+        flag.set("flag", 1)
+    }
+}
+
+// Receiving the message of a matched probe.
+mpi_fn! {
+    /// MPI-5.0 §3.8.3
+    fn MPI_Mrecv / PMPI_Mrecv(buf: *mut c_void, count: c_int, datatype: MPI_Datatype,
+        message: Out<MPI_Message>, status: Out<MPI_Status>) raises site_of(message) => {
+        mrecv(buf, count.into(), datatype, message, status)
+    }
+    /// MPI-5.0 §3.8.3
+    fn MPI_Imrecv / PMPI_Imrecv(buf: *mut c_void, count: c_int, datatype: MPI_Datatype,
+        message: Out<MPI_Message>, request: Out<MPI_Request>) raises site_of(message) => {
+        imrecv(buf, count.into(), datatype, message, request)
+    }
+    /// MPI-5.0 §3.8.3
+    fn MPI_Mrecv_c / PMPI_Mrecv_c(buf: *mut c_void, count: MPI_Count, datatype: MPI_Datatype,
+        message: Out<MPI_Message>, status: Out<MPI_Status>) raises site_of(message) => {
+        mrecv(buf, count, datatype, message, status)
+    }
+    /// MPI-5.0 §3.8.3
+    fn MPI_Imrecv_c / PMPI_Imrecv_c(buf: *mut c_void, count: MPI_Count, datatype: MPI_Datatype,
+        message: Out<MPI_Message>, request: Out<MPI_Request>) raises site_of(message) => {
+        imrecv(buf, count, datatype, message, request)
+    }
+}
+
+// Send-receive.
+mpi_fn! {
+    /// MPI-5.0 §3.10
+    fn MPI_Sendrecv / PMPI_Sendrecv(sendbuf: *const c_void, sendcount: c_int, sendtype: MPI_Datatype,
+        dest: c_int, sendtag: c_int, recvbuf: *mut c_void, recvcount: c_int, recvtype: MPI_Datatype,
+        source: c_int, recvtag: c_int, comm: MPI_Comm, status: Out<MPI_Status>) raises comm => {
+        let send = segment(sendbuf, sendcount.into(), sendtype)?;
+        let recv = segment(recvbuf, recvcount.into(), recvtype)?;
+        sendrecv(send, (dest, sendtag), recv, (source, recvtag), comm, status)
+    }
+    /// MPI-5.0 §3.10
+    fn MPI_Sendrecv_replace / PMPI_Sendrecv_replace(buf: *mut c_void, count: c_int, datatype: MPI_Datatype,
+        dest: c_int, sendtag: c_int, source: c_int, recvtag: c_int, comm: MPI_Comm, status: Out<MPI_Status>)
+        raises comm => {
+        let recv = segment(buf, count.into(), datatype)?;
+        // What is sent leaves from a copy, so that the receive may overwrite the buffer.
+        let mut sent = vec![0u8; recv.len() as usize];
+        let send = Segment::contiguous(user_buf(sent.as_mut_ptr().cast()), recv.len());
+        copy(&mut recv.clone(), &mut send.clone());
+        sendrecv(send, (dest, sendtag), recv, (source, recvtag), comm, status)
+    }
+    /// MPI-5.0 §3.10
+    fn MPI_Sendrecv_c / PMPI_Sendrecv_c(sendbuf: *const c_void, sendcount: MPI_Count, sendtype: MPI_Datatype,
+        dest: c_int, sendtag: c_int, recvbuf: *mut c_void, recvcount: MPI_Count, recvtype: MPI_Datatype,
+        source: c_int, recvtag: c_int, comm: MPI_Comm, status: Out<MPI_Status>) raises comm => {
+        let send = segment(sendbuf, sendcount, sendtype)?;
+        let recv = segment(recvbuf, recvcount, recvtype)?;
+        sendrecv(send, (dest, sendtag), recv, (source, recvtag), comm, status)
+    }
+    /// MPI-5.0 §3.10
+    fn MPI_Sendrecv_replace_c / PMPI_Sendrecv_replace_c(buf: *mut c_void, count: MPI_Count, datatype: MPI_Datatype,
+        dest: c_int, sendtag: c_int, source: c_int, recvtag: c_int, comm: MPI_Comm, status: Out<MPI_Status>)
+        raises comm => {
+        let recv = segment(buf, count, datatype)?;
+        // What is sent leaves from a copy, so that the receive may overwrite the buffer.
+        let mut sent = vec![0u8; recv.len() as usize];
+        let send = Segment::contiguous(user_buf(sent.as_mut_ptr().cast()), recv.len());
+        copy(&mut recv.clone(), &mut send.clone());
+        sendrecv(send, (dest, sendtag), recv, (source, recvtag), comm, status)
+    }
+}
+
+unsupported! {
+    "3.10";
+    fn MPI_Isendrecv / PMPI_Isendrecv(sendbuf: *const c_void, sendcount: c_int, sendtype: MPI_Datatype,
+        dest: c_int, sendtag: c_int, recvbuf: *mut c_void, recvcount: c_int, recvtype: MPI_Datatype,
+        source: c_int, recvtag: c_int, comm: MPI_Comm, request: Out<MPI_Request>);
+    fn MPI_Isendrecv_c / PMPI_Isendrecv_c(sendbuf: *const c_void, sendcount: MPI_Count,
+        sendtype: MPI_Datatype, dest: c_int, sendtag: c_int, recvbuf: *mut c_void, recvcount: MPI_Count,
+        recvtype: MPI_Datatype, source: c_int, recvtag: c_int, comm: MPI_Comm, request: Out<MPI_Request>);
+    fn MPI_Isendrecv_replace / PMPI_Isendrecv_replace(buf: *mut c_void, count: c_int, datatype: MPI_Datatype,
+        dest: c_int, sendtag: c_int, source: c_int, recvtag: c_int, comm: MPI_Comm,
+        request: Out<MPI_Request>);
+    fn MPI_Isendrecv_replace_c / PMPI_Isendrecv_replace_c(buf: *mut c_void, count: MPI_Count,
+        datatype: MPI_Datatype, dest: c_int, sendtag: c_int, source: c_int, recvtag: c_int, comm: MPI_Comm,
+        request: Out<MPI_Request>);
+}
+
+// Persistent requests.
+unsupported! {
+    "3.9";
+    fn MPI_Send_init / PMPI_Send_init(buf: *const c_void, count: c_int, datatype: MPI_Datatype, dest: c_int,
+        tag: c_int, comm: MPI_Comm, request: Out<MPI_Request>);
+    fn MPI_Send_init_c / PMPI_Send_init_c(buf: *const c_void, count: MPI_Count, datatype: MPI_Datatype,
+        dest: c_int, tag: c_int, comm: MPI_Comm, request: Out<MPI_Request>);
+    fn MPI_Bsend_init / PMPI_Bsend_init(buf: *const c_void, count: c_int, datatype: MPI_Datatype, dest: c_int,
+        tag: c_int, comm: MPI_Comm, request: Out<MPI_Request>);
+    fn MPI_Bsend_init_c / PMPI_Bsend_init_c(buf: *const c_void, count: MPI_Count, datatype: MPI_Datatype,
+        dest: c_int, tag: c_int, comm: MPI_Comm, request: Out<MPI_Request>);
+    fn MPI_Ssend_init / PMPI_Ssend_init(buf: *const c_void, count: c_int, datatype: MPI_Datatype, dest: c_int,
+        tag: c_int, comm: MPI_Comm, request: Out<MPI_Request>);
+    fn MPI_Ssend_init_c / PMPI_Ssend_init_c(buf: *const c_void, count: MPI_Count, datatype: MPI_Datatype,
+        dest: c_int, tag: c_int, comm: MPI_Comm, request: Out<MPI_Request>);
+    fn MPI_Rsend_init / PMPI_Rsend_init(buf: *const c_void, count: c_int, datatype: MPI_Datatype, dest: c_int,
+        tag: c_int, comm: MPI_Comm, request: Out<MPI_Request>);
+    fn MPI_Rsend_init_c / PMPI_Rsend_init_c(buf: *const c_void, count: MPI_Count, datatype: MPI_Datatype,
+        dest: c_int, tag: c_int, comm: MPI_Comm, request: Out<MPI_Request>);
+    fn MPI_Recv_init / PMPI_Recv_init(buf: *mut c_void, count: c_int, datatype: MPI_Datatype, source: c_int,
+        tag: c_int, comm: MPI_Comm, request: Out<MPI_Request>);
+    fn MPI_Recv_init_c / PMPI_Recv_init_c(buf: *mut c_void, count: MPI_Count, datatype: MPI_Datatype,
+        source: c_int, tag: c_int, comm: MPI_Comm, request: Out<MPI_Request>);
+    fn MPI_Start / PMPI_Start(request: Out<MPI_Request>);
+    fn MPI_Startall / PMPI_Startall(count: c_int, array_of_requests: Out<MPI_Request>);
+}
+
+#[inline(always)]
+fn send(
+    buf: *const c_void,
+    count: i64,
+    datatype: MPI_Datatype,
+    dest: c_int,
+    tag: c_int,
+    comm: MPI_Comm,
+    mode: Mode,
+) -> Result<()> {
+    let comm = communicator::find("comm", comm)?;
+    let segment = segment(buf, count, datatype)?;
+    library().world.send(&comm.core, dest, tag, segment, mode == Mode::Synchronous)
+}
+
+#[inline(always)]
+fn isend(
+    buf: *const c_void,
+    count: i64,
+    datatype: MPI_Datatype,
+    dest: c_int,
+    tag: c_int,
+    comm: MPI_Comm,
+    mode: Mode,
+    request: Out<MPI_Request>,
+) -> Result<()> {
+    let site = comm;
+    let comm = communicator::find("comm", comm)?;
+    let segment = segment(buf, count, datatype)?;
+    let id = library().world.isend(&comm.core, dest, tag, segment, mode == Mode::Synchronous)?;
+    request::give(id, site, request)
+}
+
+#[inline(always)]
+fn recv(
+    buf: *mut c_void,
+    count: i64,
+    datatype: MPI_Datatype,
+    source: c_int,
+    tag: c_int,
+    comm: MPI_Comm,
+    status: Out<MPI_Status>,
+) -> Result<()> {
+    let comm = communicator::find("comm", comm)?;
+    let segment = segment(buf, count, datatype)?;
+    let done = library().world.recv(&comm.core, source, tag, segment)?;
+    status.tell(&MPI_Status::of(&done));
+    done.error.map_or(Ok(()), |error| Err(*error))
+}
+
+#[inline(always)]
+fn irecv(
+    buf: *mut c_void,
+    count: i64,
+    datatype: MPI_Datatype,
+    source: c_int,
+    tag: c_int,
+    comm: MPI_Comm,
+    request: Out<MPI_Request>,
+) -> Result<()> {
+    let site = comm;
+    let comm = communicator::find("comm", comm)?;
+    let segment = segment(buf, count, datatype)?;
+    let id = library().world.irecv(&comm.core, source, tag, segment)?;
+    request::give(id, site, request)
+}
+
+/// Both at once: the receive is posted before the send begins, so that two ranks may exchange long messages.
+fn sendrecv(
+    send: Segment,
+    to: (c_int, c_int),
+    recv: Segment,
+    from: (c_int, c_int),
+    comm: MPI_Comm,
+    status: Out<MPI_Status>,
+) -> Result<()> {
+    let world = &library().world;
+    let comm = communicator::find("comm", comm)?;
+    // Everything about the send is checked before the receive is posted.
+    comm.core.destination(to.0)?;
+    if to.1 < 0 {
+        return Err(Error::invalid(ErrorClass::Tag, "sendtag", to.1, format_args!("0..={TAG_UB}")));
+    }
+    let receive: RequestId = world.irecv(&comm.core, from.0, from.1, recv)?;
+    let sent = world.send(&comm.core, to.0, to.1, send, false);
+    let done = world.wait(receive)?;
+    sent?;
+    status.tell(&MPI_Status::of(&done));
+    done.error.map_or(Ok(()), |error| Err(*error))
+}
+
+/// A message that a matched probe took out of the queue; `None` is the message from `MPI_PROC_NULL`.
+struct Taken {
+    held: Mutex<Option<HeldMessage>>,
+    comm: MPI_Comm,
+}
+
+/// Messages that wait for their `MPI_Mrecv`.
+static MESSAGES: Table<Taken> = Table::new(Kind::Message);
+
+/// Gives a message taken by a probe to the program.
+fn keep(
+    found: Option<HeldMessage>,
+    comm: MPI_Comm,
+    message: Out<MPI_Message>,
+    status: Out<MPI_Status>,
+) -> Result<()> {
+    let Some(held) = found else {
+        status.tell(&MPI_Status::PROC_NULL);
+        return message.set("message", MPI_MESSAGE_NO_PROC);
+    };
+    status.tell(&MPI_Status::of(&probe::status(&held)));
+    let taken = Taken { held: Mutex::new(Some(held)), comm };
+    message.set("message", MPI_Message(MESSAGES.insert(taken.into())?))
+}
+
+/// The communicator through which a message came.
+fn site_of(message: Out<MPI_Message>) -> Site {
+    let taken = message.get("message").ok().and_then(|handle| MESSAGES.peek(handle.0));
+    taken.map_or(Site::Process, |taken| Site::Comm(taken.comm))
+}
+
+/// Takes the message back from the program, for its receive.
+fn take(message: Out<MPI_Message>) -> Result<(Option<HeldMessage>, MPI_Comm)> {
+    let handle = message.get("message")?;
+    if handle == MPI_MESSAGE_NO_PROC {
+        message.set("message", MPI_MESSAGE_NULL)?;
+        return Ok((None, crate::constants::MPI_COMM_SELF));
+    }
+    let taken = MESSAGES.remove("message", handle.0)?;
+    let held = taken.held.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+    let held = held.ok_or_else(|| handle::invalid(Kind::Message, "message", handle.0))?;
+    message.set("message", MPI_MESSAGE_NULL)?;
+    Ok((Some(held), taken.comm))
+}
+
+fn mrecv(
+    buf: *mut c_void,
+    count: i64,
+    datatype: MPI_Datatype,
+    message: Out<MPI_Message>,
+    status: Out<MPI_Status>,
+) -> Result<()> {
+    let segment = segment(buf, count, datatype)?;
+    let (held, _) = take(message)?;
+    let world = &library().world;
+    let done = world.wait(world.imrecv(held, segment)?)?;
+    status.tell(&MPI_Status::of(&done));
+    done.error.map_or(Ok(()), |error| Err(*error))
+}
+
+fn imrecv(
+    buf: *mut c_void,
+    count: i64,
+    datatype: MPI_Datatype,
+    message: Out<MPI_Message>,
+    request: Out<MPI_Request>,
+) -> Result<()> {
+    let segment = segment(buf, count, datatype)?;
+    let (held, comm) = take(message)?;
+    request::give(library().world.imrecv(held, segment)?, comm, request)
+}

@@ -1,0 +1,271 @@
+//! User memory: the only place of the engine that touches memory by address.
+//!
+//! Called by `datatype::segment` (packing and unpacking), `op` (reductions) and by whoever needs a temporary
+//! ([`OwnedBuf`]). Calls `posthaste_os::mem` for the bounded views of payload memory.
+//!
+//! - `kernel`: the loops that pack and unpack; `element`: the loops that reduce.
+//!
+//! What must stay true:
+//! - A [`UserBuf`] is a promise made once, in [`UserBuf::new`]: every byte that is later reached from it stays
+//!   valid until the operation it was handed to is complete. Every `unsafe` block here rests on that promise
+//!   for the user's side, and on a checked length for the other side.
+//! - User memory has no alignment: words are moved with unaligned loads and stores.
+//! - No reference into user memory is ever made, so a user who breaks the rules of MPI-5.0 §3.7.2 (touching a
+//!   buffer in flight) gets wrong data and nothing worse.
+
+mod element;
+mod kernel;
+
+pub(crate) use element::{Element, Extended, Half, Pair, combine, combine_packed};
+pub use kernel::Span;
+pub(crate) use kernel::{Mover, Turns, Visitor};
+
+use posthaste_os::mem::{Sink, Source};
+use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::ptr::{self, NonNull};
+
+/// A base address that the caller vouched for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UserBuf(*mut u8);
+
+// SAFETY: the promise given in `new` holds on every thread.
+unsafe impl Send for UserBuf {}
+// SAFETY: as above; the type itself has no interior state.
+unsafe impl Sync for UserBuf {}
+
+impl UserBuf {
+    /// Takes `base` into the engine. Null is allowed: displacements are then absolute addresses
+    /// (`MPI_BOTTOM`, MPI-5.0 §5.1.5).
+    ///
+    /// # Safety
+    /// Every byte that counts, datatypes and offsets later reach from `base` must be readable (for sends)
+    /// or writable (for receives and results) until the operation is complete, and the program must not
+    /// access it meanwhile in a way that MPI forbids. With a null base this holds for the absolute addresses,
+    /// whose memory must have been exposed.
+    #[inline]
+    pub const unsafe fn new(base: *mut u8) -> Self {
+        Self(base)
+    }
+
+    /// A base without any bytes, for operations of length zero.
+    pub const fn none() -> Self {
+        Self(ptr::null_mut())
+    }
+
+    /// The bytes of a slice, to be read from. The borrow ends with this call, so the caller must keep the
+    /// slice borrowed until the operation is complete; `posthaste` does so in its scopes.
+    #[inline]
+    pub fn borrowed<T: Equivalence>(slice: &[T]) -> Self {
+        Self(slice.as_ptr().cast_mut().cast())
+    }
+
+    /// The bytes of a slice, to be written to. The same duty as with [`UserBuf::borrowed`].
+    #[inline]
+    pub fn borrowed_mut<T: Equivalence>(slice: &mut [T]) -> Self {
+        Self(slice.as_mut_ptr().cast())
+    }
+
+    /// The address `by` bytes further on.
+    #[inline]
+    #[must_use]
+    pub fn offset(self, by: isize) -> Self {
+        if self.0.is_null() {
+            // An absolute address carries no provenance of its own; Get_address exposed it.
+            return Self(ptr::with_exposed_provenance_mut(by as usize));
+        }
+        Self(self.0.wrapping_offset(by))
+    }
+
+    /// The address as a number, for the kernel and for diagnostics.
+    #[inline]
+    pub fn address(self) -> usize {
+        self.0.addr()
+    }
+
+    /// Whether this is the null base.
+    #[inline]
+    pub fn is_null(self) -> bool {
+        self.0.is_null()
+    }
+
+    /// `len` bytes from here as a source, without copying.
+    #[inline]
+    pub fn source<'a>(self, len: usize) -> Source<'a> {
+        if len == 0 {
+            return Source::from(&[][..]);
+        }
+        // SAFETY: readable until the operation ends (promise of `new`).
+        unsafe { Source::from_raw(self.0, len) }
+    }
+
+    /// `len` bytes from here as a sink, without copying.
+    #[inline]
+    pub fn sink<'a>(self, len: usize) -> Sink<'a> {
+        if len == 0 {
+            return Sink::from(&mut [][..]);
+        }
+        // SAFETY: writable until the operation ends and never seen through a reference (promise of `new`).
+        unsafe { Sink::from_raw(self.0, len) }
+    }
+
+    /// Fills `sink` with the bytes at `offset`.
+    #[inline]
+    pub fn copy_out(self, offset: isize, mut sink: Sink<'_>) {
+        let from = self.offset(offset).0;
+        // SAFETY: the user's side by the promise of `new`, the other by the sink's own length. `copy` and
+        // not `copy_nonoverlapping`: the sink may be user memory of the same rank.
+        unsafe { ptr::copy(from, sink.as_mut_ptr(), sink.len()) };
+    }
+
+    /// Copies all of `source` to `offset`.
+    #[inline]
+    pub fn copy_in(self, offset: isize, source: Source<'_>) {
+        let to = self.offset(offset).0;
+        // SAFETY: as in `copy_out`, with the roles exchanged.
+        unsafe { ptr::copy(source.as_ptr(), to, source.len()) };
+    }
+
+    /// Copies `len` bytes from another user buffer to here; the two may overlap.
+    #[inline]
+    pub fn copy_from(self, from: Self, len: usize) {
+        // SAFETY: both sides by the promise of `new`.
+        unsafe { ptr::copy(from.0, self.0, len) };
+    }
+}
+
+/// Zeroed heap memory for temporaries of the engine, aligned to a cache line. It does not move while it is
+/// owned.
+#[derive(Debug)]
+pub struct OwnedBuf {
+    base: NonNull<u8>,
+    layout: Layout,
+}
+
+// SAFETY: plain memory without ties to a thread.
+unsafe impl Send for OwnedBuf {}
+// SAFETY: shared access goes through copies by address only, as for any user buffer.
+unsafe impl Sync for OwnedBuf {}
+
+impl OwnedBuf {
+    const ALIGN: usize = 64;
+
+    /// `len` zero bytes. Aborts the process when there is no memory, as every allocation in Rust does.
+    pub fn new(len: usize) -> Self {
+        let size = len.min(isize::MAX as usize - Self::ALIGN);
+        let Ok(layout) = Layout::from_size_align(size, Self::ALIGN) else {
+            handle_alloc_error(Layout::new::<u8>())
+        };
+        if size < len {
+            handle_alloc_error(layout);
+        }
+        if size == 0 {
+            return Self { base: NonNull::dangling(), layout };
+        }
+        // SAFETY: the size is not zero.
+        let Some(base) = NonNull::new(unsafe { alloc_zeroed(layout) }) else { handle_alloc_error(layout) };
+        Self { base, layout }
+    }
+
+    /// Number of bytes.
+    pub fn len(&self) -> usize {
+        self.layout.size()
+    }
+
+    /// Whether there are no bytes.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The memory as a user buffer. Only within the engine: whoever takes it keeps the owner alive until the
+    /// last operation on it is complete, and stays within [`OwnedBuf::len`].
+    #[allow(dead_code, reason = "the collectives' way to their temporaries")]
+    pub(crate) fn user_buf(&self) -> UserBuf {
+        UserBuf(self.base.as_ptr())
+    }
+
+    /// The bytes to read from.
+    pub fn source(&self) -> Source<'_> {
+        // SAFETY: `len` bytes are owned and stay for the borrow.
+        unsafe { Source::from_raw(self.base.as_ptr(), self.len()) }
+    }
+
+    /// The bytes to write to.
+    pub fn sink(&mut self) -> Sink<'_> {
+        // SAFETY: as above, and the borrow is exclusive.
+        unsafe { Sink::from_raw(self.base.as_ptr(), self.len()) }
+    }
+}
+
+impl Drop for OwnedBuf {
+    fn drop(&mut self) {
+        if self.layout.size() > 0 {
+            // SAFETY: allocated in `new` with this layout, freed once.
+            unsafe { dealloc(self.base.as_ptr(), self.layout) };
+        }
+    }
+}
+
+/// Copies from the memory of process `pid` at `remote` into runs of user memory (address, length), in order.
+/// Returns the number of bytes copied.
+///
+/// The runs are those of a segment: they lie in a buffer that the caller vouched for ([`UserBuf::new`]).
+///
+/// # Errors
+/// What the system said.
+pub(crate) fn read_peer(pid: u32, remote: u64, runs: &[(usize, usize)]) -> std::io::Result<usize> {
+    // SAFETY: `Segment::runs` lists ranges of a `UserBuf` only, writable until the request is over.
+    unsafe { posthaste_os::peer_copy::read(pid, remote, runs) }
+}
+
+/// Rust types whose memory is exactly one element of a predefined datatype, so that slices of them can be sent
+/// and received (used by the typed API).
+///
+/// # Safety
+/// Every bit pattern is a valid value, there is no padding, and the datatype with handle `ABI_HANDLE` in the
+/// standard ABI has the size and extent of the type. `bool` and `char` do not qualify: not every byte a peer
+/// may send is one.
+pub unsafe trait Equivalence: Copy + Send + Sync + 'static {
+    /// The datatype's handle in the standard ABI (MPI-5.0, chapter on the ABI).
+    const ABI_HANDLE: u32;
+}
+
+macro_rules! equivalence {
+    ($($rust:ty => $handle:literal),* $(,)?) => {$(
+        // SAFETY: a primitive number; the handle names the datatype of its size.
+        unsafe impl Equivalence for $rust { const ABI_HANDLE: u32 = $handle; }
+    )*};
+}
+equivalence! {
+    i8 => 0x240, u8 => 0x241, i16 => 0x248, u16 => 0x249, i32 => 0x250, u32 => 0x251, i64 => 0x258, u64 => 0x259,
+    f32 => 0x210, f64 => 0x214,
+}
+#[cfg(target_pointer_width = "64")]
+equivalence! { isize => 0x258, usize => 0x259 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_owned_buffer_is_zeroed_and_copied_in_and_out() {
+        let mut owned = OwnedBuf::new(100);
+        assert_eq!(owned.source().to_vec(), vec![0; 100]);
+        owned.user_buf().copy_in(10, Source::from(&[1u8, 2, 3][..]));
+        let mut out = [0u8; 4];
+        owned.user_buf().copy_out(9, Sink::from(&mut out[..]));
+        assert_eq!(out, [0, 1, 2, 3]);
+        owned.sink().copy_from(&[7]);
+        assert_eq!(owned.source().to_vec()[0], 7);
+        assert_eq!(owned.user_buf().address() % 64, 0);
+        assert!(OwnedBuf::new(0).is_empty());
+    }
+
+    #[test]
+    fn absolute_addresses_start_at_null() {
+        let value = [5u8; 3];
+        let address = value.as_ptr().expose_provenance();
+        let mut out = [0u8; 3];
+        UserBuf::none().copy_out(address as isize, Sink::from(&mut out[..]));
+        assert_eq!(out, value);
+    }
+}

@@ -1,0 +1,252 @@
+//! Operands of reductions as they lie in memory, and the loops over them.
+//!
+//! Called by `op`, which supplies the arithmetic. Part of the room `buffer`, whose promise ([`UserBuf::new`])
+//! every block here rests on.
+//!
+//! What must stay true: operands have no alignment; padding inside a pair is never written; the loops run in
+//! ascending order, element by element, so results do not depend on how the compiler vectorises them.
+
+use super::UserBuf;
+use posthaste_os::mem::Source;
+
+/// One operand of a reduction, as it lies in memory.
+///
+/// # Safety
+/// `EXTENT` is the distance of neighbours in an array, and `load` and `store` touch only bytes within it.
+pub(crate) unsafe trait Element: Copy {
+    /// Distance of neighbours, in bytes.
+    const EXTENT: usize;
+    /// Reads one operand.
+    ///
+    /// # Safety
+    /// `from` is valid for reading `EXTENT` bytes; no alignment is needed.
+    unsafe fn load(from: *const u8) -> Self;
+    /// Writes one operand, and no padding.
+    ///
+    /// # Safety
+    /// `to` is valid for writing `EXTENT` bytes; no alignment is needed.
+    unsafe fn store(self, to: *mut u8);
+}
+
+macro_rules! plain_elements {
+    ($($rust:ty),* $(,)?) => {$(
+        // SAFETY: no padding and every bit pattern valid: the whole value is moved.
+        unsafe impl Element for $rust {
+            const EXTENT: usize = size_of::<Self>();
+            #[inline(always)]
+            unsafe fn load(from: *const u8) -> Self {
+                // SAFETY: handed on to the caller.
+                unsafe { from.cast::<Self>().read_unaligned() }
+            }
+            #[inline(always)]
+            unsafe fn store(self, to: *mut u8) {
+                // SAFETY: handed on to the caller.
+                unsafe { to.cast::<Self>().write_unaligned(self) };
+            }
+        }
+    )*};
+}
+plain_elements! {
+    i8, u8, i16, u16, i32, u32, i64, u64, i128, u128, f32, f64, Half, Extended,
+    [Half; 2], [f32; 2], [f64; 2], [Extended; 2],
+}
+
+/// A value with its index, laid out like the C structure of the pair types (MPI-5.0 §6.9.4).
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(C)]
+pub(crate) struct Pair<V, I> {
+    pub(crate) value: V,
+    pub(crate) index: I,
+}
+
+// SAFETY: the two fields are moved one by one at their places in the structure, padding is left alone.
+unsafe impl<V: Element, I: Element> Element for Pair<V, I> {
+    const EXTENT: usize = size_of::<Self>();
+    #[inline(always)]
+    unsafe fn load(from: *const u8) -> Self {
+        // SAFETY: both fields lie within `EXTENT`, for which the caller vouches.
+        unsafe { Self { value: V::load(from), index: I::load(from.add(std::mem::offset_of!(Self, index))) } }
+    }
+    #[inline(always)]
+    unsafe fn store(self, to: *mut u8) {
+        // SAFETY: both fields lie within `EXTENT`, for which the caller vouches.
+        unsafe {
+            self.value.store(to);
+            self.index.store(to.add(std::mem::offset_of!(Self, index)));
+        }
+    }
+}
+
+/// `inout = f(input, inout)` for `count` neighbours, in ascending order.
+#[inline]
+pub(crate) fn combine<T: Element>(input: UserBuf, inout: UserBuf, count: u64, f: impl Fn(T, T) -> T) {
+    // SAFETY: both sides by the promise of `UserBuf::new`.
+    unsafe { combine_raw(input.0, inout.0, count as usize, f) };
+}
+
+/// As [`combine`], with the operands straight out of a packed stream; the element type has no padding.
+/// Returns how many were combined: as many as `input` holds whole, `count` at most.
+#[inline]
+pub(crate) fn combine_packed<T: Element>(
+    input: Source<'_>,
+    inout: UserBuf,
+    count: u64,
+    f: impl Fn(T, T) -> T,
+) -> u64 {
+    let count = count.min((input.len() / T::EXTENT) as u64);
+    // SAFETY: `count` elements lie within the source; the other side by the promise of `UserBuf::new`.
+    unsafe { combine_raw(input.as_ptr(), inout.0, count as usize, f) };
+    count
+}
+
+/// # Safety
+/// `input` and `inout` are valid for `count` elements, `inout` for writing.
+#[inline(always)]
+unsafe fn combine_raw<T: Element>(input: *const u8, inout: *mut u8, count: usize, f: impl Fn(T, T) -> T) {
+    for i in 0..count {
+        let at = i * T::EXTENT;
+        // SAFETY: element `i` of `count`, for which the caller vouches.
+        unsafe {
+            let to = inout.add(at);
+            f(T::load(input.add(at)), T::load(to)).store(to);
+        }
+    }
+}
+
+/// IEEE 754 half precision, as its bits; `op` computes with it in single precision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(transparent)]
+pub(crate) struct Half(pub(crate) u16);
+
+/// C's `long double` on this machine: 80-bit extended precision in 16 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C, align(16))]
+pub(crate) struct Extended([u8; 16]);
+
+#[cfg(target_arch = "x86_64")]
+impl Extended {
+    /// Whether the machine computes with this format.
+    pub(crate) const SUPPORTED: bool = true;
+
+    /// The sum, rounded once.
+    #[inline]
+    pub(crate) fn plus(self, other: Self) -> Self {
+        self.through(other, 0)
+    }
+
+    /// The difference, rounded once.
+    #[inline]
+    pub(crate) fn minus(self, other: Self) -> Self {
+        self.through(other, 1)
+    }
+
+    /// The product, rounded once.
+    #[inline]
+    pub(crate) fn times(self, other: Self) -> Self {
+        self.through(other, 2)
+    }
+
+    #[inline(always)]
+    fn through(self, other: Self, what: u8) -> Self {
+        let mut result = Self([0; 16]);
+        macro_rules! compute {
+            ($instruction:literal) => {
+                // SAFETY: reads two operands and writes ten bytes of the result; the coprocessor's stack is
+                // as empty after as before, and its registers are declared overwritten.
+                unsafe {
+                    std::arch::asm!(
+                        "fld tbyte ptr [{a}]", "fld tbyte ptr [{b}]", $instruction, "fstp tbyte ptr [{r}]",
+                        a = in(reg) &raw const self, b = in(reg) &raw const other, r = in(reg) &raw mut result,
+                        out("st(0)") _, out("st(1)") _, out("st(2)") _, out("st(3)") _,
+                        out("st(4)") _, out("st(5)") _, out("st(6)") _, out("st(7)") _,
+                        options(nostack),
+                    )
+                }
+            };
+        }
+        match what {
+            0 => compute!("faddp st(1), st"),
+            1 => compute!("fsubp st(1), st"),
+            _ => compute!("fmulp st(1), st"),
+        }
+        result
+    }
+
+    /// How the two compare; `None` when one is not a number.
+    #[inline]
+    pub(crate) fn compare(self, other: Self) -> Option<std::cmp::Ordering> {
+        let (below, unordered, equal): (u8, u8, u8);
+        // SAFETY: reads two operands, sets flags and three registers; the coprocessor's stack is as empty after
+        // as before, and its registers are declared overwritten.
+        unsafe {
+            std::arch::asm!(
+                "fld tbyte ptr [{b}]", "fld tbyte ptr [{a}]", "fucomip st, st(1)", "fstp st(0)",
+                "setb {below}", "setp {unordered}", "sete {equal}",
+                a = in(reg) &raw const self, b = in(reg) &raw const other,
+                below = out(reg_byte) below, unordered = out(reg_byte) unordered, equal = out(reg_byte) equal,
+                out("st(0)") _, out("st(1)") _, out("st(2)") _, out("st(3)") _,
+                out("st(4)") _, out("st(5)") _, out("st(6)") _, out("st(7)") _,
+                options(nostack, readonly),
+            );
+        }
+        Some(match (unordered, equal, below) {
+            (1, ..) => return None,
+            (_, 1, _) => std::cmp::Ordering::Equal,
+            (_, _, 1) => std::cmp::Ordering::Less,
+            _ => std::cmp::Ordering::Greater,
+        })
+    }
+
+    /// The same value in the wider format.
+    #[cfg(test)]
+    pub(crate) fn from_f64(value: f64) -> Self {
+        let mut result = Self([0; 16]);
+        // SAFETY: reads eight bytes, writes ten; the coprocessor's stack is as empty after as before.
+        unsafe {
+            std::arch::asm!(
+                "fld qword ptr [{a}]", "fstp tbyte ptr [{r}]",
+                a = in(reg) &raw const value, r = in(reg) &raw mut result,
+                out("st(0)") _, out("st(1)") _, out("st(2)") _, out("st(3)") _,
+                out("st(4)") _, out("st(5)") _, out("st(6)") _, out("st(7)") _,
+                options(nostack),
+            );
+        }
+        result
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+impl Extended {
+    pub(crate) const SUPPORTED: bool = false;
+    pub(crate) fn plus(self, _: Self) -> Self {
+        self
+    }
+    pub(crate) fn minus(self, _: Self) -> Self {
+        self
+    }
+    pub(crate) fn times(self, _: Self) -> Self {
+        self
+    }
+    pub(crate) fn compare(self, _: Self) -> Option<std::cmp::Ordering> {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cmp::Ordering;
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn extended_precision_keeps_more_than_double() {
+        let (one, tiny) = (Extended::from_f64(1.0), Extended::from_f64(2f64.powi(-60)));
+        let sum = one.plus(tiny);
+        assert_eq!(sum.compare(one), Some(Ordering::Greater));
+        assert_eq!(sum.minus(one).compare(tiny), Some(Ordering::Equal));
+        assert_eq!(Extended::from_f64(3.0).times(Extended::from_f64(-2.0)), Extended::from_f64(-6.0));
+        assert_eq!(Extended::from_f64(3.0).minus(Extended::from_f64(5.0)), Extended::from_f64(-2.0));
+        assert_eq!(Extended::from_f64(f64::NAN).compare(one), None);
+        assert_eq!(tiny.compare(one), Some(Ordering::Less));
+    }
+}

@@ -1,0 +1,22 @@
+//! Collective operations as schedules (MPI-5.0 chapter 6).
+//!
+//! Called by the doors and by `world`, which start the schedules, and by `comm`, whose communicators are made by
+//! schedules too; calls `pt2pt` through (context, peer), `op`, `datatype`, `group`.
+//!
+//! - [`Team`]: who takes part. `plan`: what the algorithms have in common. [`Schedule`], [`Running`], [`advance`]:
+//!   how steps are taken. `choose`: which algorithm. `tree`: shapes. One file for each family of operations.
+//!
+//! What must stay true: operands are combined in the order of ranks, whichever algorithm is taken, so operations
+//! need not be commutative, and every rank of an allreduce gets the same bits.
+
+mod barrier;
+mod choose;
+mod plan;
+mod schedule;
+mod team;
+mod tree;
+
+pub use barrier::barrier;
+pub use plan::{Blocks, Operand};
+pub use schedule::{Running, Schedule, advance};
+pub use team::Team;

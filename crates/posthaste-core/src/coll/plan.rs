@@ -1,0 +1,225 @@
+//! Writing schedules: what the algorithms of this room have in common.
+//!
+//! Used by every plan of this room; calls `schedule`, `datatype`.
+//!
+//! What must stay true: between two members the messages of one operation match in the order in which both sides
+//! plan them, because they share one tag (MPI-5.0 §3.5).
+
+use std::sync::Arc;
+
+use crate::buffer::{OwnedBuf, UserBuf};
+use crate::coll::schedule::{Plan, Step};
+use crate::coll::{Schedule, Team};
+use crate::datatype::{Datatype, Segment};
+use crate::error::Result;
+use crate::op::Op;
+
+/// A buffer argument: so many elements of a datatype.
+#[derive(Clone, Copy, Debug)]
+pub struct Operand<'a> {
+    /// Where the first element lies.
+    pub buf: UserBuf,
+    /// Number of elements (per rank, where the operation has a block for each).
+    pub count: u64,
+    /// Their type.
+    pub datatype: &'a Datatype,
+}
+
+/// A buffer argument with a block for each rank, of different lengths.
+#[derive(Clone, Copy, Debug)]
+pub struct Blocks<'a> {
+    /// What displacements count from.
+    pub buf: UserBuf,
+    /// Number of elements of each block.
+    pub counts: &'a [u64],
+    /// Place of each block, in extents of the datatype.
+    pub displacements: &'a [i64],
+    /// Type of the elements.
+    pub datatype: &'a Datatype,
+}
+
+impl<'a> Operand<'a> {
+    /// An operand.
+    pub fn new(buf: UserBuf, count: u64, datatype: &'a Datatype) -> Self {
+        Self { buf, count, datatype }
+    }
+
+    /// Packed bytes.
+    pub(super) fn bytes(&self) -> u64 {
+        self.count.saturating_mul(self.datatype.size())
+    }
+
+    /// All of it.
+    pub(super) fn all(&self) -> Segment {
+        Segment::new(self.buf, self.count, self.datatype)
+    }
+
+    /// Address of an element.
+    pub(super) fn at(&self, element: u64) -> UserBuf {
+        self.buf.offset((element as i64).wrapping_mul(self.datatype.extent()) as isize)
+    }
+
+    /// Some of its elements.
+    pub(super) fn part(&self, first: u64, count: u64) -> Segment {
+        Segment::new(self.at(first), count, self.datatype)
+    }
+
+    /// Block number `block` of those that follow each other.
+    pub(super) fn block(&self, block: u32) -> Segment {
+        self.blocks(block, 1)
+    }
+
+    /// Several blocks.
+    pub(super) fn blocks(&self, first: u32, blocks: u32) -> Segment {
+        self.part(u64::from(first).wrapping_mul(self.count), u64::from(blocks).saturating_mul(self.count))
+    }
+}
+
+impl Blocks<'_> {
+    /// The block of a rank; lists that are too short have empty blocks at the end.
+    pub(super) fn block(&self, rank: u32) -> Segment {
+        let (count, at) = self.place(rank);
+        Segment::new(at, count, self.datatype)
+    }
+
+    /// Length and address of the block of a rank.
+    pub(super) fn place(&self, rank: u32) -> (u64, UserBuf) {
+        let rank = rank as usize;
+        let (Some(count), Some(displacement)) = (self.counts.get(rank), self.displacements.get(rank)) else {
+            return (0, self.buf);
+        };
+        (*count, self.buf.offset(displacement.wrapping_mul(self.datatype.extent()) as isize))
+    }
+}
+
+/// A schedule being written.
+pub(super) struct Draft<'a> {
+    pub(super) team: &'a Team,
+    plan: Plan,
+}
+
+impl<'a> Draft<'a> {
+    /// An empty schedule of the team's next operation.
+    pub(super) fn new(team: &'a Team, name: &'static str, steps: usize) -> Self {
+        Self::with_tag(team, name, steps, team.next_tag())
+    }
+
+    /// An empty schedule under a tag of its own.
+    pub(super) fn with_tag(team: &'a Team, name: &'static str, steps: usize, tag: i32) -> Self {
+        let plan = Plan {
+            name,
+            context: team.context().collective(),
+            rank: team.rank(),
+            tag,
+            steps: Vec::with_capacity(steps),
+            reduction: None,
+            temporaries: Vec::new(),
+        };
+        Self { team, plan }
+    }
+
+    /// Our rank.
+    pub(super) fn me(&self) -> u32 {
+        self.team.rank() as u32
+    }
+
+    /// Number of members.
+    pub(super) fn n(&self) -> u32 {
+        self.team.size() as u32
+    }
+
+    pub(super) fn send(&mut self, to: u32, segment: Segment) {
+        let to = self.team.peer(to);
+        self.plan.steps.push(Step::Send { to, segment });
+    }
+
+    pub(super) fn receive(&mut self, from: u32, segment: Segment) {
+        self.plan.steps.push(Step::Receive { from, segment });
+    }
+
+    pub(super) fn fence(&mut self) {
+        if !matches!(self.plan.steps.last(), None | Some(Step::Fence)) {
+            self.plan.steps.push(Step::Fence);
+        }
+    }
+
+    pub(super) fn copy(&mut self, from: Segment, to: Segment) {
+        if !from.is_empty() && !to.is_empty() {
+            self.plan.steps.push(Step::Copy { from, to });
+        }
+    }
+
+    /// Says what `combine` computes.
+    pub(super) fn reduce_with(&mut self, op: &Op, datatype: &Datatype) -> Result<()> {
+        op.check(datatype)?;
+        self.plan.reduction = Some((op.clone(), datatype.clone()));
+        Ok(())
+    }
+
+    /// `inout = input op inout`.
+    pub(super) fn combine(&mut self, input: UserBuf, inout: UserBuf, count: u64) {
+        if count > 0 {
+            self.plan.steps.push(Step::Combine { input, inout, count });
+        }
+    }
+
+    /// Combines `terms` and what lies in `into`, which is the term of the highest rank, in the order of the terms.
+    pub(super) fn fold(&mut self, terms: &[UserBuf], into: UserBuf, count: u64) {
+        for term in terms.iter().rev() {
+            self.combine(*term, into, count);
+        }
+    }
+
+    /// Memory for `arrays` arrays of `count` elements each; the operand's elements are those of one array.
+    pub(super) fn temporary<'d>(&mut self, arrays: u64, count: u64, datatype: &'d Datatype) -> Arrays<'d> {
+        // One array reaches from its lowest byte to its highest, rounded up to keep the alignment of the next.
+        const ALIGN: i64 = 64;
+        let reach = datatype.extent().saturating_mul(count.saturating_sub(1).min(i64::MAX as u64) as i64);
+        let low = datatype.true_lb().saturating_add(reach.min(0));
+        let high = datatype.true_lb().saturating_add(datatype.true_extent()).saturating_add(reach.max(0));
+        let origin = low.div_euclid(ALIGN).saturating_mul(-ALIGN);
+        let len = high.saturating_add(origin).max(0) as u64;
+        let stride = len.checked_next_multiple_of(ALIGN as u64).unwrap_or(u64::MAX);
+        let buf = self.bytes(stride.saturating_mul(arrays) as usize);
+        Arrays { first: buf.offset(origin as isize), stride, count, datatype }
+    }
+
+    /// Memory for packed bytes.
+    pub(super) fn bytes(&mut self, len: usize) -> UserBuf {
+        let owned = Arc::new(OwnedBuf::new(len));
+        let buf = owned.user_buf();
+        self.plan.temporaries.push(owned);
+        buf
+    }
+
+    /// Keeps memory alive that the steps name.
+    pub(super) fn keep(&mut self, owned: Arc<OwnedBuf>) {
+        self.plan.temporaries.push(owned);
+    }
+
+    pub(super) fn done(self) -> Schedule {
+        Schedule(Arc::new(self.plan))
+    }
+}
+
+/// Temporary arrays of one length, one behind the other.
+#[derive(Clone, Copy)]
+pub(super) struct Arrays<'d> {
+    first: UserBuf,
+    stride: u64,
+    count: u64,
+    datatype: &'d Datatype,
+}
+
+impl<'d> Arrays<'d> {
+    pub(super) fn get(&self, index: u64) -> Operand<'d> {
+        let buf = self.first.offset(self.stride.wrapping_mul(index) as isize);
+        Operand { buf, count: self.count, datatype: self.datatype }
+    }
+}
+
+/// Where block `index` of `blocks` nearly equal ones begins among `count` elements.
+pub(super) fn split(count: u64, index: u32, blocks: u32) -> u64 {
+    let (index, blocks) = (u64::from(index), u64::from(blocks.max(1)));
+    count / blocks * index + (count % blocks).min(index)
+}

@@ -1,0 +1,94 @@
+//! What a collective operation needs to know of a communicator: who takes part, and under which context.
+//!
+//! Held by `comm`; used by every plan of this room.
+//!
+//! What must stay true: all members count the collective operations of a team alike (MPI-5.0 §6.14: they call
+//! them in the same order), so the count separates the messages of one operation from those of the next.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::error::{Error, ErrorClass, Result};
+use crate::group::Group;
+use crate::ids::{ContextId, Peer};
+
+/// The members of a communicator, from the point of view of one of them.
+#[derive(Debug)]
+pub struct Team {
+    context: ContextId,
+    group: Arc<Group>,
+    rank: u32,
+    crowded: bool,
+    sequence: AtomicU32,
+}
+
+/// Tags of collective operations are below this; see [`Team::group_tag`] for the others.
+const TAGS: u32 = 1 << 30;
+
+impl Team {
+    /// The team of `group` in a context, seen by its member with the given rank.
+    pub fn new(context: ContextId, group: Arc<Group>, rank: u32, crowded: bool) -> Self {
+        Self { context, group, rank, crowded, sequence: AtomicU32::new(0) }
+    }
+
+    /// Context of point-to-point messages; collective ones use its neighbour.
+    #[inline]
+    pub fn context(&self) -> ContextId {
+        self.context
+    }
+
+    /// The members.
+    #[inline]
+    pub fn group(&self) -> &Arc<Group> {
+        &self.group
+    }
+
+    /// Our own rank.
+    #[inline]
+    pub fn rank(&self) -> i32 {
+        self.rank as i32
+    }
+
+    /// Number of members.
+    #[inline]
+    pub fn size(&self) -> i32 {
+        self.group.size() as i32
+    }
+
+    /// Whether members share CPUs: then a rank should have to run as few times as possible.
+    pub fn is_crowded(&self) -> bool {
+        self.crowded
+    }
+
+    /// Says whether members share CPUs; every member must say the same.
+    pub fn set_crowded(&mut self, crowded: bool) {
+        self.crowded = crowded;
+    }
+
+    /// The tag of the next collective operation.
+    pub(super) fn next_tag(&self) -> i32 {
+        (self.sequence.fetch_add(1, Ordering::Relaxed) % TAGS) as i32
+    }
+
+    /// The tag of an operation that only some members take part in, told apart by a user's tag. It is none that
+    /// [`Team::next_tag`] gives and none that means "any".
+    pub(super) fn group_tag(tag: i32) -> i32 {
+        match i32::MIN + (tag & i32::MAX) {
+            crate::ids::ANY_TAG => TAGS as i32,
+            tag => tag,
+        }
+    }
+
+    /// The member with this rank, which the caller has taken from the group.
+    pub(super) fn peer(&self, rank: u32) -> Peer {
+        self.group.peer(rank).unwrap_or(Peer(u32::MAX))
+    }
+
+    /// Checks the root of an operation.
+    pub(super) fn root(&self, root: i32) -> Result<u32> {
+        if root >= 0 && root < self.size() {
+            return Ok(root as u32);
+        }
+        Err(Error::invalid(ErrorClass::Root, "root", root, format_args!("0..={}", self.size() - 1)))
+    }
+}

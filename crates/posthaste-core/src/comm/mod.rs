@@ -1,0 +1,96 @@
+//! Communicators: a team with everything a user may hang on it (MPI-5.0 §7.2, §7.4).
+//!
+//! Called by the doors and by `world`; calls `coll` (which sees the [`Team`] only), `group`.
+//!
+//! What must stay true: turning a rank of the world into a peer is one comparison.
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use crate::coll::Team;
+use crate::error::{Error, ErrorClass, Result};
+use crate::group::Group;
+use crate::ids::{ContextId, PROC_NULL, Peer};
+
+/// A communicator.
+#[derive(Debug)]
+pub struct Comm {
+    team: Team,
+    /// The other side of an intercommunicator.
+    remote: Option<Arc<Group>>,
+    /// How many ranks a message may go to are the peers of the same number, starting at 0.
+    identity: u32,
+}
+
+impl Deref for Comm {
+    type Target = Team;
+
+    #[inline]
+    fn deref(&self) -> &Team {
+        &self.team
+    }
+}
+
+impl Comm {
+    /// `MPI_COMM_WORLD`.
+    pub fn world(rank: u32, size: u32) -> Self {
+        Self::new(Team::new(ContextId::WORLD, Arc::new(Group::range(0, size)), rank, false), None)
+    }
+
+    /// `MPI_COMM_SELF`.
+    pub fn own(me: Peer) -> Self {
+        Self::new(Team::new(ContextId::SELF, Arc::new(Group::range(me.0, 1)), 0, false), None)
+    }
+
+    fn new(team: Team, remote: Option<Arc<Group>>) -> Self {
+        let target = remote.as_ref().unwrap_or(team.group());
+        let identity = if target.is_identity() { target.size() } else { 0 };
+        Self { team, remote, identity }
+    }
+
+    /// Says whether the members share CPUs; every member must say the same.
+    pub fn set_crowded(&mut self, crowded: bool) {
+        self.team.set_crowded(crowded);
+    }
+
+    /// The other side of an intercommunicator.
+    pub fn remote(&self) -> Option<&Arc<Group>> {
+        self.remote.as_ref()
+    }
+
+    /// The process a message goes to; `None` for `MPI_PROC_NULL`.
+    ///
+    /// # Errors
+    /// A rank that nobody has.
+    #[inline]
+    pub fn destination(&self, to: i32) -> Result<Option<Peer>> {
+        if (to as u32) < self.identity {
+            return Ok(Some(Peer(to as u32)));
+        }
+        self.look_up("dest", to)
+    }
+
+    /// The process a message comes from; `None` for `MPI_PROC_NULL`. Not for `MPI_ANY_SOURCE`.
+    ///
+    /// # Errors
+    /// A rank that nobody has.
+    #[inline]
+    pub fn source(&self, from: i32) -> Result<Option<Peer>> {
+        if (from as u32) < self.identity {
+            return Ok(Some(Peer(from as u32)));
+        }
+        self.look_up("source", from)
+    }
+
+    fn look_up(&self, argument: &'static str, rank: i32) -> Result<Option<Peer>> {
+        if rank == PROC_NULL {
+            return Ok(None);
+        }
+        let group = self.remote.as_ref().unwrap_or(self.team.group());
+        if let Some(peer) = u32::try_from(rank).ok().and_then(|rank| group.peer(rank)) {
+            return Ok(Some(peer));
+        }
+        let expected = format!("0..={} or MPI_PROC_NULL ({PROC_NULL})", i64::from(group.size()) - 1);
+        Err(Error::invalid(ErrorClass::Rank, argument, rank, expected))
+    }
+}

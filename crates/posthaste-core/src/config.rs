@@ -1,0 +1,184 @@
+//! Every limit and tunable: default, environment name, meaning. Read once, at initialisation.
+//!
+//! Used by every room; the launcher lists the table. A value that cannot be read is an error that names the
+//! variable, what it holds and what was expected; it is never ignored.
+
+use crate::error::{Error, ErrorClass, Result};
+
+/// How long messages travel when a setting forces one way (tests do).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LongProtocol {
+    /// Chosen by rule for each message.
+    Auto,
+    /// Through a copy buffer, both sides copying.
+    Stream,
+    /// The receiver reads the sender's memory in one copy.
+    Get,
+    /// The receiver asks, the sender puts in fragments.
+    Put,
+}
+
+/// The values in force.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Longest message sent eagerly, in bytes; cut to what one ring record holds.
+    pub eager_limit: usize,
+    /// How messages longer than that travel.
+    pub long_protocol: LongProtocol,
+    /// Bytes that a side copies before it tells the other side.
+    pub stream_chunk: usize,
+    /// Shortest message for a direct copy when the ranks outnumber the CPUs.
+    pub get_limit: usize,
+    /// Most requests at one time.
+    pub requests: usize,
+    /// Time spent spinning before the CPU is given away, in µs, when every rank has a CPU.
+    pub spin_us: u32,
+    /// Time spent yielding before sleeping, in µs.
+    pub yield_us: u32,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            eager_limit: 4 << 10,
+            long_protocol: LongProtocol::Auto,
+            stream_chunk: 8 << 10,
+            get_limit: 256 << 10,
+            requests: 1 << 20,
+            spin_us: 50,
+            yield_us: 1000,
+        }
+    }
+}
+
+/// One setting, for the list that users see.
+#[derive(Clone, Copy, Debug)]
+pub struct Tunable {
+    /// Environment variable.
+    pub name: &'static str,
+    /// Default, in words.
+    pub default: &'static str,
+    /// What it does.
+    pub meaning: &'static str,
+}
+
+/// All settings.
+pub const TUNABLES: &[Tunable] = &[
+    Tunable {
+        name: "POSTHASTE_EAGER_LIMIT",
+        default: "4096",
+        meaning: "longest message sent eagerly, in bytes; cut to what one record of the ring holds",
+    },
+    Tunable {
+        name: "POSTHASTE_LONG_PROTOCOL",
+        default: "auto",
+        meaning: "how longer messages travel: auto, stream (copy buffer, both sides copy), get (direct copy), put (fragments)",
+    },
+    Tunable {
+        name: "POSTHASTE_STREAM_CHUNK",
+        default: "8192",
+        meaning: "bytes one side copies through a copy buffer before it tells the other",
+    },
+    Tunable {
+        name: "POSTHASTE_GET_LIMIT",
+        default: "262144",
+        meaning: "shortest message for the direct copy where ranks outnumber CPUs, in bytes",
+    },
+    Tunable {
+        name: "POSTHASTE_REQUESTS",
+        default: "1048576",
+        meaning: "most requests at one time (at most 1048576)",
+    },
+    Tunable {
+        name: "POSTHASTE_SPIN_US",
+        default: "50",
+        meaning: "time spent spinning before the CPU is given away, in µs, where every rank has a CPU",
+    },
+    Tunable {
+        name: "POSTHASTE_YIELD_US",
+        default: "1000",
+        meaning: "time spent yielding before sleeping, in µs",
+    },
+];
+
+impl Config {
+    /// Defaults overridden by what `lookup` finds (the environment, in a real process).
+    ///
+    /// # Errors
+    /// When a variable holds something that cannot be read.
+    pub fn read(lookup: impl Fn(&str) -> Option<String>) -> Result<Self> {
+        let mut config = Self::default();
+        number(&lookup, "POSTHASTE_EAGER_LIMIT", 0..=1 << 30, &mut config.eager_limit)?;
+        number(&lookup, "POSTHASTE_STREAM_CHUNK", 64..=1 << 30, &mut config.stream_chunk)?;
+        number(&lookup, "POSTHASTE_GET_LIMIT", 0..=usize::MAX, &mut config.get_limit)?;
+        number(&lookup, "POSTHASTE_REQUESTS", 64..=1 << 20, &mut config.requests)?;
+        number(&lookup, "POSTHASTE_SPIN_US", 0..=1_000_000_000, &mut config.spin_us)?;
+        number(&lookup, "POSTHASTE_YIELD_US", 0..=1_000_000_000, &mut config.yield_us)?;
+        if let Some(text) = lookup("POSTHASTE_LONG_PROTOCOL") {
+            config.long_protocol = match text.as_str() {
+                "auto" => LongProtocol::Auto,
+                "stream" => LongProtocol::Stream,
+                "get" => LongProtocol::Get,
+                "put" => LongProtocol::Put,
+                _ => {
+                    return Err(Error::invalid(
+                        ErrorClass::Arg,
+                        "POSTHASTE_LONG_PROTOCOL",
+                        text,
+                        "auto, stream, get or put",
+                    ));
+                }
+            };
+        }
+        Ok(config)
+    }
+}
+
+fn number<T>(
+    lookup: &impl Fn(&str) -> Option<String>,
+    name: &'static str,
+    range: std::ops::RangeInclusive<T>,
+    value: &mut T,
+) -> Result<()>
+where
+    T: std::str::FromStr + PartialOrd + std::fmt::Display,
+{
+    let Some(text) = lookup(name) else { return Ok(()) };
+    match text.parse() {
+        Ok(number) if range.contains(&number) => {
+            *value = number;
+            Ok(())
+        }
+        _ => Err(Error::invalid(
+            ErrorClass::Arg,
+            name,
+            format!("\"{text}\""),
+            format!("a number in {}..={}", range.start(), range.end()),
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_override_defaults_and_nonsense_is_named() {
+        let set = |name: &'static str, value: &'static str| {
+            Config::read(move |asked| (asked == name).then(|| value.to_owned()))
+        };
+        assert_eq!(set("POSTHASTE_EAGER_LIMIT", "100").unwrap().eager_limit, 100);
+        assert_eq!(set("POSTHASTE_LONG_PROTOCOL", "get").unwrap().long_protocol, LongProtocol::Get);
+        let error = set("POSTHASTE_SPIN_US", "soon").unwrap_err().to_string();
+        assert_eq!(error, "POSTHASTE_SPIN_US is \"soon\", expected a number in 0..=1000000000");
+        assert!(set("POSTHASTE_LONG_PROTOCOL", "fast").is_err());
+    }
+
+    #[test]
+    fn every_tunable_is_read() {
+        for tunable in TUNABLES {
+            let error = Config::read(|asked| (asked == tunable.name).then(|| "?".to_owned()));
+            assert!(error.is_err(), "{} is listed but not read", tunable.name);
+        }
+    }
+}

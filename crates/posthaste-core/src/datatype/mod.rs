@@ -1,0 +1,322 @@
+//! Datatypes: what a buffer's bytes mean and where they lie (MPI-5.0 chapter 5; seed 000, segments).
+//!
+//! Called by the doors (`posthaste-abi`, `posthaste`), which build types, and by everything that moves messages,
+//! through [`Segment`]. Calls `buffer`.
+//!
+//! - `builtin`: the predefined types; `build`: the constructors and what they remember for get_contents;
+//!   `layout`: where the bytes lie, independent of how the user spelled the type; `segment`: the cursor that
+//!   packs and unpacks.
+//!
+//! What must stay true: a type never changes once built, apart from its name and its commit mark; a type in use
+//! lives on after it was freed, because users hold a counted reference; dropping a type does not recurse, however
+//! deep it was nested.
+
+mod build;
+mod builtin;
+mod layout;
+mod segment;
+
+pub use build::{Combiner, Contents, Order};
+pub use builtin::{Builtin, Class, Kind};
+pub use layout::{Blocks, Item, Layout, List, Loop, Piece, Runs, Shape};
+pub use segment::{Segment, copy};
+
+use crate::buffer::Equivalence;
+use crate::error::{Error, ErrorClass, Result};
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A datatype: predefined, or built by a constructor. Cheap to clone; clones are the same type.
+#[derive(Clone)]
+pub struct Datatype(Repr);
+
+#[derive(Clone)]
+enum Repr {
+    Builtin(&'static Builtin),
+    Derived(Arc<Type>),
+}
+
+/// A derived type.
+struct Type {
+    contents: Contents,
+    layout: Layout,
+    bounds: Bounds,
+    /// Basic elements per element of this type.
+    elements: u64,
+    /// The one predefined type that every basic element has, if there is one.
+    uniform: Option<&'static Builtin>,
+    committed: AtomicBool,
+    name: Mutex<Option<String>>,
+}
+
+/// Lower and upper bound of a type, and what decides them (MPI-5.0 §5.1.7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Bounds {
+    lb: i64,
+    ub: i64,
+    /// Set by resized, subarray and the like: such bounds win over those computed from the data.
+    marked: bool,
+    /// The strictest alignment of any basic element.
+    align: u64,
+}
+
+impl Drop for Type {
+    fn drop(&mut self) {
+        // A chain of types, each the last user of the next, is taken apart here and not by recursion.
+        let mut types = std::mem::take(&mut self.contents.types);
+        while let Some(Datatype(repr)) = types.pop() {
+            if let Repr::Derived(child) = repr
+                && let Some(mut child) = Arc::into_inner(child)
+            {
+                types.append(&mut child.contents.types);
+            }
+        }
+    }
+}
+
+impl Datatype {
+    /// The predefined type with this handle of the standard ABI.
+    pub fn from_abi(handle: u32) -> Option<Self> {
+        Builtin::from_abi(handle).map(|builtin| Self(Repr::Builtin(builtin)))
+    }
+
+    /// The handle of a predefined type; `None` for a derived one.
+    pub fn abi_handle(&self) -> Option<u32> {
+        self.builtin().map(|builtin| builtin.abi)
+    }
+
+    /// The predefined type of a Rust number.
+    pub fn of<T: Equivalence>() -> Self {
+        Self::from_abi(T::ABI_HANDLE).unwrap_or_else(Self::byte)
+    }
+
+    /// `MPI_BYTE`.
+    pub fn byte() -> Self {
+        Self(Repr::Builtin(Builtin::BYTE))
+    }
+
+    /// The predefined type behind this one; `None` for a derived one.
+    pub fn builtin(&self) -> Option<&'static Builtin> {
+        match &self.0 {
+            Repr::Builtin(builtin) => Some(builtin),
+            Repr::Derived(_) => None,
+        }
+    }
+
+    /// The predefined type that every basic element has, such as `MPI_INT` for a vector of `MPI_INT`; what
+    /// accumulate needs.
+    pub fn uniform(&self) -> Option<&'static Builtin> {
+        match &self.0 {
+            Repr::Builtin(builtin) => Some(builtin),
+            Repr::Derived(derived) => derived.uniform,
+        }
+    }
+
+    /// Packed bytes of one element.
+    #[inline]
+    pub fn size(&self) -> u64 {
+        match &self.0 {
+            Repr::Builtin(builtin) => builtin.size,
+            Repr::Derived(derived) => derived.layout.size(),
+        }
+    }
+
+    /// Lower bound, in bytes.
+    pub fn lb(&self) -> i64 {
+        self.bounds().lb
+    }
+
+    /// Upper bound, in bytes.
+    pub fn ub(&self) -> i64 {
+        self.bounds().ub
+    }
+
+    /// Distance of neighbours in an array: upper minus lower bound.
+    #[inline]
+    pub fn extent(&self) -> i64 {
+        match &self.0 {
+            Repr::Builtin(builtin) => builtin.extent,
+            // Every constructor has checked that the difference fits.
+            Repr::Derived(derived) => derived.bounds.ub - derived.bounds.lb,
+        }
+    }
+
+    /// Lowest offset of any byte.
+    pub fn true_lb(&self) -> i64 {
+        self.layout().true_lb()
+    }
+
+    /// Distance from the lowest byte to the end of the highest.
+    pub fn true_extent(&self) -> i64 {
+        self.layout().true_ub() - self.layout().true_lb()
+    }
+
+    /// Where the bytes of one element lie.
+    pub fn layout(&self) -> &Layout {
+        match &self.0 {
+            Repr::Builtin(builtin) => builtin.layout(),
+            Repr::Derived(derived) => &derived.layout,
+        }
+    }
+
+    /// Whether any number of elements is one run of bytes.
+    pub fn is_contiguous(&self) -> bool {
+        self.layout().runs() <= 1 && self.size() as i64 == self.extent()
+    }
+
+    /// What the type was built from (get_envelope, get_contents); `None` for a predefined type.
+    pub fn contents(&self) -> Option<&Contents> {
+        match &self.0 {
+            Repr::Builtin(_) => None,
+            Repr::Derived(derived) => Some(&derived.contents),
+        }
+    }
+
+    /// Makes the type ready for communication. Its layout is complete from the start, so this only marks it.
+    pub fn commit(&self) {
+        if let Repr::Derived(derived) = &self.0 {
+            derived.committed.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether the type may be used in communication.
+    pub fn is_committed(&self) -> bool {
+        match &self.0 {
+            Repr::Builtin(_) => true,
+            Repr::Derived(derived) => derived.committed.load(Ordering::Relaxed),
+        }
+    }
+
+    /// As [`Datatype::is_committed`], as the error that a communication call returns.
+    #[inline]
+    pub fn check_committed(&self) -> Result<()> {
+        if self.is_committed() {
+            return Ok(());
+        }
+        Err(Error::invalid(
+            ErrorClass::Type,
+            "datatype",
+            format_args!("the uncommitted type {self:?}"),
+            "a type for which MPI_Type_commit was called",
+        ))
+    }
+
+    /// The name in C of a predefined type, the name set by the user of a derived one, or nothing.
+    pub fn name(&self) -> String {
+        match &self.0 {
+            Repr::Builtin(builtin) => builtin.name.to_string(),
+            Repr::Derived(derived) => {
+                derived.name.lock().unwrap_or_else(PoisonError::into_inner).clone().unwrap_or_default()
+            }
+        }
+    }
+
+    /// Names a derived type; the names of predefined types are fixed.
+    pub fn set_name(&self, name: &str) -> Result<()> {
+        match &self.0 {
+            Repr::Builtin(builtin) => Err(Error::invalid(
+                ErrorClass::Type,
+                "datatype",
+                builtin.name,
+                "a derived type: the names of predefined types are fixed",
+            )),
+            Repr::Derived(derived) => {
+                *derived.name.lock().unwrap_or_else(PoisonError::into_inner) = Some(name.to_string());
+                Ok(())
+            }
+        }
+    }
+
+    /// Whether both are the same object (not merely alike).
+    pub fn is_same(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (Repr::Builtin(a), Repr::Builtin(b)) => std::ptr::eq(*a, *b),
+            (Repr::Derived(a), Repr::Derived(b)) => Arc::ptr_eq(a, b),
+            _ => false,
+        }
+    }
+
+    /// Basic elements in one element of this type.
+    pub fn elements(&self) -> u64 {
+        match &self.0 {
+            Repr::Builtin(builtin) => builtin.elements(),
+            Repr::Derived(derived) => derived.elements,
+        }
+    }
+
+    /// How many basic elements the first `bytes` packed bytes of an array of this type hold; `None` when the
+    /// last one is incomplete (MPI-5.0 §5.1.11, get_elements).
+    pub fn elements_in(&self, bytes: u64) -> Option<u64> {
+        let (mut found, mut rest, mut at) = (0u64, bytes, self);
+        loop {
+            if rest == 0 {
+                return Some(found);
+            }
+            if at.size() == 0 {
+                return None;
+            }
+            found = found.checked_add((rest / at.size()).checked_mul(at.elements())?)?;
+            rest %= at.size();
+            let derived = match &at.0 {
+                Repr::Builtin(builtin) => {
+                    return match rest {
+                        0 => Some(found),
+                        _ if builtin.elements() == 2 && rest == builtin.first_element() => Some(found + 1),
+                        _ => None,
+                    };
+                }
+                Repr::Derived(derived) => derived,
+            };
+            let types = &derived.contents.types;
+            match derived.contents.combiner {
+                // Only a structure has children of several kinds, each with its block length.
+                Combiner::Struct => {
+                    let lengths = derived.contents.ints.get(1..)?;
+                    let mut next = None;
+                    for (child, length) in types.iter().zip(lengths) {
+                        let block = child.size() * *length as u64;
+                        if rest < block {
+                            next = Some(child);
+                            break;
+                        }
+                        rest -= block;
+                        found += child.elements() * *length as u64;
+                    }
+                    at = match next {
+                        Some(child) => child,
+                        None => return if rest == 0 { Some(found) } else { None },
+                    };
+                }
+                _ => at = types.first()?,
+            }
+        }
+    }
+
+    fn bounds(&self) -> Bounds {
+        match &self.0 {
+            Repr::Builtin(builtin) => {
+                Bounds { lb: 0, ub: builtin.extent, marked: false, align: builtin.align }
+            }
+            Repr::Derived(derived) => derived.bounds,
+        }
+    }
+
+    /// Whether the type map is empty: no data and no bounds of its own.
+    fn is_void(&self) -> bool {
+        self.size() == 0 && !self.bounds().marked
+    }
+}
+
+impl fmt::Debug for Datatype {
+    /// The name, or how it was built, with size and extent.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = self.name();
+        match self.contents() {
+            _ if !name.is_empty() => f.write_str(&name)?,
+            Some(contents) => f.write_str(contents.combiner.name())?,
+            None => {}
+        }
+        write!(f, " (size {}, lower bound {}, extent {})", self.size(), self.lb(), self.extent())
+    }
+}

@@ -1,0 +1,457 @@
+//! Segment: a cursor over the packed bytes of (buffer, count, datatype) (seed 000, "segments"; mission A2).
+//!
+//! Called by every protocol and by Pack/Unpack. Calls `layout` for the shape and `buffer` for the moves.
+//!
+//! What must stay true:
+//! - Any byte of the packed stream is a valid position, in the middle of an element too. A segment keeps nothing
+//!   but its position: each call finds its place in the layout by division and binary search, which costs
+//!   nothing beside the kilobytes it then moves, and makes segments small, cloneable and free of allocation.
+//! - A segment that is one run of bytes knows it from the start and never looks at its type again.
+//! - Walking recurses once per loop of the layout: 63 levels at most (see `layout`).
+
+use super::layout::Shape;
+use super::Datatype;
+use crate::buffer::{Mover, Span, Turns, UserBuf, Visitor};
+use posthaste_os::mem::{Sink, Source};
+
+/// Packed bytes in user memory, and how far they have been moved.
+#[derive(Clone, Debug)]
+pub struct Segment {
+    buf: UserBuf,
+    total: u64,
+    position: u64,
+    /// `None` when everything is one run that starts at `buf`.
+    datatype: Option<Datatype>,
+}
+
+impl Segment {
+    /// `len` bytes in one run.
+    #[inline]
+    pub fn contiguous(buf: UserBuf, len: u64) -> Self {
+        Self { buf, total: len, position: 0, datatype: None }
+    }
+
+    /// `count` elements of a datatype.
+    #[inline]
+    pub fn new(buf: UserBuf, count: u64, datatype: &Datatype) -> Self {
+        let total = count.saturating_mul(datatype.size());
+        if let Some(builtin) = datatype.builtin()
+            && builtin.size as i64 == builtin.extent
+        {
+            return Self::contiguous(buf, total);
+        }
+        Self::derived(buf, count, total, datatype)
+    }
+
+    fn derived(buf: UserBuf, count: u64, total: u64, datatype: &Datatype) -> Self {
+        match datatype.layout().piece() {
+            Some(piece) if total > 0 => {
+                let one_run = matches!(piece.shape, Shape::Run(_));
+                if one_run && (count == 1 || datatype.size() as i64 == datatype.extent()) {
+                    return Self::contiguous(buf.offset(piece.offset as isize), total);
+                }
+                Self { buf, total, position: 0, datatype: Some(datatype.clone()) }
+            }
+            _ => Self::contiguous(buf, 0),
+        }
+    }
+
+    /// Packed bytes in all.
+    #[inline]
+    pub fn len(&self) -> u64 {
+        self.total
+    }
+
+    /// Whether there are no bytes at all.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.total == 0
+    }
+
+    /// Packed bytes moved so far.
+    #[inline]
+    pub fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// Packed bytes still to move.
+    #[inline]
+    pub fn remaining(&self) -> u64 {
+        self.total - self.position
+    }
+
+    /// Goes to a position; beyond the end is the end.
+    #[inline]
+    pub fn seek(&mut self, position: u64) {
+        self.position = position.min(self.total);
+    }
+
+    /// The remaining bytes, if they are one run: then a pointer can be handed out instead of copying.
+    #[inline]
+    pub fn contiguous_rest(&self) -> Option<(UserBuf, u64)> {
+        match &self.datatype {
+            None => Some((self.buf.offset(self.position as isize), self.remaining())),
+            Some(datatype) => self.last_run(datatype),
+        }
+    }
+
+    /// Fills `sink` with the next bytes. Returns how many: fewer than asked only at the end of the segment.
+    #[inline]
+    pub fn pack(&mut self, sink: Sink<'_>) -> usize {
+        let len = self.remaining().min(sink.len() as u64);
+        let (sink, _) = sink.split_at(len as usize);
+        match &self.datatype {
+            None => self.buf.copy_out(self.position as isize, sink),
+            Some(datatype) => {
+                self.walk(datatype, self.position + len, &mut Mover::packing(sink));
+            }
+        }
+        self.position += len;
+        len as usize
+    }
+
+    /// Puts the bytes of `source` in their places. Returns how many found one: fewer than given only at the end
+    /// of the segment.
+    #[inline]
+    pub fn unpack(&mut self, source: Source<'_>) -> usize {
+        let len = self.remaining().min(source.len() as u64);
+        let (source, _) = source.split_at(len as usize);
+        match &self.datatype {
+            None => self.buf.copy_in(self.position as isize, source),
+            Some(datatype) => {
+                self.walk(datatype, self.position + len, &mut Mover::unpacking(source));
+            }
+        }
+        self.position += len;
+        len as usize
+    }
+
+    /// Appends the next runs as (address, length) to `list`, for a copy by the kernel: at most `max_runs` runs
+    /// with `max_bytes` bytes in all. Goes past them and returns their bytes.
+    pub fn runs(&mut self, max_runs: usize, max_bytes: u64, list: &mut Vec<(usize, usize)>) -> u64 {
+        let len = self.remaining().min(max_bytes);
+        if len == 0 || max_runs == 0 {
+            return 0;
+        }
+        let mut collector = Collector { first: list.len(), list, max_runs, bytes: 0 };
+        match &self.datatype {
+            None => {
+                collector.run(self.buf.offset(self.position as isize), len);
+            }
+            Some(datatype) => {
+                self.walk(datatype, self.position + len, &mut collector);
+            }
+        }
+        let bytes = collector.bytes;
+        self.position += bytes;
+        bytes
+    }
+
+    #[cold]
+    fn last_run(&self, datatype: &Datatype) -> Option<(UserBuf, u64)> {
+        if self.remaining() == 0 {
+            return Some((self.buf, 0));
+        }
+        let mut first = First { found: None };
+        self.walk(datatype, self.total, &mut first);
+        first.found.filter(|(_, len)| *len == self.remaining())
+    }
+
+    /// Shows the bytes from here to position `to` to a visitor.
+    fn walk<V: Visitor>(&self, datatype: &Datatype, to: u64, visitor: &mut V) {
+        if let Some(piece) = datatype.layout().piece()
+            && self.position < to
+        {
+            let at = self.buf.offset(piece.offset as isize);
+            walk_turns(&piece.shape, datatype.extent(), at, self.position, to, visitor);
+        }
+    }
+}
+
+/// Moves bytes from one segment to another until one of them ends, without a copy in between when either is one
+/// run. Returns how many.
+pub fn copy(from: &mut Segment, to: &mut Segment) -> u64 {
+    const MIDDLE: usize = 8192;
+    let len = from.remaining().min(to.remaining());
+    match (from.contiguous_rest(), to.contiguous_rest()) {
+        (Some((source, _)), Some((target, _))) => {
+            target.copy_from(source, len as usize);
+            from.position += len;
+            to.position += len;
+        }
+        (Some((source, _)), None) => {
+            to.unpack(source.source(len as usize));
+            from.position += len;
+        }
+        (None, Some((target, _))) => {
+            from.pack(target.sink(len as usize));
+            to.position += len;
+        }
+        (None, None) => {
+            let mut middle = [0u8; MIDDLE];
+            let mut left = len;
+            while left > 0 {
+                let now = left.min(MIDDLE as u64) as usize;
+                from.pack(Sink::from(&mut middle[..now]));
+                to.unpack(Source::from(&middle[..now]));
+                left -= now as u64;
+            }
+        }
+    }
+    len
+}
+
+/// Shows bytes `from..to` of `body` repeated at `stride`; `from < to`.
+fn walk_turns<V: Visitor>(
+    body: &Shape,
+    stride: i64,
+    at: UserBuf,
+    from: u64,
+    to: u64,
+    visitor: &mut V,
+) -> bool {
+    let size = body.size();
+    let turn = |index: u64| at.offset((index as i64).wrapping_mul(stride) as isize);
+    let (mut first, skip) = (from / size, from % size);
+    let (last, tail) = (to / size, to % size);
+    if first == last {
+        return walk(body, turn(first), skip, tail, visitor);
+    }
+    if skip > 0 {
+        if !walk(body, turn(first), skip, size, visitor) {
+            return false;
+        }
+        first += 1;
+    }
+    if first < last && !walk_whole(body, turn(first), Turns { count: last - first, stride }, visitor) {
+        return false;
+    }
+    tail == 0 || walk(body, turn(last), 0, tail, visitor)
+}
+
+/// Shows a body several times, whole.
+fn walk_whole<V: Visitor>(body: &Shape, at: UserBuf, turns: Turns, visitor: &mut V) -> bool {
+    match body {
+        Shape::Run(len) if turns.count == 1 => visitor.run(at, *len),
+        Shape::Run(len) => visitor.strided(at, *len, turns, Turns::ONCE),
+        Shape::Blocks(blocks) => visitor.blocks(at, blocks.len, &blocks.offsets, turns),
+        Shape::Runs(runs) => visitor.pattern(at, &runs.spans, turns),
+        Shape::Loop(inner) => {
+            let own = Turns { count: inner.count, stride: inner.stride };
+            if let Shape::Run(len) = inner.body {
+                return visitor.strided(at, len, own, turns);
+            }
+            (0..turns.count as i64).all(|turn| {
+                let at = at.offset(turn.wrapping_mul(turns.stride) as isize);
+                walk_whole(&inner.body, at, own, visitor)
+            })
+        }
+        Shape::List(list) => (0..turns.count as i64).all(|turn| {
+            let at = at.offset(turn.wrapping_mul(turns.stride) as isize);
+            list.items.iter().all(|item| {
+                walk_whole(&item.piece.shape, at.offset(item.piece.offset as isize), Turns::ONCE, visitor)
+            })
+        }),
+    }
+}
+
+/// Shows bytes `from..to` of a shape; `from < to <= size`.
+fn walk<V: Visitor>(shape: &Shape, at: UserBuf, from: u64, to: u64, visitor: &mut V) -> bool {
+    if from == 0 && to == shape.size() {
+        return walk_whole(shape, at, Turns::ONCE, visitor);
+    }
+    match shape {
+        Shape::Run(_) => visitor.run(at.offset(from as isize), to - from),
+        Shape::Loop(looped) => walk_turns(&looped.body, looped.stride, at, from, to, visitor),
+        Shape::Blocks(blocks) => walk_blocks(blocks.len, &blocks.offsets, at, from, to, visitor),
+        Shape::Runs(runs) => walk_spans(&runs.spans, at, from, to, visitor),
+        Shape::List(list) => {
+            let first = list.items.partition_point(|item| item.start <= from) - 1;
+            for item in &list.items[first..] {
+                if item.start >= to {
+                    break;
+                }
+                let shape = &item.piece.shape;
+                let from = from.saturating_sub(item.start);
+                let to = (to - item.start).min(shape.size());
+                if !walk(shape, at.offset(item.piece.offset as isize), from, to, visitor) {
+                    return false;
+                }
+            }
+            true
+        }
+    }
+}
+
+/// Shows bytes `from..to` of a list of runs of one length.
+fn walk_blocks<V: Visitor>(
+    len: u64,
+    offsets: &[i64],
+    at: UserBuf,
+    from: u64,
+    to: u64,
+    visitor: &mut V,
+) -> bool {
+    let run = |index: u64, skip: u64| at.offset((offsets[index as usize] + skip as i64) as isize);
+    let (mut first, skip) = (from / len, from % len);
+    let (last, tail) = (to / len, to % len);
+    if first == last {
+        return visitor.run(run(first, skip), tail - skip);
+    }
+    if skip > 0 {
+        if !visitor.run(run(first, skip), len - skip) {
+            return false;
+        }
+        first += 1;
+    }
+    let whole = &offsets[first as usize..last as usize];
+    if !whole.is_empty() && !visitor.blocks(at, len, whole, Turns::ONCE) {
+        return false;
+    }
+    tail == 0 || visitor.run(run(last, 0), tail)
+}
+
+/// Shows bytes `from..to` of a list of runs of differing lengths.
+fn walk_spans<V: Visitor>(spans: &[Span], at: UserBuf, from: u64, to: u64, visitor: &mut V) -> bool {
+    let mut first = spans.partition_point(|span| span.start <= from) - 1;
+    let span = spans[first];
+    let end = span.start + span.len;
+    if from > span.start || to < end {
+        let at = at.offset((span.offset + (from - span.start) as i64) as isize);
+        if !visitor.run(at, to.min(end) - from) {
+            return false;
+        }
+        first += 1;
+    }
+    let whole = spans[first..].partition_point(|span| span.start + span.len <= to);
+    let (whole, rest) = spans[first..].split_at(whole);
+    if !whole.is_empty() && !visitor.pattern(at, whole, Turns::ONCE) {
+        return false;
+    }
+    match rest.first() {
+        Some(span) if span.start < to => visitor.run(at.offset(span.offset as isize), to - span.start),
+        _ => true,
+    }
+}
+
+/// Writes runs into a list, neighbours merged, until it is full.
+struct Collector<'a> {
+    list: &'a mut Vec<(usize, usize)>,
+    /// Where this call's part of the list begins.
+    first: usize,
+    max_runs: usize,
+    bytes: u64,
+}
+
+impl Visitor for Collector<'_> {
+    fn run(&mut self, at: UserBuf, len: u64) -> bool {
+        let own = self.list.len() - self.first;
+        if own > 0
+            && let Some((last, length)) = self.list.last_mut()
+            && last.wrapping_add(*length) == at.address()
+        {
+            *length += len as usize;
+        } else if own < self.max_runs {
+            self.list.push((at.address(), len as usize));
+        } else {
+            return false;
+        }
+        self.bytes += len;
+        true
+    }
+
+    fn strided(&mut self, at: UserBuf, len: u64, inner: Turns, outer: Turns) -> bool {
+        (0..outer.count as i64).all(|turn| {
+            let row = at.offset(turn.wrapping_mul(outer.stride) as isize);
+            (0..inner.count as i64)
+                .all(|turn| self.run(row.offset(turn.wrapping_mul(inner.stride) as isize), len))
+        })
+    }
+
+    fn blocks(&mut self, at: UserBuf, len: u64, offsets: &[i64], turns: Turns) -> bool {
+        (0..turns.count as i64).all(|turn| {
+            let at = at.offset(turn.wrapping_mul(turns.stride) as isize);
+            offsets.iter().all(|offset| self.run(at.offset(*offset as isize), len))
+        })
+    }
+
+    fn pattern(&mut self, at: UserBuf, spans: &[Span], turns: Turns) -> bool {
+        (0..turns.count as i64).all(|turn| {
+            let at = at.offset(turn.wrapping_mul(turns.stride) as isize);
+            spans.iter().all(|span| self.run(at.offset(span.offset as isize), span.len))
+        })
+    }
+}
+
+/// Notes the first run and stops.
+struct First {
+    found: Option<(UserBuf, u64)>,
+}
+
+impl Visitor for First {
+    fn run(&mut self, at: UserBuf, len: u64) -> bool {
+        self.found = Some((at, len));
+        false
+    }
+
+    fn strided(&mut self, at: UserBuf, len: u64, _: Turns, _: Turns) -> bool {
+        self.run(at, len)
+    }
+
+    fn blocks(&mut self, at: UserBuf, len: u64, offsets: &[i64], _: Turns) -> bool {
+        self.run(at.offset(offsets.first().copied().unwrap_or(0) as isize), len)
+    }
+
+    fn pattern(&mut self, at: UserBuf, spans: &[Span], _: Turns) -> bool {
+        spans.first().is_none_or(|span| self.run(at.offset(span.offset as isize), span.len))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn datatype(handle: u32) -> Datatype {
+        Datatype::from_abi(handle).unwrap()
+    }
+
+    #[test]
+    fn a_segment_is_small_and_can_change_threads() {
+        fn sent<T: Send + Clone>() {}
+        sent::<Segment>();
+        assert!(size_of::<Segment>() <= 48);
+    }
+
+    #[test]
+    fn a_run_knows_its_pointer() {
+        let double = datatype(0x214);
+        let buf = UserBuf::none().offset(4096);
+        let mut segment = Segment::new(buf, 10, &double);
+        segment.seek(17);
+        assert_eq!(segment.contiguous_rest(), Some((buf.offset(17), 63)));
+        // Rows that follow each other without a gap are one run too.
+        let row = Datatype::vector(4, 3, 3, &double).unwrap();
+        assert!(Segment::new(buf, 5, &row).contiguous_rest().is_some());
+        // One row of a column is not, its last element is.
+        let column = Datatype::vector(4, 1, 3, &double).unwrap();
+        let mut segment = Segment::new(buf, 1, &column);
+        assert_eq!(segment.contiguous_rest(), None);
+        segment.seek(26);
+        assert_eq!(segment.contiguous_rest(), Some((buf.offset(9 * 8 + 2), 6)));
+    }
+
+    #[test]
+    fn runs_are_listed_merged_and_in_parts() {
+        let double = datatype(0x214);
+        let column = Datatype::vector(4, 1, 3, &double).unwrap();
+        let mut segment = Segment::new(UserBuf::none().offset(1000), 2, &column);
+        let mut list = vec![(1, 1)];
+        assert_eq!(segment.runs(2, u64::MAX, &mut list), 16);
+        assert_eq!(list, [(1, 1), (1000, 8), (1024, 8)]);
+        list.clear();
+        // The last element of the first column and the first of the second are neighbours.
+        assert_eq!(segment.runs(9, 30, &mut list), 30);
+        assert_eq!(list, [(1048, 8), (1072, 16), (1104, 6)]);
+        assert_eq!(segment.position(), 46);
+    }
+}

@@ -1,0 +1,45 @@
+//! Who a packet is for: the one `match` on packet kinds.
+//!
+//! Called by `progress` for everything a method reports; calls the protocols. Does no I/O.
+
+use crate::method::Event;
+use crate::pt2pt::{Action, Engine, eager, rendezvous};
+use crate::trace::Counter;
+use crate::wire::Packet;
+
+/// Handles one event; what has to be sent in answer is returned.
+#[inline]
+pub fn on_event(engine: &mut Engine, event: Event<'_>) -> Option<Action> {
+    match event {
+        Event::Packet(from, packet) => match packet {
+            Packet::Eager { envelope, sender, data } => eager::arrived(engine, from, &envelope, sender, data),
+            Packet::RequestToSend { envelope, sender, offer } => {
+                rendezvous::asked(engine, from, &envelope, sender, offer)
+            }
+            Packet::OkToSend { sender, receiver } => rendezvous::granted(engine, from, sender, receiver),
+            Packet::Fin { sender } => {
+                rendezvous::finished(engine, from, sender);
+                None
+            }
+            Packet::SyncAck { sender } => {
+                eager::acknowledged(engine, sender);
+                None
+            }
+            // Fragments are the methods' own business; one that gets here belongs to nobody.
+            Packet::Data { .. } => {
+                engine.counts.add(Counter::StalePackets, 1);
+                None
+            }
+        },
+        Event::Landed(receiver) => rendezvous::landed(engine, receiver),
+        Event::Sent(sender) => {
+            rendezvous::sent(engine, sender);
+            None
+        }
+        Event::Refused(receiver, segment) => rendezvous::refused(engine, receiver, segment),
+        Event::Malformed(_) => {
+            engine.counts.add(Counter::MalformedPackets, 1);
+            None
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! What can go wrong, in words and as MPI error classes.
+//!
+//! Used by every room. Three channels are never mixed: `Result<_, Error>` for the caller's mistakes and local
+//! failures, a request's status for a message's fate, `PeerDown` for a link's. [`Error::class`] is the only
+//! mapping to MPI classes (MPI-5.0 §9.4). The text names the wrong value and what was expected; the call and
+//! the rank are added at the door, where they are known.
+
+use std::fmt::Display;
+
+/// Result with our [`Error`].
+pub type Result<T> = std::result::Result<T, Error>;
+
+macro_rules! error_classes {
+    ($($(#[$doc:meta])* $name:ident = $value:literal, $mpi:literal, $text:literal;)*) => {
+        /// MPI error classes with their values in the standard ABI (MPI-5.0 §9.4, table of error classes).
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[repr(i32)]
+        pub enum ErrorClass { $(#[doc = $text] $name = $value,)* }
+
+        impl ErrorClass {
+            /// Every class, in the order of its value.
+            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
+            /// The name in C, such as `MPI_ERR_TAG`.
+            pub fn name(self) -> &'static str { match self { $(Self::$name => $mpi,)* } }
+            /// One sentence that explains the class.
+            pub fn text(self) -> &'static str { match self { $(Self::$name => $text,)* } }
+        }
+    };
+}
+
+error_classes! {
+    Buffer = 1, "MPI_ERR_BUFFER", "invalid buffer address";
+    Count = 2, "MPI_ERR_COUNT", "invalid count";
+    Type = 3, "MPI_ERR_TYPE", "invalid or uncommitted datatype";
+    Tag = 4, "MPI_ERR_TAG", "invalid tag";
+    Comm = 5, "MPI_ERR_COMM", "invalid communicator";
+    Rank = 6, "MPI_ERR_RANK", "invalid rank";
+    Request = 7, "MPI_ERR_REQUEST", "invalid request";
+    Root = 8, "MPI_ERR_ROOT", "invalid root";
+    Group = 9, "MPI_ERR_GROUP", "invalid group";
+    Op = 10, "MPI_ERR_OP", "invalid reduction operation";
+    Topology = 11, "MPI_ERR_TOPOLOGY", "invalid topology";
+    Dims = 12, "MPI_ERR_DIMS", "invalid dimensions";
+    Arg = 13, "MPI_ERR_ARG", "invalid argument";
+    Unknown = 14, "MPI_ERR_UNKNOWN", "unknown error";
+    Truncate = 15, "MPI_ERR_TRUNCATE", "message longer than the receive buffer";
+    Other = 16, "MPI_ERR_OTHER", "error with no class of its own";
+    Intern = 17, "MPI_ERR_INTERN", "internal error of the library";
+    Pending = 18, "MPI_ERR_PENDING", "the request is neither complete nor failed";
+    InStatus = 19, "MPI_ERR_IN_STATUS", "the error code is in the status";
+    Access = 20, "MPI_ERR_ACCESS", "permission denied";
+    Amode = 21, "MPI_ERR_AMODE", "invalid file access mode";
+    Assert = 22, "MPI_ERR_ASSERT", "invalid assertion";
+    BadFile = 23, "MPI_ERR_BAD_FILE", "invalid file name";
+    Base = 24, "MPI_ERR_BASE", "invalid window base address";
+    Conversion = 25, "MPI_ERR_CONVERSION", "data conversion failed";
+    Disp = 26, "MPI_ERR_DISP", "invalid displacement";
+    DupDatarep = 27, "MPI_ERR_DUP_DATAREP", "data representation already defined";
+    FileExists = 28, "MPI_ERR_FILE_EXISTS", "file exists already";
+    FileInUse = 29, "MPI_ERR_FILE_IN_USE", "file is in use";
+    File = 30, "MPI_ERR_FILE", "invalid file handle";
+    InfoKey = 31, "MPI_ERR_INFO_KEY", "invalid info key";
+    InfoNokey = 32, "MPI_ERR_INFO_NOKEY", "no such info key";
+    InfoValue = 33, "MPI_ERR_INFO_VALUE", "invalid info value";
+    Info = 34, "MPI_ERR_INFO", "invalid info object";
+    Io = 35, "MPI_ERR_IO", "input/output error";
+    Keyval = 36, "MPI_ERR_KEYVAL", "invalid attribute key";
+    Locktype = 37, "MPI_ERR_LOCKTYPE", "invalid lock type";
+    Name = 38, "MPI_ERR_NAME", "no such service name";
+    NoMem = 39, "MPI_ERR_NO_MEM", "out of memory";
+    NotSame = 40, "MPI_ERR_NOT_SAME", "arguments differ between ranks";
+    NoSpace = 41, "MPI_ERR_NO_SPACE", "no space left";
+    NoSuchFile = 42, "MPI_ERR_NO_SUCH_FILE", "no such file";
+    Port = 43, "MPI_ERR_PORT", "invalid port name";
+    Quota = 44, "MPI_ERR_QUOTA", "quota exceeded";
+    ReadOnly = 45, "MPI_ERR_READ_ONLY", "file system is read-only";
+    RmaAttach = 46, "MPI_ERR_RMA_ATTACH", "memory cannot be attached to the window";
+    RmaConflict = 47, "MPI_ERR_RMA_CONFLICT", "conflicting window accesses";
+    RmaRange = 48, "MPI_ERR_RMA_RANGE", "target memory is outside the window";
+    RmaShared = 49, "MPI_ERR_RMA_SHARED", "memory cannot be shared";
+    RmaSync = 50, "MPI_ERR_RMA_SYNC", "wrong window synchronisation";
+    Service = 51, "MPI_ERR_SERVICE", "invalid service name";
+    Size = 52, "MPI_ERR_SIZE", "invalid window size";
+    Spawn = 53, "MPI_ERR_SPAWN", "processes could not be started";
+    UnsupportedDatarep = 54, "MPI_ERR_UNSUPPORTED_DATAREP", "unsupported data representation";
+    UnsupportedOperation = 55, "MPI_ERR_UNSUPPORTED_OPERATION", "operation not supported";
+    Win = 56, "MPI_ERR_WIN", "invalid window";
+    RmaFlavor = 57, "MPI_ERR_RMA_FLAVOR", "wrong window flavour";
+    ProcAborted = 58, "MPI_ERR_PROC_ABORTED", "a peer process has ended";
+    ValueTooLarge = 59, "MPI_ERR_VALUE_TOO_LARGE", "the value does not fit into the result's type";
+    Session = 60, "MPI_ERR_SESSION", "invalid session";
+    Errhandler = 61, "MPI_ERR_ERRHANDLER", "invalid error handler";
+    Abi = 62, "MPI_ERR_ABI", "ABI mismatch";
+}
+
+impl ErrorClass {
+    /// The class with this value, if there is one.
+    pub fn from_value(value: i32) -> Option<Self> {
+        Self::ALL.iter().copied().find(|class| *class as i32 == value)
+    }
+}
+
+/// A failed call: whose fault, which value, what was expected.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum Error {
+    /// The caller passed something wrong.
+    #[error("{argument} is {got}, expected {expected}")]
+    Invalid {
+        /// Class of the mistake.
+        class: ErrorClass,
+        /// Which argument, by its name in the standard.
+        argument: &'static str,
+        /// The value found.
+        got: String,
+        /// What would have been right.
+        expected: String,
+    },
+    /// A message was longer than the receive buffer; the buffer was filled and never overrun (MPI-5.0 §3.2.4).
+    #[error("the message has {sent} bytes, the receive buffer has room for {room}")]
+    Truncated {
+        /// Length of the message, in bytes.
+        sent: u64,
+        /// Room in the receive buffer, in bytes.
+        room: u64,
+    },
+    /// The peer process ended.
+    #[error("rank {rank} has ended")]
+    PeerDown {
+        /// Its rank in the world.
+        rank: u32,
+    },
+    /// A resource ran out; the text says which, how much is needed, and how much there is.
+    #[error("{0}")]
+    NoMemory(String),
+    /// A function that does not work yet.
+    #[error("{0} is not implemented yet")]
+    Unsupported(&'static str),
+    /// The operating system refused something.
+    #[error("{what}: {reason}")]
+    System {
+        /// What was attempted.
+        what: String,
+        /// The system's answer.
+        reason: String,
+    },
+    /// Any other class, with its own sentence.
+    #[error("{text}")]
+    Other {
+        /// Class of the error.
+        class: ErrorClass,
+        /// The sentence.
+        text: String,
+    },
+}
+
+impl Error {
+    /// A wrong argument: which one, its value, and what was expected.
+    #[cold]
+    pub fn invalid(
+        class: ErrorClass,
+        argument: &'static str,
+        got: impl Display,
+        expected: impl Display,
+    ) -> Self {
+        Self::Invalid { class, argument, got: got.to_string(), expected: expected.to_string() }
+    }
+
+    /// An error of `class` with its own sentence.
+    #[cold]
+    pub fn other(class: ErrorClass, text: impl Into<String>) -> Self {
+        Self::Other { class, text: text.into() }
+    }
+
+    /// The system's refusal of `what`.
+    #[cold]
+    pub fn system(what: impl Into<String>, reason: impl Display) -> Self {
+        Self::System { what: what.into(), reason: reason.to_string() }
+    }
+
+    /// The MPI error class: the only mapping there is.
+    pub fn class(&self) -> ErrorClass {
+        match self {
+            Self::Invalid { class, .. } | Self::Other { class, .. } => *class,
+            Self::Truncated { .. } => ErrorClass::Truncate,
+            Self::PeerDown { .. } => ErrorClass::ProcAborted,
+            Self::NoMemory(_) => ErrorClass::NoMem,
+            Self::Unsupported(_) => ErrorClass::UnsupportedOperation,
+            Self::System { .. } => ErrorClass::Other,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_are_dense_and_named() {
+        for (i, class) in ErrorClass::ALL.iter().enumerate() {
+            assert_eq!(*class as usize, i + 1);
+            assert!(class.name().starts_with("MPI_ERR_"));
+            assert_eq!(ErrorClass::from_value(i as i32 + 1), Some(*class));
+        }
+        assert_eq!(ErrorClass::from_value(0), None);
+    }
+
+    #[test]
+    fn an_invalid_argument_says_what_was_expected() {
+        let error = Error::invalid(ErrorClass::Tag, "tag", -7, "0..=2147483647");
+        assert_eq!(error.to_string(), "tag is -7, expected 0..=2147483647");
+        assert_eq!(error.class(), ErrorClass::Tag);
+    }
+}

@@ -1,0 +1,1 @@
+//! Words for wait states and for the way a message took.

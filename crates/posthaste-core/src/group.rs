@@ -1,0 +1,313 @@
+//! Groups: ordered sets of processes, and the set operations on them.
+//!
+//! Called by `coll` and `comm`, which turn ranks into peers, and by the doors. Calls nothing. MPI-5.0 §7.3.
+//!
+//! What must stay true: a group never changes, no process stands in it twice, and the world is a range, so that
+//! its ranks are peers without looking anything up.
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use crate::error::{Error, ErrorClass, Result};
+use crate::ids::{PROC_NULL, Peer};
+
+/// `MPI_UNDEFINED` of the standard ABI.
+pub const UNDEFINED: i32 = -32766;
+
+/// How alike two groups or two communicators are, with the values of the standard ABI.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(i32)]
+pub enum Comparison {
+    /// The same processes in the same order (and, of communicators, the same object).
+    Ident = 201,
+    /// Communicators only: ident groups in different contexts.
+    Congruent = 202,
+    /// The same processes in another order.
+    Similar = 203,
+    /// Anything else.
+    Unequal = 204,
+}
+
+/// An ordered set of processes.
+#[derive(Debug)]
+pub struct Group(Repr);
+
+#[derive(Debug)]
+enum Repr {
+    /// Neighbours in the table of processes: rank `r` is peer `first + r`.
+    Range { first: u32, size: u32 },
+    /// Any others. The map back is built when it is first asked for.
+    List { peers: Box<[Peer]>, ranks: OnceLock<HashMap<Peer, u32>> },
+}
+
+impl Group {
+    /// The processes `first..first + size` of the table.
+    pub fn range(first: u32, size: u32) -> Self {
+        Self(Repr::Range { first, size })
+    }
+
+    /// The group without members (`MPI_GROUP_EMPTY`).
+    pub fn empty() -> Self {
+        Self::range(0, 0)
+    }
+
+    /// These processes in this order; each may stand there once.
+    pub fn of(peers: Vec<Peer>) -> Self {
+        let first = peers.first().map_or(0, |peer| peer.0);
+        if peers.iter().zip(first..).all(|(peer, expected)| peer.0 == expected) {
+            return Self::range(first, peers.len() as u32);
+        }
+        Self(Repr::List { peers: peers.into(), ranks: OnceLock::new() })
+    }
+
+    /// Number of members.
+    #[inline]
+    pub fn size(&self) -> u32 {
+        match &self.0 {
+            Repr::Range { size, .. } => *size,
+            Repr::List { peers, .. } => peers.len() as u32,
+        }
+    }
+
+    /// The member with this rank.
+    #[inline]
+    pub fn peer(&self, rank: u32) -> Option<Peer> {
+        match &self.0 {
+            Repr::Range { first, size } => (rank < *size).then(|| Peer(first + rank)),
+            Repr::List { peers, .. } => peers.get(rank as usize).copied(),
+        }
+    }
+
+    /// The rank of a process; `None` if it is no member.
+    pub fn rank_of(&self, peer: Peer) -> Option<u32> {
+        match &self.0 {
+            Repr::Range { first, size } => peer.0.checked_sub(*first).filter(|rank| rank < size),
+            Repr::List { peers, ranks } => {
+                ranks.get_or_init(|| peers.iter().copied().zip(0..).collect()).get(&peer).copied()
+            }
+        }
+    }
+
+    /// The members in the order of their ranks.
+    pub fn peers(&self) -> impl Iterator<Item = Peer> + '_ {
+        (0..self.size()).filter_map(|rank| self.peer(rank))
+    }
+
+    /// Whether rank `r` is peer `r` for every rank.
+    pub fn is_identity(&self) -> bool {
+        matches!(self.0, Repr::Range { first: 0, .. })
+    }
+
+    /// How alike two groups are (never [`Comparison::Congruent`]).
+    pub fn compare(&self, other: &Self) -> Comparison {
+        if self.size() != other.size() {
+            Comparison::Unequal
+        } else if self.peers().eq(other.peers()) {
+            Comparison::Ident
+        } else if self.peers().all(|peer| other.rank_of(peer).is_some()) {
+            Comparison::Similar
+        } else {
+            Comparison::Unequal
+        }
+    }
+
+    /// The ranks in `other` of the members with the given ranks here; [`UNDEFINED`] where there is none, and
+    /// `MPI_PROC_NULL` stays itself.
+    ///
+    /// # Errors
+    /// A rank that is not one of this group.
+    pub fn translate(&self, ranks: &[i32], other: &Self) -> Result<Vec<i32>> {
+        let translate = |rank: &i32| {
+            if *rank == PROC_NULL {
+                return Ok(PROC_NULL);
+            }
+            let peer = self.member("ranks1", *rank)?;
+            Ok(other.rank_of(peer).map_or(UNDEFINED, |rank| rank as i32))
+        };
+        ranks.iter().map(translate).collect()
+    }
+
+    /// The members of this group, then those of `other` that are not in it.
+    #[must_use]
+    pub fn union(&self, other: &Self) -> Self {
+        Self::of(self.peers().chain(other.peers().filter(|peer| self.rank_of(*peer).is_none())).collect())
+    }
+
+    /// The members that are in `other` too, in the order of this group.
+    #[must_use]
+    pub fn intersection(&self, other: &Self) -> Self {
+        Self::of(self.peers().filter(|peer| other.rank_of(*peer).is_some()).collect())
+    }
+
+    /// The members that are not in `other`, in the order of this group.
+    #[must_use]
+    pub fn difference(&self, other: &Self) -> Self {
+        Self::of(self.peers().filter(|peer| other.rank_of(*peer).is_none()).collect())
+    }
+
+    /// The members with these ranks, in the order of the list.
+    ///
+    /// # Errors
+    /// A rank that is not one of this group, or that stands in the list twice.
+    pub fn incl(&self, ranks: &[i32]) -> Result<Self> {
+        let mut seen = Seen::new(self, "ranks");
+        let peers = ranks.iter().map(|rank| seen.take(i64::from(*rank))).collect::<Result<_>>()?;
+        Ok(Self::of(peers))
+    }
+
+    /// The members without those with these ranks.
+    ///
+    /// # Errors
+    /// As [`Group::incl`].
+    pub fn excl(&self, ranks: &[i32]) -> Result<Self> {
+        let mut seen = Seen::new(self, "ranks");
+        for rank in ranks {
+            seen.take(i64::from(*rank))?;
+        }
+        Ok(seen.rest())
+    }
+
+    /// The members that ranges `[first, last, stride]` of ranks name.
+    ///
+    /// # Errors
+    /// As [`Group::incl`], and a stride of 0 or one that leads away from `last`.
+    pub fn range_incl(&self, ranges: &[[i32; 3]]) -> Result<Self> {
+        let mut seen = Seen::new(self, "ranges");
+        let mut peers = Vec::new();
+        for range in ranges {
+            seen.take_range(*range, |peer| peers.push(peer))?;
+        }
+        Ok(Self::of(peers))
+    }
+
+    /// The members without those that the ranges name.
+    ///
+    /// # Errors
+    /// As [`Group::range_incl`].
+    pub fn range_excl(&self, ranges: &[[i32; 3]]) -> Result<Self> {
+        let mut seen = Seen::new(self, "ranges");
+        for range in ranges {
+            seen.take_range(*range, |_| ())?;
+        }
+        Ok(seen.rest())
+    }
+
+    fn member(&self, argument: &'static str, rank: i32) -> Result<Peer> {
+        u32::try_from(rank).ok().and_then(|rank| self.peer(rank)).ok_or_else(|| {
+            Error::invalid(ErrorClass::Rank, argument, rank, format_args!("ranks below {}", self.size()))
+        })
+    }
+}
+
+/// The ranks of a group that a list has named so far.
+struct Seen<'a> {
+    group: &'a Group,
+    argument: &'static str,
+    taken: Vec<bool>,
+}
+
+impl<'a> Seen<'a> {
+    fn new(group: &'a Group, argument: &'static str) -> Self {
+        Self { group, argument, taken: vec![false; group.size() as usize] }
+    }
+
+    fn take(&mut self, rank: i64) -> Result<Peer> {
+        let wrong = |got: String| {
+            let expected = format!("different ranks below {}", self.group.size());
+            Error::invalid(ErrorClass::Rank, self.argument, got, expected)
+        };
+        let found = u32::try_from(rank).ok().and_then(|rank| self.group.peer(rank));
+        let Some(peer) = found else { return Err(wrong(format!("a list with {rank} in it"))) };
+        if std::mem::replace(&mut self.taken[rank as usize], true) {
+            return Err(wrong(format!("a list with {rank} twice in it")));
+        }
+        Ok(peer)
+    }
+
+    fn take_range(&mut self, [first, last, stride]: [i32; 3], mut on: impl FnMut(Peer)) -> Result<()> {
+        let distance = i64::from(last) - i64::from(first);
+        if stride == 0 || distance.signum() * i64::from(stride.signum()) < 0 {
+            let got = format_args!("({first}, {last}, {stride})");
+            let expected = "a stride that leads from the first rank to the last";
+            return Err(Error::invalid(ErrorClass::Arg, "ranges", got, expected));
+        }
+        // Ends at the first rank that is wrong or named twice, so after size + 1 steps at most.
+        for step in 0..=distance / i64::from(stride) {
+            on(self.take(i64::from(first) + step * i64::from(stride))?);
+        }
+        Ok(())
+    }
+
+    fn rest(&self) -> Group {
+        Group::of(self.group.peers().zip(&self.taken).filter(|(_, taken)| !**taken).map(|(peer, _)| peer).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(peers: &[u32]) -> Group {
+        Group::of(peers.iter().copied().map(Peer).collect())
+    }
+
+    fn list(group: &Group) -> Vec<u32> {
+        group.peers().map(|peer| peer.0).collect()
+    }
+
+    #[test]
+    fn ranges_and_lists_answer_alike() {
+        for peers in [&[][..], &[4], &[3, 4, 5], &[5, 3, 4], &[9, 0, 2]] {
+            let group = of(peers);
+            assert_eq!(list(&group), peers);
+            for (rank, peer) in peers.iter().enumerate() {
+                assert_eq!(group.rank_of(Peer(*peer)), Some(rank as u32));
+            }
+            assert_eq!(group.rank_of(Peer(77)), None);
+            assert_eq!(group.peer(peers.len() as u32), None);
+        }
+        assert!(matches!(of(&[3, 4, 5]).0, Repr::Range { first: 3, size: 3 }));
+        assert!(Group::range(0, 8).is_identity() && !of(&[1, 2]).is_identity() && !of(&[1, 0]).is_identity());
+    }
+
+    #[test]
+    fn set_operations_keep_the_order_of_the_first_group() {
+        let (a, b) = (of(&[5, 1, 3]), of(&[3, 9, 5]));
+        assert_eq!(list(&a.union(&b)), [5, 1, 3, 9]);
+        assert_eq!(list(&a.intersection(&b)), [5, 3]);
+        assert_eq!(list(&a.difference(&b)), [1]);
+        assert_eq!(list(&a.difference(&a)), [0; 0]);
+        assert_eq!(a.compare(&of(&[5, 1, 3])), Comparison::Ident);
+        assert_eq!(a.compare(&of(&[1, 3, 5])), Comparison::Similar);
+        assert_eq!(a.compare(&b), Comparison::Unequal);
+        assert_eq!(a.compare(&of(&[5, 1])), Comparison::Unequal);
+        assert_eq!(a.translate(&[0, 1, PROC_NULL, 2], &b).unwrap(), [2, UNDEFINED, PROC_NULL, 0]);
+        assert!(a.translate(&[3], &b).unwrap_err().to_string().contains("ranks1 is 3, expected ranks below 3"));
+    }
+
+    #[test]
+    fn subsets_check_their_lists() {
+        let world = Group::range(0, 8);
+        assert_eq!(list(&world.incl(&[7, 0, 3]).unwrap()), [7, 0, 3]);
+        assert_eq!(list(&world.excl(&[7, 0, 3]).unwrap()), [1, 2, 4, 5, 6]);
+        assert_eq!(list(&world.range_incl(&[[6, 1, -2], [1, 5, 2]]).unwrap()), [6, 4, 2, 1, 3, 5]);
+        assert_eq!(list(&world.range_excl(&[[0, 7, 3]]).unwrap()), [1, 2, 4, 5, 7]);
+        assert_eq!(list(&world.range_incl(&[[2, 2, -1]]).unwrap()), [2]);
+        for (ranges, word) in [
+            ([0, 8, 4], "a list with 8 in it"),
+            ([-1, 2, 1], "a list with -1 in it"),
+            ([0, i32::MAX, 1], "a list with 8 in it"),
+            ([0, 3, 0], "(0, 3, 0)"),
+            ([0, 3, -1], "(0, 3, -1)"),
+        ] {
+            let error = world.range_incl(&[ranges]).unwrap_err().to_string();
+            assert!(error.contains(word), "{error}");
+            assert!(world.range_excl(&[ranges]).is_err());
+        }
+        let twice = world.incl(&[1, 2, 1]).unwrap_err();
+        assert_eq!(twice.class(), ErrorClass::Rank);
+        assert!(twice.to_string().contains("1 twice"), "{twice}");
+        assert!(world.excl(&[8]).is_err() && world.incl(&[-3]).is_err());
+        assert!(world.range_incl(&[[0, 3, 1], [3, 3, 1]]).is_err());
+    }
+}

@@ -1,0 +1,70 @@
+//! Checked names for the numbers that travel through the engine, so that one kind cannot be taken for another.
+//!
+//! Used by every room; uses nothing.
+
+use std::fmt;
+
+/// A process this process can talk to: its place in the table of processes (the world's ranks come first).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Peer(pub u32);
+
+impl Peer {
+    /// As a table index.
+    #[inline]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// The communication context of a communicator (MPI-5.0 §7.2.3): messages of different contexts never match.
+/// 48 bits: the world rank of the process that founded the communicator, and that process's count. So a founder
+/// needs nobody's agreement, only to tell the others. Collective traffic uses the odd neighbour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ContextId(pub u64);
+
+impl ContextId {
+    /// Point-to-point context of the world.
+    pub const WORLD: Self = Self(0);
+    /// Point-to-point context of the communicator that holds only this process.
+    pub const SELF: Self = Self(2);
+    /// First count that a founder may use for communicators made later; the next ones follow in steps of 2.
+    pub const FIRST_COUNT: u32 = 4;
+    const COUNT_BITS: u32 = 28;
+
+    /// The context number `count` of founder `rank`; `None` when the founder has used up its numbers.
+    pub fn founded(rank: u32, count: u32) -> Option<Self> {
+        let fits = count.is_multiple_of(2) && count < 1 << Self::COUNT_BITS && rank < 1 << 20;
+        fits.then_some(Self(u64::from(rank) << Self::COUNT_BITS | u64::from(count)))
+    }
+
+    /// The context of the same communicator's collective traffic.
+    #[inline]
+    pub fn collective(self) -> Self {
+        Self(self.0 | 1)
+    }
+}
+
+/// Names a request: its slot in the table and the generation of that slot. It is the table key, it travels on
+/// the wire, and (packed) it is the C handle; a stale or forged id finds nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct RequestId {
+    /// Place in the table.
+    pub slot: u32,
+    /// How often that place had been taken, never 0.
+    pub generation: u32,
+}
+
+impl fmt::Display for RequestId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "#{}.{}", self.slot, self.generation)
+    }
+}
+
+/// `MPI_ANY_SOURCE` of the standard ABI.
+pub const ANY_SOURCE: i32 = -1;
+/// `MPI_ANY_TAG` of the standard ABI.
+pub const ANY_TAG: i32 = -2;
+/// `MPI_PROC_NULL` of the standard ABI.
+pub const PROC_NULL: i32 = -3;
+/// Largest tag a user may pass (`MPI_TAG_UB`).
+pub const TAG_UB: i32 = i32::MAX;

@@ -1,0 +1,62 @@
+//! Receives that are open for fragments: where the data packets of a put go.
+//!
+//! Owned by each method; the engine never sees these packets. What must stay true: a fragment outside its
+//! message, or for a receive that is not open, changes nothing and is counted.
+
+use std::collections::HashMap;
+
+use posthaste_os::mem::Source;
+
+use crate::datatype::Segment;
+use crate::ids::RequestId;
+use crate::trace::{Counter, Counts};
+
+#[derive(Debug)]
+struct Open {
+    segment: Segment,
+    len: u64,
+    arrived: u64,
+}
+
+/// Open receives by their ids.
+#[derive(Debug, Default)]
+pub struct Landing {
+    open: HashMap<RequestId, Open>,
+}
+
+impl Landing {
+    /// Opens a receive for a message of `len` bytes, of which the segment takes as many as fit.
+    pub fn open(&mut self, receiver: RequestId, segment: Segment, len: u64) {
+        self.open.insert(receiver, Open { segment, len, arrived: 0 });
+    }
+
+    /// Whether no receive is open.
+    pub fn is_empty(&self) -> bool {
+        self.open.is_empty()
+    }
+
+    /// A fragment has come. Returns true when it was the last of its message.
+    pub fn arrived(&mut self, receiver: RequestId, offset: u64, data: Source<'_>, counts: &mut Counts) -> bool {
+        let Some(open) = self.open.get_mut(&receiver) else {
+            counts.add(Counter::StalePackets, 1);
+            return false;
+        };
+        let n = data.len() as u64;
+        if offset.checked_add(n).is_none_or(|end| end > open.len) || open.arrived + n > open.len {
+            counts.add(Counter::MalformedPackets, 1);
+            return false;
+        }
+        if offset < open.segment.len() {
+            if open.segment.position() != offset {
+                open.segment.seek(offset);
+            }
+            open.segment.unpack(data);
+        }
+        open.arrived += n;
+        let whole = open.arrived == open.len;
+        if whole {
+            self.open.remove(&receiver);
+        }
+        whole
+    }
+}

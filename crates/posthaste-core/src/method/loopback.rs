@@ -1,0 +1,143 @@
+//! The method to ourselves: a queue of packets in private memory, and one direct copy for long messages.
+//!
+//! Called through [`crate::method::Methods`]. What must stay true: packets stay in order; an offered segment is
+//! kept until it is fetched.
+
+use std::collections::{HashMap, VecDeque};
+
+use posthaste_os::mem::Sink;
+
+use crate::datatype::{self, Segment};
+use crate::ids::{Peer, RequestId};
+use crate::method::landing::Landing;
+use crate::method::{Caps, Event, Get, Put};
+use crate::trace::{Counter, Counts};
+use crate::wire::{Emit, HEADER, Offer, Packet};
+
+/// Longest eager message to ourselves.
+const PACKET: usize = 4 << 10;
+
+#[derive(Debug)]
+struct Queued {
+    header: [u8; HEADER],
+    payload: Vec<u8>,
+}
+
+/// The method.
+#[derive(Debug)]
+pub struct Loopback {
+    me: Peer,
+    queue: VecDeque<Queued>,
+    spare: Vec<Vec<u8>>,
+    offered: HashMap<RequestId, Segment>,
+    done: VecDeque<Done>,
+    pub(super) landing: Landing,
+}
+
+#[derive(Debug)]
+enum Done {
+    Landed(RequestId),
+    Sent(RequestId),
+    Refused(RequestId, Segment),
+}
+
+/// Room for one packet.
+#[derive(Debug)]
+pub struct Claim<'a> {
+    queue: &'a mut VecDeque<Queued>,
+    payload: Vec<u8>,
+}
+
+impl Loopback {
+    /// The method of process `me`.
+    pub fn new(me: Peer) -> Self {
+        Self {
+            me,
+            queue: VecDeque::new(),
+            spare: Vec::new(),
+            offered: HashMap::new(),
+            done: VecDeque::new(),
+            landing: Landing::default(),
+        }
+    }
+
+    pub(super) fn caps(&self) -> Caps {
+        Caps { packet: PACKET, stream: false, get: true, get_any: true, crowded: false }
+    }
+
+    pub(super) fn is_idle(&self) -> bool {
+        self.queue.is_empty() && self.done.is_empty()
+    }
+
+    pub(super) fn claim(&mut self, len: usize) -> Claim<'_> {
+        let mut payload = self.spare.pop().unwrap_or_default();
+        payload.clear();
+        payload.resize(len, 0);
+        Claim { queue: &mut self.queue, payload }
+    }
+
+    pub(super) fn offer(&mut self, sender: RequestId, segment: &Segment) -> Offer {
+        self.offered.insert(sender, segment.clone());
+        Offer::Memory { address: 0 }
+    }
+
+    pub(super) fn get(&mut self, mut get: Get) {
+        match self.offered.remove(&get.sender) {
+            Some(mut from) => {
+                datatype::copy(&mut from, &mut get.segment);
+                self.done.push_back(Done::Landed(get.receiver));
+            }
+            None => self.done.push_back(Done::Refused(get.receiver, get.segment)),
+        }
+    }
+
+    pub(super) fn put(&mut self, mut put: Put) {
+        // Everything fits: the queue is as long as memory allows, and the receiver is this very process.
+        let mut left = put.segment.remaining();
+        while left > 0 {
+            let n = left.min(PACKET as u64);
+            let emit = Emit::data(put.receiver, put.segment.position());
+            self.claim(emit.front().len() + n as usize).write(&emit, Some(&mut put.segment));
+            left -= n;
+        }
+        self.done.push_back(Done::Sent(put.sender));
+    }
+
+    #[cold]
+    pub(super) fn poll(&mut self, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
+        // What the handlers send to ourselves meanwhile waits for the next poll.
+        for _ in 0..self.queue.len() {
+            let Some(Queued { header, payload }) = self.queue.pop_front() else { break };
+            match Packet::parse(&header, payload[..].into()) {
+                Ok(Packet::Data { receiver, offset, data }) => {
+                    if self.landing.arrived(receiver, offset, data, counts) {
+                        on(Event::Landed(receiver), counts);
+                    }
+                }
+                Ok(packet) => on(Event::Packet(self.me, packet), counts),
+                Err(_) => counts.add(Counter::MalformedPackets, 1),
+            }
+            if self.spare.len() < 64 {
+                self.spare.push(payload);
+            }
+        }
+        while let Some(done) = self.done.pop_front() {
+            match done {
+                Done::Landed(id) => on(Event::Landed(id), counts),
+                Done::Sent(id) => on(Event::Sent(id), counts),
+                Done::Refused(id, segment) => on(Event::Refused(id, segment), counts),
+            }
+        }
+        true
+    }
+}
+
+impl Claim<'_> {
+    pub(super) fn write(mut self, emit: &Emit, data: Option<&mut Segment>) {
+        let rest = emit.write_front(Sink::from(&mut self.payload[..]));
+        if let Some(segment) = data {
+            segment.pack(rest);
+        }
+        self.queue.push_back(Queued { header: emit.header, payload: self.payload });
+    }
+}

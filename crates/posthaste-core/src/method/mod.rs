@@ -1,0 +1,273 @@
+//! Methods: the ways bytes travel between processes, and the whole contract between them and the engine.
+//!
+//! Called by `pt2pt` (claim, offer, get, expose, put) and `progress` (poll); calls `wire`, `datatype` and the
+//! operating-system crate. The contract:
+//!
+//! * [`Methods::claim`] gives room for one packet, or `None` while there is none; writing it commits it.
+//! * [`Methods::offer`] makes a long message reachable for the receiver, [`Methods::get`] brings it;
+//! * [`Methods::expose`] opens a receive for fragments, [`Methods::put`] sends them. Data packets that arrive for
+//!   an exposed receive are the method's own business: the engine hears only [`Event::Landed`].
+//! * [`Methods::poll`] tells what happened.
+//!
+//! What must stay true: packets between two processes stay in order; a segment handed to a method comes back
+//! only through [`Event::Refused`]; nothing here knows what a message is for.
+
+pub mod landing;
+pub mod loopback;
+pub mod shm;
+pub mod sim;
+
+use crate::datatype::Segment;
+use crate::ids::{Peer, RequestId};
+use crate::trace::{Counter, Counts};
+use crate::wire::{Emit, Offer, Packet};
+
+use loopback::Loopback;
+use shm::Shm;
+use sim::Sim;
+
+/// What the way to a peer can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Caps {
+    /// Longest payload of one packet, in bytes.
+    pub packet: usize,
+    /// Both sides can copy through a common buffer.
+    pub stream: bool,
+    /// The receiver can read a contiguous message where it lies.
+    pub get: bool,
+    /// The same for a message that is not contiguous.
+    pub get_any: bool,
+    /// Sender and receiver may have to share a CPU, so handing over often is dear.
+    pub crowded: bool,
+}
+
+/// What a poll found.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// A packet for the engine.
+    Packet(Peer, Packet<'a>),
+    /// All bytes of an incoming long message are in place.
+    Landed(RequestId),
+    /// All bytes of an outgoing long message have left; the buffer is the user's again.
+    Sent(RequestId),
+    /// A get cannot be done: the receive and its buffer, untouched.
+    Refused(RequestId, Segment),
+    /// Something unreadable came from this peer; nothing more is read from it.
+    Malformed(Peer),
+}
+
+/// The way to one peer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Route {
+    /// The peer is this process.
+    Loopback,
+    /// The peer is on this host, with this local rank.
+    Shm(u32),
+    /// The peer is another engine in this process (tests).
+    Sim,
+}
+
+/// All methods of this process and the way to each peer.
+#[derive(Debug)]
+pub struct Methods {
+    routes: Vec<Route>,
+    loopback: Loopback,
+    shm: Option<Shm>,
+    sim: Option<Sim>,
+    /// Counts of messages and bytes, by protocol and method.
+    pub counts: Counts,
+}
+
+/// Room for one packet on its way to a peer.
+#[derive(Debug)]
+pub enum Claim<'a> {
+    /// In the queue to ourselves.
+    Loopback(loopback::Claim<'a>),
+    /// In a ring.
+    Shm(shm::Claim<'a>),
+    /// In the simulated network.
+    Sim(sim::Claim<'a>),
+}
+
+/// Where a long message goes: what the receiver's side needs to get it.
+#[derive(Debug)]
+pub struct Get {
+    /// The sender.
+    pub from: Peer,
+    /// The sender's request.
+    pub sender: RequestId,
+    /// What it offered.
+    pub offer: Offer,
+    /// The receive.
+    pub receiver: RequestId,
+    /// Where the message goes.
+    pub segment: Segment,
+    /// Length of the message, which may exceed the segment's.
+    pub len: u64,
+}
+
+/// A long message on its way out in fragments.
+#[derive(Debug)]
+pub struct Put {
+    /// The receiver.
+    pub to: Peer,
+    /// The receiver's request.
+    pub receiver: RequestId,
+    /// The send.
+    pub sender: RequestId,
+    /// What is sent.
+    pub segment: Segment,
+}
+
+impl Methods {
+    /// The methods with the way to each peer; peer `i` is reached by `routes[i]`.
+    pub fn new(routes: Vec<Route>, shm: Option<Shm>, sim: Option<Sim>, me: Peer) -> Self {
+        Self { routes, loopback: Loopback::new(me), shm, sim, counts: Counts::default() }
+    }
+
+    /// The way to a peer; a peer that does not exist is not reached by anything but ourselves.
+    #[inline]
+    pub fn route(&self, to: Peer) -> Route {
+        self.routes.get(to.index()).copied().unwrap_or(Route::Loopback)
+    }
+
+    /// Number of peers.
+    pub fn peers(&self) -> usize {
+        self.routes.len()
+    }
+
+    /// What the way to `to` can do.
+    pub fn caps(&mut self, to: Peer) -> Caps {
+        match self.route(to) {
+            Route::Loopback => self.loopback.caps(),
+            Route::Shm(rank) => self.shm().caps(rank as usize),
+            Route::Sim => self.sim().caps(),
+        }
+    }
+
+    /// Room for a packet with `len` bytes of payload, or `None` while there is none.
+    #[inline]
+    pub fn claim(&mut self, to: Peer, len: usize) -> Option<Claim<'_>> {
+        match self.route(to) {
+            Route::Shm(rank) => match &mut self.shm {
+                Some(shm) => shm.claim(rank as usize, len).map(Claim::Shm),
+                None => None,
+            },
+            Route::Loopback => Some(Claim::Loopback(self.loopback.claim(len))),
+            Route::Sim => self.sim().claim(to, len).map(Claim::Sim),
+        }
+    }
+
+    /// Sends a packet without message data; false while there is no room.
+    pub fn send(&mut self, to: Peer, emit: &Emit) -> bool {
+        let Some(claim) = self.claim(to, emit.front().len()) else { return false };
+        claim.write(emit, None);
+        true
+    }
+
+    /// Makes a long message reachable, in the way the sender proposes. `None`: not possible at this time.
+    pub fn offer_stream(&mut self, to: Peer, sender: RequestId, segment: &Segment) -> Option<Offer> {
+        match self.route(to) {
+            Route::Shm(rank) => self.shm().offer_stream(rank as usize, sender, segment),
+            Route::Loopback | Route::Sim => None,
+        }
+    }
+
+    /// Makes a long message readable where it lies.
+    pub fn offer_memory(&mut self, to: Peer, sender: RequestId, segment: &Segment) -> Option<Offer> {
+        match self.route(to) {
+            Route::Shm(_) => {
+                let (buffer, _) = segment.contiguous_rest()?;
+                Some(Offer::Memory { address: buffer.address() as u64 })
+            }
+            Route::Loopback => Some(self.loopback.offer(sender, segment)),
+            Route::Sim => self.sim().offer(sender, segment),
+        }
+    }
+
+    /// Brings a long message; ends with [`Event::Landed`] or [`Event::Refused`].
+    pub fn get(&mut self, get: Get) {
+        match (self.route(get.from), get.offer) {
+            (Route::Loopback, _) => self.loopback.get(get),
+            (Route::Shm(rank), _) => self.shm().get(rank as usize, get),
+            (Route::Sim, _) => self.sim().get(get),
+        }
+    }
+
+    /// Opens a receive for fragments; ends with [`Event::Landed`].
+    pub fn expose(&mut self, from: Peer, receiver: RequestId, segment: Segment, len: u64) {
+        let landing = match self.route(from) {
+            Route::Loopback => &mut self.loopback.landing,
+            Route::Shm(_) => &mut self.shm().landing,
+            Route::Sim => &mut self.sim().landing,
+        };
+        landing.open(receiver, segment, len);
+    }
+
+    /// Sends a message in fragments; ends with [`Event::Sent`].
+    pub fn put(&mut self, put: Put) {
+        match self.route(put.to) {
+            Route::Loopback => self.loopback.put(put),
+            Route::Shm(rank) => self.shm().put(rank as usize, put),
+            Route::Sim => self.sim().put(put),
+        }
+    }
+
+    /// Looks at all methods once; tells `on` what happened. Returns whether anything did.
+    #[inline]
+    pub fn poll(&mut self, mut on: impl FnMut(Event<'_>, &mut Counts)) -> bool {
+        let mut busy = false;
+        let counts = &mut self.counts;
+        if let Some(shm) = &mut self.shm {
+            busy |= shm.poll(counts, &mut on);
+        }
+        if !self.loopback.is_idle() {
+            busy |= self.loopback.poll(counts, &mut on);
+        }
+        if let Some(sim) = &mut self.sim {
+            busy |= sim.poll(counts, &mut on);
+        }
+        busy
+    }
+
+    /// Whether no long message is being copied by this process; a sleeper must not stop such a copy.
+    pub fn is_quiet(&self) -> bool {
+        self.loopback.is_idle() && self.shm.as_ref().is_none_or(Shm::is_quiet)
+    }
+
+    /// Whether everything that was handed to the methods has left this process.
+    pub fn is_drained(&self) -> bool {
+        self.loopback.is_idle()
+            && self.shm.as_ref().is_none_or(Shm::is_drained)
+            && self.sim.as_ref().is_none_or(Sim::is_drained)
+    }
+
+    /// The counter of eager messages on the way to `to`.
+    #[inline]
+    pub fn eager_counter(&self, to: Peer) -> Counter {
+        match self.route(to) {
+            Route::Loopback => Counter::EagerLoopback,
+            Route::Shm(_) | Route::Sim => Counter::EagerShm,
+        }
+    }
+
+    fn shm(&mut self) -> &mut Shm {
+        self.shm.as_mut().expect("a route by shared memory exists only with that method")
+    }
+
+    fn sim(&mut self) -> &mut Sim {
+        self.sim.as_mut().expect("a simulated route exists only with that method")
+    }
+}
+
+impl Claim<'_> {
+    /// Writes the packet with the next bytes of `data` behind it, and commits it.
+    #[inline]
+    pub fn write(self, emit: &Emit, data: Option<&mut Segment>) {
+        match self {
+            Self::Shm(claim) => claim.write(emit, data),
+            Self::Loopback(claim) => claim.write(emit, data),
+            Self::Sim(claim) => claim.write(emit, data),
+        }
+    }
+}

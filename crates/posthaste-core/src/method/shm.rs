@@ -1,0 +1,398 @@
+//! Shared memory: rings for packets, copy buffers and direct copies for long messages.
+//!
+//! Called through [`crate::method::Methods`]; calls `posthaste_os::{ring, pool, wake, peer_copy}`. What must stay
+//! true: only rings whose bit is set are looked at, and a bit that is taken back is followed by one more look
+//! (see `posthaste_os::wake`); whoever copies through a buffer wakes a sleeping partner.
+
+use std::collections::VecDeque;
+
+use posthaste_os::node::{ACTIVE_BITS, ACTIVE_WORDS, Node};
+use posthaste_os::pool::{self, Drainer, Filler};
+use posthaste_os::ring::{self, Reader, Writer};
+use posthaste_os::wake::Doorbell;
+use posthaste_os::peer_copy;
+
+use crate::buffer;
+use crate::config::Config;
+use crate::datatype::Segment;
+use crate::ids::{Peer, RequestId};
+use crate::method::landing::Landing;
+use crate::method::{Caps, Event, Get, Put};
+use crate::trace::{Counter, Counts};
+use crate::wire::{DATA_FRONT, Emit, Offer, Packet};
+
+/// Records taken from one ring before the next ring has its turn.
+const TURN: usize = 64;
+/// Polls between two looks for rings that have gone idle.
+const SWEEP: u32 = 1 << 15;
+/// Bytes of a direct copy between two looks at everything else.
+const GET_PIECE: u64 = 4 << 20;
+/// Runs of user memory filled by one direct copy.
+const GET_RUNS: usize = 1024;
+
+/// The method.
+#[derive(Debug)]
+pub struct Shm {
+    node: Node,
+    me: usize,
+    peers: Vec<Peer>,
+    doorbell: Doorbell,
+    writers: Vec<Option<Writer>>,
+    readers: Vec<Option<Reader>>,
+    words: usize,
+    /// Rings to be looked at once more although their bit was taken back.
+    again: [u64; ACTIVE_WORDS],
+    /// Rings that had something since the last sweep.
+    lively: [u64; ACTIVE_WORDS],
+    sweep: u32,
+    filling: Vec<Filling>,
+    draining: Vec<Draining>,
+    gets: VecDeque<Get>,
+    puts: VecDeque<(usize, Put)>,
+    runs: Vec<(usize, usize)>,
+    reachable: Vec<Option<bool>>,
+    crowded: bool,
+    chunk: usize,
+    packet: usize,
+    pub(super) landing: Landing,
+}
+
+#[derive(Debug)]
+struct Filling {
+    to: usize,
+    filler: Filler,
+    segment: Segment,
+    sender: RequestId,
+}
+
+#[derive(Debug)]
+struct Draining {
+    from: usize,
+    drainer: Drainer,
+    segment: Segment,
+    len: u64,
+    receiver: RequestId,
+}
+
+/// Room for one packet in a ring.
+#[derive(Debug)]
+pub struct Claim<'a> {
+    claim: ring::Claim<'a>,
+    doorbell: &'a Doorbell,
+    to: usize,
+}
+
+impl Shm {
+    /// The method of local rank `me`; `peers[i]` is the process with local rank `i`. `crowded`: the ranks of
+    /// this host outnumber the CPUs.
+    pub fn new(node: &Node, me: usize, peers: Vec<Peer>, config: &Config, crowded: bool) -> Self {
+        let ranks = node.ranks();
+        Self {
+            node: node.clone(),
+            me,
+            peers,
+            doorbell: Doorbell::new(node, me),
+            writers: (0..ranks).map(|_| None).collect(),
+            readers: (0..ranks).map(|_| None).collect(),
+            words: ranks.div_ceil(64).min(ACTIVE_WORDS),
+            again: [0; ACTIVE_WORDS],
+            lively: [0; ACTIVE_WORDS],
+            sweep: 0,
+            filling: Vec::new(),
+            draining: Vec::new(),
+            gets: VecDeque::new(),
+            puts: VecDeque::new(),
+            runs: Vec::new(),
+            reachable: vec![None; ranks],
+            crowded,
+            chunk: config.stream_chunk,
+            packet: ring::max_payload(node),
+            landing: Landing::default(),
+        }
+    }
+
+    /// The doorbell, for those who wait.
+    pub fn doorbell(&self) -> &Doorbell {
+        &self.doorbell
+    }
+
+    pub(super) fn caps(&mut self, to: usize) -> Caps {
+        let get = self.can_read(to);
+        Caps { packet: self.packet, stream: true, get, get_any: false, crowded: self.crowded }
+    }
+
+    /// Whether the system lets processes of this pair read each other's memory; tried once. The receiver reads,
+    /// so this is a guess by the sender that the receiver's refusal corrects.
+    fn can_read(&mut self, peer: usize) -> bool {
+        if let Some(known) = self.reachable[peer] {
+            return known;
+        }
+        let (pid, address) = (self.node.pid(peer), self.node.probe_address(peer));
+        if address == 0 {
+            return false; // not attached yet: asked again next time
+        }
+        let can = peer_copy::probe(pid, address);
+        self.reachable[peer] = Some(can);
+        can
+    }
+
+    #[inline]
+    pub(super) fn claim(&mut self, to: usize, len: usize) -> Option<Claim<'_>> {
+        let (node, me) = (&self.node, self.me);
+        let claim = self.writers[to].get_or_insert_with(|| Writer::new(node, to, me)).claim(len)?;
+        Some(Claim { claim, doorbell: &self.doorbell, to })
+    }
+
+    pub(super) fn offer_stream(&mut self, to: usize, sender: RequestId, segment: &Segment) -> Option<Offer> {
+        let mut filling = Filling { to, filler: pool::claim(&self.node, to, 0)?, segment: segment.clone(), sender };
+        let offer = Offer::Stream { buffer: filling.filler.index() as u32 };
+        // The first piece is there before the receiver hears of the message.
+        filling.pump(1, self.chunk);
+        self.filling.push(filling);
+        Some(offer)
+    }
+
+    pub(super) fn get(&mut self, from: usize, get: Get) {
+        let Offer::Stream { buffer } = get.offer else { return self.gets.push_back(get) };
+        match pool::attach(&self.node, self.me, buffer as usize) {
+            Some(drainer) => {
+                let Get { segment, len, receiver, .. } = get;
+                self.draining.push(Draining { from, drainer, segment, len, receiver });
+            }
+            None => self.gets.push_back(get), // a buffer that does not exist: refused in `poll`
+        }
+    }
+
+    pub(super) fn put(&mut self, to: usize, put: Put) {
+        self.puts.push_back((to, put));
+    }
+
+    /// Whether no copy needs this process's CPU.
+    pub(super) fn is_quiet(&self) -> bool {
+        self.gets.is_empty()
+    }
+
+    /// Whether everything handed over has left.
+    pub(super) fn is_drained(&self) -> bool {
+        self.gets.is_empty() && self.puts.is_empty() && self.filling.is_empty() && self.draining.is_empty()
+    }
+
+    #[inline]
+    pub(super) fn poll(&mut self, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
+        let mut busy = false;
+        let active = self.doorbell.active();
+        for word in 0..self.words {
+            let mut bits = active[word] | std::mem::take(&mut self.again[word]);
+            while bits != 0 {
+                let bit = bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                if self.poll_bit(word * 64 + bit, counts, on) {
+                    busy = true;
+                    self.lively[word] |= 1 << bit;
+                }
+            }
+        }
+        self.sweep += 1;
+        if self.sweep == SWEEP {
+            self.sweep(&active);
+        }
+        if !(self.filling.is_empty() && self.draining.is_empty()) {
+            busy |= self.copy_streams(counts, on);
+        }
+        if !(self.gets.is_empty() && self.puts.is_empty()) {
+            busy |= self.get_and_put(counts, on);
+        }
+        busy
+    }
+
+    /// Looks at the rings that share one bit: one ring, unless there are very many ranks.
+    #[inline]
+    fn poll_bit(&mut self, bit: usize, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
+        let mut busy = false;
+        let mut from = bit;
+        while from < self.readers.len() {
+            busy |= self.poll_ring(from, counts, on);
+            from += ACTIVE_BITS;
+        }
+        busy
+    }
+
+    #[inline]
+    fn poll_ring(&mut self, from: usize, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
+        let (node, me, peer) = (&self.node, self.me, self.peers[from]);
+        let reader = self.readers[from].get_or_insert_with(|| Reader::new(node, me, from));
+        for taken in 0..TURN {
+            let record = match reader.peek() {
+                Ok(Some(record)) => record,
+                Ok(None) => return taken > 0,
+                Err(ring::Malformed) => {
+                    on(Event::Malformed(peer), counts);
+                    return false;
+                }
+            };
+            match Packet::parse(&record.header, record.payload) {
+                Ok(Packet::Data { receiver, offset, data }) => {
+                    if self.landing.arrived(receiver, offset, data, counts) {
+                        on(Event::Landed(receiver), counts);
+                    }
+                }
+                Ok(packet) => on(Event::Packet(peer, packet), counts),
+                Err(_) => counts.add(Counter::MalformedPackets, 1),
+            }
+            reader.release();
+        }
+        // More may be there although the bit was taken back.
+        self.again[from % ACTIVE_BITS / 64] |= 1 << (from % 64);
+        true
+    }
+
+    /// Takes back the bits of rings that had nothing for a long time, so that idle peers cost nothing.
+    #[cold]
+    fn sweep(&mut self, active: &[u64; ACTIVE_WORDS]) {
+        self.sweep = 0;
+        let idle: [u64; ACTIVE_WORDS] = std::array::from_fn(|word| active[word] & !self.lively[word]);
+        self.lively = [0; ACTIVE_WORDS];
+        // One or two idle rings cost less than the barrier.
+        if idle.iter().map(|word| word.count_ones()).sum::<u32>() > 2 {
+            self.doorbell.clear_active(&idle);
+            self.again = idle;
+        }
+    }
+
+    fn copy_streams(&mut self, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
+        let mut busy = false;
+        let (chunk, doorbell) = (self.chunk, &self.doorbell);
+        self.filling.retain_mut(|filling| {
+            if filling.pump(8, chunk) {
+                busy = true;
+                doorbell.ring(filling.to);
+            }
+            if filling.segment.remaining() > 0 {
+                return true;
+            }
+            on(Event::Sent(filling.sender), counts);
+            false
+        });
+        let mut at = 0;
+        while let Some(draining) = self.draining.get_mut(at) {
+            if draining.pump(chunk) {
+                busy = true;
+                doorbell.ring(draining.from);
+            }
+            if draining.drainer.drained() < draining.len {
+                at += 1;
+                continue;
+            }
+            let Draining { drainer, receiver, .. } = self.draining.remove(at);
+            drainer.give_back();
+            on(Event::Landed(receiver), counts);
+        }
+        busy
+    }
+
+    fn get_and_put(&mut self, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
+        let mut busy = false;
+        if let Some(get) = self.gets.front_mut() {
+            busy = true;
+            let rank = self.peers.iter().position(|peer| *peer == get.from).unwrap_or(self.me);
+            let pid = self.node.pid(rank);
+            let whole = match get.offer {
+                Offer::Memory { address } => get_piece(pid, address, get, &mut self.runs),
+                Offer::Nothing | Offer::Stream { .. } => None,
+            };
+            if whole != Some(false)
+                && let Some(get) = self.gets.pop_front()
+            {
+                match whole {
+                    Some(_) => on(Event::Landed(get.receiver), counts),
+                    None => {
+                        self.reachable[rank] = Some(false);
+                        let mut segment = get.segment;
+                        segment.seek(0);
+                        on(Event::Refused(get.receiver, segment), counts);
+                    }
+                }
+            }
+        }
+        for _ in 0..self.puts.len() {
+            let Some((to, mut put)) = self.puts.pop_front() else { break };
+            while put.segment.remaining() > 0 {
+                let most = (self.packet - DATA_FRONT) as u64;
+                let n = put.segment.remaining().min(most) as usize;
+                let Some(claim) = self.claim(to, DATA_FRONT + n) else { break };
+                claim.write(&Emit::data(put.receiver, put.segment.position()), Some(&mut put.segment));
+                busy = true;
+            }
+            if put.segment.remaining() == 0 {
+                on(Event::Sent(put.sender), counts);
+            } else {
+                self.puts.push_back((to, put));
+            }
+        }
+        busy
+    }
+
+}
+
+/// Copies the next piece of a message directly. `Some(true)`: it is whole; `None`: the system refuses.
+fn get_piece(pid: u32, address: u64, get: &mut Get, runs: &mut Vec<(usize, usize)>) -> Option<bool> {
+    let at = get.segment.position();
+    let wanted = get.len.min(get.segment.len());
+    if at < wanted {
+        runs.clear();
+        let piece = get.segment.runs(GET_RUNS, (wanted - at).min(GET_PIECE), runs);
+        let copied = buffer::read_peer(pid, address.wrapping_add(at), runs);
+        if !copied.is_ok_and(|copied| copied as u64 == piece) {
+            return None;
+        }
+    }
+    Some(get.segment.position() >= wanted)
+}
+
+impl Filling {
+    /// Copies in up to `chunks` chunks; whether anything was copied.
+    fn pump(&mut self, chunks: usize, chunk: usize) -> bool {
+        let mut busy = false;
+        for _ in 0..chunks {
+            if self.segment.remaining() == 0 {
+                break;
+            }
+            let segment = &mut self.segment;
+            if self.filler.fill(chunk, |sink| segment.pack(sink)).is_none() {
+                break;
+            }
+            busy = true;
+        }
+        busy
+    }
+}
+
+impl Draining {
+    /// Copies out what is there; whether anything was.
+    fn pump(&mut self, chunk: usize) -> bool {
+        let mut busy = false;
+        while self.drainer.drained() < self.len {
+            let left = (self.len - self.drainer.drained()).min(chunk as u64) as usize;
+            let segment = &mut self.segment;
+            // What does not fit into the receive buffer is drained and dropped (MPI-5.0 §3.2.4).
+            if self.drainer.drain(left, |source| { segment.unpack(source); }).is_none() {
+                break;
+            }
+            busy = true;
+        }
+        busy
+    }
+}
+
+impl Claim<'_> {
+    #[inline]
+    pub(super) fn write(mut self, emit: &Emit, data: Option<&mut Segment>) {
+        self.claim.set_header(&emit.header);
+        let rest = emit.write_front(self.claim.payload());
+        if let Some(segment) = data {
+            segment.pack(rest);
+        }
+        self.claim.commit();
+        self.doorbell.ring(self.to);
+    }
+}

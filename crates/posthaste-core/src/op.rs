@@ -1,0 +1,597 @@
+//! Reductions: the predefined operations on every predefined type, and the user's own (MPI-5.0 §6.9).
+//!
+//! Called by the collectives, by accumulate and by the doors. Calls `buffer` for the loops over user memory and
+//! `datatype` for what the bytes mean.
+//!
+//! What must stay true: `apply` computes `inout = input op inout` element by element in ascending order, with
+//! one rounding per operation, so a result depends on the order of the calls alone; integers wrap around; of
+//! equal values minloc and maxloc keep the lower index. Which operation is allowed on which type is decided
+//! in [`Op::check`] and nowhere else.
+
+use crate::buffer::{Element, Extended, Half, OwnedBuf, Pair, UserBuf, combine, combine_packed};
+use crate::datatype::{Builtin, Class, Datatype, Kind, Segment};
+use crate::error::{Error, ErrorClass, Result};
+use posthaste_os::mem::Source;
+use std::cmp::Ordering;
+use std::fmt;
+use std::ops::{BitAnd, BitOr, BitXor};
+use std::sync::Arc;
+
+/// A reduction operation. Cheap to clone; clones are the same operation.
+#[derive(Clone, Debug)]
+pub struct Op(Repr);
+
+#[derive(Clone, Debug)]
+enum Repr {
+    Predefined(Predefined),
+    User(Arc<User>),
+}
+
+/// The operations of the standard, with their handles in the standard ABI.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+#[allow(missing_docs, reason = "each is the operation of its name")]
+pub enum Predefined {
+    Sum = 0x21,
+    Min = 0x22,
+    Max = 0x23,
+    Prod = 0x24,
+    Band = 0x28,
+    Bor = 0x29,
+    Bxor = 0x2a,
+    Land = 0x30,
+    Lor = 0x31,
+    Lxor = 0x32,
+    Minloc = 0x38,
+    Maxloc = 0x39,
+    Replace = 0x3c,
+    NoOp = 0x3d,
+}
+
+/// A user's function: input, inout, number of elements, their type.
+pub type UserFunction = dyn Fn(UserBuf, UserBuf, u64, &Datatype) + Send + Sync;
+
+struct User {
+    function: Box<UserFunction>,
+    commutative: bool,
+}
+
+impl fmt::Debug for User {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.commutative { "a commutative user function" } else { "a user function" })
+    }
+}
+
+impl Predefined {
+    const ALL: [(Self, &'static str); 14] = [
+        (Self::Sum, "MPI_SUM"),
+        (Self::Min, "MPI_MIN"),
+        (Self::Max, "MPI_MAX"),
+        (Self::Prod, "MPI_PROD"),
+        (Self::Band, "MPI_BAND"),
+        (Self::Bor, "MPI_BOR"),
+        (Self::Bxor, "MPI_BXOR"),
+        (Self::Land, "MPI_LAND"),
+        (Self::Lor, "MPI_LOR"),
+        (Self::Lxor, "MPI_LXOR"),
+        (Self::Minloc, "MPI_MINLOC"),
+        (Self::Maxloc, "MPI_MAXLOC"),
+        (Self::Replace, "MPI_REPLACE"),
+        (Self::NoOp, "MPI_NO_OP"),
+    ];
+
+    /// The name in C.
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(op, _)| *op == self).map_or("", |(_, name)| name)
+    }
+
+    /// The table of MPI-5.0 §6.9.2.
+    fn classes(self) -> &'static [Class] {
+        use Class::{Byte, Complex, Floating, FortranInteger, Integer, Logical, MultiLanguage, Pair};
+        match self {
+            Self::Max | Self::Min => &[Integer, FortranInteger, Floating, MultiLanguage],
+            Self::Sum | Self::Prod => &[Integer, FortranInteger, Floating, Complex, MultiLanguage],
+            Self::Land | Self::Lor | Self::Lxor => &[Integer, Logical],
+            Self::Band | Self::Bor | Self::Bxor => &[Integer, FortranInteger, Byte, MultiLanguage],
+            Self::Minloc | Self::Maxloc => &[Pair],
+            Self::Replace | Self::NoOp => &[],
+        }
+    }
+}
+
+/// Where the left operands come from.
+#[derive(Clone, Copy)]
+enum Input<'a> {
+    /// An array in user memory.
+    Array(UserBuf),
+    /// A packed stream.
+    Packed(Source<'a>),
+}
+
+impl Op {
+    /// The predefined operation with this handle of the standard ABI.
+    pub fn from_abi(handle: u32) -> Option<Self> {
+        let (op, _) = Predefined::ALL.iter().find(|(op, _)| *op as u32 == handle)?;
+        Some(Self(Repr::Predefined(*op)))
+    }
+
+    /// The handle of a predefined operation; `None` for a user's.
+    pub fn abi_handle(&self) -> Option<u32> {
+        self.predefined().map(|op| op as u32)
+    }
+
+    /// The predefined operation; `None` for a user's.
+    pub fn predefined(&self) -> Option<Predefined> {
+        match &self.0 {
+            Repr::Predefined(op) => Some(*op),
+            Repr::User(_) => None,
+        }
+    }
+
+    /// A user's operation.
+    pub fn user(
+        function: impl Fn(UserBuf, UserBuf, u64, &Datatype) + Send + Sync + 'static,
+        commutative: bool,
+    ) -> Self {
+        Self(Repr::User(Arc::new(User { function: Box::new(function), commutative })))
+    }
+
+    /// Whether operands may be exchanged.
+    pub fn is_commutative(&self) -> bool {
+        match &self.0 {
+            Repr::Predefined(op) => *op != Predefined::Replace && *op != Predefined::NoOp,
+            Repr::User(user) => user.commutative,
+        }
+    }
+
+    /// The name in C of a predefined operation, for messages.
+    pub fn name(&self) -> &'static str {
+        match &self.0 {
+            Repr::Predefined(op) => op.name(),
+            Repr::User(_) => "a user-defined operation",
+        }
+    }
+
+    /// Whether the operation is defined on the type. User operations take any type; replace and no-op too.
+    pub fn check(&self, datatype: &Datatype) -> Result<()> {
+        let Repr::Predefined(op) = &self.0 else { return Ok(()) };
+        let classes = op.classes();
+        if classes.is_empty() {
+            return Ok(());
+        }
+        let Some(builtin) = datatype.builtin() else {
+            let got = format_args!("{} on the derived type {datatype:?}", op.name());
+            return Err(Error::invalid(
+                ErrorClass::Op,
+                "op",
+                got,
+                "a predefined datatype or a user operation",
+            ));
+        };
+        if !classes.contains(&builtin.class) {
+            let names: Vec<&str> = classes.iter().map(|class| class.name()).collect();
+            let got = format_args!("{} on {} ({})", op.name(), builtin.name, builtin.class.name());
+            let expected = format_args!("a datatype of the groups {}", names.join(", "));
+            return Err(Error::invalid(ErrorClass::Op, "op", got, expected));
+        }
+        if !is_computable(builtin.kind) {
+            let text = format!("{} on {}: this machine has no arithmetic for it", op.name(), builtin.name);
+            return Err(Error::other(ErrorClass::UnsupportedOperation, text));
+        }
+        Ok(())
+    }
+
+    /// `inout = input op inout` for `count` elements.
+    pub fn apply(&self, datatype: &Datatype, input: UserBuf, inout: UserBuf, count: u64) -> Result<()> {
+        self.check(datatype)?;
+        match &self.0 {
+            Repr::User(user) => (user.function)(input, inout, count, datatype),
+            Repr::Predefined(Predefined::NoOp) => {}
+            Repr::Predefined(Predefined::Replace) => {
+                let mut from = Segment::new(input, count, datatype);
+                crate::datatype::copy(&mut from, &mut Segment::new(inout, count, datatype));
+            }
+            Repr::Predefined(op) => {
+                if let Some(builtin) = datatype.builtin() {
+                    by_kind(*op, builtin, Input::Array(input), inout, count);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// `inout = input op inout` for `count` elements, the input straight out of a packed stream that holds them.
+    pub fn apply_packed(
+        &self,
+        datatype: &Datatype,
+        input: Source<'_>,
+        inout: UserBuf,
+        count: u64,
+    ) -> Result<()> {
+        self.check(datatype)?;
+        let needed = count.saturating_mul(datatype.size());
+        if (input.len() as u64) < needed {
+            let got = format_args!("{count} elements of {datatype:?}");
+            let expected = format_args!("as many as {} packed bytes hold", input.len());
+            return Err(Error::invalid(ErrorClass::Count, "count", got, expected));
+        }
+        let (input, _) = input.split_at(needed as usize);
+        match (&self.0, datatype.builtin()) {
+            (Repr::Predefined(Predefined::NoOp), _) => {}
+            (Repr::Predefined(Predefined::Replace), _) => {
+                Segment::new(inout, count, datatype).unpack(input);
+            }
+            (Repr::Predefined(op), Some(builtin)) if builtin.size as i64 == builtin.extent => {
+                by_kind(*op, builtin, Input::Packed(input), inout, count);
+            }
+            _ => return self.apply_unpacked(datatype, input, inout, count),
+        }
+        Ok(())
+    }
+
+    /// As [`Op::apply_packed`], by way of a temporary array, in portions that stay in the cache.
+    fn apply_unpacked(
+        &self,
+        datatype: &Datatype,
+        input: Source<'_>,
+        inout: UserBuf,
+        count: u64,
+    ) -> Result<()> {
+        const PORTION: i64 = 32 * 1024;
+        const ALIGN: i64 = 64;
+        let (extent, low) = (datatype.extent(), datatype.true_lb());
+        let high = low.saturating_add(datatype.true_extent());
+        let portion = (PORTION / extent.saturating_abs().max(1)).clamp(1, i64::MAX);
+        let portion = portion.min(count.min(i64::MAX as u64) as i64).max(1);
+        let reach = extent.saturating_mul(portion - 1);
+        let (low, high) = (low.saturating_add(reach.min(0)), high.saturating_add(reach.max(0)));
+        // The array keeps its alignment: its origin is at a multiple of a cache line in the temporary.
+        let origin = -(low.div_euclid(ALIGN).saturating_mul(ALIGN));
+        let temporary = OwnedBuf::new(origin.saturating_add(high).max(0) as usize);
+        let array = temporary.user_buf().offset(origin as isize);
+        let (mut rest, mut done) = (input, 0u64);
+        while done < count {
+            let now = (count - done).min(portion as u64);
+            let packed;
+            (packed, rest) = rest.split_at((now * datatype.size()) as usize);
+            Segment::new(array, now, datatype).unpack(packed);
+            let to = inout.offset((done as i64).wrapping_mul(extent) as isize);
+            self.apply(datatype, array, to, now)?;
+            done += now;
+        }
+        Ok(())
+    }
+}
+
+fn is_computable(kind: Kind) -> bool {
+    match kind {
+        Kind::Extended | Kind::ComplexExtended | Kind::LongDoubleInt => Extended::SUPPORTED,
+        Kind::Float(16) | Kind::Complex(16) => false,
+        _ => true,
+    }
+}
+
+/// Chooses the element type. [`Op::check`] has let only valid pairs through.
+fn by_kind(op: Predefined, builtin: &Builtin, input: Input<'_>, inout: UserBuf, count: u64) {
+    match builtin.kind {
+        Kind::Signed(1) => integer::<i8>(op, input, inout, count),
+        Kind::Signed(2) => integer::<i16>(op, input, inout, count),
+        Kind::Signed(4) => integer::<i32>(op, input, inout, count),
+        Kind::Signed(8) => integer::<i64>(op, input, inout, count),
+        Kind::Signed(_) => integer::<i128>(op, input, inout, count),
+        Kind::Unsigned(1) => integer::<u8>(op, input, inout, count),
+        Kind::Unsigned(2) => integer::<u16>(op, input, inout, count),
+        Kind::Unsigned(4) => integer::<u32>(op, input, inout, count),
+        Kind::Unsigned(_) => integer::<u64>(op, input, inout, count),
+        Kind::Float(2) => number::<Half>(op, input, inout, count),
+        Kind::Float(4) => number::<f32>(op, input, inout, count),
+        Kind::Float(_) => number::<f64>(op, input, inout, count),
+        Kind::Extended => number::<Extended>(op, input, inout, count),
+        Kind::Complex(2) => arithmetic::<[Half; 2]>(op, input, inout, count),
+        Kind::Complex(4) => arithmetic::<[f32; 2]>(op, input, inout, count),
+        Kind::Complex(_) => arithmetic::<[f64; 2]>(op, input, inout, count),
+        Kind::ComplexExtended => arithmetic::<[Extended; 2]>(op, input, inout, count),
+        Kind::Logical(1) => logical::<u8>(op, input, inout, count),
+        Kind::Logical(2) => logical::<u16>(op, input, inout, count),
+        Kind::Logical(4) => logical::<u32>(op, input, inout, count),
+        Kind::Logical(8) => logical::<u64>(op, input, inout, count),
+        Kind::Logical(_) => logical::<u128>(op, input, inout, count),
+        Kind::FloatInt => located::<f32, i32>(op, input, inout, count),
+        Kind::DoubleInt => located::<f64, i32>(op, input, inout, count),
+        Kind::LongInt => located::<i64, i32>(op, input, inout, count),
+        Kind::TwoInt | Kind::TwoInteger => located::<i32, i32>(op, input, inout, count),
+        Kind::ShortInt => located::<i16, i32>(op, input, inout, count),
+        Kind::LongDoubleInt => located::<Extended, i32>(op, input, inout, count),
+        Kind::TwoReal => located::<f32, f32>(op, input, inout, count),
+        Kind::TwoDouble => located::<f64, f64>(op, input, inout, count),
+    }
+}
+
+#[inline]
+fn each<T: Element>(input: Input<'_>, inout: UserBuf, count: u64, f: impl Fn(T, T) -> T) {
+    match input {
+        Input::Array(input) => combine(input, inout, count, f),
+        Input::Packed(input) => {
+            combine_packed(input, inout, count, f);
+        }
+    }
+}
+
+fn integer<T>(op: Predefined, input: Input<'_>, inout: UserBuf, count: u64)
+where
+    T: Arithmetic + PartialOrd + From<bool> + BitAnd<Output = T> + BitOr<Output = T> + BitXor<Output = T>,
+{
+    match op {
+        Predefined::Band => each(input, inout, count, |a: T, b| a & b),
+        Predefined::Bor => each(input, inout, count, |a: T, b| a | b),
+        Predefined::Bxor => each(input, inout, count, |a: T, b| a ^ b),
+        Predefined::Land | Predefined::Lor | Predefined::Lxor => logical::<T>(op, input, inout, count),
+        _ => number::<T>(op, input, inout, count),
+    }
+}
+
+fn number<T: Arithmetic + PartialOrd>(op: Predefined, input: Input<'_>, inout: UserBuf, count: u64) {
+    match op {
+        Predefined::Max => each(input, inout, count, |a: T, b| if a > b { a } else { b }),
+        Predefined::Min => each(input, inout, count, |a: T, b| if a < b { a } else { b }),
+        _ => arithmetic::<T>(op, input, inout, count),
+    }
+}
+
+fn arithmetic<T: Arithmetic>(op: Predefined, input: Input<'_>, inout: UserBuf, count: u64) {
+    match op {
+        Predefined::Sum => each(input, inout, count, T::plus),
+        Predefined::Prod => each(input, inout, count, T::times),
+        _ => {}
+    }
+}
+
+fn logical<T: Element + PartialEq + From<bool>>(
+    op: Predefined,
+    input: Input<'_>,
+    inout: UserBuf,
+    count: u64,
+) {
+    let is = |value: T| value != T::from(false);
+    match op {
+        Predefined::Land => each(input, inout, count, |a: T, b| T::from(is(a) & is(b))),
+        Predefined::Lor => each(input, inout, count, |a: T, b| T::from(is(a) | is(b))),
+        Predefined::Lxor => each(input, inout, count, |a: T, b| T::from(is(a) ^ is(b))),
+        _ => {}
+    }
+}
+
+fn located<V, I>(op: Predefined, input: Input<'_>, inout: UserBuf, count: u64)
+where
+    V: Element + PartialOrd,
+    I: Element + PartialOrd,
+{
+    let pick = |a: Pair<V, I>, b: Pair<V, I>, better: bool, worse: bool| match (better, worse) {
+        (true, _) => a,
+        (_, true) => b,
+        _ => Pair { value: b.value, index: if a.index < b.index { a.index } else { b.index } },
+    };
+    match op {
+        Predefined::Minloc => {
+            each(input, inout, count, |a: Pair<V, I>, b| pick(a, b, a.value < b.value, b.value < a.value));
+        }
+        Predefined::Maxloc => {
+            each(input, inout, count, |a: Pair<V, I>, b| pick(a, b, a.value > b.value, b.value > a.value));
+        }
+        _ => {}
+    }
+}
+
+/// Sum and product.
+trait Arithmetic: Element {
+    fn plus(self, other: Self) -> Self;
+    fn times(self, other: Self) -> Self;
+}
+
+macro_rules! arithmetic {
+    ($plus:ident, $times:ident: $($rust:ty),*) => {$(
+        impl Arithmetic for $rust {
+            #[inline(always)]
+            fn plus(self, other: Self) -> Self { self.$plus(other) }
+            #[inline(always)]
+            fn times(self, other: Self) -> Self { self.$times(other) }
+        }
+    )*};
+}
+use std::ops::{Add as _, Mul as _};
+arithmetic! { wrapping_add, wrapping_mul: i8, i16, i32, i64, i128, u8, u16, u32, u64 }
+arithmetic! { add, mul: f32, f64 }
+
+impl Arithmetic for Half {
+    #[inline]
+    fn plus(self, other: Self) -> Self {
+        Self::rounded(self.widened() + other.widened())
+    }
+    #[inline]
+    fn times(self, other: Self) -> Self {
+        Self::rounded(self.widened() * other.widened())
+    }
+}
+
+impl Arithmetic for Extended {
+    #[inline]
+    fn plus(self, other: Self) -> Self {
+        Self::plus(self, other)
+    }
+    #[inline]
+    fn times(self, other: Self) -> Self {
+        Self::times(self, other)
+    }
+}
+
+macro_rules! complex {
+    ($($rust:ty, $minus:expr);* $(;)?) => {$(
+        impl Arithmetic for [$rust; 2] {
+            #[inline(always)]
+            fn plus(self, other: Self) -> Self {
+                let ([a, b], [c, d]) = (self, other);
+                [Arithmetic::plus(a, c), Arithmetic::plus(b, d)]
+            }
+            #[inline(always)]
+            fn times(self, other: Self) -> Self {
+                let ([a, b], [c, d]) = (self, other);
+                let minus: fn($rust, $rust) -> $rust = $minus;
+                let real = minus(Arithmetic::times(a, c), Arithmetic::times(b, d));
+                [real, Arithmetic::plus(Arithmetic::times(a, d), Arithmetic::times(b, c))]
+            }
+        }
+    )*};
+}
+complex! {
+    f32, |a, b| a - b;
+    f64, |a, b| a - b;
+    Half, |a, b| Half::rounded(a.widened() - b.widened());
+    Extended, Extended::minus;
+}
+
+impl PartialOrd for Extended {
+    #[inline]
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        self.compare(*other)
+    }
+}
+
+impl PartialOrd for Half {
+    #[inline]
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        self.widened().partial_cmp(&other.widened())
+    }
+}
+
+impl Half {
+    /// The same value in single precision.
+    fn widened(self) -> f32 {
+        let sign = u32::from(self.0 >> 15) << 31;
+        let (exponent, fraction) = (u32::from(self.0 >> 10) & 0x1f, u32::from(self.0) & 0x3ff);
+        let bits = match (exponent, fraction) {
+            (0, _) => {
+                // Zero or subnormal: a multiple of 2^-24, exact in single precision.
+                let magnitude = fraction as f32 * f32::from_bits(0x3380_0000);
+                return f32::from_bits(sign | magnitude.to_bits());
+            }
+            (0x1f, _) => sign | 0x7f80_0000 | (fraction << 13),
+            _ => sign | ((exponent + 112) << 23) | (fraction << 13),
+        };
+        f32::from_bits(bits)
+    }
+
+    /// The nearest value, ties to even.
+    fn rounded(value: f32) -> Self {
+        let bits = value.to_bits();
+        let sign = ((bits >> 16) & 0x8000) as u16;
+        let magnitude = bits & 0x7fff_ffff;
+        if magnitude > 0x7f80_0000 {
+            return Self(sign | 0x7e00);
+        }
+        // From 65520 on everything rounds to infinity.
+        if magnitude >= 0x477f_f000 {
+            return Self(sign | 0x7c00);
+        }
+        let exponent = (magnitude >> 23) as i32 - 127;
+        // Weight of the last bit kept: 2^(exponent - 10), but never under 2^-24.
+        let dropped = if exponent >= -14 { 13 } else { 13 + (-14 - exponent) as u32 };
+        if dropped > 24 {
+            return Self(sign);
+        }
+        let fraction = (magnitude & 0x7f_ffff) | 0x80_0000;
+        let kept = fraction >> dropped;
+        let rest = fraction & ((1 << dropped) - 1);
+        let half = 1 << (dropped - 1);
+        let up = u32::from(rest > half || (rest == half && kept & 1 == 1));
+        // A normal value's leading bit adds one to the exponent field, which therefore starts one lower; a carry
+        // of the rounding goes into the exponent by itself.
+        let field = if exponent >= -14 { ((exponent + 14) as u32) << 10 } else { 0 };
+        Self(sign | (field + kept + up) as u16)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn op(handle: u32) -> Op {
+        Op::from_abi(handle).unwrap()
+    }
+
+    fn datatype(handle: u32) -> Datatype {
+        Datatype::from_abi(handle).unwrap()
+    }
+
+    #[test]
+    fn half_precision_survives_the_way_through_single() {
+        for bits in 0..=u16::MAX {
+            let half = Half(bits);
+            if half.widened().is_nan() {
+                assert!(Half::rounded(half.widened()).widened().is_nan());
+            } else {
+                assert_eq!(Half::rounded(half.widened()), half);
+            }
+        }
+        assert_eq!(Half(0x3c00).widened(), 1.0);
+        assert_eq!(Half::rounded(65519.0), Half(0x7bff));
+        assert_eq!(Half::rounded(65520.0), Half(0x7c00));
+        assert_eq!(Half::rounded(1.0 + 2f32.powi(-11)), Half(0x3c00));
+        assert_eq!(Half::rounded(1.0 + 3.0 * 2f32.powi(-11)), Half(0x3c02));
+        assert_eq!(Half::rounded(2f32.powi(-25)), Half(0));
+        assert_eq!(Half::rounded(1.5 * 2f32.powi(-25)), Half(1));
+        assert_eq!(Half::rounded(2f32.powi(-26)), Half(0));
+    }
+
+    #[test]
+    fn every_pair_of_operation_and_type_is_computed_or_refused() {
+        let (input, inout) = (OwnedBuf::new(256), OwnedBuf::new(256));
+        for (predefined, name) in Predefined::ALL {
+            let op = op(predefined as u32);
+            for builtin in Builtin::all() {
+                let datatype = datatype(builtin.abi);
+                let result = op.apply(&datatype, input.user_buf(), inout.user_buf(), 2);
+                let allowed =
+                    predefined.classes().is_empty() || predefined.classes().contains(&builtin.class);
+                match result {
+                    Ok(()) => assert!(allowed),
+                    Err(error) => {
+                        assert!(error.to_string().contains(name), "{error}");
+                        assert!(error.to_string().contains(builtin.name), "{error}");
+                        assert!(!allowed || !is_computable(builtin.kind));
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn extended_precision_reduces() {
+        let (input, inout) = (OwnedBuf::new(64), OwnedBuf::new(64));
+        let store = |buf: &OwnedBuf, at: isize, value: f64| {
+            let three = [Extended::from_f64(value)];
+            combine_packed(Source::from(&[0u8; 16][..]), buf.user_buf().offset(at), 1, |_, _| three[0]);
+        };
+        for at in 0..4 {
+            store(&input, 16 * at, 2.0 + at as f64);
+            store(&inout, 16 * at, 10.0);
+        }
+        let read = |at: isize| {
+            let mut got = [0u8; 16];
+            inout.user_buf().copy_out(16 * at, posthaste_os::mem::Sink::from(&mut got[..]));
+            got
+        };
+        let bytes = |value: f64| {
+            let buf = OwnedBuf::new(16);
+            store(&buf, 0, value);
+            buf.source().to_vec()
+        };
+        op(0x21).apply(&datatype(0x220), input.user_buf(), inout.user_buf(), 2).unwrap();
+        assert_eq!(read(1).to_vec(), bytes(13.0));
+        // (4 + 5i)(10 + 10i) = -10 + 90i
+        let two = |buf: &OwnedBuf| buf.user_buf().offset(32);
+        op(0x24).apply(&datatype(0x224), two(&input), two(&inout), 1).unwrap();
+        assert_eq!((read(2).to_vec(), read(3).to_vec()), (bytes(-10.0), bytes(90.0)));
+        op(0x23).apply(&datatype(0x220), input.user_buf(), inout.user_buf(), 4).unwrap();
+        assert_eq!(read(2).to_vec(), bytes(4.0));
+    }
+}

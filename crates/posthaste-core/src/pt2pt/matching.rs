@@ -1,0 +1,371 @@
+//! Matching: posted receives meet messages, in MPI's order.
+//!
+//! Called by `recv`, `eager`, `rendezvous`, `probe`; calls [`super::index`]. A posted receive is filed under its
+//! own pattern; a message looks under the four patterns that it fits and takes the receive posted first. A
+//! message nobody expected is filed under those patterns that receives have used so far, so that an exact and
+//! a wildcard receive both find the earliest one with a single look. MPI-5.0 §3.5: "Messages are
+//! non-overtaking"; seed 000 "find or allocate".
+//!
+//! What must stay true: stamps grow, so "first" means first posted or first arrived; every entry leaves all its
+//! queues at once.
+
+use posthaste_os::mem::Source;
+
+use crate::ids::{ANY_SOURCE, ANY_TAG, ContextId, Peer, RequestId};
+use crate::pt2pt::index::{Index, Key};
+use crate::wire::{Envelope, Offer};
+
+/// What a receive or a probe asks for. `source` and `tag` may be [`ANY_SOURCE`] and [`ANY_TAG`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pattern {
+    /// Communication context.
+    pub context: ContextId,
+    /// Rank in the communicator.
+    pub source: i32,
+    /// Tag.
+    pub tag: i32,
+}
+
+impl Pattern {
+    fn key(&self) -> Key {
+        Key { context: self.context.0, source: self.source, tag: self.tag }
+    }
+
+    /// Whether a message fits.
+    pub fn fits(&self, envelope: &Envelope) -> bool {
+        self.context == envelope.context
+            && (self.source == envelope.source || self.source == ANY_SOURCE)
+            && (self.tag == envelope.tag || self.tag == ANY_TAG)
+    }
+}
+
+/// What an unexpected message brought.
+#[derive(Debug)]
+pub enum Content {
+    /// All of it, copied.
+    Eager {
+        /// The data.
+        data: Vec<u8>,
+        /// The sender's request, if it waits for the match.
+        sender: Option<RequestId>,
+    },
+    /// A question.
+    Asked {
+        /// The sender's request.
+        sender: RequestId,
+        /// Where the message can be had.
+        offer: Offer,
+    },
+}
+
+/// A message nobody had expected.
+#[derive(Debug)]
+pub struct Held {
+    /// Its envelope.
+    pub envelope: Envelope,
+    /// The process that sent it.
+    pub from: Peer,
+    /// What came.
+    pub content: Content,
+}
+
+/// The four ways in which a receive can ask, by how much it leaves open.
+const SHAPES: usize = 4;
+
+fn shape(pattern: &Pattern) -> usize {
+    usize::from(pattern.source == ANY_SOURCE) | usize::from(pattern.tag == ANY_TAG) << 1
+}
+
+fn key_in_shape(envelope: &Envelope, shape: usize) -> Key {
+    Key {
+        context: envelope.context.0,
+        source: if shape & 1 != 0 { ANY_SOURCE } else { envelope.source },
+        tag: if shape & 2 != 0 { ANY_TAG } else { envelope.tag },
+    }
+}
+
+#[derive(Debug)]
+struct Posted {
+    pattern: Pattern,
+    id: RequestId,
+    stamp: u64,
+}
+
+/// Posted receives and unexpected messages of one lane.
+#[derive(Debug)]
+pub struct Matching {
+    posted: Vec<Option<Posted>>,
+    posted_free: Vec<u32>,
+    posted_index: Index,
+    /// Posted receives of each shape: shapes without any are not looked up.
+    posted_shapes: [usize; SHAPES],
+    held: Vec<Option<(u64, Held)>>,
+    held_free: Vec<u32>,
+    held_count: usize,
+    held_indexes: [Option<Index>; SHAPES],
+    stamp: u64,
+    /// Memory of eager messages that have been taken, for the next ones.
+    spare: Vec<Vec<u8>>,
+}
+
+impl Default for Matching {
+    fn default() -> Self {
+        Self {
+            posted: Vec::new(),
+            posted_free: Vec::new(),
+            posted_index: Index::new(),
+            posted_shapes: [0; SHAPES],
+            held: Vec::new(),
+            held_free: Vec::new(),
+            held_count: 0,
+            held_indexes: [Some(Index::new()), None, None, None],
+            stamp: 0,
+            spare: Vec::new(),
+        }
+    }
+}
+
+impl Matching {
+    /// Files a receive. The number returned takes it back ([`Matching::unpost`]).
+    #[inline]
+    pub fn post(&mut self, pattern: Pattern, id: RequestId) -> u32 {
+        self.stamp += 1;
+        let posted = Some(Posted { pattern, id, stamp: self.stamp });
+        let entry = match self.posted_free.pop() {
+            Some(entry) => {
+                self.posted[entry as usize] = posted;
+                entry
+            }
+            None => {
+                self.posted.push(posted);
+                self.posted.len() as u32 - 1
+            }
+        };
+        self.posted_shapes[shape(&pattern)] += 1;
+        self.posted_index.push(pattern.key(), entry);
+        entry
+    }
+
+    /// Takes out the receive that was posted first among those that fit.
+    #[inline]
+    pub fn take_posted(&mut self, envelope: &Envelope) -> Option<RequestId> {
+        let mut first: Option<(u64, u32)> = None;
+        for shape in 0..SHAPES {
+            if self.posted_shapes[shape] == 0 {
+                continue;
+            }
+            if let Some(entry) = self.posted_index.front(key_in_shape(envelope, shape))
+                && let Some(posted) = &self.posted[entry as usize]
+                && first.is_none_or(|(stamp, _)| posted.stamp < stamp)
+            {
+                first = Some((posted.stamp, entry));
+            }
+        }
+        self.unpost(first?.1)
+    }
+
+    /// Takes a receive back; its request.
+    #[inline]
+    pub fn unpost(&mut self, entry: u32) -> Option<RequestId> {
+        let posted = self.posted.get_mut(entry as usize)?.take()?;
+        self.posted_index.remove(entry);
+        self.posted_shapes[shape(&posted.pattern)] -= 1;
+        self.posted_free.push(entry);
+        Some(posted.id)
+    }
+
+    /// Keeps a message that nobody expected.
+    pub fn hold(&mut self, held: Held) {
+        self.stamp += 1;
+        let envelope = held.envelope;
+        let held = Some((self.stamp, held));
+        let entry = match self.held_free.pop() {
+            Some(entry) => {
+                self.held[entry as usize] = held;
+                entry
+            }
+            None => {
+                self.held.push(held);
+                self.held.len() as u32 - 1
+            }
+        };
+        self.held_count += 1;
+        for (shape, index) in self.held_indexes.iter_mut().enumerate() {
+            if let Some(index) = index {
+                index.push(key_in_shape(&envelope, shape), entry);
+            }
+        }
+    }
+
+    /// Copies an eager message that nobody expected, into memory used before if there is some.
+    pub fn copy_of(&mut self, data: Source<'_>) -> Vec<u8> {
+        let mut copy = self.spare.pop().unwrap_or_default();
+        copy.resize(data.len(), 0);
+        data.copy_to(&mut copy);
+        copy
+    }
+
+    /// Takes the memory of an eager message back.
+    pub fn recycle(&mut self, data: Vec<u8>) {
+        if self.spare.len() < 256 {
+            self.spare.push(data);
+        }
+    }
+
+    /// The message that arrived first among those that fit; it stays.
+    #[inline]
+    pub fn peek_held(&mut self, pattern: &Pattern) -> Option<&Held> {
+        let entry = self.held_entry(pattern)?;
+        self.held[entry as usize].as_ref().map(|(_, held)| held)
+    }
+
+    /// Takes out the message that arrived first among those that fit.
+    #[inline]
+    pub fn take_held(&mut self, pattern: &Pattern) -> Option<Held> {
+        let entry = self.held_entry(pattern)?;
+        let (_, held) = self.held[entry as usize].take()?;
+        for index in self.held_indexes.iter_mut().flatten() {
+            index.remove(entry);
+        }
+        self.held_count -= 1;
+        self.held_free.push(entry);
+        Some(held)
+    }
+
+    #[inline]
+    fn held_entry(&mut self, pattern: &Pattern) -> Option<u32> {
+        if self.held_count == 0 {
+            return None;
+        }
+        let shape = shape(pattern);
+        if self.held_indexes[shape].is_none() {
+            self.index_shape(shape);
+        }
+        self.held_indexes[shape].as_ref()?.front(pattern.key())
+    }
+
+    /// The first receive of this shape: files everything that is held under it, once.
+    #[cold]
+    fn index_shape(&mut self, shape: usize) {
+        let mut entries: Vec<(u64, u32, Key)> = self
+            .held
+            .iter()
+            .enumerate()
+            .filter_map(|(at, held)| {
+                let (stamp, held) = held.as_ref()?;
+                Some((*stamp, at as u32, key_in_shape(&held.envelope, shape)))
+            })
+            .collect();
+        entries.sort_unstable_by_key(|(stamp, ..)| *stamp);
+        let mut index = Index::new();
+        for (_, entry, key) in entries {
+            index.push(key, entry);
+        }
+        self.held_indexes[shape] = Some(index);
+    }
+
+    /// Number of posted receives and of unexpected messages.
+    pub fn depths(&self) -> (usize, usize) {
+        (self.posted_shapes.iter().sum(), self.held_count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn envelope(context: u64, source: i32, tag: i32, len: u64) -> Envelope {
+        Envelope { context: ContextId(context), source, tag, len, synchronous: false }
+    }
+
+    #[derive(Clone, Debug)]
+    enum Step {
+        Post(Pattern),
+        Arrive(u64, i32, i32),
+        Probe(Pattern),
+        Cancel(usize),
+    }
+
+    fn steps() -> impl Strategy<Value = Vec<Step>> {
+        let context = 0..2u64;
+        let pattern = (context.clone(), -1..3i32, prop_oneof![Just(ANY_TAG), 0..3i32])
+            .prop_map(|(context, source, tag)| Pattern { context: ContextId(context), source, tag });
+        let step = prop_oneof![
+            3 => pattern.clone().prop_map(Step::Post),
+            3 => (context, 0..3i32, 0..3i32).prop_map(|(c, s, t)| Step::Arrive(c, s, t)),
+            1 => pattern.prop_map(Step::Probe),
+            1 => (0..1000usize).prop_map(Step::Cancel),
+        ];
+        proptest::collection::vec(step, 0..200)
+    }
+
+    proptest! {
+        /// Against two plain lists searched from the front, as the standard describes it.
+        #[test]
+        fn matches_like_the_naive_lists(steps in steps()) {
+            let mut matching = Matching::default();
+            let mut posted: Vec<(Pattern, RequestId, u32)> = Vec::new();
+            let mut held: Vec<Envelope> = Vec::new();
+            for (n, step) in steps.into_iter().enumerate() {
+                let id = RequestId { slot: n as u32, generation: 1 };
+                match step {
+                    Step::Post(pattern) => {
+                        let expected = held.iter().position(|e| pattern.fits(e)).map(|at| held.remove(at));
+                        let found = matching.take_held(&pattern);
+                        prop_assert_eq!(found.map(|h| h.envelope), expected);
+                        if expected.is_none() {
+                            let entry = matching.post(pattern, id);
+                            posted.push((pattern, id, entry));
+                        }
+                    }
+                    Step::Arrive(context, source, tag) => {
+                        let envelope = envelope(context, source, tag, n as u64);
+                        let expected =
+                            posted.iter().position(|(p, ..)| p.fits(&envelope)).map(|at| posted.remove(at).1);
+                        prop_assert_eq!(matching.take_posted(&envelope), expected);
+                        if expected.is_none() {
+                            let content = Content::Eager { data: Vec::new(), sender: None };
+                            matching.hold(Held { envelope, from: Peer(0), content });
+                            held.push(envelope);
+                        }
+                    }
+                    Step::Probe(pattern) => {
+                        let expected = held.iter().find(|e| pattern.fits(e)).copied();
+                        prop_assert_eq!(matching.peek_held(&pattern).map(|h| h.envelope), expected);
+                    }
+                    Step::Cancel(which) if !posted.is_empty() => {
+                        let (_, id, entry) = posted.remove(which % posted.len());
+                        prop_assert_eq!(matching.unpost(entry), Some(id));
+                    }
+                    Step::Cancel(_) => {}
+                }
+                prop_assert_eq!(matching.depths(), (posted.len(), held.len()));
+            }
+        }
+    }
+
+    /// 100,000 entries in either queue must not make a match dearer: counted in looks, not in time, by a limit
+    /// that a linear search could not keep within.
+    #[test]
+    fn depth_costs_nothing() {
+        let start = std::time::Instant::now();
+        let mut matching = Matching::default();
+        let n = 100_000;
+        for tag in 0..n {
+            matching.post(Pattern { context: ContextId(0), source: 0, tag }, RequestId { slot: tag as u32, generation: 1 });
+        }
+        for tag in (0..n).rev() {
+            assert_eq!(matching.take_posted(&envelope(0, 0, tag, 0)).unwrap().slot, tag as u32);
+        }
+        for tag in 0..n {
+            let content = Content::Eager { data: Vec::new(), sender: None };
+            matching.hold(Held { envelope: envelope(0, 0, tag, 0), from: Peer(0), content });
+        }
+        for tag in (0..n).rev() {
+            let source = if tag % 2 == 0 { ANY_SOURCE } else { 0 };
+            assert!(matching.take_held(&Pattern { context: ContextId(0), source, tag }).is_some());
+        }
+        assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
+    }
+}

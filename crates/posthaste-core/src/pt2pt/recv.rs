@@ -1,0 +1,85 @@
+//! Starting a receive, and taking it back.
+//!
+//! Called by `comm` and `coll`; calls [`matching`], and the protocol that brought the message if it is there.
+//! MPI-5.0 §3.2.4, §3.8.4.
+
+use crate::datatype::Segment;
+use crate::error::Result;
+use crate::ids::RequestId;
+use crate::method::Methods;
+use crate::pt2pt::matching::{Content, Held, Pattern};
+use crate::pt2pt::{Engine, action, eager, rendezvous};
+use crate::request::{Request, State, Status, complete};
+
+/// Starts a receive. The request may be complete when this returns.
+///
+/// # Errors
+/// When the table of requests is full.
+#[inline]
+pub fn start(
+    engine: &mut Engine,
+    methods: &mut Methods,
+    pattern: &Pattern,
+    segment: Segment,
+) -> Result<RequestId> {
+    match engine.matching.take_held(pattern) {
+        None => {
+            let id = engine.requests.insert(Request::new(State::Posted { segment, entry: 0 }))?;
+            let posted = engine.matching.post(*pattern, id);
+            if let Some(Request { state: State::Posted { entry, .. }, .. }) = engine.requests.get_mut(id) {
+                *entry = posted;
+            }
+            Ok(id)
+        }
+        Some(held) => start_held(engine, methods, held, segment),
+    }
+}
+
+/// Starts to receive a message that has been taken out of the unexpected queue.
+///
+/// # Errors
+/// When the table of requests is full.
+pub fn start_held(
+    engine: &mut Engine,
+    methods: &mut Methods,
+    held: Held,
+    segment: Segment,
+) -> Result<RequestId> {
+    let id = engine.requests.insert(Request::new(State::Posted { segment, entry: u32::MAX }))?;
+    let asked = match held.content {
+        Content::Eager { data, sender } => {
+            let action = eager::deliver(engine, held.from, &held.envelope, sender, data[..].into(), id);
+            engine.matching.recycle(data);
+            action
+        }
+        Content::Asked { sender, offer } => {
+            rendezvous::matched(engine, held.from, &held.envelope, sender, offer, id)
+        }
+    };
+    if let Some(asked) = asked {
+        action::perform(engine, methods, asked);
+    }
+    Ok(id)
+}
+
+/// Takes a posted receive back. A receive that has been matched goes on. Either way the request completes.
+/// Returns false when the id names no request.
+pub fn cancel(engine: &mut Engine, id: RequestId) -> bool {
+    let Some(request) = engine.requests.get(id) else { return false };
+    if let State::Posted { entry, .. } = request.state
+        && engine.matching.unpost(entry).is_some()
+    {
+        engine.complete(id, Status { cancelled: true, ..Status::EMPTY });
+    }
+    true
+}
+
+/// Lets a request go without asking for its end (MPI-5.0 §3.7.3, MPI_Request_free).
+pub fn detach(engine: &mut Engine, id: RequestId) {
+    let Some(request) = engine.requests.get_mut(id) else { return };
+    if complete::is_complete(request) || matches!(request.state, State::Inactive) {
+        engine.requests.remove(id);
+    } else {
+        request.detached = true;
+    }
+}

@@ -1,0 +1,163 @@
+//! Rendezvous: long messages (and what an offer of the sender saves).
+//!
+//! ```text
+//!   sender                                   receiver
+//!   start      -- RequestToSend + offer -->  asked      (match now, or hold; then matched)
+//!
+//!   stream: the sender already copies into a buffer of the receiver, which copies out once matched
+//!   sent       ======== both copy =======>   landed
+//!
+//!   memory: the receiver copies directly
+//!   finished   <---------- Fin -----------   landed
+//!
+//!   nothing offered, or the direct copy refused:
+//!   granted    <------- OkToSend ---------   matched
+//!   put        ======== fragments =======>   landed
+//!   sent
+//! ```
+//!
+//! Called by `send`, `recv`, `dispatch`; calls `matching`, `request`. Only `start` does I/O, the rest returns an
+//! [`Action`]. What must stay true: the request to send, not the data, takes the place in the order of messages
+//! (MPI-5.0 §3.5); a stream's buffer is given back by the receiver, always.
+
+use crate::datatype::Segment;
+use crate::error::Result;
+use crate::ids::{Peer, RequestId};
+use crate::method::{Get, Methods, Put};
+use crate::pt2pt::action::send_control;
+use crate::pt2pt::eager::truncated;
+use crate::pt2pt::matching::{Content, Held};
+use crate::pt2pt::protocol::Protocol;
+use crate::pt2pt::{Action, Engine};
+use crate::request::{Request, State, Status};
+use crate::trace::Counter;
+use crate::wire::{Emit, Envelope, Offer};
+
+/// Sender, step 1: asks, with an offer if there is one.
+///
+/// # Errors
+/// When the table of requests is full.
+pub fn start(
+    engine: &mut Engine,
+    methods: &mut Methods,
+    to: Peer,
+    envelope: &Envelope,
+    segment: Segment,
+    proposal: Protocol,
+) -> Result<RequestId> {
+    let id = engine.requests.insert(Request::new(State::SendAsked { segment: segment.clone(), to }))?;
+    let offer = match proposal {
+        Protocol::Stream => methods.offer_stream(to, id, &segment),
+        Protocol::Get => methods.offer_memory(to, id, &segment),
+        Protocol::Eager | Protocol::Put => None,
+    };
+    if matches!(offer, Some(Offer::Stream { .. }))
+        && let Some(request) = engine.requests.get_mut(id)
+    {
+        request.state = State::Sending { sent: false, acknowledged: !envelope.synchronous };
+    }
+    send_control(engine, methods, to, Emit::request_to_send(envelope, id, offer.unwrap_or(Offer::Nothing)));
+    Ok(id)
+}
+
+/// Receiver, step 2: somebody asks.
+pub fn asked(
+    engine: &mut Engine,
+    from: Peer,
+    envelope: &Envelope,
+    sender: RequestId,
+    offer: Offer,
+) -> Option<Action> {
+    if let Some(receiver) = engine.matching.take_posted(envelope) {
+        return matched(engine, from, envelope, sender, offer, receiver);
+    }
+    engine.counts.add(Counter::Unexpected, 1);
+    engine.matching.hold(Held { envelope: *envelope, from, content: Content::Asked { sender, offer } });
+    None
+}
+
+/// Receiver, step 3: message and receive have met; says how the data is to come.
+pub fn matched(
+    engine: &mut Engine,
+    from: Peer,
+    envelope: &Envelope,
+    sender: RequestId,
+    offer: Offer,
+    receiver: RequestId,
+) -> Option<Action> {
+    let request = engine.requests.get_mut(receiver)?;
+    let landing =
+        |room| State::Landing { room, len: envelope.len, from, sender, fin: matches!(offer, Offer::Memory { .. }) };
+    let State::Posted { segment, .. } = std::mem::replace(&mut request.state, landing(0)) else { return None };
+    request.state = landing(segment.len());
+    request.status = Status { source: envelope.source, tag: envelope.tag, ..Status::EMPTY };
+    let len = envelope.len;
+    match offer {
+        Offer::Nothing => {
+            engine.counts.message(Counter::PutShm, len);
+            Some(Action::Grant { from, sender, receiver, segment, len })
+        }
+        Offer::Stream { .. } => {
+            engine.counts.message(Counter::StreamShm, len);
+            // A direct copy or a grant tells the sender of the match; a stream may end before it.
+            let ack = envelope.synchronous.then(|| Emit::sync_ack(sender));
+            Some(Action::Get(Get { from, sender, offer, receiver, segment, len }, ack))
+        }
+        Offer::Memory { .. } => {
+            engine.counts.message(Counter::GetShm, len);
+            Some(Action::Get(Get { from, sender, offer, receiver, segment, len }, None))
+        }
+    }
+}
+
+/// Receiver, last step: every byte is in place.
+pub fn landed(engine: &mut Engine, receiver: RequestId) -> Option<Action> {
+    let request = engine.requests.get_mut(receiver)?;
+    let State::Landing { room, len, from, sender, fin } = request.state else { return None };
+    let error = (len > room).then(|| truncated(len, room));
+    let status = Status { bytes: len.min(room), error, ..request.status.clone() };
+    engine.complete(receiver, status);
+    fin.then(|| Action::Control(from, Emit::fin(sender)))
+}
+
+/// Receiver: the direct copy cannot be done; asks for fragments instead.
+pub fn refused(engine: &mut Engine, receiver: RequestId, segment: Segment) -> Option<Action> {
+    let request = engine.requests.get_mut(receiver)?;
+    let State::Landing { len, from, sender, fin, .. } = &mut request.state else { return None };
+    *fin = false;
+    engine.counts.message(Counter::PutShm, *len);
+    Some(Action::Grant { from: *from, sender: *sender, receiver, segment, len: *len })
+}
+
+/// Sender: the receiver wants fragments.
+pub fn granted(engine: &mut Engine, from: Peer, sender: RequestId, receiver: RequestId) -> Option<Action> {
+    if let Some(request) = engine.requests.get_mut(sender)
+        && matches!(request.state, State::SendAsked { to, .. } if to == from)
+    {
+        let sending = State::Sending { sent: false, acknowledged: true };
+        if let State::SendAsked { segment, to } = std::mem::replace(&mut request.state, sending) {
+            return Some(Action::Put(Put { to, receiver, sender, segment }));
+        }
+    }
+    engine.counts.add(Counter::StalePackets, 1);
+    None
+}
+
+/// Sender: all bytes have left.
+pub fn sent(engine: &mut Engine, sender: RequestId) {
+    let Some(request) = engine.requests.get_mut(sender) else { return };
+    if let State::Sending { sent, acknowledged } = &mut request.state {
+        *sent = true;
+        if *acknowledged {
+            engine.complete(sender, Status::EMPTY);
+        }
+    }
+}
+
+/// Sender: the receiver has copied everything.
+pub fn finished(engine: &mut Engine, from: Peer, sender: RequestId) {
+    match engine.requests.get(sender).map(|request| &request.state) {
+        Some(State::SendAsked { to, .. }) if *to == from => engine.complete(sender, Status::EMPTY),
+        _ => engine.counts.add(Counter::StalePackets, 1),
+    }
+}

@@ -1,0 +1,79 @@
+//! Starting a send: the fast path, and the choice of the others.
+//!
+//! Called by `comm` and `coll`; calls [`protocol`], [`rendezvous`], `method`. MPI-5.0 §3.2, §3.4.
+
+use crate::datatype::Segment;
+use crate::error::Result;
+use crate::ids::{Peer, RequestId};
+use crate::method::Methods;
+use crate::pt2pt::protocol::{self, Protocol, Traits};
+use crate::pt2pt::{Engine, Pending, rendezvous};
+use crate::request::{Request, State};
+use crate::wire::{Emit, Envelope};
+
+/// How a send has begun.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Started {
+    /// It is over: the buffer is the user's again.
+    Complete,
+    /// It goes on.
+    Request(RequestId),
+}
+
+/// Starts a send of `segment` with the given envelope.
+///
+/// The fast path: a short standard-mode message finds room in its ring at once. It takes no request, no lock,
+/// no allocation and no system call.
+///
+/// # Errors
+/// When the table of requests is full.
+#[inline]
+pub fn start(
+    engine: &mut Engine,
+    methods: &mut Methods,
+    to: Peer,
+    envelope: &Envelope,
+    mut segment: Segment,
+) -> Result<Started> {
+    if !envelope.synchronous
+        && envelope.len <= engine.config.eager_limit as u64
+        && engine.way_is_free(to)
+        && let Some(claim) = methods.claim(to, envelope.len as usize)
+    {
+        claim.write(&Emit::eager(envelope), Some(&mut segment));
+        let counter = methods.eager_counter(to);
+        engine.counts.message(counter, envelope.len);
+        return Ok(Started::Complete);
+    }
+    start_slow(engine, methods, to, envelope, segment)
+}
+
+#[inline(never)]
+fn start_slow(
+    engine: &mut Engine,
+    methods: &mut Methods,
+    to: Peer,
+    envelope: &Envelope,
+    segment: Segment,
+) -> Result<Started> {
+    let mut caps = methods.caps(to);
+    if envelope.synchronous {
+        caps.packet -= 8; // the sender's request travels in front of the data
+    }
+    let traits = Traits {
+        len: envelope.len,
+        contiguous: segment.contiguous_rest().is_some(),
+        eager_limit: engine.config.eager_limit,
+        get_limit: engine.config.get_limit,
+        long: engine.config.long_protocol,
+    };
+    match protocol::choose(&traits, &caps) {
+        Protocol::Eager => {
+            let id = engine.requests.insert(Request::new(State::SendPending { segment }))?;
+            engine.push_pending(to, Pending::Eager(id, *envelope));
+            super::action::retry_pending(engine, methods);
+            Ok(Started::Request(id))
+        }
+        long => rendezvous::start(engine, methods, to, envelope, segment, long).map(Started::Request),
+    }
+}

@@ -1,0 +1,199 @@
+//! The protocols in the simulator, against a naive model of what must arrive.
+
+use crate::buffer::OwnedBuf;
+use crate::config::{Config, LongProtocol};
+use crate::error::ErrorClass;
+use crate::ids::{ANY_SOURCE, ANY_TAG};
+use crate::pt2pt::send::Started;
+use crate::testing::{Bench, CALM, ROUGH};
+
+fn filled(len: usize, seed: usize) -> OwnedBuf {
+    let mut buf = OwnedBuf::new(len);
+    let bytes: Vec<u8> = (0..len).map(|i| (i * 7 + seed * 13) as u8).collect();
+    buf.sink().copy_from(&bytes);
+    buf
+}
+
+/// A receive buffer between guards: the receive gets only `room` of its bytes.
+fn guarded(room: usize) -> OwnedBuf {
+    let mut buf = OwnedBuf::new(room + 16);
+    buf.sink().copy_from(&vec![0xee; room + 16]);
+    buf
+}
+
+/// Every size around the limits × every long protocol × posted first or later × exact or wildcard ×
+/// synchronous or not, in rough weather.
+#[test]
+fn every_message_arrives_whole_and_in_order() {
+    for seed in 1..=12u64 {
+        for long in [LongProtocol::Auto, LongProtocol::Get, LongProtocol::Put] {
+            let config = Config { long_protocol: long, eager_limit: 64, ..Config::default() };
+            let mut bench = Bench::new(seed, 3, ROUGH, &config);
+            let sizes = [0, 1, 40, 63, 64, 65, 92, 93, 100, 101, 1000, 5000];
+            let mut sends = Vec::new();
+            let mut receives = Vec::new();
+            for (n, size) in sizes.iter().enumerate() {
+                let (from, to) = (n % 2, 2);
+                let (wild, early, synchronous) = (n % 3 == 0, (n + seed as usize) % 2 == 0, n % 4 == 1);
+                let (source, tag) = if wild { (ANY_SOURCE, n as i32) } else { (from as i32, n as i32) };
+                let into = OwnedBuf::new(*size);
+                if early {
+                    receives.push((n, bench.recv(to, source, tag, &into), into));
+                    let data = filled(*size, n);
+                    sends.push((from, bench.send(from, to as u32, n as i32, &data, synchronous), data));
+                } else {
+                    let data = filled(*size, n);
+                    sends.push((from, bench.send(from, to as u32, n as i32, &data, synchronous), data));
+                    for _ in 0..bench.network.random(200) {
+                        bench.step();
+                    }
+                    receives.push((n, bench.recv(to, source, tag, &into), into));
+                }
+            }
+            for (n, id, into) in &receives {
+                let status = bench.finish(2, *id);
+                assert!(status.error.is_none(), "seed {seed} {long:?}: {status:?}");
+                assert_eq!((status.source, status.tag), ((n % 2) as i32, *n as i32), "seed {seed} {long:?}");
+                assert_eq!(status.bytes, sizes[*n] as u64);
+                let expected = filled(sizes[*n], *n);
+                assert_eq!(into.source().to_vec(), expected.source().to_vec(), "seed {seed} {long:?} message {n}");
+            }
+            for (from, started, _data) in sends {
+                if let Started::Request(id) = started {
+                    assert!(bench.finish(from, id).error.is_none());
+                }
+            }
+            assert!(bench.lanes.iter().all(|lane| lane.engine.requests.is_empty()), "seed {seed} {long:?}");
+        }
+    }
+}
+
+/// MPI-5.0 §3.5: messages that fit the same receives do not overtake each other, whatever their sizes.
+#[test]
+fn messages_do_not_overtake() {
+    for seed in 1..=20u64 {
+        let config = Config { eager_limit: 64, ..Config::default() };
+        let mut bench = Bench::new(seed, 2, ROUGH, &config);
+        let sizes: Vec<usize> = (0..40).map(|n| 1 + (n * 37 + seed as usize * 11) % 300).collect();
+        let data: Vec<OwnedBuf> = sizes.iter().enumerate().map(|(n, size)| filled(*size, n)).collect();
+        let sends: Vec<Started> = data.iter().map(|data| bench.send(0, 1, 5, data, false)).collect();
+        for (n, size) in sizes.iter().enumerate() {
+            let into = OwnedBuf::new(300);
+            let tag = if n % 2 == 0 { ANY_TAG } else { 5 };
+            let id = bench.recv(1, if n % 3 == 0 { ANY_SOURCE } else { 0 }, tag, &into);
+            let status = bench.finish(1, id);
+            assert_eq!(status.bytes, *size as u64, "seed {seed} message {n}");
+            assert_eq!(into.source().to_vec()[..*size], data[n].source().to_vec()[..], "seed {seed}");
+        }
+        for started in sends {
+            if let Started::Request(id) = started {
+                bench.finish(0, id);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_synchronous_send_ends_only_after_the_match() {
+    for size in [0, 8, 64, 65, 1000] {
+        for get in [true, false] {
+            let weather = crate::method::sim::Weather { get, ..CALM };
+            let mut bench = Bench::new(1, 2, weather, &Config { eager_limit: 64, ..Config::default() });
+            let data = filled(size, 1);
+            let Started::Request(id) = bench.send(0, 1, 1, &data, true) else { panic!("ended at once") };
+            for _ in 0..1000 {
+                bench.step();
+            }
+            assert!(bench.take(0, id).is_none(), "{size} bytes: ended without a receive");
+            let into = OwnedBuf::new(size);
+            let receive = bench.recv(1, 0, 1, &into);
+            bench.finish(1, receive);
+            bench.finish(0, id);
+        }
+    }
+}
+
+#[test]
+fn a_longer_message_is_cut_and_nothing_is_overrun() {
+    for long in [LongProtocol::Get, LongProtocol::Put] {
+        for (size, room) in [(8, 4), (64, 0), (65, 64), (1000, 10), (1000, 999)] {
+            let config = Config { long_protocol: long, eager_limit: 64, ..Config::default() };
+            let mut bench = Bench::new(3, 2, ROUGH, &config);
+            let data = filled(size, 2);
+            let started = bench.send(0, 1, 1, &data, false);
+            let into = guarded(room);
+            let segment = crate::datatype::Segment::contiguous(into.user_buf(), room as u64);
+            let id = {
+                let crate::progress::Lane { engine, methods, .. } = &mut bench.lanes[1];
+                let pattern = super::Pattern { context: crate::ids::ContextId::WORLD, source: 0, tag: 1 };
+                super::recv::start(engine, methods, &pattern, segment).unwrap()
+            };
+            let status = bench.finish(1, id);
+            assert_eq!(status.error.unwrap().class(), ErrorClass::Truncate);
+            let bytes = into.source().to_vec();
+            assert_eq!(bytes[..room], data.source().to_vec()[..room], "{long:?} {size} into {room}");
+            assert!(bytes[room..].iter().all(|byte| *byte == 0xee), "{long:?} {size} into {room}: overrun");
+            if let Started::Request(id) = started {
+                bench.finish(0, id);
+            }
+            // Both sides are usable afterwards.
+            let (again, back) = (filled(9, 3), OwnedBuf::new(9));
+            bench.send(0, 1, 2, &again, false);
+            let id = bench.recv(1, 0, 2, &back);
+            assert_eq!(bench.finish(1, id).bytes, 9);
+        }
+    }
+}
+
+#[test]
+fn a_cancelled_receive_ends_and_leaves_the_message_to_the_next() {
+    let mut bench = Bench::new(1, 2, CALM, &Config::default());
+    let into = OwnedBuf::new(4);
+    let id = bench.recv(1, 0, 1, &into);
+    super::recv::cancel(&mut bench.lanes[1].engine, id);
+    assert!(bench.take(1, id).unwrap().cancelled);
+    let data = filled(4, 1);
+    bench.send(0, 1, 1, &data, false);
+    let next = bench.recv(1, 0, 1, &into);
+    assert_eq!(bench.finish(1, next).bytes, 4);
+}
+
+#[test]
+fn messages_to_ourselves() {
+    for size in [0, 10, 5000, 100_000] {
+        let mut bench = Bench::new(1, 1, CALM, &Config::default());
+        let (data, into) = (filled(size, 4), OwnedBuf::new(size));
+        let started = bench.send(0, 0, 1, &data, size == 10);
+        let id = bench.recv(0, 0, 1, &into);
+        bench.finish(0, id);
+        if let Started::Request(id) = started {
+            bench.finish(0, id);
+        }
+        assert_eq!(into.source().to_vec(), data.source().to_vec());
+    }
+}
+
+/// A receive outside the table, a grant nobody asked for: dropped and counted.
+#[test]
+fn stale_packets_change_nothing() {
+    use crate::ids::{Peer, RequestId};
+    use crate::trace::Counter;
+    use crate::wire::Emit;
+    let mut bench = Bench::new(1, 2, CALM, &Config::default());
+    let forged = RequestId { slot: 77, generation: 3 };
+    for emit in [
+        Emit::ok_to_send(forged, forged),
+        Emit::fin(forged),
+        Emit::sync_ack(forged),
+        Emit::data(forged, u64::MAX),
+    ] {
+        assert!(bench.lanes[0].methods.send(Peer(1), &emit));
+    }
+    for _ in 0..1000 {
+        bench.step();
+    }
+    let lane = &bench.lanes[1];
+    let stale = lane.engine.counts.get(Counter::StalePackets) + lane.methods.counts.get(Counter::StalePackets);
+    assert_eq!(stale, 4);
+    assert!(lane.engine.requests.is_empty());
+}

@@ -1,0 +1,127 @@
+//! The one place where a request ends, and the table of what may happen to it in which state.
+//!
+//! Called by the protocols and by `coll`; calls `table`. A request with a handler becomes *finished* first: the
+//! handler is queued and run by progress outside all locks, then the request is complete (seed 004, "finished").
+
+use std::collections::VecDeque;
+
+use crate::ids::RequestId;
+use crate::request::{Handler, Request, State, Status, Table};
+
+/// What the end of requests leaves to be done outside the lock.
+#[derive(Default)]
+pub struct Finished {
+    /// Handlers to be run, in the order in which their requests ended.
+    pub handlers: VecDeque<(RequestId, Handler, Status)>,
+    /// Counts every end, so that a waiter sees that something happened.
+    pub ends: u64,
+}
+
+impl std::fmt::Debug for Finished {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Finished").field("handlers", &self.handlers.len()).field("ends", &self.ends).finish()
+    }
+}
+
+/// Ends a request: fills in its status, queues its handler, and forgets it if nobody will ask.
+#[inline]
+pub fn complete(table: &mut Table, finished: &mut Finished, id: RequestId, status: Status) {
+    finished.ends += 1;
+    let Some(request) = table.get_mut(id) else { return };
+    debug_assert!(is_active(&request.state), "{:?} ends twice", request.state);
+    if request.handler.is_some() {
+        return with_handler(table, finished, id, status);
+    }
+    if request.detached {
+        table.remove(id);
+        return;
+    }
+    request.status = status;
+    request.state = State::Complete;
+}
+
+#[cold]
+fn with_handler(table: &mut Table, finished: &mut Finished, id: RequestId, status: Status) {
+    let Some(request) = table.get_mut(id) else { return };
+    request.state = State::Finished;
+    request.status = status.clone();
+    if let Some(handler) = request.handler.take() {
+        finished.handlers.push_back((id, handler, status));
+    }
+}
+
+/// The handler of a finished request has run.
+pub fn handled(table: &mut Table, id: RequestId) {
+    let Some(request) = table.get_mut(id) else { return };
+    if matches!(request.state, State::Finished) {
+        if request.detached {
+            table.remove(id);
+        } else {
+            request.state = State::Complete;
+        }
+    }
+}
+
+/// Attaches a handler, replacing the one before. A request that is over already runs it at the next progress.
+/// Returns false when the id is stale.
+pub fn attach(table: &mut Table, finished: &mut Finished, id: RequestId, handler: Handler) -> bool {
+    let Some(request) = table.get_mut(id) else { return false };
+    if matches!(request.state, State::Complete | State::Finished) {
+        request.state = State::Finished;
+        let status = request.status.clone();
+        finished.handlers.push_back((id, handler, status));
+    } else {
+        request.handler = Some(handler);
+    }
+    true
+}
+
+/// Whether a wait or test may take the status now.
+#[inline]
+pub fn is_complete(request: &Request) -> bool {
+    matches!(request.state, State::Complete)
+}
+
+/// Whether the transfer is under way.
+#[inline]
+pub fn is_active(state: &State) -> bool {
+    !matches!(state, State::Inactive | State::Finished | State::Complete)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_handler_runs_between_finished_and_complete() {
+        let (mut table, mut finished) = (Table::new(8), Finished::default());
+        let id = table.insert(Request::new(State::Schedule)).unwrap();
+        assert!(attach(&mut table, &mut finished, id, Box::new(|_, _| ())));
+        complete(&mut table, &mut finished, id, Status { bytes: 5, ..Status::EMPTY });
+        assert!(matches!(table.get(id).unwrap().state, State::Finished));
+        let (ended, handler, status) = finished.handlers.pop_front().unwrap();
+        handler(ended, &status);
+        handled(&mut table, id);
+        assert!(is_complete(table.get(id).unwrap()));
+        assert_eq!(table.remove(id).unwrap().status.bytes, 5);
+        assert!(!attach(&mut table, &mut finished, id, Box::new(|_, _| ())));
+    }
+
+    #[test]
+    fn a_detached_request_leaves_by_itself() {
+        let (mut table, mut finished) = (Table::new(8), Finished::default());
+        let id = table.insert(Request { detached: true, ..Request::new(State::Schedule) }).unwrap();
+        complete(&mut table, &mut finished, id, Status::EMPTY);
+        assert!(table.is_empty());
+    }
+
+    #[test]
+    fn a_handler_attached_late_still_runs() {
+        let (mut table, mut finished) = (Table::new(8), Finished::default());
+        let id = table.insert(Request::new(State::Schedule)).unwrap();
+        complete(&mut table, &mut finished, id, Status::EMPTY);
+        assert!(attach(&mut table, &mut finished, id, Box::new(|_, _| ())));
+        assert!(!is_complete(table.get(id).unwrap()));
+        assert_eq!(finished.handlers.len(), 1);
+    }
+}

@@ -1,0 +1,124 @@
+//! Requests: what a user waits for, and what the protocols keep about a transfer under way.
+//!
+//! Called by every room that starts or ends something; calls `datatype` (segments). Rooms: [`table`] holds
+//! them, [`complete`] ends them. The states are seed 004's: null (no request), inactive, active, finished (the
+//! transfer is over, a handler has to run), complete. MPI-5.0 §3.7.
+//!
+//! What must stay true: a request's segment is in exactly one place: here while it waits, in the method while
+//! the method moves the data.
+
+pub mod complete;
+pub mod table;
+
+use crate::datatype::Segment;
+use crate::error::Error;
+use crate::ids::{ANY_SOURCE, ANY_TAG, Peer, RequestId};
+
+pub use table::Table;
+
+/// What a finished request tells (MPI-5.0 §3.2.5).
+#[derive(Clone, Debug)]
+pub struct Status {
+    /// Rank of the sender in the communicator.
+    pub source: i32,
+    /// Tag of the message.
+    pub tag: i32,
+    /// Bytes received.
+    pub bytes: u64,
+    /// Whether it was cancelled.
+    pub cancelled: bool,
+    /// The message's fate, if it went wrong.
+    pub error: Option<Box<Error>>,
+}
+
+impl Status {
+    /// The status of a send, of a null request, or of nothing at all (MPI-5.0 §3.7.3, "empty status").
+    pub const EMPTY: Self =
+        Self { source: ANY_SOURCE, tag: ANY_TAG, bytes: 0, cancelled: false, error: None };
+}
+
+/// Runs once, outside all locks, when its request is over (seed 004).
+pub type Handler = Box<dyn FnOnce(RequestId, &Status) + Send>;
+
+/// What a request is doing.
+#[derive(Debug)]
+pub enum State {
+    /// Created, not started (persistent requests).
+    Inactive,
+    /// A send that the ring had no room for; it keeps its place in the queue of pending sends.
+    SendPending {
+        /// What is to be sent.
+        segment: Segment,
+    },
+    /// Asked, no answer yet. The segment stays for the case that the answer is an ok-to-send.
+    SendAsked {
+        /// What is to be sent.
+        segment: Segment,
+        /// Whom.
+        to: Peer,
+    },
+    /// The method copies; with `ack` a synchronous send that also waits for its match.
+    Sending {
+        /// The data has left.
+        sent: bool,
+        /// The match has been acknowledged, or need not be.
+        acknowledged: bool,
+    },
+    /// A receive in the queue of posted receives.
+    Posted {
+        /// Where the message goes.
+        segment: Segment,
+        /// Its place in the queue.
+        entry: u32,
+    },
+    /// Matched; the method brings the data.
+    Landing {
+        /// Room in the receive buffer, in bytes.
+        room: u64,
+        /// Length of the message.
+        len: u64,
+        /// The sender.
+        from: Peer,
+        /// Its request.
+        sender: RequestId,
+        /// The sender waits to hear that everything is here.
+        fin: bool,
+    },
+    /// A collective operation; its steps are in `coll`.
+    Schedule,
+    /// The transfer is over, its handler has not run yet.
+    Finished,
+    /// Over; the next wait or test takes the status.
+    Complete,
+}
+
+/// A request.
+pub struct Request {
+    /// What it is doing.
+    pub state: State,
+    /// What it tells when it is over.
+    pub status: Status,
+    /// Nobody will ask for it: it leaves the table when it ends.
+    pub detached: bool,
+    /// To be run at the end.
+    pub handler: Option<Handler>,
+}
+
+impl Request {
+    /// A request in `state`, with an empty status.
+    #[inline]
+    pub fn new(state: State) -> Self {
+        Self { state, status: Status::EMPTY, detached: false, handler: None }
+    }
+}
+
+impl std::fmt::Debug for Request {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Request")
+            .field("state", &self.state)
+            .field("status", &self.status)
+            .field("detached", &self.detached)
+            .field("handler", &self.handler.is_some())
+            .finish()
+    }
+}

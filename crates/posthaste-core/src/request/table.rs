@@ -1,0 +1,162 @@
+//! The table of requests: slots with generations, so that a stale or forged id finds nothing.
+//!
+//! Called by every room that keeps a [`RequestId`]; calls nothing. The table grows up to its limit and never
+//! moves a slot's number. House decision on C handles: `MPI_Request_toint` has 31 bits, so a handle packs 20
+//! bits of slot and 10 bits of generation (1..=1023, going round) above them; every handle is at least 2^20 and
+//! so outside the predefined ones. A stale handle is mistaken for a live one only after exactly a multiple of
+//! 1023 further uses of the same slot. On the wire the full 32-bit generation travels.
+
+use crate::error::{Error, Result};
+use crate::ids::RequestId;
+use crate::request::Request;
+
+/// Most requests a table can hold.
+pub const MOST: usize = 1 << 20;
+const HANDLE_GENERATIONS: u32 = 1023;
+
+#[derive(Debug)]
+struct Slot {
+    generation: u32,
+    /// Next free slot while this one is free.
+    next_free: u32,
+    request: Option<Request>,
+}
+
+/// Requests by id.
+#[derive(Debug)]
+pub struct Table {
+    slots: Vec<Slot>,
+    free: u32,
+    limit: usize,
+    live: usize,
+}
+
+const NONE: u32 = u32::MAX;
+
+impl Table {
+    /// An empty table for at most `limit` requests.
+    pub fn new(limit: usize) -> Self {
+        Self { slots: Vec::with_capacity(256.min(limit)), free: NONE, limit: limit.min(MOST), live: 0 }
+    }
+
+    /// Number of requests in the table.
+    pub fn len(&self) -> usize {
+        self.live
+    }
+
+    /// Whether the table holds nothing.
+    pub fn is_empty(&self) -> bool {
+        self.live == 0
+    }
+
+    /// Takes a request in.
+    ///
+    /// # Errors
+    /// When the table is full.
+    #[inline]
+    pub fn insert(&mut self, request: Request) -> Result<RequestId> {
+        if self.free == NONE {
+            self.grow()?;
+        }
+        let slot = self.free;
+        let place = &mut self.slots[slot as usize];
+        self.free = place.next_free;
+        place.request = Some(request);
+        self.live += 1;
+        Ok(RequestId { slot, generation: place.generation })
+    }
+
+    #[cold]
+    fn grow(&mut self) -> Result<()> {
+        if self.slots.len() >= self.limit {
+            return Err(Error::NoMemory(format!(
+                "all {} requests are in use (POSTHASTE_REQUESTS sets the limit, at most {MOST})",
+                self.limit
+            )));
+        }
+        self.free = self.slots.len() as u32;
+        self.slots.push(Slot { generation: 1, next_free: NONE, request: None });
+        Ok(())
+    }
+
+    /// The request, if the id is not stale.
+    #[inline]
+    pub fn get(&self, id: RequestId) -> Option<&Request> {
+        self.slots.get(id.slot as usize).filter(|slot| slot.generation == id.generation)?.request.as_ref()
+    }
+
+    /// The request, if the id is not stale.
+    #[inline]
+    pub fn get_mut(&mut self, id: RequestId) -> Option<&mut Request> {
+        self.slots.get_mut(id.slot as usize).filter(|slot| slot.generation == id.generation)?.request.as_mut()
+    }
+
+    /// Takes the request out; its id is stale from now on.
+    #[inline]
+    pub fn remove(&mut self, id: RequestId) -> Option<Request> {
+        let slot = self.slots.get_mut(id.slot as usize).filter(|slot| slot.generation == id.generation)?;
+        let request = slot.request.take()?;
+        slot.generation = slot.generation.checked_add(1).unwrap_or(1);
+        slot.next_free = self.free;
+        self.free = id.slot;
+        self.live -= 1;
+        Some(request)
+    }
+
+    /// The C handle of a request.
+    #[inline]
+    pub fn handle(id: RequestId) -> u32 {
+        (id.generation % HANDLE_GENERATIONS + 1) << 20 | id.slot
+    }
+
+    /// The live request that a C handle names.
+    #[inline]
+    pub fn by_handle(&self, handle: usize) -> Option<RequestId> {
+        let slot = self.slots.get(handle & (MOST - 1))?;
+        let id = RequestId { slot: (handle & (MOST - 1)) as u32, generation: slot.generation };
+        (slot.request.is_some() && Self::handle(id) as usize == handle).then_some(id)
+    }
+
+    /// All requests with their ids.
+    pub fn iter(&self) -> impl Iterator<Item = (RequestId, &Request)> {
+        self.slots.iter().enumerate().filter_map(|(at, slot)| {
+            let id = RequestId { slot: at as u32, generation: slot.generation };
+            slot.request.as_ref().map(|request| (id, request))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::request::State;
+
+    #[test]
+    fn stale_ids_and_forged_handles_find_nothing() {
+        let mut table = Table::new(2);
+        let a = table.insert(Request::new(State::Inactive)).unwrap();
+        let handle = Table::handle(a);
+        assert!((1 << 20..1 << 31).contains(&u64::from(handle)));
+        assert_eq!(table.by_handle(handle as usize), Some(a));
+        assert!(table.remove(a).is_some());
+        assert!(table.get(a).is_none() && table.remove(a).is_none());
+        let b = table.insert(Request::new(State::Inactive)).unwrap();
+        assert_eq!(b.slot, a.slot);
+        assert!(table.get(a).is_none());
+        assert_eq!(table.by_handle(handle as usize), None);
+        for garbage in [0, 0x180, 4096, usize::MAX, handle as usize + 1, 0xdead_beef_dead_beef] {
+            assert_eq!(table.by_handle(garbage), None, "{garbage:#x}");
+        }
+    }
+
+    #[test]
+    fn a_full_table_says_so() {
+        let mut table = Table::new(2);
+        let first = table.insert(Request::new(State::Inactive)).unwrap();
+        table.insert(Request::new(State::Inactive)).unwrap();
+        assert!(table.insert(Request::new(State::Inactive)).unwrap_err().to_string().contains("all 2 requests"));
+        table.remove(first);
+        assert!(table.insert(Request::new(State::Inactive)).is_ok());
+        assert_eq!(table.len(), 2);
+    }
+}

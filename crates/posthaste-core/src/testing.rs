@@ -1,0 +1,97 @@
+//! Several engines in one process over the simulated network, driven by hand: the protocols' first test bench.
+//!
+//! Used by unit tests only. Every run is a function of its seed; a failing test prints it.
+
+use crate::buffer::OwnedBuf;
+use crate::config::Config;
+use crate::datatype::{Datatype, Segment};
+use crate::ids::{ContextId, Peer, RequestId};
+use crate::method::sim::{Network, Weather};
+use crate::method::{Methods, Route};
+use crate::progress::Lane;
+use crate::pt2pt::matching::Pattern;
+use crate::pt2pt::send::Started;
+use crate::pt2pt::{Engine, recv, send};
+use crate::request::{Status, complete};
+use crate::wire::Envelope;
+
+/// Calm weather: nothing is refused or delayed.
+pub(crate) const CALM: Weather =
+    Weather { packet: 256, window: 64, refuse: 0, delay: 0, get: true, refuse_get: 0 };
+
+/// Rough weather: everything that may happen does.
+pub(crate) const ROUGH: Weather =
+    Weather { packet: 100, window: 3, refuse: 4, delay: 20, get: true, refuse_get: 3 };
+
+/// Engines on one network.
+pub(crate) struct Bench {
+    pub(crate) network: Network,
+    pub(crate) lanes: Vec<Lane>,
+}
+
+impl Bench {
+    pub(crate) fn new(seed: u64, engines: u32, weather: Weather, config: &Config) -> Self {
+        let network = Network::new(seed, weather);
+        let lanes = (0..engines)
+            .map(|me| {
+                let routes =
+                    (0..engines).map(|peer| if peer == me { Route::Loopback } else { Route::Sim }).collect();
+                let sim = network.join(Peer(me), engines);
+                let methods = Methods::new(routes, None, Some(sim), Peer(me));
+                Lane::new(Engine::new(config.clone(), engines as usize), methods)
+            })
+            .collect();
+        Self { network, lanes }
+    }
+
+    /// Lets a random engine take a step.
+    pub(crate) fn step(&mut self) {
+        let at = self.network.random(self.lanes.len() as u64) as usize;
+        self.lanes[at].progress();
+        if self.network.random(4) == 0 {
+            self.network.tick();
+        }
+    }
+
+    /// Starts a send on the world's context; the sender's rank is its engine's number.
+    pub(crate) fn send(&mut self, from: usize, to: u32, tag: i32, data: &OwnedBuf, synchronous: bool) -> Started {
+        let segment = Segment::new(data.user_buf(), data.len() as u64, &Datatype::byte());
+        let envelope = Envelope {
+            context: ContextId::WORLD,
+            source: from as i32,
+            tag,
+            len: segment.len(),
+            synchronous,
+        };
+        let Lane { engine, methods, .. } = &mut self.lanes[from];
+        send::start(engine, methods, Peer(to), &envelope, segment).expect("room for a request")
+    }
+
+    /// Starts a receive on the world's context.
+    pub(crate) fn recv(&mut self, at: usize, source: i32, tag: i32, data: &OwnedBuf) -> RequestId {
+        let segment = Segment::new(data.user_buf(), data.len() as u64, &Datatype::byte());
+        let Lane { engine, methods, .. } = &mut self.lanes[at];
+        let pattern = Pattern { context: ContextId::WORLD, source, tag };
+        recv::start(engine, methods, &pattern, segment).expect("room for a request")
+    }
+
+    /// The status of a request that is over, which it then forgets.
+    pub(crate) fn take(&mut self, at: usize, id: RequestId) -> Option<Status> {
+        let requests = &mut self.lanes[at].engine.requests;
+        if !complete::is_complete(requests.get(id)?) {
+            return None;
+        }
+        requests.remove(id).map(|request| request.status)
+    }
+
+    /// Steps until the request is over.
+    pub(crate) fn finish(&mut self, at: usize, id: RequestId) -> Status {
+        for _ in 0..1_000_000 {
+            if let Some(status) = self.take(at, id) {
+                return status;
+            }
+            self.step();
+        }
+        panic!("request {id} of engine {at} does not end");
+    }
+}

@@ -1,0 +1,88 @@
+//! Counters that say what the engine did: messages and bytes by protocol and method.
+//!
+//! Written by the rooms of the message path with plain adds; read by `mpiexec -counters`, by tests that prove
+//! that a forced path ran, and later by MPI_T. The counters live in the node segment, where the launcher reads
+//! them without the rank's help.
+
+macro_rules! counters {
+    ($($name:ident = $text:literal;)*) => {
+        /// One counter; the discriminant is its place in the shared block.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[repr(usize)]
+        pub enum Counter { $(#[doc = $text] $name,)* }
+
+        /// Names of the counters, by place.
+        pub const COUNTERS: &[&str] = &[$($text,)*];
+    };
+}
+
+counters! {
+    EagerShm = "messages.eager.shm";
+    EagerShmBytes = "bytes.eager.shm";
+    StreamShm = "messages.stream.shm";
+    StreamShmBytes = "bytes.stream.shm";
+    GetShm = "messages.get.shm";
+    GetShmBytes = "bytes.get.shm";
+    PutShm = "messages.put.shm";
+    PutShmBytes = "bytes.put.shm";
+    EagerLoopback = "messages.eager.loopback";
+    EagerLoopbackBytes = "bytes.eager.loopback";
+    GetLoopback = "messages.get.loopback";
+    GetLoopbackBytes = "bytes.get.loopback";
+    Unexpected = "messages.unexpected";
+    UnexpectedBytes = "bytes.unexpected";
+    Pending = "messages.pending";
+    StalePackets = "packets.stale";
+    MalformedPackets = "packets.malformed";
+    Yields = "wait.yields";
+    Sleeps = "wait.sleeps";
+    Wakes = "wait.wakes";
+}
+
+/// The counters of one engine: counted here, shown to the launcher by [`Counts::publish`].
+#[derive(Debug, Clone)]
+pub struct Counts {
+    values: [u64; posthaste_os::node::COUNTERS],
+}
+
+impl Default for Counts {
+    fn default() -> Self {
+        Self { values: [0; posthaste_os::node::COUNTERS] }
+    }
+}
+
+const _: () = assert!(COUNTERS.len() <= posthaste_os::node::COUNTERS);
+
+impl Counts {
+    /// Counts one more.
+    #[inline]
+    pub fn add(&mut self, counter: Counter, n: u64) {
+        self.values[counter as usize] += n;
+    }
+
+    /// Counts a message and its bytes; `counter` is the messages' one, its bytes follow it.
+    #[inline]
+    pub fn message(&mut self, counter: Counter, bytes: u64) {
+        self.values[counter as usize] += 1;
+        self.values[counter as usize + 1] += bytes;
+    }
+
+    /// The value of a counter.
+    pub fn get(&self, counter: Counter) -> u64 {
+        self.values[counter as usize]
+    }
+
+    /// Adds what another part of the engine counted.
+    pub fn merge(&mut self, other: &Self) {
+        for (to, from) in self.values.iter_mut().zip(&other.values) {
+            *to += from;
+        }
+    }
+
+    /// Copies the counters to where the launcher reads them.
+    pub fn publish(&self, shared: &[std::sync::atomic::AtomicU64]) {
+        for (to, from) in shared.iter().zip(&self.values) {
+            to.store(*from, std::sync::atomic::Ordering::Relaxed);
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Waiting: the only room that blocks.
+//!
+//! Called by `world` for every blocking call; calls `progress`. While every rank has a CPU a waiter spins first;
+//! where CPUs are shared, or have just proved to be shared, it gives the CPU away at once. After a while without
+//! anything happening it sleeps until a peer rings the doorbell. MPI-5.0 §3.7.3; seed 000 "MPI_Wait".
+//!
+//! What must stay true: between saying "I sleep" and sleeping the waiter looks at everything once more; nobody
+//! sleeps while this process itself has bytes to copy; handlers run outside the lock.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use posthaste_os::machine;
+use posthaste_os::sync::Lock;
+use posthaste_os::wake::Doorbell;
+
+use crate::progress::Lane;
+use crate::request::complete;
+use crate::trace::Counter;
+
+/// Polls between two looks at the clock.
+const POLLS_PER_LOOK: u32 = 64;
+/// A yield that takes longer than this let somebody else run.
+const LONG_YIELD: Duration = Duration::from_micros(4);
+/// Waits that go without spinning after the CPU has proved to be shared.
+const REMEMBER: u32 = 64;
+/// Longest sleep before a look around.
+const NAP: Duration = Duration::from_millis(250);
+
+/// What a waiter needs: the lane to advance, the bell to sleep on, and how patient to be.
+#[derive(Debug)]
+pub struct Waiting {
+    /// The lane.
+    pub lane: Lock<Lane>,
+    doorbell: Option<Doorbell>,
+    spin: Duration,
+    yielding: Duration,
+    /// Waits to go without spinning: the CPU has proved to be shared.
+    shared: AtomicU32,
+}
+
+impl Waiting {
+    /// Spins for `spin` (zero where ranks share CPUs), then yields for `yielding`, then sleeps on `doorbell`; a
+    /// process without peers has none.
+    pub fn new(lane: Lock<Lane>, doorbell: Option<Doorbell>, spin: Duration, yielding: Duration) -> Self {
+        Self { lane, doorbell, spin, yielding, shared: AtomicU32::new(0) }
+    }
+
+    /// Advances everything until `done` gives a value.
+    #[inline]
+    pub fn until<T>(&self, mut done: impl FnMut(&mut Lane) -> Option<T>) -> T {
+        let mut idler = Idler { polls: 0, since: None };
+        loop {
+            let mut lane = self.lane.lock();
+            if let Some(value) = done(&mut lane) {
+                return value;
+            }
+            let busy = lane.progress();
+            let events = lane.sleepers > 0 || !lane.engine.finished.handlers.is_empty();
+            drop(lane);
+            if events {
+                self.after_events(busy);
+            }
+            if busy {
+                idler = Idler { polls: 0, since: None };
+                continue;
+            }
+            idler.polls += 1;
+            if idler.polls % POLLS_PER_LOOK == 0 || self.spin.is_zero() {
+                self.idle(&mut idler);
+            }
+        }
+    }
+
+    /// One step of progress, and the handlers that it made due.
+    pub fn step(&self) {
+        let mut lane = self.lane.lock();
+        let busy = lane.progress();
+        let events = lane.sleepers > 0 || !lane.engine.finished.handlers.is_empty();
+        drop(lane);
+        if events {
+            self.after_events(busy);
+        }
+    }
+
+    /// Runs the handlers that are due and wakes threads whose requests may have ended.
+    #[cold]
+    fn after_events(&self, busy: bool) {
+        loop {
+            let Some((id, handler, status)) = self.lane.lock().engine.finished.handlers.pop_front() else { break };
+            handler(id, &status);
+            complete::handled(&mut self.lane.lock().engine.requests, id);
+        }
+        if busy
+            && self.lane.lock().sleepers > 0
+            && let Some(doorbell) = &self.doorbell
+        {
+            doorbell.nudge();
+        }
+    }
+
+    /// Nothing has happened for a while: spins on, yields or sleeps.
+    #[cold]
+    fn idle(&self, idler: &mut Idler) {
+        let now = machine::now();
+        let waited = now - *idler.since.get_or_insert(now);
+        let shared = self.shared.load(Ordering::Relaxed);
+        if waited < self.spin && shared == 0 {
+            return;
+        }
+        if waited < self.spin + self.yielding {
+            machine::yield_now();
+            self.lane.lock().engine.counts.add(Counter::Yields, 1);
+            if machine::now() - now > LONG_YIELD {
+                self.shared.store(REMEMBER, Ordering::Relaxed);
+            } else if shared > 0 {
+                self.shared.store(shared - 1, Ordering::Relaxed);
+            }
+            return;
+        }
+        self.sleep();
+    }
+
+    #[cold]
+    fn sleep(&self) {
+        let Some(doorbell) = &self.doorbell else { return machine::yield_now() };
+        let mut lane = self.lane.lock();
+        let ticket = doorbell.about_to_sleep();
+        if lane.progress() || !lane.methods.is_quiet() {
+            if lane.sleepers == 0 {
+                doorbell.stay_awake();
+            }
+            return;
+        }
+        lane.sleepers += 1;
+        lane.engine.counts.add(Counter::Sleeps, 1);
+        drop(lane);
+        doorbell.sleep(ticket, NAP);
+        let mut lane = self.lane.lock();
+        lane.sleepers -= 1;
+        if lane.sleepers == 0 {
+            doorbell.stay_awake();
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Idler {
+    polls: u32,
+    since: Option<Duration>,
+}

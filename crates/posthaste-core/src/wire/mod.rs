@@ -1,0 +1,456 @@
+//! Packets: the only list of packet kinds, how they look in memory, and how to read them.
+//!
+//! Called by the methods (parse) and the protocols (emit); calls nothing but layout derives. All numbers are
+//! little-endian. A packet is a fixed [`Header`] of 24 bytes and a payload; what a kind needs beyond the header
+//! stands at the front of the payload. Short messages with their header fit into one 64-byte cell. A header may
+//! announce an [`Extension`] in front of the payload (signature hash, stripe, operation at the destination).
+//! Peer data is checked: an unknown kind or a short payload is [`Malformed`], never a panic.
+
+use std::fmt;
+
+use posthaste_os::mem::{Sink, Source};
+use zerocopy::little_endian::{I32, U16, U32, U64};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, TryFromBytes, Unaligned};
+
+use crate::ids::{ContextId, RequestId};
+
+/// Bytes of a header.
+pub const HEADER: usize = 24;
+
+/// What a packet is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, TryFromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(u8)]
+pub enum Kind {
+    /// A whole short message.
+    Eager = 1,
+    /// Asks to send a long message (or a synchronous one).
+    RequestToSend = 2,
+    /// Answer: the receive is matched, send.
+    OkToSend = 3,
+    /// A fragment of a message that was granted.
+    Data = 4,
+    /// The receiver has copied the whole message.
+    Fin = 5,
+    /// A synchronous send has been matched.
+    SyncAck = 6,
+}
+
+/// The header of every packet. Kinds that carry no message leave the envelope fields 0.
+#[derive(Clone, Copy, Debug, TryFromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+pub struct Header {
+    kind: Kind,
+    flags: u8,
+    context_high: U16,
+    context_low: U32,
+    source: I32,
+    tag: I32,
+    len: U64,
+}
+
+const _: () = assert!(size_of::<Header>() == HEADER && HEADER == posthaste_os::ring::HEADER);
+
+/// The sender wants to know when the message is matched.
+const SYNCHRONOUS: u8 = 1;
+/// An [`Extension`] stands in front of the payload.
+const EXTENDED: u8 = 2;
+
+/// Who a message is from and how long it is: what matching looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Envelope {
+    /// Communication context.
+    pub context: ContextId,
+    /// Rank of the sender in the communicator.
+    pub source: i32,
+    /// Tag.
+    pub tag: i32,
+    /// Length of the message in bytes.
+    pub len: u64,
+    /// The sender wants to know when it is matched.
+    pub synchronous: bool,
+}
+
+/// Optional words in front of the payload.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+pub struct Extension {
+    /// Hash of the type signature, 0 when unknown.
+    pub signature: U32,
+    /// Sequence number over several links, 0 when there is one.
+    pub stripe: U32,
+    /// What to do with the data at the destination (0 copy; reduction or append otherwise).
+    pub operation: U32,
+    /// Unused.
+    pub spare: U32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+struct WireId {
+    slot: U32,
+    generation: U32,
+}
+
+impl From<RequestId> for WireId {
+    fn from(id: RequestId) -> Self {
+        Self { slot: id.slot.into(), generation: id.generation.into() }
+    }
+}
+
+impl From<WireId> for RequestId {
+    fn from(id: WireId) -> Self {
+        Self { slot: id.slot.get(), generation: id.generation.get() }
+    }
+}
+
+/// Where the receiver can get a long message from: the sender's proposal in a request to send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Offer {
+    /// Nowhere: answer with an ok-to-send.
+    Nothing,
+    /// The sender copies into this copy buffer of the receiver as we speak.
+    Stream {
+        /// Number of the receiver's copy buffer.
+        buffer: u32,
+    },
+    /// The message lies in one piece at this address of the sender.
+    Memory {
+        /// Address in the sender's memory.
+        address: u64,
+    },
+}
+
+#[derive(Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+struct AskBody {
+    sender: WireId,
+    offer: U32,
+    buffer: U32,
+    address: U64,
+}
+
+#[derive(Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+struct OkBody {
+    sender: WireId,
+    receiver: WireId,
+}
+
+#[derive(Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+struct DataBody {
+    receiver: WireId,
+    offset: U64,
+}
+
+/// Bytes that a [`Packet::Data`] carries in front of its data.
+pub const DATA_FRONT: usize = size_of::<DataBody>();
+
+/// A packet as it was found, its payload still where it arrived.
+#[derive(Clone, Copy, Debug)]
+pub enum Packet<'a> {
+    /// A whole short message.
+    Eager {
+        /// Its envelope.
+        envelope: Envelope,
+        /// The sender's request, if it waits for a [`Packet::SyncAck`].
+        sender: Option<RequestId>,
+        /// Its data.
+        data: Source<'a>,
+    },
+    /// Asks to send a long message.
+    RequestToSend {
+        /// Its envelope.
+        envelope: Envelope,
+        /// The sender's request.
+        sender: RequestId,
+        /// Where the receiver could get it.
+        offer: Offer,
+    },
+    /// The receive is matched, send.
+    OkToSend {
+        /// The sender's request.
+        sender: RequestId,
+        /// The receiver's request, under which the data is to arrive.
+        receiver: RequestId,
+    },
+    /// A fragment.
+    Data {
+        /// The receiver's request.
+        receiver: RequestId,
+        /// Place of the fragment in the message, in bytes.
+        offset: u64,
+        /// The fragment.
+        data: Source<'a>,
+    },
+    /// The receiver has everything.
+    Fin {
+        /// The sender's request.
+        sender: RequestId,
+    },
+    /// A synchronous send has been matched.
+    SyncAck {
+        /// The sender's request.
+        sender: RequestId,
+    },
+}
+
+/// A packet that cannot be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Malformed;
+
+impl Envelope {
+    /// The header of an eager message or of a request to send.
+    #[inline]
+    pub fn header(&self, kind: Kind) -> [u8; HEADER] {
+        let header = Header {
+            kind,
+            flags: if self.synchronous { SYNCHRONOUS } else { 0 },
+            context_high: U16::new((self.context.0 >> 32) as u16),
+            context_low: U32::new(self.context.0 as u32),
+            source: self.source.into(),
+            tag: self.tag.into(),
+            len: self.len.into(),
+        };
+        zerocopy::transmute!(header)
+    }
+}
+
+/// A packet ready to be written: header and the front of its payload. Message data, if any, follows.
+#[derive(Clone, Copy, Debug)]
+pub struct Emit {
+    /// The header.
+    pub header: [u8; HEADER],
+    front: [u8; 24],
+    front_len: usize,
+}
+
+impl Emit {
+    /// A whole short message; its data follows.
+    #[inline]
+    pub fn eager(envelope: &Envelope) -> Self {
+        Self { header: envelope.header(Kind::Eager), front: [0; 24], front_len: 0 }
+    }
+
+    /// A whole short synchronous message; its data follows.
+    pub fn eager_synchronous(envelope: &Envelope, sender: RequestId) -> Self {
+        let envelope = Envelope { synchronous: true, ..*envelope };
+        Self::with(envelope.header(Kind::Eager), WireId::from(sender).as_bytes())
+    }
+
+    /// Asks to send.
+    pub fn request_to_send(envelope: &Envelope, sender: RequestId, offer: Offer) -> Self {
+        let (kind, buffer, address) = match offer {
+            Offer::Nothing => (0, 0, 0),
+            Offer::Stream { buffer } => (1, buffer, 0),
+            Offer::Memory { address } => (2, 0, address),
+        };
+        let body = AskBody {
+            sender: sender.into(),
+            offer: U32::new(kind),
+            buffer: buffer.into(),
+            address: address.into(),
+        };
+        Self::with(envelope.header(Kind::RequestToSend), body.as_bytes())
+    }
+
+    /// The receive is matched, send.
+    pub fn ok_to_send(sender: RequestId, receiver: RequestId) -> Self {
+        Self::control(Kind::OkToSend, OkBody { sender: sender.into(), receiver: receiver.into() }.as_bytes())
+    }
+
+    /// A fragment; its data follows.
+    pub fn data(receiver: RequestId, offset: u64) -> Self {
+        Self::control(Kind::Data, DataBody { receiver: receiver.into(), offset: offset.into() }.as_bytes())
+    }
+
+    /// The receiver has everything.
+    pub fn fin(sender: RequestId) -> Self {
+        Self::control(Kind::Fin, WireId::from(sender).as_bytes())
+    }
+
+    /// A synchronous send has been matched.
+    pub fn sync_ack(sender: RequestId) -> Self {
+        Self::control(Kind::SyncAck, WireId::from(sender).as_bytes())
+    }
+
+    fn control(kind: Kind, body: &[u8]) -> Self {
+        let none = Envelope { context: ContextId(0), source: 0, tag: 0, len: 0, synchronous: false };
+        Self::with(none.header(kind), body)
+    }
+
+    fn with(header: [u8; HEADER], body: &[u8]) -> Self {
+        let mut front = [0; 24];
+        front[..body.len()].copy_from_slice(body);
+        Self { header, front, front_len: body.len() }
+    }
+
+    /// What stands in front of the message data.
+    pub fn front(&self) -> &[u8] {
+        &self.front[..self.front_len]
+    }
+
+    /// Writes the front of the payload, returns the rest of the payload for the message data.
+    #[inline]
+    pub fn write_front<'a>(&self, payload: Sink<'a>) -> Sink<'a> {
+        let (mut front, rest) = payload.split_at(self.front_len);
+        front.copy_from(self.front());
+        rest
+    }
+}
+
+impl<'a> Packet<'a> {
+    /// Reads a packet.
+    ///
+    /// # Errors
+    /// [`Malformed`] for an unknown kind or a payload that is too short.
+    #[inline]
+    pub fn parse(header: &[u8; HEADER], payload: Source<'a>) -> Result<Self, Malformed> {
+        let header = Header::try_read_from_bytes(header).map_err(|_| Malformed)?;
+        let payload = if header.flags & EXTENDED == 0 { payload } else { front::<Extension>(payload)?.1 };
+        let envelope = Envelope {
+            context: ContextId(u64::from(header.context_high.get()) << 32 | u64::from(header.context_low.get())),
+            source: header.source.get(),
+            tag: header.tag.get(),
+            len: header.len.get(),
+            synchronous: header.flags & SYNCHRONOUS != 0,
+        };
+        Ok(match header.kind {
+            Kind::Eager => {
+                let (sender, data) = if envelope.synchronous {
+                    let (id, data) = front::<WireId>(payload)?;
+                    (Some(id.into()), data)
+                } else {
+                    (None, payload)
+                };
+                if envelope.len != data.len() as u64 {
+                    return Err(Malformed);
+                }
+                Self::Eager { envelope, sender, data }
+            }
+            Kind::RequestToSend => {
+                let (body, _) = front::<AskBody>(payload)?;
+                let offer = match body.offer.get() {
+                    0 => Offer::Nothing,
+                    1 => Offer::Stream { buffer: body.buffer.get() },
+                    2 => Offer::Memory { address: body.address.get() },
+                    _ => return Err(Malformed),
+                };
+                Self::RequestToSend { envelope, sender: body.sender.into(), offer }
+            }
+            Kind::OkToSend => {
+                let (body, _) = front::<OkBody>(payload)?;
+                Self::OkToSend { sender: body.sender.into(), receiver: body.receiver.into() }
+            }
+            Kind::Data => {
+                let (body, data) = front::<DataBody>(payload)?;
+                Self::Data { receiver: body.receiver.into(), offset: body.offset.get(), data }
+            }
+            Kind::Fin => Self::Fin { sender: front::<WireId>(payload)?.0.into() },
+            Kind::SyncAck => Self::SyncAck { sender: front::<WireId>(payload)?.0.into() },
+        })
+    }
+}
+
+/// Reads a `T` from the front of the payload; the rest follows it.
+fn front<T: FromBytes + IntoBytes>(payload: Source<'_>) -> Result<(T, Source<'_>), Malformed> {
+    let (bytes, rest) = payload.split_at(size_of::<T>());
+    if bytes.len() < size_of::<T>() {
+        return Err(Malformed);
+    }
+    let mut value = T::new_zeroed();
+    bytes.copy_to(value.as_mut_bytes());
+    Ok((value, rest))
+}
+
+impl fmt::Display for Packet<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Eager { envelope, .. } => write!(f, "eager {envelope}"),
+            Self::RequestToSend { envelope, sender, offer } => {
+                write!(f, "request-to-send {sender} {envelope} offer {offer:?}")
+            }
+            Self::OkToSend { sender, receiver } => write!(f, "ok-to-send {sender} into {receiver}"),
+            Self::Data { receiver, offset, data } => {
+                write!(f, "data for {receiver} at {offset}, {} bytes", data.len())
+            }
+            Self::Fin { sender } => write!(f, "fin {sender}"),
+            Self::SyncAck { sender } => write!(f, "sync-ack {sender}"),
+        }
+    }
+}
+
+impl fmt::Display for Envelope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "(context {}, source {}, tag {}, {} bytes{})",
+            self.context.0,
+            self.source,
+            self.tag,
+            self.len,
+            if self.synchronous { ", synchronous" } else { "" }
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn envelope() -> Envelope {
+        Envelope { context: ContextId(7 << 40), source: 3, tag: -5, len: 4, synchronous: false }
+    }
+
+    fn bytes(emit: &Emit, data: &[u8]) -> Vec<u8> {
+        [emit.front(), data].concat()
+    }
+
+    /// Every kind survives the way out and in, as its text shows.
+    #[test]
+    fn round_trips() {
+        let id = RequestId { slot: 9, generation: 4 };
+        let other = RequestId { slot: 1, generation: 2 };
+        let cases = [
+            (Emit::eager(&envelope()), "eager (context 7696581394432, source 3, tag -5, 4 bytes)"),
+            (
+                Emit::eager_synchronous(&envelope(), id),
+                "eager (context 7696581394432, source 3, tag -5, 4 bytes, synchronous)",
+            ),
+            (
+                Emit::request_to_send(&envelope(), id, Offer::Stream { buffer: 3 }),
+                "request-to-send #9.4 (context 7696581394432, source 3, tag -5, 4 bytes) offer Stream { buffer: 3 }",
+            ),
+            (Emit::ok_to_send(id, other), "ok-to-send #9.4 into #1.2"),
+            (Emit::data(id, 1 << 40), "data for #9.4 at 1099511627776, 4 bytes"),
+            (Emit::fin(id), "fin #9.4"),
+            (Emit::sync_ack(id), "sync-ack #9.4"),
+        ];
+        for (emit, text) in cases {
+            let payload = bytes(&emit, b"data");
+            let packet = Packet::parse(&emit.header, payload[..].into()).unwrap();
+            assert_eq!(packet.to_string(), text);
+        }
+    }
+
+    #[test]
+    fn an_extension_is_skipped() {
+        let mut emit = Emit::eager(&envelope());
+        emit.header[1] |= EXTENDED;
+        let payload = [Extension::default().as_bytes(), b"data"].concat();
+        let Packet::Eager { data, .. } = Packet::parse(&emit.header, payload[..].into()).unwrap() else {
+            panic!("not eager")
+        };
+        assert_eq!(data.to_vec(), b"data");
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read_or_refused(header: [u8; HEADER], payload: Vec<u8>) {
+            if let Ok(packet) = Packet::parse(&header, payload[..].into()) {
+                prop_assert!(!packet.to_string().is_empty());
+            }
+        }
+    }
+}

@@ -1,0 +1,583 @@
+//! This process's part in the job: start, the blocking and nonblocking calls, end.
+//!
+//! Called by the doors (`posthaste-abi`, `posthaste`); calls `wait`, `comm`, `coll`, `pt2pt`. Starting finds out who
+//! we are: from our launcher (a node segment handed down), from a foreign PMI-1 launcher, or alone. MPI-5.0 §11.2.
+//!
+//! What must stay true: one engine per process; a process that was meant to be one of many never goes on as one
+//! of one.
+
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::Duration;
+
+use posthaste_os::node::{Life, Node};
+use posthaste_os::{machine, peer_copy, process};
+use posthaste_pmi::client::{self, Client};
+
+use crate::coll::Schedule;
+use crate::comm::Comm;
+use crate::config::Config;
+use crate::datatype::Segment;
+use crate::error::{Error, ErrorClass, Result};
+use crate::ids::{ANY_SOURCE, ANY_TAG, ContextId, PROC_NULL, Peer, RequestId, TAG_UB};
+use crate::method::shm::Shm;
+use crate::method::{Methods, Route};
+use crate::progress::Lane;
+use crate::pt2pt::matching::{Held, Pattern};
+use crate::pt2pt::send::Started;
+use crate::pt2pt::{Engine, probe, recv, send};
+use crate::request::{Request, State, Status, complete};
+use crate::wait::Waiting;
+use crate::wire::Envelope;
+
+/// The one engine of this process exists.
+static TAKEN: AtomicBool = AtomicBool::new(false);
+
+/// This process's part in the job.
+#[derive(Debug)]
+pub struct World {
+    waiting: Waiting,
+    node: Node,
+    local_rank: usize,
+    launcher: Mutex<Option<Client>>,
+    next_context: AtomicU32,
+    world: Arc<Comm>,
+    own: Arc<Comm>,
+}
+
+/// A world whose calls cannot overlap because the value cannot leave its thread.
+#[derive(Debug)]
+pub struct Confined {
+    world: World,
+    thread: std::marker::PhantomData<*const ()>,
+}
+
+impl std::ops::Deref for Confined {
+    type Target = World;
+    fn deref(&self) -> &World {
+        &self.world
+    }
+}
+
+/// What starting found out.
+struct Start {
+    rank: u32,
+    size: u32,
+    local_rank: usize,
+    node: Node,
+    launcher: Option<Client>,
+    cpus: usize,
+}
+
+/// Variables that make a process part of this job; spent at the start, so that a program this rank runs is on
+/// its own (MPI-5.0 §11.2 leaves that open; users expect it).
+const JOB_VARIABLES: &[&str] = &[
+    "PMI_FD",
+    "PMI_RANK",
+    "PMI_SIZE",
+    "PMI_SPAWNED",
+    "POSTHASTE_NODE_FD",
+    "POSTHASTE_LOCAL_RANK",
+    "POSTHASTE_LOCAL_SIZE",
+];
+
+impl World {
+    /// Starts. `threaded`: several threads may call at the same time.
+    ///
+    /// # Errors
+    /// When this process has an engine already, or cannot join the job it was started for.
+    ///
+    /// # Safety
+    /// Unless `threaded`, calls on the value must not overlap (MPI's promise below `MPI_THREAD_MULTIPLE`).
+    #[allow(unsafe_code)] // hands the promise on to `Lock::new`
+    pub unsafe fn init(threaded: bool) -> Result<Self> {
+        if TAKEN.swap(true, Ordering::AcqRel) {
+            return Err(Error::other(
+                ErrorClass::Other,
+                "this process already has a posthaste engine (the C library and the Rust crate cannot both be \
+                 initialised in one process, and neither twice)",
+            ));
+        }
+        let start = find_job().inspect_err(|_| TAKEN.store(false, Ordering::Release))?;
+        // SAFETY: the caller's promise.
+        unsafe { Self::with(start, threaded) }
+    }
+
+    /// Starts, for calls from this thread only.
+    ///
+    /// # Errors
+    /// As [`World::init`].
+    #[allow(unsafe_code)] // keeps the promise by type
+    pub fn init_confined() -> Result<Confined> {
+        // SAFETY: the value is neither `Send` nor `Sync` and owned by the wrapper, so calls on it come from one
+        // thread and cannot overlap.
+        let world = unsafe { Self::init(false) }?;
+        Ok(Confined { world, thread: std::marker::PhantomData })
+    }
+
+    #[allow(unsafe_code)] // as above
+    unsafe fn with(start: Start, threaded: bool) -> Result<Self> {
+        let Start { rank, size, local_rank, node, launcher, cpus } = start;
+        let config = Config::read(|name| std::env::var(name).ok())?;
+        let crowded = node.ranks() > cpus;
+        let me = Peer(rank);
+        let first = rank - local_rank as u32; // the ranks of a host are neighbours
+        let route = |peer: u32| {
+            if peer == rank { Route::Loopback } else { Route::Shm(peer - first) }
+        };
+        let spin = if crowded { 0 } else { config.spin_us };
+        let yielding = Duration::from_micros(config.yield_us.into());
+        let (shm, doorbell) = if size > 1 {
+            let peers = (0..node.ranks() as u32).map(|local| Peer(first + local)).collect();
+            let shm = Shm::new(&node, local_rank, peers, &config, crowded);
+            let doorbell = shm.doorbell().clone();
+            (Some(shm), Some(doorbell))
+        } else {
+            (None, None)
+        };
+        let methods = Methods::new((0..size).map(route).collect(), shm, None, me);
+        let lane = Lane::new(Engine::new(config, size as usize), methods);
+        node.set_probe_address(local_rank, peer_copy::probe_address());
+        node.set_pid(local_rank, std::process::id());
+        node.set_life(local_rank, Life::Inside);
+        // SAFETY: the caller's promise.
+        let lane = unsafe { posthaste_os::sync::Lock::new(lane, threaded) };
+        Ok(Self {
+            waiting: Waiting::new(lane, doorbell, Duration::from_micros(spin.into()), yielding),
+            node,
+            local_rank,
+            launcher: Mutex::new(launcher),
+            next_context: AtomicU32::new(ContextId::FIRST_COUNT),
+            world: Arc::new(Comm::world(rank, size)),
+            own: Arc::new(Comm::own(me)),
+        })
+    }
+
+    /// The communicator of all ranks.
+    #[inline]
+    pub fn world(&self) -> &Arc<Comm> {
+        &self.world
+    }
+
+    /// The communicator of this process alone.
+    #[inline]
+    pub fn own(&self) -> &Arc<Comm> {
+        &self.own
+    }
+
+    /// Rank in the world.
+    pub fn rank(&self) -> u32 {
+        self.world.rank() as u32
+    }
+
+    /// Rank among the ranks of this host.
+    pub fn local_rank(&self) -> usize {
+        self.local_rank
+    }
+
+    /// Number of ranks of this host.
+    pub fn local_size(&self) -> usize {
+        self.node.ranks()
+    }
+
+    /// Whether several threads may call at the same time.
+    pub fn is_threaded(&self) -> bool {
+        self.waiting.lane.is_threaded()
+    }
+
+    /// The lane, for what needs several steps under one lock.
+    pub fn lane(&self) -> posthaste_os::sync::Guard<'_, Lane> {
+        self.waiting.lane.lock()
+    }
+
+    /// A context that this process founds.
+    ///
+    /// # Errors
+    /// When its numbers are used up.
+    pub fn found_context(&self) -> Result<ContextId> {
+        let count = self.next_context.fetch_add(2, Ordering::Relaxed);
+        ContextId::founded(self.rank(), count)
+            .ok_or_else(|| Error::NoMemory(format!("rank {} has founded {count} communicators", self.rank())))
+    }
+
+    /// Sends and returns when the buffer is the user's again; with `synchronous`, when the receive has begun.
+    ///
+    /// # Errors
+    /// A wrong rank or tag; a failed transfer.
+    #[inline]
+    pub fn send(&self, comm: &Comm, to: i32, tag: i32, segment: Segment, synchronous: bool) -> Result<()> {
+        let Some(peer) = comm.destination(to)? else { return Ok(()) };
+        let envelope = envelope(comm, tag, &segment, synchronous)?;
+        let mut lane = self.waiting.lane.lock();
+        let Lane { engine, methods, .. } = &mut *lane;
+        match send::start(engine, methods, peer, &envelope, segment)? {
+            Started::Complete => Ok(()),
+            Started::Request(id) => {
+                drop(lane);
+                self.wait(id).and_then(fate)
+            }
+        }
+    }
+
+    /// Starts a send.
+    ///
+    /// # Errors
+    /// A wrong rank or tag; a full table of requests.
+    #[inline]
+    pub fn isend(
+        &self,
+        comm: &Comm,
+        to: i32,
+        tag: i32,
+        segment: Segment,
+        synchronous: bool,
+    ) -> Result<RequestId> {
+        let Some(peer) = comm.destination(to)? else { return self.completed(Status::EMPTY) };
+        let envelope = envelope(comm, tag, &segment, synchronous)?;
+        let mut lane = self.waiting.lane.lock();
+        let Lane { engine, methods, .. } = &mut *lane;
+        match send::start(engine, methods, peer, &envelope, segment)? {
+            Started::Request(id) => Ok(id),
+            Started::Complete => engine.requests.insert(Request::new(State::Complete)),
+        }
+    }
+
+    /// Receives. The status carries a truncation.
+    ///
+    /// # Errors
+    /// A wrong rank or tag; a full table of requests.
+    #[inline]
+    pub fn recv(&self, comm: &Comm, from: i32, tag: i32, segment: Segment) -> Result<Status> {
+        let Some(pattern) = pattern(comm, from, tag)? else { return Ok(from_nobody()) };
+        let id = {
+            let mut lane = self.waiting.lane.lock();
+            let Lane { engine, methods, .. } = &mut *lane;
+            recv::start(engine, methods, &pattern, segment)?
+        };
+        self.wait(id)
+    }
+
+    /// Starts a receive.
+    ///
+    /// # Errors
+    /// A wrong rank or tag; a full table of requests.
+    #[inline]
+    pub fn irecv(&self, comm: &Comm, from: i32, tag: i32, segment: Segment) -> Result<RequestId> {
+        let Some(pattern) = pattern(comm, from, tag)? else { return self.completed(from_nobody()) };
+        let mut lane = self.waiting.lane.lock();
+        let Lane { engine, methods, .. } = &mut *lane;
+        recv::start(engine, methods, &pattern, segment)
+    }
+
+    /// What a receive would get now, if anything.
+    ///
+    /// # Errors
+    /// A wrong rank or tag.
+    pub fn iprobe(&self, comm: &Comm, from: i32, tag: i32) -> Result<Option<Status>> {
+        let Some(pattern) = pattern(comm, from, tag)? else { return Ok(Some(from_nobody())) };
+        self.waiting.step();
+        Ok(probe::probe(&mut self.waiting.lane.lock().engine, &pattern))
+    }
+
+    /// Waits until a receive would get something, and says what.
+    ///
+    /// # Errors
+    /// A wrong rank or tag.
+    pub fn probe(&self, comm: &Comm, from: i32, tag: i32) -> Result<Status> {
+        let Some(pattern) = pattern(comm, from, tag)? else { return Ok(from_nobody()) };
+        Ok(self.waiting.until(|lane| probe::probe(&mut lane.engine, &pattern)))
+    }
+
+    /// Takes what a receive would get now out of the queue. `Some(None)` is the message from nobody.
+    ///
+    /// # Errors
+    /// A wrong rank or tag.
+    pub fn improbe(&self, comm: &Comm, from: i32, tag: i32) -> Result<Option<Option<Held>>> {
+        let Some(pattern) = pattern(comm, from, tag)? else { return Ok(Some(None)) };
+        self.waiting.step();
+        Ok(probe::take(&mut self.waiting.lane.lock().engine, &pattern).map(Some))
+    }
+
+    /// Waits until a receive would get something, and takes it out of the queue.
+    ///
+    /// # Errors
+    /// A wrong rank or tag.
+    pub fn mprobe(&self, comm: &Comm, from: i32, tag: i32) -> Result<Option<Held>> {
+        let Some(pattern) = pattern(comm, from, tag)? else { return Ok(None) };
+        Ok(Some(self.waiting.until(|lane| probe::take(&mut lane.engine, &pattern))))
+    }
+
+    /// Starts to receive a message taken out by a probe; the message from nobody is `None`.
+    ///
+    /// # Errors
+    /// A full table of requests.
+    pub fn imrecv(&self, held: Option<Held>, segment: Segment) -> Result<RequestId> {
+        let Some(held) = held else { return self.completed(from_nobody()) };
+        let mut lane = self.waiting.lane.lock();
+        let Lane { engine, methods, .. } = &mut *lane;
+        recv::start_held(engine, methods, held, segment)
+    }
+
+    /// A request that is over from the start.
+    fn completed(&self, status: Status) -> Result<RequestId> {
+        let request = Request { status, ..Request::new(State::Complete) };
+        self.waiting.lane.lock().engine.requests.insert(request)
+    }
+
+    /// Waits for a request and takes its status; the id is stale afterwards. The message's fate is in the
+    /// status.
+    ///
+    /// # Errors
+    /// A stale id.
+    #[inline]
+    pub fn wait(&self, id: RequestId) -> Result<Status> {
+        self.waiting.until(|lane| take_if_complete(lane, id))
+    }
+
+    /// Takes the status if the request is over; one step of progress otherwise, and another look.
+    ///
+    /// # Errors
+    /// A stale id.
+    #[inline]
+    pub fn test(&self, id: RequestId) -> Result<Option<Status>> {
+        if let Some(done) = take_if_complete(&mut self.waiting.lane.lock(), id) {
+            return done.map(Some);
+        }
+        self.waiting.step();
+        take_if_complete(&mut self.waiting.lane.lock(), id).transpose()
+    }
+
+    /// Waits until one of the requests is over; which, and its status. `None` when there is none to wait for.
+    ///
+    /// # Errors
+    /// A stale id.
+    pub fn wait_any(&self, ids: &[Option<RequestId>]) -> Result<Option<(usize, Status)>> {
+        if ids.iter().all(Option::is_none) {
+            return Ok(None);
+        }
+        self.waiting.until(|lane| first_complete(lane, ids)).map(Some)
+    }
+
+    /// Like [`World::wait_any`], but one step of progress at most. The inner `None`: nothing is over yet.
+    ///
+    /// # Errors
+    /// A stale id.
+    pub fn test_any(&self, ids: &[Option<RequestId>]) -> Result<Option<Option<(usize, Status)>>> {
+        if ids.iter().all(Option::is_none) {
+            return Ok(None);
+        }
+        self.waiting.step();
+        first_complete(&mut self.waiting.lane.lock(), ids).transpose().map(Some)
+    }
+
+    /// Advances until `done` gives a value; for waits over several requests.
+    pub fn wait_until<T>(&self, done: impl FnMut(&mut Lane) -> Option<T>) -> T {
+        self.waiting.until(done)
+    }
+
+    /// One step of progress.
+    pub fn step(&self) {
+        self.waiting.step();
+    }
+
+    /// Starts a collective operation.
+    ///
+    /// # Errors
+    /// A full table of requests.
+    pub fn start(&self, schedule: Schedule) -> Result<RequestId> {
+        let mut lane = self.waiting.lane.lock();
+        let Lane { engine, methods, running, .. } = &mut *lane;
+        running.start(engine, methods, schedule)
+    }
+
+    /// Runs a collective operation to its end.
+    ///
+    /// # Errors
+    /// What went wrong with one of its messages.
+    pub fn run(&self, schedule: Schedule) -> Result<()> {
+        let id = self.start(schedule)?;
+        self.wait(id).and_then(fate)
+    }
+
+    /// Leaves: waits for everybody, and for everything of ours to have left.
+    ///
+    /// # Errors
+    /// When the last synchronisation fails.
+    pub fn finalize(&self) -> Result<()> {
+        self.waiting.until(|lane| (!lane.engine.has_pending() && lane.methods.is_drained()).then_some(()));
+        self.run(crate::coll::barrier(&self.world))?;
+        self.waiting.until(|lane| (!lane.engine.has_pending() && lane.methods.is_drained()).then_some(()));
+        self.publish_counters();
+        self.node.set_life(self.local_rank, Life::Finalised);
+        if let Some(launcher) = &mut *self.launcher.lock().unwrap_or_else(PoisonError::into_inner) {
+            // The job is over for us either way.
+            let _ = launcher.finalize();
+        }
+        Ok(())
+    }
+
+    /// Shows the counters to the launcher.
+    fn publish_counters(&self) {
+        let lane = self.waiting.lane.lock();
+        let mut counts = lane.engine.counts.clone();
+        counts.merge(&lane.methods.counts);
+        counts.publish(self.node.counters(self.local_rank));
+    }
+
+    /// Ends the whole job with `code`. Does not return.
+    pub fn abort(&self, code: i32) -> ! {
+        self.node.set_life(self.local_rank, Life::Aborted);
+        if let Some(launcher) = &mut *self.launcher.lock().unwrap_or_else(PoisonError::into_inner) {
+            let _ = launcher.abort(code);
+        }
+        std::process::exit(if code == 0 { 1 } else { code });
+    }
+}
+
+/// What a finished transfer says: its error, if it has one.
+fn fate(status: Status) -> Result<()> {
+    status.error.map_or(Ok(()), |error| Err(*error))
+}
+
+/// The status of a message from `MPI_PROC_NULL` (MPI-5.0 §3.10).
+fn from_nobody() -> Status {
+    Status { source: PROC_NULL, ..Status::EMPTY }
+}
+
+#[inline]
+fn envelope(comm: &Comm, tag: i32, segment: &Segment, synchronous: bool) -> Result<Envelope> {
+    if tag < 0 {
+        return Err(Error::invalid(ErrorClass::Tag, "tag", tag, format_args!("0..={TAG_UB}")));
+    }
+    Ok(Envelope { context: comm.context(), source: comm.rank(), tag, len: segment.len(), synchronous })
+}
+
+#[inline]
+fn pattern(comm: &Comm, from: i32, tag: i32) -> Result<Option<Pattern>> {
+    if tag < 0 && tag != ANY_TAG {
+        let expected = format!("0..={TAG_UB} or MPI_ANY_TAG ({ANY_TAG})");
+        return Err(Error::invalid(ErrorClass::Tag, "tag", tag, expected));
+    }
+    if from != ANY_SOURCE && comm.source(from)?.is_none() {
+        return Ok(None);
+    }
+    Ok(Some(Pattern { context: comm.context(), source: from, tag }))
+}
+
+#[inline]
+fn take_if_complete(lane: &mut Lane, id: RequestId) -> Option<Result<Status>> {
+    match lane.engine.requests.get(id) {
+        None => Some(Err(stale(id))),
+        Some(request) if complete::is_complete(request) => {
+            lane.engine.requests.remove(id).map(|request| Ok(request.status))
+        }
+        Some(_) => None,
+    }
+}
+
+fn first_complete(lane: &mut Lane, ids: &[Option<RequestId>]) -> Option<Result<(usize, Status)>> {
+    ids.iter().enumerate().find_map(|(at, id)| Some(take_if_complete(lane, (*id)?)?.map(|status| (at, status))))
+}
+
+#[cold]
+fn stale(id: RequestId) -> Error {
+    Error::invalid(ErrorClass::Request, "request", id, "a request that has not been completed or freed")
+}
+
+/// Finds out which job this process belongs to.
+fn find_job() -> Result<Start> {
+    let variable = |name: &str| std::env::var(name).ok();
+    let own_cpus = machine::usable_cpus();
+    let start = match client::membership(variable).map_err(|e| Error::system("joining the job", e))? {
+        None => {
+            let node = Node::create(1).map_err(|e| Error::NoMemory(e.to_string()))?;
+            Start { rank: 0, size: 1, local_rank: 0, node, launcher: None, cpus: own_cpus }
+        }
+        Some(member) => match variable("POSTHASTE_NODE_FD") {
+            Some(fd) => ours(&member, &fd, own_cpus)?,
+            None => foreign(own_cpus)?,
+        },
+    };
+    process::remove_variables(JOB_VARIABLES.iter().copied());
+    Ok(start)
+}
+
+/// Our own launcher has handed everything down.
+fn ours(member: &client::Membership, fd: &str, own_cpus: usize) -> Result<Start> {
+    let number = |name: &'static str| -> Result<usize> {
+        let text = std::env::var(name).unwrap_or_default();
+        text.parse().map_err(|_| Error::invalid(ErrorClass::Other, name, format!("\"{text}\""), "a number"))
+    };
+    let fd = fd.parse().map_err(|_| Error::invalid(ErrorClass::Other, "POSTHASTE_NODE_FD", fd, "a descriptor"))?;
+    let inherited: OwnedFd =
+        process::inherited(fd).map_err(|e| Error::system("taking over the node segment", e))?;
+    let node = Node::attach(inherited).map_err(|e| Error::system("attaching the node segment", e))?;
+    let local_rank = number("POSTHASTE_LOCAL_RANK")?;
+    if local_rank >= node.ranks() || local_rank > member.rank || node.ranks() != member.size {
+        return Err(Error::other(
+            ErrorClass::Other,
+            format!(
+                "the launcher's variables contradict each other: rank {} of {}, local rank {local_rank} of {}",
+                member.rank,
+                member.size,
+                node.ranks()
+            ),
+        ));
+    }
+    let launcher = client::connect().map_err(|e| Error::system("greeting the launcher", e))?;
+    // The launcher may have bound each rank to one CPU; it says how many there are for all.
+    let cpus = number("POSTHASTE_CPUS").unwrap_or(own_cpus);
+    Ok(Start { rank: member.rank as u32, size: member.size as u32, local_rank, node, launcher, cpus })
+}
+
+/// A foreign PMI-1 launcher: the first rank makes the node segment and tells the others through the key-value
+/// space.
+fn foreign(own_cpus: usize) -> Result<Start> {
+    let wrong = |e: client::Error| Error::system("joining the job of this launcher", e);
+    let Some(mut pmi) = client::connect().map_err(wrong)? else {
+        return Err(Error::other(ErrorClass::Other, "the launcher's connection is gone"));
+    };
+    let space = pmi.get_my_kvsname().map_err(wrong)?;
+    let (rank, size) = (pmi.rank, pmi.size);
+    const KEY: &str = "posthaste-node";
+    let mut own = None;
+    if rank == 0 {
+        let node = Node::create(size).map_err(|e| Error::NoMemory(e.to_string()))?;
+        pmi.put(&space, KEY, &format!("{} {}", machine::host_name(), format_args!("/proc/{}/fd/{}", std::process::id(), node.as_fd().as_raw_fd()))).map_err(wrong)?;
+        own = Some(node);
+    }
+    pmi.barrier().map_err(wrong)?;
+    let node = match own {
+        Some(node) => node,
+        None => {
+            let told = pmi.get(&space, KEY).map_err(wrong)?.unwrap_or_default();
+            let (host, path) = told.split_once(' ').unwrap_or_default();
+            if host != machine::host_name() {
+                return Err(Error::other(
+                    ErrorClass::Other,
+                    format!(
+                        "rank {rank} runs on {} and rank 0 on {host}: more than one host is not supported yet",
+                        machine::host_name()
+                    ),
+                ));
+            }
+            let file = std::fs::File::options().read(true).write(true).open(path);
+            let file = file.map_err(|e| Error::system(format!("opening rank 0's node segment at {path}"), e))?;
+            Node::attach(file.into()).map_err(|e| Error::system("attaching rank 0's node segment", e))?
+        }
+    };
+    // Everybody has it: rank 0 may go.
+    pmi.barrier().map_err(wrong)?;
+    let start = Start {
+        rank: rank as u32,
+        size: size as u32,
+        local_rank: rank,
+        node,
+        launcher: Some(pmi),
+        cpus: own_cpus,
+    };
+    Ok(start)
+}

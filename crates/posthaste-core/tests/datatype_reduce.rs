@@ -1,0 +1,269 @@
+//! Reductions against naive loops: every kind of element, arrays and packed streams, user operations on
+//! derived types, padding left alone (MPI-5.0 §6.9).
+
+use posthaste_core::buffer::{Equivalence, UserBuf};
+use posthaste_core::datatype::{Datatype, Segment};
+use posthaste_core::error::ErrorClass;
+use posthaste_core::op::Op;
+use posthaste_os::mem::{Sink, Source};
+use proptest::prelude::*;
+use std::fmt::Debug;
+
+const SUM: u32 = 0x21;
+const MIN: u32 = 0x22;
+const MAX: u32 = 0x23;
+const PROD: u32 = 0x24;
+const BAND: u32 = 0x28;
+const BOR: u32 = 0x29;
+const BXOR: u32 = 0x2a;
+const LAND: u32 = 0x30;
+const LOR: u32 = 0x31;
+const LXOR: u32 = 0x32;
+const MINLOC: u32 = 0x38;
+const MAXLOC: u32 = 0x39;
+const REPLACE: u32 = 0x3c;
+const NO_OP: u32 = 0x3d;
+
+fn op(handle: u32) -> Op {
+    Op::from_abi(handle).unwrap()
+}
+
+fn builtin(handle: u32) -> Datatype {
+    Datatype::from_abi(handle).unwrap()
+}
+
+fn raw<T>(slice: &mut [T]) -> UserBuf {
+    // SAFETY: used only while the slice lives, and within it.
+    unsafe { UserBuf::new(slice.as_mut_ptr().cast()) }
+}
+
+/// Applies `op` to arrays and to the packed form, at odd addresses, and compares with the naive result.
+fn check<T: Copy + PartialEq + Debug>(
+    handle: u32,
+    datatype: &Datatype,
+    a: &[T],
+    b: &[T],
+    naive: impl Fn(T, T) -> T,
+) {
+    let count = a.len().min(b.len());
+    let bytes = count * size_of::<T>();
+    let (mut input, mut inout) = (vec![0xEEu8; bytes + 3], vec![0xEEu8; bytes + 3]);
+    let mut packed = inout.clone();
+    let (mut a, mut b) = (a[..count].to_vec(), b[..count].to_vec());
+    raw(&mut input).offset(1).copy_from(raw(&mut a), bytes);
+    raw(&mut inout).offset(1).copy_from(raw(&mut b), bytes);
+    raw(&mut packed).offset(1).copy_from(raw(&mut b), bytes);
+    op(handle).apply(datatype, raw(&mut input).offset(1), raw(&mut inout).offset(1), count as u64).unwrap();
+    op(handle)
+        .apply_packed(datatype, Source::from(&input[1..1 + bytes]), raw(&mut packed).offset(1), count as u64)
+        .unwrap();
+    assert_eq!(inout, packed);
+    assert_eq!((inout[0], &inout[bytes + 1..]), (0xEE, &[0xEE, 0xEE][..]));
+    let expected: Vec<T> = a.iter().zip(&b).map(|(a, b)| naive(*a, *b)).collect();
+    let mut got = b;
+    raw(&mut got).copy_from(raw(&mut inout).offset(1), bytes);
+    assert_eq!(got, expected, "{} on {datatype:?}", op(handle).name());
+}
+
+macro_rules! integers {
+    ($name:ident, $rust:ty) => {
+        proptest! {
+            #[test]
+            fn $name(a in prop::collection::vec(any::<$rust>(), 0..70), b in prop::collection::vec(any::<$rust>(), 70)) {
+                let t = Datatype::of::<$rust>();
+                check(SUM, &t, &a, &b, |a, b| a.wrapping_add(b));
+                check(PROD, &t, &a, &b, |a, b| a.wrapping_mul(b));
+                check(MAX, &t, &a, &b, |a, b| a.max(b));
+                check(MIN, &t, &a, &b, |a, b| a.min(b));
+                check(BAND, &t, &a, &b, |a, b| a & b);
+                check(BOR, &t, &a, &b, |a, b| a | b);
+                check(BXOR, &t, &a, &b, |a, b| a ^ b);
+                check(LAND, &t, &a, &b, |a, b| (a != 0 && b != 0) as $rust);
+                check(LOR, &t, &a, &b, |a, b| (a != 0 || b != 0) as $rust);
+                check(LXOR, &t, &a, &b, |a, b| ((a != 0) != (b != 0)) as $rust);
+                check(REPLACE, &t, &a, &b, |a, _| a);
+                check(NO_OP, &t, &a, &b, |_, b| b);
+            }
+        }
+    };
+}
+integers!(signed_8, i8);
+integers!(unsigned_8, u8);
+integers!(signed_16, i16);
+integers!(unsigned_16, u16);
+integers!(signed_32, i32);
+integers!(unsigned_32, u32);
+integers!(signed_64, i64);
+integers!(unsigned_64, u64);
+
+proptest! {
+    #[test]
+    fn floating(a in prop::collection::vec(-1e9f64..1e9, 0..70), b in prop::collection::vec(-1e9f64..1e9, 70)) {
+        let t = Datatype::of::<f64>();
+        check(SUM, &t, &a, &b, |a, b| a + b);
+        check(PROD, &t, &a, &b, |a, b| a * b);
+        check(MAX, &t, &a, &b, f64::max);
+        check(MIN, &t, &a, &b, f64::min);
+        let (a, b): (Vec<f32>, Vec<f32>) = a.iter().zip(&b).map(|(a, b)| (*a as f32, *b as f32)).unzip();
+        check(SUM, &Datatype::of::<f32>(), &a, &b, |a, b| a + b);
+        check(MAX, &builtin(0x21a), &a, &b, f32::max);
+    }
+
+    #[test]
+    fn complex(a in prop::collection::vec(any::<[f32; 2]>(), 0..40), b in prop::collection::vec(any::<[f32; 2]>(), 40)) {
+        let bits = |z: [f32; 2]| z.map(|x| if x.is_nan() { f32::NAN.to_bits() } else { x.to_bits() });
+        let sum = |a: [f32; 2], b: [f32; 2]| [a[0] + b[0], a[1] + b[1]];
+        let product = |a: [f32; 2], b: [f32; 2]| [a[0] * b[0] - a[1] * b[1], a[0] * b[1] + a[1] * b[0]];
+        for (handle, naive) in [(SUM, sum as fn([f32; 2], [f32; 2]) -> [f32; 2]), (PROD, product)] {
+            let (mut input, mut inout) = (a.clone(), b.clone());
+            op(handle).apply(&builtin(0x212), raw(&mut input), raw(&mut inout), a.len() as u64).unwrap();
+            for (i, (a, b)) in a.iter().zip(&b).enumerate() {
+                prop_assert_eq!(bits(inout[i]), bits(naive(*a, *b)));
+            }
+            prop_assert_eq!(&inout[a.len()..].iter().map(|z| bits(*z)).collect::<Vec<_>>(),
+                &b[a.len()..].iter().map(|z| bits(*z)).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn located(list in prop::collection::vec((-3i32..3, 0i32..9, -3i32..3, 0i32..9), 0..50)) {
+        for (handle, better) in [(MINLOC, i32::lt as fn(&i32, &i32) -> bool), (MAXLOC, i32::gt)] {
+            let naive = |a: (i32, i32), b: (i32, i32)| match (better(&a.0, &b.0), better(&b.0, &a.0)) {
+                (true, _) => a,
+                (_, true) => b,
+                _ => (a.0, a.1.min(b.1)),
+            };
+            let a: Vec<[i32; 2]> = list.iter().map(|x| [x.0, x.1]).collect();
+            let b: Vec<[i32; 2]> = list.iter().map(|x| [x.2, x.3]).collect();
+            check(handle, &builtin(0x22b), &a, &b, |a, b| naive((a[0], a[1]), (b[0], b[1])).into());
+        }
+    }
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct DoubleInt {
+    value: f64,
+    index: i32,
+    /// What C leaves undefined; no reduction may touch it.
+    padding: u32,
+}
+
+#[test]
+fn pairs_with_padding_are_reduced_from_arrays_and_packed_streams() {
+    let pair = |value: f64, index| DoubleInt { value, index, padding: 0xDEAD_BEEF };
+    // More than one portion of the temporary.
+    let count = 5000;
+    let mut input: Vec<DoubleInt> = (0..count).map(|i| pair(f64::from(i % 7), i)).collect();
+    let start: Vec<DoubleInt> = (0..count).map(|i| pair(f64::from(i % 5), 1)).collect();
+    let expected: Vec<DoubleInt> = (0..count)
+        .map(|i| match ((i % 7), (i % 5)) {
+            (a, b) if a > b => pair(f64::from(a), i),
+            (a, b) if a < b => pair(f64::from(b), 1),
+            (_, b) => pair(f64::from(b), i.min(1)),
+        })
+        .collect();
+    let datatype = builtin(0x229);
+    let mut inout = start.clone();
+    op(MAXLOC).apply(&datatype, raw(&mut input), raw(&mut inout), count as u64).unwrap();
+    assert_eq!(inout, expected);
+    let mut packed = vec![0u8; 12 * count as usize];
+    Segment::new(raw(&mut input), count as u64, &datatype).pack(Sink::from(&mut packed[..]));
+    let mut inout = start;
+    op(MAXLOC).apply_packed(&datatype, Source::from(&packed[..]), raw(&mut inout), count as u64).unwrap();
+    assert_eq!(inout, expected);
+    assert!(
+        op(MAXLOC)
+            .apply_packed(&datatype, Source::from(&packed[1..]), raw(&mut inout), count as u64)
+            .is_err()
+    );
+}
+
+#[test]
+fn user_operations_see_whole_elements_of_derived_types() {
+    // Every second integer of four, beginning with the second: [_, x, _, y].
+    let datatype = Datatype::hindexed(&[1, 1], &[4, 12], &Datatype::of::<i32>()).unwrap();
+    let datatype = Datatype::resized(&datatype, 0, 16).unwrap();
+    let add = Op::user(
+        |input, inout, count, datatype| {
+            for i in 0..count as isize {
+                for at in [4, 12] {
+                    let at = i * datatype.extent() as isize + at;
+                    let (mut a, mut b) = ([0u8; 4], [0u8; 4]);
+                    input.copy_out(at, Sink::from(&mut a[..]));
+                    inout.copy_out(at, Sink::from(&mut b[..]));
+                    let sum = i32::from_ne_bytes(a) - 2 * i32::from_ne_bytes(b);
+                    inout.copy_in(at, Source::from(&sum.to_ne_bytes()[..]));
+                }
+            }
+        },
+        false,
+    );
+    assert!(!add.is_commutative() && op(SUM).is_commutative());
+    let count = 3000i32;
+    let mut input: Vec<i32> = (0..4 * count).collect();
+    let mut inout = vec![1i32; 4 * count as usize];
+    let expected: Vec<i32> = (0..4 * count).map(|i| if i % 2 == 1 { i - 2 } else { 1 }).collect();
+    let mut packed = vec![0u8; 8 * count as usize];
+    Segment::new(raw(&mut input), count as u64, &datatype).pack(Sink::from(&mut packed[..]));
+    add.apply_packed(&datatype, Source::from(&packed[..]), raw(&mut inout), count as u64).unwrap();
+    assert_eq!(inout, expected);
+    inout.fill(1);
+    add.apply(&datatype, raw(&mut input), raw(&mut inout), count as u64).unwrap();
+    assert_eq!(inout, expected);
+}
+
+#[test]
+fn logical_values_and_half_precision() {
+    let (a, b) = ([0u8, 0, 7, 1], [0u8, 3, 0, 1]);
+    check(LAND, &builtin(0x238), &a, &b, |a, b| (a != 0 && b != 0) as u8);
+    check(LXOR, &builtin(0x238), &a, &b, |a, b| ((a != 0) ^ (b != 0)) as u8);
+    let wide = |x: [u8; 4]| x.map(u32::from);
+    check(LOR, &builtin(0x218), &wide(a), &wide(b), |a, b| (a != 0 || b != 0) as u32);
+    // 1.5 + 2.25 = 3.75, -4 + 0.5 = -3.5
+    let (a, b) = ([0x3e00u16, 0xc400], [0x4080u16, 0x3800]);
+    check(SUM, &builtin(0x2ca), &a, &b, |a, _| if a == 0x3e00 { 0x4380 } else { 0xc300 });
+    check(MAX, &builtin(0x2ca), &a, &b, |_, b| b);
+}
+
+#[test]
+fn operations_on_the_wrong_types_are_refused_by_name() {
+    let (mut a, mut b) = ([1u8; 64], [2u8; 64]);
+    let vector = Datatype::contiguous(2, &Datatype::of::<i32>()).unwrap();
+    for (handle, datatype, word) in [
+        (SUM, builtin(0x243), "MPI_SUM on MPI_CHAR"),
+        (BAND, builtin(0x214), "MPI_BAND on MPI_DOUBLE"),
+        (MAXLOC, builtin(0x209), "MPI_MAXLOC on MPI_INT"),
+        (MAX, builtin(0x216), "MPI_MAX on MPI_C_DOUBLE_COMPLEX"),
+        (LAND, builtin(0x214), "MPI_LAND on MPI_DOUBLE"),
+        (SUM, vector, "MPI_SUM on the derived type"),
+    ] {
+        let error = op(handle).apply(&datatype, raw(&mut a), raw(&mut b), 1).unwrap_err();
+        assert_eq!(error.class(), ErrorClass::Op);
+        assert!(error.to_string().contains(word), "{error}");
+    }
+    assert_eq!(b, [2; 64]);
+    assert!(Op::from_abi(0x20).is_none());
+    assert_eq!(op(SUM).abi_handle(), Some(SUM));
+}
+
+#[test]
+fn every_number_of_the_typed_api_is_its_datatype() {
+    fn matches<T: Equivalence>() {
+        let datatype = Datatype::of::<T>();
+        assert_eq!((datatype.size(), datatype.extent()), (size_of::<T>() as u64, size_of::<T>() as i64));
+        assert_eq!(datatype.abi_handle(), Some(T::ABI_HANDLE));
+    }
+    matches::<i8>();
+    matches::<u8>();
+    matches::<i16>();
+    matches::<u16>();
+    matches::<i32>();
+    matches::<u32>();
+    matches::<i64>();
+    matches::<u64>();
+    matches::<isize>();
+    matches::<usize>();
+    matches::<f32>();
+    matches::<f64>();
+}

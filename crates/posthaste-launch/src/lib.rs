@@ -1,0 +1,11 @@
+//! The tools that start and build message-passing programs: `mpiexec`, `mpicc`, `mpicxx`.
+//!
+//! Rooms: [`options`] (the command line of mpiexec, pure) → [`mpiexec`] (a small program over
+//! `posthaste_pmi::spawn`); [`wrapper`] (the compiler commands).
+#![forbid(unsafe_code)]
+
+pub mod options;
+
+pub mod mpiexec;
+
+pub mod wrapper;

@@ -1,0 +1,531 @@
+//! The command line of mpiexec.
+//!
+//! Called by `mpiexec`; pure, apart from what it is given. What must stay true: options with one dash and with
+//! two are the same, what follows the name of a program belongs to the program, and every mistake is one clear
+//! sentence. The options are those of MPI-5.0 §11.1.5 and the common ones of MPICH's and Open MPI's commands; those
+//! that ask for what this version does not do are accepted with a warning if the program still runs rightly.
+
+use posthaste_pmi::spawn::{Bind, Job, Program};
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Most ranks in a job: beyond it is a mistake, not a job for one host.
+const MOST_RANKS: usize = 1 << 16;
+
+/// What the user wants.
+#[derive(Clone, Debug)]
+pub enum Wish {
+    /// Run a job.
+    Run(Box<Request>),
+    /// The help text.
+    Help,
+    /// Name and version.
+    Version,
+}
+
+/// A job, and how it is to be shown.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// What to start.
+    pub job: Job,
+    /// Put `[rank] ` in front of each line.
+    pub label: bool,
+    /// Print the sums of the counters at the end.
+    pub counters: bool,
+    /// Sentences about options that have no effect.
+    pub warnings: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Count,
+    Env,
+    EnvList,
+    EnvNone,
+    EnvAll,
+    Directory,
+    GlobalEnv,
+    GlobalEnvList,
+    GlobalEnvNone,
+    GlobalEnvAll,
+    Export,
+    Label,
+    Timeout,
+    BindTo,
+    Hosts,
+    HostFile,
+    Counters,
+    Help,
+    Version,
+    /// Nothing to do: it asks for what is so anyway.
+    Accepted,
+    /// It has no effect here, which is worth a warning.
+    Ignored,
+}
+
+struct Known {
+    names: &'static [&'static str],
+    /// Names of its values.
+    values: &'static [&'static str],
+    option: Kind,
+    help: &'static str,
+}
+
+const fn known(
+    names: &'static [&'static str],
+    values: &'static [&'static str],
+    option: Kind,
+    help: &'static str,
+) -> Known {
+    Known { names, values, option, help }
+}
+
+/// Every option; those without a help text are not shown.
+const KNOWN: &[Known] = &[
+    known(&["n", "np", "c"], &["N"], Kind::Count, "start N ranks of the program (default 1)"),
+    known(&["env"], &["NAME", "VALUE"], Kind::Env, "set a variable for this program"),
+    known(&["envlist"], &["A,B,..."], Kind::EnvList, "this program gets only these of our variables"),
+    known(&["envnone"], &[], Kind::EnvNone, "this program gets none of our variables"),
+    known(&["envall"], &[], Kind::EnvAll, "this program gets all our variables (default)"),
+    known(&["wdir", "wd"], &["DIR"], Kind::Directory, "working directory of this program"),
+    known(&["genv"], &["NAME", "VALUE"], Kind::GlobalEnv, "set a variable for all programs"),
+    known(&["genvlist"], &["A,B,..."], Kind::GlobalEnvList, "all programs get only these of our variables"),
+    known(&["genvnone"], &[], Kind::GlobalEnvNone, "no program gets our variables"),
+    known(&["genvall"], &[], Kind::GlobalEnvAll, "all programs get all our variables (default)"),
+    known(&["x"], &["NAME[=VALUE]"], Kind::Export, "export a variable to all programs"),
+    known(
+        &["l", "prepend-rank", "tag-output"],
+        &[],
+        Kind::Label,
+        "put [rank] in front of each line of output",
+    ),
+    known(&["timeout"], &["SECONDS"], Kind::Timeout, "end the job after so long, with exit code 124"),
+    known(
+        &["bind-to"],
+        &["none|core"],
+        Kind::BindTo,
+        "core (default): rank i stays on the i-th usable CPU when there is one for each",
+    ),
+    known(&["counters"], &[], Kind::Counters, "print what the engine counted, summed over the ranks"),
+    known(
+        &["hosts", "host", "H"],
+        &["HOST,..."],
+        Kind::Hosts,
+        "where to run; this version knows this host only",
+    ),
+    known(&["hostfile", "machinefile", "f"], &["FILE"], Kind::HostFile, "the same from a file"),
+    known(&["version", "V"], &[], Kind::Version, "print the version"),
+    known(&["help", "h", "?"], &[], Kind::Help, "print this text"),
+    known(
+        &["oversubscribe", "allow-run-as-root", "use-hwthread-cpus", "nooversubscribe"],
+        &[],
+        Kind::Accepted,
+        "",
+    ),
+    known(&["ppn", "perhost", "npernode", "N", "soft"], &["N"], Kind::Accepted, ""),
+    known(&["mca", "gmca", "prtemca", "pmixmca"], &["NAME", "VALUE"], Kind::Ignored, ""),
+    known(
+        &["map-by", "rank-by", "launcher", "bootstrap", "rmk", "iface", "arch", "path", "file", "usize"],
+        &["VALUE"],
+        Kind::Ignored,
+        "",
+    ),
+    known(&["verbose", "v", "q", "quiet", "display-map", "report-bindings"], &[], Kind::Ignored, ""),
+];
+
+/// What the command line is read against.
+#[derive(Clone, Debug)]
+pub struct Surroundings {
+    /// Our environment.
+    pub environment: Vec<(OsString, OsString)>,
+    /// Name of this host.
+    pub host: String,
+}
+
+/// Which of our variables a program gets.
+#[derive(Clone, Debug)]
+enum Base {
+    All,
+    None,
+    Only(Vec<OsString>),
+}
+
+impl Base {
+    fn of(&self, ours: &[(OsString, OsString)]) -> Vec<(OsString, OsString)> {
+        match self {
+            Self::All => ours.to_vec(),
+            Self::None => Vec::new(),
+            Self::Only(names) => ours.iter().filter(|(name, _)| names.contains(name)).cloned().collect(),
+        }
+    }
+}
+
+/// One program as the command line says it.
+#[derive(Debug, Default)]
+struct Draft {
+    count: Option<usize>,
+    base: Option<Base>,
+    environment: Vec<(OsString, OsString)>,
+    directory: Option<PathBuf>,
+}
+
+struct Reader<'a> {
+    around: &'a Surroundings,
+    request: Request,
+    base: Base,
+    global: Vec<(OsString, OsString)>,
+    drafts: Vec<(Draft, OsString, Vec<OsString>)>,
+}
+
+/// Reads the arguments, without our own name.
+///
+/// # Errors
+/// One sentence about the first mistake.
+pub fn parse(arguments: impl IntoIterator<Item = OsString>, around: &Surroundings) -> Result<Wish, String> {
+    let mut reader = Reader {
+        around,
+        request: Request::default(),
+        base: Base::All,
+        global: Vec::new(),
+        drafts: Vec::new(),
+    };
+    if let Some((_, seconds)) = around.environment.iter().find(|(name, _)| name == "MPIEXEC_TIMEOUT") {
+        reader.request.job.timeout = Some(seconds_of("MPIEXEC_TIMEOUT", seconds)?);
+    }
+    let mut arguments = arguments.into_iter().peekable();
+    loop {
+        let mut draft = Draft::default();
+        let mut options = 0;
+        while let Some(option) = arguments.next_if(|argument| is_option(argument)) {
+            options += 1;
+            if let Some(wish) = reader.option(&option, &mut arguments, &mut draft)? {
+                return Ok(wish);
+            }
+        }
+        let Some(program) = arguments.next_if(|argument| argument != ":") else {
+            let after = if options > 0 || !reader.drafts.is_empty() { " after the options" } else { "" };
+            return Err(format!("there is no program to run{after}; -help shows the options"));
+        };
+        let own: Vec<OsString> =
+            std::iter::from_fn(|| arguments.next_if(|argument| argument != ":")).collect();
+        reader.drafts.push((draft, program, own));
+        if arguments.next().is_none() {
+            break;
+        }
+    }
+    reader.finish()
+}
+
+fn is_option(argument: &OsStr) -> bool {
+    let bytes = argument.as_encoded_bytes();
+    bytes.len() > 1 && bytes[0] == b'-'
+}
+
+impl Reader<'_> {
+    /// Takes one option with its values.
+    fn option(
+        &mut self,
+        given: &OsStr,
+        rest: &mut impl Iterator<Item = OsString>,
+        draft: &mut Draft,
+    ) -> Result<Option<Wish>, String> {
+        let text = given.to_str().ok_or_else(|| format!("{given:?} is not an option; -help shows them"))?;
+        let name = text.trim_start_matches('-');
+        let (name, attached) = match name.split_once('=') {
+            Some((name, value)) => (name, Some(OsString::from(value))),
+            None => (name, None),
+        };
+        let known = KNOWN
+            .iter()
+            .find(|known| known.names.contains(&name))
+            .ok_or_else(|| format!("there is no option {text:?}; -help shows the options"))?;
+        let mut values: Vec<OsString> = attached.into_iter().collect();
+        if known.values.is_empty() && !values.is_empty() {
+            return Err(format!("-{name} takes no value"));
+        }
+        while values.len() < known.values.len() {
+            let value = rest.next().ok_or_else(|| {
+                format!("-{name} needs {} after it", known.values[values.len()..].join(" and "))
+            })?;
+            // `-env NAME=VALUE` is as good as `-env NAME VALUE`.
+            let pair = values.is_empty() && known.values == ["NAME", "VALUE"];
+            if let Some((left, right)) = value.to_str().and_then(|both| both.split_once('=')).filter(|_| pair)
+            {
+                values = vec![left.into(), right.into()];
+            } else {
+                values.push(value);
+            }
+        }
+        self.apply(known.option, name, values, draft)
+    }
+
+    fn apply(
+        &mut self,
+        option: Kind,
+        name: &str,
+        values: Vec<OsString>,
+        draft: &mut Draft,
+    ) -> Result<Option<Wish>, String> {
+        let mut values = values.into_iter();
+        let first = values.next().unwrap_or_default();
+        let second = values.next().unwrap_or_default();
+        match option {
+            Kind::Count => draft.count = Some(count_of(name, &first)?),
+            Kind::Env => draft.environment.push((first, second)),
+            Kind::EnvList => draft.base = Some(Base::Only(names(&first))),
+            Kind::EnvNone => draft.base = Some(Base::None),
+            Kind::EnvAll => draft.base = Some(Base::All),
+            Kind::Directory => draft.directory = Some(first.into()),
+            Kind::GlobalEnv => self.global.push((first, second)),
+            Kind::GlobalEnvList => self.base = Base::Only(names(&first)),
+            Kind::GlobalEnvNone => self.base = Base::None,
+            Kind::GlobalEnvAll => self.base = Base::All,
+            Kind::Export => self.export(&first)?,
+            Kind::Label => self.request.label = true,
+            Kind::Timeout => self.request.job.timeout = Some(seconds_of("-timeout", &first)?),
+            Kind::BindTo => {
+                self.request.job.bind = match first.to_str() {
+                    Some("none") => Bind::None,
+                    Some("core" | "cpu" | "hwthread") => Bind::Core,
+                    Some(
+                        other @ ("socket" | "numa" | "l3cache" | "l2cache" | "l1cache" | "board" | "user"),
+                    ) => {
+                        self.request
+                            .warnings
+                            .push(format!("-bind-to {other} has no effect here: ranks are not bound"));
+                        Bind::None
+                    }
+                    _ => return Err(format!("-bind-to {first:?} is not known, expected none or core")),
+                }
+            }
+            Kind::Hosts => self.check_hosts(name, &first.to_string_lossy(), ',')?,
+            Kind::HostFile => {
+                let list = std::fs::read_to_string(&first).map_err(|why| {
+                    format!("cannot read the host file {:?}: {why}", first.to_string_lossy())
+                })?;
+                self.check_hosts(name, &list, '\n')?;
+            }
+            Kind::Counters => self.request.counters = true,
+            Kind::Help => return Ok(Some(Wish::Help)),
+            Kind::Version => return Ok(Some(Wish::Version)),
+            Kind::Accepted => {}
+            Kind::Ignored => {
+                let values: String = [first, second]
+                    .iter()
+                    .filter(|value| !value.is_empty())
+                    .map(|value| format!(" {}", value.to_string_lossy()))
+                    .collect();
+                self.request.warnings.push(format!("-{name}{values} has no effect here"));
+            }
+        }
+        Ok(None)
+    }
+
+    /// `-x NAME` or `-x NAME=VALUE`.
+    fn export(&mut self, given: &OsStr) -> Result<(), String> {
+        if let Some((name, value)) = given.to_str().and_then(|both| both.split_once('=')) {
+            self.global.push((name.into(), value.into()));
+            return Ok(());
+        }
+        let found = self.around.environment.iter().find(|(name, _)| name == given).cloned();
+        let found =
+            found.ok_or_else(|| format!("-x {}: there is no such variable", given.to_string_lossy()))?;
+        self.global.push(found);
+        Ok(())
+    }
+
+    fn check_hosts(&self, option: &str, list: &str, separator: char) -> Result<(), String> {
+        let own = self.around.host.as_str();
+        let short = own.split('.').next().unwrap_or(own);
+        for entry in list.split(separator) {
+            // `host`, `host:4`, `host slots=4`, with comments in files.
+            let entry = entry.split('#').next().unwrap_or_default().trim();
+            let host = entry.split_whitespace().next().unwrap_or_default();
+            let name = if host.starts_with("::") { host } else { host.split(':').next().unwrap_or_default() };
+            let local = ["", "localhost", "::1", own, short].contains(&name) || name.starts_with("127.");
+            if !local {
+                return Err(format!(
+                    "-{option} names {name:?}, but this version starts processes on this host ({own}) only"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<Wish, String> {
+        let ours = &self.around.environment;
+        let common = |base: &Base| -> BTreeMap<OsString, OsString> {
+            base.of(ours).into_iter().chain(self.global.iter().cloned()).collect()
+        };
+        self.request.job.environment = common(&self.base).into_iter().collect();
+        let mut ranks = 0usize;
+        for (draft, name, arguments) in self.drafts {
+            let mut environment: Vec<_> = draft.base.iter().flat_map(&common).collect();
+            environment.extend(draft.environment);
+            let count = draft.count.unwrap_or(1);
+            ranks += count;
+            self.request.job.programs.push(Program {
+                count,
+                name,
+                arguments,
+                environment,
+                replaces_environment: draft.base.is_some(),
+                directory: draft.directory,
+            });
+        }
+        if ranks > MOST_RANKS {
+            return Err(format!("{ranks} ranks are more than the {MOST_RANKS} that one host can run"));
+        }
+        Ok(Wish::Run(Box::new(self.request)))
+    }
+}
+
+fn names(list: &OsStr) -> Vec<OsString> {
+    list.to_string_lossy().split(',').map(|name| OsString::from(name.trim())).collect()
+}
+
+fn count_of(option: &str, value: &OsStr) -> Result<usize, String> {
+    let text = value.to_string_lossy();
+    match text.trim().parse::<usize>() {
+        Ok(0) => Err(format!("-{option} 0: the number of ranks must be 1 or more")),
+        Ok(count) if count > MOST_RANKS => {
+            Err(format!("-{option} {count}: more than the {MOST_RANKS} ranks that one host can run"))
+        }
+        Ok(count) => Ok(count),
+        Err(_) => Err(format!("-{option} {text}: not a number, expected how many ranks to start")),
+    }
+}
+
+fn seconds_of(name: &str, value: &OsStr) -> Result<Duration, String> {
+    let text = value.to_string_lossy();
+    let seconds = text.trim().parse::<f64>().ok().filter(|&seconds| seconds > 0.0);
+    seconds
+        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+        .ok_or_else(|| format!("{name} {text}: expected a number of seconds above 0"))
+}
+
+/// The help text of `name`.
+pub fn help(name: &str) -> String {
+    let mut text = format!(
+        "usage: {name} [options] program [arguments] [: [options] program [arguments]]...\n\n\
+         Starts the ranks of a message-passing job on this host and waits for them.\n\
+         Options have one dash or two.\n\n"
+    );
+    for known in KNOWN.iter().filter(|known| !known.help.is_empty()) {
+        let names: Vec<String> = known.names.iter().map(|name| format!("-{name}")).collect();
+        let left = format!("{} {}", names.join(", "), known.values.join(" "));
+        text.push_str(&format!("  {:<38} {}\n", left.trim_end(), known.help));
+    }
+    text.push_str(
+        "\nExit code: 0, or that of the first rank that failed (128 + number for a signal), the code given to\n\
+         MPI_Abort, 124 after -timeout, 127 when there is no such program.\n\
+         When a rank fails the others are asked to end (SIGTERM), and killed a second later.\n\
+         SIGINT and SIGTERM are passed on to the ranks; a second SIGINT kills them.\n\
+         Lines of output are kept whole up to 4 MiB. Standard input goes to rank 0.\n",
+    );
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn around() -> Surroundings {
+        let pair = |name: &str, value: &str| (OsString::from(name), OsString::from(value));
+        Surroundings {
+            environment: vec![pair("PATH", "/bin"), pair("HOME", "/root"), pair("LANG", "C")],
+            host: "node7.cluster".into(),
+        }
+    }
+
+    fn read(line: &str) -> Result<Request, String> {
+        match parse(line.split_whitespace().map(OsString::from), &around())? {
+            Wish::Run(request) => Ok(*request),
+            other => Err(format!("{other:?}")),
+        }
+    }
+
+    fn variables(pairs: &[(OsString, OsString)]) -> String {
+        pairs.iter().map(|(name, value)| format!("{}={};", name.display(), value.display())).collect()
+    }
+
+    #[test]
+    fn options_have_one_dash_or_two_and_end_at_the_program() {
+        for line in ["-n 4 prog -n 9 --x", "--np 4 prog -n 9 --x", "-np=4 prog -n 9 --x"] {
+            let request = read(line).unwrap();
+            let program = &request.job.programs[0];
+            assert_eq!((program.count, program.name.to_str()), (4, Some("prog")));
+            assert_eq!(program.arguments, ["-n", "9", "--x"]);
+        }
+        assert_eq!(read("prog").unwrap().job.programs[0].count, 1);
+    }
+
+    #[test]
+    fn several_programs_are_parted_by_colons() {
+        let request = read("-n 2 -wdir /tmp -env A 1 a b : -n 3 -genv C 3 c").unwrap();
+        let [first, second] = &request.job.programs[..] else { panic!() };
+        assert_eq!((first.count, second.count), (2, 3));
+        assert_eq!(variables(&first.environment), "A=1;");
+        assert_eq!(first.directory.as_deref(), Some(std::path::Path::new("/tmp")));
+        assert_eq!(variables(&request.job.environment), "C=3;HOME=/root;LANG=C;PATH=/bin;");
+    }
+
+    #[test]
+    fn the_environment_is_chosen() {
+        assert_eq!(variables(&read("-genvnone -x LANG a").unwrap().job.environment), "LANG=C;");
+        let listed = read("-genvlist PATH,NONE -x B=x=y a").unwrap();
+        assert_eq!(variables(&listed.job.environment), "B=x=y;PATH=/bin;");
+        let own = read("-genv G 1 -envlist LANG -env E=2 a").unwrap();
+        assert!(own.job.programs[0].replaces_environment);
+        assert_eq!(variables(&own.job.programs[0].environment), "G=1;LANG=C;E=2;");
+        assert!(read("-x NONE a").unwrap_err().contains("no such variable"));
+    }
+
+    #[test]
+    fn mistakes_are_sentences() {
+        for (line, part) in [
+            ("", "no program"),
+            ("-n 2", "no program to run after the options"),
+            ("-n 0 a", "-n 0"),
+            ("-n two a", "not a number"),
+            ("-n -1 a", "not a number"),
+            ("-n", "-n needs N"),
+            ("-env A", "-env needs VALUE"),
+            ("-np 70000 a", "more than"),
+            ("-frobnicate a", "\"-frobnicate\""),
+            ("-l=3 a", "takes no value"),
+            ("-bind-to moon a", "moon"),
+            ("-timeout 0 a", "-timeout 0"),
+            ("-timeout x a", "-timeout x"),
+            ("-hosts localhost,elsewhere a", "\"elsewhere\""),
+            ("-hostfile /no/such a", "/no/such"),
+            ("-n 1 a :", "no program"),
+        ] {
+            let said = read(line).unwrap_err();
+            assert!(said.contains(part), "{line:?}: {said}");
+        }
+    }
+
+    #[test]
+    fn what_others_offer_is_accepted() {
+        let request = read(
+            "--oversubscribe --allow-run-as-root -ppn 2 -hosts localhost:4,node7,127.0.0.1 --bind-to none --mca btl self a",
+        );
+        let request = request.unwrap();
+        assert_eq!(request.job.bind, Bind::None);
+        assert_eq!(request.warnings, ["-mca btl self has no effect here"]);
+        assert!(read("-l -counters -timeout 2.5 a").unwrap().label);
+    }
+
+    #[test]
+    fn the_help_names_every_option_once() {
+        assert!(help("mpiexec").contains("-n, -np, -c N"));
+        let mut names: Vec<_> = KNOWN.iter().flat_map(|known| known.names).collect();
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), count);
+    }
+}

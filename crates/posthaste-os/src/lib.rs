@@ -1,0 +1,11 @@
+//! Everything of posthaste that talks to the operating system or to memory shared between processes.
+//! All `unsafe` of that kind is here, behind safe functions; see ARCHITECTURE.md for the arrows between crates.
+pub mod machine;
+pub mod mem;
+pub mod node;
+pub mod peer_copy;
+pub mod pool;
+pub mod process;
+pub mod ring;
+pub mod sync;
+pub mod wake;

@@ -1,0 +1,95 @@
+//! Facts about this machine and about what this process may use of it.
+//!
+//! Called by `core::wait` (spin or yield), by the launcher (binding) and by `core::world` (host name).
+
+use std::time::Duration;
+
+/// CPUs in this process's affinity mask, in order.
+pub fn affinity() -> Vec<usize> {
+    // SAFETY: an all-zero `cpu_set_t` is a valid empty set; the kernel fills at most `size_of` bytes of it.
+    let set = unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        if libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &mut set) != 0 {
+            return vec![0];
+        }
+        set
+    };
+    // SAFETY: `cpu` stays below CPU_SETSIZE, the number of bits in the set.
+    (0..libc::CPU_SETSIZE as usize).filter(|cpu| unsafe { libc::CPU_ISSET(*cpu, &set) }).collect()
+}
+
+/// Confines this process to one CPU; false when the system refuses.
+pub fn pin(cpu: usize) -> bool {
+    if cpu >= libc::CPU_SETSIZE as usize {
+        return false;
+    }
+    // SAFETY: an all-zero set is valid and `cpu` is one of its bits.
+    unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        libc::CPU_SET(cpu, &mut set);
+        libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &set) == 0
+    }
+}
+
+/// How many CPUs this process can really keep busy: its affinity mask, cut by the control group's quota.
+pub fn usable_cpus() -> usize {
+    let by_mask = affinity().len().max(1);
+    match quota() {
+        Some(by_quota) => by_mask.min(by_quota.ceil().max(1.0) as usize),
+        None => by_mask,
+    }
+}
+
+/// CPUs' worth of time that the control group grants, if it limits it.
+fn quota() -> Option<f64> {
+    let groups = std::fs::read_to_string("/proc/self/cgroup").ok()?;
+    // Version 2 has one line `0::/path`; a container often sees its own group as `/`.
+    let path = groups.lines().find_map(|line| line.strip_prefix("0::"))?;
+    let limit = std::fs::read_to_string(format!("/sys/fs/cgroup{path}/cpu.max"))
+        .or_else(|_| std::fs::read_to_string("/sys/fs/cgroup/cpu.max"))
+        .ok()?;
+    parse_quota(&limit)
+}
+
+/// Parses `cpu.max`: `max 100000` or `<µs of CPU> <µs of period>`.
+fn parse_quota(text: &str) -> Option<f64> {
+    let (quota, period) = text.trim().split_once(' ')?;
+    Some(quota.parse::<f64>().ok()? / period.parse::<f64>().ok().filter(|p| *p > 0.0)?)
+}
+
+/// This host's name as the kernel knows it; never looked up on a network.
+pub fn host_name() -> String {
+    std::fs::read_to_string("/proc/sys/kernel/hostname")
+        .map(|name| name.trim().to_owned())
+        .unwrap_or_else(|_| "localhost".to_owned())
+}
+
+/// Gives the CPU to whoever else is runnable.
+#[inline]
+pub fn yield_now() {
+    // SAFETY: takes no arguments, touches no memory.
+    unsafe { libc::sched_yield() };
+}
+
+/// Time since an arbitrary start, never going back.
+#[inline]
+pub fn now() -> Duration {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is a valid place for the answer.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut time) };
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotas() {
+        assert_eq!(parse_quota("max 100000\n"), None);
+        assert_eq!(parse_quota("150000 100000\n"), Some(1.5));
+        assert_eq!(parse_quota("1 0"), None);
+        assert!(usable_cpus() >= 1);
+        assert!(!host_name().is_empty());
+    }
+}

@@ -1,0 +1,154 @@
+//! Views of memory that may be shared with another process.
+//!
+//! Called by every room that moves payload bytes; calls nothing. A peer may write shared memory at any
+//! time, so payload is never seen as `&[u8]`: it is copied through [`Source`] and [`Sink`], which know
+//! their bounds. A private slice converts into either for free.
+
+use std::marker::PhantomData;
+
+/// Bytes to copy from: a private slice or a piece of shared memory. Length is checked on every copy.
+#[derive(Clone, Copy, Debug)]
+pub struct Source<'a> {
+    ptr: *const u8,
+    len: usize,
+    memory: PhantomData<&'a [u8]>,
+}
+
+/// Bytes to copy to: a private slice or a piece of shared memory. Length is checked on every copy.
+#[derive(Debug)]
+pub struct Sink<'a> {
+    ptr: *mut u8,
+    len: usize,
+    memory: PhantomData<&'a mut [u8]>,
+}
+
+impl<'a> From<&'a [u8]> for Source<'a> {
+    #[inline]
+    fn from(bytes: &'a [u8]) -> Self {
+        Self { ptr: bytes.as_ptr(), len: bytes.len(), memory: PhantomData }
+    }
+}
+
+impl<'a> From<&'a mut [u8]> for Sink<'a> {
+    #[inline]
+    fn from(bytes: &'a mut [u8]) -> Self {
+        Self { ptr: bytes.as_mut_ptr(), len: bytes.len(), memory: PhantomData }
+    }
+}
+
+impl<'a> Source<'a> {
+    /// A source over raw memory.
+    ///
+    /// # Safety
+    /// `ptr..ptr + len` stays mapped and readable for `'a`. Another process may write it meanwhile.
+    #[inline]
+    pub unsafe fn from_raw(ptr: *const u8, len: usize) -> Self {
+        Self { ptr, len, memory: PhantomData }
+    }
+    /// Number of bytes.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+    /// Whether there are no bytes.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+    /// Address of the first byte, for `unsafe` copies in `posthaste-core::buffer`.
+    #[inline]
+    pub fn as_ptr(&self) -> *const u8 {
+        self.ptr
+    }
+    /// The first `at` bytes and the rest; `at` beyond the end is cut to the end.
+    #[inline]
+    pub fn split_at(self, at: usize) -> (Self, Self) {
+        let at = at.min(self.len);
+        // `at <= len`: both halves lie inside the original range.
+        let rest = Self { ptr: self.ptr.wrapping_add(at), len: self.len - at, memory: PhantomData };
+        (Self { len: at, ..self }, rest)
+    }
+    /// Copies as many bytes as both sides hold, returns how many.
+    #[inline]
+    pub fn copy_to(&self, to: &mut [u8]) -> usize {
+        let n = self.len.min(to.len());
+        // SAFETY: `n` is within both ranges; `from_raw`/`From` established that they are mapped, and a
+        // private `&mut [u8]` cannot overlap memory that others see.
+        unsafe { std::ptr::copy_nonoverlapping(self.ptr, to.as_mut_ptr(), n) };
+        n
+    }
+    /// A private copy of all bytes.
+    pub fn to_vec(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(self.len);
+        // SAFETY: `len` bytes are mapped (`from_raw`/`From`), the new vector has room for them, and they
+        // are initialised by the copy before `set_len`.
+        unsafe {
+            std::ptr::copy_nonoverlapping(self.ptr, bytes.as_mut_ptr(), self.len);
+            bytes.set_len(self.len);
+        }
+        bytes
+    }
+}
+
+impl<'a> Sink<'a> {
+    /// A sink over raw memory.
+    ///
+    /// # Safety
+    /// `ptr..ptr + len` stays mapped and writable for `'a`, and nobody in this process holds a reference
+    /// into it.
+    #[inline]
+    pub unsafe fn from_raw(ptr: *mut u8, len: usize) -> Self {
+        Self { ptr, len, memory: PhantomData }
+    }
+    /// Number of bytes.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+    /// Whether there are no bytes.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+    /// Address of the first byte, for `unsafe` copies in `posthaste-core::buffer`.
+    #[inline]
+    pub fn as_mut_ptr(&mut self) -> *mut u8 {
+        self.ptr
+    }
+    /// The first `at` bytes and the rest; `at` beyond the end is cut to the end.
+    #[inline]
+    pub fn split_at(self, at: usize) -> (Self, Self) {
+        let at = at.min(self.len);
+        let rest = Self { ptr: self.ptr.wrapping_add(at), len: self.len - at, memory: PhantomData };
+        (Self { len: at, ..self }, rest)
+    }
+    /// Borrows the same bytes for a shorter time.
+    #[inline]
+    pub fn reborrow(&mut self) -> Sink<'_> {
+        Sink { ptr: self.ptr, len: self.len, memory: PhantomData }
+    }
+    /// Copies as many bytes as both sides hold, returns how many.
+    #[inline]
+    pub fn copy_from(&mut self, from: &[u8]) -> usize {
+        let n = self.len.min(from.len());
+        // SAFETY: as in `Source::copy_to`.
+        unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), self.ptr, n) };
+        n
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn copies_are_cut_to_the_shorter_side() {
+        let mut to = [0u8; 3];
+        assert_eq!(Source::from(&[1u8, 2, 3, 4][..]).copy_to(&mut to), 3);
+        assert_eq!(to, [1, 2, 3]);
+        assert_eq!(Sink::from(&mut to[..]).copy_from(&[9]), 1);
+        assert_eq!(to, [9, 2, 3]);
+        let (a, b) = Source::from(&to[..]).split_at(7);
+        assert_eq!((a.len(), b.len()), (3, 0));
+    }
+}

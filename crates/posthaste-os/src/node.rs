@@ -1,0 +1,403 @@
+//! The node segment: the memory that the ranks of one host and their launcher share.
+//!
+//! Made by the launcher (or by the first rank under a foreign launcher) as a memfd, inherited or attached by
+//! descriptor. Called by the launcher, by `core::method::shm` and by `core::wait`; calls nothing of ours.
+//! What must stay true: every shared word has one writer or is claimed by an atomic operation; all memory is
+//! reserved at creation, so that a full system is an error here and never SIGBUS later; fresh memory is zero
+//! and zero is a valid state of everything.
+//!
+//! ```text
+//! header | rank blocks | ring heads (to, from) | ring cells (to, from) | copy buffers (to)
+//! ```
+
+use std::ffi::CString;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// First word of every node segment.
+const MAGIC: u64 = 0x7073_7468_7374_0001;
+const PAGE: usize = 4096;
+const LINE: usize = 64;
+const RANK_BLOCK: usize = 1024;
+/// Words of the active-ring bitmap; source `s` uses bit `s % ACTIVE_BITS`.
+pub const ACTIVE_WORDS: usize = 6;
+/// Number of distinct bits in the active-ring bitmap.
+pub const ACTIVE_BITS: usize = ACTIVE_WORDS * 64;
+/// Number of counters per rank.
+pub const COUNTERS: usize = 64;
+
+/// How far a rank has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Life {
+    /// Not initialised (or not a message-passing program at all).
+    Absent = 0,
+    /// Between initialisation and finalisation.
+    Inside = 1,
+    /// Finalised.
+    Finalised = 2,
+    /// Asked for the job's end.
+    Aborted = 3,
+}
+
+/// Places and sizes within the segment, a pure function of the number of ranks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Layout {
+    ranks: usize,
+    ring_cells: usize,
+    buffers: usize,
+    buffer_bytes: usize,
+    heads: usize,
+    cells: usize,
+    pool: usize,
+    total: usize,
+}
+
+/// Control lines in front of each copy buffer: one the sender writes, one the receiver writes.
+pub(crate) const BUFFER_CONTROL: usize = 2 * LINE;
+
+impl Layout {
+    fn new(ranks: usize) -> Self {
+        // 64 ranks in an all-to-all have to fit into 64 MiB, so rings shrink as the number of pairs grows.
+        let ring_cells = match ranks {
+            0..=16 => 256,
+            17..=32 => 128,
+            33..=64 => 64,
+            65..=128 => 32,
+            _ => 16,
+        };
+        let (buffers, buffer_bytes) = match ranks {
+            0..=4 => (8, 128 << 10),
+            5..=16 => (8, 64 << 10),
+            17..=64 => (4, 64 << 10),
+            _ => (2, 32 << 10),
+        };
+        let page_up = |n: usize| n.next_multiple_of(PAGE);
+        let heads = PAGE + page_up(ranks * RANK_BLOCK);
+        let cells = heads + page_up(ranks * ranks * LINE);
+        let pool = cells + page_up(ranks * ranks * ring_cells * LINE);
+        let total = pool + ranks * page_up(LINE + buffers * (BUFFER_CONTROL + buffer_bytes));
+        Self { ranks, ring_cells, buffers, buffer_bytes, heads, cells, pool, total }
+    }
+}
+
+#[derive(Debug)]
+struct Mapping {
+    base: NonNull<u8>,
+    layout: Layout,
+    fd: OwnedFd,
+}
+
+// SAFETY: the mapping is plain memory; all shared words are reached as atomics, payload through `Source` and
+// `Sink`, whose exclusive use the ring and pool protocols arrange.
+unsafe impl Send for Mapping {}
+// SAFETY: as above.
+unsafe impl Sync for Mapping {}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: `base` and `total` are those of the successful `mmap` in `Node::map`; no view outlives the
+        // `Arc` that holds this value.
+        unsafe { libc::munmap(self.base.as_ptr().cast(), self.layout.total) };
+    }
+}
+
+/// The node segment, mapped. Clones share the mapping.
+#[derive(Clone, Debug)]
+pub struct Node {
+    map: Arc<Mapping>,
+}
+
+impl Node {
+    /// Makes the segment for `ranks` ranks and reserves all of its memory.
+    ///
+    /// # Errors
+    /// What the system said, with the number of bytes needed.
+    pub fn create(ranks: usize) -> io::Result<Self> {
+        let layout = Layout::new(ranks);
+        let name = CString::new("posthaste").map_err(io::Error::other)?;
+        // SAFETY: `name` is a valid C string; the call makes a new descriptor that nobody else owns.
+        let fd = unsafe { libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC) };
+        if fd < 0 {
+            return Err(needed(io::Error::last_os_error(), layout.total));
+        }
+        // SAFETY: `fd` is the fresh descriptor from above.
+        let fd = unsafe { OwnedFd::from_raw_fd(fd) };
+        Self::reserve(fd, layout)
+    }
+
+    /// Makes the segment in a file that already exists and is empty, for launchers that hand nothing down.
+    ///
+    /// # Errors
+    /// What the system said, with the number of bytes needed.
+    pub fn create_in(fd: OwnedFd, ranks: usize) -> io::Result<Self> {
+        Self::reserve(fd, Layout::new(ranks))
+    }
+
+    /// Number of bytes that a segment for `ranks` ranks takes.
+    pub fn bytes_needed(ranks: usize) -> usize {
+        Layout::new(ranks).total
+    }
+
+    fn reserve(fd: OwnedFd, layout: Layout) -> io::Result<Self> {
+        let size = layout.total as libc::off_t;
+        // SAFETY: plain system calls on a descriptor we own.
+        let refused = unsafe { libc::fallocate(fd.as_raw_fd(), 0, 0, size) };
+        if refused != 0 {
+            return Err(needed(io::Error::last_os_error(), layout.total));
+        }
+        let node = Self::map(fd, layout)?;
+        node.word32(8).store(layout.ranks as u32, Ordering::Relaxed);
+        // SYNC: pairs with the Acquire load in `attach`: whoever sees the magic sees the rank count.
+        node.word64(0).store(MAGIC, Ordering::Release);
+        Ok(node)
+    }
+
+    /// Maps a segment that somebody else made.
+    ///
+    /// # Errors
+    /// When the descriptor is not a node segment or cannot be mapped.
+    pub fn attach(fd: OwnedFd) -> io::Result<Self> {
+        // The header says how many ranks there are, which says how large the segment is.
+        let header = Self::map(fd.try_clone()?, Layout { total: PAGE, ..Layout::new(0) })?;
+        let file_size = std::fs::File::from(fd.try_clone()?).metadata()?.len();
+        let ranks = if file_size >= PAGE as u64 && header.word64(0).load(Ordering::Acquire) == MAGIC {
+            header.word32(8).load(Ordering::Relaxed) as usize
+        } else {
+            0
+        };
+        let layout = Layout::new(ranks);
+        if ranks == 0 || file_size != layout.total as u64 {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                format!("not a node segment of this version ({file_size} bytes, {ranks} ranks)"),
+            ));
+        }
+        Self::map(fd, layout)
+    }
+
+    fn map(fd: OwnedFd, layout: Layout) -> io::Result<Self> {
+        // A small segment is mapped at once: no page faults on the message path.
+        let populate = if layout.total <= 4 << 20 { libc::MAP_POPULATE } else { 0 };
+        // SAFETY: a fresh shared mapping at an address of the kernel's choice.
+        let base = unsafe {
+            libc::mmap(
+                std::ptr::null_mut(),
+                layout.total,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_SHARED | populate,
+                fd.as_raw_fd(),
+                0,
+            )
+        };
+        if base == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        let base = NonNull::new(base.cast()).ok_or_else(|| io::Error::other("mapped at address 0"))?;
+        Ok(Self { map: Arc::new(Mapping { base, layout, fd }) })
+    }
+
+    /// The descriptor, to be inherited by ranks.
+    pub fn as_fd(&self) -> BorrowedFd<'_> {
+        self.map.fd.as_fd()
+    }
+
+    /// Number of ranks on this host.
+    #[inline]
+    pub fn ranks(&self) -> usize {
+        self.map.layout.ranks
+    }
+
+    /// How far `rank` has come.
+    pub fn life(&self, rank: usize) -> Life {
+        match self.word32(self.block(rank) + 64).load(Ordering::Acquire) {
+            1 => Life::Inside,
+            2 => Life::Finalised,
+            3 => Life::Aborted,
+            _ => Life::Absent,
+        }
+    }
+
+    /// Says how far `rank` has come; only that rank says it.
+    pub fn set_life(&self, rank: usize, life: Life) {
+        self.word32(self.block(rank) + 64).store(life as u32, Ordering::Release);
+    }
+
+    /// Process id of `rank`, 0 before it attached.
+    pub fn pid(&self, rank: usize) -> u32 {
+        self.word32(self.block(rank) + 68).load(Ordering::Acquire)
+    }
+
+    /// Says the process id of `rank`; only that rank says it.
+    pub fn set_pid(&self, rank: usize, pid: u32) {
+        self.word32(self.block(rank) + 68).store(pid, Ordering::Release);
+    }
+
+    /// Where `rank` keeps [`crate::peer_copy::PROBE`] in its own memory, 0 before it attached.
+    pub fn probe_address(&self, rank: usize) -> u64 {
+        self.word64(self.block(rank) + 72).load(Ordering::Acquire)
+    }
+
+    /// Says where the probe word of `rank` is; only that rank says it.
+    pub fn set_probe_address(&self, rank: usize, address: u64) {
+        self.word64(self.block(rank) + 72).store(address, Ordering::Release);
+    }
+
+    /// Number of CPUs that `rank` may use, 0 before it attached.
+    pub fn cpus(&self, rank: usize) -> u32 {
+        self.word32(self.block(rank) + 80).load(Ordering::Acquire)
+    }
+
+    /// Says how many CPUs `rank` may use; only that rank says it.
+    pub fn set_cpus(&self, rank: usize, cpus: u32) {
+        self.word32(self.block(rank) + 80).store(cpus, Ordering::Release);
+    }
+
+    /// Counters of `rank`, written by that rank only; names in `posthaste_core::trace`.
+    pub fn counters(&self, rank: usize) -> &[AtomicU64; COUNTERS] {
+        let at = self.block(rank) + 128;
+        // SAFETY: the block lies within the mapping (`block` checks the rank), is 8-byte aligned, and holds
+        // 64 words that are only ever reached as atomics.
+        unsafe { &*self.at(at).cast() }
+    }
+
+    /// Words that say what `rank` waits for; meanings in `posthaste_core::explain`.
+    pub fn wait_words(&self, rank: usize) -> &[AtomicU64; 32] {
+        let at = self.block(rank) + 128 + COUNTERS * 8;
+        // SAFETY: as in `counters`; 640 + 256 ≤ `RANK_BLOCK`.
+        unsafe { &*self.at(at).cast() }
+    }
+
+    /// The word a sleeper of `rank` sets before it sleeps; senders read it after each message.
+    #[inline]
+    pub(crate) fn sleeping(&self, rank: usize) -> &AtomicU32 {
+        self.word32(self.block(rank))
+    }
+
+    /// The futex word of `rank`.
+    #[inline]
+    pub(crate) fn futex(&self, rank: usize) -> &AtomicU32 {
+        self.word32(self.block(rank) + 4)
+    }
+
+    /// Which rings towards `rank` have been written since it last cleared them.
+    #[inline]
+    pub(crate) fn active(&self, rank: usize) -> &[AtomicU64; ACTIVE_WORDS] {
+        // SAFETY: within the block, 8-byte aligned, only reached as atomics.
+        unsafe { &*self.at(self.block(rank) + 8).cast() }
+    }
+
+    /// Cells of one ring; a power of two.
+    #[inline]
+    pub(crate) fn ring_cells(&self) -> usize {
+        self.map.layout.ring_cells
+    }
+
+    /// The word in which the reader of the ring (`to`, `from`) says how many cells it is done with.
+    pub(crate) fn ring_head(&self, to: usize, from: usize) -> &AtomicU64 {
+        self.word64(self.map.layout.heads + self.pair(to, from) * LINE)
+    }
+
+    /// First cell of the ring (`to`, `from`).
+    pub(crate) fn ring_base(&self, to: usize, from: usize) -> *mut u8 {
+        let layout = &self.map.layout;
+        self.at(layout.cells + self.pair(to, from) * layout.ring_cells * LINE)
+    }
+
+    /// Number of copy buffers per receiver.
+    pub(crate) fn buffers(&self) -> usize {
+        self.map.layout.buffers
+    }
+
+    /// Bytes in each copy buffer.
+    pub(crate) fn buffer_bytes(&self) -> usize {
+        self.map.layout.buffer_bytes
+    }
+
+    /// Bitmap of the copy buffers of receiver `to` that are taken.
+    pub(crate) fn buffers_taken(&self, to: usize) -> &AtomicU64 {
+        self.word64(self.pool_at(to))
+    }
+
+    /// Control lines and data of copy buffer `index` of receiver `to`.
+    pub(crate) fn buffer_base(&self, to: usize, index: usize) -> *mut u8 {
+        let layout = &self.map.layout;
+        assert!(index < layout.buffers, "copy buffer {index} of {}", layout.buffers);
+        self.at(self.pool_at(to) + LINE + index * (BUFFER_CONTROL + layout.buffer_bytes))
+    }
+
+    fn pool_at(&self, to: usize) -> usize {
+        let layout = &self.map.layout;
+        assert!(to < layout.ranks, "rank {to} of {}", layout.ranks);
+        let stride = (layout.total - layout.pool) / layout.ranks;
+        layout.pool + to * stride
+    }
+
+    fn pair(&self, to: usize, from: usize) -> usize {
+        let ranks = self.map.layout.ranks;
+        assert!(to < ranks && from < ranks, "pair ({to}, {from}) of {ranks} ranks");
+        to * ranks + from
+    }
+
+    #[inline]
+    fn block(&self, rank: usize) -> usize {
+        assert!(rank < self.map.layout.ranks, "rank {rank} of {}", self.map.layout.ranks);
+        PAGE + rank * RANK_BLOCK
+    }
+
+    #[inline]
+    fn at(&self, offset: usize) -> *mut u8 {
+        debug_assert!(offset < self.map.layout.total);
+        // SAFETY: every caller derives `offset` from `Layout`, inside the mapping of `total` bytes.
+        unsafe { self.map.base.as_ptr().add(offset) }
+    }
+
+    #[inline]
+    fn word32(&self, offset: usize) -> &AtomicU32 {
+        // SAFETY: in the mapping (see `at`), 4-byte aligned by layout, only reached as an atomic.
+        unsafe { &*self.at(offset).cast() }
+    }
+
+    #[inline]
+    fn word64(&self, offset: usize) -> &AtomicU64 {
+        // SAFETY: in the mapping (see `at`), 8-byte aligned by layout, only reached as an atomic.
+        unsafe { &*self.at(offset).cast() }
+    }
+}
+
+fn needed(error: io::Error, bytes: usize) -> io::Error {
+    io::Error::new(
+        error.kind(),
+        format!("shared memory for the ranks of this host: {} KiB needed: {error}", bytes >> 10),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sixty_four_ranks_fit_into_64_mib() {
+        assert!(Node::bytes_needed(64) <= 64 << 20, "{}", Node::bytes_needed(64));
+        assert!(Node::bytes_needed(2) <= 4 << 20);
+    }
+
+    #[test]
+    fn what_one_mapping_writes_the_other_reads() {
+        let a = Node::create(3).unwrap();
+        let b = Node::attach(a.as_fd().try_clone_to_owned().unwrap()).unwrap();
+        assert_eq!((b.ranks(), b.life(2)), (3, Life::Absent));
+        a.set_life(2, Life::Inside);
+        a.counters(1)[63].store(7, Ordering::Relaxed);
+        assert_eq!((b.life(2), b.counters(1)[63].load(Ordering::Relaxed)), (Life::Inside, 7));
+    }
+
+    #[test]
+    fn anything_else_is_refused() {
+        let file = std::fs::File::open("/dev/null").unwrap();
+        assert!(Node::attach(file.into()).is_err());
+    }
+}

@@ -1,0 +1,192 @@
+//! Copy buffers: cache-resident memory through which a long message is copied by both sides at once.
+//!
+//! Called by `core::method::shm`; lives in the [`Node`] segment. Each receiver has a few buffers; a sender
+//! borrows one by setting its bit, copies in from the front while the receiver copies out behind it, round and
+//! round. What must stay true: `filled` has one writer (the sender), `drained` has one writer (the receiver),
+//! `drained ≤ filled ≤ drained + size`, and the receiver alone gives the buffer back, when it has drained the
+//! whole message.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::mem::{Sink, Source};
+use crate::node::{BUFFER_CONTROL, Node};
+
+/// The sender's end of a copy buffer.
+#[derive(Debug)]
+pub struct Filler {
+    filled: *const AtomicU64,
+    drained: *const AtomicU64,
+    data: *mut u8,
+    size: usize,
+    at: u64,
+    drained_seen: u64,
+    index: usize,
+    _node: Node,
+}
+
+// SAFETY: the only sender's end of its buffer (`claim` took the bit); nothing in it depends on the thread.
+unsafe impl Send for Filler {}
+
+/// The receiver's end of a copy buffer.
+#[derive(Debug)]
+pub struct Drainer {
+    filled: *const AtomicU64,
+    drained: *const AtomicU64,
+    data: *mut u8,
+    size: usize,
+    at: u64,
+    to: usize,
+    index: usize,
+    node: Node,
+}
+
+// SAFETY: as for `Filler`.
+unsafe impl Send for Drainer {}
+
+/// Borrows a free copy buffer of receiver `to`, leaving at least `spare` others free; `None` when there is none.
+pub fn claim(node: &Node, to: usize, spare: usize) -> Option<Filler> {
+    let taken = node.buffers_taken(to);
+    let all = node.buffers();
+    let mut seen = taken.load(Ordering::Relaxed);
+    let index = loop {
+        let index = (!seen).trailing_zeros() as usize;
+        if index >= all || seen.count_ones() as usize + spare >= all {
+            return None;
+        }
+        // SYNC: Acquire pairs with the Release in `Drainer::give_back`: the last receiver's reads are over.
+        match taken.compare_exchange_weak(seen, seen | 1 << index, Ordering::Acquire, Ordering::Relaxed) {
+            Ok(_) => break index,
+            Err(now) => seen = now,
+        }
+    };
+    let (filled, drained, data) = parts(node, to, index);
+    // The receiver learns of the buffer through a packet, whose publication orders these two stores.
+    // SAFETY: both words are in the segment and only reached as atomics.
+    unsafe {
+        (*filled).store(0, Ordering::Relaxed);
+        (*drained).store(0, Ordering::Relaxed);
+    }
+    let size = node.buffer_bytes();
+    Some(Filler { filled, drained, data, size, at: 0, drained_seen: 0, index, _node: node.clone() })
+}
+
+/// The receiver's end of buffer `index` of receiver `to`, named by the packet of the sender that borrowed it;
+/// `None` when there is no such buffer.
+pub fn attach(node: &Node, to: usize, index: usize) -> Option<Drainer> {
+    if index >= node.buffers() {
+        return None;
+    }
+    let (filled, drained, data) = parts(node, to, index);
+    Some(Drainer { filled, drained, data, size: node.buffer_bytes(), at: 0, to, index, node: node.clone() })
+}
+
+fn parts(node: &Node, to: usize, index: usize) -> (*const AtomicU64, *const AtomicU64, *mut u8) {
+    let base = node.buffer_base(to, index);
+    // SAFETY: a buffer is `BUFFER_CONTROL` bytes of control lines followed by its data, all in the segment.
+    unsafe { (base.cast(), base.add(64).cast(), base.add(BUFFER_CONTROL)) }
+}
+
+impl Filler {
+    /// Number of the buffer, for the packet that tells the receiver.
+    pub fn index(&self) -> usize {
+        self.index
+    }
+
+    /// Lets `fill` write the next piece, at most `most` bytes; `None` when the buffer is full. `fill` returns
+    /// how many bytes it wrote.
+    #[inline]
+    pub fn fill(&mut self, most: usize, fill: impl FnOnce(Sink<'_>) -> usize) -> Option<usize> {
+        if (self.at - self.drained_seen) as usize == self.size {
+            // SYNC: pairs with the Release store in `Drainer::drain`: those bytes have been copied out.
+            // SAFETY: in the segment that `_node` keeps mapped.
+            let drained = unsafe { &*self.drained }.load(Ordering::Acquire);
+            if drained <= self.drained_seen || drained > self.at {
+                return None;
+            }
+            self.drained_seen = drained;
+        }
+        let offset = (self.at % self.size as u64) as usize;
+        let room = self.size - (self.at - self.drained_seen) as usize;
+        let len = most.min(room).min(self.size - offset);
+        // SAFETY: `offset + len ≤ size`, inside the buffer; these bytes are ours until `filled` says otherwise.
+        let written = fill(unsafe { Sink::from_raw(self.data.add(offset), len) }).min(len);
+        self.at += written as u64;
+        // SYNC: pairs with the Acquire load in `Drainer::drain`.
+        // SAFETY: as above.
+        unsafe { &*self.filled }.store(self.at, Ordering::Release);
+        Some(written)
+    }
+}
+
+impl Drainer {
+    /// Lets `drain` read what has been filled, at most `most` bytes; `None` when nothing is there.
+    #[inline]
+    pub fn drain(&mut self, most: usize, drain: impl FnOnce(Source<'_>)) -> Option<usize> {
+        // SYNC: pairs with the Release store in `Filler::fill`.
+        // SAFETY: in the segment that `node` keeps mapped.
+        let filled = unsafe { &*self.filled }.load(Ordering::Acquire);
+        if filled <= self.at {
+            return None;
+        }
+        let offset = (self.at % self.size as u64) as usize;
+        // A sender that claims to have filled more than fits is cut to the buffer.
+        let there = (filled - self.at).min(self.size as u64) as usize;
+        let len = most.min(there).min(self.size - offset);
+        // SAFETY: `offset + len ≤ size`, inside the buffer.
+        drain(unsafe { Source::from_raw(self.data.add(offset), len) });
+        self.at += len as u64;
+        // SYNC: pairs with the Acquire load in `Filler::fill`.
+        // SAFETY: as above.
+        unsafe { &*self.drained }.store(self.at, Ordering::Release);
+        Some(len)
+    }
+
+    /// Bytes drained so far.
+    pub fn drained(&self) -> u64 {
+        self.at
+    }
+
+    /// Gives the buffer back for the next sender.
+    pub fn give_back(self) {
+        // SYNC: pairs with the Acquire in `claim`.
+        self.node.buffers_taken(self.to).fetch_and(!(1 << self.index), Ordering::Release);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stream_longer_than_the_buffer_arrives_whole() {
+        let node = Node::create(2).unwrap();
+        let mut filler = claim(&node, 1, 0).unwrap();
+        let mut drainer = attach(&node, 1, filler.index()).unwrap();
+        let total = node.buffer_bytes() * 3 + 77;
+        let sent: Vec<u8> = (0..total).map(|i| (i % 251) as u8).collect();
+        let mut got = Vec::new();
+        let mut at = 0;
+        while got.len() < total {
+            while at < total {
+                let Some(n) = filler.fill(5000, |mut sink| sink.copy_from(&sent[at..])) else { break };
+                at += n;
+            }
+            while drainer.drain(7000, |source| got.extend(source.to_vec())).is_some() {}
+        }
+        assert_eq!(got, sent);
+        drainer.give_back();
+        assert_eq!(node.buffers_taken(1).load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn buffers_run_out_and_come_back() {
+        let node = Node::create(2).unwrap();
+        let all: Vec<_> = std::iter::from_fn(|| claim(&node, 0, 1)).collect();
+        assert_eq!(all.len(), node.buffers() - 1);
+        let last = claim(&node, 0, 0).unwrap();
+        assert!(claim(&node, 0, 0).is_none());
+        attach(&node, 0, last.index()).unwrap().give_back();
+        assert!(claim(&node, 0, 0).is_some());
+        assert!(attach(&node, 0, 99).is_none());
+    }
+}

@@ -1,0 +1,411 @@
+//! The single-producer ring of 64-byte cells between one ordered pair of ranks.
+//!
+//! Called by `core::method::shm`; lives in the [`Node`] segment. A record is one or more whole cells in a row:
+//!
+//! ```text
+//! cell 0:  seq u32 | len u32 | header 24 bytes | payload 32 bytes      further cells: payload 64 bytes each
+//! ```
+//!
+//! The writer fills the record and stores `seq` last; so the reader's first touch of the cell that tells it of
+//! a short message brings the whole message (one cache line crosses). What must stay true:
+//! * `seq` counts laps and is never 0. A cell whose last use was payload could hold anything where a reader
+//!   looks for `seq`; the writer remembers such cells and clears the word *before* it publishes the record in
+//!   front of it. Streams of one-cell records never pay for that.
+//! * the writer keeps one cell free, so that the next place to look at is always its own to clear;
+//! * everything the reader finds is checked: a length that does not fit is `Err(Malformed)`, never an overrun.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use crate::mem::{Sink, Source};
+use crate::node::Node;
+
+/// Bytes of a cell.
+pub const CELL: usize = 64;
+/// Bytes of header that every record carries.
+pub const HEADER: usize = 24;
+/// Payload bytes that fit into the first cell.
+pub const INLINE: usize = CELL - 8 - HEADER;
+/// `len` of a record that only fills the ring up to its end.
+const PAD: u32 = u32::MAX;
+
+/// Number of cells that a record with `len` bytes of payload takes.
+#[inline]
+fn cells_for(len: usize) -> usize {
+    1 + len.saturating_sub(INLINE).div_ceil(CELL)
+}
+
+/// The writer's end.
+#[derive(Debug)]
+pub struct Writer {
+    base: *mut u8,
+    head: *const AtomicU64,
+    cells: usize,
+    /// Index of the next cell to fill, `0..cells`.
+    at: usize,
+    /// Sequence number of this lap.
+    seq: u32,
+    /// Cells filled since the beginning.
+    filled: u64,
+    /// What the reader had said it was done with when last looked at.
+    head_seen: u64,
+    /// One bit a cell: its last use was payload.
+    payload: [u64; 4],
+    _node: Node,
+}
+
+// SAFETY: a writer is the only writer of its ring (`Writer::new`); nothing in it depends on the thread.
+unsafe impl Send for Writer {}
+
+/// The reader's end.
+#[derive(Debug)]
+pub struct Reader {
+    base: *mut u8,
+    head: *const AtomicU64,
+    cells: usize,
+    at: usize,
+    seq: u32,
+    /// Cells read since the beginning.
+    done: u64,
+    /// `done` as last told to the writer.
+    told: u64,
+    /// Cells of the record that `peek` returned last, 0 when it was released.
+    peeked: usize,
+    _node: Node,
+}
+
+// SAFETY: as for `Writer`.
+unsafe impl Send for Reader {}
+
+/// A record that broke the ring's rules; the ring cannot be trusted any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Malformed;
+
+/// Room for one record: fill header and payload, then commit. Dropped without commit, nothing was sent.
+#[derive(Debug)]
+pub struct Claim<'a> {
+    writer: &'a mut Writer,
+    len: usize,
+}
+
+/// One record that has arrived; its cells are free again once [`Reader::release`] is called.
+#[derive(Clone, Copy, Debug)]
+pub struct Record<'a> {
+    /// The packet header, copied out: the peer can no longer change it.
+    pub header: [u8; HEADER],
+    /// The payload, still in the ring.
+    pub payload: Source<'a>,
+}
+
+/// Largest payload of one record: a quarter of the ring, so that a few are always under way.
+pub fn max_payload(node: &Node) -> usize {
+    node.ring_cells() / 4 * CELL - (CELL - INLINE)
+}
+
+impl Writer {
+    /// The writing end of the ring from `from` to `to`. The caller makes at most one in all processes together.
+    pub fn new(node: &Node, to: usize, from: usize) -> Self {
+        assert!(node.ring_cells() <= 256);
+        Self {
+            base: node.ring_base(to, from),
+            head: node.ring_head(to, from),
+            cells: node.ring_cells(),
+            at: 0,
+            seq: 1,
+            filled: 0,
+            head_seen: 0,
+            payload: [0; 4],
+            _node: node.clone(),
+        }
+    }
+
+    /// Room for a record with `len` bytes of payload, or `None` while the reader is behind (or `len` is larger
+    /// than [`max_payload`]).
+    #[inline]
+    pub fn claim(&mut self, len: usize) -> Option<Claim<'_>> {
+        let cells = cells_for(len);
+        if self.at + cells > self.cells {
+            self.pad()?;
+        }
+        // One cell more than the record: the next place to look at must be free to clear.
+        if self.room() <= cells && !self.look_for_room(cells) {
+            return None;
+        }
+        Some(Claim { writer: self, len })
+    }
+
+    #[inline]
+    fn room(&self) -> usize {
+        self.cells - (self.filled - self.head_seen) as usize
+    }
+
+    #[cold]
+    fn look_for_room(&mut self, cells: usize) -> bool {
+        // SYNC: pairs with the Release store in `Reader::tell`: the reader's copies out of those cells are over.
+        // SAFETY: `head` points into the segment that `_node` keeps mapped.
+        let head = unsafe { &*self.head }.load(Ordering::Acquire);
+        // A reader that claims more than there was, or goes back, gains nothing but its own confusion.
+        if head >= self.head_seen && head <= self.filled {
+            self.head_seen = head;
+        }
+        self.room() > cells
+    }
+
+    /// Fills the ring up to its end, so that the next record begins at cell 0.
+    #[cold]
+    fn pad(&mut self) -> Option<()> {
+        let cells = self.cells - self.at;
+        if self.room() <= cells && !self.look_for_room(cells) {
+            return None;
+        }
+        // SAFETY: the cell at `at` is ours (room was found), 8 bytes of it are written.
+        unsafe { self.base.add(self.at * CELL + 4).cast::<u32>().write(PAD) };
+        self.publish(cells);
+        Some(())
+    }
+
+    /// Makes the record of `cells` cells at `at` visible and moves on.
+    #[inline]
+    fn publish(&mut self, cells: usize) {
+        let at = self.at;
+        let next = if at + cells == self.cells { 0 } else { at + cells };
+        if self.payload[next / 64] & (1 << (next % 64)) != 0 {
+            self.payload[next / 64] &= !(1 << (next % 64));
+            self.flag(next).store(0, Ordering::Relaxed);
+        }
+        // SYNC: pairs with the Acquire load in `Reader::peek`: header, payload and the cleared word above are
+        // visible to whoever sees this sequence number.
+        self.flag(at).store(self.seq, Ordering::Release);
+        self.filled += cells as u64;
+        self.at = next;
+        if next == 0 {
+            self.seq = self.seq.checked_add(1).unwrap_or(1);
+        }
+    }
+
+    #[inline]
+    fn flag(&self, at: usize) -> &AtomicU32 {
+        // SAFETY: `at < cells`: inside the ring, 64-byte aligned, this word is only reached as an atomic while
+        // the cell may be looked at by the reader.
+        unsafe { &*self.base.add(at * CELL).cast() }
+    }
+}
+
+impl Claim<'_> {
+    /// Writes the packet header.
+    #[inline]
+    pub fn set_header(&mut self, header: &[u8; HEADER]) {
+        // SAFETY: the claimed cells are ours until `commit`.
+        unsafe { self.writer.base.add(self.writer.at * CELL + 8).cast::<[u8; HEADER]>().write(*header) };
+    }
+
+    /// Where the payload goes.
+    #[inline]
+    pub fn payload(&mut self) -> Sink<'_> {
+        // SAFETY: the claimed cells are contiguous, ours until `commit`, and hold `len` bytes from here.
+        unsafe { Sink::from_raw(self.writer.base.add(self.writer.at * CELL + 8 + HEADER), self.len) }
+    }
+
+    /// Makes the record visible to the reader.
+    #[inline]
+    pub fn commit(self) {
+        let writer = self.writer;
+        let cells = cells_for(self.len);
+        // SAFETY: as in `set_header`.
+        unsafe { writer.base.add(writer.at * CELL + 4).cast::<u32>().write(self.len as u32) };
+        for cell in writer.at + 1..writer.at + cells {
+            writer.payload[cell / 64] |= 1 << (cell % 64);
+        }
+        writer.publish(cells);
+    }
+}
+
+impl Reader {
+    /// The reading end of the ring from `from` to `to`. The caller makes at most one in all processes together.
+    pub fn new(node: &Node, to: usize, from: usize) -> Self {
+        Self {
+            base: node.ring_base(to, from),
+            head: node.ring_head(to, from),
+            cells: node.ring_cells(),
+            at: 0,
+            seq: 1,
+            done: 0,
+            told: 0,
+            peeked: 0,
+            _node: node.clone(),
+        }
+    }
+
+    /// The next record, if one has arrived. It stays the next one until [`Reader::release`].
+    ///
+    /// # Errors
+    /// [`Malformed`] when the writer broke the rules.
+    #[inline]
+    pub fn peek(&mut self) -> Result<Option<Record<'_>>, Malformed> {
+        loop {
+            // SAFETY: `at < cells`: inside the ring; the word is only reached as an atomic.
+            let flag = unsafe { &*self.base.add(self.at * CELL).cast::<AtomicU32>() };
+            // SYNC: pairs with the Release store in `Writer::publish`.
+            if flag.load(Ordering::Acquire) != self.seq {
+                return Ok(None);
+            }
+            // SAFETY: inside the cell; read once, so that a peer that changes it gains nothing.
+            let len = unsafe { self.base.add(self.at * CELL + 4).cast::<u32>().read_volatile() };
+            if len == PAD {
+                self.advance(self.cells - self.at);
+                continue;
+            }
+            let cells = cells_for(len as usize);
+            if self.at + cells > self.cells {
+                return Err(Malformed);
+            }
+            // SAFETY: inside the cell; a plain copy of bytes.
+            let header = unsafe { self.base.add(self.at * CELL + 8).cast::<[u8; HEADER]>().read() };
+            // SAFETY: the `cells` cells from `at` are inside the ring (checked), mapped while `_node` lives, and
+            // the writer leaves them alone until `release` tells it.
+            let payload =
+                unsafe { Source::from_raw(self.base.add(self.at * CELL + 8 + HEADER), len as usize) };
+            self.peeked = cells;
+            return Ok(Some(Record { header, payload }));
+        }
+    }
+
+    /// Gives the cells of the record that `peek` returned last back to the writer.
+    #[inline]
+    pub fn release(&mut self) {
+        let cells = std::mem::take(&mut self.peeked);
+        self.advance(cells);
+    }
+
+    #[inline]
+    fn advance(&mut self, cells: usize) {
+        self.at += cells;
+        self.done += cells as u64;
+        if self.at >= self.cells {
+            self.at = 0;
+            self.seq = self.seq.checked_add(1).unwrap_or(1);
+        }
+        // Told in quarters of the ring: that line crosses rarely, and the writer never needs more than a
+        // quarter and one cell.
+        if self.done - self.told >= self.cells as u64 / 4 {
+            self.tell();
+        }
+    }
+
+    fn tell(&mut self) {
+        self.told = self.done;
+        // SYNC: pairs with the Acquire load in `Writer::look_for_room`.
+        // SAFETY: `head` points into the segment that `_node` keeps mapped; only the reader writes it.
+        unsafe { &*self.head }.store(self.done, Ordering::Release);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::VecDeque;
+
+    fn pair() -> (Writer, Reader) {
+        let node = Node::create(2).unwrap();
+        (Writer::new(&node, 1, 0), Reader::new(&node, 1, 0))
+    }
+
+    /// Against a queue, with lengths that make every kind of wrap and every byte look like a sequence number.
+    #[test]
+    fn behaves_like_a_queue() {
+        let (mut writer, mut reader) = pair();
+        let mut model: VecDeque<(u8, usize)> = VecDeque::new();
+        let mut state = 0x9e37_79b9_7f4a_7c15u64;
+        let mut next = || {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            state
+        };
+        for step in 0..200_000u32 {
+            if next() % 2 == 0 {
+                let len = (next() % 3) as usize * (next() % 1400) as usize;
+                // Payload bytes that look like recent sequence numbers.
+                let fill = (step / 256 % 7) as u8;
+                if let Some(mut claim) = writer.claim(len) {
+                    claim.set_header(&[fill; HEADER]);
+                    claim.payload().copy_from(&vec![fill; len]);
+                    claim.commit();
+                    model.push_back((fill, len));
+                }
+            } else {
+                match reader.peek().unwrap() {
+                    None => assert!(model.is_empty()),
+                    Some(record) => {
+                        let (fill, len) = model.pop_front().unwrap();
+                        assert_eq!((record.header, record.payload.to_vec()), ([fill; HEADER], vec![fill; len]));
+                        reader.release();
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_full_ring_refuses_and_recovers() {
+        let (mut writer, mut reader) = pair();
+        let mut sent = 0;
+        while let Some(claim) = writer.claim(0) {
+            claim.commit();
+            sent += 1;
+        }
+        assert_eq!(sent, 255);
+        for _ in 0..sent {
+            assert!(reader.peek().unwrap().is_some());
+            reader.release();
+        }
+        assert!(reader.peek().unwrap().is_none());
+        assert!(writer.claim(100).is_some());
+    }
+
+    #[test]
+    fn an_uncommitted_claim_sends_nothing() {
+        let (mut writer, mut reader) = pair();
+        drop(writer.claim(8));
+        assert!(reader.peek().unwrap().is_none());
+    }
+
+    #[test]
+    fn a_forged_length_is_noticed() {
+        let (mut writer, mut reader) = pair();
+        writer.claim(8).unwrap().commit();
+        // SAFETY: the test owns the ring.
+        unsafe { writer.base.add(4).cast::<u32>().write(1 << 20) };
+        assert_eq!(reader.peek().err(), Some(Malformed));
+    }
+
+    #[test]
+    fn two_threads() {
+        let (mut writer, mut reader) = pair();
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                for i in 0..100_000u32 {
+                    let len = (i % 97) as usize;
+                    let mut claim = loop {
+                        match writer.claim(len) {
+                            Some(claim) => break claim,
+                            None => std::thread::yield_now(),
+                        }
+                    };
+                    claim.set_header(&[i as u8; HEADER]);
+                    claim.payload().copy_from(&vec![i as u8; len]);
+                    claim.commit();
+                }
+            });
+            for i in 0..100_000u32 {
+                loop {
+                    if let Some(record) = reader.peek().unwrap() {
+                        assert_eq!(record.payload.to_vec(), vec![i as u8; (i % 97) as usize]);
+                        break;
+                    }
+                    std::thread::yield_now();
+                }
+                reader.release();
+            }
+        });
+    }
+}

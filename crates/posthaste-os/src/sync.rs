@@ -1,0 +1,119 @@
+//! A lock that costs nothing when only one thread calls.
+//!
+//! Called by `core::world` around each lane. MPI-5.0 §11.6: below `MPI_THREAD_MULTIPLE` the user promises that
+//! no two threads are inside the library at once, so there is nothing to exclude; with it the lock is real.
+
+use std::cell::UnsafeCell;
+use std::ops::{Deref, DerefMut};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use parking_lot::lock_api::RawMutex as _;
+
+/// Mutual exclusion by thread level. Entering twice from one thread is a bug of ours or of a callback and
+/// panics instead of giving out the value twice.
+#[derive(Debug)]
+pub struct Lock<T> {
+    threaded: AtomicBool,
+    held: AtomicBool,
+    raw: RawMutexDebug,
+    value: UnsafeCell<T>,
+}
+
+struct RawMutexDebug(parking_lot::RawMutex);
+
+impl std::fmt::Debug for RawMutexDebug {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("RawMutex")
+    }
+}
+
+// SAFETY: with `threaded` set, `raw` excludes other threads. Without it, the creator promised through
+// `Lock::new`'s contract that calls do not overlap.
+unsafe impl<T: Send> Sync for Lock<T> {}
+
+impl<T> Lock<T> {
+    /// A lock around `value`. While `threaded` is false the lock does not exclude other threads.
+    ///
+    /// # Safety
+    /// If `threaded` is false, no two threads may call [`Lock::lock`] at overlapping times (MPI's promise below
+    /// `MPI_THREAD_MULTIPLE`; the typed Rust API keeps it by types).
+    pub unsafe fn new(value: T, threaded: bool) -> Self {
+        Self {
+            threaded: AtomicBool::new(threaded),
+            held: AtomicBool::new(false),
+            raw: RawMutexDebug(parking_lot::RawMutex::INIT),
+            value: UnsafeCell::new(value),
+        }
+    }
+
+    /// Enters.
+    ///
+    /// # Panics
+    /// When the same thread is inside already (only a callback that calls back into the library can do that).
+    #[inline]
+    pub fn lock(&self) -> Guard<'_, T> {
+        if self.threaded.load(Ordering::Relaxed) {
+            self.raw.0.lock();
+        }
+        assert!(!self.held.load(Ordering::Relaxed), "a callback called back into the library");
+        self.held.store(true, Ordering::Relaxed);
+        Guard { lock: self }
+    }
+
+    /// Whether the lock really excludes.
+    #[inline]
+    pub fn is_threaded(&self) -> bool {
+        self.threaded.load(Ordering::Relaxed)
+    }
+}
+
+/// Access to the value; leaves when dropped.
+#[derive(Debug)]
+pub struct Guard<'a, T> {
+    lock: &'a Lock<T>,
+}
+
+impl<T> Deref for Guard<'_, T> {
+    type Target = T;
+    #[inline]
+    fn deref(&self) -> &T {
+        // SAFETY: the guard exists only while `held`, so nobody else has the value (see `Lock`).
+        unsafe { &*self.lock.value.get() }
+    }
+}
+
+impl<T> DerefMut for Guard<'_, T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: as in `deref`; `&mut self` excludes other borrows through this guard.
+        unsafe { &mut *self.lock.value.get() }
+    }
+}
+
+impl<T> Drop for Guard<'_, T> {
+    #[inline]
+    fn drop(&mut self) {
+        self.lock.held.store(false, Ordering::Relaxed);
+        if self.lock.threaded.load(Ordering::Relaxed) {
+            // SAFETY: this guard locked it in `Lock::lock`; `threaded` never changes after creation.
+            unsafe { self.lock.raw.0.unlock() };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_are_excluded_when_asked() {
+        // SAFETY: `threaded` is true.
+        let lock = unsafe { Lock::new(0u64, true) };
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| (0..1000).for_each(|_| *lock.lock() += 1));
+            }
+        });
+        assert_eq!(*lock.lock(), 4000);
+    }
+}

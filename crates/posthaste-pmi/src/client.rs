@@ -1,0 +1,459 @@
+//! A rank's side of PMI-1.1, and how a process finds out whether it is a rank at all.
+//!
+//! Called by the engine's initialisation; calls `line` and `posthaste_os::process`. What must stay true: one
+//! `write` per line (servers of other launchers read line by line), every call returns an error instead of a
+//! guess when the answer is not what it should be, and any 1.x answer is accepted.
+
+use crate::line::{BadLine, Emit, Line, Reassembly};
+use posthaste_os::process;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+use thiserror::Error;
+
+/// The variables that make a process a rank of a job. They are spent once it has joined: programs that it
+/// starts afterwards belong to no job.
+pub const JOB_VARIABLES: &[&str] = &[
+    "PMI_RANK",
+    "PMI_SIZE",
+    "PMI_FD",
+    "PMI_SPAWNED",
+    "PMI_PORT",
+    "PMI_ID",
+    "POSTHASTE_NODE_FD",
+    "POSTHASTE_LOCAL_RANK",
+    "POSTHASTE_LOCAL_SIZE",
+    "MPI_LOCALRANKID",
+    "MPI_LOCALNRANKS",
+];
+
+/// Why joining the job, or talking to its launcher, failed.
+#[derive(Debug, Error)]
+pub enum Error {
+    /// The environment contradicts itself.
+    #[error("the launcher set {name}={value:?}, expected {expected}")]
+    Environment {
+        /// The variable.
+        name: &'static str,
+        /// Its value.
+        value: String,
+        /// What it should be.
+        expected: &'static str,
+    },
+    /// A launcher whose protocol we do not speak.
+    #[error(
+        "started by {launcher} (seen from {seen}), whose protocol this version does not speak; start with mpiexec"
+    )]
+    Foreign {
+        /// Its name.
+        launcher: &'static str,
+        /// The variable that shows it.
+        seen: &'static str,
+    },
+    /// The connection broke.
+    #[error("the connection to the launcher broke in {command}: {source}")]
+    Connection {
+        /// The command under way.
+        command: &'static str,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A line that is not one.
+    #[error("{command}: {source}")]
+    Line {
+        /// The command under way.
+        command: &'static str,
+        /// What is wrong.
+        source: BadLine,
+    },
+    /// The answer to something else.
+    #[error("{command}: the launcher answered cmd={got}, expected cmd={expected}")]
+    Unexpected {
+        /// The command under way.
+        command: &'static str,
+        /// What came.
+        got: String,
+        /// What should have come.
+        expected: &'static str,
+    },
+    /// The launcher said no.
+    #[error("{command} of {what:?} was refused by the launcher: {why}")]
+    Refused {
+        /// The command.
+        command: &'static str,
+        /// Its key or version.
+        what: String,
+        /// The launcher's reason.
+        why: String,
+    },
+}
+
+/// What the environment says about this process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Membership {
+    /// Rank in the job.
+    pub rank: usize,
+    /// Ranks in the job.
+    pub size: usize,
+    /// Descriptor of the connection to the launcher.
+    pub fd: i32,
+}
+
+/// Reads the environment through `variable`: `None` is a process that no launcher started, a job of its own.
+///
+/// # Errors
+/// When the variables contradict themselves, or name a launcher that we cannot talk to: a process that was
+/// meant to be one of many must not go on as one of one.
+pub fn membership(variable: impl Fn(&str) -> Option<String>) -> Result<Option<Membership>, Error> {
+    let number = |name: &'static str| -> Result<Option<usize>, Error> {
+        variable(name)
+            .map(|value| {
+                let parsed = value.trim().parse();
+                parsed.map_err(|_| Error::Environment { name, value, expected: "a number" })
+            })
+            .transpose()
+    };
+    let Some(fd) = number("PMI_FD")? else {
+        if variable("PMI_PORT").is_some() {
+            return Err(Error::Foreign { launcher: "a PMI launcher that wants TCP", seen: "PMI_PORT" });
+        }
+        if number("PMI_SIZE")?.is_some_and(|size| size > 1) {
+            return Err(Error::Foreign { launcher: "a PMI launcher without PMI_FD", seen: "PMI_SIZE" });
+        }
+        if variable("PMIX_RANK").is_some() && variable("PMIX_NAMESPACE").is_some() {
+            return Err(Error::Foreign { launcher: "a PMIx launcher", seen: "PMIX_RANK" });
+        }
+        return Ok(None);
+    };
+    let need = |name: &'static str| {
+        let missing =
+            Error::Environment { name, value: String::new(), expected: "a number, as PMI_FD is set" };
+        number(name)?.ok_or(missing)
+    };
+    let (rank, size) = (need("PMI_RANK")?, need("PMI_SIZE")?);
+    if rank >= size {
+        return Err(Error::Environment {
+            name: "PMI_RANK",
+            value: rank.to_string(),
+            expected: "a number below PMI_SIZE",
+        });
+    }
+    let fd = i32::try_from(fd).map_err(|_| Error::Environment {
+        name: "PMI_FD",
+        value: fd.to_string(),
+        expected: "an open descriptor",
+    })?;
+    Ok(Some(Membership { rank, size, fd }))
+}
+
+/// What the launcher holds of names and values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Maxes {
+    /// Longest name of a key-value space.
+    pub name: usize,
+    /// Longest key.
+    pub key: usize,
+    /// Longest value.
+    pub value: usize,
+}
+
+/// The connection of a rank to its launcher.
+#[derive(Debug)]
+pub struct Client<S = File> {
+    stream: S,
+    lines: Reassembly,
+    /// Rank in the job.
+    pub rank: usize,
+    /// Ranks in the job.
+    pub size: usize,
+}
+
+/// Joins the job that the environment names: `None` without a launcher. Done once per process.
+///
+/// # Errors
+/// As [`membership`], and when the launcher does not answer as it should.
+pub fn connect() -> Result<Option<Client>, Error> {
+    let Some(found) = membership(|name| std::env::var(name).ok())? else { return Ok(None) };
+    let stream =
+        process::inherited(found.fd).map_err(|source| Error::Connection { command: "init", source })?;
+    let mut client = Client::new(File::from(stream), found.rank, found.size);
+    client.init()?;
+    Ok(Some(client))
+}
+
+impl<S: AsFd> Client<S> {
+    /// The descriptor of the connection; readable without a request under way means that the launcher is gone.
+    pub fn as_fd(&self) -> BorrowedFd<'_> {
+        self.stream.as_fd()
+    }
+}
+
+impl<S: Read + Write> Client<S> {
+    /// A client of `rank` of `size` over a connection; [`Client::init`] comes next.
+    pub fn new(stream: S, rank: usize, size: usize) -> Self {
+        Self { stream, lines: Reassembly::default(), rank, size }
+    }
+
+    /// Introduces this rank.
+    ///
+    /// # Errors
+    /// When the launcher does not speak version 1.
+    pub fn init(&mut self) -> Result<(), Error> {
+        let command = "init";
+        // Flux compares this line literally, Slurm accepts exactly 1.1 or 2.0.
+        let line = Emit::new(command).number("pmi_version", 1).number("pmi_subversion", 1);
+        self.ask(command, line, "response_to_init", |answer| {
+            let version = answer.number("pmi_version")?;
+            let fine = version == 1 && answer.get("rc").is_none_or(|rc| rc == "0");
+            Ok(if fine {
+                Ok(())
+            } else {
+                Err(("version 1.1".into(), format!("it speaks version {version}")))
+            })
+        })
+    }
+
+    /// Asks how long names and values may be.
+    ///
+    /// # Errors
+    /// When the connection breaks or the answer is wrong; so for every request below.
+    pub fn get_maxes(&mut self) -> Result<Maxes, Error> {
+        self.ask("get_maxes", Emit::new("get_maxes"), "maxes", |answer| {
+            let length = |key| answer.number(key).map(|length| usize::try_from(length).unwrap_or(0));
+            Ok(Ok(Maxes {
+                name: length("kvsname_max")?,
+                key: length("keylen_max")?,
+                value: length("vallen_max")?,
+            }))
+        })
+    }
+
+    /// Asks for the number of the program that this rank runs, of those in the launch command.
+    ///
+    /// # Errors
+    /// See [`Client::get_maxes`].
+    pub fn get_appnum(&mut self) -> Result<i64, Error> {
+        self.ask("get_appnum", Emit::new("get_appnum"), "appnum", |answer| Ok(Ok(answer.number("appnum")?)))
+    }
+
+    /// Asks for the name of the job's key-value space.
+    ///
+    /// # Errors
+    /// See [`Client::get_maxes`].
+    pub fn get_my_kvsname(&mut self) -> Result<String, Error> {
+        self.ask("get_my_kvsname", Emit::new("get_my_kvsname"), "my_kvsname", |answer| {
+            Ok(Ok(answer.need("kvsname")?.to_string()))
+        })
+    }
+
+    /// Asks how many processes the launcher could start.
+    ///
+    /// # Errors
+    /// See [`Client::get_maxes`].
+    pub fn get_universe_size(&mut self) -> Result<i64, Error> {
+        self.ask("get_universe_size", Emit::new("get_universe_size"), "universe_size", |answer| {
+            Ok(Ok(answer.number("size")?))
+        })
+    }
+
+    /// Puts a pair; others see it after the next barrier.
+    ///
+    /// # Errors
+    /// See [`Client::get_maxes`]; also when key or value cannot be sent or are refused.
+    pub fn put(&mut self, kvsname: &str, key: &str, value: &str) -> Result<(), Error> {
+        let line = Emit::new("put").pair("kvsname", kvsname).pair("key", key).pair("value", value);
+        self.ask("put", line, "put_result", |answer| {
+            let refused = || (key.to_string(), answer.get("msg").unwrap_or("no reason given").to_string());
+            Ok(if answer.number("rc")? == 0 { Ok(()) } else { Err(refused()) })
+        })
+    }
+
+    /// Gets the value of a key, `None` when nobody has put it.
+    ///
+    /// # Errors
+    /// See [`Client::get_maxes`].
+    pub fn get(&mut self, kvsname: &str, key: &str) -> Result<Option<String>, Error> {
+        let line = Emit::new("get").pair("kvsname", kvsname).pair("key", key);
+        self.ask("get", line, "get_result", |answer| {
+            Ok(Ok(if answer.number("rc")? == 0 { Some(answer.need("value")?.to_string()) } else { None }))
+        })
+    }
+
+    /// Waits until all ranks of the job have come here.
+    ///
+    /// # Errors
+    /// See [`Client::get_maxes`].
+    pub fn barrier(&mut self) -> Result<(), Error> {
+        self.ask("barrier_in", Emit::new("barrier_in"), "barrier_out", |_| Ok(Ok(())))
+    }
+
+    /// Asks the launcher to end the job with an exit code. There is no answer; the caller exits next.
+    ///
+    /// # Errors
+    /// When the connection is broken.
+    pub fn abort(&mut self, code: i32) -> Result<(), Error> {
+        self.send("abort", Emit::new("abort").number("exitcode", code))
+    }
+
+    /// Takes leave of the launcher.
+    ///
+    /// # Errors
+    /// See [`Client::get_maxes`].
+    pub fn finalize(&mut self) -> Result<(), Error> {
+        self.ask("finalize", Emit::new("finalize"), "finalize_ack", |_| Ok(Ok(())))
+    }
+
+    fn send(&mut self, command: &'static str, line: Emit) -> Result<(), Error> {
+        let line = line.line().map_err(|source| Error::Line { command, source })?;
+        self.stream.write_all(line.as_bytes()).map_err(|source| Error::Connection { command, source })
+    }
+
+    /// Sends a request and reads its reply; `read` takes the values out, or says what was refused and why.
+    fn ask<T>(
+        &mut self,
+        command: &'static str,
+        request: Emit,
+        expected: &'static str,
+        read: impl FnOnce(&Line<'_>) -> Result<Result<T, (String, String)>, BadLine>,
+    ) -> Result<T, Error> {
+        self.send(command, request)?;
+        let mut piece = [0; 4096];
+        loop {
+            match self.lines.next().map_err(|source| Error::Line { command, source })? {
+                Some(text) => {
+                    let answer = Line::parse(text).map_err(|source| Error::Line { command, source })?;
+                    if answer.command != expected {
+                        let got = answer.command.chars().take(60).collect();
+                        return Err(Error::Unexpected { command, got, expected });
+                    }
+                    let value = read(&answer).map_err(|source| Error::Line { command, source })?;
+                    return value.map_err(|(what, why)| Error::Refused { command, what, why });
+                }
+                None => {
+                    let length = match self.stream.read(&mut piece) {
+                        Err(interrupted) if interrupted.kind() == io::ErrorKind::Interrupted => continue,
+                        Err(source) => return Err(Error::Connection { command, source }),
+                        Ok(0) => {
+                            let source =
+                                io::Error::new(io::ErrorKind::UnexpectedEof, "the launcher closed it");
+                            return Err(Error::Connection { command, source });
+                        }
+                        Ok(length) => length,
+                    };
+                    self.lines.push(&piece[..length]);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::server::{Action, Server};
+    use std::os::unix::net::UnixStream;
+
+    fn environment(pairs: &'static [(&'static str, &'static str)]) -> Result<Option<Membership>, Error> {
+        membership(|name| pairs.iter().find(|pair| pair.0 == name).map(|pair| pair.1.to_string()))
+    }
+
+    #[test]
+    fn the_environment_decides_who_we_are() {
+        assert_eq!(environment(&[]).unwrap(), None);
+        let member = environment(&[("PMI_FD", "5"), ("PMI_RANK", "1"), ("PMI_SIZE", "2")]).unwrap();
+        assert_eq!(member, Some(Membership { rank: 1, size: 2, fd: 5 }));
+        for bad in [
+            &[("PMI_FD", "x"), ("PMI_RANK", "1"), ("PMI_SIZE", "2")][..],
+            &[("PMI_FD", "5"), ("PMI_RANK", "2"), ("PMI_SIZE", "2")],
+            &[("PMI_FD", "5"), ("PMI_SIZE", "2")],
+            &[("PMI_PORT", "host:1")],
+            &[("PMI_SIZE", "2")],
+            &[("PMIX_RANK", "0"), ("PMIX_NAMESPACE", "n")],
+        ] {
+            assert!(environment(bad).is_err(), "{bad:?}");
+        }
+    }
+
+    /// Two clients against a server thread over real sockets.
+    #[test]
+    fn two_ranks_exchange_a_word() {
+        let (mut ours, theirs): (Vec<_>, Vec<_>) = (0..2).map(|_| UnixStream::pair().unwrap()).unzip();
+        let ranks: Vec<_> = theirs
+            .into_iter()
+            .enumerate()
+            .map(|(rank, stream)| {
+                std::thread::spawn(move || {
+                    let mut client = Client::new(stream, rank, 2);
+                    client.init().unwrap();
+                    assert!(client.get_maxes().unwrap().value >= 1024);
+                    assert_eq!(client.get_appnum().unwrap(), 0);
+                    assert_eq!(client.get_universe_size().unwrap(), 2);
+                    let kvs = client.get_my_kvsname().unwrap();
+                    client.put(&kvs, &format!("card-{rank}"), &format!("value={rank}")).unwrap();
+                    assert!(client.put(&kvs, "key", "two words").is_err());
+                    assert!(matches!(client.put("other", "key", "v"), Err(Error::Refused { .. })));
+                    client.barrier().unwrap();
+                    let other = client.get(&kvs, &format!("card-{}", 1 - rank)).unwrap();
+                    assert_eq!(other, Some(format!("value={}", 1 - rank)));
+                    assert_eq!(client.get(&kvs, "none").unwrap(), None);
+                    client.finalize().unwrap();
+                })
+            })
+            .collect();
+        let mut server = Server::new("kvs", &[0, 0]);
+        let mut lines = [Reassembly::default(), Reassembly::default()];
+        for stream in &ours {
+            stream.set_nonblocking(true).unwrap();
+        }
+        let mut piece = [0; 999];
+        let mut open = 2;
+        while open > 0 {
+            for rank in 0..2 {
+                match ours[rank].read(&mut piece) {
+                    Ok(0) => {
+                        open -= 1;
+                        ours[rank] = UnixStream::pair().unwrap().0;
+                        ours[rank].set_nonblocking(true).unwrap();
+                    }
+                    Ok(length) => lines[rank].push(&piece[..length]),
+                    Err(_) => std::thread::yield_now(),
+                }
+                while let Some(line) = lines[rank].next().unwrap().map(String::from) {
+                    for action in server.line(rank, &line) {
+                        let Action::Reply { rank, line } = action else { panic!("{action:?}") };
+                        ours[rank].write_all(line.as_bytes()).unwrap();
+                    }
+                }
+            }
+            open = if ranks.iter().all(std::thread::JoinHandle::is_finished) { 0 } else { open };
+        }
+        for rank in ranks {
+            rank.join().unwrap();
+        }
+    }
+
+    /// What a client says when the launcher answers `answer`.
+    fn answered(answer: &str) -> Error {
+        let (mut launcher, stream) = UnixStream::pair().unwrap();
+        launcher.write_all(answer.as_bytes()).unwrap();
+        launcher.shutdown(std::net::Shutdown::Write).unwrap();
+        Client::new(stream, 0, 1).init().unwrap_err()
+    }
+
+    #[test]
+    fn wrong_answers_are_errors() {
+        assert!(matches!(answered(""), Error::Connection { .. }));
+        assert!(matches!(answered("hello\n"), Error::Line { .. }));
+        assert!(matches!(answered("cmd=maxes\n"), Error::Unexpected { .. }));
+        assert!(matches!(answered("cmd=response_to_init rc=0\n"), Error::Line { .. }));
+        let other = "cmd=response_to_init pmi_version=2 pmi_subversion=0 rc=-1\n";
+        assert!(answered(other).to_string().contains("speaks version 2"));
+    }
+
+    #[test]
+    fn any_version_1_answer_is_accepted() {
+        let (mut launcher, stream) = UnixStream::pair().unwrap();
+        launcher.write_all(b"cmd=response_to_init pmi_version=1 pmi_subversion=2 rc=0\n").unwrap();
+        Client::new(stream, 0, 1).init().unwrap();
+    }
+}

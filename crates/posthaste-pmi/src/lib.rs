@@ -1,0 +1,20 @@
+//! Process management: how ranks learn who they are, exchange a few words at start-up, and are started.
+//!
+//! Used by the ranks (`client`, in initialisation) and by the launcher (`spawn`, which serves `server`). The
+//! wire is PMI-1.1, which MPICH's Hydra, Slurm and Flux speak too: our ranks run under those launchers, and
+//! programs built with other libraries of that family run under ours.
+//!
+//! Rooms, each using only those before it: [`line`] (the text on the wire) → [`kvs`] (what the ranks tell each
+//! other) → [`client`] (a rank's side) → [`server`] (the launcher's side, without I/O) → [`spawn`] (starting
+//! processes and seeing them to their end).
+#![forbid(unsafe_code)]
+
+pub mod line;
+
+pub mod kvs;
+
+pub mod client;
+
+pub mod server;
+
+pub mod spawn;

@@ -1,0 +1,337 @@
+//! The launcher's side of PMI-1.1, as a state machine without I/O: lines in, replies and events out.
+//!
+//! Called by `spawn` with each line of each rank; calls `line` and `kvs`. What must stay true: every request
+//! that has a reply gets exactly one, also when it is nonsense; nothing a rank sends panics or grows without
+//! bound. Answers are those of version 1.1, whatever 1.x the rank speaks.
+
+use crate::kvs::{Fence, Kvs, LONGEST_KEY, LONGEST_VALUE};
+use crate::line::{BadLine, Emit, Line};
+
+/// What the launcher has to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Send a line, which has its end already, to a rank.
+    Reply {
+        /// Who gets it.
+        rank: usize,
+        /// The line.
+        line: String,
+    },
+    /// A rank asks for the end of the job.
+    Abort {
+        /// The rank that asks.
+        rank: usize,
+        /// The exit code it asks for.
+        code: i32,
+    },
+}
+
+/// How far a rank has come, as far as it told us.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Phase {
+    /// It has not introduced itself.
+    #[default]
+    Outside,
+    /// Between init and finalize.
+    Inside,
+    /// After finalize.
+    Finalised,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Member {
+    phase: Phase,
+    /// In the middle of a command of several lines, which ends with `endcmd`.
+    in_spawn: bool,
+    application: usize,
+}
+
+/// The state of one job.
+#[derive(Debug)]
+pub struct Server {
+    name: String,
+    members: Vec<Member>,
+    kvs: Kvs,
+    fence: Fence,
+    published: Kvs,
+}
+
+impl Server {
+    /// A job called `name` whose rank `r` runs the program number `applications[r]`, all on one host.
+    pub fn new(name: &str, applications: &[usize]) -> Self {
+        let size = applications.len();
+        let mut kvs = Kvs::default();
+        // How ranks are placed on nodes: blocks of (first node, number of nodes, ranks per node).
+        let mapping = kvs.put("PMI_process_mapping", &format!("(vector,(0,1,{size}))"));
+        debug_assert!(mapping.is_ok());
+        Self {
+            name: name.into(),
+            members: applications
+                .iter()
+                .map(|&application| Member { application, ..Member::default() })
+                .collect(),
+            kvs,
+            fence: Fence::new(size),
+            published: Kvs::default(),
+        }
+    }
+
+    /// How far `rank` has come.
+    pub fn phase(&self, rank: usize) -> Phase {
+        self.members.get(rank).map_or(Phase::Outside, |member| member.phase)
+    }
+
+    /// A rank that waits in a barrier for others.
+    pub fn waiting(&self) -> Option<usize> {
+        self.fence.waiting()
+    }
+
+    /// Handles one line (without its end) of `rank`.
+    pub fn line(&mut self, rank: usize, text: &str) -> Vec<Action> {
+        let Some(member) = self.members.get_mut(rank) else { return Vec::new() };
+        let text = text.trim_end_matches(['\n', '\r']);
+        if text.starts_with("mcmd=") {
+            member.in_spawn = true;
+            return Vec::new();
+        }
+        if member.in_spawn {
+            // Its lines are arguments that may hold anything.
+            if text != "endcmd" {
+                return Vec::new();
+            }
+            member.in_spawn = false;
+            let refused = Emit::new("spawn_result").number("rc", -1).pair("msg", "spawn_is_not_served");
+            return reply(rank, refused);
+        }
+        match Line::parse(text) {
+            Ok(line) => self.command(rank, &line).unwrap_or_else(|bad| {
+                // The request has a reply of its own kind, which says why it failed.
+                reply(rank, failed(line.command, &bad.to_string()))
+            }),
+            Err(bad) => reply(rank, failed("unknown", &bad.to_string())),
+        }
+    }
+
+    fn command(&mut self, rank: usize, line: &Line<'_>) -> Result<Vec<Action>, BadLine> {
+        let answer = match line.command {
+            "init" => self.init(rank, line)?,
+            "get_maxes" => Emit::new("maxes")
+                .number("kvsname_max", LONGEST_KEY as i64)
+                .number("keylen_max", LONGEST_KEY as i64)
+                .number("vallen_max", LONGEST_VALUE as i64)
+                .number("rc", 0),
+            "get_appnum" => {
+                Emit::new("appnum").number("appnum", self.members[rank].application as i64).number("rc", 0)
+            }
+            "get_my_kvsname" => Emit::new("my_kvsname").pair("kvsname", &self.name).number("rc", 0),
+            "get_universe_size" => {
+                Emit::new("universe_size").number("size", self.members.len() as i64).number("rc", 0)
+            }
+            "put" => self.put(line)?,
+            "get" => self.get(line)?,
+            "barrier_in" => return Ok(self.barrier(rank)),
+            "publish_name" => match self.published.put(line.need("service")?, line.need("port")?) {
+                Ok(()) => Emit::new("publish_result").number("rc", 0).pair("info", "ok"),
+                Err(why) => failed("publish_name", &why.to_string()).pair("info", "fail"),
+            },
+            "lookup_name" => match self.published.get(line.need("service")?) {
+                Some(port) => {
+                    Emit::new("lookup_result").number("rc", 0).pair("port", port).pair("info", "ok")
+                }
+                None => failed("lookup_name", "service_not_found").pair("info", "fail"),
+            },
+            "unpublish_name" => {
+                if self.published.remove(line.need("service")?) {
+                    Emit::new("unpublish_result").number("rc", 0).pair("info", "ok")
+                } else {
+                    failed("unpublish_name", "service_not_found").pair("info", "fail")
+                }
+            }
+            "finalize" => {
+                self.members[rank].phase = Phase::Finalised;
+                Emit::new("finalize_ack").number("rc", 0)
+            }
+            "abort" => {
+                let code = line.number("exitcode").unwrap_or(1);
+                return Ok(vec![Action::Abort { rank, code: code as i32 }]);
+            }
+            unknown => failed(unknown, "unknown_command"),
+        };
+        Ok(reply(rank, answer))
+    }
+
+    fn init(&mut self, rank: usize, line: &Line<'_>) -> Result<Emit, BadLine> {
+        let version = line.number("pmi_version")?;
+        if version == 1 {
+            self.members[rank].phase = Phase::Inside;
+        }
+        let answer = Emit::new("response_to_init")
+            .number("pmi_version", 1)
+            .number("pmi_subversion", 1)
+            .number("rc", if version == 1 { 0 } else { -1 });
+        Ok(answer)
+    }
+
+    fn put(&mut self, line: &Line<'_>) -> Result<Emit, BadLine> {
+        if line.need("kvsname")? != self.name {
+            return Ok(failed("put", "no_such_kvsname"));
+        }
+        Ok(match self.kvs.put(line.need("key")?, line.need("value")?) {
+            Ok(()) => Emit::new("put_result").number("rc", 0).pair("msg", "success"),
+            Err(why) => failed("put", &why.to_string()),
+        })
+    }
+
+    fn get(&mut self, line: &Line<'_>) -> Result<Emit, BadLine> {
+        if line.need("kvsname")? != self.name {
+            return Ok(failed("get", "no_such_kvsname"));
+        }
+        Ok(match self.kvs.get(line.need("key")?) {
+            Some(value) => {
+                Emit::new("get_result").number("rc", 0).pair("msg", "success").pair("value", value)
+            }
+            None => failed("get", "no_such_key"),
+        })
+    }
+
+    fn barrier(&mut self, rank: usize) -> Vec<Action> {
+        if !self.fence.arrive(rank) {
+            return Vec::new();
+        }
+        (0..self.members.len())
+            .flat_map(|rank| reply(rank, Emit::new("barrier_out").number("rc", 0)))
+            .collect()
+    }
+}
+
+/// The failed reply to `command`: same name as the good one, `rc` not 0.
+fn failed(command: &str, why: &str) -> Emit {
+    let name = match command {
+        "init" => "response_to_init",
+        "get_maxes" => "maxes",
+        "get_appnum" => "appnum",
+        "get_my_kvsname" => "my_kvsname",
+        "get_universe_size" => "universe_size",
+        "put" => "put_result",
+        "get" => "get_result",
+        "publish_name" => "publish_result",
+        "lookup_name" => "lookup_result",
+        "unpublish_name" => "unpublish_result",
+        _ => "error",
+    };
+    let words: String = why.chars().map(|c| if c.is_ascii_graphic() && c != '=' { c } else { '_' }).collect();
+    Emit::new(name).number("rc", -1).pair("msg", &words)
+}
+
+fn reply(rank: usize, answer: Emit) -> Vec<Action> {
+    match answer.line() {
+        Ok(line) => vec![Action::Reply { rank, line }],
+        // Values come from parsed lines and can therefore be sent; should one not, the rank still gets a reply.
+        Err(_) => vec![Action::Reply { rank, line: "cmd=error rc=-1 msg=unsendable\n".into() }],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn ask(server: &mut Server, rank: usize, line: &str) -> String {
+        match &server.line(rank, line)[..] {
+            [Action::Reply { rank: to, line }] if *to == rank => line.trim_end().to_string(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_rank_introduces_itself_and_leaves() {
+        let mut server = Server::new("job", &[0, 0, 1]);
+        assert_eq!(server.phase(2), Phase::Outside);
+        let welcome = ask(&mut server, 2, "cmd=init pmi_version=1 pmi_subversion=1");
+        assert_eq!(welcome, "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0");
+        assert_eq!(server.phase(2), Phase::Inside);
+        assert_eq!(ask(&mut server, 2, "cmd=get_appnum"), "cmd=appnum appnum=1 rc=0");
+        assert_eq!(ask(&mut server, 2, "cmd=get_universe_size"), "cmd=universe_size size=3 rc=0");
+        assert_eq!(ask(&mut server, 2, "cmd=get_my_kvsname"), "cmd=my_kvsname kvsname=job rc=0");
+        assert!(ask(&mut server, 2, "cmd=get_maxes").contains("vallen_max=4096"));
+        assert_eq!(ask(&mut server, 2, "cmd=finalize"), "cmd=finalize_ack rc=0");
+        assert_eq!(server.phase(2), Phase::Finalised);
+    }
+
+    #[test]
+    fn pairs_travel_and_the_mapping_is_there() {
+        let mut server = Server::new("job", &[0; 4]);
+        assert_eq!(
+            ask(&mut server, 1, "cmd=put kvsname=job key=card value=a=b"),
+            "cmd=put_result rc=0 msg=success"
+        );
+        let get = |key: &str| format!("cmd=get kvsname=job key={key}");
+        assert_eq!(ask(&mut server, 0, &get("card")), "cmd=get_result rc=0 msg=success value=a=b");
+        assert_eq!(
+            ask(&mut server, 0, &get("PMI_process_mapping")),
+            "cmd=get_result rc=0 msg=success value=(vector,(0,1,4))"
+        );
+        assert_eq!(ask(&mut server, 0, &get("none")), "cmd=get_result rc=-1 msg=no_such_key");
+        assert!(ask(&mut server, 0, "cmd=put kvsname=other key=a value=b").contains("rc=-1"));
+        assert!(ask(&mut server, 0, "cmd=get key=a").starts_with("cmd=get_result rc=-1"));
+    }
+
+    #[test]
+    fn a_barrier_lets_all_go_at_once() {
+        let mut server = Server::new("job", &[0; 2]);
+        assert_eq!(server.line(1, "cmd=barrier_in"), []);
+        assert_eq!(server.waiting(), Some(1));
+        let out = |rank| Action::Reply { rank, line: "cmd=barrier_out rc=0\n".into() };
+        assert_eq!(server.line(0, "cmd=barrier_in"), [out(0), out(1)]);
+        assert_eq!(server.waiting(), None);
+    }
+
+    #[test]
+    fn an_abort_is_an_event_and_nonsense_gets_an_error() {
+        let mut server = Server::new("job", &[0; 2]);
+        assert_eq!(server.line(1, "cmd=abort exitcode=3"), [Action::Abort { rank: 1, code: 3 }]);
+        assert_eq!(server.line(0, "cmd=abort"), [Action::Abort { rank: 0, code: 1 }]);
+        assert_eq!(ask(&mut server, 0, "cmd=dance"), "cmd=error rc=-1 msg=unknown_command");
+        assert!(ask(&mut server, 0, "what?").starts_with("cmd=error rc=-1 msg="));
+        assert!(ask(&mut server, 0, "cmd=init pmi_version=2 pmi_subversion=0").contains("rc=-1"));
+        assert_eq!(server.phase(0), Phase::Outside);
+        assert_eq!(server.line(9, "cmd=init"), []);
+    }
+
+    #[test]
+    fn names_are_published_and_spawn_is_refused_after_its_last_line() {
+        let mut server = Server::new("job", &[0]);
+        assert!(ask(&mut server, 0, "cmd=publish_name service=s port=p").contains("rc=0"));
+        assert!(ask(&mut server, 0, "cmd=lookup_name service=s").contains("port=p"));
+        assert!(ask(&mut server, 0, "cmd=unpublish_name service=s").contains("rc=0"));
+        assert!(ask(&mut server, 0, "cmd=lookup_name service=s").contains("rc=-1"));
+        assert_eq!(server.line(0, "mcmd=spawn"), []);
+        assert_eq!(server.line(0, "arg1=cmd=abort exitcode=3"), []);
+        assert!(ask(&mut server, 0, "endcmd").starts_with("cmd=spawn_result rc=-1"));
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_panics(lines in prop::collection::vec((0usize..3, ".*"), 0..20)) {
+            let mut server = Server::new("job", &[0; 2]);
+            for (rank, line) in lines {
+                server.line(rank, &line);
+            }
+        }
+
+        #[test]
+        fn every_request_gets_one_reply(
+            words in prop::collection::vec(("[a-z_]{1,9}", "[a-z0-9(),=]{0,9}"), 0..4),
+            command in prop::sample::select(vec![
+                "init", "get", "put", "get_maxes", "get_appnum", "publish_name", "lookup_name", "finalize", "other",
+            ]),
+        ) {
+            let mut server = Server::new("job", &[0; 2]);
+            let pairs: String = words.iter().map(|(key, value)| format!(" {key}={value}")).collect();
+            let actions = server.line(1, &format!("cmd={command}{pairs}"));
+            prop_assert_eq!(actions.len(), 1);
+            let is_reply = matches!(&actions[0], Action::Reply { rank: 1, line } if Line::parse(line).is_ok());
+            prop_assert!(is_reply);
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! The PMI connections of the ranks.
+//!
+//! Called by the loop; calls `server`, which decides every answer. What must stay true: a rank that does not read
+//! its answers, or sends nonsense without end, costs us bounded memory and ends its own job only.
+
+use super::{Run, Token};
+use crate::server::Action;
+use crate::spawn::verdict::Cause;
+use nix::errno::Errno;
+use nix::sys::epoll::{EpollEvent, EpollFlags};
+use nix::sys::socket::{MsgFlags, send};
+use std::io::{self, Read};
+use std::os::fd::AsRawFd;
+
+/// Unread answers to a rank that are kept.
+const MOST_UNREAD: usize = 4 << 20;
+
+impl Run<'_> {
+    /// Reads and answers what a rank asks.
+    pub(super) fn serve(&mut self, rank: usize) {
+        let mut piece = [0; 4096];
+        loop {
+            let state = &mut self.ranks[rank];
+            let Some(pmi) = &mut state.pmi else { return };
+            match pmi.read(&mut piece) {
+                Ok(0) => return self.close_pmi(rank),
+                Ok(count) => state.asked.push(&piece[..count]),
+                Err(why) if why.kind() == io::ErrorKind::Interrupted => continue,
+                Err(why) if why.kind() == io::ErrorKind::WouldBlock => break,
+                Err(_) => return self.close_pmi(rank),
+            }
+            if let Err(why) = self.answer(rank) {
+                let pid = self.ranks[rank].pid;
+                self.close_pmi(rank);
+                return self.fail(Cause::Protocol { rank, pid, why });
+            }
+        }
+        self.send_answers(rank);
+    }
+
+    fn answer(&mut self, rank: usize) -> Result<(), String> {
+        loop {
+            let line = match self.ranks[rank].asked.next() {
+                Ok(Some(line)) => line,
+                Ok(None) => return Ok(()),
+                Err(why) => return Err(why.to_string()),
+            };
+            for action in self.server.line(rank, line) {
+                match action {
+                    Action::Reply { rank: to, line } => {
+                        if self.ranks[to].answers.len() > MOST_UNREAD {
+                            return Err("it does not read its answers".into());
+                        }
+                        self.ranks[to].answers.extend_from_slice(line.as_bytes());
+                        if to != rank || self.ranks[to].answers.len() > 4096 {
+                            self.send_answers(to);
+                        }
+                    }
+                    Action::Abort { rank, code } => self.fail(Cause::Abort { rank, code }),
+                }
+            }
+        }
+    }
+
+    fn send_answers(&mut self, rank: usize) {
+        let state = &mut self.ranks[rank];
+        let Some(pmi) = &state.pmi else { return };
+        let mut sent = 0;
+        let mut waits = false;
+        while sent < state.answers.len() {
+            match send(
+                pmi.as_raw_fd(),
+                &state.answers[sent..],
+                MsgFlags::MSG_NOSIGNAL | MsgFlags::MSG_DONTWAIT,
+            ) {
+                Ok(count) => sent += count,
+                Err(Errno::EINTR) => {}
+                Err(Errno::EAGAIN) => {
+                    waits = true;
+                    break;
+                }
+                // Its end of file will be seen when it is read.
+                Err(_) => sent = state.answers.len(),
+            }
+        }
+        state.answers.drain(..sent);
+        if waits != state.waits {
+            state.waits = waits;
+            let room = if waits { EpollFlags::EPOLLOUT } else { EpollFlags::empty() };
+            let mut event = EpollEvent::new(EpollFlags::EPOLLIN | room, Token::Pmi(rank).emit());
+            let _ = self.epoll.modify(pmi, &mut event);
+        }
+    }
+
+    fn close_pmi(&mut self, rank: usize) {
+        if let Some(pmi) = self.ranks[rank].pmi.take() {
+            // A child that has not yet executed its program shares the descriptor: closing is not enough.
+            let _ = self.epoll.delete(&pmi);
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! Starts the processes of a job: environment, CPUs, descriptors, fork.
+//!
+//! Called by `run`; calls `resolve` and `posthaste_os::process`. What must stay true: a rank inherits its
+//! standard streams, its PMI connection and the node segment, and nothing else of ours; the variables of a
+//! job that we ourselves may be part of do not reach it.
+
+use super::{Bind, Job, Program, Refused, resolve};
+use crate::client::JOB_VARIABLES;
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
+use nix::sys::signal::SigSet;
+use posthaste_os::node::Node;
+use posthaste_os::process::{self, Image, Place};
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+
+/// A program of the job, ready to be started any number of times.
+#[derive(Debug)]
+pub(super) struct Prepared<'a> {
+    program: &'a Program,
+    path: PathBuf,
+    environment: BTreeMap<OsString, OsString>,
+}
+
+impl<'a> Prepared<'a> {
+    /// Finds the program and settles its environment.
+    pub(super) fn new(job: &Job, program: &'a Program) -> Result<Self, Refused> {
+        let common = if program.replaces_environment { &[][..] } else { &job.environment[..] };
+        let mut environment: BTreeMap<OsString, OsString> =
+            common.iter().chain(&program.environment).cloned().collect();
+        environment.retain(|name, _| !belongs_to_a_job(name));
+        for (name, value) in &environment {
+            let bad = |bytes: &[u8]| bytes.contains(&0) || bytes.is_empty();
+            if bad(name.as_bytes()) || name.as_bytes().contains(&b'=') || value.as_bytes().contains(&0) {
+                return Err(Refused::new(
+                    1,
+                    format!("{name:?} cannot be the name of an environment variable"),
+                ));
+            }
+        }
+        let own_path;
+        let path = match environment.get(OsStr::new("PATH")) {
+            Some(path) => Some(path.as_os_str()),
+            None => {
+                own_path = std::env::var_os("PATH");
+                own_path.as_deref()
+            }
+        };
+        let path = resolve::resolve(program, path)?;
+        Ok(Self { program, path, environment })
+    }
+
+    /// The name the user gave.
+    pub(super) fn name(&self) -> String {
+        self.program.name.to_string_lossy().into_owned()
+    }
+
+    fn image(&self, contract: &[(&str, String)]) -> io::Result<Image> {
+        let arguments: Vec<&[u8]> = std::iter::once(&self.program.name)
+            .chain(&self.program.arguments)
+            .map(|argument| argument.as_bytes())
+            .collect();
+        let mut environment: Vec<Vec<u8>> = Vec::with_capacity(self.environment.len() + contract.len());
+        for (name, value) in &self.environment {
+            let mut pair = name.clone().into_vec();
+            pair.push(b'=');
+            pair.extend_from_slice(value.as_bytes());
+            environment.push(pair);
+        }
+        environment.extend(contract.iter().map(|(name, value)| format!("{name}={value}").into_bytes()));
+        Image::new(&self.path, &arguments, &environment, self.program.directory.as_deref())
+    }
+}
+
+/// Variables that tie a process to one job and would mislead a process of another.
+fn belongs_to_a_job(name: &OsStr) -> bool {
+    let name = name.as_bytes();
+    JOB_VARIABLES.iter().any(|spent| spent.as_bytes() == name)
+        || [&b"PMIX_"[..], b"PMI_", b"OMPI_COMM_WORLD_", b"HYDI_"]
+            .iter()
+            .any(|foreign| name.starts_with(foreign))
+        || name == b"PRTE_LAUNCHED"
+}
+
+/// CPUs for each of `ranks` processes; empty lists when they are not confined. `width` CPUs each.
+pub(super) fn cpus(bind: Bind, ranks: usize, usable: &[usize], width: usize) -> Vec<Vec<usize>> {
+    // A single process gains nothing from staying on one CPU, and its threads would lose the others.
+    let wanted = bind == Bind::Core || (bind == Bind::Auto && ranks > 1);
+    match ranks.checked_mul(width.max(1)) {
+        Some(needed) if wanted && needed <= usable.len() => {
+            usable.chunks(width.max(1)).take(ranks).map(<[usize]>::to_vec).collect()
+        }
+        _ => vec![Vec::new(); ranks],
+    }
+}
+
+/// What the processes of a job share.
+#[derive(Debug)]
+pub(super) struct Common<'a> {
+    pub(super) node: &'a Node,
+    pub(super) size: usize,
+    pub(super) group: i32,
+    pub(super) mask: &'a SigSet,
+    pub(super) open_files: Option<u64>,
+    pub(super) report: BorrowedFd<'a>,
+}
+
+/// Our ends of what ties us to a started process.
+#[derive(Debug)]
+pub(super) struct Started {
+    pub(super) pid: i32,
+    pub(super) pmi: UnixStream,
+    pub(super) out: File,
+    pub(super) err: File,
+}
+
+/// Starts one process as `rank`.
+pub(super) fn start(
+    prepared: &Prepared<'_>,
+    common: &Common<'_>,
+    rank: usize,
+    cpus: &[usize],
+    stdin: BorrowedFd<'_>,
+) -> io::Result<Started> {
+    let (pmi, their_pmi) = UnixStream::pair()?;
+    pmi.set_nonblocking(true)?;
+    let (out, their_out) = output_pipe()?;
+    let (err, their_err) = output_pipe()?;
+    let contract = [
+        ("PMI_RANK", rank.to_string()),
+        ("PMI_SIZE", common.size.to_string()),
+        ("PMI_FD", their_pmi.as_raw_fd().to_string()),
+        ("PMI_SPAWNED", "0".to_string()),
+        ("POSTHASTE_NODE_FD", common.node.as_fd().as_raw_fd().to_string()),
+        ("POSTHASTE_LOCAL_RANK", rank.to_string()),
+        ("POSTHASTE_LOCAL_SIZE", common.size.to_string()),
+        ("MPI_LOCALRANKID", rank.to_string()),
+        ("MPI_LOCALNRANKS", common.size.to_string()),
+    ];
+    let image = prepared.image(&contract)?;
+    let place = Place {
+        stdio: [stdin, their_out.as_fd(), their_err.as_fd()],
+        inherit: &[their_pmi.as_fd(), common.node.as_fd()],
+        group: common.group,
+        cpus,
+        open_files: common.open_files,
+        mask: common.mask.as_ref(),
+        report: common.report,
+        tag: rank as u32,
+    };
+    let pid = process::start(&image, &place)?;
+    Ok(Started { pid, pmi, out, err })
+}
+
+/// A pipe whose reading end, ours, never makes us wait.
+fn output_pipe() -> io::Result<(File, OwnedFd)> {
+    let (ours, theirs) = io::pipe()?;
+    fcntl(&ours, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
+    Ok((File::from(OwnedFd::from(ours)), OwnedFd::from(theirs)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_rank_gets_its_cpu_if_there_are_enough() {
+        let one = |cpu: usize| vec![cpu];
+        assert_eq!(cpus(Bind::Auto, 2, &[1, 3, 5], 1), [one(1), one(3)]);
+        assert_eq!(cpus(Bind::Auto, 2, &[0, 1, 2, 3], 2), [vec![0, 1], vec![2, 3]]);
+        assert_eq!(cpus(Bind::Auto, 3, &[0, 1], 1), vec![Vec::<usize>::new(); 3]);
+        assert_eq!(cpus(Bind::Auto, 1, &[0, 1], 1), [Vec::new()]);
+        assert_eq!(cpus(Bind::Core, 1, &[4, 5], 1), [one(4)]);
+        assert_eq!(cpus(Bind::None, 2, &[0, 1], 1), [Vec::new(), Vec::new()]);
+    }
+
+    #[test]
+    fn variables_of_another_job_stay_away() {
+        for name in
+            ["PMI_RANK", "PMIX_NAMESPACE", "POSTHASTE_NODE_FD", "MPI_LOCALRANKID", "OMPI_COMM_WORLD_RANK"]
+        {
+            assert!(belongs_to_a_job(OsStr::new(name)), "{name}");
+        }
+        for name in ["PATH", "POSTHASTE_EAGER_LIMIT", "OMP_NUM_THREADS", "PMI"] {
+            assert!(!belongs_to_a_job(OsStr::new(name)), "{name}");
+        }
+    }
+}

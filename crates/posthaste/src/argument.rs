@@ -1,0 +1,225 @@
+//! Who and which: destinations, sources and tags as arguments, and the status that tells them.
+//!
+//! Used by `point_to_point` and `scope`; calls core's `ids`. MPI-5.0 §3.2.3 (envelope), §3.2.5 (status), §3.10
+//! (nobody).
+//!
+//! What must stay true: the negative numbers by which MPI spells wildcards and nobody are made here and nowhere
+//! else; a negative number from the user is an error and never taken for one of them.
+
+use posthaste_core::error::{Error as Cause, ErrorClass, Result as Checked};
+use posthaste_core::ids::{ANY_SOURCE, ANY_TAG, PROC_NULL, TAG_UB};
+use posthaste_core::request;
+
+/// Largest tag: every tag from 0 to this one is valid (MPI-5.0 §9.1.2, `MPI_TAG_UB`).
+pub const TAG_MAX: i32 = TAG_UB;
+
+/// The type of [`ANY`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Any;
+
+/// The wildcard of receives and probes: a message from any rank, or with any tag (MPI-5.0 §3.2.4).
+pub const ANY: Any = Any;
+
+/// Whom to send to: a rank, or `None` for nobody.
+///
+/// A send to nobody does nothing (MPI-5.0 §3.10), which saves the special case at the border of a domain:
+/// the neighbour is an `Option<usize>`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Destination(Option<usize>);
+
+/// Whom to receive from: a rank, [`ANY`], or `None` for nobody.
+///
+/// A receive from nobody completes at once and leaves the buffer as it is (MPI-5.0 §3.10).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Source(Sender);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sender {
+    Rank(usize),
+    Any,
+    Nobody,
+}
+
+/// The tag a message must have: a number from 0 to [`TAG_MAX`], or [`ANY`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tag(Option<i32>);
+
+impl From<usize> for Destination {
+    fn from(rank: usize) -> Self {
+        Self(Some(rank))
+    }
+}
+
+impl From<Option<usize>> for Destination {
+    fn from(rank: Option<usize>) -> Self {
+        Self(rank)
+    }
+}
+
+impl From<usize> for Source {
+    fn from(rank: usize) -> Self {
+        Self(Sender::Rank(rank))
+    }
+}
+
+impl From<Option<usize>> for Source {
+    fn from(rank: Option<usize>) -> Self {
+        Self(rank.map_or(Sender::Nobody, Sender::Rank))
+    }
+}
+
+impl From<Any> for Source {
+    fn from(_: Any) -> Self {
+        Self(Sender::Any)
+    }
+}
+
+impl From<i32> for Tag {
+    fn from(tag: i32) -> Self {
+        Self(Some(tag))
+    }
+}
+
+impl From<Any> for Tag {
+    fn from(_: Any) -> Self {
+        Self(None)
+    }
+}
+
+impl Destination {
+    /// As core spells it. Whether the rank exists is checked there.
+    #[inline]
+    pub(crate) fn number(self, size: i32) -> Checked<i32> {
+        self.0.map_or(Ok(PROC_NULL), |rank| number("dest", rank, size))
+    }
+}
+
+impl Source {
+    /// As core spells it. Whether the rank exists is checked there.
+    #[inline]
+    pub(crate) fn number(self, size: i32) -> Checked<i32> {
+        match self.0 {
+            Sender::Rank(rank) => number("source", rank, size),
+            Sender::Any => Ok(ANY_SOURCE),
+            Sender::Nobody => Ok(PROC_NULL),
+        }
+    }
+}
+
+impl Tag {
+    /// As core spells it.
+    #[inline]
+    pub(crate) fn number(self) -> Checked<i32> {
+        match self.0 {
+            None => Ok(ANY_TAG),
+            Some(tag) if tag >= 0 => Ok(tag),
+            Some(tag) => {
+                let expected = format_args!("0..={TAG_MAX} or ANY");
+                Err(Cause::invalid(ErrorClass::Tag, "tag", tag, expected))
+            }
+        }
+    }
+}
+
+#[inline]
+fn number(argument: &'static str, rank: usize, size: i32) -> Checked<i32> {
+    match i32::try_from(rank) {
+        Ok(number) if number < size => Ok(number),
+        _ => Err(wrong_rank(argument, rank, size)),
+    }
+}
+
+#[cold]
+fn wrong_rank(argument: &'static str, rank: usize, size: i32) -> Cause {
+    let expected = format_args!("a rank of the communicator, 0..={}", size - 1);
+    Cause::invalid(ErrorClass::Rank, argument, rank, expected)
+}
+
+/// A rank that must exist in a communicator of this size, such as the root of a collective.
+#[inline]
+pub(crate) fn root(rank: usize, size: i32) -> Checked<i32> {
+    let wrong = |_| {
+        let expected = format_args!("a rank of the communicator, 0..={}", size - 1);
+        Cause::invalid(ErrorClass::Root, "root", rank, expected)
+    };
+    number("root", rank, size).map_err(wrong)
+}
+
+/// What is known about a message received or found (MPI-5.0 §3.2.5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Status {
+    source: i32,
+    tag: i32,
+    bytes: u64,
+}
+
+impl Status {
+    pub(crate) fn of(status: &request::Status) -> Self {
+        Self { source: status.source, tag: status.tag, bytes: status.bytes }
+    }
+
+    /// Rank of the sender in the communicator. When there is none ([`Status::is_from_nobody`]), `usize::MAX`,
+    /// which no call takes for a rank.
+    pub fn source(&self) -> usize {
+        usize::try_from(self.source).unwrap_or(usize::MAX)
+    }
+
+    /// Whether there was no sender: a receive from nobody (`None`), or the status of a send.
+    pub fn is_from_nobody(&self) -> bool {
+        self.source < 0
+    }
+
+    /// The message's tag. Negative when there was no message.
+    pub fn tag(&self) -> i32 {
+        self.tag
+    }
+
+    /// Bytes of the message.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Number of elements of type `T` in the message; `None` when its bytes are no whole number of them.
+    pub fn count<T: crate::Equivalence>(&self) -> Option<usize> {
+        let size = size_of::<T>() as u64;
+        self.bytes.is_multiple_of(size).then_some(usize::try_from(self.bytes / size).ok()?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_become_the_numbers_of_the_standard() {
+        assert_eq!(Destination::from(3).number(4).unwrap(), 3);
+        assert_eq!(Destination::from(None).number(4).unwrap(), PROC_NULL);
+        assert_eq!(Source::from(Some(2)).number(4).unwrap(), 2);
+        assert_eq!(Source::from(ANY).number(4).unwrap(), ANY_SOURCE);
+        assert_eq!(Tag::from(ANY).number().unwrap(), ANY_TAG);
+        assert_eq!(Tag::from(TAG_MAX).number().unwrap(), TAG_MAX);
+    }
+
+    #[test]
+    fn wrong_numbers_are_refused_and_never_taken_for_wildcards() {
+        for tag in [-1, ANY_TAG, i32::MIN] {
+            assert_eq!(Tag::from(tag).number().unwrap_err().class(), ErrorClass::Tag);
+        }
+        for rank in [4, usize::MAX, 1 << 32, (1 << 32) + 1] {
+            let error = Source::from(rank).number(4).unwrap_err();
+            assert_eq!(error.class(), ErrorClass::Rank);
+            assert!(error.to_string().contains(&rank.to_string()));
+            assert!(error.to_string().contains("0..=3"));
+            assert_eq!(root(rank, 4).unwrap_err().class(), ErrorClass::Root);
+        }
+    }
+
+    #[test]
+    fn a_status_counts_whole_elements() {
+        let status = Status { source: 1, tag: 5, bytes: 12 };
+        assert_eq!(status.count::<i32>(), Some(3));
+        assert_eq!(status.count::<f64>(), None);
+        assert!(!status.is_from_nobody());
+        assert_eq!(Status { source: PROC_NULL, ..status }.source(), usize::MAX);
+    }
+}

@@ -1,0 +1,206 @@
+//! The arrow test: which crate may use which, and which room of posthaste-core may use which.
+//! Reads the manifests and the source lines that name crates or rooms; called by `cargo xtask test`.
+//! What must stay true: the lists below are the architecture (see ARCHITECTURE.md); a new arrow is a decision.
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use crate::project::{Fallible, Project};
+
+/// For each crate, the crates of this workspace that it may depend on.
+const CRATES: [(&str, &[&str]); 6] = [
+    ("posthaste-os", &[]),
+    ("posthaste-pmi", &["posthaste-os"]),
+    ("posthaste-core", &["posthaste-os", "posthaste-pmi"]),
+    ("posthaste", &["posthaste-core"]),
+    ("posthaste-abi", &["posthaste-core"]),
+    ("posthaste-launch", &["posthaste-core", "posthaste-os", "posthaste-pmi"]),
+];
+
+/// The rooms of posthaste-core in the order of a message's journey: a room uses only rooms before it.
+const ROOMS: [&str; 28] = [
+    "ids", "config", "error", "explain", "trace", "buffer", "datatype", "wire", "request", "method", "pt2pt", "group",
+    "op", "info", "attribute", "coll", "comm", "topology", "rma", "io", "dynamic", "dispatch", "progress", "wait",
+    "world", "session", "tool", "testing",
+];
+
+/// What the launcher may use of posthaste-core.
+const LAUNCH_ROOMS: [&str; 3] = ["config", "explain", "trace"];
+
+/// Checks everything; the error lists every wrong arrow.
+pub(crate) fn run(project: &Project) -> Fallible {
+    let mut wrong = Vec::new();
+    for (name, allowed) in CRATES {
+        let folder = project.root.join("crates").join(name);
+        let manifest = read(&folder.join("Cargo.toml"))?;
+        for used in workspace_dependencies(&manifest) {
+            if !allowed.contains(&used.as_str()) {
+                wrong.push(format!("{name}/Cargo.toml depends on {used}; it may depend on {}", list(allowed)));
+            }
+        }
+    }
+    check_known_crates(project, &mut wrong);
+    check_rooms(&project.root.join("crates/posthaste-core/src"), &mut wrong)?;
+    check_launcher(&project.root.join("crates/posthaste-launch"), &mut wrong)?;
+    if wrong.is_empty() { Ok(()) } else { Err(format!("    {}", wrong.join("\n    "))) }
+}
+
+/// The crates of this workspace that a manifest names, development dependencies left out.
+fn workspace_dependencies(manifest: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let mut section = String::new();
+    for line in manifest.lines().map(str::trim) {
+        if let Some(name) = line.strip_prefix('[') {
+            section = name.trim_end_matches(']').to_owned();
+            if let Some((kind, name)) = section.rsplit_once('.')
+                && kind.ends_with("dependencies")
+                && kind != "dev-dependencies"
+                && name.starts_with("posthaste")
+            {
+                found.insert(name.to_owned());
+            }
+        } else if section.ends_with("dependencies") && section != "dev-dependencies" {
+            let name = line.split(['=', '.', ' ']).next().unwrap_or_default();
+            if name.starts_with("posthaste") {
+                found.insert(name.to_owned());
+            }
+        }
+    }
+    found
+}
+
+fn check_known_crates(project: &Project, wrong: &mut Vec<String>) {
+    let folders = fs::read_dir(project.root.join("crates")).into_iter().flatten().flatten();
+    for folder in folders.filter(|f| f.path().join("Cargo.toml").exists()) {
+        let name = folder.file_name().to_string_lossy().into_owned();
+        if !CRATES.iter().any(|(known, _)| *known == name) {
+            wrong.push(format!("the crate {name} is not in the list of arrows"));
+        }
+    }
+}
+
+fn check_rooms(source: &Path, wrong: &mut Vec<String>) -> Fallible {
+    for file in rust_files(source) {
+        let inside = file.strip_prefix(source).unwrap_or(&file);
+        let room = inside.components().next().map(|c| c.as_os_str().to_string_lossy().into_owned());
+        let room = room.unwrap_or_default().trim_end_matches(".rs").to_owned();
+        if room == "lib" {
+            continue;
+        }
+        let Some(place) = ROOMS.iter().position(|known| *known == room) else {
+            wrong.push(format!("posthaste-core/src/{}: the room `{room}` is not in the list", inside.display()));
+            continue;
+        };
+        for (line, used) in rooms_used(&read(&file)?, "crate") {
+            if ROOMS.iter().position(|known| *known == used).is_some_and(|other| other > place) {
+                let shown = inside.display();
+                wrong.push(format!("posthaste-core/src/{shown}:{line}: `{room}` uses `{used}`, which comes after it"));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn check_launcher(folder: &Path, wrong: &mut Vec<String>) -> Fallible {
+    for file in rust_files(&folder.join("src")) {
+        for (line, used) in rooms_used(&read(&file)?, "posthaste_core") {
+            if !LAUNCH_ROOMS.contains(&used.as_str()) {
+                let shown = file.strip_prefix(folder).unwrap_or(&file).display();
+                wrong.push(format!("posthaste-launch/{shown}:{line}: uses posthaste_core::{used}"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The rooms that code names as `<root>::room` or `<root>::{room, ...}`, with line numbers. Comments and the
+/// tests at the end of a file are left out: they may look at anything.
+fn rooms_used(text: &str, root: &str) -> Vec<(usize, String)> {
+    let text = text.split("#[cfg(test)]").next().unwrap_or_default();
+    let code: String = text
+        .lines()
+        .map(|line| if line.trim_start().starts_with("//") { "\n".into() } else { format!("{line}\n") })
+        .collect();
+    let pattern = format!("{root}::");
+    let mut found = Vec::new();
+    for (at, _) in code.match_indices(&pattern) {
+        let before = code[..at].chars().next_back();
+        if before.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == '$' || c == ':') {
+            continue;
+        }
+        let line = code[..at].matches('\n').count() + 1;
+        let rest = &code[at + pattern.len()..];
+        match rest.strip_prefix('{') {
+            Some(group) => found.extend(top_level_names(group).into_iter().map(|name| (line, name))),
+            None => found.push((line, first_name(rest))),
+        }
+    }
+    found
+}
+
+/// The first path segments inside `{...}`, nested groups left out.
+fn top_level_names(group: &str) -> Vec<String> {
+    let (mut depth, mut names, mut item) = (0usize, Vec::new(), String::new());
+    for c in group.chars() {
+        match c {
+            '{' => depth += 1,
+            '}' if depth == 0 => break,
+            '}' => depth -= 1,
+            ',' if depth == 0 => names.push(std::mem::take(&mut item)),
+            _ if depth == 0 => item.push(c),
+            _ => {}
+        }
+    }
+    names.push(item);
+    names.iter().map(|item| first_name(item.trim())).filter(|name| !name.is_empty()).collect()
+}
+
+fn first_name(text: &str) -> String {
+    text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
+}
+
+fn rust_files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            found.extend(rust_files(&path));
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+fn read(path: &Path) -> Fallible<String> {
+    fs::read_to_string(path).map_err(|e| format!("can't read {}: {e}", path.display()))
+}
+
+fn list(names: &[&str]) -> String {
+    if names.is_empty() { "none of ours".into() } else { names.join(", ") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_found_in_groups_and_alone() {
+        let code = "use crate::{\n    buffer::{A, wait::B},\n    comm,\n};\n// crate::world\nfn f() { crate::ids::g(); my_crate::x() }\n#[cfg(test)]\nuse crate::tool;";
+        let names: Vec<String> = rooms_used(code, "crate").into_iter().map(|(_, name)| name).collect();
+        assert_eq!(names, ["buffer", "comm", "ids"]);
+        assert_eq!(rooms_used(code, "crate")[2].0, 6);
+    }
+
+    #[test]
+    fn dependencies_are_read() {
+        let manifest = "[dependencies]\nposthaste-os = { workspace = true }\nlibc.workspace = true\n\
+                        [dev-dependencies]\nposthaste-launch = { path = \"x\" }\n[dependencies.posthaste-pmi]\npath = \"y\"\n";
+        let found: Vec<String> = workspace_dependencies(manifest).into_iter().collect();
+        assert_eq!(found, ["posthaste-os", "posthaste-pmi"]);
+    }
+}

@@ -1,0 +1,272 @@
+//! `cargo xtask bench`: posthaste against what the machine allows and, with `--rivals`, against MPICH, Intel MPI
+//! and Open MPI, which are installed into the target folder.
+//!
+//! Everything that is compared is measured in the same run, in turns (limit, A, limit, B, ...), in several rounds.
+//! The hand-off of a cache line is measured between all runs of a round; a round in which it wanders by more than
+//! two times says nothing about the programs and is thrown away. A result is a ratio.
+//! What must stay true: one source for all; the same binary for all implementations of the standard ABI.
+
+use std::{fs, path::PathBuf, time::Instant};
+
+use clap::Args;
+
+use crate::{
+    install,
+    measured::{Better, LIMIT, Measured, Row},
+    mpi::Mpi,
+    process::Job,
+    project::{Fallible, Project, up_to_date},
+};
+
+/// The command line.
+#[derive(Args, Debug)]
+pub(crate) struct Options {
+    /// Also measure MPICH, Intel MPI and Open MPI
+    #[arg(long)]
+    rivals: bool,
+    /// Only these groups (comma-separated): latency, bandwidth, rate, rotating, pair, crowd, startup, idle
+    #[arg(long, value_delimiter = ',')]
+    only: Vec<String>,
+    /// How many rounds must be kept
+    #[arg(long, default_value_t = 5)]
+    rounds: usize,
+    /// Only these rivals (comma-separated): mpich, intel, openmpi
+    #[arg(long, value_delimiter = ',', default_value = "mpich,intel,openmpi")]
+    against: Vec<String>,
+    /// Leave posthaste out, to see how the rivals do
+    #[arg(long)]
+    without_us: bool,
+}
+
+const GROUPS: [&str; 8] = ["latency", "bandwidth", "rate", "rotating", "pair", "crowd", "startup", "idle"];
+const CROWDS: [usize; 3] = [4, 8, 16];
+
+const fn row(
+    group: &'static str,
+    name: &'static str,
+    label: &'static str,
+    unit: &'static str,
+    limit: Option<&'static str>,
+    rival_goal: Option<f64>,
+) -> Row {
+    let better = if matches!(unit.as_bytes(), b"GB/s" | b"M/s") { Better::Higher } else { Better::Lower };
+    Row { name, label, unit, better, limit, rival_goal, group }
+}
+
+/// The goals are those of the point-to-point and start-up rows that are promised now.
+const ROWS: [Row; 36] = [
+    row("latency", "latency_8", "8 B one-way", "us", Some("handoff"), Some(1.0)),
+    row("latency", "latency_1024", "1 KiB one-way", "us", Some("handoff"), None),
+    row("latency", "latency_16384", "16 KiB one-way", "us", Some("handoff"), None),
+    row("latency", "latency_65536", "64 KiB one-way", "us", None, None),
+    row("latency", "oneway_16384", "16 KiB, ping-pong", "GB/s", Some("copy_16384"), None),
+    row("latency", "oneway_65536", "64 KiB, ping-pong", "GB/s", Some("copy_65536"), Some(0.8)),
+    row("latency", "oneway_1048576", "1 MiB, ping-pong", "GB/s", Some("copy_1048576"), Some(0.8)),
+    row("latency", "oneway_4194304", "4 MiB, ping-pong", "GB/s", Some("copy_4194304"), None),
+    row("bandwidth", "window_65536", "64 KiB, window 16", "GB/s", Some("copy_65536"), None),
+    row("bandwidth", "window_1048576", "1 MiB, window 16", "GB/s", Some("copy_1048576"), None),
+    row("rotating", "rotating_65536", "64 KiB, rotating", "GB/s", None, None),
+    row("rotating", "rotating_1048576", "1 MiB, rotating", "GB/s", None, None),
+    row("rotating", "rotating_4194304", "4 MiB, rotating", "GB/s", None, None),
+    row("rate", "rate_8", "8 B rate, window 64", "M/s", Some("slots"), Some(1.0)),
+    row("pair", "barrier_2", "Barrier, 2 ranks", "us", Some("handoff"), None),
+    row("pair", "allreduce_2", "Allreduce, 2 ranks", "us", Some("handoff"), None),
+    row("crowd", "barrier_4", "Barrier, 4 ranks", "us", None, None),
+    row("crowd", "allreduce_4", "Allreduce, 4 ranks", "us", None, None),
+    row("crowd", "ring_4", "ring of 1 KiB, 4", "us", None, None),
+    row("crowd", "barrier_8", "Barrier, 8 ranks", "us", None, None),
+    row("crowd", "allreduce_8", "Allreduce, 8 ranks", "us", None, None),
+    row("crowd", "ring_8", "ring of 1 KiB, 8", "us", None, None),
+    row("crowd", "barrier_16", "Barrier, 16 ranks", "us", None, Some(1.0)),
+    row("crowd", "allreduce_16", "Allreduce, 16 ranks", "us", None, Some(1.0)),
+    row("crowd", "ring_16", "ring of 1 KiB, 16", "us", None, None),
+    row("startup", "startup_2", "start-up, 2 ranks", "ms", Some("fork_2"), Some(1.0)),
+    row("startup", "startup_16", "start-up, 16 ranks", "ms", Some("fork_16"), Some(1.0)),
+    row("idle", "idle_cpu", "CPU of a waiting rank", "%", None, None),
+    row("idle", "wake_up", "its answer after 1 s", "us", None, None),
+    row("limit", "handoff", "cache-line hand-off", "us", None, None),
+    row("limit", "slots", "ring of 64 B slots", "M/s", None, None),
+    row("limit", "memcpy_65536", "memcpy 64 KiB", "GB/s", None, None),
+    row("limit", "memcpy_1048576", "memcpy 1 MiB", "GB/s", None, None),
+    row("limit", "copy_65536", "pipelined copy 64 KiB", "GB/s", None, None),
+    row("limit", "copy_1048576", "pipelined copy 1 MiB", "GB/s", None, None),
+    row("limit", "copy_4194304", "pipelined copy 4 MiB", "GB/s", None, None),
+];
+
+/// What one run of the command works with.
+struct Plan {
+    contenders: Vec<Mpi>,
+    groups: Vec<&'static str>,
+    raw: PathBuf,
+    programs: PathBuf,
+}
+
+/// Measures and prints.
+pub(crate) fn run(project: &Project, options: &Options) -> Fallible {
+    let plan = Plan::make(project, options)?;
+    let (mut kept, mut thrown) = (Measured::default(), Vec::new());
+    let mut last_resort = Measured::default();
+    let mut rounds = 0;
+    let start = Instant::now();
+    while rounds < options.rounds && rounds + thrown.len() < options.rounds * 3 {
+        let mut measured = Measured::default();
+        let wander = plan.round(&mut measured)?;
+        eprintln!("round {} after {:.0} s: the hand-off wandered {wander:.2} x", rounds + thrown.len() + 1, start.elapsed().as_secs_f64());
+        if wander <= 2.0 {
+            kept.merge(measured);
+            rounds += 1;
+        } else {
+            last_resort.merge(measured);
+            thrown.push(wander);
+        }
+    }
+    if rounds == 0 {
+        println!("NO round was quiet: what follows comes from rounds that should have been thrown away");
+        kept = last_resort;
+    }
+    let names: Vec<&str> = plan.contenders.iter().map(|mpi| mpi.name).collect();
+    println!("best (median) of {rounds} rounds; {} rounds were thrown away because the hand-off wandered", thrown.len());
+    println!("\"to limit\" is value / limit; \"to rivals\" is how many times as good as the best rival\n");
+    let wanted: Vec<Row> = ROWS.iter().filter(|row| plan.groups.contains(&row.group)).copied().collect();
+    let table = kept.table(&wanted, &names);
+    println!("{table}");
+    let limits: Vec<Row> = ROWS.iter().filter(|row| row.group == "limit").copied().collect();
+    let limits = kept.table(&limits, &[LIMIT]);
+    println!("{limits}");
+    let report = project.folder("bench")?.join("last.txt");
+    fs::write(&report, format!("{table}\n{limits}")).map_err(|e| format!("can't write {}: {e}", report.display()))
+}
+
+impl Plan {
+    fn make(project: &Project, options: &Options) -> Fallible<Self> {
+        if let Some(unknown) = options.only.iter().find(|o| !GROUPS.contains(&o.to_lowercase().as_str())) {
+            return Err(format!("no group is called {unknown}; the groups are {}", GROUPS.join(" ")));
+        }
+        let wanted = |group: &&str| options.only.is_empty() || options.only.iter().any(|o| o.eq_ignore_ascii_case(group));
+        let groups: Vec<&'static str> = GROUPS.into_iter().filter(wanted).collect();
+        let mut contenders = Vec::new();
+        if !options.without_us {
+            install::stage(project)?;
+            contenders.push(Mpi::posthaste(project));
+        }
+        if options.rivals || options.without_us {
+            for name in &options.against {
+                contenders.push(Mpi::rival(project, name)?);
+            }
+        }
+        let programs = project.folder("bench")?;
+        let source = project.root.join("bench");
+        for mpi in &contenders {
+            fs::create_dir_all(programs.join(mpi.flavour)).map_err(|e| e.to_string())?;
+            // The first contender with the standard ABI compiles for all of them.
+            let first = contenders.iter().find(|other| other.flavour == mpi.flavour).unwrap_or(mpi);
+            for name in ["pt2pt", "coll", "startup"] {
+                let program = programs.join(mpi.flavour).join(name);
+                first.compile(&[source.join(name).with_extension("c")], &program, &["-O2", "-w", "-Wl,--enable-new-dtags"])?;
+            }
+        }
+        let raw = programs.join("raw");
+        if !up_to_date(&raw, &[source.join("raw.c")]) {
+            Job::new("cc").args(["-O2", "-o"]).arg(&raw).arg(source.join("raw.c")).succeed()?;
+        }
+        Ok(Self { contenders, groups, raw, programs })
+    }
+
+    /// One round; gives by how much the hand-off wandered.
+    fn round(&self, measured: &mut Measured) -> Fallible<f64> {
+        let mut handoffs = Vec::new();
+        self.limits(measured, &mut handoffs)?;
+        for part in self.parts() {
+            for mpi in &self.contenders {
+                if let Err(complaint) = part.run(self, mpi, measured) {
+                    if mpi.name == "posthaste" {
+                        return Err(complaint);
+                    }
+                    eprintln!("{} can't do this: {complaint}", mpi.name);
+                }
+                self.handoff(&mut handoffs)?;
+            }
+        }
+        let least = handoffs.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = handoffs.iter().copied().fold(0.0, f64::max);
+        Ok(most / least)
+    }
+
+    fn parts(&self) -> Vec<Part> {
+        let mut parts = Vec::new();
+        for group in &self.groups {
+            match *group {
+                "pair" => parts.push(Part::Coll(2)),
+                "crowd" => parts.extend(CROWDS.map(Part::Coll)),
+                "startup" => parts.extend([Part::Startup(2), Part::Startup(16)]),
+                group => parts.push(Part::Pair(group)),
+            }
+        }
+        parts
+    }
+
+    fn limits(&self, measured: &mut Measured, handoffs: &mut Vec<f64>) -> Fallible {
+        let output = Job::new(&self.raw).arg("all").succeed()?.stdout;
+        measured.take(LIMIT, &output);
+        handoffs.extend(handoff_in(&output));
+        if self.groups.contains(&"startup") {
+            for ranks in [2, 16] {
+                let started = Instant::now();
+                let all: Vec<_> = (0..ranks).map(|_| Job::new(&self.raw).arg("nothing").start()).collect::<Result<_, _>>()?;
+                for one in all {
+                    one.wait()?;
+                }
+                measured.add(LIMIT, &format!("fork_{ranks}"), started.elapsed().as_secs_f64() * 1e3);
+            }
+        }
+        Ok(())
+    }
+
+    fn handoff(&self, handoffs: &mut Vec<f64>) -> Fallible {
+        let output = Job::new(&self.raw).arg("handoff").succeed()?.stdout;
+        handoffs.extend(handoff_in(&output));
+        Ok(())
+    }
+
+    fn program(&self, mpi: &Mpi, name: &str) -> PathBuf {
+        self.programs.join(mpi.flavour).join(name)
+    }
+}
+
+/// One run of one program.
+#[derive(Clone, Copy, Debug)]
+enum Part {
+    /// Two bound ranks.
+    Pair(&'static str),
+    /// Collectives with so many ranks.
+    Coll(usize),
+    /// The wall time of a small job.
+    Startup(usize),
+}
+
+impl Part {
+    fn run(self, plan: &Plan, mpi: &Mpi, measured: &mut Measured) -> Fallible {
+        match self {
+            Self::Pair(group) => {
+                let outcome = mpi.mpiexec(2, true).arg(plan.program(mpi, "pt2pt")).arg(group).succeed()?;
+                measured.take(mpi.name, &outcome.stdout);
+            }
+            Self::Coll(ranks) => {
+                let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+                let job = mpi.mpiexec(ranks, ranks <= cpus).arg(plan.program(mpi, "coll")).arg(cpus.to_string());
+                measured.take(mpi.name, &job.limit(120).succeed()?.stdout);
+            }
+            Self::Startup(ranks) => {
+                for _ in 0..3 {
+                    let outcome = mpi.mpiexec(ranks, ranks <= 2).arg(plan.program(mpi, "startup")).succeed()?;
+                    measured.add(mpi.name, &format!("startup_{ranks}"), outcome.took.as_secs_f64() * 1e3);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn handoff_in(output: &str) -> Option<f64> {
+    output.lines().find_map(|line| line.strip_prefix("result handoff ")?.split_whitespace().next()?.parse().ok())
+}

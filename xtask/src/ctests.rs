@@ -1,0 +1,185 @@
+//! The C tests: every `tests/c/*.c` is compiled with the wrapper compiler and run under mpiexec, once for each
+//! number of ranks that its first lines ask for. Called by `cargo xtask test` and `cargo xtask c`.
+//!
+//! A test speaks to this runner by comment lines near its top:
+//! ```text
+//! // ranks: 1 2 4        numbers of ranks to run with (default 2)
+//! // timeout: 60         seconds (default 60)
+//! // env: NAME=VALUE     environment, may be repeated
+//! // args: A B           arguments
+//! // exit: 3             the exit code that is right (default 0), or `nonzero`
+//! // says: TEXT          the output must contain this, may be repeated
+//! // alone               run without mpiexec as well, as a singleton
+//! // only: posthaste     not a test for other implementations
+//! ```
+//! What must stay true: a test passes only when it ended in time with the right code and said what it must.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    time::Instant,
+};
+
+use crate::{
+    mpi::Mpi,
+    process::{Job, Outcome},
+    project::{Fallible, Project, files, stem},
+    tally::Tally,
+};
+
+const OPTIONS: [&str; 6] = ["-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Werror"];
+
+/// What the comment lines of a test ask for.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Wishes {
+    ranks: Vec<usize>,
+    timeout: u64,
+    environment: Vec<(String, String)>,
+    arguments: Vec<String>,
+    /// None: any but 0.
+    exit: Option<i32>,
+    says: Vec<String>,
+    alone: bool,
+    only: Option<String>,
+}
+
+/// Runs all C tests whose name contains `filter`.
+pub(crate) fn run(project: &Project, mpi: &Mpi, filter: &str, tally: &mut Tally) -> Fallible {
+    let folder = project.folder(&format!("c-tests/{}", mpi.name.replace(' ', "-")))?;
+    for source in files(&project.root.join("tests/c"), "c") {
+        let name = stem(&source);
+        if name.contains(filter) {
+            run_one(mpi, &source, &folder.join(&name), tally);
+        }
+    }
+    Ok(())
+}
+
+fn run_one(mpi: &Mpi, source: &Path, program: &Path, tally: &mut Tally) {
+    let name = format!("c/{}", stem(source));
+    let text = match fs::read_to_string(source) {
+        Ok(text) => text,
+        Err(e) => return tally.test(&name, || Err(format!("can't read it: {e}"))),
+    };
+    let wishes = match Wishes::parse(&text) {
+        Ok(wishes) => wishes,
+        Err(e) => return tally.test(&name, || Err(e)),
+    };
+    if wishes.only.as_ref().is_some_and(|only| only != mpi.name) {
+        return;
+    }
+    if let Err(complaint) = mpi.compile(&[source.to_path_buf()], program, &OPTIONS) {
+        return tally.test(&format!("{name}: compile"), || Err(complaint));
+    }
+    let (mut passed, mut complaints) = (0, Vec::new());
+    let start = Instant::now();
+    let mut count = |outcome: Result<Outcome, String>| match outcome.and_then(|o| wishes.judge(&o)) {
+        Ok(()) => passed += 1,
+        Err(complaint) => complaints.push(complaint),
+    };
+    for &ranks in &wishes.ranks {
+        count(wishes.prepare(mpi.plain().arg("-n").arg(ranks.to_string()).arg(program)).run());
+    }
+    if wishes.alone {
+        count(wishes.prepare(mpi.alone(program)).run());
+    }
+    let shown = format!("{name} with {} ranks", wishes.shown_ranks());
+    tally.counted(&shown, passed, complaints.len(), start.elapsed(), &complaints.join("\n"));
+}
+
+impl Wishes {
+    fn parse(text: &str) -> Fallible<Self> {
+        let mut wishes = Self { timeout: 60, exit: Some(0), ..Self::default() };
+        let number = |text: &str| text.parse().map_err(|_| format!("`{text}` is not a number"));
+        for line in text.lines().take(40) {
+            let Some(line) = line.trim().strip_prefix("//") else { continue };
+            let (key, value) = line.split_once(':').unwrap_or((line, ""));
+            let value = value.trim();
+            match key.trim() {
+                "ranks" => {
+                    for part in value.split_whitespace() {
+                        wishes.ranks.push(number(part)?);
+                    }
+                }
+                "timeout" => wishes.timeout = number(value)? as u64,
+                "env" => {
+                    let (name, value) = value.split_once('=').ok_or_else(|| format!("`{value}` is not NAME=VALUE"))?;
+                    wishes.environment.push((name.into(), value.into()));
+                }
+                "args" => wishes.arguments = value.split_whitespace().map(Into::into).collect(),
+                "exit" if value == "nonzero" => wishes.exit = None,
+                "exit" => wishes.exit = Some(number(value)? as i32),
+                "says" => wishes.says.push(value.into()),
+                "alone" => wishes.alone = true,
+                "only" => wishes.only = Some(value.into()),
+                _ => {}
+            }
+        }
+        if wishes.ranks.is_empty() {
+            wishes.ranks.push(2);
+        }
+        Ok(wishes)
+    }
+
+    fn prepare(&self, mut job: Job) -> Job {
+        for (name, value) in &self.environment {
+            job = job.env(name, value);
+        }
+        job.args(&self.arguments).limit(self.timeout)
+    }
+
+    fn judge(&self, outcome: &Outcome) -> Fallible {
+        let right = self.exit.map_or(outcome.code() != 0, |code| outcome.code() == code);
+        let problem = if outcome.timed_out || !right {
+            match self.exit {
+                None => "expected an exit code other than 0".into(),
+                Some(0) => String::new(),
+                Some(code) => format!("expected exit code {code}"),
+            }
+        } else if outcome.output_held {
+            "a process of this job still lives and holds the output open".into()
+        } else if let Some(missing) = self.says.iter().find(|text| !outcome.all().contains(text.as_str())) {
+            format!("its output does not contain \"{missing}\"")
+        } else {
+            return Ok(());
+        };
+        Err(format!("{problem}\n{}", outcome.complaint()).trim_start().into())
+    }
+
+    fn shown_ranks(&self) -> String {
+        let mut shown: Vec<String> = self.ranks.iter().map(usize::to_string).collect();
+        if self.alone {
+            shown.push("no mpiexec".into());
+        }
+        shown.join(", ")
+    }
+}
+
+/// Compiles a C program of `tests/c/<below>` for other parts of the gate.
+pub(crate) fn helper(project: &Project, mpi: &Mpi, below: &str, name: &str) -> Fallible<PathBuf> {
+    let program = project.folder(&format!("c-tests/{}", below.replace('/', "-")))?.join(name);
+    let source = project.root.join("tests/c").join(below).join(format!("{name}.c"));
+    mpi.compile(&[source], &program, &OPTIONS)?;
+    Ok(program)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wishes_are_read() {
+        let text = "// ranks: 1 3\n// env: A=b=c\n// exit: 7\n// says: hello: you\n// alone\nint main(){}\n";
+        let wishes = Wishes::parse(text).unwrap();
+        assert_eq!(wishes.ranks, [1, 3]);
+        assert_eq!(wishes.environment, [("A".to_owned(), "b=c".to_owned())]);
+        assert_eq!((wishes.exit, wishes.timeout, wishes.alone), (Some(7), 60, true));
+        assert_eq!(wishes.says, ["hello: you"]);
+    }
+
+    #[test]
+    fn a_wrong_number_is_an_error() {
+        assert!(Wishes::parse("// ranks: two\n").is_err());
+        assert_eq!(Wishes::parse("int x;\n").unwrap().ranks, [2]);
+    }
+}

@@ -1,0 +1,189 @@
+//! `cargo xtask demo`: the main job on real input. The heat equation from C (`demo/heat.c`) and from Rust
+//! (`crates/posthaste/examples/heat.rs`) on 4 ranks, each compared bit for bit with a serial run; a picture of the
+//! field; what the messages did; then mpi4py's own benches. Also the last part of `cargo xtask test`, shorter.
+//! What must stay true: a failure says which step it was and shows the output; success is only what was compared.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    time::Instant,
+};
+
+use crate::{
+    faults, install,
+    mpi::Mpi,
+    picture,
+    process::Outcome,
+    project::{Fallible, Project},
+    python,
+};
+
+/// How much to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Length {
+    /// What the README shows.
+    Full,
+    /// The same steps on a smaller field: for the tests.
+    Short,
+}
+
+const RANKS: usize = 4;
+
+/// The size of the job.
+struct Size {
+    width: usize,
+    height: usize,
+    steps: usize,
+}
+
+/// A finished run of one of the heat programs.
+struct Run {
+    field: Vec<u8>,
+    us_per_step: f64,
+    residual: String,
+    outcome: Outcome,
+}
+
+/// Runs everything.
+pub(crate) fn run(project: &Project, length: &Length) -> Fallible {
+    let start = Instant::now();
+    let size = match length {
+        Length::Full => Size { width: 960, height: 640, steps: 2000 },
+        Length::Short => Size { width: 240, height: 160, steps: 300 },
+    };
+    println!("building posthaste (release)");
+    step("build", install::stage(project))?;
+    let mpi = Mpi::posthaste(project);
+    let out = project.folder("demo")?;
+
+    let in_c = out.join("heat-c");
+    step("compile demo/heat.c with our mpicc", compile_c(project, &mpi, &in_c))?;
+    let in_rust = step("build the Rust example", build_rust(project))?;
+    println!("heat equation, {}x{} cells, {} steps", size.width, size.height, size.steps);
+    let serial = step("C on 1 rank", heat(&mpi, &in_c, 1, &size, &out))?;
+    let c = step("C on 4 ranks", heat(&mpi, &in_c, RANKS, &size, &out))?;
+    step("C on 4 ranks against the serial run", same(&serial, &c, &size))?;
+    let rust = step("Rust on 4 ranks", heat(&mpi, &in_rust, RANKS, &size, &out))?;
+    step("Rust on 4 ranks against the serial run", same(&serial, &rust, &size))?;
+    let rust_serial = step("Rust on 1 rank", heat(&mpi, &in_rust, 1, &size, &out))?;
+    step("Rust on 1 rank against C on 1 rank", same(&serial, &rust_serial, &size))?;
+    let picture = out.join("heat.png");
+    step("the picture", picture::write(&picture, &numbers(&c.field), size.width))?;
+    step("the counters of the messages", check_counters(&c.outcome))?;
+
+    let python = step("mpi4py from source", python::interpreter(project))?;
+    let hello = step("mpi4py helloworld on 4 ranks", python::bench(&mpi, &python, RANKS, "helloworld", &[]))?;
+    step("mpi4py helloworld", check_hello(&hello))?;
+    let ring = step("mpi4py ringtest on 4 ranks", python::bench(&mpi, &python, RANKS, "ringtest", &[]))?;
+    let sizes: &[&str] = if *length == Length::Short { &["--max-size", "65536"] } else { &[] };
+    let pingpong = step("mpi4py pingpong on 2 ranks", python::bench(&mpi, &python, 2, "pingpong", sizes))?;
+
+    println!();
+    println!("heat equation, {} steps on {}x{} cells, {RANKS} ranks:", size.steps, size.width, size.height);
+    println!("  serial   {:9.1} us per step", serial.us_per_step);
+    println!("  C        {:9.1} us per step, field and residual {} bit for bit as in the serial run", c.us_per_step, c.residual);
+    println!("  Rust     {:9.1} us per step, the same bits", rust.us_per_step);
+    println!("  picture  {}", picture.display());
+    println!("  messages of the C run, by protocol and method:");
+    for line in traffic(&c.outcome) {
+        println!("    {line}");
+    }
+    println!("mpi4py (built from its published source with our mpicc):");
+    hello.lines().take(RANKS).for_each(|line| println!("  {line}"));
+    ring.lines().filter(|l| !l.is_empty()).take(3).for_each(|line| println!("  {line}"));
+    pingpong.lines().filter(|l| !l.is_empty()).for_each(|line| println!("  {line}"));
+    println!("the demo is complete: everything above was checked ({:.0} s)", start.elapsed().as_secs_f64());
+    Ok(())
+}
+
+fn compile_c(project: &Project, mpi: &Mpi, program: &Path) -> Fallible {
+    let source = project.root.join("demo/heat.c");
+    // No fused multiply-add: then C and Rust round alike on every machine.
+    mpi.compile(&[source], program, &["-std=gnu11", "-O3", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror"])
+}
+
+fn build_rust(project: &Project) -> Fallible<PathBuf> {
+    project.cargo(&["build", "--release", "--quiet", "-p", "posthaste", "--example", "heat"]).succeed()?;
+    Ok(project.target.join("release/examples/heat"))
+}
+
+fn heat(mpi: &Mpi, program: &Path, ranks: usize, size: &Size, out: &Path) -> Fallible<Run> {
+    let file = out.join(format!("field-{ranks}.raw"));
+    let _ = fs::remove_file(&file);
+    let numbers = [size.width, size.height, size.steps].map(|n| n.to_string());
+    let job = mpi.plain().arg("-counters").arg("-n").arg(ranks.to_string()).arg(program).args(numbers).arg(&file);
+    let outcome = job.limit(300).succeed()?;
+    let field = fs::read(&file).map_err(|e| format!("no field was written: {e}\n{}", outcome.complaint()))?;
+    let value = |name: &str| {
+        let rest = outcome.stdout.split_once(name).map(|(_, rest)| rest.trim_start()).unwrap_or_default();
+        rest.split([',', '\n']).next().unwrap_or_default().trim().to_owned()
+    };
+    let us_per_step = value("us_per_step").parse().map_err(|_| format!("no time was printed\n{}", outcome.complaint()))?;
+    Ok(Run { field, us_per_step, residual: value("residual"), outcome })
+}
+
+/// The same field and residual, bit for bit.
+fn same(serial: &Run, other: &Run, size: &Size) -> Fallible {
+    let wanted = size.width * size.height * 8;
+    if serial.field.len() != wanted || other.field.len() != wanted {
+        let (a, b) = (serial.field.len(), other.field.len());
+        return Err(format!("fields of {a} and {b} bytes, {wanted} were expected"));
+    }
+    if let Some(byte) = serial.field.iter().zip(&other.field).position(|(a, b)| a != b) {
+        let cell = byte / 8;
+        let value = |run: &Run| numbers(&run.field[cell * 8..cell * 8 + 8])[0];
+        let (x, y) = (cell % size.width, cell / size.width);
+        return Err(format!("cell ({x}, {y}) is {:e}, in the serial run {:e}", value(other), value(serial)));
+    }
+    if serial.residual != other.residual || serial.residual.is_empty() {
+        return Err(format!("the residual is {}, in the serial run {}", other.residual, serial.residual));
+    }
+    Ok(())
+}
+
+fn numbers(bytes: &[u8]) -> Vec<f64> {
+    bytes.chunks_exact(8).map(|c| f64::from_ne_bytes(c.try_into().expect("chunks of 8"))).collect()
+}
+
+fn check_counters(outcome: &Outcome) -> Fallible {
+    let counters = faults::counters(&outcome.stderr);
+    if counters.iter().any(|(name, count)| name.starts_with("messages.") && *count > 0) {
+        Ok(())
+    } else {
+        Err(format!("mpiexec -counters shows no messages\n{}", outcome.complaint()))
+    }
+}
+
+/// Messages and bytes by protocol and method.
+fn traffic(outcome: &Outcome) -> Vec<String> {
+    let counters = faults::counters(&outcome.stderr);
+    let mut lines = Vec::new();
+    for (name, count) in counters.iter().filter(|(_, count)| *count > 0) {
+        let Some(kind) = name.strip_prefix("messages.") else { continue };
+        let bytes = format!("bytes.{kind}");
+        let bytes = counters.iter().find(|(name, _)| *name == bytes).map_or(0, |(_, n)| *n);
+        let shown = kind.replacen('.', " by ", 1);
+        lines.push(format!("{shown:<22} {count:9} messages {bytes:13} bytes"));
+    }
+    lines
+}
+
+fn check_hello(output: &str) -> Fallible {
+    for rank in 0..RANKS {
+        let wanted = format!("process {rank} of {RANKS}");
+        if !output.contains(&wanted) {
+            return Err(format!("no line contains \"{wanted}\":\n{output}"));
+        }
+    }
+    Ok(())
+}
+
+fn step<T>(name: &str, result: Fallible<T>) -> Fallible<T> {
+    match result {
+        Ok(value) => {
+            println!("  ok  {name}");
+            Ok(value)
+        }
+        Err(complaint) => Err(format!("the demo failed at the step \"{name}\":\n{complaint}")),
+    }
+}

@@ -1,0 +1,310 @@
+//! Fault tests: real jobs in which something goes wrong, or that run under hard conditions, and what is left
+//! behind afterwards. Called by `cargo xtask test` (parts `paths` and `faults`).
+//! What must stay true: a fault test measures the time to the end from the moment of the fault, checks the exit
+//! code and the one sentence that explains it, and then that no process, zombie or file is left.
+
+use std::{path::Path, thread, time::Duration, time::Instant};
+
+use rustix::process::Signal;
+
+use crate::{
+    ctests,
+    leftovers::Watch,
+    mpi::Mpi,
+    process::{Job, Outcome, Running},
+    project::{Fallible, Project},
+    tally::Tally,
+};
+
+/// Within how many seconds everybody must have ended after a fault: 2, and a little for busy machines.
+const END_WITHIN: f64 = 2.5;
+
+/// What the fault tests work with.
+struct Bench<'a> {
+    mpi: &'a Mpi,
+    faulty: std::path::PathBuf,
+    no_peer_copy: std::path::PathBuf,
+    sizes: std::path::PathBuf,
+    order: std::path::PathBuf,
+    alltoall: std::path::PathBuf,
+}
+
+/// What a faulty job must look like from outside.
+#[derive(Clone, Copy)]
+struct Expected<'a> {
+    /// The arguments of `faulty`.
+    what: &'a [&'a str],
+    ranks: usize,
+    /// The exit code of mpiexec; None: any but 0.
+    code: Option<i32>,
+    /// Each of these groups must be met by one of its words in the output.
+    says: &'a [&'a [&'a str]],
+}
+
+/// Every protocol for long messages, forced, proved by its counter.
+pub(crate) fn paths(project: &Project, mpi: &Mpi, tally: &mut Tally) {
+    let bench = match Bench::new(project, mpi) {
+        Ok(bench) => bench,
+        Err(complaint) => return tally.test("paths: compile", || Err(complaint)),
+    };
+    for (protocol, counters) in [("stream", "messages.stream."), ("get", "messages.get."), ("put", "messages.put.")] {
+        tally.test(&format!("paths: every long message by {protocol}"), || bench.forced(protocol, counters, false));
+    }
+    tally.test("paths: get is forbidden by the kernel (seccomp)", || bench.forced("get", "", true));
+    tally.test("paths: left to the rule, peer copies forbidden by the kernel", || bench.peer_copy_forbidden());
+}
+
+/// All fault tests.
+pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
+    let bench = match Bench::new(project, mpi) {
+        Ok(bench) => bench,
+        Err(complaint) => return tally.test("faults: compile", || Err(complaint)),
+    };
+    let one_sentence: &[&[&str]] = &[&["rank 1"], &["SIGKILL", "signal 9", "Killed"]];
+    let cases = [
+        ("a rank is killed in the middle of a rendezvous", &["die", "9"][..], 2, Some(137), one_sentence),
+        ("one of 8 ranks is killed in the middle of a rendezvous", &["die", "9"], 8, Some(137), one_sentence),
+        ("a rank crashes", &["die", "11"], 2, Some(139), &[&["rank 1"], &["SIGSEGV", "signal 11"]]),
+        ("MPI_Abort with code 7", &["abort", "7"], 4, Some(7), &[&["rank 1"]]),
+        ("a rank exits with code 5 inside MPI", &["leave", "5"], 4, Some(5), &[&["rank 1"], &["5"]]),
+        ("a rank exits with code 0 without MPI_Finalize", &["leave", "0"], 4, None, &[&["rank 1"], &["MPI_Finalize"]]),
+        ("an error with the default handler", &["error"], 3, None, &[&["MPI_Send"], &["rank 1"], &["6", "8"]]),
+    ];
+    for (name, what, ranks, code, says) in cases {
+        tally.test(&format!("faults: {name}"), || bench.fault(Expected { what, ranks, code, says }));
+    }
+    tally.test("faults: mpiexec is killed by SIGKILL", || bench.launcher_ends(Signal::KILL));
+    tally.test("faults: mpiexec gets SIGTERM", || bench.launcher_ends(Signal::TERM));
+    tally.test("faults: mpiexec gets SIGINT", || bench.launcher_ends(Signal::INT));
+    tally.test("faults: a rank is killed from outside while waiting", || bench.killed_from_outside());
+    tally.test("faults: programs that can't be started", || bench.wrong_command_lines());
+    tally.test("faults: two jobs at once", || bench.two_jobs());
+    tally.test("faults: 64 ranks, all to all", || bench.many_ranks());
+    tally.test("faults: a job confined to one CPU", || bench.one_cpu());
+    tally.test("faults: a rank starts programs of its own", || bench.forks(project));
+    for (name, size) in [("64 MB", "64m"), ("almost nothing", "4k")] {
+        if can_mount() {
+            tally.test(&format!("faults: /dev/shm of {name}"), || bench.small_shm(size));
+        } else {
+            tally.not_run(1, format!("/dev/shm of {name}: needs root and mount namespaces (unshare)"));
+        }
+    }
+}
+
+impl<'a> Bench<'a> {
+    fn new(project: &Project, mpi: &'a Mpi) -> Fallible<Self> {
+        Ok(Self {
+            mpi,
+            faulty: ctests::helper(project, mpi, "fault", "faulty")?,
+            no_peer_copy: ctests::helper(project, mpi, "fault", "no_peer_copy")?,
+            sizes: ctests::helper(project, mpi, "", "pt2pt_sizes")?,
+            order: ctests::helper(project, mpi, "", "pt2pt_order")?,
+            alltoall: ctests::helper(project, mpi, "", "alltoall")?,
+        })
+    }
+
+    fn job(&self, ranks: usize) -> Job {
+        self.mpi.plain().arg("-n").arg(ranks.to_string())
+    }
+
+    /// Starts a faulty job and waits until it says that the fault is about to happen.
+    fn until_the_fault(&self, watch: &Watch, ranks: usize, what: &[&str]) -> Fallible<(Running, Instant)> {
+        let job = watch.mark(self.job(ranks)).arg(&self.faulty).args(what).limit(30);
+        let running = job.start()?;
+        if running.wait_for_output("about to", 20) {
+            return Ok((running, Instant::now()));
+        }
+        let outcome = running.wait()?;
+        Err(format!("the fault did not happen\n{}", outcome.complaint()))
+    }
+
+    fn fault(&self, expected: Expected<'_>) -> Fallible {
+        let watch = Watch::begin();
+        let (running, fault) = self.until_the_fault(&watch, expected.ranks, expected.what)?;
+        let outcome = running.wait()?;
+        in_time(&outcome, fault)?;
+        match expected.code {
+            Some(code) if outcome.code() != code => {
+                return Err(format!("exit code {code} was expected\n{}", outcome.complaint()));
+            }
+            None if outcome.code() == 0 => {
+                return Err(format!("an exit code other than 0 was expected\n{}", outcome.complaint()));
+            }
+            _ => {}
+        }
+        for words in expected.says {
+            if !words.iter().any(|word| outcome.stderr.contains(word)) {
+                return Err(format!("nothing on stderr says {}\n{}", words.join(" or "), outcome.complaint()));
+            }
+        }
+        watch.nothing_left()
+    }
+
+    fn launcher_ends(&self, signal: Signal) -> Fallible {
+        let watch = Watch::begin();
+        let (running, fault) = self.until_the_fault(&watch, 4, &["exchange"])?;
+        running.signal(signal);
+        let outcome = running.wait()?;
+        in_time(&outcome, fault)?;
+        watch.nothing_left()
+    }
+
+    fn killed_from_outside(&self) -> Fallible {
+        let watch = Watch::begin();
+        let (running, _) = self.until_the_fault(&watch, 3, &["wait"])?;
+        thread::sleep(Duration::from_millis(300));
+        let ranks: Vec<u32> = watch
+            .processes()
+            .into_iter()
+            .filter(|(_, command)| command.starts_with(&*self.faulty.to_string_lossy()))
+            .map(|(pid, _)| pid)
+            .collect();
+        let victim = *ranks.get(1).ok_or("the ranks can't be found in /proc")?;
+        let fault = Instant::now();
+        Job::new("kill").arg("-9").arg(victim.to_string()).succeed()?;
+        let outcome = running.wait()?;
+        in_time(&outcome, fault)?;
+        if outcome.code() != 137 {
+            return Err(format!("exit code 137 was expected\n{}", outcome.complaint()));
+        }
+        watch.nothing_left()
+    }
+
+    fn wrong_command_lines(&self) -> Fallible {
+        let cases: [(&[&str], Option<i32>); 6] = [
+            (&["-n", "0", "true"], None),
+            (&["-n", "many", "true"], None),
+            (&["-n", "2"], None),
+            (&["-n", "2", "./no-such-program"], Some(127)),
+            (&["-n", "2", "-wdir", "/no/such/folder", "true"], None),
+            (&["-n", "2", "-no-such-option", "true"], None),
+        ];
+        for (arguments, code) in cases {
+            let watch = Watch::begin();
+            let outcome = watch.mark(self.mpi.plain()).args(arguments).limit(10).run()?;
+            let right = code.map_or(outcome.code() != 0, |code| outcome.code() == code);
+            if !right || outcome.timed_out || outcome.stderr.trim().is_empty() {
+                return Err(format!("a sentence and an error code were expected\n{}", outcome.complaint()));
+            }
+            watch.nothing_left()?;
+        }
+        Ok(())
+    }
+
+    /// Two jobs of two ranks on the same CPUs: both must get on.
+    fn two_jobs(&self) -> Fallible {
+        let watch = Watch::begin();
+        let steps = "5000";
+        let jobs: Vec<Running> = (0..2)
+            .map(|_| watch.mark(self.job(2)).arg(&self.faulty).args(["busy", steps]).limit(30).start())
+            .collect::<Fallible<_>>()?;
+        for job in jobs {
+            let outcome = job.wait()?;
+            if !outcome.ok() {
+                return Err(outcome.complaint());
+            }
+        }
+        watch.nothing_left()
+    }
+
+    fn many_ranks(&self) -> Fallible {
+        let watch = Watch::begin();
+        watch.mark(self.job(64)).arg(&self.alltoall).limit(120).succeed()?;
+        watch.nothing_left()
+    }
+
+    fn one_cpu(&self) -> Fallible {
+        let watch = Watch::begin();
+        let mpiexec = self.job(4).arg(&self.faulty).args(["busy", "3000"]);
+        watch.mark(mpiexec.under(&["taskset", "-c", &first_cpu()])).limit(30).succeed()?;
+        watch.nothing_left()
+    }
+
+    /// A shell is the rank's parent; the program it starts afterwards, outside MPI, is a singleton.
+    fn forks(&self, project: &Project) -> Fallible {
+        let watch = Watch::begin();
+        let hello = ctests::helper(project, self.mpi, "", "hello")?;
+        let script = format!("{0} && env -i {0} && true", hello.display());
+        watch.mark(self.job(2)).args(["sh", "-c", &script]).limit(30).succeed()?;
+        watch.nothing_left()
+    }
+
+    /// A way for long messages, forced by its setting.
+    fn forced(&self, protocol: &str, counter: &str, forbidden: bool) -> Fallible {
+        for program in [&self.sizes, &self.order] {
+            let mut job = self.mpi.plain().args(["-counters", "-n", "2"]).env("POSTHASTE_LONG_PROTOCOL", protocol);
+            if forbidden {
+                job = job.arg(&self.no_peer_copy);
+            }
+            let outcome = job.arg(program).limit(180).succeed()?;
+            if !counter.is_empty() && counted(&outcome, counter) == 0 {
+                return Err(format!("no counter {counter}* has moved\n{}", outcome.complaint()));
+            }
+        }
+        Ok(())
+    }
+
+    fn peer_copy_forbidden(&self) -> Fallible {
+        let job = self.mpi.plain().args(["-counters", "-n", "2"]).arg(&self.no_peer_copy).arg(&self.sizes);
+        let outcome = job.limit(180).succeed()?;
+        match counted(&outcome, "messages.get.shm") {
+            0 => Ok(()),
+            n => Err(format!("{n} messages are said to have gone by peer copies, which are forbidden")),
+        }
+    }
+
+    /// The job runs, or says how much memory it needs; it must not die of SIGBUS.
+    fn small_shm(&self, size: &str) -> Fallible {
+        let watch = Watch::begin();
+        let mount = format!("mount -t tmpfs -o size={size} none /dev/shm && exec \"$@\"");
+        let job = self.job(32).arg(&self.alltoall).limit(120);
+        let outcome = watch.mark(job.under(&["unshare", "--mount", "sh", "-c", &mount, "sh"])).run()?;
+        let explained = outcome.code() < 128 && ["bytes", "MB", "MiB", "KiB"].iter().any(|w| outcome.stderr.contains(w));
+        if outcome.ok() || (explained && !outcome.timed_out) { watch.nothing_left() } else { Err(outcome.complaint()) }
+    }
+}
+
+/// The sum of the counters whose name begins like this, as `mpiexec -counters` prints them.
+pub(crate) fn counted(outcome: &Outcome, beginning: &str) -> u64 {
+    counters(&outcome.stderr).into_iter().filter(|(name, _)| name.starts_with(beginning)).map(|(_, n)| n).sum()
+}
+
+/// All lines `counter NAME SUM`.
+pub(crate) fn counters(stderr: &str) -> Vec<(String, u64)> {
+    stderr
+        .lines()
+        .filter_map(|line| {
+            let mut words = line.strip_prefix("counter ")?.split_whitespace();
+            Some((words.next()?.to_owned(), words.next()?.parse().ok()?))
+        })
+        .collect()
+}
+
+fn in_time(outcome: &Outcome, fault: Instant) -> Fallible {
+    let took = fault.elapsed().as_secs_f64();
+    if outcome.timed_out || outcome.output_held || took > END_WITHIN {
+        return Err(format!("the end came {took:.1} s after the fault\n{}", outcome.complaint()));
+    }
+    Ok(())
+}
+
+/// Whether a mount namespace can be made here.
+fn can_mount() -> bool {
+    Job::new("unshare").args(["--mount", "sh", "-c", "mount -t tmpfs none /dev/shm"]).run().is_ok_and(|o| o.ok())
+}
+
+/// The first CPU that this process may use.
+fn first_cpu() -> String {
+    let status = std::fs::read_to_string(Path::new("/proc/self/status")).unwrap_or_default();
+    let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).unwrap_or("0");
+    list.trim().split([',', '-']).next().unwrap_or("0").to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn counters_are_read() {
+        let text = "noise\ncounter messages.get.shm 12\ncounter bytes.get.shm 99\ncounter broken\n";
+        assert_eq!(super::counters(text), [("messages.get.shm".into(), 12), ("bytes.get.shm".into(), 99)]);
+    }
+}

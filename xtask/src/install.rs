@@ -1,0 +1,110 @@
+//! `install --prefix DIR`, and the staged installation that demo, test and bench use: both are the same layout.
+//!
+//! ```text
+//! bin/mpiexec mpirun mpicc mpicxx    lib/libmpi_abi.so.1, libmpi_abi.so    include/mpi.h
+//! lib/pkgconfig/posthaste.pc, mpi.pc    lib/cmake/posthaste/posthaste-config.cmake
+//! ```
+//! CMake's own FindMPI works through `bin/mpicc -show`; the config file is for those who prefer a package.
+//! What must stay true: a file in use is replaced, never overwritten in place (a running program keeps the old
+//! one), and the staged files are only touched when they changed.
+
+use std::{
+    fs,
+    os::unix::fs::{PermissionsExt, symlink},
+    path::Path,
+};
+
+use crate::project::{Fallible, Project};
+
+const PROGRAMS: [(&str, &str); 4] =
+    [("mpiexec", "mpiexec"), ("mpiexec", "mpirun"), ("mpicc", "mpicc"), ("mpicxx", "mpicxx")];
+
+/// Builds in release mode and brings the staged installation up to date.
+pub(crate) fn stage(project: &Project) -> Fallible {
+    build(project)?;
+    install(project, &project.stage)
+}
+
+/// Builds in release mode and installs under `prefix`.
+pub(crate) fn run(project: &Project, prefix: &Path) -> Fallible {
+    build(project)?;
+    let prefix = std::path::absolute(prefix).map_err(|e| format!("{}: {e}", prefix.display()))?;
+    install(project, &prefix)?;
+    println!("installed under {}: bin/mpiexec, bin/mpicc, bin/mpicxx, lib/libmpi_abi.so.1, include/mpi.h", prefix.display());
+    Ok(())
+}
+
+fn build(project: &Project) -> Fallible {
+    project
+        .cargo(&["build", "--release", "--quiet", "-p", "posthaste-launch", "-p", "posthaste-abi"])
+        .succeed()
+        .map(drop)
+}
+
+fn install(project: &Project, prefix: &Path) -> Fallible {
+    let built = project.target.join("release");
+    for (from, to) in PROGRAMS {
+        put(&built.join(from), &prefix.join("bin").join(to), 0o755)?;
+    }
+    put(&built.join("libmpi_abi.so"), &prefix.join("lib/libmpi_abi.so.1"), 0o755)?;
+    link("libmpi_abi.so.1", &prefix.join("lib/libmpi_abi.so"))?;
+    put(&project.root.join("crates/posthaste-abi/include/mpi.h"), &prefix.join("include/mpi.h"), 0o644)?;
+    let version = env!("CARGO_PKG_VERSION");
+    let package = |name: &str| {
+        format!(
+            "prefix={}\nincludedir=${{prefix}}/include\nlibdir=${{prefix}}/lib\n\nName: {name}\n\
+             Description: posthaste, a message-passing system with the standard ABI of MPI-5.0\n\
+             Version: {version}\nCflags: -I${{includedir}}\n\
+             Libs: -L${{libdir}} -Wl,-rpath,${{libdir}} -lmpi_abi\n",
+            prefix.display()
+        )
+    };
+    write(&prefix.join("lib/pkgconfig/posthaste.pc"), &package("posthaste"))?;
+    write(&prefix.join("lib/pkgconfig/mpi.pc"), &package("mpi"))?;
+    write(&prefix.join("lib/cmake/posthaste/posthaste-config.cmake"), CMAKE)
+}
+
+const CMAKE: &str = r#"# posthaste as a CMake package: find_package(posthaste), then link posthaste::mpi.
+# find_package(MPI) works as well, with this prefix's bin/ in PATH or MPI_HOME set to the prefix.
+get_filename_component(_posthaste_prefix "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
+if(NOT TARGET posthaste::mpi)
+  add_library(posthaste::mpi SHARED IMPORTED)
+  set_target_properties(posthaste::mpi PROPERTIES
+    IMPORTED_LOCATION "${_posthaste_prefix}/lib/libmpi_abi.so.1"
+    IMPORTED_SONAME "libmpi_abi.so.1"
+    INTERFACE_INCLUDE_DIRECTORIES "${_posthaste_prefix}/include")
+endif()
+set(posthaste_MPIEXEC "${_posthaste_prefix}/bin/mpiexec")
+"#;
+
+fn put(from: &Path, to: &Path, mode: u32) -> Fallible {
+    let bytes = fs::read(from).map_err(|e| format!("can't read {}: {e}", from.display()))?;
+    replace(to, &bytes, mode)
+}
+
+fn write(to: &Path, text: &str) -> Fallible {
+    replace(to, text.as_bytes(), 0o644)
+}
+
+/// Writes beside the old file and renames, unless the old one has this content already.
+fn replace(to: &Path, bytes: &[u8], mode: u32) -> Fallible {
+    if fs::read(to).is_ok_and(|old| old == bytes) {
+        return Ok(());
+    }
+    let explain = |e| format!("can't write {}: {e}", to.display());
+    let folder = to.parent().ok_or_else(|| format!("{} has no folder", to.display()))?;
+    fs::create_dir_all(folder).map_err(explain)?;
+    let mut beside = to.as_os_str().to_owned();
+    beside.push(".new");
+    fs::write(&beside, bytes).map_err(explain)?;
+    fs::set_permissions(&beside, fs::Permissions::from_mode(mode)).map_err(explain)?;
+    fs::rename(&beside, to).map_err(explain)
+}
+
+fn link(what: &str, at: &Path) -> Fallible {
+    if fs::read_link(at).is_ok_and(|old| old == Path::new(what)) {
+        return Ok(());
+    }
+    let _ = fs::remove_file(at);
+    symlink(what, at).map_err(|e| format!("can't make the link {}: {e}", at.display()))
+}

@@ -1,0 +1,103 @@
+//! Whether a job left something behind: a process, a zombie, a file in /dev/shm.
+//! Every job of the fault tests carries a mark in its environment, which its processes inherit and which can be
+//! read in /proc, so that other programs of this machine are never taken for leftovers.
+//! What must stay true: a job gets two seconds to disappear, not more.
+
+use std::{
+    collections::BTreeSet,
+    fs, process,
+    sync::atomic::{AtomicUsize, Ordering},
+    thread,
+    time::{Duration, Instant},
+};
+
+use crate::{process::Job, project::Fallible};
+
+const MARK: &str = "POSTHASTE_TEST_MARK";
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// The watch over one job.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    mark: String,
+    files: BTreeSet<String>,
+    zombies: BTreeSet<u32>,
+}
+
+impl Watch {
+    /// Begins before the job is started.
+    pub(crate) fn begin() -> Self {
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+        let mark = format!("{}.{}", process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        Self { mark, files: shared_files(), zombies: zombies() }
+    }
+
+    /// Marks a job; several may carry the same mark.
+    pub(crate) fn mark(&self, job: Job) -> Job {
+        job.env(MARK, &self.mark)
+    }
+
+    /// The processes that carry the mark now, with their command lines.
+    pub(crate) fn processes(&self) -> Vec<(u32, String)> {
+        let wanted = format!("{MARK}={}", self.mark);
+        processes()
+            .filter(|pid| *pid != process::id())
+            .filter(|pid| {
+                let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+                environment.split(|b| *b == 0).any(|variable| variable == wanted.as_bytes())
+            })
+            .map(|pid| (pid, command_line(pid)))
+            .collect()
+    }
+
+    /// Ends after the job has ended: an error names what is still there.
+    pub(crate) fn nothing_left(&self) -> Fallible {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            let left = self.left();
+            if left.is_empty() {
+                return Ok(());
+            }
+            if Instant::now() > end {
+                return Err(format!("the job left behind: {}", left.join(", ")));
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    fn left(&self) -> Vec<String> {
+        let mut left: Vec<String> =
+            self.processes().into_iter().map(|(pid, command)| format!("process {pid} ({command})")).collect();
+        left.extend(shared_files().difference(&self.files).map(|name| format!("/dev/shm/{name}")));
+        left.extend(zombies().difference(&self.zombies).map(|pid| format!("zombie {pid}")));
+        left
+    }
+}
+
+fn processes() -> impl Iterator<Item = u32> {
+    fs::read_dir("/proc").into_iter().flatten().flatten().filter_map(|e| e.file_name().to_str()?.parse().ok())
+}
+
+fn command_line(pid: u32) -> String {
+    let bytes = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    String::from_utf8_lossy(&bytes).replace('\0', " ").trim().to_owned()
+}
+
+fn shared_files() -> BTreeSet<String> {
+    let entries = fs::read_dir("/dev/shm").into_iter().flatten().flatten();
+    entries.map(|e| e.file_name().to_string_lossy().into_owned()).collect()
+}
+
+/// Zombies that were one of the programs which fault tests run.
+fn zombies() -> BTreeSet<u32> {
+    let ours = ["mpiexec", "mpirun", "faulty", "ranks"];
+    processes()
+        .filter(|pid| {
+            let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+            // pid (name) state ...; the name may contain anything but is followed by the last bracket.
+            let Some((head, rest)) = stat.rsplit_once(')') else { return false };
+            let name = head.split_once('(').map_or("", |(_, name)| name);
+            rest.trim_start().starts_with('Z') && ours.contains(&name)
+        })
+        .collect()
+}

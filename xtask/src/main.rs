@@ -1,0 +1,125 @@
+//! The commands of the project: `cargo xtask demo | test | bench | abi-check | install | c | stage`.
+//! Each command is one file; this one only reads the command line. xtask uses no crate of ours: what it tests
+//! is what is installed.
+#![forbid(unsafe_code)]
+
+mod abi_check;
+mod arrows;
+mod bench;
+mod ctests;
+mod demo;
+mod faults;
+mod gate;
+mod install;
+mod leftovers;
+mod measured;
+mod mpi;
+mod picture;
+mod process;
+mod project;
+mod python;
+mod tally;
+
+use std::{path::PathBuf, process::ExitCode};
+
+use clap::{Parser, Subcommand};
+
+use crate::{
+    mpi::Mpi,
+    project::{Fallible, Project},
+    tally::Tally,
+};
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", about = "Builds, shows, tests, measures and installs posthaste")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run the main job: a heat equation from C and from Rust on 4 ranks, and mpi4py's benches
+    Demo {
+        /// Fewer steps
+        #[arg(long)]
+        short: bool,
+    },
+    /// Run every test; the last line is `N passed, N failed`
+    Test {
+        /// Only these parts (comma-separated)
+        #[arg(long, value_delimiter = ',')]
+        only: Vec<String>,
+    },
+    /// Measure against the limits of the machine and, if asked, against other implementations
+    Bench(bench::Options),
+    /// Compare mpi.h and the library with the tables of the standard ABI
+    AbiCheck {
+        /// List what is not implemented
+        #[arg(long)]
+        list: bool,
+    },
+    /// Build in release mode and install under a prefix
+    Install {
+        /// Where to install
+        #[arg(long)]
+        prefix: PathBuf,
+    },
+    /// Bring the staged installation (target/stage) up to date and print its place
+    Stage,
+    /// Run the C tests only
+    C {
+        /// Only tests whose name contains this
+        #[arg(default_value = "")]
+        filter: String,
+        /// Run them with another implementation (mpich, intel, openmpi), to check the tests themselves
+        #[arg(long)]
+        with: Option<String>,
+    },
+}
+
+fn main() -> ExitCode {
+    match run(Arguments::parse().command) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(complaint) => {
+            eprintln!("cargo xtask: {complaint}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// `Ok(false)`: the command ran and found something wrong, and has said so.
+fn run(command: Command) -> Fallible<bool> {
+    let project = Project::find();
+    match command {
+        Command::Demo { short } => {
+            let length = if short { demo::Length::Short } else { demo::Length::Full };
+            demo::run(&project, &length).map(|()| true)
+        }
+        Command::Test { only } => gate::run(&project, &only),
+        Command::Bench(options) => bench::run(&project, &options).map(|()| true),
+        Command::AbiCheck { list } => {
+            let _ = list;
+            abi_check::run().map(|_| true)
+        }
+        Command::Install { prefix } => install::run(&project, &prefix).map(|()| true),
+        Command::Stage => {
+            install::stage(&project)?;
+            println!("{}", project.stage.display());
+            Ok(true)
+        }
+        Command::C { filter, with } => {
+            let mpi = match with {
+                Some(name) => Mpi::rival(&project, &name)?,
+                None => {
+                    install::stage(&project)?;
+                    Mpi::posthaste(&project)
+                }
+            };
+            let mut tally = Tally::default();
+            ctests::run(&project, &mpi, &filter, &mut tally)?;
+            Ok(tally.finish())
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Where things are: the repository, cargo's target folder, the staged installation.
+//! Every command starts from a `Project`; nothing else in xtask knows a path by heart.
+//! What must stay true: all that is written lies under the target folder (`install --prefix` excepted).
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+};
+
+use crate::process::Job;
+
+/// What went wrong, ready to be printed: a sentence, perhaps followed by the output of a program.
+pub(crate) type Fallible<T = ()> = Result<T, String>;
+
+/// The folders every command works in.
+#[derive(Clone, Debug)]
+pub(crate) struct Project {
+    /// The root of the repository.
+    pub(crate) root: PathBuf,
+    /// Cargo's target folder.
+    pub(crate) target: PathBuf,
+    /// The installation that tests, demo and bench use.
+    pub(crate) stage: PathBuf,
+}
+
+impl Project {
+    /// Finds the repository from the place xtask was built at.
+    pub(crate) fn find() -> Self {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask has a parent folder").to_path_buf();
+        let target = match env::var_os("CARGO_TARGET_DIR") {
+            Some(folder) if !folder.is_empty() => root.join(folder),
+            _ => root.join("target"),
+        };
+        let stage = target.join("stage");
+        Self { root, target, stage }
+    }
+
+    /// `cargo` with these arguments, in the root of the repository.
+    pub(crate) fn cargo(&self, arguments: &[&str]) -> Job {
+        let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        Job::new(cargo).args(arguments).dir(&self.root).limit(1500)
+    }
+
+    /// A folder under the target folder, made when missing.
+    pub(crate) fn folder(&self, name: &str) -> Fallible<PathBuf> {
+        let path = self.target.join(name);
+        fs::create_dir_all(&path).map_err(|e| format!("can't make the folder {}: {e}", path.display()))?;
+        Ok(path)
+    }
+}
+
+/// The files in a folder with one of these extensions, sorted by name; a missing folder is empty.
+pub(crate) fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = fs::read_dir(folder)
+        .map(|entries| entries.flatten().map(|e| e.path()).collect())
+        .unwrap_or_default();
+    found.retain(|path| path.extension().is_some_and(|e| e == extension));
+    found.sort();
+    found
+}
+
+/// The last part of a path without its extension, for showing.
+pub(crate) fn stem(path: &Path) -> String {
+    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// Whether the file `made` exists and is newer than all of `sources`.
+pub(crate) fn up_to_date(made: &Path, sources: &[PathBuf]) -> bool {
+    let time = |path: &Path| fs::metadata(path).and_then(|m| m.modified());
+    let Ok(made) = time(made) else { return false };
+    sources.iter().all(|source| time(source).is_ok_and(|source| source < made))
+}

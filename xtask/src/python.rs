@@ -1,0 +1,78 @@
+//! Python programs: a virtual environment under `target/python` with mpi4py, built by pip from its published
+//! source with our compiler wrapper; the programs of `tests/python`; mpi4py's own benches.
+//! Called by demo and test. What must stay true: the second run builds nothing; the environment is made anew
+//! when `mpi.h` or the Python interpreter changed.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use crate::{
+    mpi::Mpi,
+    process::Job,
+    project::{Fallible, Project, files, stem},
+    tally::Tally,
+};
+
+/// The interpreter of an environment in which `import mpi4py.MPI` uses the staged library.
+pub(crate) fn interpreter(project: &Project) -> Fallible<PathBuf> {
+    let home = project.target.join("python");
+    let python = home.join("bin/python");
+    let stamp = home.join("built-for");
+    let wanted = fingerprint(project)?;
+    if fs::read_to_string(&stamp).is_ok_and(|built| built == wanted) && python.exists() {
+        return Ok(python);
+    }
+    println!("building mpi4py from its published source with our mpicc (once; about a minute)");
+    let _ = fs::remove_dir_all(&home);
+    Job::new("python3").args(["-m", "venv"]).arg(&home).limit(120).succeed().map_err(|e| {
+        format!("python3 can't make a virtual environment (on Debian: apt install python3-venv python3-dev)\n{e}")
+    })?;
+    let mpicc = project.stage.join("bin/mpicc");
+    Job::new(&python)
+        .args(["-m", "pip", "install", "--no-binary", "mpi4py", "--no-cache-dir", "mpi4py"])
+        .env("MPICC", &mpicc)
+        .env("MPI4PY_BUILD_MPICC", &mpicc)
+        .limit(900)
+        .succeed()
+        .map_err(|e| format!("pip can't build mpi4py with our mpicc\n{e}"))?;
+    fs::write(&stamp, wanted).map_err(|e| format!("can't write {}: {e}", stamp.display()))?;
+    Ok(python)
+}
+
+/// Runs every program of `tests/python` as often as its first lines ask (`# ranks: 1 2 4`, default 2).
+pub(crate) fn tests(project: &Project, mpi: &Mpi, tally: &mut Tally) {
+    let programs = files(&project.root.join("tests/python"), "py");
+    match interpreter(project) {
+        Ok(python) => programs.iter().for_each(|program| test(mpi, &python, program, tally)),
+        Err(complaint) => tally.test("python: environment with mpi4py", || Err(complaint)),
+    }
+}
+
+fn test(mpi: &Mpi, python: &Path, program: &Path, tally: &mut Tally) {
+    let text = fs::read_to_string(program).unwrap_or_default();
+    let ranks = text.lines().take(20).find_map(|line| line.strip_prefix("# ranks:")).unwrap_or("2");
+    for ranks in ranks.split_whitespace() {
+        tally.test(&format!("python/{} with {ranks} ranks", stem(program)), || {
+            let ranks = ranks.parse().map_err(|_| format!("`{ranks}` is not a number of ranks"))?;
+            mpi.mpiexec(ranks, false).arg(python).arg(program).limit(120).succeed().map(drop)
+        });
+    }
+}
+
+/// One of mpi4py's own benches; gives its output.
+pub(crate) fn bench(mpi: &Mpi, python: &Path, ranks: usize, bench: &str, options: &[&str]) -> Fallible<String> {
+    let job = mpi.mpiexec(ranks, false).arg(python).args(["-m", "mpi4py.bench", bench]).args(options).limit(180);
+    job.succeed().map(|outcome| outcome.stdout)
+}
+
+/// What the build depends on: our header and the interpreter.
+fn fingerprint(project: &Project) -> Fallible<String> {
+    let header = project.stage.join("include/mpi.h");
+    let text = fs::read(&header).map_err(|e| format!("can't read {}: {e}", header.display()))?;
+    // FNV-1a: a change must be noticed, nobody attacks this.
+    let hash = text.iter().fold(0xcbf2_9ce4_8422_2325_u64, |h, b| (h ^ u64::from(*b)).wrapping_mul(0x100_0000_01b3));
+    let version = Job::new("python3").arg("-VV").succeed()?.stdout;
+    Ok(format!("{hash:016x} {} {version}", project.stage.display()))
+}
