@@ -22,9 +22,34 @@ const CRATES: [(&str, &[&str]); 6] = [
 
 /// The rooms of posthaste-core in the order of a message's journey: a room uses only rooms before it.
 const ROOMS: [&str; 28] = [
-    "ids", "config", "error", "explain", "trace", "buffer", "datatype", "wire", "request", "method", "pt2pt", "group",
-    "op", "info", "attribute", "coll", "comm", "topology", "rma", "io", "dynamic", "dispatch", "progress", "wait",
-    "world", "session", "tool", "testing",
+    "ids",
+    "config",
+    "error",
+    "explain",
+    "trace",
+    "buffer",
+    "datatype",
+    "wire",
+    "request",
+    "method",
+    "pt2pt",
+    "group",
+    "op",
+    "info",
+    "attribute",
+    "coll",
+    "comm",
+    "topology",
+    "rma",
+    "io",
+    "dynamic",
+    "dispatch",
+    "progress",
+    "wait",
+    "world",
+    "session",
+    "tool",
+    "testing",
 ];
 
 /// What the launcher may use of posthaste-core.
@@ -38,7 +63,8 @@ pub(crate) fn run(project: &Project) -> Fallible {
         let manifest = read(&folder.join("Cargo.toml"))?;
         for used in workspace_dependencies(&manifest) {
             if !allowed.contains(&used.as_str()) {
-                wrong.push(format!("{name}/Cargo.toml depends on {used}; it may depend on {}", list(allowed)));
+                wrong
+                    .push(format!("{name}/Cargo.toml depends on {used}; it may depend on {}", list(allowed)));
             }
         }
     }
@@ -91,13 +117,18 @@ fn check_rooms(source: &Path, wrong: &mut Vec<String>) -> Fallible {
             continue;
         }
         let Some(place) = ROOMS.iter().position(|known| *known == room) else {
-            wrong.push(format!("posthaste-core/src/{}: the room `{room}` is not in the list", inside.display()));
+            wrong.push(format!(
+                "posthaste-core/src/{}: the room `{room}` is not in the list",
+                inside.display()
+            ));
             continue;
         };
         for (line, used) in rooms_used(&read(&file)?, "crate") {
             if ROOMS.iter().position(|known| *known == used).is_some_and(|other| other > place) {
                 let shown = inside.display();
-                wrong.push(format!("posthaste-core/src/{shown}:{line}: `{room}` uses `{used}`, which comes after it"));
+                wrong.push(format!(
+                    "posthaste-core/src/{shown}:{line}: `{room}` uses `{used}`, which comes after it"
+                ));
             }
         }
     }

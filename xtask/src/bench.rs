@@ -2,8 +2,8 @@
 //! and Open MPI, which are installed into the target folder.
 //!
 //! Everything that is compared is measured in the same run, in turns (limit, A, limit, B, ...), in several rounds.
-//! The hand-off of a cache line is measured between all runs of a round; a round in which it wanders by more than
-//! two times says nothing about the programs and is thrown away. A result is a ratio.
+//! The hand-off of a cache line is measured between all runs; where it wanders by more than two times while the
+//! contenders take their turns, the round says nothing about them and is thrown away. A result is a ratio.
 //! What must stay true: one source for all; the same binary for all implementations of the standard ABI.
 
 use std::{fs, path::PathBuf, time::Instant};
@@ -40,6 +40,8 @@ pub(crate) struct Options {
 
 const GROUPS: [&str; 8] = ["latency", "bandwidth", "rate", "rotating", "pair", "crowd", "startup", "idle"];
 const CROWDS: [usize; 3] = [4, 8, 16];
+/// By how much the hand-off may differ between the turns of one round.
+const MAY_WANDER: f64 = 2.0;
 
 const fn row(
     group: &'static str,
@@ -104,37 +106,42 @@ struct Plan {
 /// Measures and prints.
 pub(crate) fn run(project: &Project, options: &Options) -> Fallible {
     let plan = Plan::make(project, options)?;
-    let (mut kept, mut thrown) = (Measured::default(), Vec::new());
-    let mut last_resort = Measured::default();
-    let mut rounds = 0;
+    let parts = plan.parts();
+    let mut kept = Measured::default();
+    let mut noisy: Vec<Measured> = parts.iter().map(|_| Measured::default()).collect();
+    let mut quiet_rounds = vec![0; parts.len()];
+    let mut thrown = 0;
     let start = Instant::now();
-    while rounds < options.rounds && rounds + thrown.len() < options.rounds * 3 {
-        let mut measured = Measured::default();
-        let wander = plan.round(&mut measured)?;
-        eprintln!("round {} after {:.0} s: the hand-off wandered {wander:.2} x", rounds + thrown.len() + 1, start.elapsed().as_secs_f64());
-        if wander <= 2.0 {
-            kept.merge(measured);
-            rounds += 1;
-        } else {
-            last_resort.merge(measured);
-            thrown.push(wander);
+    for attempt in 1..=options.rounds * 3 {
+        for (i, part) in parts.iter().enumerate() {
+            if quiet_rounds[i] >= options.rounds {
+                continue;
+            }
+            let mut measured = Measured::default();
+            let wander = plan.in_turns(*part, &mut measured)?;
+            if wander <= MAY_WANDER {
+                kept.merge(measured);
+                quiet_rounds[i] += 1;
+            } else {
+                noisy[i].merge(measured);
+                thrown += 1;
+                eprintln!("thrown away: {part:?}, its hand-off wandered {wander:.1} x");
+            }
+        }
+        let least = quiet_rounds.iter().min().copied().unwrap_or(0);
+        eprintln!(
+            "attempt {attempt} after {:.0} s: {least} quiet rounds of everything",
+            start.elapsed().as_secs_f64()
+        );
+        if least >= options.rounds {
+            break;
         }
     }
-    if rounds == 0 {
-        println!("NO round was quiet: what follows comes from rounds that should have been thrown away");
-        kept = last_resort;
+    for (i, part) in parts.iter().enumerate().filter(|(i, _)| quiet_rounds[*i] == 0) {
+        println!("NOT QUIET: {part:?} is shown from rounds that should have been thrown away");
+        kept.merge(std::mem::take(&mut noisy[i]));
     }
-    let names: Vec<&str> = plan.contenders.iter().map(|mpi| mpi.name).collect();
-    println!("best (median) of {rounds} rounds; {} rounds were thrown away because the hand-off wandered", thrown.len());
-    println!("\"to limit\" is value / limit; \"to rivals\" is how many times as good as the best rival\n");
-    let wanted: Vec<Row> = ROWS.iter().filter(|row| plan.groups.contains(&row.group)).copied().collect();
-    let table = kept.table(&wanted, &names);
-    println!("{table}");
-    let limits: Vec<Row> = ROWS.iter().filter(|row| row.group == "limit").copied().collect();
-    let limits = kept.table(&limits, &[LIMIT]);
-    println!("{limits}");
-    let report = project.folder("bench")?.join("last.txt");
-    fs::write(&report, format!("{table}\n{limits}")).map_err(|e| format!("can't write {}: {e}", report.display()))
+    plan.report(project, &kept, thrown, &quiet_rounds)
 }
 
 impl Plan {
@@ -142,7 +149,9 @@ impl Plan {
         if let Some(unknown) = options.only.iter().find(|o| !GROUPS.contains(&o.to_lowercase().as_str())) {
             return Err(format!("no group is called {unknown}; the groups are {}", GROUPS.join(" ")));
         }
-        let wanted = |group: &&str| options.only.is_empty() || options.only.iter().any(|o| o.eq_ignore_ascii_case(group));
+        let wanted = |group: &&str| {
+            options.only.is_empty() || options.only.iter().any(|o| o.eq_ignore_ascii_case(group))
+        };
         let groups: Vec<&'static str> = GROUPS.into_iter().filter(wanted).collect();
         let mut contenders = Vec::new();
         if !options.without_us {
@@ -162,7 +171,11 @@ impl Plan {
             let first = contenders.iter().find(|other| other.flavour == mpi.flavour).unwrap_or(mpi);
             for name in ["pt2pt", "coll", "startup"] {
                 let program = programs.join(mpi.flavour).join(name);
-                first.compile(&[source.join(name).with_extension("c")], &program, &["-O2", "-w", "-Wl,--enable-new-dtags"])?;
+                first.compile(
+                    &[source.join(name).with_extension("c")],
+                    &program,
+                    &["-O2", "-w", "-Wl,--enable-new-dtags"],
+                )?;
             }
         }
         let raw = programs.join("raw");
@@ -172,20 +185,27 @@ impl Plan {
         Ok(Self { contenders, groups, raw, programs })
     }
 
-    /// One round; gives by how much the hand-off wandered.
-    fn round(&self, measured: &mut Measured) -> Fallible<f64> {
-        let mut handoffs = Vec::new();
-        self.limits(measured, &mut handoffs)?;
-        for part in self.parts() {
-            for mpi in &self.contenders {
-                if let Err(complaint) = part.run(self, mpi, measured) {
-                    if mpi.name == "posthaste" {
-                        return Err(complaint);
-                    }
-                    eprintln!("{} can't do this: {complaint}", mpi.name);
+    /// One part, all contenders in turns; gives by how much the hand-off wandered meanwhile.
+    fn in_turns(&self, part: Part, measured: &mut Measured) -> Fallible<f64> {
+        let mut handoffs = vec![self.handoff()?];
+        if let Part::Limits = part {
+            measured.take(LIMIT, &Job::new(&self.raw).arg("all").succeed()?.stdout);
+            handoffs.push(self.handoff()?);
+        }
+        if let Part::Startup(ranks) = part {
+            self.forks(ranks, measured)?;
+        }
+        for mpi in &self.contenders {
+            if let Err(complaint) = part.run(self, mpi, measured) {
+                if mpi.name == "posthaste" {
+                    return Err(complaint);
                 }
-                self.handoff(&mut handoffs)?;
+                eprintln!("{} can't do this: {complaint}", mpi.name);
             }
+            handoffs.push(self.handoff()?);
+        }
+        for handoff in &handoffs {
+            measured.add(LIMIT, "handoff", *handoff);
         }
         let least = handoffs.iter().copied().fold(f64::INFINITY, f64::min);
         let most = handoffs.iter().copied().fold(0.0, f64::max);
@@ -193,7 +213,7 @@ impl Plan {
     }
 
     fn parts(&self) -> Vec<Part> {
-        let mut parts = Vec::new();
+        let mut parts = vec![Part::Limits];
         for group in &self.groups {
             match *group {
                 "pair" => parts.push(Part::Coll(2)),
@@ -205,27 +225,41 @@ impl Plan {
         parts
     }
 
-    fn limits(&self, measured: &mut Measured, handoffs: &mut Vec<f64>) -> Fallible {
-        let output = Job::new(&self.raw).arg("all").succeed()?.stdout;
-        measured.take(LIMIT, &output);
-        handoffs.extend(handoff_in(&output));
-        if self.groups.contains(&"startup") {
-            for ranks in [2, 16] {
-                let started = Instant::now();
-                let all: Vec<_> = (0..ranks).map(|_| Job::new(&self.raw).arg("nothing").start()).collect::<Result<_, _>>()?;
-                for one in all {
-                    one.wait()?;
-                }
-                measured.add(LIMIT, &format!("fork_{ranks}"), started.elapsed().as_secs_f64() * 1e3);
-            }
+    /// fork + exec of as many programs, the limit of every start-up.
+    fn forks(&self, ranks: usize, measured: &mut Measured) -> Fallible {
+        let started = Instant::now();
+        let all: Vec<_> =
+            (0..ranks).map(|_| Job::new(&self.raw).arg("nothing").start()).collect::<Result<_, _>>()?;
+        for one in all {
+            one.wait()?;
         }
+        measured.add(LIMIT, &format!("fork_{ranks}"), started.elapsed().as_secs_f64() * 1e3);
         Ok(())
     }
 
-    fn handoff(&self, handoffs: &mut Vec<f64>) -> Fallible {
+    fn handoff(&self) -> Fallible<f64> {
         let output = Job::new(&self.raw).arg("handoff").succeed()?.stdout;
-        handoffs.extend(handoff_in(&output));
-        Ok(())
+        handoff_in(&output).ok_or_else(|| format!("the hand-off can't be measured here: {output}"))
+    }
+
+    fn report(&self, project: &Project, kept: &Measured, thrown: usize, rounds: &[usize]) -> Fallible {
+        let names: Vec<&str> = self.contenders.iter().map(|mpi| mpi.name).collect();
+        let (least, most) = (rounds.iter().min().unwrap_or(&0), rounds.iter().max().unwrap_or(&0));
+        println!(
+            "best (median) of {least} to {most} rounds; {thrown} were thrown away because the hand-off wandered"
+        );
+        println!(
+            "\"to limit\" is value / limit; \"to rivals\" is how many times as good as the best rival\n"
+        );
+        let wanted: Vec<Row> = ROWS.iter().filter(|row| self.groups.contains(&row.group)).copied().collect();
+        let table = kept.table(&wanted, &names);
+        println!("{table}");
+        let limits: Vec<Row> = ROWS.iter().filter(|row| row.group == "limit").copied().collect();
+        let limits = kept.table(&limits, &[LIMIT]);
+        println!("{limits}");
+        let report = project.folder("bench")?.join("last.txt");
+        fs::write(&report, format!("{table}\n{limits}"))
+            .map_err(|e| format!("can't write {}: {e}", report.display()))
     }
 
     fn program(&self, mpi: &Mpi, name: &str) -> PathBuf {
@@ -236,6 +270,8 @@ impl Plan {
 /// One run of one program.
 #[derive(Clone, Copy, Debug)]
 enum Part {
+    /// What the machine allows.
+    Limits,
     /// Two bound ranks.
     Pair(&'static str),
     /// Collectives with so many ranks.
@@ -247,18 +283,21 @@ enum Part {
 impl Part {
     fn run(self, plan: &Plan, mpi: &Mpi, measured: &mut Measured) -> Fallible {
         match self {
+            Self::Limits => {}
             Self::Pair(group) => {
                 let outcome = mpi.mpiexec(2, true).arg(plan.program(mpi, "pt2pt")).arg(group).succeed()?;
                 measured.take(mpi.name, &outcome.stdout);
             }
             Self::Coll(ranks) => {
                 let cpus = std::thread::available_parallelism().map_or(1, usize::from);
-                let job = mpi.mpiexec(ranks, ranks <= cpus).arg(plan.program(mpi, "coll")).arg(cpus.to_string());
+                let job =
+                    mpi.mpiexec(ranks, ranks <= cpus).arg(plan.program(mpi, "coll")).arg(cpus.to_string());
                 measured.take(mpi.name, &job.limit(120).succeed()?.stdout);
             }
             Self::Startup(ranks) => {
                 for _ in 0..3 {
-                    let outcome = mpi.mpiexec(ranks, ranks <= 2).arg(plan.program(mpi, "startup")).succeed()?;
+                    let outcome =
+                        mpi.mpiexec(ranks, ranks <= 2).arg(plan.program(mpi, "startup")).succeed()?;
                     measured.add(mpi.name, &format!("startup_{ranks}"), outcome.took.as_secs_f64() * 1e3);
                 }
             }
@@ -268,5 +307,7 @@ impl Part {
 }
 
 fn handoff_in(output: &str) -> Option<f64> {
-    output.lines().find_map(|line| line.strip_prefix("result handoff ")?.split_whitespace().next()?.parse().ok())
+    output
+        .lines()
+        .find_map(|line| line.strip_prefix("result handoff ")?.split_whitespace().next()?.parse().ok())
 }

@@ -103,7 +103,8 @@ impl Wishes {
                 }
                 "timeout" => wishes.timeout = number(value)? as u64,
                 "env" => {
-                    let (name, value) = value.split_once('=').ok_or_else(|| format!("`{value}` is not NAME=VALUE"))?;
+                    let (name, value) =
+                        value.split_once('=').ok_or_else(|| format!("`{value}` is not NAME=VALUE"))?;
                     wishes.environment.push((name.into(), value.into()));
                 }
                 "args" => wishes.arguments = value.split_whitespace().map(Into::into).collect(),

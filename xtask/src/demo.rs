@@ -81,7 +81,10 @@ pub(crate) fn run(project: &Project, length: &Length) -> Fallible {
     println!();
     println!("heat equation, {} steps on {}x{} cells, {RANKS} ranks:", size.steps, size.width, size.height);
     println!("  serial   {:9.1} us per step", serial.us_per_step);
-    println!("  C        {:9.1} us per step, field and residual {} bit for bit as in the serial run", c.us_per_step, c.residual);
+    println!(
+        "  C        {:9.1} us per step, field and residual {} bit for bit as in the serial run",
+        c.us_per_step, c.residual
+    );
     println!("  Rust     {:9.1} us per step, the same bits", rust.us_per_step);
     println!("  picture  {}", picture.display());
     println!("  messages of the C run, by protocol and method:");
@@ -99,7 +102,11 @@ pub(crate) fn run(project: &Project, length: &Length) -> Fallible {
 fn compile_c(project: &Project, mpi: &Mpi, program: &Path) -> Fallible {
     let source = project.root.join("demo/heat.c");
     // No fused multiply-add: then C and Rust round alike on every machine.
-    mpi.compile(&[source], program, &["-std=gnu11", "-O3", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror"])
+    mpi.compile(
+        &[source],
+        program,
+        &["-std=gnu11", "-O3", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror"],
+    )
 }
 
 fn build_rust(project: &Project) -> Fallible<PathBuf> {
@@ -111,14 +118,16 @@ fn heat(mpi: &Mpi, program: &Path, ranks: usize, size: &Size, out: &Path) -> Fal
     let file = out.join(format!("field-{ranks}.raw"));
     let _ = fs::remove_file(&file);
     let numbers = [size.width, size.height, size.steps].map(|n| n.to_string());
-    let job = mpi.plain().arg("-counters").arg("-n").arg(ranks.to_string()).arg(program).args(numbers).arg(&file);
+    let job =
+        mpi.plain().arg("-counters").arg("-n").arg(ranks.to_string()).arg(program).args(numbers).arg(&file);
     let outcome = job.limit(300).succeed()?;
     let field = fs::read(&file).map_err(|e| format!("no field was written: {e}\n{}", outcome.complaint()))?;
     let value = |name: &str| {
         let rest = outcome.stdout.split_once(name).map(|(_, rest)| rest.trim_start()).unwrap_or_default();
         rest.split([',', '\n']).next().unwrap_or_default().trim().to_owned()
     };
-    let us_per_step = value("us_per_step").parse().map_err(|_| format!("no time was printed\n{}", outcome.complaint()))?;
+    let us_per_step =
+        value("us_per_step").parse().map_err(|_| format!("no time was printed\n{}", outcome.complaint()))?;
     Ok(Run { field, us_per_step, residual: value("residual"), outcome })
 }
 

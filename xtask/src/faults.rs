@@ -47,11 +47,16 @@ pub(crate) fn paths(project: &Project, mpi: &Mpi, tally: &mut Tally) {
         Ok(bench) => bench,
         Err(complaint) => return tally.test("paths: compile", || Err(complaint)),
     };
-    for (protocol, counters) in [("stream", "messages.stream."), ("get", "messages.get."), ("put", "messages.put.")] {
-        tally.test(&format!("paths: every long message by {protocol}"), || bench.forced(protocol, counters, false));
+    for (protocol, counters) in
+        [("stream", "messages.stream."), ("get", "messages.get."), ("put", "messages.put.")]
+    {
+        tally.test(&format!("paths: every long message by {protocol}"), || {
+            bench.forced(protocol, counters, false)
+        });
     }
     tally.test("paths: get is forbidden by the kernel (seccomp)", || bench.forced("get", "", true));
-    tally.test("paths: left to the rule, peer copies forbidden by the kernel", || bench.peer_copy_forbidden());
+    tally
+        .test("paths: left to the rule, peer copies forbidden by the kernel", || bench.peer_copy_forbidden());
 }
 
 /// All fault tests.
@@ -67,8 +72,20 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
         ("a rank crashes", &["die", "11"], 2, Some(139), &[&["rank 1"], &["SIGSEGV", "signal 11"]]),
         ("MPI_Abort with code 7", &["abort", "7"], 4, Some(7), &[&["rank 1"]]),
         ("a rank exits with code 5 inside MPI", &["leave", "5"], 4, Some(5), &[&["rank 1"], &["5"]]),
-        ("a rank exits with code 0 without MPI_Finalize", &["leave", "0"], 4, None, &[&["rank 1"], &["MPI_Finalize"]]),
-        ("an error with the default handler", &["error"], 3, None, &[&["MPI_Send"], &["rank 1"], &["6", "8"]]),
+        (
+            "a rank exits with code 0 without MPI_Finalize",
+            &["leave", "0"],
+            4,
+            None,
+            &[&["rank 1"], &["MPI_Finalize"]],
+        ),
+        (
+            "an error with the default handler",
+            &["error"],
+            3,
+            None,
+            &[&["MPI_Send"], &["rank 1"], &["6", "8"]],
+        ),
     ];
     for (name, what, ranks, code, says) in cases {
         tally.test(&format!("faults: {name}"), || bench.fault(Expected { what, ranks, code, says }));
@@ -81,6 +98,7 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
     tally.test("faults: two jobs at once", || bench.two_jobs());
     tally.test("faults: 64 ranks, all to all", || bench.many_ranks());
     tally.test("faults: a job confined to one CPU", || bench.one_cpu());
+    tally.test("faults: a megabyte of standard input reaches rank 0", || bench.standard_input());
     tally.test("faults: a rank starts programs of its own", || bench.forks(project));
     for (name, size) in [("64 MB", "64m"), ("almost nothing", "4k")] {
         if can_mount() {
@@ -134,7 +152,11 @@ impl<'a> Bench<'a> {
         }
         for words in expected.says {
             if !words.iter().any(|word| outcome.stderr.contains(word)) {
-                return Err(format!("nothing on stderr says {}\n{}", words.join(" or "), outcome.complaint()));
+                return Err(format!(
+                    "nothing on stderr says {}\n{}",
+                    words.join(" or "),
+                    outcome.complaint()
+                ));
             }
         }
         watch.nothing_left()
@@ -220,6 +242,18 @@ impl<'a> Bench<'a> {
         watch.nothing_left()
     }
 
+    /// Rank 0 gets it whole, the others get none.
+    fn standard_input(&self) -> Fallible {
+        let watch = Watch::begin();
+        let text: String =
+            (0..20_000).map(|i| format!("line {i} with some padding to make it longer\n")).collect();
+        let outcome = watch.mark(self.job(3)).arg("cat").input(text.clone()).limit(20).succeed()?;
+        if outcome.stdout != text {
+            return Err(format!("{} bytes went in, {} came out", text.len(), outcome.stdout.len()));
+        }
+        watch.nothing_left()
+    }
+
     /// A shell is the rank's parent; the program it starts afterwards, outside MPI, is a singleton.
     fn forks(&self, project: &Project) -> Fallible {
         let watch = Watch::begin();
@@ -232,7 +266,8 @@ impl<'a> Bench<'a> {
     /// A way for long messages, forced by its setting.
     fn forced(&self, protocol: &str, counter: &str, forbidden: bool) -> Fallible {
         for program in [&self.sizes, &self.order] {
-            let mut job = self.mpi.plain().args(["-counters", "-n", "2"]).env("POSTHASTE_LONG_PROTOCOL", protocol);
+            let mut job =
+                self.mpi.plain().args(["-counters", "-n", "2"]).env("POSTHASTE_LONG_PROTOCOL", protocol);
             if forbidden {
                 job = job.arg(&self.no_peer_copy);
             }
@@ -259,14 +294,23 @@ impl<'a> Bench<'a> {
         let mount = format!("mount -t tmpfs -o size={size} none /dev/shm && exec \"$@\"");
         let job = self.job(32).arg(&self.alltoall).limit(120);
         let outcome = watch.mark(job.under(&["unshare", "--mount", "sh", "-c", &mount, "sh"])).run()?;
-        let explained = outcome.code() < 128 && ["bytes", "MB", "MiB", "KiB"].iter().any(|w| outcome.stderr.contains(w));
-        if outcome.ok() || (explained && !outcome.timed_out) { watch.nothing_left() } else { Err(outcome.complaint()) }
+        let explained =
+            outcome.code() < 128 && ["bytes", "MB", "MiB", "KiB"].iter().any(|w| outcome.stderr.contains(w));
+        if outcome.ok() || (explained && !outcome.timed_out) {
+            watch.nothing_left()
+        } else {
+            Err(outcome.complaint())
+        }
     }
 }
 
 /// The sum of the counters whose name begins like this, as `mpiexec -counters` prints them.
 pub(crate) fn counted(outcome: &Outcome, beginning: &str) -> u64 {
-    counters(&outcome.stderr).into_iter().filter(|(name, _)| name.starts_with(beginning)).map(|(_, n)| n).sum()
+    counters(&outcome.stderr)
+        .into_iter()
+        .filter(|(name, _)| name.starts_with(beginning))
+        .map(|(_, n)| n)
+        .sum()
 }
 
 /// All lines `counter NAME SUM`.
@@ -290,7 +334,10 @@ fn in_time(outcome: &Outcome, fault: Instant) -> Fallible {
 
 /// Whether a mount namespace can be made here.
 fn can_mount() -> bool {
-    Job::new("unshare").args(["--mount", "sh", "-c", "mount -t tmpfs none /dev/shm"]).run().is_ok_and(|o| o.ok())
+    Job::new("unshare")
+        .args(["--mount", "sh", "-c", "mount -t tmpfs none /dev/shm"])
+        .run()
+        .is_ok_and(|o| o.ok())
 }
 
 /// The first CPU that this process may use.

@@ -7,8 +7,7 @@
 use std::time::Instant;
 
 use crate::{
-    abi_check, arrows, ctests, demo, faults,
-    install,
+    abi_check, arrows, ctests, demo, faults, install,
     mpi::Mpi,
     process::Job,
     project::{Fallible, Project},
@@ -18,7 +17,8 @@ use crate::{
 
 /// The parts in the order in which they run, cheap ones first.
 pub(crate) const PARTS: [&str; 14] = [
-    "fmt", "arrows", "clippy", "unit", "doc", "stage", "abi", "c", "paths", "faults", "python", "demo", "deny", "valgrind",
+    "fmt", "arrows", "clippy", "unit", "doc", "stage", "abi", "c", "paths", "faults", "python", "demo",
+    "deny", "valgrind",
 ];
 
 /// Runs the parts in `only`, or all of them. `Ok(true)` when nothing failed.
@@ -43,7 +43,8 @@ pub(crate) fn run(project: &Project, only: &[String]) -> Fallible<bool> {
         unit_tests(project, &mut tally);
     }
     if wanted("doc") {
-        let job = project.cargo(&["doc", "--quiet", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings");
+        let job =
+            project.cargo(&["doc", "--quiet", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings");
         tally.test("cargo doc", || job.succeed().map(drop));
     }
     if wanted("deny") {
@@ -130,14 +131,19 @@ fn deny(project: &Project, tally: &mut Tally) {
     let tools = project.target.join("tools");
     let path = std::env::var("PATH").unwrap_or_default();
     let path = format!("{}:{path}", tools.join("bin").display());
-    let present = || Job::new("cargo").args(["deny", "--version"]).env("PATH", &path).run().is_ok_and(|o| o.ok());
+    let present =
+        || Job::new("cargo").args(["deny", "--version"]).env("PATH", &path).run().is_ok_and(|o| o.ok());
     if !present() {
         println!("building cargo-deny into {} (once)", tools.display());
         let root = tools.to_string_lossy().into_owned();
-        let _ = project.cargo(&["install", "--quiet", "--locked", "--debug", "--root", &root, "cargo-deny"]).limit(900).run();
+        let _ = project
+            .cargo(&["install", "--quiet", "--locked", "--debug", "--root", &root, "cargo-deny"])
+            .limit(900)
+            .run();
     }
     if !present() {
-        return tally.not_run(1, "cargo deny: cargo-deny is not installed (cargo install --locked cargo-deny)");
+        return tally
+            .not_run(1, "cargo deny: cargo-deny is not installed (cargo install --locked cargo-deny)");
     }
     let job = project.cargo(&["deny", "check", "licenses", "bans", "sources"]).env("PATH", &path);
     tally.test("cargo deny: licences, bans, sources", || job.succeed().map(drop));
@@ -150,7 +156,12 @@ fn valgrind(project: &Project, mpi: &Mpi, tally: &mut Tally) {
     }
     tally.test("valgrind: matching and the wait family", || {
         let program = ctests::helper(project, mpi, "", "wait_test")?;
-        let job = mpi.mpiexec(2, false).args(["valgrind", "--quiet", "--error-exitcode=9", "--undef-value-errors=no"]);
+        let job = mpi.mpiexec(2, false).args([
+            "valgrind",
+            "--quiet",
+            "--error-exitcode=9",
+            "--undef-value-errors=no",
+        ]);
         job.arg(program).limit(240).succeed().map(drop)
     });
 }

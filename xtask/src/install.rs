@@ -30,7 +30,10 @@ pub(crate) fn run(project: &Project, prefix: &Path) -> Fallible {
     build(project)?;
     let prefix = std::path::absolute(prefix).map_err(|e| format!("{}: {e}", prefix.display()))?;
     install(project, &prefix)?;
-    println!("installed under {}: bin/mpiexec, bin/mpicc, bin/mpicxx, lib/libmpi_abi.so.1, include/mpi.h", prefix.display());
+    println!(
+        "installed under {}: bin/mpiexec, bin/mpicc, bin/mpicxx, lib/libmpi_abi.so.1, include/mpi.h",
+        prefix.display()
+    );
     Ok(())
 }
 

@@ -99,12 +99,14 @@ impl Measured {
             };
         }
         let ours = self.best_and_median(contenders[0], row.name, row.better).map(|(best, _)| best);
-        let limit = row.limit.and_then(|name| self.best_and_median(LIMIT, name, row.better)).map(|(best, _)| best);
+        let limit =
+            row.limit.and_then(|name| self.best_and_median(LIMIT, name, row.better)).map(|(best, _)| best);
         let to_limit = ours.zip(limit).map(|(ours, limit)| ours / limit);
-        let to_rivals = ours.zip(self.best_rival(row, &contenders[1..])).map(|(ours, rival)| match row.better {
-            Better::Lower => rival / ours,
-            Better::Higher => ours / rival,
-        });
+        let to_rivals =
+            ours.zip(self.best_rival(row, &contenders[1..])).map(|(ours, rival)| match row.better {
+                Better::Lower => rival / ours,
+                Better::Higher => ours / rival,
+            });
         text += &format!("{:>12}", limit.map_or("-".into(), short));
         text += &format!("{:>10}", to_limit.map_or("-".into(), |r| format!("{r:.2}")));
         text += &format!("{:>12}", to_rivals.map_or("-".into(), |r| format!("{r:.2} x")));
@@ -124,7 +126,8 @@ impl Measured {
 /// Whether the goals are met, in words.
 fn goals(row: &Row, ours: Option<f64>, limit: Option<f64>, to_rivals: Option<f64>) -> String {
     let mut text = String::new();
-    let mut goal = |met: bool, words: String| text += &format!("  {} {words}", if met { "met" } else { "MISSED" });
+    let mut goal =
+        |met: bool, words: String| text += &format!("  {} {words}", if met { "met" } else { "MISSED" });
     if let (Some(wanted), Some(is)) = (row.rival_goal, to_rivals) {
         goal(is >= wanted, format!("(>= {wanted} x rivals)"));
     }

@@ -177,7 +177,8 @@ impl Running {
                 (self.ended.recv_timeout(Duration::from_secs(5)), true)
             }
         };
-        let (status, at) = end.map_err(|_| format!("`{}` can't be ended, not even by SIGKILL", self.shown))?;
+        let (status, at) =
+            end.map_err(|_| format!("`{}` can't be ended, not even by SIGKILL", self.shown))?;
         let status = status.map_err(|e| format!("can't wait for `{}`: {e}", self.shown))?;
         let held_out = self.stdout.wait();
         let held_err = self.stderr.wait();

@@ -26,7 +26,8 @@ pub(crate) struct Project {
 impl Project {
     /// Finds the repository from the place xtask was built at.
     pub(crate) fn find() -> Self {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask has a parent folder").to_path_buf();
+        let root =
+            Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask has a parent folder").to_path_buf();
         let target = match env::var_os("CARGO_TARGET_DIR") {
             Some(folder) if !folder.is_empty() => root.join(folder),
             _ => root.join("target"),
@@ -51,9 +52,8 @@ impl Project {
 
 /// The files in a folder with one of these extensions, sorted by name; a missing folder is empty.
 pub(crate) fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
-    let mut found: Vec<PathBuf> = fs::read_dir(folder)
-        .map(|entries| entries.flatten().map(|e| e.path()).collect())
-        .unwrap_or_default();
+    let mut found: Vec<PathBuf> =
+        fs::read_dir(folder).map(|entries| entries.flatten().map(|e| e.path()).collect()).unwrap_or_default();
     found.retain(|path| path.extension().is_some_and(|e| e == extension));
     found.sort();
     found

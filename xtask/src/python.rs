@@ -27,7 +27,9 @@ pub(crate) fn interpreter(project: &Project) -> Fallible<PathBuf> {
     println!("building mpi4py from its published source with our mpicc (once; about a minute)");
     let _ = fs::remove_dir_all(&home);
     Job::new("python3").args(["-m", "venv"]).arg(&home).limit(120).succeed().map_err(|e| {
-        format!("python3 can't make a virtual environment (on Debian: apt install python3-venv python3-dev)\n{e}")
+        format!(
+            "python3 can't make a virtual environment (on Debian: apt install python3-venv python3-dev)\n{e}"
+        )
     })?;
     let mpicc = project.stage.join("bin/mpicc");
     Job::new(&python)
@@ -62,8 +64,15 @@ fn test(mpi: &Mpi, python: &Path, program: &Path, tally: &mut Tally) {
 }
 
 /// One of mpi4py's own benches; gives its output.
-pub(crate) fn bench(mpi: &Mpi, python: &Path, ranks: usize, bench: &str, options: &[&str]) -> Fallible<String> {
-    let job = mpi.mpiexec(ranks, false).arg(python).args(["-m", "mpi4py.bench", bench]).args(options).limit(180);
+pub(crate) fn bench(
+    mpi: &Mpi,
+    python: &Path,
+    ranks: usize,
+    bench: &str,
+    options: &[&str],
+) -> Fallible<String> {
+    let job =
+        mpi.mpiexec(ranks, false).arg(python).args(["-m", "mpi4py.bench", bench]).args(options).limit(180);
     job.succeed().map(|outcome| outcome.stdout)
 }
 
@@ -72,7 +81,8 @@ fn fingerprint(project: &Project) -> Fallible<String> {
     let header = project.stage.join("include/mpi.h");
     let text = fs::read(&header).map_err(|e| format!("can't read {}: {e}", header.display()))?;
     // FNV-1a: a change must be noticed, nobody attacks this.
-    let hash = text.iter().fold(0xcbf2_9ce4_8422_2325_u64, |h, b| (h ^ u64::from(*b)).wrapping_mul(0x100_0000_01b3));
+    let hash =
+        text.iter().fold(0xcbf2_9ce4_8422_2325_u64, |h, b| (h ^ u64::from(*b)).wrapping_mul(0x100_0000_01b3));
     let version = Job::new("python3").arg("-VV").succeed()?.stdout;
     Ok(format!("{hash:016x} {} {version}", project.stage.display()))
 }

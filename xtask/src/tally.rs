@@ -28,7 +28,14 @@ impl Tally {
     }
 
     /// Several tests of one kind that a program ran: how many passed and failed.
-    pub(crate) fn counted(&mut self, name: &str, passed: usize, failed: usize, took: Duration, complaint: &str) {
+    pub(crate) fn counted(
+        &mut self,
+        name: &str,
+        passed: usize,
+        failed: usize,
+        took: Duration,
+        complaint: &str,
+    ) {
         self.passed += passed;
         self.failed += failed;
         if failed == 0 {

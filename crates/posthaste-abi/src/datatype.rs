@@ -1,63 +1,182 @@
 //! C functions for constructors and queries of datatypes (MPI-5.0 §5.1).
 //!
-//! Called by user programs; each entry turns handles into objects and calls one function of the engine.
+//! Called by user programs; calls `posthaste_core::datatype`. What must stay true: a type that was freed lives on in
+//! the types built from it and in the messages that use it, because those hold counted references.
 
 use std::ffi::{c_char, c_int};
+use std::sync::Arc;
 
-use crate::call::unsupported;
+use posthaste_core::datatype::{Combiner, Datatype, Order};
+use posthaste_core::error::{Error, ErrorClass, Result};
+
+use crate::call::{mpi_fn, unsupported};
+use crate::constants::{
+    MPI_COMBINER_NAMED, MPI_DATATYPE_NULL, MPI_MAX_OBJECT_NAME, MPI_ORDER_C, MPI_ORDER_FORTRAN,
+    MPI_TYPECLASS_COMPLEX, MPI_TYPECLASS_INTEGER, MPI_TYPECLASS_REAL, MPI_UNDEFINED,
+};
+use crate::failure::Site;
+use crate::handle::{FIRST_USER_HANDLE, Kind, Table, invalid};
+use crate::memory::{count as checked_count, length};
 use crate::pointer::{In, Out};
 use crate::types::{MPI_Aint, MPI_Count, MPI_Datatype};
 
 // Constructors.
-unsupported! {
-    "5.1.2";
+mpi_fn! {
+    /// MPI-5.0 §5.1.2
     fn MPI_Type_contiguous / PMPI_Type_contiguous(count: c_int, oldtype: MPI_Datatype,
-        newtype: Out<MPI_Datatype>);
-    fn MPI_Type_contiguous_c / PMPI_Type_contiguous_c(count: MPI_Count, oldtype: MPI_Datatype,
-        newtype: Out<MPI_Datatype>);
+        newtype: Out<MPI_Datatype>) raises Site::Process => {
+        build(newtype, false, Datatype::contiguous(count.into(), &find("oldtype", oldtype)?))
+    }
+    /// MPI-5.0 §5.1.2
     fn MPI_Type_vector / PMPI_Type_vector(count: c_int, blocklength: c_int, stride: c_int,
-        oldtype: MPI_Datatype, newtype: Out<MPI_Datatype>);
-    fn MPI_Type_vector_c / PMPI_Type_vector_c(count: MPI_Count, blocklength: MPI_Count, stride: MPI_Count,
-        oldtype: MPI_Datatype, newtype: Out<MPI_Datatype>);
+        oldtype: MPI_Datatype, newtype: Out<MPI_Datatype>) raises Site::Process => {
+        let oldtype = find("oldtype", oldtype)?;
+        build(newtype, false, Datatype::vector(count.into(), blocklength.into(), stride.into(), &oldtype))
+    }
+    /// MPI-5.0 §5.1.2
     fn MPI_Type_create_hvector / PMPI_Type_create_hvector(count: c_int, blocklength: c_int, stride: MPI_Aint,
-        oldtype: MPI_Datatype, newtype: Out<MPI_Datatype>);
-    fn MPI_Type_create_hvector_c / PMPI_Type_create_hvector_c(count: MPI_Count, blocklength: MPI_Count,
-        stride: MPI_Count, oldtype: MPI_Datatype, newtype: Out<MPI_Datatype>);
+        oldtype: MPI_Datatype, newtype: Out<MPI_Datatype>) raises Site::Process => {
+        let oldtype = find("oldtype", oldtype)?;
+        build(newtype, false, Datatype::hvector(count.into(), blocklength.into(), stride as i64, &oldtype))
+    }
+    /// MPI-5.0 §5.1.2
     fn MPI_Type_indexed / PMPI_Type_indexed(count: c_int, array_of_blocklengths: In<c_int>,
-        array_of_displacements: In<c_int>, oldtype: MPI_Datatype, newtype: Out<MPI_Datatype>);
-    fn MPI_Type_indexed_c / PMPI_Type_indexed_c(count: MPI_Count, array_of_blocklengths: In<MPI_Count>,
-        array_of_displacements: In<MPI_Count>, oldtype: MPI_Datatype, newtype: Out<MPI_Datatype>);
+        array_of_displacements: In<c_int>, oldtype: MPI_Datatype, newtype: Out<MPI_Datatype>)
+        raises Site::Process => {
+        let lengths = numbers("array_of_blocklengths", array_of_blocklengths, count.into())?;
+        let displacements = numbers("array_of_displacements", array_of_displacements, count.into())?;
+        build(newtype, false, Datatype::indexed(&lengths, &displacements, &find("oldtype", oldtype)?))
+    }
+    /// MPI-5.0 §5.1.2
     fn MPI_Type_create_hindexed / PMPI_Type_create_hindexed(count: c_int, array_of_blocklengths: In<c_int>,
-        array_of_displacements: In<MPI_Aint>, oldtype: MPI_Datatype, newtype: Out<MPI_Datatype>);
-    fn MPI_Type_create_hindexed_c / PMPI_Type_create_hindexed_c(count: MPI_Count,
-        array_of_blocklengths: In<MPI_Count>, array_of_displacements: In<MPI_Count>, oldtype: MPI_Datatype,
-        newtype: Out<MPI_Datatype>);
+        array_of_displacements: In<MPI_Aint>, oldtype: MPI_Datatype, newtype: Out<MPI_Datatype>)
+        raises Site::Process => {
+        let lengths = numbers("array_of_blocklengths", array_of_blocklengths, count.into())?;
+        let displacements = numbers("array_of_displacements", array_of_displacements, count.into())?;
+        build(newtype, false, Datatype::hindexed(&lengths, &displacements, &find("oldtype", oldtype)?))
+    }
+    /// MPI-5.0 §5.1.2
     fn MPI_Type_create_indexed_block / PMPI_Type_create_indexed_block(count: c_int, blocklength: c_int,
-        array_of_displacements: In<c_int>, oldtype: MPI_Datatype, newtype: Out<MPI_Datatype>);
-    fn MPI_Type_create_indexed_block_c / PMPI_Type_create_indexed_block_c(count: MPI_Count,
-        blocklength: MPI_Count, array_of_displacements: In<MPI_Count>, oldtype: MPI_Datatype,
-        newtype: Out<MPI_Datatype>);
+        array_of_displacements: In<c_int>, oldtype: MPI_Datatype, newtype: Out<MPI_Datatype>)
+        raises Site::Process => {
+        let displacements = numbers("array_of_displacements", array_of_displacements, count.into())?;
+        let oldtype = find("oldtype", oldtype)?;
+        build(newtype, false, Datatype::indexed_block(blocklength.into(), &displacements, &oldtype))
+    }
+    /// MPI-5.0 §5.1.2
     fn MPI_Type_create_hindexed_block / PMPI_Type_create_hindexed_block(count: c_int, blocklength: c_int,
-        array_of_displacements: In<MPI_Aint>, oldtype: MPI_Datatype, newtype: Out<MPI_Datatype>);
-    fn MPI_Type_create_hindexed_block_c / PMPI_Type_create_hindexed_block_c(count: MPI_Count,
-        blocklength: MPI_Count, array_of_displacements: In<MPI_Count>, oldtype: MPI_Datatype,
-        newtype: Out<MPI_Datatype>);
+        array_of_displacements: In<MPI_Aint>, oldtype: MPI_Datatype, newtype: Out<MPI_Datatype>)
+        raises Site::Process => {
+        let displacements = numbers("array_of_displacements", array_of_displacements, count.into())?;
+        let oldtype = find("oldtype", oldtype)?;
+        build(newtype, false, Datatype::hindexed_block(blocklength.into(), &displacements, &oldtype))
+    }
+    /// MPI-5.0 §5.1.2
     fn MPI_Type_create_struct / PMPI_Type_create_struct(count: c_int, array_of_blocklengths: In<c_int>,
-        array_of_displacements: In<MPI_Aint>, array_of_types: In<MPI_Datatype>, newtype: Out<MPI_Datatype>);
-    fn MPI_Type_create_struct_c / PMPI_Type_create_struct_c(count: MPI_Count,
-        array_of_blocklengths: In<MPI_Count>, array_of_displacements: In<MPI_Count>,
-        array_of_types: In<MPI_Datatype>, newtype: Out<MPI_Datatype>);
-}
-
-// Arrays.
-unsupported! {
-    "5.1.3";
+        array_of_displacements: In<MPI_Aint>, array_of_types: In<MPI_Datatype>, newtype: Out<MPI_Datatype>)
+        raises Site::Process => {
+        let lengths = numbers("array_of_blocklengths", array_of_blocklengths, count.into())?;
+        let displacements = numbers("array_of_displacements", array_of_displacements, count.into())?;
+        let types = array_of_types.slice("array_of_types", lengths.len())?;
+        let types: Vec<Datatype> =
+            types.iter().map(|one| find("array_of_types", *one)).collect::<Result<_>>()?;
+        build(newtype, false, Datatype::structure(&lengths, &displacements, &types))
+    }
+    /// MPI-5.0 §5.1.3
     fn MPI_Type_create_subarray / PMPI_Type_create_subarray(ndims: c_int, array_of_sizes: In<c_int>,
         array_of_subsizes: In<c_int>, array_of_starts: In<c_int>, order: c_int, oldtype: MPI_Datatype,
-        newtype: Out<MPI_Datatype>);
+        newtype: Out<MPI_Datatype>) raises Site::Process => {
+        let sizes = dimensions("array_of_sizes", array_of_sizes, ndims)?;
+        let subsizes = dimensions("array_of_subsizes", array_of_subsizes, ndims)?;
+        let starts = dimensions("array_of_starts", array_of_starts, ndims)?;
+        let oldtype = find("oldtype", oldtype)?;
+        build(newtype, false, Datatype::subarray(&sizes, &subsizes, &starts, memory_order(order)?, &oldtype))
+    }
+    /// MPI-5.0 §5.1.7
+    fn MPI_Type_create_resized / PMPI_Type_create_resized(oldtype: MPI_Datatype, lb: MPI_Aint,
+        extent: MPI_Aint, newtype: Out<MPI_Datatype>) raises Site::Process => {
+        build(newtype, false, Datatype::resized(&find("oldtype", oldtype)?, lb as i64, extent as i64))
+    }
+    /// MPI-5.0 §5.1.2
+    fn MPI_Type_contiguous_c / PMPI_Type_contiguous_c(count: MPI_Count, oldtype: MPI_Datatype,
+        newtype: Out<MPI_Datatype>) raises Site::Process => {
+        build(newtype, true, Datatype::contiguous(count, &find("oldtype", oldtype)?))
+    }
+    /// MPI-5.0 §5.1.2
+    fn MPI_Type_vector_c / PMPI_Type_vector_c(count: MPI_Count, blocklength: MPI_Count, stride: MPI_Count,
+        oldtype: MPI_Datatype, newtype: Out<MPI_Datatype>) raises Site::Process => {
+        let oldtype = find("oldtype", oldtype)?;
+        build(newtype, true, Datatype::vector(count, blocklength, stride, &oldtype))
+    }
+    /// MPI-5.0 §5.1.2
+    fn MPI_Type_create_hvector_c / PMPI_Type_create_hvector_c(count: MPI_Count, blocklength: MPI_Count, stride: MPI_Count,
+        oldtype: MPI_Datatype, newtype: Out<MPI_Datatype>) raises Site::Process => {
+        let oldtype = find("oldtype", oldtype)?;
+        build(newtype, true, Datatype::hvector(count, blocklength, stride, &oldtype))
+    }
+    /// MPI-5.0 §5.1.2
+    fn MPI_Type_indexed_c / PMPI_Type_indexed_c(count: MPI_Count, array_of_blocklengths: In<MPI_Count>,
+        array_of_displacements: In<MPI_Count>, oldtype: MPI_Datatype, newtype: Out<MPI_Datatype>)
+        raises Site::Process => {
+        let lengths = numbers("array_of_blocklengths", array_of_blocklengths, count)?;
+        let displacements = numbers("array_of_displacements", array_of_displacements, count)?;
+        build(newtype, true, Datatype::indexed(&lengths, &displacements, &find("oldtype", oldtype)?))
+    }
+    /// MPI-5.0 §5.1.2
+    fn MPI_Type_create_hindexed_c / PMPI_Type_create_hindexed_c(count: MPI_Count, array_of_blocklengths: In<MPI_Count>,
+        array_of_displacements: In<MPI_Count>, oldtype: MPI_Datatype, newtype: Out<MPI_Datatype>)
+        raises Site::Process => {
+        let lengths = numbers("array_of_blocklengths", array_of_blocklengths, count)?;
+        let displacements = numbers("array_of_displacements", array_of_displacements, count)?;
+        build(newtype, true, Datatype::hindexed(&lengths, &displacements, &find("oldtype", oldtype)?))
+    }
+    /// MPI-5.0 §5.1.2
+    fn MPI_Type_create_indexed_block_c / PMPI_Type_create_indexed_block_c(count: MPI_Count, blocklength: MPI_Count,
+        array_of_displacements: In<MPI_Count>, oldtype: MPI_Datatype, newtype: Out<MPI_Datatype>)
+        raises Site::Process => {
+        let displacements = numbers("array_of_displacements", array_of_displacements, count)?;
+        let oldtype = find("oldtype", oldtype)?;
+        build(newtype, true, Datatype::indexed_block(blocklength, &displacements, &oldtype))
+    }
+    /// MPI-5.0 §5.1.2
+    fn MPI_Type_create_hindexed_block_c / PMPI_Type_create_hindexed_block_c(count: MPI_Count, blocklength: MPI_Count,
+        array_of_displacements: In<MPI_Count>, oldtype: MPI_Datatype, newtype: Out<MPI_Datatype>)
+        raises Site::Process => {
+        let displacements = numbers("array_of_displacements", array_of_displacements, count)?;
+        let oldtype = find("oldtype", oldtype)?;
+        build(newtype, true, Datatype::hindexed_block(blocklength, &displacements, &oldtype))
+    }
+    /// MPI-5.0 §5.1.2
+    fn MPI_Type_create_struct_c / PMPI_Type_create_struct_c(count: MPI_Count, array_of_blocklengths: In<MPI_Count>,
+        array_of_displacements: In<MPI_Count>, array_of_types: In<MPI_Datatype>, newtype: Out<MPI_Datatype>)
+        raises Site::Process => {
+        let lengths = numbers("array_of_blocklengths", array_of_blocklengths, count)?;
+        let displacements = numbers("array_of_displacements", array_of_displacements, count)?;
+        let types = array_of_types.slice("array_of_types", lengths.len())?;
+        let types: Vec<Datatype> =
+            types.iter().map(|one| find("array_of_types", *one)).collect::<Result<_>>()?;
+        build(newtype, true, Datatype::structure(&lengths, &displacements, &types))
+    }
+    /// MPI-5.0 §5.1.3
     fn MPI_Type_create_subarray_c / PMPI_Type_create_subarray_c(ndims: c_int, array_of_sizes: In<MPI_Count>,
         array_of_subsizes: In<MPI_Count>, array_of_starts: In<MPI_Count>, order: c_int, oldtype: MPI_Datatype,
-        newtype: Out<MPI_Datatype>);
+        newtype: Out<MPI_Datatype>) raises Site::Process => {
+        let sizes = dimensions("array_of_sizes", array_of_sizes, ndims)?;
+        let subsizes = dimensions("array_of_subsizes", array_of_subsizes, ndims)?;
+        let starts = dimensions("array_of_starts", array_of_starts, ndims)?;
+        let oldtype = find("oldtype", oldtype)?;
+        build(newtype, true, Datatype::subarray(&sizes, &subsizes, &starts, memory_order(order)?, &oldtype))
+    }
+    /// MPI-5.0 §5.1.7
+    fn MPI_Type_create_resized_c / PMPI_Type_create_resized_c(oldtype: MPI_Datatype, lb: MPI_Count,
+        extent: MPI_Count, newtype: Out<MPI_Datatype>) raises Site::Process => {
+        build(newtype, true, Datatype::resized(&find("oldtype", oldtype)?, lb, extent))
+    }
+}
+
+// Distributed arrays.
+unsupported! {
+    "5.1.4";
     fn MPI_Type_create_darray / PMPI_Type_create_darray(size: c_int, rank: c_int, ndims: c_int,
         array_of_gsizes: In<c_int>, array_of_distribs: In<c_int>, array_of_dargs: In<c_int>,
         array_of_psizes: In<c_int>, order: c_int, oldtype: MPI_Datatype, newtype: Out<MPI_Datatype>);
@@ -66,71 +185,360 @@ unsupported! {
         array_of_psizes: In<c_int>, order: c_int, oldtype: MPI_Datatype, newtype: Out<MPI_Datatype>);
 }
 
-// Extent and bounds.
-unsupported! {
-    "5.1.7";
-    fn MPI_Type_create_resized / PMPI_Type_create_resized(oldtype: MPI_Datatype, lb: MPI_Aint,
-        extent: MPI_Aint, newtype: Out<MPI_Datatype>);
-    fn MPI_Type_create_resized_c / PMPI_Type_create_resized_c(oldtype: MPI_Datatype, lb: MPI_Count,
-        extent: MPI_Count, newtype: Out<MPI_Datatype>);
-    fn MPI_Type_get_extent / PMPI_Type_get_extent(datatype: MPI_Datatype, lb: Out<MPI_Aint>,
-        extent: Out<MPI_Aint>);
-    fn MPI_Type_get_extent_c / PMPI_Type_get_extent_c(datatype: MPI_Datatype, lb: Out<MPI_Count>,
-        extent: Out<MPI_Count>);
-    fn MPI_Type_get_extent_x / PMPI_Type_get_extent_x(datatype: MPI_Datatype, lb: Out<MPI_Count>,
-        extent: Out<MPI_Count>);
-    fn MPI_Type_get_true_extent / PMPI_Type_get_true_extent(datatype: MPI_Datatype, true_lb: Out<MPI_Aint>,
-        true_extent: Out<MPI_Aint>);
-    fn MPI_Type_get_true_extent_c / PMPI_Type_get_true_extent_c(datatype: MPI_Datatype,
-        true_lb: Out<MPI_Count>, true_extent: Out<MPI_Count>);
-    fn MPI_Type_get_true_extent_x / PMPI_Type_get_true_extent_x(datatype: MPI_Datatype,
-        true_lb: Out<MPI_Count>, true_extent: Out<MPI_Count>);
-    fn MPI_Type_size / PMPI_Type_size(datatype: MPI_Datatype, size: Out<c_int>);
-    fn MPI_Type_size_c / PMPI_Type_size_c(datatype: MPI_Datatype, size: Out<MPI_Count>);
-    fn MPI_Type_size_x / PMPI_Type_size_x(datatype: MPI_Datatype, size: Out<MPI_Count>);
+// Commit, free, duplicate.
+mpi_fn! {
+    /// MPI-5.0 §5.1.9
+    fn MPI_Type_commit / PMPI_Type_commit(datatype: Out<MPI_Datatype>) raises Site::Process => {
+        find("datatype", datatype.get("datatype")?)?.commit();
+        Ok(())
+    }
+    /// MPI-5.0 §5.1.9
+    fn MPI_Type_free / PMPI_Type_free(datatype: Out<MPI_Datatype>) raises Site::Process => {
+        let handle = datatype.get("datatype")?;
+        let found = find("datatype", handle)?;
+        if found.builtin().is_some() {
+            let got = format_args!("the predefined {}", found.name());
+            return Err(Error::invalid(ErrorClass::Type, "datatype", got, "a type made by the program"));
+        }
+        crate::attribute::delete_all_of_type(handle)?;
+        TYPES.remove("datatype", handle.0)?;
+        datatype.set("datatype", MPI_DATATYPE_NULL)
+    }
+    /// MPI-5.0 §5.1.10
+    fn MPI_Type_dup / PMPI_Type_dup(oldtype: MPI_Datatype, newtype: Out<MPI_Datatype>) raises Site::Process => {
+        newtype.set("newtype", MPI_DATATYPE_NULL)?;
+        let made = store(Datatype::dup(&find("oldtype", oldtype)?)?)?;
+        if let Err(error) = crate::attribute::copy_all_of_type(oldtype, made) {
+            let _ = TYPES.remove("newtype", made.0);
+            return Err(error);
+        }
+        newtype.set("newtype", made)
+    }
 }
 
-// Commit, free, duplicate.
-unsupported! {
-    "5.1.9";
-    fn MPI_Type_commit / PMPI_Type_commit(datatype: Out<MPI_Datatype>);
-    fn MPI_Type_free / PMPI_Type_free(datatype: Out<MPI_Datatype>);
-    fn MPI_Type_dup / PMPI_Type_dup(oldtype: MPI_Datatype, newtype: Out<MPI_Datatype>);
+// Extent, bounds, size.
+mpi_fn! {
+    /// MPI-5.0 §5.1.7
+    fn MPI_Type_get_extent / PMPI_Type_get_extent(datatype: MPI_Datatype, lb: Out<MPI_Aint>,
+        extent: Out<MPI_Aint>) raises Site::Process => {
+        let datatype = find("datatype", datatype)?;
+        lb.set("lb", datatype.lb() as MPI_Aint)?;
+        extent.set("extent", datatype.extent() as MPI_Aint)
+    }
+    /// MPI-5.0 §5.1.8
+    fn MPI_Type_get_true_extent / PMPI_Type_get_true_extent(datatype: MPI_Datatype, true_lb: Out<MPI_Aint>,
+        true_extent: Out<MPI_Aint>) raises Site::Process => {
+        let datatype = find("datatype", datatype)?;
+        true_lb.set("true_lb", datatype.true_lb() as MPI_Aint)?;
+        true_extent.set("true_extent", datatype.true_extent() as MPI_Aint)
+    }
+    /// MPI-5.0 §5.1.7
+    fn MPI_Type_get_extent_c / PMPI_Type_get_extent_c(datatype: MPI_Datatype, lb: Out<MPI_Count>,
+        extent: Out<MPI_Count>) raises Site::Process => {
+        let datatype = find("datatype", datatype)?;
+        lb.set("lb", datatype.lb())?;
+        extent.set("extent", datatype.extent())
+    }
+    /// MPI-5.0 §5.1.8
+    fn MPI_Type_get_true_extent_c / PMPI_Type_get_true_extent_c(datatype: MPI_Datatype,
+        true_lb: Out<MPI_Count>, true_extent: Out<MPI_Count>) raises Site::Process => {
+        let datatype = find("datatype", datatype)?;
+        true_lb.set("true_lb", datatype.true_lb())?;
+        true_extent.set("true_extent", datatype.true_extent())
+    }
+    /// MPI-5.0 §5.1.5
+    fn MPI_Type_size_c / PMPI_Type_size_c(datatype: MPI_Datatype, size: Out<MPI_Count>)
+        raises Site::Process => {
+        size.set("size", find("datatype", datatype)?.size() as MPI_Count)
+    }
+    /// MPI-5.0 §5.1.7
+    fn MPI_Type_get_extent_x / PMPI_Type_get_extent_x(datatype: MPI_Datatype, lb: Out<MPI_Count>,
+        extent: Out<MPI_Count>) raises Site::Process => {
+        let datatype = find("datatype", datatype)?;
+        lb.set("lb", datatype.lb())?;
+        extent.set("extent", datatype.extent())
+    }
+    /// MPI-5.0 §5.1.8
+    fn MPI_Type_get_true_extent_x / PMPI_Type_get_true_extent_x(datatype: MPI_Datatype,
+        true_lb: Out<MPI_Count>, true_extent: Out<MPI_Count>) raises Site::Process => {
+        let datatype = find("datatype", datatype)?;
+        true_lb.set("true_lb", datatype.true_lb())?;
+        true_extent.set("true_extent", datatype.true_extent())
+    }
+    /// MPI-5.0 §5.1.5
+    fn MPI_Type_size_x / PMPI_Type_size_x(datatype: MPI_Datatype, size: Out<MPI_Count>)
+        raises Site::Process => {
+        size.set("size", find("datatype", datatype)?.size() as MPI_Count)
+    }
+    /// MPI-5.0 §5.1.5. A size that does not fit is `MPI_UNDEFINED`.
+    fn MPI_Type_size / PMPI_Type_size(datatype: MPI_Datatype, size: Out<c_int>) raises Site::Process => {
+        let bytes = find("datatype", datatype)?.size();
+        size.set("size", c_int::try_from(bytes).unwrap_or(MPI_UNDEFINED))
+    }
 }
 
 // Decoding.
-unsupported! {
-    "5.1.13";
+mpi_fn! {
+    /// MPI-5.0 §5.1.13
     fn MPI_Type_get_envelope / PMPI_Type_get_envelope(datatype: MPI_Datatype, num_integers: Out<c_int>,
-        num_addresses: Out<c_int>, num_datatypes: Out<c_int>, combiner: Out<c_int>);
+        num_addresses: Out<c_int>, num_datatypes: Out<c_int>, combiner: Out<c_int>) raises Site::Process => {
+        let datatype = find("datatype", datatype)?;
+        let (ints, aints, counts, types) = datatype.contents().map_or((0, 0, 0, 0), |c| c.envelope());
+        if counts > 0 {
+            return Err(large_counts(&datatype));
+        }
+        num_integers.set("num_integers", ints as c_int)?;
+        num_addresses.set("num_addresses", aints as c_int)?;
+        num_datatypes.set("num_datatypes", types as c_int)?;
+        combiner.set("combiner", datatype.contents().map_or(MPI_COMBINER_NAMED, |c| c.combiner as c_int))
+    }
+    /// MPI-5.0 §5.1.13
     fn MPI_Type_get_envelope_c / PMPI_Type_get_envelope_c(datatype: MPI_Datatype,
         num_integers: Out<MPI_Count>, num_addresses: Out<MPI_Count>, num_large_counts: Out<MPI_Count>,
-        num_datatypes: Out<MPI_Count>, combiner: Out<c_int>);
+        num_datatypes: Out<MPI_Count>, combiner: Out<c_int>) raises Site::Process => {
+        let datatype = find("datatype", datatype)?;
+        let (ints, aints, counts, types) = datatype.contents().map_or((0, 0, 0, 0), |c| c.envelope());
+        num_integers.set("num_integers", ints as MPI_Count)?;
+        num_addresses.set("num_addresses", aints as MPI_Count)?;
+        num_large_counts.set("num_large_counts", counts as MPI_Count)?;
+        num_datatypes.set("num_datatypes", types as MPI_Count)?;
+        combiner.set("combiner", datatype.contents().map_or(MPI_COMBINER_NAMED, |c| c.combiner as c_int))
+    }
+    /// MPI-5.0 §5.1.13
     fn MPI_Type_get_contents / PMPI_Type_get_contents(datatype: MPI_Datatype, max_integers: c_int,
         max_addresses: c_int, max_datatypes: c_int, array_of_integers: Out<c_int>,
-        array_of_addresses: Out<MPI_Aint>, array_of_datatypes: Out<MPI_Datatype>);
+        array_of_addresses: Out<MPI_Aint>, array_of_datatypes: Out<MPI_Datatype>) raises Site::Process => {
+        let datatype = find("datatype", datatype)?;
+        if datatype.contents().is_some_and(|c| c.envelope().2 > 0) {
+            return Err(large_counts(&datatype));
+        }
+        let rooms = [max_integers.into(), max_addresses.into(), 0, max_datatypes.into()];
+        let no_counts = Out::at(std::ptr::null_mut());
+        unfold(&datatype, rooms, array_of_integers, array_of_addresses, no_counts, array_of_datatypes)
+    }
+    /// MPI-5.0 §5.1.13
     fn MPI_Type_get_contents_c / PMPI_Type_get_contents_c(datatype: MPI_Datatype, max_integers: MPI_Count,
         max_addresses: MPI_Count, max_large_counts: MPI_Count, max_datatypes: MPI_Count,
         array_of_integers: Out<c_int>, array_of_addresses: Out<MPI_Aint>,
-        array_of_large_counts: Out<MPI_Count>, array_of_datatypes: Out<MPI_Datatype>);
+        array_of_large_counts: Out<MPI_Count>, array_of_datatypes: Out<MPI_Datatype>) raises Site::Process => {
+        let datatype = find("datatype", datatype)?;
+        let rooms = [max_integers, max_addresses, max_large_counts, max_datatypes];
+        unfold(&datatype, rooms, array_of_integers, array_of_addresses, array_of_large_counts, array_of_datatypes)
+    }
 }
 
 // Names.
-unsupported! {
-    "7.8";
-    fn MPI_Type_set_name / PMPI_Type_set_name(datatype: MPI_Datatype, type_name: In<c_char>);
+mpi_fn! {
+    /// MPI-5.0 §7.8
+    fn MPI_Type_set_name / PMPI_Type_set_name(datatype: MPI_Datatype, type_name: In<c_char>)
+        raises Site::Process => {
+        let name = crate::comm::object_name("type_name", type_name)?;
+        find("datatype", datatype)?.set_name(&name)
+    }
+    /// MPI-5.0 §7.8
     fn MPI_Type_get_name / PMPI_Type_get_name(datatype: MPI_Datatype, type_name: Out<c_char>,
-        resultlen: Out<c_int>);
+        resultlen: Out<c_int>) raises Site::Process => {
+        let name = if datatype == MPI_DATATYPE_NULL {
+            "MPI_DATATYPE_NULL".to_string()
+        } else {
+            find("datatype", datatype)?.name()
+        };
+        resultlen.set("resultlen", type_name.set_text("type_name", &name, MPI_MAX_OBJECT_NAME as usize)?)
+    }
 }
 
-// Types by size and value.
+// Types by size.
+mpi_fn! {
+    /// MPI-5.0 §19.1.6
+    fn MPI_Type_match_size / PMPI_Type_match_size(typeclass: c_int, size: c_int, datatype: Out<MPI_Datatype>)
+        raises Site::Process => {
+        let by_size: &[(c_int, usize)] = match typeclass {
+            MPI_TYPECLASS_INTEGER => &[(1, 0x2c1), (2, 0x2c9), (4, 0x2d1), (8, 0x2d9), (16, 0x2e1)],
+            MPI_TYPECLASS_REAL => &[(2, 0x2ca), (4, 0x2d2), (8, 0x2da), (16, 0x2e2)],
+            MPI_TYPECLASS_COMPLEX => &[(4, 0x2d3), (8, 0x2db), (16, 0x2e3), (32, 0x2eb)],
+            _ => {
+                let expected = "MPI_TYPECLASS_INTEGER, MPI_TYPECLASS_REAL or MPI_TYPECLASS_COMPLEX";
+                return Err(Error::invalid(ErrorClass::Arg, "typeclass", typeclass, expected));
+            }
+        };
+        let Some((_, handle)) = by_size.iter().find(|(bytes, _)| *bytes == size) else {
+            return Err(Error::invalid(ErrorClass::Arg, "size", size, "the size of a type of this class"));
+        };
+        datatype.set("datatype", MPI_Datatype(*handle))
+    }
+    /// MPI-5.0 §6.9.4
+    fn MPI_Type_get_value_index / PMPI_Type_get_value_index(value_type: MPI_Datatype,
+        index_type: MPI_Datatype, pair_type: Out<MPI_Datatype>) raises Site::Process => {
+        find("value_type", value_type)?;
+        find("index_type", index_type)?;
+        let pair = PAIRS.iter().find(|(value, index, _)| (*value, *index) == (value_type.0, index_type.0));
+        pair_type.set("pair_type", pair.map_or(MPI_DATATYPE_NULL, |(_, _, pair)| MPI_Datatype(*pair)))
+    }
+}
+
+// Fortran types by precision and range.
 unsupported! {
     "19.1";
-    fn MPI_Type_match_size / PMPI_Type_match_size(typeclass: c_int, size: c_int, datatype: Out<MPI_Datatype>);
-    fn MPI_Type_get_value_index / PMPI_Type_get_value_index(value_type: MPI_Datatype,
-        index_type: MPI_Datatype, pair_type: Out<MPI_Datatype>);
     fn MPI_Type_create_f90_integer / PMPI_Type_create_f90_integer(r: c_int, newtype: Out<MPI_Datatype>);
     fn MPI_Type_create_f90_real / PMPI_Type_create_f90_real(p: c_int, r: c_int, newtype: Out<MPI_Datatype>);
     fn MPI_Type_create_f90_complex / PMPI_Type_create_f90_complex(p: c_int, r: c_int,
         newtype: Out<MPI_Datatype>);
+}
+
+/// Predefined pairs: value type, index type, pair type.
+const PAIRS: [(usize, usize, usize); 9] = [
+    (0x210, 0x209, 0x228), // MPI_FLOAT, MPI_INT
+    (0x214, 0x209, 0x229), // MPI_DOUBLE, MPI_INT
+    (0x20a, 0x209, 0x22a), // MPI_LONG, MPI_INT
+    (0x209, 0x209, 0x22b), // MPI_INT, MPI_INT
+    (0x208, 0x209, 0x22c), // MPI_SHORT, MPI_INT
+    (0x220, 0x209, 0x22d), // MPI_LONG_DOUBLE, MPI_INT
+    (0x21a, 0x21a, 0x230), // MPI_REAL, MPI_REAL
+    (0x21c, 0x21c, 0x231), // MPI_DOUBLE_PRECISION, MPI_DOUBLE_PRECISION
+    (0x219, 0x219, 0x232), // MPI_INTEGER, MPI_INTEGER
+];
+
+/// All derived types that were made and not freed.
+pub(crate) static TYPES: Table<Datatype> = Table::new(Kind::Datatype);
+
+/// The datatype with this handle.
+#[inline]
+pub(crate) fn find(argument: &'static str, handle: MPI_Datatype) -> Result<Datatype> {
+    if handle.0 < FIRST_USER_HANDLE {
+        return Datatype::from_abi(handle.0 as u32).ok_or_else(|| invalid(Kind::Datatype, argument, handle.0));
+    }
+    TYPES.get(argument, handle.0).map(|found| Datatype::clone(&found))
+}
+
+/// The datatype with this handle, ready for communication.
+#[inline]
+pub(crate) fn committed(argument: &'static str, handle: MPI_Datatype) -> Result<Datatype> {
+    let found = find(argument, handle)?;
+    found.check_committed()?;
+    Ok(found)
+}
+
+/// Gives a derived type to the program.
+pub(crate) fn store(datatype: Datatype) -> Result<MPI_Datatype> {
+    TYPES.insert(Arc::new(datatype)).map(MPI_Datatype)
+}
+
+/// A handle for a type that the engine shows to the program: the predefined one, or the program's own, or a new one
+/// for as long as the caller lets it live. Returns whether it is new.
+pub(crate) fn handle_for(datatype: &Datatype) -> Result<(MPI_Datatype, bool)> {
+    if let Some(handle) = datatype.abi_handle() {
+        return Ok((MPI_Datatype(handle as usize), false));
+    }
+    match TYPES.find(|known| known.is_same(datatype)) {
+        Some(handle) => Ok((MPI_Datatype(handle), false)),
+        None => Ok((store(datatype.clone())?, true)),
+    }
+}
+
+/// Ends a constructor: stores the type and gives its handle to the program.
+fn build(newtype: Out<MPI_Datatype>, large: bool, made: Result<Datatype>) -> Result<()> {
+    newtype.set("newtype", MPI_DATATYPE_NULL)?;
+    let made = if large { made?.from_large_counts() } else { made? };
+    newtype.set("newtype", store(made)?)
+}
+
+/// An array of `count` numbers, in the width of the engine.
+fn numbers<T: crate::pointer::Plain>(argument: &'static str, array: In<T>, count: i64) -> Result<Vec<i64>>
+where
+    T: Number,
+{
+    let count = checked_count("count", count)?;
+    Ok(array.slice(argument, count as usize)?.iter().map(|number| number.widen()).collect())
+}
+
+/// An array with a number for each dimension.
+fn dimensions<T: crate::pointer::Plain>(argument: &'static str, array: In<T>, ndims: c_int) -> Result<Vec<i64>>
+where
+    T: Number,
+{
+    let ndims = length("ndims", ndims.into())?;
+    Ok(array.slice(argument, ndims)?.iter().map(|number| number.widen()).collect())
+}
+
+/// Integers of several widths in arguments of C.
+pub(crate) trait Number: Copy {
+    /// The number in the width of the engine.
+    fn widen(self) -> i64;
+}
+
+impl Number for c_int {
+    fn widen(self) -> i64 {
+        self.into()
+    }
+}
+
+impl Number for i64 {
+    fn widen(self) -> i64 {
+        self
+    }
+}
+
+impl Number for isize {
+    fn widen(self) -> i64 {
+        self as i64
+    }
+}
+
+fn memory_order(order: c_int) -> Result<Order> {
+    match order {
+        MPI_ORDER_C => Ok(Order::C),
+        MPI_ORDER_FORTRAN => Ok(Order::Fortran),
+        _ => Err(Error::invalid(ErrorClass::Arg, "order", order, "MPI_ORDER_C or MPI_ORDER_FORTRAN")),
+    }
+}
+
+#[cold]
+fn large_counts(datatype: &Datatype) -> Error {
+    let expected = "a type built without large counts, or the function whose name ends in _c";
+    Error::invalid(ErrorClass::Type, "datatype", format_args!("{datatype:?}, built with large counts"), expected)
+}
+
+/// Stores what a type was built from.
+fn unfold(
+    datatype: &Datatype,
+    rooms: [i64; 4],
+    ints: Out<c_int>,
+    aints: Out<MPI_Aint>,
+    counts: Out<MPI_Count>,
+    types: Out<MPI_Datatype>,
+) -> Result<()> {
+    let Some(contents) = datatype.contents().filter(|c| c.combiner != Combiner::Named) else {
+        let got = format_args!("the predefined {}", datatype.name());
+        return Err(Error::invalid(ErrorClass::Type, "datatype", got, "a derived type"));
+    };
+    let (many_ints, many_aints, many_counts, many_types) = contents.envelope();
+    let needed = [
+        ("max_integers", many_ints),
+        ("max_addresses", many_aints),
+        ("max_large_counts", many_counts),
+        ("max_datatypes", many_types),
+    ];
+    for ((argument, need), room) in needed.into_iter().zip(rooms) {
+        if room < need as i64 {
+            return Err(Error::invalid(ErrorClass::Arg, argument, room, format_args!("{need} or more")));
+        }
+    }
+    let (small, large) = contents.split_large();
+    for (at, value) in small.iter().enumerate() {
+        ints.set_at("array_of_integers", at, *value as c_int)?;
+    }
+    for (at, value) in contents.aints.iter().enumerate().take(many_aints) {
+        aints.set_at("array_of_addresses", at, *value as MPI_Aint)?;
+    }
+    for (at, value) in large.iter().enumerate() {
+        counts.set_at("array_of_large_counts", at, *value)?;
+    }
+    for (at, child) in contents.types.iter().enumerate() {
+        let handle = match child.abi_handle() {
+            Some(handle) => MPI_Datatype(handle as usize),
+            None => store(child.clone())?,
+        };
+        types.set_at("array_of_datatypes", at, handle)?;
+    }
+    Ok(())
 }

@@ -195,6 +195,10 @@ impl<T> Table<T> {
 
     /// Stores an object and returns its handle.
     pub(crate) fn insert(&self, object: Arc<T>) -> Result<usize> {
+        self.place(Some(object))
+    }
+
+    fn place(&self, object: Option<Arc<T>>) -> Result<usize> {
         let mut slots = self.slots.write().unwrap_or_else(PoisonError::into_inner);
         let full = slots.entries.len() >= 1 << SLOT_BITS;
         let slot = match slots.free.pop_front_if_rested(full) {
@@ -206,7 +210,7 @@ impl<T> Table<T> {
             }
         };
         let entry = &mut slots.entries[slot];
-        entry.object = Some(object);
+        entry.object = object;
         Ok((self.kind as usize) << KIND_SHIFT | entry.generation << SLOT_BITS | slot)
     }
 
@@ -234,6 +238,28 @@ impl<T> Table<T> {
         entry.generation = (entry.generation + 1) % (1 << GENERATION_BITS);
         slots.free.push_back(slot as u32);
         Ok(object)
+    }
+
+    /// The handle of the first object that `is_it` recognises.
+    pub(crate) fn find(&self, is_it: impl Fn(&T) -> bool) -> Option<usize> {
+        let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
+        let found = slots.entries.iter().enumerate().find(|(_, entry)| entry.object.as_deref().is_some_and(&is_it));
+        found.map(|(slot, entry)| (self.kind as usize) << KIND_SHIFT | entry.generation << SLOT_BITS | slot)
+    }
+
+    /// A handle whose object comes later; until then it finds nothing.
+    pub(crate) fn reserve(&self) -> Result<usize> {
+        self.place(None)
+    }
+
+    /// Stores the object of a handle that was reserved.
+    pub(crate) fn fill(&self, handle: usize, object: Arc<T>) {
+        if let Some((slot, generation)) = self.split(handle) {
+            let mut slots = self.slots.write().unwrap_or_else(PoisonError::into_inner);
+            if let Some(entry) = slots.entries.get_mut(slot).filter(|entry| entry.generation == generation) {
+                entry.object = Some(object);
+            }
+        }
     }
 
     /// How many objects there are now.

@@ -14,8 +14,10 @@
 
 mod call;
 mod communicator;
+mod completion;
 pub mod constants;
 mod failure;
+mod grequest;
 mod handle;
 mod library;
 mod memory;

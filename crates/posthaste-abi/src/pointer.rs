@@ -168,6 +168,12 @@ impl<T: Plain> Out<T> {
         Ok(unsafe { std::slice::from_raw_parts_mut(self.0, length) })
     }
 
+    /// The address of place `index` of an array.
+    #[inline]
+    pub(crate) fn nth(&self, index: usize) -> Self {
+        Self(self.0.wrapping_add(index))
+    }
+
     /// Stores at place `index` of an array that the call says is longer than `index`.
     #[inline]
     pub(crate) fn set_at(&self, argument: &'static str, index: usize, value: T) -> Result<()> {

@@ -1,93 +1,290 @@
 //! C functions for completion of requests and what their status says (MPI-5.0 §3.7, §13.2, §13.3).
 //!
-//! Called by user programs; each entry turns handles into objects and calls one function of the engine.
+//! Called by user programs; calls `posthaste_core::world` and, through `completion`, its table of requests.
+//!
+//! What must stay true: an error of a message goes to the error handler of the communicator of its request;
+//! functions that complete several requests report it in the status too.
 
 use std::ffi::{c_int, c_void};
 
-use crate::call::{mpi_fn, unsupported};
+use posthaste_core::error::{Error, ErrorClass, Result};
+use posthaste_core::progress::Lane;
+
+use crate::call::{Located, mpi_fn};
+use crate::completion::{self, Ended, look, take};
+use crate::constants::{MPI_REQUEST_NULL, MPI_SUCCESS, MPI_UNDEFINED};
+use crate::datatype;
+use crate::failure::Site;
+use crate::grequest;
+use crate::library::library;
+use crate::memory::length;
 use crate::pointer::{In, Out};
+use crate::status::{bytes_of, count_as_count, count_as_int, whole_elements};
 use crate::types::{
     MPI_Count, MPI_Datatype, MPI_Grequest_cancel_function, MPI_Grequest_free_function,
     MPI_Grequest_query_function, MPI_Request, MPI_Status,
 };
 
+pub(crate) use crate::completion::give;
+
 // Completion of one.
-unsupported! {
-    "3.7.3";
-    fn MPI_Wait / PMPI_Wait(request: Out<MPI_Request>, status: Out<MPI_Status>);
-    fn MPI_Test / PMPI_Test(request: Out<MPI_Request>, flag: Out<c_int>, status: Out<MPI_Status>);
-    fn MPI_Request_free / PMPI_Request_free(request: Out<MPI_Request>);
+mpi_fn! {
+    /// MPI-5.0 §3.7.3
+    fn MPI_Wait / PMPI_Wait(request: Out<MPI_Request>, status: Out<MPI_Status>) raises where it belongs {
+        let handle = request.get("request")?;
+        if handle == MPI_REQUEST_NULL {
+            status.tell(&MPI_Status::EMPTY);
+            return Ok(());
+        }
+        let ended = library().world.wait_until(|lane| take(lane, handle).transpose())?;
+        one_ended(ended, request, status)
+    }
+    /// MPI-5.0 §3.7.3
+    fn MPI_Test / PMPI_Test(request: Out<MPI_Request>, flag: Out<c_int>, status: Out<MPI_Status>)
+        raises where it belongs {
+        let handle = request.get("request")?;
+        if handle == MPI_REQUEST_NULL {
+            status.tell(&MPI_Status::EMPTY);
+            return Ok(flag.set("flag", 1)?);
+        }
+        flag.set("flag", 0)?;
+        let world = &library().world;
+        let mut ended = take(&mut world.lane(), handle)?;
+        if ended.is_none() {
+            world.step();
+            ended = take(&mut world.lane(), handle)?;
+        }
+        let Some(ended) = ended else { return Ok(()) };
+        flag.set("flag", 1)?;
+        one_ended(ended, request, status)
+    }
+    /// MPI-5.0 §3.7.3
+    fn MPI_Request_free / PMPI_Request_free(request: Out<MPI_Request>) raises where it belongs {
+        completion::let_go(request.get("request")?)?;
+        Ok(request.set("request", MPI_REQUEST_NULL)?)
+    }
+    /// MPI-5.0 §3.8.4
+    fn MPI_Cancel / PMPI_Cancel(request: Out<MPI_Request>) raises where it belongs {
+        Ok(completion::cancel(request.get("request")?)?)
+    }
 }
 
-// Completion of several.
-unsupported! {
-    "3.7.5";
+// Completion of one of several, or of all.
+mpi_fn! {
+    /// MPI-5.0 §3.7.5
     fn MPI_Waitany / PMPI_Waitany(count: c_int, array_of_requests: Out<MPI_Request>, indx: Out<c_int>,
-        status: Out<MPI_Status>);
+        status: Out<MPI_Status>) raises where it belongs {
+        let requests = handles(count, array_of_requests)?;
+        if !requests.any() {
+            indx.set("indx", MPI_UNDEFINED)?;
+            status.tell(&MPI_Status::EMPTY);
+            return Ok(());
+        }
+        let (at, ended) = library().world.wait_until(|lane| requests.first_ended(lane).transpose())?;
+        indx.set("indx", at as c_int)?;
+        one_ended(ended, requests.place(at), status)
+    }
+    /// MPI-5.0 §3.7.5
     fn MPI_Testany / PMPI_Testany(count: c_int, array_of_requests: Out<MPI_Request>, indx: Out<c_int>,
-        flag: Out<c_int>, status: Out<MPI_Status>);
+        flag: Out<c_int>, status: Out<MPI_Status>) raises where it belongs {
+        let requests = handles(count, array_of_requests)?;
+        indx.set("indx", MPI_UNDEFINED)?;
+        if !requests.any() {
+            status.tell(&MPI_Status::EMPTY);
+            return Ok(flag.set("flag", 1)?);
+        }
+        library().world.step();
+        let first = requests.first_ended(&mut library().world.lane())?;
+        flag.set("flag", c_int::from(first.is_some()))?;
+        let Some((at, ended)) = first else { return Ok(()) };
+        indx.set("indx", at as c_int)?;
+        one_ended(ended, requests.place(at), status)
+    }
+    /// MPI-5.0 §3.7.5
     fn MPI_Waitall / PMPI_Waitall(count: c_int, array_of_requests: Out<MPI_Request>,
-        array_of_statuses: Out<MPI_Status>);
+        array_of_statuses: Out<MPI_Status>) raises where it belongs {
+        let requests = handles(count, array_of_requests)?;
+        let mut batch = Batch::default();
+        let mut next = 0;
+        // One after the other: the last to end decides, whichever it is.
+        library().world.wait_until(|lane| requests.take_in_order(lane, &mut next, &mut batch, array_of_statuses))?;
+        batch.settle(array_of_statuses, |at| at)
+    }
+    /// MPI-5.0 §3.7.5
     fn MPI_Testall / PMPI_Testall(count: c_int, array_of_requests: Out<MPI_Request>, flag: Out<c_int>,
-        array_of_statuses: Out<MPI_Status>);
+        array_of_statuses: Out<MPI_Status>) raises where it belongs {
+        let requests = handles(count, array_of_requests)?;
+        flag.set("flag", 0)?;
+        library().world.step();
+        let mut batch = Batch::default();
+        {
+            let mut lane = library().world.lane();
+            if !requests.all_ended(&lane)? {
+                return Ok(());
+            }
+            let _ = requests.take_in_order(&mut lane, &mut 0, &mut batch, array_of_statuses).transpose()?;
+        }
+        flag.set("flag", 1)?;
+        batch.settle(array_of_statuses, |at| at)
+    }
+    /// MPI-5.0 §3.7.5
     fn MPI_Waitsome / PMPI_Waitsome(incount: c_int, array_of_requests: Out<MPI_Request>, outcount: Out<c_int>,
-        array_of_indices: Out<c_int>, array_of_statuses: Out<MPI_Status>);
+        array_of_indices: Out<c_int>, array_of_statuses: Out<MPI_Status>) raises where it belongs {
+        let requests = handles(incount, array_of_requests)?;
+        if !requests.any() {
+            return Ok(outcount.set("outcount", MPI_UNDEFINED)?);
+        }
+        let some = library().world.wait_until(|lane| {
+            let some = requests.take_ended(lane);
+            if some.as_ref().is_ok_and(Vec::is_empty) { None } else { Some(some) }
+        })?;
+        requests.report_some(some, outcount, array_of_indices, array_of_statuses)
+    }
+    /// MPI-5.0 §3.7.5
     fn MPI_Testsome / PMPI_Testsome(incount: c_int, array_of_requests: Out<MPI_Request>, outcount: Out<c_int>,
-        array_of_indices: Out<c_int>, array_of_statuses: Out<MPI_Status>);
+        array_of_indices: Out<c_int>, array_of_statuses: Out<MPI_Status>) raises where it belongs {
+        let requests = handles(incount, array_of_requests)?;
+        if !requests.any() {
+            return Ok(outcount.set("outcount", MPI_UNDEFINED)?);
+        }
+        library().world.step();
+        let some = requests.take_ended(&mut library().world.lane())?;
+        requests.report_some(some, outcount, array_of_indices, array_of_statuses)
+    }
 }
 
 // A look without completing.
-unsupported! {
-    "3.7.6";
+mpi_fn! {
+    /// MPI-5.0 §3.7.6
     fn MPI_Request_get_status / PMPI_Request_get_status(request: MPI_Request, flag: Out<c_int>,
-        status: Out<MPI_Status>);
+        status: Out<MPI_Status>) raises where it belongs {
+        library().world.step();
+        let found = look(request)?;
+        if let Some(found) = &found {
+            status.tell(found);
+        }
+        Ok(flag.set("flag", c_int::from(found.is_some()))?)
+    }
+    /// MPI-5.0 §3.7.6
     fn MPI_Request_get_status_any / PMPI_Request_get_status_any(count: c_int,
-        array_of_requests: In<MPI_Request>, indx: Out<c_int>, flag: Out<c_int>, status: Out<MPI_Status>);
+        array_of_requests: In<MPI_Request>, indx: Out<c_int>, flag: Out<c_int>, status: Out<MPI_Status>)
+        raises where it belongs {
+        let requests = array_of_requests.slice("array_of_requests", length("count", count.into())?)?;
+        library().world.step();
+        indx.set("indx", MPI_UNDEFINED)?;
+        if requests.iter().all(|request| *request == MPI_REQUEST_NULL) {
+            status.tell(&MPI_Status::EMPTY);
+            return Ok(flag.set("flag", 1)?);
+        }
+        for (at, request) in requests.iter().enumerate().filter(|(_, r)| **r != MPI_REQUEST_NULL) {
+            if let Some(found) = look(*request)? {
+                status.tell(&found);
+                indx.set("indx", at as c_int)?;
+                return Ok(flag.set("flag", 1)?);
+            }
+        }
+        Ok(flag.set("flag", 0)?)
+    }
+    /// MPI-5.0 §3.7.6
     fn MPI_Request_get_status_all / PMPI_Request_get_status_all(count: c_int,
-        array_of_requests: In<MPI_Request>, flag: Out<c_int>, array_of_statuses: Out<MPI_Status>);
+        array_of_requests: In<MPI_Request>, flag: Out<c_int>, array_of_statuses: Out<MPI_Status>)
+        raises where it belongs {
+        let requests = array_of_requests.slice("array_of_requests", length("count", count.into())?)?;
+        library().world.step();
+        let mut found = Vec::with_capacity(requests.len());
+        for request in requests {
+            match look(*request)? {
+                Some(status) => found.push(status),
+                None => return Ok(flag.set("flag", 0)?),
+            }
+        }
+        for (at, status) in found.into_iter().enumerate() {
+            array_of_statuses.tell_at(at, status);
+        }
+        Ok(flag.set("flag", 1)?)
+    }
+    /// MPI-5.0 §3.7.6
     fn MPI_Request_get_status_some / PMPI_Request_get_status_some(incount: c_int,
         array_of_requests: In<MPI_Request>, outcount: Out<c_int>, array_of_indices: Out<c_int>,
-        array_of_statuses: Out<MPI_Status>);
+        array_of_statuses: Out<MPI_Status>) raises where it belongs {
+        let requests = array_of_requests.slice("array_of_requests", length("incount", incount.into())?)?;
+        if requests.iter().all(|request| *request == MPI_REQUEST_NULL) {
+            return Ok(outcount.set("outcount", MPI_UNDEFINED)?);
+        }
+        library().world.step();
+        let mut found = 0;
+        for (at, request) in requests.iter().enumerate().filter(|(_, r)| **r != MPI_REQUEST_NULL) {
+            if let Some(status) = look(*request)? {
+                array_of_indices.set_at("array_of_indices", found, at as c_int)?;
+                array_of_statuses.tell_at(found, status);
+                found += 1;
+            }
+        }
+        Ok(outcount.set("outcount", found as c_int)?)
+    }
 }
 
-// Cancelling.
-unsupported! {
-    "3.8.4";
-    fn MPI_Cancel / PMPI_Cancel(request: Out<MPI_Request>);
-}
-
-// Status.
-unsupported! {
-    "3.2.5";
-    fn MPI_Get_count / PMPI_Get_count(status: In<MPI_Status>, datatype: MPI_Datatype, count: Out<c_int>);
+// What a status says.
+mpi_fn! {
+    /// MPI-5.0 §3.2.5
+    fn MPI_Get_count / PMPI_Get_count(status: In<MPI_Status>, datatype: MPI_Datatype, count: Out<c_int>)
+        raises Site::Process => {
+        let size = datatype::find("datatype", datatype)?.size();
+        count.set("count", count_as_int(whole_elements(status.get("status")?.bytes(), size)))
+    }
+    /// MPI-5.0 §3.2.5
     fn MPI_Get_count_c / PMPI_Get_count_c(status: In<MPI_Status>, datatype: MPI_Datatype,
-        count: Out<MPI_Count>);
+        count: Out<MPI_Count>) raises Site::Process => {
+        let size = datatype::find("datatype", datatype)?.size();
+        count.set("count", count_as_count(whole_elements(status.get("status")?.bytes(), size)))
+    }
+    /// MPI-5.0 §5.1.11
     fn MPI_Get_elements / PMPI_Get_elements(status: In<MPI_Status>, datatype: MPI_Datatype,
-        count: Out<c_int>);
+        count: Out<c_int>) raises Site::Process => {
+        let datatype = datatype::find("datatype", datatype)?;
+        count.set("count", count_as_int(datatype.elements_in(status.get("status")?.bytes())))
+    }
+    /// MPI-5.0 §5.1.11
     fn MPI_Get_elements_c / PMPI_Get_elements_c(status: In<MPI_Status>, datatype: MPI_Datatype,
-        count: Out<MPI_Count>);
+        count: Out<MPI_Count>) raises Site::Process => {
+        let datatype = datatype::find("datatype", datatype)?;
+        count.set("count", count_as_count(datatype.elements_in(status.get("status")?.bytes())))
+    }
+    /// MPI-5.0 §5.1.11
     fn MPI_Get_elements_x / PMPI_Get_elements_x(status: In<MPI_Status>, datatype: MPI_Datatype,
-        count: Out<MPI_Count>);
-}
-
-// Status of generalised requests.
-unsupported! {
-    "13.3";
+        count: Out<MPI_Count>) raises Site::Process => {
+        let datatype = datatype::find("datatype", datatype)?;
+        count.set("count", count_as_count(datatype.elements_in(status.get("status")?.bytes())))
+    }
+    /// MPI-5.0 §13.3
     fn MPI_Status_set_elements / PMPI_Status_set_elements(status: Out<MPI_Status>, datatype: MPI_Datatype,
-        count: c_int);
+        count: c_int) raises Site::Process => {
+        set_elements(status, datatype, count.into())
+    }
+    /// MPI-5.0 §13.3
     fn MPI_Status_set_elements_c / PMPI_Status_set_elements_c(status: Out<MPI_Status>, datatype: MPI_Datatype,
-        count: MPI_Count);
+        count: MPI_Count) raises Site::Process => {
+        set_elements(status, datatype, count)
+    }
+    /// MPI-5.0 §13.3
     fn MPI_Status_set_elements_x / PMPI_Status_set_elements_x(status: Out<MPI_Status>, datatype: MPI_Datatype,
-        count: MPI_Count);
+        count: MPI_Count) raises Site::Process => {
+        set_elements(status, datatype, count)
+    }
 }
 
 // Generalised requests.
-unsupported! {
-    "13.2";
+mpi_fn! {
+    /// MPI-5.0 §13.2
     fn MPI_Grequest_start / PMPI_Grequest_start(query_fn: MPI_Grequest_query_function,
         free_fn: MPI_Grequest_free_function, cancel_fn: MPI_Grequest_cancel_function,
-        extra_state: *mut c_void, request: Out<MPI_Request>);
-    fn MPI_Grequest_complete / PMPI_Grequest_complete(request: MPI_Request);
+        extra_state: *mut c_void, request: Out<MPI_Request>) raises Site::Process => {
+        grequest::start(query_fn, free_fn, cancel_fn, extra_state, request)
+    }
+    /// MPI-5.0 §13.2
+    fn MPI_Grequest_complete / PMPI_Grequest_complete(request: MPI_Request) raises Site::Process => {
+        grequest::complete(request)
+    }
 }
 
 mpi_fn! {
@@ -124,5 +321,168 @@ mpi_fn! {
         let mut changed = status.get("status")?;
         changed.set_cancelled(flag != 0);
         status.set("status", changed)
+    }
+}
+
+fn set_elements(status: Out<MPI_Status>, datatype: MPI_Datatype, count: i64) -> Result<()> {
+    let datatype = datatype::find("datatype", datatype)?;
+    let per_element = datatype.size() / datatype.elements().max(1);
+    let mut changed = status.get("status")?;
+    changed.set_bytes(bytes_of(count, per_element)?);
+    status.set("status", changed)
+}
+
+/// Reports the end of one request.
+#[inline(always)]
+fn one_ended(ended: Ended, request: Out<MPI_Request>, status: Out<MPI_Status>) -> Result<(), Located> {
+    request.set("request", MPI_REQUEST_NULL)?;
+    let (told, fate) = ended.settle();
+    status.tell(&told);
+    fate
+}
+
+/// The requests of a call with several: places in the caller's array, read and written one by one.
+#[derive(Clone, Copy)]
+struct Handles {
+    array: Out<MPI_Request>,
+    count: usize,
+}
+
+fn handles(count: c_int, array: Out<MPI_Request>) -> Result<Handles> {
+    let count = length("count", count.into())?;
+    if count > 0 {
+        array.get("array_of_requests")?;
+    }
+    Ok(Handles { array, count })
+}
+
+/// Ends of several requests that were taken and still have to be told.
+#[derive(Default)]
+struct Batch {
+    /// Those that need more than writing a plain status: failed, or with something to run at their end.
+    odd: Vec<(usize, Ended)>,
+}
+
+impl Batch {
+    /// Tells the odd ones; the others have their statuses already.
+    fn settle(self, statuses: Out<MPI_Status>, place: impl Fn(usize) -> usize) -> Result<(), Located> {
+        let mut failed: Option<Located> = None;
+        for (at, ended) in self.odd {
+            let (mut told, fate) = ended.settle();
+            if let Err(Located { site, error }) = fate {
+                told.MPI_ERROR = error.class() as c_int;
+                let text = format!("request {at} failed: {error}");
+                failed.get_or_insert(Located { site, error: Error::other(ErrorClass::InStatus, text) });
+            }
+            statuses.tell_at(place(at), told);
+        }
+        failed.map_or(Ok(()), Err)
+    }
+}
+
+impl Handles {
+    /// The handle at a place; `None` after the last.
+    #[inline(always)]
+    fn at(&self, at: usize) -> Option<MPI_Request> {
+        if at < self.count { self.place(at).get("array_of_requests").ok() } else { None }
+    }
+
+    /// Places of requests that are not null.
+    fn live(&self) -> impl Iterator<Item = (usize, MPI_Request)> {
+        let all = (0..self.count).map_while(|at| Some((at, self.at(at)?)));
+        all.filter(|(_, request)| *request != MPI_REQUEST_NULL)
+    }
+
+    fn any(&self) -> bool {
+        self.live().next().is_some()
+    }
+
+    fn place(&self, at: usize) -> Out<MPI_Request> {
+        self.array.nth(at)
+    }
+
+    /// Takes the first request that is over.
+    fn first_ended(&self, lane: &mut Lane) -> Result<Option<(usize, Ended)>> {
+        for (at, request) in self.live() {
+            if let Some(ended) = take(lane, request)? {
+                return Ok(Some((at, ended)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Takes all requests that are over.
+    fn take_ended(&self, lane: &mut Lane) -> Result<Vec<(usize, Ended)>> {
+        let mut all = Vec::new();
+        for (at, request) in self.live() {
+            if let Some(ended) = take(lane, request)? {
+                self.place(at).set("array_of_requests", MPI_REQUEST_NULL)?;
+                all.push((at, ended));
+            }
+        }
+        Ok(all)
+    }
+
+    /// Goes on taking at `next` until one is not over yet; `Some` when all are taken.
+    #[inline]
+    fn take_in_order(
+        &self,
+        lane: &mut Lane,
+        next: &mut usize,
+        batch: &mut Batch,
+        statuses: Out<MPI_Status>,
+    ) -> Option<Result<()>> {
+        while let Some(request) = self.at(*next) {
+            let at = *next;
+            if request == MPI_REQUEST_NULL {
+                statuses.tell_at(at, MPI_Status::EMPTY);
+            } else {
+                let ended = match take(lane, request) {
+                    Ok(Some(ended)) => ended,
+                    Ok(None) => return None,
+                    Err(error) => return Some(Err(error)),
+                };
+                if let Err(error) = self.place(at).set("array_of_requests", MPI_REQUEST_NULL) {
+                    return Some(Err(error));
+                }
+                match ended.plain() {
+                    Ok(status) => statuses.tell_at(at, MPI_Status { MPI_ERROR: MPI_SUCCESS, ..status }),
+                    Err(ended) => batch.odd.push((at, ended)),
+                }
+            }
+            *next += 1;
+        }
+        Some(Ok(()))
+    }
+
+    fn all_ended(&self, lane: &Lane) -> Result<bool> {
+        for (_, request) in self.live() {
+            if !completion::has_ended(lane, request)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn report_some(
+        &self,
+        some: Vec<(usize, Ended)>,
+        outcount: Out<c_int>,
+        indices: Out<c_int>,
+        statuses: Out<MPI_Status>,
+    ) -> Result<(), Located> {
+        outcount.set("outcount", some.len() as c_int)?;
+        let mut failed: Option<Located> = None;
+        for (place, (at, ended)) in some.into_iter().enumerate() {
+            indices.set_at("array_of_indices", place, at as c_int)?;
+            let (mut told, fate) = ended.settle();
+            if let Err(Located { site, error }) = fate {
+                told.MPI_ERROR = error.class() as c_int;
+                let text = format!("request {at} failed: {error}");
+                failed.get_or_insert(Located { site, error: Error::other(ErrorClass::InStatus, text) });
+            }
+            statuses.tell_at(place, told);
+        }
+        failed.map_or(Ok(()), Err)
     }
 }

@@ -8,6 +8,7 @@
 use std::ffi::c_int;
 
 use posthaste_core::error::{Error, ErrorClass, Result};
+use posthaste_core::request::Status;
 
 use crate::constants::{MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_PROC_NULL, MPI_SUCCESS, MPI_UNDEFINED};
 use crate::types::MPI_Status;
@@ -29,6 +30,14 @@ impl MPI_Status {
     pub(crate) fn of_message(source: c_int, tag: c_int, bytes: u64) -> Self {
         let internal = [bytes as u32 as c_int, (bytes >> 32) as u32 as c_int, 0, 0, 0];
         Self { MPI_SOURCE: source, MPI_TAG: tag, MPI_ERROR: MPI_SUCCESS, MPI_internal: internal }
+    }
+
+    /// Status of a request that is over.
+    #[inline(always)]
+    pub(crate) fn of(status: &Status) -> Self {
+        let mut told = Self::of_message(status.source, status.tag, status.bytes);
+        told.MPI_internal[2] = c_int::from(status.cancelled);
+        told
     }
 
     /// Bytes that arrived.

@@ -114,7 +114,7 @@ impl UserBuf {
         let from = self.offset(offset).0;
         // SAFETY: the user's side by the promise of `new`, the other by the sink's own length. `copy` and
         // not `copy_nonoverlapping`: the sink may be user memory of the same rank.
-        unsafe { ptr::copy(from, sink.as_mut_ptr(), sink.len()) };
+        unsafe { posthaste_os::mem::move_bytes(from, sink.as_mut_ptr(), sink.len()) };
     }
 
     /// Copies all of `source` to `offset`.
@@ -122,7 +122,7 @@ impl UserBuf {
     pub fn copy_in(self, offset: isize, source: Source<'_>) {
         let to = self.offset(offset).0;
         // SAFETY: as in `copy_out`, with the roles exchanged.
-        unsafe { ptr::copy(source.as_ptr(), to, source.len()) };
+        unsafe { posthaste_os::mem::move_bytes(source.as_ptr(), to, source.len()) };
     }
 
     /// Copies `len` bytes from another user buffer to here; the two may overlap.

@@ -46,6 +46,17 @@ impl Waiting {
         Self { lane, doorbell, spin, yielding, shared: AtomicU32::new(0) }
     }
 
+    /// How often a fast path may look before it waits properly: not at all where several threads share the lane,
+    /// once where ranks share CPUs.
+    #[inline]
+    pub fn glances(&self) -> u32 {
+        match (self.lane.is_threaded(), self.spin.is_zero()) {
+            (true, _) => 0,
+            (false, true) => 1,
+            (false, false) => 64,
+        }
+    }
+
     /// Advances everything until `done` gives a value.
     #[inline]
     pub fn until<T>(&self, mut done: impl FnMut(&mut Lane) -> Option<T>) -> T {

@@ -6,6 +6,7 @@
 //! What must stay true: one engine per process; a process that was meant to be one of many never goes on as one
 //! of one.
 
+use std::ops::ControlFlow;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::Mutex;
@@ -252,12 +253,40 @@ impl World {
     #[inline]
     pub fn recv(&self, comm: &Comm, from: i32, tag: i32, segment: Segment) -> Result<Status> {
         let Some(pattern) = pattern(comm, from, tag)? else { return Ok(from_nobody()) };
+        let mut segment = segment;
+        if from != ANY_SOURCE
+            && let Some(peer) = comm.source(from)?
+            && let Some(status) = self.recv_now(peer, &pattern, &mut segment)
+        {
+            return Ok(status);
+        }
         let id = {
             let mut lane = self.waiting.lane.lock();
             let Lane { engine, methods, .. } = &mut *lane;
             recv::start(engine, methods, &pattern, segment)?
         };
         self.wait(id)
+    }
+
+    /// The fast path of [`World::recv`]: looks for the message at the peer's next packet for a short while. It is
+    /// not taken when anything else is under way that needs attention.
+    #[inline]
+    fn recv_now(&self, peer: Peer, pattern: &Pattern, segment: &mut Segment) -> Option<Status> {
+        let mut lane = self.waiting.lane.lock();
+        for _ in 0..self.waiting.glances() {
+            let Lane { engine, methods, running, .. } = &mut *lane;
+            let quiet = running.is_empty() && !engine.has_pending() && methods.is_drained();
+            if !quiet || engine.matching.has_posted() || engine.matching.peek_held(pattern).is_some() {
+                return None;
+            }
+            for _ in 0..64 {
+                if let ControlFlow::Break(status) = recv::now(methods, peer, pattern, segment) {
+                    return status;
+                }
+            }
+            lane.progress();
+        }
+        None
     }
 
     /// Starts a receive.

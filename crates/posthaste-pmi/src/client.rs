@@ -319,7 +319,7 @@ impl<S: Read + Write> Client<S> {
         self.send(command, request)?;
         let mut piece = [0; 4096];
         loop {
-            match self.lines.next().map_err(|source| Error::Line { command, source })? {
+            match self.lines.next_line().map_err(|source| Error::Line { command, source })? {
                 Some(text) => {
                     let answer = Line::parse(text).map_err(|source| Error::Line { command, source })?;
                     if answer.command != expected {
@@ -418,7 +418,7 @@ mod tests {
                     Ok(length) => lines[rank].push(&piece[..length]),
                     Err(_) => std::thread::yield_now(),
                 }
-                while let Some(line) = lines[rank].next().unwrap().map(String::from) {
+                while let Some(line) = lines[rank].next_line().unwrap().map(String::from) {
                     for action in server.line(rank, &line) {
                         let Action::Reply { rank, line } = action else { panic!("{action:?}") };
                         ours[rank].write_all(line.as_bytes()).unwrap();

@@ -179,7 +179,7 @@ impl Reassembly {
     ///
     /// # Errors
     /// When the line is too long or not text; the connection is then of no more use.
-    pub fn next(&mut self) -> Result<Option<&str>, BadLine> {
+    pub fn next_line(&mut self) -> Result<Option<&str>, BadLine> {
         let rest = &self.bytes[self.taken..];
         let Some(length) = rest.iter().position(|&byte| byte == b'\n') else {
             return if rest.len() > LONGEST { Err(BadLine::NotText) } else { Ok(None) };
@@ -228,13 +228,13 @@ mod tests {
     fn lines_are_found_in_pieces() {
         let mut lines = Reassembly::default();
         lines.push(b"cmd=a\ncm");
-        assert_eq!(lines.next(), Ok(Some("cmd=a")));
-        assert_eq!(lines.next(), Ok(None));
+        assert_eq!(lines.next_line(), Ok(Some("cmd=a")));
+        assert_eq!(lines.next_line(), Ok(None));
         lines.push(b"d=b\n\xff\n");
-        assert_eq!(lines.next(), Ok(Some("cmd=b")));
-        assert_eq!(lines.next(), Err(BadLine::NotText));
+        assert_eq!(lines.next_line(), Ok(Some("cmd=b")));
+        assert_eq!(lines.next_line(), Err(BadLine::NotText));
         lines.push(&vec![b'x'; LONGEST + 1]);
-        assert_eq!(lines.next(), Err(BadLine::NotText));
+        assert_eq!(lines.next_line(), Err(BadLine::NotText));
     }
 
     proptest! {
@@ -248,7 +248,7 @@ mod tests {
             let mut lines = Reassembly::default();
             for piece in pieces {
                 lines.push(&piece);
-                while let Ok(Some(line)) = lines.next() {
+                while let Ok(Some(line)) = lines.next_line() {
                     let _ = Line::parse(line);
                 }
             }
@@ -270,7 +270,7 @@ mod tests {
             let mut pieces = Reassembly::default();
             for piece in all.as_bytes().chunks(cut) {
                 pieces.push(piece);
-                while let Some(line) = pieces.next().unwrap() {
+                while let Some(line) = pieces.next_line().unwrap() {
                     seen.push(line.to_string());
                 }
             }

@@ -1,1 +1,51 @@
-//! posthaste
+//! posthaste: message passing between processes (MPI), typed, in Rust.
+//!
+//! This crate contains the implementation; no C library and no bindings are involved. A program is started by
+//! `mpiexec -n 4 ./program`, or by itself as the only rank.
+//!
+//! ```
+//! fn main() -> Result<(), posthaste::Error> {
+//!     let universe = posthaste::init()?;
+//!     let world = universe.world();
+//!     let (rank, size) = (world.rank(), world.size());
+//!
+//!     // Everybody tells the next one its rank.
+//!     let mut left = [0];
+//!     world.send_receive(&[rank], (rank + 1) % size, 0, &mut left, (rank + size - 1) % size, 0)?;
+//!     println!("rank {rank} of {size}: the one before me is {}", left[0]);
+//!     world.barrier()
+//! }
+//! ```
+//!
+//! - [`init`] joins the job and returns the [`Universe`]; its end is the rank's end.
+//! - A [`Communicator`] has the blocking calls: [`send`](Communicator::send), [`receive`](Communicator::receive) and
+//!   their kin, and the collectives such as [`all_reduce`](Communicator::all_reduce).
+//! - [`Communicator::scope`] has the nonblocking calls. It borrows their buffers until they are over, so that
+//!   a program that touches a buffer in flight does not compile.
+//! - Buffers are slices of numbers ([`Equivalence`]), or evenly spaced elements of a slice ([`Strided`]).
+//! - Ranks are `usize`, tags are `i32` from 0 on; [`ANY`] is the wildcard for both; `None` is nobody.
+//! - Every call returns a `Result`; an [`Error`] names the rank, the call, the wrong value and what was expected.
+//!
+//! The sections of MPI-5.0 named here are those that say what the calls mean; the names of the C functions stand
+//! beside them.
+#![forbid(unsafe_code)]
+
+mod argument;
+mod collective;
+mod communicator;
+mod error;
+mod memory;
+mod operation;
+mod point_to_point;
+mod scope;
+mod strided;
+mod universe;
+
+pub use argument::{ANY, Any, Destination, Source, Status, TAG_MAX, Tag};
+pub use communicator::Communicator;
+pub use error::{Error, ErrorClass, Result};
+pub use operation::Operation;
+pub use posthaste_core::buffer::Equivalence;
+pub use scope::{Request, Scope};
+pub use strided::{Parts, Strided, StridedMut};
+pub use universe::{Universe, init};

@@ -2,12 +2,12 @@
 //!
 //! Used by `collective`; calls core's `op`. MPI-5.0 §6.9.2.
 
+use posthaste_core::error::{Error as Cause, ErrorClass, Result as Checked};
 use posthaste_core::op::{Op, Predefined};
 
 /// How a reduction combines the ranks' elements, position by position.
 ///
-/// Integers wrap around. The result is the same on every rank, bit for bit, and the same in every run with the
-/// same number of ranks.
+/// Integers wrap around. A result that several ranks get is the same on each of them, bit for bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
     /// The sum.
@@ -34,7 +34,7 @@ pub enum Operation {
 
 impl Operation {
     /// As core spells it.
-    pub(crate) fn op(self) -> Op {
+    pub(crate) fn op(self) -> Checked<Op> {
         let predefined = match self {
             Self::Sum => Predefined::Sum,
             Self::Product => Predefined::Prod,
@@ -47,6 +47,7 @@ impl Operation {
             Self::LogicalOr => Predefined::Lor,
             Self::LogicalXor => Predefined::Lxor,
         };
-        Op::predefined_op(predefined)
+        Op::from_abi(predefined as u32)
+            .ok_or_else(|| Cause::invalid(ErrorClass::Op, "op", predefined.name(), "a predefined operation"))
     }
 }

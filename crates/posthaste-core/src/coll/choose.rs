@@ -1,19 +1,23 @@
 //! Which algorithm a collective operation takes: pure functions and their tables.
 //!
 //! Called by the plans; calls nothing. What must stay true: every member comes to the same choice, so a choice
-//! depends only on what is the same everywhere: the size of the team, the bytes of the message, whether CPUs are
-//! shared, the properties of the operation.
+//! depends only on what is the same everywhere: the size of the team, the bytes of the message, and whether
+//! CPUs are shared.
 
 /// Members that one member serves in one round where CPUs are shared: a leaf then runs once in an operation, and
 /// only teams larger than this have more than one level.
 const CROWDED_RADIX: u32 = 64;
 /// Radix of trees where every member has a CPU: a hop takes as long as a few sends.
 const RADIX: u32 = 4;
-
-/// Radix of trees.
-pub(super) fn radix(crowded: bool) -> u32 {
-    if crowded { CROWDED_RADIX } else { RADIX }
-}
+/// Shortest message that is worth cutting into blocks, and shortest block, in bytes.
+const LONG: u64 = 16 << 10;
+const LONG_BLOCK: u64 = 2 << 10;
+/// Shortest broadcast in blocks.
+const LONG_BCAST: u64 = 64 << 10;
+/// Block length from which on each block of an allgather takes the direct way.
+const DIRECT_BLOCK: u64 = 4 << 10;
+/// Most members that all talk to all at once.
+const DIRECT_MEMBERS: u32 = 32;
 
 /// Ways of a barrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +28,143 @@ pub(super) enum Barrier {
     Tree(u32),
 }
 
+/// Ways of a broadcast.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Bcast {
+    /// Down a tree of this radix.
+    Tree(u32),
+    /// The root gives everybody a block, and everybody gives it to everybody.
+    Blocks,
+}
+
+/// Ways of a reduction to one member.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reduce {
+    /// Up a tree of this radix.
+    Tree(u32),
+    /// Everybody combines a block and gives it to the root.
+    Blocks,
+}
+
+/// Ways of a reduction to all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Allreduce {
+    /// Up and down a tree of this radix.
+    Tree(u32),
+    /// Pairs at growing distance exchange what they have.
+    Doubling,
+    /// Everybody combines a block and gives it to everybody.
+    Blocks,
+}
+
+/// Ways of a gather to all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Allgather {
+    /// Up and down a tree of this radix.
+    Tree(u32),
+    /// Like the barrier, with the blocks collected so far.
+    Dissemination,
+    /// Everybody gives its block to everybody.
+    Direct,
+    /// Every block goes round.
+    Ring,
+}
+
+/// Radix of a tree in which data is only moved, not combined: copies at inner members cost more than messages.
+pub(super) fn moving_radix() -> u32 {
+    CROWDED_RADIX
+}
+
 /// The way of a barrier.
 pub(super) fn barrier(n: u32, crowded: bool) -> Barrier {
     if crowded && n > 2 { Barrier::Tree(CROWDED_RADIX) } else { Barrier::Dissemination }
+}
+
+/// The way of a broadcast of so many bytes.
+pub(super) fn bcast(n: u32, bytes: u64, crowded: bool) -> Bcast {
+    if n > 2 && bytes >= LONG_BCAST && !crowded { Bcast::Blocks } else { Bcast::Tree(radix(crowded)) }
+}
+
+/// The way of a reduction of so many bytes.
+pub(super) fn reduce(n: u32, bytes: u64, crowded: bool) -> Reduce {
+    if is_long(n, bytes) { Reduce::Blocks } else { Reduce::Tree(radix(crowded)) }
+}
+
+/// The way of a reduction to all of so many bytes.
+pub(super) fn allreduce(n: u32, bytes: u64, crowded: bool) -> Allreduce {
+    if is_long(n, bytes) {
+        Allreduce::Blocks
+    } else if crowded && n > 2 {
+        Allreduce::Tree(CROWDED_RADIX)
+    } else {
+        Allreduce::Doubling
+    }
+}
+
+/// The way of a gather to all with so many bytes in each block.
+pub(super) fn allgather(n: u32, block: u64, crowded: bool) -> Allgather {
+    if block >= DIRECT_BLOCK || n <= 2 {
+        if n <= DIRECT_MEMBERS || crowded { Allgather::Direct } else { Allgather::Ring }
+    } else if crowded {
+        Allgather::Tree(CROWDED_RADIX)
+    } else {
+        Allgather::Dissemination
+    }
+}
+
+/// How many messages a member of an exchange of all with all has under way in each direction.
+pub(super) fn exchange_window() -> u32 {
+    DIRECT_MEMBERS
+}
+
+fn radix(crowded: bool) -> u32 {
+    if crowded { CROWDED_RADIX } else { RADIX }
+}
+
+fn is_long(n: u32, bytes: u64) -> bool {
+    bytes >= LONG && bytes / u64::from(n.max(1)) >= LONG_BLOCK
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_each_member_has_a_cpu() {
+        for (n, bytes, expected) in [
+            (2, 8, Allreduce::Doubling),
+            (2, 1 << 20, Allreduce::Blocks),
+            (16, 8 << 10, Allreduce::Doubling),
+            (16, 32 << 10, Allreduce::Blocks),
+            (64, 32 << 10, Allreduce::Doubling),
+            (64, 128 << 10, Allreduce::Blocks),
+        ] {
+            assert_eq!(allreduce(n, bytes, false), expected, "{n} members, {bytes} bytes");
+        }
+        assert_eq!(barrier(16, false), Barrier::Dissemination);
+        assert_eq!(bcast(16, 8, false), Bcast::Tree(4));
+        assert_eq!(bcast(2, 1 << 20, false), Bcast::Tree(4));
+        assert_eq!(bcast(3, 1 << 20, false), Bcast::Blocks);
+        assert_eq!(reduce(4, 8, false), Reduce::Tree(4));
+        assert_eq!(reduce(4, 1 << 20, false), Reduce::Blocks);
+        assert_eq!(allgather(16, 8, false), Allgather::Dissemination);
+        assert_eq!(allgather(16, 8 << 10, false), Allgather::Direct);
+        assert_eq!(allgather(64, 8 << 10, false), Allgather::Ring);
+        assert_eq!(allgather(2, 8, false), Allgather::Direct);
+    }
+
+    #[test]
+    fn where_members_share_cpus() {
+        for n in [3, 16, 64, 1000] {
+            assert_eq!(barrier(n, true), Barrier::Tree(64));
+            assert_eq!(allreduce(n, 8, true), Allreduce::Tree(64));
+            assert_eq!(bcast(n, 1 << 20, true), Bcast::Tree(64));
+            assert_eq!(reduce(n, 8, true), Reduce::Tree(64));
+            assert_eq!(reduce(n, 16 << 20, true), Reduce::Blocks);
+            assert_eq!(allgather(n, 8, true), Allgather::Tree(64));
+            assert_eq!(allgather(n, 1 << 20, true), Allgather::Direct);
+        }
+        assert_eq!(barrier(2, true), Barrier::Dissemination);
+        assert_eq!(allreduce(2, 8, true), Allreduce::Doubling);
+    }
 }

@@ -9,14 +9,28 @@
 //! What must stay true: operands are combined in the order of ranks, whichever algorithm is taken, so operations
 //! need not be commutative, and every rank of an allreduce gets the same bits.
 
+mod allgather;
+mod alltoall;
 mod barrier;
+mod bcast;
 mod choose;
+mod gather;
 mod plan;
+mod reduce;
+mod scan;
 mod schedule;
 mod team;
+#[cfg(test)]
+mod tests;
 mod tree;
 
+pub use allgather::{allgather, allgatherv};
+pub use alltoall::{TypedBlocks, alltoall, alltoallv, alltoallw};
 pub use barrier::barrier;
+pub use bcast::bcast;
+pub use gather::{gather, gatherv, scatter, scatterv};
 pub use plan::{Blocks, Operand};
+pub use reduce::{allreduce, reduce, reduce_scatter, reduce_scatter_block};
+pub use scan::{exscan, scan};
 pub use schedule::{Running, Schedule, advance};
 pub use team::Team;

@@ -23,7 +23,7 @@ const FLAT_LIMIT: u64 = 4096;
 /// Up to this many pieces a list inside a list is spliced into it.
 const SPLICE_LIMIT: usize = 1 << 20;
 /// The longest period searched for, and the total work a search may cost.
-const LONGEST_PERIOD: usize = 32;
+const LONGEST_PERIOD: usize = 16;
 const SEARCH_WORK: usize = 1 << 20;
 
 /// The bytes of one element of a datatype. Empty for types without data.
@@ -233,8 +233,9 @@ impl Shape {
         }
     }
 
-    /// A nest of loops around one run in which no repetition touches the next.
-    fn is_plain_nest(&self) -> bool {
+    /// Whether folding the runs one by one could not find anything simpler: a nest of loops around one run, or
+    /// around a list short enough to be found as a period, in which no repetition touches the next.
+    fn is_simplest(&self) -> bool {
         let mut shape = self;
         while let Self::Loop(looped) = shape {
             if looped.body.facts().end == looped.stride {
@@ -242,7 +243,7 @@ impl Shape {
             }
             shape = &looped.body;
         }
-        matches!(shape, Self::Run(_))
+        shape.facts().runs <= LONGEST_PERIOD as u64
     }
 
     /// How many pieces this is when written out inside a list.
@@ -270,7 +271,7 @@ fn repeat(piece: Piece, count: u64, stride: i64) -> Result<Piece, TooLarge> {
         return Err(TooLarge);
     }
     let piece = Piece { offset, shape: looped(count, stride, shape) };
-    if piece.shape.facts().runs <= FLAT_LIMIT && !piece.shape.is_plain_nest() {
+    if piece.shape.facts().runs <= FLAT_LIMIT && !piece.shape.is_simplest() {
         return Ok(fold(vec![piece]));
     }
     Ok(piece)
@@ -368,8 +369,7 @@ fn append(piece: Piece, to: &mut Vec<Piece>) {
 /// Folds repetition into loops, again and again, as long as that makes the list much shorter. A few
 /// accidental loops in an irregular list would only slow it down.
 fn group(mut pieces: Vec<Piece>) -> Vec<Piece> {
-    while pieces.len() > 1 {
-        let grouped = group_once(&pieces);
+    while let Some(grouped) = group_once(&pieces) {
         if grouped.len() > 1 && grouped.len() * 4 > pieces.len() {
             break;
         }
@@ -378,10 +378,12 @@ fn group(mut pieces: Vec<Piece>) -> Vec<Piece> {
     pieces
 }
 
-fn group_once(pieces: &[Piece]) -> Vec<Piece> {
+/// One pass over the list; `None` when nothing repeats.
+fn group_once(pieces: &[Piece]) -> Option<Vec<Piece>> {
     let longest = (SEARCH_WORK / pieces.len()).clamp(1, LONGEST_PERIOD);
     let mut grouped = Vec::new();
-    let mut at = 0;
+    // Everything before `kept` is in `grouped`, everything from there to `at` stays as it is.
+    let (mut kept, mut at) = (0, 0);
     while at < pieces.len() {
         let rest = &pieces[at..];
         // The period that explains most of what follows; the shortest one among equals.
@@ -392,18 +394,25 @@ fn group_once(pieces: &[Piece]) -> Vec<Piece> {
             if turns > 1 && evidence && candidate * turns > covered {
                 (period, covered) = (candidate, candidate * turns);
             }
+            if covered == rest.len() {
+                break;
+            }
         }
-        if covered == 1 {
-            grouped.push(pieces[at].clone());
-        } else {
+        if covered > 1 {
             let stride = rest[period].offset - rest[0].offset;
             let body = gather(group(rest[..period].to_vec()));
             let shape = looped((covered / period) as u64, stride, body.shape);
+            grouped.extend_from_slice(&pieces[kept..at]);
             grouped.push(Piece { offset: rest[0].offset, shape });
+            kept = at + covered;
         }
         at += covered;
     }
-    grouped
+    if kept == 0 {
+        return None;
+    }
+    grouped.extend_from_slice(&pieces[kept..]);
+    Some(grouped)
 }
 
 /// How often the first `period` pieces repeat at one stride, counting themselves.
@@ -427,12 +436,14 @@ fn gather(mut pieces: Vec<Piece>) -> Piece {
         return piece;
     }
     let origin = pieces[0].offset;
+    let first = pieces[0].shape.size();
     let mut facts = Facts { size: 0, runs: 0, low: i64::MAX, high: i64::MIN, end: 0 };
-    let mut items = Vec::with_capacity(pieces.len());
-    for mut piece in pieces {
+    let (mut all_runs, mut all_equal) = (true, true);
+    for piece in &mut pieces {
         piece.offset -= origin;
         let own = piece.shape.facts();
-        items.push(Item { start: facts.size, piece: piece.clone() });
+        all_runs &= matches!(piece.shape, Shape::Run(_));
+        all_equal &= own.size == first;
         facts = Facts {
             size: facts.size + own.size,
             runs: facts.runs.saturating_add(own.runs),
@@ -441,22 +452,27 @@ fn gather(mut pieces: Vec<Piece>) -> Piece {
             end: piece.offset + own.end,
         };
     }
-    let lens: Option<Vec<u64>> = items
-        .iter()
-        .map(|item| if let Shape::Run(len) = item.piece.shape { Some(len) } else { None })
-        .collect();
-    let shape = match lens {
-        Some(lens) if lens.iter().all(|len| *len == lens[0]) => {
-            let offsets = items.iter().map(|item| item.piece.offset).collect();
-            Shape::Blocks(Arc::new(Blocks { facts, len: lens[0], offsets }))
-        }
-        Some(lens) => {
-            let spans = items.iter().zip(lens);
-            let spans =
-                spans.map(|(item, len)| Span { offset: item.piece.offset, len, start: item.start }).collect();
-            Shape::Runs(Arc::new(Runs { facts, spans }))
-        }
-        None => Shape::List(Arc::new(List { facts, items: items.into() })),
+    if all_runs && all_equal {
+        let offsets = pieces.iter().map(|piece| piece.offset).collect();
+        return Piece {
+            offset: origin,
+            shape: Shape::Blocks(Arc::new(Blocks { facts, len: first, offsets })),
+        };
+    }
+    let mut packed = 0;
+    let mut start_of = |piece: &Piece| {
+        let start = packed;
+        packed += piece.shape.size();
+        start
+    };
+    let shape = if all_runs {
+        let span =
+            |piece: &Piece| Span { offset: piece.offset, len: piece.shape.size(), start: start_of(piece) };
+        let spans = pieces.iter().map(span).collect();
+        Shape::Runs(Arc::new(Runs { facts, spans }))
+    } else {
+        let items = pieces.into_iter().map(|piece| Item { start: start_of(&piece), piece }).collect();
+        Shape::List(Arc::new(List { facts, items }))
     };
     Piece { offset: origin, shape }
 }

@@ -9,8 +9,8 @@
 //! - A segment that is one run of bytes knows it from the start and never looks at its type again.
 //! - Walking recurses once per loop of the layout: 63 levels at most (see `layout`).
 
-use super::layout::Shape;
 use super::Datatype;
+use super::layout::Shape;
 use crate::buffer::{Mover, Span, Turns, UserBuf, Visitor};
 use posthaste_os::mem::{Sink, Source};
 
@@ -316,7 +316,7 @@ fn walk_spans<V: Visitor>(spans: &[Span], at: UserBuf, from: u64, to: u64, visit
     let mut first = spans.partition_point(|span| span.start <= from) - 1;
     let span = spans[first];
     let end = span.start + span.len;
-    if from > span.start || to < end {
+    if from > span.start {
         let at = at.offset((span.offset + (from - span.start) as i64) as isize);
         if !visitor.run(at, to.min(end) - from) {
             return false;

@@ -17,9 +17,9 @@ use crate::config::Config;
 use crate::datatype::Segment;
 use crate::ids::{Peer, RequestId};
 use crate::method::landing::Landing;
-use crate::method::{Caps, Event, Get, Put};
+use crate::method::{Caps, Event, Get, Next, Put};
 use crate::trace::{Counter, Counts};
-use crate::wire::{DATA_FRONT, Emit, Offer, Packet};
+use crate::wire::{DATA_FRONT, Emit, Envelope, Kind, Offer, Packet};
 
 /// Records taken from one ring before the next ring has its turn.
 const TURN: usize = 64;
@@ -167,6 +167,26 @@ impl Shm {
         self.puts.push_back((to, put));
     }
 
+    /// See [`super::Methods::take_next`].
+    #[inline]
+    pub(super) fn take_next(&mut self, from: usize, take: impl FnOnce(&Packet<'_>) -> bool) -> Next {
+        let (node, me) = (&self.node, self.me);
+        let reader = self.readers[from].get_or_insert_with(|| Reader::new(node, me, from));
+        let record = match reader.peek() {
+            Ok(None) => return Next::Nothing,
+            Ok(Some(record)) => record,
+            Err(ring::Malformed) => return Next::Left,
+        };
+        match Packet::parse(&record.header, record.payload) {
+            Ok(packet) if take(&packet) => {
+                reader.release();
+                self.lively[from % ACTIVE_BITS / 64] |= 1 << (from % 64);
+                Next::Taken
+            }
+            _ => Next::Left,
+        }
+    }
+
     /// Whether no copy needs this process's CPU.
     pub(super) fn is_quiet(&self) -> bool {
         self.gets.is_empty()
@@ -180,9 +200,8 @@ impl Shm {
     #[inline]
     pub(super) fn poll(&mut self, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
         let mut busy = false;
-        let active = self.doorbell.active();
         for word in 0..self.words {
-            let mut bits = active[word] | std::mem::take(&mut self.again[word]);
+            let mut bits = self.doorbell.active(word) | std::mem::take(&mut self.again[word]);
             while bits != 0 {
                 let bit = bits.trailing_zeros() as usize;
                 bits &= bits - 1;
@@ -194,7 +213,7 @@ impl Shm {
         }
         self.sweep += 1;
         if self.sweep == SWEEP {
-            self.sweep(&active);
+            self.sweep();
         }
         if !(self.filling.is_empty() && self.draining.is_empty()) {
             busy |= self.copy_streams(counts, on);
@@ -248,9 +267,10 @@ impl Shm {
 
     /// Takes back the bits of rings that had nothing for a long time, so that idle peers cost nothing.
     #[cold]
-    fn sweep(&mut self, active: &[u64; ACTIVE_WORDS]) {
+    fn sweep(&mut self) {
         self.sweep = 0;
-        let idle: [u64; ACTIVE_WORDS] = std::array::from_fn(|word| active[word] & !self.lively[word]);
+        let idle: [u64; ACTIVE_WORDS] =
+            std::array::from_fn(|word| self.doorbell.active(word) & !self.lively[word]);
         self.lively = [0; ACTIVE_WORDS];
         // One or two idle rings cost less than the barrier.
         if idle.iter().map(|word| word.count_ones()).sum::<u32>() > 2 {
@@ -385,6 +405,14 @@ impl Draining {
 }
 
 impl Claim<'_> {
+    #[inline]
+    pub(super) fn write_eager(mut self, envelope: &Envelope, segment: &mut Segment) {
+        self.claim.set_header(&envelope.header(Kind::Eager));
+        segment.pack(self.claim.payload());
+        self.claim.commit();
+        self.doorbell.ring(self.to);
+    }
+
     #[inline]
     pub(super) fn write(mut self, emit: &Emit, data: Option<&mut Segment>) {
         self.claim.set_header(&emit.header);

@@ -9,7 +9,7 @@ use crate::method::{Get, Methods, Put};
 use crate::pt2pt::{Engine, Pending};
 use crate::request::{State, Status};
 use crate::trace::Counter;
-use crate::wire::Emit;
+use crate::wire::{Emit, Envelope};
 
 /// I/O that a handler asks for.
 #[derive(Debug)]
@@ -91,7 +91,7 @@ fn send_eager(
     methods: &mut Methods,
     to: Peer,
     id: RequestId,
-    envelope: &crate::wire::Envelope,
+    envelope: &Envelope,
 ) -> bool {
     let Some(request) = engine.requests.get_mut(id) else { return true };
     let State::SendPending { segment } = &mut request.state else { return true };

@@ -99,6 +99,7 @@ pub struct Matching {
     posted_index: Index,
     /// Posted receives of each shape: shapes without any are not looked up.
     posted_shapes: [usize; SHAPES],
+    posted_count: usize,
     held: Vec<Option<(u64, Held)>>,
     held_free: Vec<u32>,
     held_count: usize,
@@ -115,6 +116,7 @@ impl Default for Matching {
             posted_free: Vec::new(),
             posted_index: Index::new(),
             posted_shapes: [0; SHAPES],
+            posted_count: 0,
             held: Vec::new(),
             held_free: Vec::new(),
             held_count: 0,
@@ -142,6 +144,7 @@ impl Matching {
             }
         };
         self.posted_shapes[shape(&pattern)] += 1;
+        self.posted_count += 1;
         self.posted_index.push(pattern.key(), entry);
         entry
     }
@@ -149,6 +152,9 @@ impl Matching {
     /// Takes out the receive that was posted first among those that fit.
     #[inline]
     pub fn take_posted(&mut self, envelope: &Envelope) -> Option<RequestId> {
+        if self.posted_count == 0 {
+            return None;
+        }
         let mut first: Option<(u64, u32)> = None;
         for shape in 0..SHAPES {
             if self.posted_shapes[shape] == 0 {
@@ -170,6 +176,7 @@ impl Matching {
         let posted = self.posted.get_mut(entry as usize)?.take()?;
         self.posted_index.remove(entry);
         self.posted_shapes[shape(&posted.pattern)] -= 1;
+        self.posted_count -= 1;
         self.posted_free.push(entry);
         Some(posted.id)
     }
@@ -264,9 +271,15 @@ impl Matching {
         self.held_indexes[shape] = Some(index);
     }
 
+    /// Whether any receive is posted.
+    #[inline]
+    pub fn has_posted(&self) -> bool {
+        self.posted_count > 0
+    }
+
     /// Number of posted receives and of unexpected messages.
     pub fn depths(&self) -> (usize, usize) {
-        (self.posted_shapes.iter().sum(), self.held_count)
+        (self.posted_count, self.held_count)
     }
 }
 

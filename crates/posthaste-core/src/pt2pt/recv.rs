@@ -3,13 +3,16 @@
 //! Called by `comm` and `coll`; calls [`matching`], and the protocol that brought the message if it is there.
 //! MPI-5.0 §3.2.4, §3.8.4.
 
+use std::ops::ControlFlow;
+
 use crate::datatype::Segment;
 use crate::error::Result;
-use crate::ids::RequestId;
-use crate::method::Methods;
+use crate::ids::{Peer, RequestId};
+use crate::method::{Methods, Next};
 use crate::pt2pt::matching::{Content, Held, Pattern};
 use crate::pt2pt::{Engine, action, eager, rendezvous};
 use crate::request::{Request, State, Status, complete};
+use crate::wire::Packet;
 
 /// Starts a receive. The request may be complete when this returns.
 ///
@@ -33,6 +36,32 @@ pub fn start(
         }
         Some(held) => start_held(engine, methods, held, segment),
     }
+}
+
+/// The fast path of a blocking receive from a known peer: takes the message straight out of its packet, if that
+/// is the next one from there, short, and certain to match. Takes no request and looks at no queue.
+///
+/// The caller has made sure that no receive is posted and that no held message fits. `Continue`: nothing has come
+/// yet; `Break(None)`: what is next from there needs the general way.
+#[inline]
+pub fn now(
+    methods: &mut Methods,
+    from: Peer,
+    pattern: &Pattern,
+    segment: &mut Segment,
+) -> ControlFlow<Option<Status>> {
+    let mut status = None;
+    let next = methods.take_next(from, |packet| {
+        let Packet::Eager { envelope, sender: None, data } = packet else { return false };
+        if !pattern.fits(envelope) || envelope.len > segment.len() {
+            return false;
+        }
+        let bytes = segment.unpack(*data) as u64;
+        status =
+            Some(Status { source: envelope.source, tag: envelope.tag, bytes, cancelled: false, error: None });
+        true
+    });
+    if next == Next::Nothing { ControlFlow::Continue(()) } else { ControlFlow::Break(status) }
 }
 
 /// Starts to receive a message that has been taken out of the unexpected queue.

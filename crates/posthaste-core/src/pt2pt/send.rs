@@ -9,7 +9,7 @@ use crate::method::Methods;
 use crate::pt2pt::protocol::{self, Protocol, Traits};
 use crate::pt2pt::{Engine, Pending, rendezvous};
 use crate::request::{Request, State};
-use crate::wire::{Emit, Envelope};
+use crate::wire::Envelope;
 
 /// How a send has begun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,11 +38,8 @@ pub fn start(
     if !envelope.synchronous
         && envelope.len <= engine.config.eager_limit as u64
         && engine.way_is_free(to)
-        && let Some(claim) = methods.claim(to, envelope.len as usize)
+        && methods.send_eager(to, envelope, &mut segment)
     {
-        claim.write(&Emit::eager(envelope), Some(&mut segment));
-        let counter = methods.eager_counter(to);
-        engine.counts.message(counter, envelope.len);
         return Ok(Started::Complete);
     }
     start_slow(engine, methods, to, envelope, segment)

@@ -5,6 +5,13 @@
 //! descriptor; one event loop and no threads; a slow reader of our output never keeps us from noticing a death.
 //! Seed B12 ("mpirun is a small program over spawn_multiple"), MPI-5.0 §11.5 and §11.8.
 //!
+//! # Environment of a rank
+//! `PMI_RANK`, `PMI_SIZE`, `PMI_FD` (the PMI-1.1 connection, an inherited socket), `PMI_SPAWNED=0`;
+//! `POSTHASTE_NODE_FD` (the node segment), `POSTHASTE_LOCAL_RANK`, `POSTHASTE_LOCAL_SIZE`; `MPI_LOCALRANKID`,
+//! `MPI_LOCALNRANKS` (what other launchers of the family set). The two descriptors stay open over `execve`; all
+//! others of the launcher are closed. Standard input is the launcher's own for rank 0 and empty for the others;
+//! standard output and error are pipes.
+//!
 //! Parts: `resolve` (programs and directories exist) → `verdict` (what an end of a process means, and the
 //! sentence for it) → `output` (lines stay whole) → `input` (a terminal's keys go to rank 0) → `start` (environment,
 //! CPUs, fork) → `ending` (when to ask, when to kill) → `run` (the loop).

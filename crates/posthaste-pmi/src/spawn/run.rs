@@ -12,7 +12,7 @@ mod streams;
 use super::ending::{Due, Ending};
 use super::input::{Forward, Input, Next};
 use super::output::{Lines, Sink, Stream};
-use super::start::{self, Common, Prepared};
+use super::start::{self, Common, Prepared, Started};
 use super::verdict::{Cause, Ended};
 use super::{Hooks, Job, Outcome, Refused};
 use crate::line::Reassembly;
@@ -147,6 +147,10 @@ fn refused(what: &'static str) -> impl Fn(io::Error) -> Refused {
     move |why| Refused::new(1, format!("{what}: {why}"))
 }
 
+fn refused_errno(what: &'static str) -> impl Fn(Errno) -> Refused {
+    move |why| refused(what)(io_error(why))
+}
+
 fn io_error(errno: Errno) -> io::Error {
     io::Error::from_raw_os_error(errno as i32)
 }
@@ -154,13 +158,6 @@ fn io_error(errno: Errno) -> io::Error {
 impl<'a> Run<'a> {
     /// Starts all processes of a job.
     pub(super) fn start(job: &Job, name: &'a str, hooks: &'a mut dyn Hooks) -> Result<Self, Refused> {
-        let size: usize = job.programs.iter().map(|program| program.count).sum();
-        if size == 0 {
-            return Err(Refused::new(
-                1,
-                "there are no processes to start: the number of ranks is 0, expected 1 or more",
-            ));
-        }
         let prepared: Vec<Prepared<'_>> =
             job.programs.iter().map(|program| Prepared::new(job, program)).collect::<Result<_, _>>()?;
         let of_rank: Vec<usize> = job
@@ -169,42 +166,53 @@ impl<'a> Run<'a> {
             .enumerate()
             .flat_map(|(index, program)| std::iter::repeat_n(index, program.count))
             .collect();
+        if of_rank.is_empty() {
+            return Err(Refused::new(1, "the number of ranks is 0, expected 1 or more"));
+        }
         // The guardian first: its copy of us is then smallest, and nothing can be started without it.
         let guardian = Guardian::new().map_err(refused("cannot start the guardian process"))?;
         // Orphans of the ranks come to us, so that none stays as a zombie.
         let _ = prctl::set_child_subreaper(true);
-        let open_files = raise_open_files();
+        let (reports, report) = io::pipe().map_err(refused("cannot make a pipe"))?;
+        let mut run = Self::without_ranks(job, name, hooks, guardian, reports.into(), &of_rank)?;
+        run.programs = of_rank.iter().map(|&index| prepared[index].name()).collect();
+        run.start_ranks(job, &prepared, &of_rank, report.into())?;
+        run.register().map_err(refused_errno("cannot watch the processes"))?;
+        Ok(run)
+    }
+
+    /// All that is needed before the first rank is started.
+    fn without_ranks(
+        job: &Job,
+        name: &'a str,
+        hooks: &'a mut dyn Hooks,
+        guardian: Guardian,
+        reports: OwnedFd,
+        of_rank: &[usize],
+    ) -> Result<Self, Refused> {
+        let size = of_rank.len();
         let node = Node::create(size).map_err(refused("cannot make the shared memory of the job"))?;
         let (signals, mask_before) = catch_signals().map_err(refused("cannot catch signals"))?;
-        let (reports, report) = io::pipe().map_err(refused("cannot make a pipe"))?;
-        let reports = File::from(OwnedFd::from(reports));
-        fcntl(&reports, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))
-            .map_err(io_error)
-            .map_err(refused("cannot set a pipe"))?;
-        let sinks = sinks().map_err(refused("cannot use the standard streams"))?;
-        let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)
-            .map_err(io_error)
-            .map_err(refused("cannot make an epoll"))?;
-        let (input, end_of_input) = Input::new().map_err(refused("cannot use standard input"))?;
-        let null = File::open("/dev/null").map_err(refused("cannot open /dev/null"))?;
+        fcntl(&reports, FcntlArg::F_SETFL(OFlag::O_NONBLOCK)).map_err(refused_errno("cannot set a pipe"))?;
         let at_once = size == 1 && !hooks.wants_lines();
-        let mut run = Self {
+        Ok(Self {
             hooks,
             name,
-            programs: of_rank.iter().map(|&index| prepared[index].name()).collect(),
+            programs: Vec::new(),
             host: machine::host_name(),
             node,
-            server: Server::new(&format!("posthaste-{}", std::process::id()), &of_rank),
+            server: Server::new(&format!("posthaste-{}", std::process::id()), of_rank),
             ranks: Vec::with_capacity(size),
             by_pid: HashMap::with_capacity(size),
             running: 0,
             guardian,
-            epoll,
+            epoll: Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)
+                .map_err(refused_errno("cannot make an epoll"))?,
             signals,
             mask_before,
-            reports,
+            reports: reports.into(),
             report_bytes: Vec::new(),
-            sinks,
+            sinks: sinks().map_err(refused("cannot use the standard streams"))?,
             paused: [false; 2],
             watched: [false; 2],
             at_once,
@@ -220,59 +228,51 @@ impl<'a> Run<'a> {
             retry: None,
             told: false,
             scratch: vec![0; 64 << 10],
-        };
+        })
+    }
+
+    fn start_ranks(
+        &mut self,
+        job: &Job,
+        prepared: &[Prepared<'_>],
+        of_rank: &[usize],
+        report: OwnedFd,
+    ) -> Result<(), Refused> {
+        let size = of_rank.len();
+        let (input, end_of_input) = Input::new().map_err(refused("cannot use standard input"))?;
+        let null = OwnedFd::from(File::open("/dev/null").map_err(refused("cannot open /dev/null"))?);
+        let stdin = io::stdin();
+        let of_first = end_of_input.as_ref().map_or(stdin.as_fd(), AsFd::as_fd);
         let cpus = start::cpus(job.bind, size, &machine::affinity(), threads_per_rank(job));
+        let open_files = raise_open_files();
         for (rank, &index) in of_rank.iter().enumerate() {
-            let stdin = match (rank, &end_of_input) {
-                (0, None) => io::stdin().as_fd().try_clone_to_owned(),
-                (0, Some(end)) => end.try_clone(),
-                _ => null.as_fd().try_clone_to_owned(),
-            };
-            let stdin = stdin.map_err(refused("cannot copy a descriptor"))?;
-            run.start_rank(
-                &prepared[index],
-                rank,
+            let common = Common {
+                node: &self.node,
                 size,
-                &cpus[rank],
-                stdin.as_fd(),
-                report.as_fd(),
+                group: self.guardian.group(),
+                mask: &self.mask_before,
                 open_files,
-            )?;
+                report: report.as_fd(),
+            };
+            let stdin = if rank == 0 { of_first } else { null.as_fd() };
+            let started = start::start(&prepared[index], &common, rank, &cpus[rank], stdin)
+                .map_err(|why| Refused::new(1, format!("cannot start rank {rank} of {size}: {why}")))?;
+            self.admit(rank, started);
         }
-        // What only the ranks use, only they hold: otherwise nobody would see an end of file.
-        drop((report, end_of_input));
+        // What only the ranks use, only they hold (here `report` and `end_of_input` end): otherwise nobody
+        // would see an end of file.
         match input {
             Input::Same => drop(dup2_stdin(&null)),
             Input::Terminal(forward) => {
-                run.input = Some(forward);
-                run.watch_input(Next::Terminal);
+                self.input = Some(forward);
+                self.watch_input(Next::Terminal);
             }
         }
-        run.register().map_err(io_error).map_err(refused("cannot watch the processes"))?;
-        Ok(run)
+        Ok(())
     }
 
-    #[allow(clippy::too_many_arguments)]
-    fn start_rank(
-        &mut self,
-        prepared: &Prepared<'_>,
-        rank: usize,
-        size: usize,
-        cpus: &[usize],
-        stdin: BorrowedFd<'_>,
-        report: BorrowedFd<'_>,
-        open_files: Option<u64>,
-    ) -> Result<(), Refused> {
-        let common = Common {
-            node: &self.node,
-            size,
-            group: self.guardian.group(),
-            mask: &self.mask_before,
-            open_files,
-            report,
-        };
-        let started = start::start(prepared, &common, rank, cpus, stdin)
-            .map_err(|why| Refused::new(1, format!("cannot start rank {rank} of {size}: {why}")))?;
+    /// Takes a started process in.
+    fn admit(&mut self, rank: usize, started: Started) {
         let output = |pipe| Output { pipe: Some(pipe), lines: Lines::default() };
         self.by_pid.insert(started.pid, rank);
         self.ranks.push(Rank {
@@ -286,7 +286,6 @@ impl<'a> Run<'a> {
         });
         self.running += 1;
         self.hooks.started(rank, started.pid);
-        Ok(())
     }
 
     fn register(&self) -> nix::Result<()> {

@@ -40,7 +40,7 @@ impl Run<'_> {
 
     fn answer(&mut self, rank: usize) -> Result<(), String> {
         loop {
-            let line = match self.ranks[rank].asked.next() {
+            let line = match self.ranks[rank].asked.next_line() {
                 Ok(Some(line)) => line,
                 Ok(None) => return Ok(()),
                 Err(why) => return Err(why.to_string()),

@@ -1,0 +1,112 @@
+//! Gather to all (MPI-5.0 §6.7).
+//!
+//! Called by the doors and by `comm`; writes schedules.
+
+use crate::coll::choose::{self, Allgather};
+use crate::coll::plan::{Blocks, Draft, Operand};
+use crate::coll::{Schedule, Team, bcast, gather};
+use crate::datatype::Segment;
+use crate::error::{Error, ErrorClass, Result};
+
+/// Everybody gets everybody's operand, one after the other. `send` is `None` for `MPI_IN_PLACE`; the count of
+/// `recv` is that of one block.
+///
+/// # Errors
+/// None so far; the form is that of the other operations.
+pub fn allgather(team: &Team, send: Option<Operand<'_>>, recv: Operand<'_>) -> Result<Schedule> {
+    let mut draft = Draft::new(team, "MPI_Allgather", 12);
+    into(&mut draft, send, recv);
+    Ok(draft.done())
+}
+
+/// As [`allgather`], with blocks of different lengths in any place.
+///
+/// # Errors
+/// Lists that are not as long as there are ranks.
+pub fn allgatherv(team: &Team, send: Option<Operand<'_>>, recv: Blocks<'_>) -> Result<Schedule> {
+    let n = team.size() as usize;
+    if recv.counts.len() != n || recv.displacements.len() != n {
+        let got = format_args!("{} and {} entries long", recv.counts.len(), recv.displacements.len());
+        let expected = format_args!("one count and displacement for each of {n} ranks");
+        return Err(Error::invalid(ErrorClass::Count, "recvcounts, displs", got, expected));
+    }
+    let mut draft = Draft::new(team, "MPI_Allgatherv", 2 * n);
+    let mine = recv.block(draft.me());
+    if let Some(send) = send {
+        draft.copy(send.all(), mine.clone());
+    }
+    direct(&mut draft, &mine, |rank| recv.block(rank));
+    Ok(draft.done())
+}
+
+/// Writes an allgather into a schedule.
+pub(super) fn into(draft: &mut Draft<'_>, send: Option<Operand<'_>>, recv: Operand<'_>) {
+    let (me, n) = (draft.me(), draft.n());
+    let mine = recv.block(me);
+    let crowded = draft.team.is_crowded();
+    match choose::allgather(n, recv.bytes(), crowded) {
+        Allgather::Tree(radix) => {
+            // In place, an inner member's own block is in the common buffer; it leaves before the others arrive.
+            let in_place = Operand { buf: recv.at(u64::from(me).wrapping_mul(recv.count)), ..recv };
+            let own = if me == 0 { send } else { send.or(Some(in_place)) };
+            gather::collect(draft, own, (me == 0).then_some(recv), 0, radix);
+            bcast::by_tree(draft, &recv.blocks(0, n), 0, radix);
+        }
+        way => {
+            if let Some(send) = send {
+                draft.copy(send.all(), mine.clone());
+            }
+            match way {
+                Allgather::Direct => direct(draft, &mine, |rank| recv.block(rank)),
+                Allgather::Ring => ring(draft, |rank| recv.block(rank)),
+                _ => by_dissemination(draft, recv),
+            }
+        }
+    }
+}
+
+/// Everybody sends its block to everybody.
+fn direct(draft: &mut Draft<'_>, mine: &Segment, block: impl Fn(u32) -> Segment) {
+    let (me, n) = (draft.me(), draft.n());
+    for distance in 1..n {
+        let from = (me + n - distance) % n;
+        draft.send((me + distance) % n, mine.clone());
+        draft.receive(from, block(from));
+        if distance % choose::exchange_window() == 0 {
+            draft.fence();
+        }
+    }
+}
+
+/// Everybody hands on what came last.
+fn ring(draft: &mut Draft<'_>, block: impl Fn(u32) -> Segment) {
+    let (me, n) = (draft.me(), draft.n());
+    for turn in 0..n - 1 {
+        draft.fence();
+        draft.send((me + 1) % n, block((me + n - turn) % n));
+        draft.receive((me + n - 1) % n, block((me + n - turn - 1) % n));
+    }
+}
+
+/// In round k everybody has the blocks of itself and of the 2^k - 1 members after it, and gets as many again from
+/// the member 2^k further on.
+fn by_dissemination(draft: &mut Draft<'_>, recv: Operand<'_>) {
+    let (me, n) = (draft.me(), draft.n());
+    // Blocks first..first + count going round, as one or two runs.
+    let runs = |first: u32, count: u32| {
+        let straight = count.min(n - first);
+        [(first, straight), (0, count - straight)].into_iter().filter(|(_, count)| *count > 0)
+    };
+    let mut distance = 1;
+    while distance < n {
+        let (count, from) = (distance.min(n - distance), (me + distance) % n);
+        draft.fence();
+        for (first, count) in runs(me, count) {
+            draft.send((me + n - distance) % n, recv.blocks(first, count));
+        }
+        for (first, count) in runs(from, count) {
+            draft.receive(from, recv.blocks(first, count));
+        }
+        distance *= 2;
+    }
+}

@@ -1,0 +1,131 @@
+//! Exchange of all with all (MPI-5.0 §6.8).
+//!
+//! Called by the doors; writes schedules.
+
+use crate::coll::choose;
+use crate::coll::plan::{Blocks, Draft, Operand};
+use crate::coll::{Schedule, Team};
+use crate::datatype::{Datatype, Segment};
+use crate::error::{Error, ErrorClass, Result};
+use crate::buffer::UserBuf;
+
+/// One buffer argument of alltoallw: a block for each rank, each with its own type, displacements in bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct TypedBlocks<'a> {
+    /// What displacements count from.
+    pub buf: UserBuf,
+    /// Number of elements of each block.
+    pub counts: &'a [u64],
+    /// Place of each block, in bytes.
+    pub displacements: &'a [i64],
+    /// Type of the elements of each block.
+    pub datatypes: &'a [Datatype],
+}
+
+impl TypedBlocks<'_> {
+    fn block(&self, rank: u32) -> Segment {
+        let rank = rank as usize;
+        match (self.counts.get(rank), self.displacements.get(rank), self.datatypes.get(rank)) {
+            (Some(count), Some(at), Some(datatype)) => {
+                Segment::new(self.buf.offset(*at as isize), *count, datatype)
+            }
+            _ => Segment::contiguous(self.buf, 0),
+        }
+    }
+}
+
+/// Everybody sends everybody a block of its own. `send` is `None` for `MPI_IN_PLACE`; counts are those of one block.
+///
+/// # Errors
+/// None so far; the form is that of the other operations.
+pub fn alltoall(team: &Team, send: Option<Operand<'_>>, recv: Operand<'_>) -> Result<Schedule> {
+    let send = send.map(|send| move |rank| send.block(rank));
+    Ok(exchange(team, "MPI_Alltoall", send, |rank| recv.block(rank)))
+}
+
+/// As [`alltoall`], with blocks of different lengths in any place.
+///
+/// # Errors
+/// Lists that are not as long as there are ranks.
+pub fn alltoallv(team: &Team, send: Option<Blocks<'_>>, recv: Blocks<'_>) -> Result<Schedule> {
+    if let Some(send) = &send {
+        check(team, "sendcounts, sdispls", &[send.counts.len(), send.displacements.len()])?;
+    }
+    check(team, "recvcounts, rdispls", &[recv.counts.len(), recv.displacements.len()])?;
+    let send = send.map(|send| move |rank| send.block(rank));
+    Ok(exchange(team, "MPI_Alltoallv", send, |rank| recv.block(rank)))
+}
+
+/// As [`alltoallv`], with a type for each block and displacements in bytes.
+///
+/// # Errors
+/// Lists that are not as long as there are ranks.
+pub fn alltoallw(team: &Team, send: Option<TypedBlocks<'_>>, recv: TypedBlocks<'_>) -> Result<Schedule> {
+    let lengths = |b: &TypedBlocks<'_>| [b.counts.len(), b.displacements.len(), b.datatypes.len()];
+    if let Some(send) = &send {
+        check(team, "sendcounts, sdispls, sendtypes", &lengths(send))?;
+    }
+    check(team, "recvcounts, rdispls, recvtypes", &lengths(&recv))?;
+    let send = send.map(|send| move |rank| send.block(rank));
+    Ok(exchange(team, "MPI_Alltoallw", send, |rank| recv.block(rank)))
+}
+
+fn check(team: &Team, argument: &'static str, lengths: &[usize]) -> Result<()> {
+    let n = team.size() as usize;
+    if lengths.iter().all(|len| *len == n) {
+        return Ok(());
+    }
+    let expected = format_args!("as long as there are ranks, {n}");
+    Err(Error::invalid(ErrorClass::Count, argument, format_args!("{lengths:?} entries long"), expected))
+}
+
+/// Everybody talks to everybody, in an order that never has two members send to the same third at once.
+fn exchange(
+    team: &Team,
+    name: &'static str,
+    send: Option<impl Fn(u32) -> Segment>,
+    recv: impl Fn(u32) -> Segment,
+) -> Schedule {
+    let n = team.size() as u32;
+    let mut draft = Draft::new(team, name, 2 * n as usize);
+    let me = draft.me();
+    let outgoing = match send {
+        Some(send) => {
+            draft.copy(send(me), recv(me));
+            Ok(send)
+        }
+        None => Err(packed_copies(&mut draft, &recv)),
+    };
+    let outgoing = |rank: u32| match &outgoing {
+        Ok(send) => send(rank),
+        Err(copies) => copies[rank as usize].clone(),
+    };
+    for distance in 1..n {
+        let (to, from) = ((me + distance) % n, (me + n - distance) % n);
+        draft.send(to, outgoing(to));
+        draft.receive(from, recv(from));
+        if distance % choose::exchange_window() == 0 {
+            draft.fence();
+        }
+    }
+    draft.done()
+}
+
+/// In place: what lies in the receive buffer leaves by way of a copy of it.
+fn packed_copies(draft: &mut Draft<'_>, recv: impl Fn(u32) -> Segment) -> Vec<Segment> {
+    let (me, n) = (draft.me(), draft.n());
+    let len = |rank: u32| if rank == me { 0 } else { recv(rank).len() };
+    let all = (0..n).map(len).fold(0, u64::saturating_add);
+    let base = draft.bytes(all as usize);
+    let mut at = 0;
+    let copies = (0..n).map(|rank| {
+        let copy = Segment::contiguous(base.offset(at as isize), len(rank));
+        at += len(rank);
+        copy
+    });
+    let copies: Vec<Segment> = copies.collect();
+    for (rank, copy) in (0..n).zip(&copies).filter(|(rank, _)| *rank != me) {
+        draft.copy(recv(rank), copy.clone());
+    }
+    copies
+}

@@ -1,0 +1,79 @@
+//! Broadcast (MPI-5.0 §6.4).
+//!
+//! Called by the doors, by the reductions and gathers that end with one, and by `comm`; writes a schedule.
+
+use crate::coll::choose::{self, Bcast};
+use crate::coll::plan::{Draft, Operand, split};
+use crate::coll::{Schedule, Team, tree};
+use crate::datatype::Segment;
+use crate::error::Result;
+
+/// Everybody gets what the root has.
+///
+/// # Errors
+/// A root that is no rank.
+pub fn bcast(team: &Team, data: Operand<'_>, root: i32) -> Result<Schedule> {
+    let root = team.root(root)?;
+    let n = team.size() as u32;
+    let mut draft = Draft::new(team, "MPI_Bcast", 8);
+    if n > 1 {
+        match choose::bcast(n, data.bytes(), team.is_crowded()) {
+            Bcast::Tree(radix) => by_tree(&mut draft, &data.all(), root, radix),
+            Bcast::Blocks => by_blocks(&mut draft, &data, root),
+        }
+    }
+    Ok(draft.done())
+}
+
+/// Down a tree. What was planned before need not be over: the data comes when the root has it.
+pub(super) fn by_tree(draft: &mut Draft<'_>, data: &Segment, root: u32, radix: u32) {
+    let n = draft.n();
+    let node = tree::place((draft.me() + n - root) % n, n, radix);
+    if let Some(parent) = node.parent {
+        draft.receive((parent + root) % n, data.clone());
+    }
+    draft.fence();
+    // The largest subtree has the longest way.
+    for (child, _) in node.children.iter().rev() {
+        draft.send((child + root) % n, data.clone());
+    }
+}
+
+/// The root cuts the packed data into a block for every other member; they exchange their blocks.
+fn by_blocks(draft: &mut Draft<'_>, data: &Operand<'_>, root: u32) {
+    let (n, bytes) = (draft.n(), data.bytes());
+    let me = (draft.me() + n - root) % n;
+    let whole = data.all();
+    let (base, is_packed) = match whole.contiguous_rest() {
+        Some((buf, _)) => (buf, true),
+        None => (draft.bytes(bytes as usize), false),
+    };
+    let packed = || Segment::contiguous(base, bytes);
+    // Block i is that of the i-th member after the root.
+    let block = |i: u32| {
+        let (from, to) = (split(bytes, i - 1, n - 1), split(bytes, i, n - 1));
+        Segment::contiguous(base.offset(from as isize), to - from)
+    };
+    let rank = |i: u32| (i + root) % n;
+    if me == 0 {
+        if !is_packed {
+            draft.copy(whole, packed());
+        }
+        for i in 1..n {
+            draft.send(rank(i), block(i));
+        }
+        return;
+    }
+    draft.receive(root, block(me));
+    draft.fence();
+    for distance in 1..n - 1 {
+        let to = (me - 1 + distance) % (n - 1) + 1;
+        let from = (me - 1 + (n - 1) - distance) % (n - 1) + 1;
+        draft.send(rank(to), block(me));
+        draft.receive(rank(from), block(from));
+    }
+    draft.fence();
+    if !is_packed {
+        draft.copy(packed(), whole);
+    }
+}

@@ -1,0 +1,347 @@
+//! Reductions to one member and to all, and those that leave a block with each (MPI-5.0 §6.9 to §6.10).
+//!
+//! Called by the doors; writes schedules.
+//!
+//! What must stay true: operands are combined in the order of ranks with `inout = input op inout`, so the running
+//! value is always the right operand: combining goes from the highest rank down, in place.
+
+use crate::buffer::UserBuf;
+use crate::coll::choose::{self, Allreduce, Reduce};
+use crate::coll::plan::{Draft, Operand, split};
+use crate::coll::{Schedule, Team, bcast, tree};
+use crate::datatype::Datatype;
+use crate::error::{Error, ErrorClass, Result};
+use crate::op::Op;
+
+/// The root gets the combination of all operands. `send` is `None` for `MPI_IN_PLACE`, which only the root may
+/// say; `recv` is used at the root only.
+///
+/// # Errors
+/// A root that is no rank; an operation that the type does not have; `MPI_IN_PLACE` elsewhere than at the root.
+pub fn reduce(
+    team: &Team,
+    send: Option<UserBuf>,
+    recv: UserBuf,
+    count: u64,
+    datatype: &Datatype,
+    op: &Op,
+    root: i32,
+) -> Result<Schedule> {
+    let root = team.root(root)?;
+    let is_root = team.rank() as u32 == root;
+    let mut draft = Draft::new(team, "MPI_Reduce", 12);
+    draft.reduce_with(op, datatype)?;
+    let own = match send {
+        Some(send) => send,
+        None if is_root => recv,
+        None => return Err(in_place_elsewhere(team.rank(), root)),
+    };
+    let own = Operand { buf: own, count, datatype };
+    match choose::reduce(draft.n(), own.bytes(), team.is_crowded()) {
+        // Going round from the root would change the order.
+        Reduce::Tree(radix) if root != 0 && !op.is_commutative() => {
+            let result = if draft.me() == 0 { draft.temporary(1, count, datatype).get(0).buf } else { recv };
+            by_tree(&mut draft, own, result, 0, radix);
+            draft.fence();
+            if draft.me() == 0 {
+                draft.send(root, Operand { buf: result, ..own }.all());
+            } else if is_root {
+                draft.receive(0, Operand { buf: recv, ..own }.all());
+            }
+        }
+        Reduce::Tree(radix) => by_tree(&mut draft, own, recv, root, radix),
+        Reduce::Blocks => {
+            let n = draft.n();
+            let place = |rank| (split(count, rank, n), split(count, rank + 1, n) - split(count, rank, n));
+            let (first, mine) = place(draft.me());
+            let result = if is_root { Operand { buf: recv, ..own }.at(first) } else { own.at(first) };
+            // Elsewhere than at the root, what is sent to the root lies in a temporary.
+            let result = if is_root { result } else { draft.temporary(1, mine, datatype).get(0).buf };
+            combine_block(&mut draft, own, place, result);
+            draft.fence();
+            if is_root {
+                for rank in (0..n).filter(|rank| *rank != root) {
+                    let (first, len) = place(rank);
+                    draft.receive(rank, Operand { buf: recv, ..own }.part(first, len));
+                }
+            } else {
+                draft.send(root, Operand { buf: result, count: mine, datatype }.all());
+            }
+        }
+    }
+    Ok(draft.done())
+}
+
+/// Everybody gets the combination of all operands. `send` is `None` for `MPI_IN_PLACE`.
+///
+/// # Errors
+/// An operation that the type does not have.
+pub fn allreduce(
+    team: &Team,
+    send: Option<UserBuf>,
+    recv: UserBuf,
+    count: u64,
+    datatype: &Datatype,
+    op: &Op,
+) -> Result<Schedule> {
+    let mut draft = Draft::new(team, "MPI_Allreduce", 12);
+    draft.reduce_with(op, datatype)?;
+    let result = Operand { buf: recv, count, datatype };
+    let own = Operand { buf: send.unwrap_or(recv), ..result };
+    if draft.n() == 1 {
+        copy_unless_same(&mut draft, own, result);
+        return Ok(draft.done());
+    }
+    match choose::allreduce(draft.n(), own.bytes(), team.is_crowded()) {
+        Allreduce::Tree(radix) => {
+            by_tree(&mut draft, own, recv, 0, radix);
+            // A member's operand has left it before the result comes, so in place both may be planned at once.
+            bcast::by_tree(&mut draft, &result.all(), 0, radix);
+        }
+        Allreduce::Doubling => by_doubling(&mut draft, own, result),
+        Allreduce::Blocks => {
+            let n = draft.n();
+            let place = |rank| (split(count, rank, n), split(count, rank + 1, n) - split(count, rank, n));
+            let me = draft.me();
+            let (first, mine) = place(me);
+            combine_block(&mut draft, own, place, result.at(first));
+            draft.fence();
+            for distance in 1..n {
+                let (to, from) = ((me + distance) % n, (me + n - distance) % n);
+                draft.send(to, result.part(first, mine));
+                let (first, len) = place(from);
+                draft.receive(from, result.part(first, len));
+            }
+        }
+    }
+    Ok(draft.done())
+}
+
+/// Everybody gets its block of the combination; the blocks have `counts` elements. `send` is `None` for
+/// `MPI_IN_PLACE`.
+///
+/// # Errors
+/// An operation that the type does not have; a list of counts that is not as long as there are ranks.
+pub fn reduce_scatter(
+    team: &Team,
+    send: Option<UserBuf>,
+    recv: UserBuf,
+    counts: &[u64],
+    datatype: &Datatype,
+    op: &Op,
+) -> Result<Schedule> {
+    if counts.len() != team.size() as usize {
+        let expected = format_args!("one count for each of {} ranks", team.size());
+        return Err(Error::invalid(ErrorClass::Count, "recvcounts", counts.len(), expected));
+    }
+    let mut firsts = Vec::with_capacity(counts.len());
+    let all = counts.iter().fold(0u64, |first, count| {
+        firsts.push(first);
+        first.saturating_add(*count)
+    });
+    let place = |rank: u32| (firsts[rank as usize], counts[rank as usize]);
+    scattered(team, "MPI_Reduce_scatter", send, recv, all, place, datatype, op)
+}
+
+/// [`reduce_scatter`] with blocks of one length.
+///
+/// # Errors
+/// An operation that the type does not have.
+pub fn reduce_scatter_block(
+    team: &Team,
+    send: Option<UserBuf>,
+    recv: UserBuf,
+    count: u64,
+    datatype: &Datatype,
+    op: &Op,
+) -> Result<Schedule> {
+    let place = |rank: u32| (u64::from(rank).saturating_mul(count), count);
+    let all = count.saturating_mul(team.size() as u64);
+    scattered(team, "MPI_Reduce_scatter_block", send, recv, all, place, datatype, op)
+}
+
+#[allow(clippy::too_many_arguments)] // the arguments of the operation itself
+fn scattered(
+    team: &Team,
+    name: &'static str,
+    send: Option<UserBuf>,
+    recv: UserBuf,
+    all: u64,
+    place: impl Fn(u32) -> (u64, u64),
+    datatype: &Datatype,
+    op: &Op,
+) -> Result<Schedule> {
+    let mut draft = Draft::new(team, name, 3 * team.size() as usize);
+    draft.reduce_with(op, datatype)?;
+    let own = Operand { buf: send.unwrap_or(recv), count: all, datatype };
+    combine_block(&mut draft, own, place, recv);
+    Ok(draft.done())
+}
+
+/// Up a tree to `root`, whose result goes to `result` (which may be `own`).
+fn by_tree(draft: &mut Draft<'_>, own: Operand<'_>, result: UserBuf, root: u32, radix: u32) {
+    let n = draft.n();
+    let node = tree::place((draft.me() + n - root) % n, n, radix);
+    let parent = node.parent.map(|parent| (parent + root) % n);
+    let result = Operand { buf: result, ..own };
+    let Some(((last, _), others)) = node.children.split_last() else {
+        match parent {
+            Some(parent) => draft.send(parent, own.all()),
+            None => copy_unless_same(draft, own, result),
+        }
+        return;
+    };
+    // The operand of the last child arrives where everything is combined.
+    let straight = parent.is_none() && result.buf != own.buf;
+    let arrays = others.len() as u64 + u64::from(!straight);
+    let temporaries = draft.temporary(arrays, own.count, own.datatype);
+    let sum = if straight { result } else { temporaries.get(others.len() as u64) };
+    let mut terms = Vec::with_capacity(others.len() + 1);
+    terms.push(own.buf);
+    for ((child, _), slot) in others.iter().zip(0..) {
+        let into = temporaries.get(slot);
+        draft.receive((child + root) % n, into.all());
+        terms.push(into.buf);
+    }
+    draft.receive((last + root) % n, sum.all());
+    draft.fence();
+    draft.fold(&terms, sum.buf, own.count);
+    match parent {
+        Some(parent) => draft.send(parent, sum.all()),
+        None => copy_unless_same(draft, sum, result),
+    }
+}
+
+/// Pairs at distance 1, 2, 4, … exchange and combine. Where the number of members is no power of two, the first
+/// ones form pairs beforehand, so that what takes part are runs of neighbours throughout.
+fn by_doubling(draft: &mut Draft<'_>, own: Operand<'_>, result: Operand<'_>) {
+    let (me, n) = (draft.me(), draft.n());
+    let power = 1 << n.ilog2();
+    let pairs = n - power;
+    let mut value = Value::new(draft, own, result);
+    if me < 2 * pairs && me % 2 == 0 {
+        draft.send(me + 1, own.all());
+        draft.receive(me + 1, result.all());
+        return;
+    }
+    if me < 2 * pairs {
+        let incoming = value.incoming(false);
+        draft.receive(me - 1, incoming.all());
+        draft.fence();
+        value.combine(draft, incoming, false);
+    }
+    // Places among those that are left, and back.
+    let place = if me < 2 * pairs { me / 2 } else { me - pairs };
+    let rank = |place: u32| if place < pairs { 2 * place + 1 } else { place + pairs };
+    let mut distance = 1;
+    while distance < power {
+        let partner = place ^ distance;
+        let is_right = partner > place;
+        let incoming = value.incoming(is_right);
+        draft.send(rank(partner), value.now.all());
+        draft.receive(rank(partner), incoming.all());
+        draft.fence();
+        value.combine(draft, incoming, is_right);
+        distance *= 2;
+    }
+    copy_unless_same(draft, value.now, result);
+    if me < 2 * pairs {
+        draft.send(me - 1, result.all());
+    }
+}
+
+/// The running value of an exchange: where it lies at this point of the plan, and where the next operand goes.
+struct Value<'d> {
+    now: Operand<'d>,
+    /// The value may be overwritten: it is not the user's operand.
+    owned: bool,
+    result: Operand<'d>,
+    temporary: Operand<'d>,
+}
+
+impl<'d> Value<'d> {
+    fn new(draft: &mut Draft<'_>, own: Operand<'d>, result: Operand<'d>) -> Self {
+        let temporary = draft.temporary(1, own.count, own.datatype).get(0);
+        Self { now: own, owned: own.buf == result.buf, result, temporary }
+    }
+
+    /// Where the next operand, right or left of the value, should be received.
+    fn incoming(&self, is_right: bool) -> Operand<'d> {
+        let value_in_result = self.now.buf == self.result.buf;
+        let first_left = !self.owned && !is_right;
+        if value_in_result || first_left { self.temporary } else { self.result }
+    }
+
+    /// Plans to combine the value with an operand that has been received.
+    fn combine(&mut self, draft: &mut Draft<'_>, operand: Operand<'d>, is_right: bool) {
+        if is_right {
+            draft.combine(self.now.buf, operand.buf, self.now.count);
+            self.now = operand;
+        } else {
+            if !self.owned {
+                draft.copy(self.now.all(), self.result.all());
+                self.now = self.result;
+            }
+            draft.combine(operand.buf, self.now.buf, self.now.count);
+        }
+        self.owned = true;
+    }
+}
+
+/// Everybody sends each other member its block of `own` and combines the blocks that come into `result`, which may
+/// be part of `own`. `place` gives first element and length of each rank's block.
+fn combine_block(
+    draft: &mut Draft<'_>,
+    own: Operand<'_>,
+    place: impl Fn(u32) -> (u64, u64),
+    result: UserBuf,
+) {
+    let (me, n) = (draft.me(), draft.n());
+    let (first, count) = place(me);
+    let mine = Operand { buf: own.at(first), count, datatype: own.datatype };
+    let result = Operand { buf: result, ..mine };
+    if n == 1 {
+        return copy_unless_same(draft, mine, result);
+    }
+    let last = n - 1;
+    // The result must not be touched while the operand lies there: in place, a block starts with the operand
+    // itself only at the member with the highest rank.
+    let mine_is_result = mine.buf == result.buf;
+    let overlaps = is_within(result.buf, &own) && !(mine_is_result && me == last);
+    let temporaries = draft.temporary(u64::from(n - 1) + u64::from(overlaps), count, own.datatype);
+    let sum = if overlaps { temporaries.get(u64::from(n - 1)) } else { result };
+    let incoming = |rank: u32| if rank == last { sum } else { temporaries.get(u64::from(rank)) };
+    for distance in 1..n {
+        let (to, from) = ((me + distance) % n, (me + n - distance) % n);
+        let (first, len) = place(to);
+        draft.send(to, own.part(first, len));
+        draft.receive(from, incoming(from).all());
+    }
+    if me == last {
+        copy_unless_same(draft, mine, sum);
+    }
+    draft.fence();
+    let term = |rank| if rank == me { mine.buf } else { incoming(rank).buf };
+    let terms: Vec<UserBuf> = (0..last).map(term).collect();
+    draft.fold(&terms, sum.buf, count);
+    copy_unless_same(draft, sum, result);
+}
+
+/// Whether a result that begins at `buf` may lie in the operand. Users must not pass overlapping buffers except in
+/// place, so looking at the beginning is enough.
+fn is_within(buf: UserBuf, operand: &Operand<'_>) -> bool {
+    let reach = operand.datatype.extent().unsigned_abs().saturating_mul(operand.count) as usize;
+    buf.address().wrapping_sub(operand.buf.address()) < reach.max(1)
+}
+
+fn copy_unless_same(draft: &mut Draft<'_>, from: Operand<'_>, to: Operand<'_>) {
+    if from.buf != to.buf {
+        draft.copy(from.all(), to.all());
+    }
+}
+
+#[cold]
+fn in_place_elsewhere(rank: i32, root: u32) -> Error {
+    let expected = format!("a buffer: only the root, rank {root}, may say MPI_IN_PLACE");
+    Error::invalid(ErrorClass::Buffer, "sendbuf", format_args!("MPI_IN_PLACE at rank {rank}"), expected)
+}

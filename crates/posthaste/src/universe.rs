@@ -1,0 +1,117 @@
+//! This process's part in the job, from its start to its end.
+//!
+//! Called by the user through [`init`]; calls core's `world`. MPI-5.0 §11.2, §11.4.
+//!
+//! What must stay true: the value stays on its thread (it owns a `Confined` world), so no two calls overlap; its
+//! end is the end of the job for this rank, and no communicator outlives it.
+
+use std::fmt;
+use std::sync::Arc;
+
+use posthaste_core::world::{Confined, World};
+
+use crate::communicator::Communicator;
+use crate::error::{Error, Result};
+
+/// Exit code of a job that ends because one of its ranks panicked: the one Rust gives to a panic.
+const PANICKED: i32 = 101;
+
+/// Joins the job this process was started for (`MPI_Init`, MPI-5.0 §11.2.1).
+///
+/// Under `mpiexec` or another launcher that speaks PMI-1, the process becomes one of many ranks; started by
+/// itself, the only one. The environment variables that said so are removed, so that programs started from here
+/// are on their own.
+///
+/// # Errors
+/// When the launcher asked for a job that cannot be joined, when there is not enough memory, and at the second
+/// call: a process joins once.
+///
+/// ```
+/// let universe = posthaste::init()?;
+/// let world = universe.world();
+/// println!("rank {} of {}", world.rank(), world.size());
+/// # assert!(posthaste::init().is_err());
+/// # Ok::<(), posthaste::Error>(())
+/// ```
+pub fn init() -> Result<Universe> {
+    let confined = World::init_confined().map_err(|cause| Error::new("init", None, cause))?;
+    Ok(Universe { confined, ended: false })
+}
+
+/// This process's part in the job. Its end is the rank's end (`MPI_Finalize`): it waits for all other ranks.
+///
+/// It stays on the thread that made it:
+///
+/// ```compile_fail
+/// let universe = posthaste::init().unwrap();
+/// std::thread::scope(|s| {
+///     s.spawn(|| universe.world().rank()); // error: cannot be shared between threads
+/// });
+/// ```
+///
+/// When the thread panics while it holds this value and there are other ranks, they would wait for this one in
+/// vain; the whole job ends instead, with exit code 101.
+pub struct Universe {
+    confined: Confined,
+    ended: bool,
+}
+
+impl Universe {
+    /// The communicator of all ranks (`MPI_COMM_WORLD`).
+    pub fn world(&self) -> Communicator<'_> {
+        Communicator::new(self, Arc::clone(self.confined.world()))
+    }
+
+    /// The communicator of this rank alone (`MPI_COMM_SELF`).
+    pub fn own(&self) -> Communicator<'_> {
+        Communicator::new(self, Arc::clone(self.confined.own()))
+    }
+
+    /// Ends this rank's part: what dropping the value does, but errors are told. Blocks until every rank is here.
+    ///
+    /// # Errors
+    /// When the last synchronisation with the other ranks fails.
+    pub fn finalize(mut self) -> Result<()> {
+        self.end()
+    }
+
+    /// Ends the whole job, all ranks of it, with this exit code (`MPI_Abort`, MPI-5.0 §9.5). A code of 0 becomes 1.
+    pub fn abort(&self, code: i32) -> ! {
+        self.confined.abort(code)
+    }
+
+    #[inline]
+    pub(crate) fn engine(&self) -> &World {
+        &self.confined
+    }
+
+    fn end(&mut self) -> Result<()> {
+        self.ended = true;
+        let rank = self.confined.rank() as usize;
+        self.confined.finalize().map_err(|cause| Error::new("finalize", Some(rank), cause))
+    }
+}
+
+impl Drop for Universe {
+    fn drop(&mut self) {
+        if self.ended {
+            return;
+        }
+        if std::thread::panicking() {
+            if self.confined.world().size() > 1 {
+                self.confined.abort(PANICKED);
+            }
+            return;
+        }
+        if let Err(error) = self.end() {
+            eprintln!("posthaste: {error}");
+        }
+    }
+}
+
+impl fmt::Debug for Universe {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let world = self.confined.world();
+        write!(f, "Universe(rank {} of {})", world.rank(), world.size())
+    }
+}

@@ -1,0 +1,373 @@
+//! The crate on several ranks: each test starts itself again under `mpiexec`, and the examples run as they are.
+//!
+//! `POSTHASTE_MPIEXEC` names the launcher; without it, the one of this workspace is built. The ranks of a test are
+//! copies of this program that run the one test only, told by `POSTHASTE_TEST_RANKS`.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use posthaste::{ANY, Communicator, ErrorClass, Operation, Parts, Result, Strided, StridedMut, Universe};
+
+const BODY: &str = "POSTHASTE_TEST_RANKS";
+
+/// Folder of the programs of this build: `deps` lies in it.
+fn programs() -> PathBuf {
+    let own = std::env::current_exe().expect("this program has a path");
+    own.ancestors().nth(2).expect("it lies in a folder of the build").to_path_buf()
+}
+
+fn mpiexec() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| {
+        if let Some(path) = std::env::var_os("POSTHASTE_MPIEXEC") {
+            return path.into();
+        }
+        let mut build = Command::new(env!("CARGO"));
+        build.args(["build", "-p", "posthaste-launch", "--bin", "mpiexec"]);
+        build.arg("--target-dir").arg(programs().parent().expect("a profile has a parent"));
+        if programs().ends_with("release") {
+            build.arg("--release");
+        }
+        let output = build.output().expect("cargo starts");
+        assert!(output.status.success(), "mpiexec: {}", String::from_utf8_lossy(&output.stderr));
+        programs().join("mpiexec")
+    })
+}
+
+/// Runs a program on `ranks` ranks; kills it when it hangs.
+fn run(ranks: usize, program: &Path, arguments: &[&str], body: Option<&str>) -> Output {
+    let mut command = Command::new("timeout");
+    command.args(["-s", "KILL", "60"]).arg(mpiexec()).args(["-n", &ranks.to_string()]);
+    command.arg(program).args(arguments);
+    if let Some(body) = body {
+        command.env(BODY, body);
+    }
+    command.output().expect("timeout starts")
+}
+
+fn text(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+}
+
+/// Runs `body` on each of `ranks` ranks; `name` is that of the test.
+fn on_ranks(ranks: usize, name: &str, body: impl FnOnce(&Communicator<'_>) -> Result<()>) {
+    if std::env::var(BODY).is_ok_and(|asked| asked == name) {
+        let universe = posthaste::init().unwrap();
+        assert_eq!(universe.world().size(), ranks);
+        body(&universe.world()).unwrap();
+        return universe.finalize().unwrap();
+    }
+    let output = launch(ranks, name);
+    assert!(output.status.success(), "{}\n{}", output.status, text(&output));
+}
+
+fn launch(ranks: usize, name: &str) -> Output {
+    let own = std::env::current_exe().expect("this program has a path");
+    run(ranks, &own, &["--exact", name, "--nocapture", "--test-threads=1"], Some(name))
+}
+
+fn example(name: &str, ranks: usize) -> String {
+    let output = run(ranks, &programs().join("examples").join(name), &[], None);
+    assert!(output.status.success(), "{}\n{}", output.status, text(&output));
+    String::from_utf8(output.stdout).expect("examples print text")
+}
+
+/// Element `i` of the message of `rank`.
+fn pattern(rank: usize, i: usize) -> u32 {
+    (rank * 1_000_003 + i * 7 + 1) as u32
+}
+
+const LENGTHS: [usize; 11] = [0, 1, 2, 9, 100, 1000, 1024, 2048, 20_000, 100_000, 1_300_000];
+
+#[test]
+fn messages_of_all_lengths_arrive_whole() {
+    on_ranks(2, "messages_of_all_lengths_arrive_whole", |world| {
+        for (tag, length) in (0..).zip(LENGTHS) {
+            let other = 1 - world.rank();
+            let mine: Vec<u32> = (0..length).map(|i| pattern(world.rank(), i)).collect();
+            let mut theirs = vec![u32::MAX; length + 1];
+            let status = if world.rank() == 0 {
+                world.send(&mine, other, tag)?;
+                world.receive(&mut theirs, other, tag)?
+            } else {
+                let status = world.receive(&mut theirs, ANY, ANY)?;
+                world.send_synchronous(&mine, status.source(), status.tag())?;
+                status
+            };
+            assert_eq!((status.source(), status.tag(), status.count::<u32>()), (other, tag, Some(length)));
+            assert!(theirs[..length].iter().enumerate().all(|(i, got)| *got == pattern(other, i)));
+            assert_eq!(theirs[length], u32::MAX);
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn a_vector_takes_a_message_of_any_length() {
+    on_ranks(3, "a_vector_takes_a_message_of_any_length", |world| {
+        for length in LENGTHS {
+            if world.rank() == 0 {
+                for _ in 1..world.size() {
+                    let status = world.probe(ANY, 1)?;
+                    let (got, same) = world.receive_vec::<u32>(status.source(), 1)?;
+                    assert_eq!(status, same);
+                    assert_eq!(got.len(), length);
+                    assert!(got.iter().enumerate().all(|(i, got)| *got == pattern(status.source(), i)));
+                }
+            } else {
+                let mine: Vec<u32> = (0..length).map(|i| pattern(world.rank(), i)).collect();
+                world.send(&mine, 0, 1)?;
+            }
+            world.barrier()?;
+        }
+        if world.rank() == 1 {
+            world.send(&[1u8; 7], 2, 0)?;
+        } else if world.rank() == 2 {
+            let error = world.receive_vec::<u32>(1, 0).unwrap_err();
+            assert_eq!(error.class(), ErrorClass::Type);
+            assert!(error.to_string().contains("is 7, expected a multiple of 4"), "{error}");
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn a_message_that_is_too_long_is_an_error_and_nothing_worse() {
+    on_ranks(2, "a_message_that_is_too_long_is_an_error_and_nothing_worse", |world| {
+        for length in LENGTHS.into_iter().filter(|length| *length > 2) {
+            if world.rank() == 0 {
+                world.send(&vec![5u16; length], 1, 0)?;
+                world.send_one(6u16, 1, 0)?;
+            } else {
+                let mut guarded = vec![9u16; length];
+                let error = world.receive(&mut guarded[1..length - 1], 0, 0).unwrap_err();
+                assert_eq!((error.class(), error.call()), (ErrorClass::Truncate, "receive"));
+                assert!(error.to_string().starts_with("rank 1: receive: "), "{error}");
+                assert_eq!((guarded[0], guarded[length - 1]), (9, 9));
+                assert_eq!(world.receive_one::<u16>(0, 0)?.0, 6);
+            }
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn everybody_exchanges_with_everybody_in_one_scope() {
+    on_ranks(5, "everybody_exchanges_with_everybody_in_one_scope", |world| {
+        for length in [1, 300, 30_000] {
+            let mine: Vec<u32> = (0..length).map(|i| pattern(world.rank(), i)).collect();
+            let mut all = vec![vec![0u32; length]; world.size()];
+            let total = world.scope(|s| {
+                for (from, buffer) in all.iter_mut().enumerate() {
+                    s.receive(buffer, from, 0)?;
+                }
+                let mut tested = s.send(&mine, 0, 0)?;
+                let sends: Vec<_> = (1..world.size()).map(|to| s.send(&mine, to, 0)).collect::<Result<_>>()?;
+                for request in sends {
+                    request.wait()?;
+                }
+                while tested.test()?.is_none() {}
+                assert!(tested.test()?.is_some(), "the answer stays");
+                tested.wait()?;
+                Ok(17)
+            })?;
+            assert_eq!(total, 17);
+            for (from, got) in all.iter().enumerate() {
+                assert!(got.iter().enumerate().all(|(i, got)| *got == pattern(from, i)));
+            }
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn a_scope_left_by_an_error_is_over() {
+    on_ranks(2, "a_scope_left_by_an_error_is_over", |world| {
+        let mut never = [7; 4];
+        let error = world.scope(|s| {
+            s.receive(&mut never, 1 - world.rank(), 99)?;
+            s.send(&[1], 2, 0)?; // there is no rank 2
+            Ok(())
+        });
+        let error = error.unwrap_err();
+        assert_eq!((error.class(), error.call()), (ErrorClass::Rank, "send"));
+        assert!(error.to_string().contains("dest is 2"), "{error}");
+        assert_eq!(never, [7; 4]);
+        let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            world.scope(|s| {
+                s.receive(&mut never, 1 - world.rank(), 99)?;
+                if true {
+                    panic!("as a user's mistake would");
+                }
+                Ok(())
+            })
+        }));
+        assert!(panicked.is_err());
+        // Neither receive is left behind to take this message.
+        let mut got = [0];
+        world.send_receive(&[world.rank()], 1 - world.rank(), 99, &mut got, 1 - world.rank(), 99)?;
+        assert_eq!(got, [1 - world.rank()]);
+        // A truncation that nobody waited for is told by the scope.
+        let mut short = [0u8; 1];
+        let error = world.scope(|s| {
+            s.send(&[1u8, 2, 3], 1 - world.rank(), 0)?;
+            s.receive(&mut short, ANY, ANY)?;
+            Ok(())
+        });
+        assert_eq!(error.unwrap_err().class(), ErrorClass::Truncate);
+        Ok(())
+    });
+}
+
+#[test]
+fn columns_travel_between_halos() {
+    const ROWS: usize = 40;
+    const WIDTH: usize = 30;
+    on_ranks(4, "columns_travel_between_halos", |world| {
+        let (rank, size) = (world.rank(), world.size());
+        let left = rank.checked_sub(1);
+        let right = Some(rank + 1).filter(|right| *right < size);
+        let value = |rank: usize, row: usize, column: usize| (rank * 10_000 + row * 100 + column) as f64;
+        let mut field: Vec<f64> =
+            (0..ROWS * WIDTH).map(|at| value(rank, at / WIDTH, at % WIDTH)).collect();
+        let mut parts = Parts::new(&mut field);
+        let (first, last) = (parts.read(1, ROWS, WIDTH)?, parts.read(WIDTH - 2, ROWS, WIDTH)?);
+        let (from_left, from_right) = (parts.write(0, ROWS, WIDTH)?, parts.write(WIDTH - 1, ROWS, WIDTH)?);
+        world.scope(|s| {
+            s.receive_strided(from_left, left, 1)?;
+            s.receive_strided(from_right, right, 2)?;
+            s.send_strided(first, left, 2)?;
+            s.send_strided(last, right, 1)?;
+            Ok(())
+        })?;
+        for row in 0..ROWS {
+            let expected = left.map_or(value(rank, row, 0), |left| value(left, row, WIDTH - 2));
+            assert_eq!(field[row * WIDTH], expected);
+            let expected = right.map_or(value(rank, row, WIDTH - 1), |right| value(right, row, 1));
+            assert_eq!(field[row * WIDTH + WIDTH - 1], expected);
+        }
+        // A column may arrive as a row and a row as a column.
+        if rank == 0 {
+            world.send_strided(Strided::new(&field, 2, ROWS, WIDTH)?, 1, 0)?;
+        } else if rank == 1 {
+            let mut target = vec![0.0; 3 * ROWS];
+            world.receive_strided(StridedMut::new(&mut target, 1, ROWS, 3)?, 0, 0)?;
+            assert!((0..ROWS).all(|row| target[3 * row + 1] == value(0, row, 2) && target[3 * row] == 0.0));
+        }
+        Ok(())
+    });
+}
+
+fn collectives(world: &Communicator<'_>) -> Result<()> {
+    let (rank, size) = (world.rank(), world.size());
+    for length in [0, 1, 3, 1000, 50_000] {
+        for root in [0, size - 1] {
+            let mut data: Vec<u32> =
+                (0..length).map(|i| if rank == root { pattern(root, i) } else { 0 }).collect();
+            world.broadcast(&mut data, root)?;
+            assert!(data.iter().enumerate().all(|(i, got)| *got == pattern(root, i)));
+
+            let mine: Vec<u32> = (0..length).map(|i| pattern(rank, i)).collect();
+            let mut all = vec![0; if rank == root { size * length } else { 0 }];
+            world.gather(&mine, &mut all, root)?;
+            assert!(all.iter().enumerate().all(|(at, got)| *got == pattern(at / length, at % length)));
+
+            let sum = |i| (0..size).fold(0u32, |sum, rank| sum.wrapping_add(pattern(rank, i)));
+            let mut sums = vec![0; if rank == root { length } else { 0 }];
+            world.reduce(&mine, &mut sums, Operation::Sum, root)?;
+            assert!(sums.iter().enumerate().all(|(i, got)| *got == sum(i)));
+        }
+        let mine: Vec<u32> = (0..length).map(|i| pattern(rank, i)).collect();
+        let mut all = vec![0; size * length];
+        world.all_gather(&mine, &mut all)?;
+        assert!(all.iter().enumerate().all(|(at, got)| *got == pattern(at / length, at % length)));
+
+        let largest = |i| (0..size).map(|rank| pattern(rank, i)).max();
+        let mut result = vec![0; length];
+        world.all_reduce(&mine, &mut result, Operation::Maximum)?;
+        assert!(result.iter().enumerate().all(|(i, got)| Some(*got) == largest(i)));
+        let mut place = mine.clone();
+        world.all_reduce_in_place(&mut place, Operation::Maximum)?;
+        assert_eq!(place, result);
+
+        // The same once more, all at once.
+        let (mut again, mut everything) = (vec![0; length], vec![0; size * length]);
+        world.scope(|s| {
+            s.all_reduce(&mine, &mut again, Operation::Maximum)?;
+            s.barrier()?;
+            s.all_gather(&mine, &mut everything)?;
+            Ok(())
+        })?;
+        assert_eq!((again, everything), (result, all));
+    }
+    assert_eq!(world.all_reduce_one(1.5, Operation::Sum)?, 1.5 * size as f64);
+    assert_eq!(world.all_reduce_one(1u8 << rank, Operation::BitOr)?, ((1u16 << size) - 1) as u8);
+    assert_eq!(world.all_reduce_one(rank, Operation::LogicalAnd)?, 0);
+    assert_eq!(world.broadcast_one(rank, size - 1)?, size - 1);
+    let error = world.all_reduce_one(1.0, Operation::BitAnd).unwrap_err();
+    assert_eq!(error.class(), ErrorClass::Op, "{error}");
+    let error = world.broadcast(&mut [1], size).unwrap_err();
+    assert_eq!((error.class(), error.call()), (ErrorClass::Root, "broadcast"), "{error}");
+    let error = world.all_gather(&[1, 2], &mut vec![0; 2 * size + 1]).unwrap_err();
+    assert_eq!(error.class(), ErrorClass::Count, "{error}");
+    world.barrier()
+}
+
+#[test]
+fn collectives_on_two_ranks() {
+    on_ranks(2, "collectives_on_two_ranks", collectives);
+}
+
+#[test]
+fn collectives_on_seven_ranks() {
+    on_ranks(7, "collectives_on_seven_ranks", collectives);
+}
+
+#[test]
+fn wrong_arguments_are_told_and_change_nothing() {
+    on_ranks(2, "wrong_arguments_are_told_and_change_nothing", |world| {
+        let class = |result: Result<()>| result.unwrap_err().class();
+        assert_eq!(class(world.send(&[1], 2, 0)), ErrorClass::Rank);
+        assert_eq!(class(world.send(&[1], usize::MAX, 0)), ErrorClass::Rank);
+        assert_eq!(class(world.send(&[1], 1, -1)), ErrorClass::Tag);
+        assert_eq!(class(world.receive(&mut [1], 0, -2).map(|_| ())), ErrorClass::Tag);
+        assert_eq!(class(world.receive(&mut [1], 2, 0).map(|_| ())), ErrorClass::Rank);
+        assert!(world.probe_now(ANY, ANY)?.is_none());
+        // From and to nobody.
+        let mut buffer = [3];
+        world.send(&[1], None, 0)?;
+        assert!(world.receive(&mut buffer, None, 0)?.is_from_nobody());
+        assert!(world.receive_vec::<u8>(None, 0)?.0.is_empty());
+        assert_eq!(buffer, [3]);
+        Ok(())
+    });
+}
+
+#[test]
+fn a_panic_ends_the_whole_job() {
+    const NAME: &str = "a_panic_ends_the_whole_job";
+    if std::env::var(BODY).is_ok_and(|asked| asked == NAME) {
+        let universe: Universe = posthaste::init().unwrap();
+        let world = universe.world();
+        assert_ne!(world.rank(), 1, "rank 1 makes a mistake");
+        // Would wait for ever.
+        world.receive(&mut [0u8], 1, 0).unwrap();
+        return;
+    }
+    let start = Instant::now();
+    let output = launch(3, NAME);
+    assert_eq!(output.status.code(), Some(101), "{}", text(&output));
+    assert!(text(&output).contains("rank 1 makes a mistake"), "{}", text(&output));
+    assert!(start.elapsed() < Duration::from_secs(20));
+}
+
+#[test]
+fn the_examples_do_what_they_say() {
+    let mut hello: Vec<String> = example("hello", 3).lines().map(String::from).collect();
+    hello.sort();
+    assert_eq!(hello, (0..3).map(|rank| format!("hello from rank {rank} of 3")).collect::<Vec<_>>());
+    assert_eq!(example("ring", 4), "the ranks add up to 6, says rank 3\n");
+    assert_eq!(example("scope", 4), "after 100 steps 4 ranks hold 1000.000000 units of heat\n");
+}
