@@ -193,6 +193,54 @@ static void records(void)
     free(list);
 }
 
+/* Absolute addresses: two arrays that lie anywhere, as one message from MPI_BOTTOM. */
+static void bottom(void)
+{
+    static int first[10], second[7];
+    int lengths[2] = {10, 7}, count = -1;
+    MPI_Aint places_of[2], distance;
+    MPI_Datatype types[2] = {MPI_INT, MPI_INT}, type;
+    MPI_Status status;
+    OK(MPI_Get_address(first, &places_of[0]));
+    OK(MPI_Get_address(second, &places_of[1]));
+    distance = MPI_Aint_diff(places_of[1], places_of[0]);
+    CHECK(MPI_Aint_add(places_of[0], distance) == places_of[1]);
+    OK(MPI_Type_create_struct(2, lengths, places_of, types, &type));
+    OK(MPI_Type_commit(&type));
+    for (int i = 0; i < 10; i++) first[i] = rank == 0 ? i : -1;
+    for (int i = 0; i < 7; i++) second[i] = rank == 0 ? 100 + i : -1;
+    if (rank == 0) {
+        OK(MPI_Send(MPI_BOTTOM, 1, type, 1, 1, MPI_COMM_WORLD));
+    } else {
+        OK(MPI_Recv(MPI_BOTTOM, 1, type, 0, 1, MPI_COMM_WORLD, &status));
+        OK(MPI_Get_elements(&status, type, &count));
+        EQUAL(count, 17);
+        for (int i = 0; i < 10; i++) EQUAL(first[i], i);
+        for (int i = 0; i < 7; i++) EQUAL(second[i], 100 + i);
+    }
+    OK(MPI_Type_free(&type));
+}
+
+/* A message that ends in the middle of a type: no count, but elements. */
+static void partial(void)
+{
+    int values[6] = {1, 2, 3, 4, 5, 6}, count = -1;
+    MPI_Datatype pair;
+    MPI_Status status;
+    OK(MPI_Type_contiguous(2, MPI_INT, &pair));
+    OK(MPI_Type_commit(&pair));
+    if (rank == 0) {
+        OK(MPI_Send(values, 5, MPI_INT, 1, 1, MPI_COMM_WORLD));
+    } else {
+        OK(MPI_Recv(values, 3, pair, 0, 1, MPI_COMM_WORLD, &status));
+        OK(MPI_Get_count(&status, pair, &count));
+        EQUAL(count, MPI_UNDEFINED);
+        OK(MPI_Get_elements(&status, pair, &count));
+        EQUAL(count, 5);
+    }
+    OK(MPI_Type_free(&pair));
+}
+
 /* A type may be freed while a message with it is under way. */
 static void freed_in_flight(void)
 {
@@ -245,5 +293,7 @@ int main(int argc, char **argv)
     long_vectors();
     records();
     freed_in_flight();
+    bottom();
+    partial();
     return check_end();
 }

@@ -21,10 +21,10 @@ const CRATES: [(&str, &[&str]); 6] = [
 ];
 
 /// The rooms of posthaste-core in the order of a message's journey: a room uses only rooms before it.
-const ROOMS: [&str; 28] = [
+const ROOMS: [&str; 27] = [
     "ids",
-    "config",
     "error",
+    "config",
     "explain",
     "trace",
     "buffer",
@@ -49,7 +49,6 @@ const ROOMS: [&str; 28] = [
     "world",
     "session",
     "tool",
-    "testing",
 ];
 
 /// What the launcher may use of posthaste-core.
@@ -115,6 +114,9 @@ fn check_rooms(source: &Path, wrong: &mut Vec<String>) -> Fallible {
         let room = room.unwrap_or_default().trim_end_matches(".rs").to_owned();
         if room == "lib" {
             continue;
+        }
+        if room == "testing" || file.ends_with("tests.rs") {
+            continue; // tests may look at anything
         }
         let Some(place) = ROOMS.iter().position(|known| *known == room) else {
             wrong.push(format!(

@@ -7,7 +7,7 @@
 use std::time::Instant;
 
 use crate::{
-    abi_check, arrows, ctests, demo, faults, install,
+    abi_check, arrows, builds, ctests, demo, faults, install,
     mpi::Mpi,
     process::Job,
     project::{Fallible, Project},
@@ -16,9 +16,9 @@ use crate::{
 };
 
 /// The parts in the order in which they run, cheap ones first.
-pub(crate) const PARTS: [&str; 14] = [
-    "fmt", "arrows", "clippy", "unit", "doc", "stage", "abi", "c", "paths", "faults", "python", "demo",
-    "deny", "valgrind",
+pub(crate) const PARTS: [&str; 15] = [
+    "fmt", "arrows", "clippy", "unit", "doc", "stage", "abi", "builds", "c", "paths", "faults", "python",
+    "demo", "deny", "valgrind",
 ];
 
 /// Runs the parts in `only`, or all of them. `Ok(true)` when nothing failed.
@@ -69,6 +69,9 @@ fn with_library(project: &Project, wanted: &dyn Fn(&str) -> bool, tally: &mut Ta
     let mpi = Mpi::posthaste(project);
     if wanted("abi") {
         tally.test("abi-check: names, signatures, constants, layouts", || abi_check::run().map(drop));
+    }
+    if wanted("builds") {
+        builds::run(project, &mpi, tally);
     }
     if wanted("c") {
         ctests::run(project, &mpi, "", tally)?;

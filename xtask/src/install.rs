@@ -22,14 +22,14 @@ const PROGRAMS: [(&str, &str); 4] =
 /// Builds in release mode and brings the staged installation up to date.
 pub(crate) fn stage(project: &Project) -> Fallible {
     build(project)?;
-    install(project, &project.stage)
+    copy(project, &project.stage)
 }
 
 /// Builds in release mode and installs under `prefix`.
 pub(crate) fn run(project: &Project, prefix: &Path) -> Fallible {
     build(project)?;
     let prefix = std::path::absolute(prefix).map_err(|e| format!("{}: {e}", prefix.display()))?;
-    install(project, &prefix)?;
+    copy(project, &prefix)?;
     println!(
         "installed under {}: bin/mpiexec, bin/mpicc, bin/mpicxx, lib/libmpi_abi.so.1, include/mpi.h",
         prefix.display()
@@ -44,7 +44,8 @@ fn build(project: &Project) -> Fallible {
         .map(drop)
 }
 
-fn install(project: &Project, prefix: &Path) -> Fallible {
+/// Installs what was built last.
+pub(crate) fn copy(project: &Project, prefix: &Path) -> Fallible {
     let built = project.target.join("release");
     for (from, to) in PROGRAMS {
         put(&built.join(from), &prefix.join("bin").join(to), 0o755)?;

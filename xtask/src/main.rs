@@ -6,6 +6,7 @@
 mod abi_check;
 mod arrows;
 mod bench;
+mod builds;
 mod ctests;
 mod demo;
 mod faults;

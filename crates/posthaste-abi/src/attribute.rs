@@ -1,10 +1,29 @@
 //! C functions for attributes of communicators, windows and datatypes (MPI-5.0 §7.7).
 //!
-//! Called by user programs; each entry turns handles into objects and calls one function of the engine.
+//! Called by user programs; calls `posthaste_core::attribute`. Callbacks of the program enter the engine as closures
+//! over their addresses; the predefined ones are numbers (see `constants`) and are never called.
+//!
+//! What must stay true: no lock is held while a callback runs.
 
+use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
+use std::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::call::unsupported;
+use posthaste_core::attribute::{Attributes, Copy, Delete, Keyval, Keyvals, Kind, Refused, Value};
+use posthaste_core::error::{Error, ErrorClass, Result};
+use posthaste_core::ids::TAG_UB;
+
+use crate::call::{mpi_fn, unsupported};
+use crate::communicator;
+use crate::constants::{
+    MPI_ANY_SOURCE, MPI_APPNUM, MPI_COMM_DUP_FN, MPI_HOST, MPI_IO, MPI_KEYVAL_INVALID, MPI_LASTUSEDCODE,
+    MPI_PROC_NULL, MPI_SUCCESS, MPI_TAG_UB, MPI_UNIVERSE_SIZE, MPI_WTIME_IS_GLOBAL,
+};
+use crate::datatype;
+use crate::errhandler::last_used;
+use crate::failure::Site;
+use crate::library::library;
 use crate::pointer::Out;
 use crate::types::{
     MPI_Comm, MPI_Comm_copy_attr_function, MPI_Comm_delete_attr_function, MPI_Copy_function, MPI_Datatype,
@@ -13,16 +32,104 @@ use crate::types::{
 };
 
 // Communicators.
-unsupported! {
-    "7.7.2";
+mpi_fn! {
+    /// MPI-5.0 §7.7.2
     fn MPI_Comm_create_keyval / PMPI_Comm_create_keyval(comm_copy_attr_fn: MPI_Comm_copy_attr_function,
         comm_delete_attr_fn: MPI_Comm_delete_attr_function, comm_keyval: Out<c_int>,
-        extra_state: *mut c_void);
-    fn MPI_Comm_free_keyval / PMPI_Comm_free_keyval(comm_keyval: Out<c_int>);
-    fn MPI_Comm_set_attr / PMPI_Comm_set_attr(comm: MPI_Comm, comm_keyval: c_int, attribute_val: *mut c_void);
+        extra_state: *mut c_void) raises Site::Process => {
+        create_for_comm(comm_copy_attr_fn, comm_delete_attr_fn, comm_keyval, extra_state)
+    }
+    /// MPI-5.0 §7.7.2
+    fn MPI_Comm_free_keyval / PMPI_Comm_free_keyval(comm_keyval: Out<c_int>) raises Site::Process => {
+        free(Kind::Comm, comm_keyval)
+    }
+    /// MPI-5.0 §7.7.2
+    fn MPI_Comm_set_attr / PMPI_Comm_set_attr(comm: MPI_Comm, comm_keyval: c_int, attribute_val: *mut c_void)
+        raises comm => {
+        set_on_comm(comm, comm_keyval, attribute_val)
+    }
+    /// MPI-5.0 §7.7.2
     fn MPI_Comm_get_attr / PMPI_Comm_get_attr(comm: MPI_Comm, comm_keyval: c_int, attribute_val: *mut c_void,
-        flag: Out<c_int>);
-    fn MPI_Comm_delete_attr / PMPI_Comm_delete_attr(comm: MPI_Comm, comm_keyval: c_int);
+        flag: Out<c_int>) raises comm => {
+        get_on_comm(comm, comm_keyval, attribute_val, flag)
+    }
+    /// MPI-5.0 §7.7.2
+    fn MPI_Comm_delete_attr / PMPI_Comm_delete_attr(comm: MPI_Comm, comm_keyval: c_int) raises comm => {
+        delete_on_comm(comm, comm_keyval)
+    }
+}
+
+// Deprecated names.
+mpi_fn! {
+    /// MPI-5.0 §16.1
+    fn MPI_Keyval_create / PMPI_Keyval_create(copy_fn: MPI_Copy_function, delete_fn: MPI_Delete_function,
+        keyval: Out<c_int>, extra_state: *mut c_void) raises Site::Process => {
+        create_for_comm(copy_fn, delete_fn, keyval, extra_state)
+    }
+    /// MPI-5.0 §16.1
+    fn MPI_Keyval_free / PMPI_Keyval_free(keyval: Out<c_int>) raises Site::Process => {
+        free(Kind::Comm, keyval)
+    }
+    /// MPI-5.0 §16.1
+    fn MPI_Attr_put / PMPI_Attr_put(comm: MPI_Comm, keyval: c_int, attribute_val: *mut c_void) raises comm => {
+        set_on_comm(comm, keyval, attribute_val)
+    }
+    /// MPI-5.0 §16.1
+    fn MPI_Attr_get / PMPI_Attr_get(comm: MPI_Comm, keyval: c_int, attribute_val: *mut c_void,
+        flag: Out<c_int>) raises comm => {
+        get_on_comm(comm, keyval, attribute_val, flag)
+    }
+    /// MPI-5.0 §16.1
+    fn MPI_Attr_delete / PMPI_Attr_delete(comm: MPI_Comm, keyval: c_int) raises comm => {
+        delete_on_comm(comm, keyval)
+    }
+}
+
+// Datatypes.
+mpi_fn! {
+    /// MPI-5.0 §7.7.4
+    fn MPI_Type_create_keyval / PMPI_Type_create_keyval(type_copy_attr_fn: MPI_Type_copy_attr_function,
+        type_delete_attr_fn: MPI_Type_delete_attr_function, type_keyval: Out<c_int>,
+        extra_state: *mut c_void) raises Site::Process => {
+        let copy = type_copy_attr_fn.map(|function| Callback::new(function as usize, extra_state, move |me, object, value| {
+            // SAFETY: the program gave the function for this use.
+            asked(|out, flag| unsafe { function(MPI_Datatype(object), me.key(), me.extra(), value, out, flag) })
+        }));
+        let delete = type_delete_attr_fn.map(|function| Callback::new(function as usize, extra_state, move |me, object, value| {
+            // SAFETY: the program gave the function for this use.
+            told(unsafe { function(MPI_Datatype(object), me.key(), value, me.extra()) })
+        }));
+        create(Kind::Type, copy, delete, type_keyval)
+    }
+    /// MPI-5.0 §7.7.4
+    fn MPI_Type_free_keyval / PMPI_Type_free_keyval(type_keyval: Out<c_int>) raises Site::Process => {
+        free(Kind::Type, type_keyval)
+    }
+    /// MPI-5.0 §7.7.4
+    fn MPI_Type_set_attr / PMPI_Type_set_attr(datatype: MPI_Datatype, type_keyval: c_int,
+        attribute_val: *mut c_void) raises Site::Process => {
+        datatype::find("datatype", datatype)?;
+        let keyval = KEYVALS.get(Kind::Type, type_keyval)?;
+        let attributes = type_attributes().entry(datatype.0).or_default().clone();
+        attributes.set(datatype.0, &keyval, attribute_val.expose_provenance()).map_err(refused)
+    }
+    /// MPI-5.0 §7.7.4
+    fn MPI_Type_get_attr / PMPI_Type_get_attr(datatype: MPI_Datatype, type_keyval: c_int,
+        attribute_val: *mut c_void, flag: Out<c_int>) raises Site::Process => {
+        datatype::find("datatype", datatype)?;
+        let keyval = KEYVALS.get(Kind::Type, type_keyval)?;
+        let attributes = type_attributes().get(&datatype.0).cloned();
+        give(attributes.and_then(|attributes| attributes.get(&keyval)), attribute_val, flag)
+    }
+    /// MPI-5.0 §7.7.4
+    fn MPI_Type_delete_attr / PMPI_Type_delete_attr(datatype: MPI_Datatype, type_keyval: c_int)
+        raises Site::Process => {
+        datatype::find("datatype", datatype)?;
+        let keyval = KEYVALS.get(Kind::Type, type_keyval)?;
+        let attributes = type_attributes().get(&datatype.0).cloned();
+        let gone = attributes.map_or(Ok(false), |found| found.delete(datatype.0, &keyval).map_err(refused))?;
+        if gone { Ok(()) } else { Err(not_set(type_keyval)) }
+    }
 }
 
 // Windows.
@@ -37,28 +144,241 @@ unsupported! {
     fn MPI_Win_delete_attr / PMPI_Win_delete_attr(win: MPI_Win, win_keyval: c_int);
 }
 
-// Datatypes.
-unsupported! {
-    "7.7.4";
-    fn MPI_Type_create_keyval / PMPI_Type_create_keyval(type_copy_attr_fn: MPI_Type_copy_attr_function,
-        type_delete_attr_fn: MPI_Type_delete_attr_function, type_keyval: Out<c_int>,
-        extra_state: *mut c_void);
-    fn MPI_Type_free_keyval / PMPI_Type_free_keyval(type_keyval: Out<c_int>);
-    fn MPI_Type_set_attr / PMPI_Type_set_attr(datatype: MPI_Datatype, type_keyval: c_int,
-        attribute_val: *mut c_void);
-    fn MPI_Type_get_attr / PMPI_Type_get_attr(datatype: MPI_Datatype, type_keyval: c_int,
-        attribute_val: *mut c_void, flag: Out<c_int>);
-    fn MPI_Type_delete_attr / PMPI_Type_delete_attr(datatype: MPI_Datatype, type_keyval: c_int);
+/// All keys of the program.
+static KEYVALS: Keyvals = Keyvals::new();
+
+/// Attributes of datatypes, by handle.
+static TYPE_ATTRIBUTES: Mutex<Option<HashMap<usize, Arc<Attributes>>>> = Mutex::new(None);
+
+/// Deletes all attributes of a communicator, the last one first.
+pub(crate) fn delete_all_of_comm(comm: MPI_Comm) -> Result<()> {
+    communicator::find("comm", comm)?.attributes().delete_all(comm.0).map_err(refused)
 }
 
-// Deprecated names.
-unsupported! {
-    "16.1";
-    fn MPI_Keyval_create / PMPI_Keyval_create(copy_fn: MPI_Copy_function, delete_fn: MPI_Delete_function,
-        keyval: Out<c_int>, extra_state: *mut c_void);
-    fn MPI_Keyval_free / PMPI_Keyval_free(keyval: Out<c_int>);
-    fn MPI_Attr_put / PMPI_Attr_put(comm: MPI_Comm, keyval: c_int, attribute_val: *mut c_void);
-    fn MPI_Attr_get / PMPI_Attr_get(comm: MPI_Comm, keyval: c_int, attribute_val: *mut c_void,
-        flag: Out<c_int>);
-    fn MPI_Attr_delete / PMPI_Attr_delete(comm: MPI_Comm, keyval: c_int);
+/// Deletes all attributes of a datatype.
+pub(crate) fn delete_all_of_type(datatype: MPI_Datatype) -> Result<()> {
+    let attributes = type_attributes().get(&datatype.0).cloned();
+    if let Some(attributes) = attributes {
+        attributes.delete_all(datatype.0).map_err(refused)?;
+        type_attributes().remove(&datatype.0);
+    }
+    Ok(())
+}
+
+/// Gives a duplicate of a datatype its attributes.
+pub(crate) fn copy_all_of_type(from: MPI_Datatype, to: MPI_Datatype) -> Result<()> {
+    let attributes = type_attributes().get(&from.0).cloned();
+    if let Some(attributes) = attributes {
+        let copies = attributes.copied(from.0, to.0).map_err(refused)?;
+        type_attributes().insert(to.0, Arc::new(copies));
+    }
+    Ok(())
+}
+
+/// The error of a callback that refused.
+#[cold]
+pub(crate) fn refused(Refused(code): Refused) -> Error {
+    let class = ErrorClass::from_value(code).unwrap_or(ErrorClass::Other);
+    Error::other(class, format!("an attribute callback of the program returned error {code}"))
+}
+
+type ByHandle = HashMap<usize, Arc<Attributes>>;
+
+fn type_attributes() -> impl std::ops::DerefMut<Target = ByHandle> {
+    struct Opened(MutexGuard<'static, Option<ByHandle>>);
+    impl std::ops::Deref for Opened {
+        type Target = ByHandle;
+        fn deref(&self) -> &ByHandle {
+            match &*self.0 {
+                Some(map) => map,
+                None => unreachable!("filled in when it was opened"),
+            }
+        }
+    }
+    impl std::ops::DerefMut for Opened {
+        fn deref_mut(&mut self) -> &mut ByHandle {
+            self.0.get_or_insert_default()
+        }
+    }
+    let mut guard = TYPE_ATTRIBUTES.lock().unwrap_or_else(PoisonError::into_inner);
+    guard.get_or_insert_default();
+    Opened(guard)
+}
+
+/// A callback of the program, as the engine will call it.
+struct Callback<R> {
+    /// Address of the function.
+    address: usize,
+    state: Arc<State>,
+    call: Box<dyn Fn(&State, usize, *mut c_void) -> R + Send + Sync>,
+}
+
+/// What a callback is told besides the object and the value.
+struct State {
+    extra: AtomicPtr<c_void>,
+    key: AtomicI32,
+}
+
+impl State {
+    fn extra(&self) -> *mut c_void {
+        self.extra.load(Ordering::Relaxed)
+    }
+
+    fn key(&self) -> c_int {
+        self.key.load(Ordering::Relaxed)
+    }
+}
+
+impl<R> Callback<R> {
+    fn new(
+        address: usize,
+        extra: *mut c_void,
+        call: impl Fn(&State, usize, *mut c_void) -> R + Send + Sync + 'static,
+    ) -> Self {
+        let state = State { extra: AtomicPtr::new(extra), key: AtomicI32::new(MPI_KEYVAL_INVALID) };
+        Self { address, state: Arc::new(state), call: Box::new(call) }
+    }
+}
+
+/// Calls a copy function and turns its three answers into one.
+fn asked(call: impl FnOnce(*mut c_void, *mut c_int) -> c_int) -> std::result::Result<Option<Value>, i32> {
+    let mut copy: *mut c_void = std::ptr::null_mut();
+    let mut flag: c_int = 0;
+    match call((&raw mut copy).cast(), &mut flag) {
+        MPI_SUCCESS => Ok((flag != 0).then(|| copy.expose_provenance())),
+        code => Err(code),
+    }
+}
+
+/// The answer of a delete function.
+fn told(code: c_int) -> std::result::Result<(), i32> {
+    if code == MPI_SUCCESS { Ok(()) } else { Err(code) }
+}
+
+type Asked = std::result::Result<Option<Value>, i32>;
+type Told = std::result::Result<(), i32>;
+
+fn create(
+    kind: Kind,
+    copy: Option<Callback<Asked>>,
+    delete: Option<Callback<Told>>,
+    keyval: Out<c_int>,
+) -> Result<()> {
+    let states = [copy.as_ref().map(|c| c.state.clone()), delete.as_ref().map(|c| c.state.clone())];
+    // MPI_COMM_DUP_FN, MPI_TYPE_DUP_FN and MPI_WIN_DUP_FN are the same number.
+    let copy: Box<Copy> = match copy {
+        None => Box::new(|_, _| Ok(None)),
+        Some(copy) if copy.address == MPI_COMM_DUP_FN => Box::new(|_, value| Ok(Some(value))),
+        Some(copy) => Box::new(move |object, value| (copy.call)(&copy.state, object, address(value))),
+    };
+    let delete: Box<Delete> = match delete {
+        None => Box::new(|_, _| Ok(())),
+        Some(delete) => Box::new(move |object, value| (delete.call)(&delete.state, object, address(value))),
+    };
+    let made: Arc<Keyval> = KEYVALS.create(kind, copy, delete)?;
+    for state in states.into_iter().flatten() {
+        state.key.store(made.number(), Ordering::Relaxed);
+    }
+    keyval.set("keyval", made.number())
+}
+
+fn address(value: Value) -> *mut c_void {
+    std::ptr::with_exposed_provenance_mut(value)
+}
+
+fn create_for_comm(
+    copy: MPI_Comm_copy_attr_function,
+    delete: MPI_Comm_delete_attr_function,
+    keyval: Out<c_int>,
+    extra: *mut c_void,
+) -> Result<()> {
+    let copy = copy.map(|function| {
+        Callback::new(function as usize, extra, move |me, object, value| {
+            // SAFETY: the program gave the function for this use.
+            asked(|out, flag| unsafe { function(MPI_Comm(object), me.key(), me.extra(), value, out, flag) })
+        })
+    });
+    let delete = delete.map(|function| {
+        Callback::new(function as usize, extra, move |me, object, value| {
+            // SAFETY: the program gave the function for this use.
+            told(unsafe { function(MPI_Comm(object), me.key(), value, me.extra()) })
+        })
+    });
+    create(Kind::Comm, copy, delete, keyval)
+}
+
+fn free(kind: Kind, keyval: Out<c_int>) -> Result<()> {
+    KEYVALS.free(kind, keyval.get("keyval")?)?;
+    keyval.set("keyval", MPI_KEYVAL_INVALID)
+}
+
+/// The key with this number, for setting and deleting values.
+fn changeable(number: c_int) -> Result<Arc<Keyval>> {
+    if predefined(number).is_some() {
+        let expected = "a key made by the program: predefined attributes cannot be changed";
+        return Err(Error::invalid(ErrorClass::Keyval, "comm_keyval", number, expected));
+    }
+    KEYVALS.get(Kind::Comm, number)
+}
+
+fn set_on_comm(comm: MPI_Comm, number: c_int, value: *mut c_void) -> Result<()> {
+    let found = communicator::find("comm", comm)?;
+    let keyval = changeable(number)?;
+    found.attributes().set(comm.0, &keyval, value.expose_provenance()).map_err(refused)
+}
+
+fn get_on_comm(comm: MPI_Comm, number: c_int, place: *mut c_void, flag: Out<c_int>) -> Result<()> {
+    let comm = communicator::find("comm", comm)?;
+    if let Some(value) = predefined(number) {
+        return give(Some(value), place, flag);
+    }
+    let keyval = KEYVALS.get(Kind::Comm, number)?;
+    give(comm.attributes().get(&keyval), place, flag)
+}
+
+fn delete_on_comm(comm: MPI_Comm, number: c_int) -> Result<()> {
+    let found = communicator::find("comm", comm)?;
+    let keyval = changeable(number)?;
+    if found.attributes().delete(comm.0, &keyval).map_err(refused)? { Ok(()) } else { Err(not_set(number)) }
+}
+
+/// Tells a value that may not be there.
+fn give(value: Option<Value>, place: *mut c_void, flag: Out<c_int>) -> Result<()> {
+    if let Some(value) = value {
+        Out::<*mut c_void>::at(place).set("attribute_val", address(value))?;
+    }
+    flag.set("flag", c_int::from(value.is_some()))
+}
+
+#[cold]
+fn not_set(number: c_int) -> Error {
+    Error::invalid(ErrorClass::Keyval, "keyval", number, "a key under which a value was set")
+}
+
+/// The address of the number behind a predefined key (MPI-5.0 §9.1.2); every communicator shows them.
+fn predefined(number: c_int) -> Option<Value> {
+    static TAGS: AtomicI32 = AtomicI32::new(TAG_UB);
+    static GLOBAL_CLOCK: AtomicI32 = AtomicI32::new(0);
+    static NO_HOST: AtomicI32 = AtomicI32::new(MPI_PROC_NULL);
+    static ANYBODY: AtomicI32 = AtomicI32::new(MPI_ANY_SOURCE);
+    static PROGRAM: AtomicI32 = AtomicI32::new(0);
+    static UNIVERSE: AtomicI32 = AtomicI32::new(0);
+    static LAST_CODE: AtomicI32 = AtomicI32::new(0);
+    let place = match number {
+        MPI_TAG_UB => &TAGS,
+        MPI_WTIME_IS_GLOBAL => &GLOBAL_CLOCK,
+        MPI_HOST => &NO_HOST,
+        MPI_IO => &ANYBODY,
+        MPI_APPNUM => &PROGRAM,
+        MPI_UNIVERSE_SIZE => {
+            UNIVERSE.store(library().world.world().size(), Ordering::Relaxed);
+            &UNIVERSE
+        }
+        MPI_LASTUSEDCODE => {
+            LAST_CODE.store(last_used(), Ordering::Relaxed);
+            &LAST_CODE
+        }
+        _ => return None,
+    };
+    Some(place.as_ptr().expose_provenance())
 }

@@ -26,13 +26,16 @@ pub(crate) fn guarded(call: &'static str, site: impl Into<Site>, body: impl FnOn
 
 /// The same where only the failure tells to which object it belongs, as in functions on requests.
 #[inline(always)]
-pub(crate) fn located(call: &'static str, body: impl FnOnce() -> Result<(), Located>) -> c_int {
+pub(crate) fn located(call: &'static str, body: impl FnOnce() -> Outcome) -> c_int {
     let outcome = if inside().is_some() { body() } else { Err(outside().into()) };
     match outcome {
         Ok(()) => MPI_SUCCESS,
         Err(Located { site, error }) => failure::raise(call, site, &error),
     }
 }
+
+/// Outcome of an entry whose error knows its object.
+pub(crate) type Outcome = std::result::Result<(), Located>;
 
 /// An error and the object it belongs to.
 pub(crate) struct Located {
@@ -85,7 +88,7 @@ fn outside() -> Error {
 /// Defines C functions, each under both names. Four forms of a body:
 /// `raises comm => { … }` gives `Result<()>`, needs MPI to be initialised, and errors go to the error handler of
 /// `comm` (or of a window, file, session, or `Site::Process`); `raises where it belongs { … }` gives
-/// `Result<(), Located>` for errors that know their object; `anytime { … }` gives `Result<()>` and may run before
+/// `Outcome` for errors that know their object; `anytime { … }` gives `Result<()>` and may run before
 /// `MPI_Init`; `-> T { … }` gives the C result itself.
 macro_rules! mpi_fn {
     () => {};

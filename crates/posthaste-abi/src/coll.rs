@@ -1,130 +1,229 @@
 //! C functions for blocking collective communication (MPI-5.0 §6.3 to §6.11).
 //!
-//! Called by user programs; each entry turns handles into objects and calls one function of the engine.
+//! Called by user programs; `coll_plan` makes the schedule, the engine runs it to its end.
 
 use std::ffi::{c_int, c_void};
 
-use crate::call::unsupported;
+use posthaste_core::coll::Schedule;
+use posthaste_core::error::Result;
+
+use crate::call::mpi_fn;
+use crate::coll_plan::{self as plan, member};
+use crate::library::library;
 use crate::pointer::In;
 use crate::types::{MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Op};
 
 // Barrier.
-unsupported! {
-    "6.3";
-    fn MPI_Barrier / PMPI_Barrier(comm: MPI_Comm);
+mpi_fn! {
+    /// MPI-5.0 §6.3
+    fn MPI_Barrier / PMPI_Barrier(comm: MPI_Comm) raises comm => {
+        run(plan::barrier(&*member(comm)?)?)
+    }
 }
 
 // Broadcast.
-unsupported! {
-    "6.4";
+mpi_fn! {
+    /// MPI-5.0 §6.4
     fn MPI_Bcast / PMPI_Bcast(buffer: *mut c_void, count: c_int, datatype: MPI_Datatype, root: c_int,
-        comm: MPI_Comm);
+        comm: MPI_Comm) raises comm => {
+        run(plan::bcast(&*member(comm)?, buffer, count.into(), datatype, root)?)
+    }
+    /// MPI-5.0 §6.4
     fn MPI_Bcast_c / PMPI_Bcast_c(buffer: *mut c_void, count: MPI_Count, datatype: MPI_Datatype, root: c_int,
-        comm: MPI_Comm);
+        comm: MPI_Comm) raises comm => {
+        run(plan::bcast(&*member(comm)?, buffer, count, datatype, root)?)
+    }
 }
 
 // Gather.
-unsupported! {
-    "6.5";
+mpi_fn! {
+    /// MPI-5.0 §6.5
     fn MPI_Gather / PMPI_Gather(sendbuf: *const c_void, sendcount: c_int, sendtype: MPI_Datatype,
-        recvbuf: *mut c_void, recvcount: c_int, recvtype: MPI_Datatype, root: c_int, comm: MPI_Comm);
+        recvbuf: *mut c_void, recvcount: c_int, recvtype: MPI_Datatype, root: c_int, comm: MPI_Comm) raises comm => {
+        run(plan::gather(&*member(comm)?, sendbuf, sendcount.into(), sendtype, recvbuf, recvcount.into(), recvtype, root)?)
+    }
+    /// MPI-5.0 §6.5
     fn MPI_Gather_c / PMPI_Gather_c(sendbuf: *const c_void, sendcount: MPI_Count, sendtype: MPI_Datatype,
-        recvbuf: *mut c_void, recvcount: MPI_Count, recvtype: MPI_Datatype, root: c_int, comm: MPI_Comm);
+        recvbuf: *mut c_void, recvcount: MPI_Count, recvtype: MPI_Datatype, root: c_int, comm: MPI_Comm) raises comm => {
+        run(plan::gather(&*member(comm)?, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root)?)
+    }
+    /// MPI-5.0 §6.5
     fn MPI_Gatherv / PMPI_Gatherv(sendbuf: *const c_void, sendcount: c_int, sendtype: MPI_Datatype,
         recvbuf: *mut c_void, recvcounts: In<c_int>, displs: In<c_int>, recvtype: MPI_Datatype, root: c_int,
-        comm: MPI_Comm);
+        comm: MPI_Comm) raises comm => {
+        run(plan::gatherv(&*member(comm)?, sendbuf, sendcount.into(), sendtype, recvbuf, recvcounts, displs, recvtype, root)?)
+    }
+    /// MPI-5.0 §6.5
     fn MPI_Gatherv_c / PMPI_Gatherv_c(sendbuf: *const c_void, sendcount: MPI_Count, sendtype: MPI_Datatype,
         recvbuf: *mut c_void, recvcounts: In<MPI_Count>, displs: In<MPI_Aint>, recvtype: MPI_Datatype,
-        root: c_int, comm: MPI_Comm);
+        root: c_int, comm: MPI_Comm) raises comm => {
+        run(plan::gatherv(&*member(comm)?, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root)?)
+    }
 }
 
 // Scatter.
-unsupported! {
-    "6.6";
+mpi_fn! {
+    /// MPI-5.0 §6.6
     fn MPI_Scatter / PMPI_Scatter(sendbuf: *const c_void, sendcount: c_int, sendtype: MPI_Datatype,
-        recvbuf: *mut c_void, recvcount: c_int, recvtype: MPI_Datatype, root: c_int, comm: MPI_Comm);
+        recvbuf: *mut c_void, recvcount: c_int, recvtype: MPI_Datatype, root: c_int, comm: MPI_Comm) raises comm => {
+        run(plan::scatter(&*member(comm)?, sendbuf, sendcount.into(), sendtype, recvbuf, recvcount.into(), recvtype, root)?)
+    }
+    /// MPI-5.0 §6.6
     fn MPI_Scatter_c / PMPI_Scatter_c(sendbuf: *const c_void, sendcount: MPI_Count, sendtype: MPI_Datatype,
-        recvbuf: *mut c_void, recvcount: MPI_Count, recvtype: MPI_Datatype, root: c_int, comm: MPI_Comm);
+        recvbuf: *mut c_void, recvcount: MPI_Count, recvtype: MPI_Datatype, root: c_int, comm: MPI_Comm) raises comm => {
+        run(plan::scatter(&*member(comm)?, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root)?)
+    }
+    /// MPI-5.0 §6.6
     fn MPI_Scatterv / PMPI_Scatterv(sendbuf: *const c_void, sendcounts: In<c_int>, displs: In<c_int>,
         sendtype: MPI_Datatype, recvbuf: *mut c_void, recvcount: c_int, recvtype: MPI_Datatype, root: c_int,
-        comm: MPI_Comm);
+        comm: MPI_Comm) raises comm => {
+        run(plan::scatterv(&*member(comm)?, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount.into(), recvtype, root)?)
+    }
+    /// MPI-5.0 §6.6
     fn MPI_Scatterv_c / PMPI_Scatterv_c(sendbuf: *const c_void, sendcounts: In<MPI_Count>,
         displs: In<MPI_Aint>, sendtype: MPI_Datatype, recvbuf: *mut c_void, recvcount: MPI_Count,
-        recvtype: MPI_Datatype, root: c_int, comm: MPI_Comm);
+        recvtype: MPI_Datatype, root: c_int, comm: MPI_Comm) raises comm => {
+        run(plan::scatterv(&*member(comm)?, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root)?)
+    }
 }
 
 // Gather to all.
-unsupported! {
-    "6.7";
+mpi_fn! {
+    /// MPI-5.0 §6.7
     fn MPI_Allgather / PMPI_Allgather(sendbuf: *const c_void, sendcount: c_int, sendtype: MPI_Datatype,
-        recvbuf: *mut c_void, recvcount: c_int, recvtype: MPI_Datatype, comm: MPI_Comm);
+        recvbuf: *mut c_void, recvcount: c_int, recvtype: MPI_Datatype, comm: MPI_Comm) raises comm => {
+        run(plan::allgather(&*member(comm)?, sendbuf, sendcount.into(), sendtype, recvbuf, recvcount.into(), recvtype)?)
+    }
+    /// MPI-5.0 §6.7
     fn MPI_Allgather_c / PMPI_Allgather_c(sendbuf: *const c_void, sendcount: MPI_Count,
         sendtype: MPI_Datatype, recvbuf: *mut c_void, recvcount: MPI_Count, recvtype: MPI_Datatype,
-        comm: MPI_Comm);
+        comm: MPI_Comm) raises comm => {
+        run(plan::allgather(&*member(comm)?, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype)?)
+    }
+    /// MPI-5.0 §6.7
     fn MPI_Allgatherv / PMPI_Allgatherv(sendbuf: *const c_void, sendcount: c_int, sendtype: MPI_Datatype,
         recvbuf: *mut c_void, recvcounts: In<c_int>, displs: In<c_int>, recvtype: MPI_Datatype,
-        comm: MPI_Comm);
+        comm: MPI_Comm) raises comm => {
+        run(plan::allgatherv(&*member(comm)?, sendbuf, sendcount.into(), sendtype, recvbuf, recvcounts, displs, recvtype)?)
+    }
+    /// MPI-5.0 §6.7
     fn MPI_Allgatherv_c / PMPI_Allgatherv_c(sendbuf: *const c_void, sendcount: MPI_Count,
         sendtype: MPI_Datatype, recvbuf: *mut c_void, recvcounts: In<MPI_Count>, displs: In<MPI_Aint>,
-        recvtype: MPI_Datatype, comm: MPI_Comm);
+        recvtype: MPI_Datatype, comm: MPI_Comm) raises comm => {
+        run(plan::allgatherv(&*member(comm)?, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype)?)
+    }
 }
 
 // All to all.
-unsupported! {
-    "6.8";
+mpi_fn! {
+    /// MPI-5.0 §6.8
     fn MPI_Alltoall / PMPI_Alltoall(sendbuf: *const c_void, sendcount: c_int, sendtype: MPI_Datatype,
-        recvbuf: *mut c_void, recvcount: c_int, recvtype: MPI_Datatype, comm: MPI_Comm);
+        recvbuf: *mut c_void, recvcount: c_int, recvtype: MPI_Datatype, comm: MPI_Comm) raises comm => {
+        run(plan::alltoall(&*member(comm)?, sendbuf, sendcount.into(), sendtype, recvbuf, recvcount.into(), recvtype)?)
+    }
+    /// MPI-5.0 §6.8
     fn MPI_Alltoall_c / PMPI_Alltoall_c(sendbuf: *const c_void, sendcount: MPI_Count, sendtype: MPI_Datatype,
-        recvbuf: *mut c_void, recvcount: MPI_Count, recvtype: MPI_Datatype, comm: MPI_Comm);
+        recvbuf: *mut c_void, recvcount: MPI_Count, recvtype: MPI_Datatype, comm: MPI_Comm) raises comm => {
+        run(plan::alltoall(&*member(comm)?, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype)?)
+    }
+    /// MPI-5.0 §6.8
     fn MPI_Alltoallv / PMPI_Alltoallv(sendbuf: *const c_void, sendcounts: In<c_int>, sdispls: In<c_int>,
         sendtype: MPI_Datatype, recvbuf: *mut c_void, recvcounts: In<c_int>, rdispls: In<c_int>,
-        recvtype: MPI_Datatype, comm: MPI_Comm);
+        recvtype: MPI_Datatype, comm: MPI_Comm) raises comm => {
+        run(plan::alltoallv(&*member(comm)?, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype)?)
+    }
+    /// MPI-5.0 §6.8
     fn MPI_Alltoallv_c / PMPI_Alltoallv_c(sendbuf: *const c_void, sendcounts: In<MPI_Count>,
         sdispls: In<MPI_Aint>, sendtype: MPI_Datatype, recvbuf: *mut c_void, recvcounts: In<MPI_Count>,
-        rdispls: In<MPI_Aint>, recvtype: MPI_Datatype, comm: MPI_Comm);
+        rdispls: In<MPI_Aint>, recvtype: MPI_Datatype, comm: MPI_Comm) raises comm => {
+        run(plan::alltoallv(&*member(comm)?, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype)?)
+    }
+    /// MPI-5.0 §6.8
     fn MPI_Alltoallw / PMPI_Alltoallw(sendbuf: *const c_void, sendcounts: In<c_int>, sdispls: In<c_int>,
         sendtypes: In<MPI_Datatype>, recvbuf: *mut c_void, recvcounts: In<c_int>, rdispls: In<c_int>,
-        recvtypes: In<MPI_Datatype>, comm: MPI_Comm);
+        recvtypes: In<MPI_Datatype>, comm: MPI_Comm) raises comm => {
+        run(plan::alltoallw(&*member(comm)?, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes)?)
+    }
+    /// MPI-5.0 §6.8
     fn MPI_Alltoallw_c / PMPI_Alltoallw_c(sendbuf: *const c_void, sendcounts: In<MPI_Count>,
         sdispls: In<MPI_Aint>, sendtypes: In<MPI_Datatype>, recvbuf: *mut c_void, recvcounts: In<MPI_Count>,
-        rdispls: In<MPI_Aint>, recvtypes: In<MPI_Datatype>, comm: MPI_Comm);
+        rdispls: In<MPI_Aint>, recvtypes: In<MPI_Datatype>, comm: MPI_Comm) raises comm => {
+        run(plan::alltoallw(&*member(comm)?, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes)?)
+    }
 }
 
 // Reductions.
-unsupported! {
-    "6.9";
+mpi_fn! {
+    /// MPI-5.0 §6.9
     fn MPI_Reduce / PMPI_Reduce(sendbuf: *const c_void, recvbuf: *mut c_void, count: c_int,
-        datatype: MPI_Datatype, op: MPI_Op, root: c_int, comm: MPI_Comm);
+        datatype: MPI_Datatype, op: MPI_Op, root: c_int, comm: MPI_Comm) raises comm => {
+        run(plan::reduce(&*member(comm)?, sendbuf, recvbuf, count.into(), datatype, op, root)?)
+    }
+    /// MPI-5.0 §6.9
     fn MPI_Reduce_c / PMPI_Reduce_c(sendbuf: *const c_void, recvbuf: *mut c_void, count: MPI_Count,
-        datatype: MPI_Datatype, op: MPI_Op, root: c_int, comm: MPI_Comm);
+        datatype: MPI_Datatype, op: MPI_Op, root: c_int, comm: MPI_Comm) raises comm => {
+        run(plan::reduce(&*member(comm)?, sendbuf, recvbuf, count, datatype, op, root)?)
+    }
+    /// MPI-5.0 §6.9
     fn MPI_Allreduce / PMPI_Allreduce(sendbuf: *const c_void, recvbuf: *mut c_void, count: c_int,
-        datatype: MPI_Datatype, op: MPI_Op, comm: MPI_Comm);
+        datatype: MPI_Datatype, op: MPI_Op, comm: MPI_Comm) raises comm => {
+        run(plan::allreduce(&*member(comm)?, sendbuf, recvbuf, count.into(), datatype, op)?)
+    }
+    /// MPI-5.0 §6.9
     fn MPI_Allreduce_c / PMPI_Allreduce_c(sendbuf: *const c_void, recvbuf: *mut c_void, count: MPI_Count,
-        datatype: MPI_Datatype, op: MPI_Op, comm: MPI_Comm);
+        datatype: MPI_Datatype, op: MPI_Op, comm: MPI_Comm) raises comm => {
+        run(plan::allreduce(&*member(comm)?, sendbuf, recvbuf, count, datatype, op)?)
+    }
 }
 
 // Reduce-scatter.
-unsupported! {
-    "6.10";
+mpi_fn! {
+    /// MPI-5.0 §6.10
     fn MPI_Reduce_scatter_block / PMPI_Reduce_scatter_block(sendbuf: *const c_void, recvbuf: *mut c_void,
-        recvcount: c_int, datatype: MPI_Datatype, op: MPI_Op, comm: MPI_Comm);
+        recvcount: c_int, datatype: MPI_Datatype, op: MPI_Op, comm: MPI_Comm) raises comm => {
+        run(plan::reduce_scatter_block(&*member(comm)?, sendbuf, recvbuf, recvcount.into(), datatype, op)?)
+    }
+    /// MPI-5.0 §6.10
     fn MPI_Reduce_scatter_block_c / PMPI_Reduce_scatter_block_c(sendbuf: *const c_void, recvbuf: *mut c_void,
-        recvcount: MPI_Count, datatype: MPI_Datatype, op: MPI_Op, comm: MPI_Comm);
+        recvcount: MPI_Count, datatype: MPI_Datatype, op: MPI_Op, comm: MPI_Comm) raises comm => {
+        run(plan::reduce_scatter_block(&*member(comm)?, sendbuf, recvbuf, recvcount, datatype, op)?)
+    }
+    /// MPI-5.0 §6.10
     fn MPI_Reduce_scatter / PMPI_Reduce_scatter(sendbuf: *const c_void, recvbuf: *mut c_void,
-        recvcounts: In<c_int>, datatype: MPI_Datatype, op: MPI_Op, comm: MPI_Comm);
+        recvcounts: In<c_int>, datatype: MPI_Datatype, op: MPI_Op, comm: MPI_Comm) raises comm => {
+        run(plan::reduce_scatter(&*member(comm)?, sendbuf, recvbuf, recvcounts, datatype, op)?)
+    }
+    /// MPI-5.0 §6.10
     fn MPI_Reduce_scatter_c / PMPI_Reduce_scatter_c(sendbuf: *const c_void, recvbuf: *mut c_void,
-        recvcounts: In<MPI_Count>, datatype: MPI_Datatype, op: MPI_Op, comm: MPI_Comm);
+        recvcounts: In<MPI_Count>, datatype: MPI_Datatype, op: MPI_Op, comm: MPI_Comm) raises comm => {
+        run(plan::reduce_scatter(&*member(comm)?, sendbuf, recvbuf, recvcounts, datatype, op)?)
+    }
 }
 
 // Scans.
-unsupported! {
-    "6.11";
+mpi_fn! {
+    /// MPI-5.0 §6.11
     fn MPI_Scan / PMPI_Scan(sendbuf: *const c_void, recvbuf: *mut c_void, count: c_int,
-        datatype: MPI_Datatype, op: MPI_Op, comm: MPI_Comm);
+        datatype: MPI_Datatype, op: MPI_Op, comm: MPI_Comm) raises comm => {
+        run(plan::scan(&*member(comm)?, sendbuf, recvbuf, count.into(), datatype, op)?)
+    }
+    /// MPI-5.0 §6.11
     fn MPI_Scan_c / PMPI_Scan_c(sendbuf: *const c_void, recvbuf: *mut c_void, count: MPI_Count,
-        datatype: MPI_Datatype, op: MPI_Op, comm: MPI_Comm);
+        datatype: MPI_Datatype, op: MPI_Op, comm: MPI_Comm) raises comm => {
+        run(plan::scan(&*member(comm)?, sendbuf, recvbuf, count, datatype, op)?)
+    }
+    /// MPI-5.0 §6.11
     fn MPI_Exscan / PMPI_Exscan(sendbuf: *const c_void, recvbuf: *mut c_void, count: c_int,
-        datatype: MPI_Datatype, op: MPI_Op, comm: MPI_Comm);
+        datatype: MPI_Datatype, op: MPI_Op, comm: MPI_Comm) raises comm => {
+        run(plan::exscan(&*member(comm)?, sendbuf, recvbuf, count.into(), datatype, op)?)
+    }
+    /// MPI-5.0 §6.11
     fn MPI_Exscan_c / PMPI_Exscan_c(sendbuf: *const c_void, recvbuf: *mut c_void, count: MPI_Count,
-        datatype: MPI_Datatype, op: MPI_Op, comm: MPI_Comm);
+        datatype: MPI_Datatype, op: MPI_Op, comm: MPI_Comm) raises comm => {
+        run(plan::exscan(&*member(comm)?, sendbuf, recvbuf, count, datatype, op)?)
+    }
+}
+
+fn run(schedule: Schedule) -> Result<()> {
+    library().world.run(schedule)
 }

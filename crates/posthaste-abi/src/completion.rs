@@ -15,7 +15,7 @@ use posthaste_core::progress::Lane;
 use posthaste_core::pt2pt::recv;
 use posthaste_core::request::{Status, Table, complete, table};
 
-use crate::call::Located;
+use crate::call::{Located, Outcome};
 use crate::constants::MPI_REQUEST_NULL;
 use crate::failure::Site;
 use crate::handle::{self, Kind};
@@ -80,7 +80,7 @@ pub(crate) struct Ended {
 impl Ended {
     /// The status, if nothing else is to be done.
     #[inline(always)]
-    pub(crate) fn plain(self) -> Result<MPI_Status, Self> {
+    pub(crate) fn plain(self) -> std::result::Result<MPI_Status, Self> {
         if self.note & SPECIAL == 0 && self.status.error.is_none() {
             Ok(MPI_Status::of(&self.status))
         } else {
@@ -90,7 +90,7 @@ impl Ended {
 
     /// Runs what is to run at the end, outside the engine's lock. The status, and the message's fate.
     #[inline(always)]
-    pub(crate) fn settle(self) -> (MPI_Status, Result<(), Located>) {
+    pub(crate) fn settle(self) -> (MPI_Status, Outcome) {
         match self.plain() {
             Ok(status) => (status, Ok(())),
             Err(odd) => odd.settle_odd(),
@@ -99,7 +99,7 @@ impl Ended {
 
     #[cold]
     #[inline(never)]
-    fn settle_odd(self) -> (MPI_Status, Result<(), Located>) {
+    fn settle_odd(self) -> (MPI_Status, Outcome) {
         let mut status = MPI_Status::of(&self.status);
         let site = Site::Comm(MPI_Comm((self.note & !SPECIAL) as usize));
         let mut fate = self.status.error.map_or(Ok(()), |error| Err(Located { site, error: *error }));

@@ -50,13 +50,14 @@ mpi_fn! {
     /// MPI-5.0 §9.3.1
     fn MPI_Comm_set_errhandler / PMPI_Comm_set_errhandler(comm: MPI_Comm, errhandler: MPI_Errhandler)
         raises comm => {
-        communicator::find("comm", comm)?.set_handler(find(errhandler)?);
+        let comm = communicator::find("comm", comm)?;
+        communicator::set_handler(&comm, find(errhandler)?);
         Ok(())
     }
     /// MPI-5.0 §9.3.1
     fn MPI_Comm_get_errhandler / PMPI_Comm_get_errhandler(comm: MPI_Comm, errhandler: Out<MPI_Errhandler>)
         raises comm => {
-        errhandler.set("errhandler", handle_of(communicator::find("comm", comm)?.handler())?)
+        errhandler.set("errhandler", handle_of(communicator::handler(&*communicator::find("comm", comm)?))?)
     }
     /// MPI-5.0 §9.3.4
     fn MPI_Comm_call_errhandler / PMPI_Comm_call_errhandler(comm: MPI_Comm, errorcode: c_int)

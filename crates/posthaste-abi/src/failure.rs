@@ -173,11 +173,11 @@ pub(crate) static FILE_NULL_HANDLER: RwLock<Handler> = RwLock::new(Handler::Retu
 
 /// The handler of the object an error belongs to. A bad handle has no object: the error goes to the process.
 fn handler_of(site: Site) -> Handler {
-    let process = || inside().map_or(Handler::Fatal, |library| library.comm_self.handler());
+    let process = || inside().map_or(Handler::Fatal, |library| communicator::handler(library.world.own()));
     match site {
         Site::File(_) => FILE_NULL_HANDLER.read().unwrap_or_else(PoisonError::into_inner).clone(),
         Site::Comm(comm) if inside().is_some() => {
-            communicator::find("comm", comm).map_or_else(|_| process(), |comm| comm.handler())
+            communicator::find("comm", comm).map_or_else(|_| process(), |comm| communicator::handler(&comm))
         }
         Site::Comm(_) | Site::Win(_) | Site::Session(_) | Site::Process => process(),
     }

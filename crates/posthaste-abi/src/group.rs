@@ -53,7 +53,7 @@ mpi_fn! {
     /// MPI-5.0 §7.3.2
     fn MPI_Comm_group / PMPI_Comm_group(comm: MPI_Comm, group: Out<MPI_Group>) raises comm => {
         let comm = communicator::find("comm", comm)?;
-        group.set("group", store(comm.core.group().clone())?)
+        group.set("group", store(comm.group().clone())?)
     }
     /// MPI-5.0 §7.3.2
     fn MPI_Group_union / PMPI_Group_union(group1: MPI_Group, group2: MPI_Group, newgroup: Out<MPI_Group>)

@@ -13,6 +13,7 @@
 #![allow(clippy::too_many_arguments)]
 
 mod call;
+mod coll_plan;
 mod communicator;
 mod completion;
 pub mod constants;

@@ -1,4 +1,4 @@
-//! The library between `MPI_Init` and `MPI_Finalize`: the engine, the predefined communicators, thread support.
+//! The library between `MPI_Init` and `MPI_Finalize`: the engine and the level of thread support.
 //!
 //! Called by every chapter file; calls `posthaste_core::world`. MPI-5.0 §11.2, §11.6.
 //!
@@ -13,7 +13,6 @@ use std::thread::{self, ThreadId};
 use posthaste_core::error::Result;
 use posthaste_core::world::World;
 
-use crate::communicator::Communicator;
 use crate::constants::MPI_THREAD_MULTIPLE;
 use crate::failure;
 
@@ -21,10 +20,6 @@ use crate::failure;
 pub(crate) struct Library {
     /// The engine.
     pub(crate) world: World,
-    /// `MPI_COMM_WORLD`.
-    pub(crate) comm_world: Communicator,
-    /// `MPI_COMM_SELF`.
-    pub(crate) comm_self: Communicator,
     /// Level of thread support.
     pub(crate) provided: c_int,
     /// The thread that called `MPI_Init`.
@@ -88,13 +83,7 @@ pub(crate) fn start(required: c_int) -> Result<c_int> {
     // SAFETY: below MPI_THREAD_MULTIPLE the program promises that calls do not overlap (MPI-5.0 §11.6.2).
     let world = unsafe { World::init(threaded) }?;
     failure::WORLD_RANK.store(world.rank() as i32, Ordering::Relaxed);
-    let library = Library {
-        comm_world: Communicator::predefined(world.world().clone(), "MPI_COMM_WORLD"),
-        comm_self: Communicator::predefined(world.own().clone(), "MPI_COMM_SELF"),
-        world,
-        provided: required,
-        main: thread::current().id(),
-    };
+    let library = Library { world, provided: required, main: thread::current().id() };
     crate::memory::learn_sizes();
     STARTED.store(true, Ordering::Release);
     LIBRARY.store(Box::leak(Box::new(library)), Ordering::Release);

@@ -72,6 +72,13 @@ impl<T: Plain> In<T> {
 }
 
 impl In<c_char> {
+    /// The bytes up to the closing zero.
+    pub(crate) fn bytes(&self, argument: &'static str) -> Result<&[u8]> {
+        check(self.0, argument)?;
+        // SAFETY: not NULL; the caller's promise: a string with a closing zero that lives through the call.
+        Ok(unsafe { CStr::from_ptr(self.0) }.to_bytes())
+    }
+
     /// The text up to its closing zero; bytes that are not UTF-8 are replaced.
     pub(crate) fn text(&self, argument: &'static str) -> Result<String> {
         check(self.0, argument)?;
@@ -185,6 +192,20 @@ impl<T: Plain> Out<T> {
 }
 
 impl Out<c_char> {
+    /// Stores as many of the bytes as `room` holds, with a closing zero.
+    pub(crate) fn set_bytes(&self, argument: &'static str, bytes: &[u8], room: usize) -> Result<()> {
+        check(self.0, argument)?;
+        let length = bytes.len().min(room.saturating_sub(1));
+        if room > 0 {
+            // SAFETY: not NULL; the caller's promise: `room` bytes; `length < room`, and `bytes` is elsewhere.
+            unsafe {
+                std::ptr::copy_nonoverlapping(bytes.as_ptr().cast::<c_char>(), self.0, length);
+                self.0.add(length).write(0);
+            }
+        }
+        Ok(())
+    }
+
     /// Stores as much of `text` as `room` bytes hold, with a closing zero, and returns the length stored.
     pub(crate) fn set_text(&self, argument: &'static str, text: &str, room: usize) -> Result<c_int> {
         check(self.0, argument)?;

@@ -170,14 +170,14 @@ mpi_fn! {
     fn MPI_Probe / PMPI_Probe(source: c_int, tag: c_int, comm: MPI_Comm, status: Out<MPI_Status>)
         raises comm => {
         let comm = communicator::find("comm", comm)?;
-        status.tell(&MPI_Status::of(&library().world.probe(&comm.core, source, tag)?));
+        status.tell(&MPI_Status::of(&library().world.probe(&comm, source, tag)?));
         Ok(())
     }
     /// MPI-5.0 §3.8.1
     fn MPI_Iprobe / PMPI_Iprobe(source: c_int, tag: c_int, comm: MPI_Comm, flag: Out<c_int>,
         status: Out<MPI_Status>) raises comm => {
         let comm = communicator::find("comm", comm)?;
-        let found = library().world.iprobe(&comm.core, source, tag)?;
+        let found = library().world.iprobe(&comm, source, tag)?;
         if let Some(found) = &found {
             status.tell(&MPI_Status::of(found));
         }
@@ -189,7 +189,7 @@ mpi_fn! {
         message.set("message", MPI_MESSAGE_NULL)?;
         let site = comm;
         let comm = communicator::find("comm", comm)?;
-        keep(library().world.mprobe(&comm.core, source, tag)?, site, message, status)
+        keep(library().world.mprobe(&comm, source, tag)?, site, message, status)
     }
     /// MPI-5.0 §3.8.2
     fn MPI_Improbe / PMPI_Improbe(source: c_int, tag: c_int, comm: MPI_Comm, flag: Out<c_int>,
@@ -198,7 +198,7 @@ mpi_fn! {
         flag.set("flag", 0)?;
         let site = comm;
         let comm = communicator::find("comm", comm)?;
-        let Some(found) = library().world.improbe(&comm.core, source, tag)? else { return Ok(()) };
+        let Some(found) = library().world.improbe(&comm, source, tag)? else { return Ok(()) };
         keep(found, site, message, status)?;
         flag.set("flag", 1)
     }
@@ -325,7 +325,7 @@ fn send(
 ) -> Result<()> {
     let comm = communicator::find("comm", comm)?;
     let segment = segment(buf, count, datatype)?;
-    library().world.send(&comm.core, dest, tag, segment, mode == Mode::Synchronous)
+    library().world.send(&comm, dest, tag, segment, mode == Mode::Synchronous)
 }
 
 #[inline(always)]
@@ -342,7 +342,7 @@ fn isend(
     let site = comm;
     let comm = communicator::find("comm", comm)?;
     let segment = segment(buf, count, datatype)?;
-    let id = library().world.isend(&comm.core, dest, tag, segment, mode == Mode::Synchronous)?;
+    let id = library().world.isend(&comm, dest, tag, segment, mode == Mode::Synchronous)?;
     request::give(id, site, request)
 }
 
@@ -358,7 +358,7 @@ fn recv(
 ) -> Result<()> {
     let comm = communicator::find("comm", comm)?;
     let segment = segment(buf, count, datatype)?;
-    let done = library().world.recv(&comm.core, source, tag, segment)?;
+    let done = library().world.recv(&comm, source, tag, segment)?;
     status.tell(&MPI_Status::of(&done));
     done.error.map_or(Ok(()), |error| Err(*error))
 }
@@ -376,7 +376,7 @@ fn irecv(
     let site = comm;
     let comm = communicator::find("comm", comm)?;
     let segment = segment(buf, count, datatype)?;
-    let id = library().world.irecv(&comm.core, source, tag, segment)?;
+    let id = library().world.irecv(&comm, source, tag, segment)?;
     request::give(id, site, request)
 }
 
@@ -392,12 +392,12 @@ fn sendrecv(
     let world = &library().world;
     let comm = communicator::find("comm", comm)?;
     // Everything about the send is checked before the receive is posted.
-    comm.core.destination(to.0)?;
+    comm.destination(to.0)?;
     if to.1 < 0 {
         return Err(Error::invalid(ErrorClass::Tag, "sendtag", to.1, format_args!("0..={TAG_UB}")));
     }
-    let receive: RequestId = world.irecv(&comm.core, from.0, from.1, recv)?;
-    let sent = world.send(&comm.core, to.0, to.1, send, false);
+    let receive: RequestId = world.irecv(&comm, from.0, from.1, recv)?;
+    let sent = world.send(&comm, to.0, to.1, send, false);
     let done = world.wait(receive)?;
     sent?;
     status.tell(&MPI_Status::of(&done));

@@ -10,7 +10,7 @@ use std::ffi::{c_int, c_void};
 use posthaste_core::error::{Error, ErrorClass, Result};
 use posthaste_core::progress::Lane;
 
-use crate::call::{Located, mpi_fn};
+use crate::call::{Located, Outcome, mpi_fn};
 use crate::completion::{self, Ended, look, take};
 use crate::constants::{MPI_REQUEST_NULL, MPI_SUCCESS, MPI_UNDEFINED};
 use crate::datatype;
@@ -334,7 +334,7 @@ fn set_elements(status: Out<MPI_Status>, datatype: MPI_Datatype, count: i64) -> 
 
 /// Reports the end of one request.
 #[inline(always)]
-fn one_ended(ended: Ended, request: Out<MPI_Request>, status: Out<MPI_Status>) -> Result<(), Located> {
+fn one_ended(ended: Ended, request: Out<MPI_Request>, status: Out<MPI_Status>) -> Outcome {
     request.set("request", MPI_REQUEST_NULL)?;
     let (told, fate) = ended.settle();
     status.tell(&told);
@@ -365,7 +365,7 @@ struct Batch {
 
 impl Batch {
     /// Tells the odd ones; the others have their statuses already.
-    fn settle(self, statuses: Out<MPI_Status>, place: impl Fn(usize) -> usize) -> Result<(), Located> {
+    fn settle(self, statuses: Out<MPI_Status>, place: impl Fn(usize) -> usize) -> Outcome {
         let mut failed: Option<Located> = None;
         for (at, ended) in self.odd {
             let (mut told, fate) = ended.settle();
@@ -470,7 +470,7 @@ impl Handles {
         outcount: Out<c_int>,
         indices: Out<c_int>,
         statuses: Out<MPI_Status>,
-    ) -> Result<(), Located> {
+    ) -> Outcome {
         outcount.set("outcount", some.len() as c_int)?;
         let mut failed: Option<Located> = None;
         for (place, (at, ended)) in some.into_iter().enumerate() {

@@ -2,9 +2,10 @@
 //!
 //! Called by `core::method::shm`; lives in the [`Node`] segment. Each receiver has a few buffers; a sender
 //! borrows one by setting its bit, copies in from the front while the receiver copies out behind it, round and
-//! round. What must stay true: `filled` has one writer (the sender), `drained` has one writer (the receiver),
-//! `drained ≤ filled ≤ drained + size`, and the receiver alone gives the buffer back, when it has drained the
-//! whole message.
+//! round. A sender may keep a buffer for its next message to the same receiver, so that nothing has to be agreed
+//! on again. What must stay true: `filled` has one writer (the sender), `drained` has one writer (the receiver),
+//! both only grow, `drained ≤ filled ≤ drained + size`; a message begins only in a buffer that is drained; and the
+//! receiver alone gives a buffer back, when it has drained the whole message.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -34,7 +35,11 @@ pub struct Drainer {
     drained: *const AtomicU64,
     data: *mut u8,
     size: usize,
+    /// Where this message begins.
+    start: u64,
     at: u64,
+    /// `at` as last told to the sender.
+    told: u64,
     to: usize,
     index: usize,
     node: Node,
@@ -60,14 +65,10 @@ pub fn claim(node: &Node, to: usize, spare: usize) -> Option<Filler> {
         }
     };
     let (filled, drained, data) = parts(node, to, index);
-    // The receiver learns of the buffer through a packet, whose publication orders these two stores.
-    // SAFETY: both words are in the segment and only reached as atomics.
-    unsafe {
-        (*filled).store(0, Ordering::Relaxed);
-        (*drained).store(0, Ordering::Relaxed);
-    }
+    // SAFETY: in the segment and only reached as an atomic.
+    let at = unsafe { &*drained }.load(Ordering::Relaxed);
     let size = node.buffer_bytes();
-    Some(Filler { filled, drained, data, size, at: 0, drained_seen: 0, index, _node: node.clone() })
+    Some(Filler { filled, drained, data, size, at, drained_seen: at, index, _node: node.clone() })
 }
 
 /// The receiver's end of buffer `index` of receiver `to`, named by the packet of the sender that borrowed it;
@@ -77,7 +78,10 @@ pub fn attach(node: &Node, to: usize, index: usize) -> Option<Drainer> {
         return None;
     }
     let (filled, drained, data) = parts(node, to, index);
-    Some(Drainer { filled, drained, data, size: node.buffer_bytes(), at: 0, to, index, node: node.clone() })
+    // SAFETY: in the segment and only reached as an atomic.
+    let at = unsafe { &*drained }.load(Ordering::Relaxed);
+    let size = node.buffer_bytes();
+    Some(Drainer { filled, drained, data, size, start: at, at, told: at, to, index, node: node.clone() })
 }
 
 fn parts(node: &Node, to: usize, index: usize) -> (*const AtomicU64, *const AtomicU64, *mut u8) {
@@ -92,18 +96,33 @@ impl Filler {
         self.index
     }
 
+    /// Whether the receiver has copied out everything, so that another message may begin.
+    pub fn is_drained(&self) -> bool {
+        // SYNC: pairs with the Release store in `Drainer::drain`.
+        // SAFETY: in the segment that `_node` keeps mapped.
+        unsafe { &*self.drained }.load(Ordering::Acquire) == self.at
+    }
+
+    /// Looks how far the receiver has come.
+    fn look(&mut self) {
+        // SYNC: pairs with the Release store in `Drainer::drain`: those bytes have been copied out.
+        // SAFETY: in the segment that `_node` keeps mapped.
+        let drained = unsafe { &*self.drained }.load(Ordering::Acquire);
+        // A receiver that claims more than there was, or goes back, gains nothing.
+        if drained > self.drained_seen && drained <= self.at {
+            self.drained_seen = drained;
+        }
+    }
+
     /// Lets `fill` write the next piece, at most `most` bytes; `None` when the buffer is full. `fill` returns
     /// how many bytes it wrote.
     #[inline]
     pub fn fill(&mut self, most: usize, fill: impl FnOnce(Sink<'_>) -> usize) -> Option<usize> {
         if (self.at - self.drained_seen) as usize == self.size {
-            // SYNC: pairs with the Release store in `Drainer::drain`: those bytes have been copied out.
-            // SAFETY: in the segment that `_node` keeps mapped.
-            let drained = unsafe { &*self.drained }.load(Ordering::Acquire);
-            if drained <= self.drained_seen || drained > self.at {
+            self.look();
+            if (self.at - self.drained_seen) as usize == self.size {
                 return None;
             }
-            self.drained_seen = drained;
         }
         let offset = (self.at % self.size as u64) as usize;
         let room = self.size - (self.at - self.drained_seen) as usize;
@@ -135,19 +154,34 @@ impl Drainer {
         // SAFETY: `offset + len ≤ size`, inside the buffer.
         drain(unsafe { Source::from_raw(self.data.add(offset), len) });
         self.at += len as u64;
-        // SYNC: pairs with the Acquire load in `Filler::fill`.
-        // SAFETY: as above.
-        unsafe { &*self.drained }.store(self.at, Ordering::Release);
+        // Told in quarters: the sender looks only when the buffer is full, and that line crosses rarely.
+        if self.at - self.told >= self.size as u64 / 4 {
+            self.tell();
+        }
         Some(len)
     }
 
-    /// Bytes drained so far.
-    pub fn drained(&self) -> u64 {
-        self.at
+    /// Tells the sender how far we have come.
+    fn tell(&mut self) {
+        self.told = self.at;
+        // SYNC: pairs with the Acquire loads in `Filler::look` and `Filler::is_drained`.
+        // SAFETY: in the segment that `node` keeps mapped.
+        unsafe { &*self.drained }.store(self.at, Ordering::Release);
     }
 
-    /// Gives the buffer back for the next sender.
-    pub fn give_back(self) {
+    /// Bytes of this message drained so far.
+    pub fn drained(&self) -> u64 {
+        self.at - self.start
+    }
+
+    /// The message is over; the sender keeps the buffer.
+    pub fn finish(mut self) {
+        self.tell();
+    }
+
+    /// The message is over; gives the buffer back for the next sender.
+    pub fn give_back(mut self) {
+        self.tell();
         // SYNC: pairs with the Acquire in `claim`.
         self.node.buffers_taken(self.to).fetch_and(!(1 << self.index), Ordering::Release);
     }
@@ -176,6 +210,25 @@ mod tests {
         assert_eq!(got, sent);
         drainer.give_back();
         assert_eq!(node.buffers_taken(1).load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn a_kept_buffer_serves_the_next_message_once_it_is_drained() {
+        let node = Node::create(2).unwrap();
+        let mut filler = claim(&node, 1, 0).unwrap();
+        for message in 0..5 {
+            assert!(filler.is_drained());
+            let sent = vec![message as u8; 3000];
+            assert_eq!(filler.fill(5000, |mut sink| sink.copy_from(&sent)), Some(3000));
+            assert!(!filler.is_drained());
+            let mut drainer = attach(&node, 1, filler.index()).unwrap();
+            let mut got = Vec::new();
+            while drainer.drained() < 3000 {
+                drainer.drain(3000 - drainer.drained() as usize, |source| got.extend(source.to_vec()));
+            }
+            drainer.finish();
+            assert_eq!(got, sent);
+        }
     }
 
     #[test]

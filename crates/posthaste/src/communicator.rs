@@ -8,8 +8,10 @@
 use std::fmt;
 use std::sync::Arc;
 
-use posthaste_core::comm::Comm;
-use posthaste_core::error::Result as Checked;
+use posthaste_core::coll::Schedule;
+use posthaste_core::comm::{Comm, Creation};
+use posthaste_core::error::{Error as Cause, ErrorClass, Result as Checked};
+use posthaste_core::group::UNDEFINED;
 use posthaste_core::world::World;
 
 use crate::error::{Error, Result};
@@ -40,6 +42,88 @@ impl<'u> Communicator<'u> {
     #[inline]
     pub fn size(&self) -> usize {
         self.comm.size() as usize
+    }
+
+    /// The communicator's name, for diagnostics; empty when it has none (`MPI_Comm_get_name`, MPI-5.0 §7.8).
+    pub fn name(&self) -> String {
+        self.comm.name()
+    }
+
+    /// Names the communicator on this rank (`MPI_Comm_set_name`). Of a name that is too long for MPI, the
+    /// beginning is kept.
+    ///
+    /// ```
+    /// # fn main() -> posthaste::Result<()> {
+    /// # let universe = posthaste::init()?;
+    /// let world = universe.world();
+    /// assert_eq!(world.name(), "MPI_COMM_WORLD");
+    /// world.set_name("everybody");
+    /// assert_eq!(world.name(), "everybody");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn set_name(&self, name: &str) {
+        self.comm.set_name(name);
+    }
+
+    /// Makes another communicator with the same ranks (`MPI_Comm_dup`, MPI-5.0 §7.4.2). All ranks call it.
+    ///
+    /// A library that uses a duplicate never receives its caller's messages by mistake.
+    ///
+    /// # Errors
+    /// When a rank has ended.
+    ///
+    /// ```
+    /// # fn main() -> posthaste::Result<()> {
+    /// # let universe = posthaste::init()?;
+    /// # let world = universe.world();
+    /// let own = world.dup()?;
+    /// world.send_one(1, 0, 0)?;
+    /// assert!(own.probe_now(0, 0)?.is_none());
+    /// # world.receive_one::<i32>(0, 0)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn dup(&self) -> Result<Self> {
+        let plan = self.comm.plan_dup(|| self.engine().found_context());
+        let made = self.create("dup", plan)?;
+        self.named("dup", made.ok_or_else(|| Cause::other(ErrorClass::Intern, "this rank got no duplicate")))
+    }
+
+    /// Divides the communicator (`MPI_Comm_split`, MPI-5.0 §7.4.2). All ranks call it.
+    ///
+    /// Ranks that pass the same `color` come together in a new communicator; their ranks there follow `key`, and for
+    /// equal keys their ranks here. Who passes `None` comes into no communicator and gets `None`.
+    ///
+    /// # Errors
+    /// A color beyond `i32::MAX`; a rank that has ended.
+    ///
+    /// ```
+    /// # fn main() -> posthaste::Result<()> {
+    /// # let universe = posthaste::init()?;
+    /// # let world = universe.world();
+    /// // Rows of four ranks.
+    /// let row = world.split(Some(world.rank() / 4), 0)?.expect("every rank has a color");
+    /// assert_eq!(row.rank(), world.rank() % 4);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn split(&self, color: Option<usize>, key: i32) -> Result<Option<Self>> {
+        let number = color.map_or(Ok(UNDEFINED), |color| {
+            let wrong = |_| Cause::invalid(ErrorClass::Arg, "color", color, format_args!("0..={}", i32::MAX));
+            i32::try_from(color).map_err(wrong)
+        });
+        let plan =
+            number.and_then(|color| self.comm.plan_split(color, key, || self.engine().found_context()));
+        self.create("split", plan)
+    }
+
+    /// Makes what has been planned.
+    fn create(&self, call: &'static str, plan: Checked<(Schedule, Creation)>) -> Result<Option<Self>> {
+        let (schedule, creation) = self.named(call, plan)?;
+        self.run(call, Ok(schedule))?;
+        let made = self.named(call, creation.finish())?;
+        Ok(made.map(|comm| Self::new(self.universe, comm)))
     }
 
     #[inline]

@@ -88,10 +88,7 @@ mod tests {
     fn an_error_says_who_and_what() {
         let cause = Cause::invalid(ErrorClass::Tag, "tag", -7, "0..=2147483647");
         let error = Error::new("receive", Some(3), cause.clone());
-        assert_eq!(
-            error.to_string(),
-            "rank 3: receive: tag is -7, expected 0..=2147483647 (MPI_ERR_TAG)"
-        );
+        assert_eq!(error.to_string(), "rank 3: receive: tag is -7, expected 0..=2147483647 (MPI_ERR_TAG)");
         assert_eq!(format!("{error:?}"), error.to_string());
         let error = Error::new("init", None, cause);
         assert!(error.to_string().starts_with("init: tag is"));

@@ -81,7 +81,8 @@ impl Communicator<'_> {
     }
 
     /// Receives a message into a slice (`MPI_Recv`): from rank `from` with tag `tag`, either of which may be
-    /// [`ANY`](crate::ANY). A message may be shorter than `buffer`; the rest of the buffer stays as it is.
+    /// [`ANY`](crate::ANY). A message may be shorter than `buffer`; the rest of the buffer stays as it is. Elements
+    /// are received as what they were sent as: both sides name the same type.
     ///
     /// # Errors
     /// A rank or a tag that does not exist. A message longer than `buffer` ([`ErrorClass::Truncate`]): the buffer
@@ -93,7 +94,7 @@ impl Communicator<'_> {
     /// # let world = universe.world();
     /// use posthaste::ANY;
     /// world.send(&[1u8, 2], 0, 5)?; // short enough to wait at the receiver, which is this rank
-    /// let mut buffer = [0; 4];
+    /// let mut buffer = [0u8; 4];
     /// let status = world.receive(&mut buffer, ANY, ANY)?;
     /// assert_eq!((buffer, status.source(), status.tag()), ([1, 2, 0, 0], 0, 5));
     /// # Ok(())
@@ -195,12 +196,12 @@ impl Communicator<'_> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn send_receive<T: Equivalence, U: Equivalence>(
+    pub fn send_receive<T: Equivalence>(
         &self,
         data: &[T],
         to: impl Into<Destination>,
         send_tag: i32,
-        buffer: &mut [U],
+        buffer: &mut [T],
         from: impl Into<Source>,
         receive_tag: impl Into<Tag>,
     ) -> Result<Status> {
@@ -249,13 +250,23 @@ impl Communicator<'_> {
     }
 
     #[inline]
-    fn receive_segment(&self, call: &'static str, segment: Segment, from: Source, tag: Tag) -> Result<Status> {
+    fn receive_segment(
+        &self,
+        call: &'static str,
+        segment: Segment,
+        from: Source,
+        tag: Tag,
+    ) -> Result<Status> {
         let (from, tag) = self.named(call, self.pattern(from, tag))?;
         let status = self.engine().recv(self.core(), from, tag, segment);
         self.named(call, status.and_then(fate))
     }
 
-    fn receive_any_length<T: Equivalence + Default>(&self, from: Source, tag: Tag) -> Checked<(Vec<T>, Status)> {
+    fn receive_any_length<T: Equivalence + Default>(
+        &self,
+        from: Source,
+        tag: Tag,
+    ) -> Checked<(Vec<T>, Status)> {
         let (from, tag) = self.pattern(from, tag)?;
         let held = self.engine().mprobe(self.core(), from, tag)?;
         let bytes = held.as_ref().map_or(0, |held| held.envelope.len);
@@ -270,7 +281,9 @@ impl Communicator<'_> {
         let id = self.engine().imrecv(held, incoming(&mut buffer))?;
         let status = self.engine().wait(id)?;
         if room.is_err() {
-            return Err(Cause::NoMemory(format!("a message of {bytes} bytes needs more memory than there is")));
+            return Err(Cause::NoMemory(format!(
+                "a message of {bytes} bytes needs more memory than there is"
+            )));
         }
         let status = fate(status)?;
         if !bytes.is_multiple_of(size) {

@@ -249,7 +249,11 @@ impl<'scope, 'env> Scope<'scope, 'env> {
     }
 
     /// The request for an operation, which must have been started on buffers lent for `'scope`.
-    pub(crate) fn started(&'scope self, call: &'static str, id: Checked<RequestId>) -> Result<Request<'scope>> {
+    pub(crate) fn started(
+        &'scope self,
+        call: &'static str,
+        id: Checked<RequestId>,
+    ) -> Result<Request<'scope>> {
         let id = self.pending.communicator.named(call, id)?;
         Ok(Request { call, pending: self.pending, place: self.pending.add(call, id), done: None })
     }

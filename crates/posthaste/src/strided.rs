@@ -226,7 +226,8 @@ struct Place {
 impl Place {
     fn new<T: Equivalence>(base: UserBuf, steps: Steps) -> Checked<Self> {
         // Fits: the element lies in a slice, and slices have at most isize::MAX bytes.
-        let first = if steps.count == 0 { base } else { base.offset((steps.start * size_of::<T>()) as isize) };
+        let first =
+            if steps.count == 0 { base } else { base.offset((steps.start * size_of::<T>()) as isize) };
         let datatype = Datatype::vector(steps.count as i64, 1, steps.stride as i64, &Datatype::of::<T>())?;
         Ok(Self { first, steps, datatype })
     }
@@ -316,7 +317,8 @@ mod tests {
             assert_eq!(Strided::new(&data, start, count, stride).unwrap().len(), count);
         }
         let huge = usize::MAX;
-        for (start, count, stride) in [(0, 11, 1), (10, 1, 1), (1, 4, 3), (0, 2, huge), (huge, 2, 1), (0, huge, 3)]
+        for (start, count, stride) in
+            [(0, 11, 1), (10, 1, 1), (1, 4, 3), (0, 2, huge), (huge, 2, 1), (0, huge, 3)]
         {
             let error = Strided::new(&data, start, count, stride).unwrap_err();
             assert_eq!(error.class(), ErrorClass::Buffer, "{error}");
@@ -331,7 +333,8 @@ mod tests {
             .flat_map(|(start, count)| (1..7).map(move |stride| (start, count, stride)))
             .map(|(start, count, stride)| Steps { start, count, stride })
             .collect();
-        let indices = |steps: &Steps| (0..steps.count).map(|i| steps.start + i * steps.stride).collect::<Vec<_>>();
+        let indices =
+            |steps: &Steps| (0..steps.count).map(|i| steps.start + i * steps.stride).collect::<Vec<_>>();
         for a in &all {
             for b in &all {
                 let common = indices(a).iter().any(|index| indices(b).contains(index));

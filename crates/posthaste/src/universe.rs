@@ -50,7 +50,8 @@ pub fn init() -> Result<Universe> {
 /// ```
 ///
 /// When the thread panics while it holds this value and there are other ranks, they would wait for this one in
-/// vain; the whole job ends instead, with exit code 101.
+/// vain; the whole job ends instead, with exit code 101. (In a program built with `panic = "abort"` no destructor
+/// runs; there the launcher sees the rank die and ends the job.)
 pub struct Universe {
     confined: Confined,
     ended: bool,

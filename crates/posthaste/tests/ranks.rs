@@ -18,21 +18,26 @@ fn programs() -> PathBuf {
     own.ancestors().nth(2).expect("it lies in a folder of the build").to_path_buf()
 }
 
+/// Has cargo build something into the folder of this build.
+fn build(arguments: &[&str]) {
+    let mut build = Command::new(env!("CARGO"));
+    build.arg("build").args(arguments);
+    build.arg("--target-dir").arg(programs().parent().expect("a profile has a parent"));
+    if programs().ends_with("release") {
+        build.arg("--release");
+    }
+    let output = build.output().expect("cargo starts");
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
 fn mpiexec() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(|| {
-        if let Some(path) = std::env::var_os("POSTHASTE_MPIEXEC") {
-            return path.into();
+    BUILT.get_or_init(|| match std::env::var_os("POSTHASTE_MPIEXEC") {
+        Some(path) => path.into(),
+        None => {
+            build(&["-p", "posthaste-launch", "--bin", "mpiexec"]);
+            programs().join("mpiexec")
         }
-        let mut build = Command::new(env!("CARGO"));
-        build.args(["build", "-p", "posthaste-launch", "--bin", "mpiexec"]);
-        build.arg("--target-dir").arg(programs().parent().expect("a profile has a parent"));
-        if programs().ends_with("release") {
-            build.arg("--release");
-        }
-        let output = build.output().expect("cargo starts");
-        assert!(output.status.success(), "mpiexec: {}", String::from_utf8_lossy(&output.stderr));
-        programs().join("mpiexec")
     })
 }
 
@@ -164,7 +169,8 @@ fn everybody_exchanges_with_everybody_in_one_scope() {
                     s.receive(buffer, from, 0)?;
                 }
                 let mut tested = s.send(&mine, 0, 0)?;
-                let sends: Vec<_> = (1..world.size()).map(|to| s.send(&mine, to, 0)).collect::<Result<_>>()?;
+                let sends: Vec<_> =
+                    (1..world.size()).map(|to| s.send(&mine, to, 0)).collect::<Result<_>>()?;
                 for request in sends {
                     request.wait()?;
                 }
@@ -230,8 +236,7 @@ fn columns_travel_between_halos() {
         let left = rank.checked_sub(1);
         let right = Some(rank + 1).filter(|right| *right < size);
         let value = |rank: usize, row: usize, column: usize| (rank * 10_000 + row * 100 + column) as f64;
-        let mut field: Vec<f64> =
-            (0..ROWS * WIDTH).map(|at| value(rank, at / WIDTH, at % WIDTH)).collect();
+        let mut field: Vec<f64> = (0..ROWS * WIDTH).map(|at| value(rank, at / WIDTH, at % WIDTH)).collect();
         let mut parts = Parts::new(&mut field);
         let (first, last) = (parts.read(1, ROWS, WIDTH)?, parts.read(WIDTH - 2, ROWS, WIDTH)?);
         let (from_left, from_right) = (parts.write(0, ROWS, WIDTH)?, parts.write(WIDTH - 1, ROWS, WIDTH)?);
@@ -326,6 +331,43 @@ fn collectives_on_seven_ranks() {
 }
 
 #[test]
+fn communicators_keep_their_messages_apart() {
+    on_ranks(6, "communicators_keep_their_messages_apart", |world| {
+        let (rank, size) = (world.rank(), world.size());
+        let own = world.dup()?;
+        assert_eq!((own.rank(), own.size()), (rank, size));
+        // The same envelope on both; the duplicate's message is received first.
+        let (right, left) = ((rank + 1) % size, (rank + size - 1) % size);
+        world.send_one(10 * rank, right, 3)?;
+        own.send_one(10 * rank + 1, right, 3)?;
+        assert_eq!(own.receive_one::<usize>(ANY, ANY)?.0, 10 * left + 1);
+        assert_eq!(world.receive_one::<usize>(ANY, ANY)?.0, 10 * left);
+
+        // Even and odd ranks in reverse order; rank 5 stays out.
+        let color = (rank != 5).then_some(rank % 2);
+        let half = world.split(color, -(rank as i32))?;
+        let Some(half) = half else {
+            assert_eq!(rank, 5);
+            return world.barrier();
+        };
+        assert_eq!(half.size(), if rank % 2 == 0 { 3 } else { 2 });
+        let mut members = vec![0; half.size()];
+        half.all_gather(&[rank], &mut members)?;
+        assert_eq!(members, if rank % 2 == 0 { vec![4, 2, 0] } else { vec![3, 1] });
+        assert_eq!(half.all_reduce_one(rank, Operation::Sum)?, members.iter().sum());
+        half.send_one(rank, half.size() - 1 - half.rank(), 0)?;
+        let (got, status) = half.receive_one::<usize>(ANY, 0)?;
+        assert_eq!(got, members[status.source()]);
+
+        // Of the halves again, down to single ranks.
+        let alone = half.split(Some(half.rank()), 0)?.unwrap();
+        assert_eq!((alone.rank(), alone.size()), (0, 1));
+        alone.barrier()?;
+        world.barrier()
+    });
+}
+
+#[test]
 fn wrong_arguments_are_told_and_change_nothing() {
     on_ranks(2, "wrong_arguments_are_told_and_change_nothing", |world| {
         let class = |result: Result<()>| result.unwrap_err().class();
@@ -334,6 +376,7 @@ fn wrong_arguments_are_told_and_change_nothing() {
         assert_eq!(class(world.send(&[1], 1, -1)), ErrorClass::Tag);
         assert_eq!(class(world.receive(&mut [1], 0, -2).map(|_| ())), ErrorClass::Tag);
         assert_eq!(class(world.receive(&mut [1], 2, 0).map(|_| ())), ErrorClass::Rank);
+        assert_eq!(class(world.split(Some(1 << 31), 0).map(|_| ())), ErrorClass::Arg);
         assert!(world.probe_now(ANY, ANY)?.is_none());
         // From and to nobody.
         let mut buffer = [3];
@@ -365,6 +408,7 @@ fn a_panic_ends_the_whole_job() {
 
 #[test]
 fn the_examples_do_what_they_say() {
+    build(&["-p", "posthaste", "--examples"]);
     let mut hello: Vec<String> = example("hello", 3).lines().map(String::from).collect();
     hello.sort();
     assert_eq!(hello, (0..3).map(|rank| format!("hello from rank {rank} of 3")).collect::<Vec<_>>());

@@ -9,6 +9,7 @@
 //! What must stay true: operands are combined in the order of ranks, whichever algorithm is taken, so operations
 //! need not be commutative, and every rank of an allreduce gets the same bits.
 
+mod agree;
 mod allgather;
 mod alltoall;
 mod barrier;
@@ -24,6 +25,7 @@ mod team;
 mod tests;
 mod tree;
 
+pub use agree::{share, tell, tell_group, tell_some};
 pub use allgather::{allgather, allgatherv};
 pub use alltoall::{TypedBlocks, alltoall, alltoallv, alltoallw};
 pub use barrier::barrier;

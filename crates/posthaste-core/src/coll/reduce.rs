@@ -54,10 +54,12 @@ pub fn reduce(
             let n = draft.n();
             let place = |rank| (split(count, rank, n), split(count, rank + 1, n) - split(count, rank, n));
             let (first, mine) = place(draft.me());
-            let result = if is_root { Operand { buf: recv, ..own }.at(first) } else { own.at(first) };
             // Elsewhere than at the root, what is sent to the root lies in a temporary.
-            let result = if is_root { result } else { draft.temporary(1, mine, datatype).get(0).buf };
-            combine_block(&mut draft, own, place, result);
+            let result = match is_root {
+                true => Operand { buf: recv, ..own }.at(first),
+                false => draft.temporary(1, mine, datatype).get(0).buf,
+            };
+            combine_block(&mut draft, own, place, result, send.is_none());
             draft.fence();
             if is_root {
                 for rank in (0..n).filter(|rank| *rank != root) {
@@ -104,7 +106,7 @@ pub fn allreduce(
             let place = |rank| (split(count, rank, n), split(count, rank + 1, n) - split(count, rank, n));
             let me = draft.me();
             let (first, mine) = place(me);
-            combine_block(&mut draft, own, place, result.at(first));
+            combine_block(&mut draft, own, place, result.at(first), send.is_none());
             draft.fence();
             for distance in 1..n {
                 let (to, from) = ((me + distance) % n, (me + n - distance) % n);
@@ -174,7 +176,7 @@ fn scattered(
     let mut draft = Draft::new(team, name, 3 * team.size() as usize);
     draft.reduce_with(op, datatype)?;
     let own = Operand { buf: send.unwrap_or(recv), count: all, datatype };
-    combine_block(&mut draft, own, place, recv);
+    combine_block(&mut draft, own, place, recv, send.is_none());
     Ok(draft.done())
 }
 
@@ -288,13 +290,14 @@ impl<'d> Value<'d> {
     }
 }
 
-/// Everybody sends each other member its block of `own` and combines the blocks that come into `result`, which may
-/// be part of `own`. `place` gives first element and length of each rank's block.
+/// Everybody sends each other member its block of `own` and combines the blocks that come into `result`, which is
+/// part of `own` if `in_place`. `place` gives first element and length of each rank's block.
 fn combine_block(
     draft: &mut Draft<'_>,
     own: Operand<'_>,
     place: impl Fn(u32) -> (u64, u64),
     result: UserBuf,
+    in_place: bool,
 ) {
     let (me, n) = (draft.me(), draft.n());
     let (first, count) = place(me);
@@ -304,10 +307,9 @@ fn combine_block(
         return copy_unless_same(draft, mine, result);
     }
     let last = n - 1;
-    // The result must not be touched while the operand lies there: in place, a block starts with the operand
-    // itself only at the member with the highest rank.
-    let mine_is_result = mine.buf == result.buf;
-    let overlaps = is_within(result.buf, &own) && !(mine_is_result && me == last);
+    // In place, the result's memory is still an operand, or on its way to somebody, until everything has arrived.
+    // Only the highest rank may begin with its own operand where it lies.
+    let overlaps = in_place && !(mine.buf == result.buf && me == last);
     let temporaries = draft.temporary(u64::from(n - 1) + u64::from(overlaps), count, own.datatype);
     let sum = if overlaps { temporaries.get(u64::from(n - 1)) } else { result };
     let incoming = |rank: u32| if rank == last { sum } else { temporaries.get(u64::from(rank)) };
@@ -325,13 +327,6 @@ fn combine_block(
     let terms: Vec<UserBuf> = (0..last).map(term).collect();
     draft.fold(&terms, sum.buf, count);
     copy_unless_same(draft, sum, result);
-}
-
-/// Whether a result that begins at `buf` may lie in the operand. Users must not pass overlapping buffers except in
-/// place, so looking at the beginning is enough.
-fn is_within(buf: UserBuf, operand: &Operand<'_>) -> bool {
-    let reach = operand.datatype.extent().unsigned_abs().saturating_mul(operand.count) as usize;
-    buf.address().wrapping_sub(operand.buf.address()) < reach.max(1)
 }
 
 fn copy_unless_same(draft: &mut Draft<'_>, from: Operand<'_>, to: Operand<'_>) {

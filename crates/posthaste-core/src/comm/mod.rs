@@ -1,16 +1,24 @@
 //! Communicators: a team with everything a user may hang on it (MPI-5.0 §7.2, §7.4).
 //!
-//! Called by the doors and by `world`; calls `coll` (which sees the [`Team`] only), `group`.
+//! Called by the doors and by `world`; calls `coll` (which sees the [`Team`] only), `group`. `create`: how new ones
+//! are made; `details`: what users hang on them.
 //!
 //! What must stay true: turning a rank of the world into a peer is one comparison.
+
+mod create;
+mod details;
 
 use std::ops::Deref;
 use std::sync::Arc;
 
 use crate::coll::Team;
 use crate::error::{Error, ErrorClass, Result};
-use crate::group::Group;
+use crate::group::{Comparison, Group};
 use crate::ids::{ContextId, PROC_NULL, Peer};
+use details::{Details, Inherited};
+
+pub use create::Creation;
+pub use details::{Handler, MAX_NAME};
 
 /// A communicator.
 #[derive(Debug)]
@@ -20,6 +28,7 @@ pub struct Comm {
     remote: Option<Arc<Group>>,
     /// How many ranks a message may go to are the peers of the same number, starting at 0.
     identity: u32,
+    details: Details,
 }
 
 impl Deref for Comm {
@@ -34,18 +43,20 @@ impl Deref for Comm {
 impl Comm {
     /// `MPI_COMM_WORLD`.
     pub fn world(rank: u32, size: u32) -> Self {
-        Self::new(Team::new(ContextId::WORLD, Arc::new(Group::range(0, size)), rank, false), None)
+        let team = Team::new(ContextId::WORLD, Arc::new(Group::range(0, size)), rank, false);
+        Self::new(team, None, "MPI_COMM_WORLD", Inherited::default())
     }
 
     /// `MPI_COMM_SELF`.
     pub fn own(me: Peer) -> Self {
-        Self::new(Team::new(ContextId::SELF, Arc::new(Group::range(me.0, 1)), 0, false), None)
+        let team = Team::new(ContextId::SELF, Arc::new(Group::range(me.0, 1)), 0, false);
+        Self::new(team, None, "MPI_COMM_SELF", Inherited::default())
     }
 
-    fn new(team: Team, remote: Option<Arc<Group>>) -> Self {
+    fn new(team: Team, remote: Option<Arc<Group>>, name: &str, inherited: Inherited) -> Self {
         let target = remote.as_ref().unwrap_or(team.group());
         let identity = if target.is_identity() { target.size() } else { 0 };
-        Self { team, remote, identity }
+        Self { team, remote, identity, details: Details::new(name, inherited) }
     }
 
     /// Says whether the members share CPUs; every member must say the same.
@@ -56,6 +67,24 @@ impl Comm {
     /// The other side of an intercommunicator.
     pub fn remote(&self) -> Option<&Arc<Group>> {
         self.remote.as_ref()
+    }
+
+    /// How alike two communicators are (MPI-5.0 §7.4.1).
+    pub fn compare(&self, other: &Self) -> Comparison {
+        if self.context() == other.context() {
+            return Comparison::Ident;
+        }
+        let local = self.group().compare(other.group());
+        let remote = match (&self.remote, &other.remote) {
+            (None, None) => Comparison::Ident,
+            (Some(own), Some(other)) => own.compare(other),
+            _ => Comparison::Unequal,
+        };
+        match (local, remote) {
+            (Comparison::Ident, Comparison::Ident) => Comparison::Congruent,
+            (Comparison::Unequal, _) | (_, Comparison::Unequal) => Comparison::Unequal,
+            _ => Comparison::Similar,
+        }
     }
 
     /// The process a message goes to; `None` for `MPI_PROC_NULL`.

@@ -29,6 +29,8 @@ const SWEEP: u32 = 1 << 15;
 const GET_PIECE: u64 = 4 << 20;
 /// Runs of user memory filled by one direct copy.
 const GET_RUNS: usize = 1024;
+/// Most ranks of which each may keep a copy buffer at each other.
+const KEEPERS: usize = 5;
 
 /// The method.
 #[derive(Debug)]
@@ -45,6 +47,8 @@ pub struct Shm {
     /// Rings that had something since the last sweep.
     lively: [u64; ACTIVE_WORDS],
     sweep: u32,
+    /// The copy buffer kept for the next message, by receiver.
+    kept: Vec<Kept>,
     filling: Vec<Filling>,
     draining: Vec<Draining>,
     gets: VecDeque<Get>,
@@ -57,11 +61,27 @@ pub struct Shm {
     pub(super) landing: Landing,
 }
 
+/// The copy buffer that this process keeps at a receiver.
+#[derive(Debug)]
+enum Kept {
+    /// None, and none may be kept: there are more ranks than buffers.
+    Never,
+    /// None so far.
+    NotYet,
+    /// A message is being copied through it.
+    InUse,
+    /// It waits for the next message.
+    Idle(Filler),
+}
+
 #[derive(Debug)]
 struct Filling {
     to: usize,
     filler: Filler,
+    kept: bool,
     segment: Segment,
+    /// Bytes of the next piece, at most.
+    piece: usize,
     sender: RequestId,
 }
 
@@ -69,6 +89,7 @@ struct Filling {
 struct Draining {
     from: usize,
     drainer: Drainer,
+    kept: bool,
     segment: Segment,
     len: u64,
     receiver: RequestId,
@@ -103,6 +124,8 @@ impl Shm {
             gets: VecDeque::new(),
             puts: VecDeque::new(),
             runs: Vec::new(),
+            // With few ranks each can keep a buffer at each receiver and some are left for messages in between.
+            kept: (0..ranks).map(|_| if ranks <= KEEPERS { Kept::NotYet } else { Kept::Never }).collect(),
             reachable: vec![None; ranks],
             crowded,
             chunk: config.stream_chunk,
@@ -144,20 +167,39 @@ impl Shm {
     }
 
     pub(super) fn offer_stream(&mut self, to: usize, sender: RequestId, segment: &Segment) -> Option<Offer> {
-        let mut filling = Filling { to, filler: pool::claim(&self.node, to, 0)?, segment: segment.clone(), sender };
-        let offer = Offer::Stream { buffer: filling.filler.index() as u32 };
+        let (filler, kept) = self.copy_buffer(to)?;
+        let mut filling = Filling { to, filler, kept, segment: segment.clone(), piece: self.chunk, sender };
+        let offer = Offer::Stream { buffer: filling.filler.index() as u32, kept };
         // The first piece is there before the receiver hears of the message.
         filling.pump(1, self.chunk);
         self.filling.push(filling);
         Some(offer)
     }
 
+    /// A drained copy buffer of receiver `to`: the one we keep there, or a free one. A message that nobody has
+    /// matched yet may sit in the kept one for long, and later messages must not wait behind it.
+    fn copy_buffer(&mut self, to: usize) -> Option<(Filler, bool)> {
+        match &mut self.kept[to] {
+            Kept::Idle(filler) if !filler.is_drained() => {}
+            Kept::Never | Kept::InUse => {}
+            kept @ (Kept::Idle(_) | Kept::NotYet) => {
+                let filler = match std::mem::replace(kept, Kept::NotYet) {
+                    Kept::Idle(filler) => filler,
+                    _ => pool::claim(&self.node, to, 0)?,
+                };
+                *kept = Kept::InUse;
+                return Some((filler, true));
+            }
+        }
+        Some((pool::claim(&self.node, to, 0)?, false))
+    }
+
     pub(super) fn get(&mut self, from: usize, get: Get) {
-        let Offer::Stream { buffer } = get.offer else { return self.gets.push_back(get) };
+        let Offer::Stream { buffer, kept } = get.offer else { return self.gets.push_back(get) };
         match pool::attach(&self.node, self.me, buffer as usize) {
             Some(drainer) => {
                 let Get { segment, len, receiver, .. } = get;
-                self.draining.push(Draining { from, drainer, segment, len, receiver });
+                self.draining.push(Draining { from, drainer, kept, segment, len, receiver });
             }
             None => self.gets.push_back(get), // a buffer that does not exist: refused in `poll`
         }
@@ -282,20 +324,25 @@ impl Shm {
     fn copy_streams(&mut self, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
         let mut busy = false;
         let (chunk, doorbell) = (self.chunk, &self.doorbell);
-        self.filling.retain_mut(|filling| {
+        let mut at = 0;
+        while let Some(filling) = self.filling.get_mut(at) {
             if filling.pump(8, chunk) {
                 busy = true;
                 doorbell.ring(filling.to);
             }
             if filling.segment.remaining() > 0 {
-                return true;
+                at += 1;
+                continue;
             }
-            on(Event::Sent(filling.sender), counts);
-            false
-        });
+            let Filling { to, filler, kept, sender, .. } = self.filling.remove(at);
+            if kept {
+                self.kept[to] = Kept::Idle(filler);
+            }
+            on(Event::Sent(sender), counts);
+        }
         let mut at = 0;
         while let Some(draining) = self.draining.get_mut(at) {
-            if draining.pump(chunk) {
+            if draining.pump() {
                 busy = true;
                 doorbell.ring(draining.from);
             }
@@ -303,8 +350,8 @@ impl Shm {
                 at += 1;
                 continue;
             }
-            let Draining { drainer, receiver, .. } = self.draining.remove(at);
-            drainer.give_back();
+            let Draining { drainer, kept, receiver, .. } = self.draining.remove(at);
+            if kept { drainer.finish() } else { drainer.give_back() }
             on(Event::Landed(receiver), counts);
         }
         busy
@@ -370,17 +417,23 @@ fn get_piece(pid: u32, address: u64, get: &mut Get, runs: &mut Vec<(usize, usize
 }
 
 impl Filling {
-    /// Copies in up to `chunks` chunks; whether anything was copied.
-    fn pump(&mut self, chunks: usize, chunk: usize) -> bool {
+    /// Copies in up to `turns` pieces; whether anything was copied.
+    ///
+    /// Pieces grow from `chunk` and shrink towards the end: each costs the crossing of a cache line, but while the
+    /// first is copied in nobody copies out, and while the last is copied out nobody copies in.
+    fn pump(&mut self, turns: usize, chunk: usize) -> bool {
         let mut busy = false;
-        for _ in 0..chunks {
-            if self.segment.remaining() == 0 {
+        for _ in 0..turns {
+            let left = self.segment.remaining();
+            if left == 0 {
                 break;
             }
+            let piece = self.piece.min((left / 2).max(chunk as u64) as usize);
             let segment = &mut self.segment;
-            if self.filler.fill(chunk, |sink| segment.pack(sink)).is_none() {
+            if self.filler.fill(piece, |sink| segment.pack(sink)).is_none() {
                 break;
             }
+            self.piece = (self.piece * 2).min(4 * chunk);
             busy = true;
         }
         busy
@@ -389,10 +442,10 @@ impl Filling {
 
 impl Draining {
     /// Copies out what is there; whether anything was.
-    fn pump(&mut self, chunk: usize) -> bool {
+    fn pump(&mut self) -> bool {
         let mut busy = false;
         while self.drainer.drained() < self.len {
-            let left = (self.len - self.drainer.drained()).min(chunk as u64) as usize;
+            let left = (self.len - self.drainer.drained()).min(usize::MAX as u64) as usize;
             let segment = &mut self.segment;
             // What does not fit into the receive buffer is drained and dropped (MPI-5.0 §3.2.4).
             if self.drainer.drain(left, |source| { segment.unpack(source); }).is_none() {

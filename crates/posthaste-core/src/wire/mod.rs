@@ -112,6 +112,8 @@ pub enum Offer {
     Stream {
         /// Number of the receiver's copy buffer.
         buffer: u32,
+        /// The sender keeps the buffer for its next message; otherwise the receiver gives it back.
+        kept: bool,
     },
     /// The message lies in one piece at this address of the sender.
     Memory {
@@ -242,7 +244,7 @@ impl Emit {
     pub fn request_to_send(envelope: &Envelope, sender: RequestId, offer: Offer) -> Self {
         let (kind, buffer, address) = match offer {
             Offer::Nothing => (0, 0, 0),
-            Offer::Stream { buffer } => (1, buffer, 0),
+            Offer::Stream { buffer, kept } => (1, buffer, u64::from(kept)),
             Offer::Memory { address } => (2, 0, address),
         };
         let body = AskBody {
@@ -332,7 +334,7 @@ impl<'a> Packet<'a> {
                 let (body, _) = front::<AskBody>(payload)?;
                 let offer = match body.offer.get() {
                     0 => Offer::Nothing,
-                    1 => Offer::Stream { buffer: body.buffer.get() },
+                    1 => Offer::Stream { buffer: body.buffer.get(), kept: body.address.get() != 0 },
                     2 => Offer::Memory { address: body.address.get() },
                     _ => return Err(Malformed),
                 };
@@ -419,8 +421,8 @@ mod tests {
                 "eager (context 7696581394432, source 3, tag -5, 4 bytes, synchronous)",
             ),
             (
-                Emit::request_to_send(&envelope(), id, Offer::Stream { buffer: 3 }),
-                "request-to-send #9.4 (context 7696581394432, source 3, tag -5, 4 bytes) offer Stream { buffer: 3 }",
+                Emit::request_to_send(&envelope(), id, Offer::Stream { buffer: 3, kept: true }),
+                "request-to-send #9.4 (context 7696581394432, source 3, tag -5, 4 bytes) offer Stream { buffer: 3, kept: true }",
             ),
             (Emit::ok_to_send(id, other), "ok-to-send #9.4 into #1.2"),
             (Emit::data(id, 1 << 40), "data for #9.4 at 1099511627776, 4 bytes"),

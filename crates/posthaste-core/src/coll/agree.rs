@@ -1,0 +1,63 @@
+//! The exchanges by which members agree on something small, such as the context of a new communicator.
+//!
+//! Called by `comm`; writes schedules. The caller reads the outcome once the schedule is over.
+
+use std::sync::Arc;
+
+use crate::buffer::OwnedBuf;
+use crate::coll::plan::{Draft, Operand};
+use crate::coll::{Schedule, Team, allgather, bcast, choose, tree};
+use crate::datatype::{Datatype, Segment};
+
+/// Everybody gets the bytes of rank 0.
+pub fn tell(team: &Team, name: &'static str, outcome: Arc<OwnedBuf>) -> Schedule {
+    let mut draft = Draft::new(team, name, 4);
+    let all = Segment::contiguous(outcome.user_buf(), outcome.len() as u64);
+    bcast::by_tree(&mut draft, &all, 0, choose::moving_radix());
+    draft.keep(outcome);
+    draft.done()
+}
+
+/// Everybody gets everybody's bytes: the outcome has a block of the same length for each rank, and the own one is
+/// filled in.
+pub fn share(team: &Team, name: &'static str, outcome: Arc<OwnedBuf>) -> Schedule {
+    let mut draft = Draft::new(team, name, 12);
+    let block = (outcome.len() / team.size().max(1) as usize) as u64;
+    allgather::into(&mut draft, None, Operand::new(outcome.user_buf(), block, &Datatype::byte()));
+    draft.keep(outcome);
+    draft.done()
+}
+
+/// The members with the given ranks get the bytes of the first of them. Every member of the team takes part; a
+/// rank that is not in the list has nothing to do.
+pub fn tell_some(team: &Team, name: &'static str, members: &[u32], outcome: Arc<OwnedBuf>) -> Schedule {
+    tell_members(Draft::new(team, name, 4), members, outcome)
+}
+
+/// As [`tell_some`], but only the members in the list take part; a tag tells such exchanges apart.
+pub fn tell_group(
+    team: &Team,
+    name: &'static str,
+    members: &[u32],
+    tag: i32,
+    outcome: Arc<OwnedBuf>,
+) -> Schedule {
+    tell_members(Draft::with_tag(team, name, 4, Team::group_tag(tag)), members, outcome)
+}
+
+fn tell_members(mut draft: Draft<'_>, members: &[u32], outcome: Arc<OwnedBuf>) -> Schedule {
+    let me = draft.me();
+    let all = || Segment::contiguous(outcome.user_buf(), outcome.len() as u64);
+    if let Some(place) = members.iter().position(|member| *member == me) {
+        let node = tree::place(place as u32, members.len() as u32, choose::moving_radix());
+        if let Some(parent) = node.parent {
+            draft.receive(members[parent as usize], all());
+        }
+        draft.fence();
+        for (child, _) in node.children.iter().rev() {
+            draft.send(members[*child as usize], all());
+        }
+    }
+    draft.keep(outcome);
+    draft.done()
+}

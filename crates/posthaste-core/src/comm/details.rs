@@ -1,0 +1,85 @@
+//! What users hang on a communicator: name, hints, attributes, error handler (MPI-5.0 §7.4.4, §7.7, §7.8, §9.3).
+//!
+//! Held by [`Comm`](super::Comm); calls `info` and `attribute`.
+
+use std::any::Any;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::attribute::Attributes;
+use crate::comm::Comm;
+use crate::info::Info;
+
+/// Longest name, in bytes: `MPI_MAX_OBJECT_NAME` of the standard ABI counts the final zero too.
+pub const MAX_NAME: usize = 127;
+
+/// An error handler of the door that set it; the engine only hands it on.
+pub type Handler = Arc<dyn Any + Send + Sync>;
+
+/// What a new communicator takes over from the one it was made from.
+#[derive(Clone, Default)]
+pub(super) struct Inherited {
+    handler: Option<Handler>,
+}
+
+impl fmt::Debug for Inherited {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Inherited").field("handler", &self.handler.is_some()).finish()
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Details {
+    name: Mutex<String>,
+    info: Info,
+    attributes: Attributes,
+    inherited: Mutex<Inherited>,
+}
+
+impl Details {
+    pub(super) fn new(name: &str, inherited: Inherited) -> Self {
+        Self {
+            name: Mutex::new(name.to_owned()),
+            info: Info::new(),
+            attributes: Attributes::default(),
+            inherited: Mutex::new(inherited),
+        }
+    }
+}
+
+impl Comm {
+    /// The name.
+    pub fn name(&self) -> String {
+        self.details.name.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Names it; of a name that is too long the beginning is kept (MPI-5.0 §7.8).
+    pub fn set_name(&self, name: &str) {
+        let end = name.floor_char_boundary(MAX_NAME);
+        *self.details.name.lock().unwrap_or_else(PoisonError::into_inner) = name[..end].to_owned();
+    }
+
+    /// The hints.
+    pub fn info(&self) -> &Info {
+        &self.details.info
+    }
+
+    /// The attributes.
+    pub fn attributes(&self) -> &Attributes {
+        &self.details.attributes
+    }
+
+    /// The error handler, if one was set here or on the communicator this one was made from.
+    pub fn handler(&self) -> Option<Handler> {
+        self.details.inherited.lock().unwrap_or_else(PoisonError::into_inner).handler.clone()
+    }
+
+    /// Sets the error handler.
+    pub fn set_handler(&self, handler: Option<Handler>) {
+        self.details.inherited.lock().unwrap_or_else(PoisonError::into_inner).handler = handler;
+    }
+
+    pub(super) fn inherited(&self) -> Inherited {
+        self.details.inherited.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
