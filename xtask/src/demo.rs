@@ -112,8 +112,13 @@ fn compile_c(project: &Project, mpi: &Mpi, program: &Path) -> Fallible {
 }
 
 fn build_rust(project: &Project) -> Fallible<PathBuf> {
-    project.cargo(&["build", "--release", "--quiet", "-p", "posthaste", "--example", "heat"]).succeed()?;
-    Ok(project.target.join("release/examples/heat"))
+    let program = project.target.join("release/examples/heat");
+    if !(project.as_staged && program.exists()) {
+        project
+            .cargo(&["build", "--release", "--quiet", "-p", "posthaste", "--example", "heat"])
+            .succeed()?;
+    }
+    Ok(program)
 }
 
 fn heat(mpi: &Mpi, program: &Path, ranks: usize, size: &Size, out: &Path) -> Fallible<Run> {

@@ -30,7 +30,9 @@ pub(crate) fn run(project: &Project, only: &[String]) -> Fallible<bool> {
     let mut tally = Tally::default();
     let start = Instant::now();
     if wanted("fmt") {
-        tally.test("cargo fmt --check", || project.cargo(&["fmt", "--all", "--check"]).succeed().map(drop));
+        tally.test("cargo fmt --check", || {
+            project.cargo(&["fmt", "--all", "--", "--check", "-l"]).succeed().map(drop)
+        });
     }
     if wanted("arrows") {
         tally.test("arrows between crates and rooms", || arrows::run(project));

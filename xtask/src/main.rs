@@ -34,6 +34,9 @@ use crate::{
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "Builds, shows, tests, measures and installs posthaste")]
 struct Arguments {
+    /// Use the staged installation as it is, without building
+    #[arg(long, global = true)]
+    as_staged: bool,
     #[command(subcommand)]
     command: Command,
 }
@@ -80,7 +83,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    match run(Arguments::parse().command) {
+    match run(Arguments::parse()) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(complaint) => {
@@ -91,9 +94,9 @@ fn main() -> ExitCode {
 }
 
 /// `Ok(false)`: the command ran and found something wrong, and has said so.
-fn run(command: Command) -> Fallible<bool> {
-    let project = Project::find();
-    match command {
+fn run(arguments: Arguments) -> Fallible<bool> {
+    let project = Project { as_staged: arguments.as_staged, ..Project::find() };
+    match arguments.command {
         Command::Demo { short } => {
             let length = if short { demo::Length::Short } else { demo::Length::Full };
             demo::run(&project, &length).map(|()| true)

@@ -21,6 +21,8 @@ pub(crate) struct Project {
     pub(crate) target: PathBuf,
     /// The installation that tests, demo and bench use.
     pub(crate) stage: PathBuf,
+    /// Use what is staged as it is, without building.
+    pub(crate) as_staged: bool,
 }
 
 impl Project {
@@ -33,13 +35,13 @@ impl Project {
             _ => root.join("target"),
         };
         let stage = target.join("stage");
-        Self { root, target, stage }
+        Self { root, target, stage, as_staged: false }
     }
 
     /// `cargo` with these arguments, in the root of the repository.
     pub(crate) fn cargo(&self, arguments: &[&str]) -> Job {
         let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        Job::new(cargo).args(arguments).dir(&self.root).limit(1500)
+        Job::new(cargo).args(arguments).dir(&self.root).env("CARGO_TERM_COLOR", "never").limit(1500)
     }
 
     /// A folder under the target folder, made when missing.

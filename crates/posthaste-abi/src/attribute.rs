@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use posthaste_core::attribute::{Attributes, Copy, Delete, Keyval, Keyvals, Kind, Refused, Value};
 use posthaste_core::error::{Error, ErrorClass, Result};
@@ -109,7 +109,7 @@ mpi_fn! {
     fn MPI_Type_set_attr / PMPI_Type_set_attr(datatype: MPI_Datatype, type_keyval: c_int,
         attribute_val: *mut c_void) raises Site::Process => {
         datatype::find("datatype", datatype)?;
-        let keyval = KEYVALS.get(Kind::Type, type_keyval)?;
+        let keyval = key(Kind::Type, type_keyval)?;
         let attributes = type_attributes().entry(datatype.0).or_default().clone();
         attributes.set(datatype.0, &keyval, attribute_val.expose_provenance()).map_err(refused)
     }
@@ -117,7 +117,7 @@ mpi_fn! {
     fn MPI_Type_get_attr / PMPI_Type_get_attr(datatype: MPI_Datatype, type_keyval: c_int,
         attribute_val: *mut c_void, flag: Out<c_int>) raises Site::Process => {
         datatype::find("datatype", datatype)?;
-        let keyval = KEYVALS.get(Kind::Type, type_keyval)?;
+        let keyval = key(Kind::Type, type_keyval)?;
         let attributes = type_attributes().get(&datatype.0).cloned();
         give(attributes.and_then(|attributes| attributes.get(&keyval)), attribute_val, flag)
     }
@@ -125,7 +125,7 @@ mpi_fn! {
     fn MPI_Type_delete_attr / PMPI_Type_delete_attr(datatype: MPI_Datatype, type_keyval: c_int)
         raises Site::Process => {
         datatype::find("datatype", datatype)?;
-        let keyval = KEYVALS.get(Kind::Type, type_keyval)?;
+        let keyval = key(Kind::Type, type_keyval)?;
         let attributes = type_attributes().get(&datatype.0).cloned();
         let gone = attributes.map_or(Ok(false), |found| found.delete(datatype.0, &keyval).map_err(refused))?;
         if gone { Ok(()) } else { Err(not_set(type_keyval)) }
@@ -146,6 +146,18 @@ unsupported! {
 
 /// All keys of the program.
 static KEYVALS: Keyvals = Keyvals::new();
+
+/// Keys that were freed while values stood under them; they still name those values (MPI-5.0 §7.7.2).
+static FREED: Mutex<Vec<Weak<Keyval>>> = Mutex::new(Vec::new());
+
+/// The key with this number.
+fn key(kind: Kind, number: c_int) -> Result<Arc<Keyval>> {
+    KEYVALS.get(kind, number).or_else(|unknown| {
+        let freed = FREED.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut in_use = freed.iter().filter_map(Weak::upgrade);
+        in_use.find(|key| key.number() == number && key.kind() == kind).ok_or(unknown)
+    })
+}
 
 /// Attributes of datatypes, by handle.
 static TYPE_ATTRIBUTES: Mutex<Option<HashMap<usize, Arc<Attributes>>>> = Mutex::new(None);
@@ -308,7 +320,12 @@ fn create_for_comm(
 }
 
 fn free(kind: Kind, keyval: Out<c_int>) -> Result<()> {
-    KEYVALS.free(kind, keyval.get("keyval")?)?;
+    let number = keyval.get("keyval")?;
+    let freed = KEYVALS.get(kind, number)?;
+    KEYVALS.free(kind, number)?;
+    let mut all = FREED.lock().unwrap_or_else(PoisonError::into_inner);
+    all.retain(|key| key.strong_count() > 0);
+    all.push(Arc::downgrade(&freed));
     keyval.set("keyval", MPI_KEYVAL_INVALID)
 }
 
@@ -318,7 +335,7 @@ fn changeable(number: c_int) -> Result<Arc<Keyval>> {
         let expected = "a key made by the program: predefined attributes cannot be changed";
         return Err(Error::invalid(ErrorClass::Keyval, "comm_keyval", number, expected));
     }
-    KEYVALS.get(Kind::Comm, number)
+    key(Kind::Comm, number)
 }
 
 fn set_on_comm(comm: MPI_Comm, number: c_int, value: *mut c_void) -> Result<()> {
@@ -332,7 +349,7 @@ fn get_on_comm(comm: MPI_Comm, number: c_int, place: *mut c_void, flag: Out<c_in
     if let Some(value) = predefined(number) {
         return give(Some(value), place, flag);
     }
-    let keyval = KEYVALS.get(Kind::Comm, number)?;
+    let keyval = key(Kind::Comm, number)?;
     give(comm.attributes().get(&keyval), place, flag)
 }
 
@@ -358,7 +375,8 @@ fn not_set(number: c_int) -> Error {
 /// The address of the number behind a predefined key (MPI-5.0 §9.1.2); every communicator shows them.
 fn predefined(number: c_int) -> Option<Value> {
     static TAGS: AtomicI32 = AtomicI32::new(TAG_UB);
-    static GLOBAL_CLOCK: AtomicI32 = AtomicI32::new(0);
+    // All ranks are on one host and read its clock.
+    static GLOBAL_CLOCK: AtomicI32 = AtomicI32::new(1);
     static NO_HOST: AtomicI32 = AtomicI32::new(MPI_PROC_NULL);
     static ANYBODY: AtomicI32 = AtomicI32::new(MPI_ANY_SOURCE);
     static PROGRAM: AtomicI32 = AtomicI32::new(0);

@@ -9,11 +9,11 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use posthaste_core::error::{Error, Result};
+use posthaste_core::error::{Error, ErrorClass, Result};
 use posthaste_core::ids::RequestId;
 use posthaste_core::progress::Lane;
 use posthaste_core::pt2pt::recv;
-use posthaste_core::request::{Status, Table, complete, table};
+use posthaste_core::request::{Request, State, Status, Table, complete, table};
 
 use crate::call::{Located, Outcome};
 use crate::constants::MPI_REQUEST_NULL;
@@ -27,11 +27,31 @@ use crate::types::{MPI_Comm, MPI_Request, MPI_Status};
 static NOTES: [AtomicU32; table::MOST] = [const { AtomicU32::new(0) }; table::MOST];
 /// The mark: something runs at the end of the request.
 const SPECIAL: u32 = 1 << 31;
+/// A further mark: others in the table stand behind the request, and tell whether it is over.
+const DRIVEN: u32 = 1 << 30;
+const MARKS: u32 = SPECIAL | DRIVEN;
 
 /// What runs at the end of a request.
 pub(crate) trait AtEnd: Send + Sync {
     /// The request was completed by a wait or test; the status may be changed.
-    fn completed(&self, status: &mut MPI_Status) -> Result<()>;
+    fn completed(&self, _status: &mut MPI_Status) -> Result<()> {
+        Ok(())
+    }
+    /// Starts a persistent request.
+    fn start(&self) -> Outcome {
+        let got = "a request that is not persistent";
+        Err(Error::invalid(ErrorClass::Request, "request", got, "a persistent request").into())
+    }
+    /// How the requests behind a driven one stand.
+    fn stands(&self, _lane: &Lane) -> Stand {
+        Stand::Inactive
+    }
+    /// A driven request was over and is completed: the requests behind it go.
+    fn clear(&self, _lane: &mut Lane) {}
+    /// Whether the request stays, inactive, when it was completed (persistent requests).
+    fn stays(&self) -> bool {
+        false
+    }
     /// Somebody looks at the status of the request, which goes on.
     fn looked_at(&self, _status: &mut MPI_Status) -> Result<()> {
         Ok(())
@@ -40,10 +60,20 @@ pub(crate) trait AtEnd: Send + Sync {
     fn cancel(&self, _complete: bool) -> Result<bool> {
         Ok(false)
     }
-    /// The program lets the request go. Whether that was seen to.
+    /// The program lets the request go. Whether nothing will run at its end.
     fn let_go(&self) -> Result<bool> {
         Ok(false)
     }
+}
+
+/// How a driven request stands.
+pub(crate) enum Stand {
+    /// Not started.
+    Inactive,
+    /// Under way.
+    Active,
+    /// Over, with this status.
+    Over(Status),
 }
 
 type SharedAtEnd = std::sync::Arc<dyn AtEnd>;
@@ -70,11 +100,23 @@ pub(crate) fn give_special(
     request.set("request", MPI_Request(number))
 }
 
-/// A request that was taken out of the table.
+/// Gives a new request that others in the table stand behind to the program.
+pub(crate) fn give_driven(comm: MPI_Comm, at_end: SharedAtEnd, request: Out<MPI_Request>) -> Result<()> {
+    let id = library().world.lane().engine.requests.insert(Request::new(State::Inactive))?;
+    give_special(id, comm, at_end, request)?;
+    NOTES[id.slot as usize % table::MOST].store(comm.0 as u32 | MARKS, Ordering::Relaxed);
+    Ok(())
+}
+
+/// A request that is over and was taken.
 pub(crate) struct Ended {
     handle: MPI_Request,
     note: u32,
     status: Status,
+    /// It stays in the table.
+    pub(crate) stays: bool,
+    /// It was not even active.
+    pub(crate) inactive: bool,
 }
 
 impl Ended {
@@ -101,9 +143,10 @@ impl Ended {
     #[inline(never)]
     fn settle_odd(self) -> (MPI_Status, Outcome) {
         let mut status = MPI_Status::of(&self.status);
-        let site = Site::Comm(MPI_Comm((self.note & !SPECIAL) as usize));
+        let site = Site::Comm(MPI_Comm((self.note & !MARKS) as usize));
         let mut fate = self.status.error.map_or(Ok(()), |error| Err(Located { site, error: *error }));
         if self.note & SPECIAL != 0
+            && !self.stays
             && let Some(at_end) = forget(self.handle)
             && fate.is_ok()
         {
@@ -120,18 +163,54 @@ impl Ended {
 #[inline(always)]
 pub(crate) fn take(lane: &mut Lane, request: MPI_Request) -> Result<Option<Ended>> {
     let id = find(lane, request)?;
+    let note = NOTES[id.slot as usize % table::MOST].load(Ordering::Relaxed);
     match lane.engine.requests.get(id) {
         Some(found) if complete::is_complete(found) => {}
+        _ if note & DRIVEN != 0 => return Ok(take_driven(lane, id, request, note)),
         _ => return Ok(None),
     }
-    let note = NOTES[id.slot as usize % table::MOST].load(Ordering::Relaxed);
     let ended = lane.engine.requests.remove(id);
-    Ok(ended.map(|ended| Ended { handle: request, note, status: ended.status }))
+    Ok(ended.map(|ended| Ended { handle: request, note, status: ended.status, stays: false, inactive: false }))
+}
+
+#[cold]
+#[inline(never)]
+fn take_driven(lane: &mut Lane, id: RequestId, request: MPI_Request, note: u32) -> Option<Ended> {
+    let behind = special(request)?;
+    let (status, inactive) = match behind.stands(lane) {
+        Stand::Active => return None,
+        Stand::Inactive => (Status::EMPTY, true),
+        Stand::Over(status) => {
+            behind.clear(lane);
+            (status, false)
+        }
+    };
+    let stays = behind.stays();
+    if !stays {
+        lane.engine.requests.remove(id);
+    }
+    Some(Ended { handle: request, note, status, stays, inactive })
+}
+
+/// Whether there is anything to wait for: neither null nor inactive.
+#[inline]
+pub(crate) fn is_live(request: MPI_Request) -> bool {
+    request != MPI_REQUEST_NULL
+        && (NOTES[request.0 % table::MOST].load(Ordering::Relaxed) & DRIVEN == 0 || is_active(request))
+}
+
+#[cold]
+fn is_active(request: MPI_Request) -> bool {
+    let lane = library().world.lane();
+    special(request).is_none_or(|behind| !matches!(behind.stands(&lane), Stand::Inactive))
 }
 
 /// Whether a request is over.
 pub(crate) fn has_ended(lane: &Lane, request: MPI_Request) -> Result<bool> {
     let id = find(lane, request)?;
+    if NOTES[id.slot as usize % table::MOST].load(Ordering::Relaxed) & DRIVEN != 0 {
+        return Ok(special(request).is_none_or(|behind| !matches!(behind.stands(lane), Stand::Active)));
+    }
     Ok(lane.engine.requests.get(id).is_some_and(complete::is_complete))
 }
 
@@ -145,6 +224,13 @@ pub(crate) fn look(request: MPI_Request) -> Result<Option<MPI_Status>> {
         let id = find(&lane, request)?;
         match lane.engine.requests.get(id) {
             Some(found) if complete::is_complete(found) => MPI_Status::of(&found.status),
+            _ if NOTES[id.slot as usize % table::MOST].load(Ordering::Relaxed) & DRIVEN != 0 => {
+                match special(request).map(|behind| behind.stands(&lane)) {
+                    Some(Stand::Over(status)) => MPI_Status::of(&status),
+                    Some(Stand::Active) => return Ok(None),
+                    Some(Stand::Inactive) | None => MPI_Status::EMPTY,
+                }
+            }
             _ => return Ok(None),
         }
     };
@@ -161,7 +247,7 @@ pub(crate) fn let_go(request: MPI_Request) -> Result<()> {
     if let Some(at_end) = special(request) {
         drop(lane);
         if at_end.let_go()? {
-            return Ok(());
+            forget(request);
         }
         lane = library().world.lane();
     }

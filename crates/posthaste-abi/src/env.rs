@@ -4,10 +4,8 @@
 //! Called by user programs; each entry turns handles into objects and calls one function of the engine.
 
 use std::ffi::{c_char, c_int, c_void};
-use std::sync::OnceLock;
 use std::sync::atomic::Ordering;
 use std::thread;
-use std::time::Instant;
 
 use posthaste_core::error::{Error, ErrorClass, Result};
 
@@ -115,7 +113,7 @@ mpi_fn! {
     }
     /// MPI-5.0 §9.6
     fn MPI_Wtime / PMPI_Wtime() -> f64 {
-        epoch().elapsed().as_secs_f64()
+        clock::now()
     }
     /// MPI-5.0 §9.6
     fn MPI_Wtick / PMPI_Wtick() -> f64 {
@@ -144,12 +142,6 @@ mpi_fn! {
 /// would apply that library's workarounds.
 const LIBRARY_VERSION: &str =
     concat!("posthaste ", env!("CARGO_PKG_VERSION"), ", an MPI-5.0 library with the standard ABI 1.0");
-
-/// The moment that `MPI_Wtime` counts from: its first call in this process.
-fn epoch() -> Instant {
-    static EPOCH: OnceLock<Instant> = OnceLock::new();
-    *EPOCH.get_or_init(Instant::now)
-}
 
 /// Starts MPI, once in the life of the process.
 fn start(required: c_int) -> Result<c_int> {
@@ -199,5 +191,30 @@ mod heap {
     pub(super) fn free(base: *mut c_void) {
         // SAFETY: the caller's promise: NULL or memory that `allocate` gave and that was not given back yet.
         unsafe { release(base) };
+    }
+}
+
+/// The clock of the host, which all its processes share.
+mod clock {
+    use super::c_int;
+
+    #[repr(C)]
+    struct Moment {
+        seconds: i64,
+        nanoseconds: i64,
+    }
+
+    const MONOTONIC: c_int = 1;
+
+    unsafe extern "C" {
+        fn clock_gettime(clock: c_int, moment: *mut Moment) -> c_int;
+    }
+
+    /// Seconds since the host was started.
+    pub(super) fn now() -> f64 {
+        let mut moment = Moment { seconds: 0, nanoseconds: 0 };
+        // SAFETY: `moment` is laid out like `struct timespec` of 64-bit systems, and the clock always exists.
+        unsafe { clock_gettime(MONOTONIC, &mut moment) };
+        moment.seconds as f64 + moment.nanoseconds as f64 * 1e-9
     }
 }

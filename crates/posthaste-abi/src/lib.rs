@@ -22,6 +22,7 @@ mod grequest;
 mod handle;
 mod library;
 mod memory;
+mod persistent;
 mod pointer;
 mod status;
 pub mod types;

@@ -44,6 +44,8 @@ static STARTED: AtomicBool = AtomicBool::new(false);
 #[inline(always)]
 pub(crate) fn inside() -> Option<&'static Library> {
     // SAFETY: the pointer is null or comes from `Box::leak` in `start`; the Acquire pairs with the Release there.
+    // Other threads may come here: with MPI_THREAD_MULTIPLE the world's lane is locked, and below it the program
+    // promises that calls do not overlap (MPI-5.0 §11.6.2).
     unsafe { LIBRARY.load(Ordering::Acquire).as_ref() }
 }
 
@@ -80,8 +82,7 @@ pub(crate) fn life() -> Life {
 /// Starts the engine with the level of thread support that was asked for, and returns the level provided.
 pub(crate) fn start(required: c_int) -> Result<c_int> {
     let threaded = required >= MPI_THREAD_MULTIPLE;
-    // SAFETY: below MPI_THREAD_MULTIPLE the program promises that calls do not overlap (MPI-5.0 §11.6.2).
-    let world = unsafe { World::init(threaded) }?;
+    let world = World::init(threaded)?;
     failure::WORLD_RANK.store(world.rank() as i32, Ordering::Relaxed);
     let library = Library { world, provided: required, main: thread::current().id() };
     crate::memory::learn_sizes();

@@ -45,12 +45,6 @@ pub struct In<T>(*const T);
 pub struct Out<T>(*mut T);
 
 impl<T: Plain> In<T> {
-    /// The address, for the few arguments of which it has a meaning of its own.
-    #[inline]
-    pub(crate) fn address(&self) -> usize {
-        self.0.addr()
-    }
-
     /// The object.
     #[inline]
     pub(crate) fn get(&self, argument: &'static str) -> Result<T> {
@@ -121,12 +115,6 @@ impl Out<MPI_Status> {
 }
 
 impl<T: Plain> Out<T> {
-    /// Whether the caller passed NULL, which for some arguments means "not wanted".
-    #[inline]
-    pub(crate) fn is_null(&self) -> bool {
-        self.0.is_null()
-    }
-
     /// The object as it is now.
     #[inline]
     pub(crate) fn get(&self, argument: &'static str) -> Result<T> {
@@ -144,15 +132,6 @@ impl<T: Plain> Out<T> {
         Ok(())
     }
 
-    /// Stores a result the caller may have declined by passing NULL.
-    #[inline]
-    pub(crate) fn set_if_wanted(&self, value: T) {
-        if !self.0.is_null() && self.0.is_aligned() {
-            // SAFETY: not NULL and aligned; the caller's promise: it then names an object of this type.
-            unsafe { self.0.write(value) };
-        }
-    }
-
     /// The first `length` objects, to read. An empty array may be NULL.
     #[inline]
     pub(crate) fn slice(&self, argument: &'static str, length: usize) -> Result<&[T]> {
@@ -162,17 +141,6 @@ impl<T: Plain> Out<T> {
         check(self.0, argument)?;
         // SAFETY: not NULL and aligned; the caller's promise: `length` objects that nobody changes meanwhile.
         Ok(unsafe { std::slice::from_raw_parts(self.0, length) })
-    }
-
-    /// The first `length` objects, to write. An empty array may be NULL.
-    #[inline]
-    pub(crate) fn slice_mut(&mut self, argument: &'static str, length: usize) -> Result<&mut [T]> {
-        if length == 0 {
-            return Ok(&mut []);
-        }
-        check(self.0, argument)?;
-        // SAFETY: not NULL and aligned; the caller's promise: `length` objects that only this call uses now.
-        Ok(unsafe { std::slice::from_raw_parts_mut(self.0, length) })
     }
 
     /// The address of place `index` of an array.

@@ -7,6 +7,7 @@
 use std::ffi::{c_int, c_void};
 use std::sync::Mutex;
 
+use posthaste_core::comm::Comm;
 use posthaste_core::datatype::{Segment, copy};
 use posthaste_core::error::{Error, ErrorClass, Result};
 use posthaste_core::ids::{RequestId, TAG_UB};
@@ -15,11 +16,12 @@ use posthaste_core::pt2pt::probe;
 
 use crate::call::{mpi_fn, unsupported};
 use crate::communicator;
-use crate::constants::{MPI_MESSAGE_NO_PROC, MPI_MESSAGE_NULL};
+use crate::constants::{MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, MPI_MESSAGE_NO_PROC, MPI_MESSAGE_NULL};
 use crate::failure::Site;
 use crate::handle::{self, Kind, Table};
 use crate::library::library;
-use crate::memory::{segment, user_buf};
+use crate::memory::{length, segment, user_buf};
+use crate::persistent::{self, Plan};
 use crate::pointer::Out;
 use crate::request;
 use crate::types::{MPI_Comm, MPI_Count, MPI_Datatype, MPI_Message, MPI_Request, MPI_Session, MPI_Status};
@@ -243,10 +245,7 @@ mpi_fn! {
         dest: c_int, sendtag: c_int, source: c_int, recvtag: c_int, comm: MPI_Comm, status: Out<MPI_Status>)
         raises comm => {
         let recv = segment(buf, count.into(), datatype)?;
-        // What is sent leaves from a copy, so that the receive may overwrite the buffer.
-        let mut sent = vec![0u8; recv.len() as usize];
-        let send = Segment::contiguous(user_buf(sent.as_mut_ptr().cast()), recv.len());
-        copy(&mut recv.clone(), &mut send.clone());
+        let (send, _sent) = copied(&recv);
         sendrecv(send, (dest, sendtag), recv, (source, recvtag), comm, status)
     }
     /// MPI-5.0 §3.10
@@ -262,55 +261,107 @@ mpi_fn! {
         dest: c_int, sendtag: c_int, source: c_int, recvtag: c_int, comm: MPI_Comm, status: Out<MPI_Status>)
         raises comm => {
         let recv = segment(buf, count, datatype)?;
-        // What is sent leaves from a copy, so that the receive may overwrite the buffer.
-        let mut sent = vec![0u8; recv.len() as usize];
-        let send = Segment::contiguous(user_buf(sent.as_mut_ptr().cast()), recv.len());
-        copy(&mut recv.clone(), &mut send.clone());
+        let (send, _sent) = copied(&recv);
         sendrecv(send, (dest, sendtag), recv, (source, recvtag), comm, status)
     }
 }
 
-unsupported! {
-    "3.10";
+// Send-receive under one request.
+mpi_fn! {
+    /// MPI-5.0 §3.10
     fn MPI_Isendrecv / PMPI_Isendrecv(sendbuf: *const c_void, sendcount: c_int, sendtype: MPI_Datatype,
         dest: c_int, sendtag: c_int, recvbuf: *mut c_void, recvcount: c_int, recvtype: MPI_Datatype,
-        source: c_int, recvtag: c_int, comm: MPI_Comm, request: Out<MPI_Request>);
-    fn MPI_Isendrecv_c / PMPI_Isendrecv_c(sendbuf: *const c_void, sendcount: MPI_Count,
-        sendtype: MPI_Datatype, dest: c_int, sendtag: c_int, recvbuf: *mut c_void, recvcount: MPI_Count,
-        recvtype: MPI_Datatype, source: c_int, recvtag: c_int, comm: MPI_Comm, request: Out<MPI_Request>);
-    fn MPI_Isendrecv_replace / PMPI_Isendrecv_replace(buf: *mut c_void, count: c_int, datatype: MPI_Datatype,
-        dest: c_int, sendtag: c_int, source: c_int, recvtag: c_int, comm: MPI_Comm,
-        request: Out<MPI_Request>);
+        source: c_int, recvtag: c_int, comm: MPI_Comm, request: Out<MPI_Request>) raises comm => {
+        let send = segment(sendbuf, sendcount.into(), sendtype)?;
+        let recv = segment(recvbuf, recvcount.into(), recvtype)?;
+        isendrecv((send, None), (dest, sendtag), recv, (source, recvtag), comm, request)
+    }
+    /// MPI-5.0 §3.10
+    fn MPI_Isendrecv_replace / PMPI_Isendrecv_replace(buf: *mut c_void, count: c_int,
+        datatype: MPI_Datatype, dest: c_int, sendtag: c_int, source: c_int, recvtag: c_int, comm: MPI_Comm,
+        request: Out<MPI_Request>) raises comm => {
+        let recv = segment(buf, count.into(), datatype)?;
+        let (send, sent) = copied(&recv);
+        isendrecv((send, Some(sent)), (dest, sendtag), recv, (source, recvtag), comm, request)
+    }
+    /// MPI-5.0 §3.10
+    fn MPI_Isendrecv_c / PMPI_Isendrecv_c(sendbuf: *const c_void, sendcount: MPI_Count, sendtype: MPI_Datatype,
+        dest: c_int, sendtag: c_int, recvbuf: *mut c_void, recvcount: MPI_Count, recvtype: MPI_Datatype,
+        source: c_int, recvtag: c_int, comm: MPI_Comm, request: Out<MPI_Request>) raises comm => {
+        let send = segment(sendbuf, sendcount, sendtype)?;
+        let recv = segment(recvbuf, recvcount, recvtype)?;
+        isendrecv((send, None), (dest, sendtag), recv, (source, recvtag), comm, request)
+    }
+    /// MPI-5.0 §3.10
     fn MPI_Isendrecv_replace_c / PMPI_Isendrecv_replace_c(buf: *mut c_void, count: MPI_Count,
         datatype: MPI_Datatype, dest: c_int, sendtag: c_int, source: c_int, recvtag: c_int, comm: MPI_Comm,
-        request: Out<MPI_Request>);
+        request: Out<MPI_Request>) raises comm => {
+        let recv = segment(buf, count, datatype)?;
+        let (send, sent) = copied(&recv);
+        isendrecv((send, Some(sent)), (dest, sendtag), recv, (source, recvtag), comm, request)
+    }
 }
 
 // Persistent requests.
+mpi_fn! {
+    /// MPI-5.0 §3.9
+    fn MPI_Send_init / PMPI_Send_init(buf: *const c_void, count: c_int, datatype: MPI_Datatype,
+        dest: c_int, tag: c_int, comm: MPI_Comm, request: Out<MPI_Request>) raises comm => {
+        send_init(buf, count.into(), datatype, dest, tag, comm, Mode::Standard, request)
+    }
+    /// MPI-5.0 §3.9
+    fn MPI_Send_init_c / PMPI_Send_init_c(buf: *const c_void, count: MPI_Count, datatype: MPI_Datatype,
+        dest: c_int, tag: c_int, comm: MPI_Comm, request: Out<MPI_Request>) raises comm => {
+        send_init(buf, count, datatype, dest, tag, comm, Mode::Standard, request)
+    }
+    /// MPI-5.0 §3.9
+    fn MPI_Ssend_init / PMPI_Ssend_init(buf: *const c_void, count: c_int, datatype: MPI_Datatype,
+        dest: c_int, tag: c_int, comm: MPI_Comm, request: Out<MPI_Request>) raises comm => {
+        send_init(buf, count.into(), datatype, dest, tag, comm, Mode::Synchronous, request)
+    }
+    /// MPI-5.0 §3.9
+    fn MPI_Ssend_init_c / PMPI_Ssend_init_c(buf: *const c_void, count: MPI_Count, datatype: MPI_Datatype,
+        dest: c_int, tag: c_int, comm: MPI_Comm, request: Out<MPI_Request>) raises comm => {
+        send_init(buf, count, datatype, dest, tag, comm, Mode::Synchronous, request)
+    }
+    /// MPI-5.0 §3.9
+    fn MPI_Rsend_init / PMPI_Rsend_init(buf: *const c_void, count: c_int, datatype: MPI_Datatype,
+        dest: c_int, tag: c_int, comm: MPI_Comm, request: Out<MPI_Request>) raises comm => {
+        send_init(buf, count.into(), datatype, dest, tag, comm, Mode::Standard, request)
+    }
+    /// MPI-5.0 §3.9
+    fn MPI_Rsend_init_c / PMPI_Rsend_init_c(buf: *const c_void, count: MPI_Count, datatype: MPI_Datatype,
+        dest: c_int, tag: c_int, comm: MPI_Comm, request: Out<MPI_Request>) raises comm => {
+        send_init(buf, count, datatype, dest, tag, comm, Mode::Standard, request)
+    }
+    /// MPI-5.0 §3.9
+    fn MPI_Recv_init / PMPI_Recv_init(buf: *mut c_void, count: c_int, datatype: MPI_Datatype,
+        source: c_int, tag: c_int, comm: MPI_Comm, request: Out<MPI_Request>) raises comm => {
+        recv_init(buf, count.into(), datatype, source, tag, comm, request)
+    }
+    /// MPI-5.0 §3.9
+    fn MPI_Recv_init_c / PMPI_Recv_init_c(buf: *mut c_void, count: MPI_Count, datatype: MPI_Datatype,
+        source: c_int, tag: c_int, comm: MPI_Comm, request: Out<MPI_Request>) raises comm => {
+        recv_init(buf, count, datatype, source, tag, comm, request)
+    }
+    /// MPI-5.0 §3.9
+    fn MPI_Start / PMPI_Start(request: Out<MPI_Request>) raises where it belongs {
+        persistent::start(request.get("request")?)
+    }
+    /// MPI-5.0 §3.9
+    fn MPI_Startall / PMPI_Startall(count: c_int, array_of_requests: Out<MPI_Request>)
+        raises where it belongs {
+        let requests = array_of_requests.slice("array_of_requests", length("count", count.into())?)?;
+        requests.iter().try_for_each(|request| persistent::start(*request))
+    }
+}
+
 unsupported! {
     "3.9";
-    fn MPI_Send_init / PMPI_Send_init(buf: *const c_void, count: c_int, datatype: MPI_Datatype, dest: c_int,
-        tag: c_int, comm: MPI_Comm, request: Out<MPI_Request>);
-    fn MPI_Send_init_c / PMPI_Send_init_c(buf: *const c_void, count: MPI_Count, datatype: MPI_Datatype,
-        dest: c_int, tag: c_int, comm: MPI_Comm, request: Out<MPI_Request>);
     fn MPI_Bsend_init / PMPI_Bsend_init(buf: *const c_void, count: c_int, datatype: MPI_Datatype, dest: c_int,
         tag: c_int, comm: MPI_Comm, request: Out<MPI_Request>);
     fn MPI_Bsend_init_c / PMPI_Bsend_init_c(buf: *const c_void, count: MPI_Count, datatype: MPI_Datatype,
         dest: c_int, tag: c_int, comm: MPI_Comm, request: Out<MPI_Request>);
-    fn MPI_Ssend_init / PMPI_Ssend_init(buf: *const c_void, count: c_int, datatype: MPI_Datatype, dest: c_int,
-        tag: c_int, comm: MPI_Comm, request: Out<MPI_Request>);
-    fn MPI_Ssend_init_c / PMPI_Ssend_init_c(buf: *const c_void, count: MPI_Count, datatype: MPI_Datatype,
-        dest: c_int, tag: c_int, comm: MPI_Comm, request: Out<MPI_Request>);
-    fn MPI_Rsend_init / PMPI_Rsend_init(buf: *const c_void, count: c_int, datatype: MPI_Datatype, dest: c_int,
-        tag: c_int, comm: MPI_Comm, request: Out<MPI_Request>);
-    fn MPI_Rsend_init_c / PMPI_Rsend_init_c(buf: *const c_void, count: MPI_Count, datatype: MPI_Datatype,
-        dest: c_int, tag: c_int, comm: MPI_Comm, request: Out<MPI_Request>);
-    fn MPI_Recv_init / PMPI_Recv_init(buf: *mut c_void, count: c_int, datatype: MPI_Datatype, source: c_int,
-        tag: c_int, comm: MPI_Comm, request: Out<MPI_Request>);
-    fn MPI_Recv_init_c / PMPI_Recv_init_c(buf: *mut c_void, count: MPI_Count, datatype: MPI_Datatype,
-        source: c_int, tag: c_int, comm: MPI_Comm, request: Out<MPI_Request>);
-    fn MPI_Start / PMPI_Start(request: Out<MPI_Request>);
-    fn MPI_Startall / PMPI_Startall(count: c_int, array_of_requests: Out<MPI_Request>);
 }
 
 #[inline(always)]
@@ -392,16 +443,87 @@ fn sendrecv(
     let world = &library().world;
     let comm = communicator::find("comm", comm)?;
     // Everything about the send is checked before the receive is posted.
-    comm.destination(to.0)?;
-    if to.1 < 0 {
-        return Err(Error::invalid(ErrorClass::Tag, "sendtag", to.1, format_args!("0..={TAG_UB}")));
-    }
+    check_send(&comm, to)?;
     let receive: RequestId = world.irecv(&comm, from.0, from.1, recv)?;
     let sent = world.send(&comm, to.0, to.1, send, false);
     let done = world.wait(receive)?;
     sent?;
     status.tell(&MPI_Status::of(&done));
     done.error.map_or(Ok(()), |error| Err(*error))
+}
+
+/// What is sent leaves from a copy, so that the receive may overwrite the buffer. The memory has to stay until the
+/// send is over.
+fn copied(data: &Segment) -> (Segment, Vec<u8>) {
+    let mut memory = vec![0u8; data.len() as usize];
+    let send = Segment::contiguous(user_buf(memory.as_mut_ptr().cast()), data.len());
+    copy(&mut data.clone(), &mut send.clone());
+    (send, memory)
+}
+
+/// As `sendrecv`, under one request.
+fn isendrecv(
+    (send, sent): (Segment, Option<Vec<u8>>),
+    to: (c_int, c_int),
+    recv: Segment,
+    from: (c_int, c_int),
+    comm: MPI_Comm,
+    request: Out<MPI_Request>,
+) -> Result<()> {
+    let world = &library().world;
+    let site = comm;
+    let comm = communicator::find("comm", comm)?;
+    check_send(&comm, to)?;
+    let receive = world.irecv(&comm, from.0, from.1, recv)?;
+    let send = world.isend(&comm, to.0, to.1, send, false)?;
+    persistent::give_both(send, receive, sent, site, request)
+}
+
+/// Checks everything about a send.
+fn check_send(comm: &Comm, (dest, tag): (c_int, c_int)) -> Result<()> {
+    comm.destination(dest)?;
+    if tag < 0 {
+        return Err(Error::invalid(ErrorClass::Tag, "tag", tag, format_args!("0..={TAG_UB}")));
+    }
+    Ok(())
+}
+
+fn send_init(
+    buf: *const c_void,
+    count: i64,
+    datatype: MPI_Datatype,
+    dest: c_int,
+    tag: c_int,
+    comm: MPI_Comm,
+    mode: Mode,
+    request: Out<MPI_Request>,
+) -> Result<()> {
+    let found = communicator::find("comm", comm)?;
+    let segment = segment(buf, count, datatype)?;
+    check_send(&found, (dest, tag))?;
+    let plan = Plan::Send { comm: found, segment, dest, tag, synchronous: mode == Mode::Synchronous };
+    persistent::prepare(plan, comm, request)
+}
+
+fn recv_init(
+    buf: *mut c_void,
+    count: i64,
+    datatype: MPI_Datatype,
+    source: c_int,
+    tag: c_int,
+    comm: MPI_Comm,
+    request: Out<MPI_Request>,
+) -> Result<()> {
+    let found = communicator::find("comm", comm)?;
+    let segment = segment(buf, count, datatype)?;
+    if source != MPI_ANY_SOURCE {
+        found.source(source)?;
+    }
+    if tag < 0 && tag != MPI_ANY_TAG {
+        let expected = format_args!("0..={TAG_UB} or MPI_ANY_TAG ({MPI_ANY_TAG})");
+        return Err(Error::invalid(ErrorClass::Tag, "tag", tag, expected));
+    }
+    persistent::prepare(Plan::Recv { comm: found, segment, source, tag }, comm, request)
 }
 
 /// A message that a matched probe took out of the queue; `None` is the message from `MPI_PROC_NULL`.
@@ -440,7 +562,7 @@ fn take(message: Out<MPI_Message>) -> Result<(Option<HeldMessage>, MPI_Comm)> {
     let handle = message.get("message")?;
     if handle == MPI_MESSAGE_NO_PROC {
         message.set("message", MPI_MESSAGE_NULL)?;
-        return Ok((None, crate::constants::MPI_COMM_SELF));
+        return Ok((None, MPI_COMM_SELF));
     }
     let taken = MESSAGES.remove("message", handle.0)?;
     let held = taken.held.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();

@@ -172,11 +172,11 @@ mpi_fn! {
         let requests = array_of_requests.slice("array_of_requests", length("count", count.into())?)?;
         library().world.step();
         indx.set("indx", MPI_UNDEFINED)?;
-        if requests.iter().all(|request| *request == MPI_REQUEST_NULL) {
+        if !requests.iter().any(|request| completion::is_live(*request)) {
             status.tell(&MPI_Status::EMPTY);
             return Ok(flag.set("flag", 1)?);
         }
-        for (at, request) in requests.iter().enumerate().filter(|(_, r)| **r != MPI_REQUEST_NULL) {
+        for (at, request) in requests.iter().enumerate().filter(|(_, r)| completion::is_live(**r)) {
             if let Some(found) = look(*request)? {
                 status.tell(&found);
                 indx.set("indx", at as c_int)?;
@@ -208,12 +208,12 @@ mpi_fn! {
         array_of_requests: In<MPI_Request>, outcount: Out<c_int>, array_of_indices: Out<c_int>,
         array_of_statuses: Out<MPI_Status>) raises where it belongs {
         let requests = array_of_requests.slice("array_of_requests", length("incount", incount.into())?)?;
-        if requests.iter().all(|request| *request == MPI_REQUEST_NULL) {
+        if !requests.iter().any(|request| completion::is_live(*request)) {
             return Ok(outcount.set("outcount", MPI_UNDEFINED)?);
         }
         library().world.step();
         let mut found = 0;
-        for (at, request) in requests.iter().enumerate().filter(|(_, r)| **r != MPI_REQUEST_NULL) {
+        for (at, request) in requests.iter().enumerate().filter(|(_, r)| completion::is_live(**r)) {
             if let Some(status) = look(*request)? {
                 array_of_indices.set_at("array_of_indices", found, at as c_int)?;
                 array_of_statuses.tell_at(found, status);
@@ -335,7 +335,9 @@ fn set_elements(status: Out<MPI_Status>, datatype: MPI_Datatype, count: i64) -> 
 /// Reports the end of one request.
 #[inline(always)]
 fn one_ended(ended: Ended, request: Out<MPI_Request>, status: Out<MPI_Status>) -> Outcome {
-    request.set("request", MPI_REQUEST_NULL)?;
+    if !ended.stays {
+        request.set("request", MPI_REQUEST_NULL)?;
+    }
     let (told, fate) = ended.settle();
     status.tell(&told);
     fate
@@ -388,13 +390,13 @@ impl Handles {
     }
 
     /// Places of requests that are not null.
-    fn live(&self) -> impl Iterator<Item = (usize, MPI_Request)> {
+    fn some(&self) -> impl Iterator<Item = (usize, MPI_Request)> {
         let all = (0..self.count).map_while(|at| Some((at, self.at(at)?)));
         all.filter(|(_, request)| *request != MPI_REQUEST_NULL)
     }
 
     fn any(&self) -> bool {
-        self.live().next().is_some()
+        self.some().any(|(_, request)| completion::is_live(request))
     }
 
     fn place(&self, at: usize) -> Out<MPI_Request> {
@@ -403,8 +405,10 @@ impl Handles {
 
     /// Takes the first request that is over.
     fn first_ended(&self, lane: &mut Lane) -> Result<Option<(usize, Ended)>> {
-        for (at, request) in self.live() {
-            if let Some(ended) = take(lane, request)? {
+        for (at, request) in self.some() {
+            if let Some(ended) = take(lane, request)?
+                && !ended.inactive
+            {
                 return Ok(Some((at, ended)));
             }
         }
@@ -414,9 +418,13 @@ impl Handles {
     /// Takes all requests that are over.
     fn take_ended(&self, lane: &mut Lane) -> Result<Vec<(usize, Ended)>> {
         let mut all = Vec::new();
-        for (at, request) in self.live() {
-            if let Some(ended) = take(lane, request)? {
-                self.place(at).set("array_of_requests", MPI_REQUEST_NULL)?;
+        for (at, request) in self.some() {
+            if let Some(ended) = take(lane, request)?
+                && !ended.inactive
+            {
+                if !ended.stays {
+                    self.place(at).set("array_of_requests", MPI_REQUEST_NULL)?;
+                }
                 all.push((at, ended));
             }
         }
@@ -442,7 +450,9 @@ impl Handles {
                     Ok(None) => return None,
                     Err(error) => return Some(Err(error)),
                 };
-                if let Err(error) = self.place(at).set("array_of_requests", MPI_REQUEST_NULL) {
+                if !ended.stays
+                    && let Err(error) = self.place(at).set("array_of_requests", MPI_REQUEST_NULL)
+                {
                     return Some(Err(error));
                 }
                 match ended.plain() {
@@ -456,7 +466,7 @@ impl Handles {
     }
 
     fn all_ended(&self, lane: &Lane) -> Result<bool> {
-        for (_, request) in self.live() {
+        for (_, request) in self.some() {
             if !completion::has_ended(lane, request)? {
                 return Ok(false);
             }

@@ -90,7 +90,10 @@ impl Keyvals {
         let at = match free {
             Some(at) => at,
             None if slots.len() == 1 << SLOT_BITS => {
-                return Err(Error::NoMemory(format!("{} attribute keys exist and were not freed", slots.len())));
+                return Err(Error::NoMemory(format!(
+                    "{} attribute keys exist and were not freed",
+                    slots.len()
+                )));
             }
             None => {
                 slots.push(Slot::default());
@@ -110,7 +113,10 @@ impl Keyvals {
     pub fn get(&self, kind: Kind, number: i32) -> Result<Arc<Keyval>, Error> {
         let slots = self.slots();
         let found = slots.get(slot_of(number)).and_then(|slot| slot.keyval.as_ref());
-        found.filter(|keyval| keyval.number == number && keyval.kind == kind).cloned().ok_or_else(|| wrong(kind, number))
+        found
+            .filter(|keyval| keyval.number == number && keyval.kind == kind)
+            .cloned()
+            .ok_or_else(|| wrong(kind, number))
     }
 
     /// Frees a key: its number is stale from now on; values set under it stay and keep their callbacks.

@@ -239,7 +239,9 @@ impl<'a> Seen<'a> {
     }
 
     fn rest(&self) -> Group {
-        Group::of(self.group.peers().zip(&self.taken).filter(|(_, taken)| !**taken).map(|(peer, _)| peer).collect())
+        Group::of(
+            self.group.peers().zip(&self.taken).filter(|(_, taken)| !**taken).map(|(peer, _)| peer).collect(),
+        )
     }
 }
 
@@ -282,7 +284,9 @@ mod tests {
         assert_eq!(a.compare(&b), Comparison::Unequal);
         assert_eq!(a.compare(&of(&[5, 1])), Comparison::Unequal);
         assert_eq!(a.translate(&[0, 1, PROC_NULL, 2], &b).unwrap(), [2, UNDEFINED, PROC_NULL, 0]);
-        assert!(a.translate(&[3], &b).unwrap_err().to_string().contains("ranks1 is 3, expected ranks below 3"));
+        assert!(
+            a.translate(&[3], &b).unwrap_err().to_string().contains("ranks1 is 3, expected ranks below 3")
+        );
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! What must stay true: one engine per process; a process that was meant to be one of many never goes on as one
 //! of one.
 
+use std::marker::PhantomData;
 use std::ops::ControlFlow;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
@@ -47,20 +48,7 @@ pub struct World {
     next_context: AtomicU32,
     world: Arc<Comm>,
     own: Arc<Comm>,
-}
-
-/// A world whose calls cannot overlap because the value cannot leave its thread.
-#[derive(Debug)]
-pub struct Confined {
-    world: World,
-    thread: std::marker::PhantomData<*const ()>,
-}
-
-impl std::ops::Deref for Confined {
-    type Target = World;
-    fn deref(&self) -> &World {
-        &self.world
-    }
+    on_one_thread: PhantomData<*const ()>,
 }
 
 /// What starting found out.
@@ -73,28 +61,15 @@ struct Start {
     cpus: usize,
 }
 
-/// Variables that make a process part of this job; spent at the start, so that a program this rank runs is on
-/// its own (MPI-5.0 §11.2 leaves that open; users expect it).
-const JOB_VARIABLES: &[&str] = &[
-    "PMI_FD",
-    "PMI_RANK",
-    "PMI_SIZE",
-    "PMI_SPAWNED",
-    "POSTHASTE_NODE_FD",
-    "POSTHASTE_LOCAL_RANK",
-    "POSTHASTE_LOCAL_SIZE",
-];
-
 impl World {
     /// Starts. `threaded`: several threads may call at the same time.
     ///
     /// # Errors
     /// When this process has an engine already, or cannot join the job it was started for.
     ///
-    /// # Safety
-    /// Unless `threaded`, calls on the value must not overlap (MPI's promise below `MPI_THREAD_MULTIPLE`).
-    #[allow(unsafe_code)] // hands the promise on to `Lock::new`
-    pub unsafe fn init(threaded: bool) -> Result<Self> {
+    /// The value stays on its thread. A door that lets several threads reach it (the C library) vouches for what
+    /// the level of thread support promises: without `threaded`, that no two calls overlap.
+    pub fn init(threaded: bool) -> Result<Self> {
         if TAKEN.swap(true, Ordering::AcqRel) {
             return Err(Error::other(
                 ErrorClass::Other,
@@ -103,24 +78,11 @@ impl World {
             ));
         }
         let start = find_job().inspect_err(|_| TAKEN.store(false, Ordering::Release))?;
-        // SAFETY: the caller's promise.
-        unsafe { Self::with(start, threaded) }
+        Self::with(start, threaded)
     }
 
-    /// Starts, for calls from this thread only.
-    ///
-    /// # Errors
-    /// As [`World::init`].
-    #[allow(unsafe_code)] // keeps the promise by type
-    pub fn init_confined() -> Result<Confined> {
-        // SAFETY: the value is neither `Send` nor `Sync` and owned by the wrapper, so calls on it come from one
-        // thread and cannot overlap.
-        let world = unsafe { Self::init(false) }?;
-        Ok(Confined { world, thread: std::marker::PhantomData })
-    }
-
-    #[allow(unsafe_code)] // as above
-    unsafe fn with(start: Start, threaded: bool) -> Result<Self> {
+    #[allow(unsafe_code)] // the one place that knows why the lane's lock may be none
+    fn with(start: Start, threaded: bool) -> Result<Self> {
         let Start { rank, size, local_rank, node, launcher, cpus } = start;
         let config = Config::read(|name| std::env::var(name).ok())?;
         let crowded = node.ranks() > cpus;
@@ -144,16 +106,20 @@ impl World {
         node.set_probe_address(local_rank, peer_copy::probe_address());
         node.set_pid(local_rank, std::process::id());
         node.set_life(local_rank, Life::Inside);
-        // SAFETY: the caller's promise.
+        // SAFETY: a `World` is neither `Send` nor `Sync`, so calls on it come from one thread and cannot overlap
+        // unless a door vouches for it (see `init`).
         let lane = unsafe { posthaste_os::sync::Lock::new(lane, threaded) };
+        let mut world = Comm::world(rank, size);
+        world.set_crowded(crowded);
         Ok(Self {
             waiting: Waiting::new(lane, doorbell, Duration::from_micros(spin.into()), yielding),
             node,
             local_rank,
             launcher: Mutex::new(launcher),
             next_context: AtomicU32::new(ContextId::FIRST_COUNT),
-            world: Arc::new(Comm::world(rank, size)),
+            world: Arc::new(world),
             own: Arc::new(Comm::own(me)),
+            on_one_thread: PhantomData,
         })
     }
 
@@ -530,7 +496,8 @@ fn find_job() -> Result<Start> {
             None => foreign(own_cpus)?,
         },
     };
-    process::remove_variables(JOB_VARIABLES.iter().copied());
+    // Spent: a program that this rank starts is on its own (MPI-5.0 §11.2 leaves that open; users expect it).
+    process::remove_variables(client::JOB_VARIABLES.iter().copied());
     Ok(start)
 }
 

@@ -120,19 +120,10 @@ fn a_terminal_s_keys_reach_rank_0() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut keys = child.stdin.take().unwrap();
-    std::io::Write::write_all(&mut keys, b"hello\n").unwrap();
-    let mut out = child.stdout.take().unwrap();
-    let mut text = String::new();
-    let mut piece = [0; 256];
-    while !text.contains("got hello from 0") {
-        let length = out.read(&mut piece).unwrap();
-        assert!(length > 0, "{text:?}");
-        text.push_str(&String::from_utf8_lossy(&piece[..length]));
-    }
-    drop(keys);
-    drop(out);
-    let _ = child.wait();
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), b"hello\n").unwrap();
+    let said = said(child, Instant::now());
+    assert!(said.out.contains("got hello from 0"), "{said:?}");
+    assert_eq!(said.code, 0, "{said:?}");
 }
 
 #[test]
@@ -421,7 +412,8 @@ fn a_child_in_the_background_does_not_hold_the_job() {
 
 #[test]
 fn a_rank_inherits_only_what_it_needs() {
-    let alone = Command::new("sh").args(["-c", "exec ls /proc/self/fd"]).stdin(Stdio::null()).output().unwrap();
+    let alone =
+        Command::new("sh").args(["-c", "exec ls /proc/self/fd"]).stdin(Stdio::null()).output().unwrap();
     let alone = String::from_utf8_lossy(&alone.stdout).lines().count();
     let said = run(&["-n", "3", "sh", "-c", "exec ls /proc/self/fd"]);
     // What any program gets here, the PMI connection, and the node segment.

@@ -36,6 +36,10 @@ fn programs_are_compiled_linked_and_find_their_library() {
     let prefix = prefix();
     for (path, source) in [(env!("CARGO_BIN_EXE_mpicc"), "main.c"), (env!("CARGO_BIN_EXE_mpicxx"), "main.cc")]
     {
+        if source == "main.cc" && Command::new("c++").arg("--version").output().is_err() {
+            eprintln!("mpicxx was not tried: there is no C++ compiler here");
+            continue;
+        }
         let built = tool(path, &prefix, &[source, "-o", "main"]);
         assert!(built.status.success(), "{built:?}");
         assert_eq!(Command::new(prefix.join("main")).status().unwrap().code(), Some(42));

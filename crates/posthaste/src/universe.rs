@@ -2,13 +2,13 @@
 //!
 //! Called by the user through [`init`]; calls core's `world`. MPI-5.0 §11.2, §11.4.
 //!
-//! What must stay true: the value stays on its thread (it owns a `Confined` world), so no two calls overlap; its
+//! What must stay true: the value stays on its thread (core's `World` does), so no two calls overlap; its
 //! end is the end of the job for this rank, and no communicator outlives it.
 
 use std::fmt;
 use std::sync::Arc;
 
-use posthaste_core::world::{Confined, World};
+use posthaste_core::world::World;
 
 use crate::communicator::Communicator;
 use crate::error::{Error, Result};
@@ -34,8 +34,8 @@ const PANICKED: i32 = 101;
 /// # Ok::<(), posthaste::Error>(())
 /// ```
 pub fn init() -> Result<Universe> {
-    let confined = World::init_confined().map_err(|cause| Error::new("init", None, cause))?;
-    Ok(Universe { confined, ended: false })
+    let joined = World::init(false).map_err(|cause| Error::new("init", None, cause))?;
+    Ok(Universe { joined, ended: false })
 }
 
 /// This process's part in the job. Its end is the rank's end (`MPI_Finalize`): it waits for all other ranks.
@@ -53,19 +53,19 @@ pub fn init() -> Result<Universe> {
 /// vain; the whole job ends instead, with exit code 101. (In a program built with `panic = "abort"` no destructor
 /// runs; there the launcher sees the rank die and ends the job.)
 pub struct Universe {
-    confined: Confined,
+    joined: World,
     ended: bool,
 }
 
 impl Universe {
     /// The communicator of all ranks (`MPI_COMM_WORLD`).
     pub fn world(&self) -> Communicator<'_> {
-        Communicator::new(self, Arc::clone(self.confined.world()))
+        Communicator::new(self, Arc::clone(self.joined.world()))
     }
 
     /// The communicator of this rank alone (`MPI_COMM_SELF`).
     pub fn own(&self) -> Communicator<'_> {
-        Communicator::new(self, Arc::clone(self.confined.own()))
+        Communicator::new(self, Arc::clone(self.joined.own()))
     }
 
     /// Ends this rank's part: what dropping the value does, but errors are told. Blocks until every rank is here.
@@ -78,18 +78,18 @@ impl Universe {
 
     /// Ends the whole job, all ranks of it, with this exit code (`MPI_Abort`, MPI-5.0 §9.5). A code of 0 becomes 1.
     pub fn abort(&self, code: i32) -> ! {
-        self.confined.abort(code)
+        self.joined.abort(code)
     }
 
     #[inline]
     pub(crate) fn engine(&self) -> &World {
-        &self.confined
+        &self.joined
     }
 
     fn end(&mut self) -> Result<()> {
         self.ended = true;
-        let rank = self.confined.rank() as usize;
-        self.confined.finalize().map_err(|cause| Error::new("finalize", Some(rank), cause))
+        let rank = self.joined.rank() as usize;
+        self.joined.finalize().map_err(|cause| Error::new("finalize", Some(rank), cause))
     }
 }
 
@@ -99,8 +99,8 @@ impl Drop for Universe {
             return;
         }
         if std::thread::panicking() {
-            if self.confined.world().size() > 1 {
-                self.confined.abort(PANICKED);
+            if self.joined.world().size() > 1 {
+                self.joined.abort(PANICKED);
             }
             return;
         }
@@ -112,7 +112,7 @@ impl Drop for Universe {
 
 impl fmt::Debug for Universe {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let world = self.confined.world();
+        let world = self.joined.world();
         write!(f, "Universe(rank {} of {})", world.rank(), world.size())
     }
 }

@@ -2,12 +2,12 @@
 //!
 //! Called by the doors; writes schedules.
 
+use crate::buffer::UserBuf;
 use crate::coll::choose;
 use crate::coll::plan::{Blocks, Draft, Operand};
 use crate::coll::{Schedule, Team};
 use crate::datatype::{Datatype, Segment};
 use crate::error::{Error, ErrorClass, Result};
-use crate::buffer::UserBuf;
 
 /// One buffer argument of alltoallw: a block for each rank, each with its own type, displacements in bytes.
 #[derive(Clone, Copy, Debug)]

@@ -222,7 +222,13 @@ fn collected(draft: &mut Draft<'_>, node: &tree::Node, block: u64, _root: u32) -
 
 /// How a subtree's blocks travel between it and its parent: (first, count). The root's own buffer is in the order of
 /// ranks, so there a run that goes round takes two messages.
-fn pieces(me: u32, node: &tree::Node, parent: u32, root: u32, n: u32) -> impl Iterator<Item = (u32, u32)> + use<> {
+fn pieces(
+    me: u32,
+    node: &tree::Node,
+    parent: u32,
+    root: u32,
+    n: u32,
+) -> impl Iterator<Item = (u32, u32)> + use<> {
     let [(_, first), (_, second)] = runs(me, node.subtree, root, n);
     let whole = node.subtree;
     let pieces = if parent == 0 { [(0, first), (first, second)] } else { [(0, whole), (whole, 0)] };

@@ -5,6 +5,7 @@
 //! What must stay true: between two members the messages of one operation match in the order in which both sides
 //! plan them, because they share one tag (MPI-5.0 §3.5).
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use crate::buffer::{OwnedBuf, UserBuf};
@@ -12,6 +13,7 @@ use crate::coll::schedule::{Plan, Step};
 use crate::coll::{Schedule, Team};
 use crate::datatype::{Datatype, Segment};
 use crate::error::Result;
+use crate::ids::ContextId;
 use crate::op::Op;
 
 /// A buffer argument: so many elements of a datatype.
@@ -96,26 +98,28 @@ impl Blocks<'_> {
 pub(super) struct Draft<'a> {
     pub(super) team: &'a Team,
     plan: Plan,
+    /// Where the plan will live.
+    home: Arc<Plan>,
 }
 
 impl<'a> Draft<'a> {
-    /// An empty schedule of the team's next operation.
+    /// An empty schedule of the team's next operation, with room for so many steps.
     pub(super) fn new(team: &'a Team, name: &'static str, steps: usize) -> Self {
         Self::with_tag(team, name, steps, team.next_tag())
     }
 
     /// An empty schedule under a tag of its own.
     pub(super) fn with_tag(team: &'a Team, name: &'static str, steps: usize, tag: i32) -> Self {
-        let plan = Plan {
-            name,
-            context: team.context().collective(),
-            rank: team.rank(),
-            tag,
-            steps: Vec::with_capacity(steps),
-            reduction: None,
-            temporaries: Vec::new(),
-        };
-        Self { team, plan }
+        let home = with_spare(|spare| spare.plans.pop()).flatten();
+        let mut home = home.unwrap_or_else(|| Arc::new(Plan::empty()));
+        let mut plan = Plan::empty();
+        if let Some(spare) = Arc::get_mut(&mut home) {
+            plan.steps = std::mem::take(&mut spare.steps);
+            plan.temporaries = std::mem::take(&mut spare.temporaries);
+        }
+        plan.steps.reserve(steps);
+        let (context, rank) = (team.context().collective(), team.rank());
+        Self { team, plan: Plan { name, context, rank, tag, ..plan }, home }
     }
 
     /// Our rank.
@@ -184,22 +188,88 @@ impl<'a> Draft<'a> {
         Arrays { first: buf.offset(origin as isize), stride, count, datatype }
     }
 
-    /// Memory for packed bytes.
+    /// Memory for packed bytes. It holds anything.
     pub(super) fn bytes(&mut self, len: usize) -> UserBuf {
-        let owned = Arc::new(OwnedBuf::new(len));
+        let spare = with_spare(|spare| {
+            let fits = |buf: &OwnedBuf| buf.len() >= len && buf.len() / 4 <= len.max(1024);
+            spare.bufs.iter().position(fits).map(|at| spare.bufs.swap_remove(at))
+        });
+        let owned = spare.flatten().unwrap_or_else(|| OwnedBuf::new(len.max(64)));
         let buf = owned.user_buf();
         self.plan.temporaries.push(owned);
         buf
     }
 
     /// Keeps memory alive that the steps name.
-    pub(super) fn keep(&mut self, owned: Arc<OwnedBuf>) {
-        self.plan.temporaries.push(owned);
+    pub(super) fn keep(&mut self, outcome: Arc<OwnedBuf>) {
+        self.plan.outcome = Some(outcome);
     }
 
-    pub(super) fn done(self) -> Schedule {
-        Schedule(Arc::new(self.plan))
+    pub(super) fn done(mut self) -> Schedule {
+        match Arc::get_mut(&mut self.home) {
+            Some(home) => *home = self.plan,
+            None => self.home = Arc::new(self.plan),
+        }
+        Schedule(self.home)
     }
+}
+
+/// Memory of plans that are over, for the next ones: an operation on few bytes shall not allocate.
+#[derive(Default)]
+struct Spare {
+    plans: Vec<Arc<Plan>>,
+    bufs: Vec<OwnedBuf>,
+}
+
+/// Most plans and buffers kept, most steps of a plan and longest buffer.
+const SPARES: usize = 4;
+const SPARE_STEPS: usize = 1024;
+const SPARE_BYTES: usize = 4 << 20;
+
+thread_local! {
+    static SPARE: RefCell<Spare> = const { RefCell::new(Spare { plans: Vec::new(), bufs: Vec::new() }) };
+}
+
+impl Plan {
+    const fn empty() -> Self {
+        Self {
+            name: "",
+            context: ContextId::WORLD,
+            rank: 0,
+            tag: 0,
+            steps: Vec::new(),
+            reduction: None,
+            temporaries: Vec::new(),
+            outcome: None,
+        }
+    }
+}
+
+/// Takes the memory of a plan that is over, unless somebody else still holds it.
+pub(super) fn recycle(mut plan: Arc<Plan>) {
+    with_spare(|spare| {
+        let Some(over) = Arc::get_mut(&mut plan) else { return };
+        over.steps.clear();
+        over.reduction = None;
+        over.outcome = None;
+        if over.steps.capacity() > SPARE_STEPS {
+            over.steps = Vec::new();
+        }
+        for buf in over.temporaries.drain(..).filter(|buf| buf.len() <= SPARE_BYTES) {
+            if spare.bufs.len() >= SPARES {
+                spare.bufs.remove(0);
+            }
+            spare.bufs.push(buf);
+        }
+        if spare.plans.len() < SPARES {
+            spare.plans.push(plan);
+        }
+    });
+}
+
+/// Shows the spare memory of this thread; a thread that is ending has none.
+fn with_spare<T>(look: impl FnOnce(&mut Spare) -> T) -> Option<T> {
+    SPARE.try_with(|spare| look(&mut spare.borrow_mut())).ok()
 }
 
 /// Temporary arrays of one length, one behind the other.

@@ -227,7 +227,7 @@ fn by_doubling(draft: &mut Draft<'_>, own: Operand<'_>, result: Operand<'_>) {
         return;
     }
     if me < 2 * pairs {
-        let incoming = value.incoming(false);
+        let incoming = value.incoming(draft, false);
         draft.receive(me - 1, incoming.all());
         draft.fence();
         value.combine(draft, incoming, false);
@@ -239,8 +239,8 @@ fn by_doubling(draft: &mut Draft<'_>, own: Operand<'_>, result: Operand<'_>) {
     while distance < power {
         let partner = place ^ distance;
         let is_right = partner > place;
-        let incoming = value.incoming(is_right);
         draft.send(rank(partner), value.now.all());
+        let incoming = value.incoming(draft, is_right);
         draft.receive(rank(partner), incoming.all());
         draft.fence();
         value.combine(draft, incoming, is_right);
@@ -267,11 +267,15 @@ impl<'d> Value<'d> {
         Self { now: own, owned: own.buf == result.buf, result, temporary }
     }
 
-    /// Where the next operand, right or left of the value, should be received.
-    fn incoming(&self, is_right: bool) -> Operand<'d> {
-        let value_in_result = self.now.buf == self.result.buf;
-        let first_left = !self.owned && !is_right;
-        if value_in_result || first_left { self.temporary } else { self.result }
+    /// Where the next operand, right or left of the value, should be received. What a left operand is combined into
+    /// must not be the user's, so the value moves meanwhile.
+    fn incoming(&mut self, draft: &mut Draft<'_>, is_right: bool) -> Operand<'d> {
+        if !is_right && !self.owned {
+            draft.copy(self.now.all(), self.result.all());
+            self.now = self.result;
+            self.owned = true;
+        }
+        if self.now.buf == self.result.buf { self.temporary } else { self.result }
     }
 
     /// Plans to combine the value with an operand that has been received.
@@ -279,14 +283,10 @@ impl<'d> Value<'d> {
         if is_right {
             draft.combine(self.now.buf, operand.buf, self.now.count);
             self.now = operand;
+            self.owned = true;
         } else {
-            if !self.owned {
-                draft.copy(self.now.all(), self.result.all());
-                self.now = self.result;
-            }
             draft.combine(operand.buf, self.now.buf, self.now.count);
         }
-        self.owned = true;
     }
 }
 

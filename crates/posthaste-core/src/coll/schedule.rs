@@ -12,6 +12,7 @@
 use std::sync::Arc;
 
 use crate::buffer::{OwnedBuf, UserBuf};
+use crate::coll::plan;
 use crate::datatype::{self, Datatype, Segment};
 use crate::error::{Error, ErrorClass, Result};
 use crate::ids::{ContextId, Peer, RequestId};
@@ -43,13 +44,16 @@ pub(super) enum Step {
 pub(super) struct Plan {
     /// The operation, for messages.
     pub(super) name: &'static str,
+    /// Context, our rank and tag of its messages.
     pub(super) context: ContextId,
     pub(super) rank: i32,
     pub(super) tag: i32,
     pub(super) steps: Vec<Step>,
     pub(super) reduction: Option<(Op, Datatype)>,
     /// Memory that steps name.
-    pub(super) temporaries: Vec<Arc<OwnedBuf>>,
+    pub(super) temporaries: Vec<OwnedBuf>,
+    /// Memory that steps name and that the caller looks at afterwards.
+    pub(super) outcome: Option<Arc<OwnedBuf>>,
 }
 
 /// A collective operation, ready to be started. Clones are the same operation, which may run once at a time.
@@ -108,13 +112,7 @@ impl Running {
     }
 
     /// Starts an operation under a request that exists already (persistent operations).
-    pub fn restart(
-        &mut self,
-        engine: &mut Engine,
-        methods: &mut Methods,
-        id: RequestId,
-        schedule: Schedule,
-    ) {
+    pub fn restart(&mut self, engine: &mut Engine, methods: &mut Methods, id: RequestId, schedule: Schedule) {
         if let Some(request) = engine.requests.get_mut(id) {
             request.state = State::Schedule;
         }
@@ -131,6 +129,7 @@ impl Running {
         let error = active.error.take();
         active.outstanding.clear();
         self.spare.push(active.outstanding);
+        plan::recycle(active.plan);
         engine.complete(active.id, Status { error, ..Status::EMPTY });
     }
 }
@@ -166,11 +165,11 @@ fn advance_all(engine: &mut Engine, methods: &mut Methods, running: &mut Running
 impl Active {
     /// Goes as far as possible. Returns true at the end.
     fn advance(&mut self, engine: &mut Engine, methods: &mut Methods) -> bool {
+        let plan = Arc::clone(&self.plan);
         loop {
             if !self.settle(engine) {
                 return false;
             }
-            let plan = Arc::clone(&self.plan);
             loop {
                 let Some(step) = plan.steps.get(self.next) else {
                     if self.outstanding.is_empty() {

@@ -236,7 +236,9 @@ fn bcast_gives_everybody_the_data_of_the_root() {
 fn reductions_keep_the_order_of_ranks() {
     let (pair, compose) = (pair(), compose());
     rooms(|room, n| {
-        for (count, in_place) in [(1, false), (1, true), (5, false), (2500, true), (2500, false)] {
+        // The last ones are long enough to be cut into blocks.
+        let long = u64::from(n.max(8)) * 128 + 5;
+        for (count, in_place) in [(1, false), (1, true), (5, false), (long, true), (long, false)] {
             let expected = folded(0..n, 0..count);
             let sends: Vec<Words> = (0..n).map(|rank| Words::new(&maps(rank, count))).collect();
             let fresh = || -> Vec<Words> {
@@ -294,8 +296,10 @@ fn sums_to_any_root() {
     let sum = Op::from_abi(0x21).expect("MPI_SUM");
     rooms(|room, n| {
         for (root, count) in [(0, 1u64), (n - 1, 6), (n / 2, 5000)] {
-            let sends: Vec<Words> = (0..n).map(|rank| Words::new(&maps(rank, count)[..count as usize])).collect();
-            let expected = sends.iter().map(Words::get).reduce(|a, b| a.iter().zip(b).map(|(a, b)| a + b).collect());
+            let sends: Vec<Words> =
+                (0..n).map(|rank| Words::new(&maps(rank, count)[..count as usize])).collect();
+            let expected =
+                sends.iter().map(Words::get).reduce(|a, b| a.iter().zip(b).map(|(a, b)| a + b).collect());
             let result = Words::zeros(count as usize);
             room.succeed(|team, rank| {
                 let recv = if rank == root { result.buf() } else { UserBuf::none() };
@@ -316,9 +320,16 @@ fn reduce_scatter_leaves_each_rank_its_block() {
             for (blocks, counts) in [(false, counts), (true, vec![3; n as usize])] {
                 let all: u64 = counts.iter().sum();
                 let sends: Vec<Words> = (0..n).map(|rank| Words::new(&maps(rank, all))).collect();
-                let recvs: Vec<Words> = (0..n)
-                    .map(|rank| if in_place { Words::new(&maps(rank, all)) } else { Words::zeros(2 * all as usize) })
-                    .collect();
+                let recvs: Vec<Words> =
+                    (0..n)
+                        .map(|rank| {
+                            if in_place {
+                                Words::new(&maps(rank, all))
+                            } else {
+                                Words::zeros(2 * all as usize)
+                            }
+                        })
+                        .collect();
                 room.succeed(|team, rank| {
                     let send = (!in_place).then(|| sends[rank as usize].buf());
                     let recv = recvs[rank as usize].buf();
@@ -371,7 +382,11 @@ fn gather_and_scatter(room: &mut Room, n: u32, root: u32, count: u64, in_place: 
         coll::scatter(team, send, own_operand(rank, &got), root as i32)
     });
     for (rank, got) in (0..n).zip(&got).filter(|(rank, _)| !in_place || *rank != root) {
-        assert!(got.get() == of(rank).collect::<Vec<_>>(), "scatter from {root} to {rank} of {n}, seed {}", room.seed);
+        assert!(
+            got.get() == of(rank).collect::<Vec<_>>(),
+            "scatter from {root} to {rank} of {n}, seed {}",
+            room.seed
+        );
     }
 }
 
@@ -396,10 +411,10 @@ fn blocks_of_different_lengths() {
             }
         }
         let own: Vec<Words> = (0..n).map(|rank| Words::new(&of(rank).collect::<Vec<_>>())).collect();
-        let operand = |bufs: &[Words], rank: u32| {
-            Operand::new(bufs[rank as usize].buf(), counts[rank as usize], &word)
-        };
-        let blocks = |buf: UserBuf| Blocks { buf, counts: &counts, displacements: &displacements, datatype: &word };
+        let operand =
+            |bufs: &[Words], rank: u32| Operand::new(bufs[rank as usize].buf(), counts[rank as usize], &word);
+        let blocks =
+            |buf: UserBuf| Blocks { buf, counts: &counts, displacements: &displacements, datatype: &word };
         let at_root = Words::zeros(all.len());
         room.succeed(|team, rank| {
             let recv = (rank == root).then(|| blocks(at_root.buf()));
@@ -456,7 +471,11 @@ fn allgather(room: &mut Room, n: u32, count: u64, in_place: bool, word: &Datatyp
         coll::allgather(team, send, Operand::new(recvs[rank as usize].buf(), count, word))
     });
     for (rank, recv) in recvs.iter().enumerate() {
-        assert!(recv.get() == all, "rank {rank} of {n}, {count} words, in place {in_place}, seed {}", room.seed);
+        assert!(
+            recv.get() == all,
+            "rank {rank} of {n}, {count} words, in place {in_place}, seed {}",
+            room.seed
+        );
     }
 }
 
@@ -471,7 +490,8 @@ fn alltoall_of_all_kinds() {
             };
             let sends: Vec<Words> = (0..n).map(|rank| Words::new(&sent(rank))).collect();
             let fresh = || -> Vec<Words> {
-                let start = |rank| if in_place { sent(rank) } else { vec![0; (u64::from(n) * count) as usize] };
+                let start =
+                    |rank| if in_place { sent(rank) } else { vec![0; (u64::from(n) * count) as usize] };
                 (0..n).map(|rank| Words::new(&start(rank))).collect()
             };
             let counts = vec![count; n as usize];
@@ -569,7 +589,9 @@ fn wrong_arguments_are_named() {
     let error = coll::reduce(team, None, UserBuf::none(), 1, &word, &band, 0).unwrap_err().to_string();
     assert!(error.contains("MPI_IN_PLACE at rank 1") && error.contains("rank 0"), "{error}");
     assert!(coll::gather(team, None, None, 0).unwrap_err().to_string().contains("sendbuf is MPI_IN_PLACE"));
-    assert!(coll::gather(team, Some(none()), None, 1).unwrap_err().to_string().contains("recvbuf is missing"));
+    assert!(
+        coll::gather(team, Some(none()), None, 1).unwrap_err().to_string().contains("recvbuf is missing")
+    );
     let short = Blocks { buf: UserBuf::none(), counts: &[1], displacements: &[0], datatype: &word };
     assert!(coll::allgatherv(team, None, short).unwrap_err().to_string().contains("3 ranks"));
     assert!(coll::alltoallv(team, None, short).is_err());
@@ -605,7 +627,9 @@ fn many_at_once_on_two_communicators() {
             let send = sends[at].buf();
             let schedule = match operation {
                 0 | 3 => coll::allreduce(team, Some(send), recv, 4, &pair, &compose),
-                1 | 4 => coll::allgather(team, Some(Operand::new(send, 8, &word)), Operand::new(recv, 8, &word)),
+                1 | 4 => {
+                    coll::allgather(team, Some(Operand::new(send, 8, &word)), Operand::new(recv, 8, &word))
+                }
                 _ => coll::scan(team, Some(send), recv, 4, &pair, &compose),
             };
             ids.push((at, room.start(at, schedule.expect("right arguments"))));
@@ -623,7 +647,11 @@ fn many_at_once_on_two_communicators() {
                         _ => folded(0..=rank, 0..4),
                     };
                     let got = results[operation][rank as usize].get();
-                    assert_eq!(got[..expected.len()], expected, "operation {operation}, rank {rank}, seed {seed}");
+                    assert_eq!(
+                        got[..expected.len()],
+                        expected,
+                        "operation {operation}, rank {rank}, seed {seed}"
+                    );
                 }
             }
         }
@@ -650,7 +678,13 @@ fn a_schedule_can_run_again() {
             send.buf().sink(32).copy_from(&bytes);
         }
         room.succeed(|_, rank| Ok(schedules[rank as usize].clone()));
-        let first = (0..5).map(|rank| { let [a, b] = map(rank, 0); [a + turn, b] }).reduce(composed).expect("a rank");
+        let first = (0..5)
+            .map(|rank| {
+                let [a, b] = map(rank, 0);
+                [a + turn, b]
+            })
+            .reduce(composed)
+            .expect("a rank");
         for recv in &recvs {
             assert_eq!(recv.get()[..2], first, "turn {turn}");
             assert_eq!(recv.get()[2..], folded(0..5, 1..2), "turn {turn}");

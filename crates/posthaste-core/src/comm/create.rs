@@ -166,7 +166,8 @@ impl Creation {
                     .map(|(told, rank)| (number(told, 4) as i32, rank))
                     .collect();
                 members.sort_unstable();
-                let context = members.first().map_or(0, |(_, first)| number(&told, *first as usize * TOLD + 8));
+                let context =
+                    members.first().map_or(0, |(_, first)| number(&told, *first as usize * TOLD + 8));
                 let own = members.iter().position(|(_, member)| *member == rank).unwrap_or_default();
                 let peers = members.iter().filter_map(|(_, member)| old.peer(*member)).collect();
                 (context, Arc::new(Group::of(peers)), own as u32)

@@ -7,6 +7,8 @@
 
 mod create;
 mod details;
+#[cfg(test)]
+mod tests;
 
 use std::ops::Deref;
 use std::sync::Arc;

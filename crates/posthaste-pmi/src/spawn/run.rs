@@ -245,12 +245,14 @@ impl<'a> Run<'a> {
         let of_first = end_of_input.as_ref().map_or(stdin.as_fd(), AsFd::as_fd);
         let cpus = start::cpus(job.bind, size, &machine::affinity(), threads_per_rank(job));
         let open_files = raise_open_files();
+        let usable = machine::usable_cpus();
         for (rank, &index) in of_rank.iter().enumerate() {
             let common = Common {
                 node: &self.node,
                 size,
                 group: self.guardian.group(),
                 mask: &self.mask_before,
+                cpus: usable,
                 open_files,
                 report: report.as_fd(),
             };

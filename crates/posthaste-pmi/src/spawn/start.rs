@@ -106,6 +106,8 @@ pub(super) struct Common<'a> {
     pub(super) size: usize,
     pub(super) group: i32,
     pub(super) mask: &'a SigSet,
+    /// CPUs that the whole job may keep busy: a bound rank cannot see that for itself.
+    pub(super) cpus: usize,
     pub(super) open_files: Option<u64>,
     pub(super) report: BorrowedFd<'a>,
 }
@@ -139,6 +141,7 @@ pub(super) fn start(
         ("POSTHASTE_NODE_FD", common.node.as_fd().as_raw_fd().to_string()),
         ("POSTHASTE_LOCAL_RANK", rank.to_string()),
         ("POSTHASTE_LOCAL_SIZE", common.size.to_string()),
+        ("POSTHASTE_CPUS", common.cpus.to_string()),
         ("MPI_LOCALRANKID", rank.to_string()),
         ("MPI_LOCALNRANKS", common.size.to_string()),
     ];

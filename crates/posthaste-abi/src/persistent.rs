@@ -1,0 +1,197 @@
+//! Persistent requests, and requests with two messages behind them (MPI-5.0 §3.9, §3.10, §6.13).
+//!
+//! Called by `pt2pt` and `coll_persistent`; calls the engine. A persistent request keeps a place in the engine's
+//! table, inactive; while it is active another request stands behind it.
+//!
+//! What must stay true: the handle stays the same through all starts; what is behind a request is taken out of the
+//! table exactly once.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use posthaste_core::coll::Schedule;
+use posthaste_core::comm::Comm;
+use posthaste_core::datatype::Segment;
+use posthaste_core::error::{Error, ErrorClass, Result};
+use posthaste_core::ids::RequestId;
+use posthaste_core::progress::Lane;
+use posthaste_core::pt2pt::recv;
+use posthaste_core::request::{Status, complete};
+
+use crate::call::{Located, Outcome};
+use crate::completion::{self, AtEnd, Stand};
+use crate::failure::Site;
+use crate::handle::Held;
+use crate::library::library;
+use crate::pointer::Out;
+use crate::types::{MPI_Comm, MPI_Request};
+
+/// What a persistent request starts.
+pub(crate) enum Plan {
+    /// A send.
+    Send {
+        /// Where.
+        comm: Held<Comm>,
+        /// What.
+        segment: Segment,
+        /// To whom.
+        dest: i32,
+        /// With which tag.
+        tag: i32,
+        /// In synchronous mode.
+        synchronous: bool,
+    },
+    /// A receive.
+    Recv {
+        /// Where.
+        comm: Held<Comm>,
+        /// Into what.
+        segment: Segment,
+        /// From whom.
+        source: i32,
+        /// With which tag.
+        tag: i32,
+    },
+    /// A collective operation.
+    Collective(Schedule),
+}
+
+struct Persistent {
+    plan: Plan,
+    comm: MPI_Comm,
+    active: Mutex<Option<RequestId>>,
+}
+
+/// Gives a persistent request to the program.
+pub(crate) fn prepare(plan: Plan, comm: MPI_Comm, request: Out<MPI_Request>) -> Result<()> {
+    let persistent = Arc::new(Persistent { plan, comm, active: Mutex::new(None) });
+    completion::give_driven(comm, persistent, request)
+}
+
+/// Starts a persistent request.
+pub(crate) fn start(request: MPI_Request) -> Outcome {
+    completion::find(&library().world.lane(), request)?;
+    match completion::special(request) {
+        Some(behind) => behind.start(),
+        None => {
+            let got = format_args!("{:#x}, which is not persistent", request.0);
+            Err(Error::invalid(ErrorClass::Request, "request", got, "a persistent request").into())
+        }
+    }
+}
+
+impl Persistent {
+    fn active(&self) -> MutexGuard<'_, Option<RequestId>> {
+        self.active.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn go(&self) -> Result<()> {
+        let mut active = self.active();
+        if active.is_some() {
+            let expected = "one that is not active: wait for it before it is started again";
+            return Err(Error::invalid(ErrorClass::Request, "request", "an active persistent request", expected));
+        }
+        let world = &library().world;
+        let id = match &self.plan {
+            Plan::Send { comm, segment, dest, tag, synchronous } => {
+                world.isend(comm, *dest, *tag, segment.clone(), *synchronous)?
+            }
+            Plan::Recv { comm, segment, source, tag } => world.irecv(comm, *source, *tag, segment.clone())?,
+            Plan::Collective(schedule) => world.start(schedule.clone())?,
+        };
+        *active = Some(id);
+        Ok(())
+    }
+}
+
+impl AtEnd for Persistent {
+    fn start(&self) -> Outcome {
+        self.go().map_err(|error| Located { site: Site::Comm(self.comm), error })
+    }
+
+    fn stands(&self, lane: &Lane) -> Stand {
+        match *self.active() {
+            None => Stand::Inactive,
+            Some(id) => over(lane, id).map_or(Stand::Active, Stand::Over),
+        }
+    }
+
+    fn clear(&self, lane: &mut Lane) {
+        if let Some(id) = self.active().take() {
+            lane.engine.requests.remove(id);
+        }
+    }
+
+    fn stays(&self) -> bool {
+        true
+    }
+
+    fn cancel(&self, _over: bool) -> Result<bool> {
+        if let Some(id) = *self.active() {
+            recv::cancel(&mut library().world.lane().engine, id);
+        }
+        Ok(true)
+    }
+
+    fn let_go(&self) -> Result<bool> {
+        if let Some(id) = self.active().take() {
+            recv::detach(&mut library().world.lane().engine, id);
+        }
+        Ok(true)
+    }
+}
+
+/// The status of a request that is over; a stale one is over too.
+fn over(lane: &Lane, id: RequestId) -> Option<Status> {
+    match lane.engine.requests.get(id) {
+        Some(found) if complete::is_complete(found) => Some(found.status.clone()),
+        Some(_) => None,
+        None => Some(Status::EMPTY),
+    }
+}
+
+/// A send and a receive under one request (MPI-5.0 §3.10, `MPI_Isendrecv`). The request tells what was received.
+struct Both {
+    send: RequestId,
+    recv: RequestId,
+    /// Memory that the send leaves from.
+    _sent: Option<Vec<u8>>,
+}
+
+/// Gives a request for a send and a receive to the program.
+pub(crate) fn give_both(
+    send: RequestId,
+    recv: RequestId,
+    sent: Option<Vec<u8>>,
+    comm: MPI_Comm,
+    request: Out<MPI_Request>,
+) -> Result<()> {
+    completion::give_driven(comm, Arc::new(Both { send, recv, _sent: sent }), request)
+}
+
+impl AtEnd for Both {
+    fn stands(&self, lane: &Lane) -> Stand {
+        let Some(mut received) = over(lane, self.recv) else { return Stand::Active };
+        let Some(sent) = over(lane, self.send) else { return Stand::Active };
+        received.error = received.error.or(sent.error);
+        Stand::Over(received)
+    }
+
+    fn clear(&self, lane: &mut Lane) {
+        lane.engine.requests.remove(self.send);
+        lane.engine.requests.remove(self.recv);
+    }
+
+    fn cancel(&self, _over: bool) -> Result<bool> {
+        recv::cancel(&mut library().world.lane().engine, self.recv);
+        Ok(true)
+    }
+
+    fn let_go(&self) -> Result<bool> {
+        // Both messages go on, and what the send leaves from has to stay: the program cannot ask for the end of
+        // this request any more, so it is waited for now.
+        let world = &library().world;
+        world.wait(self.recv)?;
+        world.wait(self.send)?;
+        Ok(true)
+    }
+}

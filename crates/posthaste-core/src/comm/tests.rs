@@ -1,0 +1,201 @@
+//! Making communicators, over the simulated network.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::buffer::OwnedBuf;
+use crate::coll::{self, Operand, Schedule};
+use crate::comm::{Comm, Creation, MAX_NAME};
+use crate::config::Config;
+use crate::datatype::Datatype;
+use crate::error::{ErrorClass, Result};
+use crate::group::{Comparison, Group, UNDEFINED};
+use crate::ids::{ContextId, PROC_NULL, Peer};
+use crate::progress::Lane;
+use crate::testing::{Bench, ROUGH};
+
+/// Engines and their worlds; a counter for each founds contexts.
+struct Room {
+    bench: Bench,
+    worlds: Vec<Arc<Comm>>,
+    counts: Vec<AtomicU32>,
+}
+
+impl Room {
+    fn new(n: u32, seed: u64) -> Self {
+        let mut worlds: Vec<Comm> = (0..n).map(|rank| Comm::world(rank, n)).collect();
+        worlds.iter_mut().for_each(|world| world.set_crowded(seed % 2 == 0));
+        Self {
+            bench: Bench::new(seed, n, ROUGH, &Config::default()),
+            worlds: worlds.into_iter().map(Arc::new).collect(),
+            counts: (0..n).map(|_| AtomicU32::new(ContextId::FIRST_COUNT)).collect(),
+        }
+    }
+
+    fn found(&self, at: usize) -> Result<ContextId> {
+        let count = self.counts[at].fetch_add(2, Ordering::Relaxed);
+        Ok(ContextId::founded(at as u32, count).expect("a small count"))
+    }
+
+    /// Runs schedules, each at its engine, and all must go well.
+    fn run(&mut self, schedules: Vec<(usize, Schedule)>) {
+        let mut ids = Vec::new();
+        for (at, schedule) in schedules {
+            let Lane { engine, methods, running, .. } = &mut self.bench.lanes[at];
+            ids.push((at, running.start(engine, methods, schedule).expect("room for a request")));
+            for _ in 0..self.bench.network.random(20) {
+                self.bench.step();
+            }
+        }
+        for (at, id) in ids {
+            let status = self.bench.finish(at, id);
+            assert!(status.error.is_none(), "{:?}", status.error);
+        }
+    }
+
+    /// Makes communicators at the given engines.
+    fn make(
+        &mut self,
+        at: impl Iterator<Item = usize>,
+        plan: impl Fn(&Self, usize) -> Result<(Schedule, Creation)>,
+    ) -> Vec<Option<Arc<Comm>>> {
+        let (mut schedules, mut creations) = (Vec::new(), Vec::new());
+        for at in at {
+            let (schedule, creation) = plan(self, at).expect("right arguments");
+            schedules.push((at, schedule));
+            creations.push(creation);
+        }
+        self.run(schedules);
+        creations.into_iter().map(|creation| creation.finish().expect("a context")).collect()
+    }
+
+    /// An allgather of world ranks shows that a communicator's members and order are as told.
+    fn check(&mut self, comms: &[Option<Arc<Comm>>], members: &[usize]) {
+        let byte = Datatype::byte();
+        let mut bufs = Vec::new();
+        let mut schedules = Vec::new();
+        for world_rank in members {
+            let comm = comms
+                .iter()
+                .flatten()
+                .find(|comm| comm.group().peer(comm.rank() as u32) == Some(Peer(*world_rank as u32)));
+            let comm = comm.expect("a member has a communicator");
+            let mut mine = OwnedBuf::new(1);
+            mine.sink().copy_from(&[*world_rank as u8]);
+            let all = OwnedBuf::new(members.len());
+            let recv = Operand::new(all.user_buf(), 1, &byte);
+            let schedule = coll::allgather(comm, Some(Operand::new(mine.user_buf(), 1, &byte)), recv);
+            schedules.push((*world_rank, schedule.expect("right arguments")));
+            bufs.push((mine, all));
+        }
+        self.run(schedules);
+        let expected: Vec<u8> = members.iter().map(|member| *member as u8).collect();
+        for (_, all) in &bufs {
+            assert_eq!(all.source().to_vec(), expected);
+        }
+    }
+}
+
+#[test]
+fn a_duplicate_is_congruent_and_separate() {
+    for n in [1, 2, 5] {
+        let mut room = Room::new(n, u64::from(n));
+        let dups = room.make(0..n as usize, |room, at| room.worlds[at].plan_dup(|| room.found(at)));
+        let again = room.make(0..n as usize, |room, at| room.worlds[at].plan_dup(|| room.found(at)));
+        let context = dups[0].as_ref().unwrap().context();
+        for ((dup, other), world) in dups.iter().flatten().zip(again.iter().flatten()).zip(&room.worlds) {
+            assert_eq!(dup.context(), context);
+            assert_eq!(dup.compare(world), Comparison::Congruent);
+            assert_eq!(dup.compare(other), Comparison::Congruent);
+            assert_eq!(dup.compare(dup), Comparison::Ident);
+            assert_eq!((dup.rank(), dup.size(), dup.is_crowded()), (world.rank(), world.size(), n == 2));
+        }
+        let members: Vec<usize> = (0..n as usize).collect();
+        room.check(&dups, &members);
+    }
+}
+
+#[test]
+fn a_split_sorts_by_key_and_then_by_rank() {
+    let mut room = Room::new(7, 3);
+    let colors = [0, 1, 0, UNDEFINED, 1, 0, 0];
+    let keys = [5, -1, -3, 0, -7, 5, i32::MIN];
+    let comms =
+        room.make(0..7, |room, at| room.worlds[at].plan_split(colors[at], keys[at], || room.found(at)));
+    assert!(comms[3].is_none());
+    room.check(&comms, &[6, 2, 0, 5]);
+    room.check(&comms, &[4, 1]);
+    let (zero, one) = (comms[0].as_ref().unwrap(), comms[1].as_ref().unwrap());
+    assert_ne!(zero.context(), one.context());
+    assert_eq!(zero.compare(&room.worlds[0]), Comparison::Unequal);
+    assert_eq!(zero.destination(0).unwrap(), Some(Peer(6)));
+    let error = room.worlds[0].plan_split(-5, 0, || room.found(0)).unwrap_err().to_string();
+    assert_eq!(error, "color is -5, expected 0 or more, or MPI_UNDEFINED (-32766)");
+
+    // A reversed world is similar, and splits of splits work.
+    let back = room.make(0..7, |room, at| room.worlds[at].plan_split(0, -(at as i32), || room.found(at)));
+    assert_eq!(back[2].as_ref().unwrap().compare(&room.worlds[2]), Comparison::Similar);
+    room.check(&back, &[6, 5, 4, 3, 2, 1, 0]);
+    let halves = room
+        .make(0..7, |room, at| back[at].as_ref().unwrap().plan_split((at % 2) as i32, 0, || room.found(at)));
+    room.check(&halves, &[6, 4, 2, 0]);
+    room.check(&halves, &[5, 3, 1]);
+}
+
+#[test]
+fn subsets_by_group() {
+    let mut room = Room::new(6, 4);
+    let of = |peers: &[u32]| Arc::new(Group::of(peers.iter().copied().map(Peer).collect()));
+    let (left, right, all) = (of(&[4, 0]), of(&[1, 5, 2]), of(&[0, 1, 2, 3, 4, 5]));
+    let own = |at: usize| if at == 0 || at == 4 { &left } else { &right };
+    let comms = room.make(0..6, |room, at| room.worlds[at].plan_create(own(at), || room.found(at)));
+    assert!(comms[3].is_none());
+    room.check(&comms, &[4, 0]);
+    room.check(&comms, &[1, 5, 2]);
+    // Only the members take part, twice at the same time under two tags.
+    let first = room.make([5, 1, 2].into_iter(), |room, at| {
+        room.worlds[at].plan_create_group(&right, 7, || room.found(at))
+    });
+    let second = room.make([1, 2, 5].into_iter(), |room, at| {
+        room.worlds[at].plan_create_group(&right, i32::MAX - 1, || room.found(at))
+    });
+    assert_ne!(first[0].as_ref().unwrap().context(), second[0].as_ref().unwrap().context());
+    room.check(&first, &[1, 5, 2]);
+    room.check(&second, &[1, 5, 2]);
+    let found = || room.found(0);
+    let error = room.worlds[0].plan_create_group(&right, 0, found).unwrap_err();
+    assert_eq!(error.class(), ErrorClass::Group);
+    assert!(room.worlds[0].plan_create_group(&left, -1, found).is_err());
+    let outsider = comms[0].as_ref().unwrap().plan_create(&all, found).unwrap_err();
+    assert!(outsider.to_string().contains("process 1 of the world"), "{outsider}");
+}
+
+#[test]
+fn ranks_are_checked() {
+    let world = Comm::world(1, 4);
+    assert_eq!(world.destination(3).unwrap(), Some(Peer(3)));
+    assert_eq!(world.source(PROC_NULL).unwrap(), None);
+    for wrong in [4, -1, -2, i32::MIN, i32::MAX] {
+        let error = world.destination(wrong).unwrap_err();
+        assert_eq!(error.to_string(), format!("dest is {wrong}, expected 0..=3 or MPI_PROC_NULL (-3)"));
+        assert_eq!(error.class(), ErrorClass::Rank);
+        assert!(world.source(wrong).unwrap_err().to_string().starts_with("source is"));
+    }
+    let own = Comm::own(Peer(9));
+    assert_eq!(own.destination(0).unwrap(), Some(Peer(9)));
+    assert!(own.destination(1).is_err());
+}
+
+#[test]
+fn names_and_handlers() {
+    let world = Comm::world(0, 1);
+    assert_eq!(world.name(), "MPI_COMM_WORLD");
+    world.set_name(&"é".repeat(100));
+    assert_eq!(world.name(), "é".repeat(MAX_NAME / 2));
+    world.set_handler(Some(Arc::new(5)));
+    let mut room = Room::new(1, 1);
+    room.worlds[0].set_handler(Some(Arc::new(6)));
+    let dup = room.make(0..1, |room, at| room.worlds[at].plan_dup(|| room.found(at))).remove(0).unwrap();
+    assert_eq!(dup.handler().unwrap().downcast_ref(), Some(&6));
+    assert_eq!(dup.name(), "");
+}
