@@ -1,13 +1,27 @@
-//! The message-passing engine of posthaste.
+//! The message-passing engine of posthaste. (Doors to it: `posthaste-abi` for C, `posthaste` for Rust.)
 //!
-//! The rooms below stand in the order of a message's journey; a room uses only rooms before it.
-#![forbid(unsafe_op_in_unsafe_fn)]
+//! # The journey of a message
+//! 1. A door hands buffer, count and datatype over as a [`datatype::Segment`] and calls [`world::World`], which turns
+//!    ranks into peers ([`comm::Comm`]) and checks rank and tag.
+//! 2. [`pt2pt::send::start`]: a short message goes straight into a packet of the peer's [`method::Methods`] (the
+//!    fast path); otherwise [`pt2pt::protocol::choose`] says how, and [`pt2pt::rendezvous::start`] begins.
+//! 3. A packet ([`wire::Packet`]) travels by a method: [`method::loopback`], [`method::shm`], [`method::sim`]; one that
+//!    finds no room waits its turn in [`pt2pt::Pending`].
+//! 4. At the receiver [`progress::Lane::progress`] polls the methods; [`dispatch::on_event`] knows whose each packet is.
+//! 5. [`pt2pt::matching::Matching`] brings message and receive together, whichever came first.
+//! 6. [`pt2pt::eager`] or [`pt2pt::rendezvous`] puts the data in place, or returns an [`pt2pt::Action`] for progress to
+//!    perform.
+//! 7. [`request::complete`] ends the request; [`wait::Waiting`], the only room that blocks, sees it.
+//!
+//! Collective operations ([`coll`]) are schedules of such messages that progress advances; making communicators
+//! ([`comm`]) is one of them.
+//!
+//! The rooms below stand in that order; a room uses only rooms before it (tested by `cargo xtask test`).
 #![deny(unsafe_code)]
 
 pub mod ids;
 pub mod config;
 pub mod error;
-pub mod explain;
 pub mod trace;
 #[allow(unsafe_code)] // one of the two homes of unsafe code: memory that users vouched for
 pub mod buffer;

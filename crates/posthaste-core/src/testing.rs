@@ -54,15 +54,17 @@ impl Bench {
     }
 
     /// Starts a send on the world's context; the sender's rank is its engine's number.
-    pub(crate) fn send(&mut self, from: usize, to: u32, tag: i32, data: &OwnedBuf, synchronous: bool) -> Started {
+    pub(crate) fn send(
+        &mut self,
+        from: usize,
+        to: u32,
+        tag: i32,
+        data: &OwnedBuf,
+        synchronous: bool,
+    ) -> Started {
         let segment = Segment::new(data.user_buf(), data.len() as u64, &Datatype::byte());
-        let envelope = Envelope {
-            context: ContextId::WORLD,
-            source: from as i32,
-            tag,
-            len: segment.len(),
-            synchronous,
-        };
+        let envelope =
+            Envelope { context: ContextId::WORLD, source: from as i32, tag, len: segment.len(), synchronous };
         let Lane { engine, methods, .. } = &mut self.lanes[from];
         send::start(engine, methods, Peer(to), &envelope, segment).expect("room for a request")
     }

@@ -77,7 +77,7 @@ impl Waiting {
                 continue;
             }
             idler.polls += 1;
-            if idler.polls % POLLS_PER_LOOK == 0 || self.spin.is_zero() {
+            if idler.polls.is_multiple_of(POLLS_PER_LOOK) || self.spin.is_zero() {
                 self.idle(&mut idler);
             }
         }
@@ -98,7 +98,9 @@ impl Waiting {
     #[cold]
     fn after_events(&self, busy: bool) {
         loop {
-            let Some((id, handler, status)) = self.lane.lock().engine.finished.handlers.pop_front() else { break };
+            let Some((id, handler, status)) = self.lane.lock().engine.finished.handlers.pop_front() else {
+                break;
+            };
             handler(id, &status);
             complete::handled(&mut self.lane.lock().engine.requests, id);
         }

@@ -474,7 +474,9 @@ fn take_if_complete(lane: &mut Lane, id: RequestId) -> Option<Result<Status>> {
 }
 
 fn first_complete(lane: &mut Lane, ids: &[Option<RequestId>]) -> Option<Result<(usize, Status)>> {
-    ids.iter().enumerate().find_map(|(at, id)| Some(take_if_complete(lane, (*id)?)?.map(|status| (at, status))))
+    ids.iter()
+        .enumerate()
+        .find_map(|(at, id)| Some(take_if_complete(lane, (*id)?)?.map(|status| (at, status))))
 }
 
 #[cold]
@@ -507,7 +509,8 @@ fn ours(member: &client::Membership, fd: &str, own_cpus: usize) -> Result<Start>
         let text = std::env::var(name).unwrap_or_default();
         text.parse().map_err(|_| Error::invalid(ErrorClass::Other, name, format!("\"{text}\""), "a number"))
     };
-    let fd = fd.parse().map_err(|_| Error::invalid(ErrorClass::Other, "POSTHASTE_NODE_FD", fd, "a descriptor"))?;
+    let fd =
+        fd.parse().map_err(|_| Error::invalid(ErrorClass::Other, "POSTHASTE_NODE_FD", fd, "a descriptor"))?;
     let inherited: OwnedFd =
         process::inherited(fd).map_err(|e| Error::system("taking over the node segment", e))?;
     let node = Node::attach(inherited).map_err(|e| Error::system("attaching the node segment", e))?;
@@ -542,7 +545,16 @@ fn foreign(own_cpus: usize) -> Result<Start> {
     let mut own = None;
     if rank == 0 {
         let node = Node::create(size).map_err(|e| Error::NoMemory(e.to_string()))?;
-        pmi.put(&space, KEY, &format!("{} {}", machine::host_name(), format_args!("/proc/{}/fd/{}", std::process::id(), node.as_fd().as_raw_fd()))).map_err(wrong)?;
+        pmi.put(
+            &space,
+            KEY,
+            &format!(
+                "{} {}",
+                machine::host_name(),
+                format_args!("/proc/{}/fd/{}", std::process::id(), node.as_fd().as_raw_fd())
+            ),
+        )
+        .map_err(wrong)?;
         own = Some(node);
     }
     pmi.barrier().map_err(wrong)?;
@@ -561,7 +573,8 @@ fn foreign(own_cpus: usize) -> Result<Start> {
                 ));
             }
             let file = std::fs::File::options().read(true).write(true).open(path);
-            let file = file.map_err(|e| Error::system(format!("opening rank 0's node segment at {path}"), e))?;
+            let file =
+                file.map_err(|e| Error::system(format!("opening rank 0's node segment at {path}"), e))?;
             Node::attach(file.into()).map_err(|e| Error::system("attaching rank 0's node segment", e))?
         }
     };

@@ -264,13 +264,6 @@ impl Node {
         unsafe { &*self.at(at).cast() }
     }
 
-    /// Words that say what `rank` waits for; meanings in `posthaste_core::explain`.
-    pub fn wait_words(&self, rank: usize) -> &[AtomicU64; 32] {
-        let at = self.block(rank) + 128 + COUNTERS * 8;
-        // SAFETY: as in `counters`; 640 + 256 ≤ `RANK_BLOCK`.
-        unsafe { &*self.at(at).cast() }
-    }
-
     /// The word a sleeper of `rank` sets before it sleeps; senders read it after each message.
     #[inline]
     pub(crate) fn sleeping(&self, rank: usize) -> &AtomicU32 {

@@ -40,8 +40,7 @@ pub unsafe fn read(pid: u32, remote: u64, local: &[(usize, usize)]) -> io::Resul
             *piece = libc::iovec { iov_base: *address as *mut libc::c_void, iov_len: *len };
             wanted += len;
         }
-        let from =
-            libc::iovec { iov_base: (remote as usize + copied) as *mut libc::c_void, iov_len: wanted };
+        let from = libc::iovec { iov_base: (remote as usize + copied) as *mut libc::c_void, iov_len: wanted };
         // SAFETY: the local pieces are writable by this function's contract; the kernel checks the remote side.
         let n = unsafe {
             libc::process_vm_readv(pid as libc::pid_t, pieces.as_ptr(), runs.len() as u64, &from, 1, 0)

@@ -4,7 +4,7 @@
 //! wire is PMI-1.1, which MPICH's Hydra, Slurm and Flux speak too: our ranks run under those launchers, and
 //! programs built with other libraries of that family run under ours.
 //!
-//! Rooms, each using only those before it: [`line`] (the text on the wire) → [`kvs`] (what the ranks tell each
+//! Rooms, each using only those before it: [`mod@line`] (the text on the wire) → [`kvs`] (what the ranks tell each
 //! other) → [`client`] (a rank's side) → [`server`] (the launcher's side, without I/O) → [`spawn`] (starting
 //! processes and seeing them to their end).
 #![forbid(unsafe_code)]

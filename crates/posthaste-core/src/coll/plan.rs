@@ -114,12 +114,14 @@ impl<'a> Draft<'a> {
         let mut home = home.unwrap_or_else(|| Arc::new(Plan::empty()));
         let mut plan = Plan::empty();
         if let Some(spare) = Arc::get_mut(&mut home) {
-            plan.steps = std::mem::take(&mut spare.steps);
-            plan.temporaries = std::mem::take(&mut spare.temporaries);
+            std::mem::swap(&mut plan, spare);
         }
         plan.steps.reserve(steps);
-        let (context, rank) = (team.context().collective(), team.rank());
-        Self { team, plan: Plan { name, context, rank, tag, ..plan }, home }
+        plan.name = name;
+        plan.context = team.context().collective();
+        plan.rank = team.rank();
+        plan.tag = tag;
+        Self { team, plan, home }
     }
 
     /// Our rank.

@@ -72,6 +72,12 @@ struct Outstanding {
 struct Active {
     id: RequestId,
     plan: Arc<Plan>,
+    place: Place,
+}
+
+/// How far a schedule has come.
+#[derive(Debug)]
+struct Place {
     next: usize,
     outstanding: Vec<Outstanding>,
     /// Messages of `outstanding` that are over.
@@ -107,7 +113,7 @@ impl Running {
         schedule: Schedule,
     ) -> Result<RequestId> {
         let id = engine.requests.insert(Request::new(State::Schedule))?;
-        self.restart(engine, methods, id, schedule);
+        self.begin(engine, methods, id, schedule);
         Ok(id)
     }
 
@@ -116,21 +122,26 @@ impl Running {
         if let Some(request) = engine.requests.get_mut(id) {
             request.state = State::Schedule;
         }
+        self.begin(engine, methods, id, schedule);
+    }
+
+    fn begin(&mut self, engine: &mut Engine, methods: &mut Methods, id: RequestId, schedule: Schedule) {
         let outstanding = self.spare.pop().unwrap_or_default();
-        let mut active = Active { id, plan: schedule.0, next: 0, outstanding, settled: 0, error: None };
-        if active.advance(engine, methods) {
-            self.end(engine, active);
+        let plan = schedule.0;
+        let mut place = Place { next: 0, outstanding, settled: 0, error: None };
+        if place.advance(&plan, engine, methods) {
+            self.end(engine, Active { id, plan, place });
         } else {
-            self.active.push(active);
+            self.active.push(Active { id, plan, place });
         }
     }
 
-    fn end(&mut self, engine: &mut Engine, mut active: Active) {
-        let error = active.error.take();
-        active.outstanding.clear();
-        self.spare.push(active.outstanding);
-        plan::recycle(active.plan);
-        engine.complete(active.id, Status { error, ..Status::EMPTY });
+    fn end(&mut self, engine: &mut Engine, active: Active) {
+        let Active { id, plan, place: Place { mut outstanding, error, .. } } = active;
+        outstanding.clear();
+        self.spare.push(outstanding);
+        plan::recycle(plan);
+        engine.complete(id, Status { error, ..Status::EMPTY });
     }
 }
 
@@ -149,25 +160,25 @@ fn advance_all(engine: &mut Engine, methods: &mut Methods, running: &mut Running
     running.seen = engine.finished.ends;
     let mut at = 0;
     while let Some(active) = running.active.get_mut(at) {
-        let before = (active.next, active.settled);
-        if active.advance(engine, methods) {
+        let Active { plan, place, .. } = active;
+        let before = (place.next, place.settled);
+        if place.advance(plan, engine, methods) {
             let active = running.active.remove(at);
             running.end(engine, active);
             busy = true;
         } else {
-            busy |= before != (active.next, active.settled);
+            busy |= before != (place.next, place.settled);
             at += 1;
         }
     }
     busy
 }
 
-impl Active {
+impl Place {
     /// Goes as far as possible. Returns true at the end.
-    fn advance(&mut self, engine: &mut Engine, methods: &mut Methods) -> bool {
-        let plan = Arc::clone(&self.plan);
+    fn advance(&mut self, plan: &Plan, engine: &mut Engine, methods: &mut Methods) -> bool {
         loop {
-            if !self.settle(engine) {
+            if !self.settle(plan, engine) {
                 return false;
             }
             loop {
@@ -184,7 +195,7 @@ impl Active {
                     }
                     break;
                 }
-                if let Err(error) = self.take(engine, methods, &plan, step) {
+                if let Err(error) = self.take(engine, methods, plan, step) {
                     self.failed(error);
                 }
             }
@@ -192,7 +203,7 @@ impl Active {
     }
 
     /// Takes the ends of messages. Returns whether all that were started are over.
-    fn settle(&mut self, engine: &mut Engine) -> bool {
+    fn settle(&mut self, plan: &Plan, engine: &mut Engine) -> bool {
         while let Some(Outstanding { id, step }) = self.outstanding.get(self.settled) {
             match engine.requests.get(*id) {
                 Some(request) if !complete::is_complete(request) => return false,
@@ -200,7 +211,7 @@ impl Active {
             }
             let step = *step;
             if let Some(request) = engine.requests.remove(*id) {
-                self.check(step, request.status);
+                self.check(plan, step, request.status);
             }
             self.settled += 1;
         }
@@ -243,8 +254,8 @@ impl Active {
     }
 
     /// Looks at the end of one message: it must have gone well and be exactly as long as planned.
-    fn check(&mut self, step: usize, status: Status) {
-        let Step::Receive { from, segment } = &self.plan.steps[step] else {
+    fn check(&mut self, plan: &Plan, step: usize, status: Status) {
+        let Step::Receive { from, segment } = &plan.steps[step] else {
             if let Some(error) = status.error {
                 self.failed(*error);
             }
@@ -252,25 +263,25 @@ impl Active {
         };
         let error = match status.error.map(|error| *error) {
             None if status.bytes == segment.len() => return,
-            None => self.differ(*from, status.bytes, segment.len(), ErrorClass::NotSame),
-            Some(Error::Truncated { sent, room }) => self.differ(*from, sent, room, ErrorClass::Truncate),
+            None => differ(plan, *from, status.bytes, segment.len(), ErrorClass::NotSame),
+            Some(Error::Truncated { sent, room }) => differ(plan, *from, sent, room, ErrorClass::Truncate),
             Some(other) => other,
         };
         self.failed(error);
     }
 
     #[cold]
-    fn differ(&self, from: u32, got: u64, expected: u64, class: ErrorClass) -> Error {
-        let text = format!(
-            "{}: rank {from} sent {got} bytes where rank {} expected {expected}: counts or datatypes differ between \
-             the ranks, or collective operations were called in different orders",
-            self.plan.name, self.plan.rank,
-        );
-        Error::other(class, text)
-    }
-
-    #[cold]
     fn failed(&mut self, error: Error) {
         self.error.get_or_insert_with(|| Box::new(error));
     }
+}
+
+#[cold]
+fn differ(plan: &Plan, from: u32, got: u64, expected: u64, class: ErrorClass) -> Error {
+    let text = format!(
+        "{}: rank {from} sent {got} bytes where rank {} expected {expected}: counts or datatypes differ between the \
+         ranks, or collective operations were called in different orders",
+        plan.name, plan.rank,
+    );
+    Error::other(class, text)
 }

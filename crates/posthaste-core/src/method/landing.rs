@@ -36,7 +36,13 @@ impl Landing {
     }
 
     /// A fragment has come. Returns true when it was the last of its message.
-    pub fn arrived(&mut self, receiver: RequestId, offset: u64, data: Source<'_>, counts: &mut Counts) -> bool {
+    pub fn arrived(
+        &mut self,
+        receiver: RequestId,
+        offset: u64,
+        data: Source<'_>,
+        counts: &mut Counts,
+    ) -> bool {
         let Some(open) = self.open.get_mut(&receiver) else {
             counts.add(Counter::StalePackets, 1);
             return false;

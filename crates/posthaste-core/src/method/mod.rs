@@ -4,7 +4,8 @@
 //! operating-system crate. The contract:
 //!
 //! * [`Methods::claim`] gives room for one packet, or `None` while there is none; writing it commits it.
-//! * [`Methods::offer`] makes a long message reachable for the receiver, [`Methods::get`] brings it;
+//! * [`Methods::offer_stream`] and [`Methods::offer_memory`] make a long message reachable for the receiver,
+//!   [`Methods::get`] brings it;
 //! * [`Methods::expose`] opens a receive for fragments, [`Methods::put`] sends them. Data packets that arrive for
 //!   an exposed receive are the method's own business: the engine hears only [`Event::Landed`].
 //! * [`Methods::poll`] tells what happened.

@@ -7,10 +7,10 @@
 use std::collections::VecDeque;
 
 use posthaste_os::node::{ACTIVE_BITS, ACTIVE_WORDS, Node};
+use posthaste_os::peer_copy;
 use posthaste_os::pool::{self, Drainer, Filler};
 use posthaste_os::ring::{self, Reader, Writer};
 use posthaste_os::wake::Doorbell;
-use posthaste_os::peer_copy;
 
 use crate::buffer;
 use crate::config::Config;
@@ -268,7 +268,12 @@ impl Shm {
 
     /// Looks at the rings that share one bit: one ring, unless there are very many ranks.
     #[inline]
-    fn poll_bit(&mut self, bit: usize, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
+    fn poll_bit(
+        &mut self,
+        bit: usize,
+        counts: &mut Counts,
+        on: &mut impl FnMut(Event<'_>, &mut Counts),
+    ) -> bool {
         let mut busy = false;
         let mut from = bit;
         while from < self.readers.len() {
@@ -279,7 +284,12 @@ impl Shm {
     }
 
     #[inline]
-    fn poll_ring(&mut self, from: usize, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
+    fn poll_ring(
+        &mut self,
+        from: usize,
+        counts: &mut Counts,
+        on: &mut impl FnMut(Event<'_>, &mut Counts),
+    ) -> bool {
         let (node, me, peer) = (&self.node, self.me, self.peers[from]);
         let reader = self.readers[from].get_or_insert_with(|| Reader::new(node, me, from));
         for taken in 0..TURN {
@@ -351,7 +361,11 @@ impl Shm {
                 continue;
             }
             let Draining { drainer, kept, receiver, .. } = self.draining.remove(at);
-            if kept { drainer.finish() } else { drainer.give_back() }
+            if kept {
+                drainer.finish()
+            } else {
+                drainer.give_back()
+            }
             on(Event::Landed(receiver), counts);
         }
         busy
@@ -398,7 +412,6 @@ impl Shm {
         }
         busy
     }
-
 }
 
 /// Copies the next piece of a message directly. `Some(true)`: it is whole; `None`: the system refuses.
@@ -448,7 +461,13 @@ impl Draining {
             let left = (self.len - self.drainer.drained()).min(usize::MAX as u64) as usize;
             let segment = &mut self.segment;
             // What does not fit into the receive buffer is drained and dropped (MPI-5.0 §3.2.4).
-            if self.drainer.drain(left, |source| { segment.unpack(source); }).is_none() {
+            if self
+                .drainer
+                .drain(left, |source| {
+                    segment.unpack(source);
+                })
+                .is_none()
+            {
                 break;
             }
             busy = true;

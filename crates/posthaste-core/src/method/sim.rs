@@ -237,7 +237,8 @@ impl Claim<'_> {
         }
         let mut net = self.sim.network.lock();
         let delay = net.weather.delay;
-        let link_ready = net.links.get(&(self.sim.me, self.to)).and_then(|link| link.back()).map_or(0, |last| last.due);
+        let link_ready =
+            net.links.get(&(self.sim.me, self.to)).and_then(|link| link.back()).map_or(0, |last| last.due);
         let due = (net.clock + net.random(delay + 1)).max(link_ready);
         let flying = Flying { due, header: emit.header, payload: self.payload };
         net.links.entry((self.sim.me, self.to)).or_default().push_back(flying);

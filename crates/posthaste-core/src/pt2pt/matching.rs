@@ -1,6 +1,6 @@
 //! Matching: posted receives meet messages, in MPI's order.
 //!
-//! Called by `recv`, `eager`, `rendezvous`, `probe`; calls [`super::index`]. A posted receive is filed under its
+//! Called by `recv`, `eager`, `rendezvous`, `probe`; calls `index`. A posted receive is filed under its
 //! own pattern; a message looks under the four patterns that it fits and takes the receive posted first. A
 //! message nobody expected is filed under those patterns that receives have used so far, so that an exact and
 //! a wildcard receive both find the earliest one with a single look. MPI-5.0 §3.5: "Messages are
@@ -366,7 +366,10 @@ mod tests {
         let mut matching = Matching::default();
         let n = 100_000;
         for tag in 0..n {
-            matching.post(Pattern { context: ContextId(0), source: 0, tag }, RequestId { slot: tag as u32, generation: 1 });
+            matching.post(
+                Pattern { context: ContextId(0), source: 0, tag },
+                RequestId { slot: tag as u32, generation: 1 },
+            );
         }
         for tag in (0..n).rev() {
             assert_eq!(matching.take_posted(&envelope(0, 0, tag, 0)).unwrap().slot, tag as u32);

@@ -86,9 +86,16 @@ pub fn matched(
     receiver: RequestId,
 ) -> Option<Action> {
     let request = engine.requests.get_mut(receiver)?;
-    let landing =
-        |room| State::Landing { room, len: envelope.len, from, sender, fin: matches!(offer, Offer::Memory { .. }) };
-    let State::Posted { segment, .. } = std::mem::replace(&mut request.state, landing(0)) else { return None };
+    let landing = |room| State::Landing {
+        room,
+        len: envelope.len,
+        from,
+        sender,
+        fin: matches!(offer, Offer::Memory { .. }),
+    };
+    let State::Posted { segment, .. } = std::mem::replace(&mut request.state, landing(0)) else {
+        return None;
+    };
     request.state = landing(segment.len());
     request.status = Status { source: envelope.source, tag: envelope.tag, ..Status::EMPTY };
     let len = envelope.len;

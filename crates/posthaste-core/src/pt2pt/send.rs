@@ -1,6 +1,6 @@
 //! Starting a send: the fast path, and the choice of the others.
 //!
-//! Called by `comm` and `coll`; calls [`protocol`], [`rendezvous`], `method`. MPI-5.0 §3.2, §3.4.
+//! Called by `comm` and `coll`; calls `protocol`, `rendezvous`, `method`. MPI-5.0 §3.2, §3.4.
 
 use crate::datatype::Segment;
 use crate::error::Result;

@@ -34,7 +34,8 @@ fn every_message_arrives_whole_and_in_order() {
             let mut receives = Vec::new();
             for (n, size) in sizes.iter().enumerate() {
                 let (from, to) = (n % 2, 2);
-                let (wild, early, synchronous) = (n % 3 == 0, (n + seed as usize) % 2 == 0, n % 4 == 1);
+                let (wild, early, synchronous) =
+                    (n % 3 == 0, (n + seed as usize).is_multiple_of(2), n % 4 == 1);
                 let (source, tag) = if wild { (ANY_SOURCE, n as i32) } else { (from as i32, n as i32) };
                 let into = OwnedBuf::new(*size);
                 if early {
@@ -56,7 +57,11 @@ fn every_message_arrives_whole_and_in_order() {
                 assert_eq!((status.source, status.tag), ((n % 2) as i32, *n as i32), "seed {seed} {long:?}");
                 assert_eq!(status.bytes, sizes[*n] as u64);
                 let expected = filled(sizes[*n], *n);
-                assert_eq!(into.source().to_vec(), expected.source().to_vec(), "seed {seed} {long:?} message {n}");
+                assert_eq!(
+                    into.source().to_vec(),
+                    expected.source().to_vec(),
+                    "seed {seed} {long:?} message {n}"
+                );
             }
             for (from, started, _data) in sends {
                 if let Started::Request(id) = started {
@@ -193,7 +198,8 @@ fn stale_packets_change_nothing() {
         bench.step();
     }
     let lane = &bench.lanes[1];
-    let stale = lane.engine.counts.get(Counter::StalePackets) + lane.methods.counts.get(Counter::StalePackets);
+    let stale =
+        lane.engine.counts.get(Counter::StalePackets) + lane.methods.counts.get(Counter::StalePackets);
     assert_eq!(stale, 4);
     assert!(lane.engine.requests.is_empty());
 }

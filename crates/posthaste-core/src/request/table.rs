@@ -154,7 +154,9 @@ mod tests {
         let mut table = Table::new(2);
         let first = table.insert(Request::new(State::Inactive)).unwrap();
         table.insert(Request::new(State::Inactive)).unwrap();
-        assert!(table.insert(Request::new(State::Inactive)).unwrap_err().to_string().contains("all 2 requests"));
+        assert!(
+            table.insert(Request::new(State::Inactive)).unwrap_err().to_string().contains("all 2 requests")
+        );
         table.remove(first);
         assert!(table.insert(Request::new(State::Inactive)).is_ok());
         assert_eq!(table.len(), 2);

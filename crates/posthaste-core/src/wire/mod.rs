@@ -71,7 +71,9 @@ pub struct Envelope {
 }
 
 /// Optional words in front of the payload.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned,
+)]
 #[repr(C)]
 pub struct Extension {
     /// Hash of the type signature, 0 when unknown.
@@ -311,7 +313,9 @@ impl<'a> Packet<'a> {
         let header = Header::try_read_from_bytes(header).map_err(|_| Malformed)?;
         let payload = if header.flags & EXTENDED == 0 { payload } else { front::<Extension>(payload)?.1 };
         let envelope = Envelope {
-            context: ContextId(u64::from(header.context_high.get()) << 32 | u64::from(header.context_low.get())),
+            context: ContextId(
+                u64::from(header.context_high.get()) << 32 | u64::from(header.context_low.get()),
+            ),
             source: header.source.get(),
             tag: header.tag.get(),
             len: header.len.get(),

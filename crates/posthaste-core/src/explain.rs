@@ -1,1 +1,0 @@
-//! Words for wait states and for the way a message took.
