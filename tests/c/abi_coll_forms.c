@@ -196,23 +196,23 @@ static void scatterv(int form)
     fill_source(4);
     clear();
     switch (form) {
-    case 0: OK(MPI_Scatterv(source, counts, places, MPI_INT, mine, 3, MPI_INT, root, comm)); break;
-    case 1: OK(MPI_Scatterv_c(source, counts_c, places_c, MPI_INT, mine, 3, MPI_INT, root, comm)); break;
+    case 0: OK(MPI_Scatterv(source, counts, places, MPI_INT, mine, counts[me], MPI_INT, root, comm)); break;
+    case 1: OK(MPI_Scatterv_c(source, counts_c, places_c, MPI_INT, mine, counts[me], MPI_INT, root, comm)); break;
     case 2:
-        OK(MPI_Iscatterv(source, counts, places, MPI_INT, mine, 3, MPI_INT, root, comm, &request));
+        OK(MPI_Iscatterv(source, counts, places, MPI_INT, mine, counts[me], MPI_INT, root, comm, &request));
         finish(&request);
         break;
     case 3:
-        OK(MPI_Iscatterv_c(source, counts_c, places_c, MPI_INT, mine, 3, MPI_INT, root, comm, &request));
+        OK(MPI_Iscatterv_c(source, counts_c, places_c, MPI_INT, mine, counts[me], MPI_INT, root, comm, &request));
         finish(&request);
         break;
     case 4:
-        OK(MPI_Scatterv_init(source, counts, places, MPI_INT, mine, 3, MPI_INT, root, comm, MPI_INFO_NULL,
+        OK(MPI_Scatterv_init(source, counts, places, MPI_INT, mine, counts[me], MPI_INT, root, comm, MPI_INFO_NULL,
            &request));
         run_twice(&request);
         break;
     case 5:
-        OK(MPI_Scatterv_init_c(source, counts_c, places_c, MPI_INT, mine, 3, MPI_INT, root, comm,
+        OK(MPI_Scatterv_init_c(source, counts_c, places_c, MPI_INT, mine, counts[me], MPI_INT, root, comm,
            MPI_INFO_NULL, &request));
         run_twice(&request);
         break;

@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, Weak};
 
 use posthaste_core::attribute::{Attributes, Copy, Delete, Keyval, Keyvals, Kind, Refused, Value};
 use posthaste_core::error::{Error, ErrorClass, Result};
@@ -71,7 +71,8 @@ mpi_fn! {
         free(Kind::Comm, keyval)
     }
     /// MPI-5.0 §16.1
-    fn MPI_Attr_put / PMPI_Attr_put(comm: MPI_Comm, keyval: c_int, attribute_val: *mut c_void) raises comm => {
+    fn MPI_Attr_put / PMPI_Attr_put(comm: MPI_Comm, keyval: c_int, attribute_val: *mut c_void)
+        raises comm => {
         set_on_comm(comm, keyval, attribute_val)
     }
     /// MPI-5.0 §16.1
@@ -91,14 +92,19 @@ mpi_fn! {
     fn MPI_Type_create_keyval / PMPI_Type_create_keyval(type_copy_attr_fn: MPI_Type_copy_attr_function,
         type_delete_attr_fn: MPI_Type_delete_attr_function, type_keyval: Out<c_int>,
         extra_state: *mut c_void) raises Site::Process => {
-        let copy = type_copy_attr_fn.map(|function| Callback::new(function as usize, extra_state, move |me, object, value| {
-            // SAFETY: the program gave the function for this use.
-            asked(|out, flag| unsafe { function(MPI_Datatype(object), me.key(), me.extra(), value, out, flag) })
-        }));
-        let delete = type_delete_attr_fn.map(|function| Callback::new(function as usize, extra_state, move |me, object, value| {
-            // SAFETY: the program gave the function for this use.
-            told(unsafe { function(MPI_Datatype(object), me.key(), value, me.extra()) })
-        }));
+        let copy = type_copy_attr_fn.map(|function| {
+            Callback::new(function as usize, extra_state, move |me, object, value| {
+                let object = MPI_Datatype(object);
+                // SAFETY: the program gave the function for this use.
+                asked(|out, flag| unsafe { function(object, me.key(), me.extra(), value, out, flag) })
+            })
+        });
+        let delete = type_delete_attr_fn.map(|function| {
+            Callback::new(function as usize, extra_state, move |me, object, value| {
+                // SAFETY: the program gave the function for this use.
+                told(unsafe { function(MPI_Datatype(object), me.key(), value, me.extra()) })
+            })
+        });
         create(Kind::Type, copy, delete, type_keyval)
     }
     /// MPI-5.0 §7.7.4
@@ -133,11 +139,33 @@ mpi_fn! {
 }
 
 // Windows.
+mpi_fn! {
+    /// MPI-5.0 §7.7.3
+    fn MPI_Win_create_keyval / PMPI_Win_create_keyval(win_copy_attr_fn: MPI_Win_copy_attr_function,
+        win_delete_attr_fn: MPI_Win_delete_attr_function, win_keyval: Out<c_int>, extra_state: *mut c_void)
+        raises Site::Process => {
+        let copy = win_copy_attr_fn.map(|function| {
+            Callback::new(function as usize, extra_state, move |me, object, value| {
+                // SAFETY: the program gave the function for this use.
+                asked(|out, flag| unsafe { function(MPI_Win(object), me.key(), me.extra(), value, out, flag) })
+            })
+        });
+        let delete = win_delete_attr_fn.map(|function| {
+            Callback::new(function as usize, extra_state, move |me, object, value| {
+                // SAFETY: the program gave the function for this use.
+                told(unsafe { function(MPI_Win(object), me.key(), value, me.extra()) })
+            })
+        });
+        create(Kind::Win, copy, delete, win_keyval)
+    }
+    /// MPI-5.0 §7.7.3
+    fn MPI_Win_free_keyval / PMPI_Win_free_keyval(win_keyval: Out<c_int>) raises Site::Process => {
+        free(Kind::Win, win_keyval)
+    }
+}
+
 unsupported! {
     "7.7.3";
-    fn MPI_Win_create_keyval / PMPI_Win_create_keyval(win_copy_attr_fn: MPI_Win_copy_attr_function,
-        win_delete_attr_fn: MPI_Win_delete_attr_function, win_keyval: Out<c_int>, extra_state: *mut c_void);
-    fn MPI_Win_free_keyval / PMPI_Win_free_keyval(win_keyval: Out<c_int>);
     fn MPI_Win_set_attr / PMPI_Win_set_attr(win: MPI_Win, win_keyval: c_int, attribute_val: *mut c_void);
     fn MPI_Win_get_attr / PMPI_Win_get_attr(win: MPI_Win, win_keyval: c_int, attribute_val: *mut c_void,
         flag: Out<c_int>);
@@ -160,7 +188,7 @@ fn key(kind: Kind, number: c_int) -> Result<Arc<Keyval>> {
 }
 
 /// Attributes of datatypes, by handle.
-static TYPE_ATTRIBUTES: Mutex<Option<HashMap<usize, Arc<Attributes>>>> = Mutex::new(None);
+static TYPE_ATTRIBUTES: LazyLock<Mutex<ByHandle>> = LazyLock::new(Mutex::default);
 
 /// Deletes all attributes of a communicator, the last one first.
 pub(crate) fn delete_all_of_comm(comm: MPI_Comm) -> Result<()> {
@@ -196,25 +224,8 @@ pub(crate) fn refused(Refused(code): Refused) -> Error {
 
 type ByHandle = HashMap<usize, Arc<Attributes>>;
 
-fn type_attributes() -> impl std::ops::DerefMut<Target = ByHandle> {
-    struct Opened(MutexGuard<'static, Option<ByHandle>>);
-    impl std::ops::Deref for Opened {
-        type Target = ByHandle;
-        fn deref(&self) -> &ByHandle {
-            match &*self.0 {
-                Some(map) => map,
-                None => unreachable!("filled in when it was opened"),
-            }
-        }
-    }
-    impl std::ops::DerefMut for Opened {
-        fn deref_mut(&mut self) -> &mut ByHandle {
-            self.0.get_or_insert_default()
-        }
-    }
-    let mut guard = TYPE_ATTRIBUTES.lock().unwrap_or_else(PoisonError::into_inner);
-    guard.get_or_insert_default();
-    Opened(guard)
+fn type_attributes() -> MutexGuard<'static, ByHandle> {
+    TYPE_ATTRIBUTES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A callback of the program, as the engine will call it.
@@ -222,8 +233,11 @@ struct Callback<R> {
     /// Address of the function.
     address: usize,
     state: Arc<State>,
-    call: Box<dyn Fn(&State, usize, *mut c_void) -> R + Send + Sync>,
+    call: Box<Call<R>>,
 }
+
+/// Calls a function of the program for an object and a value.
+type Call<R> = dyn Fn(&State, usize, *mut c_void) -> R + Send + Sync;
 
 /// What a callback is told besides the object and the value.
 struct State {

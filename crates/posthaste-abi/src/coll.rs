@@ -39,25 +39,33 @@ mpi_fn! {
 mpi_fn! {
     /// MPI-5.0 §6.5
     fn MPI_Gather / PMPI_Gather(sendbuf: *const c_void, sendcount: c_int, sendtype: MPI_Datatype,
-        recvbuf: *mut c_void, recvcount: c_int, recvtype: MPI_Datatype, root: c_int, comm: MPI_Comm) raises comm => {
-        run(plan::gather(&*member(comm)?, sendbuf, sendcount.into(), sendtype, recvbuf, recvcount.into(), recvtype, root)?)
+        recvbuf: *mut c_void, recvcount: c_int, recvtype: MPI_Datatype, root: c_int, comm: MPI_Comm)
+        raises comm => {
+        let schedule = plan::gather(&*member(comm)?, sendbuf, sendcount.into(), sendtype, recvbuf,
+            recvcount.into(), recvtype, root)?;
+        run(schedule)
     }
     /// MPI-5.0 §6.5
     fn MPI_Gather_c / PMPI_Gather_c(sendbuf: *const c_void, sendcount: MPI_Count, sendtype: MPI_Datatype,
-        recvbuf: *mut c_void, recvcount: MPI_Count, recvtype: MPI_Datatype, root: c_int, comm: MPI_Comm) raises comm => {
+        recvbuf: *mut c_void, recvcount: MPI_Count, recvtype: MPI_Datatype, root: c_int, comm: MPI_Comm)
+        raises comm => {
         run(plan::gather(&*member(comm)?, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root)?)
     }
     /// MPI-5.0 §6.5
     fn MPI_Gatherv / PMPI_Gatherv(sendbuf: *const c_void, sendcount: c_int, sendtype: MPI_Datatype,
         recvbuf: *mut c_void, recvcounts: In<c_int>, displs: In<c_int>, recvtype: MPI_Datatype, root: c_int,
         comm: MPI_Comm) raises comm => {
-        run(plan::gatherv(&*member(comm)?, sendbuf, sendcount.into(), sendtype, recvbuf, recvcounts, displs, recvtype, root)?)
+        let schedule = plan::gatherv(&*member(comm)?, sendbuf, sendcount.into(), sendtype, recvbuf,
+            recvcounts, displs, recvtype, root)?;
+        run(schedule)
     }
     /// MPI-5.0 §6.5
     fn MPI_Gatherv_c / PMPI_Gatherv_c(sendbuf: *const c_void, sendcount: MPI_Count, sendtype: MPI_Datatype,
         recvbuf: *mut c_void, recvcounts: In<MPI_Count>, displs: In<MPI_Aint>, recvtype: MPI_Datatype,
         root: c_int, comm: MPI_Comm) raises comm => {
-        run(plan::gatherv(&*member(comm)?, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root)?)
+        let schedule = plan::gatherv(&*member(comm)?, sendbuf, sendcount, sendtype, recvbuf, recvcounts,
+            displs, recvtype, root)?;
+        run(schedule)
     }
 }
 
@@ -65,25 +73,33 @@ mpi_fn! {
 mpi_fn! {
     /// MPI-5.0 §6.6
     fn MPI_Scatter / PMPI_Scatter(sendbuf: *const c_void, sendcount: c_int, sendtype: MPI_Datatype,
-        recvbuf: *mut c_void, recvcount: c_int, recvtype: MPI_Datatype, root: c_int, comm: MPI_Comm) raises comm => {
-        run(plan::scatter(&*member(comm)?, sendbuf, sendcount.into(), sendtype, recvbuf, recvcount.into(), recvtype, root)?)
+        recvbuf: *mut c_void, recvcount: c_int, recvtype: MPI_Datatype, root: c_int, comm: MPI_Comm)
+        raises comm => {
+        let schedule = plan::scatter(&*member(comm)?, sendbuf, sendcount.into(), sendtype, recvbuf,
+            recvcount.into(), recvtype, root)?;
+        run(schedule)
     }
     /// MPI-5.0 §6.6
     fn MPI_Scatter_c / PMPI_Scatter_c(sendbuf: *const c_void, sendcount: MPI_Count, sendtype: MPI_Datatype,
-        recvbuf: *mut c_void, recvcount: MPI_Count, recvtype: MPI_Datatype, root: c_int, comm: MPI_Comm) raises comm => {
+        recvbuf: *mut c_void, recvcount: MPI_Count, recvtype: MPI_Datatype, root: c_int, comm: MPI_Comm)
+        raises comm => {
         run(plan::scatter(&*member(comm)?, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root)?)
     }
     /// MPI-5.0 §6.6
     fn MPI_Scatterv / PMPI_Scatterv(sendbuf: *const c_void, sendcounts: In<c_int>, displs: In<c_int>,
         sendtype: MPI_Datatype, recvbuf: *mut c_void, recvcount: c_int, recvtype: MPI_Datatype, root: c_int,
         comm: MPI_Comm) raises comm => {
-        run(plan::scatterv(&*member(comm)?, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount.into(), recvtype, root)?)
+        let schedule = plan::scatterv(&*member(comm)?, sendbuf, sendcounts, displs, sendtype, recvbuf,
+            recvcount.into(), recvtype, root)?;
+        run(schedule)
     }
     /// MPI-5.0 §6.6
     fn MPI_Scatterv_c / PMPI_Scatterv_c(sendbuf: *const c_void, sendcounts: In<MPI_Count>,
         displs: In<MPI_Aint>, sendtype: MPI_Datatype, recvbuf: *mut c_void, recvcount: MPI_Count,
         recvtype: MPI_Datatype, root: c_int, comm: MPI_Comm) raises comm => {
-        run(plan::scatterv(&*member(comm)?, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root)?)
+        let schedule = plan::scatterv(&*member(comm)?, sendbuf, sendcounts, displs, sendtype, recvbuf,
+            recvcount, recvtype, root)?;
+        run(schedule)
     }
 }
 
@@ -92,7 +108,9 @@ mpi_fn! {
     /// MPI-5.0 §6.7
     fn MPI_Allgather / PMPI_Allgather(sendbuf: *const c_void, sendcount: c_int, sendtype: MPI_Datatype,
         recvbuf: *mut c_void, recvcount: c_int, recvtype: MPI_Datatype, comm: MPI_Comm) raises comm => {
-        run(plan::allgather(&*member(comm)?, sendbuf, sendcount.into(), sendtype, recvbuf, recvcount.into(), recvtype)?)
+        let schedule = plan::allgather(&*member(comm)?, sendbuf, sendcount.into(), sendtype, recvbuf,
+            recvcount.into(), recvtype)?;
+        run(schedule)
     }
     /// MPI-5.0 §6.7
     fn MPI_Allgather_c / PMPI_Allgather_c(sendbuf: *const c_void, sendcount: MPI_Count,
@@ -104,13 +122,17 @@ mpi_fn! {
     fn MPI_Allgatherv / PMPI_Allgatherv(sendbuf: *const c_void, sendcount: c_int, sendtype: MPI_Datatype,
         recvbuf: *mut c_void, recvcounts: In<c_int>, displs: In<c_int>, recvtype: MPI_Datatype,
         comm: MPI_Comm) raises comm => {
-        run(plan::allgatherv(&*member(comm)?, sendbuf, sendcount.into(), sendtype, recvbuf, recvcounts, displs, recvtype)?)
+        let schedule = plan::allgatherv(&*member(comm)?, sendbuf, sendcount.into(), sendtype, recvbuf,
+            recvcounts, displs, recvtype)?;
+        run(schedule)
     }
     /// MPI-5.0 §6.7
     fn MPI_Allgatherv_c / PMPI_Allgatherv_c(sendbuf: *const c_void, sendcount: MPI_Count,
         sendtype: MPI_Datatype, recvbuf: *mut c_void, recvcounts: In<MPI_Count>, displs: In<MPI_Aint>,
         recvtype: MPI_Datatype, comm: MPI_Comm) raises comm => {
-        run(plan::allgatherv(&*member(comm)?, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype)?)
+        let schedule = plan::allgatherv(&*member(comm)?, sendbuf, sendcount, sendtype, recvbuf, recvcounts,
+            displs, recvtype)?;
+        run(schedule)
     }
 }
 
@@ -119,7 +141,9 @@ mpi_fn! {
     /// MPI-5.0 §6.8
     fn MPI_Alltoall / PMPI_Alltoall(sendbuf: *const c_void, sendcount: c_int, sendtype: MPI_Datatype,
         recvbuf: *mut c_void, recvcount: c_int, recvtype: MPI_Datatype, comm: MPI_Comm) raises comm => {
-        run(plan::alltoall(&*member(comm)?, sendbuf, sendcount.into(), sendtype, recvbuf, recvcount.into(), recvtype)?)
+        let schedule = plan::alltoall(&*member(comm)?, sendbuf, sendcount.into(), sendtype, recvbuf,
+            recvcount.into(), recvtype)?;
+        run(schedule)
     }
     /// MPI-5.0 §6.8
     fn MPI_Alltoall_c / PMPI_Alltoall_c(sendbuf: *const c_void, sendcount: MPI_Count, sendtype: MPI_Datatype,
@@ -130,25 +154,33 @@ mpi_fn! {
     fn MPI_Alltoallv / PMPI_Alltoallv(sendbuf: *const c_void, sendcounts: In<c_int>, sdispls: In<c_int>,
         sendtype: MPI_Datatype, recvbuf: *mut c_void, recvcounts: In<c_int>, rdispls: In<c_int>,
         recvtype: MPI_Datatype, comm: MPI_Comm) raises comm => {
-        run(plan::alltoallv(&*member(comm)?, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype)?)
+        let schedule = plan::alltoallv(&*member(comm)?, sendbuf, sendcounts, sdispls, sendtype, recvbuf,
+            recvcounts, rdispls, recvtype)?;
+        run(schedule)
     }
     /// MPI-5.0 §6.8
     fn MPI_Alltoallv_c / PMPI_Alltoallv_c(sendbuf: *const c_void, sendcounts: In<MPI_Count>,
         sdispls: In<MPI_Aint>, sendtype: MPI_Datatype, recvbuf: *mut c_void, recvcounts: In<MPI_Count>,
         rdispls: In<MPI_Aint>, recvtype: MPI_Datatype, comm: MPI_Comm) raises comm => {
-        run(plan::alltoallv(&*member(comm)?, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype)?)
+        let schedule = plan::alltoallv(&*member(comm)?, sendbuf, sendcounts, sdispls, sendtype, recvbuf,
+            recvcounts, rdispls, recvtype)?;
+        run(schedule)
     }
     /// MPI-5.0 §6.8
     fn MPI_Alltoallw / PMPI_Alltoallw(sendbuf: *const c_void, sendcounts: In<c_int>, sdispls: In<c_int>,
         sendtypes: In<MPI_Datatype>, recvbuf: *mut c_void, recvcounts: In<c_int>, rdispls: In<c_int>,
         recvtypes: In<MPI_Datatype>, comm: MPI_Comm) raises comm => {
-        run(plan::alltoallw(&*member(comm)?, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes)?)
+        let schedule = plan::alltoallw(&*member(comm)?, sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
+            recvcounts, rdispls, recvtypes)?;
+        run(schedule)
     }
     /// MPI-5.0 §6.8
     fn MPI_Alltoallw_c / PMPI_Alltoallw_c(sendbuf: *const c_void, sendcounts: In<MPI_Count>,
         sdispls: In<MPI_Aint>, sendtypes: In<MPI_Datatype>, recvbuf: *mut c_void, recvcounts: In<MPI_Count>,
         rdispls: In<MPI_Aint>, recvtypes: In<MPI_Datatype>, comm: MPI_Comm) raises comm => {
-        run(plan::alltoallw(&*member(comm)?, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes)?)
+        let schedule = plan::alltoallw(&*member(comm)?, sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
+            recvcounts, rdispls, recvtypes)?;
+        run(schedule)
     }
 }
 

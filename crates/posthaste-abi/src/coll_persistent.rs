@@ -16,7 +16,8 @@ use crate::types::{MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info, MPI_Op
 // Persistent collectives.
 mpi_fn! {
     /// MPI-5.0 §6.13
-    fn MPI_Barrier_init / PMPI_Barrier_init(comm: MPI_Comm, info: MPI_Info, request: Out<MPI_Request>) raises comm => {
+    fn MPI_Barrier_init / PMPI_Barrier_init(comm: MPI_Comm, info: MPI_Info, request: Out<MPI_Request>)
+        raises comm => {
         let _ = info;
         prepare(plan::barrier(&*member(comm)?)?, comm, request)
     }
@@ -37,98 +38,129 @@ mpi_fn! {
         recvbuf: *mut c_void, recvcount: c_int, recvtype: MPI_Datatype, root: c_int, comm: MPI_Comm,
         info: MPI_Info, request: Out<MPI_Request>) raises comm => {
         let _ = info;
-        prepare(plan::gather(&*member(comm)?, sendbuf, sendcount.into(), sendtype, recvbuf, recvcount.into(), recvtype, root)?, comm, request)
+        let schedule = plan::gather(&*member(comm)?, sendbuf, sendcount.into(), sendtype, recvbuf,
+            recvcount.into(), recvtype, root)?;
+        prepare(schedule, comm, request)
     }
     /// MPI-5.0 §6.13
     fn MPI_Gather_init_c / PMPI_Gather_init_c(sendbuf: *const c_void, sendcount: MPI_Count,
         sendtype: MPI_Datatype, recvbuf: *mut c_void, recvcount: MPI_Count, recvtype: MPI_Datatype,
         root: c_int, comm: MPI_Comm, info: MPI_Info, request: Out<MPI_Request>) raises comm => {
         let _ = info;
-        prepare(plan::gather(&*member(comm)?, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root)?, comm, request)
+        let schedule = plan::gather(&*member(comm)?, sendbuf, sendcount, sendtype, recvbuf, recvcount,
+            recvtype, root)?;
+        prepare(schedule, comm, request)
     }
     /// MPI-5.0 §6.13
     fn MPI_Gatherv_init / PMPI_Gatherv_init(sendbuf: *const c_void, sendcount: c_int, sendtype: MPI_Datatype,
         recvbuf: *mut c_void, recvcounts: In<c_int>, displs: In<c_int>, recvtype: MPI_Datatype, root: c_int,
         comm: MPI_Comm, info: MPI_Info, request: Out<MPI_Request>) raises comm => {
         let _ = info;
-        prepare(plan::gatherv(&*member(comm)?, sendbuf, sendcount.into(), sendtype, recvbuf, recvcounts, displs, recvtype, root)?, comm, request)
+        let schedule = plan::gatherv(&*member(comm)?, sendbuf, sendcount.into(), sendtype, recvbuf,
+            recvcounts, displs, recvtype, root)?;
+        prepare(schedule, comm, request)
     }
     /// MPI-5.0 §6.13
     fn MPI_Gatherv_init_c / PMPI_Gatherv_init_c(sendbuf: *const c_void, sendcount: MPI_Count,
         sendtype: MPI_Datatype, recvbuf: *mut c_void, recvcounts: In<MPI_Count>, displs: In<MPI_Aint>,
-        recvtype: MPI_Datatype, root: c_int, comm: MPI_Comm, info: MPI_Info, request: Out<MPI_Request>) raises comm => {
+        recvtype: MPI_Datatype, root: c_int, comm: MPI_Comm, info: MPI_Info, request: Out<MPI_Request>)
+        raises comm => {
         let _ = info;
-        prepare(plan::gatherv(&*member(comm)?, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root)?, comm, request)
+        let schedule = plan::gatherv(&*member(comm)?, sendbuf, sendcount, sendtype, recvbuf, recvcounts,
+            displs, recvtype, root)?;
+        prepare(schedule, comm, request)
     }
     /// MPI-5.0 §6.13
     fn MPI_Scatter_init / PMPI_Scatter_init(sendbuf: *const c_void, sendcount: c_int, sendtype: MPI_Datatype,
         recvbuf: *mut c_void, recvcount: c_int, recvtype: MPI_Datatype, root: c_int, comm: MPI_Comm,
         info: MPI_Info, request: Out<MPI_Request>) raises comm => {
         let _ = info;
-        prepare(plan::scatter(&*member(comm)?, sendbuf, sendcount.into(), sendtype, recvbuf, recvcount.into(), recvtype, root)?, comm, request)
+        let schedule = plan::scatter(&*member(comm)?, sendbuf, sendcount.into(), sendtype, recvbuf,
+            recvcount.into(), recvtype, root)?;
+        prepare(schedule, comm, request)
     }
     /// MPI-5.0 §6.13
     fn MPI_Scatter_init_c / PMPI_Scatter_init_c(sendbuf: *const c_void, sendcount: MPI_Count,
         sendtype: MPI_Datatype, recvbuf: *mut c_void, recvcount: MPI_Count, recvtype: MPI_Datatype,
         root: c_int, comm: MPI_Comm, info: MPI_Info, request: Out<MPI_Request>) raises comm => {
         let _ = info;
-        prepare(plan::scatter(&*member(comm)?, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root)?, comm, request)
+        let schedule = plan::scatter(&*member(comm)?, sendbuf, sendcount, sendtype, recvbuf, recvcount,
+            recvtype, root)?;
+        prepare(schedule, comm, request)
     }
     /// MPI-5.0 §6.13
     fn MPI_Scatterv_init / PMPI_Scatterv_init(sendbuf: *const c_void, sendcounts: In<c_int>,
         displs: In<c_int>, sendtype: MPI_Datatype, recvbuf: *mut c_void, recvcount: c_int,
-        recvtype: MPI_Datatype, root: c_int, comm: MPI_Comm, info: MPI_Info, request: Out<MPI_Request>) raises comm => {
+        recvtype: MPI_Datatype, root: c_int, comm: MPI_Comm, info: MPI_Info, request: Out<MPI_Request>)
+        raises comm => {
         let _ = info;
-        prepare(plan::scatterv(&*member(comm)?, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount.into(), recvtype, root)?, comm, request)
+        let schedule = plan::scatterv(&*member(comm)?, sendbuf, sendcounts, displs, sendtype, recvbuf,
+            recvcount.into(), recvtype, root)?;
+        prepare(schedule, comm, request)
     }
     /// MPI-5.0 §6.13
     fn MPI_Scatterv_init_c / PMPI_Scatterv_init_c(sendbuf: *const c_void, sendcounts: In<MPI_Count>,
         displs: In<MPI_Aint>, sendtype: MPI_Datatype, recvbuf: *mut c_void, recvcount: MPI_Count,
-        recvtype: MPI_Datatype, root: c_int, comm: MPI_Comm, info: MPI_Info, request: Out<MPI_Request>) raises comm => {
+        recvtype: MPI_Datatype, root: c_int, comm: MPI_Comm, info: MPI_Info, request: Out<MPI_Request>)
+        raises comm => {
         let _ = info;
-        prepare(plan::scatterv(&*member(comm)?, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root)?, comm, request)
+        let schedule = plan::scatterv(&*member(comm)?, sendbuf, sendcounts, displs, sendtype, recvbuf,
+            recvcount, recvtype, root)?;
+        prepare(schedule, comm, request)
     }
     /// MPI-5.0 §6.13
     fn MPI_Allgather_init / PMPI_Allgather_init(sendbuf: *const c_void, sendcount: c_int,
         sendtype: MPI_Datatype, recvbuf: *mut c_void, recvcount: c_int, recvtype: MPI_Datatype,
         comm: MPI_Comm, info: MPI_Info, request: Out<MPI_Request>) raises comm => {
         let _ = info;
-        prepare(plan::allgather(&*member(comm)?, sendbuf, sendcount.into(), sendtype, recvbuf, recvcount.into(), recvtype)?, comm, request)
+        let schedule = plan::allgather(&*member(comm)?, sendbuf, sendcount.into(), sendtype, recvbuf,
+            recvcount.into(), recvtype)?;
+        prepare(schedule, comm, request)
     }
     /// MPI-5.0 §6.13
     fn MPI_Allgather_init_c / PMPI_Allgather_init_c(sendbuf: *const c_void, sendcount: MPI_Count,
         sendtype: MPI_Datatype, recvbuf: *mut c_void, recvcount: MPI_Count, recvtype: MPI_Datatype,
         comm: MPI_Comm, info: MPI_Info, request: Out<MPI_Request>) raises comm => {
         let _ = info;
-        prepare(plan::allgather(&*member(comm)?, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype)?, comm, request)
+        let schedule = plan::allgather(&*member(comm)?, sendbuf, sendcount, sendtype, recvbuf, recvcount,
+            recvtype)?;
+        prepare(schedule, comm, request)
     }
     /// MPI-5.0 §6.13
     fn MPI_Allgatherv_init / PMPI_Allgatherv_init(sendbuf: *const c_void, sendcount: c_int,
         sendtype: MPI_Datatype, recvbuf: *mut c_void, recvcounts: In<c_int>, displs: In<c_int>,
         recvtype: MPI_Datatype, comm: MPI_Comm, info: MPI_Info, request: Out<MPI_Request>) raises comm => {
         let _ = info;
-        prepare(plan::allgatherv(&*member(comm)?, sendbuf, sendcount.into(), sendtype, recvbuf, recvcounts, displs, recvtype)?, comm, request)
+        let schedule = plan::allgatherv(&*member(comm)?, sendbuf, sendcount.into(), sendtype, recvbuf,
+            recvcounts, displs, recvtype)?;
+        prepare(schedule, comm, request)
     }
     /// MPI-5.0 §6.13
     fn MPI_Allgatherv_init_c / PMPI_Allgatherv_init_c(sendbuf: *const c_void, sendcount: MPI_Count,
         sendtype: MPI_Datatype, recvbuf: *mut c_void, recvcounts: In<MPI_Count>, displs: In<MPI_Aint>,
         recvtype: MPI_Datatype, comm: MPI_Comm, info: MPI_Info, request: Out<MPI_Request>) raises comm => {
         let _ = info;
-        prepare(plan::allgatherv(&*member(comm)?, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype)?, comm, request)
+        let schedule = plan::allgatherv(&*member(comm)?, sendbuf, sendcount, sendtype, recvbuf, recvcounts,
+            displs, recvtype)?;
+        prepare(schedule, comm, request)
     }
     /// MPI-5.0 §6.13
     fn MPI_Alltoall_init / PMPI_Alltoall_init(sendbuf: *const c_void, sendcount: c_int,
         sendtype: MPI_Datatype, recvbuf: *mut c_void, recvcount: c_int, recvtype: MPI_Datatype,
         comm: MPI_Comm, info: MPI_Info, request: Out<MPI_Request>) raises comm => {
         let _ = info;
-        prepare(plan::alltoall(&*member(comm)?, sendbuf, sendcount.into(), sendtype, recvbuf, recvcount.into(), recvtype)?, comm, request)
+        let schedule = plan::alltoall(&*member(comm)?, sendbuf, sendcount.into(), sendtype, recvbuf,
+            recvcount.into(), recvtype)?;
+        prepare(schedule, comm, request)
     }
     /// MPI-5.0 §6.13
     fn MPI_Alltoall_init_c / PMPI_Alltoall_init_c(sendbuf: *const c_void, sendcount: MPI_Count,
         sendtype: MPI_Datatype, recvbuf: *mut c_void, recvcount: MPI_Count, recvtype: MPI_Datatype,
         comm: MPI_Comm, info: MPI_Info, request: Out<MPI_Request>) raises comm => {
         let _ = info;
-        prepare(plan::alltoall(&*member(comm)?, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype)?, comm, request)
+        let schedule = plan::alltoall(&*member(comm)?, sendbuf, sendcount, sendtype, recvbuf, recvcount,
+            recvtype)?;
+        prepare(schedule, comm, request)
     }
     /// MPI-5.0 §6.13
     fn MPI_Alltoallv_init / PMPI_Alltoallv_init(sendbuf: *const c_void, sendcounts: In<c_int>,
@@ -136,7 +168,9 @@ mpi_fn! {
         rdispls: In<c_int>, recvtype: MPI_Datatype, comm: MPI_Comm, info: MPI_Info,
         request: Out<MPI_Request>) raises comm => {
         let _ = info;
-        prepare(plan::alltoallv(&*member(comm)?, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype)?, comm, request)
+        let schedule = plan::alltoallv(&*member(comm)?, sendbuf, sendcounts, sdispls, sendtype, recvbuf,
+            recvcounts, rdispls, recvtype)?;
+        prepare(schedule, comm, request)
     }
     /// MPI-5.0 §6.13
     fn MPI_Alltoallv_init_c / PMPI_Alltoallv_init_c(sendbuf: *const c_void, sendcounts: In<MPI_Count>,
@@ -144,7 +178,9 @@ mpi_fn! {
         rdispls: In<MPI_Aint>, recvtype: MPI_Datatype, comm: MPI_Comm, info: MPI_Info,
         request: Out<MPI_Request>) raises comm => {
         let _ = info;
-        prepare(plan::alltoallv(&*member(comm)?, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype)?, comm, request)
+        let schedule = plan::alltoallv(&*member(comm)?, sendbuf, sendcounts, sdispls, sendtype, recvbuf,
+            recvcounts, rdispls, recvtype)?;
+        prepare(schedule, comm, request)
     }
     /// MPI-5.0 §6.13
     fn MPI_Alltoallw_init / PMPI_Alltoallw_init(sendbuf: *const c_void, sendcounts: In<c_int>,
@@ -152,7 +188,9 @@ mpi_fn! {
         rdispls: In<c_int>, recvtypes: In<MPI_Datatype>, comm: MPI_Comm, info: MPI_Info,
         request: Out<MPI_Request>) raises comm => {
         let _ = info;
-        prepare(plan::alltoallw(&*member(comm)?, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes)?, comm, request)
+        let schedule = plan::alltoallw(&*member(comm)?, sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
+            recvcounts, rdispls, recvtypes)?;
+        prepare(schedule, comm, request)
     }
     /// MPI-5.0 §6.13
     fn MPI_Alltoallw_init_c / PMPI_Alltoallw_init_c(sendbuf: *const c_void, sendcounts: In<MPI_Count>,
@@ -160,14 +198,17 @@ mpi_fn! {
         rdispls: In<MPI_Aint>, recvtypes: In<MPI_Datatype>, comm: MPI_Comm, info: MPI_Info,
         request: Out<MPI_Request>) raises comm => {
         let _ = info;
-        prepare(plan::alltoallw(&*member(comm)?, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes)?, comm, request)
+        let schedule = plan::alltoallw(&*member(comm)?, sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
+            recvcounts, rdispls, recvtypes)?;
+        prepare(schedule, comm, request)
     }
     /// MPI-5.0 §6.13
     fn MPI_Reduce_init / PMPI_Reduce_init(sendbuf: *const c_void, recvbuf: *mut c_void, count: c_int,
         datatype: MPI_Datatype, op: MPI_Op, root: c_int, comm: MPI_Comm, info: MPI_Info,
         request: Out<MPI_Request>) raises comm => {
         let _ = info;
-        prepare(plan::reduce(&*member(comm)?, sendbuf, recvbuf, count.into(), datatype, op, root)?, comm, request)
+        let schedule = plan::reduce(&*member(comm)?, sendbuf, recvbuf, count.into(), datatype, op, root)?;
+        prepare(schedule, comm, request)
     }
     /// MPI-5.0 §6.13
     fn MPI_Reduce_init_c / PMPI_Reduce_init_c(sendbuf: *const c_void, recvbuf: *mut c_void, count: MPI_Count,
@@ -178,9 +219,11 @@ mpi_fn! {
     }
     /// MPI-5.0 §6.13
     fn MPI_Allreduce_init / PMPI_Allreduce_init(sendbuf: *const c_void, recvbuf: *mut c_void, count: c_int,
-        datatype: MPI_Datatype, op: MPI_Op, comm: MPI_Comm, info: MPI_Info, request: Out<MPI_Request>) raises comm => {
+        datatype: MPI_Datatype, op: MPI_Op, comm: MPI_Comm, info: MPI_Info, request: Out<MPI_Request>)
+        raises comm => {
         let _ = info;
-        prepare(plan::allreduce(&*member(comm)?, sendbuf, recvbuf, count.into(), datatype, op)?, comm, request)
+        let schedule = plan::allreduce(&*member(comm)?, sendbuf, recvbuf, count.into(), datatype, op)?;
+        prepare(schedule, comm, request)
     }
     /// MPI-5.0 §6.13
     fn MPI_Allreduce_init_c / PMPI_Allreduce_init_c(sendbuf: *const c_void, recvbuf: *mut c_void,
@@ -194,50 +237,60 @@ mpi_fn! {
         recvbuf: *mut c_void, recvcount: c_int, datatype: MPI_Datatype, op: MPI_Op, comm: MPI_Comm,
         info: MPI_Info, request: Out<MPI_Request>) raises comm => {
         let _ = info;
-        prepare(plan::reduce_scatter_block(&*member(comm)?, sendbuf, recvbuf, recvcount.into(), datatype, op)?, comm, request)
+        let schedule = plan::reduce_scatter_block(&*member(comm)?, sendbuf, recvbuf, recvcount.into(),
+            datatype, op)?;
+        prepare(schedule, comm, request)
     }
     /// MPI-5.0 §6.13
     fn MPI_Reduce_scatter_block_init_c / PMPI_Reduce_scatter_block_init_c(sendbuf: *const c_void,
         recvbuf: *mut c_void, recvcount: MPI_Count, datatype: MPI_Datatype, op: MPI_Op, comm: MPI_Comm,
         info: MPI_Info, request: Out<MPI_Request>) raises comm => {
         let _ = info;
-        prepare(plan::reduce_scatter_block(&*member(comm)?, sendbuf, recvbuf, recvcount, datatype, op)?, comm, request)
+        let schedule = plan::reduce_scatter_block(&*member(comm)?, sendbuf, recvbuf, recvcount, datatype,
+            op)?;
+        prepare(schedule, comm, request)
     }
     /// MPI-5.0 §6.13
     fn MPI_Reduce_scatter_init / PMPI_Reduce_scatter_init(sendbuf: *const c_void, recvbuf: *mut c_void,
         recvcounts: In<c_int>, datatype: MPI_Datatype, op: MPI_Op, comm: MPI_Comm, info: MPI_Info,
         request: Out<MPI_Request>) raises comm => {
         let _ = info;
-        prepare(plan::reduce_scatter(&*member(comm)?, sendbuf, recvbuf, recvcounts, datatype, op)?, comm, request)
+        let schedule = plan::reduce_scatter(&*member(comm)?, sendbuf, recvbuf, recvcounts, datatype, op)?;
+        prepare(schedule, comm, request)
     }
     /// MPI-5.0 §6.13
     fn MPI_Reduce_scatter_init_c / PMPI_Reduce_scatter_init_c(sendbuf: *const c_void, recvbuf: *mut c_void,
         recvcounts: In<MPI_Count>, datatype: MPI_Datatype, op: MPI_Op, comm: MPI_Comm, info: MPI_Info,
         request: Out<MPI_Request>) raises comm => {
         let _ = info;
-        prepare(plan::reduce_scatter(&*member(comm)?, sendbuf, recvbuf, recvcounts, datatype, op)?, comm, request)
+        let schedule = plan::reduce_scatter(&*member(comm)?, sendbuf, recvbuf, recvcounts, datatype, op)?;
+        prepare(schedule, comm, request)
     }
     /// MPI-5.0 §6.13
     fn MPI_Scan_init / PMPI_Scan_init(sendbuf: *const c_void, recvbuf: *mut c_void, count: c_int,
-        datatype: MPI_Datatype, op: MPI_Op, comm: MPI_Comm, info: MPI_Info, request: Out<MPI_Request>) raises comm => {
+        datatype: MPI_Datatype, op: MPI_Op, comm: MPI_Comm, info: MPI_Info, request: Out<MPI_Request>)
+        raises comm => {
         let _ = info;
         prepare(plan::scan(&*member(comm)?, sendbuf, recvbuf, count.into(), datatype, op)?, comm, request)
     }
     /// MPI-5.0 §6.13
     fn MPI_Scan_init_c / PMPI_Scan_init_c(sendbuf: *const c_void, recvbuf: *mut c_void, count: MPI_Count,
-        datatype: MPI_Datatype, op: MPI_Op, comm: MPI_Comm, info: MPI_Info, request: Out<MPI_Request>) raises comm => {
+        datatype: MPI_Datatype, op: MPI_Op, comm: MPI_Comm, info: MPI_Info, request: Out<MPI_Request>)
+        raises comm => {
         let _ = info;
         prepare(plan::scan(&*member(comm)?, sendbuf, recvbuf, count, datatype, op)?, comm, request)
     }
     /// MPI-5.0 §6.13
     fn MPI_Exscan_init / PMPI_Exscan_init(sendbuf: *const c_void, recvbuf: *mut c_void, count: c_int,
-        datatype: MPI_Datatype, op: MPI_Op, comm: MPI_Comm, info: MPI_Info, request: Out<MPI_Request>) raises comm => {
+        datatype: MPI_Datatype, op: MPI_Op, comm: MPI_Comm, info: MPI_Info, request: Out<MPI_Request>)
+        raises comm => {
         let _ = info;
         prepare(plan::exscan(&*member(comm)?, sendbuf, recvbuf, count.into(), datatype, op)?, comm, request)
     }
     /// MPI-5.0 §6.13
     fn MPI_Exscan_init_c / PMPI_Exscan_init_c(sendbuf: *const c_void, recvbuf: *mut c_void, count: MPI_Count,
-        datatype: MPI_Datatype, op: MPI_Op, comm: MPI_Comm, info: MPI_Info, request: Out<MPI_Request>) raises comm => {
+        datatype: MPI_Datatype, op: MPI_Op, comm: MPI_Comm, info: MPI_Info, request: Out<MPI_Request>)
+        raises comm => {
         let _ = info;
         prepare(plan::exscan(&*member(comm)?, sendbuf, recvbuf, count, datatype, op)?, comm, request)
     }

@@ -336,11 +336,8 @@ pub(crate) fn reduce(
     let count = checked_count("count", count)?;
     let (datatype, op) = (committed("datatype", datatype)?, op::find(op)?);
     let send = reduced(sendbuf, count, &datatype)?;
-    let recv = if comm.rank() == root {
-        array("recvbuf", recvbuf, count, &datatype)?
-    } else {
-        UserBuf::none()
-    };
+    let recv =
+        if comm.rank() == root { array("recvbuf", recvbuf, count, &datatype)? } else { UserBuf::none() };
     coll::reduce(comm, send, recv, count, &datatype, &op, root)
 }
 

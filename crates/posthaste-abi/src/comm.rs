@@ -19,11 +19,12 @@ use crate::constants::{
     MPI_COMM_NULL, MPI_COMM_SELF, MPI_COMM_TYPE_HW_GUIDED, MPI_COMM_TYPE_HW_UNGUIDED,
     MPI_COMM_TYPE_RESOURCE_GUIDED, MPI_COMM_TYPE_SHARED, MPI_COMM_WORLD, MPI_MAX_OBJECT_NAME, MPI_UNDEFINED,
 };
+use crate::failure::Site;
 use crate::handle::Held;
 use crate::library::library;
 use crate::pointer::{In, Out};
 use crate::types::{MPI_Comm, MPI_Errhandler, MPI_Group, MPI_Info, MPI_Request, MPI_Status};
-use crate::{attribute, group, info};
+use crate::{attribute, bsend, group, info};
 
 // Accessors.
 mpi_fn! {
@@ -68,15 +69,8 @@ mpi_fn! {
 mpi_fn! {
     /// MPI-5.0 §7.4.3. Messages under way go on: they hold what they need.
     fn MPI_Comm_free / PMPI_Comm_free(comm: Out<MPI_Comm>) raises site_of(comm) => {
-        let handle = comm.get("comm")?;
-        communicator::find("comm", handle)?;
-        if handle == MPI_COMM_WORLD || handle == MPI_COMM_SELF {
-            let got = if handle == MPI_COMM_WORLD { "MPI_COMM_WORLD" } else { "MPI_COMM_SELF" };
-            return Err(Error::invalid(ErrorClass::Comm, "comm", got, "a communicator made by the program"));
-        }
-        attribute::delete_all_of_comm(handle)?;
-        COMMS.remove("comm", handle.0)?;
-        comm.set("comm", MPI_COMM_NULL)
+        check_freeable(comm.get("comm")?)?;
+        free(comm)
     }
 }
 
@@ -262,9 +256,28 @@ fn idup(
     completion::give_special(id, handle, Arc::new(at_end), request)
 }
 
+/// Whether the program may free a communicator.
+pub(crate) fn check_freeable(handle: MPI_Comm) -> Result<()> {
+    let comm = communicator::find("comm", handle)?;
+    if handle == MPI_COMM_WORLD || handle == MPI_COMM_SELF {
+        let expected = "a communicator made by the program";
+        return Err(Error::invalid(ErrorClass::Comm, "comm", comm.name(), expected));
+    }
+    Ok(())
+}
+
+/// Frees a communicator: its attributes are deleted, its handle finds nothing any more.
+pub(crate) fn free(comm: Out<MPI_Comm>) -> Result<()> {
+    let handle = comm.get("comm")?;
+    attribute::delete_all_of_comm(handle)?;
+    bsend::leave(handle)?;
+    COMMS.remove("comm", handle.0)?;
+    comm.set("comm", MPI_COMM_NULL)
+}
+
 /// The communicator behind an argument that is also a result.
-fn site_of(comm: Out<MPI_Comm>) -> crate::failure::Site {
-    comm.get("comm").map_or(crate::failure::Site::Process, Into::into)
+pub(crate) fn site_of(comm: Out<MPI_Comm>) -> Site {
+    comm.get("comm").map_or(Site::Process, Into::into)
 }
 
 /// A name for an object, checked.
@@ -272,7 +285,12 @@ pub(crate) fn object_name(argument: &'static str, name: In<c_char>) -> Result<St
     let name = name.text(argument)?;
     if name.len() >= MPI_MAX_OBJECT_NAME as usize {
         let expected = format_args!("at most {} bytes", MPI_MAX_OBJECT_NAME - 1);
-        return Err(Error::invalid(ErrorClass::Arg, argument, format_args!("{} bytes", name.len()), expected));
+        return Err(Error::invalid(
+            ErrorClass::Arg,
+            argument,
+            format_args!("{} bytes", name.len()),
+            expected,
+        ));
     }
     Ok(name)
 }

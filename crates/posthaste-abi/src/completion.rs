@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{LazyLock, Mutex, PoisonError};
 
 use posthaste_core::error::{Error, ErrorClass, Result};
 use posthaste_core::ids::RequestId;
@@ -78,7 +78,7 @@ pub(crate) enum Stand {
 
 type SharedAtEnd = std::sync::Arc<dyn AtEnd>;
 
-static SPECIALS: Mutex<Option<HashMap<usize, SharedAtEnd>>> = Mutex::new(None);
+static SPECIALS: LazyLock<Mutex<HashMap<usize, SharedAtEnd>>> = LazyLock::new(Mutex::default);
 
 /// Gives a new request to the program.
 #[inline(always)]
@@ -95,7 +95,7 @@ pub(crate) fn give_special(
     request: Out<MPI_Request>,
 ) -> Result<()> {
     let number = handle::of_request(Table::handle(id));
-    SPECIALS.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_default().insert(number, at_end);
+    SPECIALS.lock().unwrap_or_else(PoisonError::into_inner).insert(number, at_end);
     NOTES[id.slot as usize % table::MOST].store(comm.0 as u32 | SPECIAL, Ordering::Relaxed);
     request.set("request", MPI_Request(number))
 }
@@ -170,7 +170,13 @@ pub(crate) fn take(lane: &mut Lane, request: MPI_Request) -> Result<Option<Ended
         _ => return Ok(None),
     }
     let ended = lane.engine.requests.remove(id);
-    Ok(ended.map(|ended| Ended { handle: request, note, status: ended.status, stays: false, inactive: false }))
+    Ok(ended.map(|ended| Ended {
+        handle: request,
+        note,
+        status: ended.status,
+        stays: false,
+        inactive: false,
+    }))
 }
 
 #[cold]
@@ -286,11 +292,11 @@ fn stale(request: MPI_Request) -> Error {
 /// What runs at the end of a request, if anything.
 pub(crate) fn special(request: MPI_Request) -> Option<SharedAtEnd> {
     let specials = SPECIALS.lock().unwrap_or_else(PoisonError::into_inner);
-    specials.as_ref()?.get(&request.0).cloned()
+    specials.get(&request.0).cloned()
 }
 
 /// Takes out what runs at the end of a request.
 pub(crate) fn forget(request: MPI_Request) -> Option<SharedAtEnd> {
     let mut specials = SPECIALS.lock().unwrap_or_else(PoisonError::into_inner);
-    specials.as_mut()?.remove(&request.0)
+    specials.remove(&request.0)
 }

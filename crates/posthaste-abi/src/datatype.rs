@@ -17,7 +17,7 @@ use crate::constants::{
 use crate::failure::Site;
 use crate::handle::{FIRST_USER_HANDLE, Kind, Table, invalid};
 use crate::memory::{count as checked_count, length};
-use crate::pointer::{In, Out};
+use crate::pointer::{In, Out, Plain};
 use crate::types::{MPI_Aint, MPI_Count, MPI_Datatype};
 
 // Constructors.
@@ -205,7 +205,8 @@ mpi_fn! {
         datatype.set("datatype", MPI_DATATYPE_NULL)
     }
     /// MPI-5.0 §5.1.10
-    fn MPI_Type_dup / PMPI_Type_dup(oldtype: MPI_Datatype, newtype: Out<MPI_Datatype>) raises Site::Process => {
+    fn MPI_Type_dup / PMPI_Type_dup(oldtype: MPI_Datatype, newtype: Out<MPI_Datatype>)
+        raises Site::Process => {
         newtype.set("newtype", MPI_DATATYPE_NULL)?;
         let made = store(Datatype::dup(&find("oldtype", oldtype)?)?)?;
         if let Err(error) = crate::attribute::copy_all_of_type(oldtype, made) {
@@ -320,7 +321,8 @@ mpi_fn! {
     fn MPI_Type_get_contents_c / PMPI_Type_get_contents_c(datatype: MPI_Datatype, max_integers: MPI_Count,
         max_addresses: MPI_Count, max_large_counts: MPI_Count, max_datatypes: MPI_Count,
         array_of_integers: Out<c_int>, array_of_addresses: Out<MPI_Aint>,
-        array_of_large_counts: Out<MPI_Count>, array_of_datatypes: Out<MPI_Datatype>) raises Site::Process => {
+        array_of_large_counts: Out<MPI_Count>, array_of_datatypes: Out<MPI_Datatype>)
+        raises Site::Process => {
         let datatype = find("datatype", datatype)?;
         let rooms = [max_integers, max_addresses, max_large_counts, max_datatypes];
         unfold(&datatype, rooms, array_of_integers, array_of_addresses, array_of_large_counts, array_of_datatypes)
@@ -405,7 +407,8 @@ pub(crate) static TYPES: Table<Datatype> = Table::new(Kind::Datatype);
 #[inline]
 pub(crate) fn find(argument: &'static str, handle: MPI_Datatype) -> Result<Datatype> {
     if handle.0 < FIRST_USER_HANDLE {
-        return Datatype::from_abi(handle.0 as u32).ok_or_else(|| invalid(Kind::Datatype, argument, handle.0));
+        return Datatype::from_abi(handle.0 as u32)
+            .ok_or_else(|| invalid(Kind::Datatype, argument, handle.0));
     }
     TYPES.get(argument, handle.0).map(|found| Datatype::clone(&found))
 }
@@ -443,19 +446,13 @@ fn build(newtype: Out<MPI_Datatype>, large: bool, made: Result<Datatype>) -> Res
 }
 
 /// An array of `count` numbers, in the width of the engine.
-fn numbers<T: crate::pointer::Plain>(argument: &'static str, array: In<T>, count: i64) -> Result<Vec<i64>>
-where
-    T: Number,
-{
+fn numbers<T: Plain + Number>(argument: &'static str, array: In<T>, count: i64) -> Result<Vec<i64>> {
     let count = checked_count("count", count)?;
     Ok(array.slice(argument, count as usize)?.iter().map(|number| number.widen()).collect())
 }
 
 /// An array with a number for each dimension.
-fn dimensions<T: crate::pointer::Plain>(argument: &'static str, array: In<T>, ndims: c_int) -> Result<Vec<i64>>
-where
-    T: Number,
-{
+fn dimensions<T: Plain + Number>(argument: &'static str, array: In<T>, ndims: c_int) -> Result<Vec<i64>> {
     let ndims = length("ndims", ndims.into())?;
     Ok(array.slice(argument, ndims)?.iter().map(|number| number.widen()).collect())
 }
@@ -495,7 +492,12 @@ fn memory_order(order: c_int) -> Result<Order> {
 #[cold]
 fn large_counts(datatype: &Datatype) -> Error {
     let expected = "a type built without large counts, or the function whose name ends in _c";
-    Error::invalid(ErrorClass::Type, "datatype", format_args!("{datatype:?}, built with large counts"), expected)
+    Error::invalid(
+        ErrorClass::Type,
+        "datatype",
+        format_args!("{datatype:?}, built with large counts"),
+        expected,
+    )
 }
 
 /// Stores what a type was built from.

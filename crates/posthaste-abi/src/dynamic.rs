@@ -4,14 +4,17 @@
 
 use std::ffi::{c_char, c_int};
 
-use crate::call::unsupported;
+use crate::call::{mpi_fn, unsupported};
+use crate::constants::MPI_COMM_NULL;
+use crate::failure::Site;
+use crate::library::library;
 use crate::pointer::{In, Out};
 use crate::types::{MPI_Comm, MPI_Info};
+use crate::{coll_plan, comm};
 
 // Starting processes.
 unsupported! {
     "11.8";
-    fn MPI_Comm_get_parent / PMPI_Comm_get_parent(parent: Out<MPI_Comm>);
     fn MPI_Comm_spawn / PMPI_Comm_spawn(command: In<c_char>, argv: Out<*mut c_char>, maxprocs: c_int,
         info: MPI_Info, root: c_int, comm: MPI_Comm, intercomm: Out<MPI_Comm>, array_of_errcodes: Out<c_int>);
     fn MPI_Comm_spawn_multiple / PMPI_Comm_spawn_multiple(count: c_int, array_of_commands: Out<*mut c_char>,
@@ -37,6 +40,20 @@ unsupported! {
 // Leaving and joining.
 unsupported! {
     "11.10";
-    fn MPI_Comm_disconnect / PMPI_Comm_disconnect(comm: Out<MPI_Comm>);
     fn MPI_Comm_join / PMPI_Comm_join(fd: c_int, intercomm: Out<MPI_Comm>);
+}
+
+mpi_fn! {
+    /// MPI-5.0 §11.8.2. No process was started by another one yet, so there is no parent.
+    fn MPI_Comm_get_parent / PMPI_Comm_get_parent(parent: Out<MPI_Comm>) raises Site::Process => {
+        parent.set("parent", MPI_COMM_NULL)
+    }
+    /// MPI-5.0 §11.10.4. The program has completed its requests; what is still to be delivered arrives before the
+    /// members leave together.
+    fn MPI_Comm_disconnect / PMPI_Comm_disconnect(comm: Out<MPI_Comm>) raises comm::site_of(comm) => {
+        let handle = comm.get("comm")?;
+        comm::check_freeable(handle)?;
+        library().world.run(coll_plan::barrier(&*coll_plan::member(handle)?)?)?;
+        comm::free(comm)
+    }
 }

@@ -9,6 +9,7 @@ use std::thread;
 
 use posthaste_core::error::{Error, ErrorClass, Result};
 
+use crate::bsend;
 use crate::call::{mpi_fn, unsupported};
 use crate::constants::{
     MPI_COMM_SELF, MPI_MAX_LIBRARY_VERSION_STRING, MPI_MAX_PROCESSOR_NAME, MPI_SUBVERSION, MPI_SUCCESS,
@@ -148,7 +149,9 @@ fn start(required: c_int) -> Result<c_int> {
     match life() {
         Life::Before => library::start(required),
         Life::Inside => Err(Error::other(ErrorClass::Other, "MPI has been initialised already")),
-        Life::After => Err(Error::other(ErrorClass::Other, "MPI was finalised; it cannot be initialised again")),
+        Life::After => {
+            Err(Error::other(ErrorClass::Other, "MPI was finalised; it cannot be initialised again"))
+        }
     }
 }
 
@@ -156,6 +159,7 @@ fn start(required: c_int) -> Result<c_int> {
 /// (MPI-5.0 §11.2.4), then the engine.
 fn finish() -> Result<()> {
     crate::attribute::delete_all_of_comm(MPI_COMM_SELF)?;
+    bsend::finish()?;
     library().world.finalize()?;
     library::end();
     Ok(())
@@ -185,7 +189,11 @@ mod heap {
         let mut base = std::ptr::null_mut();
         // SAFETY: `base` is a place for the result, and the alignment a power of two.
         let code = unsafe { posix_memalign(&mut base, ALIGN, size.max(1)) };
-        if code == 0 { Ok(base) } else { Err(Error::NoMemory(format!("there is no memory for {size} bytes"))) }
+        if code == 0 {
+            Ok(base)
+        } else {
+            Err(Error::NoMemory(format!("there is no memory for {size} bytes")))
+        }
     }
 
     pub(super) fn free(base: *mut c_void) {

@@ -277,7 +277,12 @@ fn class_of(code: c_int) -> Result<c_int> {
     }
     match added().codes.get(&code) {
         Some(found) => Ok(found.class.unwrap_or(code)),
-        None => Err(Error::invalid(ErrorClass::Arg, "errorcode", code, "an error code of this library or added to it")),
+        None => Err(Error::invalid(
+            ErrorClass::Arg,
+            "errorcode",
+            code,
+            "an error code of this library or added to it",
+        )),
     }
 }
 

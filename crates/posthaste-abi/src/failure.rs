@@ -14,7 +14,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use posthaste_core::error::{Error, ErrorClass};
 
 use crate::communicator;
-use crate::constants::MPI_COMM_SELF;
+use crate::constants::{MPI_COMM_SELF, MPI_COMM_WORLD};
 use crate::errhandler as errcode;
 use crate::library::inside;
 use crate::types::{MPI_Comm, MPI_File, MPI_Session, MPI_Win};
@@ -197,20 +197,31 @@ impl fmt::Display for Sentence<'_> {
         if self.rank >= 0 {
             write!(f, " on rank {} of MPI_COMM_WORLD", self.rank)?;
         }
-        match self.site {
-            Site::Comm(comm) if comm == MPI_COMM_SELF => {
-                f.write_str(" (in MPI_COMM_SELF)")?
-            }
-            _ => {}
+        if let Site::Comm(comm) = self.site
+            && let Some(name) = name_of(comm)
+        {
+            write!(f, " (in {name})")?;
         }
         write!(f, ": {}", self.error)
     }
 }
 
+/// How to call a communicator other than the world.
+fn name_of(comm: MPI_Comm) -> Option<String> {
+    if comm == MPI_COMM_WORLD || inside().is_none() {
+        return None;
+    }
+    let found = communicator::find("comm", comm).ok()?;
+    let name = found.name();
+    if name.is_empty() {
+        return Some(format!("a communicator of {} ranks, as rank {}", found.size(), found.rank()));
+    }
+    Some(name)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::constants::MPI_COMM_WORLD;
 
     #[test]
     fn the_sentence_names_call_rank_argument_and_what_was_expected() {

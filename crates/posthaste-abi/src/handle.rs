@@ -243,7 +243,8 @@ impl<T> Table<T> {
     /// The handle of the first object that `is_it` recognises.
     pub(crate) fn find(&self, is_it: impl Fn(&T) -> bool) -> Option<usize> {
         let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
-        let found = slots.entries.iter().enumerate().find(|(_, entry)| entry.object.as_deref().is_some_and(&is_it));
+        let found =
+            slots.entries.iter().enumerate().find(|(_, entry)| entry.object.as_deref().is_some_and(&is_it));
         found.map(|(slot, entry)| (self.kind as usize) << KIND_SHIFT | entry.generation << SLOT_BITS | slot)
     }
 

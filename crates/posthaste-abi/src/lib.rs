@@ -12,6 +12,7 @@
 // Argument lists are those of the standard.
 #![allow(clippy::too_many_arguments)]
 
+mod bsend;
 mod call;
 mod coll_plan;
 mod communicator;

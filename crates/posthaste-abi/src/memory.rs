@@ -34,18 +34,19 @@ pub(crate) fn learn_sizes() {
 /// Counts below this times any size of a predefined datatype stay far below 2^63.
 const SHORT_COUNT: u64 = 1 << 48;
 
-/// The segment of a buffer for a message.
+/// The segment of a buffer with a predefined datatype; `None` for all other datatypes and for all mistakes.
 #[inline(always)]
+pub(crate) fn plain_segment(buf: *const c_void, count: i64, datatype: MPI_Datatype) -> Option<Segment> {
+    let size = SIZES.get(datatype.0.wrapping_sub(FIRST_TYPE))?.load(Ordering::Relaxed);
+    // Negative counts are huge here.
+    let fits = size != 0 && (count as u64) < SHORT_COUNT && (!buf.is_null() || count == 0);
+    fits.then(|| Segment::contiguous(user_buf(buf), count as u64 * u64::from(size)))
+}
+
+/// The segment of a buffer for a message.
+#[inline]
 pub(crate) fn segment(buf: *const c_void, count: i64, datatype: MPI_Datatype) -> Result<Segment> {
-    // The fast path: a predefined datatype.
-    if let Some(size) = SIZES.get(datatype.0.wrapping_sub(FIRST_TYPE)) {
-        let size = size.load(Ordering::Relaxed);
-        // Negative counts are huge here.
-        if size != 0 && (count as u64) < SHORT_COUNT && (!buf.is_null() || count == 0) {
-            return Ok(Segment::contiguous(user_buf(buf), count as u64 * u64::from(size)));
-        }
-    }
-    segment_slow(buf, count, datatype)
+    plain_segment(buf, count, datatype).map_or_else(|| segment_slow(buf, count, datatype), Ok)
 }
 
 #[cold]

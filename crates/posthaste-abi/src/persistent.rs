@@ -15,8 +15,9 @@ use posthaste_core::error::{Error, ErrorClass, Result};
 use posthaste_core::ids::RequestId;
 use posthaste_core::progress::Lane;
 use posthaste_core::pt2pt::recv;
-use posthaste_core::request::{Status, complete};
+use posthaste_core::request::{Request, State, Status, complete};
 
+use crate::bsend;
 use crate::call::{Located, Outcome};
 use crate::completion::{self, AtEnd, Stand};
 use crate::failure::Site;
@@ -39,6 +40,17 @@ pub(crate) enum Plan {
         tag: i32,
         /// In synchronous mode.
         synchronous: bool,
+    },
+    /// A send in buffered mode.
+    Buffered {
+        /// Where.
+        comm: Held<Comm>,
+        /// What.
+        segment: Segment,
+        /// To whom.
+        dest: i32,
+        /// With which tag.
+        tag: i32,
     },
     /// A receive.
     Recv {
@@ -88,12 +100,21 @@ impl Persistent {
         let mut active = self.active();
         if active.is_some() {
             let expected = "one that is not active: wait for it before it is started again";
-            return Err(Error::invalid(ErrorClass::Request, "request", "an active persistent request", expected));
+            return Err(Error::invalid(
+                ErrorClass::Request,
+                "request",
+                "an active persistent request",
+                expected,
+            ));
         }
         let world = &library().world;
         let id = match &self.plan {
             Plan::Send { comm, segment, dest, tag, synchronous } => {
                 world.isend(comm, *dest, *tag, segment.clone(), *synchronous)?
+            }
+            Plan::Buffered { comm, segment, dest, tag } => {
+                bsend::send(self.comm, comm, *dest, *tag, segment)?;
+                world.lane().engine.requests.insert(Request::new(State::Complete))?
             }
             Plan::Recv { comm, segment, source, tag } => world.irecv(comm, *source, *tag, segment.clone())?,
             Plan::Collective(schedule) => world.start(schedule.clone())?,

@@ -13,14 +13,20 @@ use posthaste_core::error::{Error, ErrorClass, Result};
 use posthaste_core::ids::{RequestId, TAG_UB};
 use posthaste_core::pt2pt::matching::Held as HeldMessage;
 use posthaste_core::pt2pt::probe;
+use posthaste_core::request::Status;
+use posthaste_core::world::World;
 
+use crate::bsend;
 use crate::call::{mpi_fn, unsupported};
 use crate::communicator;
-use crate::constants::{MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, MPI_MESSAGE_NO_PROC, MPI_MESSAGE_NULL};
+use crate::constants::{
+    MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, MPI_COMM_WORLD, MPI_MESSAGE_NO_PROC, MPI_MESSAGE_NULL,
+    MPI_UNDEFINED,
+};
 use crate::failure::Site;
 use crate::handle::{self, Kind, Table};
 use crate::library::library;
-use crate::memory::{length, segment, user_buf};
+use crate::memory::{length, plain_segment, segment, user_buf};
 use crate::persistent::{self, Plan};
 use crate::pointer::Out;
 use crate::request;
@@ -79,36 +85,104 @@ mpi_fn! {
     }
 }
 
-unsupported! {
-    "3.4";
+// Buffered mode.
+mpi_fn! {
+    /// MPI-5.0 §3.4
     fn MPI_Bsend / PMPI_Bsend(buf: *const c_void, count: c_int, datatype: MPI_Datatype, dest: c_int,
-        tag: c_int, comm: MPI_Comm);
-    fn MPI_Bsend_c / PMPI_Bsend_c(buf: *const c_void, count: MPI_Count, datatype: MPI_Datatype, dest: c_int,
-        tag: c_int, comm: MPI_Comm);
+        tag: c_int, comm: MPI_Comm) raises comm => {
+        let found = communicator::find("comm", comm)?;
+        check_send(&found, (dest, tag))?;
+        bsend::send(comm, &found, dest, tag, &segment(buf, count.into(), datatype)?)
+    }
+    /// MPI-5.0 §3.7.2
     fn MPI_Ibsend / PMPI_Ibsend(buf: *const c_void, count: c_int, datatype: MPI_Datatype, dest: c_int,
-        tag: c_int, comm: MPI_Comm, request: Out<MPI_Request>);
+        tag: c_int, comm: MPI_Comm, request: Out<MPI_Request>) raises comm => {
+        let found = communicator::find("comm", comm)?;
+        check_send(&found, (dest, tag))?;
+        bsend::isend(comm, &found, dest, tag, &segment(buf, count.into(), datatype)?, request)
+    }
+    /// MPI-5.0 §3.4
+    fn MPI_Bsend_c / PMPI_Bsend_c(buf: *const c_void, count: MPI_Count, datatype: MPI_Datatype, dest: c_int,
+        tag: c_int, comm: MPI_Comm) raises comm => {
+        let found = communicator::find("comm", comm)?;
+        check_send(&found, (dest, tag))?;
+        bsend::send(comm, &found, dest, tag, &segment(buf, count, datatype)?)
+    }
+    /// MPI-5.0 §3.7.2
     fn MPI_Ibsend_c / PMPI_Ibsend_c(buf: *const c_void, count: MPI_Count, datatype: MPI_Datatype, dest: c_int,
-        tag: c_int, comm: MPI_Comm, request: Out<MPI_Request>);
+        tag: c_int, comm: MPI_Comm, request: Out<MPI_Request>) raises comm => {
+        let found = communicator::find("comm", comm)?;
+        check_send(&found, (dest, tag))?;
+        bsend::isend(comm, &found, dest, tag, &segment(buf, count, datatype)?, request)
+    }
 }
 
 // Buffers for the buffered mode.
+mpi_fn! {
+    /// MPI-5.0 §3.6
+    fn MPI_Buffer_attach / PMPI_Buffer_attach(buffer: *mut c_void, size: c_int) raises Site::Process => {
+        bsend::attach(bsend::PROCESS, buffer, size.into())
+    }
+    /// MPI-5.0 §3.6
+    fn MPI_Buffer_detach / PMPI_Buffer_detach(buffer_addr: *mut c_void, size: Out<c_int>)
+        raises Site::Process => {
+        let bytes = bsend::detach(bsend::PROCESS, buffer_addr)?;
+        size.set("size", c_int::try_from(bytes).unwrap_or(MPI_UNDEFINED))
+    }
+    /// MPI-5.0 §3.6
+    fn MPI_Buffer_attach_c / PMPI_Buffer_attach_c(buffer: *mut c_void, size: MPI_Count)
+        raises Site::Process => {
+        bsend::attach(bsend::PROCESS, buffer, size)
+    }
+    /// MPI-5.0 §3.6
+    fn MPI_Buffer_detach_c / PMPI_Buffer_detach_c(buffer_addr: *mut c_void, size: Out<MPI_Count>)
+        raises Site::Process => {
+        let bytes = bsend::detach(bsend::PROCESS, buffer_addr)?;
+        size.set("size", bytes as MPI_Count)
+    }
+    /// MPI-5.0 §3.6
+    fn MPI_Buffer_flush / PMPI_Buffer_flush() raises Site::Process => {
+        bsend::flush(bsend::PROCESS)
+    }
+    /// MPI-5.0 §3.6
+    fn MPI_Buffer_iflush / PMPI_Buffer_iflush(request: Out<MPI_Request>) raises Site::Process => {
+        bsend::iflush(bsend::PROCESS, request)
+    }
+    /// MPI-5.0 §3.6
+    fn MPI_Comm_attach_buffer / PMPI_Comm_attach_buffer(comm: MPI_Comm, buffer: *mut c_void, size: c_int)
+        raises comm => {
+        bsend::attach(owner(comm)?, buffer, size.into())
+    }
+    /// MPI-5.0 §3.6
+    fn MPI_Comm_detach_buffer / PMPI_Comm_detach_buffer(comm: MPI_Comm, buffer_addr: *mut c_void, size: Out<c_int>)
+        raises comm => {
+        let bytes = bsend::detach(owner(comm)?, buffer_addr)?;
+        size.set("size", c_int::try_from(bytes).unwrap_or(MPI_UNDEFINED))
+    }
+    /// MPI-5.0 §3.6
+    fn MPI_Comm_attach_buffer_c / PMPI_Comm_attach_buffer_c(comm: MPI_Comm, buffer: *mut c_void, size: MPI_Count)
+        raises comm => {
+        bsend::attach(owner(comm)?, buffer, size)
+    }
+    /// MPI-5.0 §3.6
+    fn MPI_Comm_detach_buffer_c / PMPI_Comm_detach_buffer_c(comm: MPI_Comm, buffer_addr: *mut c_void, size: Out<MPI_Count>)
+        raises comm => {
+        let bytes = bsend::detach(owner(comm)?, buffer_addr)?;
+        size.set("size", bytes as MPI_Count)
+    }
+    /// MPI-5.0 §3.6
+    fn MPI_Comm_flush_buffer / PMPI_Comm_flush_buffer(comm: MPI_Comm) raises comm => {
+        bsend::flush(owner(comm)?)
+    }
+    /// MPI-5.0 §3.6
+    fn MPI_Comm_iflush_buffer / PMPI_Comm_iflush_buffer(comm: MPI_Comm, request: Out<MPI_Request>)
+        raises comm => {
+        bsend::iflush(owner(comm)?, request)
+    }
+}
+
 unsupported! {
     "3.6";
-    fn MPI_Buffer_attach / PMPI_Buffer_attach(buffer: *mut c_void, size: c_int);
-    fn MPI_Buffer_attach_c / PMPI_Buffer_attach_c(buffer: *mut c_void, size: MPI_Count);
-    fn MPI_Buffer_detach / PMPI_Buffer_detach(buffer_addr: *mut c_void, size: Out<c_int>);
-    fn MPI_Buffer_detach_c / PMPI_Buffer_detach_c(buffer_addr: *mut c_void, size: Out<MPI_Count>);
-    fn MPI_Buffer_flush / PMPI_Buffer_flush();
-    fn MPI_Buffer_iflush / PMPI_Buffer_iflush(request: Out<MPI_Request>);
-    fn MPI_Comm_attach_buffer / PMPI_Comm_attach_buffer(comm: MPI_Comm, buffer: *mut c_void, size: c_int);
-    fn MPI_Comm_attach_buffer_c / PMPI_Comm_attach_buffer_c(comm: MPI_Comm, buffer: *mut c_void,
-        size: MPI_Count);
-    fn MPI_Comm_detach_buffer / PMPI_Comm_detach_buffer(comm: MPI_Comm, buffer_addr: *mut c_void,
-        size: Out<c_int>);
-    fn MPI_Comm_detach_buffer_c / PMPI_Comm_detach_buffer_c(comm: MPI_Comm, buffer_addr: *mut c_void,
-        size: Out<MPI_Count>);
-    fn MPI_Comm_flush_buffer / PMPI_Comm_flush_buffer(comm: MPI_Comm);
-    fn MPI_Comm_iflush_buffer / PMPI_Comm_iflush_buffer(comm: MPI_Comm, request: Out<MPI_Request>);
     fn MPI_Session_attach_buffer / PMPI_Session_attach_buffer(session: MPI_Session, buffer: *mut c_void,
         size: c_int);
     fn MPI_Session_attach_buffer_c / PMPI_Session_attach_buffer_c(session: MPI_Session, buffer: *mut c_void,
@@ -356,16 +430,59 @@ mpi_fn! {
     }
 }
 
-unsupported! {
-    "3.9";
-    fn MPI_Bsend_init / PMPI_Bsend_init(buf: *const c_void, count: c_int, datatype: MPI_Datatype, dest: c_int,
-        tag: c_int, comm: MPI_Comm, request: Out<MPI_Request>);
+mpi_fn! {
+    /// MPI-5.0 §3.9
+    fn MPI_Bsend_init / PMPI_Bsend_init(buf: *const c_void, count: c_int, datatype: MPI_Datatype,
+        dest: c_int, tag: c_int, comm: MPI_Comm, request: Out<MPI_Request>) raises comm => {
+        let found = communicator::find("comm", comm)?;
+        check_send(&found, (dest, tag))?;
+        let segment = segment(buf, count.into(), datatype)?;
+        persistent::prepare(Plan::Buffered { comm: found, segment, dest, tag }, comm, request)
+    }
+    /// MPI-5.0 §3.9
     fn MPI_Bsend_init_c / PMPI_Bsend_init_c(buf: *const c_void, count: MPI_Count, datatype: MPI_Datatype,
-        dest: c_int, tag: c_int, comm: MPI_Comm, request: Out<MPI_Request>);
+        dest: c_int, tag: c_int, comm: MPI_Comm, request: Out<MPI_Request>) raises comm => {
+        let found = communicator::find("comm", comm)?;
+        check_send(&found, (dest, tag))?;
+        let segment = segment(buf, count, datatype)?;
+        persistent::prepare(Plan::Buffered { comm: found, segment, dest, tag }, comm, request)
+    }
+}
+
+/// The fast path of every send and receive: the world and a predefined datatype. `None` leads to the general way,
+/// which also finds all mistakes in these arguments.
+#[inline(always)]
+fn plain(
+    comm: MPI_Comm,
+    buf: *const c_void,
+    count: i64,
+    datatype: MPI_Datatype,
+) -> Option<(&'static World, &'static Comm, Segment)> {
+    if comm != MPI_COMM_WORLD {
+        return None;
+    }
+    let world = &library().world;
+    Some((world, world.world(), plain_segment(buf, count, datatype)?))
 }
 
 #[inline(always)]
 fn send(
+    buf: *const c_void,
+    count: i64,
+    datatype: MPI_Datatype,
+    dest: c_int,
+    tag: c_int,
+    comm: MPI_Comm,
+    mode: Mode,
+) -> Result<()> {
+    if let Some((world, comm, segment)) = plain(comm, buf, count, datatype) {
+        return world.send(comm, dest, tag, segment, mode == Mode::Synchronous);
+    }
+    send_any(buf, count, datatype, dest, tag, comm, mode)
+}
+
+#[inline(never)]
+fn send_any(
     buf: *const c_void,
     count: i64,
     datatype: MPI_Datatype,
@@ -390,11 +507,26 @@ fn isend(
     mode: Mode,
     request: Out<MPI_Request>,
 ) -> Result<()> {
-    let site = comm;
+    let id = match plain(comm, buf, count, datatype) {
+        Some((world, comm, segment)) => world.isend(comm, dest, tag, segment, mode == Mode::Synchronous)?,
+        None => isend_any(buf, count, datatype, dest, tag, comm, mode)?,
+    };
+    request::give(id, comm, request)
+}
+
+#[inline(never)]
+fn isend_any(
+    buf: *const c_void,
+    count: i64,
+    datatype: MPI_Datatype,
+    dest: c_int,
+    tag: c_int,
+    comm: MPI_Comm,
+    mode: Mode,
+) -> Result<RequestId> {
     let comm = communicator::find("comm", comm)?;
     let segment = segment(buf, count, datatype)?;
-    let id = library().world.isend(&comm, dest, tag, segment, mode == Mode::Synchronous)?;
-    request::give(id, site, request)
+    library().world.isend(&comm, dest, tag, segment, mode == Mode::Synchronous)
 }
 
 #[inline(always)]
@@ -407,11 +539,26 @@ fn recv(
     comm: MPI_Comm,
     status: Out<MPI_Status>,
 ) -> Result<()> {
-    let comm = communicator::find("comm", comm)?;
-    let segment = segment(buf, count, datatype)?;
-    let done = library().world.recv(&comm, source, tag, segment)?;
+    let done = match plain(comm, buf, count, datatype) {
+        Some((world, comm, segment)) => world.recv(comm, source, tag, segment)?,
+        None => recv_any(buf, count, datatype, source, tag, comm)?,
+    };
     status.tell(&MPI_Status::of(&done));
     done.error.map_or(Ok(()), |error| Err(*error))
+}
+
+#[inline(never)]
+fn recv_any(
+    buf: *mut c_void,
+    count: i64,
+    datatype: MPI_Datatype,
+    source: c_int,
+    tag: c_int,
+    comm: MPI_Comm,
+) -> Result<Status> {
+    let comm = communicator::find("comm", comm)?;
+    let segment = segment(buf, count, datatype)?;
+    library().world.recv(&comm, source, tag, segment)
 }
 
 #[inline(always)]
@@ -424,11 +571,25 @@ fn irecv(
     comm: MPI_Comm,
     request: Out<MPI_Request>,
 ) -> Result<()> {
-    let site = comm;
+    let id = match plain(comm, buf, count, datatype) {
+        Some((world, comm, segment)) => world.irecv(comm, source, tag, segment)?,
+        None => irecv_any(buf, count, datatype, source, tag, comm)?,
+    };
+    request::give(id, comm, request)
+}
+
+#[inline(never)]
+fn irecv_any(
+    buf: *mut c_void,
+    count: i64,
+    datatype: MPI_Datatype,
+    source: c_int,
+    tag: c_int,
+    comm: MPI_Comm,
+) -> Result<RequestId> {
     let comm = communicator::find("comm", comm)?;
     let segment = segment(buf, count, datatype)?;
-    let id = library().world.irecv(&comm, source, tag, segment)?;
-    request::give(id, site, request)
+    library().world.irecv(&comm, source, tag, segment)
 }
 
 /// Both at once: the receive is posted before the send begins, so that two ranks may exchange long messages.
@@ -477,6 +638,11 @@ fn isendrecv(
     let receive = world.irecv(&comm, from.0, from.1, recv)?;
     let send = world.isend(&comm, to.0, to.1, send, false)?;
     persistent::give_both(send, receive, sent, site, request)
+}
+
+/// The communicator a buffer belongs to.
+fn owner(comm: MPI_Comm) -> Result<MPI_Comm> {
+    communicator::find("comm", comm).map(|_| comm)
 }
 
 /// Checks everything about a send.

@@ -29,7 +29,7 @@ pub const INLINE: usize = CELL - 8 - HEADER;
 const PAD: u32 = u32::MAX;
 
 /// Number of cells that a record with `len` bytes of payload takes.
-#[inline]
+#[inline(always)]
 fn cells_for(len: usize) -> usize {
     1 + len.saturating_sub(INLINE).div_ceil(CELL)
 }
@@ -120,7 +120,7 @@ impl Writer {
 
     /// Room for a record with `len` bytes of payload, or `None` while the reader is behind (or `len` is larger
     /// than [`max_payload`]).
-    #[inline]
+    #[inline(always)]
     pub fn claim(&mut self, len: usize) -> Option<Claim<'_>> {
         let cells = cells_for(len);
         if self.at + cells > self.cells {
@@ -133,7 +133,7 @@ impl Writer {
         Some(Claim { writer: self, len })
     }
 
-    #[inline]
+    #[inline(always)]
     fn room(&self) -> usize {
         self.cells - (self.filled - self.head_seen) as usize
     }
@@ -164,7 +164,7 @@ impl Writer {
     }
 
     /// Makes the record of `cells` cells at `at` visible and moves on.
-    #[inline]
+    #[inline(always)]
     fn publish(&mut self, cells: usize) {
         let at = self.at;
         let next = if at + cells == self.cells { 0 } else { at + cells };
@@ -182,7 +182,7 @@ impl Writer {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn flag(&self, at: usize) -> &AtomicU32 {
         // SAFETY: `at < cells`: inside the ring, 64-byte aligned, this word is only reached as an atomic while
         // the cell may be looked at by the reader.
@@ -192,21 +192,21 @@ impl Writer {
 
 impl Claim<'_> {
     /// Writes the packet header.
-    #[inline]
+    #[inline(always)]
     pub fn set_header(&mut self, header: &[u8; HEADER]) {
         // SAFETY: the claimed cells are ours until `commit`.
         unsafe { self.writer.base.add(self.writer.at * CELL + 8).cast::<[u8; HEADER]>().write(*header) };
     }
 
     /// Where the payload goes.
-    #[inline]
+    #[inline(always)]
     pub fn payload(&mut self) -> Sink<'_> {
         // SAFETY: the claimed cells are contiguous, ours until `commit`, and hold `len` bytes from here.
         unsafe { Sink::from_raw(self.writer.base.add(self.writer.at * CELL + 8 + HEADER), self.len) }
     }
 
     /// Makes the record visible to the reader.
-    #[inline]
+    #[inline(always)]
     pub fn commit(self) {
         let writer = self.writer;
         let cells = cells_for(self.len);
@@ -239,7 +239,7 @@ impl Reader {
     ///
     /// # Errors
     /// [`Malformed`] when the writer broke the rules.
-    #[inline]
+    #[inline(always)]
     pub fn peek(&mut self) -> Result<Option<Record<'_>>, Malformed> {
         loop {
             // SAFETY: `at < cells`: inside the ring; the word is only reached as an atomic.
@@ -270,13 +270,13 @@ impl Reader {
     }
 
     /// Gives the cells of the record that `peek` returned last back to the writer.
-    #[inline]
+    #[inline(always)]
     pub fn release(&mut self) {
         let cells = std::mem::take(&mut self.peeked);
         self.advance(cells);
     }
 
-    #[inline]
+    #[inline(always)]
     fn advance(&mut self, cells: usize) {
         self.at += cells;
         self.done += cells as u64;

@@ -16,6 +16,8 @@ const LONG_BLOCK: u64 = 2 << 10;
 const LONG_BCAST: u64 = 64 << 10;
 /// Block length from which on each block of an allgather takes the direct way.
 const DIRECT_BLOCK: u64 = 4 << 10;
+/// Most members that take it where CPUs are shared: the messages grow with the square.
+const CROWDED_DIRECT: u32 = 8;
 /// Most members that all talk to all at once.
 const DIRECT_MEMBERS: u32 = 32;
 
@@ -103,12 +105,15 @@ pub(super) fn allreduce(n: u32, bytes: u64, crowded: bool) -> Allreduce {
 
 /// The way of a gather to all with so many bytes in each block.
 pub(super) fn allgather(n: u32, block: u64, crowded: bool) -> Allgather {
-    if block >= DIRECT_BLOCK || n <= 2 {
-        if n <= DIRECT_MEMBERS || crowded { Allgather::Direct } else { Allgather::Ring }
-    } else if crowded {
+    let is_short = block < DIRECT_BLOCK && n > 2;
+    if crowded && (is_short || n > CROWDED_DIRECT) {
         Allgather::Tree(CROWDED_RADIX)
-    } else {
+    } else if is_short {
         Allgather::Dissemination
+    } else if n <= DIRECT_MEMBERS {
+        Allgather::Direct
+    } else {
+        Allgather::Ring
     }
 }
 
@@ -162,7 +167,8 @@ mod tests {
             assert_eq!(reduce(n, 8, true), Reduce::Tree(64));
             assert_eq!(reduce(n, 16 << 20, true), Reduce::Blocks);
             assert_eq!(allgather(n, 8, true), Allgather::Tree(64));
-            assert_eq!(allgather(n, 1 << 20, true), Allgather::Direct);
+            let long = if n == 3 { Allgather::Direct } else { Allgather::Tree(64) };
+            assert_eq!(allgather(n, 1 << 20, true), long);
         }
         assert_eq!(barrier(2, true), Barrier::Dissemination);
         assert_eq!(allreduce(2, 8, true), Allreduce::Doubling);

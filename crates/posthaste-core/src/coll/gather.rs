@@ -157,7 +157,7 @@ pub(super) fn collect(
     }
     let (Some(own), Some(parent)) = (own, node.parent) else { return };
     let block = own.bytes();
-    let packed = collected(draft, &node, block, root);
+    let packed = collected(draft, &node, block);
     let Some(base) = packed else { return draft.send((parent + root) % n, own.all()) };
     draft.copy(own.all(), Segment::contiguous(base, block));
     let me = (draft.me() + n - root) % n;
@@ -197,7 +197,7 @@ fn distribute(
     }
     let (Some(own), Some(parent)) = (own, node.parent) else { return };
     let block = own.bytes();
-    let packed = collected(draft, &node, block, root);
+    let packed = collected(draft, &node, block);
     let Some(base) = packed else { return draft.receive((parent + root) % n, own.all()) };
     let me = (draft.me() + n - root) % n;
     for (at, count) in pieces(me, &node, parent, root, n) {
@@ -213,7 +213,7 @@ fn distribute(
 }
 
 /// Memory for the packed blocks of a subtree; a leaf needs none.
-fn collected(draft: &mut Draft<'_>, node: &tree::Node, block: u64, _root: u32) -> Option<UserBuf> {
+fn collected(draft: &mut Draft<'_>, node: &tree::Node, block: u64) -> Option<UserBuf> {
     if node.children.is_empty() {
         return None;
     }

@@ -266,6 +266,9 @@ fn reductions_keep_the_order_of_ranks() {
                 assert!(recvs[root as usize].get() == expected, "reduce to {root}, {label}");
             }
 
+            if count == long {
+                continue; // prefixes are computed in one way for all lengths
+            }
             let recvs = fresh();
             room.succeed(|team, rank| {
                 let send = (!in_place).then(|| sends[rank as usize].buf());
@@ -639,14 +642,14 @@ fn many_at_once_on_two_communicators() {
         }
         assert!(room.finish(&ids).iter().all(|status| status.error.is_none()), "seed {seed}");
         for results in [&first, &second] {
-            for operation in 0..operations {
+            for (operation, result) in results.iter().enumerate() {
                 for rank in 0..n {
                     let expected = match operation {
                         0 | 3 => folded(0..n, 0..4),
                         1 | 4 => (0..n).flat_map(|rank| maps(rank, 4)).collect(),
                         _ => folded(0..=rank, 0..4),
                     };
-                    let got = results[operation][rank as usize].get();
+                    let got = result[rank as usize].get();
                     assert_eq!(
                         got[..expected.len()],
                         expected,

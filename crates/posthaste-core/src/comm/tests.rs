@@ -24,7 +24,7 @@ struct Room {
 impl Room {
     fn new(n: u32, seed: u64) -> Self {
         let mut worlds: Vec<Comm> = (0..n).map(|rank| Comm::world(rank, n)).collect();
-        worlds.iter_mut().for_each(|world| world.set_crowded(seed % 2 == 0));
+        worlds.iter_mut().for_each(|world| world.set_crowded(seed.is_multiple_of(2)));
         Self {
             bench: Bench::new(seed, n, ROUGH, &Config::default()),
             worlds: worlds.into_iter().map(Arc::new).collect(),

@@ -96,7 +96,7 @@ impl Segment {
     }
 
     /// Fills `sink` with the next bytes. Returns how many: fewer than asked only at the end of the segment.
-    #[inline]
+    #[inline(always)]
     pub fn pack(&mut self, sink: Sink<'_>) -> usize {
         let len = self.remaining().min(sink.len() as u64);
         let (sink, _) = sink.split_at(len as usize);
@@ -112,7 +112,7 @@ impl Segment {
 
     /// Puts the bytes of `source` in their places. Returns how many found one: fewer than given only at the end
     /// of the segment.
-    #[inline]
+    #[inline(always)]
     pub fn unpack(&mut self, source: Source<'_>) -> usize {
         let len = self.remaining().min(source.len() as u64);
         let (source, _) = source.split_at(len as usize);

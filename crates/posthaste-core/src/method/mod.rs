@@ -172,7 +172,7 @@ impl Methods {
 
     /// Sends a whole short message in one packet, if there is room for it now. This is the first half of the
     /// fast path: for a peer on this host, a claim in the ring, three words of header, the data, one store.
-    #[inline]
+    #[inline(always)]
     pub fn send_eager(&mut self, to: Peer, envelope: &Envelope, segment: &mut Segment) -> bool {
         let len = envelope.len as usize;
         if let (Route::Shm(rank), Some(shm)) = (self.route(to), &mut self.shm) {
@@ -195,7 +195,7 @@ impl Methods {
 
     /// The second half of the fast path: shows the next packet from `from`, if one has arrived, to `take`, which
     /// says whether it has taken it. What is not taken is [`Methods::poll`]'s.
-    #[inline]
+    #[inline(always)]
     pub fn take_next(&mut self, from: Peer, take: impl FnOnce(&Packet<'_>) -> bool) -> Next {
         match (self.route(from), &mut self.shm) {
             (Route::Shm(rank), Some(shm)) => shm.take_next(rank as usize, take),

@@ -159,7 +159,7 @@ impl Shm {
         can
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn claim(&mut self, to: usize, len: usize) -> Option<Claim<'_>> {
         let (node, me) = (&self.node, self.me);
         let claim = self.writers[to].get_or_insert_with(|| Writer::new(node, to, me)).claim(len)?;
@@ -210,7 +210,7 @@ impl Shm {
     }
 
     /// See [`super::Methods::take_next`].
-    #[inline]
+    #[inline(always)]
     pub(super) fn take_next(&mut self, from: usize, take: impl FnOnce(&Packet<'_>) -> bool) -> Next {
         let (node, me) = (&self.node, self.me);
         let reader = self.readers[from].get_or_insert_with(|| Reader::new(node, me, from));
@@ -477,7 +477,7 @@ impl Draining {
 }
 
 impl Claim<'_> {
-    #[inline]
+    #[inline(always)]
     pub(super) fn write_eager(mut self, envelope: &Envelope, segment: &mut Segment) {
         self.claim.set_header(&envelope.header(Kind::Eager));
         segment.pack(self.claim.payload());

@@ -43,7 +43,7 @@ pub fn start(
 ///
 /// The caller has made sure that no receive is posted and that no held message fits. `Continue`: nothing has come
 /// yet; `Break(None)`: what is next from there needs the general way.
-#[inline]
+#[inline(always)]
 pub fn now(
     methods: &mut Methods,
     from: Peer,

@@ -27,7 +27,7 @@ pub enum Started {
 ///
 /// # Errors
 /// When the table of requests is full.
-#[inline]
+#[inline(always)]
 pub fn start(
     engine: &mut Engine,
     methods: &mut Methods,

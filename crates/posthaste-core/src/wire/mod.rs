@@ -308,7 +308,7 @@ impl<'a> Packet<'a> {
     ///
     /// # Errors
     /// [`Malformed`] for an unknown kind or a payload that is too short.
-    #[inline]
+    #[inline(always)]
     pub fn parse(header: &[u8; HEADER], payload: Source<'a>) -> Result<Self, Malformed> {
         let header = Header::try_read_from_bytes(header).map_err(|_| Malformed)?;
         let payload = if header.flags & EXTENDED == 0 { payload } else { front::<Extension>(payload)?.1 };

@@ -1,0 +1,209 @@
+//! Buffered sends: the program's buffers and the messages that leave from them (MPI-5.0 §3.6).
+//!
+//! Called by `pt2pt`; calls the engine. A message is packed into a free place of the buffer and sent from there in
+//! standard mode; its place is free again when that send is over. With automatic buffering each message has memory
+//! of its own.
+//!
+//! What must stay true: a buffered send never waits for a receive, and nothing is written outside of the buffer; a
+//! buffer is given back only when no message is left in it. Bookkeeping lies outside of the buffer, so the
+//! `MPI_BSEND_OVERHEAD` that programs add for each message is room to spare.
+
+use std::collections::HashMap;
+use std::ffi::c_void;
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+
+use posthaste_core::comm::Comm;
+use posthaste_core::datatype::{Segment, copy};
+use posthaste_core::error::{Error, ErrorClass, Result};
+use posthaste_core::ids::RequestId;
+use posthaste_core::progress::Lane;
+use posthaste_core::request::{Request, State, Status, complete};
+
+use crate::completion::{self, AtEnd, Stand};
+use crate::constants::{MPI_BUFFER_AUTOMATIC, MPI_COMM_NULL, MPI_COMM_SELF};
+use crate::library::library;
+use crate::memory::{count as checked_count, user_buf};
+use crate::pointer::Out;
+use crate::request;
+use crate::types::{MPI_Comm, MPI_Request};
+
+/// A buffer and what lies in it.
+struct Buffer {
+    /// Its address; `MPI_BUFFER_AUTOMATIC` for automatic buffering.
+    base: usize,
+    size: u64,
+    /// In ascending order of their places.
+    messages: Vec<Message>,
+}
+
+struct Message {
+    at: u64,
+    len: u64,
+    id: RequestId,
+    /// The memory of a message that is buffered automatically.
+    _memory: Vec<u8>,
+}
+
+/// Attached buffers by communicator; that of the process under `MPI_COMM_NULL`.
+static BUFFERS: LazyLock<Mutex<HashMap<usize, Buffer>>> = LazyLock::new(Mutex::default);
+
+/// The buffer that serves the whole process.
+pub(crate) const PROCESS: MPI_Comm = MPI_COMM_NULL;
+
+fn buffers() -> MutexGuard<'static, HashMap<usize, Buffer>> {
+    BUFFERS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Attaches a buffer.
+pub(crate) fn attach(owner: MPI_Comm, base: *mut c_void, size: i64) -> Result<()> {
+    let size = checked_count("size", size)?;
+    if base.is_null() && size > 0 {
+        return Err(Error::invalid(ErrorClass::Buffer, "buffer", "NULL", "the address of a buffer"));
+    }
+    let mut buffers = buffers();
+    if let Some(attached) = buffers.get(&owner.0) {
+        let got = format_args!("a second buffer beside one of {} bytes", attached.size);
+        return Err(Error::invalid(ErrorClass::Buffer, "buffer", got, "none attached yet"));
+    }
+    let base = base.expose_provenance();
+    buffers.insert(owner.0, Buffer { base, size, messages: Vec::new() });
+    Ok(())
+}
+
+/// Waits until all messages have left the buffer and gives it back.
+pub(crate) fn detach(owner: MPI_Comm, address: *mut c_void) -> Result<u64> {
+    flush(owner)?;
+    let Some(buffer) = buffers().remove(&owner.0) else { return Err(none_attached()) };
+    let base: *mut c_void = std::ptr::with_exposed_provenance_mut(buffer.base);
+    Out::<*mut c_void>::at(address).set("buffer_addr", base)?;
+    Ok(if buffer.base == MPI_BUFFER_AUTOMATIC { 0 } else { buffer.size })
+}
+
+/// Waits until all messages have left the buffer.
+pub(crate) fn flush(owner: MPI_Comm) -> Result<()> {
+    let ids: Vec<RequestId> = {
+        let buffers = buffers();
+        let Some(buffer) = buffers.get(&owner.0) else { return Err(none_attached()) };
+        buffer.messages.iter().map(|message| message.id).collect()
+    };
+    library().world.wait_until(|lane| ids.iter().all(|id| is_over(lane, *id)).then_some(()));
+    Ok(())
+}
+
+/// The same as a request.
+pub(crate) fn iflush(owner: MPI_Comm, request: Out<MPI_Request>) -> Result<()> {
+    let buffers = buffers();
+    let Some(buffer) = buffers.get(&owner.0) else { return Err(none_attached()) };
+    let ids = buffer.messages.iter().map(|message| message.id).collect();
+    drop(buffers);
+    completion::give_driven(MPI_COMM_SELF, Arc::new(Flushing { ids }), request)
+}
+
+/// A communicator goes: its buffer, if it has one, is detached (MPI-5.0 §7.4.3).
+pub(crate) fn leave(comm: MPI_Comm) -> Result<()> {
+    if buffers().contains_key(&comm.0) {
+        flush(comm)?;
+        buffers().remove(&comm.0);
+    }
+    Ok(())
+}
+
+/// Waits until every buffer is empty, and forgets them; at the end of MPI (MPI-5.0 §3.6.1).
+pub(crate) fn finish() -> Result<()> {
+    let owners: Vec<usize> = buffers().keys().copied().collect();
+    owners.into_iter().try_for_each(|owner| flush(MPI_Comm(owner)))?;
+    buffers().clear();
+    Ok(())
+}
+
+/// Sends; the caller's buffer is its own again when this returns.
+pub(crate) fn send(handle: MPI_Comm, comm: &Comm, dest: i32, tag: i32, data: &Segment) -> Result<()> {
+    let world = &library().world;
+    // What has left makes room; one step of progress helps it.
+    world.step();
+    let mut buffers = buffers();
+    let owner = if buffers.contains_key(&handle.0) { handle } else { PROCESS };
+    let Some(buffer) = buffers.get_mut(&owner.0) else { return Err(none_attached()) };
+    buffer.reap(&mut world.lane());
+    let (at, place, memory) = buffer.place(data.len())?;
+    let packed = Segment::contiguous(user_buf(place), data.len());
+    copy(&mut data.clone(), &mut packed.clone());
+    let id = world.isend(comm, dest, tag, packed, false)?;
+    let index = buffer.messages.partition_point(|message| message.at <= at);
+    buffer.messages.insert(index, Message { at, len: data.len(), id, _memory: memory });
+    Ok(())
+}
+
+/// Sends; the request is over from the start.
+pub(crate) fn isend(
+    handle: MPI_Comm,
+    comm: &Comm,
+    dest: i32,
+    tag: i32,
+    data: &Segment,
+    request: Out<MPI_Request>,
+) -> Result<()> {
+    send(handle, comm, dest, tag, data)?;
+    let id = library().world.lane().engine.requests.insert(Request::new(State::Complete))?;
+    request::give(id, handle, request)
+}
+
+#[cold]
+fn none_attached() -> Error {
+    Error::other(ErrorClass::Buffer, "no buffer is attached, expected MPI_Buffer_attach before")
+}
+
+fn is_over(lane: &Lane, id: RequestId) -> bool {
+    lane.engine.requests.get(id).is_none_or(complete::is_complete)
+}
+
+impl Buffer {
+    /// Forgets the messages that have left.
+    fn reap(&mut self, lane: &mut Lane) {
+        self.messages.retain(|message| {
+            let over = is_over(lane, message.id);
+            if over {
+                lane.engine.requests.remove(message.id);
+            }
+            !over
+        });
+    }
+
+    /// A place for a message: its position, its address, and its memory if it has its own.
+    fn place(&self, len: u64) -> Result<(u64, *mut c_void, Vec<u8>)> {
+        if self.base == MPI_BUFFER_AUTOMATIC {
+            let mut memory = vec![0u8; len as usize];
+            return Ok((0, memory.as_mut_ptr().cast(), memory));
+        }
+        let mut at = 0;
+        for message in &self.messages {
+            if message.at >= at + len {
+                break;
+            }
+            at = message.at + message.len;
+        }
+        if at + len > self.size {
+            let used: u64 = self.messages.iter().map(|message| message.len).sum();
+            let got =
+                format_args!("{} bytes, {used} of them taken by {} messages", self.size, self.messages.len());
+            let expected = format_args!("room for a message of {len} bytes in one piece");
+            return Err(Error::invalid(ErrorClass::Buffer, "attached buffer", got, expected));
+        }
+        Ok((at, std::ptr::with_exposed_provenance_mut(self.base + at as usize), Vec::new()))
+    }
+}
+
+/// A flush under way.
+struct Flushing {
+    ids: Vec<RequestId>,
+}
+
+impl AtEnd for Flushing {
+    fn stands(&self, lane: &Lane) -> Stand {
+        if self.ids.iter().all(|id| is_over(lane, *id)) { Stand::Over(Status::EMPTY) } else { Stand::Active }
+    }
+
+    fn let_go(&self) -> Result<bool> {
+        Ok(true)
+    }
+}
