@@ -62,6 +62,7 @@ int main(int argc, char **argv)
         OK(MPI_Bsend(out, INTS, MPI_INT, right, 50 + i, MPI_COMM_WORLD));
     }
     REFUSED(MPI_Bsend(out, INTS, MPI_INT, right, 99, MPI_COMM_WORLD), MPI_ERR_BUFFER);
+    OK(MPI_Barrier(MPI_COMM_WORLD)); /* nobody has received yet */
     OK(MPI_Buffer_iflush(&request));
     for (int i = MESSAGES - 1; i >= 0; i--) {
         OK(MPI_Recv(in, INTS, MPI_INT, left, 50 + i, MPI_COMM_WORLD, MPI_STATUS_IGNORE));

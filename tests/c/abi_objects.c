@@ -271,6 +271,26 @@ static void facts(void)
     CHECK(flag && found_yes == 1 && found_no == 0);
 }
 
+/* The names of MPI-1 for attributes, and keys of windows. */
+static void old_names(void)
+{
+    int key = MPI_KEYVAL_INVALID, cell = 4, flag = -1, *found = NULL;
+    OK(MPI_Keyval_create(MPI_NULL_COPY_FN, MPI_NULL_DELETE_FN, &key, NULL));
+    OK(MPI_Attr_put(MPI_COMM_SELF, key, &cell));
+    OK(MPI_Attr_get(MPI_COMM_SELF, key, &found, &flag));
+    CHECK(flag && found == &cell);
+    OK(MPI_Attr_delete(MPI_COMM_SELF, key));
+    OK(MPI_Attr_get(MPI_COMM_SELF, key, &found, &flag));
+    EQUAL(flag, 0);
+    OK(MPI_Keyval_free(&key));
+    CHECK(key == MPI_KEYVAL_INVALID);
+    OK(MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, MPI_WIN_NULL_DELETE_FN, &key, NULL));
+    CHECK(key != MPI_KEYVAL_INVALID);
+    REFUSED(MPI_Comm_set_attr(MPI_COMM_SELF, key, &cell), MPI_ERR_KEYVAL);
+    OK(MPI_Win_free_keyval(&key));
+    REFUSED(MPI_Comm_set_attr(MPI_COMM_SELF, MPI_TAG_UB, &cell), MPI_ERR_KEYVAL);
+}
+
 int main(int argc, char **argv)
 {
     void *memory = NULL;
@@ -289,6 +309,6 @@ int main(int argc, char **argv)
     OK(MPI_Free_mem(memory));
     REFUSED(MPI_Alloc_mem(-1, MPI_INFO_NULL, &memory), MPI_ERR_ARG);
     OK(MPI_Pcontrol(1));
-    OK(MPI_Keyval_create(MPI_NULL_COPY_FN, MPI_NULL_DELETE_FN, &(int){0}, NULL));
+    old_names();
     return check_end();
 }

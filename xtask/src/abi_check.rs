@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// What the check found; printing it gives the summary, and with `--list` the names.
-pub struct Report {
+pub(crate) struct Report {
     /// Functions in the table.
     pub total: usize,
     /// Implemented, and called by a C test.
@@ -56,7 +56,7 @@ impl fmt::Display for Report {
 
 /// Runs the whole check and prints the report. `Err` when something differs from the tables, or when the check
 /// could not be run at all (no compiler, no tables, build failed).
-pub fn run() -> Result<Report, String> {
+pub(crate) fn run() -> Result<Report, String> {
     let report = examine()?;
     println!("{report}");
     match report.problems.len() {

@@ -37,8 +37,12 @@ pub fn on_event(engine: &mut Engine, event: Event<'_>) -> Option<Action> {
             None
         }
         Event::Refused(receiver, segment) => rendezvous::refused(engine, receiver, segment),
-        Event::Malformed(_) => {
+        Event::Malformed(from) => {
             engine.counts.add(Counter::MalformedPackets, 1);
+            eprintln!(
+                "posthaste: unreadable data from rank {} of the world; nothing more is read from it",
+                from.0
+            );
             None
         }
     }

@@ -19,13 +19,32 @@ pub struct Lane {
     pub running: Running,
     /// Threads of this process that sleep in the library.
     pub sleepers: u32,
+    /// The engine's count of ended requests when sleepers were last woken.
+    pub told_sleepers: u64,
+    /// Fast receives so far.
+    pub quick: u32,
     actions: Vec<Action>,
 }
 
 impl Lane {
     /// A lane around an engine and its methods.
     pub fn new(engine: Engine, methods: Methods) -> Self {
-        Self { engine, methods, running: Running::default(), sleepers: 0, actions: Vec::new() }
+        Self {
+            engine,
+            methods,
+            running: Running::default(),
+            sleepers: 0,
+            told_sleepers: 0,
+            quick: 0,
+            actions: Vec::new(),
+        }
+    }
+
+    /// Whether a thread of this process that sleeps in the library has to look: a request has ended, or there are
+    /// bytes to be copied by this process.
+    #[inline]
+    pub fn concerns_sleepers(&self) -> bool {
+        self.sleepers > 0 && (self.engine.finished.ends != self.told_sleepers || !self.methods.is_quiet())
     }
 
     /// Polls once, answers what came, retries what waits for room, advances schedules. Returns whether anything

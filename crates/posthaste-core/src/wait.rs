@@ -7,11 +7,12 @@
 //! What must stay true: between saying "I sleep" and sleeping the waiter looks at everything once more; nobody
 //! sleeps while this process itself has bytes to copy; handlers run outside the lock.
 
+use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use posthaste_os::machine;
-use posthaste_os::sync::Lock;
+use posthaste_os::sync::{Guard, Lock};
 use posthaste_os::wake::Doorbell;
 
 use crate::progress::Lane;
@@ -50,11 +51,19 @@ impl Waiting {
     /// once where ranks share CPUs.
     #[inline]
     pub fn glances(&self) -> u32 {
-        match (self.lane.is_threaded(), self.spin.is_zero()) {
-            (true, _) => 0,
-            (false, true) => 1,
-            (false, false) => 64,
+        if self.lane.is_threaded() {
+            0
+        } else if self.spin.is_zero() || self.shared.load(Ordering::Relaxed) > 0 {
+            1
+        } else {
+            64
         }
+    }
+
+    /// Enters the lane. Leaving it wakes sleeping threads of this process that what happened concerns.
+    #[inline]
+    pub fn enter(&self) -> Entered<'_> {
+        Entered { lane: Some(self.lane.lock()), doorbell: self.doorbell.as_ref() }
     }
 
     /// Advances everything until `done` gives a value.
@@ -62,15 +71,15 @@ impl Waiting {
     pub fn until<T>(&self, mut done: impl FnMut(&mut Lane) -> Option<T>) -> T {
         let mut idler = Idler { polls: 0, since: None };
         loop {
-            let mut lane = self.lane.lock();
+            let mut lane = self.enter();
             if let Some(value) = done(&mut lane) {
                 return value;
             }
             let busy = lane.progress();
-            let events = lane.sleepers > 0 || !lane.engine.finished.handlers.is_empty();
+            let handlers = !lane.engine.finished.handlers.is_empty();
             drop(lane);
-            if events {
-                self.after_events(busy);
+            if handlers {
+                self.run_handlers();
             }
             if busy {
                 idler = Idler { polls: 0, since: None };
@@ -85,30 +94,25 @@ impl Waiting {
 
     /// One step of progress, and the handlers that it made due.
     pub fn step(&self) {
-        let mut lane = self.lane.lock();
-        let busy = lane.progress();
-        let events = lane.sleepers > 0 || !lane.engine.finished.handlers.is_empty();
+        let mut lane = self.enter();
+        lane.progress();
+        let handlers = !lane.engine.finished.handlers.is_empty();
         drop(lane);
-        if events {
-            self.after_events(busy);
+        if handlers {
+            self.run_handlers();
         }
     }
 
-    /// Runs the handlers that are due and wakes threads whose requests may have ended.
+    /// Runs the handlers that are due, outside the lock.
     #[cold]
-    fn after_events(&self, busy: bool) {
+    fn run_handlers(&self) {
         loop {
-            let Some((id, handler, status)) = self.lane.lock().engine.finished.handlers.pop_front() else {
-                break;
-            };
+            let due = self.enter().engine.finished.handlers.pop_front();
+            let Some((id, handler, status)) = due else { break };
             handler(id, &status);
-            complete::handled(&mut self.lane.lock().engine.requests, id);
-        }
-        if busy
-            && self.lane.lock().sleepers > 0
-            && let Some(doorbell) = &self.doorbell
-        {
-            doorbell.nudge();
+            let mut lane = self.enter();
+            complete::handled(&mut lane.engine.requests, id);
+            lane.engine.finished.ends += 1;
         }
     }
 
@@ -123,7 +127,7 @@ impl Waiting {
         }
         if waited < self.spin + self.yielding {
             machine::yield_now();
-            self.lane.lock().engine.counts.add(Counter::Yields, 1);
+            self.enter().engine.counts.add(Counter::Yields, 1);
             if machine::now() - now > LONG_YIELD {
                 self.shared.store(REMEMBER, Ordering::Relaxed);
             } else if shared > 0 {
@@ -137,7 +141,7 @@ impl Waiting {
     #[cold]
     fn sleep(&self) {
         let Some(doorbell) = &self.doorbell else { return machine::yield_now() };
-        let mut lane = self.lane.lock();
+        let mut lane = self.enter();
         let ticket = doorbell.about_to_sleep();
         if lane.progress() || !lane.methods.is_quiet() {
             if lane.sleepers == 0 {
@@ -146,13 +150,56 @@ impl Waiting {
             return;
         }
         lane.sleepers += 1;
+        lane.told_sleepers = lane.engine.finished.ends;
         lane.engine.counts.add(Counter::Sleeps, 1);
         drop(lane);
         doorbell.sleep(ticket, NAP);
-        let mut lane = self.lane.lock();
+        let mut lane = self.enter();
         lane.sleepers -= 1;
         if lane.sleepers == 0 {
             doorbell.stay_awake();
+        }
+    }
+}
+
+/// The lane, entered. Leaving it wakes sleeping threads of this process that what happened concerns.
+#[derive(Debug)]
+pub struct Entered<'a> {
+    lane: Option<Guard<'a, Lane>>,
+    doorbell: Option<&'a Doorbell>,
+}
+
+impl Deref for Entered<'_> {
+    type Target = Lane;
+    #[inline]
+    fn deref(&self) -> &Lane {
+        self.lane.as_ref().expect("entered until dropped")
+    }
+}
+
+impl DerefMut for Entered<'_> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut Lane {
+        self.lane.as_mut().expect("entered until dropped")
+    }
+}
+
+impl Drop for Entered<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        if self.concerns_sleepers() {
+            self.wake_sleepers();
+        }
+    }
+}
+
+impl Entered<'_> {
+    #[cold]
+    fn wake_sleepers(&mut self) {
+        self.told_sleepers = self.engine.finished.ends;
+        self.lane = None;
+        if let Some(doorbell) = self.doorbell {
+            doorbell.nudge();
         }
     }
 }

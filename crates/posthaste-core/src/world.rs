@@ -32,8 +32,11 @@ use crate::pt2pt::matching::{Held, Pattern};
 use crate::pt2pt::send::Started;
 use crate::pt2pt::{Engine, probe, recv, send};
 use crate::request::{Request, State, Status, complete};
-use crate::wait::Waiting;
+use crate::wait::{Entered, Waiting};
 use crate::wire::Envelope;
+
+/// Fast receives between two steps of progress.
+const QUICK: u32 = 32;
 
 /// The one engine of this process exists.
 static TAKEN: AtomicBool = AtomicBool::new(false);
@@ -77,8 +80,8 @@ impl World {
                  initialised in one process, and neither twice)",
             ));
         }
-        let start = find_job().inspect_err(|_| TAKEN.store(false, Ordering::Release))?;
-        Self::with(start, threaded)
+        let world = find_job().and_then(|start| Self::with(start, threaded));
+        world.inspect_err(|_| TAKEN.store(false, Ordering::Release))
     }
 
     #[allow(unsafe_code)] // the one place that knows why the lane's lock may be none
@@ -103,8 +106,8 @@ impl World {
         };
         let methods = Methods::new((0..size).map(route).collect(), shm, None, me);
         let lane = Lane::new(Engine::new(config, size as usize), methods);
-        node.set_probe_address(local_rank, peer_copy::probe_address());
         node.set_pid(local_rank, std::process::id());
+        node.set_probe_address(local_rank, peer_copy::probe_address());
         node.set_life(local_rank, Life::Inside);
         // SAFETY: a `World` is neither `Send` nor `Sync`, so calls on it come from one thread and cannot overlap
         // unless a door vouches for it (see `init`).
@@ -156,8 +159,8 @@ impl World {
     }
 
     /// The lane, for what needs several steps under one lock.
-    pub fn lane(&self) -> posthaste_os::sync::Guard<'_, Lane> {
-        self.waiting.lane.lock()
+    pub fn lane(&self) -> Entered<'_> {
+        self.waiting.enter()
     }
 
     /// A context that this process founds.
@@ -178,7 +181,7 @@ impl World {
     pub fn send(&self, comm: &Comm, to: i32, tag: i32, segment: Segment, synchronous: bool) -> Result<()> {
         let Some(peer) = comm.destination(to)? else { return Ok(()) };
         let envelope = envelope(comm, tag, &segment, synchronous)?;
-        let mut lane = self.waiting.lane.lock();
+        let mut lane = self.waiting.enter();
         let Lane { engine, methods, .. } = &mut *lane;
         match send::start(engine, methods, peer, &envelope, segment)? {
             Started::Complete => Ok(()),
@@ -204,8 +207,9 @@ impl World {
     ) -> Result<RequestId> {
         let Some(peer) = comm.destination(to)? else { return self.completed(Status::EMPTY) };
         let envelope = envelope(comm, tag, &segment, synchronous)?;
-        let mut lane = self.waiting.lane.lock();
+        let mut lane = self.waiting.enter();
         let Lane { engine, methods, .. } = &mut *lane;
+        engine.requests.ensure_room()?; // before anything leaves
         match send::start(engine, methods, peer, &envelope, segment)? {
             Started::Request(id) => Ok(id),
             Started::Complete => engine.requests.insert(Request::new(State::Complete)),
@@ -227,7 +231,7 @@ impl World {
             return Ok(status);
         }
         let id = {
-            let mut lane = self.waiting.lane.lock();
+            let mut lane = self.waiting.enter();
             let Lane { engine, methods, .. } = &mut *lane;
             recv::start(engine, methods, &pattern, segment)?
         };
@@ -238,7 +242,12 @@ impl World {
     /// not taken when anything else is under way that needs attention.
     #[inline]
     fn recv_now(&self, peer: Peer, pattern: &Pattern, segment: &mut Segment) -> Option<Status> {
-        let mut lane = self.waiting.lane.lock();
+        let mut lane = self.waiting.enter();
+        // A peer that always has something for us must not keep us from everything else.
+        lane.quick += 1;
+        if lane.quick % QUICK == 0 {
+            lane.progress();
+        }
         for _ in 0..self.waiting.glances() {
             let Lane { engine, methods, running, .. } = &mut *lane;
             let quiet = running.is_empty() && !engine.has_pending() && methods.is_drained();
@@ -262,7 +271,7 @@ impl World {
     #[inline]
     pub fn irecv(&self, comm: &Comm, from: i32, tag: i32, segment: Segment) -> Result<RequestId> {
         let Some(pattern) = pattern(comm, from, tag)? else { return self.completed(from_nobody()) };
-        let mut lane = self.waiting.lane.lock();
+        let mut lane = self.waiting.enter();
         let Lane { engine, methods, .. } = &mut *lane;
         recv::start(engine, methods, &pattern, segment)
     }
@@ -274,7 +283,7 @@ impl World {
     pub fn iprobe(&self, comm: &Comm, from: i32, tag: i32) -> Result<Option<Status>> {
         let Some(pattern) = pattern(comm, from, tag)? else { return Ok(Some(from_nobody())) };
         self.waiting.step();
-        Ok(probe::probe(&mut self.waiting.lane.lock().engine, &pattern))
+        Ok(probe::probe(&mut self.waiting.enter().engine, &pattern))
     }
 
     /// Waits until a receive would get something, and says what.
@@ -293,7 +302,7 @@ impl World {
     pub fn improbe(&self, comm: &Comm, from: i32, tag: i32) -> Result<Option<Option<Held>>> {
         let Some(pattern) = pattern(comm, from, tag)? else { return Ok(Some(None)) };
         self.waiting.step();
-        Ok(probe::take(&mut self.waiting.lane.lock().engine, &pattern).map(Some))
+        Ok(probe::take(&mut self.waiting.enter().engine, &pattern).map(Some))
     }
 
     /// Waits until a receive would get something, and takes it out of the queue.
@@ -311,7 +320,7 @@ impl World {
     /// A full table of requests.
     pub fn imrecv(&self, held: Option<Held>, segment: Segment) -> Result<RequestId> {
         let Some(held) = held else { return self.completed(from_nobody()) };
-        let mut lane = self.waiting.lane.lock();
+        let mut lane = self.waiting.enter();
         let Lane { engine, methods, .. } = &mut *lane;
         recv::start_held(engine, methods, held, segment)
     }
@@ -319,7 +328,7 @@ impl World {
     /// A request that is over from the start.
     fn completed(&self, status: Status) -> Result<RequestId> {
         let request = Request { status, ..Request::new(State::Complete) };
-        self.waiting.lane.lock().engine.requests.insert(request)
+        self.waiting.enter().engine.requests.insert(request)
     }
 
     /// Waits for a request and takes its status; the id is stale afterwards. The message's fate is in the
@@ -338,11 +347,11 @@ impl World {
     /// A stale id.
     #[inline]
     pub fn test(&self, id: RequestId) -> Result<Option<Status>> {
-        if let Some(done) = take_if_complete(&mut self.waiting.lane.lock(), id) {
+        if let Some(done) = take_if_complete(&mut self.waiting.enter(), id) {
             return done.map(Some);
         }
         self.waiting.step();
-        take_if_complete(&mut self.waiting.lane.lock(), id).transpose()
+        take_if_complete(&mut self.waiting.enter(), id).transpose()
     }
 
     /// Waits until one of the requests is over; which, and its status. `None` when there is none to wait for.
@@ -365,7 +374,7 @@ impl World {
             return Ok(None);
         }
         self.waiting.step();
-        first_complete(&mut self.waiting.lane.lock(), ids).transpose().map(Some)
+        first_complete(&mut self.waiting.enter(), ids).transpose().map(Some)
     }
 
     /// Advances until `done` gives a value; for waits over several requests.
@@ -383,7 +392,7 @@ impl World {
     /// # Errors
     /// A full table of requests.
     pub fn start(&self, schedule: Schedule) -> Result<RequestId> {
-        let mut lane = self.waiting.lane.lock();
+        let mut lane = self.waiting.enter();
         let Lane { engine, methods, running, .. } = &mut *lane;
         running.start(engine, methods, schedule)
     }
@@ -416,7 +425,7 @@ impl World {
 
     /// Shows the counters to the launcher.
     fn publish_counters(&self) {
-        let lane = self.waiting.lane.lock();
+        let lane = self.waiting.enter();
         let mut counts = lane.engine.counts.clone();
         counts.merge(&lane.methods.counts);
         counts.publish(self.node.counters(self.local_rank));
@@ -487,15 +496,14 @@ fn stale(id: RequestId) -> Error {
 /// Finds out which job this process belongs to.
 fn find_job() -> Result<Start> {
     let variable = |name: &str| std::env::var(name).ok();
-    let own_cpus = machine::usable_cpus();
     let start = match client::membership(variable).map_err(|e| Error::system("joining the job", e))? {
         None => {
             let node = Node::create(1).map_err(|e| Error::NoMemory(e.to_string()))?;
-            Start { rank: 0, size: 1, local_rank: 0, node, launcher: None, cpus: own_cpus }
+            Start { rank: 0, size: 1, local_rank: 0, node, launcher: None, cpus: 1 }
         }
         Some(member) => match variable("POSTHASTE_NODE_FD") {
-            Some(fd) => ours(&member, &fd, own_cpus)?,
-            None => foreign(own_cpus)?,
+            Some(fd) => ours(&member, &fd)?,
+            None => foreign()?,
         },
     };
     // Spent: a program that this rank starts is on its own (MPI-5.0 §11.2 leaves that open; users expect it).
@@ -504,7 +512,7 @@ fn find_job() -> Result<Start> {
 }
 
 /// Our own launcher has handed everything down.
-fn ours(member: &client::Membership, fd: &str, own_cpus: usize) -> Result<Start> {
+fn ours(member: &client::Membership, fd: &str) -> Result<Start> {
     let number = |name: &'static str| -> Result<usize> {
         let text = std::env::var(name).unwrap_or_default();
         text.parse().map_err(|_| Error::invalid(ErrorClass::Other, name, format!("\"{text}\""), "a number"))
@@ -528,13 +536,13 @@ fn ours(member: &client::Membership, fd: &str, own_cpus: usize) -> Result<Start>
     }
     let launcher = client::connect().map_err(|e| Error::system("greeting the launcher", e))?;
     // The launcher may have bound each rank to one CPU; it says how many there are for all.
-    let cpus = number("POSTHASTE_CPUS").unwrap_or(own_cpus);
+    let cpus = number("POSTHASTE_CPUS")?;
     Ok(Start { rank: member.rank as u32, size: member.size as u32, local_rank, node, launcher, cpus })
 }
 
 /// A foreign PMI-1 launcher: the first rank makes the node segment and tells the others through the key-value
 /// space.
-fn foreign(own_cpus: usize) -> Result<Start> {
+fn foreign() -> Result<Start> {
     let wrong = |e: client::Error| Error::system("joining the job of this launcher", e);
     let Some(mut pmi) = client::connect().map_err(wrong)? else {
         return Err(Error::other(ErrorClass::Other, "the launcher's connection is gone"));
@@ -578,15 +586,13 @@ fn foreign(own_cpus: usize) -> Result<Start> {
             Node::attach(file.into()).map_err(|e| Error::system("attaching rank 0's node segment", e))?
         }
     };
-    // Everybody has it: rank 0 may go.
+    // Every rank must come to the same answer on whether CPUs are shared, so it is asked of all ranks together: a
+    // launcher may have bound each to a CPU of its own.
+    node.add_cpus(&machine::affinity());
+    // Everybody has the segment: rank 0 may go.
     pmi.barrier().map_err(wrong)?;
-    let start = Start {
-        rank: rank as u32,
-        size: size as u32,
-        local_rank: rank,
-        node,
-        launcher: Some(pmi),
-        cpus: own_cpus,
-    };
+    let cpus = machine::within_quota(node.cpus());
+    let start =
+        Start { rank: rank as u32, size: size as u32, local_rank: rank, node, launcher: Some(pmi), cpus };
     Ok(start)
 }

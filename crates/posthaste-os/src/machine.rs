@@ -33,10 +33,14 @@ pub fn pin(cpu: usize) -> bool {
 
 /// How many CPUs this process can really keep busy: its affinity mask, cut by the control group's quota.
 pub fn usable_cpus() -> usize {
-    let by_mask = affinity().len().max(1);
+    within_quota(affinity().len().max(1))
+}
+
+/// How many of `cpus` CPUs the control group's quota can keep busy.
+pub fn within_quota(cpus: usize) -> usize {
     match quota() {
-        Some(by_quota) => by_mask.min(by_quota.ceil().max(1.0) as usize),
-        None => by_mask,
+        Some(by_quota) => cpus.min(by_quota.ceil().max(1.0) as usize),
+        None => cpus,
     }
 }
 

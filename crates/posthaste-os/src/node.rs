@@ -10,11 +10,12 @@
 //! header | rank blocks | ring heads (to, from) | ring cells (to, from) | copy buffers (to)
 //! ```
 
+use std::collections::HashSet;
 use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::ptr::NonNull;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// First word of every node segment.
@@ -22,6 +23,9 @@ const MAGIC: u64 = 0x7073_7468_7374_0001;
 const PAGE: usize = 4096;
 const LINE: usize = 64;
 const RANK_BLOCK: usize = 1024;
+/// Where the header keeps the CPUs that ranks may use, and how many it can name.
+const CPU_MASK: usize = 128;
+const CPU_BITS: usize = 1024;
 /// Words of the active-ring bitmap; source `s` uses bit `s % ACTIVE_BITS`.
 pub const ACTIVE_WORDS: usize = 6;
 /// Number of distinct bits in the active-ring bitmap.
@@ -84,11 +88,22 @@ impl Layout {
     }
 }
 
+/// The two ends of a ring.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum End {
+    /// Where records are written.
+    Writer,
+    /// Where they are read.
+    Reader,
+}
+
 #[derive(Debug)]
 struct Mapping {
     base: NonNull<u8>,
     layout: Layout,
     fd: OwnedFd,
+    /// Ends of rings that exist in this process: there is never a second one of any.
+    ends: Mutex<HashSet<(End, usize, usize)>>,
 }
 
 // SAFETY: the mapping is plain memory; all shared words are reached as atomics, payload through `Source` and
@@ -197,7 +212,7 @@ impl Node {
             return Err(io::Error::last_os_error());
         }
         let base = NonNull::new(base.cast()).ok_or_else(|| io::Error::other("mapped at address 0"))?;
-        Ok(Self { map: Arc::new(Mapping { base, layout, fd }) })
+        Ok(Self { map: Arc::new(Mapping { base, layout, fd, ends: Mutex::default() }) })
     }
 
     /// The descriptor, to be inherited by ranks.
@@ -246,14 +261,17 @@ impl Node {
         self.word64(self.block(rank) + 72).store(address, Ordering::Release);
     }
 
-    /// Number of CPUs that `rank` may use, 0 before it attached.
-    pub fn cpus(&self, rank: usize) -> u32 {
-        self.word32(self.block(rank) + 80).load(Ordering::Acquire)
+    /// Adds CPUs to those that the ranks of this host may use together.
+    pub fn add_cpus(&self, cpus: &[usize]) {
+        for cpu in cpus.iter().filter(|cpu| **cpu < CPU_BITS) {
+            self.word64(CPU_MASK + cpu / 64 * 8).fetch_or(1 << (cpu % 64), Ordering::AcqRel);
+        }
     }
 
-    /// Says how many CPUs `rank` may use; only that rank says it.
-    pub fn set_cpus(&self, rank: usize, cpus: u32) {
-        self.word32(self.block(rank) + 80).store(cpus, Ordering::Release);
+    /// How many CPUs the ranks of this host may use together, as far as they have said.
+    pub fn cpus(&self) -> usize {
+        let word = |at: usize| self.word64(CPU_MASK + at * 8).load(Ordering::Acquire).count_ones() as usize;
+        (0..CPU_BITS / 64).map(word).sum()
     }
 
     /// Counters of `rank`, written by that rank only; names in `posthaste_core::trace`.
@@ -281,6 +299,15 @@ impl Node {
     pub(crate) fn active(&self, rank: usize) -> &[AtomicU64; ACTIVE_WORDS] {
         // SAFETY: within the block, 8-byte aligned, only reached as atomics.
         unsafe { &*self.at(self.block(rank) + 8).cast() }
+    }
+
+    /// Takes one end of a ring for this process.
+    ///
+    /// # Panics
+    /// When it is taken.
+    pub(crate) fn take_end(&self, end: End, to: usize, from: usize) {
+        let mut ends = self.map.ends.lock().unwrap_or_else(PoisonError::into_inner);
+        assert!(ends.insert((end, to, from)), "a second {end:?} of the ring from {from} to {to}");
     }
 
     /// Cells of one ring; a power of two.

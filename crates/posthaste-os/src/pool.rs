@@ -40,6 +40,8 @@ pub struct Drainer {
     at: u64,
     /// `at` as last told to the sender.
     told: u64,
+    /// The sender has been told since [`Drainer::has_told`] was last asked.
+    has_told: bool,
     to: usize,
     index: usize,
     node: Node,
@@ -81,7 +83,7 @@ pub fn attach(node: &Node, to: usize, index: usize) -> Option<Drainer> {
     // SAFETY: in the segment and only reached as an atomic.
     let at = unsafe { &*drained }.load(Ordering::Relaxed);
     let size = node.buffer_bytes();
-    Some(Drainer { filled, drained, data, size, start: at, at, told: at, to, index, node: node.clone() })
+    Some(Drainer { filled, drained, data, size, start: at, at, told: at, has_told: false, to, index, node: node.clone() })
 }
 
 fn parts(node: &Node, to: usize, index: usize) -> (*const AtomicU64, *const AtomicU64, *mut u8) {
@@ -164,9 +166,15 @@ impl Drainer {
     /// Tells the sender how far we have come.
     fn tell(&mut self) {
         self.told = self.at;
+        self.has_told = true;
         // SYNC: pairs with the Acquire loads in `Filler::look` and `Filler::is_drained`.
         // SAFETY: in the segment that `node` keeps mapped.
         unsafe { &*self.drained }.store(self.at, Ordering::Release);
+    }
+
+    /// Whether the sender has been told of room since this was last asked; it may sleep for want of room.
+    pub fn has_told(&mut self) -> bool {
+        std::mem::take(&mut self.has_told)
     }
 
     /// Bytes of this message drained so far.

@@ -17,7 +17,7 @@
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use crate::mem::{Sink, Source};
-use crate::node::Node;
+use crate::node::{End, Node};
 
 /// Bytes of a cell.
 pub const CELL: usize = 64;
@@ -40,6 +40,8 @@ pub struct Writer {
     base: *mut u8,
     head: *const AtomicU64,
     cells: usize,
+    /// Most cells of a record.
+    most: usize,
     /// Index of the next cell to fill, `0..cells`.
     at: usize,
     /// Sequence number of this lap.
@@ -68,6 +70,8 @@ pub struct Reader {
     done: u64,
     /// `done` as last told to the writer.
     told: u64,
+    /// The writer has been told since [`Reader::has_told`] was last asked.
+    has_told: bool,
     /// Cells of the record that `peek` returned last, 0 when it was released.
     peeked: usize,
     _node: Node,
@@ -102,13 +106,18 @@ pub fn max_payload(node: &Node) -> usize {
 }
 
 impl Writer {
-    /// The writing end of the ring from `from` to `to`. The caller makes at most one in all processes together.
+    /// The writing end of the ring from `from` to `to`; process `from` makes it.
+    ///
+    /// # Panics
+    /// When this process has it already.
     pub fn new(node: &Node, to: usize, from: usize) -> Self {
+        node.take_end(End::Writer, to, from);
         assert!(node.ring_cells() <= 256);
         Self {
             base: node.ring_base(to, from),
             head: node.ring_head(to, from),
             cells: node.ring_cells(),
+            most: node.ring_cells() / 4,
             at: 0,
             seq: 1,
             filled: 0,
@@ -123,6 +132,9 @@ impl Writer {
     #[inline(always)]
     pub fn claim(&mut self, len: usize) -> Option<Claim<'_>> {
         let cells = cells_for(len);
+        if cells > self.most {
+            return None;
+        }
         if self.at + cells > self.cells {
             self.pad()?;
         }
@@ -201,6 +213,11 @@ impl Claim<'_> {
     /// Where the payload goes.
     #[inline(always)]
     pub fn payload(&mut self) -> Sink<'_> {
+        // Noted before the first byte is written: a claim may be dropped without being committed.
+        let at = self.writer.at;
+        for cell in at + 1..at + cells_for(self.len) {
+            self.writer.payload[cell / 64] |= 1 << (cell % 64);
+        }
         // SAFETY: the claimed cells are contiguous, ours until `commit`, and hold `len` bytes from here.
         unsafe { Sink::from_raw(self.writer.base.add(self.writer.at * CELL + 8 + HEADER), self.len) }
     }
@@ -212,16 +229,17 @@ impl Claim<'_> {
         let cells = cells_for(self.len);
         // SAFETY: as in `set_header`.
         unsafe { writer.base.add(writer.at * CELL + 4).cast::<u32>().write(self.len as u32) };
-        for cell in writer.at + 1..writer.at + cells {
-            writer.payload[cell / 64] |= 1 << (cell % 64);
-        }
         writer.publish(cells);
     }
 }
 
 impl Reader {
-    /// The reading end of the ring from `from` to `to`. The caller makes at most one in all processes together.
+    /// The reading end of the ring from `from` to `to`; process `to` makes it.
+    ///
+    /// # Panics
+    /// When this process has it already.
     pub fn new(node: &Node, to: usize, from: usize) -> Self {
+        node.take_end(End::Reader, to, from);
         Self {
             base: node.ring_base(to, from),
             head: node.ring_head(to, from),
@@ -230,6 +248,7 @@ impl Reader {
             seq: 1,
             done: 0,
             told: 0,
+            has_told: false,
             peeked: 0,
             _node: node.clone(),
         }
@@ -276,6 +295,12 @@ impl Reader {
         self.advance(cells);
     }
 
+    /// Whether the writer has been told of room since this was last asked; it may sleep for want of room.
+    #[inline(always)]
+    pub fn has_told(&mut self) -> bool {
+        std::mem::take(&mut self.has_told)
+    }
+
     #[inline(always)]
     fn advance(&mut self, cells: usize) {
         self.at += cells;
@@ -293,6 +318,7 @@ impl Reader {
 
     fn tell(&mut self) {
         self.told = self.done;
+        self.has_told = true;
         // SYNC: pairs with the Acquire load in `Writer::look_for_room`.
         // SAFETY: `head` points into the segment that `_node` keeps mapped; only the reader writes it.
         unsafe { &*self.head }.store(self.done, Ordering::Release);

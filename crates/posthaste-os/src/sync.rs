@@ -4,6 +4,7 @@
 //! no two threads are inside the library at once, so there is nothing to exclude; with it the lock is real.
 
 use std::cell::UnsafeCell;
+use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -57,7 +58,7 @@ impl<T> Lock<T> {
         }
         assert!(!self.held.load(Ordering::Relaxed), "a callback called back into the library");
         self.held.store(true, Ordering::Relaxed);
-        Guard { lock: self }
+        Guard { lock: self, on_one_thread: PhantomData }
     }
 
     /// Whether the lock really excludes.
@@ -71,6 +72,8 @@ impl<T> Lock<T> {
 #[derive(Debug)]
 pub struct Guard<'a, T> {
     lock: &'a Lock<T>,
+    /// Neither leaves its thread nor is shared: the lock must be left where it was entered.
+    on_one_thread: PhantomData<*const ()>,
 }
 
 impl<T> Deref for Guard<'_, T> {

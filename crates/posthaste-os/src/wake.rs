@@ -9,7 +9,7 @@
 //! What must stay true: after `about_to_sleep` or `clear_active`, a record that was written before is found by
 //! looking at the rings once more, and the writer of a record written after sees the words.
 
-use std::sync::atomic::{AtomicU32, Ordering, fence};
+use std::sync::atomic::{AtomicU32, Ordering, compiler_fence, fence};
 use std::time::Duration;
 
 use crate::node::{ACTIVE_BITS, ACTIVE_WORDS, Node};
@@ -44,6 +44,9 @@ impl Doorbell {
     pub fn ring(&self, to: usize) -> bool {
         if self.fenced {
             fence(Ordering::SeqCst);
+        } else {
+            // The barrier of the sleeper orders what the CPU sees; the compiler must not swap it before.
+            compiler_fence(Ordering::SeqCst);
         }
         let bit = self.me % ACTIVE_BITS;
         let word = &self.node.active(to)[bit / 64];
@@ -55,6 +58,19 @@ impl Doorbell {
             return self.wake(to);
         }
         false
+    }
+
+    /// Tells `to` that there is room in the ring from there, or in a copy buffer: only a sleeper needs to know.
+    #[inline]
+    pub fn ring_for_room(&self, to: usize) {
+        if self.fenced {
+            fence(Ordering::SeqCst);
+        } else {
+            compiler_fence(Ordering::SeqCst);
+        }
+        if self.node.sleeping(to).load(Ordering::Relaxed) != 0 {
+            self.wake(to);
+        }
     }
 
     #[cold]

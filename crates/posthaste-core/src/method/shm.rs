@@ -55,6 +55,8 @@ pub struct Shm {
     puts: VecDeque<(usize, Put)>,
     runs: Vec<(usize, usize)>,
     reachable: Vec<Option<bool>>,
+    /// Rings that have shown something unreadable.
+    broken: Vec<bool>,
     crowded: bool,
     chunk: usize,
     packet: usize,
@@ -127,6 +129,7 @@ impl Shm {
             // With few ranks each can keep a buffer at each receiver and some are left for messages in between.
             kept: (0..ranks).map(|_| if ranks <= KEEPERS { Kept::NotYet } else { Kept::Never }).collect(),
             reachable: vec![None; ranks],
+            broken: vec![false; ranks],
             crowded,
             chunk: config.stream_chunk,
             packet: ring::max_payload(node),
@@ -150,7 +153,9 @@ impl Shm {
         if let Some(known) = self.reachable[peer] {
             return known;
         }
-        let (pid, address) = (self.node.pid(peer), self.node.probe_address(peer));
+        // The address is said last, so that with it everything is there.
+        let address = self.node.probe_address(peer);
+        let pid = self.node.pid(peer);
         if address == 0 {
             return false; // not attached yet: asked again next time
         }
@@ -222,6 +227,9 @@ impl Shm {
         match Packet::parse(&record.header, record.payload) {
             Ok(packet) if take(&packet) => {
                 reader.release();
+                if reader.has_told() {
+                    self.doorbell.ring_for_room(from);
+                }
                 self.lively[from % ACTIVE_BITS / 64] |= 1 << (from % 64);
                 Next::Taken
             }
@@ -292,15 +300,19 @@ impl Shm {
     ) -> bool {
         let (node, me, peer) = (&self.node, self.me, self.peers[from]);
         let reader = self.readers[from].get_or_insert_with(|| Reader::new(node, me, from));
-        for taken in 0..TURN {
+        let mut taken = 0;
+        while taken < TURN {
             let record = match reader.peek() {
                 Ok(Some(record)) => record,
-                Ok(None) => return taken > 0,
+                Ok(None) => break,
                 Err(ring::Malformed) => {
-                    on(Event::Malformed(peer), counts);
+                    if !std::mem::replace(&mut self.broken[from], true) {
+                        on(Event::Malformed(peer), counts);
+                    }
                     return false;
                 }
             };
+            taken += 1;
             match Packet::parse(&record.header, record.payload) {
                 Ok(Packet::Data { receiver, offset, data }) => {
                     if self.landing.arrived(receiver, offset, data, counts) {
@@ -312,9 +324,14 @@ impl Shm {
             }
             reader.release();
         }
-        // More may be there although the bit was taken back.
-        self.again[from % ACTIVE_BITS / 64] |= 1 << (from % 64);
-        true
+        if reader.has_told() {
+            self.doorbell.ring_for_room(from);
+        }
+        if taken == TURN {
+            // More may be there although the bit was taken back.
+            self.again[from % ACTIVE_BITS / 64] |= 1 << (from % 64);
+        }
+        taken > 0
     }
 
     /// Takes back the bits of rings that had nothing for a long time, so that idle peers cost nothing.
@@ -327,7 +344,9 @@ impl Shm {
         // One or two idle rings cost less than the barrier.
         if idle.iter().map(|word| word.count_ones()).sum::<u32>() > 2 {
             self.doorbell.clear_active(&idle);
-            self.again = idle;
+            for (again, idle) in self.again.iter_mut().zip(idle) {
+                *again |= idle;
+            }
         }
     }
 
@@ -354,7 +373,9 @@ impl Shm {
         while let Some(draining) = self.draining.get_mut(at) {
             if draining.pump() {
                 busy = true;
-                doorbell.ring(draining.from);
+            }
+            if draining.drainer.has_told() {
+                doorbell.ring_for_room(draining.from);
             }
             if draining.drainer.drained() < draining.len {
                 at += 1;

@@ -25,6 +25,7 @@ pub fn start(
     pattern: &Pattern,
     segment: Segment,
 ) -> Result<RequestId> {
+    engine.requests.ensure_room()?; // before a message leaves the queue
     match engine.matching.take_held(pattern) {
         None => {
             let id = engine.requests.insert(Request::new(State::Posted { segment, entry: 0 }))?;
@@ -74,7 +75,14 @@ pub fn start_held(
     held: Held,
     segment: Segment,
 ) -> Result<RequestId> {
-    let id = engine.requests.insert(Request::new(State::Posted { segment, entry: u32::MAX }))?;
+    let id = match engine.requests.insert(Request::new(State::Posted { segment, entry: u32::MAX })) {
+        Ok(id) => id,
+        Err(full) => {
+            // The message stays to be received.
+            engine.matching.hold(held);
+            return Err(full);
+        }
+    };
     let asked = match held.content {
         Content::Eager { data, sender } => {
             let action = eager::deliver(engine, held.from, &held.envelope, sender, data[..].into(), id);

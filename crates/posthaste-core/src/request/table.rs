@@ -49,6 +49,15 @@ impl Table {
         self.live == 0
     }
 
+    /// Makes sure that the next [`Table::insert`] succeeds.
+    ///
+    /// # Errors
+    /// When the table is full.
+    #[inline]
+    pub fn ensure_room(&mut self) -> Result<()> {
+        if self.free == NONE { self.grow() } else { Ok(()) }
+    }
+
     /// Takes a request in.
     ///
     /// # Errors
