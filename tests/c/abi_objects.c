@@ -64,6 +64,8 @@ static void hints(void)
     OK(MPI_Info_free(&used));
     OK(MPI_Comm_set_info(comm, MPI_INFO_NULL));
     OK(MPI_Comm_idup(comm, &other, &request));
+    /* Bindings set an error handler at once. */
+    OK(MPI_Comm_set_errhandler(other, MPI_ERRORS_RETURN));
     OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
     OK(MPI_Comm_get_info(other, &used));
     OK(MPI_Info_get_nkeys(used, &n));
@@ -99,6 +101,7 @@ static void own_errors(void)
     EQUAL(got, class);
     OK(MPI_Error_string(code, text, &length));
     CHECK(strcmp(text, "the cat sleeps on it") == 0 && length == 20);
+    REFUSED(MPI_Remove_error_code(code), MPI_ERR_ARG); /* its string first */
     OK(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_LASTUSEDCODE, &last, &flag));
     CHECK(flag && *last == code);
     REFUSED(MPI_Remove_error_class(class), MPI_ERR_ARG);
@@ -271,6 +274,24 @@ static void facts(void)
     CHECK(flag && found_yes == 1 && found_no == 0);
 }
 
+static void shapes(void)
+{
+    int dims[3] = {0, 0, 0}, kind = 0;
+    MPI_Info info;
+    OK(MPI_Dims_create(24, 3, dims));
+    CHECK(dims[0] == 4 && dims[1] == 3 && dims[2] == 2);
+    dims[0] = dims[2] = 0;
+    dims[1] = 4;
+    OK(MPI_Dims_create(24, 3, dims));
+    CHECK(dims[0] == 3 && dims[1] == 4 && dims[2] == 2);
+    dims[1] = 7;
+    REFUSED(MPI_Dims_create(24, 3, dims), MPI_ERR_DIMS);
+    OK(MPI_Topo_test(MPI_COMM_WORLD, &kind));
+    EQUAL(kind, MPI_UNDEFINED);
+    OK(MPI_Get_hw_resource_info(&info));
+    OK(MPI_Info_free(&info));
+}
+
 /* The names of MPI-1 for attributes, and keys of windows. */
 static void old_names(void)
 {
@@ -310,5 +331,6 @@ int main(int argc, char **argv)
     REFUSED(MPI_Alloc_mem(-1, MPI_INFO_NULL, &memory), MPI_ERR_ARG);
     OK(MPI_Pcontrol(1));
     old_names();
+    shapes();
     return check_end();
 }

@@ -9,7 +9,7 @@ use std::time::Instant;
 use crate::{
     abi_check, arrows, builds, ctests, demo, faults, install,
     mpi::Mpi,
-    process::Job,
+    process::{Job, Outcome},
     project::{Fallible, Project},
     python,
     tally::Tally,
@@ -104,13 +104,26 @@ fn unit_tests(project: &Project, tally: &mut Tally) {
             if !outcome.ok() && failed == 0 {
                 failed = 1;
             }
-            tally.counted("cargo test", passed, failed, outcome.took, &outcome.complaint());
+            tally.counted("cargo test", passed, failed, outcome.took, &failures(&outcome));
             if ignored > 0 {
                 tally.not_run(ignored, "marked #[ignore]");
             }
         }
         Err(complaint) => tally.test("cargo test", || Err(complaint)),
     }
+}
+
+/// What failing tests said; everything when no test said anything (it did not compile, or it crashed).
+fn failures(outcome: &Outcome) -> String {
+    let mut inside = false;
+    let mut lines = Vec::new();
+    for line in outcome.stdout.lines() {
+        inside = (inside || line == "failures:") && !line.starts_with("test result:");
+        if inside {
+            lines.push(format!("    | {line}"));
+        }
+    }
+    if lines.is_empty() { outcome.complaint() } else { lines.join("\n") }
 }
 
 /// Passed, failed and ignored tests in what `cargo test` wrote.

@@ -227,7 +227,7 @@ impl AtEnd for Duplicating {
         if let Some(attributes) = self.attributes.lock().unwrap_or_else(PoisonError::into_inner).take() {
             made.attributes().replace(attributes);
         }
-        COMMS.fill(self.newcomm.0, made);
+        communicator::fill(self.newcomm, made);
         Ok(())
     }
 }
@@ -241,7 +241,7 @@ fn idup(
     request: Out<MPI_Request>,
 ) -> Result<()> {
     let original = communicator::find("comm", handle)?;
-    let place = MPI_Comm(COMMS.reserve()?);
+    let place = communicator::reserve()?;
     let attributes = original.attributes().copied(handle.0, place.0).map_err(attribute::refused)?;
     let (schedule, creation) = original.plan_dup(found)?;
     let id = library().world.start(schedule)?;

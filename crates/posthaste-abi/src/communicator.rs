@@ -3,7 +3,8 @@
 //! Used by all entries with a communicator. What must stay true: a predefined communicator is found without a
 //! lock and without counting references.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use posthaste_core::comm::Comm;
 use posthaste_core::error::Result;
@@ -49,4 +50,35 @@ pub(crate) fn handler(comm: &Comm) -> Handler {
 /// Sets the error handler of a communicator.
 pub(crate) fn set_handler(comm: &Comm, handler: Handler) {
     comm.set_handler(Some(Arc::new(handler)));
+}
+
+/// Communicators in the making whose handles the program has already (`MPI_Comm_idup`), with the error handlers that
+/// were set meanwhile.
+static UNFINISHED: LazyLock<Mutex<HashMap<usize, Option<Handler>>>> = LazyLock::new(Mutex::default);
+
+/// A handle for a communicator in the making.
+pub(crate) fn reserve() -> Result<MPI_Comm> {
+    let handle = COMMS.reserve()?;
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).insert(handle, None);
+    Ok(MPI_Comm(handle))
+}
+
+/// The communicator behind a reserved handle is ready.
+pub(crate) fn fill(handle: MPI_Comm, comm: Arc<Comm>) {
+    let waiting = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).remove(&handle.0);
+    if let Some(handler) = waiting.flatten() {
+        set_handler(&comm, handler);
+    }
+    COMMS.fill(handle.0, comm);
+}
+
+/// Sets the error handler of a communicator in the making; false if the handle names none.
+pub(crate) fn set_handler_later(handle: MPI_Comm, handler: &Handler) -> bool {
+    match UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).get_mut(&handle.0) {
+        Some(place) => {
+            *place = Some(handler.clone());
+            true
+        }
+        None => false,
+    }
 }

@@ -3,8 +3,9 @@
 //! Called by user programs; calls `posthaste_core::datatype`. What must stay true: a type that was freed lives on in
 //! the types built from it and in the messages that use it, because those hold counted references.
 
+use std::collections::HashMap;
 use std::ffi::{c_char, c_int};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
 use posthaste_core::datatype::{Combiner, Datatype, Order};
 use posthaste_core::error::{Error, ErrorClass, Result};
@@ -335,7 +336,12 @@ mpi_fn! {
     fn MPI_Type_set_name / PMPI_Type_set_name(datatype: MPI_Datatype, type_name: In<c_char>)
         raises Site::Process => {
         let name = crate::comm::object_name("type_name", type_name)?;
-        find("datatype", datatype)?.set_name(&name)
+        let found = find("datatype", datatype)?;
+        if found.builtin().is_some() {
+            renamed().insert(datatype.0, name);
+            return Ok(());
+        }
+        found.set_name(&name)
     }
     /// MPI-5.0 §7.8
     fn MPI_Type_get_name / PMPI_Type_get_name(datatype: MPI_Datatype, type_name: Out<c_char>,
@@ -343,7 +349,8 @@ mpi_fn! {
         let name = if datatype == MPI_DATATYPE_NULL {
             "MPI_DATATYPE_NULL".to_string()
         } else {
-            find("datatype", datatype)?.name()
+            let found = find("datatype", datatype)?;
+            renamed().get(&datatype.0).cloned().unwrap_or_else(|| found.name())
         };
         resultlen.set("resultlen", type_name.set_text("type_name", &name, MPI_MAX_OBJECT_NAME as usize)?)
     }
@@ -399,6 +406,12 @@ const PAIRS: [(usize, usize, usize); 9] = [
     (0x21c, 0x21c, 0x231), // MPI_DOUBLE_PRECISION, MPI_DOUBLE_PRECISION
     (0x219, 0x219, 0x232), // MPI_INTEGER, MPI_INTEGER
 ];
+
+/// Names that the program gave to predefined types, by handle.
+fn renamed() -> MutexGuard<'static, HashMap<usize, String>> {
+    static RENAMED: LazyLock<Mutex<HashMap<usize, String>>> = LazyLock::new(Mutex::default);
+    RENAMED.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// All derived types that were made and not freed.
 pub(crate) static TYPES: Table<Datatype> = Table::new(Kind::Datatype);

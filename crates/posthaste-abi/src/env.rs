@@ -8,23 +8,19 @@ use std::sync::atomic::Ordering;
 use std::thread;
 
 use posthaste_core::error::{Error, ErrorClass, Result};
+use posthaste_core::info::Info;
 
 use crate::bsend;
-use crate::call::{mpi_fn, unsupported};
+use crate::call::mpi_fn;
 use crate::constants::{
     MPI_COMM_SELF, MPI_MAX_LIBRARY_VERSION_STRING, MPI_MAX_PROCESSOR_NAME, MPI_SUBVERSION, MPI_SUCCESS,
     MPI_THREAD_FUNNELED, MPI_THREAD_MULTIPLE, MPI_THREAD_SERIALIZED, MPI_THREAD_SINGLE, MPI_VERSION,
 };
 use crate::failure::{self, Site};
+use crate::info;
 use crate::library::{self, Life, library, life};
 use crate::pointer::Out;
 use crate::types::{MPI_Aint, MPI_Comm, MPI_Info};
-
-// The machine.
-unsupported! {
-    "9.1";
-    fn MPI_Get_hw_resource_info / PMPI_Get_hw_resource_info(hw_info: Out<MPI_Info>);
-}
 
 // Starting and ending MPI.
 mpi_fn! {
@@ -77,6 +73,12 @@ mpi_fn! {
         raises Site::Process => {
         let length = name.set_text("name", &host_name(), MPI_MAX_PROCESSOR_NAME as usize)?;
         resultlen.set("resultlen", length)
+    }
+    /// MPI-5.0 §9.1.2. What ranks share: the memory of their host.
+    fn MPI_Get_hw_resource_info / PMPI_Get_hw_resource_info(hw_info: Out<MPI_Info>) raises Site::Process => {
+        let resources = Info::new();
+        resources.set(b"mpi_shared_memory", b"true")?;
+        hw_info.set("hw_info", info::store(resources)?)
     }
     /// MPI-5.0 §9.2
     fn MPI_Alloc_mem / PMPI_Alloc_mem(size: MPI_Aint, info: MPI_Info, baseptr: *mut c_void)

@@ -50,8 +50,11 @@ mpi_fn! {
     /// MPI-5.0 §9.3.1
     fn MPI_Comm_set_errhandler / PMPI_Comm_set_errhandler(comm: MPI_Comm, errhandler: MPI_Errhandler)
         raises comm => {
-        let comm = communicator::find("comm", comm)?;
-        communicator::set_handler(&comm, find(errhandler)?);
+        let handler = find(errhandler)?;
+        if communicator::set_handler_later(comm, &handler) {
+            return Ok(());
+        }
+        communicator::set_handler(&*communicator::find("comm", comm)?, handler);
         Ok(())
     }
     /// MPI-5.0 §9.3.1
@@ -261,6 +264,10 @@ impl Added {
     }
 
     fn remove(&mut self, code: c_int) -> Result<()> {
+        if self.get_mut(code)?.text.is_some() {
+            let expected = "one whose string was removed before";
+            return Err(Error::invalid(ErrorClass::Arg, "error code", code, expected));
+        }
         self.codes.remove(&code);
         Ok(())
     }

@@ -33,7 +33,7 @@ mpi_fn! {
     fn MPI_Wait / PMPI_Wait(request: Out<MPI_Request>, status: Out<MPI_Status>) raises where it belongs {
         let handle = request.get("request")?;
         if handle == MPI_REQUEST_NULL {
-            status.tell(&MPI_Status::EMPTY);
+            status.tell_at(0, MPI_Status::EMPTY);
             return Ok(());
         }
         let ended = library().world.wait_until(|lane| take(lane, handle).transpose())?;
@@ -44,7 +44,7 @@ mpi_fn! {
         raises where it belongs {
         let handle = request.get("request")?;
         if handle == MPI_REQUEST_NULL {
-            status.tell(&MPI_Status::EMPTY);
+            status.tell_at(0, MPI_Status::EMPTY);
             return Ok(flag.set("flag", 1)?);
         }
         flag.set("flag", 0)?;
@@ -77,7 +77,7 @@ mpi_fn! {
         let requests = handles(count, array_of_requests)?;
         if !requests.any() {
             indx.set("indx", MPI_UNDEFINED)?;
-            status.tell(&MPI_Status::EMPTY);
+            status.tell_at(0, MPI_Status::EMPTY);
             return Ok(());
         }
         let (at, ended) = library().world.wait_until(|lane| requests.first_ended(lane).transpose())?;
@@ -90,7 +90,7 @@ mpi_fn! {
         let requests = handles(count, array_of_requests)?;
         indx.set("indx", MPI_UNDEFINED)?;
         if !requests.any() {
-            status.tell(&MPI_Status::EMPTY);
+            status.tell_at(0, MPI_Status::EMPTY);
             return Ok(flag.set("flag", 1)?);
         }
         library().world.step();
@@ -173,7 +173,7 @@ mpi_fn! {
         library().world.step();
         indx.set("indx", MPI_UNDEFINED)?;
         if !requests.iter().any(|request| completion::is_live(*request)) {
-            status.tell(&MPI_Status::EMPTY);
+            status.tell_at(0, MPI_Status::EMPTY);
             return Ok(flag.set("flag", 1)?);
         }
         for (at, request) in requests.iter().enumerate().filter(|(_, r)| completion::is_live(**r)) {

@@ -4,7 +4,12 @@
 
 use std::ffi::c_int;
 
-use crate::call::unsupported;
+use posthaste_core::error::{Error, ErrorClass, Result};
+
+use crate::call::{mpi_fn, unsupported};
+use crate::communicator;
+use crate::constants::MPI_UNDEFINED;
+use crate::memory::length;
 use crate::pointer::{In, Out};
 use crate::types::{MPI_Comm, MPI_Info};
 
@@ -13,7 +18,18 @@ unsupported! {
     "8.5.1";
     fn MPI_Cart_create / PMPI_Cart_create(comm_old: MPI_Comm, ndims: c_int, dims: In<c_int>,
         periods: In<c_int>, reorder: c_int, comm_cart: Out<MPI_Comm>);
-    fn MPI_Dims_create / PMPI_Dims_create(nnodes: c_int, ndims: c_int, dims: Out<c_int>);
+}
+
+mpi_fn! {
+    /// MPI-5.0 §8.5.2
+    fn MPI_Dims_create / PMPI_Dims_create(nnodes: c_int, ndims: c_int, dims: Out<c_int>) anytime {
+        balance(nnodes, dims, length("ndims", ndims.into())?)
+    }
+    /// MPI-5.0 §8.5.5. No communicator has a topology yet.
+    fn MPI_Topo_test / PMPI_Topo_test(comm: MPI_Comm, status: Out<c_int>) raises comm => {
+        communicator::find("comm", comm)?;
+        status.set("status", MPI_UNDEFINED)
+    }
 }
 
 // Graph constructors.
@@ -32,7 +48,6 @@ unsupported! {
 // Inquiry.
 unsupported! {
     "8.5.5";
-    fn MPI_Topo_test / PMPI_Topo_test(comm: MPI_Comm, status: Out<c_int>);
     fn MPI_Graphdims_get / PMPI_Graphdims_get(comm: MPI_Comm, nnodes: Out<c_int>, nedges: Out<c_int>);
     fn MPI_Graph_get / PMPI_Graph_get(comm: MPI_Comm, maxindex: c_int, maxedges: c_int, indx: Out<c_int>,
         edges: Out<c_int>);
@@ -62,4 +77,69 @@ unsupported! {
         newrank: Out<c_int>);
     fn MPI_Graph_map / PMPI_Graph_map(comm: MPI_Comm, nnodes: c_int, indx: In<c_int>, edges: In<c_int>,
         newrank: Out<c_int>);
+}
+
+/// Fills in the dimensions that are 0, as equal as possible and the greatest first.
+fn balance(nnodes: c_int, dims: Out<c_int>, ndims: usize) -> Result<()> {
+    if nnodes < 1 {
+        return Err(Error::invalid(ErrorClass::Arg, "nnodes", nnodes, "1 or more"));
+    }
+    let given = dims.slice("dims", ndims)?.to_vec();
+    let mut fixed: i64 = 1;
+    for (at, size) in given.iter().enumerate() {
+        if *size < 0 {
+            let got = format_args!("{size} at index {at}");
+            return Err(Error::invalid(ErrorClass::Dims, "dims", got, "0 or more"));
+        }
+        fixed = fixed.saturating_mul(i64::from((*size).max(1)));
+    }
+    let free = given.iter().filter(|size| **size == 0).count();
+    let rest = i64::from(nnodes) / fixed;
+    if rest * fixed != i64::from(nnodes) || (free == 0 && rest != 1) {
+        let got = format_args!("{given:?}");
+        let expected = format_args!("fixed dimensions whose product divides nnodes, {nnodes}");
+        return Err(Error::invalid(ErrorClass::Dims, "dims", got, expected));
+    }
+    let divisors: Vec<i64> = (1..=rest).take_while(|d| d * d <= rest).filter(|d| rest % d == 0).collect();
+    let divisors: Vec<i64> =
+        divisors.iter().copied().chain(divisors.iter().rev().map(|d| rest / d)).collect();
+    let mut sizes = factors(rest, free, rest, &divisors).unwrap_or_default().into_iter();
+    for (at, _) in given.iter().enumerate().filter(|(_, size)| **size == 0) {
+        dims.set_at("dims", at, sizes.next().unwrap_or(1) as c_int)?;
+    }
+    Ok(())
+}
+
+/// `n` as a product of `count` factors up to `most`: the smallest greatest one first, and so on.
+fn factors(n: i64, count: usize, most: i64, divisors: &[i64]) -> Option<Vec<i64>> {
+    if count == 0 {
+        return (n == 1).then(Vec::new);
+    }
+    let large_enough =
+        |d: &i64| (0..count).try_fold(1i64, |all, _| all.checked_mul(*d)).is_none_or(|all| all >= n);
+    let candidates = divisors.iter().filter(|d| **d <= most && n % **d == 0).filter(|d| large_enough(d));
+    candidates.copied().find_map(|first| {
+        let mut all = factors(n / first, count - 1, first, divisors)?;
+        all.insert(0, first);
+        Some(all)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::factors;
+
+    #[test]
+    fn factors_are_as_equal_as_possible() {
+        let split = |n: i64, count| {
+            let divisors: Vec<i64> = (1..=n).filter(|d| n % d == 0).collect();
+            factors(n, count, n, &divisors).unwrap()
+        };
+        assert_eq!(split(6, 2), [3, 2]);
+        assert_eq!(split(7, 3), [7, 1, 1]);
+        assert_eq!(split(24, 3), [4, 3, 2]);
+        assert_eq!(split(36, 2), [6, 6]);
+        assert_eq!(split(1, 2), [1, 1]);
+        assert_eq!(split(60, 3), [5, 4, 3]);
+    }
 }

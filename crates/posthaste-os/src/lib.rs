@@ -2,6 +2,8 @@
 //! All `unsafe` of that kind is here, behind safe functions; see ARCHITECTURE.md for the arrows between crates.
 pub mod machine;
 pub mod mem;
+mod memory;
+#[cfg_attr(loom, allow(dead_code))]
 pub mod node;
 pub mod peer_copy;
 pub mod pool;
@@ -9,3 +11,6 @@ pub mod process;
 pub mod ring;
 pub mod sync;
 pub mod wake;
+
+#[cfg(loom)]
+pub use memory::model;

@@ -1,39 +1,31 @@
 //! Copy buffers: cache-resident memory through which a long message is copied by both sides at once.
 //!
-//! Called by `core::method::shm`; lives in the [`Node`] segment. Each receiver has a few buffers; a sender
+//! Called by `core::method::shm`; lives in the [`Node`] segment, reached through `memory`. Each receiver has a few buffers; a sender
 //! borrows one by setting its bit, copies in from the front while the receiver copies out behind it, round and
 //! round. A sender may keep a buffer for its next message to the same receiver, so that nothing has to be agreed
 //! on again. What must stay true: `filled` has one writer (the sender), `drained` has one writer (the receiver),
 //! both only grow, `drained ≤ filled ≤ drained + size`; a message begins only in a buffer that is drained; and the
 //! receiver alone gives a buffer back, when it has drained the whole message.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
 use crate::mem::{Sink, Source};
-use crate::node::{BUFFER_CONTROL, Node};
+use crate::memory::{BufferMemory, Node};
 
 /// The sender's end of a copy buffer.
 #[derive(Debug)]
 pub struct Filler {
-    filled: *const AtomicU64,
-    drained: *const AtomicU64,
-    data: *mut u8,
+    memory: BufferMemory,
     size: usize,
     at: u64,
     drained_seen: u64,
     index: usize,
-    _node: Node,
 }
-
-// SAFETY: the only sender's end of its buffer (`claim` took the bit); nothing in it depends on the thread.
-unsafe impl Send for Filler {}
 
 /// The receiver's end of a copy buffer.
 #[derive(Debug)]
 pub struct Drainer {
-    filled: *const AtomicU64,
-    drained: *const AtomicU64,
-    data: *mut u8,
+    memory: BufferMemory,
     size: usize,
     /// Where this message begins.
     start: u64,
@@ -44,11 +36,7 @@ pub struct Drainer {
     has_told: bool,
     to: usize,
     index: usize,
-    node: Node,
 }
-
-// SAFETY: as for `Filler`.
-unsafe impl Send for Drainer {}
 
 /// Borrows a free copy buffer of receiver `to`, leaving at least `spare` others free; `None` when there is none.
 pub fn claim(node: &Node, to: usize, spare: usize) -> Option<Filler> {
@@ -66,11 +54,10 @@ pub fn claim(node: &Node, to: usize, spare: usize) -> Option<Filler> {
             Err(now) => seen = now,
         }
     };
-    let (filled, drained, data) = parts(node, to, index);
-    // SAFETY: in the segment and only reached as an atomic.
-    let at = unsafe { &*drained }.load(Ordering::Relaxed);
+    let memory = BufferMemory::new(node, to, index);
+    let at = memory.drained().load(Ordering::Relaxed);
     let size = node.buffer_bytes();
-    Some(Filler { filled, drained, data, size, at, drained_seen: at, index, _node: node.clone() })
+    Some(Filler { memory, size, at, drained_seen: at, index })
 }
 
 /// The receiver's end of buffer `index` of receiver `to`, named by the packet of the sender that borrowed it;
@@ -79,17 +66,10 @@ pub fn attach(node: &Node, to: usize, index: usize) -> Option<Drainer> {
     if index >= node.buffers() {
         return None;
     }
-    let (filled, drained, data) = parts(node, to, index);
-    // SAFETY: in the segment and only reached as an atomic.
-    let at = unsafe { &*drained }.load(Ordering::Relaxed);
+    let memory = BufferMemory::new(node, to, index);
+    let at = memory.drained().load(Ordering::Relaxed);
     let size = node.buffer_bytes();
-    Some(Drainer { filled, drained, data, size, start: at, at, told: at, has_told: false, to, index, node: node.clone() })
-}
-
-fn parts(node: &Node, to: usize, index: usize) -> (*const AtomicU64, *const AtomicU64, *mut u8) {
-    let base = node.buffer_base(to, index);
-    // SAFETY: a buffer is `BUFFER_CONTROL` bytes of control lines followed by its data, all in the segment.
-    unsafe { (base.cast(), base.add(64).cast(), base.add(BUFFER_CONTROL)) }
+    Some(Drainer { memory, size, start: at, at, told: at, has_told: false, to, index })
 }
 
 impl Filler {
@@ -101,15 +81,13 @@ impl Filler {
     /// Whether the receiver has copied out everything, so that another message may begin.
     pub fn is_drained(&self) -> bool {
         // SYNC: pairs with the Release store in `Drainer::drain`.
-        // SAFETY: in the segment that `_node` keeps mapped.
-        unsafe { &*self.drained }.load(Ordering::Acquire) == self.at
+        self.memory.drained().load(Ordering::Acquire) == self.at
     }
 
     /// Looks how far the receiver has come.
     fn look(&mut self) {
         // SYNC: pairs with the Release store in `Drainer::drain`: those bytes have been copied out.
-        // SAFETY: in the segment that `_node` keeps mapped.
-        let drained = unsafe { &*self.drained }.load(Ordering::Acquire);
+        let drained = self.memory.drained().load(Ordering::Acquire);
         // A receiver that claims more than there was, or goes back, gains nothing.
         if drained > self.drained_seen && drained <= self.at {
             self.drained_seen = drained;
@@ -130,11 +108,10 @@ impl Filler {
         let room = self.size - (self.at - self.drained_seen) as usize;
         let len = most.min(room).min(self.size - offset);
         // SAFETY: `offset + len ≤ size`, inside the buffer; these bytes are ours until `filled` says otherwise.
-        let written = fill(unsafe { Sink::from_raw(self.data.add(offset), len) }).min(len);
+        let written = fill(unsafe { self.memory.sink(offset, len) }).min(len);
         self.at += written as u64;
         // SYNC: pairs with the Acquire load in `Drainer::drain`.
-        // SAFETY: as above.
-        unsafe { &*self.filled }.store(self.at, Ordering::Release);
+        self.memory.filled().store(self.at, Ordering::Release);
         Some(written)
     }
 }
@@ -144,8 +121,7 @@ impl Drainer {
     #[inline]
     pub fn drain(&mut self, most: usize, drain: impl FnOnce(Source<'_>)) -> Option<usize> {
         // SYNC: pairs with the Release store in `Filler::fill`.
-        // SAFETY: in the segment that `node` keeps mapped.
-        let filled = unsafe { &*self.filled }.load(Ordering::Acquire);
+        let filled = self.memory.filled().load(Ordering::Acquire);
         if filled <= self.at {
             return None;
         }
@@ -154,7 +130,7 @@ impl Drainer {
         let there = (filled - self.at).min(self.size as u64) as usize;
         let len = most.min(there).min(self.size - offset);
         // SAFETY: `offset + len ≤ size`, inside the buffer.
-        drain(unsafe { Source::from_raw(self.data.add(offset), len) });
+        drain(unsafe { self.memory.source(offset, len) });
         self.at += len as u64;
         // Told in quarters: the sender looks only when the buffer is full, and that line crosses rarely.
         if self.at - self.told >= self.size as u64 / 4 {
@@ -168,8 +144,7 @@ impl Drainer {
         self.told = self.at;
         self.has_told = true;
         // SYNC: pairs with the Acquire loads in `Filler::look` and `Filler::is_drained`.
-        // SAFETY: in the segment that `node` keeps mapped.
-        unsafe { &*self.drained }.store(self.at, Ordering::Release);
+        self.memory.drained().store(self.at, Ordering::Release);
     }
 
     /// Whether the sender has been told of room since this was last asked; it may sleep for want of room.
@@ -191,11 +166,11 @@ impl Drainer {
     pub fn give_back(mut self) {
         self.tell();
         // SYNC: pairs with the Acquire in `claim`.
-        self.node.buffers_taken(self.to).fetch_and(!(1 << self.index), Ordering::Release);
+        self.memory.node().buffers_taken(self.to).fetch_and(!(1 << self.index), Ordering::Release);
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
 

@@ -1,6 +1,6 @@
 //! The single-producer ring of 64-byte cells between one ordered pair of ranks.
 //!
-//! Called by `core::method::shm`; lives in the [`Node`] segment. A record is one or more whole cells in a row:
+//! Called by `core::method::shm`; lives in the [`Node`] segment, reached through `memory`. A record is one or more whole cells in a row:
 //!
 //! ```text
 //! cell 0:  seq u32 | len u32 | header 24 bytes | payload 32 bytes      further cells: payload 64 bytes each
@@ -14,10 +14,11 @@
 //! * the writer keeps one cell free, so that the next place to look at is always its own to clear;
 //! * everything the reader finds is checked: a length that does not fit is `Err(Malformed)`, never an overrun.
 
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
 use crate::mem::{Sink, Source};
-use crate::node::{End, Node};
+use crate::memory::{AtomicU32, Node, RingMemory};
+use crate::node::End;
 
 /// Bytes of a cell.
 pub const CELL: usize = 64;
@@ -30,15 +31,14 @@ const PAD: u32 = u32::MAX;
 
 /// Number of cells that a record with `len` bytes of payload takes.
 #[inline(always)]
-fn cells_for(len: usize) -> usize {
+pub(crate) fn cells_for(len: usize) -> usize {
     1 + len.saturating_sub(INLINE).div_ceil(CELL)
 }
 
 /// The writer's end.
 #[derive(Debug)]
 pub struct Writer {
-    base: *mut u8,
-    head: *const AtomicU64,
+    memory: RingMemory,
     cells: usize,
     /// Most cells of a record.
     most: usize,
@@ -52,17 +52,12 @@ pub struct Writer {
     head_seen: u64,
     /// One bit a cell: its last use was payload.
     payload: [u64; 4],
-    _node: Node,
 }
-
-// SAFETY: a writer is the only writer of its ring (`Writer::new`); nothing in it depends on the thread.
-unsafe impl Send for Writer {}
 
 /// The reader's end.
 #[derive(Debug)]
 pub struct Reader {
-    base: *mut u8,
-    head: *const AtomicU64,
+    memory: RingMemory,
     cells: usize,
     at: usize,
     seq: u32,
@@ -74,11 +69,7 @@ pub struct Reader {
     has_told: bool,
     /// Cells of the record that `peek` returned last, 0 when it was released.
     peeked: usize,
-    _node: Node,
 }
-
-// SAFETY: as for `Writer`.
-unsafe impl Send for Reader {}
 
 /// A record that broke the ring's rules; the ring cannot be trusted any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,8 +105,7 @@ impl Writer {
         node.take_end(End::Writer, to, from);
         assert!(node.ring_cells() <= 256);
         Self {
-            base: node.ring_base(to, from),
-            head: node.ring_head(to, from),
+            memory: RingMemory::new(node, to, from),
             cells: node.ring_cells(),
             most: node.ring_cells() / 4,
             at: 0,
@@ -123,7 +113,6 @@ impl Writer {
             filled: 0,
             head_seen: 0,
             payload: [0; 4],
-            _node: node.clone(),
         }
     }
 
@@ -153,8 +142,7 @@ impl Writer {
     #[cold]
     fn look_for_room(&mut self, cells: usize) -> bool {
         // SYNC: pairs with the Release store in `Reader::tell`: the reader's copies out of those cells are over.
-        // SAFETY: `head` points into the segment that `_node` keeps mapped.
-        let head = unsafe { &*self.head }.load(Ordering::Acquire);
+        let head = self.memory.head().load(Ordering::Acquire);
         // A reader that claims more than there was, or goes back, gains nothing but its own confusion.
         if head >= self.head_seen && head <= self.filled {
             self.head_seen = head;
@@ -169,8 +157,8 @@ impl Writer {
         if self.room() <= cells && !self.look_for_room(cells) {
             return None;
         }
-        // SAFETY: the cell at `at` is ours (room was found), 8 bytes of it are written.
-        unsafe { self.base.add(self.at * CELL + 4).cast::<u32>().write(PAD) };
+        // SAFETY: the cell at `at` is ours (room was found).
+        unsafe { self.memory.set_len(self.at, PAD) };
         self.publish(cells);
         Some(())
     }
@@ -196,9 +184,9 @@ impl Writer {
 
     #[inline(always)]
     fn flag(&self, at: usize) -> &AtomicU32 {
-        // SAFETY: `at < cells`: inside the ring, 64-byte aligned, this word is only reached as an atomic while
-        // the cell may be looked at by the reader.
-        unsafe { &*self.base.add(at * CELL).cast() }
+        // SAFETY: `at < cells`: inside the ring; this word is only reached as an atomic while the cell may be
+        // looked at by the reader.
+        unsafe { self.memory.flag(at) }
     }
 }
 
@@ -207,7 +195,7 @@ impl Claim<'_> {
     #[inline(always)]
     pub fn set_header(&mut self, header: &[u8; HEADER]) {
         // SAFETY: the claimed cells are ours until `commit`.
-        unsafe { self.writer.base.add(self.writer.at * CELL + 8).cast::<[u8; HEADER]>().write(*header) };
+        unsafe { self.writer.memory.set_header(self.writer.at, header) };
     }
 
     /// Where the payload goes.
@@ -219,7 +207,7 @@ impl Claim<'_> {
             self.writer.payload[cell / 64] |= 1 << (cell % 64);
         }
         // SAFETY: the claimed cells are contiguous, ours until `commit`, and hold `len` bytes from here.
-        unsafe { Sink::from_raw(self.writer.base.add(self.writer.at * CELL + 8 + HEADER), self.len) }
+        unsafe { self.writer.memory.sink(at, self.len) }
     }
 
     /// Makes the record visible to the reader.
@@ -228,7 +216,7 @@ impl Claim<'_> {
         let writer = self.writer;
         let cells = cells_for(self.len);
         // SAFETY: as in `set_header`.
-        unsafe { writer.base.add(writer.at * CELL + 4).cast::<u32>().write(self.len as u32) };
+        unsafe { writer.memory.set_len(writer.at, self.len as u32) };
         writer.publish(cells);
     }
 }
@@ -241,8 +229,7 @@ impl Reader {
     pub fn new(node: &Node, to: usize, from: usize) -> Self {
         node.take_end(End::Reader, to, from);
         Self {
-            base: node.ring_base(to, from),
-            head: node.ring_head(to, from),
+            memory: RingMemory::new(node, to, from),
             cells: node.ring_cells(),
             at: 0,
             seq: 1,
@@ -250,7 +237,6 @@ impl Reader {
             told: 0,
             has_told: false,
             peeked: 0,
-            _node: node.clone(),
         }
     }
 
@@ -262,13 +248,13 @@ impl Reader {
     pub fn peek(&mut self) -> Result<Option<Record<'_>>, Malformed> {
         loop {
             // SAFETY: `at < cells`: inside the ring; the word is only reached as an atomic.
-            let flag = unsafe { &*self.base.add(self.at * CELL).cast::<AtomicU32>() };
+            let flag = unsafe { self.memory.flag(self.at) };
             // SYNC: pairs with the Release store in `Writer::publish`.
             if flag.load(Ordering::Acquire) != self.seq {
                 return Ok(None);
             }
-            // SAFETY: inside the cell; read once, so that a peer that changes it gains nothing.
-            let len = unsafe { self.base.add(self.at * CELL + 4).cast::<u32>().read_volatile() };
+            // SAFETY: `at < cells`, and a record has been published there.
+            let len = unsafe { self.memory.len(self.at) };
             if len == PAD {
                 self.advance(self.cells - self.at);
                 continue;
@@ -277,12 +263,11 @@ impl Reader {
             if self.at + cells > self.cells {
                 return Err(Malformed);
             }
-            // SAFETY: inside the cell; a plain copy of bytes.
-            let header = unsafe { self.base.add(self.at * CELL + 8).cast::<[u8; HEADER]>().read() };
-            // SAFETY: the `cells` cells from `at` are inside the ring (checked), mapped while `_node` lives, and
+            // SAFETY: as for the length.
+            let header = unsafe { self.memory.header(self.at) };
+            // SAFETY: the `cells` cells from `at` are inside the ring (checked), mapped while `memory` lives, and
             // the writer leaves them alone until `release` tells it.
-            let payload =
-                unsafe { Source::from_raw(self.base.add(self.at * CELL + 8 + HEADER), len as usize) };
+            let payload = unsafe { self.memory.source(self.at, len as usize) };
             self.peeked = cells;
             return Ok(Some(Record { header, payload }));
         }
@@ -320,12 +305,11 @@ impl Reader {
         self.told = self.done;
         self.has_told = true;
         // SYNC: pairs with the Acquire load in `Writer::look_for_room`.
-        // SAFETY: `head` points into the segment that `_node` keeps mapped; only the reader writes it.
-        unsafe { &*self.head }.store(self.done, Ordering::Release);
+        self.memory.head().store(self.done, Ordering::Release);
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
     use std::collections::VecDeque;
@@ -403,7 +387,7 @@ mod tests {
         let (mut writer, mut reader) = pair();
         writer.claim(8).unwrap().commit();
         // SAFETY: the test owns the ring.
-        unsafe { writer.base.add(4).cast::<u32>().write(1 << 20) };
+        unsafe { writer.memory.set_len(0, 1 << 20) };
         assert_eq!(reader.peek().err(), Some(Malformed));
     }
 

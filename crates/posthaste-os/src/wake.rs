@@ -9,13 +9,11 @@
 //! What must stay true: after `about_to_sleep` or `clear_active`, a record that was written before is found by
 //! looking at the rings once more, and the writer of a record written after sees the words.
 
-use std::sync::atomic::{AtomicU32, Ordering, compiler_fence, fence};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use crate::node::{ACTIVE_BITS, ACTIVE_WORDS, Node};
-
-const MEMBARRIER_GLOBAL_EXPEDITED: libc::c_int = 1 << 1;
-const MEMBARRIER_REGISTER_GLOBAL_EXPEDITED: libc::c_int = 1 << 2;
+use crate::memory::{Node, fence, futex_wait, futex_wake, heavy_fence, join_fences, light_fence};
+use crate::node::{ACTIVE_BITS, ACTIVE_WORDS};
 
 /// The doorbells of all ranks of this host, seen from one of them.
 #[derive(Debug, Clone)]
@@ -28,10 +26,7 @@ pub struct Doorbell {
 impl Doorbell {
     /// Joins in as rank `me`. Every rank must do so before it sends.
     pub fn new(node: &Node, me: usize) -> Self {
-        // SAFETY: the call takes no memory.
-        let refused =
-            unsafe { libc::syscall(libc::SYS_membarrier, MEMBARRIER_REGISTER_GLOBAL_EXPEDITED, 0, 0) };
-        Self { node: node.clone(), me, fenced: refused != 0 }
+        Self { node: node.clone(), me, fenced: !join_fences() }
     }
 
     /// Whether each ring costs a fence because the system has no membarrier.
@@ -42,17 +37,14 @@ impl Doorbell {
     /// Tells `to` that the ring from here has something new. Returns whether a sleeper was woken.
     #[inline]
     pub fn ring(&self, to: usize) -> bool {
-        if self.fenced {
-            fence(Ordering::SeqCst);
-        } else {
-            // The barrier of the sleeper orders what the CPU sees; the compiler must not swap it before.
-            compiler_fence(Ordering::SeqCst);
-        }
+        self.order();
         let bit = self.me % ACTIVE_BITS;
         let word = &self.node.active(to)[bit / 64];
         if word.load(Ordering::Relaxed) & (1 << (bit % 64)) == 0 {
             // Written only when the ring was idle: the line stays shared while messages flow.
             word.fetch_or(1 << (bit % 64), Ordering::Release);
+            // A sleeper looks only at announced rings: the bit comes before the look at `sleeping`, too.
+            self.order();
         }
         if self.node.sleeping(to).load(Ordering::Relaxed) != 0 {
             return self.wake(to);
@@ -63,13 +55,19 @@ impl Doorbell {
     /// Tells `to` that there is room in the ring from there, or in a copy buffer: only a sleeper needs to know.
     #[inline]
     pub fn ring_for_room(&self, to: usize) {
+        self.order();
+        if self.node.sleeping(to).load(Ordering::Relaxed) != 0 {
+            self.wake(to);
+        }
+    }
+
+    /// Keeps what was written before ahead of what is read behind, as far as a sleeper's barrier cannot.
+    #[inline(always)]
+    fn order(&self) {
         if self.fenced {
             fence(Ordering::SeqCst);
         } else {
-            compiler_fence(Ordering::SeqCst);
-        }
-        if self.node.sleeping(to).load(Ordering::Relaxed) != 0 {
-            self.wake(to);
+            light_fence();
         }
     }
 
@@ -79,10 +77,8 @@ impl Doorbell {
         if self.node.sleeping(to).swap(0, Ordering::AcqRel) == 0 {
             return false;
         }
-        let futex = self.node.futex(to);
-        futex.fetch_add(1, Ordering::Release);
-        // SAFETY: a futex word in memory that `node` keeps mapped.
-        unsafe { libc::syscall(libc::SYS_futex, futex.as_ptr(), libc::FUTEX_WAKE, i32::MAX) };
+        self.node.futex(to).fetch_add(1, Ordering::Release);
+        futex_wake(&self.node, to);
         true
     }
 
@@ -120,13 +116,7 @@ impl Doorbell {
     pub fn sleep(&self, ticket: u32, limit: Duration) {
         // Without a barrier in the senders a ring can be missed, so the sleep is short.
         let limit = if self.fenced { limit.min(Duration::from_millis(1)) } else { limit };
-        let futex: &AtomicU32 = self.node.futex(self.me);
-        let time = libc::timespec {
-            tv_sec: limit.as_secs() as libc::time_t,
-            tv_nsec: libc::c_long::from(limit.subsec_nanos()),
-        };
-        // SAFETY: a futex word in memory that `node` keeps mapped, and a time limit that lives over the call.
-        unsafe { libc::syscall(libc::SYS_futex, futex.as_ptr(), libc::FUTEX_WAIT, ticket, &raw const time) };
+        futex_wait(&self.node, self.me, ticket, limit);
     }
 
     /// Wakes the sleeping threads of this process.
@@ -138,13 +128,12 @@ impl Doorbell {
     fn barrier(&self) {
         fence(Ordering::SeqCst);
         if !self.fenced {
-            // SAFETY: the call takes no memory.
-            unsafe { libc::syscall(libc::SYS_membarrier, MEMBARRIER_GLOBAL_EXPEDITED, 0, 0) };
+            heavy_fence();
         }
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
 

@@ -1,0 +1,209 @@
+//! The words and bytes of rings, copy buffers and doorbells as they lie in the node segment.
+//!
+//! Called by `ring`, `pool` and `wake`; calls [`Node`] for addresses and the system for barriers and futexes.
+//! Every function is one address and one access, always inlined. What must stay true: as said in `memory`.
+
+pub(crate) use std::sync::atomic::{AtomicU32, AtomicU64, fence};
+use std::sync::atomic::{Ordering, compiler_fence};
+use std::time::Duration;
+
+use crate::mem::{Sink, Source};
+use crate::node::BUFFER_CONTROL;
+pub(crate) use crate::node::Node;
+use crate::ring::{CELL, HEADER};
+
+const MEMBARRIER_GLOBAL_EXPEDITED: libc::c_int = 1 << 1;
+const MEMBARRIER_REGISTER_GLOBAL_EXPEDITED: libc::c_int = 1 << 2;
+
+/// Cells and head word of one ring.
+#[derive(Debug)]
+pub(crate) struct RingMemory {
+    base: *mut u8,
+    head: *const AtomicU64,
+    _node: Node,
+}
+
+// SAFETY: addresses in a segment that `_node` keeps mapped, the same on every thread.
+unsafe impl Send for RingMemory {}
+
+impl RingMemory {
+    /// The ring from `from` to `to`.
+    pub(crate) fn new(node: &Node, to: usize, from: usize) -> Self {
+        Self { base: node.ring_base(to, from), head: node.ring_head(to, from), _node: node.clone() }
+    }
+
+    /// How many cells the reader is done with.
+    #[inline(always)]
+    pub(crate) fn head(&self) -> &AtomicU64 {
+        // SAFETY: in the segment that `_node` keeps mapped, only reached as an atomic.
+        unsafe { &*self.head }
+    }
+
+    /// Sequence word of the cell `at`.
+    ///
+    /// # Safety
+    /// `at` is inside the ring, and nobody writes payload into that cell meanwhile.
+    #[inline(always)]
+    pub(crate) unsafe fn flag(&self, at: usize) -> &AtomicU32 {
+        // SAFETY: inside the ring (the caller), 64-byte aligned, only reached as an atomic meanwhile.
+        unsafe { &*self.base.add(at * CELL).cast() }
+    }
+
+    /// Writes the length word of the record at `at`.
+    ///
+    /// # Safety
+    /// `at` is inside the ring and the cell belongs to the caller.
+    #[inline(always)]
+    pub(crate) unsafe fn set_len(&self, at: usize, len: u32) {
+        // SAFETY: inside the cell.
+        unsafe { self.base.add(at * CELL + 4).cast::<u32>().write(len) };
+    }
+
+    /// Reads the length word of the record at `at`, once: a peer that changes it later gains nothing.
+    ///
+    /// # Safety
+    /// `at` is inside the ring and a record has been published there.
+    #[inline(always)]
+    pub(crate) unsafe fn len(&self, at: usize) -> u32 {
+        // SAFETY: inside the cell.
+        unsafe { self.base.add(at * CELL + 4).cast::<u32>().read_volatile() }
+    }
+
+    /// Writes the packet header of the record at `at`.
+    ///
+    /// # Safety
+    /// As for `set_len`.
+    #[inline(always)]
+    pub(crate) unsafe fn set_header(&self, at: usize, header: &[u8; HEADER]) {
+        // SAFETY: inside the cell.
+        unsafe { self.base.add(at * CELL + 8).cast::<[u8; HEADER]>().write(*header) };
+    }
+
+    /// A copy of the packet header of the record at `at`.
+    ///
+    /// # Safety
+    /// As for `len`.
+    #[inline(always)]
+    pub(crate) unsafe fn header(&self, at: usize) -> [u8; HEADER] {
+        // SAFETY: inside the cell; a plain copy of bytes.
+        unsafe { self.base.add(at * CELL + 8).cast::<[u8; HEADER]>().read() }
+    }
+
+    /// Where the payload of a record at `at` goes.
+    ///
+    /// # Safety
+    /// The cells of a record of `len` bytes at `at` are inside the ring and belong to the caller for `'a`.
+    #[inline(always)]
+    pub(crate) unsafe fn sink<'a>(&self, at: usize, len: usize) -> Sink<'a> {
+        // SAFETY: contiguous cells that hold `len` bytes from here.
+        unsafe { Sink::from_raw(self.base.add(at * CELL + 8 + HEADER), len) }
+    }
+
+    /// The payload of the record at `at`.
+    ///
+    /// # Safety
+    /// The cells of a record of `len` bytes at `at` are inside the ring, and not given back for `'a`.
+    #[inline(always)]
+    pub(crate) unsafe fn source<'a>(&self, at: usize, len: usize) -> Source<'a> {
+        // SAFETY: contiguous cells that hold `len` bytes from here.
+        unsafe { Source::from_raw(self.base.add(at * CELL + 8 + HEADER), len) }
+    }
+}
+
+/// Control words and data of one copy buffer.
+#[derive(Debug)]
+pub(crate) struct BufferMemory {
+    filled: *const AtomicU64,
+    drained: *const AtomicU64,
+    data: *mut u8,
+    node: Node,
+}
+
+// SAFETY: as for `RingMemory`.
+unsafe impl Send for BufferMemory {}
+
+impl BufferMemory {
+    /// Buffer `index` of receiver `to`.
+    pub(crate) fn new(node: &Node, to: usize, index: usize) -> Self {
+        let base = node.buffer_base(to, index);
+        // SAFETY: a buffer is `BUFFER_CONTROL` bytes of control lines followed by its data, all in the segment.
+        let (drained, data) = unsafe { (base.add(64).cast(), base.add(BUFFER_CONTROL)) };
+        Self { filled: base.cast(), drained, data, node: node.clone() }
+    }
+
+    /// The segment that the buffer is in.
+    #[inline(always)]
+    pub(crate) fn node(&self) -> &Node {
+        &self.node
+    }
+
+    /// Bytes filled since the beginning; the sender's word.
+    #[inline(always)]
+    pub(crate) fn filled(&self) -> &AtomicU64 {
+        // SAFETY: in the segment that `node` keeps mapped, only reached as an atomic.
+        unsafe { &*self.filled }
+    }
+
+    /// Bytes drained since the beginning; the receiver's word.
+    #[inline(always)]
+    pub(crate) fn drained(&self) -> &AtomicU64 {
+        // SAFETY: as in `filled`.
+        unsafe { &*self.drained }
+    }
+
+    /// Room for `len` bytes.
+    ///
+    /// # Safety
+    /// `offset + len` is within the buffer, and those bytes belong to the caller for `'a`.
+    #[inline(always)]
+    pub(crate) unsafe fn sink<'a>(&self, offset: usize, len: usize) -> Sink<'a> {
+        // SAFETY: inside the buffer (the caller).
+        unsafe { Sink::from_raw(self.data.add(offset), len) }
+    }
+
+    /// `len` bytes that have been filled.
+    ///
+    /// # Safety
+    /// `offset + len` is within the buffer, and those bytes are not given back for `'a`.
+    #[inline(always)]
+    pub(crate) unsafe fn source<'a>(&self, offset: usize, len: usize) -> Source<'a> {
+        // SAFETY: inside the buffer (the caller).
+        unsafe { Source::from_raw(self.data.add(offset), len) }
+    }
+}
+
+/// Asks to be included in the [`heavy_fence`] of every other process; false where the system has none.
+pub(crate) fn join_fences() -> bool {
+    // SAFETY: the call takes no memory.
+    unsafe { libc::syscall(libc::SYS_membarrier, MEMBARRIER_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0 }
+}
+
+/// The half of a fence that costs nothing: the [`heavy_fence`] of the sleeper orders what the CPU sees, and the
+/// compiler must not swap what is before with what is behind.
+#[inline(always)]
+pub(crate) fn light_fence() {
+    compiler_fence(Ordering::SeqCst);
+}
+
+/// A full fence in every process that joined in.
+pub(crate) fn heavy_fence() {
+    // SAFETY: the call takes no memory.
+    unsafe { libc::syscall(libc::SYS_membarrier, MEMBARRIER_GLOBAL_EXPEDITED, 0, 0) };
+}
+
+/// Sleeps while the futex word of `rank` is `ticket`, until woken or the time is over.
+pub(crate) fn futex_wait(node: &Node, rank: usize, ticket: u32, limit: Duration) {
+    let futex: &AtomicU32 = node.futex(rank);
+    let time = libc::timespec {
+        tv_sec: limit.as_secs() as libc::time_t,
+        tv_nsec: libc::c_long::from(limit.subsec_nanos()),
+    };
+    // SAFETY: a futex word in memory that `node` keeps mapped, and a time limit that lives over the call.
+    unsafe { libc::syscall(libc::SYS_futex, futex.as_ptr(), libc::FUTEX_WAIT, ticket, &raw const time) };
+}
+
+/// Wakes all who sleep on the futex word of `rank`.
+pub(crate) fn futex_wake(node: &Node, rank: usize) {
+    // SAFETY: a futex word in memory that `node` keeps mapped.
+    unsafe { libc::syscall(libc::SYS_futex, node.futex(rank).as_ptr(), libc::FUTEX_WAKE, i32::MAX) };
+}

@@ -1,0 +1,419 @@
+//! The shared-memory protocols under loom: every order in which two or three ranks can reach the same words.
+//!
+//! Run with `RUSTFLAGS="--cfg loom" cargo test -p posthaste-os --release --test loom`; empty otherwise. Calls the
+//! ring, the copy buffers and the doorbell exactly as the core does, over the model in `posthaste_os::model`. What
+//! must stay true: a run that ends without a panic has seen every record whole and in order, no access that races
+//! with another, and nobody asleep over work. Tests that end in a panic leave out one step of the protocol, to
+//! show that the model is sharp enough to notice.
+#![cfg(loom)]
+
+use std::time::Duration;
+
+use loom::thread;
+use posthaste_os::model::{Node, Shape};
+use posthaste_os::pool;
+use posthaste_os::ring::{HEADER, Reader, Writer};
+use posthaste_os::wake::Doorbell;
+
+/// A payload that takes a second cell.
+const LONG: usize = 40;
+
+fn explore(preemptions: Option<usize>, run: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = builder.preemption_bound.or(preemptions);
+    builder.max_branches = 10_000;
+    builder.check(run);
+}
+
+fn shape(ranks: usize, ring_cells: usize) -> Shape {
+    Shape { ranks, ring_cells, buffers: 1, buffer_bytes: 4, payload_word: 2 }
+}
+
+fn try_send(writer: &mut Writer, mark: u8, len: usize) -> bool {
+    let Some(mut claim) = writer.claim(len) else { return false };
+    claim.set_header(&[mark; HEADER]);
+    claim.payload().copy_from(&vec![mark; len]);
+    claim.commit();
+    true
+}
+
+fn send(writer: &mut Writer, mark: u8, len: usize) {
+    while !try_send(writer, mark, len) {
+        thread::yield_now();
+    }
+}
+
+/// Takes the next record if there is one; it must be the one that `mark` and `len` say.
+fn try_receive(reader: &mut Reader, mark: u8, len: usize) -> bool {
+    let Some(record) = reader.peek().expect("a record that obeys the rules") else { return false };
+    assert_eq!((record.header, record.payload.to_vec()), ([mark; HEADER], vec![mark; len]));
+    reader.release();
+    true
+}
+
+fn receive(reader: &mut Reader, mark: u8, len: usize) {
+    while !try_receive(reader, mark, len) {
+        thread::yield_now();
+    }
+}
+
+/// Sends `before` and takes it, one record at a time; then both ends at once send and take `lens`.
+fn stream(cells: usize, before: &[usize], lens: &'static [usize], preemptions: Option<usize>) {
+    let before = before.to_vec();
+    explore(preemptions, move || {
+        let node = Node::new(shape(2, cells));
+        let (mut writer, mut reader) = (Writer::new(&node, 1, 0), Reader::new(&node, 1, 0));
+        for len in &before {
+            send(&mut writer, 99, *len);
+            receive(&mut reader, 99, *len);
+        }
+        let sender = thread::spawn(move || {
+            for (mark, len) in lens.iter().enumerate() {
+                send(&mut writer, mark as u8, *len);
+            }
+        });
+        for (mark, len) in lens.iter().enumerate() {
+            receive(&mut reader, mark as u8, *len);
+        }
+        sender.join().unwrap();
+        assert!(reader.peek().unwrap().is_none());
+    });
+}
+
+/// More one-cell records than fit, over the end of the ring.
+#[test]
+fn a_ring_of_four_cells_fills_and_goes_round() {
+    stream(4, &[], &[0, 1, 32, 0, 8, 0], Some(3));
+    stream(4, &[0, 0, 0], &[0, 1, 32], None);
+}
+
+/// Long and short records from every cell: the end of the ring is filled up where a long one does not fit.
+#[test]
+fn long_records_stay_in_one_piece() {
+    for start in 0..8 {
+        stream(8, &[0; 8][..start], &[LONG, 0, LONG, LONG], Some(3));
+    }
+}
+
+/// The lap before left payload where sequence numbers are looked for, and it reads like this lap's number.
+#[test]
+fn what_payload_left_behind_is_cleared_before_anyone_looks() {
+    for start in 0..3 {
+        stream(8, &[LONG; 4], &[&[0, 0, LONG, 0], &[0, LONG, 0, 0], &[LONG, 0, 0, LONG]][start][..], Some(3));
+    }
+    stream(8, &[0, LONG, LONG, LONG], &[0, 0, 0, 0], Some(3));
+}
+
+/// A claim that is dropped may have been written to; nobody sees that.
+#[test]
+fn a_claim_that_is_dropped_leaves_nothing_to_find() {
+    explore(Some(3), || {
+        let node = Node::new(shape(2, 8));
+        let (mut writer, mut reader) = (Writer::new(&node, 1, 0), Reader::new(&node, 1, 0));
+        for _ in 0..6 {
+            send(&mut writer, 99, 0);
+            receive(&mut reader, 99, 0);
+        }
+        let sender = thread::spawn(move || {
+            // Written at cells 6 and 7 of the first lap, then 1 and 2 of the second.
+            for mark in 0..4 {
+                if let Some(mut claim) = writer.claim(LONG) {
+                    claim.payload().copy_from(&[7; LONG]);
+                }
+                send(&mut writer, mark, 0);
+            }
+        });
+        (0..3).for_each(|mark| receive(&mut reader, mark, 0));
+        // The last one is in the ring, or on its way: nothing else is.
+        sender.join().unwrap();
+        assert!(try_receive(&mut reader, 3, 0));
+        assert!(reader.peek().unwrap().is_none());
+    });
+}
+
+/// Bytes of a message; every message has its own.
+fn byte(message: u8, at: usize) -> u8 {
+    message * 16 + at as u8
+}
+
+/// Fills as much of `message` as there is room for; returns how far it has come.
+fn fill(filler: &mut pool::Filler, message: u8, at: usize, len: usize) -> usize {
+    let bytes: Vec<u8> = (at..len).map(|at| byte(message, at)).collect();
+    at + filler.fill(bytes.len(), |mut sink| sink.copy_from(&bytes)).unwrap_or(0)
+}
+
+fn fill_all(filler: &mut pool::Filler, message: u8, len: usize) {
+    let mut at = 0;
+    while at < len {
+        let now = fill(filler, message, at, len);
+        if now == at {
+            thread::yield_now();
+        }
+        at = now;
+    }
+}
+
+/// Drains a whole message, `piece` bytes at a time at most.
+fn drain_all(drainer: &mut pool::Drainer, piece: usize, len: usize) -> Vec<u8> {
+    let mut got = Vec::new();
+    while got.len() < len {
+        let most = piece.min(len - got.len());
+        if drainer.drain(most, |source| got.extend(source.to_vec())).is_none() {
+            thread::yield_now();
+        }
+    }
+    got
+}
+
+/// Sender and receiver copy at once, round and round through a buffer that is smaller than the message.
+#[test]
+fn a_message_streams_through_a_small_buffer() {
+    for piece in [1, 3, 4] {
+        explore(Some(3), move || {
+            let node = Node::new(shape(2, 4));
+            let sender = node.clone();
+            let sender = thread::spawn(move || {
+                let mut filler = pool::claim(&sender, 1, 0).unwrap();
+                assert_eq!(filler.index(), 0);
+                fill_all(&mut filler, 1, 7);
+            });
+            let mut drainer = pool::attach(&node, 1, 0).unwrap();
+            let got = drain_all(&mut drainer, piece, 7);
+            assert_eq!(got, (0..7).map(|at| byte(1, at)).collect::<Vec<_>>());
+            drainer.give_back();
+            sender.join().unwrap();
+            assert!(pool::claim(&node, 1, 0).is_some());
+        });
+    }
+}
+
+/// A sender keeps its buffer: the next message begins only when the last has been copied out.
+#[test]
+fn a_kept_buffer_serves_message_after_message() {
+    explore(Some(4), || {
+        let node = Node::new(shape(2, 4));
+        let sender = node.clone();
+        let sender = thread::spawn(move || {
+            let mut filler = pool::claim(&sender, 1, 0).unwrap();
+            for message in 0..2 {
+                while !filler.is_drained() {
+                    thread::yield_now();
+                }
+                fill_all(&mut filler, message, 3);
+            }
+        });
+        for message in 0..2 {
+            let mut drainer = pool::attach(&node, 1, 0).unwrap();
+            let got = drain_all(&mut drainer, 3, 3);
+            assert_eq!(got, (0..3).map(|at| byte(message, at)).collect::<Vec<_>>());
+            drainer.finish();
+        }
+        sender.join().unwrap();
+    });
+}
+
+/// Two senders want the one buffer: whoever gets it second finds everything of the first one's over.
+#[test]
+fn a_buffer_goes_from_sender_to_sender() {
+    explore(Some(3), || {
+        let node = Node::new(shape(3, 4));
+        let senders: Vec<_> = (1..3)
+            .map(|rank| {
+                let node = node.clone();
+                thread::spawn(move || {
+                    let mut filler = loop {
+                        match pool::claim(&node, 0, 0) {
+                            Some(filler) => break filler,
+                            None => thread::yield_now(),
+                        }
+                    };
+                    fill_all(&mut filler, rank, 3);
+                })
+            })
+            .collect();
+        let mut firsts = Vec::new();
+        for _ in 0..2 {
+            let mut drainer = pool::attach(&node, 0, 0).unwrap();
+            let got = drain_all(&mut drainer, 2, 3);
+            firsts.push(got[0] / 16);
+            assert_eq!(got, (0..3).map(|at| byte(got[0] / 16, at)).collect::<Vec<_>>());
+            drainer.give_back();
+        }
+        firsts.sort_unstable();
+        assert_eq!(firsts, [1, 2]);
+        senders.into_iter().for_each(|sender| sender.join().unwrap());
+    });
+}
+
+/// No buffer has two senders, and the spare ones stay.
+#[test]
+fn claims_exclude_each_other() {
+    explore(None, || {
+        let node = Node::new(Shape { buffers: 3, ..shape(3, 4) });
+        let other = node.clone();
+        let claimed = thread::spawn(move || pool::claim(&other, 0, 1).map(|filler| filler.index()));
+        let mine: Vec<_> =
+            (0..2).filter_map(|_| pool::claim(&node, 0, 1)).map(|filler| filler.index()).collect();
+        let mut all: Vec<_> = mine.into_iter().chain(claimed.join().unwrap()).collect();
+        all.sort_unstable();
+        assert_eq!(all, [0, 1]);
+    });
+}
+
+/// Waits as `core::wait` does; `look` is one look at everything, true when something happened. The second look
+/// can be left out.
+fn wait(doorbell: &Doorbell, look_again: bool, mut look: impl FnMut() -> bool) {
+    while !look() {
+        let ticket = doorbell.about_to_sleep();
+        if look_again && look() {
+            return doorbell.stay_awake();
+        }
+        doorbell.sleep(ticket, Duration::MAX);
+        doorbell.stay_awake();
+    }
+}
+
+/// Each sender sends `each` records to one sleeper. It only looks at rings that were announced, as `core` does.
+fn records_wake(senders: usize, each: u8, look_again: bool) {
+    explore(Some(3), move || {
+        let node = Node::new(shape(senders + 1, 4));
+        let sleeper = Doorbell::new(&node, 0);
+        let threads: Vec<_> = (1..=senders)
+            .map(|rank| {
+                let (mut writer, bell) = (Writer::new(&node, 0, rank), Doorbell::new(&node, rank));
+                thread::spawn(move || {
+                    for mark in 0..each {
+                        send(&mut writer, mark, 0);
+                        bell.ring(0);
+                    }
+                })
+            })
+            .collect();
+        let mut readers: Vec<_> = (1..=senders).map(|rank| (Reader::new(&node, 0, rank), 0)).collect();
+        for _ in 0..senders * usize::from(each) {
+            wait(&sleeper, look_again, || {
+                let active = sleeper.active(0);
+                let mut rings = readers.iter_mut().enumerate();
+                rings.any(|(at, (reader, next))| {
+                    let got = active & (2 << at) != 0 && try_receive(reader, *next, 0);
+                    *next += u8::from(got);
+                    got
+                })
+            });
+        }
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+    });
+}
+
+#[test]
+fn a_record_wakes_the_sleeper() {
+    records_wake(1, 1, true);
+    records_wake(1, 2, true);
+}
+
+/// Only one of the senders makes the system call, and that is enough.
+#[test]
+fn records_of_two_senders_wake_the_sleeper() {
+    records_wake(2, 1, true);
+}
+
+#[test]
+#[should_panic(expected = "deadlock")]
+fn without_the_second_look_a_record_is_slept_over() {
+    records_wake(1, 1, false);
+}
+
+/// The receiver forgets that the ring was active while the sender is at it.
+fn forgotten_rings_are_announced_again(look_again: bool) {
+    explore(None, move || {
+        let node = Node::new(shape(2, 4));
+        let (mut writer, mut reader) = (Writer::new(&node, 1, 0), Reader::new(&node, 1, 0));
+        let (bell, sleeper) = (Doorbell::new(&node, 0), Doorbell::new(&node, 1));
+        bell.ring(1);
+        let sender = thread::spawn(move || {
+            send(&mut writer, 0, 0);
+            bell.ring(1);
+        });
+        sleeper.clear_active(&[1, 0, 0, 0, 0, 0]);
+        let mut again = u64::from(look_again);
+        wait(&sleeper, true, || {
+            sleeper.active(0) | std::mem::take(&mut again) != 0 && try_receive(&mut reader, 0, 0)
+        });
+        sender.join().unwrap();
+    });
+}
+
+#[test]
+fn a_ring_that_was_forgotten_is_announced_again() {
+    forgotten_rings_are_announced_again(true);
+}
+
+#[test]
+#[should_panic(expected = "deadlock")]
+fn without_a_look_at_what_was_forgotten_a_record_is_slept_over() {
+    forgotten_rings_are_announced_again(false);
+}
+
+/// A sender sleeps until the full ring has room; the reader wakes it when it says how far it has come.
+fn room_wakes(look_again: bool) {
+    explore(Some(4), move || {
+        let node = Node::new(shape(2, 4));
+        let (mut writer, mut reader) = (Writer::new(&node, 1, 0), Reader::new(&node, 1, 0));
+        let (sleeper, bell) = (Doorbell::new(&node, 0), Doorbell::new(&node, 1));
+        (0..3).for_each(|mark| send(&mut writer, mark, 0));
+        let receiver = thread::spawn(move || {
+            for mark in 0..3 {
+                receive(&mut reader, mark, 0);
+                if reader.has_told() {
+                    bell.ring_for_room(0);
+                }
+            }
+            reader
+        });
+        wait(&sleeper, look_again, || try_send(&mut writer, 3, 0));
+        assert!(try_receive(&mut receiver.join().unwrap(), 3, 0));
+    });
+}
+
+#[test]
+fn room_in_the_ring_wakes_the_sender() {
+    room_wakes(true);
+}
+
+#[test]
+#[should_panic(expected = "deadlock")]
+fn without_the_second_look_room_is_slept_over() {
+    room_wakes(false);
+}
+
+/// The same for a copy buffer: both sides sleep when they have nothing to do.
+#[test]
+fn both_ends_of_a_copy_buffer_sleep_and_are_woken() {
+    explore(Some(3), || {
+        const LEN: usize = 6;
+        let node = Node::new(shape(2, 4));
+        let (sending, receiving) = (Doorbell::new(&node, 0), Doorbell::new(&node, 1));
+        let (mut filler, mut drainer) =
+            (pool::claim(&node, 1, 0).unwrap(), pool::attach(&node, 1, 0).unwrap());
+        let sender = thread::spawn(move || {
+            let mut at = 0;
+            while at < LEN {
+                wait(&sending, true, || {
+                    let before = at;
+                    at = fill(&mut filler, 1, before, LEN);
+                    at > before
+                });
+                sending.ring(1);
+            }
+        });
+        let mut got = Vec::new();
+        while got.len() < LEN {
+            wait(&receiving, true, || drainer.drain(3, |source| got.extend(source.to_vec())).is_some());
+            if drainer.has_told() {
+                receiving.ring_for_room(0);
+            }
+        }
+        assert_eq!(got, (0..LEN).map(|at| byte(1, at)).collect::<Vec<_>>());
+        sender.join().unwrap();
+    });
+}
