@@ -412,7 +412,7 @@ fn check_sources(
 /// The type of a C parameter, in one spelling: `const int counts[]` becomes `const int*`.
 fn c_type(parameter: &str, callbacks: &BTreeSet<String>) -> String {
     let bounds = parameter.find('[').unwrap_or(parameter.len());
-    let name = parameter[..bounds].rfind(|c: char| c == ' ' || c == '*').map_or(0, |i| i + 1);
+    let name = parameter[..bounds].rfind([' ', '*']).map_or(0, |i| i + 1);
     let mut base: String = parameter[..name].trim().replace(" *", "*");
     base += match &parameter[bounds..] {
         "" => "",

@@ -73,7 +73,7 @@ pub(crate) fn raise_unsupported(call: &'static str) -> c_int {
     } else {
         Site::Process
     };
-    guarded(call, site, || Err(Error::Unsupported(call)))
+    guarded(call, site, || Err(Error::unsupported(call)))
 }
 
 #[cold]

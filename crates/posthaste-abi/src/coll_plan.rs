@@ -25,7 +25,7 @@ use crate::types::{MPI_Comm, MPI_Datatype, MPI_Op};
 pub(crate) fn member(comm: MPI_Comm) -> Result<Held<Comm>> {
     let comm = communicator::find("comm", comm)?;
     if comm.remote().is_some() {
-        return Err(Error::Unsupported("a collective operation on an intercommunicator"));
+        return Err(Error::unsupported("a collective operation on an intercommunicator"));
     }
     Ok(comm)
 }

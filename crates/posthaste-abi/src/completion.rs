@@ -144,7 +144,7 @@ impl Ended {
     fn settle_odd(self) -> (MPI_Status, Outcome) {
         let mut status = MPI_Status::of(&self.status);
         let site = Site::Comm(MPI_Comm((self.note & !MARKS) as usize));
-        let mut fate = self.status.error.map_or(Ok(()), |error| Err(Located { site, error: *error }));
+        let mut fate = self.status.error.map_or(Ok(()), |error| Err(Located { site, error }));
         if self.note & SPECIAL != 0
             && !self.stays
             && let Some(at_end) = forget(self.handle)

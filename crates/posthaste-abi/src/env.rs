@@ -194,7 +194,7 @@ mod heap {
         if code == 0 {
             Ok(base)
         } else {
-            Err(Error::NoMemory(format!("there is no memory for {size} bytes")))
+            Err(Error::no_memory(format!("there is no memory for {size} bytes")))
         }
     }
 

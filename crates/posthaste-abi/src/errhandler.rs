@@ -250,7 +250,7 @@ fn added() -> MutexGuard<'static, Added> {
 impl Added {
     fn add(&mut self, class: Option<c_int>) -> Result<c_int> {
         let Some(next) = self.last.checked_add(1) else {
-            return Err(Error::NoMemory("all numbers for error codes are used up".to_string()));
+            return Err(Error::no_memory("all numbers for error codes are used up".to_string()));
         };
         self.last = next;
         self.codes.insert(next, Code { class, text: None });

@@ -544,7 +544,7 @@ fn recv(
         None => recv_any(buf, count, datatype, source, tag, comm)?,
     };
     status.tell(&MPI_Status::of(&done));
-    done.error.map_or(Ok(()), |error| Err(*error))
+    done.error.map_or(Ok(()), Err)
 }
 
 #[inline(never)]
@@ -610,7 +610,7 @@ fn sendrecv(
     let done = world.wait(receive)?;
     sent?;
     status.tell(&MPI_Status::of(&done));
-    done.error.map_or(Ok(()), |error| Err(*error))
+    done.error.map_or(Ok(()), Err)
 }
 
 /// What is sent leaves from a copy, so that the receive may overwrite the buffer. The memory has to stay until the
@@ -749,7 +749,7 @@ fn mrecv(
     let world = &library().world;
     let done = world.wait(world.imrecv(held, segment)?)?;
     status.tell(&MPI_Status::of(&done));
-    done.error.map_or(Ok(()), |error| Err(*error))
+    done.error.map_or(Ok(()), Err)
 }
 
 fn imrecv(

@@ -90,7 +90,7 @@ impl Keyvals {
         let at = match free {
             Some(at) => at,
             None if slots.len() == 1 << SLOT_BITS => {
-                return Err(Error::NoMemory(format!(
+                return Err(Error::no_memory(format!(
                     "{} attribute keys exist and were not freed",
                     slots.len()
                 )));

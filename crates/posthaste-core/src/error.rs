@@ -100,9 +100,14 @@ impl ErrorClass {
     }
 }
 
-/// A failed call: whose fault, which value, what was expected.
+/// A failed call: whose fault, which value, what was expected. One pointer in size, so that the way of success
+/// stays in registers.
+#[derive(Clone, Debug)]
+pub struct Error(Box<Cause>);
+
+/// What went wrong.
 #[derive(Clone, Debug, thiserror::Error)]
-pub enum Error {
+pub enum Cause {
     /// The caller passed something wrong.
     #[error("{argument} is {got}, expected {expected}")]
     Invalid {
@@ -122,12 +127,6 @@ pub enum Error {
         sent: u64,
         /// Room in the receive buffer, in bytes.
         room: u64,
-    },
-    /// The peer process ended.
-    #[error("rank {rank} has ended")]
-    PeerDown {
-        /// Its rank in the world.
-        rank: u32,
     },
     /// A resource ran out; the text says which, how much is needed, and how much there is.
     #[error("{0}")]
@@ -162,33 +161,70 @@ impl Error {
         got: impl Display,
         expected: impl Display,
     ) -> Self {
-        Self::Invalid { class, argument, got: got.to_string(), expected: expected.to_string() }
+        Cause::Invalid { class, argument, got: got.to_string(), expected: expected.to_string() }.into()
+    }
+
+    /// A message of `sent` bytes for a receive with room for `room`.
+    #[cold]
+    pub fn truncated(sent: u64, room: u64) -> Self {
+        Cause::Truncated { sent, room }.into()
+    }
+
+    /// A resource ran out; the text says which, how much is needed, and how much there is.
+    #[cold]
+    pub fn no_memory(text: impl Into<String>) -> Self {
+        Cause::NoMemory(text.into()).into()
+    }
+
+    /// A function that does not work yet.
+    #[cold]
+    pub fn unsupported(what: &'static str) -> Self {
+        Cause::Unsupported(what).into()
     }
 
     /// An error of `class` with its own sentence.
     #[cold]
     pub fn other(class: ErrorClass, text: impl Into<String>) -> Self {
-        Self::Other { class, text: text.into() }
+        Cause::Other { class, text: text.into() }.into()
     }
 
     /// The system's refusal of `what`.
     #[cold]
     pub fn system(what: impl Into<String>, reason: impl Display) -> Self {
-        Self::System { what: what.into(), reason: reason.to_string() }
+        Cause::System { what: what.into(), reason: reason.to_string() }.into()
+    }
+
+    /// What went wrong.
+    pub fn cause(&self) -> &Cause {
+        &self.0
     }
 
     /// The MPI error class: the only mapping there is.
     pub fn class(&self) -> ErrorClass {
-        match self {
-            Self::Invalid { class, .. } | Self::Other { class, .. } => *class,
-            Self::Truncated { .. } => ErrorClass::Truncate,
-            Self::PeerDown { .. } => ErrorClass::ProcAborted,
-            Self::NoMemory(_) => ErrorClass::NoMem,
-            Self::Unsupported(_) => ErrorClass::UnsupportedOperation,
-            Self::System { .. } => ErrorClass::Other,
+        match self.cause() {
+            Cause::Invalid { class, .. } | Cause::Other { class, .. } => *class,
+            Cause::Truncated { .. } => ErrorClass::Truncate,
+            Cause::NoMemory(_) => ErrorClass::NoMem,
+            Cause::Unsupported(_) => ErrorClass::UnsupportedOperation,
+            Cause::System { .. } => ErrorClass::Other,
         }
     }
 }
+
+impl From<Cause> for Error {
+    #[cold]
+    fn from(cause: Cause) -> Self {
+        Self(Box::new(cause))
+    }
+}
+
+impl Display for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl std::error::Error for Error {}
 
 #[cfg(test)]
 mod tests {

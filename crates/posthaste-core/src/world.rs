@@ -170,7 +170,7 @@ impl World {
     pub fn found_context(&self) -> Result<ContextId> {
         let count = self.next_context.fetch_add(2, Ordering::Relaxed);
         ContextId::founded(self.rank(), count)
-            .ok_or_else(|| Error::NoMemory(format!("rank {} has founded {count} communicators", self.rank())))
+            .ok_or_else(|| Error::no_memory(format!("rank {} has founded {count} communicators", self.rank())))
     }
 
     /// Sends and returns when the buffer is the user's again; with `synchronous`, when the receive has begun.
@@ -443,7 +443,7 @@ impl World {
 
 /// What a finished transfer says: its error, if it has one.
 fn fate(status: Status) -> Result<()> {
-    status.error.map_or(Ok(()), |error| Err(*error))
+    status.error.map_or(Ok(()), Err)
 }
 
 /// The status of a message from `MPI_PROC_NULL` (MPI-5.0 §3.10).
@@ -498,7 +498,7 @@ fn find_job() -> Result<Start> {
     let variable = |name: &str| std::env::var(name).ok();
     let start = match client::membership(variable).map_err(|e| Error::system("joining the job", e))? {
         None => {
-            let node = Node::create(1).map_err(|e| Error::NoMemory(e.to_string()))?;
+            let node = Node::create(1).map_err(|e| Error::no_memory(e.to_string()))?;
             Start { rank: 0, size: 1, local_rank: 0, node, launcher: None, cpus: 1 }
         }
         Some(member) => match variable("POSTHASTE_NODE_FD") {
@@ -552,7 +552,7 @@ fn foreign() -> Result<Start> {
     const KEY: &str = "posthaste-node";
     let mut own = None;
     if rank == 0 {
-        let node = Node::create(size).map_err(|e| Error::NoMemory(e.to_string()))?;
+        let node = Node::create(size).map_err(|e| Error::no_memory(e.to_string()))?;
         pmi.put(
             &space,
             KEY,

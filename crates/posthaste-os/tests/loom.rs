@@ -275,7 +275,7 @@ fn wait(doorbell: &Doorbell, look_again: bool, mut look: impl FnMut() -> bool) {
 
 /// Each sender sends `each` records to one sleeper. It only looks at rings that were announced, as `core` does.
 fn records_wake(senders: usize, each: u8, look_again: bool) {
-    explore(Some(3), move || {
+    explore(Some(5 - senders), move || {
         let node = Node::new(shape(senders + 1, 4));
         let sleeper = Doorbell::new(&node, 0);
         let threads: Vec<_> = (1..=senders)

@@ -281,7 +281,7 @@ impl Communicator<'_> {
         let id = self.engine().imrecv(held, incoming(&mut buffer))?;
         let status = self.engine().wait(id)?;
         if room.is_err() {
-            return Err(Cause::NoMemory(format!(
+            return Err(Cause::no_memory(format!(
                 "a message of {bytes} bytes needs more memory than there is"
             )));
         }
@@ -320,7 +320,7 @@ impl Communicator<'_> {
 pub(crate) fn fate(status: request::Status) -> Checked<Status> {
     match status.error {
         None => Ok(Status::of(&status)),
-        Some(cause) => Err(*cause),
+        Some(cause) => Err(cause),
     }
 }
 

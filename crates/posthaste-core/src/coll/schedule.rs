@@ -14,7 +14,7 @@ use std::sync::Arc;
 use crate::buffer::{OwnedBuf, UserBuf};
 use crate::coll::plan;
 use crate::datatype::{self, Datatype, Segment};
-use crate::error::{Error, ErrorClass, Result};
+use crate::error::{Cause, Error, ErrorClass, Result};
 use crate::ids::{ContextId, Peer, RequestId};
 use crate::method::Methods;
 use crate::op::Op;
@@ -82,7 +82,7 @@ struct Place {
     outstanding: Vec<Outstanding>,
     /// Messages of `outstanding` that are over.
     settled: usize,
-    error: Option<Box<Error>>,
+    error: Option<Error>,
 }
 
 /// Collective operations under way.
@@ -257,22 +257,24 @@ impl Place {
     fn check(&mut self, plan: &Plan, step: usize, status: Status) {
         let Step::Receive { from, segment } = &plan.steps[step] else {
             if let Some(error) = status.error {
-                self.failed(*error);
+                self.failed(error);
             }
             return;
         };
-        let error = match status.error.map(|error| *error) {
+        let error = match status.error {
             None if status.bytes == segment.len() => return,
             None => differ(plan, *from, status.bytes, segment.len(), ErrorClass::NotSame),
-            Some(Error::Truncated { sent, room }) => differ(plan, *from, sent, room, ErrorClass::Truncate),
-            Some(other) => other,
+            Some(error) => match error.cause() {
+                Cause::Truncated { sent, room } => differ(plan, *from, *sent, *room, ErrorClass::Truncate),
+                _ => error,
+            },
         };
         self.failed(error);
     }
 
     #[cold]
     fn failed(&mut self, error: Error) {
-        self.error.get_or_insert_with(|| Box::new(error));
+        self.error.get_or_insert_with(|| error);
     }
 }
 

@@ -143,7 +143,7 @@ impl Comm {
     }
 
     fn intra_only(&self, what: &'static str) -> Result<()> {
-        if self.remote().is_some() { Err(Error::Unsupported(what)) } else { Ok(()) }
+        if self.remote().is_some() { Err(Error::unsupported(what)) } else { Ok(()) }
     }
 }
 

@@ -52,7 +52,7 @@ pub fn deliver(
     {
         let room = segment.len();
         let bytes = segment.unpack(data) as u64;
-        let error = (envelope.len > room).then(|| truncated(envelope.len, room));
+        let error = (envelope.len > room).then(|| Error::truncated(envelope.len, room));
         let status = Status { source: envelope.source, tag: envelope.tag, bytes, cancelled: false, error };
         engine.complete(receiver, status);
     }
@@ -72,7 +72,3 @@ pub fn acknowledged(engine: &mut Engine, sender: RequestId) {
     }
 }
 
-#[cold]
-pub(super) fn truncated(sent: u64, room: u64) -> Box<Error> {
-    Box::new(Error::Truncated { sent, room })
-}

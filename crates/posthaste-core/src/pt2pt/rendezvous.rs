@@ -21,11 +21,10 @@
 //! (MPI-5.0 §3.5); a stream's buffer is given back by the receiver, always.
 
 use crate::datatype::Segment;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ids::{Peer, RequestId};
 use crate::method::{Get, Methods, Put};
 use crate::pt2pt::action::send_control;
-use crate::pt2pt::eager::truncated;
 use crate::pt2pt::matching::{Content, Held};
 use crate::pt2pt::protocol::Protocol;
 use crate::pt2pt::{Action, Engine};
@@ -121,7 +120,7 @@ pub fn matched(
 pub fn landed(engine: &mut Engine, receiver: RequestId) -> Option<Action> {
     let request = engine.requests.get_mut(receiver)?;
     let State::Landing { room, len, from, sender, fin } = request.state else { return None };
-    let error = (len > room).then(|| truncated(len, room));
+    let error = (len > room).then(|| Error::truncated(len, room));
     let status = Status { bytes: len.min(room), error, ..request.status.clone() };
     engine.complete(receiver, status);
     fin.then(|| Action::Control(from, Emit::fin(sender)))

@@ -28,7 +28,7 @@ pub struct Status {
     /// Whether it was cancelled.
     pub cancelled: bool,
     /// The message's fate, if it went wrong.
-    pub error: Option<Box<Error>>,
+    pub error: Option<Error>,
 }
 
 impl Status {

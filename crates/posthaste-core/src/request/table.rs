@@ -78,7 +78,7 @@ impl Table {
     #[cold]
     fn grow(&mut self) -> Result<()> {
         if self.slots.len() >= self.limit {
-            return Err(Error::NoMemory(format!(
+            return Err(Error::no_memory(format!(
                 "all {} requests are in use (POSTHASTE_REQUESTS sets the limit, at most {MOST})",
                 self.limit
             )));

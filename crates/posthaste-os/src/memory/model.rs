@@ -77,11 +77,31 @@ struct Buffer {
 
 #[derive(Debug)]
 struct Bell {
-    sleeping: AtomicU32,
+    sleeping: Sleeping,
     futex: AtomicU32,
     active: [AtomicU64; ACTIVE_WORDS],
     queue: Mutex<()>,
     woken: Condvar,
+}
+
+/// The `sleeping` word. The owner stores, the others swap. A swap directly follows the value that it read, so what
+/// the owner stores next is newer than the swap; loom does not know that of plain stores and would let a third
+/// rank read the swapped value behind the store. So here the owner swaps, too.
+#[derive(Debug)]
+pub(crate) struct Sleeping(AtomicU32);
+
+impl Sleeping {
+    pub(crate) fn load(&self, order: Ordering) -> u32 {
+        self.0.load(order)
+    }
+
+    pub(crate) fn store(&self, value: u32, order: Ordering) {
+        self.0.swap(value, order);
+    }
+
+    pub(crate) fn swap(&self, value: u32, order: Ordering) -> u32 {
+        self.0.swap(value, order)
+    }
 }
 
 // SAFETY: loom runs one thread at a time and switches between them only inside its own operations.
@@ -109,7 +129,7 @@ impl Node {
             bytes: zeroes(shape.buffer_bytes),
         };
         let bell = |_| Bell {
-            sleeping: AtomicU32::new(0),
+            sleeping: Sleeping(AtomicU32::new(0)),
             futex: AtomicU32::new(0),
             active: std::array::from_fn(|_| AtomicU64::new(0)),
             queue: Mutex::new(()),
@@ -145,7 +165,7 @@ impl Node {
         &self.0.taken[to]
     }
 
-    pub(crate) fn sleeping(&self, rank: usize) -> &AtomicU32 {
+    pub(crate) fn sleeping(&self, rank: usize) -> &Sleeping {
         &self.0.bells[rank].sleeping
     }
 
