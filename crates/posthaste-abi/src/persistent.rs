@@ -92,13 +92,13 @@ pub(crate) fn start(request: MPI_Request) -> Outcome {
 }
 
 impl Persistent {
+    /// The request of the present start. Taken inside the lane's lock, so never the other way round.
     fn active(&self) -> MutexGuard<'_, Option<RequestId>> {
         self.active.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn go(&self) -> Result<()> {
-        let mut active = self.active();
-        if active.is_some() {
+        if self.active().is_some() {
             let expected = "one that is not active: wait for it before it is started again";
             return Err(Error::invalid(
                 ErrorClass::Request,
@@ -119,7 +119,7 @@ impl Persistent {
             Plan::Recv { comm, segment, source, tag } => world.irecv(comm, *source, *tag, segment.clone())?,
             Plan::Collective(schedule) => world.start(schedule.clone())?,
         };
-        *active = Some(id);
+        *self.active() = Some(id);
         Ok(())
     }
 }
@@ -147,14 +147,16 @@ impl AtEnd for Persistent {
     }
 
     fn cancel(&self, _over: bool) -> Result<bool> {
-        if let Some(id) = *self.active() {
+        let active = *self.active();
+        if let Some(id) = active {
             recv::cancel(&mut library().world.lane().engine, id);
         }
         Ok(true)
     }
 
     fn let_go(&self) -> Result<bool> {
-        if let Some(id) = self.active().take() {
+        let active = self.active().take();
+        if let Some(id) = active {
             recv::detach(&mut library().world.lane().engine, id);
         }
         Ok(true)

@@ -25,8 +25,8 @@ pub fn on_event(engine: &mut Engine, event: Event<'_>) -> Option<Action> {
                 eager::acknowledged(engine, sender);
                 None
             }
-            // Fragments are the methods' own business; one that gets here belongs to nobody.
-            Packet::Data { .. } => {
+            // How a granted message comes is the methods' own business; what gets here belongs to nobody.
+            Packet::Data { .. } | Packet::Stream { .. } => {
                 engine.counts.add(Counter::StalePackets, 1);
                 None
             }

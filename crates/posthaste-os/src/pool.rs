@@ -4,8 +4,8 @@
 //! borrows one by setting its bit, copies in from the front while the receiver copies out behind it, round and
 //! round. A sender may keep a buffer for its next message to the same receiver, so that nothing has to be agreed
 //! on again. What must stay true: `filled` has one writer (the sender), `drained` has one writer (the receiver),
-//! both only grow, `drained ≤ filled ≤ drained + size`; a message begins only in a buffer that is drained; and the
-//! receiver alone gives a buffer back, when it has drained the whole message.
+//! both only grow, `drained ≤ filled ≤ drained + size`; a message begins where the one before it in the same buffer
+//! ended, and is drained after it; the receiver gives a buffer back when it has drained the whole message.
 
 use std::sync::atomic::Ordering;
 
@@ -19,6 +19,7 @@ pub struct Filler {
     size: usize,
     at: u64,
     drained_seen: u64,
+    to: usize,
     index: usize,
 }
 
@@ -57,25 +58,35 @@ pub fn claim(node: &Node, to: usize, spare: usize) -> Option<Filler> {
     let memory = BufferMemory::new(node, to, index);
     let at = memory.drained().load(Ordering::Relaxed);
     let size = node.buffer_bytes();
-    Some(Filler { memory, size, at, drained_seen: at, index })
+    Some(Filler { memory, size, at, drained_seen: at, to, index })
 }
 
-/// The receiver's end of buffer `index` of receiver `to`, named by the packet of the sender that borrowed it;
-/// `None` when there is no such buffer.
-pub fn attach(node: &Node, to: usize, index: usize) -> Option<Drainer> {
+/// The receiver's end of buffer `index` of receiver `to`, for a message that begins at `start`; both are named by
+/// the packet of the sender that borrowed it. `None` when there is no such buffer.
+pub fn attach(node: &Node, to: usize, index: usize, start: u64) -> Option<Drainer> {
     if index >= node.buffers() {
         return None;
     }
     let memory = BufferMemory::new(node, to, index);
-    let at = memory.drained().load(Ordering::Relaxed);
-    let size = node.buffer_bytes();
-    Some(Drainer { memory, size, start: at, at, told: at, has_told: false, to, index })
+    let (size, at) = (node.buffer_bytes(), start);
+    Some(Drainer { memory, size, start, at, told: at, has_told: false, to, index })
 }
 
 impl Filler {
     /// Number of the buffer, for the packet that tells the receiver.
     pub fn index(&self) -> usize {
         self.index
+    }
+
+    /// Where the next message would begin.
+    pub fn position(&self) -> u64 {
+        self.at
+    }
+
+    /// Gives a buffer back through which nothing was sent.
+    pub fn give_back_unused(self) {
+        // SYNC: pairs with the Acquire in `claim`.
+        self.memory.node().buffers_taken(self.to).fetch_and(!(1 << self.index), Ordering::Release);
     }
 
     /// Whether the receiver has copied out everything, so that another message may begin.
@@ -178,7 +189,7 @@ mod tests {
     fn a_stream_longer_than_the_buffer_arrives_whole() {
         let node = Node::create(2).unwrap();
         let mut filler = claim(&node, 1, 0).unwrap();
-        let mut drainer = attach(&node, 1, filler.index()).unwrap();
+        let mut drainer = attach(&node, 1, filler.index(), filler.position()).unwrap();
         let total = node.buffer_bytes() * 3 + 77;
         let sent: Vec<u8> = (0..total).map(|i| (i % 251) as u8).collect();
         let mut got = Vec::new();
@@ -204,7 +215,7 @@ mod tests {
             let sent = vec![message as u8; 3000];
             assert_eq!(filler.fill(5000, |mut sink| sink.copy_from(&sent)), Some(3000));
             assert!(!filler.is_drained());
-            let mut drainer = attach(&node, 1, filler.index()).unwrap();
+            let mut drainer = attach(&node, 1, filler.index(), filler.position() - 3000).unwrap();
             let mut got = Vec::new();
             while drainer.drained() < 3000 {
                 drainer.drain(3000 - drainer.drained() as usize, |source| got.extend(source.to_vec()));
@@ -221,8 +232,9 @@ mod tests {
         assert_eq!(all.len(), node.buffers() - 1);
         let last = claim(&node, 0, 0).unwrap();
         assert!(claim(&node, 0, 0).is_none());
-        attach(&node, 0, last.index()).unwrap().give_back();
+        attach(&node, 0, last.index(), last.position()).unwrap().give_back();
+        claim(&node, 0, 0).unwrap().give_back_unused();
         assert!(claim(&node, 0, 0).is_some());
-        assert!(attach(&node, 0, 99).is_none());
+        assert!(attach(&node, 0, 99, 0).is_none());
     }
 }

@@ -35,6 +35,11 @@ impl Landing {
         self.open.is_empty()
     }
 
+    /// Closes a receive whose message comes another way; where it goes, and its length.
+    pub fn close(&mut self, receiver: RequestId) -> Option<(Segment, u64)> {
+        self.open.remove(&receiver).map(|open| (open.segment, open.len))
+    }
+
     /// A fragment has come. Returns true when it was the last of its message.
     pub fn arrived(
         &mut self,

@@ -13,13 +13,13 @@ use posthaste_os::ring::{self, Reader, Writer};
 use posthaste_os::wake::Doorbell;
 
 use crate::buffer;
-use crate::config::Config;
+use crate::config::{Config, LongProtocol};
 use crate::datatype::Segment;
 use crate::ids::{Peer, RequestId};
 use crate::method::landing::Landing;
 use crate::method::{Caps, Event, Get, Next, Put};
 use crate::trace::{Counter, Counts};
-use crate::wire::{DATA_FRONT, Emit, Envelope, Kind, Offer, Packet};
+use crate::wire::{DATA_FRONT, Emit, Envelope, Kind, Offer, Packet, Through};
 
 /// Records taken from one ring before the next ring has its turn.
 const TURN: usize = 64;
@@ -60,6 +60,8 @@ pub struct Shm {
     crowded: bool,
     chunk: usize,
     packet: usize,
+    /// Granted messages leave in fragments, because a setting says so.
+    fragments: bool,
     pub(super) landing: Landing,
 }
 
@@ -72,8 +74,13 @@ enum Kept {
     NotYet,
     /// A message is being copied through it.
     InUse,
-    /// It waits for the next message.
-    Idle(Filler),
+    /// It waits for the next message. The receiver is certain to drain the last one if that was granted.
+    Idle {
+        /// The buffer.
+        filler: Filler,
+        /// The last message through it had been matched before it began.
+        granted: bool,
+    },
 }
 
 #[derive(Debug)]
@@ -84,6 +91,8 @@ struct Filling {
     segment: Segment,
     /// Bytes of the next piece, at most.
     piece: usize,
+    /// The message was matched before it began.
+    granted: bool,
     sender: RequestId,
 }
 
@@ -91,7 +100,7 @@ struct Filling {
 struct Draining {
     from: usize,
     drainer: Drainer,
-    kept: bool,
+    through: Through,
     segment: Segment,
     len: u64,
     receiver: RequestId,
@@ -133,6 +142,7 @@ impl Shm {
             crowded,
             chunk: config.stream_chunk,
             packet: ring::max_payload(node),
+            fragments: config.long_protocol == LongProtocol::Put,
             landing: Landing::default(),
         }
     }
@@ -172,41 +182,64 @@ impl Shm {
     }
 
     pub(super) fn offer_stream(&mut self, to: usize, sender: RequestId, segment: &Segment) -> Option<Offer> {
-        let (filler, kept) = self.copy_buffer(to)?;
-        let mut filling = Filling { to, filler, kept, segment: segment.clone(), piece: self.chunk, sender };
-        let offer = Offer::Stream { buffer: filling.filler.index() as u32, kept };
+        // What has been granted goes first: it is certain to be drained.
+        if self.puts.iter().any(|(waiting, _)| *waiting == to) {
+            return None;
+        }
+        let (filler, kept) = self.copy_buffer(to, false)?;
+        let through = Through { buffer: filler.index() as u32, kept, start: filler.position() };
+        let mut filling =
+            Filling { to, filler, kept, segment: segment.clone(), piece: self.chunk, granted: false, sender };
         // The first piece is there before the receiver hears of the message.
         filling.pump(1, self.chunk);
         self.filling.push(filling);
-        Some(offer)
+        Some(Offer::Stream { through })
     }
 
-    /// A drained copy buffer of receiver `to`: the one we keep there, or a free one. A message that nobody has
-    /// matched yet may sit in the kept one for long, and later messages must not wait behind it.
-    fn copy_buffer(&mut self, to: usize) -> Option<(Filler, bool)> {
-        match &mut self.kept[to] {
-            Kept::Idle(filler) if !filler.is_drained() => {}
-            Kept::Never | Kept::InUse => {}
-            kept @ (Kept::Idle(_) | Kept::NotYet) => {
-                let filler = match std::mem::replace(kept, Kept::NotYet) {
-                    Kept::Idle(filler) => filler,
-                    _ => pool::claim(&self.node, to, 0)?,
-                };
+    /// A copy buffer of receiver `to` for a message that has been granted, or not yet. A message that nobody has
+    /// matched may sit in its buffer for long, so nothing else may queue behind it; behind a granted one it may.
+    fn copy_buffer(&mut self, to: usize, granted: bool) -> Option<(Filler, bool)> {
+        let kept = &mut self.kept[to];
+        match kept {
+            Kept::Idle { filler, granted: last } if (granted && *last) || filler.is_drained() => {
+                let Kept::Idle { filler, .. } = std::mem::replace(kept, Kept::InUse) else { return None };
+                return Some((filler, true));
+            }
+            Kept::NotYet => {
+                let filler = pool::claim(&self.node, to, 0)?;
                 *kept = Kept::InUse;
                 return Some((filler, true));
             }
+            Kept::Idle { .. } | Kept::InUse | Kept::Never => {}
         }
-        Some((pool::claim(&self.node, to, 0)?, false))
+        let keeps = !matches!(kept, Kept::Never);
+        let fills = || self.filling.iter().any(|filling| filling.to == to && filling.granted);
+        // One buffer at a time is enough, and stays in the cache; another one only gets past a message in the kept
+        // one that nobody has matched. Where none is kept, some stay free for what is granted and always drains.
+        if keeps && (!granted || fills()) {
+            return None;
+        }
+        Some((pool::claim(&self.node, to, if granted { 0 } else { 2 })?, false))
     }
 
     pub(super) fn get(&mut self, from: usize, get: Get) {
-        let Offer::Stream { buffer, kept } = get.offer else { return self.gets.push_back(get) };
-        match pool::attach(&self.node, self.me, buffer as usize) {
+        let Offer::Stream { through } = get.offer else { return self.gets.push_back(get) };
+        match pool::attach(&self.node, self.me, through.buffer as usize, through.start) {
             Some(drainer) => {
                 let Get { segment, len, receiver, .. } = get;
-                self.draining.push(Draining { from, drainer, kept, segment, len, receiver });
+                self.draining.push(Draining { from, drainer, through, segment, len, receiver });
             }
             None => self.gets.push_back(get), // a buffer that does not exist: refused in `poll`
+        }
+    }
+
+    /// A granted message comes through a copy buffer.
+    fn stream_begins(&mut self, from: usize, receiver: RequestId, through: Through, counts: &mut Counts) {
+        match pool::attach(&self.node, self.me, through.buffer as usize, through.start) {
+            Some(drainer) if let Some((segment, len)) = self.landing.close(receiver) => {
+                self.draining.push(Draining { from, drainer, through, segment, len, receiver });
+            }
+            _ => counts.add(Counter::StalePackets, 1),
         }
     }
 
@@ -300,7 +333,7 @@ impl Shm {
     ) -> bool {
         let (node, me, peer) = (&self.node, self.me, self.peers[from]);
         let reader = self.readers[from].get_or_insert_with(|| Reader::new(node, me, from));
-        let mut taken = 0;
+        let (mut taken, mut began) = (0, None);
         while taken < TURN {
             let record = match reader.peek() {
                 Ok(Some(record)) => record,
@@ -319,15 +352,22 @@ impl Shm {
                         on(Event::Landed(receiver), counts);
                     }
                 }
+                Ok(Packet::Stream { receiver, through }) => began = Some((receiver, through)),
                 Ok(packet) => on(Event::Packet(peer, packet), counts),
                 Err(_) => counts.add(Counter::MalformedPackets, 1),
             }
             reader.release();
+            if began.is_some() {
+                break;
+            }
         }
         if reader.has_told() {
             self.doorbell.ring_for_room(from);
         }
-        if taken == TURN {
+        if let Some((receiver, through)) = began {
+            self.stream_begins(from, receiver, through, counts);
+        }
+        if taken == TURN || began.is_some() {
             // More may be there although the bit was taken back.
             self.again[from % ACTIVE_BITS / 64] |= 1 << (from % 64);
         }
@@ -363,30 +403,33 @@ impl Shm {
                 at += 1;
                 continue;
             }
-            let Filling { to, filler, kept, sender, .. } = self.filling.remove(at);
+            let Filling { to, filler, kept, granted, sender, .. } = self.filling.remove(at);
             if kept {
-                self.kept[to] = Kept::Idle(filler);
+                self.kept[to] = Kept::Idle { filler, granted };
             }
             on(Event::Sent(sender), counts);
         }
         let mut at = 0;
-        while let Some(draining) = self.draining.get_mut(at) {
-            if draining.pump() {
-                busy = true;
+        while let Some(draining) = self.draining.get(at) {
+            // In one buffer messages are drained in the order in which they were filled.
+            let (from, through) = (draining.from, draining.through);
+            let behind = |other: &Draining| other.from == from && other.through.buffer == through.buffer;
+            if through.kept && self.draining[..at].iter().any(behind) {
+                at += 1;
+                continue;
             }
+            let draining = &mut self.draining[at];
+            busy |= draining.pump();
             if draining.drainer.has_told() {
-                doorbell.ring_for_room(draining.from);
+                doorbell.ring_for_room(from);
             }
             if draining.drainer.drained() < draining.len {
                 at += 1;
                 continue;
             }
-            let Draining { drainer, kept, receiver, .. } = self.draining.remove(at);
-            if kept {
-                drainer.finish()
-            } else {
-                drainer.give_back()
-            }
+            let Draining { drainer, receiver, .. } = self.draining.remove(at);
+            if through.kept { drainer.finish() } else { drainer.give_back() }
+            doorbell.ring_for_room(from);
             on(Event::Landed(receiver), counts);
         }
         busy
@@ -417,21 +460,50 @@ impl Shm {
             }
         }
         for _ in 0..self.puts.len() {
-            let Some((to, mut put)) = self.puts.pop_front() else { break };
-            while put.segment.remaining() > 0 {
-                let most = (self.packet - DATA_FRONT) as u64;
-                let n = put.segment.remaining().min(most) as usize;
-                let Some(claim) = self.claim(to, DATA_FRONT + n) else { break };
-                claim.write(&Emit::data(put.receiver, put.segment.position()), Some(&mut put.segment));
-                busy = true;
-            }
-            if put.segment.remaining() == 0 {
-                on(Event::Sent(put.sender), counts);
-            } else {
-                self.puts.push_back((to, put));
+            let Some((to, put)) = self.puts.pop_front() else { break };
+            let left = if self.fragments { self.send_fragments(to, put, &mut busy) } else { self.send_stream(to, put) };
+            match left {
+                Err(put) => self.puts.push_back((to, put)),
+                Ok(Some(sender)) => on(Event::Sent(sender), counts),
+                Ok(None) => busy = true,
             }
         }
         busy
+    }
+}
+
+impl Shm {
+    /// Begins to copy a granted message through a buffer; the message comes back while there is none.
+    fn send_stream(&mut self, to: usize, put: Put) -> Result<Option<RequestId>, Put> {
+        let Some((filler, kept)) = self.copy_buffer(to, true) else { return Err(put) };
+        let through = Through { buffer: filler.index() as u32, kept, start: filler.position() };
+        let emit = Emit::stream(put.receiver, through);
+        match self.claim(to, emit.front().len()) {
+            Some(claim) => claim.write(&emit, None),
+            None if kept => {
+                self.kept[to] = Kept::Idle { filler, granted: true };
+                return Err(put);
+            }
+            None => {
+                filler.give_back_unused();
+                return Err(put);
+            }
+        }
+        let Put { segment, sender, .. } = put;
+        self.filling.push(Filling { to, filler, kept, segment, piece: self.chunk, granted: true, sender });
+        Ok(None)
+    }
+
+    /// Sends as many fragments of a granted message as there is room for; it comes back until it has all left.
+    fn send_fragments(&mut self, to: usize, mut put: Put, busy: &mut bool) -> Result<Option<RequestId>, Put> {
+        while put.segment.remaining() > 0 {
+            let most = (self.packet - DATA_FRONT) as u64;
+            let n = put.segment.remaining().min(most) as usize;
+            let Some(claim) = self.claim(to, DATA_FRONT + n) else { return Err(put) };
+            claim.write(&Emit::data(put.receiver, put.segment.position()), Some(&mut put.segment));
+            *busy = true;
+        }
+        Ok(Some(put.sender))
     }
 }
 

@@ -33,6 +33,8 @@ pub enum Kind {
     Fin = 5,
     /// A synchronous send has been matched.
     SyncAck = 6,
+    /// A message that was granted comes through a copy buffer.
+    Stream = 7,
 }
 
 /// The header of every packet. Kinds that carry no message leave the envelope fields 0.
@@ -105,6 +107,17 @@ impl From<WireId> for RequestId {
     }
 }
 
+/// A place in a copy buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Through {
+    /// Number of the receiver's copy buffer.
+    pub buffer: u32,
+    /// The sender keeps the buffer for its next message; otherwise the receiver gives it back.
+    pub kept: bool,
+    /// Where in the buffer's endless stream of bytes the message begins.
+    pub start: u64,
+}
+
 /// Where the receiver can get a long message from: the sender's proposal in a request to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offer {
@@ -112,10 +125,8 @@ pub enum Offer {
     Nothing,
     /// The sender copies into this copy buffer of the receiver as we speak.
     Stream {
-        /// Number of the receiver's copy buffer.
-        buffer: u32,
-        /// The sender keeps the buffer for its next message; otherwise the receiver gives it back.
-        kept: bool,
+        /// Where in which buffer.
+        through: Through,
     },
     /// The message lies in one piece at this address of the sender.
     Memory {
@@ -145,6 +156,15 @@ struct OkBody {
 struct DataBody {
     receiver: WireId,
     offset: U64,
+}
+
+#[derive(Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+struct StreamBody {
+    receiver: WireId,
+    buffer: U32,
+    kept: U32,
+    start: U64,
 }
 
 /// Bytes that a [`Packet::Data`] carries in front of its data.
@@ -186,6 +206,13 @@ pub enum Packet<'a> {
         offset: u64,
         /// The fragment.
         data: Source<'a>,
+    },
+    /// The granted message comes through a copy buffer.
+    Stream {
+        /// The receiver's request.
+        receiver: RequestId,
+        /// Where in which buffer.
+        through: Through,
     },
     /// The receiver has everything.
     Fin {
@@ -246,7 +273,7 @@ impl Emit {
     pub fn request_to_send(envelope: &Envelope, sender: RequestId, offer: Offer) -> Self {
         let (kind, buffer, address) = match offer {
             Offer::Nothing => (0, 0, 0),
-            Offer::Stream { buffer, kept } => (1, buffer, u64::from(kept)),
+            Offer::Stream { through: Through { buffer, kept, start } } => (if kept { 3 } else { 1 }, buffer, start),
             Offer::Memory { address } => (2, 0, address),
         };
         let body = AskBody {
@@ -266,6 +293,14 @@ impl Emit {
     /// A fragment; its data follows.
     pub fn data(receiver: RequestId, offset: u64) -> Self {
         Self::control(Kind::Data, DataBody { receiver: receiver.into(), offset: offset.into() }.as_bytes())
+    }
+
+    /// A granted message comes through a copy buffer.
+    pub fn stream(receiver: RequestId, through: Through) -> Self {
+        let Through { buffer, kept, start } = through;
+        let kept = U32::new(u32::from(kept));
+        let body = StreamBody { receiver: receiver.into(), buffer: buffer.into(), kept, start: start.into() };
+        Self::control(Kind::Stream, body.as_bytes())
     }
 
     /// The receiver has everything.
@@ -338,7 +373,10 @@ impl<'a> Packet<'a> {
                 let (body, _) = front::<AskBody>(payload)?;
                 let offer = match body.offer.get() {
                     0 => Offer::Nothing,
-                    1 => Offer::Stream { buffer: body.buffer.get(), kept: body.address.get() != 0 },
+                    kind @ (1 | 3) => {
+                        let (buffer, start) = (body.buffer.get(), body.address.get());
+                        Offer::Stream { through: Through { buffer, kept: kind == 3, start } }
+                    }
                     2 => Offer::Memory { address: body.address.get() },
                     _ => return Err(Malformed),
                 };
@@ -351,6 +389,11 @@ impl<'a> Packet<'a> {
             Kind::Data => {
                 let (body, data) = front::<DataBody>(payload)?;
                 Self::Data { receiver: body.receiver.into(), offset: body.offset.get(), data }
+            }
+            Kind::Stream => {
+                let (body, _) = front::<StreamBody>(payload)?;
+                let (buffer, kept, start) = (body.buffer.get(), body.kept.get() != 0, body.start.get());
+                Self::Stream { receiver: body.receiver.into(), through: Through { buffer, kept, start } }
             }
             Kind::Fin => Self::Fin { sender: front::<WireId>(payload)?.0.into() },
             Kind::SyncAck => Self::SyncAck { sender: front::<WireId>(payload)?.0.into() },
@@ -380,6 +423,7 @@ impl fmt::Display for Packet<'_> {
             Self::Data { receiver, offset, data } => {
                 write!(f, "data for {receiver} at {offset}, {} bytes", data.len())
             }
+            Self::Stream { receiver, through } => write!(f, "stream for {receiver} through {through:?}"),
             Self::Fin { sender } => write!(f, "fin {sender}"),
             Self::SyncAck { sender } => write!(f, "sync-ack {sender}"),
         }
@@ -418,6 +462,7 @@ mod tests {
     fn round_trips() {
         let id = RequestId { slot: 9, generation: 4 };
         let other = RequestId { slot: 1, generation: 2 };
+        let through = Through { buffer: 3, kept: true, start: 77 };
         let cases = [
             (Emit::eager(&envelope()), "eager (context 7696581394432, source 3, tag -5, 4 bytes)"),
             (
@@ -425,11 +470,15 @@ mod tests {
                 "eager (context 7696581394432, source 3, tag -5, 4 bytes, synchronous)",
             ),
             (
-                Emit::request_to_send(&envelope(), id, Offer::Stream { buffer: 3, kept: true }),
-                "request-to-send #9.4 (context 7696581394432, source 3, tag -5, 4 bytes) offer Stream { buffer: 3, kept: true }",
+                Emit::request_to_send(&envelope(), id, Offer::Stream { through }),
+                "request-to-send #9.4 (context 7696581394432, source 3, tag -5, 4 bytes) offer Stream { through: Through { buffer: 3, kept: true, start: 77 } }",
             ),
             (Emit::ok_to_send(id, other), "ok-to-send #9.4 into #1.2"),
             (Emit::data(id, 1 << 40), "data for #9.4 at 1099511627776, 4 bytes"),
+            (
+                Emit::stream(id, through),
+                "stream for #9.4 through Through { buffer: 3, kept: true, start: 77 }",
+            ),
             (Emit::fin(id), "fin #9.4"),
             (Emit::sync_ack(id), "sync-ack #9.4"),
         ];
