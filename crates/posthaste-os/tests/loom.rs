@@ -187,23 +187,24 @@ fn a_message_streams_through_a_small_buffer() {
     }
 }
 
-/// A sender keeps its buffer: the next message begins only when the last has been copied out.
-#[test]
-fn a_kept_buffer_serves_message_after_message() {
-    explore(Some(4), || {
+/// Two messages through one buffer; each begins where the last ended, and `drained` makes the sender wait until
+/// the last has been copied out.
+fn kept(drained: bool) {
+    explore(Some(3), move || {
         let node = Node::new(shape(2, 4));
         let sender = node.clone();
         let sender = thread::spawn(move || {
             let mut filler = pool::claim(&sender, 1, 0).unwrap();
             for message in 0..2 {
-                while !filler.is_drained() {
+                while drained && !filler.is_drained() {
                     thread::yield_now();
                 }
+                assert_eq!(filler.position(), u64::from(message) * 3);
                 fill_all(&mut filler, message, 3);
             }
         });
         for message in 0..2 {
-            let mut drainer = pool::attach(&node, 1, 0, 0).unwrap();
+            let mut drainer = pool::attach(&node, 1, 0, u64::from(message) * 3).unwrap();
             let got = drain_all(&mut drainer, 3, 3);
             assert_eq!(got, (0..3).map(|at| byte(message, at)).collect::<Vec<_>>());
             drainer.finish();
@@ -212,10 +213,20 @@ fn a_kept_buffer_serves_message_after_message() {
     });
 }
 
+#[test]
+fn a_kept_buffer_serves_message_after_message() {
+    kept(true);
+}
+
+#[test]
+fn a_kept_buffer_serves_messages_that_overlap() {
+    kept(false);
+}
+
 /// Two senders want the one buffer: whoever gets it second finds everything of the first one's over.
 #[test]
 fn a_buffer_goes_from_sender_to_sender() {
-    explore(Some(3), || {
+    explore(Some(2), || {
         let node = Node::new(shape(3, 4));
         let senders: Vec<_> = (1..3)
             .map(|rank| {
@@ -232,8 +243,8 @@ fn a_buffer_goes_from_sender_to_sender() {
             })
             .collect();
         let mut firsts = Vec::new();
-        for _ in 0..2 {
-            let mut drainer = pool::attach(&node, 0, 0, 0).unwrap();
+        for start in [0, 3] {
+            let mut drainer = pool::attach(&node, 0, 0, start).unwrap();
             let got = drain_all(&mut drainer, 2, 3);
             firsts.push(got[0] / 16);
             assert_eq!(got, (0..3).map(|at| byte(got[0] / 16, at)).collect::<Vec<_>>());
@@ -242,6 +253,24 @@ fn a_buffer_goes_from_sender_to_sender() {
         firsts.sort_unstable();
         assert_eq!(firsts, [1, 2]);
         senders.into_iter().for_each(|sender| sender.join().unwrap());
+    });
+}
+
+/// A buffer that was claimed and not needed goes to whoever waits for one.
+#[test]
+fn an_unused_buffer_comes_back() {
+    explore(None, || {
+        let node = Node::new(shape(3, 4));
+        let unused = pool::claim(&node, 0, 0).unwrap();
+        let other = node.clone();
+        let other = thread::spawn(move || {
+            while pool::claim(&other, 0, 0).is_none() {
+                thread::yield_now();
+            }
+        });
+        unused.give_back_unused();
+        other.join().unwrap();
+        assert!(pool::claim(&node, 0, 0).is_none());
     });
 }
 

@@ -9,13 +9,13 @@
 //! What must stay true: as said in `memory`. Where the segment is harsher than loom, so is this model: a payload
 //! that covers the sequence word of a cell leaves there the value that would hurt most ([`Shape::payload_word`]).
 
-use std::cell::UnsafeCell as Bytes;
+use std::cell;
 use std::collections::HashSet;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex as Private};
 use std::time::Duration;
 
-use loom::cell::UnsafeCell as Tracker;
+use loom::cell as tracked;
 use loom::sync::{Condvar, Mutex};
 
 pub(crate) use loom::sync::atomic::{AtomicU32, AtomicU64, fence};
@@ -56,23 +56,23 @@ struct Model {
 /// One cell: its sequence word, and a tracker of all that is beside it.
 #[derive(Debug)]
 struct Cell {
-    flag: Bytes<AtomicU32>,
-    body: Tracker<()>,
+    flag: cell::UnsafeCell<AtomicU32>,
+    body: tracked::UnsafeCell<()>,
 }
 
 #[derive(Debug)]
 struct Ring {
     head: AtomicU64,
     cells: Vec<Cell>,
-    bytes: Box<[Bytes<u8>]>,
+    bytes: Box<[cell::UnsafeCell<u8>]>,
 }
 
 #[derive(Debug)]
 struct Buffer {
     filled: AtomicU64,
     drained: AtomicU64,
-    trackers: Vec<Tracker<()>>,
-    bytes: Box<[Bytes<u8>]>,
+    trackers: Vec<tracked::UnsafeCell<()>>,
+    bytes: Box<[cell::UnsafeCell<u8>]>,
 }
 
 #[derive(Debug)]
@@ -109,23 +109,24 @@ unsafe impl Send for Model {}
 // SAFETY: as above; bytes are reached behind a tracker.
 unsafe impl Sync for Model {}
 
-fn zeroes(len: usize) -> Box<[Bytes<u8>]> {
-    (0..len).map(|_| Bytes::new(0)).collect()
+fn zeroes(len: usize) -> Box<[cell::UnsafeCell<u8>]> {
+    (0..len).map(|_| cell::UnsafeCell::new(0)).collect()
 }
 
 impl Node {
     /// Fresh memory, all zero.
     pub fn new(shape: Shape) -> Self {
-        let cell = |_| Cell { flag: Bytes::new(AtomicU32::new(0)), body: Tracker::new(()) };
+        let make_cell =
+            |_| Cell { flag: cell::UnsafeCell::new(AtomicU32::new(0)), body: tracked::UnsafeCell::new(()) };
         let ring = |_| Ring {
             head: AtomicU64::new(0),
-            cells: (0..shape.ring_cells).map(cell).collect(),
+            cells: (0..shape.ring_cells).map(make_cell).collect(),
             bytes: zeroes(shape.ring_cells * CELL),
         };
         let buffer = |_| Buffer {
             filled: AtomicU64::new(0),
             drained: AtomicU64::new(0),
-            trackers: (0..shape.buffer_bytes).map(|_| Tracker::new(())).collect(),
+            trackers: (0..shape.buffer_bytes).map(|_| tracked::UnsafeCell::new(())).collect(),
             bytes: zeroes(shape.buffer_bytes),
         };
         let bell = |_| Bell {
