@@ -71,7 +71,7 @@ pub(crate) fn run(project: &Project, length: &Length) -> Fallible {
     step("the picture", picture::write(&picture, &numbers(&c.field), size.width))?;
     step("the counters of the messages", check_counters(&c.outcome))?;
 
-    let python = step("mpi4py from source", python::interpreter(project))?;
+    let python = step("mpi4py from source", python::environment(project))?.python;
     let hello = step("mpi4py helloworld on 4 ranks", python::bench(&mpi, &python, RANKS, "helloworld", &[]))?;
     step("mpi4py helloworld", check_hello(&hello))?;
     let ring = python::bench(&mpi, &python, RANKS, "ringtest", &["--size", "1024", "--loop", "1000"]);

@@ -15,6 +15,7 @@ mod install;
 mod leftovers;
 mod measured;
 mod mpi;
+mod mpi4py;
 mod picture;
 mod process;
 mod project;

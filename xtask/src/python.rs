@@ -1,7 +1,7 @@
 //! Python programs: a virtual environment under `target/python` with mpi4py, built by pip from its published
 //! source with our compiler wrapper; the programs of `tests/python`; mpi4py's own benches.
-//! Called by demo and test. What must stay true: the second run builds nothing; the environment is made anew
-//! when `mpi.h` or the Python interpreter changed.
+//! Called by demo and test; calls `mpi4py` for mpi4py's own tests. What must stay true: the second run builds
+//! nothing; the environment is made anew when `mpi.h`, the Python interpreter or the release of mpi4py changed.
 
 use std::{
     fs,
@@ -10,19 +10,32 @@ use std::{
 
 use crate::{
     mpi::Mpi,
+    mpi4py,
     process::Job,
     project::{Fallible, Project, files, stem},
     tally::Tally,
 };
 
-/// The interpreter of an environment in which `import mpi4py.MPI` uses the staged library.
-pub(crate) fn interpreter(project: &Project) -> Fallible<PathBuf> {
+/// The release of mpi4py that is built: the list of its tests belongs to it.
+const RELEASE: &str = "mpi4py==4.1.2";
+
+/// An environment in which `import mpi4py.MPI` uses the staged library.
+#[derive(Debug)]
+pub(crate) struct Environment {
+    /// The interpreter.
+    pub(crate) python: PathBuf,
+    /// mpi4py's published source, unpacked: its tests are there.
+    pub(crate) source: PathBuf,
+}
+
+/// Makes the environment, unless it is there.
+pub(crate) fn environment(project: &Project) -> Fallible<Environment> {
     let home = project.target.join("python");
-    let python = home.join("bin/python");
+    let found = Environment { python: home.join("bin/python"), source: home.join("source") };
     let stamp = home.join("built-for");
     let wanted = fingerprint(project)?;
-    if fs::read_to_string(&stamp).is_ok_and(|built| built == wanted) && python.exists() {
-        return Ok(python);
+    if fs::read_to_string(&stamp).is_ok_and(|built| built == wanted) && found.python.exists() {
+        return Ok(found);
     }
     println!("building mpi4py from its published source with our mpicc (once; about a minute)");
     let _ = fs::remove_dir_all(&home);
@@ -31,23 +44,29 @@ pub(crate) fn interpreter(project: &Project) -> Fallible<PathBuf> {
             "python3 can't make a virtual environment (on Debian: apt install python3-venv python3-dev)\n{e}"
         )
     })?;
+    let pip = || Job::new(&found.python).args(["-m", "pip", "--quiet"]).limit(900);
+    let download = pip().args(["download", "--no-binary", "mpi4py", "--no-deps", RELEASE, "-d"]).arg(&home);
+    download.succeed().map_err(|e| format!("pip can't download the source of {RELEASE}\n{e}"))?;
+    let archive = files(&home, "gz").pop().ok_or("pip downloaded no source archive of mpi4py")?;
+    fs::create_dir_all(&found.source).map_err(|e| format!("{}: {e}", found.source.display()))?;
+    let unpack = Job::new("tar").args(["--strip-components=1", "-xzf"]).arg(&archive);
+    unpack.arg("-C").arg(&found.source).succeed()?;
     let mpicc = project.stage.join("bin/mpicc");
-    Job::new(&python)
-        .args(["-m", "pip", "install", "--no-binary", "mpi4py", "--no-cache-dir", "mpi4py"])
-        .env("MPICC", &mpicc)
-        .env("MPI4PY_BUILD_MPICC", &mpicc)
-        .limit(900)
-        .succeed()
-        .map_err(|e| format!("pip can't build mpi4py with our mpicc\n{e}"))?;
+    // Its one big C file takes minutes with the interpreter's own -O3; the last -O wins.
+    let install = pip().arg("install").arg(&found.source).env("MPICC", &mpicc).env("CFLAGS", "-O1 -g0");
+    install.succeed().map_err(|e| format!("pip can't build mpi4py with our mpicc\n{e}"))?;
     fs::write(&stamp, wanted).map_err(|e| format!("can't write {}: {e}", stamp.display()))?;
-    Ok(python)
+    Ok(found)
 }
 
 /// Runs every program of `tests/python` as often as its first lines ask (`# ranks: 1 2 4`, default 2).
 pub(crate) fn tests(project: &Project, mpi: &Mpi, tally: &mut Tally) {
     let programs = files(&project.root.join("tests/python"), "py");
-    match interpreter(project) {
-        Ok(python) => programs.iter().for_each(|program| test(mpi, &python, program, tally)),
+    match environment(project) {
+        Ok(environment) => {
+            programs.iter().for_each(|program| test(mpi, &environment.python, program, tally));
+            mpi4py::run(project, mpi, &environment, tally);
+        }
         Err(complaint) => tally.test("python: environment with mpi4py", || Err(complaint)),
     }
 }
@@ -84,5 +103,5 @@ fn fingerprint(project: &Project) -> Fallible<String> {
     let hash =
         text.iter().fold(0xcbf2_9ce4_8422_2325_u64, |h, b| (h ^ u64::from(*b)).wrapping_mul(0x100_0000_01b3));
     let version = Job::new("python3").arg("-VV").succeed()?.stdout;
-    Ok(format!("{hash:016x} {} {version}", project.stage.display()))
+    Ok(format!("{RELEASE} {hash:016x} {} {version}", project.stage.display()))
 }

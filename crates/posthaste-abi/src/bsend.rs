@@ -22,7 +22,7 @@ use posthaste_core::request::{Request, State, Status, complete};
 use crate::completion::{self, AtEnd, Stand};
 use crate::constants::{MPI_BUFFER_AUTOMATIC, MPI_COMM_NULL, MPI_COMM_SELF};
 use crate::library::library;
-use crate::memory::{count as checked_count, user_buf};
+use crate::memory::user_buf;
 use crate::pointer::Out;
 use crate::request;
 use crate::types::{MPI_Comm, MPI_Request};
@@ -56,7 +56,7 @@ fn buffers() -> MutexGuard<'static, HashMap<usize, Buffer>> {
 
 /// Attaches a buffer.
 pub(crate) fn attach(owner: MPI_Comm, base: *mut c_void, size: i64) -> Result<()> {
-    let size = checked_count("size", size)?;
+    let size = u64::try_from(size).map_err(|_| Error::invalid(ErrorClass::Arg, "size", size, "0 or more"))?;
     if base.is_null() && size > 0 {
         return Err(Error::invalid(ErrorClass::Buffer, "buffer", "NULL", "the address of a buffer"));
     }
@@ -72,6 +72,7 @@ pub(crate) fn attach(owner: MPI_Comm, base: *mut c_void, size: i64) -> Result<()
 
 /// Waits until all messages have left the buffer and gives it back.
 pub(crate) fn detach(owner: MPI_Comm, address: *mut c_void) -> Result<u64> {
+    Out::<*mut c_void>::at(address).ready("buffer_addr")?;
     flush(owner)?;
     let Some(buffer) = buffers().remove(&owner.0) else { return Err(none_attached()) };
     let base: *mut c_void = std::ptr::with_exposed_provenance_mut(buffer.base);
@@ -143,6 +144,7 @@ pub(crate) fn isend(
     data: &Segment,
     request: Out<MPI_Request>,
 ) -> Result<()> {
+    request.ready("request")?;
     send(handle, comm, dest, tag, data)?;
     let id = library().world.lane().engine.requests.insert(Request::new(State::Complete))?;
     request::give(id, handle, request)

@@ -252,5 +252,6 @@ mpi_fn! {
 }
 
 fn begin(schedule: Schedule, comm: MPI_Comm, request: Out<MPI_Request>) -> Result<()> {
+    request.ready("request")?;
     request::give(library().world.start(schedule)?, comm, request)
 }

@@ -9,6 +9,7 @@ use posthaste_core::error::Result;
 
 use crate::call::mpi_fn;
 use crate::coll_plan::{self as plan, member};
+use crate::info::hints;
 use crate::persistent::{self, Plan};
 use crate::pointer::{In, Out};
 use crate::types::{MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info, MPI_Op, MPI_Request};
@@ -18,26 +19,26 @@ mpi_fn! {
     /// MPI-5.0 §6.13
     fn MPI_Barrier_init / PMPI_Barrier_init(comm: MPI_Comm, info: MPI_Info, request: Out<MPI_Request>)
         raises comm => {
-        let _ = info;
+        hints(info)?;
         prepare(plan::barrier(&*member(comm)?)?, comm, request)
     }
     /// MPI-5.0 §6.13
     fn MPI_Bcast_init / PMPI_Bcast_init(buffer: *mut c_void, count: c_int, datatype: MPI_Datatype,
         root: c_int, comm: MPI_Comm, info: MPI_Info, request: Out<MPI_Request>) raises comm => {
-        let _ = info;
+        hints(info)?;
         prepare(plan::bcast(&*member(comm)?, buffer, count.into(), datatype, root)?, comm, request)
     }
     /// MPI-5.0 §6.13
     fn MPI_Bcast_init_c / PMPI_Bcast_init_c(buffer: *mut c_void, count: MPI_Count, datatype: MPI_Datatype,
         root: c_int, comm: MPI_Comm, info: MPI_Info, request: Out<MPI_Request>) raises comm => {
-        let _ = info;
+        hints(info)?;
         prepare(plan::bcast(&*member(comm)?, buffer, count, datatype, root)?, comm, request)
     }
     /// MPI-5.0 §6.13
     fn MPI_Gather_init / PMPI_Gather_init(sendbuf: *const c_void, sendcount: c_int, sendtype: MPI_Datatype,
         recvbuf: *mut c_void, recvcount: c_int, recvtype: MPI_Datatype, root: c_int, comm: MPI_Comm,
         info: MPI_Info, request: Out<MPI_Request>) raises comm => {
-        let _ = info;
+        hints(info)?;
         let schedule = plan::gather(&*member(comm)?, sendbuf, sendcount.into(), sendtype, recvbuf,
             recvcount.into(), recvtype, root)?;
         prepare(schedule, comm, request)
@@ -46,7 +47,7 @@ mpi_fn! {
     fn MPI_Gather_init_c / PMPI_Gather_init_c(sendbuf: *const c_void, sendcount: MPI_Count,
         sendtype: MPI_Datatype, recvbuf: *mut c_void, recvcount: MPI_Count, recvtype: MPI_Datatype,
         root: c_int, comm: MPI_Comm, info: MPI_Info, request: Out<MPI_Request>) raises comm => {
-        let _ = info;
+        hints(info)?;
         let schedule = plan::gather(&*member(comm)?, sendbuf, sendcount, sendtype, recvbuf, recvcount,
             recvtype, root)?;
         prepare(schedule, comm, request)
@@ -55,7 +56,7 @@ mpi_fn! {
     fn MPI_Gatherv_init / PMPI_Gatherv_init(sendbuf: *const c_void, sendcount: c_int, sendtype: MPI_Datatype,
         recvbuf: *mut c_void, recvcounts: In<c_int>, displs: In<c_int>, recvtype: MPI_Datatype, root: c_int,
         comm: MPI_Comm, info: MPI_Info, request: Out<MPI_Request>) raises comm => {
-        let _ = info;
+        hints(info)?;
         let schedule = plan::gatherv(&*member(comm)?, sendbuf, sendcount.into(), sendtype, recvbuf,
             recvcounts, displs, recvtype, root)?;
         prepare(schedule, comm, request)
@@ -65,7 +66,7 @@ mpi_fn! {
         sendtype: MPI_Datatype, recvbuf: *mut c_void, recvcounts: In<MPI_Count>, displs: In<MPI_Aint>,
         recvtype: MPI_Datatype, root: c_int, comm: MPI_Comm, info: MPI_Info, request: Out<MPI_Request>)
         raises comm => {
-        let _ = info;
+        hints(info)?;
         let schedule = plan::gatherv(&*member(comm)?, sendbuf, sendcount, sendtype, recvbuf, recvcounts,
             displs, recvtype, root)?;
         prepare(schedule, comm, request)
@@ -74,7 +75,7 @@ mpi_fn! {
     fn MPI_Scatter_init / PMPI_Scatter_init(sendbuf: *const c_void, sendcount: c_int, sendtype: MPI_Datatype,
         recvbuf: *mut c_void, recvcount: c_int, recvtype: MPI_Datatype, root: c_int, comm: MPI_Comm,
         info: MPI_Info, request: Out<MPI_Request>) raises comm => {
-        let _ = info;
+        hints(info)?;
         let schedule = plan::scatter(&*member(comm)?, sendbuf, sendcount.into(), sendtype, recvbuf,
             recvcount.into(), recvtype, root)?;
         prepare(schedule, comm, request)
@@ -83,7 +84,7 @@ mpi_fn! {
     fn MPI_Scatter_init_c / PMPI_Scatter_init_c(sendbuf: *const c_void, sendcount: MPI_Count,
         sendtype: MPI_Datatype, recvbuf: *mut c_void, recvcount: MPI_Count, recvtype: MPI_Datatype,
         root: c_int, comm: MPI_Comm, info: MPI_Info, request: Out<MPI_Request>) raises comm => {
-        let _ = info;
+        hints(info)?;
         let schedule = plan::scatter(&*member(comm)?, sendbuf, sendcount, sendtype, recvbuf, recvcount,
             recvtype, root)?;
         prepare(schedule, comm, request)
@@ -93,7 +94,7 @@ mpi_fn! {
         displs: In<c_int>, sendtype: MPI_Datatype, recvbuf: *mut c_void, recvcount: c_int,
         recvtype: MPI_Datatype, root: c_int, comm: MPI_Comm, info: MPI_Info, request: Out<MPI_Request>)
         raises comm => {
-        let _ = info;
+        hints(info)?;
         let schedule = plan::scatterv(&*member(comm)?, sendbuf, sendcounts, displs, sendtype, recvbuf,
             recvcount.into(), recvtype, root)?;
         prepare(schedule, comm, request)
@@ -103,7 +104,7 @@ mpi_fn! {
         displs: In<MPI_Aint>, sendtype: MPI_Datatype, recvbuf: *mut c_void, recvcount: MPI_Count,
         recvtype: MPI_Datatype, root: c_int, comm: MPI_Comm, info: MPI_Info, request: Out<MPI_Request>)
         raises comm => {
-        let _ = info;
+        hints(info)?;
         let schedule = plan::scatterv(&*member(comm)?, sendbuf, sendcounts, displs, sendtype, recvbuf,
             recvcount, recvtype, root)?;
         prepare(schedule, comm, request)
@@ -112,7 +113,7 @@ mpi_fn! {
     fn MPI_Allgather_init / PMPI_Allgather_init(sendbuf: *const c_void, sendcount: c_int,
         sendtype: MPI_Datatype, recvbuf: *mut c_void, recvcount: c_int, recvtype: MPI_Datatype,
         comm: MPI_Comm, info: MPI_Info, request: Out<MPI_Request>) raises comm => {
-        let _ = info;
+        hints(info)?;
         let schedule = plan::allgather(&*member(comm)?, sendbuf, sendcount.into(), sendtype, recvbuf,
             recvcount.into(), recvtype)?;
         prepare(schedule, comm, request)
@@ -121,7 +122,7 @@ mpi_fn! {
     fn MPI_Allgather_init_c / PMPI_Allgather_init_c(sendbuf: *const c_void, sendcount: MPI_Count,
         sendtype: MPI_Datatype, recvbuf: *mut c_void, recvcount: MPI_Count, recvtype: MPI_Datatype,
         comm: MPI_Comm, info: MPI_Info, request: Out<MPI_Request>) raises comm => {
-        let _ = info;
+        hints(info)?;
         let schedule = plan::allgather(&*member(comm)?, sendbuf, sendcount, sendtype, recvbuf, recvcount,
             recvtype)?;
         prepare(schedule, comm, request)
@@ -130,7 +131,7 @@ mpi_fn! {
     fn MPI_Allgatherv_init / PMPI_Allgatherv_init(sendbuf: *const c_void, sendcount: c_int,
         sendtype: MPI_Datatype, recvbuf: *mut c_void, recvcounts: In<c_int>, displs: In<c_int>,
         recvtype: MPI_Datatype, comm: MPI_Comm, info: MPI_Info, request: Out<MPI_Request>) raises comm => {
-        let _ = info;
+        hints(info)?;
         let schedule = plan::allgatherv(&*member(comm)?, sendbuf, sendcount.into(), sendtype, recvbuf,
             recvcounts, displs, recvtype)?;
         prepare(schedule, comm, request)
@@ -139,7 +140,7 @@ mpi_fn! {
     fn MPI_Allgatherv_init_c / PMPI_Allgatherv_init_c(sendbuf: *const c_void, sendcount: MPI_Count,
         sendtype: MPI_Datatype, recvbuf: *mut c_void, recvcounts: In<MPI_Count>, displs: In<MPI_Aint>,
         recvtype: MPI_Datatype, comm: MPI_Comm, info: MPI_Info, request: Out<MPI_Request>) raises comm => {
-        let _ = info;
+        hints(info)?;
         let schedule = plan::allgatherv(&*member(comm)?, sendbuf, sendcount, sendtype, recvbuf, recvcounts,
             displs, recvtype)?;
         prepare(schedule, comm, request)
@@ -148,7 +149,7 @@ mpi_fn! {
     fn MPI_Alltoall_init / PMPI_Alltoall_init(sendbuf: *const c_void, sendcount: c_int,
         sendtype: MPI_Datatype, recvbuf: *mut c_void, recvcount: c_int, recvtype: MPI_Datatype,
         comm: MPI_Comm, info: MPI_Info, request: Out<MPI_Request>) raises comm => {
-        let _ = info;
+        hints(info)?;
         let schedule = plan::alltoall(&*member(comm)?, sendbuf, sendcount.into(), sendtype, recvbuf,
             recvcount.into(), recvtype)?;
         prepare(schedule, comm, request)
@@ -157,7 +158,7 @@ mpi_fn! {
     fn MPI_Alltoall_init_c / PMPI_Alltoall_init_c(sendbuf: *const c_void, sendcount: MPI_Count,
         sendtype: MPI_Datatype, recvbuf: *mut c_void, recvcount: MPI_Count, recvtype: MPI_Datatype,
         comm: MPI_Comm, info: MPI_Info, request: Out<MPI_Request>) raises comm => {
-        let _ = info;
+        hints(info)?;
         let schedule = plan::alltoall(&*member(comm)?, sendbuf, sendcount, sendtype, recvbuf, recvcount,
             recvtype)?;
         prepare(schedule, comm, request)
@@ -167,7 +168,7 @@ mpi_fn! {
         sdispls: In<c_int>, sendtype: MPI_Datatype, recvbuf: *mut c_void, recvcounts: In<c_int>,
         rdispls: In<c_int>, recvtype: MPI_Datatype, comm: MPI_Comm, info: MPI_Info,
         request: Out<MPI_Request>) raises comm => {
-        let _ = info;
+        hints(info)?;
         let schedule = plan::alltoallv(&*member(comm)?, sendbuf, sendcounts, sdispls, sendtype, recvbuf,
             recvcounts, rdispls, recvtype)?;
         prepare(schedule, comm, request)
@@ -177,7 +178,7 @@ mpi_fn! {
         sdispls: In<MPI_Aint>, sendtype: MPI_Datatype, recvbuf: *mut c_void, recvcounts: In<MPI_Count>,
         rdispls: In<MPI_Aint>, recvtype: MPI_Datatype, comm: MPI_Comm, info: MPI_Info,
         request: Out<MPI_Request>) raises comm => {
-        let _ = info;
+        hints(info)?;
         let schedule = plan::alltoallv(&*member(comm)?, sendbuf, sendcounts, sdispls, sendtype, recvbuf,
             recvcounts, rdispls, recvtype)?;
         prepare(schedule, comm, request)
@@ -187,7 +188,7 @@ mpi_fn! {
         sdispls: In<c_int>, sendtypes: In<MPI_Datatype>, recvbuf: *mut c_void, recvcounts: In<c_int>,
         rdispls: In<c_int>, recvtypes: In<MPI_Datatype>, comm: MPI_Comm, info: MPI_Info,
         request: Out<MPI_Request>) raises comm => {
-        let _ = info;
+        hints(info)?;
         let schedule = plan::alltoallw(&*member(comm)?, sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
             recvcounts, rdispls, recvtypes)?;
         prepare(schedule, comm, request)
@@ -197,7 +198,7 @@ mpi_fn! {
         sdispls: In<MPI_Aint>, sendtypes: In<MPI_Datatype>, recvbuf: *mut c_void, recvcounts: In<MPI_Count>,
         rdispls: In<MPI_Aint>, recvtypes: In<MPI_Datatype>, comm: MPI_Comm, info: MPI_Info,
         request: Out<MPI_Request>) raises comm => {
-        let _ = info;
+        hints(info)?;
         let schedule = plan::alltoallw(&*member(comm)?, sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
             recvcounts, rdispls, recvtypes)?;
         prepare(schedule, comm, request)
@@ -206,7 +207,7 @@ mpi_fn! {
     fn MPI_Reduce_init / PMPI_Reduce_init(sendbuf: *const c_void, recvbuf: *mut c_void, count: c_int,
         datatype: MPI_Datatype, op: MPI_Op, root: c_int, comm: MPI_Comm, info: MPI_Info,
         request: Out<MPI_Request>) raises comm => {
-        let _ = info;
+        hints(info)?;
         let schedule = plan::reduce(&*member(comm)?, sendbuf, recvbuf, count.into(), datatype, op, root)?;
         prepare(schedule, comm, request)
     }
@@ -214,14 +215,14 @@ mpi_fn! {
     fn MPI_Reduce_init_c / PMPI_Reduce_init_c(sendbuf: *const c_void, recvbuf: *mut c_void, count: MPI_Count,
         datatype: MPI_Datatype, op: MPI_Op, root: c_int, comm: MPI_Comm, info: MPI_Info,
         request: Out<MPI_Request>) raises comm => {
-        let _ = info;
+        hints(info)?;
         prepare(plan::reduce(&*member(comm)?, sendbuf, recvbuf, count, datatype, op, root)?, comm, request)
     }
     /// MPI-5.0 §6.13
     fn MPI_Allreduce_init / PMPI_Allreduce_init(sendbuf: *const c_void, recvbuf: *mut c_void, count: c_int,
         datatype: MPI_Datatype, op: MPI_Op, comm: MPI_Comm, info: MPI_Info, request: Out<MPI_Request>)
         raises comm => {
-        let _ = info;
+        hints(info)?;
         let schedule = plan::allreduce(&*member(comm)?, sendbuf, recvbuf, count.into(), datatype, op)?;
         prepare(schedule, comm, request)
     }
@@ -229,14 +230,14 @@ mpi_fn! {
     fn MPI_Allreduce_init_c / PMPI_Allreduce_init_c(sendbuf: *const c_void, recvbuf: *mut c_void,
         count: MPI_Count, datatype: MPI_Datatype, op: MPI_Op, comm: MPI_Comm, info: MPI_Info,
         request: Out<MPI_Request>) raises comm => {
-        let _ = info;
+        hints(info)?;
         prepare(plan::allreduce(&*member(comm)?, sendbuf, recvbuf, count, datatype, op)?, comm, request)
     }
     /// MPI-5.0 §6.13
     fn MPI_Reduce_scatter_block_init / PMPI_Reduce_scatter_block_init(sendbuf: *const c_void,
         recvbuf: *mut c_void, recvcount: c_int, datatype: MPI_Datatype, op: MPI_Op, comm: MPI_Comm,
         info: MPI_Info, request: Out<MPI_Request>) raises comm => {
-        let _ = info;
+        hints(info)?;
         let schedule = plan::reduce_scatter_block(&*member(comm)?, sendbuf, recvbuf, recvcount.into(),
             datatype, op)?;
         prepare(schedule, comm, request)
@@ -245,7 +246,7 @@ mpi_fn! {
     fn MPI_Reduce_scatter_block_init_c / PMPI_Reduce_scatter_block_init_c(sendbuf: *const c_void,
         recvbuf: *mut c_void, recvcount: MPI_Count, datatype: MPI_Datatype, op: MPI_Op, comm: MPI_Comm,
         info: MPI_Info, request: Out<MPI_Request>) raises comm => {
-        let _ = info;
+        hints(info)?;
         let schedule = plan::reduce_scatter_block(&*member(comm)?, sendbuf, recvbuf, recvcount, datatype,
             op)?;
         prepare(schedule, comm, request)
@@ -254,7 +255,7 @@ mpi_fn! {
     fn MPI_Reduce_scatter_init / PMPI_Reduce_scatter_init(sendbuf: *const c_void, recvbuf: *mut c_void,
         recvcounts: In<c_int>, datatype: MPI_Datatype, op: MPI_Op, comm: MPI_Comm, info: MPI_Info,
         request: Out<MPI_Request>) raises comm => {
-        let _ = info;
+        hints(info)?;
         let schedule = plan::reduce_scatter(&*member(comm)?, sendbuf, recvbuf, recvcounts, datatype, op)?;
         prepare(schedule, comm, request)
     }
@@ -262,7 +263,7 @@ mpi_fn! {
     fn MPI_Reduce_scatter_init_c / PMPI_Reduce_scatter_init_c(sendbuf: *const c_void, recvbuf: *mut c_void,
         recvcounts: In<MPI_Count>, datatype: MPI_Datatype, op: MPI_Op, comm: MPI_Comm, info: MPI_Info,
         request: Out<MPI_Request>) raises comm => {
-        let _ = info;
+        hints(info)?;
         let schedule = plan::reduce_scatter(&*member(comm)?, sendbuf, recvbuf, recvcounts, datatype, op)?;
         prepare(schedule, comm, request)
     }
@@ -270,28 +271,28 @@ mpi_fn! {
     fn MPI_Scan_init / PMPI_Scan_init(sendbuf: *const c_void, recvbuf: *mut c_void, count: c_int,
         datatype: MPI_Datatype, op: MPI_Op, comm: MPI_Comm, info: MPI_Info, request: Out<MPI_Request>)
         raises comm => {
-        let _ = info;
+        hints(info)?;
         prepare(plan::scan(&*member(comm)?, sendbuf, recvbuf, count.into(), datatype, op)?, comm, request)
     }
     /// MPI-5.0 §6.13
     fn MPI_Scan_init_c / PMPI_Scan_init_c(sendbuf: *const c_void, recvbuf: *mut c_void, count: MPI_Count,
         datatype: MPI_Datatype, op: MPI_Op, comm: MPI_Comm, info: MPI_Info, request: Out<MPI_Request>)
         raises comm => {
-        let _ = info;
+        hints(info)?;
         prepare(plan::scan(&*member(comm)?, sendbuf, recvbuf, count, datatype, op)?, comm, request)
     }
     /// MPI-5.0 §6.13
     fn MPI_Exscan_init / PMPI_Exscan_init(sendbuf: *const c_void, recvbuf: *mut c_void, count: c_int,
         datatype: MPI_Datatype, op: MPI_Op, comm: MPI_Comm, info: MPI_Info, request: Out<MPI_Request>)
         raises comm => {
-        let _ = info;
+        hints(info)?;
         prepare(plan::exscan(&*member(comm)?, sendbuf, recvbuf, count.into(), datatype, op)?, comm, request)
     }
     /// MPI-5.0 §6.13
     fn MPI_Exscan_init_c / PMPI_Exscan_init_c(sendbuf: *const c_void, recvbuf: *mut c_void, count: MPI_Count,
         datatype: MPI_Datatype, op: MPI_Op, comm: MPI_Comm, info: MPI_Info, request: Out<MPI_Request>)
         raises comm => {
-        let _ = info;
+        hints(info)?;
         prepare(plan::exscan(&*member(comm)?, sendbuf, recvbuf, count, datatype, op)?, comm, request)
     }
 }

@@ -7,7 +7,7 @@
 use std::ffi::{c_int, c_void};
 
 use posthaste_core::buffer::UserBuf;
-use posthaste_core::coll::{self, Blocks, Operand, Schedule, TypedBlocks};
+use posthaste_core::coll::{self, Blocks, Operand, Schedule, TypedBlocks, inter};
 use posthaste_core::comm::Comm;
 use posthaste_core::datatype::Datatype;
 use posthaste_core::error::{Error, ErrorClass, Result};
@@ -23,11 +23,7 @@ use crate::types::{MPI_Comm, MPI_Datatype, MPI_Op};
 
 /// The communicator of a collective operation.
 pub(crate) fn member(comm: MPI_Comm) -> Result<Held<Comm>> {
-    let comm = communicator::find("comm", comm)?;
-    if comm.remote().is_some() {
-        return Err(Error::unsupported("a collective operation on an intercommunicator"));
-    }
-    Ok(comm)
+    communicator::find("comm", comm)
 }
 
 /// One buffer with its count and type, resolved.
@@ -52,6 +48,17 @@ impl Data {
         datatype: MPI_Datatype,
     ) -> Result<Option<Self>> {
         if is_in_place(buf) { Ok(None) } else { Self::new(argument, buf, count, datatype).map(Some) }
+    }
+
+    /// `None` also where the argument is not looked at.
+    fn if_needed(
+        needed: bool,
+        argument: &'static str,
+        buf: *const c_void,
+        count: i64,
+        datatype: MPI_Datatype,
+    ) -> Result<Option<Self>> {
+        if needed { Self::unless_in_place(argument, buf, count, datatype) } else { Ok(None) }
     }
 
     fn operand(&self) -> Operand<'_> {
@@ -147,12 +154,30 @@ fn list_of_counts<T: Plain + Number>(counts: In<T>, ranks: usize) -> Result<Vec<
         .collect()
 }
 
+/// How many ranks there are that data comes from or goes to.
 fn ranks(comm: &Comm) -> usize {
-    comm.size() as usize
+    comm.remote().unwrap_or(comm.group()).size() as usize
+}
+
+/// What the caller of an operation with a root has to look at.
+#[derive(Clone, Copy)]
+struct Looks {
+    /// At the argument of every rank (on an intercommunicator: of the group that the root is not in).
+    own: bool,
+    /// At the argument of the root.
+    all: bool,
+}
+
+fn looks(comm: &Comm, root: c_int) -> Looks {
+    match comm.bridge() {
+        None => Looks { own: true, all: comm.rank() == root },
+        // A wrong root is found by the engine.
+        Some(_) => Looks { own: root >= 0, all: root == inter::ROOT },
+    }
 }
 
 pub(crate) fn barrier(comm: &Comm) -> Result<Schedule> {
-    Ok(coll::barrier(comm))
+    Ok(comm.bridge().map_or_else(|| coll::barrier(comm), inter::barrier))
 }
 
 pub(crate) fn bcast(
@@ -162,6 +187,12 @@ pub(crate) fn bcast(
     datatype: MPI_Datatype,
     root: c_int,
 ) -> Result<Schedule> {
+    if let Some(bridge) = comm.bridge() {
+        let looks = looks(comm, root);
+        let data =
+            (looks.own || looks.all).then(|| Data::new("buffer", buffer, count, datatype)).transpose()?;
+        return inter::bcast(bridge, data.as_ref().map(Data::operand), root);
+    }
     let data = Data::new("buffer", buffer, count, datatype)?;
     coll::bcast(comm, data.operand(), root)
 }
@@ -176,10 +207,14 @@ pub(crate) fn gather(
     recvtype: MPI_Datatype,
     root: c_int,
 ) -> Result<Schedule> {
-    let is_root = comm.rank() == root;
-    let send = Data::unless_in_place("sendbuf", sendbuf, sendcount, sendtype)?;
-    let recv = if is_root { Some(Data::new("recvbuf", recvbuf, recvcount, recvtype)?) } else { None };
-    coll::gather(comm, send.as_ref().map(Data::operand), recv.as_ref().map(Data::operand), root)
+    let looks = looks(comm, root);
+    let send = Data::if_needed(looks.own, "sendbuf", sendbuf, sendcount, sendtype)?;
+    let recv = if looks.all { Some(Data::new("recvbuf", recvbuf, recvcount, recvtype)?) } else { None };
+    let (send, recv) = (send.as_ref().map(Data::operand), recv.as_ref().map(Data::operand));
+    match comm.bridge() {
+        Some(bridge) => inter::gather(bridge, send, recv, root),
+        None => coll::gather(comm, send, recv, root),
+    }
 }
 
 pub(crate) fn gatherv<C: Plain + Number, D: Plain + Number>(
@@ -193,11 +228,15 @@ pub(crate) fn gatherv<C: Plain + Number, D: Plain + Number>(
     recvtype: MPI_Datatype,
     root: c_int,
 ) -> Result<Schedule> {
-    let is_root = comm.rank() == root;
-    let send = Data::unless_in_place("sendbuf", sendbuf, sendcount, sendtype)?;
+    let looks = looks(comm, root);
+    let send = Data::if_needed(looks.own, "sendbuf", sendbuf, sendcount, sendtype)?;
     let recv =
-        if is_root { Some(Pieces::new(recvbuf, recvcounts, displs, recvtype, ranks(comm))?) } else { None };
-    coll::gatherv(comm, send.as_ref().map(Data::operand), recv.as_ref().map(Pieces::blocks), root)
+        if looks.all { Some(Pieces::new(recvbuf, recvcounts, displs, recvtype, ranks(comm))?) } else { None };
+    let (send, recv) = (send.as_ref().map(Data::operand), recv.as_ref().map(Pieces::blocks));
+    match comm.bridge() {
+        Some(bridge) => inter::gatherv(bridge, send, recv, root),
+        None => coll::gatherv(comm, send, recv, root),
+    }
 }
 
 pub(crate) fn scatter(
@@ -210,10 +249,14 @@ pub(crate) fn scatter(
     recvtype: MPI_Datatype,
     root: c_int,
 ) -> Result<Schedule> {
-    let is_root = comm.rank() == root;
-    let send = if is_root { Some(Data::new("sendbuf", sendbuf, sendcount, sendtype)?) } else { None };
-    let recv = Data::unless_in_place("recvbuf", recvbuf, recvcount, recvtype)?;
-    coll::scatter(comm, send.as_ref().map(Data::operand), recv.as_ref().map(Data::operand), root)
+    let looks = looks(comm, root);
+    let send = if looks.all { Some(Data::new("sendbuf", sendbuf, sendcount, sendtype)?) } else { None };
+    let recv = Data::if_needed(looks.own, "recvbuf", recvbuf, recvcount, recvtype)?;
+    let (send, recv) = (send.as_ref().map(Data::operand), recv.as_ref().map(Data::operand));
+    match comm.bridge() {
+        Some(bridge) => inter::scatter(bridge, send, recv, root),
+        None => coll::scatter(comm, send, recv, root),
+    }
 }
 
 pub(crate) fn scatterv<C: Plain + Number, D: Plain + Number>(
@@ -227,11 +270,15 @@ pub(crate) fn scatterv<C: Plain + Number, D: Plain + Number>(
     recvtype: MPI_Datatype,
     root: c_int,
 ) -> Result<Schedule> {
-    let is_root = comm.rank() == root;
+    let looks = looks(comm, root);
     let send =
-        if is_root { Some(Pieces::new(sendbuf, sendcounts, displs, sendtype, ranks(comm))?) } else { None };
-    let recv = Data::unless_in_place("recvbuf", recvbuf, recvcount, recvtype)?;
-    coll::scatterv(comm, send.as_ref().map(Pieces::blocks), recv.as_ref().map(Data::operand), root)
+        if looks.all { Some(Pieces::new(sendbuf, sendcounts, displs, sendtype, ranks(comm))?) } else { None };
+    let recv = Data::if_needed(looks.own, "recvbuf", recvbuf, recvcount, recvtype)?;
+    let (send, recv) = (send.as_ref().map(Pieces::blocks), recv.as_ref().map(Data::operand));
+    match comm.bridge() {
+        Some(bridge) => inter::scatterv(bridge, send, recv, root),
+        None => coll::scatterv(comm, send, recv, root),
+    }
 }
 
 pub(crate) fn allgather(
@@ -245,7 +292,11 @@ pub(crate) fn allgather(
 ) -> Result<Schedule> {
     let send = Data::unless_in_place("sendbuf", sendbuf, sendcount, sendtype)?;
     let recv = Data::new("recvbuf", recvbuf, recvcount, recvtype)?;
-    coll::allgather(comm, send.as_ref().map(Data::operand), recv.operand())
+    let (send, recv) = (send.as_ref().map(Data::operand), recv.operand());
+    match comm.bridge() {
+        Some(bridge) => inter::allgather(bridge, send, recv),
+        None => coll::allgather(comm, send, recv),
+    }
 }
 
 pub(crate) fn allgatherv<C: Plain + Number, D: Plain + Number>(
@@ -260,7 +311,11 @@ pub(crate) fn allgatherv<C: Plain + Number, D: Plain + Number>(
 ) -> Result<Schedule> {
     let send = Data::unless_in_place("sendbuf", sendbuf, sendcount, sendtype)?;
     let recv = Pieces::new(recvbuf, recvcounts, displs, recvtype, ranks(comm))?;
-    coll::allgatherv(comm, send.as_ref().map(Data::operand), recv.blocks())
+    let (send, recv) = (send.as_ref().map(Data::operand), recv.blocks());
+    match comm.bridge() {
+        Some(bridge) => inter::allgatherv(bridge, send, recv),
+        None => coll::allgatherv(comm, send, recv),
+    }
 }
 
 pub(crate) fn alltoall(
@@ -274,7 +329,11 @@ pub(crate) fn alltoall(
 ) -> Result<Schedule> {
     let send = Data::unless_in_place("sendbuf", sendbuf, sendcount, sendtype)?;
     let recv = Data::new("recvbuf", recvbuf, recvcount, recvtype)?;
-    coll::alltoall(comm, send.as_ref().map(Data::operand), recv.operand())
+    let (send, recv) = (send.as_ref().map(Data::operand), recv.operand());
+    match comm.bridge() {
+        Some(bridge) => inter::alltoall(bridge, send, recv),
+        None => coll::alltoall(comm, send, recv),
+    }
 }
 
 pub(crate) fn alltoallv<C: Plain + Number, D: Plain + Number>(
@@ -295,7 +354,11 @@ pub(crate) fn alltoallv<C: Plain + Number, D: Plain + Number>(
         Some(Pieces::new(sendbuf, sendcounts, sdispls, sendtype, ranks)?)
     };
     let recv = Pieces::new(recvbuf, recvcounts, rdispls, recvtype, ranks)?;
-    coll::alltoallv(comm, send.as_ref().map(Pieces::blocks), recv.blocks())
+    let (send, recv) = (send.as_ref().map(Pieces::blocks), recv.blocks());
+    match comm.bridge() {
+        Some(bridge) => inter::alltoallv(bridge, send, recv),
+        None => coll::alltoallv(comm, send, recv),
+    }
 }
 
 pub(crate) fn alltoallw<C: Plain + Number, D: Plain + Number>(
@@ -316,7 +379,11 @@ pub(crate) fn alltoallw<C: Plain + Number, D: Plain + Number>(
         Some(TypedPieces::new(sendbuf, sendcounts, sdispls, sendtypes, ranks)?)
     };
     let recv = TypedPieces::new(recvbuf, recvcounts, rdispls, recvtypes, ranks)?;
-    coll::alltoallw(comm, send.as_ref().map(TypedPieces::blocks), recv.blocks())
+    let (send, recv) = (send.as_ref().map(TypedPieces::blocks), recv.blocks());
+    match comm.bridge() {
+        Some(bridge) => inter::alltoallw(bridge, send, recv),
+        None => coll::alltoallw(comm, send, recv),
+    }
 }
 
 /// The send buffer of a reduction; `None` for `MPI_IN_PLACE`.
@@ -335,10 +402,13 @@ pub(crate) fn reduce(
 ) -> Result<Schedule> {
     let count = checked_count("count", count)?;
     let (datatype, op) = (committed("datatype", datatype)?, op::find(op)?);
-    let send = reduced(sendbuf, count, &datatype)?;
-    let recv =
-        if comm.rank() == root { array("recvbuf", recvbuf, count, &datatype)? } else { UserBuf::none() };
-    coll::reduce(comm, send, recv, count, &datatype, &op, root)
+    let looks = looks(comm, root);
+    let send = if looks.own { reduced(sendbuf, count, &datatype)? } else { None };
+    let recv = if looks.all { array("recvbuf", recvbuf, count, &datatype)? } else { UserBuf::none() };
+    match comm.bridge() {
+        Some(bridge) => inter::reduce(bridge, send, recv, count, &datatype, &op, root),
+        None => coll::reduce(comm, send, recv, count, &datatype, &op, root),
+    }
 }
 
 macro_rules! reductions_to_all {
@@ -355,7 +425,10 @@ macro_rules! reductions_to_all {
             let (datatype, op) = (committed("datatype", datatype)?, op::find(op)?);
             let send = reduced(sendbuf, count, &datatype)?;
             let recv = array("recvbuf", recvbuf, count, &datatype)?;
-            coll::$name(comm, send, recv, count, &datatype, &op)
+            match comm.bridge() {
+                Some(bridge) => inter::$name(bridge, send, recv, count, &datatype, &op),
+                None => coll::$name(comm, send, recv, count, &datatype, &op),
+            }
         }
     )*};
 }
@@ -370,11 +443,15 @@ pub(crate) fn reduce_scatter<C: Plain + Number>(
     datatype: MPI_Datatype,
     op: MPI_Op,
 ) -> Result<Schedule> {
-    let counts = list_of_counts(recvcounts, ranks(comm))?;
+    // Of the local group, also on an intercommunicator.
+    let counts = list_of_counts(recvcounts, comm.size() as usize)?;
     let (datatype, op) = (committed("datatype", datatype)?, op::find(op)?);
     let total = counts.iter().copied().fold(0, u64::saturating_add);
     let mine = counts.get(comm.rank() as usize).copied().unwrap_or(0);
     let send = reduced(sendbuf, total, &datatype)?;
     let recv = array("recvbuf", recvbuf, if send.is_some() { mine } else { total }, &datatype)?;
-    coll::reduce_scatter(comm, send, recv, &counts, &datatype, &op)
+    match comm.bridge() {
+        Some(bridge) => inter::reduce_scatter(bridge, send, recv, &counts, &datatype, &op),
+        None => coll::reduce_scatter(comm, send, recv, &counts, &datatype, &op),
+    }
 }

@@ -7,8 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use posthaste_core::attribute::Attributes;
 use posthaste_core::coll::Schedule;
-use posthaste_core::comm::{Comm, Creation};
+use posthaste_core::comm::{Comm, Creation, Next};
 use posthaste_core::error::{Error, ErrorClass, Result};
+use posthaste_core::group::Group;
 use posthaste_core::ids::ContextId;
 use posthaste_core::info::Info;
 
@@ -162,26 +163,65 @@ mpi_fn! {
 }
 
 // Intercommunicators.
-unsupported! {
-    "7.6";
-    fn MPI_Comm_remote_size / PMPI_Comm_remote_size(comm: MPI_Comm, size: Out<c_int>);
-    fn MPI_Comm_remote_group / PMPI_Comm_remote_group(comm: MPI_Comm, group: Out<MPI_Group>);
+mpi_fn! {
+    /// MPI-5.0 §7.6.1
+    fn MPI_Comm_remote_size / PMPI_Comm_remote_size(comm: MPI_Comm, size: Out<c_int>) raises comm => {
+        size.set("size", remote(&*communicator::find("comm", comm)?)?.size() as c_int)
+    }
+    /// MPI-5.0 §7.6.1
+    fn MPI_Comm_remote_group / PMPI_Comm_remote_group(comm: MPI_Comm, group: Out<MPI_Group>) raises comm => {
+        let comm = communicator::find("comm", comm)?;
+        group.set("group", group::store(remote(&comm)?.clone())?)
+    }
+    /// MPI-5.0 §7.6.2. Only the leader looks at `peer_comm` and `remote_leader`.
     fn MPI_Intercomm_create / PMPI_Intercomm_create(local_comm: MPI_Comm, local_leader: c_int,
-        peer_comm: MPI_Comm, remote_leader: c_int, tag: c_int, newintercomm: Out<MPI_Comm>);
+        peer_comm: MPI_Comm, remote_leader: c_int, tag: c_int, newintercomm: Out<MPI_Comm>)
+        raises local_comm => {
+        newintercomm.set("newintercomm", MPI_COMM_NULL)?;
+        let local = communicator::find("local_comm", local_comm)?;
+        let peer = communicator::find("peer_comm", peer_comm);
+        let peer = peer.as_deref().map_err(Error::clone);
+        let mut next = local.plan_intercomm(local_leader, peer, remote_leader, tag, found)?;
+        loop {
+            match next {
+                Next::Run(schedule, introduction) => {
+                    next = introduction.next(library().world.run(schedule))?;
+                }
+                Next::Made(comm) => {
+                    return newintercomm.set("newintercomm", communicator::store(Some(comm))?);
+                }
+            }
+        }
+    }
+    /// MPI-5.0 §7.6.2
+    fn MPI_Intercomm_merge / PMPI_Intercomm_merge(intercomm: MPI_Comm, high: c_int,
+        newintracomm: Out<MPI_Comm>) raises intercomm => {
+        newintracomm.set("newintracomm", MPI_COMM_NULL)?;
+        make(newintracomm, communicator::find("intercomm", intercomm)?.plan_merge(high != 0, found)?)
+    }
+}
+
+unsupported! {
+    "7.6.2";
     fn MPI_Intercomm_create_from_groups / PMPI_Intercomm_create_from_groups(local_group: MPI_Group,
         local_leader: c_int, remote_group: MPI_Group, remote_leader: c_int, stringtag: In<c_char>,
         info: MPI_Info, errhandler: MPI_Errhandler, newintercomm: Out<MPI_Comm>);
-    fn MPI_Intercomm_merge / PMPI_Intercomm_merge(intercomm: MPI_Comm, high: c_int,
-        newintracomm: Out<MPI_Comm>);
+}
+
+/// The other side of an intercommunicator.
+fn remote(comm: &Comm) -> Result<&Arc<Group>> {
+    comm.remote().ok_or_else(|| {
+        Error::invalid(ErrorClass::Comm, "comm", "an intracommunicator", "an intercommunicator")
+    })
 }
 
 /// A context that this process founds.
-fn found() -> Result<ContextId> {
+pub(crate) fn found() -> Result<ContextId> {
     library().world.found_context()
 }
 
 /// Makes a communicator.
-fn make(newcomm: Out<MPI_Comm>, (schedule, creation): (Schedule, Creation)) -> Result<()> {
+pub(crate) fn make(newcomm: Out<MPI_Comm>, (schedule, creation): (Schedule, Creation)) -> Result<()> {
     library().world.run(schedule)?;
     newcomm.set("newcomm", communicator::store(creation.finish()?)?)
 }

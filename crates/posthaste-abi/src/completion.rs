@@ -94,6 +94,7 @@ pub(crate) fn give_special(
     at_end: SharedAtEnd,
     request: Out<MPI_Request>,
 ) -> Result<()> {
+    request.ready("request")?;
     let number = handle::of_request(Table::handle(id));
     SPECIALS.lock().unwrap_or_else(PoisonError::into_inner).insert(number, at_end);
     NOTES[id.slot as usize % table::MOST].store(comm.0 as u32 | SPECIAL, Ordering::Relaxed);
@@ -102,6 +103,7 @@ pub(crate) fn give_special(
 
 /// Gives a new request that others in the table stand behind to the program.
 pub(crate) fn give_driven(comm: MPI_Comm, at_end: SharedAtEnd, request: Out<MPI_Request>) -> Result<()> {
+    request.ready("request")?;
     let id = library().world.lane().engine.requests.insert(Request::new(State::Inactive))?;
     give_special(id, comm, at_end, request)?;
     NOTES[id.slot as usize % table::MOST].store(comm.0 as u32 | MARKS, Ordering::Relaxed);
@@ -154,6 +156,16 @@ impl Ended {
         }
         (status, fate)
     }
+}
+
+/// The status of a request that is over, went well, and needs nothing else: the common case, without moving it.
+#[inline(always)]
+pub(crate) fn take_plain(lane: &mut Lane, request: MPI_Request) -> Option<MPI_Status> {
+    let number = handle::to_request(request.0)? as usize;
+    if NOTES[number % table::MOST].load(Ordering::Relaxed) & MARKS != 0 {
+        return None;
+    }
+    lane.engine.requests.take_ended(number).map(|status| MPI_Status::of(&status))
 }
 
 /// Takes a request out of the table if it is over.

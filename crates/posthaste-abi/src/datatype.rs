@@ -539,6 +539,9 @@ fn unfold(
         }
     }
     let (small, large) = contents.split_large();
+    if !contents.types.is_empty() {
+        types.ready("array_of_datatypes")?;
+    }
     for (at, value) in small.iter().enumerate() {
         ints.set_at("array_of_integers", at, *value as c_int)?;
     }

@@ -83,10 +83,12 @@ mpi_fn! {
     /// MPI-5.0 §9.2
     fn MPI_Alloc_mem / PMPI_Alloc_mem(size: MPI_Aint, info: MPI_Info, baseptr: *mut c_void)
         raises Site::Process => {
-        let _ = info;
+        info::hints(info)?;
         let size = usize::try_from(size)
             .map_err(|_| Error::invalid(ErrorClass::Arg, "size", size, "0 or more"))?;
-        Out::<*mut c_void>::at(baseptr).set("baseptr", heap::allocate(size)?)
+        let base = Out::<*mut c_void>::at(baseptr);
+        base.ready("baseptr")?;
+        base.set("baseptr", heap::allocate(size)?)
     }
     /// MPI-5.0 §9.2
     fn MPI_Free_mem / PMPI_Free_mem(base: *mut c_void) raises Site::Process => {

@@ -51,6 +51,7 @@ mpi_fn! {
     fn MPI_Comm_set_errhandler / PMPI_Comm_set_errhandler(comm: MPI_Comm, errhandler: MPI_Errhandler)
         raises comm => {
         let handler = find(errhandler)?;
+        suits(errhandler, &handler, Kind::Comm)?;
         if communicator::set_handler_later(comm, &handler) {
             return Ok(());
         }
@@ -73,7 +74,9 @@ mpi_fn! {
     fn MPI_File_set_errhandler / PMPI_File_set_errhandler(file: MPI_File, errhandler: MPI_Errhandler)
         raises file => {
         null_file(file)?;
-        *FILE_NULL_HANDLER.write().unwrap_or_else(PoisonError::into_inner) = find(errhandler)?;
+        let handler = find(errhandler)?;
+        suits(errhandler, &handler, Kind::File)?;
+        *FILE_NULL_HANDLER.write().unwrap_or_else(PoisonError::into_inner) = handler;
         Ok(())
     }
     /// MPI-5.0 §9.3.3
@@ -207,6 +210,23 @@ pub(crate) fn find(handle: MPI_Errhandler) -> Result<Handler> {
             None => Err(invalid(Kind::Errhandler, "errhandler", handle.0)),
         },
     }
+}
+
+/// Whether a handler of the program was made for objects of this kind.
+fn suits(handle: MPI_Errhandler, handler: &Handler, kind: Kind) -> Result<()> {
+    let Handler::User(function) = handler else { return Ok(()) };
+    let made_for = match **function {
+        UserHandler::Comm(_) => Kind::Comm,
+        UserHandler::Win(_) => Kind::Win,
+        UserHandler::File(_) => Kind::File,
+        UserHandler::Session(_) => Kind::Session,
+    };
+    if made_for == kind {
+        return Ok(());
+    }
+    let got = format_args!("{:#x}, made for {}", handle.0, made_for.noun());
+    let expected = format_args!("an error handler for {}", kind.noun());
+    Err(Error::invalid(ErrorClass::Errhandler, "errhandler", got, expected))
 }
 
 /// A handle for an error handler; of a program's one a new handle, which the program has to free.

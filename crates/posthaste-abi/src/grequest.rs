@@ -84,6 +84,7 @@ pub(crate) fn start(
     state: *mut c_void,
     request: Out<MPI_Request>,
 ) -> Result<()> {
+    request.ready("request")?;
     let id = library().world.lane().engine.requests.insert(Request::new(State::Schedule))?;
     let state = AtomicPtr::new(state);
     let orphaned = AtomicBool::new(false);

@@ -144,7 +144,8 @@ pub(crate) fn invalid(kind: Kind, argument: &'static str, handle: usize) -> Erro
             Some(claimed) if claimed == kind && handle >= FIRST_USER_HANDLE => {
                 format!("{handle:#x} ({} that was freed)", kind.noun())
             }
-            Some(claimed) if claimed != kind => format!("{handle:#x} ({})", claimed.noun()),
+            Some(claimed) if claimed == kind => format!("{handle:#x} (predefined or reserved)"),
+            Some(claimed) => format!("{handle:#x} ({})", claimed.noun()),
             _ => format!("{handle:#x} (no handle of this library)"),
         }
     };

@@ -4,6 +4,7 @@
 //! counted or allocated; a count is 0 or more and its bytes fit into 63 bits before the engine sees it.
 
 use std::ffi::c_void;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use posthaste_core::buffer::UserBuf;
@@ -38,8 +39,10 @@ const SHORT_COUNT: u64 = 1 << 48;
 #[inline(always)]
 pub(crate) fn plain_segment(buf: *const c_void, count: i64, datatype: MPI_Datatype) -> Option<Segment> {
     let size = SIZES.get(datatype.0.wrapping_sub(FIRST_TYPE))?.load(Ordering::Relaxed);
-    // Negative counts are huge here.
-    let fits = size != 0 && (count as u64) < SHORT_COUNT && (!buf.is_null() || count == 0);
+    // Negative counts are huge here; neither NULL nor MPI_IN_PLACE is a buffer.
+    const { assert!(MPI_IN_PLACE == 1) };
+    let named = buf.addr() > MPI_IN_PLACE || count == 0;
+    let fits = size != 0 && (count as u64) < SHORT_COUNT && named;
     fits.then(|| Segment::contiguous(user_buf(buf), count as u64 * u64::from(size)))
 }
 
@@ -58,6 +61,9 @@ fn segment_slow(buf: *const c_void, count: i64, handle: MPI_Datatype) -> Result<
     Ok(Segment::new(buf, count, &datatype))
 }
 
+/// Addresses where no data can lie. NULL is right for types with absolute addresses (`MPI_BOTTOM`) only.
+const NULL_PAGE: Range<i64> = 0..4096;
+
 /// An array of `count` elements, checked.
 pub(crate) fn array(
     argument: &'static str,
@@ -65,7 +71,7 @@ pub(crate) fn array(
     count: u64,
     datatype: &Datatype,
 ) -> Result<UserBuf> {
-    if buf.is_null() && datatype.builtin().is_some() && count > 0 {
+    if buf.is_null() && count > 0 && datatype.size() > 0 && NULL_PAGE.contains(&datatype.true_lb()) {
         let got = format_args!("NULL for {count} elements of {}", datatype.name());
         return Err(Error::invalid(ErrorClass::Buffer, argument, got, "the address of a buffer"));
     }
@@ -89,7 +95,10 @@ pub(crate) fn count(argument: &'static str, count: i64) -> Result<u64> {
 /// A length of an array argument, checked.
 #[inline]
 pub(crate) fn length(argument: &'static str, length: i64) -> Result<usize> {
-    usize::try_from(length).map_err(|_| Error::invalid(ErrorClass::Arg, argument, length, "0 or more"))
+    usize::try_from(length).map_err(|_| {
+        let class = if argument.ends_with("count") { ErrorClass::Count } else { ErrorClass::Arg };
+        Error::invalid(class, argument, length, "0 or more")
+    })
 }
 
 /// Takes an address of the program into the engine.

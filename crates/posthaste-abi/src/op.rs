@@ -13,7 +13,7 @@ use posthaste_core::error::{Error, ErrorClass, Result};
 use posthaste_core::op::Op;
 
 use crate::call::mpi_fn;
-use crate::constants::MPI_OP_NULL;
+use crate::constants::{MPI_NO_OP, MPI_OP_NULL, MPI_REPLACE};
 use crate::datatype;
 use crate::failure::Site;
 use crate::handle::{FIRST_USER_HANDLE, Kind, Table, invalid};
@@ -63,7 +63,7 @@ mpi_fn! {
     }
     /// MPI-5.0 §6.9.7
     fn MPI_Op_commutative / PMPI_Op_commutative(op: MPI_Op, commute: Out<c_int>) raises Site::Process => {
-        commute.set("commute", c_int::from(find(op)?.is_commutative()))
+        commute.set("commute", c_int::from(any("op", op)?.is_commutative()))
     }
     /// MPI-5.0 §6.9.6
     fn MPI_Reduce_local / PMPI_Reduce_local(inbuf: *const c_void, inoutbuf: *mut c_void, count: c_int,
@@ -80,13 +80,25 @@ mpi_fn! {
 /// All operations that were made and not freed.
 static OPS: Table<Op> = Table::new(Kind::Op);
 
-/// The operation with this handle.
+/// The operation with this handle, for a reduction. `MPI_REPLACE` and `MPI_NO_OP` are for one-sided communication
+/// alone (MPI-5.0 §12.3.4).
 #[inline]
 pub(crate) fn find(handle: MPI_Op) -> Result<Op> {
-    if handle.0 < FIRST_USER_HANDLE {
-        return Op::from_abi(handle.0 as u32).ok_or_else(|| invalid(Kind::Op, "op", handle.0));
+    let found = any("op", handle)?;
+    if matches!(handle, MPI_REPLACE | MPI_NO_OP) {
+        let expected = "an operation for reductions: this one is for one-sided communication";
+        return Err(Error::invalid(ErrorClass::Op, "op", found.name(), expected));
     }
-    OPS.get("op", handle.0).map(|found| Op::clone(&found))
+    Ok(found)
+}
+
+/// The operation with this handle.
+#[inline]
+pub(crate) fn any(argument: &'static str, handle: MPI_Op) -> Result<Op> {
+    if handle.0 < FIRST_USER_HANDLE {
+        return Op::from_abi(handle.0 as u32).ok_or_else(|| invalid(Kind::Op, argument, handle.0));
+    }
+    OPS.get(argument, handle.0).map(|found| Op::clone(&found))
 }
 
 /// Makes an operation of a function that also wants the handle of the datatype.

@@ -79,6 +79,11 @@ pub(crate) fn prepare(plan: Plan, comm: MPI_Comm, request: Out<MPI_Request>) -> 
     completion::give_driven(comm, persistent, request)
 }
 
+/// Whether the handle is a request's.
+pub(crate) fn check(request: MPI_Request) -> Result<()> {
+    completion::find(&library().world.lane(), request).map(drop)
+}
+
 /// Starts a persistent request.
 pub(crate) fn start(request: MPI_Request) -> Outcome {
     completion::find(&library().world.lane(), request)?;

@@ -114,6 +114,14 @@ impl Out<MPI_Status> {
     }
 }
 
+impl<T> Out<T> {
+    /// Whether a result can be stored later: what cannot be told must not happen.
+    #[inline(always)]
+    pub(crate) fn ready(&self, argument: &'static str) -> Result<()> {
+        check(self.0, argument)
+    }
+}
+
 impl<T: Plain> Out<T> {
     /// The object as it is now.
     #[inline]

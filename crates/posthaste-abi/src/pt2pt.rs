@@ -126,6 +126,7 @@ mpi_fn! {
     /// MPI-5.0 §3.6
     fn MPI_Buffer_detach / PMPI_Buffer_detach(buffer_addr: *mut c_void, size: Out<c_int>)
         raises Site::Process => {
+        size.ready("size")?;
         let bytes = bsend::detach(bsend::PROCESS, buffer_addr)?;
         size.set("size", c_int::try_from(bytes).unwrap_or(MPI_UNDEFINED))
     }
@@ -137,6 +138,7 @@ mpi_fn! {
     /// MPI-5.0 §3.6
     fn MPI_Buffer_detach_c / PMPI_Buffer_detach_c(buffer_addr: *mut c_void, size: Out<MPI_Count>)
         raises Site::Process => {
+        size.ready("size")?;
         let bytes = bsend::detach(bsend::PROCESS, buffer_addr)?;
         size.set("size", bytes as MPI_Count)
     }
@@ -156,7 +158,9 @@ mpi_fn! {
     /// MPI-5.0 §3.6
     fn MPI_Comm_detach_buffer / PMPI_Comm_detach_buffer(comm: MPI_Comm, buffer_addr: *mut c_void, size: Out<c_int>)
         raises comm => {
-        let bytes = bsend::detach(owner(comm)?, buffer_addr)?;
+        let owner = owner(comm)?;
+        size.ready("size")?;
+        let bytes = bsend::detach(owner, buffer_addr)?;
         size.set("size", c_int::try_from(bytes).unwrap_or(MPI_UNDEFINED))
     }
     /// MPI-5.0 §3.6
@@ -167,7 +171,9 @@ mpi_fn! {
     /// MPI-5.0 §3.6
     fn MPI_Comm_detach_buffer_c / PMPI_Comm_detach_buffer_c(comm: MPI_Comm, buffer_addr: *mut c_void, size: Out<MPI_Count>)
         raises comm => {
-        let bytes = bsend::detach(owner(comm)?, buffer_addr)?;
+        let owner = owner(comm)?;
+        size.ready("size")?;
+        let bytes = bsend::detach(owner, buffer_addr)?;
         size.set("size", bytes as MPI_Count)
     }
     /// MPI-5.0 §3.6
@@ -319,7 +325,7 @@ mpi_fn! {
         dest: c_int, sendtag: c_int, source: c_int, recvtag: c_int, comm: MPI_Comm, status: Out<MPI_Status>)
         raises comm => {
         let recv = segment(buf, count.into(), datatype)?;
-        let (send, _sent) = copied(&recv);
+        let (send, _sent) = copied(&recv)?;
         sendrecv(send, (dest, sendtag), recv, (source, recvtag), comm, status)
     }
     /// MPI-5.0 §3.10
@@ -335,7 +341,7 @@ mpi_fn! {
         dest: c_int, sendtag: c_int, source: c_int, recvtag: c_int, comm: MPI_Comm, status: Out<MPI_Status>)
         raises comm => {
         let recv = segment(buf, count, datatype)?;
-        let (send, _sent) = copied(&recv);
+        let (send, _sent) = copied(&recv)?;
         sendrecv(send, (dest, sendtag), recv, (source, recvtag), comm, status)
     }
 }
@@ -355,7 +361,7 @@ mpi_fn! {
         datatype: MPI_Datatype, dest: c_int, sendtag: c_int, source: c_int, recvtag: c_int, comm: MPI_Comm,
         request: Out<MPI_Request>) raises comm => {
         let recv = segment(buf, count.into(), datatype)?;
-        let (send, sent) = copied(&recv);
+        let (send, sent) = copied(&recv)?;
         isendrecv((send, Some(sent)), (dest, sendtag), recv, (source, recvtag), comm, request)
     }
     /// MPI-5.0 §3.10
@@ -371,7 +377,7 @@ mpi_fn! {
         datatype: MPI_Datatype, dest: c_int, sendtag: c_int, source: c_int, recvtag: c_int, comm: MPI_Comm,
         request: Out<MPI_Request>) raises comm => {
         let recv = segment(buf, count, datatype)?;
-        let (send, sent) = copied(&recv);
+        let (send, sent) = copied(&recv)?;
         isendrecv((send, Some(sent)), (dest, sendtag), recv, (source, recvtag), comm, request)
     }
 }
@@ -426,6 +432,8 @@ mpi_fn! {
     fn MPI_Startall / PMPI_Startall(count: c_int, array_of_requests: Out<MPI_Request>)
         raises where it belongs {
         let requests = array_of_requests.slice("array_of_requests", length("count", count.into())?)?;
+        // A wrong handle is found before anything starts.
+        requests.iter().try_for_each(|request| persistent::check(*request))?;
         requests.iter().try_for_each(|request| persistent::start(*request))
     }
 }
@@ -507,6 +515,7 @@ fn isend(
     mode: Mode,
     request: Out<MPI_Request>,
 ) -> Result<()> {
+    request.ready("request")?;
     let id = match plain(comm, buf, count, datatype) {
         Some((world, comm, segment)) => world.isend(comm, dest, tag, segment, mode == Mode::Synchronous)?,
         None => isend_any(buf, count, datatype, dest, tag, comm, mode)?,
@@ -571,6 +580,7 @@ fn irecv(
     comm: MPI_Comm,
     request: Out<MPI_Request>,
 ) -> Result<()> {
+    request.ready("request")?;
     let id = match plain(comm, buf, count, datatype) {
         Some((world, comm, segment)) => world.irecv(comm, source, tag, segment)?,
         None => irecv_any(buf, count, datatype, source, tag, comm)?,
@@ -615,11 +625,16 @@ fn sendrecv(
 
 /// What is sent leaves from a copy, so that the receive may overwrite the buffer. The memory has to stay until the
 /// send is over.
-fn copied(data: &Segment) -> (Segment, Vec<u8>) {
-    let mut memory = vec![0u8; data.len() as usize];
+fn copied(data: &Segment) -> Result<(Segment, Vec<u8>)> {
+    let bytes = data.len() as usize;
+    let mut memory = Vec::new();
+    if memory.try_reserve_exact(bytes).is_err() {
+        return Err(Error::no_memory(format!("there is no memory for a copy of {bytes} bytes")));
+    }
+    memory.resize(bytes, 0u8);
     let send = Segment::contiguous(user_buf(memory.as_mut_ptr().cast()), data.len());
     copy(&mut data.clone(), &mut send.clone());
-    (send, memory)
+    Ok((send, memory))
 }
 
 /// As `sendrecv`, under one request.
@@ -631,6 +646,7 @@ fn isendrecv(
     comm: MPI_Comm,
     request: Out<MPI_Request>,
 ) -> Result<()> {
+    request.ready("request")?;
     let world = &library().world;
     let site = comm;
     let comm = communicator::find("comm", comm)?;
@@ -759,6 +775,7 @@ fn imrecv(
     message: Out<MPI_Message>,
     request: Out<MPI_Request>,
 ) -> Result<()> {
+    request.ready("request")?;
     let segment = segment(buf, count, datatype)?;
     let (held, comm) = take(message)?;
     request::give(library().world.imrecv(held, segment)?, comm, request)

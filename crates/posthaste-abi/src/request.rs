@@ -75,6 +75,7 @@ mpi_fn! {
     fn MPI_Waitany / PMPI_Waitany(count: c_int, array_of_requests: Out<MPI_Request>, indx: Out<c_int>,
         status: Out<MPI_Status>) raises where it belongs {
         let requests = handles(count, array_of_requests)?;
+        indx.ready("indx")?;
         if !requests.any() {
             indx.set("indx", MPI_UNDEFINED)?;
             status.tell_at(0, MPI_Status::EMPTY);
@@ -88,6 +89,7 @@ mpi_fn! {
     fn MPI_Testany / PMPI_Testany(count: c_int, array_of_requests: Out<MPI_Request>, indx: Out<c_int>,
         flag: Out<c_int>, status: Out<MPI_Status>) raises where it belongs {
         let requests = handles(count, array_of_requests)?;
+        flag.ready("flag")?;
         indx.set("indx", MPI_UNDEFINED)?;
         if !requests.any() {
             status.tell_at(0, MPI_Status::EMPTY);
@@ -105,10 +107,20 @@ mpi_fn! {
         array_of_statuses: Out<MPI_Status>) raises where it belongs {
         let requests = handles(count, array_of_requests)?;
         let mut batch = Batch::default();
-        let mut next = 0;
+        let (mut next, mut checked) = (0, false);
         // One after the other: the last to end decides, whichever it is.
-        library().world.wait_until(|lane| requests.take_in_order(lane, &mut next, &mut batch, array_of_statuses))?;
-        batch.settle(array_of_statuses, |at| at)
+        let taken = library().world.wait_until(|lane| {
+            let taken = requests.take_in_order(lane, &mut next, &mut batch, array_of_statuses);
+            if taken.is_none() && !checked {
+                // Before waiting for something: a wrong handle further on is an error now.
+                checked = true;
+                return requests.check_from(lane, next).err().map(Err);
+            }
+            taken
+        });
+        let told = batch.settle(array_of_statuses, |at| at);
+        taken?;
+        told
     }
     /// MPI-5.0 §3.7.5
     fn MPI_Testall / PMPI_Testall(count: c_int, array_of_requests: Out<MPI_Request>, flag: Out<c_int>,
@@ -131,6 +143,10 @@ mpi_fn! {
     fn MPI_Waitsome / PMPI_Waitsome(incount: c_int, array_of_requests: Out<MPI_Request>, outcount: Out<c_int>,
         array_of_indices: Out<c_int>, array_of_statuses: Out<MPI_Status>) raises where it belongs {
         let requests = handles(incount, array_of_requests)?;
+        outcount.ready("outcount")?;
+        if requests.count > 0 {
+            array_of_indices.ready("array_of_indices")?;
+        }
         if !requests.any() {
             return Ok(outcount.set("outcount", MPI_UNDEFINED)?);
         }
@@ -144,6 +160,10 @@ mpi_fn! {
     fn MPI_Testsome / PMPI_Testsome(incount: c_int, array_of_requests: Out<MPI_Request>, outcount: Out<c_int>,
         array_of_indices: Out<c_int>, array_of_statuses: Out<MPI_Status>) raises where it belongs {
         let requests = handles(incount, array_of_requests)?;
+        outcount.ready("outcount")?;
+        if requests.count > 0 {
+            array_of_indices.ready("array_of_indices")?;
+        }
         if !requests.any() {
             return Ok(outcount.set("outcount", MPI_UNDEFINED)?);
         }
@@ -158,6 +178,7 @@ mpi_fn! {
     /// MPI-5.0 §3.7.6
     fn MPI_Request_get_status / PMPI_Request_get_status(request: MPI_Request, flag: Out<c_int>,
         status: Out<MPI_Status>) raises where it belongs {
+        flag.ready("flag")?;
         library().world.step();
         let found = look(request)?;
         if let Some(found) = &found {
@@ -170,14 +191,15 @@ mpi_fn! {
         array_of_requests: In<MPI_Request>, indx: Out<c_int>, flag: Out<c_int>, status: Out<MPI_Status>)
         raises where it belongs {
         let requests = array_of_requests.slice("array_of_requests", length("count", count.into())?)?;
-        library().world.step();
+        flag.ready("flag")?;
         indx.set("indx", MPI_UNDEFINED)?;
+        library().world.step();
         if !requests.iter().any(|request| completion::is_live(*request)) {
             status.tell_at(0, MPI_Status::EMPTY);
             return Ok(flag.set("flag", 1)?);
         }
         for (at, request) in requests.iter().enumerate().filter(|(_, r)| completion::is_live(**r)) {
-            if let Some(found) = look(*request)? {
+            if let Some(found) = look(*request).map_err(|error| placed(at, &error))? {
                 status.tell(&found);
                 indx.set("indx", at as c_int)?;
                 return Ok(flag.set("flag", 1)?);
@@ -190,10 +212,11 @@ mpi_fn! {
         array_of_requests: In<MPI_Request>, flag: Out<c_int>, array_of_statuses: Out<MPI_Status>)
         raises where it belongs {
         let requests = array_of_requests.slice("array_of_requests", length("count", count.into())?)?;
+        flag.ready("flag")?;
         library().world.step();
         let mut found = Vec::with_capacity(requests.len());
-        for request in requests {
-            match look(*request)? {
+        for (at, request) in requests.iter().enumerate() {
+            match look(*request).map_err(|error| placed(at, &error))? {
                 Some(status) => found.push(status),
                 None => return Ok(flag.set("flag", 0)?),
             }
@@ -208,13 +231,17 @@ mpi_fn! {
         array_of_requests: In<MPI_Request>, outcount: Out<c_int>, array_of_indices: Out<c_int>,
         array_of_statuses: Out<MPI_Status>) raises where it belongs {
         let requests = array_of_requests.slice("array_of_requests", length("incount", incount.into())?)?;
+        outcount.ready("outcount")?;
+        if !requests.is_empty() {
+            array_of_indices.ready("array_of_indices")?;
+        }
         if !requests.iter().any(|request| completion::is_live(*request)) {
             return Ok(outcount.set("outcount", MPI_UNDEFINED)?);
         }
         library().world.step();
         let mut found = 0;
         for (at, request) in requests.iter().enumerate().filter(|(_, r)| completion::is_live(**r)) {
-            if let Some(status) = look(*request)? {
+            if let Some(status) = look(*request).map_err(|error| placed(at, &error))? {
                 array_of_indices.set_at("array_of_indices", found, at as c_int)?;
                 array_of_statuses.tell_at(found, status);
                 found += 1;
@@ -343,6 +370,12 @@ fn one_ended(ended: Ended, request: Out<MPI_Request>, status: Out<MPI_Status>) -
     fate
 }
 
+/// An error of one of several requests.
+#[cold]
+fn placed(at: usize, error: &Error) -> Error {
+    Error::other(error.class(), format!("array_of_requests[{at}]: {error}"))
+}
+
 /// The requests of a call with several: places in the caller's array, read and written one by one.
 #[derive(Clone, Copy)]
 struct Handles {
@@ -406,7 +439,7 @@ impl Handles {
     /// Takes the first request that is over.
     fn first_ended(&self, lane: &mut Lane) -> Result<Option<(usize, Ended)>> {
         for (at, request) in self.some() {
-            if let Some(ended) = take(lane, request)?
+            if let Some(ended) = take(lane, request).map_err(|error| placed(at, &error))?
                 && !ended.inactive
             {
                 return Ok(Some((at, ended)));
@@ -419,7 +452,13 @@ impl Handles {
     fn take_ended(&self, lane: &mut Lane) -> Result<Vec<(usize, Ended)>> {
         let mut all = Vec::new();
         for (at, request) in self.some() {
-            if let Some(ended) = take(lane, request)?
+            let ended = match take(lane, request) {
+                Ok(ended) => ended,
+                Err(error) if all.is_empty() => return Err(placed(at, &error)),
+                // Those that were taken are told first.
+                Err(_) => break,
+            };
+            if let Some(ended) = ended
                 && !ended.inactive
             {
                 if !ended.stays {
@@ -442,13 +481,18 @@ impl Handles {
     ) -> Option<Result<()>> {
         while let Some(request) = self.at(*next) {
             let at = *next;
-            if request == MPI_REQUEST_NULL {
+            if let Some(status) = completion::take_plain(lane, request) {
+                if let Err(error) = self.place(at).set("array_of_requests", MPI_REQUEST_NULL) {
+                    return Some(Err(error));
+                }
+                statuses.tell_at(at, MPI_Status { MPI_ERROR: MPI_SUCCESS, ..status });
+            } else if request == MPI_REQUEST_NULL {
                 statuses.tell_at(at, MPI_Status::EMPTY);
             } else {
                 let ended = match take(lane, request) {
                     Ok(Some(ended)) => ended,
                     Ok(None) => return None,
-                    Err(error) => return Some(Err(error)),
+                    Err(error) => return Some(Err(placed(at, &error))),
                 };
                 if !ended.stays
                     && let Err(error) = self.place(at).set("array_of_requests", MPI_REQUEST_NULL)
@@ -465,9 +509,18 @@ impl Handles {
         Some(Ok(()))
     }
 
+    /// Whether all handles from a place on are requests'.
+    #[cold]
+    fn check_from(&self, lane: &Lane, first: usize) -> Result<()> {
+        for (at, request) in self.some().filter(|(at, _)| *at >= first) {
+            completion::find(lane, request).map_err(|error| placed(at, &error))?;
+        }
+        Ok(())
+    }
+
     fn all_ended(&self, lane: &Lane) -> Result<bool> {
-        for (_, request) in self.some() {
-            if !completion::has_ended(lane, request)? {
+        for (at, request) in self.some() {
+            if !completion::has_ended(lane, request).map_err(|error| placed(at, &error))? {
                 return Ok(false);
             }
         }

@@ -54,6 +54,11 @@ pub struct RequestId {
     pub generation: u32,
 }
 
+impl RequestId {
+    /// Names no request: for packets whose sender waits for nothing.
+    pub const NONE: Self = Self { slot: u32::MAX, generation: 0 };
+}
+
 impl fmt::Display for RequestId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "#{}.{}", self.slot, self.generation)

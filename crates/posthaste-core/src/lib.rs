@@ -36,6 +36,7 @@ pub mod info;
 pub mod attribute;
 pub mod coll;
 pub mod comm;
+pub mod topology;
 pub mod dispatch;
 pub mod progress;
 pub mod wait;

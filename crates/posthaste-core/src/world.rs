@@ -169,8 +169,9 @@ impl World {
     /// When its numbers are used up.
     pub fn found_context(&self) -> Result<ContextId> {
         let count = self.next_context.fetch_add(2, Ordering::Relaxed);
-        ContextId::founded(self.rank(), count)
-            .ok_or_else(|| Error::no_memory(format!("rank {} has founded {count} communicators", self.rank())))
+        ContextId::founded(self.rank(), count).ok_or_else(|| {
+            Error::no_memory(format!("rank {} has founded {count} communicators", self.rank()))
+        })
     }
 
     /// Sends and returns when the buffer is the user's again; with `synchronous`, when the receive has begun.

@@ -31,6 +31,8 @@ pub struct Drainer {
     /// Where this message begins.
     start: u64,
     at: u64,
+    /// Where the sender has come to, as far as we know.
+    known: u64,
     /// `at` as last told to the sender.
     told: u64,
     /// The sender has been told since [`Drainer::has_told`] was last asked.
@@ -62,14 +64,16 @@ pub fn claim(node: &Node, to: usize, spare: usize) -> Option<Filler> {
 }
 
 /// The receiver's end of buffer `index` of receiver `to`, for a message that begins at `start`; both are named by
-/// the packet of the sender that borrowed it. `None` when there is no such buffer.
-pub fn attach(node: &Node, to: usize, index: usize, start: u64) -> Option<Drainer> {
+/// the packet of the sender that borrowed it, and so is how many bytes are there already: for those no shared word
+/// has to be read. `None` when there is no such buffer.
+pub fn attach(node: &Node, to: usize, index: usize, start: u64, filled: u64) -> Option<Drainer> {
     if index >= node.buffers() {
         return None;
     }
     let memory = BufferMemory::new(node, to, index);
     let (size, at) = (node.buffer_bytes(), start);
-    Some(Drainer { memory, size, start, at, told: at, has_told: false, to, index })
+    let known = start.saturating_add(filled);
+    Some(Drainer { memory, size, start, at, known, told: at, has_told: false, to, index })
 }
 
 impl Filler {
@@ -131,14 +135,16 @@ impl Drainer {
     /// Lets `drain` read what has been filled, at most `most` bytes; `None` when nothing is there.
     #[inline]
     pub fn drain(&mut self, most: usize, drain: impl FnOnce(Source<'_>)) -> Option<usize> {
-        // SYNC: pairs with the Release store in `Filler::fill`.
-        let filled = self.memory.filled().load(Ordering::Acquire);
-        if filled <= self.at {
-            return None;
+        if self.known <= self.at {
+            // SYNC: pairs with the Release store in `Filler::fill`.
+            self.known = self.memory.filled().load(Ordering::Acquire);
+            if self.known <= self.at {
+                return None;
+            }
         }
         let offset = (self.at % self.size as u64) as usize;
         // A sender that claims to have filled more than fits is cut to the buffer.
-        let there = (filled - self.at).min(self.size as u64) as usize;
+        let there = (self.known - self.at).min(self.size as u64) as usize;
         let len = most.min(there).min(self.size - offset);
         // SAFETY: `offset + len ≤ size`, inside the buffer.
         drain(unsafe { self.memory.source(offset, len) });
@@ -189,7 +195,7 @@ mod tests {
     fn a_stream_longer_than_the_buffer_arrives_whole() {
         let node = Node::create(2).unwrap();
         let mut filler = claim(&node, 1, 0).unwrap();
-        let mut drainer = attach(&node, 1, filler.index(), filler.position()).unwrap();
+        let mut drainer = attach(&node, 1, filler.index(), filler.position(), 0).unwrap();
         let total = node.buffer_bytes() * 3 + 77;
         let sent: Vec<u8> = (0..total).map(|i| (i % 251) as u8).collect();
         let mut got = Vec::new();
@@ -215,7 +221,7 @@ mod tests {
             let sent = vec![message as u8; 3000];
             assert_eq!(filler.fill(5000, |mut sink| sink.copy_from(&sent)), Some(3000));
             assert!(!filler.is_drained());
-            let mut drainer = attach(&node, 1, filler.index(), filler.position() - 3000).unwrap();
+            let mut drainer = attach(&node, 1, filler.index(), filler.position() - 3000, 3000).unwrap();
             let mut got = Vec::new();
             while drainer.drained() < 3000 {
                 drainer.drain(3000 - drainer.drained() as usize, |source| got.extend(source.to_vec()));
@@ -232,9 +238,9 @@ mod tests {
         assert_eq!(all.len(), node.buffers() - 1);
         let last = claim(&node, 0, 0).unwrap();
         assert!(claim(&node, 0, 0).is_none());
-        attach(&node, 0, last.index(), last.position()).unwrap().give_back();
+        attach(&node, 0, last.index(), last.position(), 0).unwrap().give_back();
         claim(&node, 0, 0).unwrap().give_back_unused();
         assert!(claim(&node, 0, 0).is_some());
-        assert!(attach(&node, 0, 99, 0).is_none());
+        assert!(attach(&node, 0, 99, 0, 0).is_none());
     }
 }

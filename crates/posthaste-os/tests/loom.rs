@@ -177,7 +177,7 @@ fn a_message_streams_through_a_small_buffer() {
                 assert_eq!(filler.index(), 0);
                 fill_all(&mut filler, 1, 7);
             });
-            let mut drainer = pool::attach(&node, 1, 0, 0).unwrap();
+            let mut drainer = pool::attach(&node, 1, 0, 0, 0).unwrap();
             let got = drain_all(&mut drainer, piece, 7);
             assert_eq!(got, (0..7).map(|at| byte(1, at)).collect::<Vec<_>>());
             drainer.give_back();
@@ -204,7 +204,7 @@ fn kept(drained: bool) {
             }
         });
         for message in 0..2 {
-            let mut drainer = pool::attach(&node, 1, 0, u64::from(message) * 3).unwrap();
+            let mut drainer = pool::attach(&node, 1, 0, u64::from(message) * 3, 0).unwrap();
             let got = drain_all(&mut drainer, 3, 3);
             assert_eq!(got, (0..3).map(|at| byte(message, at)).collect::<Vec<_>>());
             drainer.finish();
@@ -244,7 +244,7 @@ fn a_buffer_goes_from_sender_to_sender() {
             .collect();
         let mut firsts = Vec::new();
         for start in [0, 3] {
-            let mut drainer = pool::attach(&node, 0, 0, start).unwrap();
+            let mut drainer = pool::attach(&node, 0, 0, start, 0).unwrap();
             let got = drain_all(&mut drainer, 2, 3);
             firsts.push(got[0] / 16);
             assert_eq!(got, (0..3).map(|at| byte(got[0] / 16, at)).collect::<Vec<_>>());
@@ -423,7 +423,7 @@ fn both_ends_of_a_copy_buffer_sleep_and_are_woken() {
         let node = Node::new(shape(2, 4));
         let (sending, receiving) = (Doorbell::new(&node, 0), Doorbell::new(&node, 1));
         let (mut filler, mut drainer) =
-            (pool::claim(&node, 1, 0).unwrap(), pool::attach(&node, 1, 0, 0).unwrap());
+            (pool::claim(&node, 1, 0).unwrap(), pool::attach(&node, 1, 0, 0, 0).unwrap());
         let sender = thread::spawn(move || {
             let mut at = 0;
             while at < LEN {

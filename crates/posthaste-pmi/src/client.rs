@@ -26,6 +26,11 @@ pub const JOB_VARIABLES: &[&str] = &[
     "POSTHASTE_CPUS",
     "MPI_LOCALRANKID",
     "MPI_LOCALNRANKS",
+    // Not ours, but `membership` reads them.
+    "PMIX_RANK",
+    "PMIX_NAMESPACE",
+    "OMPI_COMM_WORLD_SIZE",
+    "SLURM_STEP_NUM_TASKS",
 ];
 
 /// Why joining the job, or talking to its launcher, failed.
@@ -41,15 +46,19 @@ pub enum Error {
         /// What it should be.
         expected: &'static str,
     },
-    /// A launcher whose protocol we do not speak.
+    /// A launcher whose protocol we do not speak has started this process as one of several.
     #[error(
-        "started by {launcher} (seen from {seen}), whose protocol this version does not speak; start with mpiexec"
+        "this process belongs to a job that {launcher} started ({seen}={value}), and can't join it: {remedy}"
     )]
     Foreign {
         /// Its name.
         launcher: &'static str,
         /// The variable that shows it.
         seen: &'static str,
+        /// Its value.
+        value: String,
+        /// What to do instead.
+        remedy: &'static str,
     },
     /// The connection broke.
     #[error("the connection to the launcher broke in {command}: {source}")]
@@ -115,16 +124,9 @@ pub fn membership(variable: impl Fn(&str) -> Option<String>) -> Result<Option<Me
             .transpose()
     };
     let Some(fd) = number("PMI_FD")? else {
-        if variable("PMI_PORT").is_some() {
-            return Err(Error::Foreign { launcher: "a PMI launcher that wants TCP", seen: "PMI_PORT" });
-        }
-        if number("PMI_SIZE")?.is_some_and(|size| size > 1) {
-            return Err(Error::Foreign { launcher: "a PMI launcher without PMI_FD", seen: "PMI_SIZE" });
-        }
-        if variable("PMIX_RANK").is_some() && variable("PMIX_NAMESPACE").is_some() {
-            return Err(Error::Foreign { launcher: "a PMIx launcher", seen: "PMIX_RANK" });
-        }
-        return Ok(None);
+        let (size, rank) = (number("PMI_SIZE")?, number("PMI_RANK")?);
+        let alone = size.is_none_or(|size| size <= 1) && rank.unwrap_or(0) == 0;
+        return foreign(&variable, alone).map_or(Ok(None), Err);
     };
     let need = |name: &'static str| {
         let missing =
@@ -145,6 +147,35 @@ pub fn membership(variable: impl Fn(&str) -> Option<String>) -> Result<Option<Me
         expected: "an open descriptor",
     })?;
     Ok(Some(Membership { rank, size, fd }))
+}
+
+/// The job of another launcher that a process without `PMI_FD` belongs to; `alone`: the PMI variables name no job
+/// of several. An allocation without a step (the shell of salloc, the script of sbatch) is no such job, and
+/// neither is a job of one.
+fn foreign(variable: &impl Fn(&str) -> Option<String>, alone: bool) -> Option<Error> {
+    const MPIEXEC: &str = "start it with posthaste's mpiexec";
+    const SLURM: &str = "start it with srun --mpi=pmi2, or with posthaste's mpiexec";
+    let size = |name: &str| variable(name).and_then(|value| value.trim().parse::<usize>().ok());
+    let (open_mpi, slurm) = (size("OMPI_COMM_WORLD_SIZE"), size("SLURM_STEP_NUM_TASKS"));
+    let (launcher, seen, remedy) = if variable("PMI_PORT").is_some() {
+        ("a launcher that speaks PMI over TCP", "PMI_PORT", MPIEXEC)
+    } else if !alone {
+        let seen = if variable("PMI_SIZE").is_some() { "PMI_SIZE" } else { "PMI_RANK" };
+        ("a PMI launcher without PMI_FD", seen, MPIEXEC)
+    } else if open_mpi.is_some_and(|size| size > 1) {
+        ("Open MPI's mpirun", "OMPI_COMM_WORLD_SIZE", MPIEXEC)
+    } else if slurm.is_some_and(|size| size > 1) {
+        ("srun", "SLURM_STEP_NUM_TASKS", SLURM)
+    } else if variable("PMIX_NAMESPACE").is_some()
+        && variable("PMIX_RANK").is_some()
+        && open_mpi.or(slurm).is_none()
+    {
+        // PMIx keeps the size of its jobs to itself.
+        ("a PMIx launcher", "PMIX_NAMESPACE", MPIEXEC)
+    } else {
+        return None;
+    };
+    Some(Error::Foreign { launcher, seen, value: variable(seen).unwrap_or_default(), remedy })
 }
 
 /// What the launcher holds of names and values.
@@ -369,10 +400,37 @@ mod tests {
             &[("PMI_FD", "5"), ("PMI_SIZE", "2")],
             &[("PMI_PORT", "host:1")],
             &[("PMI_SIZE", "2")],
+            &[("PMI_RANK", "1")],
             &[("PMIX_RANK", "0"), ("PMIX_NAMESPACE", "n")],
+            &[("OMPI_COMM_WORLD_SIZE", "2")],
+            &[("OMPI_COMM_WORLD_SIZE", "2"), ("PMIX_RANK", "0"), ("PMIX_NAMESPACE", "n")],
+            &[("SLURM_JOB_ID", "7"), ("SLURM_STEP_ID", "0"), ("SLURM_STEP_NUM_TASKS", "4")],
         ] {
             assert!(environment(bad).is_err(), "{bad:?}");
         }
+    }
+
+    #[test]
+    fn some_environments_of_other_launchers_are_those_of_a_job_of_one() {
+        for alone in [
+            // The shell of salloc or the script of sbatch: an allocation, but no step.
+            &[("SLURM_JOB_ID", "7"), ("SLURM_NTASKS", "4"), ("SLURM_PROCID", "0")][..],
+            // The step that salloc runs an interactive shell in, and a step of one task.
+            &[("SLURM_NTASKS", "4"), ("SLURM_STEP_ID", "4294967290"), ("SLURM_STEP_NUM_TASKS", "1")],
+            &[("SLURM_STEP_NUM_TASKS", "1"), ("PMIX_RANK", "0"), ("PMIX_NAMESPACE", "n")],
+            &[("OMPI_COMM_WORLD_SIZE", "1"), ("PMIX_RANK", "0"), ("PMIX_NAMESPACE", "n")],
+            &[("PMI_SIZE", "1"), ("PMI_RANK", "0")],
+            &[("PMIX_RANK", "0")],
+        ] {
+            assert_eq!(environment(alone).unwrap(), None, "{alone:?}");
+        }
+    }
+
+    #[test]
+    fn a_job_that_cannot_be_joined_is_named() {
+        let said = environment(&[("SLURM_STEP_NUM_TASKS", "4")]).unwrap_err().to_string();
+        assert!(said.contains("srun") && said.contains("SLURM_STEP_NUM_TASKS=4"), "{said}");
+        assert!(said.contains("--mpi=pmi2"), "{said}");
     }
 
     /// Two clients against a server thread over real sockets.

@@ -8,12 +8,13 @@ use crate::buffer::OwnedBuf;
 use crate::coll::plan::{Draft, Operand};
 use crate::coll::{Schedule, Team, allgather, bcast, choose, tree};
 use crate::datatype::{Datatype, Segment};
+use crate::ids::Peer;
 
-/// Everybody gets the bytes of rank 0.
-pub fn tell(team: &Team, name: &'static str, outcome: Arc<OwnedBuf>) -> Schedule {
+/// Everybody gets the bytes of the member with rank `from`.
+pub fn tell(team: &Team, name: &'static str, from: u32, outcome: Arc<OwnedBuf>) -> Schedule {
     let mut draft = Draft::new(team, name, 4);
     let all = Segment::contiguous(outcome.user_buf(), outcome.len() as u64);
-    bcast::by_tree(&mut draft, &all, 0, choose::moving_radix());
+    bcast::by_tree(&mut draft, &all, from, choose::moving_radix());
     draft.keep(outcome);
     draft.done()
 }
@@ -43,6 +44,25 @@ pub fn tell_group(
     outcome: Arc<OwnedBuf>,
 ) -> Schedule {
     tell_members(Draft::with_tag(team, name, 4, Team::group_tag(tag)), members, outcome)
+}
+
+/// Swaps bytes with one process: the outcome begins with the `own` bytes for it; behind them comes what it says. `rank`
+/// is its rank to a receive on the team's communicator. A tag tells such exchanges apart, as in [`tell_group`].
+pub fn swap(
+    team: &Team,
+    name: &'static str,
+    (peer, rank): (Peer, u32),
+    tag: i32,
+    own: usize,
+    outcome: Arc<OwnedBuf>,
+) -> Schedule {
+    let mut draft = Draft::with_tag(team, name, 2, Team::group_tag(tag));
+    let own = own.min(outcome.len());
+    let theirs = outcome.user_buf().offset(own as isize);
+    draft.receive(rank, Segment::contiguous(theirs, (outcome.len() - own) as u64));
+    draft.send_to(peer, Segment::contiguous(outcome.user_buf(), own as u64));
+    draft.keep(outcome);
+    draft.done()
 }
 
 fn tell_members(mut draft: Draft<'_>, members: &[u32], outcome: Arc<OwnedBuf>) -> Schedule {

@@ -23,7 +23,7 @@ pub struct TypedBlocks<'a> {
 }
 
 impl TypedBlocks<'_> {
-    fn block(&self, rank: u32) -> Segment {
+    pub(super) fn block(&self, rank: u32) -> Segment {
         let rank = rank as usize;
         match (self.counts.get(rank), self.displacements.get(rank), self.datatypes.get(rank)) {
             (Some(count), Some(at), Some(datatype)) => {

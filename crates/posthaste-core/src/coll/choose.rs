@@ -122,7 +122,8 @@ pub(super) fn exchange_window() -> u32 {
     DIRECT_MEMBERS
 }
 
-fn radix(crowded: bool) -> u32 {
+/// Radix of trees for short messages.
+pub(super) fn radix(crowded: bool) -> u32 {
     if crowded { CROWDED_RADIX } else { RADIX }
 }
 

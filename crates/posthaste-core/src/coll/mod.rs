@@ -5,6 +5,7 @@
 //!
 //! - [`Team`]: who takes part. `plan`: what the algorithms have in common. [`Schedule`], [`Running`], [`advance`]:
 //!   how steps are taken. `choose`: which algorithm. `tree`: shapes. One file for each family of operations.
+//! - [`inter`]: the same operations across the two groups of an intercommunicator.
 //!
 //! What must stay true: operands are combined in the order of ranks, whichever algorithm is taken, so operations
 //! need not be commutative, and every rank of an allreduce gets the same bits.
@@ -16,6 +17,7 @@ mod barrier;
 mod bcast;
 mod choose;
 mod gather;
+pub mod inter;
 mod plan;
 mod reduce;
 mod scan;
@@ -25,12 +27,13 @@ mod team;
 mod tests;
 mod tree;
 
-pub use agree::{share, tell, tell_group, tell_some};
+pub use agree::{share, swap, tell, tell_group, tell_some};
 pub use allgather::{allgather, allgatherv};
 pub use alltoall::{TypedBlocks, alltoall, alltoallv, alltoallw};
 pub use barrier::barrier;
 pub use bcast::bcast;
 pub use gather::{gather, gatherv, scatter, scatterv};
+pub use inter::Bridge;
 pub use plan::{Blocks, Operand};
 pub use reduce::{allreduce, reduce, reduce_scatter, reduce_scatter_block};
 pub use scan::{exscan, scan};

@@ -13,7 +13,7 @@ use crate::coll::schedule::{Plan, Step};
 use crate::coll::{Schedule, Team};
 use crate::datatype::{Datatype, Segment};
 use crate::error::Result;
-use crate::ids::ContextId;
+use crate::ids::{ContextId, Peer};
 use crate::op::Op;
 
 /// A buffer argument: so many elements of a datatype.
@@ -100,6 +100,17 @@ pub(super) struct Draft<'a> {
     plan: Plan,
     /// Where the plan will live.
     home: Arc<Plan>,
+    /// The members that ranks count now.
+    run: Run,
+}
+
+/// Neighbours among the members of a team.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Run {
+    /// The first of them.
+    pub(super) first: u32,
+    /// How many there are.
+    pub(super) size: u32,
 }
 
 impl<'a> Draft<'a> {
@@ -121,25 +132,40 @@ impl<'a> Draft<'a> {
         plan.context = team.context().collective();
         plan.rank = team.rank();
         plan.tag = tag;
-        Self { team, plan, home }
+        Self { team, plan, home, run: Run { first: 0, size: team.size() as u32 } }
+    }
+
+    /// From now on ranks count some members only, this process among them, as if they were a team of their own.
+    pub(super) fn within(&mut self, run: Run) {
+        self.run = run;
+    }
+
+    /// From now on ranks count all members.
+    pub(super) fn everywhere(&mut self) {
+        self.run = Run { first: 0, size: self.team.size() as u32 };
     }
 
     /// Our rank.
     pub(super) fn me(&self) -> u32 {
-        self.team.rank() as u32
+        self.team.rank() as u32 - self.run.first
     }
 
     /// Number of members.
     pub(super) fn n(&self) -> u32 {
-        self.team.size() as u32
+        self.run.size
     }
 
     pub(super) fn send(&mut self, to: u32, segment: Segment) {
-        let to = self.team.peer(to);
+        self.send_to(self.team.peer(self.run.first + to), segment);
+    }
+
+    /// Sends to a process that need not be a member.
+    pub(super) fn send_to(&mut self, to: Peer, segment: Segment) {
         self.plan.steps.push(Step::Send { to, segment });
     }
 
     pub(super) fn receive(&mut self, from: u32, segment: Segment) {
+        let from = self.run.first + from;
         self.plan.steps.push(Step::Receive { from, segment });
     }
 

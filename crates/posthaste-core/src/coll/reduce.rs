@@ -181,7 +181,7 @@ fn scattered(
 }
 
 /// Up a tree to `root`, whose result goes to `result` (which may be `own`).
-fn by_tree(draft: &mut Draft<'_>, own: Operand<'_>, result: UserBuf, root: u32, radix: u32) {
+pub(super) fn by_tree(draft: &mut Draft<'_>, own: Operand<'_>, result: UserBuf, root: u32, radix: u32) {
     let n = draft.n();
     let node = tree::place((draft.me() + n - root) % n, n, radix);
     let parent = node.parent.map(|parent| (parent + root) % n);

@@ -274,7 +274,7 @@ impl Place {
 
     #[cold]
     fn failed(&mut self, error: Error) {
-        self.error.get_or_insert_with(|| error);
+        self.error.get_or_insert(error);
     }
 }
 

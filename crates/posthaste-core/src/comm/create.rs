@@ -1,4 +1,4 @@
-//! Making communicators: duplicate, split, subset (MPI-5.0 §7.4.2).
+//! Making communicators: duplicate, split, subset, merge (MPI-5.0 §7.4.2, §7.6.2).
 //!
 //! Called by the doors: a plan gives a schedule and a [`Creation`]; the door runs the schedule (blocking or as a
 //! request) and then calls [`Creation::finish`].
@@ -9,9 +9,9 @@
 use std::sync::Arc;
 
 use crate::buffer::OwnedBuf;
-use crate::coll::{self, Schedule, Team};
-use crate::comm::Comm;
-use crate::comm::details::Inherited;
+use crate::coll::{self, Bridge, Schedule, Team};
+use crate::comm::details::{Details, Inherited, Topology};
+use crate::comm::{Comm, Remote};
 use crate::error::{Error, ErrorClass, Result};
 use crate::group::{Group, UNDEFINED};
 use crate::ids::{ContextId, Peer};
@@ -23,14 +23,27 @@ pub struct Creation {
     what: What,
     crowded: bool,
     inherited: Inherited,
+    topology: Option<Topology>,
 }
 
 #[derive(Debug)]
 enum What {
-    /// The outcome is the context; group and rank are known. `None` for who is no member.
-    Known(Option<(Arc<Group>, u32)>),
-    /// The outcome says for each rank of the old group: color, key, context to be used if it is rank 0.
-    Split { old: Arc<Group>, rank: u32, color: i32 },
+    /// The outcome is the context; members are known. `None` for who is no member.
+    Known(Option<Members>),
+    /// The outcome says for each rank of the old communicator (both groups of an intercommunicator): color, key,
+    /// context to be used if it is rank 0.
+    Split { old: Members, color: i32 },
+    /// The outcome says for each rank of both groups whether it wants to be high, and for the first the context.
+    Merge { old: Members },
+}
+
+/// Who is in a communicator, and with which rank this process.
+#[derive(Clone, Debug)]
+pub(super) struct Members {
+    pub(super) group: Arc<Group>,
+    pub(super) rank: u32,
+    /// The other side of an intercommunicator, and whether ours is the first.
+    pub(super) remote: Option<(Arc<Group>, bool)>,
 }
 
 /// Bytes that each rank tells in a split.
@@ -41,17 +54,18 @@ impl Comm {
     /// where this process will be rank 0.
     ///
     /// # Errors
-    /// When no context can be founded; on an intercommunicator.
+    /// When no context can be founded.
     pub fn plan_dup(&self, found: impl FnOnce() -> Result<ContextId>) -> Result<(Schedule, Creation)> {
-        self.intra_only("MPI_Comm_dup of an intercommunicator")?;
-        let outcome = context_of(self.rank() == 0, found)?;
-        let schedule = coll::tell(self, "MPI_Comm_dup", outcome.clone());
-        let known = What::Known(Some((self.group().clone(), self.rank() as u32)));
-        Ok((schedule, self.creation(outcome, known)))
+        let team = self.everybody();
+        let outcome = context_of(team.rank() == 0, found)?;
+        let schedule = coll::tell(team, "MPI_Comm_dup", 0, outcome.clone());
+        let creation = self.creation(outcome, What::Known(Some(self.own_members())));
+        Ok((schedule, Creation { topology: self.topology().cloned(), ..creation }))
     }
 
     /// Plans a split: who says the same color comes into the same communicator, in the order of keys; the color
-    /// [`UNDEFINED`] gives none.
+    /// [`UNDEFINED`] gives none. Of an intercommunicator each side is split, and colors that only one side says give
+    /// none.
     ///
     /// # Errors
     /// A negative color; otherwise as [`Comm::plan_dup`].
@@ -61,26 +75,36 @@ impl Comm {
         key: i32,
         found: impl FnOnce() -> Result<ContextId>,
     ) -> Result<(Schedule, Creation)> {
-        self.intra_only("MPI_Comm_split of an intercommunicator")?;
         if color < 0 && color != UNDEFINED {
             let expected = format_args!("0 or more, or MPI_UNDEFINED ({UNDEFINED})");
             return Err(Error::invalid(ErrorClass::Arg, "color", color, expected));
         }
-        let (me, n) = (self.rank() as usize, self.size() as usize);
         let context = if color == UNDEFINED { 0 } else { found()?.0 };
-        let mut told = vec![0; n * TOLD];
-        let mine = &mut told[me * TOLD..][..TOLD];
-        mine[..4].copy_from_slice(&color.to_le_bytes());
-        mine[4..8].copy_from_slice(&key.to_le_bytes());
-        mine[8..].copy_from_slice(&context.to_le_bytes());
-        let outcome = filled(&told);
-        let schedule = coll::share(self, "MPI_Comm_split", outcome.clone());
-        let split = What::Split { old: self.group().clone(), rank: self.rank() as u32, color };
-        Ok((schedule, self.creation(outcome, split)))
+        let (schedule, outcome) = self.share("MPI_Comm_split", color, key, context);
+        Ok((schedule, self.creation(outcome, What::Split { old: self.own_members(), color })))
+    }
+
+    /// Plans to make one group of both sides of an intercommunicator; the side that says `high` comes second. If both
+    /// say the same, the order is arbitrary, but the same for all.
+    ///
+    /// # Errors
+    /// Not an intercommunicator; otherwise as [`Comm::plan_dup`].
+    pub fn plan_merge(
+        &self,
+        high: bool,
+        found: impl FnOnce() -> Result<ContextId>,
+    ) -> Result<(Schedule, Creation)> {
+        if self.remote().is_none() {
+            let expected = "an intercommunicator";
+            return Err(Error::invalid(ErrorClass::Comm, "intercomm", "an intracommunicator", expected));
+        }
+        let context = if self.everybody().rank() == 0 { found()?.0 } else { 0 };
+        let (schedule, outcome) = self.share("MPI_Intercomm_merge", i32::from(high), 0, context);
+        Ok((schedule, self.creation(outcome, What::Merge { old: self.own_members() })))
     }
 
     /// Plans a communicator of `group`, which all members of this one call; they may name different groups if
-    /// nobody is in two of them.
+    /// nobody is in two of them. On an intercommunicator each side names members of its own.
     ///
     /// # Errors
     /// A group with a process that is no member; otherwise as [`Comm::plan_dup`].
@@ -89,13 +113,31 @@ impl Comm {
         group: &Arc<Group>,
         found: impl FnOnce() -> Result<ContextId>,
     ) -> Result<(Schedule, Creation)> {
-        self.intra_only("MPI_Comm_create on an intercommunicator")?;
+        if self.remote().is_none() {
+            return self.plan_subset("MPI_Comm_create", group, None, found);
+        }
+        self.members(group)?;
+        // No side knows the group of the other: it is a split into those inside and those outside.
+        match group.rank_of(self.me()) {
+            Some(rank) => self.plan_split(0, rank as i32, found),
+            None => self.plan_split(UNDEFINED, 0, found),
+        }
+    }
+
+    /// [`Comm::plan_create`] on an intracommunicator, for the operation `name`, with a topology.
+    pub(crate) fn plan_subset(
+        &self,
+        name: &'static str,
+        group: &Arc<Group>,
+        topology: Option<Topology>,
+        found: impl FnOnce() -> Result<ContextId>,
+    ) -> Result<(Schedule, Creation)> {
         let members = self.members(group)?;
         let rank = group.rank_of(self.me());
         let outcome = context_of(rank == Some(0), found)?;
-        let schedule = coll::tell_some(self, "MPI_Comm_create", &members, outcome.clone());
-        let known = What::Known(rank.map(|rank| (group.clone(), rank)));
-        Ok((schedule, self.creation(outcome, known)))
+        let schedule = coll::tell_some(self, name, &members, outcome.clone());
+        let known = rank.map(|rank| Members { group: group.clone(), rank, remote: None });
+        Ok((schedule, Creation { topology, ..self.creation(outcome, What::Known(known)) }))
     }
 
     /// Plans a communicator of `group`, which only the members of the group call; the tag tells such calls apart
@@ -109,7 +151,10 @@ impl Comm {
         tag: i32,
         found: impl FnOnce() -> Result<ContextId>,
     ) -> Result<(Schedule, Creation)> {
-        self.intra_only("MPI_Comm_create_group on an intercommunicator")?;
+        if self.remote().is_some() {
+            let expected = "an intracommunicator";
+            return Err(Error::invalid(ErrorClass::Comm, "comm", "an intercommunicator", expected));
+        }
         if tag < 0 {
             return Err(Error::invalid(ErrorClass::Tag, "tag", tag, "0 or more"));
         }
@@ -120,14 +165,39 @@ impl Comm {
         };
         let outcome = context_of(rank == 0, found)?;
         let schedule = coll::tell_group(self, "MPI_Comm_create_group", &members, tag, outcome.clone());
-        Ok((schedule, self.creation(outcome, What::Known(Some((group.clone(), rank))))))
+        let known = Members { group: group.clone(), rank, remote: None };
+        Ok((schedule, self.creation(outcome, What::Known(Some(known)))))
+    }
+
+    /// A schedule by which everybody, of both groups, gets to know two numbers and a context of everybody.
+    fn share(&self, name: &'static str, one: i32, two: i32, context: u64) -> (Schedule, Arc<OwnedBuf>) {
+        let team = self.everybody();
+        let (me, n) = (team.rank() as usize, team.size() as usize);
+        let mut told = vec![0; n * TOLD];
+        let mine = &mut told[me * TOLD..][..TOLD];
+        mine[..4].copy_from_slice(&one.to_le_bytes());
+        mine[4..8].copy_from_slice(&two.to_le_bytes());
+        mine[8..].copy_from_slice(&context.to_le_bytes());
+        let outcome = filled(&told);
+        (coll::share(team, name, outcome.clone()), outcome)
     }
 
     fn creation(&self, outcome: Arc<OwnedBuf>, what: What) -> Creation {
-        Creation { outcome, what, crowded: self.is_crowded(), inherited: self.inherited() }
+        let crowded = self.everybody().is_crowded();
+        Creation { outcome, what, crowded, inherited: self.inherited(), topology: None }
     }
 
-    fn me(&self) -> Peer {
+    /// The members of both groups.
+    fn everybody(&self) -> &Team {
+        self.bridge().map_or(self, Bridge::team)
+    }
+
+    fn own_members(&self) -> Members {
+        let remote = self.remote.as_ref().map(|remote| (remote.group.clone(), remote.bridge.is_first()));
+        Members { group: self.group().clone(), rank: self.rank() as u32, remote }
+    }
+
+    pub(super) fn me(&self) -> Peer {
         self.group().peer(self.rank() as u32).unwrap_or(Peer(u32::MAX))
     }
 
@@ -136,14 +206,15 @@ impl Comm {
         let rank = |peer: Peer| {
             self.group().rank_of(peer).ok_or_else(|| {
                 let got = format_args!("a group with the process {} of the world", peer.0);
-                Error::invalid(ErrorClass::Group, "group", got, "processes of the communicator")
+                Error::invalid(
+                    ErrorClass::Group,
+                    "group",
+                    got,
+                    "processes of the communicator's (local) group",
+                )
             })
         };
         group.peers().map(rank).collect()
-    }
-
-    fn intra_only(&self, what: &'static str) -> Result<()> {
-        if self.remote().is_some() { Err(Error::unsupported(what)) } else { Ok(()) }
     }
 }
 
@@ -154,31 +225,94 @@ impl Creation {
     /// When what the others told makes no sense.
     pub fn finish(self) -> Result<Option<Arc<Comm>>> {
         let told = self.outcome.source().to_vec();
-        let (context, group, rank) = match self.what {
-            What::Known(None) => return Ok(None),
-            What::Split { color: UNDEFINED, .. } => return Ok(None),
-            What::Known(Some((group, rank))) => (number(&told, 0), group, rank),
-            What::Split { old, rank, color } => {
-                let mut members: Vec<(i32, u32)> = told
-                    .chunks_exact(TOLD)
-                    .zip(0..)
-                    .filter(|(told, _)| told[..4] == color.to_le_bytes())
-                    .map(|(told, rank)| (number(told, 4) as i32, rank))
-                    .collect();
-                members.sort_unstable();
-                let context =
-                    members.first().map_or(0, |(_, first)| number(&told, *first as usize * TOLD + 8));
-                let own = members.iter().position(|(_, member)| *member == rank).unwrap_or_default();
-                let peers = members.iter().filter_map(|(_, member)| old.peer(*member)).collect();
-                (context, Arc::new(Group::of(peers)), own as u32)
-            }
+        let made = match self.what {
+            What::Known(members) => members.map(|members| (number(&told, 0), members)),
+            What::Split { old, color } => old.split(&told, color),
+            What::Merge { old } => Some((number(&told, 8), old.merged(&told)?)),
         };
+        let Some((context, members)) = made else { return Ok(None) };
+        let details = Details::new("", self.inherited).with_topology(self.topology);
+        members.comm(context, self.crowded, details).map(Some)
+    }
+}
+
+impl Members {
+    /// Their communicator.
+    pub(super) fn comm(self, context: u64, crowded: bool, details: Details) -> Result<Arc<Comm>> {
+        let Self { group, rank, remote } = self;
         if context < u64::from(ContextId::FIRST_COUNT) || context & 1 != 0 || group.size() == 0 {
             let text = format!("rank 0 of the new communicator told a context that cannot be ({context})");
             return Err(Error::other(ErrorClass::Intern, text));
         }
-        let team = Team::new(ContextId(context), group, rank, self.crowded);
-        Ok(Some(Arc::new(Comm::new(team, None, "", self.inherited))))
+        let context = ContextId(context);
+        let remote = remote.map(|(other, is_first)| {
+            let bridge = Bridge::new(context, (&group, &other), rank, is_first, crowded);
+            Remote { group: other, bridge }
+        });
+        let team = Team::new(context, group, rank, crowded);
+        Ok(Arc::new(Comm::new(team, remote, details)))
+    }
+
+    /// Ranks of the local and of the remote group's first members in the team of both.
+    fn firsts(&self) -> (usize, usize) {
+        match &self.remote {
+            Some((other, false)) => (other.size() as usize, 0),
+            _ => (0, self.group.size() as usize),
+        }
+    }
+
+    /// What a split makes of them, with the context; `None` if nobody is with this process, or nobody on the other
+    /// side.
+    fn split(&self, told: &[u8], color: i32) -> Option<(u64, Self)> {
+        if color == UNDEFINED {
+            return None;
+        }
+        // Those who say this color, in the new order: (key, old rank).
+        let same = |first: usize, group: &Group| {
+            let told = told.chunks_exact(TOLD).skip(first).take(group.size() as usize).zip(0..);
+            let same = told.filter(|(told, _)| told[..4] == color.to_le_bytes());
+            let mut members: Vec<(i32, u32)> =
+                same.map(|(told, rank)| (number(told, 4) as i32, rank)).collect();
+            members.sort_unstable();
+            let peers = members.iter().filter_map(|(_, member)| group.peer(*member)).collect();
+            (members, Arc::new(Group::of(peers)))
+        };
+        let (first, far) = self.firsts();
+        let (members, group) = same(first, &self.group);
+        let rank = members.iter().position(|(_, member)| *member == self.rank)? as u32;
+        let context_of = |first: usize, members: &[(i32, u32)]| {
+            let (_, leader) = members.first()?;
+            Some(number(told, (first + *leader as usize) * TOLD + 8))
+        };
+        let own = context_of(first, &members)?;
+        let Some((other, is_first)) = &self.remote else {
+            return Some((own, Self { group, rank, remote: None }));
+        };
+        let (others, other) = same(far, other);
+        let theirs = context_of(far, &others)?;
+        let context = if *is_first { own } else { theirs };
+        Some((context, Self { group, rank, remote: Some((other, *is_first)) }))
+    }
+
+    /// Both sides as one group.
+    fn merged(&self, told: &[u8]) -> Result<Self> {
+        let Some((other, is_first)) = &self.remote else { return Ok(self.clone()) };
+        let (first, far) = self.firsts();
+        let high = |first: usize, group: &Group| {
+            let wishes = told.chunks_exact(TOLD).skip(first).take(group.size() as usize);
+            let mut wishes = wishes.map(|told| told[0] != 0);
+            let high = wishes.next().unwrap_or(false);
+            if wishes.all(|other| other == high) {
+                return Ok(high);
+            }
+            let expected = "the same at all ranks of one group";
+            Err(Error::invalid(ErrorClass::Arg, "high", "different at ranks of one group", expected))
+        };
+        let (own, theirs) = (high(first, &self.group)?, high(far, other)?);
+        let goes_first = if own == theirs { *is_first } else { theirs };
+        let (low, high) = if goes_first { (&self.group, other) } else { (other, &self.group) };
+        let rank = if goes_first { self.rank } else { other.size() + self.rank };
+        Ok(Self { group: Arc::new(low.union(high)), rank, remote: None })
     }
 }
 
@@ -188,14 +322,14 @@ fn context_of(is_founder: bool, found: impl FnOnce() -> Result<ContextId>) -> Re
     Ok(filled(&context.to_le_bytes()))
 }
 
-fn filled(bytes: &[u8]) -> Arc<OwnedBuf> {
+pub(super) fn filled(bytes: &[u8]) -> Arc<OwnedBuf> {
     let mut owned = OwnedBuf::new(bytes.len());
     owned.sink().copy_from(bytes);
     Arc::new(owned)
 }
 
 /// Up to eight bytes of a number, the lowest first.
-fn number(told: &[u8], at: usize) -> u64 {
+pub(super) fn number(told: &[u8], at: usize) -> u64 {
     let bytes = told.get(at..).unwrap_or_default();
     bytes.iter().take(8).rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
 }

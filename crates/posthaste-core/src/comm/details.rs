@@ -16,6 +16,16 @@ pub const MAX_NAME: usize = 127;
 /// An error handler of the door that set it; the engine only hands it on.
 pub type Handler = Arc<dyn Any + Send + Sync>;
 
+/// A topology; `topology` knows what is in it, here it is only kept, and handed on to duplicates.
+#[derive(Clone)]
+pub struct Topology(pub Arc<dyn Any + Send + Sync>);
+
+impl fmt::Debug for Topology {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Topology")
+    }
+}
+
 /// What a new communicator takes over from the one it was made from.
 #[derive(Clone, Default)]
 pub(super) struct Inherited {
@@ -34,6 +44,7 @@ pub(super) struct Details {
     info: Info,
     attributes: Attributes,
     inherited: Mutex<Inherited>,
+    topology: Option<Topology>,
 }
 
 impl Details {
@@ -43,7 +54,12 @@ impl Details {
             info: Info::new(),
             attributes: Attributes::default(),
             inherited: Mutex::new(inherited),
+            topology: None,
         }
+    }
+
+    pub(super) fn with_topology(self, topology: Option<Topology>) -> Self {
+        Self { topology, ..self }
     }
 }
 
@@ -77,6 +93,11 @@ impl Comm {
     /// Sets the error handler.
     pub fn set_handler(&self, handler: Option<Handler>) {
         self.details.inherited.lock().unwrap_or_else(PoisonError::into_inner).handler = handler;
+    }
+
+    /// The topology (MPI-5.0 chapter 8), if it was made with one.
+    pub fn topology(&self) -> Option<&Topology> {
+        self.details.topology.as_ref()
     }
 
     pub(super) fn inherited(&self) -> Inherited {

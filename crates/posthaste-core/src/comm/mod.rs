@@ -1,36 +1,50 @@
 //! Communicators: a team with everything a user may hang on it (MPI-5.0 §7.2, §7.4).
 //!
 //! Called by the doors and by `world`; calls `coll` (which sees the [`Team`] only), `group`. `create`: how new ones
-//! are made; `details`: what users hang on them.
+//! are made; `inter`: how two groups become an intercommunicator (§7.6) and one group again; `details`: what users
+//! hang on them.
 //!
 //! What must stay true: turning a rank of the world into a peer is one comparison.
 
 mod create;
 mod details;
+mod inter;
+#[cfg(test)]
+mod inter_tests;
 #[cfg(test)]
 mod tests;
 
 use std::ops::Deref;
 use std::sync::Arc;
 
-use crate::coll::Team;
+use crate::coll::{Bridge, Team};
 use crate::error::{Error, ErrorClass, Result};
 use crate::group::{Comparison, Group};
 use crate::ids::{ContextId, PROC_NULL, Peer};
 use details::{Details, Inherited};
 
 pub use create::Creation;
-pub use details::{Handler, MAX_NAME};
+pub use details::{Handler, MAX_NAME, Topology};
+pub use inter::{Introduction, Next};
 
 /// A communicator.
 #[derive(Debug)]
 pub struct Comm {
     team: Team,
     /// The other side of an intercommunicator.
-    remote: Option<Arc<Group>>,
+    remote: Option<Remote>,
     /// How many ranks a message may go to are the peers of the same number, starting at 0.
     identity: u32,
     details: Details,
+}
+
+/// The other side of an intercommunicator.
+#[derive(Debug)]
+struct Remote {
+    group: Arc<Group>,
+    /// Both sides, for collective operations. Point-to-point messages of both sides share the context: a process is
+    /// in one of the groups only, so it never gets messages from two processes with the same rank.
+    bridge: Bridge,
 }
 
 impl Deref for Comm {
@@ -46,19 +60,19 @@ impl Comm {
     /// `MPI_COMM_WORLD`.
     pub fn world(rank: u32, size: u32) -> Self {
         let team = Team::new(ContextId::WORLD, Arc::new(Group::range(0, size)), rank, false);
-        Self::new(team, None, "MPI_COMM_WORLD", Inherited::default())
+        Self::new(team, None, Details::new("MPI_COMM_WORLD", Inherited::default()))
     }
 
     /// `MPI_COMM_SELF`.
     pub fn own(me: Peer) -> Self {
         let team = Team::new(ContextId::SELF, Arc::new(Group::range(me.0, 1)), 0, false);
-        Self::new(team, None, "MPI_COMM_SELF", Inherited::default())
+        Self::new(team, None, Details::new("MPI_COMM_SELF", Inherited::default()))
     }
 
-    fn new(team: Team, remote: Option<Arc<Group>>, name: &str, inherited: Inherited) -> Self {
-        let target = remote.as_ref().unwrap_or(team.group());
+    fn new(team: Team, remote: Option<Remote>, details: Details) -> Self {
+        let target = remote.as_ref().map_or(team.group(), |remote| &remote.group);
         let identity = if target.is_identity() { target.size() } else { 0 };
-        Self { team, remote, identity, details: Details::new(name, inherited) }
+        Self { team, remote, identity, details }
     }
 
     /// Says whether the members share CPUs; every member must say the same.
@@ -68,7 +82,12 @@ impl Comm {
 
     /// The other side of an intercommunicator.
     pub fn remote(&self) -> Option<&Arc<Group>> {
-        self.remote.as_ref()
+        self.remote.as_ref().map(|remote| &remote.group)
+    }
+
+    /// Both sides of an intercommunicator, for collective operations.
+    pub fn bridge(&self) -> Option<&Bridge> {
+        self.remote.as_ref().map(|remote| &remote.bridge)
     }
 
     /// How alike two communicators are (MPI-5.0 §7.4.1).
@@ -77,7 +96,7 @@ impl Comm {
             return Comparison::Ident;
         }
         let local = self.group().compare(other.group());
-        let remote = match (&self.remote, &other.remote) {
+        let remote = match (self.remote(), other.remote()) {
             (None, None) => Comparison::Ident,
             (Some(own), Some(other)) => own.compare(other),
             _ => Comparison::Unequal,
@@ -117,7 +136,7 @@ impl Comm {
         if rank == PROC_NULL {
             return Ok(None);
         }
-        let group = self.remote.as_ref().unwrap_or(self.team.group());
+        let group = self.remote().unwrap_or(self.team.group());
         if let Some(peer) = u32::try_from(rank).ok().and_then(|rank| group.peer(rank)) {
             return Ok(Some(peer));
         }

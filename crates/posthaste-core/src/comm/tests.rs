@@ -15,14 +15,14 @@ use crate::progress::Lane;
 use crate::testing::{Bench, ROUGH};
 
 /// Engines and their worlds; a counter for each founds contexts.
-struct Room {
-    bench: Bench,
-    worlds: Vec<Arc<Comm>>,
+pub(super) struct Room {
+    pub(super) bench: Bench,
+    pub(super) worlds: Vec<Arc<Comm>>,
     counts: Vec<AtomicU32>,
 }
 
 impl Room {
-    fn new(n: u32, seed: u64) -> Self {
+    pub(super) fn new(n: u32, seed: u64) -> Self {
         let mut worlds: Vec<Comm> = (0..n).map(|rank| Comm::world(rank, n)).collect();
         worlds.iter_mut().for_each(|world| world.set_crowded(seed.is_multiple_of(2)));
         Self {
@@ -32,13 +32,13 @@ impl Room {
         }
     }
 
-    fn found(&self, at: usize) -> Result<ContextId> {
+    pub(super) fn found(&self, at: usize) -> Result<ContextId> {
         let count = self.counts[at].fetch_add(2, Ordering::Relaxed);
         Ok(ContextId::founded(at as u32, count).expect("a small count"))
     }
 
     /// Runs schedules, each at its engine, and all must go well.
-    fn run(&mut self, schedules: Vec<(usize, Schedule)>) {
+    pub(super) fn run(&mut self, schedules: Vec<(usize, Schedule)>) {
         let mut ids = Vec::new();
         for (at, schedule) in schedules {
             let Lane { engine, methods, running, .. } = &mut self.bench.lanes[at];
@@ -54,7 +54,7 @@ impl Room {
     }
 
     /// Makes communicators at the given engines.
-    fn make(
+    pub(super) fn make(
         &mut self,
         at: impl Iterator<Item = usize>,
         plan: impl Fn(&Self, usize) -> Result<(Schedule, Creation)>,
@@ -70,7 +70,7 @@ impl Room {
     }
 
     /// An allgather of world ranks shows that a communicator's members and order are as told.
-    fn check(&mut self, comms: &[Option<Arc<Comm>>], members: &[usize]) {
+    pub(super) fn check(&mut self, comms: &[Option<Arc<Comm>>], members: &[usize]) {
         let byte = Datatype::byte();
         let mut bufs = Vec::new();
         let mut schedules = Vec::new();

@@ -21,7 +21,7 @@ pub mod sim;
 use crate::datatype::Segment;
 use crate::ids::{Peer, RequestId};
 use crate::trace::{Counter, Counts};
-use crate::wire::{Emit, Envelope, Offer, Packet};
+use crate::wire::{Emit, Envelope, Offer, Packet, Through};
 
 use loopback::Loopback;
 use shm::Shm;
@@ -193,6 +193,25 @@ impl Methods {
         true
     }
 
+    /// Sends a whole message of medium length through the copy buffer that we keep at the receiver, if that is free
+    /// and the message fits: copied in, told, done, without a request.
+    #[inline]
+    pub fn send_buffered(&mut self, to: Peer, envelope: &Envelope, segment: &mut Segment) -> bool {
+        match (self.route(to), &mut self.shm) {
+            (Route::Shm(rank), Some(shm)) => shm.send_buffered(rank as usize, envelope, segment),
+            _ => false,
+        }
+    }
+
+    /// Copies out a message that lies whole in a copy buffer.
+    #[inline]
+    pub fn drain_whole(&mut self, from: Peer, through: Through, segment: &mut Segment, len: u64) {
+        if let (Route::Shm(rank), Some(shm)) = (self.route(from), &mut self.shm) {
+            shm.drain_whole(rank as usize, through, segment, len);
+            self.counts.message(Counter::StreamShm, len);
+        }
+    }
+
     /// The second half of the fast path: shows the next packet from `from`, if one has arrived, to `take`, which
     /// says whether it has taken it. What is not taken is [`Methods::poll`]'s.
     #[inline(always)]
@@ -210,8 +229,9 @@ impl Methods {
         true
     }
 
-    /// Makes a long message reachable, in the way the sender proposes. `None`: not possible at this time.
-    pub fn offer_stream(&mut self, to: Peer, sender: RequestId, segment: &Segment) -> Option<Offer> {
+    /// Begins to copy a long message through a buffer: the offer, and whether all of it has left already (then no
+    /// [`Event::Sent`] follows). `None`: not possible at this time.
+    pub fn offer_stream(&mut self, to: Peer, sender: RequestId, segment: &Segment) -> Option<(Offer, bool)> {
         match self.route(to) {
             Route::Shm(rank) => self.shm().offer_stream(rank as usize, sender, segment),
             Route::Loopback | Route::Sim => None,

@@ -181,7 +181,12 @@ impl Shm {
         Some(Claim { claim, doorbell: &self.doorbell, to })
     }
 
-    pub(super) fn offer_stream(&mut self, to: usize, sender: RequestId, segment: &Segment) -> Option<Offer> {
+    pub(super) fn offer_stream(
+        &mut self,
+        to: usize,
+        sender: RequestId,
+        segment: &Segment,
+    ) -> Option<(Offer, bool)> {
         // What has been granted goes first: it is certain to be drained.
         if self.puts.iter().any(|(waiting, _)| *waiting == to) {
             return None;
@@ -190,10 +195,71 @@ impl Shm {
         let through = Through { buffer: filler.index() as u32, kept, start: filler.position() };
         let mut filling =
             Filling { to, filler, kept, segment: segment.clone(), piece: self.chunk, granted: false, sender };
-        // The first piece is there before the receiver hears of the message.
-        filling.pump(1, self.chunk);
-        self.filling.push(filling);
-        Some(Offer::Stream { through })
+        // The first piece is there before the receiver hears of the message; of a shorter message everything, for
+        // telling twice would cost more than copying in turns.
+        let whole = segment.len() <= 2 * self.chunk as u64;
+        filling.pump(if whole { 2 } else { 1 }, self.chunk);
+        let offer = Offer::Stream { through, filled: filling.segment.position() };
+        let all_left = filling.segment.remaining() == 0;
+        match filling {
+            Filling { filler, .. } if all_left && kept => {
+                self.kept[to] = Kept::Idle { filler, granted: false }
+            }
+            _ if all_left => {}
+            filling => self.filling.push(filling),
+        }
+        Some((offer, all_left))
+    }
+
+    /// See [`super::Methods::send_buffered`].
+    pub(super) fn send_buffered(&mut self, to: usize, envelope: &Envelope, segment: &mut Segment) -> bool {
+        let ready = match &self.kept[to] {
+            Kept::Idle { filler, .. } => filler.is_drained(),
+            Kept::Never | Kept::NotYet | Kept::InUse => false,
+        };
+        // Room for the packet first: what is in the buffer cannot be taken back.
+        if !ready || envelope.len > 2 * self.chunk as u64 || self.claim(to, ring::INLINE).is_none() {
+            return false;
+        }
+        let Kept::Idle { filler, .. } = &mut self.kept[to] else { return false };
+        let through = Through { buffer: filler.index() as u32, kept: true, start: filler.position() };
+        while segment.remaining() > 0 && filler.fill(usize::MAX, |sink| segment.pack(sink)).is_some() {}
+        self.kept[to] = match std::mem::replace(&mut self.kept[to], Kept::InUse) {
+            Kept::Idle { filler, .. } => Kept::Idle { filler, granted: false },
+            other => other,
+        };
+        let offer = Offer::Stream { through, filled: envelope.len };
+        let emit = Emit::request_to_send(envelope, RequestId::NONE, offer);
+        if let Some(claim) = self.claim(to, emit.front().len()) {
+            claim.write(&emit, None);
+        }
+        true
+    }
+
+    /// See [`super::Methods::drain_whole`].
+    pub(super) fn drain_whole(&mut self, from: usize, through: Through, segment: &mut Segment, len: u64) {
+        let Some(mut drainer) =
+            pool::attach(&self.node, self.me, through.buffer as usize, through.start, len)
+        else {
+            return;
+        };
+        while drainer.drained() < len {
+            let left = (len - drainer.drained()) as usize;
+            if drainer
+                .drain(left, |source| {
+                    segment.unpack(source);
+                })
+                .is_none()
+            {
+                break;
+            }
+        }
+        if through.kept {
+            drainer.finish()
+        } else {
+            drainer.give_back()
+        }
+        self.doorbell.ring_for_room(from);
     }
 
     /// A copy buffer of receiver `to` for a message that has been granted, or not yet. A message that nobody has
@@ -223,8 +289,8 @@ impl Shm {
     }
 
     pub(super) fn get(&mut self, from: usize, get: Get) {
-        let Offer::Stream { through } = get.offer else { return self.gets.push_back(get) };
-        match pool::attach(&self.node, self.me, through.buffer as usize, through.start) {
+        let Offer::Stream { through, filled } = get.offer else { return self.gets.push_back(get) };
+        match pool::attach(&self.node, self.me, through.buffer as usize, through.start, filled) {
             Some(drainer) => {
                 let Get { segment, len, receiver, .. } = get;
                 self.draining.push(Draining { from, drainer, through, segment, len, receiver });
@@ -235,7 +301,7 @@ impl Shm {
 
     /// A granted message comes through a copy buffer.
     fn stream_begins(&mut self, from: usize, receiver: RequestId, through: Through, counts: &mut Counts) {
-        match pool::attach(&self.node, self.me, through.buffer as usize, through.start) {
+        match pool::attach(&self.node, self.me, through.buffer as usize, through.start, 0) {
             Some(drainer) if let Some((segment, len)) = self.landing.close(receiver) => {
                 self.draining.push(Draining { from, drainer, through, segment, len, receiver });
             }
@@ -428,7 +494,11 @@ impl Shm {
                 continue;
             }
             let Draining { drainer, receiver, .. } = self.draining.remove(at);
-            if through.kept { drainer.finish() } else { drainer.give_back() }
+            if through.kept {
+                drainer.finish()
+            } else {
+                drainer.give_back()
+            }
             doorbell.ring_for_room(from);
             on(Event::Landed(receiver), counts);
         }
@@ -461,7 +531,11 @@ impl Shm {
         }
         for _ in 0..self.puts.len() {
             let Some((to, put)) = self.puts.pop_front() else { break };
-            let left = if self.fragments { self.send_fragments(to, put, &mut busy) } else { self.send_stream(to, put) };
+            let left = if self.fragments {
+                self.send_fragments(to, put, &mut busy)
+            } else {
+                self.send_stream(to, put)
+            };
             match left {
                 Err(put) => self.puts.push_back((to, put)),
                 Ok(Some(sender)) => on(Event::Sent(sender), counts),

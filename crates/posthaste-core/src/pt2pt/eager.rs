@@ -71,4 +71,3 @@ pub fn acknowledged(engine: &mut Engine, sender: RequestId) {
         _ => engine.counts.add(Counter::StalePackets, 1),
     }
 }
-

@@ -12,7 +12,7 @@ use crate::method::{Methods, Next};
 use crate::pt2pt::matching::{Content, Held, Pattern};
 use crate::pt2pt::{Engine, action, eager, rendezvous};
 use crate::request::{Request, State, Status, complete};
-use crate::wire::Packet;
+use crate::wire::{Envelope, Offer, Packet};
 
 /// Starts a receive. The request may be complete when this returns.
 ///
@@ -25,15 +25,11 @@ pub fn start(
     pattern: &Pattern,
     segment: Segment,
 ) -> Result<RequestId> {
-    engine.requests.ensure_room()?; // before a message leaves the queue
+    let id = engine.requests.next_id()?; // before a message leaves the queue
     match engine.matching.take_held(pattern) {
         None => {
-            let id = engine.requests.insert(Request::new(State::Posted { segment, entry: 0 }))?;
-            let posted = engine.matching.post(*pattern, id);
-            if let Some(Request { state: State::Posted { entry, .. }, .. }) = engine.requests.get_mut(id) {
-                *entry = posted;
-            }
-            Ok(id)
+            let entry = engine.matching.post(*pattern, id);
+            engine.requests.insert(Request::new(State::Posted { segment, entry }))
         }
         Some(held) => start_held(engine, methods, held, segment),
     }
@@ -51,17 +47,33 @@ pub fn now(
     pattern: &Pattern,
     segment: &mut Segment,
 ) -> ControlFlow<Option<Status>> {
-    let mut status = None;
+    let (mut status, mut stream) = (None, None);
     let next = methods.take_next(from, |packet| {
-        let Packet::Eager { envelope, sender: None, data } = packet else { return false };
+        let (envelope, data) = match packet {
+            Packet::Eager { envelope, sender: None, data } => (envelope, Some(data)),
+            Packet::RequestToSend { envelope, offer: Offer::Stream { through, filled }, .. }
+                if *filled == envelope.len && !envelope.synchronous =>
+            {
+                stream = Some((*through, envelope.len));
+                (envelope, None)
+            }
+            _ => return false,
+        };
         if !pattern.fits(envelope) || envelope.len > segment.len() {
             return false;
         }
-        let bytes = segment.unpack(*data) as u64;
-        status =
-            Some(Status { source: envelope.source, tag: envelope.tag, bytes, cancelled: false, error: None });
+        if let Some(data) = data {
+            segment.unpack(*data);
+        }
+        let Envelope { source, tag, len, .. } = *envelope;
+        status = Some(Status { source, tag, bytes: len, cancelled: false, error: None });
         true
     });
+    if next == Next::Taken
+        && let Some((through, len)) = stream
+    {
+        methods.drain_whole(from, through, segment, len);
+    }
     if next == Next::Nothing { ControlFlow::Continue(()) } else { ControlFlow::Break(status) }
 }
 

@@ -45,8 +45,12 @@ pub fn start(
     proposal: Protocol,
 ) -> Result<RequestId> {
     let id = engine.requests.insert(Request::new(State::SendAsked { segment: segment.clone(), to }))?;
+    let mut all_left = false;
     let offer = match proposal {
-        Protocol::Stream => methods.offer_stream(to, id, &segment),
+        Protocol::Stream => methods.offer_stream(to, id, &segment).map(|(offer, whole)| {
+            all_left = whole;
+            offer
+        }),
         Protocol::Get => methods.offer_memory(to, id, &segment),
         Protocol::Eager | Protocol::Put => None,
     };
@@ -56,6 +60,9 @@ pub fn start(
         request.state = State::Sending { sent: false, acknowledged: !envelope.synchronous };
     }
     send_control(engine, methods, to, Emit::request_to_send(envelope, id, offer.unwrap_or(Offer::Nothing)));
+    if all_left {
+        sent(engine, id);
+    }
     Ok(id)
 }
 

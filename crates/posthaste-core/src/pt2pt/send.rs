@@ -2,6 +2,7 @@
 //!
 //! Called by `comm` and `coll`; calls `protocol`, `rendezvous`, `method`. MPI-5.0 §3.2, §3.4.
 
+use crate::config::LongProtocol;
 use crate::datatype::Segment;
 use crate::error::Result;
 use crate::ids::{Peer, RequestId};
@@ -53,6 +54,14 @@ fn start_slow(
     envelope: &Envelope,
     segment: Segment,
 ) -> Result<Started> {
+    let mut segment = segment;
+    if !envelope.synchronous
+        && matches!(engine.config.long_protocol, LongProtocol::Auto | LongProtocol::Stream)
+        && engine.way_is_free(to)
+        && methods.send_buffered(to, envelope, &mut segment)
+    {
+        return Ok(Started::Complete);
+    }
     let mut caps = methods.caps(to);
     if envelope.synchronous {
         caps.packet -= 8; // the sender's request travels in front of the data

@@ -8,7 +8,7 @@
 
 use crate::error::{Error, Result};
 use crate::ids::RequestId;
-use crate::request::Request;
+use crate::request::{Request, State, Status};
 
 /// Most requests a table can hold.
 pub const MOST: usize = 1 << 20;
@@ -112,6 +112,44 @@ impl Table {
         Some(request)
     }
 
+    /// The id that the next [`Table::insert`] gives.
+    ///
+    /// # Errors
+    /// When the table is full.
+    #[inline]
+    pub fn next_id(&mut self) -> Result<RequestId> {
+        self.ensure_room()?;
+        Ok(RequestId { slot: self.free, generation: self.slots[self.free as usize].generation })
+    }
+
+    /// The status of the request that a C handle names, if it is over and went well; then the request leaves the
+    /// table without being moved. Everything else is for the general way.
+    #[inline(always)]
+    pub fn take_ended(&mut self, handle: usize) -> Option<Status> {
+        let at = (handle & (MOST - 1)) as u32;
+        let slot = self.slots.get_mut(at as usize)?;
+        if Self::handle(RequestId { slot: at, generation: slot.generation }) as usize != handle {
+            return None;
+        }
+        let Some(Request { state: State::Complete, status, .. }) = &slot.request else { return None };
+        if status.error.is_some() {
+            return None;
+        }
+        let ended = Status {
+            source: status.source,
+            tag: status.tag,
+            bytes: status.bytes,
+            cancelled: status.cancelled,
+            error: None,
+        };
+        slot.request = None;
+        slot.generation = slot.generation.checked_add(1).unwrap_or(1);
+        slot.next_free = self.free;
+        self.free = at;
+        self.live -= 1;
+        Some(ended)
+    }
+
     /// The C handle of a request.
     #[inline]
     pub fn handle(id: RequestId) -> u32 {
@@ -138,7 +176,6 @@ impl Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::request::State;
 
     #[test]
     fn stale_ids_and_forged_handles_find_nothing() {
@@ -156,6 +193,21 @@ mod tests {
         for garbage in [0, 0x180, 4096, usize::MAX, handle as usize + 1, 0xdead_beef_dead_beef] {
             assert_eq!(table.by_handle(garbage), None, "{garbage:#x}");
         }
+    }
+
+    #[test]
+    fn only_what_is_over_is_taken_by_its_handle() {
+        let mut table = Table::new(2);
+        let expected = table.next_id().unwrap();
+        let id = table.insert(Request::new(State::Schedule)).unwrap();
+        assert_eq!(id, expected);
+        let handle = Table::handle(id) as usize;
+        assert!(table.take_ended(handle).is_none());
+        table.get_mut(id).unwrap().state = State::Complete;
+        table.get_mut(id).unwrap().status.bytes = 7;
+        assert!(table.take_ended(handle + 1).is_none());
+        assert_eq!(table.take_ended(handle).unwrap().bytes, 7);
+        assert!(table.take_ended(handle).is_none() && table.is_empty());
     }
 
     #[test]

@@ -127,6 +127,8 @@ pub enum Offer {
     Stream {
         /// Where in which buffer.
         through: Through,
+        /// Bytes that are there already.
+        filled: u64,
     },
     /// The message lies in one piece at this address of the sender.
     Memory {
@@ -142,6 +144,7 @@ struct AskBody {
     offer: U32,
     buffer: U32,
     address: U64,
+    filled: U64,
 }
 
 #[derive(Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
@@ -252,7 +255,7 @@ impl Envelope {
 pub struct Emit {
     /// The header.
     pub header: [u8; HEADER],
-    front: [u8; 24],
+    front: [u8; 32],
     front_len: usize,
 }
 
@@ -260,7 +263,7 @@ impl Emit {
     /// A whole short message; its data follows.
     #[inline]
     pub fn eager(envelope: &Envelope) -> Self {
-        Self { header: envelope.header(Kind::Eager), front: [0; 24], front_len: 0 }
+        Self { header: envelope.header(Kind::Eager), front: [0; 32], front_len: 0 }
     }
 
     /// A whole short synchronous message; its data follows.
@@ -271,16 +274,19 @@ impl Emit {
 
     /// Asks to send.
     pub fn request_to_send(envelope: &Envelope, sender: RequestId, offer: Offer) -> Self {
-        let (kind, buffer, address) = match offer {
-            Offer::Nothing => (0, 0, 0),
-            Offer::Stream { through: Through { buffer, kept, start } } => (if kept { 3 } else { 1 }, buffer, start),
-            Offer::Memory { address } => (2, 0, address),
+        let (kind, buffer, address, filled) = match offer {
+            Offer::Nothing => (0, 0, 0, 0),
+            Offer::Stream { through: Through { buffer, kept, start }, filled } => {
+                (if kept { 3 } else { 1 }, buffer, start, filled)
+            }
+            Offer::Memory { address } => (2, 0, address, 0),
         };
         let body = AskBody {
             sender: sender.into(),
             offer: U32::new(kind),
             buffer: buffer.into(),
             address: address.into(),
+            filled: filled.into(),
         };
         Self::with(envelope.header(Kind::RequestToSend), body.as_bytes())
     }
@@ -319,7 +325,7 @@ impl Emit {
     }
 
     fn with(header: [u8; HEADER], body: &[u8]) -> Self {
-        let mut front = [0; 24];
+        let mut front = [0; 32];
         front[..body.len()].copy_from_slice(body);
         Self { header, front, front_len: body.len() }
     }
@@ -375,7 +381,8 @@ impl<'a> Packet<'a> {
                     0 => Offer::Nothing,
                     kind @ (1 | 3) => {
                         let (buffer, start) = (body.buffer.get(), body.address.get());
-                        Offer::Stream { through: Through { buffer, kept: kind == 3, start } }
+                        let through = Through { buffer, kept: kind == 3, start };
+                        Offer::Stream { through, filled: body.filled.get() }
                     }
                     2 => Offer::Memory { address: body.address.get() },
                     _ => return Err(Malformed),
@@ -470,8 +477,8 @@ mod tests {
                 "eager (context 7696581394432, source 3, tag -5, 4 bytes, synchronous)",
             ),
             (
-                Emit::request_to_send(&envelope(), id, Offer::Stream { through }),
-                "request-to-send #9.4 (context 7696581394432, source 3, tag -5, 4 bytes) offer Stream { through: Through { buffer: 3, kept: true, start: 77 } }",
+                Emit::request_to_send(&envelope(), id, Offer::Stream { through, filled: 5 }),
+                "request-to-send #9.4 (context 7696581394432, source 3, tag -5, 4 bytes) offer Stream { through: Through { buffer: 3, kept: true, start: 77 }, filled: 5 }",
             ),
             (Emit::ok_to_send(id, other), "ok-to-send #9.4 into #1.2"),
             (Emit::data(id, 1 << 40), "data for #9.4 at 1099511627776, 4 bytes"),

@@ -1,0 +1,238 @@
+//! mpi4py's own tests, from its published source: programs that nobody here wrote. Called by `python::tests`.
+//!
+//! `tests/python/mpi4py-tests.txt` names the modules that need only what is implemented, with the numbers of
+//! ranks and the tests to leave out. All other modules are run too, on one rank: they may fail, but must neither
+//! crash nor hang. What must stay true: every test that ran is counted once for each number of ranks, and so is
+//! every test that left itself out.
+
+use std::{collections::BTreeSet, fs, time::Instant};
+
+use crate::{
+    mpi::Mpi,
+    process::{Job, Outcome},
+    project::{Fallible, Project, files, stem},
+    python::Environment,
+    tally::Tally,
+};
+
+const LIST: &str = "tests/python/mpi4py-tests.txt";
+
+/// A line of the list.
+#[derive(Debug, PartialEq, Eq)]
+struct Module {
+    name: String,
+    /// Empty: the module is not run, because it waits for what never comes.
+    ranks: Vec<usize>,
+    without: Vec<String>,
+}
+
+/// What one run of a module counted, as seen by rank 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Counts {
+    ran: usize,
+    wrong: usize,
+    skipped: usize,
+}
+
+/// Runs the modules of the list, then all others.
+pub(crate) fn run(project: &Project, mpi: &Mpi, environment: &Environment, tally: &mut Tally) {
+    let listed = match read_list(project) {
+        Ok(listed) => listed,
+        Err(complaint) => return tally.test("mpi4py: the list of its tests", || Err(complaint)),
+    };
+    let runner = Runner { mpi, environment };
+    let ranks: BTreeSet<usize> = listed.iter().flat_map(|module| module.ranks.iter().copied()).collect();
+    let mut skipped = 0;
+    for ranks in ranks {
+        let start = Instant::now();
+        let (mut passed, mut failed, mut modules, mut complaints) = (0, 0, 0, Vec::new());
+        for module in listed.iter().filter(|module| module.ranks.contains(&ranks)) {
+            modules += 1;
+            match runner.listed(module, ranks) {
+                Ok(counts) => {
+                    passed += counts.ran - counts.skipped;
+                    skipped += counts.skipped;
+                }
+                Err((counts, complaint)) => {
+                    passed += counts.ran.saturating_sub(counts.wrong + counts.skipped);
+                    failed += counts.wrong.max(1);
+                    complaints.push(complaint);
+                }
+            }
+        }
+        let name = format!("mpi4py's own tests, {modules} modules with {ranks} ranks");
+        tally.counted(&name, passed, failed, start.elapsed(), &complaints.join("\n"));
+    }
+    if skipped > 0 {
+        let why =
+            "mpi4py's own tests that leave themselves out (no NumPy, no windows, too few or too many ranks)";
+        tally.not_run(skipped, why);
+    }
+    runner.others(&listed, tally);
+}
+
+struct Runner<'a> {
+    mpi: &'a Mpi,
+    environment: &'a Environment,
+}
+
+impl Runner<'_> {
+    fn job(&self, module: &str, ranks: usize) -> Job {
+        let suite = self.environment.source.join("test");
+        // Each line shows its rank, so that the lines of rank 0 can be counted. Several threads are a later chapter.
+        let job = self.mpi.plain().args(["-l", "-bind-to", "none", "-n"]).arg(ranks.to_string());
+        let job = job.arg(&self.environment.python).arg(suite.join("main.py"));
+        job.args(["--no-builddir", "--no-threads", "-v", "-i", &format!("^{module}[.]py$")]).dir(&suite)
+    }
+
+    fn listed(&self, module: &Module, ranks: usize) -> Result<Counts, (Counts, String)> {
+        let mut job = self.job(&module.name, ranks).limit(120);
+        for pattern in &module.without {
+            job = job.args(["-x", pattern]);
+        }
+        let outcome = job.run().map_err(|complaint| (Counts::default(), complaint))?;
+        let counts = Counts::read(&outcome);
+        if outcome.ok() && counts.ran > 0 && counts.wrong == 0 {
+            Ok(counts)
+        } else {
+            Err((counts, complaint(&outcome)))
+        }
+    }
+
+    /// The modules that need more than what is implemented.
+    fn others(&self, listed: &[Module], tally: &mut Tally) {
+        let names =
+            files(&self.environment.source.join("test"), "py").iter().map(|path| stem(path)).collect();
+        let names: BTreeSet<String> = names;
+        let known = |name: &String| listed.iter().any(|module| module.name == *name);
+        let start = Instant::now();
+        let (mut passed, mut complaints, mut complete, mut tests) = (0, Vec::new(), Vec::new(), 0);
+        for name in names.iter().filter(|name| name.starts_with("test_") && !known(name)) {
+            match self.job(name, 1).limit(60).run() {
+                Ok(outcome) if !outcome.timed_out && outcome.code() < 2 && Counts::read(&outcome).ran > 0 => {
+                    passed += 1;
+                    tests += Counts::read(&outcome).wrong;
+                    if outcome.ok() {
+                        complete.push(name.as_str());
+                    }
+                }
+                Ok(outcome) => complaints.push(complaint(&outcome)),
+                Err(complaint) => complaints.push(complaint),
+            }
+        }
+        let name = "mpi4py's other modules neither crash nor hang";
+        tally.counted(name, passed, complaints.len(), start.elapsed(), &complaints.join("\n"));
+        if !complete.is_empty() {
+            println!("      these pass on 1 rank and could be listed in {LIST}: {}", complete.join(" "));
+        }
+        if tests > 0 {
+            tally.not_run(
+                tests,
+                "mpi4py's own tests of functions that are not implemented (a module may count as one)",
+            );
+        }
+        let never: Vec<&str> = listed
+            .iter()
+            .filter(|module| module.ranks.is_empty())
+            .map(|module| module.name.as_str())
+            .collect();
+        if !never.is_empty() {
+            let why = format!(
+                "modules of mpi4py's tests that wait for what is not implemented: {}",
+                never.join(" ")
+            );
+            tally.not_run(never.len(), why);
+        }
+    }
+}
+
+impl Counts {
+    /// `Ran 5 tests in 0.1s` and `FAILED (failures=1, errors=2, skipped=3)`, in the lines of rank 0.
+    fn read(outcome: &Outcome) -> Self {
+        let mut counts = Self::default();
+        for line in outcome.stderr.lines().filter_map(|line| line.strip_prefix("[0] ")) {
+            let mut words = line.split_whitespace();
+            match words.next() {
+                Some("Ran") => counts.ran = words.next().and_then(|word| word.parse().ok()).unwrap_or(0),
+                Some("OK" | "FAILED") => {
+                    for part in line.split(['(', ')', ',']) {
+                        let Some((what, number)) = part.trim().split_once('=') else { continue };
+                        let number: usize = number.parse().unwrap_or(0);
+                        match what {
+                            "failures" | "errors" => counts.wrong += number,
+                            "skipped" => counts.skipped = number,
+                            _ => {}
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        counts
+    }
+}
+
+/// The tests that went wrong and what they said, without the lines of those that passed.
+fn complaint(outcome: &Outcome) -> String {
+    let telling = |line: &&str| {
+        !line.ends_with("... ok")
+            && ["ERROR", "FAIL", "Error", "Exception", "mpiexec", "posthaste", "signal"]
+                .iter()
+                .any(|word| line.contains(word))
+    };
+    let all = outcome.all();
+    let lines: Vec<&str> = all.lines().filter(telling).take(20).collect();
+    if lines.is_empty() {
+        return outcome.complaint();
+    }
+    format!("    `{}` {}\n    | {}", outcome.shown, outcome.end(), lines.join("\n    | "))
+}
+
+fn read_list(project: &Project) -> Fallible<Vec<Module>> {
+    let path = project.root.join(LIST);
+    let text = fs::read_to_string(&path).map_err(|e| format!("can't read {LIST}: {e}"))?;
+    parse_list(&text)
+}
+
+/// `module ranks... [without PATTERN...]`, or `module never`; `#` begins a comment.
+fn parse_list(text: &str) -> Fallible<Vec<Module>> {
+    let mut modules = Vec::new();
+    for line in text.lines() {
+        let mut words = line.split('#').next().unwrap_or_default().split_whitespace();
+        let Some(name) = words.next() else { continue };
+        let mut module = Module { name: name.into(), ranks: Vec::new(), without: Vec::new() };
+        for word in words.by_ref().take_while(|word| *word != "without") {
+            match word.parse() {
+                Ok(ranks) => module.ranks.push(ranks),
+                Err(_) if word == "never" => {}
+                Err(_) => {
+                    return Err(format!("{LIST}: `{word}` is not a number of ranks in the line of {name}"));
+                }
+            }
+        }
+        module.without.extend(words.map(Into::into));
+        modules.push(module);
+    }
+    Ok(modules)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_is_read() {
+        let list =
+            parse_list("# all\ntest_a 1 2 # why\n\ntest_b 1 without testX *Y*\ntest_c never\n").unwrap();
+        assert_eq!((list.len(), &list[0].ranks[..], list[0].without.len()), (3, &[1, 2][..], 0));
+        assert_eq!(list[1].without, ["testX", "*Y*"]);
+        assert!(list[2].ranks.is_empty() && parse_list("test_a two").is_err());
+    }
+
+    #[test]
+    fn the_counts_of_rank_0_are_read() {
+        let said = "[1] Ran 9 tests\n[0] Ran 7 tests in 0.1s\n[0] FAILED (failures=1, errors=2, skipped=3)\n";
+        let outcome = Job::new("sh").args(["-c", &format!("printf '{said}' >&2")]).run().unwrap();
+        assert_eq!(Counts::read(&outcome), Counts { ran: 7, wrong: 3, skipped: 3 });
+    }
+}
