@@ -246,7 +246,7 @@ impl World {
         let mut lane = self.waiting.enter();
         // A peer that always has something for us must not keep us from everything else.
         lane.quick += 1;
-        if lane.quick % QUICK == 0 {
+        if lane.quick.is_multiple_of(QUICK) {
             lane.progress();
         }
         for _ in 0..self.waiting.glances() {
@@ -554,16 +554,8 @@ fn foreign() -> Result<Start> {
     let mut own = None;
     if rank == 0 {
         let node = Node::create(size).map_err(|e| Error::no_memory(e.to_string()))?;
-        pmi.put(
-            &space,
-            KEY,
-            &format!(
-                "{} {}",
-                machine::host_name(),
-                format_args!("/proc/{}/fd/{}", std::process::id(), node.as_fd().as_raw_fd())
-            ),
-        )
-        .map_err(wrong)?;
+        let path = format!("/proc/{}/fd/{}", std::process::id(), node.as_fd().as_raw_fd());
+        pmi.put(&space, KEY, &format!("{}:{path}", machine::host_name())).map_err(wrong)?;
         own = Some(node);
     }
     pmi.barrier().map_err(wrong)?;
@@ -571,7 +563,7 @@ fn foreign() -> Result<Start> {
         Some(node) => node,
         None => {
             let told = pmi.get(&space, KEY).map_err(wrong)?.unwrap_or_default();
-            let (host, path) = told.split_once(' ').unwrap_or_default();
+            let (host, path) = told.split_once(':').unwrap_or_default();
             if host != machine::host_name() {
                 return Err(Error::other(
                     ErrorClass::Other,
