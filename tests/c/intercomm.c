@@ -165,7 +165,7 @@ static void rooted(int root_side, int root)
     int is_root = argument == MPI_ROOT, across = right != root_side;
     int data[3] = {-1, -1, -1}, *all = malloc(sizeof(int) * 3 * (size_t)size);
     if (is_root) data[0] = data[1] = data[2] = 100 + root;
-    OK(MPI_Bcast(argument == MPI_PROC_NULL ? NULL : data, 3, MPI_INT, argument, inter));
+    OK(MPI_Bcast(data, 3, MPI_INT, argument, inter));
     EQUAL(data[2], across || is_root ? 100 + root : -1);
 
     int value[2] = {rank, -rank};

@@ -57,6 +57,8 @@ static void wrong(void)
     REFUSED(MPI_Exscan(&x, &y, 1, MPI_INT, MPI_SUM, inter), MPI_ERR_COMM);
     REFUSED(MPI_Comm_create_group(inter, MPI_GROUP_EMPTY, 0, &comm), MPI_ERR_COMM);
     REFUSED(MPI_Cart_create(inter, 1, (int[]){1}, (int[]){0}, 0, &comm), MPI_ERR_COMM);
+    /* Who is not the root in its group gives nothing. */
+    OK(MPI_Bcast(right || mine == 0 ? &x : NULL, right || mine == 0 ? 1 : -1, MPI_INT, right ? 0 : mine == 0 ? MPI_ROOT : MPI_PROC_NULL, inter));
     /* All of that changed nothing. */
     OK(MPI_Sendrecv(&rank, 1, MPI_INT, 0, 2, &x, 1, MPI_INT, mine == 0 ? MPI_ANY_SOURCE : MPI_PROC_NULL, 2, inter,
                     MPI_STATUS_IGNORE));

@@ -1,7 +1,8 @@
 /* Fortran handles for C programs written before the standard ABI: MPI-5.0 section 20.3 leaves MPI_Fint and the
  * conversions out of mpi.h, because C code cannot know Fortran's integers; an int serves the same purpose.
- * The published crate `mpi` still asks for them, so its C part is compiled with `-include` of this file. */
-#ifndef FORTRAN_HANDLES_H
+ * The published crate `mpi` still asks for them, so its C part is compiled with `-include` of this file; so are
+ * other C parts of its dependencies, which know no mpi.h. */
+#if !defined(FORTRAN_HANDLES_H) && __has_include(<mpi.h>)
 #define FORTRAN_HANDLES_H
 #include <mpi.h>
 

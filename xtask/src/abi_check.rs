@@ -81,7 +81,6 @@ fn examine() -> Result<Report, String> {
     check_sources(&functions, &sources, &callback_names, &mut problems);
     check_rust_constants(&abi.join("src/constants.rs"), &constants, &mut problems)?;
 
-    let called = called_in_tests(&root.join("tests/c"));
     let mut report = Report {
         total: functions.len(),
         implemented: BTreeSet::new(),
@@ -90,15 +89,45 @@ fn examine() -> Result<Report, String> {
         problems,
         list: std::env::args().any(|arg| arg == "--list"),
     };
-    for (name, source) in &sources {
-        let set = match (source.supported, called.contains(name)) {
+    for entry in survey(&root)? {
+        let set = match (entry.supported, entry.tests.is_empty()) {
             (false, _) => &mut report.unsupported,
-            (true, false) => &mut report.untested,
-            (true, true) => &mut report.implemented,
+            (true, true) => &mut report.untested,
+            (true, false) => &mut report.implemented,
         };
-        set.insert(name.clone());
+        set.insert(entry.name);
     }
     Ok(report)
+}
+
+/// A function in the Rust sources, for the page about conformance.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    pub name: String,
+    /// The chapter file it stands in.
+    pub file: PathBuf,
+    pub supported: bool,
+    /// The C programs under `tests/c` that call it.
+    pub tests: BTreeSet<String>,
+}
+
+/// Every function with its chapter file and its tests, by name; needs neither a compiler nor the library.
+pub(crate) fn survey(root: &Path) -> Result<Vec<Entry>, String> {
+    let mut callers: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for program in crate::project::files(&root.join("tests/c"), "c") {
+        let test = crate::project::stem(&program);
+        for name in names_before_parenthesis(&without_comments(&read(&program)?)) {
+            callers.entry(name).or_default().insert(test.clone());
+        }
+    }
+    let sources = rust_functions(&root.join("crates/posthaste-abi/src"))?;
+    let entry = |(name, source): (String, Source)| Entry {
+        tests: callers.get(&name).cloned().unwrap_or_default(),
+        name,
+        file: source.file,
+        supported: source.supported,
+    };
+    Ok(sources.into_iter().map(entry).collect())
 }
 
 /// One function of the table.
@@ -112,6 +141,7 @@ struct Source {
     returns: String,
     parameters: Vec<String>,
     supported: bool,
+    file: PathBuf,
 }
 
 fn functions(path: &Path) -> Result<BTreeMap<String, Function>, String> {
@@ -345,6 +375,7 @@ fn rust_functions(folder: &Path) -> Result<BTreeMap<String, Source>, String> {
                 returns: returns.trim().to_string(),
                 parameters,
                 supported: !after.starts_with(';'),
+                file: entry.path(),
             };
             if found.insert(name.to_string(), source).is_some() {
                 return Err(format!("{name} is defined twice"));
@@ -489,19 +520,6 @@ fn number(text: &str) -> Option<i64> {
         Some(hex) => i64::from_str_radix(hex, 16).ok(),
         None => text.parse().ok(),
     }
-}
-
-// The tests.
-
-/// Names of the functions that the C programs under `tests/c` call.
-fn called_in_tests(folder: &Path) -> BTreeSet<String> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let programs =
-        entries.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|e| e == "c"));
-    programs
-        .filter_map(|path| read(&path).ok())
-        .flat_map(|text| names_before_parenthesis(&without_comments(&text)))
-        .collect()
 }
 
 /// A folder of this run for generated files.

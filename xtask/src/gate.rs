@@ -7,18 +7,34 @@
 use std::time::Instant;
 
 use crate::{
-    abi_check, arrows, builds, ctests, demo, faults, install,
+    abi_check, arrows, builds, conformance, ctests, demo, faults, install, launchers,
     mpi::Mpi,
     process::{Job, Outcome},
     project::{Fallible, Project},
-    python,
+    python, rsmpi,
     tally::Tally,
 };
 
 /// The parts in the order in which they run, cheap ones first.
-pub(crate) const PARTS: [&str; 15] = [
-    "fmt", "arrows", "clippy", "unit", "doc", "stage", "abi", "builds", "c", "paths", "faults", "python",
-    "demo", "deny", "valgrind",
+pub(crate) const PARTS: [&str; 18] = [
+    "fmt",
+    "arrows",
+    "clippy",
+    "unit",
+    "doc",
+    "deny",
+    "stage",
+    "abi",
+    "conformance",
+    "builds",
+    "c",
+    "paths",
+    "faults",
+    "launchers",
+    "python",
+    "rsmpi",
+    "demo",
+    "valgrind",
 ];
 
 /// Runs the parts in `only`, or all of them. `Ok(true)` when nothing failed.
@@ -52,6 +68,9 @@ pub(crate) fn run(project: &Project, only: &[String]) -> Fallible<bool> {
     if wanted("deny") {
         deny(project, &mut tally);
     }
+    if wanted("conformance") {
+        tally.test("docs/conformance.md says what is implemented", || conformance::check(project));
+    }
     let staged = install::stage(project);
     let usable = staged.is_ok();
     if wanted("stage") || !usable {
@@ -84,8 +103,14 @@ fn with_library(project: &Project, wanted: &dyn Fn(&str) -> bool, tally: &mut Ta
     if wanted("faults") {
         faults::run(project, &mpi, tally);
     }
+    if wanted("launchers") {
+        launchers::run(project, &mpi, tally);
+    }
     if wanted("python") {
         python::tests(project, &mpi, tally);
+    }
+    if wanted("rsmpi") {
+        rsmpi::run(project, &mpi, tally);
     }
     if wanted("demo") {
         tally.test("the demo, short", || demo::run(project, &demo::Length::Short));

@@ -1,4 +1,4 @@
-//! The commands of the project: `cargo xtask demo | test | bench | abi-check | install | c | stage`.
+//! The commands of the project: `cargo xtask demo | test | bench | abi-check | conformance | install | c | stage`.
 //! Each command is one file; this one only reads the command line. xtask uses no crate of ours: what it tests
 //! is what is installed.
 #![forbid(unsafe_code)]
@@ -7,11 +7,13 @@ mod abi_check;
 mod arrows;
 mod bench;
 mod builds;
+mod conformance;
 mod ctests;
 mod demo;
 mod faults;
 mod gate;
 mod install;
+mod launchers;
 mod leftovers;
 mod measured;
 mod mpi;
@@ -20,6 +22,7 @@ mod picture;
 mod process;
 mod project;
 mod python;
+mod rsmpi;
 mod tally;
 
 use std::{path::PathBuf, process::ExitCode};
@@ -64,6 +67,8 @@ enum Command {
         #[arg(long)]
         list: bool,
     },
+    /// Write docs/conformance.md
+    Conformance,
     /// Build in release mode and install under a prefix
     Install {
         /// Where to install
@@ -108,6 +113,7 @@ fn run(arguments: Arguments) -> Fallible<bool> {
             let _ = list;
             abi_check::run().map(|_| true)
         }
+        Command::Conformance => conformance::write(&project).map(|()| true),
         Command::Install { prefix } => install::run(&project, &prefix).map(|()| true),
         Command::Stage => {
             install::stage(&project)?;

@@ -4,7 +4,7 @@
 
 use std::{
     env,
-    ffi::OsString,
+    ffi::{OsStr, OsString},
     path::{Path, PathBuf},
 };
 
@@ -93,6 +93,14 @@ impl Mpi {
     /// `mpiexec` with nothing but the environment.
     pub(crate) fn plain(&self) -> Job {
         Job::new(&self.mpiexec).envs(&self.environment)
+    }
+
+    /// The value of `LD_LIBRARY_PATH` that leads to its library.
+    pub(crate) fn library(&self) -> &OsStr {
+        self.environment
+            .iter()
+            .find(|(name, _)| name == "LD_LIBRARY_PATH")
+            .map_or(OsStr::new(""), |(_, path)| path)
     }
 
     /// A program without mpiexec, with the environment.

@@ -38,6 +38,9 @@ pub(crate) enum Life {
 }
 
 static LIBRARY: AtomicPtr<Library> = AtomicPtr::new(ptr::null_mut());
+/// The same, and kept after the end: a thread may still look at it, and leak checkers see that it is not lost.
+#[used]
+static KEPT: AtomicPtr<Library> = AtomicPtr::new(ptr::null_mut());
 static STARTED: AtomicBool = AtomicBool::new(false);
 
 /// The library, while MPI is initialised.
@@ -87,7 +90,9 @@ pub(crate) fn start(required: c_int) -> Result<c_int> {
     let library = Library { world, provided: required, main: thread::current().id() };
     crate::memory::learn_sizes();
     STARTED.store(true, Ordering::Release);
-    LIBRARY.store(Box::leak(Box::new(library)), Ordering::Release);
+    let library: *mut Library = Box::leak(Box::new(library));
+    KEPT.store(library, Ordering::Relaxed);
+    LIBRARY.store(library, Ordering::Release);
     Ok(required)
 }
 

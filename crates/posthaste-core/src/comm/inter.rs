@@ -122,7 +122,7 @@ impl Comm {
     pub fn plan_intercomm<'a>(
         &'a self,
         local_leader: i32,
-        peer_comm: Result<&'a Comm>,
+        peer_comm: Result<&'a Self>,
         remote_leader: i32,
         tag: i32,
         found: impl FnOnce() -> Result<ContextId>,

@@ -1,0 +1,179 @@
+//! Launchers and environments that are not ours: MPICH's Hydra runs our programs, our mpiexec runs programs with
+//! MPICH's library, and a process that belongs to a job which it can't join says so instead of running alone.
+//! Called by `cargo xtask test` (part `launchers`).
+//!
+//! One binary serves all: it is linked to the standard ABI, and `LD_LIBRARY_PATH` decides whose library it gets.
+//! What must stay true: a test looks at rank, number of ranks and name of the library that the program prints.
+
+use std::path::PathBuf;
+
+use crate::{
+    leftovers::Watch,
+    mpi::Mpi,
+    process::Job,
+    project::{Fallible, Project},
+    tally::Tally,
+};
+
+/// All of them; those with other launchers are left out when these can't be installed.
+pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
+    let house = match House::new(project, mpi) {
+        Ok(house) => house,
+        Err(complaint) => return tally.test("launchers: compile", || Err(complaint)),
+    };
+    for environment in NOT_ALONE {
+        tally.test(&format!("launchers: {} means a job of several", shown(environment)), || {
+            house.refuses(environment)
+        });
+    }
+    for environment in ALONE {
+        tally.test(&format!("launchers: {} means a job of one", shown(environment)), || {
+            house.accepts(environment)
+        });
+    }
+    tally.test("launchers: a program that a rank runs by system() is a job of one", || house.system());
+    match Mpi::rival(project, "mpich") {
+        Ok(mpich) => {
+            for ranks in [1, 3, 8] {
+                tally.test(&format!("launchers: Hydra runs our programs with {ranks} ranks"), || {
+                    house.under_hydra(&mpich, ranks)
+                });
+                tally
+                    .test(&format!("launchers: our mpiexec runs MPICH's library with {ranks} ranks"), || {
+                        house.ours_with_mpich(&mpich, ranks)
+                    });
+            }
+            tally.test("launchers: Hydra ends our programs when one aborts", || {
+                house.abort_under_hydra(&mpich)
+            });
+        }
+        Err(why) => tally.not_run(7, format!("MPICH's launcher and library: {}", first_line(&why))),
+    }
+    match Mpi::rival(project, "openmpi") {
+        Ok(openmpi) => tally
+            .test("launchers: under Open MPI's mpirun our programs say that they can't join", || {
+                house.under_openmpi(&openmpi)
+            }),
+        Err(why) => tally.not_run(1, format!("Open MPI's launcher: {}", first_line(&why))),
+    }
+}
+
+type Environment = &'static [(&'static str, &'static str)];
+
+/// Environments of processes that are one of several.
+const NOT_ALONE: &[Environment] = &[
+    &[("OMPI_COMM_WORLD_SIZE", "2")],
+    &[("PMIX_RANK", "0"), ("PMIX_NAMESPACE", "n")],
+    &[("PMI_SIZE", "2"), ("PMI_RANK", "0")],
+    &[("SLURM_JOB_ID", "7"), ("SLURM_STEP_ID", "0"), ("SLURM_STEP_NUM_TASKS", "4")],
+];
+
+/// Environments that look like those but are not: an allocation without a step, a step of one task.
+const ALONE: &[Environment] = &[
+    &[("SLURM_JOB_ID", "7"), ("SLURM_NTASKS", "4"), ("SLURM_PROCID", "0")],
+    &[("SLURM_JOB_ID", "7"), ("SLURM_STEP_ID", "4294967290"), ("SLURM_STEP_NUM_TASKS", "1")],
+    &[("OMPI_COMM_WORLD_SIZE", "1"), ("PMIX_RANK", "0"), ("PMIX_NAMESPACE", "n")],
+];
+
+struct House<'a> {
+    mpi: &'a Mpi,
+    whose: PathBuf,
+    faulty: PathBuf,
+}
+
+impl<'a> House<'a> {
+    fn new(project: &Project, mpi: &'a Mpi) -> Fallible<Self> {
+        Ok(Self {
+            mpi,
+            whose: crate::ctests::helper(project, mpi, "build", "whose")?,
+            faulty: crate::ctests::helper(project, mpi, "fault", "faulty")?,
+        })
+    }
+
+    fn alone(&self, environment: Environment) -> Job {
+        environment.iter().fold(self.mpi.alone(&self.whose), |job, (name, value)| job.env(name, value))
+    }
+
+    fn refuses(&self, environment: Environment) -> Fallible {
+        let outcome = self.alone(environment).limit(10).run()?;
+        let sentences = outcome.stderr.lines().filter(|line| line.contains("can't join it")).count();
+        if outcome.code() == 0 || outcome.timed_out || sentences != 1 || !outcome.stdout.is_empty() {
+            return Err(format!("one sentence and a failure were expected\n{}", outcome.complaint()));
+        }
+        Ok(())
+    }
+
+    fn accepts(&self, environment: Environment) -> Fallible {
+        let outcome = self.alone(environment).limit(10).succeed()?;
+        expect(&outcome.stdout, 1, "posthaste")
+    }
+
+    /// The ranks are two, the program that rank 0 runs is one of one.
+    fn system(&self) -> Fallible {
+        let watch = Watch::begin();
+        let job = self.mpi.plain().args(["-n", "2"]).arg(&self.whose).arg(&self.whose).limit(20);
+        let said = watch.mark(job).succeed()?.stdout;
+        expect(&said, 2, "posthaste")?;
+        expect(&said, 1, "posthaste")?;
+        watch.nothing_left()
+    }
+
+    /// `launcher` with our library.
+    fn ours(&self, launcher: &Mpi, ranks: usize) -> Job {
+        let library = self.mpi.library().to_owned();
+        launcher.mpiexec(ranks, false).env("LD_LIBRARY_PATH", library).limit(60)
+    }
+
+    fn under_hydra(&self, mpich: &Mpi, ranks: usize) -> Fallible {
+        let watch = Watch::begin();
+        let said = watch.mark(self.ours(mpich, ranks)).arg(&self.whose).succeed()?.stdout;
+        expect(&said, ranks, "posthaste")?;
+        watch.nothing_left()
+    }
+
+    fn abort_under_hydra(&self, mpich: &Mpi) -> Fallible {
+        let watch = Watch::begin();
+        let outcome = watch.mark(self.ours(mpich, 3)).arg(&self.faulty).args(["abort", "7"]).run()?;
+        if outcome.code() == 0 || outcome.timed_out {
+            return Err(format!("a failure was expected\n{}", outcome.complaint()));
+        }
+        watch.nothing_left()
+    }
+
+    fn ours_with_mpich(&self, mpich: &Mpi, ranks: usize) -> Fallible {
+        let watch = Watch::begin();
+        let job = self.mpi.mpiexec(ranks, false).env("LD_LIBRARY_PATH", mpich.library());
+        let said = watch.mark(job).arg(&self.whose).succeed()?.stdout;
+        expect(&said, ranks, "MPICH")?;
+        watch.nothing_left()
+    }
+
+    fn under_openmpi(&self, openmpi: &Mpi) -> Fallible {
+        let watch = Watch::begin();
+        let outcome = watch.mark(self.ours(openmpi, 2)).arg(&self.whose).run()?;
+        if outcome.code() == 0 || outcome.timed_out || !outcome.stderr.contains("can't join it") {
+            return Err(format!("a sentence and a failure were expected\n{}", outcome.complaint()));
+        }
+        watch.nothing_left()
+    }
+}
+
+/// Each of `ranks` ranks has written its line, with a library of this name.
+fn expect(said: &str, ranks: usize, library: &str) -> Fallible {
+    let sum = ranks * (ranks - 1) / 2;
+    for rank in 0..ranks {
+        let wanted = format!("rank {rank} of {ranks}, sum {sum}, ");
+        if !said.lines().any(|line| line.strip_prefix(&wanted).is_some_and(|rest| rest.contains(library))) {
+            return Err(format!("\"{wanted}{library}...\" was expected, this was said:\n{said}"));
+        }
+    }
+    Ok(())
+}
+
+fn shown(environment: Environment) -> String {
+    environment.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
+}
+
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
+}
