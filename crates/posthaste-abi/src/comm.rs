@@ -114,6 +114,11 @@ mpi_fn! {
         newcomm: Out<MPI_Comm>) raises comm => {
         newcomm.set("newcomm", MPI_COMM_NULL)?;
         let (comm, group) = (communicator::find("comm", comm)?, group::find("group", group)?);
+        // Only members call it; programs in which all do expect the others to get MPI_COMM_NULL.
+        let me = comm.group().peer(comm.rank() as u32);
+        if comm.remote().is_none() && me.is_some_and(|me| group.rank_of(me).is_none()) {
+            return Ok(());
+        }
         make(newcomm, comm.plan_create_group(&group, tag, found)?)
     }
     /// MPI-5.0 §7.4.2
