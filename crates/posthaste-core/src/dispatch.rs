@@ -17,8 +17,8 @@ pub fn on_event(engine: &mut Engine, event: Event<'_>) -> Option<Action> {
                 rendezvous::asked(engine, from, &envelope, sender, offer)
             }
             Packet::OkToSend { sender, receiver } => rendezvous::granted(engine, from, sender, receiver),
-            Packet::Fin { sender } => {
-                rendezvous::finished(engine, from, sender);
+            Packet::Fin { sender, unreadable } => {
+                rendezvous::finished(engine, from, sender, unreadable);
                 None
             }
             Packet::SyncAck { sender } => {
@@ -37,6 +37,7 @@ pub fn on_event(engine: &mut Engine, event: Event<'_>) -> Option<Action> {
             None
         }
         Event::Refused(receiver, segment) => rendezvous::refused(engine, receiver, segment),
+        Event::Unreadable(receiver) => rendezvous::unreadable(engine, receiver),
         Event::Malformed(from) => {
             engine.counts.add(Counter::MalformedPackets, 1);
             eprintln!(

@@ -9,6 +9,9 @@ use std::io;
 /// The word every rank keeps in its memory for its peers to read.
 pub static PROBE: u64 = 0x706f_7374_6861_7374;
 
+/// The system's answer when memory cannot be read or written.
+pub const EFAULT: i32 = libc::EFAULT;
+
 /// Address of [`PROBE`] in this process.
 pub fn probe_address() -> u64 {
     (&raw const PROBE) as u64

@@ -246,6 +246,11 @@ impl Place {
                 }
             }
             Step::Copy { from, to } => {
+                if from.len() > to.len() {
+                    let (sent, room) = (from.len(), to.len());
+                    datatype::copy(&mut from.clone(), &mut to.clone());
+                    return Err(differ(plan, plan.rank as u32, sent, room, ErrorClass::Truncate));
+                }
                 datatype::copy(&mut from.clone(), &mut to.clone());
             }
             Step::Fence => {}

@@ -53,6 +53,8 @@ pub enum Event<'a> {
     Sent(RequestId),
     /// A get cannot be done: the receive and its buffer, untouched.
     Refused(RequestId, Segment),
+    /// A get cannot be done: the sender's buffer is no readable memory.
+    Unreadable(RequestId),
     /// Something unreadable came from this peer; nothing more is read from it.
     Malformed(Peer),
 }

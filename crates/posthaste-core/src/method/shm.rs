@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 
 use posthaste_os::node::{ACTIVE_BITS, ACTIVE_WORDS, Node};
-use posthaste_os::peer_copy;
+use posthaste_os::peer_copy::{self, EFAULT};
 use posthaste_os::pool::{self, Drainer, Filler};
 use posthaste_os::ring::{self, Reader, Writer};
 use posthaste_os::wake::Doorbell;
@@ -510,22 +510,21 @@ impl Shm {
         if let Some(get) = self.gets.front_mut() {
             busy = true;
             let rank = self.peers.iter().position(|peer| *peer == get.from).unwrap_or(self.me);
-            let pid = self.node.pid(rank);
-            let whole = match get.offer {
-                Offer::Memory { address } => get_piece(pid, address, get, &mut self.runs),
-                Offer::Nothing | Offer::Stream { .. } => None,
+            let piece = match get.offer {
+                Offer::Memory { address } => get_piece(self.node.pid(rank), address, get, &mut self.runs),
+                Offer::Nothing | Offer::Stream { .. } => Piece::Refused,
             };
-            if whole != Some(false)
-                && let Some(get) = self.gets.pop_front()
+            if piece != Piece::More
+                && let Some(Get { receiver, mut segment, .. }) = self.gets.pop_front()
             {
-                match whole {
-                    Some(_) => on(Event::Landed(get.receiver), counts),
-                    None => {
+                match piece {
+                    Piece::Unreadable => on(Event::Unreadable(receiver), counts),
+                    Piece::Refused => {
                         self.reachable[rank] = Some(false);
-                        let mut segment = get.segment;
                         segment.seek(0);
-                        on(Event::Refused(get.receiver, segment), counts);
+                        on(Event::Refused(receiver, segment), counts);
                     }
+                    Piece::More | Piece::Last => on(Event::Landed(receiver), counts),
                 }
             }
         }
@@ -581,19 +580,36 @@ impl Shm {
     }
 }
 
-/// Copies the next piece of a message directly. `Some(true)`: it is whole; `None`: the system refuses.
-fn get_piece(pid: u32, address: u64, get: &mut Get, runs: &mut Vec<(usize, usize)>) -> Option<bool> {
+/// How a piece of a direct copy went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Piece {
+    /// There is more to copy.
+    More,
+    /// That was all.
+    Last,
+    /// The system does not let us.
+    Refused,
+    /// The sender's memory cannot be read.
+    Unreadable,
+}
+
+/// Copies the next piece of a message directly.
+fn get_piece(pid: u32, address: u64, get: &mut Get, runs: &mut Vec<(usize, usize)>) -> Piece {
     let at = get.segment.position();
     let wanted = get.len.min(get.segment.len());
     if at < wanted {
         runs.clear();
         let piece = get.segment.runs(GET_RUNS, (wanted - at).min(GET_PIECE), runs);
-        let copied = buffer::read_peer(pid, address.wrapping_add(at), runs);
-        if !copied.is_ok_and(|copied| copied as u64 == piece) {
-            return None;
+        match buffer::read_peer(pid, address.wrapping_add(at), runs) {
+            Ok(copied) if copied as u64 == piece => {}
+            // Permission is settled before the memory is looked at, so this is about the memory.
+            Ok(_) => return Piece::Unreadable,
+            Err(why) if why.kind() == std::io::ErrorKind::PermissionDenied => return Piece::Refused,
+            Err(why) if why.raw_os_error() == Some(EFAULT) => return Piece::Unreadable,
+            Err(_) => return Piece::Refused,
         }
     }
-    Some(get.segment.position() >= wanted)
+    if get.segment.position() < wanted { Piece::More } else { Piece::Last }
 }
 
 impl Filling {

@@ -21,7 +21,7 @@
 //! (MPI-5.0 §3.5); a stream's buffer is given back by the receiver, always.
 
 use crate::datatype::Segment;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorClass, Result};
 use crate::ids::{Peer, RequestId};
 use crate::method::{Get, Methods, Put};
 use crate::pt2pt::action::send_control;
@@ -130,7 +130,25 @@ pub fn landed(engine: &mut Engine, receiver: RequestId) -> Option<Action> {
     let error = (len > room).then(|| Error::truncated(len, room));
     let status = Status { bytes: len.min(room), error, ..request.status.clone() };
     engine.complete(receiver, status);
-    fin.then(|| Action::Control(from, Emit::fin(sender)))
+    fin.then(|| Action::Control(from, Emit::fin(sender, false)))
+}
+
+/// Receiver: the sender's buffer is no readable memory; both sides fail.
+pub fn unreadable(engine: &mut Engine, receiver: RequestId) -> Option<Action> {
+    let request = engine.requests.get_mut(receiver)?;
+    let State::Landing { len, from, sender, .. } = request.state else { return None };
+    let error = no_buffer("send buffer or the receive", len);
+    let status = Status { error: Some(error), ..request.status.clone() };
+    engine.complete(receiver, status);
+    Some(Action::Control(from, Emit::fin(sender, true)))
+}
+
+#[cold]
+fn no_buffer(whose: &str, len: u64) -> Error {
+    let text = format!(
+        "the {whose} buffer of a message of {len} bytes cannot be accessed: it was freed, is protected, or is on a device"
+    );
+    Error::other(ErrorClass::Buffer, text)
 }
 
 /// Receiver: the direct copy cannot be done; asks for fragments instead.
@@ -167,10 +185,13 @@ pub fn sent(engine: &mut Engine, sender: RequestId) {
     }
 }
 
-/// Sender: the receiver has copied everything.
-pub fn finished(engine: &mut Engine, from: Peer, sender: RequestId) {
+/// Sender: the receiver has copied everything, or could not read the buffer.
+pub fn finished(engine: &mut Engine, from: Peer, sender: RequestId, unreadable: bool) {
     match engine.requests.get(sender).map(|request| &request.state) {
-        Some(State::SendAsked { to, .. }) if *to == from => engine.complete(sender, Status::EMPTY),
+        Some(State::SendAsked { to, segment }) if *to == from => {
+            let error = unreadable.then(|| no_buffer("send", segment.len()));
+            engine.complete(sender, Status { error, ..Status::EMPTY });
+        }
         _ => engine.counts.add(Counter::StalePackets, 1),
     }
 }

@@ -188,7 +188,7 @@ fn stale_packets_change_nothing() {
     let forged = RequestId { slot: 77, generation: 3 };
     for emit in [
         Emit::ok_to_send(forged, forged),
-        Emit::fin(forged),
+        Emit::fin(forged, false),
         Emit::sync_ack(forged),
         Emit::data(forged, u64::MAX),
     ] {

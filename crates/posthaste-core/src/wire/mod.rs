@@ -163,6 +163,13 @@ struct DataBody {
 
 #[derive(Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
+struct FinBody {
+    sender: WireId,
+    unreadable: U32,
+}
+
+#[derive(Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
 struct StreamBody {
     receiver: WireId,
     buffer: U32,
@@ -221,6 +228,8 @@ pub enum Packet<'a> {
     Fin {
         /// The sender's request.
         sender: RequestId,
+        /// It could not: the system says that the send buffer is no readable memory.
+        unreadable: bool,
     },
     /// A synchronous send has been matched.
     SyncAck {
@@ -309,9 +318,10 @@ impl Emit {
         Self::control(Kind::Stream, body.as_bytes())
     }
 
-    /// The receiver has everything.
-    pub fn fin(sender: RequestId) -> Self {
-        Self::control(Kind::Fin, WireId::from(sender).as_bytes())
+    /// The receiver has everything, or found the send buffer unreadable.
+    pub fn fin(sender: RequestId, unreadable: bool) -> Self {
+        let body = FinBody { sender: sender.into(), unreadable: U32::new(u32::from(unreadable)) };
+        Self::control(Kind::Fin, body.as_bytes())
     }
 
     /// A synchronous send has been matched.
@@ -402,7 +412,10 @@ impl<'a> Packet<'a> {
                 let (buffer, kept, start) = (body.buffer.get(), body.kept.get() != 0, body.start.get());
                 Self::Stream { receiver: body.receiver.into(), through: Through { buffer, kept, start } }
             }
-            Kind::Fin => Self::Fin { sender: front::<WireId>(payload)?.0.into() },
+            Kind::Fin => {
+                let (body, _) = front::<FinBody>(payload)?;
+                Self::Fin { sender: body.sender.into(), unreadable: body.unreadable.get() != 0 }
+            }
             Kind::SyncAck => Self::SyncAck { sender: front::<WireId>(payload)?.0.into() },
         })
     }
@@ -431,7 +444,8 @@ impl fmt::Display for Packet<'_> {
                 write!(f, "data for {receiver} at {offset}, {} bytes", data.len())
             }
             Self::Stream { receiver, through } => write!(f, "stream for {receiver} through {through:?}"),
-            Self::Fin { sender } => write!(f, "fin {sender}"),
+            Self::Fin { sender, unreadable: false } => write!(f, "fin {sender}"),
+            Self::Fin { sender, unreadable: true } => write!(f, "fin {sender}, unreadable"),
             Self::SyncAck { sender } => write!(f, "sync-ack {sender}"),
         }
     }
@@ -486,7 +500,8 @@ mod tests {
                 Emit::stream(id, through),
                 "stream for #9.4 through Through { buffer: 3, kept: true, start: 77 }",
             ),
-            (Emit::fin(id), "fin #9.4"),
+            (Emit::fin(id, false), "fin #9.4"),
+            (Emit::fin(id, true), "fin #9.4, unreadable"),
             (Emit::sync_ack(id), "sync-ack #9.4"),
         ];
         for (emit, text) in cases {
