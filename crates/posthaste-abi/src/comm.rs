@@ -285,6 +285,7 @@ fn idup(
     newcomm: Out<MPI_Comm>,
     request: Out<MPI_Request>,
 ) -> Result<()> {
+    request.ready("request")?;
     let original = communicator::find("comm", handle)?;
     let place = communicator::reserve()?;
     let attributes = original.attributes().copied(handle.0, place.0).map_err(attribute::refused)?;
