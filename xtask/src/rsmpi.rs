@@ -21,7 +21,7 @@ use crate::{
 
 const RELEASE: &str = "0.8.2";
 const WITHOUT: &str = "tests/rust/rsmpi-without.txt";
-const RANKS: [usize; 2] = [2, 5];
+const RANKS: [usize; 2] = [4, 5];
 
 /// Builds and runs all examples.
 pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {

@@ -144,14 +144,6 @@ impl Node {
         Self::reserve(fd, layout)
     }
 
-    /// Makes the segment in a file that already exists and is empty, for launchers that hand nothing down.
-    ///
-    /// # Errors
-    /// What the system said, with the number of bytes needed.
-    pub fn create_in(fd: OwnedFd, ranks: usize) -> io::Result<Self> {
-        Self::reserve(fd, Layout::new(ranks))
-    }
-
     /// Number of bytes that a segment for `ranks` ranks takes.
     pub fn bytes_needed(ranks: usize) -> usize {
         Layout::new(ranks).total

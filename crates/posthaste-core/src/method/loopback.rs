@@ -10,7 +10,7 @@ use posthaste_os::mem::Sink;
 use crate::datatype::{self, Segment};
 use crate::ids::{Peer, RequestId};
 use crate::method::landing::Landing;
-use crate::method::{Caps, Event, Get, Put};
+use crate::method::{Caps, Done, Event, Get, Put};
 use crate::trace::{Counter, Counts};
 use crate::wire::{Emit, HEADER, Offer, Packet};
 
@@ -32,13 +32,6 @@ pub struct Loopback {
     offered: HashMap<RequestId, Segment>,
     done: VecDeque<Done>,
     pub(super) landing: Landing,
-}
-
-#[derive(Debug)]
-enum Done {
-    Landed(RequestId),
-    Sent(RequestId),
-    Refused(RequestId, Segment),
 }
 
 /// Room for one packet.
@@ -122,11 +115,7 @@ impl Loopback {
             }
         }
         while let Some(done) = self.done.pop_front() {
-            match done {
-                Done::Landed(id) => on(Event::Landed(id), counts),
-                Done::Sent(id) => on(Event::Sent(id), counts),
-                Done::Refused(id, segment) => on(Event::Refused(id, segment), counts),
-            }
+            on(done.event(), counts);
         }
         true
     }

@@ -59,6 +59,24 @@ pub enum Event<'a> {
     Malformed(Peer),
 }
 
+/// An event that a method keeps until it is polled.
+#[derive(Debug)]
+enum Done {
+    Landed(RequestId),
+    Sent(RequestId),
+    Refused(RequestId, Segment),
+}
+
+impl Done {
+    fn event(self) -> Event<'static> {
+        match self {
+            Self::Landed(id) => Event::Landed(id),
+            Self::Sent(id) => Event::Sent(id),
+            Self::Refused(id, segment) => Event::Refused(id, segment),
+        }
+    }
+}
+
 /// What [`Methods::take_next`] found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {

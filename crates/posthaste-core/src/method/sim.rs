@@ -13,7 +13,7 @@ use posthaste_os::mem::Sink;
 use crate::datatype::{self, Segment};
 use crate::ids::{Peer, RequestId};
 use crate::method::landing::Landing;
-use crate::method::{Caps, Event, Get, Put};
+use crate::method::{Caps, Done, Event, Get, Put};
 use crate::trace::{Counter, Counts};
 use crate::wire::{DATA_FRONT, Emit, HEADER, Offer, Packet};
 
@@ -108,13 +108,6 @@ impl Net {
         self.seed ^= self.seed << 17;
         self.seed % n.max(1)
     }
-}
-
-#[derive(Debug)]
-enum Done {
-    Landed(RequestId),
-    Sent(RequestId),
-    Refused(RequestId, Segment),
 }
 
 /// One engine's connection to the network.
@@ -219,11 +212,7 @@ impl Sim {
         }
         while let Some(done) = self.done.pop_front() {
             busy = true;
-            match done {
-                Done::Landed(id) => on(Event::Landed(id), counts),
-                Done::Sent(id) => on(Event::Sent(id), counts),
-                Done::Refused(id, segment) => on(Event::Refused(id, segment), counts),
-            }
+            on(done.event(), counts);
         }
         busy
     }
