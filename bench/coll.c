@@ -1,9 +1,12 @@
-/* coll.c: any number of ranks: Barrier, 8-byte Allreduce, 1 KiB round the ring.
+/* coll.c: any number of ranks: Barrier, 8-byte Allreduce, 1 KiB round the ring, Bcast of 1 KiB from every root in
+ * turn, Alltoall of 64 bytes to each, a communicator duplicated and freed.
  * Plain MPI. Output: lines "result NAME_RANKS VALUE us" from rank 0. Called by `cargo xtask bench`. */
 #include "measure.h"
 
 static int rank, size;
-static char out[1024], in[1024];
+enum { EACH = 64, MOST = 1024 };
+static char out[1024], in[1024], to_all[EACH * MOST], from_all[EACH * MOST];
+static int turn;
 
 static void barrier(void *unused)
 {
@@ -33,6 +36,33 @@ static void ring(void *unused)
     }
 }
 
+/* The root changes, so that no rank can run ahead of the others. */
+static void bcast(void *unused)
+{
+    int root = turn++ % size;
+    (void)unused;
+    out[0] = rank == root ? (char)root : -1;
+    MPI_Bcast(out, sizeof out, MPI_BYTE, root, MPI_COMM_WORLD);
+    if (out[0] != (char)root) measure_fail("the bytes of MPI_Bcast");
+}
+
+static void alltoall(void *unused)
+{
+    (void)unused;
+    to_all[EACH * ((rank + 1) % size)] = (char)rank;
+    MPI_Alltoall(to_all, EACH, MPI_BYTE, from_all, EACH, MPI_BYTE, MPI_COMM_WORLD);
+    int left = (rank + size - 1) % size;
+    if (from_all[EACH * left] != (char)left) measure_fail("the bytes of MPI_Alltoall");
+}
+
+static void duplicate(void *unused)
+{
+    MPI_Comm copy;
+    (void)unused;
+    MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+    MPI_Comm_free(&copy);
+}
+
 static void one(const char *name, measure_step step, double batch, int median)
 {
     char label[40];
@@ -54,6 +84,9 @@ int main(int argc, char **argv)
     one("barrier", barrier, batch, median);
     one("allreduce", allreduce, batch, median);
     if (size > 2) one("ring", ring, batch, median);
+    one("bcast", bcast, batch, median);
+    if (size <= MOST) one("alltoall", alltoall, batch, median);
+    one("dup", duplicate, batch, median);
     MPI_Finalize();
     return 0;
 }

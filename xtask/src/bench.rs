@@ -39,7 +39,8 @@ pub(crate) struct Options {
 }
 
 const GROUPS: [&str; 8] = ["latency", "bandwidth", "rate", "rotating", "pair", "crowd", "startup", "idle"];
-const CROWDS: [usize; 3] = [4, 8, 16];
+const CROWDS: [usize; 4] = [4, 8, 16, 32];
+const STARTED: [usize; 3] = [2, 16, 64];
 /// By how much the hand-off may differ between the turns of one round.
 const MAY_WANDER: f64 = 2.0;
 
@@ -55,8 +56,8 @@ const fn row(
     Row { name, label, unit, better, limit, rival_goal, group }
 }
 
-/// The goals are those of the point-to-point and start-up rows that are promised now.
-const ROWS: [Row; 36] = [
+/// The goals are those of the rows that are promised now.
+const ROWS: [Row; 55] = [
     row("latency", "latency_8", "8 B one-way", "us", Some("handoff"), Some(1.0)),
     row("latency", "latency_1024", "1 KiB one-way", "us", Some("handoff"), None),
     row("latency", "latency_16384", "16 KiB one-way", "us", Some("handoff"), None),
@@ -71,19 +72,38 @@ const ROWS: [Row; 36] = [
     row("rotating", "rotating_1048576", "1 MiB, rotating", "GB/s", None, None),
     row("rotating", "rotating_4194304", "4 MiB, rotating", "GB/s", None, None),
     row("rate", "rate_8", "8 B rate, window 64", "M/s", Some("slots"), Some(1.0)),
-    row("pair", "barrier_2", "Barrier, 2 ranks", "us", Some("handoff"), None),
-    row("pair", "allreduce_2", "Allreduce, 2 ranks", "us", Some("handoff"), None),
-    row("crowd", "barrier_4", "Barrier, 4 ranks", "us", None, None),
-    row("crowd", "allreduce_4", "Allreduce, 4 ranks", "us", None, None),
-    row("crowd", "ring_4", "ring of 1 KiB, 4", "us", None, None),
-    row("crowd", "barrier_8", "Barrier, 8 ranks", "us", None, None),
-    row("crowd", "allreduce_8", "Allreduce, 8 ranks", "us", None, None),
-    row("crowd", "ring_8", "ring of 1 KiB, 8", "us", None, None),
-    row("crowd", "barrier_16", "Barrier, 16 ranks", "us", None, Some(1.0)),
-    row("crowd", "allreduce_16", "Allreduce, 16 ranks", "us", None, Some(1.0)),
-    row("crowd", "ring_16", "ring of 1 KiB, 16", "us", None, None),
+    row("pair", "barrier_2", "Barrier, 2 ranks", "us", Some("handoff"), Some(1.0)),
+    row("pair", "allreduce_2", "Allreduce, 2 ranks", "us", Some("handoff"), Some(1.0)),
+    row("pair", "bcast_2", "Bcast 1 KiB, 2 ranks", "us", None, Some(1.0)),
+    row("pair", "alltoall_2", "Alltoall 64 B, 2 ranks", "us", None, Some(1.0)),
+    row("pair", "dup_2", "Comm_dup, 2 ranks", "us", None, Some(1.0)),
+    row("crowd", "barrier_4", "Barrier, 4 ranks", "us", None, Some(1.0)),
+    row("crowd", "allreduce_4", "Allreduce, 4 ranks", "us", None, Some(1.0)),
+    row("crowd", "ring_4", "ring of 1 KiB, 4 ranks", "us", None, None),
+    row("crowd", "bcast_4", "Bcast 1 KiB, 4 ranks", "us", None, Some(1.0)),
+    row("crowd", "alltoall_4", "Alltoall 64 B, 4 ranks", "us", None, Some(1.0)),
+    row("crowd", "dup_4", "Comm_dup, 4 ranks", "us", None, Some(1.0)),
+    row("crowd", "barrier_8", "Barrier, 8 ranks", "us", None, Some(1.0)),
+    row("crowd", "allreduce_8", "Allreduce, 8 ranks", "us", None, Some(1.0)),
+    row("crowd", "ring_8", "ring of 1 KiB, 8 ranks", "us", None, None),
+    row("crowd", "bcast_8", "Bcast 1 KiB, 8 ranks", "us", None, Some(1.0)),
+    row("crowd", "alltoall_8", "Alltoall 64 B, 8 ranks", "us", None, Some(1.0)),
+    row("crowd", "dup_8", "Comm_dup, 8 ranks", "us", None, Some(1.0)),
+    row("crowd", "barrier_16", "Barrier, 16 ranks", "us", None, Some(1.2)),
+    row("crowd", "allreduce_16", "Allreduce, 16 ranks", "us", None, Some(1.2)),
+    row("crowd", "ring_16", "ring of 1 KiB, 16 ranks", "us", None, None),
+    row("crowd", "bcast_16", "Bcast 1 KiB, 16 ranks", "us", None, Some(1.0)),
+    row("crowd", "alltoall_16", "Alltoall 64 B, 16 ranks", "us", None, Some(1.0)),
+    row("crowd", "dup_16", "Comm_dup, 16 ranks", "us", None, Some(1.0)),
+    row("crowd", "barrier_32", "Barrier, 32 ranks", "us", None, Some(1.0)),
+    row("crowd", "allreduce_32", "Allreduce, 32 ranks", "us", None, Some(1.0)),
+    row("crowd", "ring_32", "ring of 1 KiB, 32 ranks", "us", None, None),
+    row("crowd", "bcast_32", "Bcast 1 KiB, 32 ranks", "us", None, Some(1.0)),
+    row("crowd", "alltoall_32", "Alltoall 64 B, 32 ranks", "us", None, Some(1.0)),
+    row("crowd", "dup_32", "Comm_dup, 32 ranks", "us", None, Some(1.0)),
     row("startup", "startup_2", "start-up, 2 ranks", "ms", Some("fork_2"), Some(1.0)),
     row("startup", "startup_16", "start-up, 16 ranks", "ms", Some("fork_16"), Some(1.0)),
+    row("startup", "startup_64", "start-up, 64 ranks", "ms", Some("fork_64"), Some(1.0)),
     row("idle", "idle_cpu", "CPU of a waiting rank", "%", None, None),
     row("idle", "wake_up", "its answer after 1 s", "us", None, None),
     row("limit", "handoff", "cache-line hand-off", "us", None, None),
@@ -218,7 +238,7 @@ impl Plan {
             match *group {
                 "pair" => parts.push(Part::Coll(2)),
                 "crowd" => parts.extend(CROWDS.map(Part::Coll)),
-                "startup" => parts.extend([Part::Startup(2), Part::Startup(16)]),
+                "startup" => parts.extend(STARTED.map(Part::Startup)),
                 group => parts.push(Part::Pair(group)),
             }
         }
