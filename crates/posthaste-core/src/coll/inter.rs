@@ -262,7 +262,10 @@ pub fn reduce(
 ) -> Result<Schedule> {
     let part = bridge.part(root)?;
     let mut draft = Draft::new(&bridge.team, named!("MPI_Reduce"), 12);
-    draft.reduce_with(op, datatype)?;
+    // With MPI_PROC_NULL for a root nothing else is significant (MPI-5.0 §6.9.1).
+    if !matches!(part, Part::Bystander) {
+        draft.reduce_with(op, datatype)?;
+    }
     match part {
         Part::Bystander => {}
         Part::Root => draft.receive(bridge.remote.first, Operand { buf: recv, count, datatype }.all()),
