@@ -7,7 +7,7 @@
 use std::time::Instant;
 
 use crate::{
-    abi_check, arrows, builds, conformance, ctests, demo, faults, install, launchers,
+    abi_check, arrows, builds, conformance, ctests, demo, faults, install, instructions, launchers,
     mpi::Mpi,
     process::{Job, Outcome},
     project::{Fallible, Project},
@@ -16,11 +16,12 @@ use crate::{
 };
 
 /// The parts in the order in which they run, cheap ones first.
-pub(crate) const PARTS: [&str; 18] = [
+pub(crate) const PARTS: [&str; 20] = [
     "fmt",
     "arrows",
     "clippy",
     "unit",
+    "loom",
     "doc",
     "deny",
     "stage",
@@ -35,6 +36,7 @@ pub(crate) const PARTS: [&str; 18] = [
     "rsmpi",
     "demo",
     "valgrind",
+    "instructions",
 ];
 
 /// Runs the parts in `only`, or all of them. `Ok(true)` when nothing failed.
@@ -59,6 +61,9 @@ pub(crate) fn run(project: &Project, only: &[String]) -> Fallible<bool> {
     }
     if wanted("unit") {
         unit_tests(project, &mut tally);
+    }
+    if wanted("loom") {
+        loom(project, &mut tally);
     }
     if wanted("doc") {
         let job =
@@ -118,7 +123,20 @@ fn with_library(project: &Project, wanted: &dyn Fn(&str) -> bool, tally: &mut Ta
     if wanted("valgrind") {
         valgrind(project, &mpi, tally);
     }
+    if wanted("instructions") {
+        instructions::run(project, &mpi, tally);
+    }
     Ok(())
+}
+
+/// Every interleaving of the structures in shared memory, by loom. Built aside: the whole workspace would have to
+/// be built again for it.
+fn loom(project: &Project, tally: &mut Tally) {
+    tally.test("loom: rings, copy buffers and the doorbell", || {
+        let folder = project.folder("loom")?;
+        let arguments = ["test", "--quiet", "--release", "-p", "posthaste-os", "--test", "loom", "--target-dir"];
+        project.cargo(&arguments).arg(folder).env("RUSTFLAGS", "--cfg loom").limit(600).succeed().map(drop)
+    });
 }
 
 /// `cargo test`, its tests counted one by one.

@@ -14,6 +14,7 @@ mod faults;
 mod gate;
 mod install;
 mod launchers;
+mod instructions;
 mod leftovers;
 mod measured;
 mod mpi;

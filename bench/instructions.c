@@ -1,0 +1,32 @@
+/* instructions.c: two ranks, so many short sends and window-wise nonblocking messages. Run under callgrind by
+ * `cargo xtask test`, which counts the instructions of the calls. Usage: instructions COUNT (a multiple of 64). */
+#include <mpi.h>
+#include <stdlib.h>
+
+int main(int argc, char **argv)
+{
+    char data[8] = {0};
+    int rank, count = argc > 1 ? atoi(argv[1]) : 6400;
+    MPI_Request requests[64];
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    for (int i = 0; i < count; i++) {
+        if (rank == 0) {
+            MPI_Send(data, 8, MPI_BYTE, 1, 1, MPI_COMM_WORLD);
+            MPI_Recv(data, 8, MPI_BYTE, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        } else {
+            MPI_Recv(data, 8, MPI_BYTE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            MPI_Send(data, 8, MPI_BYTE, 0, 1, MPI_COMM_WORLD);
+        }
+    }
+    for (int i = 0; i < count; i += 64) {
+        for (int k = 0; k < 64; k++) {
+            if (rank == 0) MPI_Isend(data, 8, MPI_BYTE, 1, 2, MPI_COMM_WORLD, &requests[k]);
+            else MPI_Irecv(data, 8, MPI_BYTE, 0, 2, MPI_COMM_WORLD, &requests[k]);
+        }
+        MPI_Waitall(64, requests, MPI_STATUSES_IGNORE);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    MPI_Finalize();
+    return 0;
+}
