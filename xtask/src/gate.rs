@@ -134,7 +134,8 @@ fn with_library(project: &Project, wanted: &dyn Fn(&str) -> bool, tally: &mut Ta
 fn loom(project: &Project, tally: &mut Tally) {
     tally.test("loom: rings, copy buffers and the doorbell", || {
         let folder = project.folder("loom")?;
-        let arguments = ["test", "--quiet", "--release", "-p", "posthaste-os", "--test", "loom", "--target-dir"];
+        let arguments =
+            ["test", "--quiet", "--release", "-p", "posthaste-os", "--test", "loom", "--target-dir"];
         project.cargo(&arguments).arg(folder).env("RUSTFLAGS", "--cfg loom").limit(600).succeed().map(drop)
     });
 }

@@ -21,8 +21,10 @@ const LIMITS: [(&str, u64); 3] = [("PMPI_Send", 370), ("PMPI_Isend", 440), ("PMP
 /// Counts, if callgrind is there.
 pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
     if !Job::new("valgrind").arg("--version").run().is_ok_and(|outcome| outcome.ok()) {
-        return tally
-            .not_run(1, "instruction counts of the fast paths: valgrind is not installed (apt install valgrind)");
+        return tally.not_run(
+            1,
+            "instruction counts of the fast paths: valgrind is not installed (apt install valgrind)",
+        );
     }
     tally.test("instruction counts of short sends and receives", || count(project, mpi));
 }
@@ -47,10 +49,13 @@ fn count(project: &Project, mpi: &Mpi) -> Fallible {
         }
     }
     for (function, limit) in LIMITS {
-        let per_call = inclusive(&report, function).ok_or_else(|| format!("{function} is not in the profile"))? / CALLS;
+        let per_call =
+            inclusive(&report, function).ok_or_else(|| format!("{function} is not in the profile"))? / CALLS;
         println!("    {function}: {per_call} instructions, at most {limit}");
         if per_call > limit {
-            return Err(format!("{function} takes {per_call} instructions for 8 bytes, expected at most {limit}"));
+            return Err(format!(
+                "{function} takes {per_call} instructions for 8 bytes, expected at most {limit}"
+            ));
         }
     }
     Ok(())
@@ -58,9 +63,8 @@ fn count(project: &Project, mpi: &Mpi) -> Fallible {
 
 /// The most instructions that a line of the report gives to a function, callees included.
 fn inclusive(report: &str, function: &str) -> Option<u64> {
-    let of_function = |line: &&str| {
-        line.split_whitespace().any(|word| word.rsplit(':').next() == Some(function))
-    };
+    let of_function =
+        |line: &&str| line.split_whitespace().any(|word| word.rsplit(':').next() == Some(function));
     let number = |line: &str| line.split_whitespace().next()?.replace(',', "").parse::<u64>().ok();
     report.lines().filter(of_function).filter_map(number).max()
 }
