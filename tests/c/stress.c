@@ -1,5 +1,5 @@
+// ranks: 2 3 5 8 16
 /* stress.c: many messages of all lengths between all ranks at once, known content, in MPI's order.
- * ranks: 2 3 5 8 16
  * Every rank knows the whole plan (a pseudo-random list of messages). Receives are posted in windows, exact, by
  * ANY_TAG, or after a probe of ANY_SOURCE; sends are standard or synchronous, blocking or not. */
 #include "check.h"
