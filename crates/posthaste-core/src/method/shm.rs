@@ -624,7 +624,9 @@ impl Filling {
             if left == 0 {
                 break;
             }
-            let piece = self.piece.min((left / 2).max(chunk as u64) as usize);
+            // A last piece of less than half a chunk goes along with the one before it.
+            let half = if left <= chunk as u64 * 3 / 2 { left } else { (left / 2).max(chunk as u64) };
+            let piece = self.piece.min(half as usize);
             let segment = &mut self.segment;
             if self.filler.fill(piece, |sink| segment.pack(sink)).is_none() {
                 break;

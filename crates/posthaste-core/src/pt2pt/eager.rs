@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::ids::{Peer, RequestId};
 use crate::pt2pt::matching::{Content, Held};
 use crate::pt2pt::{Action, Engine};
-use crate::request::{State, Status};
+use crate::request::{State, Status, complete};
 use crate::trace::Counter;
 use crate::wire::{Emit, Envelope};
 
@@ -54,7 +54,9 @@ pub fn deliver(
         let bytes = segment.unpack(data) as u64;
         let error = (envelope.len > room).then(|| Error::truncated(envelope.len, room));
         let status = Status { source: envelope.source, tag: envelope.tag, bytes, cancelled: false, error };
-        engine.complete(receiver, status);
+        if let Err(status) = complete::complete_plain(request, &mut engine.finished, status) {
+            engine.complete(receiver, status);
+        }
     }
     sender.map(|sender| Action::Control(from, Emit::sync_ack(sender)))
 }

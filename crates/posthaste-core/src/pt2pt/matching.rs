@@ -155,6 +155,11 @@ impl Matching {
         if self.posted_count == 0 {
             return None;
         }
+        if self.posted_shapes[0] == self.posted_count {
+            // No wildcards: the queue of exactly this pattern is the only one to look at.
+            let entry = self.posted_index.front(key_in_shape(envelope, 0))?;
+            return self.unpost(entry);
+        }
         let mut first: Option<(u64, u32)> = None;
         for shape in 0..SHAPES {
             if self.posted_shapes[shape] == 0 {

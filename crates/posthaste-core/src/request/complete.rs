@@ -26,21 +26,39 @@ impl std::fmt::Debug for Finished {
 /// Ends a request: fills in its status, queues its handler, and forgets it if nobody will ask.
 #[inline]
 pub fn complete(table: &mut Table, finished: &mut Finished, id: RequestId, status: Status) {
-    finished.ends += 1;
     let Some(request) = table.get_mut(id) else { return };
+    if let Err(status) = complete_plain(request, finished, status) {
+        complete_special(table, finished, id, status);
+    }
+}
+
+/// Ends a request that somebody waits for and that has no handler: the common case, for who holds it already. The
+/// status comes back where that is not so.
+///
+/// # Errors
+/// The status, for [`complete`].
+#[inline(always)]
+pub fn complete_plain(request: &mut Request, finished: &mut Finished, status: Status) -> Result<(), Status> {
     debug_assert!(is_active(&request.state), "{:?} ends twice", request.state);
-    if request.handler.is_some() {
-        return with_handler(table, finished, id, status);
+    if request.handler.is_some() || request.detached {
+        return Err(status);
     }
-    if request.detached {
-        table.remove(id);
-        return;
-    }
+    finished.ends += 1;
     request.status = status;
     request.state = State::Complete;
+    Ok(())
 }
 
 #[cold]
+fn complete_special(table: &mut Table, finished: &mut Finished, id: RequestId, status: Status) {
+    finished.ends += 1;
+    if table.get(id).is_some_and(|request| request.handler.is_some()) {
+        with_handler(table, finished, id, status);
+    } else {
+        table.remove(id);
+    }
+}
+
 fn with_handler(table: &mut Table, finished: &mut Finished, id: RequestId, status: Status) {
     let Some(request) = table.get_mut(id) else { return };
     request.state = State::Finished;
