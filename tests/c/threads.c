@@ -1,6 +1,6 @@
 // ranks: 2 4
 /* threads.c: MPI_THREAD_MULTIPLE: four threads of each rank talk on communicators of their own and on a common one,
- * in all lengths, while one more thread of rank 0 sits in a receive that is served last.
+ * in all lengths, while one more thread of rank 0 sits in a receive that is served last. */
 #include "check.h"
 
 #include <pthread.h>
