@@ -336,6 +336,15 @@ impl Methods {
         }
     }
 
+    /// The counter of a long message that is brought.
+    pub fn get_counter(&self, get: &Get) -> Counter {
+        match (self.route(get.from), get.offer) {
+            (Route::Loopback, _) => Counter::GetLoopback,
+            (_, Offer::Stream { .. }) => Counter::StreamShm,
+            (_, Offer::Memory { .. } | Offer::Nothing) => Counter::GetShm,
+        }
+    }
+
     fn shm(&mut self) -> &mut Shm {
         self.shm.as_mut().expect("a route by shared memory exists only with that method")
     }

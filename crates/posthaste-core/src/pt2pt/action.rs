@@ -43,9 +43,12 @@ pub fn perform(engine: &mut Engine, methods: &mut Methods, action: Action) {
             if let Some(emit) = first {
                 send_control(engine, methods, get.from, emit);
             }
+            let counter = methods.get_counter(&get);
+            engine.counts.message(counter, get.len);
             methods.get(get);
         }
         Action::Grant { from, sender, receiver, segment, len } => {
+            engine.counts.message(Counter::PutShm, len);
             methods.expose(from, receiver, segment, len);
             send_control(engine, methods, from, Emit::ok_to_send(sender, receiver));
         }

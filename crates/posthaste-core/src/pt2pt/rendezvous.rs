@@ -106,20 +106,13 @@ pub fn matched(
     request.status = Status { source: envelope.source, tag: envelope.tag, ..Status::EMPTY };
     let len = envelope.len;
     match offer {
-        Offer::Nothing => {
-            engine.counts.message(Counter::PutShm, len);
-            Some(Action::Grant { from, sender, receiver, segment, len })
-        }
+        Offer::Nothing => Some(Action::Grant { from, sender, receiver, segment, len }),
         Offer::Stream { .. } => {
-            engine.counts.message(Counter::StreamShm, len);
             // A direct copy or a grant tells the sender of the match; a stream may end before it.
             let ack = envelope.synchronous.then(|| Emit::sync_ack(sender));
             Some(Action::Get(Get { from, sender, offer, receiver, segment, len }, ack))
         }
-        Offer::Memory { .. } => {
-            engine.counts.message(Counter::GetShm, len);
-            Some(Action::Get(Get { from, sender, offer, receiver, segment, len }, None))
-        }
+        Offer::Memory { .. } => Some(Action::Get(Get { from, sender, offer, receiver, segment, len }, None)),
     }
 }
 
@@ -156,7 +149,6 @@ pub fn refused(engine: &mut Engine, receiver: RequestId, segment: Segment) -> Op
     let request = engine.requests.get_mut(receiver)?;
     let State::Landing { len, from, sender, fin, .. } = &mut request.state else { return None };
     *fin = false;
-    engine.counts.message(Counter::PutShm, *len);
     Some(Action::Grant { from: *from, sender: *sender, receiver, segment, len: *len })
 }
 
