@@ -4,6 +4,8 @@
 
 use std::ffi::{c_int, c_void};
 
+use std::sync::Arc;
+
 use posthaste_core::coll::Schedule;
 use posthaste_core::error::Result;
 
@@ -298,5 +300,5 @@ mpi_fn! {
 }
 
 fn prepare(schedule: Schedule, comm: MPI_Comm, request: Out<MPI_Request>) -> Result<()> {
-    persistent::prepare(Plan::Collective(schedule), comm, request)
+    persistent::prepare(Plan::Collective(Arc::new(schedule)), comm, request)
 }

@@ -65,7 +65,21 @@ fn segment_slow(buf: *const c_void, count: i64, handle: MPI_Datatype) -> Result<
 const NULL_PAGE: Range<i64> = 0..4096;
 
 /// An array of `count` elements, checked.
+#[inline]
 pub(crate) fn array(
+    argument: &'static str,
+    buf: *const c_void,
+    count: u64,
+    datatype: &Datatype,
+) -> Result<UserBuf> {
+    if datatype.builtin().is_some() && buf.addr() > MPI_IN_PLACE && count < SHORT_COUNT {
+        return Ok(user_buf(buf));
+    }
+    array_slow(argument, buf, count, datatype)
+}
+
+#[inline(never)]
+fn array_slow(
     argument: &'static str,
     buf: *const c_void,
     count: u64,

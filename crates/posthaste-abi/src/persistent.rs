@@ -64,7 +64,7 @@ pub(crate) enum Plan {
         tag: i32,
     },
     /// A collective operation.
-    Collective(Schedule),
+    Collective(Arc<Schedule>),
 }
 
 struct Persistent {
@@ -122,7 +122,7 @@ impl Persistent {
                 world.lane().engine.requests.insert(Request::new(State::Complete))?
             }
             Plan::Recv { comm, segment, source, tag } => world.irecv(comm, *source, *tag, segment.clone())?,
-            Plan::Collective(schedule) => world.start(schedule.clone())?,
+            Plan::Collective(schedule) => world.start_again(schedule)?,
         };
         *self.active() = Some(id);
         Ok(())

@@ -8,6 +8,9 @@ use crate::dispatch;
 use crate::method::Methods;
 use crate::pt2pt::{Action, Engine, action};
 
+/// Operations on the fast paths between two steps of progress.
+const QUICK: u32 = 64;
+
 /// What one lock protects: an engine, its methods, and the schedules they advance.
 #[derive(Debug)]
 pub struct Lane {
@@ -21,8 +24,8 @@ pub struct Lane {
     pub sleepers: u32,
     /// The engine's count of ended requests when sleepers were last woken.
     pub told_sleepers: u64,
-    /// Fast receives so far.
-    pub quick: u32,
+    /// Operations so far that looked at one peer only.
+    quick: u32,
     actions: Vec<Action>,
 }
 
@@ -45,6 +48,21 @@ impl Lane {
     #[inline]
     pub fn concerns_sleepers(&self) -> bool {
         self.sleepers > 0 && (self.engine.finished.ends != self.told_sleepers || !self.methods.is_quiet())
+    }
+
+    /// Called by fast paths, which look at one peer only: it must not keep us from everything else.
+    #[inline]
+    pub fn stay_fair(&mut self) {
+        self.quick += 1;
+        if self.quick.is_multiple_of(QUICK) {
+            self.progress();
+        }
+    }
+
+    /// Whether nothing is under way that needs progress, so that a fast path may be taken.
+    #[inline]
+    pub fn is_quiet(&self) -> bool {
+        self.running.is_empty() && !self.engine.has_pending() && self.methods.is_drained()
     }
 
     /// Polls once, answers what came, retries what waits for room, advances schedules. Returns whether anything

@@ -21,6 +21,9 @@ use crate::trace::Counter;
 
 /// Polls between two looks at the clock.
 const POLLS_PER_LOOK: u32 = 64;
+/// Rounds of a fast path, and where ranks share CPUs.
+const ROUNDS: u32 = 64;
+const CROWDED_ROUNDS: u32 = 4;
 /// A yield that takes longer than this let somebody else run.
 const LONG_YIELD: Duration = Duration::from_micros(4);
 /// Waits that go without spinning after the CPU has proved to be shared.
@@ -47,17 +50,35 @@ impl Waiting {
         Self { lane, doorbell, spin, yielding, shared: AtomicU32::new(0) }
     }
 
-    /// How often a fast path may look before it waits properly: not at all where several threads share the lane,
-    /// once where ranks share CPUs.
+    /// The patience of fast paths: `look` looks for a message in the one place where it should arrive, as often as it
+    /// is told, again and again until it gives a value. `None`: it is time to wait properly.
+    ///
+    /// Where every rank has a CPU the message is a matter of moments, and progress is made now and then. Where ranks
+    /// share CPUs it comes once we have given ours away; progress would only take it from where we look. Where
+    /// several threads share the lane there is no patience at all.
     #[inline]
-    pub fn glances(&self) -> u32 {
+    pub fn glance<T>(&self, lane: &mut Lane, mut look: impl FnMut(&mut Lane, u32) -> Option<T>) -> Option<T> {
         if self.lane.is_threaded() {
-            0
-        } else if self.spin.is_zero() || self.shared.load(Ordering::Relaxed) > 0 {
-            1
-        } else {
-            64
+            return None;
         }
+        let crowded = self.spin.is_zero();
+        let hurried = crowded || self.shared.load(Ordering::Relaxed) > 0;
+        let (rounds, looks) = if hurried { (CROWDED_ROUNDS, 1) } else { (ROUNDS, POLLS_PER_LOOK) };
+        for _ in 0..rounds {
+            if !lane.is_quiet() {
+                return None;
+            }
+            if let Some(value) = look(lane, looks) {
+                return Some(value);
+            }
+            if crowded {
+                machine::yield_now();
+                lane.engine.counts.add(Counter::Yields, 1);
+            } else {
+                lane.progress();
+            }
+        }
+        None
     }
 
     /// Enters the lane. Leaving it wakes sleeping threads of this process that what happened concerns.

@@ -35,9 +35,6 @@ use crate::request::{Request, State, Status, complete};
 use crate::wait::{Entered, Waiting};
 use crate::wire::Envelope;
 
-/// Fast receives between two steps of progress.
-const QUICK: u32 = 32;
-
 /// The one engine of this process exists.
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
@@ -244,25 +241,14 @@ impl World {
     #[inline]
     fn recv_now(&self, peer: Peer, pattern: &Pattern, segment: &mut Segment) -> Option<Status> {
         let mut lane = self.waiting.enter();
-        // A peer that always has something for us must not keep us from everything else.
-        lane.quick += 1;
-        if lane.quick.is_multiple_of(QUICK) {
-            lane.progress();
-        }
-        for _ in 0..self.waiting.glances() {
-            let Lane { engine, methods, running, .. } = &mut *lane;
-            let quiet = running.is_empty() && !engine.has_pending() && methods.is_drained();
-            if !quiet || engine.matching.has_posted() || engine.matching.peek_held(pattern).is_some() {
-                return None;
+        lane.stay_fair();
+        let found = self.waiting.glance(&mut lane, |Lane { engine, methods, .. }, looks| {
+            if engine.matching.has_posted() || engine.matching.peek_held(pattern).is_some() {
+                return Some(None);
             }
-            for _ in 0..64 {
-                if let ControlFlow::Break(status) = recv::now(methods, peer, pattern, segment) {
-                    return status;
-                }
-            }
-            lane.progress();
-        }
-        None
+            (0..looks).find_map(|_| recv::now(methods, peer, pattern, segment).break_value())
+        });
+        found.flatten()
     }
 
     /// Starts a receive.
@@ -398,12 +384,34 @@ impl World {
         running.start(engine, methods, schedule)
     }
 
-    /// Runs a collective operation to its end.
+    /// Starts a collective operation that its caller keeps; it may be started again once it is over.
     ///
     /// # Errors
-    /// What went wrong with one of its messages.
+    /// A full table of requests.
+    pub fn start_again(&self, schedule: &Arc<Schedule>) -> Result<RequestId> {
+        let mut lane = self.waiting.enter();
+        let Lane { engine, methods, running, .. } = &mut *lane;
+        running.start_again(engine, methods, schedule)
+    }
+
+    /// Runs a collective operation to its end. A short one whose messages come soon takes no request.
+    ///
+    /// # Errors
+    /// A full table of requests; what went wrong with one of its messages.
     pub fn run(&self, schedule: Schedule) -> Result<()> {
-        let id = self.start(schedule)?;
+        let mut lane = self.waiting.enter();
+        lane.engine.requests.ensure_room()?; // before anything leaves
+        let mut walk = lane.running.walk(schedule);
+        lane.stay_fair();
+        let walked = self.waiting.glance(&mut lane, |Lane { engine, methods, .. }, looks| {
+            (0..looks).any(|_| walk.look(engine, methods)).then_some(())
+        });
+        let Lane { engine, methods, running, .. } = &mut *lane;
+        if walked.is_some() {
+            return running.over(walk);
+        }
+        let id = running.go_on(engine, methods, walk)?;
+        drop(lane);
         self.wait(id).and_then(fate)
     }
 

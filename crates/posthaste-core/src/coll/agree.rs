@@ -59,7 +59,7 @@ pub fn swap(
     let mut draft = Draft::with_tag(team, name, 2, Team::group_tag(tag));
     let own = own.min(outcome.len());
     let theirs = outcome.user_buf().offset(own as isize);
-    draft.receive(rank, Segment::contiguous(theirs, (outcome.len() - own) as u64));
+    draft.receive_from(peer, rank, Segment::contiguous(theirs, (outcome.len() - own) as u64));
     draft.send_to(peer, Segment::contiguous(outcome.user_buf(), own as u64));
     draft.keep(outcome);
     draft.done()

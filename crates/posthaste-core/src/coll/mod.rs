@@ -3,7 +3,7 @@
 //! Called by the doors and by `world`, which start the schedules, and by `comm`, whose communicators are made by
 //! schedules too; calls `pt2pt` through (context, peer), `op`, `datatype`, `group`.
 //!
-//! - [`Team`]: who takes part. `plan`: what the algorithms have in common. [`Schedule`], [`Running`], [`advance`]:
+//! - [`Team`]: who takes part. `plan`: what the algorithms have in common. [`Schedule`], [`Running`], [`Walk`]:
 //!   how steps are taken. `choose`: which algorithm. `tree`: shapes. One file for each family of operations.
 //! - [`inter`]: the same operations across the two groups of an intercommunicator.
 //!
@@ -37,5 +37,5 @@ pub use inter::Bridge;
 pub use plan::{Blocks, Operand};
 pub use reduce::{allreduce, reduce, reduce_scatter, reduce_scatter_block};
 pub use scan::{exscan, scan};
-pub use schedule::{Running, Schedule, advance};
+pub use schedule::{Running, Schedule, Walk, advance};
 pub use team::Team;

@@ -97,9 +97,7 @@ impl Blocks<'_> {
 /// A schedule being written.
 pub(super) struct Draft<'a> {
     pub(super) team: &'a Team,
-    plan: Plan,
-    /// Where the plan will live.
-    home: Arc<Plan>,
+    plan: Box<Plan>,
     /// The members that ranks count now.
     run: Run,
 }
@@ -115,24 +113,21 @@ pub(super) struct Run {
 
 impl<'a> Draft<'a> {
     /// An empty schedule of the team's next operation, with room for so many steps.
+    #[inline]
     pub(super) fn new(team: &'a Team, name: &'static str, steps: usize) -> Self {
         Self::with_tag(team, name, steps, team.next_tag())
     }
 
     /// An empty schedule under a tag of its own.
     pub(super) fn with_tag(team: &'a Team, name: &'static str, steps: usize, tag: i32) -> Self {
-        let home = with_spare(|spare| spare.plans.pop()).flatten();
-        let mut home = home.unwrap_or_else(|| Arc::new(Plan::empty()));
-        let mut plan = Plan::empty();
-        if let Some(spare) = Arc::get_mut(&mut home) {
-            std::mem::swap(&mut plan, spare);
-        }
+        let spare = with_spare(|spare| spare.plans.pop()).flatten();
+        let mut plan = spare.unwrap_or_else(|| Box::new(Plan::empty()));
         plan.steps.reserve(steps);
         plan.name = name;
         plan.context = team.context().collective();
         plan.rank = team.rank();
         plan.tag = tag;
-        Self { team, plan, home, run: Run { first: 0, size: team.size() as u32 } }
+        Self { team, plan, run: Run { first: 0, size: team.size() as u32 } }
     }
 
     /// From now on ranks count some members only, this process among them, as if they were a team of their own.
@@ -166,7 +161,12 @@ impl<'a> Draft<'a> {
 
     pub(super) fn receive(&mut self, from: u32, segment: Segment) {
         let from = self.run.first + from;
-        self.plan.steps.push(Step::Receive { from, segment });
+        self.receive_from(self.team.peer(from), from, segment);
+    }
+
+    /// Receives from a process that need not be a member, but has this rank in its messages.
+    pub(super) fn receive_from(&mut self, peer: Peer, from: u32, segment: Segment) {
+        self.plan.steps.push(Step::Receive { from, peer, segment });
     }
 
     pub(super) fn fence(&mut self) {
@@ -233,19 +233,16 @@ impl<'a> Draft<'a> {
         self.plan.outcome = Some(outcome);
     }
 
-    pub(super) fn done(mut self) -> Schedule {
-        match Arc::get_mut(&mut self.home) {
-            Some(home) => *home = self.plan,
-            None => self.home = Arc::new(self.plan),
-        }
-        Schedule(self.home)
+    pub(super) fn done(self) -> Schedule {
+        Schedule(self.plan)
     }
 }
 
 /// Memory of plans that are over, for the next ones: an operation on few bytes shall not allocate.
 #[derive(Default)]
+#[allow(clippy::vec_box)] // a plan goes from here to a schedule and back without being moved
 struct Spare {
-    plans: Vec<Arc<Plan>>,
+    plans: Vec<Box<Plan>>,
     bufs: Vec<OwnedBuf>,
 }
 
@@ -273,17 +270,16 @@ impl Plan {
     }
 }
 
-/// Takes the memory of a plan that is over, unless somebody else still holds it.
-pub(super) fn recycle(mut plan: Arc<Plan>) {
+/// Takes the memory of a plan that is over.
+pub(super) fn recycle(mut plan: Box<Plan>) {
     with_spare(|spare| {
-        let Some(over) = Arc::get_mut(&mut plan) else { return };
-        over.steps.clear();
-        over.reduction = None;
-        over.outcome = None;
-        if over.steps.capacity() > SPARE_STEPS {
-            over.steps = Vec::new();
+        plan.steps.clear();
+        plan.reduction = None;
+        plan.outcome = None;
+        if plan.steps.capacity() > SPARE_STEPS {
+            plan.steps = Vec::new();
         }
-        for buf in over.temporaries.drain(..).filter(|buf| buf.len() <= SPARE_BYTES) {
+        for buf in plan.temporaries.drain(..).filter(|buf| buf.len() <= SPARE_BYTES) {
             if spare.bufs.len() >= SPARES {
                 spare.bufs.remove(0);
             }

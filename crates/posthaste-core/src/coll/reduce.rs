@@ -220,7 +220,7 @@ fn by_doubling(draft: &mut Draft<'_>, own: Operand<'_>, result: Operand<'_>) {
     let (me, n) = (draft.me(), draft.n());
     let power = 1 << n.ilog2();
     let pairs = n - power;
-    let mut value = Value::new(draft, own, result);
+    let mut value = Value::new(own, result);
     if me < 2 * pairs && me % 2 == 0 {
         draft.send(me + 1, own.all());
         draft.receive(me + 1, result.all());
@@ -258,13 +258,13 @@ struct Value<'d> {
     /// The value may be overwritten: it is not the user's operand.
     owned: bool,
     result: Operand<'d>,
-    temporary: Operand<'d>,
+    /// Made when it is first needed.
+    temporary: Option<Operand<'d>>,
 }
 
 impl<'d> Value<'d> {
-    fn new(draft: &mut Draft<'_>, own: Operand<'d>, result: Operand<'d>) -> Self {
-        let temporary = draft.temporary(1, own.count, own.datatype).get(0);
-        Self { now: own, owned: own.buf == result.buf, result, temporary }
+    fn new(own: Operand<'d>, result: Operand<'d>) -> Self {
+        Self { now: own, owned: own.buf == result.buf, result, temporary: None }
     }
 
     /// Where the next operand, right or left of the value, should be received. What a left operand is combined into
@@ -275,7 +275,10 @@ impl<'d> Value<'d> {
             self.now = self.result;
             self.owned = true;
         }
-        if self.now.buf == self.result.buf { self.temporary } else { self.result }
+        if self.now.buf != self.result.buf {
+            return self.result;
+        }
+        *self.temporary.get_or_insert_with(|| draft.temporary(1, self.now.count, self.now.datatype).get(0))
     }
 
     /// Plans to combine the value with an operand that has been received.

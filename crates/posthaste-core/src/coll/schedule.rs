@@ -1,14 +1,18 @@
 //! Schedules: a collective operation as a list of steps, and the place where steps are taken.
 //!
-//! Called by `world` (start) and `progress` (advance); the plans of this room make schedules. Calls `pt2pt`.
+//! Called by `world` (start, walk) and `progress` (advance); the plans of this room make schedules. Calls `pt2pt`.
 //!
 //! Steps are taken in order without waiting, up to the next fence; a fence waits for every message started since
 //! the one before. So everything between two fences is under way at the same time. Nothing here blocks.
+//!
+//! A schedule is started, and then progress advances it; or a blocking call walks through it: then receives are
+//! not posted but looked for where the message arrives, and short operations take no request at all.
 //!
 //! What must stay true: a plan never changes while it runs, and owns or borrows all memory that its steps name,
 //! so it can be started again (persistent operations) once it is over. A step that fails does not stop the
 //! others: the peers wait for our messages, and would hang without them. The first error ends up in the status.
 
+use std::ops::{ControlFlow, Deref};
 use std::sync::Arc;
 
 use crate::buffer::{OwnedBuf, UserBuf};
@@ -29,8 +33,8 @@ use crate::wire::Envelope;
 pub(super) enum Step {
     /// Starts a message.
     Send { to: Peer, segment: Segment },
-    /// Starts to receive exactly the segment.
-    Receive { from: u32, segment: Segment },
+    /// Starts to receive exactly the segment; `peer` is the process with that rank.
+    Receive { from: u32, peer: Peer, segment: Segment },
     /// Waits for the messages started so far.
     Fence,
     /// `inout = input op inout`.
@@ -56,9 +60,29 @@ pub(super) struct Plan {
     pub(super) outcome: Option<Arc<OwnedBuf>>,
 }
 
-/// A collective operation, ready to be started. Clones are the same operation, which may run once at a time.
-#[derive(Clone, Debug)]
-pub struct Schedule(pub(super) Arc<Plan>);
+/// A collective operation, ready to be started.
+#[derive(Debug)]
+pub struct Schedule(pub(super) Box<Plan>);
+
+/// Who keeps a plan while it runs.
+#[derive(Debug)]
+enum Kept {
+    /// Nobody else.
+    Here(Box<Plan>),
+    /// A persistent request, which runs it once at a time.
+    There(Arc<Schedule>),
+}
+
+impl Deref for Kept {
+    type Target = Plan;
+    #[inline]
+    fn deref(&self) -> &Plan {
+        match self {
+            Self::Here(plan) => plan,
+            Self::There(schedule) => &schedule.0,
+        }
+    }
+}
 
 /// A message under way.
 #[derive(Debug)]
@@ -71,18 +95,46 @@ struct Outstanding {
 #[derive(Debug)]
 struct Active {
     id: RequestId,
-    plan: Arc<Plan>,
+    walk: Walk,
+}
+
+/// A schedule and how far it has come.
+#[derive(Debug)]
+pub struct Walk {
+    plan: Kept,
     place: Place,
 }
 
 /// How far a schedule has come.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Place {
     next: usize,
-    outstanding: Vec<Outstanding>,
+    lists: Lists,
     /// Messages of `outstanding` that are over.
     settled: usize,
     error: Option<Error>,
+}
+
+/// What is under way; the memory goes from one operation to the next.
+#[derive(Debug, Default)]
+struct Lists {
+    outstanding: Vec<Outstanding>,
+    /// Receives that are looked for and not posted yet, the last one first.
+    awaited: Vec<Awaited>,
+}
+
+/// A receive that is looked for.
+#[derive(Debug)]
+struct Awaited {
+    step: usize,
+    segment: Segment,
+}
+
+/// What becomes of receives.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Receives {
+    Posted,
+    LookedFor,
 }
 
 /// Collective operations under way.
@@ -92,7 +144,7 @@ pub struct Running {
     /// The engine's count of ended requests when we last looked.
     seen: u64,
     /// Memory of lists used before.
-    spare: Vec<Vec<Outstanding>>,
+    spare: Vec<Lists>,
 }
 
 impl Running {
@@ -112,35 +164,66 @@ impl Running {
         methods: &mut Methods,
         schedule: Schedule,
     ) -> Result<RequestId> {
+        let walk = self.walk(schedule);
+        self.go_on(engine, methods, walk)
+    }
+
+    /// Starts an operation that its caller keeps and may start again once it is over (persistent operations).
+    ///
+    /// # Errors
+    /// As [`Running::start`].
+    pub fn start_again(
+        &mut self,
+        engine: &mut Engine,
+        methods: &mut Methods,
+        schedule: &Arc<Schedule>,
+    ) -> Result<RequestId> {
+        let walk = Walk { plan: Kept::There(schedule.clone()), place: self.place() };
+        self.go_on(engine, methods, walk)
+    }
+
+    /// Begins to walk through an operation: see [`Walk::look`].
+    #[inline]
+    pub fn walk(&mut self, schedule: Schedule) -> Walk {
+        Walk { plan: Kept::Here(schedule.0), place: self.place() }
+    }
+
+    /// Takes over a walk, which from now on goes on with progress.
+    ///
+    /// # Errors
+    /// When the table of requests is full.
+    pub fn go_on(&mut self, engine: &mut Engine, methods: &mut Methods, walk: Walk) -> Result<RequestId> {
         let id = engine.requests.insert(Request::new(State::Schedule))?;
-        self.begin(engine, methods, id, schedule);
+        let mut active = Active { id, walk };
+        if active.walk.advance(engine, methods) {
+            self.end(engine, active);
+        } else {
+            self.active.push(active);
+        }
         Ok(id)
     }
 
-    /// Starts an operation under a request that exists already (persistent operations).
-    pub fn restart(&mut self, engine: &mut Engine, methods: &mut Methods, id: RequestId, schedule: Schedule) {
-        if let Some(request) = engine.requests.get_mut(id) {
-            request.state = State::Schedule;
+    /// Takes the end of a walk.
+    ///
+    /// # Errors
+    /// What went wrong with one of its messages.
+    #[inline]
+    pub fn over(&mut self, walk: Walk) -> Result<()> {
+        let Walk { plan, place: Place { mut lists, error, .. } } = walk;
+        lists.outstanding.clear();
+        self.spare.push(lists);
+        if let Kept::Here(plan) = plan {
+            plan::recycle(plan);
         }
-        self.begin(engine, methods, id, schedule);
+        error.map_or(Ok(()), Err)
     }
 
-    fn begin(&mut self, engine: &mut Engine, methods: &mut Methods, id: RequestId, schedule: Schedule) {
-        let outstanding = self.spare.pop().unwrap_or_default();
-        let plan = schedule.0;
-        let mut place = Place { next: 0, outstanding, settled: 0, error: None };
-        if place.advance(&plan, engine, methods) {
-            self.end(engine, Active { id, plan, place });
-        } else {
-            self.active.push(Active { id, plan, place });
-        }
+    fn place(&mut self) -> Place {
+        Place { lists: self.spare.pop().unwrap_or_default(), ..Place::default() }
     }
 
-    fn end(&mut self, engine: &mut Engine, active: Active) {
-        let Active { id, plan, place: Place { mut outstanding, error, .. } } = active;
-        outstanding.clear();
-        self.spare.push(outstanding);
-        plan::recycle(plan);
+    fn end(&mut self, engine: &mut Engine, Active { id, walk }: Active) {
+        let error = self.over(walk).err();
         engine.complete(id, Status { error, ..Status::EMPTY });
     }
 }
@@ -159,52 +242,137 @@ fn advance_all(engine: &mut Engine, methods: &mut Methods, running: &mut Running
     let mut busy = false;
     running.seen = engine.finished.ends;
     let mut at = 0;
-    while let Some(active) = running.active.get_mut(at) {
-        let Active { plan, place, .. } = active;
-        let before = (place.next, place.settled);
-        if place.advance(plan, engine, methods) {
+    while let Some(Active { walk, .. }) = running.active.get_mut(at) {
+        let before = (walk.place.next, walk.place.settled);
+        if walk.advance(engine, methods) {
             let active = running.active.remove(at);
             running.end(engine, active);
             busy = true;
         } else {
-            busy |= before != (place.next, place.settled);
+            busy |= before != (walk.place.next, walk.place.settled);
             at += 1;
         }
     }
     busy
 }
 
+impl Walk {
+    /// Takes steps as far as possible and looks once for what they wait for, in the packets that arrive next: no
+    /// receive is posted as long as that goes well. Returns true at the end.
+    #[inline]
+    pub fn look(&mut self, engine: &mut Engine, methods: &mut Methods) -> bool {
+        self.place.advance(&self.plan, engine, methods, Receives::LookedFor)
+    }
+
+    /// Takes steps as far as possible. Returns true at the end.
+    fn advance(&mut self, engine: &mut Engine, methods: &mut Methods) -> bool {
+        self.place.advance(&self.plan, engine, methods, Receives::Posted)
+    }
+}
+
 impl Place {
     /// Goes as far as possible. Returns true at the end.
-    fn advance(&mut self, plan: &Plan, engine: &mut Engine, methods: &mut Methods) -> bool {
+    fn advance(
+        &mut self,
+        plan: &Plan,
+        engine: &mut Engine,
+        methods: &mut Methods,
+        receives: Receives,
+    ) -> bool {
         loop {
+            while !self.lists.awaited.is_empty() {
+                if !self.receive_next(plan, engine, methods, receives) {
+                    return false;
+                }
+            }
             if !self.settle(plan, engine) {
                 return false;
             }
             loop {
                 let Some(step) = plan.steps.get(self.next) else {
-                    if self.outstanding.is_empty() {
+                    if self.lists.outstanding.is_empty() && self.lists.awaited.is_empty() {
                         return true;
                     }
                     break;
                 };
                 self.next += 1;
                 if let Step::Fence = step {
-                    if self.outstanding.is_empty() {
+                    if self.lists.outstanding.is_empty() && self.lists.awaited.is_empty() {
                         continue;
                     }
                     break;
                 }
-                if let Err(error) = self.take(engine, methods, plan, step) {
-                    self.failed(error);
+                match step {
+                    Step::Receive { segment, .. } => {
+                        let (step, segment) = (self.next - 1, segment.clone());
+                        match receives {
+                            Receives::Posted => self.post(engine, methods, plan, step, segment),
+                            Receives::LookedFor => self.lists.awaited.push(Awaited { step, segment }),
+                        }
+                    }
+                    step => {
+                        if let Err(error) = self.take(engine, methods, plan, step) {
+                            self.failed(error);
+                        }
+                    }
                 }
             }
+            self.lists.awaited.reverse();
+        }
+    }
+
+    /// Receives the message that is awaited first, straight out of its packet. If it needs the general way, it and
+    /// all that are awaited after it are posted, so that none gets what is another's. Returns false when it goes on
+    /// being looked for.
+    #[inline]
+    fn receive_next(
+        &mut self,
+        plan: &Plan,
+        engine: &mut Engine,
+        methods: &mut Methods,
+        receives: Receives,
+    ) -> bool {
+        if receives == Receives::LookedFor
+            && let Some(Awaited { step, segment }) = self.lists.awaited.last_mut()
+            && let Some(Step::Receive { from, peer, .. }) = plan.steps.get(*step)
+        {
+            let (step, pattern) = (*step, plan.pattern(*from));
+            if engine.matching.peek_held(&pattern).is_none() {
+                match recv::now(methods, *peer, &pattern, segment) {
+                    ControlFlow::Continue(()) => return false,
+                    ControlFlow::Break(Some(status)) => {
+                        self.lists.awaited.pop();
+                        self.check(plan, step, status);
+                        return true;
+                    }
+                    ControlFlow::Break(None) => {}
+                }
+            }
+        }
+        while let Some(Awaited { step, segment }) = self.lists.awaited.pop() {
+            self.post(engine, methods, plan, step, segment);
+        }
+        true
+    }
+
+    fn post(
+        &mut self,
+        engine: &mut Engine,
+        methods: &mut Methods,
+        plan: &Plan,
+        step: usize,
+        segment: Segment,
+    ) {
+        let Step::Receive { from, .. } = &plan.steps[step] else { return };
+        match recv::start(engine, methods, &plan.pattern(*from), segment) {
+            Ok(id) => self.lists.outstanding.push(Outstanding { id, step }),
+            Err(error) => self.failed(error),
         }
     }
 
     /// Takes the ends of messages. Returns whether all that were started are over.
     fn settle(&mut self, plan: &Plan, engine: &mut Engine) -> bool {
-        while let Some(Outstanding { id, step }) = self.outstanding.get(self.settled) {
+        while let Some(Outstanding { id, step }) = self.lists.outstanding.get(self.settled) {
             match engine.requests.get(*id) {
                 Some(request) if !complete::is_complete(request) => return false,
                 _ => {}
@@ -215,7 +383,7 @@ impl Place {
             }
             self.settled += 1;
         }
-        self.outstanding.clear();
+        self.lists.outstanding.clear();
         self.settled = 0;
         true
     }
@@ -232,13 +400,8 @@ impl Place {
                     synchronous: false,
                 };
                 if let Started::Request(id) = send::start(engine, methods, *to, &envelope, segment.clone())? {
-                    self.outstanding.push(Outstanding { id, step: at });
+                    self.lists.outstanding.push(Outstanding { id, step: at });
                 }
-            }
-            Step::Receive { from, segment } => {
-                let pattern = Pattern { context: plan.context, source: *from as i32, tag: plan.tag };
-                let id = recv::start(engine, methods, &pattern, segment.clone())?;
-                self.outstanding.push(Outstanding { id, step: at });
             }
             Step::Combine { input, inout, count } => {
                 if let Some((op, datatype)) = &plan.reduction {
@@ -253,14 +416,14 @@ impl Place {
                 }
                 datatype::copy(&mut from.clone(), &mut to.clone());
             }
-            Step::Fence => {}
+            Step::Receive { .. } | Step::Fence => {}
         }
         Ok(())
     }
 
     /// Looks at the end of one message: it must have gone well and be exactly as long as planned.
     fn check(&mut self, plan: &Plan, step: usize, status: Status) {
-        let Step::Receive { from, segment } = &plan.steps[step] else {
+        let Step::Receive { from, segment, .. } = &plan.steps[step] else {
             if let Some(error) = status.error {
                 self.failed(error);
             }
@@ -280,6 +443,12 @@ impl Place {
     #[cold]
     fn failed(&mut self, error: Error) {
         self.error.get_or_insert(error);
+    }
+}
+
+impl Plan {
+    fn pattern(&self, from: u32) -> Pattern {
+        Pattern { context: self.context, source: from as i32, tag: self.tag }
     }
 }
 
