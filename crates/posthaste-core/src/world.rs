@@ -7,7 +7,6 @@
 //! of one.
 
 use std::marker::PhantomData;
-use std::ops::ControlFlow;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::Mutex;

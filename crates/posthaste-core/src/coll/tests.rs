@@ -8,7 +8,7 @@ use std::sync::Arc;
 use posthaste_os::mem::{Sink, Source};
 
 use crate::buffer::{OwnedBuf, UserBuf};
-use crate::coll::{self, Blocks, Operand, Schedule, Team, TypedBlocks};
+use crate::coll::{self, Blocks, Operand, Schedule, Team, TypedBlocks, Walk};
 use crate::config::Config;
 use crate::datatype::Datatype;
 use crate::error::{ErrorClass, Result};
@@ -141,20 +141,53 @@ impl Room {
         panic!("an operation of {} members does not end, seed {}", self.teams.len(), self.seed);
     }
 
-    /// Runs one operation on all ranks, which start at random times.
+    /// Runs one operation on all ranks, which start at random times; some start it and some walk through it, and of
+    /// those some lose patience.
     fn run(&mut self, make: impl Fn(&Team, u32) -> Result<Schedule>) -> Vec<Status> {
         let mut ids = Vec::new();
+        let mut walks = Vec::new();
         let first = self.bench.network.random(self.teams.len() as u64) as usize;
         for i in 0..self.teams.len() {
             let at = (first + i) % self.teams.len();
             let schedule = make(&self.teams[at], at as u32).expect("right arguments");
-            ids.push((at, self.start(at, schedule)));
+            if self.bench.network.random(2) == 0 {
+                ids.push((at, self.start(at, schedule)));
+            } else {
+                walks.push((at, self.bench.lanes[at].running.walk(schedule)));
+            }
             for _ in 0..self.bench.network.random(10) {
                 self.bench.step();
             }
         }
-        ids.sort_by_key(|(at, _)| *at);
-        self.finish(&ids)
+        let mut walked = self.walk(walks, &mut ids);
+        let over = self.finish(&ids);
+        walked.extend(ids.into_iter().map(|(at, _)| at).zip(over));
+        walked.sort_by_key(|(at, _)| *at);
+        walked.into_iter().map(|(_, status)| status).collect()
+    }
+
+    /// Goes on with walks until they are over or have become requests.
+    fn walk(
+        &mut self,
+        mut walks: Vec<(usize, Walk)>,
+        ids: &mut Vec<(usize, RequestId)>,
+    ) -> Vec<(usize, Status)> {
+        let mut over = Vec::new();
+        while let Some((at, mut walk)) = walks.pop() {
+            let patient = self.bench.network.random(200) > 0;
+            let Lane { engine, methods, running, .. } = &mut self.bench.lanes[at];
+            if !patient {
+                ids.push((at, running.go_on(engine, methods, walk).expect("room for a request")));
+            } else if walk.look(engine, methods) {
+                let error = running.over(walk).err();
+                over.push((at, Status { error, ..Status::EMPTY }));
+            } else {
+                let place = self.bench.network.random(walks.len() as u64 + 1) as usize;
+                walks.insert(place, (at, walk));
+            }
+            self.bench.step();
+        }
+        over
     }
 
     /// As `run`, and everything goes well.

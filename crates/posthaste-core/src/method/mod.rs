@@ -236,8 +236,11 @@ impl Methods {
     /// says whether it has taken it. What is not taken is [`Methods::poll`]'s.
     #[inline(always)]
     pub fn take_next(&mut self, from: Peer, take: impl FnOnce(&Packet<'_>) -> bool) -> Next {
-        match (self.route(from), &mut self.shm) {
-            (Route::Shm(rank), Some(shm)) => shm.take_next(rank as usize, take),
+        if let (Route::Shm(rank), Some(shm)) = (self.route(from), &mut self.shm) {
+            return shm.take_next(rank as usize, take);
+        }
+        match (self.route(from), &mut self.sim) {
+            (Route::Sim, Some(sim)) => sim.take_next(from, take),
             _ => Next::Left,
         }
     }

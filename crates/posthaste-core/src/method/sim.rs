@@ -13,7 +13,7 @@ use posthaste_os::mem::Sink;
 use crate::datatype::{self, Segment};
 use crate::ids::{Peer, RequestId};
 use crate::method::landing::Landing;
-use crate::method::{Caps, Done, Event, Get, Put};
+use crate::method::{Caps, Done, Event, Get, Next, Put};
 use crate::trace::{Counter, Counts};
 use crate::wire::{DATA_FRONT, Emit, HEADER, Offer, Packet};
 
@@ -167,6 +167,20 @@ impl Sim {
 
     pub(super) fn put(&mut self, put: Put) {
         self.puts.push_back(put);
+    }
+
+    pub(super) fn take_next(&mut self, from: Peer, take: impl FnOnce(&Packet<'_>) -> bool) -> Next {
+        let mut net = self.network.lock();
+        let clock = net.clock;
+        let Some(link) = net.links.get_mut(&(from, self.me)) else { return Next::Nothing };
+        let Some(flying) = link.front().filter(|packet| packet.due <= clock) else { return Next::Nothing };
+        match Packet::parse(&flying.header, flying.payload[..].into()) {
+            Ok(packet) if take(&packet) => {
+                link.pop_front();
+                Next::Taken
+            }
+            _ => Next::Left,
+        }
     }
 
     pub(super) fn is_drained(&self) -> bool {
