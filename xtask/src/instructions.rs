@@ -15,8 +15,9 @@ use crate::{
 /// Calls of each function in one run.
 const CALLS: u64 = 6400;
 /// Most instructions per call, all callees included: a tenth above what was measured when the limit was set
-/// (336, 400 and 350). `MPI_Recv` spins, so it has no count of its own.
-const LIMITS: [(&str, u64); 3] = [("PMPI_Send", 370), ("PMPI_Isend", 440), ("PMPI_Irecv", 385)];
+/// (336, 358 and 383; a nonblocking receive looks at its peer's ring before it is posted). `MPI_Recv` spins, so it
+/// has no count of its own.
+const LIMITS: [(&str, u64); 3] = [("PMPI_Send", 370), ("PMPI_Isend", 395), ("PMPI_Irecv", 420)];
 
 /// Counts, if callgrind is there.
 pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {

@@ -17,7 +17,7 @@ use posthaste_core::datatype::{Segment, copy};
 use posthaste_core::error::{Error, ErrorClass, Result};
 use posthaste_core::ids::RequestId;
 use posthaste_core::progress::Lane;
-use posthaste_core::request::{Request, State, Status, complete};
+use posthaste_core::request::{Status, Table, complete};
 
 use crate::completion::{self, AtEnd, Stand};
 use crate::constants::{MPI_BUFFER_AUTOMATIC, MPI_COMM_NULL, MPI_COMM_SELF};
@@ -146,8 +146,7 @@ pub(crate) fn isend(
 ) -> Result<()> {
     request.ready("request")?;
     send(handle, comm, dest, tag, data)?;
-    let id = library().world.lane().engine.requests.insert(Request::new(State::Complete))?;
-    request::give(id, handle, request)
+    request::give(Table::DONE, handle, request)
 }
 
 #[cold]

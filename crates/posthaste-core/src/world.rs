@@ -30,7 +30,7 @@ use crate::progress::Lane;
 use crate::pt2pt::matching::{Held, Pattern};
 use crate::pt2pt::send::Started;
 use crate::pt2pt::{Engine, probe, recv, send};
-use crate::request::{Request, State, Status, complete};
+use crate::request::{Request, State, Status, Table, complete};
 use crate::wait::{Entered, Waiting};
 use crate::wire::Envelope;
 
@@ -202,14 +202,13 @@ impl World {
         segment: Segment,
         synchronous: bool,
     ) -> Result<RequestId> {
-        let Some(peer) = comm.destination(to)? else { return self.completed(Status::EMPTY) };
+        let Some(peer) = comm.destination(to)? else { return Ok(Table::DONE) };
         let envelope = envelope(comm, tag, &segment, synchronous)?;
         let mut lane = self.waiting.enter();
         let Lane { engine, methods, .. } = &mut *lane;
-        engine.requests.ensure_room()?; // before anything leaves
         match send::start(engine, methods, peer, &envelope, segment)? {
             Started::Request(id) => Ok(id),
-            Started::Complete => engine.requests.insert(Request::new(State::Complete)),
+            Started::Complete => Ok(Table::DONE),
         }
     }
 
@@ -219,10 +218,9 @@ impl World {
     /// A wrong rank or tag; a full table of requests.
     #[inline]
     pub fn recv(&self, comm: &Comm, from: i32, tag: i32, segment: Segment) -> Result<Status> {
-        let Some(pattern) = pattern(comm, from, tag)? else { return Ok(from_nobody()) };
+        let Some(Sought { pattern, peer }) = sought(comm, from, tag)? else { return Ok(from_nobody()) };
         let mut segment = segment;
-        if from != ANY_SOURCE
-            && let Some(peer) = comm.source(from)?
+        if let Some(peer) = peer
             && let Some(status) = self.recv_now(peer, &pattern, &mut segment)
         {
             return Ok(status);
@@ -256,8 +254,17 @@ impl World {
     /// A wrong rank or tag; a full table of requests.
     #[inline]
     pub fn irecv(&self, comm: &Comm, from: i32, tag: i32, segment: Segment) -> Result<RequestId> {
-        let Some(pattern) = pattern(comm, from, tag)? else { return self.completed(from_nobody()) };
+        let Some(Sought { pattern, peer }) = sought(comm, from, tag)? else {
+            return self.completed(from_nobody());
+        };
         let mut lane = self.waiting.enter();
+        if let Some(peer) = peer
+            && lane.methods.is_next_there(peer)
+        {
+            lane.stay_fair();
+            let Lane { engine, methods, .. } = &mut *lane;
+            return recv::start_there(engine, methods, peer, &pattern, segment);
+        }
         let Lane { engine, methods, .. } = &mut *lane;
         recv::start(engine, methods, &pattern, segment)
     }
@@ -267,7 +274,7 @@ impl World {
     /// # Errors
     /// A wrong rank or tag.
     pub fn iprobe(&self, comm: &Comm, from: i32, tag: i32) -> Result<Option<Status>> {
-        let Some(pattern) = pattern(comm, from, tag)? else { return Ok(Some(from_nobody())) };
+        let Some(Sought { pattern, .. }) = sought(comm, from, tag)? else { return Ok(Some(from_nobody())) };
         self.waiting.step();
         Ok(probe::probe(&mut self.waiting.enter().engine, &pattern))
     }
@@ -277,7 +284,7 @@ impl World {
     /// # Errors
     /// A wrong rank or tag.
     pub fn probe(&self, comm: &Comm, from: i32, tag: i32) -> Result<Status> {
-        let Some(pattern) = pattern(comm, from, tag)? else { return Ok(from_nobody()) };
+        let Some(Sought { pattern, .. }) = sought(comm, from, tag)? else { return Ok(from_nobody()) };
         Ok(self.waiting.until(|lane| probe::probe(&mut lane.engine, &pattern)))
     }
 
@@ -286,7 +293,7 @@ impl World {
     /// # Errors
     /// A wrong rank or tag.
     pub fn improbe(&self, comm: &Comm, from: i32, tag: i32) -> Result<Option<Option<Held>>> {
-        let Some(pattern) = pattern(comm, from, tag)? else { return Ok(Some(None)) };
+        let Some(Sought { pattern, .. }) = sought(comm, from, tag)? else { return Ok(Some(None)) };
         self.waiting.step();
         Ok(probe::take(&mut self.waiting.enter().engine, &pattern).map(Some))
     }
@@ -296,7 +303,7 @@ impl World {
     /// # Errors
     /// A wrong rank or tag.
     pub fn mprobe(&self, comm: &Comm, from: i32, tag: i32) -> Result<Option<Held>> {
-        let Some(pattern) = pattern(comm, from, tag)? else { return Ok(None) };
+        let Some(Sought { pattern, .. }) = sought(comm, from, tag)? else { return Ok(None) };
         Ok(Some(self.waiting.until(|lane| probe::take(&mut lane.engine, &pattern))))
     }
 
@@ -467,16 +474,30 @@ fn envelope(comm: &Comm, tag: i32, segment: &Segment, synchronous: bool) -> Resu
     Ok(Envelope { context: comm.context(), source: comm.rank(), tag, len: segment.len(), synchronous })
 }
 
+/// What a receive or probe asks for.
+struct Sought {
+    pattern: Pattern,
+    /// The only process that it can come from, if there is just one.
+    peer: Option<Peer>,
+}
+
+/// `None`: a message from `MPI_PROC_NULL`.
 #[inline]
-fn pattern(comm: &Comm, from: i32, tag: i32) -> Result<Option<Pattern>> {
+fn sought(comm: &Comm, from: i32, tag: i32) -> Result<Option<Sought>> {
     if tag < 0 && tag != ANY_TAG {
-        let expected = format!("0..={TAG_UB} or MPI_ANY_TAG ({ANY_TAG})");
-        return Err(Error::invalid(ErrorClass::Tag, "tag", tag, expected));
+        return Err(wrong_tag(tag));
     }
-    if from != ANY_SOURCE && comm.source(from)?.is_none() {
+    let peer = if from == ANY_SOURCE { None } else { comm.source(from)? };
+    if peer.is_none() && from != ANY_SOURCE {
         return Ok(None);
     }
-    Ok(Some(Pattern { context: comm.context(), source: from, tag }))
+    Ok(Some(Sought { pattern: Pattern { context: comm.context(), source: from, tag }, peer }))
+}
+
+#[cold]
+fn wrong_tag(tag: i32) -> Error {
+    let expected = format!("0..={TAG_UB} or MPI_ANY_TAG ({ANY_TAG})");
+    Error::invalid(ErrorClass::Tag, "tag", tag, expected)
 }
 
 #[inline]

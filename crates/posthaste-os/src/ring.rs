@@ -240,6 +240,14 @@ impl Reader {
         }
     }
 
+    /// Whether something has arrived.
+    #[inline(always)]
+    pub fn is_ready(&self) -> bool {
+        // SAFETY: `at < cells`: inside the ring; the word is only reached as an atomic. Whoever goes on to read the
+        // record loads it again by `peek`.
+        unsafe { self.memory.flag(self.at) }.load(Ordering::Relaxed) == self.seq
+    }
+
     /// The next record, if one has arrived. It stays the next one until [`Reader::release`].
     ///
     /// # Errors

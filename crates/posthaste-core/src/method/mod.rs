@@ -232,6 +232,15 @@ impl Methods {
         }
     }
 
+    /// Whether [`Methods::take_next`] would certainly find something: as cheap as a look can be.
+    #[inline(always)]
+    pub fn is_next_there(&self, from: Peer) -> bool {
+        match (self.route(from), &self.shm) {
+            (Route::Shm(rank), Some(shm)) => shm.is_next_there(rank as usize),
+            _ => false,
+        }
+    }
+
     /// The second half of the fast path: shows the next packet from `from`, if one has arrived, to `take`, which
     /// says whether it has taken it. What is not taken is [`Methods::poll`]'s.
     #[inline(always)]

@@ -313,6 +313,12 @@ impl Shm {
         self.puts.push_back((to, put));
     }
 
+    /// See [`super::Methods::is_next_there`].
+    #[inline(always)]
+    pub(super) fn is_next_there(&self, from: usize) -> bool {
+        self.readers[from].as_ref().is_some_and(Reader::is_ready)
+    }
+
     /// See [`super::Methods::take_next`].
     #[inline(always)]
     pub(super) fn take_next(&mut self, from: usize, take: impl FnOnce(&Packet<'_>) -> bool) -> Next {

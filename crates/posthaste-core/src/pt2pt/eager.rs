@@ -2,8 +2,8 @@
 //!
 //! ```text
 //!   sender                            receiver
-//!   send::start  -- Eager + data -->  arrived   (match: deliver; no match: copy and hold)
-//!                <-- SyncAck -------  deliver   (synchronous only)
+//!   send::start  -- Eager + data -->  arrived   (match: met; no match: copy and hold)
+//!                <-- SyncAck -------  met       (synchronous only)
 //!   acknowledged
 //! ```
 //!
@@ -15,7 +15,8 @@ use crate::error::Error;
 use crate::ids::{Peer, RequestId};
 use crate::pt2pt::matching::{Content, Held};
 use crate::pt2pt::{Action, Engine};
-use crate::request::{State, Status, complete};
+use crate::request::complete::Finished;
+use crate::request::{State, Status, Table, complete};
 use crate::trace::Counter;
 use crate::wire::{Emit, Envelope};
 
@@ -29,7 +30,7 @@ pub fn arrived(
     data: Source<'_>,
 ) -> Option<Action> {
     if let Some(receiver) = engine.matching.take_posted(envelope) {
-        return deliver(engine, from, envelope, sender, data, receiver);
+        return met(engine, from, envelope, sender, data, receiver);
     }
     engine.counts.message(Counter::Unexpected, envelope.len);
     let data = engine.matching.copy_of(data);
@@ -37,9 +38,9 @@ pub fn arrived(
     None
 }
 
-/// Receiver: message and receive have met.
+/// Receiver: message and receive have met; the sender may wait to hear of it.
 #[inline]
-pub fn deliver(
+pub fn met(
     engine: &mut Engine,
     from: Peer,
     envelope: &Envelope,
@@ -47,18 +48,30 @@ pub fn deliver(
     data: Source<'_>,
     receiver: RequestId,
 ) -> Option<Action> {
-    if let Some(request) = engine.requests.get_mut(receiver)
+    deliver(&mut engine.requests, &mut engine.finished, envelope, data, receiver);
+    sender.map(|sender| Action::Control(from, Emit::sync_ack(sender)))
+}
+
+/// Receiver: puts the data in its place and ends the receive.
+#[inline]
+pub fn deliver(
+    requests: &mut Table,
+    finished: &mut Finished,
+    envelope: &Envelope,
+    data: Source<'_>,
+    receiver: RequestId,
+) {
+    if let Some(request) = requests.get_mut(receiver)
         && let State::Posted { segment, .. } = &mut request.state
     {
         let room = segment.len();
         let bytes = segment.unpack(data) as u64;
         let error = (envelope.len > room).then(|| Error::truncated(envelope.len, room));
         let status = Status { source: envelope.source, tag: envelope.tag, bytes, cancelled: false, error };
-        if let Err(status) = complete::complete_plain(request, &mut engine.finished, status) {
-            engine.complete(receiver, status);
+        if let Err(status) = complete::complete_plain(request, finished, status) {
+            complete::complete(requests, finished, receiver, status);
         }
     }
-    sender.map(|sender| Action::Control(from, Emit::sync_ack(sender)))
 }
 
 /// Sender: a synchronous message has been matched.

@@ -35,6 +35,70 @@ pub fn start(
     }
 }
 
+/// As [`start`], from a peer of whom something has arrived: a short message goes straight to its receive, without
+/// being filed anywhere. The messages of a window come this way when their sender is faster than their receiver.
+///
+/// # Errors
+/// As [`start`].
+#[inline]
+pub fn start_there(
+    engine: &mut Engine,
+    methods: &mut Methods,
+    from: Peer,
+    pattern: &Pattern,
+    mut segment: Segment,
+) -> Result<RequestId> {
+    match receive_there(engine, methods, from, pattern, &mut segment)? {
+        Some(id) => Ok(id),
+        None => start(engine, methods, pattern, segment),
+    }
+}
+
+/// Receives a message that has arrived, if it is short and no earlier one has to be received first. Messages in
+/// front of it go to the receives that were posted for them.
+#[inline]
+fn receive_there(
+    engine: &mut Engine,
+    methods: &mut Methods,
+    from: Peer,
+    pattern: &Pattern,
+    segment: &mut Segment,
+) -> Result<Option<RequestId>> {
+    /// Messages handed to receives posted before this one.
+    const TURN: u32 = 16;
+    let Engine { requests, matching, finished, .. } = engine;
+    requests.ensure_room()?; // before a message leaves the ring
+    let mut received = None;
+    for _ in 0..TURN {
+        if matching.peek_held(pattern).is_some() {
+            break;
+        }
+        let next = methods.take_next(from, |packet| {
+            let Packet::Eager { envelope, sender: None, data } = packet else { return false };
+            if !pattern.fits(envelope) {
+                return false;
+            }
+            if let Some(earlier) = matching.take_posted(envelope) {
+                eager::deliver(requests, finished, envelope, *data, earlier);
+            } else if envelope.len <= segment.len() {
+                segment.unpack(*data);
+                received = Some((envelope.source, envelope.tag, envelope.len));
+            } else {
+                return false;
+            }
+            true
+        });
+        if let Some((source, tag, bytes)) = received {
+            let status = Status { source, tag, bytes, cancelled: false, error: None };
+            return requests.insert(Request { status, ..Request::new(State::Complete) }).map(Some);
+        }
+        if next != Next::Taken {
+            break;
+        }
+    }
+    Ok(None)
+}
+
 /// The fast path of a blocking receive from a known peer: takes the message straight out of its packet, if that
 /// is the next one from there, short, and certain to match. Takes no request and looks at no queue.
 ///
@@ -97,7 +161,7 @@ pub fn start_held(
     };
     let asked = match held.content {
         Content::Eager { data, sender } => {
-            let action = eager::deliver(engine, held.from, &held.envelope, sender, data[..].into(), id);
+            let action = eager::met(engine, held.from, &held.envelope, sender, data[..].into(), id);
             engine.matching.recycle(data);
             action
         }

@@ -85,7 +85,9 @@ pub fn handled(table: &mut Table, id: RequestId) {
 pub fn attach(table: &mut Table, finished: &mut Finished, id: RequestId, handler: Handler) -> bool {
     let Some(request) = table.get_mut(id) else { return false };
     if matches!(request.state, State::Complete | State::Finished) {
-        request.state = State::Finished;
+        if id != Table::DONE {
+            request.state = State::Finished;
+        }
         let status = request.status.clone();
         finished.handlers.push_back((id, handler, status));
     } else {

@@ -5,6 +5,9 @@
 //! bits of slot and 10 bits of generation (1..=1023, going round) above them; every handle is at least 2^20 and
 //! so outside the predefined ones. A stale handle is mistaken for a live one only after exactly a multiple of
 //! 1023 further uses of the same slot. On the wire the full 32-bit generation travels.
+//!
+//! One request is always there: [`Table::DONE`], which stands for everything that was over when it was started and
+//! has nothing to tell. It can be taken out any number of times, so that a short send needs no slot.
 
 use crate::error::{Error, Result};
 use crate::ids::RequestId;
@@ -34,12 +37,17 @@ pub struct Table {
 const NONE: u32 = u32::MAX;
 
 impl Table {
+    /// The request that is over and has nothing to tell.
+    pub const DONE: RequestId = RequestId { slot: 0, generation: 0 };
+
     /// An empty table for at most `limit` requests.
     pub fn new(limit: usize) -> Self {
-        Self { slots: Vec::with_capacity(256.min(limit)), free: NONE, limit: limit.min(MOST), live: 0 }
+        let mut slots = Vec::with_capacity(256.min(limit));
+        slots.push(Slot { generation: 0, next_free: NONE, request: Some(Request::new(State::Complete)) });
+        Self { slots, free: NONE, limit: limit.saturating_add(1).min(MOST), live: 0 }
     }
 
-    /// Number of requests in the table.
+    /// Number of requests in the table, not counting [`Table::DONE`].
     pub fn len(&self) -> usize {
         self.live
     }
@@ -80,7 +88,7 @@ impl Table {
         if self.slots.len() >= self.limit {
             return Err(Error::no_memory(format!(
                 "all {} requests are in use (POSTHASTE_REQUESTS sets the limit, at most {MOST})",
-                self.limit
+                self.live
             )));
         }
         self.free = self.slots.len() as u32;
@@ -103,6 +111,9 @@ impl Table {
     /// Takes the request out; its id is stale from now on.
     #[inline]
     pub fn remove(&mut self, id: RequestId) -> Option<Request> {
+        if id == Self::DONE {
+            return Some(Request::new(State::Complete));
+        }
         let slot = self.slots.get_mut(id.slot as usize).filter(|slot| slot.generation == id.generation)?;
         let request = slot.request.take()?;
         slot.generation = slot.generation.checked_add(1).unwrap_or(1);
@@ -126,6 +137,9 @@ impl Table {
     /// table without being moved. Everything else is for the general way.
     #[inline(always)]
     pub fn take_ended(&mut self, handle: usize) -> Option<Status> {
+        if handle == Self::handle(Self::DONE) as usize {
+            return Some(Status::EMPTY);
+        }
         let at = (handle & (MOST - 1)) as u32;
         let slot = self.slots.get_mut(at as usize)?;
         if Self::handle(RequestId { slot: at, generation: slot.generation }) as usize != handle {
@@ -152,7 +166,7 @@ impl Table {
 
     /// The C handle of a request.
     #[inline]
-    pub fn handle(id: RequestId) -> u32 {
+    pub const fn handle(id: RequestId) -> u32 {
         (id.generation % HANDLE_GENERATIONS + 1) << 20 | id.slot
     }
 
@@ -164,7 +178,7 @@ impl Table {
         (slot.request.is_some() && Self::handle(id) as usize == handle).then_some(id)
     }
 
-    /// All requests with their ids.
+    /// All requests with their ids, [`Table::DONE`] among them.
     pub fn iter(&self) -> impl Iterator<Item = (RequestId, &Request)> {
         self.slots.iter().enumerate().filter_map(|(at, slot)| {
             let id = RequestId { slot: at as u32, generation: slot.generation };
