@@ -12,6 +12,7 @@ use crate::{
     mpi::Mpi,
     process::Job,
     project::{Fallible, Project},
+    slurm,
     tally::Tally,
 };
 
@@ -56,6 +57,7 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
             }),
         Err(why) => tally.not_run(1, format!("Open MPI's launcher: {}", first_line(&why))),
     }
+    slurm::run(project, mpi, tally);
 }
 
 type Environment = &'static [(&'static str, &'static str)];
@@ -159,7 +161,7 @@ impl<'a> House<'a> {
 }
 
 /// Each of `ranks` ranks has written its line, with a library of this name.
-fn expect(said: &str, ranks: usize, library: &str) -> Fallible {
+pub(crate) fn expect(said: &str, ranks: usize, library: &str) -> Fallible {
     let sum = ranks * (ranks - 1) / 2;
     for rank in 0..ranks {
         let wanted = format!("rank {rank} of {ranks}, sum {sum}, ");

@@ -68,7 +68,9 @@ impl Watch {
     fn left(&self) -> Vec<String> {
         let mut left: Vec<String> =
             self.processes().into_iter().map(|(pid, command)| format!("process {pid} ({command})")).collect();
-        left.extend(shared_files().difference(&self.files).map(|name| format!("/dev/shm/{name}")));
+        let files = shared_files();
+        let new = files.difference(&self.files).map(|name| format!("/dev/shm/{name}"));
+        left.extend(new.filter(|path| !is_mapped(path)));
         left.extend(zombies().difference(&self.zombies).map(|pid| format!("zombie {pid}")));
         left
     }
@@ -86,6 +88,13 @@ fn command_line(pid: u32) -> String {
 fn shared_files() -> BTreeSet<String> {
     let entries = fs::read_dir("/dev/shm").into_iter().flatten().flatten();
     entries.map(|e| e.file_name().to_string_lossy().into_owned()).collect()
+}
+
+/// Whether a process has this file mapped: it belongs to another job of this machine then, as those of the job that is
+/// watched must be gone themselves.
+fn is_mapped(path: &str) -> bool {
+    processes()
+        .any(|pid| fs::read_to_string(format!("/proc/{pid}/maps")).is_ok_and(|maps| maps.contains(path)))
 }
 
 /// Zombies that were one of the programs which fault tests run.

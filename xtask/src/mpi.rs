@@ -95,6 +95,11 @@ impl Mpi {
         Job::new(&self.mpiexec).envs(&self.environment)
     }
 
+    /// Where its mpiexec is, for scripts.
+    pub(crate) fn launcher(&self) -> &Path {
+        &self.mpiexec
+    }
+
     /// The value of `LD_LIBRARY_PATH` that leads to its library.
     pub(crate) fn library(&self) -> &OsStr {
         self.environment
