@@ -100,6 +100,11 @@ impl Mpi {
         &self.mpiexec
     }
 
+    /// What its library needs of the environment.
+    pub(crate) fn environment(&self) -> &[(String, OsString)] {
+        &self.environment
+    }
+
     /// The value of `LD_LIBRARY_PATH` that leads to its library.
     pub(crate) fn library(&self) -> &OsStr {
         self.environment
