@@ -180,7 +180,7 @@ impl World {
     /// A wrong rank or tag; a failed transfer.
     #[inline]
     pub fn send(&self, comm: &Comm, to: i32, tag: i32, segment: Segment, synchronous: bool) -> Result<()> {
-        let Some(peer) = comm.destination(to)? else { return Ok(()) };
+        let Some(peer) = comm.destination(to)? else { return to_nobody(tag) };
         let envelope = envelope(comm, tag, &segment, synchronous)?;
         let mut lane = self.waiting.enter();
         let Lane { engine, methods, .. } = &mut *lane;
@@ -206,7 +206,9 @@ impl World {
         segment: Segment,
         synchronous: bool,
     ) -> Result<RequestId> {
-        let Some(peer) = comm.destination(to)? else { return self.completed(Status::EMPTY) };
+        let Some(peer) = comm.destination(to)? else {
+            return to_nobody(tag).and_then(|()| self.completed(Status::EMPTY));
+        };
         let envelope = envelope(comm, tag, &segment, synchronous)?;
         let mut lane = self.waiting.enter();
         let Lane { engine, methods, .. } = &mut *lane;
@@ -452,10 +454,21 @@ fn from_nobody() -> Status {
     Status { source: PROC_NULL, ..Status::EMPTY }
 }
 
+/// A send to `MPI_PROC_NULL`, of which nothing leaves; its tag must be one all the same.
+#[cold]
+fn to_nobody(tag: i32) -> Result<()> {
+    if tag < 0 { Err(wrong_tag(tag)) } else { Ok(()) }
+}
+
+#[cold]
+fn wrong_tag(tag: i32) -> Error {
+    Error::invalid(ErrorClass::Tag, "tag", tag, format_args!("0..={TAG_UB}"))
+}
+
 #[inline]
 fn envelope(comm: &Comm, tag: i32, segment: &Segment, synchronous: bool) -> Result<Envelope> {
     if tag < 0 {
-        return Err(Error::invalid(ErrorClass::Tag, "tag", tag, format_args!("0..={TAG_UB}")));
+        return Err(wrong_tag(tag));
     }
     Ok(Envelope { context: comm.context(), source: comm.rank(), tag, len: segment.len(), synchronous })
 }
