@@ -100,6 +100,15 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
     tally.test("faults: a job confined to one CPU", || bench.one_cpu());
     tally.test("faults: a megabyte of standard input reaches rank 0", || bench.standard_input());
     tally.test("faults: a rank starts programs of its own", || bench.forks(project));
+    for (name, limits, limits_of_ranks) in [
+        ("files of mpiexec", "ulimit -f 100", "true"),
+        ("memory of mpiexec", "ulimit -v 30000", "true"),
+        ("memory of the ranks", "true", "ulimit -v 30000"),
+    ] {
+        tally.test(&format!("faults: no room for the node segment, by a limit on the {name}"), || {
+            bench.no_room(limits, limits_of_ranks)
+        });
+    }
     for (name, size) in [("64 MB", "64m"), ("almost nothing", "4k")] {
         if can_mount() {
             tally.test(&format!("faults: /dev/shm of {name}"), || bench.small_shm(size));
@@ -286,6 +295,19 @@ impl<'a> Bench<'a> {
             0 => Ok(()),
             n => Err(format!("{n} messages are said to have gone by peer copies, which are forbidden")),
         }
+    }
+
+    /// The segment for 64 ranks is refused: it is said how large it is, and all ends.
+    fn no_room(&self, limits: &str, limits_of_ranks: &str) -> Fallible {
+        let watch = Watch::begin();
+        let limited = |limits: &str| format!("{limits} && exec \"$@\"");
+        let job = self.job(64).args(["sh", "-c", &limited(limits_of_ranks), "sh"]).arg(&self.alltoall);
+        let outcome = watch.mark(job.under(&["sh", "-c", &limited(limits), "sh"])).limit(20).run()?;
+        let said = outcome.stderr.contains("KiB needed: ");
+        if !said || outcome.timed_out || outcome.code() == 0 || outcome.code() >= 128 {
+            return Err(format!("a sentence with the size was expected\n{}", outcome.complaint()));
+        }
+        watch.nothing_left()
     }
 
     /// The job runs, or says how much memory it needs; it must not die of SIGBUS.

@@ -97,7 +97,8 @@ fn is_mapped(path: &str) -> bool {
         .any(|pid| fs::read_to_string(format!("/proc/{pid}/maps")).is_ok_and(|maps| maps.contains(path)))
 }
 
-/// Zombies that were one of the programs which fault tests run.
+/// Zombies that were one of the programs which fault tests run, and whose parent still lives. Those that have fallen
+/// to process 1 are its to bury, whenever it comes to that.
 fn zombies() -> BTreeSet<u32> {
     let ours = ["mpiexec", "mpirun", "faulty", "ranks"];
     processes()
@@ -106,7 +107,9 @@ fn zombies() -> BTreeSet<u32> {
             // pid (name) state ...; the name may contain anything but is followed by the last bracket.
             let Some((head, rest)) = stat.rsplit_once(')') else { return false };
             let name = head.split_once('(').map_or("", |(_, name)| name);
-            rest.trim_start().starts_with('Z') && ours.contains(&name)
+            let mut fields = rest.split_whitespace();
+            let (state, parent) = (fields.next(), fields.next());
+            state == Some("Z") && parent != Some("1") && ours.contains(&name)
         })
         .collect()
 }
