@@ -38,7 +38,7 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
     for name in ["mpich", "intel"] {
         match Mpi::rival(project, name) {
             Ok(rival) => house.hydra(&rival, tally),
-            Err(why) => tally.not_run(8, format!("launcher and library of {name}: {}", first_line(&why))),
+            Err(why) => tally.not_run(9, format!("launcher and library of {name}: {}", first_line(&why))),
         }
     }
     match Mpi::rival(project, "openmpi") {
@@ -130,6 +130,10 @@ impl<'a> House<'a> {
             &format!("launchers: under {name}'s Hydra a program that a rank runs is a job of one"),
             || self.system(self.ours(rival, 2)),
         );
+        tally.test(
+            &format!("launchers: {name}'s Hydra serves a rank's first program only, and we say so"),
+            || self.second_program(rival),
+        );
         tally.test(&format!("launchers: {name}'s Hydra ends our programs when one aborts"), || {
             self.abort_under_hydra(rival)
         });
@@ -155,6 +159,20 @@ impl<'a> House<'a> {
             return Err(format!("a failure was expected\n{}", outcome.complaint()));
         }
         watch.nothing_left()
+    }
+
+    /// A shell as the rank, with two programs in turn. Our mpiexec takes that, Hydra closes the connection.
+    fn second_program(&self, hydra: &Mpi) -> Fallible {
+        let watch = Watch::begin();
+        let twice = format!("'{0}'; '{0}'", self.whose.display());
+        let outcome = watch.mark(self.ours(hydra, 2)).args(["sh", "-c", &twice]).run()?;
+        let sentences = outcome.stderr.matches("the connection to the launcher broke").count();
+        if outcome.code() == 0 || outcome.timed_out || sentences == 0 {
+            return Err(format!("a sentence and a failure were expected\n{}", outcome.complaint()));
+        }
+        watch.nothing_left()?;
+        let said = self.mpi.plain().args(["-n", "2", "sh", "-c", &twice]).succeed()?.stdout;
+        expect(&said, 2, "posthaste")
     }
 
     fn ours_with_theirs(&self, rival: &Mpi, ranks: usize) -> Fallible {
