@@ -7,8 +7,9 @@
 
 use std::{
     fs,
+    io::{Read as _, Write as _},
     net::TcpListener,
-    os::unix::fs::PermissionsExt,
+    os::unix::fs::OpenOptionsExt as _,
     path::{Path, PathBuf},
     thread,
     time::{Duration, Instant},
@@ -119,11 +120,7 @@ impl<'a> Cluster<'a> {
     /// jobs, so that no test waits for the end of another.
     fn configure(&self) -> Fallible {
         let key = self.path("key");
-        let secret = fs::File::open("/dev/urandom").and_then(|mut random| {
-            let mut secret = [0; 128];
-            std::io::Read::read_exact(&mut random, &mut secret).map(|()| secret)
-        });
-        secret.and_then(|secret| self.write_private(&key, &secret)).map_err(|e| format!("{key}: {e}"))?;
+        write_key(&key).map_err(|e| format!("{key}: {e}"))?;
         let [controller, first, second] = free_ports()?;
         let here = self.folder.display();
         let text = format!(
@@ -155,12 +152,6 @@ impl<'a> Cluster<'a> {
         fs::write(&configuration, text).map_err(|e| format!("{configuration}: {e}"))?;
         let state = self.path("state");
         fs::create_dir(&state).map_err(|e| format!("{state}: {e}"))
-    }
-
-    fn write_private(&self, path: &str, bytes: &[u8]) -> std::io::Result<()> {
-        fs::write(path, [])?;
-        fs::set_permissions(path, fs::Permissions::from_mode(0o600))?;
-        fs::write(path, bytes)
     }
 
     /// One of Slurm's programs, for this Slurm and no other, with our library for what it runs.
@@ -303,6 +294,13 @@ impl Drop for Cluster<'_> {
 fn present(program: &str) -> bool {
     let path = std::env::var("PATH").unwrap_or_default();
     path.split(':').chain(["/usr/sbin", "/sbin"]).any(|folder| Path::new(folder).join(program).exists())
+}
+
+/// A secret for munge, which nobody else may read.
+fn write_key(path: &str) -> std::io::Result<()> {
+    let mut secret = [0; 128];
+    fs::File::open("/dev/urandom")?.read_exact(&mut secret)?;
+    fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?.write_all(&secret)
 }
 
 /// Ports that nobody listens on: taken all at once, so that they differ, and given back.
