@@ -3,7 +3,7 @@
 //! What must stay true: a fault test measures the time to the end from the moment of the fault, checks the exit
 //! code and the one sentence that explains it, and then that no process, zombie or file is left.
 
-use std::{path::Path, thread, time::Duration, time::Instant};
+use std::{fs, os::unix::fs::PermissionsExt, path::Path, thread, time::Duration, time::Instant};
 
 use rustix::process::Signal;
 
@@ -35,6 +35,8 @@ struct Expected<'a> {
     /// The arguments of `faulty`.
     what: &'a [&'a str],
     ranks: usize,
+    /// How long messages travel.
+    protocol: &'a str,
     /// The exit code of mpiexec; None: any but 0.
     code: Option<i32>,
     /// Each of these groups must be met by one of its words in the output.
@@ -88,18 +90,40 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
         ),
     ];
     for (name, what, ranks, code, says) in cases {
-        tally.test(&format!("faults: {name}"), || bench.fault(Expected { what, ranks, code, says }));
+        let expected = Expected { what, ranks, protocol: "auto", code, says };
+        tally.test(&format!("faults: {name}"), || bench.fault(expected));
+    }
+    for protocol in ["stream", "get", "put"] {
+        let what = &["die", "9"];
+        let expected = Expected { what, ranks: 2, protocol, code: Some(137), says: one_sentence };
+        tally.test(&format!("faults: a rank is killed in a rendezvous by {protocol}"), || {
+            bench.fault(expected)
+        });
     }
     tally.test("faults: mpiexec is killed by SIGKILL", || bench.launcher_ends(Signal::KILL));
     tally.test("faults: mpiexec gets SIGTERM", || bench.launcher_ends(Signal::TERM));
     tally.test("faults: mpiexec gets SIGINT", || bench.launcher_ends(Signal::INT));
     tally.test("faults: a rank is killed from outside while waiting", || bench.killed_from_outside());
     tally.test("faults: programs that can't be started", || bench.wrong_command_lines());
+    if can_be_nobody(mpi) {
+        tally.test("faults: folders and programs that are closed to the user", || bench.closed(project));
+    } else {
+        tally.not_run(1, "faults: closed folders: needs root and mpiexec where everybody can reach it");
+    }
     tally.test("faults: two jobs at once", || bench.two_jobs());
     tally.test("faults: 64 ranks, all to all", || bench.many_ranks());
     tally.test("faults: a job confined to one CPU", || bench.one_cpu());
     tally.test("faults: a megabyte of standard input reaches rank 0", || bench.standard_input());
     tally.test("faults: a rank starts programs of its own", || bench.forks(project));
+    for (name, limits, limits_of_ranks) in [
+        ("files of mpiexec", "ulimit -f 100", "true"),
+        ("memory of mpiexec", "ulimit -v 30000", "true"),
+        ("memory of the ranks", "true", "ulimit -v 30000"),
+    ] {
+        tally.test(&format!("faults: no room for the node segment, by a limit on the {name}"), || {
+            bench.no_room(limits, limits_of_ranks)
+        });
+    }
     for (name, size) in [("64 MB", "64m"), ("almost nothing", "4k")] {
         if can_mount() {
             tally.test(&format!("faults: /dev/shm of {name}"), || bench.small_shm(size));
@@ -126,8 +150,8 @@ impl<'a> Bench<'a> {
     }
 
     /// Starts a faulty job and waits until it says that the fault is about to happen.
-    fn until_the_fault(&self, watch: &Watch, ranks: usize, what: &[&str]) -> Fallible<(Running, Instant)> {
-        let job = watch.mark(self.job(ranks)).arg(&self.faulty).args(what).limit(30);
+    fn until_the_fault(&self, watch: &Watch, job: Job, what: &[&str]) -> Fallible<(Running, Instant)> {
+        let job = watch.mark(job).arg(&self.faulty).args(what).limit(30);
         let running = job.start()?;
         if running.wait_for_output("about to", 20) {
             return Ok((running, Instant::now()));
@@ -138,7 +162,8 @@ impl<'a> Bench<'a> {
 
     fn fault(&self, expected: Expected<'_>) -> Fallible {
         let watch = Watch::begin();
-        let (running, fault) = self.until_the_fault(&watch, expected.ranks, expected.what)?;
+        let job = self.job(expected.ranks).env("POSTHASTE_LONG_PROTOCOL", expected.protocol);
+        let (running, fault) = self.until_the_fault(&watch, job, expected.what)?;
         let outcome = running.wait()?;
         in_time(&outcome, fault)?;
         match expected.code {
@@ -164,7 +189,7 @@ impl<'a> Bench<'a> {
 
     fn launcher_ends(&self, signal: Signal) -> Fallible {
         let watch = Watch::begin();
-        let (running, fault) = self.until_the_fault(&watch, 4, &["exchange"])?;
+        let (running, fault) = self.until_the_fault(&watch, self.job(4), &["exchange"])?;
         running.signal(signal);
         let outcome = running.wait()?;
         in_time(&outcome, fault)?;
@@ -173,7 +198,7 @@ impl<'a> Bench<'a> {
 
     fn killed_from_outside(&self) -> Fallible {
         let watch = Watch::begin();
-        let (running, _) = self.until_the_fault(&watch, 3, &["wait"])?;
+        let (running, _) = self.until_the_fault(&watch, self.job(3), &["wait"])?;
         thread::sleep(Duration::from_millis(300));
         let ranks: Vec<u32> = watch
             .processes()
@@ -207,6 +232,28 @@ impl<'a> Bench<'a> {
             let right = code.map_or(outcome.code() != 0, |code| outcome.code() == code);
             if !right || outcome.timed_out || outcome.stderr.trim().is_empty() {
                 return Err(format!("a sentence and an error code were expected\n{}", outcome.complaint()));
+            }
+            watch.nothing_left()?;
+        }
+        Ok(())
+    }
+
+    /// A user without rights: the working directory may not be entered, the program not be executed.
+    fn closed(&self, project: &Project) -> Fallible {
+        let folder = project.folder("closed")?;
+        let closed = fs::set_permissions(&folder, fs::Permissions::from_mode(0o700));
+        closed.map_err(|e| format!("{}: {e}", folder.display()))?;
+        let path = folder.to_string_lossy();
+        let program = format!("{path}/program");
+        for (arguments, code) in [(["-wdir", &*path, "true"], 1), (["-n", "2", &*program], 126)] {
+            let watch = Watch::begin();
+            let job = watch.mark(self.mpi.plain().args(arguments).under(&NOBODY)).limit(10);
+            let outcome = job.run()?;
+            if outcome.code() != code || !outcome.stderr.contains(&*path) || outcome.timed_out {
+                return Err(format!(
+                    "exit code {code} and a sentence were expected\n{}",
+                    outcome.complaint()
+                ));
             }
             watch.nothing_left()?;
         }
@@ -288,6 +335,19 @@ impl<'a> Bench<'a> {
         }
     }
 
+    /// The segment for 64 ranks is refused: it is said how large it is, and all ends.
+    fn no_room(&self, limits: &str, limits_of_ranks: &str) -> Fallible {
+        let watch = Watch::begin();
+        let limited = |limits: &str| format!("{limits} && exec \"$@\"");
+        let job = self.job(64).args(["sh", "-c", &limited(limits_of_ranks), "sh"]).arg(&self.alltoall);
+        let outcome = watch.mark(job.under(&["sh", "-c", &limited(limits), "sh"])).limit(20).run()?;
+        let said = outcome.stderr.contains("KiB needed: ");
+        if !said || outcome.timed_out || outcome.code() == 0 || outcome.code() >= 128 {
+            return Err(format!("a sentence with the size was expected\n{}", outcome.complaint()));
+        }
+        watch.nothing_left()
+    }
+
     /// The job runs, or says how much memory it needs; it must not die of SIGBUS.
     fn small_shm(&self, size: &str) -> Fallible {
         let watch = Watch::begin();
@@ -332,6 +392,14 @@ fn in_time(outcome: &Outcome, fault: Instant) -> Fallible {
     Ok(())
 }
 
+/// Runs a program as a user without rights.
+const NOBODY: [&str; 4] = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
+
+/// Whether a user without rights can run our mpiexec.
+fn can_be_nobody(mpi: &Mpi) -> bool {
+    mpi.plain().arg("true").under(&NOBODY).run().is_ok_and(|o| o.ok())
+}
+
 /// Whether a mount namespace can be made here.
 fn can_mount() -> bool {
     Job::new("unshare")
@@ -342,7 +410,7 @@ fn can_mount() -> bool {
 
 /// The first CPU that this process may use.
 fn first_cpu() -> String {
-    let status = std::fs::read_to_string(Path::new("/proc/self/status")).unwrap_or_default();
+    let status = fs::read_to_string(Path::new("/proc/self/status")).unwrap_or_default();
     let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).unwrap_or("0");
     list.trim().split([',', '-']).next().unwrap_or("0").to_owned()
 }

@@ -12,6 +12,7 @@ use crate::{
     mpi::Mpi,
     process::Job,
     project::{Fallible, Project},
+    slurm,
     tally::Tally,
 };
 
@@ -31,31 +32,27 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
             house.accepts(environment)
         });
     }
-    tally.test("launchers: a program that a rank runs by system() is a job of one", || house.system());
-    match Mpi::rival(project, "mpich") {
-        Ok(mpich) => {
-            for ranks in [1, 3, 8] {
-                tally.test(&format!("launchers: Hydra runs our programs with {ranks} ranks"), || {
-                    house.under_hydra(&mpich, ranks)
-                });
-                tally
-                    .test(&format!("launchers: our mpiexec runs MPICH's library with {ranks} ranks"), || {
-                        house.ours_with_mpich(&mpich, ranks)
-                    });
-            }
-            tally.test("launchers: Hydra ends our programs when one aborts", || {
-                house.abort_under_hydra(&mpich)
-            });
+    tally.test("launchers: a program that a rank runs by system() is a job of one", || {
+        house.system(mpi.mpiexec(2, false))
+    });
+    for name in ["mpich", "intel"] {
+        match Mpi::rival(project, name) {
+            Ok(rival) => house.hydra(&rival, tally),
+            Err(why) => tally.not_run(9, format!("launcher and library of {name}: {}", first_line(&why))),
         }
-        Err(why) => tally.not_run(7, format!("MPICH's launcher and library: {}", first_line(&why))),
     }
     match Mpi::rival(project, "openmpi") {
-        Ok(openmpi) => tally
-            .test("launchers: under Open MPI's mpirun our programs say that they can't join", || {
+        Ok(openmpi) => {
+            tally.test("launchers: under Open MPI's mpirun our programs say that they can't join", || {
                 house.under_openmpi(&openmpi)
-            }),
-        Err(why) => tally.not_run(1, format!("Open MPI's launcher: {}", first_line(&why))),
+            });
+            tally.test("launchers: Open MPI's mpirun runs one of our programs as a job of one", || {
+                house.under_launcher(&openmpi, 1)
+            });
+        }
+        Err(why) => tally.not_run(2, format!("Open MPI's launcher: {}", first_line(&why))),
     }
+    slurm::run(project, mpi, tally);
 }
 
 type Environment = &'static [(&'static str, &'static str)];
@@ -109,13 +106,37 @@ impl<'a> House<'a> {
     }
 
     /// The ranks are two, the program that rank 0 runs is one of one.
-    fn system(&self) -> Fallible {
+    fn system(&self, launcher: Job) -> Fallible {
         let watch = Watch::begin();
-        let job = self.mpi.plain().args(["-n", "2"]).arg(&self.whose).arg(&self.whose).limit(20);
+        let job = launcher.arg(&self.whose).arg(&self.whose).limit(20);
         let said = watch.mark(job).succeed()?.stdout;
         expect(&said, 2, "posthaste")?;
         expect(&said, 1, "posthaste")?;
         watch.nothing_left()
+    }
+
+    /// A launcher that speaks PMI-1 with our programs, and its library under our mpiexec.
+    fn hydra(&self, rival: &Mpi, tally: &mut Tally) {
+        let name = rival.name;
+        for ranks in [1, 3, 8] {
+            tally.test(&format!("launchers: {name}'s Hydra runs our programs with {ranks} ranks"), || {
+                self.under_launcher(rival, ranks)
+            });
+            tally.test(&format!("launchers: our mpiexec runs {name}'s library with {ranks} ranks"), || {
+                self.ours_with_theirs(rival, ranks)
+            });
+        }
+        tally.test(
+            &format!("launchers: under {name}'s Hydra a program that a rank runs is a job of one"),
+            || self.system(self.ours(rival, 2)),
+        );
+        tally.test(
+            &format!("launchers: {name}'s Hydra serves a rank's first program only, and we say so"),
+            || self.second_program(rival),
+        );
+        tally.test(&format!("launchers: {name}'s Hydra ends our programs when one aborts"), || {
+            self.abort_under_hydra(rival)
+        });
     }
 
     /// `launcher` with our library.
@@ -124,7 +145,7 @@ impl<'a> House<'a> {
         launcher.mpiexec(ranks, false).env("LD_LIBRARY_PATH", library).limit(60)
     }
 
-    fn under_hydra(&self, mpich: &Mpi, ranks: usize) -> Fallible {
+    fn under_launcher(&self, mpich: &Mpi, ranks: usize) -> Fallible {
         let watch = Watch::begin();
         let said = watch.mark(self.ours(mpich, ranks)).arg(&self.whose).succeed()?.stdout;
         expect(&said, ranks, "posthaste")?;
@@ -140,26 +161,42 @@ impl<'a> House<'a> {
         watch.nothing_left()
     }
 
-    fn ours_with_mpich(&self, mpich: &Mpi, ranks: usize) -> Fallible {
+    /// A shell as the rank, with two programs in turn. Our mpiexec takes that, Hydra closes the connection.
+    fn second_program(&self, hydra: &Mpi) -> Fallible {
         let watch = Watch::begin();
-        let job = self.mpi.mpiexec(ranks, false).env("LD_LIBRARY_PATH", mpich.library());
+        let twice = format!("'{0}'; '{0}'", self.whose.display());
+        let outcome = watch.mark(self.ours(hydra, 2)).args(["sh", "-c", &twice]).run()?;
+        let sentences = outcome.stderr.matches("the connection to the launcher broke").count();
+        if outcome.code() == 0 || outcome.timed_out || sentences == 0 {
+            return Err(format!("a sentence and a failure were expected\n{}", outcome.complaint()));
+        }
+        watch.nothing_left()?;
+        let said = self.mpi.plain().args(["-n", "2", "sh", "-c", &twice]).succeed()?.stdout;
+        expect(&said, 2, "posthaste")
+    }
+
+    fn ours_with_theirs(&self, rival: &Mpi, ranks: usize) -> Fallible {
+        let watch = Watch::begin();
+        let job = self.mpi.mpiexec(ranks, false).envs(rival.environment());
         let said = watch.mark(job).arg(&self.whose).succeed()?.stdout;
-        expect(&said, ranks, "MPICH")?;
+        expect(&said, ranks, rival.name.split_whitespace().next().unwrap_or_default())?;
         watch.nothing_left()
     }
 
+    /// Every rank says it once, and none of them goes on.
     fn under_openmpi(&self, openmpi: &Mpi) -> Fallible {
         let watch = Watch::begin();
-        let outcome = watch.mark(self.ours(openmpi, 2)).arg(&self.whose).run()?;
-        if outcome.code() == 0 || outcome.timed_out || !outcome.stderr.contains("can't join it") {
-            return Err(format!("a sentence and a failure were expected\n{}", outcome.complaint()));
+        let outcome = watch.mark(self.ours(openmpi, 4)).arg(&self.whose).run()?;
+        let sentences = outcome.stderr.matches("can't join it").count();
+        if outcome.code() == 0 || outcome.timed_out || sentences != 4 || !outcome.stdout.is_empty() {
+            return Err(format!("four sentences and a failure were expected\n{}", outcome.complaint()));
         }
         watch.nothing_left()
     }
 }
 
 /// Each of `ranks` ranks has written its line, with a library of this name.
-fn expect(said: &str, ranks: usize, library: &str) -> Fallible {
+pub(crate) fn expect(said: &str, ranks: usize, library: &str) -> Fallible {
     let sum = ranks * (ranks - 1) / 2;
     for rank in 0..ranks {
         let wanted = format!("rank {rank} of {ranks}, sum {sum}, ");

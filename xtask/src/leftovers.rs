@@ -68,7 +68,9 @@ impl Watch {
     fn left(&self) -> Vec<String> {
         let mut left: Vec<String> =
             self.processes().into_iter().map(|(pid, command)| format!("process {pid} ({command})")).collect();
-        left.extend(shared_files().difference(&self.files).map(|name| format!("/dev/shm/{name}")));
+        let files = shared_files();
+        let new = files.difference(&self.files).map(|name| format!("/dev/shm/{name}"));
+        left.extend(new.filter(|path| !is_mapped(path)));
         left.extend(zombies().difference(&self.zombies).map(|pid| format!("zombie {pid}")));
         left
     }
@@ -88,7 +90,15 @@ fn shared_files() -> BTreeSet<String> {
     entries.map(|e| e.file_name().to_string_lossy().into_owned()).collect()
 }
 
-/// Zombies that were one of the programs which fault tests run.
+/// Whether a process has this file mapped: it belongs to another job of this machine then, as those of the job that is
+/// watched must be gone themselves.
+fn is_mapped(path: &str) -> bool {
+    processes()
+        .any(|pid| fs::read_to_string(format!("/proc/{pid}/maps")).is_ok_and(|maps| maps.contains(path)))
+}
+
+/// Zombies that were one of the programs which fault tests run, and whose parent still lives. Those that have fallen
+/// to process 1 are its to bury, whenever it comes to that.
 fn zombies() -> BTreeSet<u32> {
     let ours = ["mpiexec", "mpirun", "faulty", "ranks"];
     processes()
@@ -97,7 +107,9 @@ fn zombies() -> BTreeSet<u32> {
             // pid (name) state ...; the name may contain anything but is followed by the last bracket.
             let Some((head, rest)) = stat.rsplit_once(')') else { return false };
             let name = head.split_once('(').map_or("", |(_, name)| name);
-            rest.trim_start().starts_with('Z') && ours.contains(&name)
+            let mut fields = rest.split_whitespace();
+            let (state, parent) = (fields.next(), fields.next());
+            state == Some("Z") && parent != Some("1") && ours.contains(&name)
         })
         .collect()
 }

@@ -24,6 +24,7 @@ mod process;
 mod project;
 mod python;
 mod rsmpi;
+mod slurm;
 mod tally;
 
 use std::{path::PathBuf, process::ExitCode};

@@ -95,6 +95,16 @@ impl Mpi {
         Job::new(&self.mpiexec).envs(&self.environment)
     }
 
+    /// Where its mpiexec is, for scripts.
+    pub(crate) fn launcher(&self) -> &Path {
+        &self.mpiexec
+    }
+
+    /// What its library needs of the environment.
+    pub(crate) fn environment(&self) -> &[(String, OsString)] {
+        &self.environment
+    }
+
     /// The value of `LD_LIBRARY_PATH` that leads to its library.
     pub(crate) fn library(&self) -> &OsStr {
         self.environment

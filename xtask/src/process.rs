@@ -193,6 +193,11 @@ impl Running {
         })
     }
 
+    /// What it has written so far, standard error last.
+    pub(crate) fn said(&self) -> String {
+        format!("{}{}", self.stdout.text(), self.stderr.text())
+    }
+
     /// Sends a signal to the process that was started, and only to it.
     pub(crate) fn signal(&self, signal: Signal) {
         if let Some(pid) = i32::try_from(self.pid).ok().and_then(Pid::from_raw) {

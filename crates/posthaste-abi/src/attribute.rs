@@ -375,8 +375,10 @@ fn delete_on_comm(comm: MPI_Comm, number: c_int) -> Result<()> {
 
 /// Tells a value that may not be there.
 fn give(value: Option<Value>, place: *mut c_void, flag: Out<c_int>) -> Result<()> {
+    let place = Out::<*mut c_void>::at(place);
+    place.ready("attribute_val")?;
     if let Some(value) = value {
-        Out::<*mut c_void>::at(place).set("attribute_val", address(value))?;
+        place.set("attribute_val", address(value))?;
     }
     flag.set("flag", c_int::from(value.is_some()))
 }

@@ -92,8 +92,7 @@ mpi_fn! {
     }
     /// MPI-5.0 §9.2
     fn MPI_Free_mem / PMPI_Free_mem(base: *mut c_void) raises Site::Process => {
-        heap::free(base);
-        Ok(())
+        heap::free(base)
     }
 }
 
@@ -178,10 +177,16 @@ fn host_name() -> String {
 
 /// Memory that C programs get and give back.
 mod heap {
-    use super::{Error, Result, c_int, c_void};
+    use std::collections::BTreeSet;
+    use std::sync::{Mutex, PoisonError};
+
+    use super::{Error, ErrorClass, Result, c_int, c_void};
 
     /// Cache lines of the processors we run on, and enough for every datatype.
     const ALIGN: usize = 64;
+
+    /// The addresses that programs have got and not given back.
+    static GIVEN: Mutex<BTreeSet<usize>> = Mutex::new(BTreeSet::new());
 
     unsafe extern "C" {
         fn posix_memalign(place: *mut *mut c_void, align: usize, size: usize) -> c_int;
@@ -193,16 +198,24 @@ mod heap {
         let mut base = std::ptr::null_mut();
         // SAFETY: `base` is a place for the result, and the alignment a power of two.
         let code = unsafe { posix_memalign(&mut base, ALIGN, size.max(1)) };
-        if code == 0 {
-            Ok(base)
-        } else {
-            Err(Error::no_memory(format!("there is no memory for {size} bytes")))
+        if code != 0 {
+            return Err(Error::no_memory(format!("there is no memory for {size} bytes")));
         }
+        GIVEN.lock().unwrap_or_else(PoisonError::into_inner).insert(base.addr());
+        Ok(base)
     }
 
-    pub(super) fn free(base: *mut c_void) {
-        // SAFETY: the caller's promise: NULL or memory that `allocate` gave and that was not given back yet.
+    pub(super) fn free(base: *mut c_void) -> Result<()> {
+        if base.is_null() {
+            return Ok(());
+        }
+        if !GIVEN.lock().unwrap_or_else(PoisonError::into_inner).remove(&base.addr()) {
+            let got = format_args!("{base:p}");
+            return Err(Error::invalid(ErrorClass::Base, "base", got, "what MPI_Alloc_mem gave, once"));
+        }
+        // SAFETY: `allocate` gave it and it has not come back before.
         unsafe { release(base) };
+        Ok(())
     }
 }
 

@@ -176,7 +176,7 @@ impl World {
     /// A wrong rank or tag; a failed transfer.
     #[inline]
     pub fn send(&self, comm: &Comm, to: i32, tag: i32, segment: Segment, synchronous: bool) -> Result<()> {
-        let Some(peer) = comm.destination(to)? else { return Ok(()) };
+        let Some(peer) = comm.destination(to)? else { return to_nobody(tag) };
         let envelope = envelope(comm, tag, &segment, synchronous)?;
         let mut lane = self.waiting.enter();
         let Lane { engine, methods, .. } = &mut *lane;
@@ -202,7 +202,7 @@ impl World {
         segment: Segment,
         synchronous: bool,
     ) -> Result<RequestId> {
-        let Some(peer) = comm.destination(to)? else { return Ok(Table::DONE) };
+        let Some(peer) = comm.destination(to)? else { return to_nobody(tag).map(|()| Table::DONE) };
         let envelope = envelope(comm, tag, &segment, synchronous)?;
         let mut lane = self.waiting.enter();
         let Lane { engine, methods, .. } = &mut *lane;
@@ -466,10 +466,21 @@ fn from_nobody() -> Status {
     Status { source: PROC_NULL, ..Status::EMPTY }
 }
 
+/// A send to `MPI_PROC_NULL`, of which nothing leaves; its tag must be one all the same.
+#[cold]
+fn to_nobody(tag: i32) -> Result<()> {
+    if tag < 0 { Err(wrong_tag(tag)) } else { Ok(()) }
+}
+
+#[cold]
+fn wrong_tag(tag: i32) -> Error {
+    Error::invalid(ErrorClass::Tag, "tag", tag, format_args!("0..={TAG_UB}"))
+}
+
 #[inline]
 fn envelope(comm: &Comm, tag: i32, segment: &Segment, synchronous: bool) -> Result<Envelope> {
     if tag < 0 {
-        return Err(Error::invalid(ErrorClass::Tag, "tag", tag, format_args!("0..={TAG_UB}")));
+        return Err(wrong_tag(tag));
     }
     Ok(Envelope { context: comm.context(), source: comm.rank(), tag, len: segment.len(), synchronous })
 }
@@ -485,7 +496,7 @@ struct Sought {
 #[inline]
 fn sought(comm: &Comm, from: i32, tag: i32) -> Result<Option<Sought>> {
     if tag < 0 && tag != ANY_TAG {
-        return Err(wrong_tag(tag));
+        return Err(wrong_tag_sought(tag));
     }
     let peer = if from == ANY_SOURCE { None } else { comm.source(from)? };
     if peer.is_none() && from != ANY_SOURCE {
@@ -495,7 +506,7 @@ fn sought(comm: &Comm, from: i32, tag: i32) -> Result<Option<Sought>> {
 }
 
 #[cold]
-fn wrong_tag(tag: i32) -> Error {
+fn wrong_tag_sought(tag: i32) -> Error {
     let expected = format!("0..={TAG_UB} or MPI_ANY_TAG ({ANY_TAG})");
     Error::invalid(ErrorClass::Tag, "tag", tag, expected)
 }

@@ -151,6 +151,12 @@ impl Node {
 
     fn reserve(fd: OwnedFd, layout: Layout) -> io::Result<Self> {
         let size = layout.total as libc::off_t;
+        let limit = file_size_limit();
+        if limit < layout.total as u64 {
+            // The kernel would end the process with SIGXFSZ instead of answering.
+            let why = format!("the limit on the size of a file (ulimit -f) is {} KiB", limit >> 10);
+            return Err(needed(io::Error::other(why), layout.total));
+        }
         // SAFETY: plain system calls on a descriptor we own.
         let refused = unsafe { libc::fallocate(fd.as_raw_fd(), 0, 0, size) };
         if refused != 0 {
@@ -201,7 +207,7 @@ impl Node {
             )
         };
         if base == libc::MAP_FAILED {
-            return Err(io::Error::last_os_error());
+            return Err(needed(io::Error::last_os_error(), layout.total));
         }
         let base = NonNull::new(base.cast()).ok_or_else(|| io::Error::other("mapped at address 0"))?;
         Ok(Self { map: Arc::new(Mapping { base, layout, fd, ends: Mutex::default() }) })
@@ -378,6 +384,14 @@ impl Node {
         // SAFETY: in the mapping (see `at`), 8-byte aligned by layout, only reached as an atomic.
         unsafe { &*self.at(offset).cast() }
     }
+}
+
+/// The largest file that this process may make (`RLIMIT_FSIZE`), in bytes.
+fn file_size_limit() -> u64 {
+    let mut limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
+    // SAFETY: `limit` is a place for the answer; without one it stays as it is.
+    unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit) };
+    limit.rlim_cur
 }
 
 fn needed(error: io::Error, bytes: usize) -> io::Error {

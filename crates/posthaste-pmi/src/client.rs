@@ -5,10 +5,12 @@
 //! guess when the answer is not what it should be, and any 1.x answer is accepted.
 
 use crate::line::{BadLine, Emit, Line, Reassembly};
+use nix::errno::Errno;
+use nix::sys::socket::{MsgFlags, send};
 use posthaste_os::process;
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use thiserror::Error;
 
 /// The variables that make a process a rank of a job. They are spent once it has joined: programs that it
@@ -189,9 +191,38 @@ pub struct Maxes {
     pub value: usize,
 }
 
+/// The inherited descriptor. A launcher that has closed its end is an error here and no SIGPIPE.
+#[derive(Debug)]
+pub struct Connection(File);
+
+impl Read for Connection {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        self.0.read(bytes)
+    }
+}
+
+impl Write for Connection {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match send(self.0.as_raw_fd(), bytes, MsgFlags::MSG_NOSIGNAL) {
+            Err(Errno::ENOTSOCK) => self.0.write(bytes),
+            sent => Ok(sent?),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl AsFd for Connection {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
 /// The connection of a rank to its launcher.
 #[derive(Debug)]
-pub struct Client<S = File> {
+pub struct Client<S = Connection> {
     stream: S,
     lines: Reassembly,
     /// Rank in the job.
@@ -208,7 +239,7 @@ pub fn connect() -> Result<Option<Client>, Error> {
     let Some(found) = membership(|name| std::env::var(name).ok())? else { return Ok(None) };
     let stream =
         process::inherited(found.fd).map_err(|source| Error::Connection { command: "init", source })?;
-    let mut client = Client::new(File::from(stream), found.rank, found.size);
+    let mut client = Client::new(Connection(File::from(stream)), found.rank, found.size);
     client.init()?;
     Ok(Some(client))
 }
