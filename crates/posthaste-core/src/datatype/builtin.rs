@@ -159,13 +159,13 @@ impl Builtin {
         if self.class == Class::Pair { 2 } else { 1 }
     }
 
-    /// Size of the first basic element.
-    pub fn first_element(&self) -> u64 {
-        match self.kind {
-            Kind::FloatInt | Kind::TwoInt | Kind::TwoReal | Kind::TwoInteger => 4,
-            Kind::DoubleInt | Kind::LongInt | Kind::TwoDouble => 8,
-            Kind::ShortInt => 2,
-            Kind::LongDoubleInt => 16,
+    /// Bytes of a value in external32 (MPI-5.0 §14.5.2): as many as in memory but for `long` and `wchar_t`, which
+    /// have 4 and 2 there, whatever they have here.
+    pub const fn external32_size(&self) -> u64 {
+        match self.abi {
+            0x20a | 0x20e => 4,
+            0x23c => 2,
+            0x22a => 4 + 4,
             _ => self.size,
         }
     }
