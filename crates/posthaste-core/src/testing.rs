@@ -63,8 +63,9 @@ impl Bench {
         synchronous: bool,
     ) -> Started {
         let segment = Segment::new(data.user_buf(), data.len() as u64, &Datatype::byte());
-        let envelope =
-            Envelope { context: ContextId::WORLD, source: from as i32, tag, len: segment.len(), synchronous };
+        let (len, types) = (segment.len(), segment.types());
+        let (context, source) = (ContextId::WORLD, from as i32);
+        let envelope = Envelope { context, source, tag, len, synchronous, canonical: false, types };
         let Lane { engine, methods, .. } = &mut self.lanes[from];
         send::start(engine, methods, Peer(to), &envelope, segment).expect("room for a request")
     }

@@ -457,7 +457,15 @@ fn envelope(comm: &Comm, tag: i32, segment: &Segment, synchronous: bool) -> Resu
     if tag < 0 {
         return Err(Error::invalid(ErrorClass::Tag, "tag", tag, format_args!("0..={TAG_UB}")));
     }
-    Ok(Envelope { context: comm.context(), source: comm.rank(), tag, len: segment.len(), synchronous })
+    Ok(Envelope {
+        context: comm.context(),
+        source: comm.rank(),
+        tag,
+        len: segment.len(),
+        synchronous,
+        canonical: false,
+        types: segment.types(),
+    })
 }
 
 #[inline]

@@ -208,6 +208,24 @@ impl Datatype {
         Ok(dup)
     }
 
+    /// The same basic types one after the other without holes: what packing makes of an element.
+    pub(super) fn packed(&self) -> Self {
+        if self.is_contiguous() && self.true_lb() == 0 {
+            return self.clone();
+        }
+        let size = self.size();
+        let derived = Type {
+            contents: Contents::of(Combiner::Contiguous, vec![1], vec![], self),
+            layout: Layout::run(size),
+            bounds: Bounds { lb: 0, ub: size as i64, marked: true, align: 1 },
+            signature: self.signature(),
+            uniform: self.uniform(),
+            committed: AtomicBool::new(true),
+            name: Mutex::new(None),
+        };
+        Self(Repr::Derived(Arc::new(derived)))
+    }
+
     /// A block of an array: `subsizes` out of `sizes` elements, beginning at `starts`, in each dimension.
     pub fn subarray(
         sizes: &[i64],

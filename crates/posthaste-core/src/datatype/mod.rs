@@ -21,7 +21,7 @@ pub use build::{Combiner, Contents, Order};
 pub use builtin::{Builtin, Class, Kind};
 pub use layout::{Blocks, Item, Layout, List, Loop, Piece, Runs, Shape};
 pub use segment::{Segment, copy};
-pub use signature::{Measure, Run, Signature};
+pub use signature::{Measure, Run, Signature, Types};
 
 use crate::buffer::Equivalence;
 use crate::error::{Error, ErrorClass, Result};

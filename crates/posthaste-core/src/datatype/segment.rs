@@ -9,8 +9,8 @@
 //! - A segment that is one run of bytes knows it from the start and never looks at its type again.
 //! - Walking recurses once per loop of the layout: 63 levels at most (see `layout`).
 
-use super::Datatype;
 use super::layout::Shape;
+use super::{Datatype, Signature, Types};
 use crate::buffer::{Mover, Span, Turns, UserBuf, Visitor};
 use posthaste_os::mem::{Sink, Source};
 
@@ -20,15 +20,17 @@ pub struct Segment {
     buf: UserBuf,
     total: u64,
     position: u64,
-    /// `None` when everything is one run that starts at `buf`.
+    /// `None` when everything is one run that starts at `buf`, unless the segment is typed.
     datatype: Option<Datatype>,
+    /// The datatype is remembered in any case: somebody will ask what the bytes mean.
+    typed: bool,
 }
 
 impl Segment {
     /// `len` bytes in one run.
     #[inline]
     pub fn contiguous(buf: UserBuf, len: u64) -> Self {
-        Self { buf, total: len, position: 0, datatype: None }
+        Self { buf, total: len, position: 0, datatype: None, typed: false }
     }
 
     /// `count` elements of a datatype.
@@ -43,6 +45,36 @@ impl Segment {
         Self::derived(buf, count, total, datatype)
     }
 
+    /// `count` elements of a datatype, which is remembered even where everything is one run: for checking that both
+    /// sides mean the same, and for converting between formats.
+    pub fn typed(buf: UserBuf, count: u64, datatype: &Datatype) -> Self {
+        let total = count.saturating_mul(datatype.size());
+        Self { buf, total, position: 0, datatype: Some(datatype.clone()), typed: true }
+    }
+
+    /// The same packed bytes, lying in one piece at `buf`, from the beginning.
+    pub fn repacked(&self, buf: UserBuf) -> Self {
+        let datatype = self.datatype.as_ref().filter(|_| self.typed).map(Datatype::packed);
+        Self { buf, position: 0, datatype, ..*self }
+    }
+
+    /// What a message from a typed segment says of its types; nothing if the segment is not typed.
+    #[inline]
+    pub fn types(&self) -> Types {
+        if self.typed { self.all_types() } else { Types::UNKNOWN }
+    }
+
+    #[cold]
+    fn all_types(&self) -> Types {
+        let Some(datatype) = &self.datatype else { return Types::UNKNOWN };
+        datatype.signature().types(self.total.checked_div(datatype.size()).unwrap_or(0))
+    }
+
+    /// The basic types of one element of a typed segment.
+    pub fn signature(&self) -> Option<Signature> {
+        self.datatype.as_ref().filter(|_| self.typed).map(Datatype::signature)
+    }
+
     fn derived(buf: UserBuf, count: u64, total: u64, datatype: &Datatype) -> Self {
         match datatype.layout().piece() {
             Some(piece) if total > 0 => {
@@ -50,7 +82,7 @@ impl Segment {
                 if one_run && (count == 1 || datatype.size() as i64 == datatype.extent()) {
                     return Self::contiguous(buf.offset(piece.offset as isize), total);
                 }
-                Self { buf, total, position: 0, datatype: Some(datatype.clone()) }
+                Self { buf, total, position: 0, datatype: Some(datatype.clone()), typed: false }
             }
             _ => Self::contiguous(buf, 0),
         }
@@ -163,6 +195,12 @@ impl Segment {
             && self.position < to
         {
             let at = self.buf.offset(piece.offset as isize);
+            if let Shape::Run(len) = piece.shape
+                && (self.total == len || datatype.extent() == len as i64)
+            {
+                visitor.run(at.offset(self.position as isize), to - self.position);
+                return;
+            }
             walk_turns(&piece.shape, datatype.extent(), at, self.position, to, visitor);
         }
     }
@@ -438,6 +476,21 @@ mod tests {
         assert_eq!(segment.contiguous_rest(), None);
         segment.seek(26);
         assert_eq!(segment.contiguous_rest(), Some((buf.offset(9 * 8 + 2), 6)));
+    }
+
+    #[test]
+    fn a_typed_segment_knows_its_types_and_its_pointer() {
+        let int = datatype(0x209);
+        let buf = UserBuf::none().offset(4096);
+        let mut segment = Segment::typed(buf, 10, &int);
+        segment.seek(6);
+        assert_eq!(segment.contiguous_rest(), Some((buf.offset(6), 34)));
+        assert_eq!(segment.types(), int.signature().types(10));
+        assert_eq!(Segment::new(buf, 10, &int).types(), Types::UNKNOWN);
+        let column = Datatype::vector(4, 1, 3, &int).unwrap();
+        let copy = Segment::typed(buf, 2, &column).repacked(buf);
+        assert_eq!((copy.contiguous_rest(), copy.types()), (Some((buf, 32)), int.signature().types(8)));
+        assert_eq!(Segment::typed(buf, 3, &datatype(0x207)).types(), Types::UNKNOWN);
     }
 
     #[test]

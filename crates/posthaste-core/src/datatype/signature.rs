@@ -74,6 +74,28 @@ struct Sum {
     wild: bool,
 }
 
+/// What a message says of its signature.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Types {
+    /// The hash; 0 when nothing is known.
+    pub hash: u32,
+    /// The handle of the first basic type.
+    pub first: u16,
+    /// All elements are of that type.
+    pub uniform: bool,
+}
+
+impl Types {
+    /// Nothing is known, so nothing is checked.
+    pub const UNKNOWN: Self = Self { hash: 0, first: 0, uniform: false };
+
+    /// Whether there is something to check.
+    #[inline(always)]
+    pub fn is_known(&self) -> bool {
+        self.hash != 0
+    }
+}
+
 /// Elements of one basic type that are neighbours in the packed stream.
 #[derive(Clone, Copy, Debug)]
 pub struct Run {
@@ -202,6 +224,15 @@ impl Signature {
     /// The hash of `count` repetitions.
     pub fn hash(&self, count: u64) -> u32 {
         self.0.sum.times(count).folded()
+    }
+
+    /// What a message of `count` repetitions says of its types. `MPI_PACKED` matches everything.
+    pub fn types(&self, count: u64) -> Types {
+        if self.0.sum.wild {
+            return Types::UNKNOWN;
+        }
+        let first = self.first().map_or(0, |first| first.abi as u16);
+        Types { hash: self.hash(count), first, uniform: self.uniform().is_some() }
     }
 
     /// The hash of the first `bytes` native packed bytes of endless repetition; `None` when they end inside an

@@ -195,7 +195,9 @@ impl Methods {
     #[inline(always)]
     pub fn send_eager(&mut self, to: Peer, envelope: &Envelope, segment: &mut Segment) -> bool {
         let len = envelope.len as usize;
-        if let (Route::Shm(rank), Some(shm)) = (self.route(to), &mut self.shm) {
+        if !envelope.types.is_known()
+            && let (Route::Shm(rank), Some(shm)) = (self.route(to), &mut self.shm)
+        {
             let Some(claim) = shm.claim(rank as usize, len) else { return false };
             claim.write_eager(envelope, segment);
             self.counts.message(Counter::EagerShm, envelope.len);
@@ -207,7 +209,7 @@ impl Methods {
     #[inline(never)]
     fn send_eager_elsewhere(&mut self, to: Peer, envelope: &Envelope, segment: &mut Segment) -> bool {
         let counter = self.eager_counter(to);
-        let Some(claim) = self.claim(to, envelope.len as usize) else { return false };
+        let Some(claim) = self.claim(to, envelope.front() + envelope.len as usize) else { return false };
         claim.write(&Emit::eager(envelope), Some(segment));
         self.counts.message(counter, envelope.len);
         true

@@ -14,7 +14,7 @@ use posthaste_os::mem::Source;
 use crate::error::Error;
 use crate::ids::{Peer, RequestId};
 use crate::pt2pt::matching::{Content, Held};
-use crate::pt2pt::{Action, Engine};
+use crate::pt2pt::{Action, Engine, types};
 use crate::request::{State, Status, complete};
 use crate::trace::Counter;
 use crate::wire::{Emit, Envelope};
@@ -52,7 +52,10 @@ pub fn deliver(
     {
         let room = segment.len();
         let bytes = segment.unpack(data) as u64;
-        let error = (envelope.len > room).then(|| Error::truncated(envelope.len, room));
+        let mut error = (envelope.len > room).then(|| Error::truncated(envelope.len, room));
+        if envelope.types.is_known() {
+            error = error.or_else(|| types::check(envelope, segment));
+        }
         let status = Status { source: envelope.source, tag: envelope.tag, bytes, cancelled: false, error };
         if let Err(status) = complete::complete_plain(request, &mut engine.finished, status) {
             engine.complete(receiver, status);

@@ -13,6 +13,7 @@ pub mod protocol;
 pub mod recv;
 pub mod rendezvous;
 pub mod send;
+mod types;
 
 use std::collections::VecDeque;
 

@@ -59,7 +59,7 @@ pub fn now(
             }
             _ => return false,
         };
-        if !pattern.fits(envelope) || envelope.len > segment.len() {
+        if !pattern.fits(envelope) || envelope.len > segment.len() || envelope.types.is_known() {
             return false;
         }
         if let Some(data) = data {

@@ -63,9 +63,7 @@ fn start_slow(
         return Ok(Started::Complete);
     }
     let mut caps = methods.caps(to);
-    if envelope.synchronous {
-        caps.packet -= 8; // the sender's request travels in front of the data
-    }
+    caps.packet -= envelope.front();
     let traits = Traits {
         len: envelope.len,
         contiguous: segment.contiguous_rest().is_some(),
