@@ -22,7 +22,7 @@ use posthaste_pmi::client::{self, Client};
 use crate::coll::Schedule;
 use crate::comm::Comm;
 use crate::config::Config;
-use crate::datatype::Segment;
+use crate::datatype::{Segment, Types};
 use crate::error::{Error, ErrorClass, Result};
 use crate::ids::{ANY_SOURCE, ANY_TAG, ContextId, PROC_NULL, Peer, RequestId, TAG_UB};
 use crate::method::shm::Shm;
@@ -180,8 +180,12 @@ impl World {
     /// A wrong rank or tag; a failed transfer.
     #[inline]
     pub fn send(&self, comm: &Comm, to: i32, tag: i32, segment: Segment, synchronous: bool) -> Result<()> {
+        if segment.is_typed() {
+            let id = self.isend_typed(comm, to, tag, segment, synchronous)?;
+            return self.wait(id).and_then(fate);
+        }
         let Some(peer) = comm.destination(to)? else { return Ok(()) };
-        let envelope = envelope(comm, tag, &segment, synchronous)?;
+        let envelope = envelope(comm, tag, &segment, synchronous, Types::UNKNOWN)?;
         let mut lane = self.waiting.enter();
         let Lane { engine, methods, .. } = &mut *lane;
         match send::start(engine, methods, peer, &envelope, segment)? {
@@ -206,8 +210,39 @@ impl World {
         segment: Segment,
         synchronous: bool,
     ) -> Result<RequestId> {
+        if segment.is_typed() {
+            return self.isend_typed(comm, to, tag, segment, synchronous);
+        }
+        self.isend_with(comm, to, tag, segment, synchronous, Types::UNKNOWN)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn isend_typed(
+        &self,
+        comm: &Comm,
+        to: i32,
+        tag: i32,
+        segment: Segment,
+        synchronous: bool,
+    ) -> Result<RequestId> {
+        let types = segment.types();
+        self.isend_with(comm, to, tag, segment, synchronous, types)
+    }
+
+    /// Most messages say nothing of their types, and are sent without a look at that.
+    #[inline(always)]
+    fn isend_with(
+        &self,
+        comm: &Comm,
+        to: i32,
+        tag: i32,
+        segment: Segment,
+        synchronous: bool,
+        types: Types,
+    ) -> Result<RequestId> {
         let Some(peer) = comm.destination(to)? else { return self.completed(Status::EMPTY) };
-        let envelope = envelope(comm, tag, &segment, synchronous)?;
+        let envelope = envelope(comm, tag, &segment, synchronous, types)?;
         let mut lane = self.waiting.enter();
         let Lane { engine, methods, .. } = &mut *lane;
         engine.requests.ensure_room()?; // before anything leaves
@@ -453,7 +488,7 @@ fn from_nobody() -> Status {
 }
 
 #[inline]
-fn envelope(comm: &Comm, tag: i32, segment: &Segment, synchronous: bool) -> Result<Envelope> {
+fn envelope(comm: &Comm, tag: i32, segment: &Segment, synchronous: bool, types: Types) -> Result<Envelope> {
     if tag < 0 {
         return Err(Error::invalid(ErrorClass::Tag, "tag", tag, format_args!("0..={TAG_UB}")));
     }
@@ -464,7 +499,7 @@ fn envelope(comm: &Comm, tag: i32, segment: &Segment, synchronous: bool) -> Resu
         len: segment.len(),
         synchronous,
         canonical: false,
-        types: segment.types(),
+        types,
     })
 }
 

@@ -110,6 +110,9 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// The representation of C's `long double`.
+    pub(super) const LONG_DOUBLE: Self = Self::Extended;
+
     /// Size, extent, alignment.
     const fn measures(self) -> (u64, i64, u64) {
         match self {
@@ -227,7 +230,7 @@ static TABLE: [Builtin; 70] = [
     Builtin::new(0x21c, "MPI_DOUBLE_PRECISION", Class::Floating, Float(8)),
     Builtin::new(0x21d, "MPI_DOUBLE_COMPLEX", Class::Complex, Kind::Complex(8)),
     Builtin::new(0x21e, "MPI_CHARACTER", Character, Unsigned(1)),
-    Builtin::new(0x220, "MPI_LONG_DOUBLE", Class::Floating, Kind::Extended),
+    Builtin::new(0x220, "MPI_LONG_DOUBLE", Class::Floating, Kind::LONG_DOUBLE),
     Builtin::new(0x224, "MPI_C_LONG_DOUBLE_COMPLEX", Class::Complex, Kind::ComplexExtended),
     Builtin::new(0x225, "MPI_CXX_LONG_DOUBLE_COMPLEX", Class::Complex, Kind::ComplexExtended),
     Builtin::new(0x228, "MPI_FLOAT_INT", Class::Pair, Kind::FloatInt),

@@ -5,7 +5,8 @@
 //!
 //! - `builtin`: the predefined types; `build`: the constructors and what they remember for get_contents;
 //!   `layout`: where the bytes lie, independent of how the user spelled the type; `segment`: the cursor that
-//!   packs and unpacks; `signature`: the basic types in packing order, whatever the layout.
+//!   packs and unpacks; `signature`: the basic types in packing order, whatever the layout;
+//!   `format`: how a process represents data; `external`: conversion to canonical forms.
 //!
 //! What must stay true: a type never changes once built, apart from its name and its commit mark; a type in use
 //! lives on after it was freed, because users hold a counted reference; dropping a type does not recurse, however
@@ -13,12 +14,15 @@
 
 mod build;
 mod builtin;
+pub mod external;
+mod format;
 mod layout;
 mod segment;
 mod signature;
 
 pub use build::{Combiner, Contents, Order};
 pub use builtin::{Builtin, Class, Kind};
+pub use format::{Format, Order as ByteOrder};
 pub use layout::{Blocks, Item, Layout, List, Loop, Piece, Runs, Shape};
 pub use segment::{Segment, copy};
 pub use signature::{Measure, Run, Signature, Types};

@@ -9,8 +9,9 @@
 //! - A segment that is one run of bytes knows it from the start and never looks at its type again.
 //! - Walking recurses once per loop of the layout: 63 levels at most (see `layout`).
 
+use super::external::{self, Form};
 use super::layout::Shape;
-use super::{Datatype, Signature, Types};
+use super::{ByteOrder, Datatype, Format, Measure, Signature, Types};
 use crate::buffer::{Mover, Span, Turns, UserBuf, Visitor};
 use posthaste_os::mem::{Sink, Source};
 
@@ -24,13 +25,15 @@ pub struct Segment {
     datatype: Option<Datatype>,
     /// The datatype is remembered in any case: somebody will ask what the bytes mean.
     typed: bool,
+    /// The packed bytes are those of the canonical form; memory has this order.
+    canonical: Option<ByteOrder>,
 }
 
 impl Segment {
     /// `len` bytes in one run.
     #[inline]
     pub fn contiguous(buf: UserBuf, len: u64) -> Self {
-        Self { buf, total: len, position: 0, datatype: None, typed: false }
+        Self { buf, total: len, position: 0, datatype: None, typed: false, canonical: None }
     }
 
     /// `count` elements of a datatype.
@@ -49,13 +52,31 @@ impl Segment {
     /// sides mean the same, and for converting between formats.
     pub fn typed(buf: UserBuf, count: u64, datatype: &Datatype) -> Self {
         let total = count.saturating_mul(datatype.size());
-        Self { buf, total, position: 0, datatype: Some(datatype.clone()), typed: true }
+        Self { buf, total, position: 0, datatype: Some(datatype.clone()), typed: true, canonical: None }
     }
 
     /// The same packed bytes, lying in one piece at `buf`, from the beginning.
     pub fn repacked(&self, buf: UserBuf) -> Self {
         let datatype = self.datatype.as_ref().filter(|_| self.typed).map(Datatype::packed);
         Self { buf, position: 0, datatype, ..*self }
+    }
+
+    /// The same with the packed bytes in the canonical form (see `external`), for a peer of unlike format; `format` is
+    /// that of this process. A segment that is not typed is bytes, which are the same in every format.
+    #[must_use]
+    pub fn canonical(self, format: Format) -> Self {
+        Self { canonical: Some(format.order).filter(|_| self.typed), ..self }
+    }
+
+    /// The same with the packed bytes as they are in memory.
+    pub(super) fn in_memory(&self) -> Self {
+        Self { canonical: None, ..self.clone() }
+    }
+
+    /// Whether the datatype is remembered in any case.
+    #[inline]
+    pub fn is_typed(&self) -> bool {
+        self.typed
     }
 
     /// What a message from a typed segment says of its types; nothing if the segment is not typed.
@@ -82,7 +103,14 @@ impl Segment {
                 if one_run && (count == 1 || datatype.size() as i64 == datatype.extent()) {
                     return Self::contiguous(buf.offset(piece.offset as isize), total);
                 }
-                Self { buf, total, position: 0, datatype: Some(datatype.clone()), typed: false }
+                Self {
+                    buf,
+                    total,
+                    position: 0,
+                    datatype: Some(datatype.clone()),
+                    typed: false,
+                    canonical: None,
+                }
             }
             _ => Self::contiguous(buf, 0),
         }
@@ -134,6 +162,7 @@ impl Segment {
         let (sink, _) = sink.split_at(len as usize);
         match &self.datatype {
             None => self.buf.copy_out(self.position as isize, sink),
+            Some(_) if self.canonical.is_some() => self.pack_canonical(sink),
             Some(datatype) => {
                 self.walk(datatype, self.position + len, &mut Mover::packing(sink));
             }
@@ -150,6 +179,7 @@ impl Segment {
         let (source, _) = source.split_at(len as usize);
         match &self.datatype {
             None => self.buf.copy_in(self.position as isize, source),
+            Some(_) if self.canonical.is_some() => self.unpack_canonical(source),
             Some(datatype) => {
                 self.walk(datatype, self.position + len, &mut Mover::unpacking(source));
             }
@@ -159,10 +189,10 @@ impl Segment {
     }
 
     /// Appends the next runs as (address, length) to `list`, for a copy by the kernel: at most `max_runs` runs
-    /// with `max_bytes` bytes in all. Goes past them and returns their bytes.
+    /// with `max_bytes` bytes in all. Goes past them and returns their bytes. What has to be converted has no runs.
     pub fn runs(&mut self, max_runs: usize, max_bytes: u64, list: &mut Vec<(usize, usize)>) -> u64 {
         let len = self.remaining().min(max_bytes);
-        if len == 0 || max_runs == 0 {
+        if len == 0 || max_runs == 0 || self.canonical.is_some() {
             return 0;
         }
         let mut collector = Collector { first: list.len(), list, max_runs, bytes: 0 };
@@ -180,9 +210,29 @@ impl Segment {
     }
 
     #[cold]
+    #[inline(never)]
+    fn pack_canonical(&self, sink: Sink<'_>) {
+        if let Some(order) = self.canonical {
+            // The sizes are those of memory, so every value fits.
+            external::pack_as(self, Form { measure: Measure::Native, order }, self.position, sink);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn unpack_canonical(&self, source: Source<'_>) {
+        if let Some(order) = self.canonical {
+            external::unpack_as(self, Form { measure: Measure::Native, order }, self.position, source);
+        }
+    }
+
+    #[cold]
     fn last_run(&self, datatype: &Datatype) -> Option<(UserBuf, u64)> {
         if self.remaining() == 0 {
             return Some((self.buf, 0));
+        }
+        if self.canonical.is_some() {
+            return None;
         }
         let mut first = First { found: None };
         self.walk(datatype, self.total, &mut first);
