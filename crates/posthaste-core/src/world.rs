@@ -22,7 +22,7 @@ use posthaste_pmi::client::{self, Client};
 use crate::coll::Schedule;
 use crate::comm::Comm;
 use crate::config::Config;
-use crate::datatype::{Segment, Types};
+use crate::datatype::{Format, Segment, Types};
 use crate::error::{Error, ErrorClass, Result};
 use crate::ids::{ANY_SOURCE, ANY_TAG, ContextId, PROC_NULL, Peer, RequestId, TAG_UB};
 use crate::method::shm::Shm;
@@ -88,6 +88,7 @@ impl World {
     fn with(start: Start, threaded: bool) -> Result<Self> {
         let Start { rank, size, local_rank, node, launcher, cpus } = start;
         let config = Config::read(|name| std::env::var(name).ok())?;
+        agree_on_format(&node, Format::NATIVE)?;
         let crowded = node.ranks() > cpus;
         let me = Peer(rank);
         let first = rank - local_rank as u32; // the ranks of a host are neighbours
@@ -537,6 +538,22 @@ fn stale(id: RequestId) -> Error {
     Error::invalid(ErrorClass::Request, "request", id, "a request that has not been completed or freed")
 }
 
+/// Makes sure that all ranks of this host represent data alike: they read each other's memory.
+fn agree_on_format(node: &Node, own: Format) -> Result<()> {
+    let agreed = node.agree_on_format(own.word());
+    if agreed == own.word() {
+        return Ok(());
+    }
+    let theirs =
+        Format::from_word(agreed).map_or_else(|| format!("{agreed:#x}"), |format| format.to_string());
+    Err(Error::other(
+        ErrorClass::Other,
+        format!(
+            "another rank on this host represents data as {theirs}, this one as {own}: ranks on one host must be alike"
+        ),
+    ))
+}
+
 /// Finds out which job this process belongs to.
 fn find_job() -> Result<Start> {
     let variable = |name: &str| std::env::var(name).ok();
@@ -631,4 +648,21 @@ fn foreign() -> Result<Start> {
     let start =
         Start { rank: rank as u32, size: size as u32, local_rank: rank, node, launcher: Some(pmi), cpus };
     Ok(start)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_of_unlike_format_on_one_host_are_refused() {
+        let node = Node::create(2).unwrap();
+        agree_on_format(&node, Format::NATIVE).unwrap();
+        agree_on_format(&node, Format::NATIVE).unwrap();
+        let error = agree_on_format(&node, Format::NATIVE.swapped()).unwrap_err().to_string();
+        assert!(
+            error.contains("as little-endian, 8 bytes a long") && error.contains("this one as big-endian"),
+            "{error}"
+        );
+    }
 }

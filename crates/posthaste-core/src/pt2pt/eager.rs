@@ -50,6 +50,9 @@ pub fn deliver(
     if let Some(request) = engine.requests.get_mut(receiver)
         && let State::Posted { segment, .. } = &mut request.state
     {
+        if envelope.canonical {
+            *segment = segment.clone().canonical(engine.format);
+        }
         let room = segment.len();
         let bytes = segment.unpack(data) as u64;
         let mut error = (envelope.len > room).then(|| Error::truncated(envelope.len, room));

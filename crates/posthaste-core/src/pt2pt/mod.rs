@@ -18,6 +18,7 @@ mod types;
 use std::collections::VecDeque;
 
 use crate::config::Config;
+use crate::datatype::Format;
 use crate::ids::{Peer, RequestId};
 use crate::request::complete::Finished;
 use crate::request::{Status, Table, complete};
@@ -52,6 +53,8 @@ pub struct Engine {
     pub counts: Counts,
     /// The settings.
     pub config: Config,
+    /// How data looks in the memory of this engine's users.
+    pub format: Format,
 }
 
 impl Engine {
@@ -65,6 +68,7 @@ impl Engine {
             pending_peers: 0,
             counts: Counts::default(),
             config,
+            format: Format::NATIVE,
         }
     }
 
@@ -95,3 +99,5 @@ impl Engine {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod unlike_tests;

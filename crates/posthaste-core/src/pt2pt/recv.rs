@@ -59,7 +59,8 @@ pub fn now(
             }
             _ => return false,
         };
-        if !pattern.fits(envelope) || envelope.len > segment.len() || envelope.types.is_known() {
+        let plain = !envelope.types.is_known() && !envelope.canonical;
+        if !pattern.fits(envelope) || envelope.len > segment.len() || !plain {
             return false;
         }
         if let Some(data) = data {

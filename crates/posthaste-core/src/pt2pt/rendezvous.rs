@@ -99,9 +99,12 @@ pub fn matched(
         sender,
         fin: matches!(offer, Offer::Memory { .. }),
     };
-    let State::Posted { segment, .. } = std::mem::replace(&mut request.state, landing(0)) else {
+    let State::Posted { mut segment, .. } = std::mem::replace(&mut request.state, landing(0)) else {
         return None;
     };
+    if envelope.canonical {
+        segment = segment.canonical(engine.format);
+    }
     request.state = landing(segment.len());
     let error = if envelope.types.is_known() { types::check(envelope, &segment) } else { None };
     request.status = Status { source: envelope.source, tag: envelope.tag, error, ..Status::EMPTY };

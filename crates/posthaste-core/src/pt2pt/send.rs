@@ -54,7 +54,12 @@ fn start_slow(
     envelope: &Envelope,
     segment: Segment,
 ) -> Result<Started> {
-    let mut segment = segment;
+    let (mut segment, mut envelope) = (segment, *envelope);
+    if methods.is_unlike(to) {
+        segment = segment.canonical(engine.format);
+        envelope.canonical = true;
+    }
+    let envelope = &envelope;
     if !envelope.synchronous
         && matches!(engine.config.long_protocol, LongProtocol::Auto | LongProtocol::Stream)
         && engine.way_is_free(to)
