@@ -1,7 +1,7 @@
 // ranks: 1
 // only: posthaste
-/* What other implementations lack of MPI_Pack_external: pair types, long double, Fortran's sized types, wide
- * characters; values that do not fit; another representation, buffers that are too small, wrong positions. */
+/* What other implementations lack of MPI_Pack_external: pair types, structures, long double, Fortran's sized
+ * types, wide characters; values that do not fit; another representation, buffers that are too small, wrong positions. */
 #include "check.h"
 #include <math.h>
 #include <stddef.h>
@@ -122,6 +122,40 @@ static void the_rest(void)
     round_trip(wide, 8, MPI_INTEGER8, 8, NULL);
 }
 
+/* A structure, packed whole and unpacked in two portions. */
+static void structures(void)
+{
+    struct thing { int n; double x; long l; short s[3]; } things[5], back[5];
+    int lengths[4] = {1, 1, 1, 3};
+    MPI_Aint at[4] = {offsetof(struct thing, n), offsetof(struct thing, x), offsetof(struct thing, l),
+                      offsetof(struct thing, s)};
+    MPI_Datatype types[4] = {MPI_INT, MPI_DOUBLE, MPI_LONG, MPI_SHORT}, type, whole;
+    MPI_Aint position = 0, bytes = 0;
+    memset(things, 0, sizeof things);
+    memset(back, 0, sizeof back);
+    for (int i = 0; i < 5; i++) {
+        things[i].n = i - 2;
+        things[i].x = i / 8.0;
+        things[i].l = -i;
+        for (int k = 0; k < 3; k++) things[i].s[k] = (short)(10 * i + k);
+    }
+    OK(MPI_Type_create_struct(4, lengths, at, types, &type));
+    OK(MPI_Type_create_resized(type, 0, sizeof(struct thing), &whole));
+    OK(MPI_Type_commit(&whole));
+    OK(MPI_Pack_external_size("external32", 5, whole, &bytes));
+    EQUAL(bytes, 5 * (4 + 8 + 4 + 6));
+    OK(MPI_Pack_external("external32", things, 5, whole, buffer, bytes, &position));
+    EQUAL(position, bytes);
+    position = 0;
+    OK(MPI_Unpack_external("external32", buffer, bytes, &position, back, 2, whole));
+    EQUAL(position, 44);
+    OK(MPI_Unpack_external("external32", buffer, bytes, &position, back + 2, 3, whole));
+    EQUAL(position, bytes);
+    CHECK(memcmp(back, things, sizeof things) == 0);
+    OK(MPI_Type_free(&type));
+    OK(MPI_Type_free(&whole));
+}
+
 static void wrong(void)
 {
     long large = 1L << 31;
@@ -167,6 +201,7 @@ int main(int argc, char **argv)
     pairs();
     long_doubles();
     the_rest();
+    structures();
     wrong();
     return check_end();
 }

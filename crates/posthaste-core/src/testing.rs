@@ -87,7 +87,8 @@ impl Bench {
         let (context, source) = (ContextId::WORLD, from as i32);
         let envelope = Envelope { context, source, tag, len, synchronous, canonical: false, types };
         let Lane { engine, methods, .. } = &mut self.lanes[from];
-        send::start(engine, methods, Peer(to), &envelope, segment).expect("room for a request")
+        let start = if segment.is_typed() { send::start_general } else { send::start };
+        start(engine, methods, Peer(to), &envelope, segment).expect("room for a request")
     }
 
     /// Starts a receive on the world's context.

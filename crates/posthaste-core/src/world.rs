@@ -182,8 +182,7 @@ impl World {
     #[inline]
     pub fn send(&self, comm: &Comm, to: i32, tag: i32, segment: Segment, synchronous: bool) -> Result<()> {
         if segment.is_typed() {
-            let id = self.isend_typed(comm, to, tag, segment, synchronous)?;
-            return self.wait(id).and_then(fate);
+            return self.send_typed(comm, to, tag, segment, synchronous);
         }
         let Some(peer) = comm.destination(to)? else { return Ok(()) };
         let envelope = envelope(comm, tag, &segment, synchronous, Types::UNKNOWN)?;
@@ -214,9 +213,25 @@ impl World {
         if segment.is_typed() {
             return self.isend_typed(comm, to, tag, segment, synchronous);
         }
-        self.isend_with(comm, to, tag, segment, synchronous, Types::UNKNOWN)
+        let Some(peer) = comm.destination(to)? else { return self.completed(Status::EMPTY) };
+        let envelope = envelope(comm, tag, &segment, synchronous, Types::UNKNOWN)?;
+        let mut lane = self.waiting.enter();
+        let Lane { engine, methods, .. } = &mut *lane;
+        engine.requests.ensure_room()?; // before anything leaves
+        match send::start(engine, methods, peer, &envelope, segment)? {
+            Started::Request(id) => Ok(id),
+            Started::Complete => engine.requests.insert(Request::new(State::Complete)),
+        }
     }
 
+    #[cold]
+    #[inline(never)]
+    fn send_typed(&self, comm: &Comm, to: i32, tag: i32, segment: Segment, synchronous: bool) -> Result<()> {
+        let id = self.isend_typed(comm, to, tag, segment, synchronous)?;
+        self.wait(id).and_then(fate)
+    }
+
+    /// A message that says what its types are.
     #[cold]
     #[inline(never)]
     fn isend_typed(
@@ -227,27 +242,12 @@ impl World {
         segment: Segment,
         synchronous: bool,
     ) -> Result<RequestId> {
-        let types = segment.types();
-        self.isend_with(comm, to, tag, segment, synchronous, types)
-    }
-
-    /// Most messages say nothing of their types, and are sent without a look at that.
-    #[inline(always)]
-    fn isend_with(
-        &self,
-        comm: &Comm,
-        to: i32,
-        tag: i32,
-        segment: Segment,
-        synchronous: bool,
-        types: Types,
-    ) -> Result<RequestId> {
         let Some(peer) = comm.destination(to)? else { return self.completed(Status::EMPTY) };
-        let envelope = envelope(comm, tag, &segment, synchronous, types)?;
+        let envelope = envelope(comm, tag, &segment, synchronous, segment.types())?;
         let mut lane = self.waiting.enter();
         let Lane { engine, methods, .. } = &mut *lane;
         engine.requests.ensure_room()?; // before anything leaves
-        match send::start(engine, methods, peer, &envelope, segment)? {
+        match send::start_general(engine, methods, peer, &envelope, segment)? {
             Started::Request(id) => Ok(id),
             Started::Complete => engine.requests.insert(Request::new(State::Complete)),
         }

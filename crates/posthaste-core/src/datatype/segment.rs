@@ -23,17 +23,25 @@ pub struct Segment {
     position: u64,
     /// `None` when everything is one run that starts at `buf`, unless the segment is typed.
     datatype: Option<Datatype>,
-    /// The datatype is remembered in any case: somebody will ask what the bytes mean.
-    typed: bool,
-    /// The packed bytes are those of the canonical form; memory has this order.
-    canonical: Option<ByteOrder>,
+    meaning: Meaning,
+}
+
+/// Whether anybody will ask what the bytes mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Meaning {
+    /// Nobody: the datatype only says where they are.
+    Bytes,
+    /// The datatype is remembered in any case.
+    Typed,
+    /// And packed bytes are those of the canonical form; memory has this order.
+    Canonical(ByteOrder),
 }
 
 impl Segment {
     /// `len` bytes in one run.
     #[inline]
     pub fn contiguous(buf: UserBuf, len: u64) -> Self {
-        Self { buf, total: len, position: 0, datatype: None, typed: false, canonical: None }
+        Self { buf, total: len, position: 0, datatype: None, meaning: Meaning::Bytes }
     }
 
     /// `count` elements of a datatype.
@@ -52,12 +60,12 @@ impl Segment {
     /// sides mean the same, and for converting between formats.
     pub fn typed(buf: UserBuf, count: u64, datatype: &Datatype) -> Self {
         let total = count.saturating_mul(datatype.size());
-        Self { buf, total, position: 0, datatype: Some(datatype.clone()), typed: true, canonical: None }
+        Self { buf, total, position: 0, datatype: Some(datatype.clone()), meaning: Meaning::Typed }
     }
 
     /// The same packed bytes, lying in one piece at `buf`, from the beginning.
     pub fn repacked(&self, buf: UserBuf) -> Self {
-        let datatype = self.datatype.as_ref().filter(|_| self.typed).map(Datatype::packed);
+        let datatype = self.datatype.as_ref().filter(|_| self.is_typed()).map(Datatype::packed);
         Self { buf, position: 0, datatype, ..*self }
     }
 
@@ -65,24 +73,24 @@ impl Segment {
     /// that of this process. A segment that is not typed is bytes, which are the same in every format.
     #[must_use]
     pub fn canonical(self, format: Format) -> Self {
-        Self { canonical: Some(format.order).filter(|_| self.typed), ..self }
+        if self.is_typed() { Self { meaning: Meaning::Canonical(format.order), ..self } } else { self }
     }
 
     /// The same with the packed bytes as they are in memory.
     pub(super) fn in_memory(&self) -> Self {
-        Self { canonical: None, ..self.clone() }
+        Self { meaning: Meaning::Typed, ..self.clone() }
     }
 
     /// Whether the datatype is remembered in any case.
     #[inline]
     pub fn is_typed(&self) -> bool {
-        self.typed
+        self.meaning != Meaning::Bytes
     }
 
     /// What a message from a typed segment says of its types; nothing if the segment is not typed.
     #[inline]
     pub fn types(&self) -> Types {
-        if self.typed { self.all_types() } else { Types::UNKNOWN }
+        if self.is_typed() { self.all_types() } else { Types::UNKNOWN }
     }
 
     #[cold]
@@ -93,7 +101,7 @@ impl Segment {
 
     /// The basic types of one element of a typed segment.
     pub fn signature(&self) -> Option<Signature> {
-        self.datatype.as_ref().filter(|_| self.typed).map(Datatype::signature)
+        self.datatype.as_ref().filter(|_| self.is_typed()).map(Datatype::signature)
     }
 
     fn derived(buf: UserBuf, count: u64, total: u64, datatype: &Datatype) -> Self {
@@ -103,14 +111,7 @@ impl Segment {
                 if one_run && (count == 1 || datatype.size() as i64 == datatype.extent()) {
                     return Self::contiguous(buf.offset(piece.offset as isize), total);
                 }
-                Self {
-                    buf,
-                    total,
-                    position: 0,
-                    datatype: Some(datatype.clone()),
-                    typed: false,
-                    canonical: None,
-                }
+                Self { buf, total, position: 0, datatype: Some(datatype.clone()), meaning: Meaning::Bytes }
             }
             _ => Self::contiguous(buf, 0),
         }
@@ -162,7 +163,7 @@ impl Segment {
         let (sink, _) = sink.split_at(len as usize);
         match &self.datatype {
             None => self.buf.copy_out(self.position as isize, sink),
-            Some(_) if self.canonical.is_some() => self.pack_canonical(sink),
+            Some(_) if self.is_canonical() => self.pack_canonical(sink),
             Some(datatype) => {
                 self.walk(datatype, self.position + len, &mut Mover::packing(sink));
             }
@@ -179,7 +180,7 @@ impl Segment {
         let (source, _) = source.split_at(len as usize);
         match &self.datatype {
             None => self.buf.copy_in(self.position as isize, source),
-            Some(_) if self.canonical.is_some() => self.unpack_canonical(source),
+            Some(_) if self.is_canonical() => self.unpack_canonical(source),
             Some(datatype) => {
                 self.walk(datatype, self.position + len, &mut Mover::unpacking(source));
             }
@@ -192,7 +193,7 @@ impl Segment {
     /// with `max_bytes` bytes in all. Goes past them and returns their bytes. What has to be converted has no runs.
     pub fn runs(&mut self, max_runs: usize, max_bytes: u64, list: &mut Vec<(usize, usize)>) -> u64 {
         let len = self.remaining().min(max_bytes);
-        if len == 0 || max_runs == 0 || self.canonical.is_some() {
+        if len == 0 || max_runs == 0 || self.is_canonical() {
             return 0;
         }
         let mut collector = Collector { first: list.len(), list, max_runs, bytes: 0 };
@@ -209,10 +210,15 @@ impl Segment {
         bytes
     }
 
+    #[inline]
+    fn is_canonical(&self) -> bool {
+        matches!(self.meaning, Meaning::Canonical(_))
+    }
+
     #[cold]
     #[inline(never)]
     fn pack_canonical(&self, sink: Sink<'_>) {
-        if let Some(order) = self.canonical {
+        if let Meaning::Canonical(order) = self.meaning {
             // The sizes are those of memory, so every value fits.
             external::pack_as(self, Form { measure: Measure::Native, order }, self.position, sink);
         }
@@ -221,7 +227,7 @@ impl Segment {
     #[cold]
     #[inline(never)]
     fn unpack_canonical(&self, source: Source<'_>) {
-        if let Some(order) = self.canonical {
+        if let Meaning::Canonical(order) = self.meaning {
             external::unpack_as(self, Form { measure: Measure::Native, order }, self.position, source);
         }
     }
@@ -231,7 +237,7 @@ impl Segment {
         if self.remaining() == 0 {
             return Some((self.buf, 0));
         }
-        if self.canonical.is_some() {
+        if self.is_canonical() {
             return None;
         }
         let mut first = First { found: None };

@@ -201,13 +201,12 @@ impl Methods {
     }
 
     /// Sends a whole short message in one packet, if there is room for it now. This is the first half of the
-    /// fast path: for a peer on this host, a claim in the ring, three words of header, the data, one store.
+    /// fast path: for a peer on this host, a claim in the ring, three words of header, the data, one store. The packet
+    /// says nothing of types.
     #[inline(always)]
     pub fn send_eager(&mut self, to: Peer, envelope: &Envelope, segment: &mut Segment) -> bool {
         let len = envelope.len as usize;
-        if !envelope.types.is_known()
-            && let (Route::Shm(rank), Some(shm)) = (self.route(to), &mut self.shm)
-        {
+        if let (Route::Shm(rank), Some(shm)) = (self.route(to), &mut self.shm) {
             let Some(claim) = shm.claim(rank as usize, len) else { return false };
             claim.write_eager(envelope, segment);
             self.counts.message(Counter::EagerShm, envelope.len);

@@ -665,7 +665,7 @@ impl Draining {
 impl Claim<'_> {
     #[inline(always)]
     pub(super) fn write_eager(mut self, envelope: &Envelope, segment: &mut Segment) {
-        self.claim.set_header(&envelope.header(Kind::Eager));
+        self.claim.set_header(&envelope.plain_header(Kind::Eager));
         segment.pack(self.claim.payload());
         self.claim.commit();
         self.doorbell.ring(self.to);

@@ -24,7 +24,7 @@ pub enum Started {
 /// Starts a send of `segment` with the given envelope.
 ///
 /// The fast path: a short standard-mode message finds room in its ring at once. It takes no request, no lock,
-/// no allocation and no system call.
+/// no allocation and no system call. A typed segment is for [`start_general`].
 ///
 /// # Errors
 /// When the table of requests is full.
@@ -43,11 +43,15 @@ pub fn start(
     {
         return Ok(Started::Complete);
     }
-    start_slow(engine, methods, to, envelope, segment)
+    start_general(engine, methods, to, envelope, segment)
 }
 
+/// As [`start`], for every message: also one that says what its types are, and one that has to be converted.
+///
+/// # Errors
+/// When the table of requests is full.
 #[inline(never)]
-fn start_slow(
+pub fn start_general(
     engine: &mut Engine,
     methods: &mut Methods,
     to: Peer,

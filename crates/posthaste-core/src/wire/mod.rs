@@ -271,11 +271,21 @@ impl Envelope {
     /// The header of an eager message or of a request to send.
     #[inline]
     pub fn header(&self, kind: Kind) -> [u8; HEADER] {
+        let types = if self.types.is_known() { EXTENDED } else { 0 };
+        self.header_with(kind, types | if self.canonical { CANONICAL } else { 0 })
+    }
+
+    /// The same for a message that says nothing of its types and was not converted.
+    #[inline]
+    pub fn plain_header(&self, kind: Kind) -> [u8; HEADER] {
+        self.header_with(kind, 0)
+    }
+
+    #[inline(always)]
+    fn header_with(&self, kind: Kind, flags: u8) -> [u8; HEADER] {
         let header = Header {
             kind,
-            flags: if self.synchronous { SYNCHRONOUS } else { 0 }
-                | if self.types.is_known() { EXTENDED } else { 0 }
-                | if self.canonical { CANONICAL } else { 0 },
+            flags: flags | if self.synchronous { SYNCHRONOUS } else { 0 },
             context_high: U16::new((self.context.0 >> 32) as u16),
             context_low: U32::new(self.context.0 as u32),
             source: self.source.into(),
