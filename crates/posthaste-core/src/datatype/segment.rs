@@ -1,12 +1,14 @@
 //! Segment: a cursor over the packed bytes of (buffer, count, datatype) (seed 000, "segments"; mission A2).
 //!
-//! Called by every protocol and by Pack/Unpack. Calls `layout` for the shape and `buffer` for the moves.
+//! Called by every protocol and by Pack/Unpack. Calls `layout` for the shape, `buffer` for the moves, and `external`
+//! where the packed bytes are not those of memory.
 //!
 //! What must stay true:
 //! - Any byte of the packed stream is a valid position, in the middle of an element too. A segment keeps nothing
 //!   but its position: each call finds its place in the layout by division and binary search, which costs
 //!   nothing beside the kilobytes it then moves, and makes segments small, cloneable and free of allocation.
-//! - A segment that is one run of bytes knows it from the start and never looks at its type again.
+//! - A segment that is one run of bytes knows it from the start and never looks at its type again, unless it is
+//!   typed: then somebody asks what the bytes mean.
 //! - Walking recurses once per loop of the layout: 63 levels at most (see `layout`).
 
 use super::external::{self, Form};

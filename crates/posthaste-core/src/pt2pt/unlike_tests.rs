@@ -177,6 +177,36 @@ fn nested_types_arrive_whatever_the_splits() {
     }
 }
 
+/// Types are checked by every protocol, and between unlike formats too: a signature has no byte order.
+#[test]
+fn other_types_are_an_error_and_the_bytes_arrive() {
+    let (int, float) = (Datatype::from_abi(0x209).unwrap(), Datatype::from_abi(0x210).unwrap());
+    let pair = Datatype::from_abi(0x22b).unwrap();
+    for seed in 1..=60u64 {
+        let long = [LongProtocol::Put, LongProtocol::Get][seed as usize % 2];
+        let formats = directions()[seed as usize % 4];
+        let count = [2, 16, 500][seed as usize % 3];
+        let mut bench = Bench::with_formats(seed, &formats, ROUGH, &config(long));
+        let (_from, out) = memory(&int, count);
+        out.clone().unpack(vec![7; 4 * count as usize][..].into());
+        for (received, room, class) in [(&float, count, Some(ErrorClass::Type)), (&pair, count, None)] {
+            let (_to, into) = memory(received, room);
+            let started = bench.send_segment(0, 1, 3, out.clone(), seed % 5 == 0);
+            let id = bench.recv_segment(1, 0, 3, into.clone());
+            let status = bench.finish(1, id);
+            assert_eq!(status.error.map(|error| error.class()), class, "seed {seed}");
+            assert_eq!(
+                (status.bytes, packed(&into)[..][4 * count as usize - 1]),
+                (4 * count, 7),
+                "seed {seed}"
+            );
+            if let Started::Request(id) = started {
+                assert!(bench.finish(0, id).error.is_none(), "seed {seed}");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_message_that_is_too_long_is_cut_in_the_receivers_order_too() {
     for seed in 1..=100u64 {
