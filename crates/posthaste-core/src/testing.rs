@@ -85,7 +85,7 @@ impl Bench {
     ) -> Started {
         let (len, types) = (segment.len(), segment.types());
         let (context, source) = (ContextId::WORLD, from as i32);
-        let envelope = Envelope { context, source, tag, len, synchronous, canonical: false, types };
+        let envelope = Envelope { context, source, tag, len, synchronous, types };
         let Lane { engine, methods, .. } = &mut self.lanes[from];
         let start = if segment.is_typed() { send::start_general } else { send::start };
         start(engine, methods, Peer(to), &envelope, segment).expect("room for a request")

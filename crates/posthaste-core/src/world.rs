@@ -493,15 +493,7 @@ fn envelope(comm: &Comm, tag: i32, segment: &Segment, synchronous: bool, types: 
     if tag < 0 {
         return Err(Error::invalid(ErrorClass::Tag, "tag", tag, format_args!("0..={TAG_UB}")));
     }
-    Ok(Envelope {
-        context: comm.context(),
-        source: comm.rank(),
-        tag,
-        len: segment.len(),
-        synchronous,
-        canonical: false,
-        types,
-    })
+    Ok(Envelope { context: comm.context(), source: comm.rank(), tag, len: segment.len(), synchronous, types })
 }
 
 #[inline]

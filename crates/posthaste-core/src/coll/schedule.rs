@@ -230,7 +230,6 @@ impl Place {
                     tag: plan.tag,
                     len: segment.len(),
                     synchronous: false,
-                    canonical: false,
                     types: Types::UNKNOWN,
                 };
                 if let Started::Request(id) = send::start(engine, methods, *to, &envelope, segment.clone())? {

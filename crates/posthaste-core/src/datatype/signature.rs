@@ -74,20 +74,22 @@ struct Sum {
     wild: bool,
 }
 
-/// What a message says of its signature.
+/// What a message says of its types.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Types {
-    /// The hash; 0 when nothing is known.
+    /// The hash of its signature; 0 when nothing is known.
     pub hash: u32,
     /// The handle of the first basic type.
     pub first: u16,
     /// All elements are of that type.
     pub uniform: bool,
+    /// The data is in the canonical form, because sender and receiver represent numbers differently.
+    pub canonical: bool,
 }
 
 impl Types {
-    /// Nothing is known, so nothing is checked.
-    pub const UNKNOWN: Self = Self { hash: 0, first: 0, uniform: false };
+    /// Nothing is known, so nothing is checked or converted.
+    pub const UNKNOWN: Self = Self { hash: 0, first: 0, uniform: false, canonical: false };
 
     /// Whether there is something to check.
     #[inline(always)]
@@ -232,7 +234,8 @@ impl Signature {
             return Types::UNKNOWN;
         }
         let first = self.first().map_or(0, |first| first.abi as u16);
-        Types { hash: self.hash(count), first, uniform: self.uniform().is_some() }
+        let uniform = self.uniform().is_some();
+        Types { hash: self.hash(count), first, uniform, canonical: false }
     }
 
     /// The hash of the first `bytes` native packed bytes of endless repetition; `None` when they end inside an

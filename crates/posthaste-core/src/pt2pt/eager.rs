@@ -50,7 +50,7 @@ pub fn deliver(
     if let Some(request) = engine.requests.get_mut(receiver)
         && let State::Posted { segment, .. } = &mut request.state
     {
-        if envelope.canonical {
+        if envelope.types.canonical {
             *segment = segment.clone().canonical(engine.format);
         }
         let room = segment.len();

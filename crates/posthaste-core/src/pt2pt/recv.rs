@@ -5,7 +5,7 @@
 
 use std::ops::ControlFlow;
 
-use crate::datatype::Segment;
+use crate::datatype::{Segment, Types};
 use crate::error::Result;
 use crate::ids::{Peer, RequestId};
 use crate::method::{Methods, Next};
@@ -59,8 +59,7 @@ pub fn now(
             }
             _ => return false,
         };
-        let plain = !envelope.types.is_known() && !envelope.canonical;
-        if !pattern.fits(envelope) || envelope.len > segment.len() || !plain {
+        if !pattern.fits(envelope) || envelope.len > segment.len() || envelope.types != Types::UNKNOWN {
             return false;
         }
         if let Some(data) = data {

@@ -102,7 +102,7 @@ pub fn matched(
     let State::Posted { mut segment, .. } = std::mem::replace(&mut request.state, landing(0)) else {
         return None;
     };
-    if envelope.canonical {
+    if envelope.types.canonical {
         segment = segment.canonical(engine.format);
     }
     request.state = landing(segment.len());

@@ -61,7 +61,7 @@ pub fn start_general(
     let (mut segment, mut envelope) = (segment, *envelope);
     if methods.is_unlike(to) {
         segment = segment.canonical(engine.format);
-        envelope.canonical = true;
+        envelope.types.canonical = true;
     }
     let envelope = &envelope;
     if !envelope.synchronous

@@ -73,9 +73,7 @@ pub struct Envelope {
     pub len: u64,
     /// The sender wants to know when it is matched.
     pub synchronous: bool,
-    /// The data is in the canonical form, because sender and receiver represent numbers differently.
-    pub canonical: bool,
-    /// The types of the data, where they are to be checked.
+    /// What the message says of its types; most say nothing.
     pub types: Types,
 }
 
@@ -91,11 +89,11 @@ pub struct Extension {
     pub stripe: U32,
     /// What to do with the data at the destination (0 copy; reduction or append otherwise).
     pub operation: U32,
-    /// Handle of the first basic type of the data, and [`UNIFORM`].
+    /// Handle of the first basic type of the data; bit 16: all elements are of that type.
     pub first: U32,
 }
 
-/// All elements of the data are of the first type.
+/// All elements are of the first type.
 const UNIFORM: u32 = 1 << 16;
 
 impl From<Types> for Extension {
@@ -109,7 +107,8 @@ impl From<Types> for Extension {
 impl From<Extension> for Types {
     fn from(extension: Extension) -> Self {
         let first = extension.first.get();
-        Self { hash: extension.signature.get(), first: first as u16, uniform: first & UNIFORM != 0 }
+        let hash = extension.signature.get();
+        Self { hash, first: first as u16, uniform: first & UNIFORM != 0, canonical: false }
     }
 }
 
@@ -272,7 +271,7 @@ impl Envelope {
     #[inline]
     pub fn header(&self, kind: Kind) -> [u8; HEADER] {
         let types = if self.types.is_known() { EXTENDED } else { 0 };
-        self.header_with(kind, types | if self.canonical { CANONICAL } else { 0 })
+        self.header_with(kind, types | if self.types.canonical { CANONICAL } else { 0 })
     }
 
     /// The same for a message that says nothing of its types and was not converted.
@@ -294,9 +293,7 @@ impl Envelope {
         };
         zerocopy::transmute!(header)
     }
-}
 
-impl Envelope {
     /// Bytes that the packet of an eager message carries in front of its data.
     #[inline]
     pub fn front(&self) -> usize {
@@ -385,7 +382,6 @@ impl Emit {
             tag: 0,
             len: 0,
             synchronous: false,
-            canonical: false,
             types: Types::UNKNOWN,
         };
         Self::message(kind, &none, body)
@@ -443,8 +439,7 @@ impl<'a> Packet<'a> {
             tag: header.tag.get(),
             len: header.len.get(),
             synchronous: header.flags & SYNCHRONOUS != 0,
-            canonical: header.flags & CANONICAL != 0,
-            types,
+            types: Types { canonical: header.flags & CANONICAL != 0, ..types },
         };
         Ok(match header.kind {
             Kind::Eager => {
@@ -535,7 +530,7 @@ impl fmt::Display for Envelope {
             self.tag,
             self.len,
             if self.synchronous { ", synchronous" } else { "" },
-            if self.canonical { ", canonical" } else { "" },
+            if self.types.canonical { ", canonical" } else { "" },
         )?;
         if self.types.is_known() {
             write!(f, ", types {:08x} from {:#x}", self.types.hash, self.types.first)?;
@@ -551,7 +546,7 @@ mod tests {
 
     fn envelope() -> Envelope {
         let (context, types) = (ContextId(7 << 40), Types::UNKNOWN);
-        Envelope { context, source: 3, tag: -5, len: 4, synchronous: false, canonical: false, types }
+        Envelope { context, source: 3, tag: -5, len: 4, synchronous: false, types }
     }
 
     fn bytes(emit: &Emit, data: &[u8]) -> Vec<u8> {
@@ -593,8 +588,8 @@ mod tests {
 
     #[test]
     fn types_and_form_travel_with_the_envelope() {
-        let types = Types { hash: 0xdead_beef, first: 0x209, uniform: true };
-        let sent = Envelope { canonical: true, types, ..envelope() };
+        let types = Types { hash: 0xdead_beef, first: 0x209, uniform: true, canonical: true };
+        let sent = Envelope { types, ..envelope() };
         let id = RequestId { slot: 9, generation: 4 };
         for emit in [Emit::eager(&sent), Emit::eager_synchronous(&sent, id)] {
             let payload = bytes(&emit, b"data");
@@ -603,7 +598,7 @@ mod tests {
             else {
                 panic!("not eager")
             };
-            assert_eq!((envelope.types, envelope.canonical), (types, true));
+            assert_eq!(envelope.types, types);
             assert_eq!((data.to_vec(), emit.front().len()), (b"data".to_vec(), envelope.front()));
         }
         let ask = Emit::request_to_send(&sent, id, Offer::Memory { address: 5 });
