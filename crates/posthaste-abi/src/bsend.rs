@@ -127,7 +127,7 @@ pub(crate) fn send(handle: MPI_Comm, comm: &Comm, dest: i32, tag: i32, data: &Se
     let Some(buffer) = buffers.get_mut(&owner.0) else { return Err(none_attached()) };
     buffer.reap(&mut world.lane());
     let (at, place, memory) = buffer.place(data.len())?;
-    let packed = Segment::contiguous(user_buf(place), data.len());
+    let packed = data.repacked(user_buf(place));
     copy(&mut data.clone(), &mut packed.clone());
     let id = world.isend(comm, dest, tag, packed, false)?;
     let index = buffer.messages.partition_point(|message| message.at <= at);

@@ -632,7 +632,7 @@ fn copied(data: &Segment) -> Result<(Segment, Vec<u8>)> {
         return Err(Error::no_memory(format!("there is no memory for a copy of {bytes} bytes")));
     }
     memory.resize(bytes, 0u8);
-    let send = Segment::contiguous(user_buf(memory.as_mut_ptr().cast()), data.len());
+    let send = data.repacked(user_buf(memory.as_mut_ptr().cast()));
     copy(&mut data.clone(), &mut send.clone());
     Ok((send, memory))
 }

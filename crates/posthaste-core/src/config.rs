@@ -35,6 +35,8 @@ pub struct Config {
     pub spin_us: u32,
     /// Time spent yielding before sleeping, in µs.
     pub yield_us: u32,
+    /// Whether messages carry their types and receives check them.
+    pub check_types: bool,
 }
 
 impl Default for Config {
@@ -47,6 +49,7 @@ impl Default for Config {
             requests: 1 << 20,
             spin_us: 50,
             yield_us: 1000,
+            check_types: false,
         }
     }
 }
@@ -99,6 +102,11 @@ pub const TUNABLES: &[Tunable] = &[
         default: "1000",
         meaning: "time spent yielding before sleeping, in µs",
     },
+    Tunable {
+        name: "POSTHASTE_CHECK_TYPES",
+        default: "0",
+        meaning: "1: messages carry a hash of their types, and a receive with other types fails with MPI_ERR_TYPE",
+    },
 ];
 
 impl Config {
@@ -114,6 +122,9 @@ impl Config {
         number(&lookup, "POSTHASTE_REQUESTS", 64..=1 << 20, &mut config.requests)?;
         number(&lookup, "POSTHASTE_SPIN_US", 0..=1_000_000_000, &mut config.spin_us)?;
         number(&lookup, "POSTHASTE_YIELD_US", 0..=1_000_000_000, &mut config.yield_us)?;
+        let mut check_types = u8::from(config.check_types);
+        number(&lookup, "POSTHASTE_CHECK_TYPES", 0..=1, &mut check_types)?;
+        config.check_types = check_types == 1;
         if let Some(text) = lookup("POSTHASTE_LONG_PROTOCOL") {
             config.long_protocol = match text.as_str() {
                 "auto" => LongProtocol::Auto,

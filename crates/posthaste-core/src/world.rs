@@ -21,7 +21,7 @@ use posthaste_pmi::client::{self, Client};
 use crate::coll::Schedule;
 use crate::comm::Comm;
 use crate::config::Config;
-use crate::datatype::Segment;
+use crate::datatype::{Format, Segment, Types};
 use crate::error::{Error, ErrorClass, Result};
 use crate::ids::{ANY_SOURCE, ANY_TAG, ContextId, PROC_NULL, Peer, RequestId, TAG_UB};
 use crate::method::shm::Shm;
@@ -84,6 +84,7 @@ impl World {
     fn with(start: Start, threaded: bool) -> Result<Self> {
         let Start { rank, size, local_rank, node, launcher, cpus } = start;
         let config = Config::read(|name| std::env::var(name).ok())?;
+        agree_on_format(&node, Format::NATIVE)?;
         let crowded = node.ranks() > cpus;
         let me = Peer(rank);
         let first = rank - local_rank as u32; // the ranks of a host are neighbours
@@ -176,8 +177,11 @@ impl World {
     /// A wrong rank or tag; a failed transfer.
     #[inline]
     pub fn send(&self, comm: &Comm, to: i32, tag: i32, segment: Segment, synchronous: bool) -> Result<()> {
+        if segment.is_typed() {
+            return self.send_typed(comm, to, tag, segment, synchronous);
+        }
         let Some(peer) = comm.destination(to)? else { return to_nobody(tag) };
-        let envelope = envelope(comm, tag, &segment, synchronous)?;
+        let envelope = envelope(comm, tag, &segment, synchronous, Types::UNKNOWN)?;
         let mut lane = self.waiting.enter();
         let Lane { engine, methods, .. } = &mut *lane;
         match send::start(engine, methods, peer, &envelope, segment)? {
@@ -202,11 +206,42 @@ impl World {
         segment: Segment,
         synchronous: bool,
     ) -> Result<RequestId> {
+        if segment.is_typed() {
+            return self.isend_typed(comm, to, tag, segment, synchronous);
+        }
         let Some(peer) = comm.destination(to)? else { return to_nobody(tag).map(|()| Table::DONE) };
-        let envelope = envelope(comm, tag, &segment, synchronous)?;
+        let envelope = envelope(comm, tag, &segment, synchronous, Types::UNKNOWN)?;
         let mut lane = self.waiting.enter();
         let Lane { engine, methods, .. } = &mut *lane;
         match send::start(engine, methods, peer, &envelope, segment)? {
+            Started::Request(id) => Ok(id),
+            Started::Complete => Ok(Table::DONE),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn send_typed(&self, comm: &Comm, to: i32, tag: i32, segment: Segment, synchronous: bool) -> Result<()> {
+        let id = self.isend_typed(comm, to, tag, segment, synchronous)?;
+        self.wait(id).and_then(fate)
+    }
+
+    /// A message that says what its types are.
+    #[cold]
+    #[inline(never)]
+    fn isend_typed(
+        &self,
+        comm: &Comm,
+        to: i32,
+        tag: i32,
+        segment: Segment,
+        synchronous: bool,
+    ) -> Result<RequestId> {
+        let Some(peer) = comm.destination(to)? else { return to_nobody(tag).map(|()| Table::DONE) };
+        let envelope = envelope(comm, tag, &segment, synchronous, segment.types())?;
+        let mut lane = self.waiting.enter();
+        let Lane { engine, methods, .. } = &mut *lane;
+        match send::start_general(engine, methods, peer, &envelope, segment)? {
             Started::Request(id) => Ok(id),
             Started::Complete => Ok(Table::DONE),
         }
@@ -478,11 +513,11 @@ fn wrong_tag(tag: i32) -> Error {
 }
 
 #[inline]
-fn envelope(comm: &Comm, tag: i32, segment: &Segment, synchronous: bool) -> Result<Envelope> {
+fn envelope(comm: &Comm, tag: i32, segment: &Segment, synchronous: bool, types: Types) -> Result<Envelope> {
     if tag < 0 {
         return Err(wrong_tag(tag));
     }
-    Ok(Envelope { context: comm.context(), source: comm.rank(), tag, len: segment.len(), synchronous })
+    Ok(Envelope { context: comm.context(), source: comm.rank(), tag, len: segment.len(), synchronous, types })
 }
 
 /// What a receive or probe asks for.
@@ -531,6 +566,22 @@ fn first_complete(lane: &mut Lane, ids: &[Option<RequestId>]) -> Option<Result<(
 #[cold]
 fn stale(id: RequestId) -> Error {
     Error::invalid(ErrorClass::Request, "request", id, "a request that has not been completed or freed")
+}
+
+/// Makes sure that all ranks of this host represent data alike: they read each other's memory.
+fn agree_on_format(node: &Node, own: Format) -> Result<()> {
+    let agreed = node.agree_on_format(own.word());
+    if agreed == own.word() {
+        return Ok(());
+    }
+    let theirs =
+        Format::from_word(agreed).map_or_else(|| format!("{agreed:#x}"), |format| format.to_string());
+    Err(Error::other(
+        ErrorClass::Other,
+        format!(
+            "another rank on this host represents data as {theirs}, this one as {own}: ranks on one host must be alike"
+        ),
+    ))
 }
 
 /// Finds out which job this process belongs to.
@@ -627,4 +678,21 @@ fn foreign() -> Result<Start> {
     let start =
         Start { rank: rank as u32, size: size as u32, local_rank: rank, node, launcher: Some(pmi), cpus };
     Ok(start)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_of_unlike_format_on_one_host_are_refused() {
+        let node = Node::create(2).unwrap();
+        agree_on_format(&node, Format::NATIVE).unwrap();
+        agree_on_format(&node, Format::NATIVE).unwrap();
+        let error = agree_on_format(&node, Format::NATIVE.swapped()).unwrap_err().to_string();
+        assert!(
+            error.contains("as little-endian, 8 bytes a long") && error.contains("this one as big-endian"),
+            "{error}"
+        );
+    }
 }

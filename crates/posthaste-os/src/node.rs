@@ -23,6 +23,8 @@ const MAGIC: u64 = 0x7073_7468_7374_0001;
 const PAGE: usize = 4096;
 const LINE: usize = 64;
 const RANK_BLOCK: usize = 1024;
+/// Where the header keeps the format of data that all ranks share.
+const FORMAT: usize = 12;
 /// Where the header keeps the CPUs that ranks may use, and how many it can name.
 const CPU_MASK: usize = 128;
 const CPU_BITS: usize = 1024;
@@ -257,6 +259,15 @@ impl Node {
     /// Says where the probe word of `rank` is; only that rank says it.
     pub fn set_probe_address(&self, rank: usize, address: u64) {
         self.word64(self.block(rank) + 72).store(address, Ordering::Release);
+    }
+
+    /// Says in which format this process keeps its data, as a word that is not 0, and returns the word of whoever said
+    /// it first.
+    pub fn agree_on_format(&self, word: u32) -> u32 {
+        match self.word32(FORMAT).compare_exchange(0, word, Ordering::AcqRel, Ordering::Acquire) {
+            Ok(_) => word,
+            Err(first) => first,
+        }
     }
 
     /// Adds CPUs to those that the ranks of this host may use together.

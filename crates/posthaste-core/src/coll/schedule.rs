@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use crate::buffer::{OwnedBuf, UserBuf};
 use crate::coll::plan;
-use crate::datatype::{self, Datatype, Segment};
+use crate::datatype::{self, Datatype, Segment, Types};
 use crate::error::{Cause, Error, ErrorClass, Result};
 use crate::ids::{ContextId, Peer, RequestId};
 use crate::method::Methods;
@@ -398,6 +398,7 @@ impl Place {
                     tag: plan.tag,
                     len: segment.len(),
                     synchronous: false,
+                    types: Types::UNKNOWN,
                 };
                 if let Started::Request(id) = send::start(engine, methods, *to, &envelope, segment.clone())? {
                     self.lists.outstanding.push(Outstanding { id, step: at });

@@ -117,7 +117,8 @@ impl Comm {
         if (to as u32) < self.identity {
             return Ok(Some(Peer(to as u32)));
         }
-        self.look_up("dest", to)
+        // Taken apart, so that the common way above stays in registers.
+        self.look_up("dest", to)?.map_or(Ok(None), |peer| Ok(Some(peer)))
     }
 
     /// The process a message comes from; `None` for `MPI_PROC_NULL`. Not for `MPI_ANY_SOURCE`.
@@ -132,6 +133,8 @@ impl Comm {
         self.look_up("source", from)
     }
 
+    #[cold]
+    #[inline(never)]
     fn look_up(&self, argument: &'static str, rank: i32) -> Result<Option<Peer>> {
         if rank == PROC_NULL {
             return Ok(None);

@@ -8,6 +8,7 @@
 //! became of the layout.
 
 use super::layout::{Layout, TooLarge};
+use super::signature::Signature;
 use super::{Bounds, Datatype, Repr, Type};
 use crate::error::{Error, ErrorClass, Result};
 use std::fmt::Display;
@@ -207,6 +208,24 @@ impl Datatype {
         Ok(dup)
     }
 
+    /// The same basic types one after the other without holes: what packing makes of an element.
+    pub(super) fn packed(&self) -> Self {
+        if self.is_contiguous() && self.true_lb() == 0 {
+            return self.clone();
+        }
+        let size = self.size();
+        let derived = Type {
+            contents: Contents::of(Combiner::Contiguous, vec![1], vec![], self),
+            layout: Layout::run(size),
+            bounds: Bounds { lb: 0, ub: size as i64, marked: true, align: 1 },
+            signature: self.signature(),
+            uniform: self.uniform(),
+            committed: AtomicBool::new(true),
+            name: Mutex::new(None),
+        };
+        Self(Repr::Derived(Arc::new(derived)))
+    }
+
     /// A block of an array: `subsizes` out of `sizes` elements, beginning at `starts`, in each dimension.
     pub fn subarray(
         sizes: &[i64],
@@ -324,11 +343,20 @@ fn finish(contents: Contents, layout: Layout, bounds: Bounds, elements: u64) -> 
     let mut kinds = contents.types.iter().filter(|child| child.size() > 0).map(Datatype::uniform);
     let first = kinds.next().flatten();
     let uniform = first.filter(|first| kinds.all(|kind| kind.is_some_and(|kind| std::ptr::eq(kind, *first))));
+    let signature = match &contents.types[..] {
+        types if contents.combiner == Combiner::Struct => {
+            let lengths = contents.ints.iter().skip(1).map(|length| *length as u64);
+            let parts: Vec<Signature> = types.iter().map(Datatype::signature).collect();
+            Signature::sequence(lengths.zip(&parts))
+        }
+        [child] => child.signature().repeated(elements / child.elements().max(1)),
+        _ => Signature::empty(),
+    };
     let derived = Type {
         contents,
         layout,
         bounds,
-        elements,
+        signature,
         uniform,
         committed: AtomicBool::new(false),
         name: Mutex::new(None),

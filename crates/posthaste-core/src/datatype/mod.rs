@@ -5,7 +5,8 @@
 //!
 //! - `builtin`: the predefined types; `build`: the constructors and what they remember for get_contents;
 //!   `layout`: where the bytes lie, independent of how the user spelled the type; `segment`: the cursor that
-//!   packs and unpacks.
+//!   packs and unpacks; `signature`: the basic types in packing order, whatever the layout;
+//!   `format`: how a process represents data; `external`: conversion to canonical forms.
 //!
 //! What must stay true: a type never changes once built, apart from its name and its commit mark; a type in use
 //! lives on after it was freed, because users hold a counted reference; dropping a type does not recurse, however
@@ -13,13 +14,18 @@
 
 mod build;
 mod builtin;
+pub mod external;
+mod format;
 mod layout;
 mod segment;
+mod signature;
 
 pub use build::{Combiner, Contents, Order};
 pub use builtin::{Builtin, Class, Kind};
+pub use format::{Format, Order as ByteOrder};
 pub use layout::{Blocks, Item, Layout, List, Loop, Piece, Runs, Shape};
 pub use segment::{Segment, copy};
+pub use signature::{Measure, Run, Signature, Types};
 
 use crate::buffer::Equivalence;
 use crate::error::{Error, ErrorClass, Result};
@@ -42,8 +48,7 @@ struct Type {
     contents: Contents,
     layout: Layout,
     bounds: Bounds,
-    /// Basic elements per element of this type.
-    elements: u64,
+    signature: Signature,
     /// The one predefined type that every basic element has, if there is one.
     uniform: Option<&'static Builtin>,
     committed: AtomicBool,
@@ -241,56 +246,22 @@ impl Datatype {
     pub fn elements(&self) -> u64 {
         match &self.0 {
             Repr::Builtin(builtin) => builtin.elements(),
-            Repr::Derived(derived) => derived.elements,
+            Repr::Derived(derived) => derived.signature.elements(),
+        }
+    }
+
+    /// The basic types in packing order.
+    pub fn signature(&self) -> Signature {
+        match &self.0 {
+            Repr::Builtin(builtin) => Signature::of(builtin),
+            Repr::Derived(derived) => derived.signature.clone(),
         }
     }
 
     /// How many basic elements the first `bytes` packed bytes of an array of this type hold; `None` when the
     /// last one is incomplete (MPI-5.0 §5.1.11, get_elements).
     pub fn elements_in(&self, bytes: u64) -> Option<u64> {
-        let (mut found, mut rest, mut at) = (0u64, bytes, self);
-        loop {
-            if rest == 0 {
-                return Some(found);
-            }
-            if at.size() == 0 {
-                return None;
-            }
-            found = found.checked_add((rest / at.size()).checked_mul(at.elements())?)?;
-            rest %= at.size();
-            let derived = match &at.0 {
-                Repr::Builtin(builtin) => {
-                    return match rest {
-                        0 => Some(found),
-                        _ if builtin.elements() == 2 && rest == builtin.first_element() => Some(found + 1),
-                        _ => None,
-                    };
-                }
-                Repr::Derived(derived) => derived,
-            };
-            let types = &derived.contents.types;
-            match derived.contents.combiner {
-                // Only a structure has children of several kinds, each with its block length.
-                Combiner::Struct => {
-                    let lengths = derived.contents.ints.get(1..)?;
-                    let mut next = None;
-                    for (child, length) in types.iter().zip(lengths) {
-                        let block = child.size() * *length as u64;
-                        if rest < block {
-                            next = Some(child);
-                            break;
-                        }
-                        rest -= block;
-                        found += child.elements() * *length as u64;
-                    }
-                    at = match next {
-                        Some(child) => child,
-                        None => return if rest == 0 { Some(found) } else { None },
-                    };
-                }
-                _ => at = types.first()?,
-            }
-        }
+        self.signature().elements_in(bytes)
     }
 
     fn bounds(&self) -> Bounds {

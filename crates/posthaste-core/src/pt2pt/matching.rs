@@ -294,7 +294,8 @@ mod tests {
     use proptest::prelude::*;
 
     fn envelope(context: u64, source: i32, tag: i32, len: u64) -> Envelope {
-        Envelope { context: ContextId(context), source, tag, len, synchronous: false }
+        let (context, types) = (ContextId(context), crate::datatype::Types::UNKNOWN);
+        Envelope { context, source, tag, len, synchronous: false, types }
     }
 
     #[derive(Clone, Debug)]

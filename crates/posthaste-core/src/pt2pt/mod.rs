@@ -13,10 +13,12 @@ pub mod protocol;
 pub mod recv;
 pub mod rendezvous;
 pub mod send;
+mod types;
 
 use std::collections::VecDeque;
 
 use crate::config::Config;
+use crate::datatype::Format;
 use crate::ids::{Peer, RequestId};
 use crate::request::complete::Finished;
 use crate::request::{Status, Table, complete};
@@ -51,6 +53,8 @@ pub struct Engine {
     pub counts: Counts,
     /// The settings.
     pub config: Config,
+    /// How data looks in the memory of this engine's users.
+    pub format: Format,
 }
 
 impl Engine {
@@ -64,6 +68,7 @@ impl Engine {
             pending_peers: 0,
             counts: Counts::default(),
             config,
+            format: Format::NATIVE,
         }
     }
 
@@ -94,3 +99,5 @@ impl Engine {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod unlike_tests;

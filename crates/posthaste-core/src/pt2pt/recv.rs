@@ -5,7 +5,7 @@
 
 use std::ops::ControlFlow;
 
-use crate::datatype::Segment;
+use crate::datatype::{Segment, Types};
 use crate::error::Result;
 use crate::ids::{Peer, RequestId};
 use crate::method::{Methods, Next};
@@ -66,7 +66,7 @@ fn receive_there(
 ) -> Result<Option<RequestId>> {
     /// Messages handed to receives posted before this one.
     const TURN: u32 = 16;
-    let Engine { requests, matching, finished, .. } = engine;
+    let Engine { requests, matching, finished, format, .. } = engine;
     requests.ensure_room()?; // before a message leaves the ring
     let mut received = None;
     for _ in 0..TURN {
@@ -79,8 +79,8 @@ fn receive_there(
                 return false;
             }
             if let Some(earlier) = matching.take_posted(envelope) {
-                eager::deliver(requests, finished, envelope, *data, earlier);
-            } else if envelope.len <= segment.len() {
+                eager::deliver(requests, finished, *format, envelope, *data, earlier);
+            } else if envelope.len <= segment.len() && envelope.types == Types::UNKNOWN {
                 segment.unpack(*data);
                 received = Some((envelope.source, envelope.tag, envelope.len));
             } else {
@@ -123,7 +123,7 @@ pub fn now(
             }
             _ => return false,
         };
-        if !pattern.fits(envelope) || envelope.len > segment.len() {
+        if !pattern.fits(envelope) || envelope.len > segment.len() || envelope.types != Types::UNKNOWN {
             return false;
         }
         if let Some(data) = data {

@@ -27,7 +27,7 @@ use crate::method::{Get, Methods, Put};
 use crate::pt2pt::action::send_control;
 use crate::pt2pt::matching::{Content, Held};
 use crate::pt2pt::protocol::Protocol;
-use crate::pt2pt::{Action, Engine};
+use crate::pt2pt::{Action, Engine, types};
 use crate::request::{Request, State, Status};
 use crate::trace::Counter;
 use crate::wire::{Emit, Envelope, Offer};
@@ -99,11 +99,15 @@ pub fn matched(
         sender,
         fin: matches!(offer, Offer::Memory { .. }),
     };
-    let State::Posted { segment, .. } = std::mem::replace(&mut request.state, landing(0)) else {
+    let State::Posted { mut segment, .. } = std::mem::replace(&mut request.state, landing(0)) else {
         return None;
     };
+    if envelope.types.canonical {
+        segment = segment.canonical(engine.format);
+    }
     request.state = landing(segment.len());
-    request.status = Status { source: envelope.source, tag: envelope.tag, ..Status::EMPTY };
+    let error = if envelope.types.is_known() { types::check(envelope, &segment) } else { None };
+    request.status = Status { source: envelope.source, tag: envelope.tag, error, ..Status::EMPTY };
     let len = envelope.len;
     match offer {
         Offer::Nothing => Some(Action::Grant { from, sender, receiver, segment, len }),
@@ -120,8 +124,10 @@ pub fn matched(
 pub fn landed(engine: &mut Engine, receiver: RequestId) -> Option<Action> {
     let request = engine.requests.get_mut(receiver)?;
     let State::Landing { room, len, from, sender, fin } = request.state else { return None };
-    let error = (len > room).then(|| Error::truncated(len, room));
-    let status = Status { bytes: len.min(room), error, ..request.status.clone() };
+    let mut status = Status { bytes: len.min(room), ..request.status.clone() };
+    if len > room {
+        status.error = Some(Error::truncated(len, room));
+    }
     engine.complete(receiver, status);
     fin.then(|| Action::Control(from, Emit::fin(sender, false)))
 }

@@ -24,7 +24,7 @@ pub enum Started {
 /// Starts a send of `segment` with the given envelope.
 ///
 /// The fast path: a short standard-mode message finds room in its ring at once. It takes no request, no lock,
-/// no allocation and no system call.
+/// no allocation and no system call. A typed segment is for [`start_general`].
 ///
 /// # Errors
 /// When the table of requests is full.
@@ -43,18 +43,27 @@ pub fn start(
     {
         return Ok(Started::Complete);
     }
-    start_slow(engine, methods, to, envelope, segment)
+    start_general(engine, methods, to, envelope, segment)
 }
 
+/// As [`start`], for every message: also one that says what its types are, and one that has to be converted.
+///
+/// # Errors
+/// When the table of requests is full.
 #[inline(never)]
-fn start_slow(
+pub fn start_general(
     engine: &mut Engine,
     methods: &mut Methods,
     to: Peer,
     envelope: &Envelope,
     segment: Segment,
 ) -> Result<Started> {
-    let mut segment = segment;
+    let (mut segment, mut envelope) = (segment, *envelope);
+    if methods.is_unlike(to) {
+        segment = segment.canonical(engine.format);
+        envelope.types.canonical = true;
+    }
+    let envelope = &envelope;
     if !envelope.synchronous
         && matches!(engine.config.long_protocol, LongProtocol::Auto | LongProtocol::Stream)
         && engine.way_is_free(to)
@@ -63,9 +72,7 @@ fn start_slow(
         return Ok(Started::Complete);
     }
     let mut caps = methods.caps(to);
-    if envelope.synchronous {
-        caps.packet -= 8; // the sender's request travels in front of the data
-    }
+    caps.packet -= envelope.front();
     let traits = Traits {
         len: envelope.len,
         contiguous: segment.contiguous_rest().is_some(),
