@@ -209,14 +209,6 @@ impl Piece {
     fn run(offset: i64, len: u64) -> Self {
         Self { offset, shape: Shape::Run(len) }
     }
-
-    /// Turns of a loop of this stride, 1 for anything else.
-    fn turns_at(&self, stride: i64) -> u64 {
-        match &self.shape {
-            Shape::Loop(looped) if looped.stride == stride => looped.count,
-            _ => 1,
-        }
-    }
 }
 
 impl Shape {
@@ -297,27 +289,25 @@ fn extrapolated(piece: &Piece) -> Option<Piece> {
     if whole.body.facts().end != whole.stride || whole.body.facts().runs * (TURNS + 1) > FLAT_LIMIT {
         return None;
     }
-    let few = |turns| {
+    let folded = |turns| {
         let mut flat = Vec::new();
         write_out(piece.offset, &looped(turns, whole.stride, whole.body.clone()), &mut flat);
         group(flat)
     };
-    let mut pieces = few(TURNS);
-    let middle = pieces.iter().position(|part| part.turns_at(whole.stride) + 2 >= TURNS)?;
-    stretch(&mut pieces, middle, 1, whole.stride);
-    if pieces != few(TURNS + 1) {
+    let (few, more) = (folded(TURNS), folded(TURNS + 1));
+    // One turn more makes one loop longer, which may have several turns for each of ours.
+    let place = few.iter().zip(&more).position(|(few, more)| few != more)?;
+    let (Shape::Loop(short), Shape::Loop(long)) = (&few[place].shape, &more[place].shape) else {
         return None;
-    }
-    stretch(&mut pieces, middle, whole.count - TURNS - 1, whole.stride);
-    Some(gather(pieces))
-}
-
-/// Adds so many turns to the loop at `place` and moves what follows out of its way.
-fn stretch(pieces: &mut [Piece], place: usize, turns: u64, stride: i64) {
-    if let Shape::Loop(short) = &pieces[place].shape {
-        pieces[place].shape = looped(short.count + turns, stride, short.body.clone());
-    }
-    pieces[place + 1..].iter_mut().for_each(|later| later.offset += turns as i64 * stride);
+    };
+    let added = long.count.checked_sub(short.count)?;
+    let stretched = |turns: u64| {
+        let mut pieces = few.clone();
+        pieces[place].shape = looped(short.count + turns * added, short.stride, short.body.clone());
+        pieces[place + 1..].iter_mut().for_each(|later| later.offset += turns as i64 * whole.stride);
+        pieces
+    };
+    (stretched(1) == more).then(|| gather(stretched(whole.count - TURNS)))
 }
 
 /// A loop, or what it amounts to. The caller has made sure that everything fits.
