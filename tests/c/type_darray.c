@@ -1,112 +1,20 @@
 // ranks: 2
 // timeout: 90
-/* MPI_Type_create_darray: every distribution in one to three dimensions, both orders, every rank of the grid; together
- * the ranks own each element once. MPI-5.0 section 5.1.4. */
-#include "type_check.h"
-
-enum { MOST = 3 };
-
-struct dimension {
-    int size, distribution, darg, processes;
-};
-
-/* The process along a dimension that owns an index. */
-static int owner(const struct dimension *d, int index)
-{
-    int block = d->darg;
-    if (d->distribution == MPI_DISTRIBUTE_NONE) return 0;
-    if (d->distribution == MPI_DISTRIBUTE_BLOCK) {
-        if (block == MPI_DISTRIBUTE_DFLT_DARG) block = (d->size + d->processes - 1) / d->processes;
-        return index / block;
-    }
-    if (block == MPI_DISTRIBUTE_DFLT_DARG) block = 1;
-    return index / block % d->processes;
-}
-
-static char owned[TYPE_MOST];
-
-static MPI_Datatype make(int ranks, int at, int ndims, const struct dimension *array, int order, int large)
-{
-    int sizes[MOST], distributions[MOST], dargs[MOST], grid[MOST], ints[4 + 4 * MOST], n = 0;
-    MPI_Count sizes_c[MOST];
-    MPI_Datatype type;
-    for (int d = 0; d < ndims; d++) {
-        sizes_c[d] = sizes[d] = array[d].size;
-        distributions[d] = array[d].distribution;
-        dargs[d] = array[d].darg;
-        grid[d] = array[d].processes;
-    }
-    ints[n++] = ranks;
-    ints[n++] = at;
-    ints[n++] = ndims;
-    for (int d = 0; d < ndims && !large; d++) ints[n++] = sizes[d];
-    for (int d = 0; d < ndims; d++) ints[n++] = distributions[d];
-    for (int d = 0; d < ndims; d++) ints[n++] = dargs[d];
-    for (int d = 0; d < ndims; d++) ints[n++] = grid[d];
-    ints[n++] = order;
-    if (large) {
-        OK(MPI_Type_create_darray_c(ranks, at, ndims, sizes_c, distributions, dargs, grid, order, MPI_INT, &type));
-        type_made_by_c(type, MPI_COMBINER_DARRAY, n, ints, ndims, sizes_c, 1, (MPI_Datatype[]){MPI_INT});
-    } else {
-        OK(MPI_Type_create_darray(ranks, at, ndims, sizes, distributions, dargs, grid, order, MPI_INT, &type));
-        type_made_by(type, MPI_COMBINER_DARRAY, n, ints, 0, NULL, 1, (MPI_Datatype[]){MPI_INT});
-    }
-    return type;
-}
-
-static void array(int ndims, const struct dimension *array, int order)
-{
-    int ranks = 1, whole = 1;
-    for (int d = 0; d < ndims; d++) {
-        ranks *= array[d].processes;
-        whole *= array[d].size;
-    }
-    memset(owned, 0, (size_t)whole);
-    for (int at = 0; at < ranks; at++) {
-        int place[MOST], rest = at, low = -1, high = -1;
-        /* The grid is in row-major order, whatever the array is. */
-        for (int d = ndims - 1; d >= 0; d--) {
-            place[d] = rest % array[d].processes;
-            rest /= array[d].processes;
-        }
-        type_begin();
-        for (int i = 0; i < whole; i++) {
-            int mine = 1, index = i;
-            for (int k = 0; k < ndims; k++) {
-                int d = order == MPI_ORDER_C ? ndims - 1 - k : k;
-                mine &= owner(&array[d], index % array[d].size) == place[d];
-                index /= array[d].size;
-            }
-            if (!mine) continue;
-            type_at(i * 4, 4);
-            owned[i]++;
-            if (low < 0) low = i * 4;
-            high = i * 4 + 4;
-        }
-        for (int large = 0; large < 2; large++) {
-            MPI_Datatype type = make(ranks, at, ndims, array, order, large);
-            type_measures(type, type_count * 4, 0, whole * 4, low, high - low);
-            type_moves(type, MPI_INT);
-        }
-    }
-    for (int i = 0; i < whole; i++) CHECK(owned[i] == 1, "element %d is owned %d times", i, owned[i]);
-}
+/* MPI_Type_create_darray: every distribution, both orders, every rank of the grid. MPI-5.0 section 5.1.4. What other
+ * implementations get wrong is left to type_darray_grids.c. */
+#include "darray_check.h"
 
 int main(int argc, char **argv)
 {
-    const int orders[] = {MPI_ORDER_C, MPI_ORDER_FORTRAN}, any = MPI_DISTRIBUTE_DFLT_DARG;
-    const struct dimension all[] = {
-        {10, MPI_DISTRIBUTE_BLOCK, any, 3}, {10, MPI_DISTRIBUTE_BLOCK, 5, 3},  {4, MPI_DISTRIBUTE_BLOCK, any, 1},
-        {9, MPI_DISTRIBUTE_CYCLIC, any, 2}, {11, MPI_DISTRIBUTE_CYCLIC, 2, 2}, {12, MPI_DISTRIBUTE_CYCLIC, 3, 2},
-        {5, MPI_DISTRIBUTE_CYCLIC, 2, 1},   {5, MPI_DISTRIBUTE_NONE, any, 1},  {7, MPI_DISTRIBUTE_CYCLIC, 4, 2}};
-    enum { KINDS = sizeof all / sizeof *all };
+    const int orders[] = {MPI_ORDER_C, MPI_ORDER_FORTRAN};
     check_start(&argc, &argv);
+    type_tells_elements = 0;
+    type_bytes = 20000;
     for (int o = 0; o < 2; o++) {
         for (int i = 0; i < KINDS; i++) array(1, &all[i], orders[o]);
-        for (int i = 0; i < KINDS; i++)
-            for (int j = i % 2; j < KINDS; j += 2) array(2, (struct dimension[]){all[i], all[j]}, orders[o]);
-        array(3, (struct dimension[]){all[0], all[3], all[4]}, orders[o]);
-        array(3, (struct dimension[]){all[7], all[4], all[1]}, orders[o]);
+        for (int i = 0; i < 5; i++)
+            for (int j = 0; j < 5; j++) array(2, (struct dimension[]){all[i], all[j]}, orders[o]);
+        array(3, (struct dimension[]){all[2], all[1], all[3]}, orders[o]);
     }
     return check_end();
 }

@@ -32,17 +32,6 @@ int main(int argc, char **argv)
     type_measures(type, 960, 0, 32, 0, 960);
     type_moves_alone(type, MPI_INT);
 
-    /* Set bounds are wider than those of a neighbour without. */
-    OK(MPI_Type_create_resized(MPI_SHORT, -6, 10, &wide));
-    OK(MPI_Type_create_struct(2, (int[]){1, 2}, (MPI_Aint[]){40, 0}, (MPI_Datatype[]){MPI_SHORT, wide}, &type));
-    OK(MPI_Type_free(&wide));
-    type_begin();
-    type_at(40, 2);
-    type_at(0, 2);
-    type_at(10, 2);
-    type_measures(type, 6, -6, 20, 0, 42);
-    type_moves_alone(type, MPI_SHORT);
-
     /* Resized once more: the last word counts. An array that grows downwards. */
     OK(MPI_Type_create_resized(MPI_DOUBLE, 0, 64, &wide));
     OK(MPI_Type_create_resized(wide, 0, -16, &type));
