@@ -60,6 +60,8 @@ static const struct predefined all[] = {
 int main(int argc, char **argv)
 {
     check_start(&argc, &argv);
+    /* MPICH and Intel MPI divide by zero when they count the elements of a pair; type_strict.c asks for them. */
+    type_tells_elements = 0;
     for (unsigned i = 0; i < sizeof all / sizeof *all; i++) predefined(&all[i]);
     return check_end();
 }

@@ -41,12 +41,23 @@ static void no_data_no_extent(void)
     OK(MPI_Type_free(&type));
 }
 
-/* Others cannot count the elements of a distributed array. */
-static void elements_of_a_distributed_array(void)
+/* Others cannot count the elements of pairs and of distributed arrays. */
+static void elements(void)
 {
+    const MPI_Datatype pairs[] = {MPI_FLOAT_INT, MPI_DOUBLE_INT, MPI_LONG_INT, MPI_2INT, MPI_SHORT_INT, MPI_LONG_DOUBLE_INT};
+    const int widths[] = {4, 8, 8, 4, 2, 16};
     MPI_Datatype type;
     MPI_Status status;
     int found = -1;
+    for (int i = 0; i < 6; i++) {
+        OK(MPI_Status_set_elements(&status, pairs[i], 3));
+        OK(MPI_Get_elements(&status, MPI_BYTE, &found));
+        EQUAL(found, 2 * widths[i] + 4);
+        OK(MPI_Get_elements(&status, pairs[i], &found));
+        EQUAL(found, 3);
+        OK(MPI_Get_count(&status, pairs[i], &found));
+        EQUAL(found, MPI_UNDEFINED);
+    }
     OK(MPI_Type_create_darray(2, 1, 1, (int[]){11}, (int[]){MPI_DISTRIBUTE_CYCLIC}, (int[]){2}, (int[]){2},
                               MPI_ORDER_C, MPI_SHORT_INT, &type));
     OK(MPI_Status_set_elements(&status, type, 7));
@@ -65,6 +76,6 @@ int main(int argc, char **argv)
     check_start(&argc, &argv);
     set_bounds_win();
     no_data_no_extent();
-    elements_of_a_distributed_array();
+    elements();
     return check_end();
 }
