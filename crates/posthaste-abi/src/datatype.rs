@@ -216,7 +216,7 @@ mpi_fn! {
     fn MPI_Type_free / PMPI_Type_free(datatype: Out<MPI_Datatype>) raises Site::Process => {
         let handle = datatype.get("datatype")?;
         let found = find("datatype", handle)?;
-        if found.stands_for().is_some() {
+        if found.is_predefined() {
             let got = format_args!("the predefined {found:?}");
             return Err(Error::invalid(ErrorClass::Type, "datatype", got, "a type made by the program"));
         }
@@ -395,10 +395,13 @@ mpi_fn! {
     /// MPI-5.0 §6.9.4
     fn MPI_Type_get_value_index / PMPI_Type_get_value_index(value_type: MPI_Datatype,
         index_type: MPI_Datatype, pair_type: Out<MPI_Datatype>) raises Site::Process => {
-        find("value_type", value_type)?;
-        find("index_type", index_type)?;
-        let pair = PAIRS.iter().find(|(value, index, _)| (*value, *index) == (value_type.0, index_type.0));
-        pair_type.set("pair_type", pair.map_or(MPI_DATATYPE_NULL, |(_, _, pair)| MPI_Datatype(*pair)))
+        let value = find("value_type", value_type)?;
+        let index = find("index_type", index_type)?;
+        pair_type.set("pair_type", MPI_DATATYPE_NULL)?;
+        match Datatype::value_index(&value, &index)? {
+            Some(pair) => pair_type.set("pair_type", unfreed(pair)?),
+            None => Ok(()),
+        }
     }
 }
 
@@ -420,19 +423,6 @@ mpi_fn! {
         fortran_kind(newtype, Datatype::f90_complex(p.into(), r.into()))
     }
 }
-
-/// Predefined pairs: value type, index type, pair type.
-const PAIRS: [(usize, usize, usize); 9] = [
-    (0x210, 0x209, 0x228), // MPI_FLOAT, MPI_INT
-    (0x214, 0x209, 0x229), // MPI_DOUBLE, MPI_INT
-    (0x20a, 0x209, 0x22a), // MPI_LONG, MPI_INT
-    (0x209, 0x209, 0x22b), // MPI_INT, MPI_INT
-    (0x208, 0x209, 0x22c), // MPI_SHORT, MPI_INT
-    (0x220, 0x209, 0x22d), // MPI_LONG_DOUBLE, MPI_INT
-    (0x21a, 0x21a, 0x230), // MPI_REAL, MPI_REAL
-    (0x21c, 0x21c, 0x231), // MPI_DOUBLE_PRECISION, MPI_DOUBLE_PRECISION
-    (0x219, 0x219, 0x232), // MPI_INTEGER, MPI_INTEGER
-];
 
 /// Names that the program gave to predefined types, by handle.
 fn renamed() -> MutexGuard<'static, HashMap<usize, String>> {
@@ -485,19 +475,31 @@ fn build(newtype: Out<MPI_Datatype>, large: bool, made: Result<Datatype>) -> Res
     newtype.set("newtype", store(made)?)
 }
 
-/// Ends a constructor of a Fortran kind: the same arguments give the same handle for good (MPI-5.0 §19.1.5).
+/// Ends a constructor of a Fortran kind.
 fn fortran_kind(newtype: Out<MPI_Datatype>, made: Result<Datatype>) -> Result<()> {
-    static MADE: Mutex<Vec<(Datatype, MPI_Datatype)>> = Mutex::new(Vec::new());
     newtype.set("newtype", MPI_DATATYPE_NULL)?;
-    let made = made?;
-    let arguments = |datatype: &Datatype| datatype.contents().map(|c| (c.combiner, c.ints.clone()));
+    newtype.set("newtype", unfreed(made?)?)
+}
+
+/// The handle of a type that the library makes on demand and the program never frees: the same arguments give the
+/// same handle for good (MPI-5.0 §6.9.4, §19.1.5).
+fn unfreed(made: Datatype) -> Result<MPI_Datatype> {
+    static MADE: Mutex<Vec<(Datatype, MPI_Datatype)>> = Mutex::new(Vec::new());
+    let arguments = |datatype: &Datatype| {
+        let contents = datatype.contents()?;
+        let types: Vec<Option<u32>> = contents.told_types().iter().map(Datatype::abi_handle).collect();
+        Some((contents.combiner, contents.ints.clone(), types))
+    };
+    if let Some(handle) = made.abi_handle() {
+        return Ok(MPI_Datatype(handle as usize));
+    }
     let mut all = MADE.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((_, handle)) = all.iter().find(|(known, _)| arguments(known) == arguments(&made)) {
-        return newtype.set("newtype", *handle);
+        return Ok(*handle);
     }
     let handle = store(made.clone())?;
     all.push((made, handle));
-    newtype.set("newtype", handle)
+    Ok(handle)
 }
 
 /// The dimensions of a distributed array.
@@ -614,9 +616,9 @@ fn unfold(
     for (at, value) in large.iter().enumerate() {
         counts.set_at("array_of_large_counts", at, *value)?;
     }
-    for (at, child) in contents.types.iter().enumerate().take(many_types) {
+    for (at, child) in contents.told_types().iter().enumerate() {
         // Predefined types come back as themselves, all others as new handles (MPI-5.0 §5.1.13).
-        let handle = if child.stands_for().is_some() { handle_for(child)?.0 } else { store(child.clone())? };
+        let handle = if child.is_predefined() { handle_for(child)?.0 } else { store(child.clone())? };
         types.set_at("array_of_datatypes", at, handle)?;
     }
     Ok(())

@@ -82,7 +82,7 @@ pub struct Contents {
     pub ints: Vec<i64>,
     /// Its address arguments (displacements in bytes, bounds).
     pub aints: Vec<i64>,
-    /// Its datatype arguments.
+    /// Its datatype arguments, or the type that has its data (see [`Contents::told_types`]).
     pub types: Vec<Datatype>,
     /// Whether it was built by the large-count form (`_c`), so that its arguments are large counts.
     pub large: bool,
@@ -93,8 +93,17 @@ impl Contents {
     pub fn envelope(&self) -> (usize, usize, usize, usize) {
         let (ints, counts) = self.split_large();
         let aints = if self.large { 0 } else { self.aints.len() };
-        let types = if self.combiner.is_fortran_kind() { 0 } else { self.types.len() };
-        (ints.len(), aints, counts.len(), types)
+        (ints.len(), aints, counts.len(), self.told_types().len())
+    }
+
+    /// The datatype arguments as the program gave them. A type of a Fortran kind had none and a pair two, but either
+    /// has one child that says where its data lie, so that whoever walks down a type need not know them.
+    pub fn told_types(&self) -> &[Datatype] {
+        match (self.combiner, self.types.first().and_then(Datatype::contents)) {
+            (Combiner::F90Real | Combiner::F90Complex | Combiner::F90Integer, _) => &[],
+            (Combiner::ValueIndex, Some(record)) => &record.types,
+            _ => &self.types,
+        }
     }
 
     /// The integers and the large counts, as get_contents_c returns them. Without the large-count form there

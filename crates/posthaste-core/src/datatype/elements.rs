@@ -57,7 +57,7 @@ impl Datatype {
                     break;
                 }
                 rest -= block;
-                found += to(child) * *length as u64;
+                found = found.checked_add(to(child) * *length as u64)?;
             }
         }
         Some(found)

@@ -85,17 +85,10 @@ impl Datatype {
     /// The predefined type whose values these are: the type itself, or the one that a Fortran kind selects; `None`
     /// for all other derived types, and for duplicates.
     pub fn stands_for(&self) -> Option<&'static Builtin> {
-        match self.contents() {
-            Some(contents) if contents.combiner.is_fortran_kind() => self.uniform(),
+        match self.contents().map(|contents| contents.combiner) {
+            Some(Combiner::F90Real | Combiner::F90Complex | Combiner::F90Integer) => self.uniform(),
             _ => self.builtin(),
         }
-    }
-}
-
-impl Combiner {
-    /// Whether a type so made is one of a Fortran kind: committed from the start and never freed.
-    pub fn is_fortran_kind(self) -> bool {
-        matches!(self, Self::F90Real | Self::F90Complex | Self::F90Integer)
     }
 }
 
@@ -119,8 +112,6 @@ fn stand_in(combiner: Combiner, arguments: Vec<i64>, handle: u32) -> Result<Data
     let Some(real) = Datatype::from_abi(handle) else {
         return Err(Error::other(ErrorClass::Intern, format!("there is no datatype {handle:#x}")));
     };
-    // The predefined type is kept as a child, for those who look at what a type is made of; contents that are
-    // told to the program have none (`Contents::envelope`).
     let contents = Contents::of(combiner, arguments, vec![], &real);
     let made = finish(contents, real.layout().clone(), real.bounds(), real.elements())?;
     made.commit();

@@ -3,7 +3,7 @@
 //! Called by the doors (`posthaste-abi`, `posthaste`), which build types, and by everything that moves messages,
 //! through [`Segment`]. Calls `buffer`.
 //!
-//! - `builtin`: the predefined types; `build`, `darray`, `fortran`: the constructors and what they remember for
+//! - `builtin`: the predefined types; `build`, `darray`, `fortran`, `pair`: the constructors and what they remember for
 //!   get_contents; `elements`: counting basic elements; `layout`: where the bytes lie, independent of how the user spelled the type; `segment`: the cursor that
 //!   packs and unpacks.
 //!
@@ -17,6 +17,7 @@ mod darray;
 mod elements;
 mod fortran;
 mod layout;
+mod pair;
 mod segment;
 
 pub use build::{Combiner, Contents, Order};
@@ -107,6 +108,11 @@ impl Datatype {
             Repr::Builtin(builtin) => Some(builtin),
             Repr::Derived(_) => None,
         }
+    }
+
+    /// Whether the library made the type: with a name, of a Fortran kind, or as a pair.
+    pub fn is_predefined(&self) -> bool {
+        self.builtin().is_some() || self.stands_for().is_some() || self.value_and_index().is_some()
     }
 
     /// The predefined type that every basic element has, such as `MPI_INT` for a vector of `MPI_INT`; what
