@@ -161,4 +161,8 @@ fn turns_that_touch_are_merged_in_long_loops_as_in_short_ones() {
             same(&[nested, flat]);
         }
     }
+    // Turns longer than any list are left as they are.
+    let byte = Datatype::from_abi(0x247).unwrap();
+    let long = Datatype::contiguous(3, &Datatype::vector(1 << 60, 1, 2, &byte).unwrap()).unwrap();
+    assert_eq!((long.size(), long.layout().runs()), (3 << 60, 3 << 60));
 }

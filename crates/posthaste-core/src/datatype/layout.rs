@@ -286,7 +286,8 @@ fn repeat(piece: Piece, count: u64, stride: i64) -> Result<Piece, TooLarge> {
 fn extrapolated(piece: &Piece) -> Option<Piece> {
     const TURNS: u64 = 16;
     let Shape::Loop(whole) = &piece.shape else { return None };
-    if whole.body.facts().end != whole.stride || whole.body.facts().runs * (TURNS + 1) > FLAT_LIMIT {
+    let turn = whole.body.facts();
+    if turn.end != whole.stride || turn.runs.saturating_mul(TURNS + 1) > FLAT_LIMIT {
         return None;
     }
     let folded = |turns| {
