@@ -37,6 +37,8 @@ pub struct Config {
     pub yield_us: u32,
     /// Whether messages carry their types and receives check them.
     pub check_types: bool,
+    /// Whether every committed datatype is shown on stderr.
+    pub show_types: bool,
 }
 
 impl Default for Config {
@@ -50,6 +52,7 @@ impl Default for Config {
             spin_us: 50,
             yield_us: 1000,
             check_types: false,
+            show_types: false,
         }
     }
 }
@@ -107,6 +110,11 @@ pub const TUNABLES: &[Tunable] = &[
         default: "0",
         meaning: "1: messages carry a hash of their types, and a receive with other types fails with MPI_ERR_TYPE",
     },
+    Tunable {
+        name: "POSTHASTE_SHOW_TYPES",
+        default: "0",
+        meaning: "1 shows on stderr what every datatype became when it is committed",
+    },
 ];
 
 impl Config {
@@ -125,6 +133,9 @@ impl Config {
         let mut check_types = u8::from(config.check_types);
         number(&lookup, "POSTHASTE_CHECK_TYPES", 0..=1, &mut check_types)?;
         config.check_types = check_types == 1;
+        let mut show = 0u8;
+        number(&lookup, "POSTHASTE_SHOW_TYPES", 0..=1, &mut show)?;
+        config.show_types = show == 1;
         if let Some(text) = lookup("POSTHASTE_LONG_PROTOCOL") {
             config.long_protocol = match text.as_str() {
                 "auto" => LongProtocol::Auto,

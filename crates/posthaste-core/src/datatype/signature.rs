@@ -249,17 +249,6 @@ impl Signature {
         Some(whole.then(prefix(&self.0, bytes % size)?).folded())
     }
 
-    /// Number of basic elements in the first `bytes` native packed bytes of endless repetition; `None` when they
-    /// end inside an element (MPI-5.0 §5.1.11, get_elements).
-    pub fn elements_in(&self, bytes: u64) -> Option<u64> {
-        if self.elements() == 0 {
-            return (bytes == 0).then_some(0);
-        }
-        let size = self.0.sum.bytes.native;
-        let whole = (bytes / size).checked_mul(self.elements())?;
-        whole.checked_add(prefix(&self.0, bytes % size)?.elements)
-    }
-
     /// Shows the elements that have bytes in `from..to` of endless repetition, run by run and in order; the first
     /// and the last of them may lie there in part. Ends early when `show` returns false.
     pub fn runs(&self, measure: Measure, from: u64, to: u64, show: &mut impl FnMut(Run) -> bool) -> bool {
@@ -577,7 +566,6 @@ mod tests {
             }
             let expected = (at == cut).then(|| naive_hash(&all[..n]));
             prop_assert_eq!(signature.prefix_hash(cut), expected);
-            prop_assert_eq!(signature.elements_in(cut), (at == cut).then_some(n as u64));
         }
 
         /// Ranges show exactly the elements that have bytes in them, in both measures.
