@@ -37,6 +37,8 @@ pub struct Config {
     pub yield_us: u32,
     /// Whether messages carry their types and receives check them.
     pub check_types: bool,
+    /// Whether every committed datatype is shown on stderr.
+    pub show_types: bool,
 }
 
 impl Default for Config {
@@ -50,6 +52,7 @@ impl Default for Config {
             spin_us: 50,
             yield_us: 1000,
             check_types: false,
+            show_types: false,
         }
     }
 }
@@ -107,6 +110,11 @@ pub const TUNABLES: &[Tunable] = &[
         default: "0",
         meaning: "1: messages carry a hash of their types, and a receive with other types fails with MPI_ERR_TYPE",
     },
+    Tunable {
+        name: "POSTHASTE_SHOW_TYPES",
+        default: "0",
+        meaning: "1 shows on stderr what every datatype became when it is committed",
+    },
 ];
 
 impl Config {
@@ -122,9 +130,8 @@ impl Config {
         number(&lookup, "POSTHASTE_REQUESTS", 64..=1 << 20, &mut config.requests)?;
         number(&lookup, "POSTHASTE_SPIN_US", 0..=1_000_000_000, &mut config.spin_us)?;
         number(&lookup, "POSTHASTE_YIELD_US", 0..=1_000_000_000, &mut config.yield_us)?;
-        let mut check_types = u8::from(config.check_types);
-        number(&lookup, "POSTHASTE_CHECK_TYPES", 0..=1, &mut check_types)?;
-        config.check_types = check_types == 1;
+        switch(&lookup, "POSTHASTE_CHECK_TYPES", &mut config.check_types)?;
+        switch(&lookup, "POSTHASTE_SHOW_TYPES", &mut config.show_types)?;
         if let Some(text) = lookup("POSTHASTE_LONG_PROTOCOL") {
             config.long_protocol = match text.as_str() {
                 "auto" => LongProtocol::Auto,
@@ -143,6 +150,14 @@ impl Config {
         }
         Ok(config)
     }
+}
+
+/// A setting that is off (0) or on (1).
+fn switch(lookup: &impl Fn(&str) -> Option<String>, name: &'static str, value: &mut bool) -> Result<()> {
+    let mut on = u8::from(*value);
+    number(lookup, name, 0..=1, &mut on)?;
+    *value = on == 1;
+    Ok(())
 }
 
 fn number<T>(

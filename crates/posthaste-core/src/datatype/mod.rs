@@ -3,10 +3,10 @@
 //! Called by the doors (`posthaste-abi`, `posthaste`), which build types, and by everything that moves messages,
 //! through [`Segment`]. Calls `buffer`.
 //!
-//! - `builtin`: the predefined types; `build`: the constructors and what they remember for get_contents;
-//!   `layout`: where the bytes lie, independent of how the user spelled the type; `segment`: the cursor that
-//!   packs and unpacks; `signature`: the basic types in packing order, whatever the layout;
-//!   `format`: how a process represents data; `external`: conversion to canonical forms.
+//! - `builtin`: the predefined types; `build`, `darray`, `fortran`, `pair`: the constructors and what they remember
+//!   for get_contents; `layout`: where the bytes lie, independent of how the user spelled the type; `segment`: the
+//!   cursor that packs and unpacks; `signature`: the basic types in packing order, whatever the layout; `elements`:
+//!   counting them; `format`: how a process represents data; `external`: conversion to canonical forms.
 //!
 //! What must stay true: a type never changes once built, apart from its name and its commit mark; a type in use
 //! lives on after it was freed, because users hold a counted reference; dropping a type does not recurse, however
@@ -14,15 +14,21 @@
 
 mod build;
 mod builtin;
+mod darray;
+mod elements;
 pub mod external;
 mod format;
+mod fortran;
 mod layout;
+mod pair;
 mod segment;
 mod signature;
 
 pub use build::{Combiner, Contents, Order};
 pub use builtin::{Builtin, Class, Kind};
+pub use darray::{Dimension, Distribution};
 pub use format::{Format, Order as ByteOrder};
+pub use fortran::TypeClass;
 pub use layout::{Blocks, Item, Layout, List, Loop, Piece, Runs, Shape};
 pub use segment::{Segment, copy};
 pub use signature::{Measure, Run, Signature, Types};
@@ -109,6 +115,11 @@ impl Datatype {
         }
     }
 
+    /// Whether the library made the type: with a name, of a Fortran kind, or as a pair.
+    pub fn is_predefined(&self) -> bool {
+        self.builtin().is_some() || self.stands_for().is_some() || self.value_and_index().is_some()
+    }
+
     /// The predefined type that every basic element has, such as `MPI_INT` for a vector of `MPI_INT`; what
     /// accumulate needs.
     pub fn uniform(&self) -> Option<&'static Builtin> {
@@ -179,9 +190,11 @@ impl Datatype {
     }
 
     /// Makes the type ready for communication. Its layout is complete from the start, so this only marks it.
-    pub fn commit(&self) {
-        if let Repr::Derived(derived) = &self.0 {
-            derived.committed.store(true, Ordering::Relaxed);
+    /// Returns whether it was not ready before.
+    pub fn commit(&self) -> bool {
+        match &self.0 {
+            Repr::Builtin(_) => false,
+            Repr::Derived(derived) => !derived.committed.swap(true, Ordering::Relaxed),
         }
     }
 
@@ -258,12 +271,6 @@ impl Datatype {
         }
     }
 
-    /// How many basic elements the first `bytes` packed bytes of an array of this type hold; `None` when the
-    /// last one is incomplete (MPI-5.0 §5.1.11, get_elements).
-    pub fn elements_in(&self, bytes: u64) -> Option<u64> {
-        self.signature().elements_in(bytes)
-    }
-
     fn bounds(&self) -> Bounds {
         match &self.0 {
             Repr::Builtin(builtin) => {
@@ -276,6 +283,20 @@ impl Datatype {
     /// Whether the type map is empty: no data and no bounds of its own.
     fn is_void(&self) -> bool {
         self.size() == 0 && !self.bounds().marked
+    }
+}
+
+impl fmt::Display for Datatype {
+    /// What the type became, in one line: bounds, contiguous runs, and where they lie.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let runs = self.layout().runs();
+        let mean = if runs == 0 { 0.0 } else { self.size() as f64 / runs as f64 };
+        write!(f, "{self:?}, true lower bound {}, true extent {}", self.true_lb(), self.true_extent())?;
+        write!(f, ", {runs} runs of {mean:.1} bytes on average: ")?;
+        match self.layout().piece() {
+            Some(piece) => write!(f, "{piece}"),
+            None => f.write_str("nothing"),
+        }
     }
 }
 
