@@ -130,12 +130,8 @@ impl Config {
         number(&lookup, "POSTHASTE_REQUESTS", 64..=1 << 20, &mut config.requests)?;
         number(&lookup, "POSTHASTE_SPIN_US", 0..=1_000_000_000, &mut config.spin_us)?;
         number(&lookup, "POSTHASTE_YIELD_US", 0..=1_000_000_000, &mut config.yield_us)?;
-        let mut check_types = u8::from(config.check_types);
-        number(&lookup, "POSTHASTE_CHECK_TYPES", 0..=1, &mut check_types)?;
-        config.check_types = check_types == 1;
-        let mut show = 0u8;
-        number(&lookup, "POSTHASTE_SHOW_TYPES", 0..=1, &mut show)?;
-        config.show_types = show == 1;
+        switch(&lookup, "POSTHASTE_CHECK_TYPES", &mut config.check_types)?;
+        switch(&lookup, "POSTHASTE_SHOW_TYPES", &mut config.show_types)?;
         if let Some(text) = lookup("POSTHASTE_LONG_PROTOCOL") {
             config.long_protocol = match text.as_str() {
                 "auto" => LongProtocol::Auto,
@@ -154,6 +150,14 @@ impl Config {
         }
         Ok(config)
     }
+}
+
+/// A setting that is off (0) or on (1).
+fn switch(lookup: &impl Fn(&str) -> Option<String>, name: &'static str, value: &mut bool) -> Result<()> {
+    let mut on = u8::from(*value);
+    number(lookup, name, 0..=1, &mut on)?;
+    *value = on == 1;
+    Ok(())
 }
 
 fn number<T>(

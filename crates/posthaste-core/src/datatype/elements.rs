@@ -1,72 +1,23 @@
 //! Basic elements in a stretch of packed bytes, and the reverse (MPI-5.0 §3.2.5, §5.1.11, §13.3).
 //!
-//! Called by the doors for get_elements and status_set_elements. Walks down what a type was built from.
+//! Called by the doors for get_elements and status_set_elements. Calls `signature`.
 //!
-//! What must stay true: no recursion, since types are nested as deep as the program likes; the two directions are
-//! inverse to each other wherever both are defined.
+//! What must stay true: the two directions are inverse to each other wherever both are defined.
 
-use super::{Builtin, Combiner, Datatype, Signature};
-
-/// A way to measure a datatype: its size or its basic elements.
-type Measure = fn(&Datatype) -> u64;
+use super::Datatype;
 
 impl Datatype {
     /// How many basic elements the first `bytes` packed bytes of an array of this type hold; `None` when the
     /// last one is incomplete.
     pub fn elements_in(&self, bytes: u64) -> Option<u64> {
-        self.convert(bytes, Self::size, Self::elements, |pair, bytes| {
-            (bytes == first_element(pair)).then_some(1)
-        })
+        self.signature().elements_in(bytes)
     }
 
     /// How many packed bytes the first `elements` basic elements of an array of this type take; `None` when the
     /// type has no elements, or when the bytes do not fit into 64 bits.
     pub fn bytes_of_elements(&self, elements: u64) -> Option<u64> {
-        self.convert(elements, Self::elements, Self::size, |pair, _| Some(first_element(pair)))
+        self.signature().bytes_of(elements)
     }
-
-    /// Goes `amount` far into an array of this type by one measure and tells how far that is by another. `within`
-    /// knows it for a part of a predefined pair.
-    fn convert(
-        &self,
-        amount: u64,
-        by: Measure,
-        to: Measure,
-        within: fn(&Builtin, u64) -> Option<u64>,
-    ) -> Option<u64> {
-        let (mut found, mut rest, mut at) = (0u64, amount, self);
-        while rest > 0 {
-            let whole = rest.checked_div(by(at))?;
-            found = found.checked_add(whole.checked_mul(to(at))?)?;
-            rest -= whole * by(at);
-            if rest == 0 {
-                break;
-            }
-            let Some(contents) = at.contents() else {
-                return found.checked_add(within(at.builtin()?, rest)?);
-            };
-            // Only a structure has children of several kinds, each with its block length.
-            if contents.combiner != Combiner::Struct {
-                at = contents.types.first()?;
-                continue;
-            }
-            for (child, length) in contents.types.iter().zip(contents.ints.get(1..)?) {
-                at = child;
-                let block = by(child) * *length as u64;
-                if rest < block {
-                    break;
-                }
-                rest -= block;
-                found = found.checked_add(to(child) * *length as u64)?;
-            }
-        }
-        Some(found)
-    }
-}
-
-/// Bytes of the first element of a predefined pair.
-fn first_element(pair: &Builtin) -> u64 {
-    Signature::of(pair).first().map_or(pair.size, |first| first.size)
 }
 
 #[cfg(test)]

@@ -4,10 +4,9 @@
 //! through [`Segment`]. Calls `buffer`.
 //!
 //! - `builtin`: the predefined types; `build`, `darray`, `fortran`, `pair`: the constructors and what they remember
-//!   for get_contents; `elements`: counting basic elements;
-//!   `layout`: where the bytes lie, independent of how the user spelled the type; `segment`: the cursor that
-//!   packs and unpacks; `signature`: the basic types in packing order, whatever the layout;
-//!   `format`: how a process represents data; `external`: conversion to canonical forms.
+//!   for get_contents; `layout`: where the bytes lie, independent of how the user spelled the type; `segment`: the
+//!   cursor that packs and unpacks; `signature`: the basic types in packing order, whatever the layout; `elements`:
+//!   counting them; `format`: how a process represents data; `external`: conversion to canonical forms.
 //!
 //! What must stay true: a type never changes once built, apart from its name and its commit mark; a type in use
 //! lives on after it was freed, because users hold a counted reference; dropping a type does not recurse, however

@@ -32,7 +32,7 @@ struct Sequence {
 #[derive(Clone, Debug)]
 struct Item {
     /// What comes before it in the sequence.
-    before: Bytes,
+    before: Sum,
     /// One body.
     once: Sum,
     count: u64,
@@ -183,7 +183,7 @@ impl Signature {
     fn from_items(mut items: Vec<Item>) -> Self {
         let mut sum = Sum::EMPTY;
         for item in &mut items {
-            item.before = sum.bytes;
+            item.before = sum;
             sum = sum.then(item.once.times(item.count));
         }
         Self(Arc::new(Sequence { items: items.into(), sum }))
@@ -241,12 +241,31 @@ impl Signature {
     /// The hash of the first `bytes` native packed bytes of endless repetition; `None` when they end inside an
     /// element.
     pub fn prefix_hash(&self, bytes: u64) -> Option<u32> {
-        if self.elements() == 0 {
-            return (bytes == 0).then(|| Sum::EMPTY.folded());
+        let (whole, rest) = self.turns(bytes, Sum::size)?;
+        Some(self.0.sum.times(whole).then(rest).folded())
+    }
+
+    /// Number of basic elements in the first `bytes` native packed bytes of endless repetition; `None` when they
+    /// end inside an element.
+    pub fn elements_in(&self, bytes: u64) -> Option<u64> {
+        let (whole, rest) = self.turns(bytes, Sum::size)?;
+        whole.checked_mul(self.elements())?.checked_add(rest.elements)
+    }
+
+    /// Native packed bytes of the first `elements` basic elements of endless repetition; `None` where there are not
+    /// so many, or the bytes do not fit.
+    pub fn bytes_of(&self, elements: u64) -> Option<u64> {
+        let (whole, rest) = self.turns(elements, |sum| sum.elements)?;
+        whole.checked_mul(self.0.sum.size())?.checked_add(rest.size())
+    }
+
+    /// Goes `amount` far into endless repetition: whole turns, and what is left.
+    fn turns(&self, amount: u64, by: Measured) -> Option<(u64, Sum)> {
+        if amount == 0 {
+            return Some((0, Sum::EMPTY));
         }
-        let size = self.0.sum.bytes.native;
-        let whole = self.0.sum.times(bytes / size);
-        Some(whole.then(prefix(&self.0, bytes % size)?).folded())
+        let whole = amount.checked_div(by(self.0.sum))?;
+        Some((whole, prefix(&self.0, amount % by(self.0.sum), by)?))
     }
 
     /// Shows the elements that have bytes in `from..to` of endless repetition, run by run and in order; the first
@@ -255,7 +274,7 @@ impl Signature {
         let Some(size) = Some(self.bytes(measure)).filter(|size| *size > 0) else { return true };
         let body = Body::Sequence(Arc::clone(&self.0));
         let count = to.div_ceil(size);
-        let all = Item { before: Bytes::default(), once: self.0.sum, count, body };
+        let all = Item { before: Sum::EMPTY, once: self.0.sum, count, body };
         runs(&all, Bytes::default(), measure, from, to, show)
     }
 }
@@ -285,7 +304,7 @@ fn push(items: &mut Vec<Item>, count: u64, body: Body) {
     };
     match items.last_mut() {
         Some(last) if last.once.same(once) => last.count = last.count.saturating_add(count),
-        _ => items.push(Item { before: Bytes::default(), once, count, body }),
+        _ => items.push(Item { before: Sum::EMPTY, once, count, body }),
     }
 }
 
@@ -293,23 +312,21 @@ fn sum_of(items: &[Item]) -> Sum {
     items.iter().fold(Sum::EMPTY, |sum, item| sum.then(item.once.times(item.count)))
 }
 
-/// The elements of the first `bytes` native bytes; `None` when they end inside one.
-fn prefix(sequence: &Sequence, bytes: u64) -> Option<Sum> {
-    let mut sum = Sum::EMPTY;
-    for item in &sequence.items {
-        let rest = bytes - item.before.native;
-        let size = item.once.bytes.native;
-        if rest < size.saturating_mul(item.count) {
-            sum = sum.then(item.once.times(rest / size));
-            return match (&item.body, rest % size) {
-                (_, 0) => Some(sum),
-                (Body::Basic(_), _) => None,
-                (Body::Sequence(inner), rest) => Some(sum.then(prefix(inner, rest)?)),
-            };
-        }
-        sum = sum.then(item.once.times(item.count));
+/// What a stretch of elements is measured by.
+type Measured = fn(Sum) -> u64;
+
+/// The first elements of a sequence, `amount` of it by some measure, which is less than all; `None` when that ends
+/// inside an element.
+fn prefix(sequence: &Sequence, amount: u64, by: Measured) -> Option<Sum> {
+    let at = sequence.items.partition_point(|item| by(item.before) <= amount).checked_sub(1)?;
+    let item = &sequence.items[at];
+    let (rest, once) = (amount - by(item.before), by(item.once));
+    let sum = item.before.then(item.once.times(rest / once));
+    match (&item.body, rest % once) {
+        (_, 0) => Some(sum),
+        (Body::Basic(_), _) => None,
+        (Body::Sequence(inner), rest) => Some(sum.then(prefix(inner, rest, by)?)),
     }
-    Some(sum)
 }
 
 /// Shows what of an item has bytes in `from..to`; the item begins at `origin`.
@@ -340,16 +357,18 @@ fn runs(
         Body::Sequence(inner) => (first..last).all(|turn| {
             let at = place(turn);
             let skipped = from.saturating_sub(measure.of(at));
-            let begin = inner.items.partition_point(|item| measure.of(item.before) <= skipped).max(1) - 1;
-            inner.items[begin..].iter().take_while(|item| measure.of(at) + measure.of(item.before) < to).all(
-                |item| {
+            let begin =
+                inner.items.partition_point(|item| measure.of(item.before.bytes) <= skipped).max(1) - 1;
+            inner.items[begin..]
+                .iter()
+                .take_while(|item| measure.of(at) + measure.of(item.before.bytes) < to)
+                .all(|item| {
                     let origin = Bytes {
-                        native: at.native + item.before.native,
-                        external: at.external + item.before.external,
+                        native: at.native + item.before.bytes.native,
+                        external: at.external + item.before.bytes.external,
                     };
                     runs(item, origin, measure, from, to, show)
-                },
-            )
+                })
         }),
     }
 }
@@ -380,6 +399,11 @@ impl Sum {
             power: BASE,
             wild: basic.abi == PACKED,
         }
+    }
+
+    /// Native bytes.
+    fn size(self) -> u64 {
+        self.bytes.native
     }
 
     /// This and then that.
@@ -566,6 +590,8 @@ mod tests {
             }
             let expected = (at == cut).then(|| naive_hash(&all[..n]));
             prop_assert_eq!(signature.prefix_hash(cut), expected);
+            prop_assert_eq!(signature.elements_in(cut), (at == cut).then_some(n as u64));
+            prop_assert_eq!(signature.bytes_of(n as u64), Some(at));
         }
 
         /// Ranges show exactly the elements that have bytes in them, in both measures.
