@@ -9,6 +9,7 @@
 //!
 //! A failing test prints the smallest input that fails, and the seed.
 
+mod fuzz;
 mod oracle;
 mod pair;
 mod segments;

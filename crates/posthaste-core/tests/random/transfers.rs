@@ -79,7 +79,7 @@ struct Load {
 
 impl Load {
     /// `None` when the types are larger than a test needs.
-    fn new(message: &Message, most: u64) -> Option<Self> {
+    fn new(message: &Message, most: u64, seed: usize) -> Option<Self> {
         let ((from, sent), (to, received)) = match &message.types {
             Types::Alike(recipe, count) => (sized(recipe, *count, most)?, sized(recipe, *count, most)?),
             Types::Gathered(recipe, count, thousandths) => {
@@ -95,7 +95,7 @@ impl Load {
             Types::Any(a, b) => (sized(&a.0, a.1, most)?, sized(&b.0, b.1, most)?),
         };
         let (out, into) = (from.bytes(sent), to.bytes(received));
-        let mut source = Arena::new(&out, noise);
+        let mut source = Arena::new(&out, |i| noise(i + seed));
         let mut target = Arena::new(&into, |_| 0xA5);
         let outcome = Outcome::new(&target, into.iter().copied().zip(out.iter().map(|at| source.at(*at))));
         let segments = if message.absolute {
@@ -120,8 +120,8 @@ impl Load {
 
 /// Sends all messages, every third the other way, receives them, and looks at every byte.
 fn exchange(pair: &mut Pair, messages: &[Message], most: u64) {
-    let mut loads: Vec<(&Message, Load)> =
-        messages.iter().filter_map(|message| Some((message, Load::new(message, most)?))).collect();
+    let load = |(n, message)| Some((message, Load::new(message, most, n << 24)?));
+    let mut loads: Vec<(&Message, Load)> = messages.iter().enumerate().filter_map(load).collect();
     let last = pair.receiver();
     let sender = |n: usize| if n % 3 == 2 { last } else { 0 };
     let post = |pair: &mut Pair, n: usize, message: &Message, into: Segment| {
@@ -168,10 +168,10 @@ fn travel(
     proof: &[Counter],
 ) {
     let limits = prop_oneof![0usize..300, Just(4096)];
-    let settings =
-        (limits, 64usize..9000, 0usize..9000, long).prop_map(|(eager_limit, chunk, get_limit, long)| {
-            Config { eager_limit, stream_chunk: chunk, get_limit, long_protocol: long, ..Config::default() }
-        });
+    let chunks = prop_oneof![64usize..9000, 9000usize..300_000];
+    let settings = (limits, chunks, 0usize..9000, long).prop_map(|(eager_limit, chunk, get_limit, long)| {
+        Config { eager_limit, stream_chunk: chunk, get_limit, long_protocol: long, ..Config::default() }
+    });
     let input = (way, settings, prop::collection::vec(message(most / 60), 1..6), any::<u64>());
     let counts: Vec<Cell<u64>> = proof.iter().map(|_| Cell::new(0)).collect();
     let run = Run { cases, source_file: Some(file!()), ..Run::default() };
@@ -261,5 +261,17 @@ fn a_hundred_levels_deep() {
                 exchange(&mut Pair::new(1, way, &config), std::slice::from_ref(&message), LARGE);
             }
         }
+    }
+}
+
+/// A piece by setting may be larger than a copy buffer, and so may a message that is copied in before it is told.
+#[test]
+fn pieces_larger_than_the_copy_buffer() {
+    let config = Config { stream_chunk: 1 << 20, ..Config::default() };
+    let mut pair = Pair::new(1, Way::SharedMemory { crowded: false }, &config);
+    for count in [1000, 30_000, 1000, 30_000] {
+        let types = Types::Alike(Recipe::Builtin(0x214), count);
+        let message = Message { types, early: false, wild: false, synchronous: false, absolute: false };
+        exchange(&mut pair, &[message], LARGE);
     }
 }
