@@ -353,9 +353,8 @@ mpi_fn! {
 
 fn set_elements(status: Out<MPI_Status>, datatype: MPI_Datatype, count: i64) -> Result<()> {
     let datatype = datatype::find("datatype", datatype)?;
-    let per_element = datatype.size() / datatype.elements().max(1);
     let mut changed = status.get("status")?;
-    changed.set_bytes(bytes_of(count, per_element)?);
+    changed.set_bytes(bytes_of(count, &datatype)?);
     status.set("status", changed)
 }
 

@@ -159,7 +159,7 @@ impl Op {
         if classes.is_empty() {
             return Ok(());
         }
-        let Some(builtin) = datatype.builtin() else {
+        let Some(builtin) = datatype.stands_for() else {
             let got = format_args!("{} on the derived type {datatype:?}", op.name());
             return Err(Error::invalid(
                 ErrorClass::Op,
@@ -192,7 +192,7 @@ impl Op {
                 crate::datatype::copy(&mut from, &mut Segment::new(inout, count, datatype));
             }
             Repr::Predefined(op) => {
-                if let Some(builtin) = datatype.builtin() {
+                if let Some(builtin) = datatype.stands_for() {
                     by_kind(*op, builtin, Input::Array(input), inout, count);
                 }
             }
@@ -216,7 +216,7 @@ impl Op {
             return Err(Error::invalid(ErrorClass::Count, "count", got, expected));
         }
         let (input, _) = input.split_at(needed as usize);
-        match (&self.0, datatype.builtin()) {
+        match (&self.0, datatype.stands_for()) {
             (Repr::Predefined(Predefined::NoOp), _) => {}
             (Repr::Predefined(Predefined::Replace), _) => {
                 Segment::new(inout, count, datatype).unpack(input);

@@ -51,6 +51,7 @@ pub struct World {
     next_context: AtomicU32,
     world: Arc<Comm>,
     own: Arc<Comm>,
+    shows_types: bool,
     on_one_thread: PhantomData<*const ()>,
 }
 
@@ -89,6 +90,7 @@ impl World {
         let Start { rank, size, local_rank, node, launcher, cpus } = start;
         let config = Config::read(|name| std::env::var(name).ok())?;
         let crowded = node.ranks() > cpus;
+        let shows_types = config.show_types;
         let me = Peer(rank);
         let first = rank - local_rank as u32; // the ranks of a host are neighbours
         let route = |peer: u32| {
@@ -122,8 +124,14 @@ impl World {
             next_context: AtomicU32::new(ContextId::FIRST_COUNT),
             world: Arc::new(world),
             own: Arc::new(Comm::own(me)),
+            shows_types,
             on_one_thread: PhantomData,
         })
+    }
+
+    /// Whether committed datatypes are to be shown (`POSTHASTE_SHOW_TYPES`).
+    pub fn shows_types(&self) -> bool {
+        self.shows_types
     }
 
     /// The communicator of all ranks.

@@ -93,7 +93,8 @@ impl Contents {
     pub fn envelope(&self) -> (usize, usize, usize, usize) {
         let (ints, counts) = self.split_large();
         let aints = if self.large { 0 } else { self.aints.len() };
-        (ints.len(), aints, counts.len(), self.types.len())
+        let types = if self.combiner.is_fortran_kind() { 0 } else { self.types.len() };
+        (ints.len(), aints, counts.len(), types)
     }
 
     /// The integers and the large counts, as get_contents_c returns them. Without the large-count form there
@@ -104,6 +105,14 @@ impl Contents {
             // The number of dimensions and the order stay integers.
             Combiner::Subarray => match self.ints.as_slice() {
                 [ndims, sizes @ .., order] => (vec![*ndims, *order], sizes.to_vec()),
+                _ => (Vec::new(), Vec::new()),
+            },
+            // Only the sizes of the array are large: size of the grid, rank, number of dimensions, then sizes.
+            Combiner::Darray => match self.ints.as_slice() {
+                [size, rank, ndims, rest @ ..] if *ndims as usize <= rest.len() => {
+                    let (sizes, rest) = rest.split_at(*ndims as usize);
+                    ([&[*size, *rank, *ndims], rest].concat(), sizes.to_vec())
+                }
                 _ => (Vec::new(), Vec::new()),
             },
             _ => (Vec::new(), self.ints.iter().chain(&self.aints).copied().collect()),
@@ -255,7 +264,7 @@ impl Datatype {
 }
 
 impl Contents {
-    fn of(combiner: Combiner, ints: Vec<i64>, aints: Vec<i64>, child: &Datatype) -> Self {
+    pub(super) fn of(combiner: Combiner, ints: Vec<i64>, aints: Vec<i64>, child: &Datatype) -> Self {
         Self { combiner, ints, aints, types: vec![child.clone()], large: false }
     }
 }
@@ -316,7 +325,7 @@ fn irregular(contents: Contents, lengths: &[i64], displacements: &[i64]) -> Resu
     finish(contents, layout, bounds.finish()?, elements)
 }
 
-fn finish(contents: Contents, layout: Layout, bounds: Bounds, elements: u64) -> Result<Datatype> {
+pub(super) fn finish(contents: Contents, layout: Layout, bounds: Bounds, elements: u64) -> Result<Datatype> {
     // The difference of the bounds is the extent and must fit.
     if bounds.ub.checked_sub(bounds.lb).is_none() {
         return Err(too_large("extent", i128::from(bounds.ub) - i128::from(bounds.lb)));
@@ -433,6 +442,6 @@ fn displacements_in_bytes(displacements: &[i64], child: &Datatype) -> Result<Vec
     displacements.iter().map(|&at| in_bytes("array_of_displacements", at, child)).collect()
 }
 
-fn too_large(argument: &'static str, got: impl Display) -> Error {
+pub(super) fn too_large(argument: &'static str, got: impl Display) -> Error {
     Error::invalid(ErrorClass::Arg, argument, got, "sizes, offsets and bounds within 63 bits")
 }

@@ -3,8 +3,8 @@
 //! Called by the doors (`posthaste-abi`, `posthaste`), which build types, and by everything that moves messages,
 //! through [`Segment`]. Calls `buffer`.
 //!
-//! - `builtin`: the predefined types; `build`: the constructors and what they remember for get_contents;
-//!   `layout`: where the bytes lie, independent of how the user spelled the type; `segment`: the cursor that
+//! - `builtin`: the predefined types; `build`, `darray`, `fortran`: the constructors and what they remember for
+//!   get_contents; `elements`: counting basic elements; `layout`: where the bytes lie, independent of how the user spelled the type; `segment`: the cursor that
 //!   packs and unpacks.
 //!
 //! What must stay true: a type never changes once built, apart from its name and its commit mark; a type in use
@@ -13,11 +13,16 @@
 
 mod build;
 mod builtin;
+mod darray;
+mod elements;
+mod fortran;
 mod layout;
 mod segment;
 
 pub use build::{Combiner, Contents, Order};
 pub use builtin::{Builtin, Class, Kind};
+pub use darray::{Dimension, Distribution};
+pub use fortran::TypeClass;
 pub use layout::{Blocks, Item, Layout, List, Loop, Piece, Runs, Shape};
 pub use segment::{Segment, copy};
 
@@ -174,9 +179,11 @@ impl Datatype {
     }
 
     /// Makes the type ready for communication. Its layout is complete from the start, so this only marks it.
-    pub fn commit(&self) {
-        if let Repr::Derived(derived) = &self.0 {
-            derived.committed.store(true, Ordering::Relaxed);
+    /// Returns whether it was not ready before.
+    pub fn commit(&self) -> bool {
+        match &self.0 {
+            Repr::Builtin(_) => false,
+            Repr::Derived(derived) => !derived.committed.swap(true, Ordering::Relaxed),
         }
     }
 
@@ -245,54 +252,6 @@ impl Datatype {
         }
     }
 
-    /// How many basic elements the first `bytes` packed bytes of an array of this type hold; `None` when the
-    /// last one is incomplete (MPI-5.0 §5.1.11, get_elements).
-    pub fn elements_in(&self, bytes: u64) -> Option<u64> {
-        let (mut found, mut rest, mut at) = (0u64, bytes, self);
-        loop {
-            if rest == 0 {
-                return Some(found);
-            }
-            if at.size() == 0 {
-                return None;
-            }
-            found = found.checked_add((rest / at.size()).checked_mul(at.elements())?)?;
-            rest %= at.size();
-            let derived = match &at.0 {
-                Repr::Builtin(builtin) => {
-                    return match rest {
-                        0 => Some(found),
-                        _ if builtin.elements() == 2 && rest == builtin.first_element() => Some(found + 1),
-                        _ => None,
-                    };
-                }
-                Repr::Derived(derived) => derived,
-            };
-            let types = &derived.contents.types;
-            match derived.contents.combiner {
-                // Only a structure has children of several kinds, each with its block length.
-                Combiner::Struct => {
-                    let lengths = derived.contents.ints.get(1..)?;
-                    let mut next = None;
-                    for (child, length) in types.iter().zip(lengths) {
-                        let block = child.size() * *length as u64;
-                        if rest < block {
-                            next = Some(child);
-                            break;
-                        }
-                        rest -= block;
-                        found += child.elements() * *length as u64;
-                    }
-                    at = match next {
-                        Some(child) => child,
-                        None => return if rest == 0 { Some(found) } else { None },
-                    };
-                }
-                _ => at = types.first()?,
-            }
-        }
-    }
-
     fn bounds(&self) -> Bounds {
         match &self.0 {
             Repr::Builtin(builtin) => {
@@ -305,6 +264,20 @@ impl Datatype {
     /// Whether the type map is empty: no data and no bounds of its own.
     fn is_void(&self) -> bool {
         self.size() == 0 && !self.bounds().marked
+    }
+}
+
+impl fmt::Display for Datatype {
+    /// What the type became, in one line: bounds, contiguous runs, and where they lie.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let runs = self.layout().runs();
+        let mean = if runs == 0 { 0.0 } else { self.size() as f64 / runs as f64 };
+        write!(f, "{self:?}, true lower bound {}, true extent {}", self.true_lb(), self.true_extent())?;
+        write!(f, ", {runs} runs of {mean:.1} bytes on average: ")?;
+        match self.layout().piece() {
+            Some(piece) => write!(f, "{piece}"),
+            None => f.write_str("nothing"),
+        }
     }
 }
 
