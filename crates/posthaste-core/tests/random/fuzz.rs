@@ -6,12 +6,12 @@
 
 use std::time::Duration;
 
-use crate::oracle::{Recipe, noise, sized};
+use crate::oracle::{Recipe, dimension, noise, sized};
 use crate::pair::{Pair, Way};
 use crate::segments::pack_and_unpack;
 use posthaste_core::buffer::UserBuf;
 use posthaste_core::config::Config;
-use posthaste_core::datatype::{Datatype, Order, Segment};
+use posthaste_core::datatype::{Datatype, Dimension, Distribution, Order, Segment};
 use posthaste_core::error::Result;
 use posthaste_core::ids::{ANY_SOURCE, ANY_TAG, ContextId, Peer, RequestId};
 use posthaste_core::method::sim::Weather;
@@ -66,7 +66,7 @@ impl Dice<'_> {
         }
         let child = |dice: &mut Self| Box::new(dice.recipe(depth - 1));
         let entry = |dice: &mut Self| (dice.between(-9, 40), dice.between(0, 3));
-        match self.byte() % 12 {
+        match self.byte() % 13 {
             0 => self.recipe(0),
             1 => Recipe::Contiguous(self.between(0, 6), child(self)),
             2 => Recipe::Vector(self.between(0, 6), self.between(0, 4), self.between(-6, 9), child(self)),
@@ -86,6 +86,14 @@ impl Dice<'_> {
             }
             9 => Recipe::Resized(self.between(-20, 20), self.between(-5, 90), child(self)),
             10 => Recipe::Dup(child(self)),
+            11 => {
+                let mut dimensions =
+                    vec![dimension(2, self.between(1, 6), self.between(1, 3), self.between(0, 3))];
+                dimensions.extend(self.list(2, |dice| {
+                    dimension(dice.between(0, 2), dice.between(1, 6), dice.between(1, 3), dice.between(0, 3))
+                }));
+                Recipe::Darray(dimensions, self.between(0, 26), self.coin(), child(self))
+            }
             _ => {
                 let dimensions = self.list(3, |dice| {
                     let (part, more) = (dice.between(1, 4), dice.between(0, 4));
@@ -108,7 +116,7 @@ impl Dice<'_> {
         }
         let child = self.hostile(depth - 1)?;
         let numbers = |dice: &mut Self| dice.list(4, Self::wide);
-        match self.byte() % 10 {
+        match self.byte() % 11 {
             0 => Datatype::contiguous(self.wide(), &child),
             1 => Datatype::vector(self.wide(), self.wide(), self.wide(), &child),
             2 => Datatype::hvector(self.wide(), self.wide(), self.wide(), &child),
@@ -122,6 +130,17 @@ impl Dice<'_> {
                 Datatype::structure(&numbers(self), &numbers(self), &types?)
             }
             8 => Datatype::resized(&child, self.wide(), self.wide()),
+            9 => {
+                let dimensions = self.list(3, |dice| {
+                    let kinds = [Distribution::None, Distribution::Block, Distribution::Cyclic];
+                    let distribution = kinds[dice.byte() as usize % 3];
+                    Dimension { size: dice.wide(), distribution, darg: dice.wide(), processes: dice.wide() }
+                });
+                let grid = dimensions.iter().map(|dimension| dimension.processes).fold(1, i64::wrapping_mul);
+                let size = if self.coin() { grid } else { self.wide() };
+                let rank = if self.coin() { 0 } else { self.wide() };
+                Datatype::darray(size, rank, &dimensions, Order::C, &child)
+            }
             _ => {
                 let order = if self.coin() { Order::C } else { Order::Fortran };
                 Datatype::subarray(&numbers(self), &numbers(self), &numbers(self), order, &child)

@@ -4,7 +4,7 @@
 //! length) entries, exactly as MPI-5.0 §5.1 defines it, and knows nothing of layouts.
 
 use posthaste_core::buffer::UserBuf;
-use posthaste_core::datatype::{Datatype, Order, Segment};
+use posthaste_core::datatype::{Datatype, Dimension, Distribution, Order, Segment};
 use proptest::prelude::*;
 use std::collections::HashMap;
 
@@ -90,6 +90,8 @@ pub(crate) enum Recipe {
     Dup(Box<Self>),
     /// Size, part and start in each dimension; whether in the order of C.
     Subarray(Vec<(i64, i64, i64)>, bool, Box<Self>),
+    /// Dimensions, the process of the grid, whether in the order of C.
+    Darray(Vec<Dimension>, i64, bool, Box<Self>),
 }
 
 pub(crate) fn build(recipe: &Recipe) -> Model {
@@ -158,6 +160,9 @@ pub(crate) fn build(recipe: &Recipe) -> Model {
             Model { datatype: Datatype::dup(&child.datatype).unwrap(), ..child }
         }
         Recipe::Subarray(dimensions, c_order, child) => subarray(dimensions, *c_order, &build(child)),
+        Recipe::Darray(dimensions, place, c_order, child) => {
+            darray(dimensions, *place, *c_order, &build(child))
+        }
     }
 }
 
@@ -190,6 +195,62 @@ fn subarray(dimensions: &[(i64, i64, i64)], c_order: bool, child: &Model) -> Mod
     Model { lb: 0, ub, marked: true, ..Model::of(datatype, &copies) }
 }
 
+/// Every process along a dimension owns the indices that are dealt to it (MPI-5.0 §5.1.4).
+fn darray(dimensions: &[Dimension], place: i64, c_order: bool, child: &Model) -> Model {
+    let size: i64 = dimensions.iter().map(|dimension| dimension.processes).product();
+    let rank = place.rem_euclid(size);
+    let order = if c_order { Order::C } else { Order::Fortran };
+    let datatype = Datatype::darray(size, rank, dimensions, order, &child.datatype).unwrap();
+    // Ranks in row-major order, whatever the order of the array.
+    let mut rest = rank;
+    let mut owned: Vec<Vec<i64>> = Vec::new();
+    for dimension in dimensions.iter().rev() {
+        let (processes, me) = (dimension.processes, rest % dimension.processes);
+        rest /= processes;
+        let block = match (dimension.distribution, dimension.darg) {
+            (Distribution::None, _) => dimension.size,
+            (Distribution::Block, DEFAULT_DARG) => (dimension.size + processes - 1) / processes,
+            (Distribution::Cyclic, DEFAULT_DARG) => 1,
+            (_, darg) => darg,
+        };
+        owned.push((0..dimension.size).filter(|index| index / block % processes == me).collect());
+    }
+    owned.reverse();
+    let mut axes: Vec<usize> = (0..dimensions.len()).collect();
+    if !c_order {
+        axes.reverse();
+    }
+    let mut places = vec![0i64];
+    for axis in axes {
+        places = places
+            .iter()
+            .flat_map(|place| owned[axis].iter().map(move |index| place * dimensions[axis].size + index))
+            .collect();
+    }
+    let copies: Vec<_> = places.iter().map(|place| (place * child.extent(), child)).collect();
+    let ub = dimensions.iter().map(|dimension| dimension.size).product::<i64>() * child.extent();
+    Model { lb: 0, ub, marked: true, ..Model::of(datatype, &copies) }
+}
+
+/// `MPI_DISTRIBUTE_DFLT_DARG`.
+const DEFAULT_DARG: i64 = 19;
+
+/// A dimension that fits together: `kind` is none, block or cyclic.
+pub(crate) fn dimension(kind: i64, size: i64, processes: i64, darg: i64) -> Dimension {
+    let least = (size + processes - 1) / processes;
+    match kind {
+        0 => Dimension { size, distribution: Distribution::None, darg: DEFAULT_DARG, processes: 1 },
+        1 => {
+            let darg = if darg == 0 { DEFAULT_DARG } else { least + darg - 1 };
+            Dimension { size, distribution: Distribution::Block, darg, processes }
+        }
+        _ => {
+            let darg = if darg == 0 { DEFAULT_DARG } else { darg };
+            Dimension { size, distribution: Distribution::Cyclic, darg, processes }
+        }
+    }
+}
+
 pub(crate) fn recipe() -> impl Strategy<Value = Recipe> {
     let builtin =
         prop::sample::select(vec![0x247u32, 0x208, 0x209, 0x214, 0x216, 0x220, 0x22c, 0x229, 0x2ca]);
@@ -210,6 +271,16 @@ pub(crate) fn recipe() -> impl Strategy<Value = Recipe> {
             prop::collection::vec((-40i64..90, 0i64..3, inner), 0..4).prop_map(Recipe::Struct),
             (-20i64..20, -5i64..90, child.clone()).prop_map(|(lb, e, c)| Recipe::Resized(lb, e, c)),
             child.clone().prop_map(Recipe::Dup),
+            (
+                prop::collection::vec((0i64..3, 1i64..7, 1i64..4, 0i64..4), 1..4),
+                0i64..27,
+                any::<bool>(),
+                child.clone()
+            )
+                .prop_map(|(dimensions, place, c_order, c)| {
+                    let fit = |(kind, size, processes, darg)| dimension(kind, size, processes, darg);
+                    Recipe::Darray(dimensions.into_iter().map(fit).collect(), place, c_order, c)
+                }),
             (prop::collection::vec((1i64..5, 1i64..5, 0i64..5), 1..4), any::<bool>(), child).prop_map(
                 |(dimensions, c_order, c)| {
                     let fit = |(subsize, extra, start): (i64, i64, i64)| {
