@@ -211,21 +211,24 @@ fn deny(project: &Project, tally: &mut Tally) {
     tally.test("cargo deny: licences, bans, sources", || job.succeed().map(drop));
 }
 
-/// Tier 2: a C test under valgrind, which sees reads of uninitialised and freed memory in the library.
+/// Tier 2: C tests under valgrind, which sees reads and writes beside memory, of freed memory, and uses of bytes that
+/// were never set.
 fn valgrind(project: &Project, mpi: &Mpi, tally: &mut Tally) {
+    let programs = [
+        ("matching and the wait family", "wait_test", "--undef-value-errors=no"),
+        ("every constructor of datatypes", "type_all", "--undef-value-errors=yes"),
+    ];
     if !Job::new("valgrind").arg("--version").run().is_ok_and(|o| o.ok()) {
-        return tally.not_run(1, "memory check: valgrind is not installed (apt install valgrind)");
+        let why = "memory checks: valgrind is not installed (apt install valgrind)";
+        return tally.not_run(programs.len(), why);
     }
-    tally.test("valgrind: matching and the wait family", || {
-        let program = ctests::helper(project, mpi, "", "wait_test")?;
-        let job = mpi.mpiexec(2, false).args([
-            "valgrind",
-            "--quiet",
-            "--error-exitcode=9",
-            "--undef-value-errors=no",
-        ]);
-        job.arg(program).limit(240).succeed().map(drop)
-    });
+    for (what, name, undefined) in programs {
+        tally.test(&format!("valgrind: {what}"), || {
+            let program = ctests::helper(project, mpi, "", name)?;
+            let job = mpi.mpiexec(2, false).args(["valgrind", "--quiet", "--error-exitcode=9", undefined]);
+            job.arg(program).limit(240).succeed().map(drop)
+        });
+    }
 }
 
 #[cfg(test)]

@@ -83,7 +83,7 @@ pub const TUNABLES: &[Tunable] = &[
     Tunable {
         name: "POSTHASTE_STREAM_CHUNK",
         default: "8192",
-        meaning: "bytes one side copies through a copy buffer before it tells the other",
+        meaning: "bytes one side copies through a copy buffer before it tells the other; cut to half a buffer",
     },
     Tunable {
         name: "POSTHASTE_GET_LIMIT",

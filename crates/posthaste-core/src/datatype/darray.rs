@@ -166,7 +166,8 @@ fn check_grid(size: i64, rank: i64, dimensions: &[Dimension]) -> Result<()> {
         }
         grid = grid.saturating_mul(dimension.processes);
     }
-    if grid != size {
+    // A product that was cut to the largest number is nobody's.
+    if grid != size || grid == i64::MAX {
         let got = format_args!("a grid of {grid} processes");
         return wrong("array_of_psizes", got, format_args!("a grid of size = {size} processes"));
     }

@@ -140,7 +140,8 @@ impl Shm {
             reachable: vec![None; ranks],
             broken: vec![false; ranks],
             crowded,
-            chunk: config.stream_chunk,
+            // Two chunks are copied in at once (`send_buffered`), so they have to fit.
+            chunk: config.stream_chunk.min(pool::bytes(node) / 2),
             packet: ring::max_payload(node),
             fragments: config.long_protocol == LongProtocol::Put,
             landing: Landing::default(),
