@@ -11,7 +11,7 @@ use crate::pair::{Pair, Way};
 use crate::segments::pack_and_unpack;
 use posthaste_core::buffer::UserBuf;
 use posthaste_core::config::Config;
-use posthaste_core::datatype::{Datatype, Dimension, Distribution, Order, Segment};
+use posthaste_core::datatype::{Datatype, Dimension, Distribution, Order, Segment, Types};
 use posthaste_core::error::Result;
 use posthaste_core::ids::{ANY_SOURCE, ANY_TAG, ContextId, Peer, RequestId};
 use posthaste_core::method::sim::Weather;
@@ -164,7 +164,13 @@ impl Dice<'_> {
     fn packet(&mut self, somewhere: usize) -> Emit {
         let len = if self.coin() { self.wide() as u64 } else { u64::from(self.byte()) };
         let (source, tag) = (self.between(-1, 1) as i32, self.between(-1, 2) as i32);
-        let envelope = Envelope { context: ContextId::WORLD, source, tag, len, synchronous: self.coin() };
+        let types = match self.byte() % 4 {
+            0 => Datatype::of::<i32>().signature().types(3),
+            1 => Types { canonical: true, ..Types::UNKNOWN },
+            _ => Types::UNKNOWN,
+        };
+        let (context, synchronous) = (ContextId::WORLD, self.coin());
+        let envelope = Envelope { context, source, tag, len, synchronous, types };
         let mut emit = match self.byte() % 8 {
             0 => Emit::eager(&envelope),
             1 => Emit::eager_synchronous(&envelope, self.id()),

@@ -3,7 +3,7 @@
 //! Used by `transfers` and `fuzz`. A run is a function of its seed.
 
 use posthaste_core::config::Config;
-use posthaste_core::datatype::Segment;
+use posthaste_core::datatype::{Format, Segment, Types};
 use posthaste_core::ids::{ContextId, Peer, RequestId};
 use posthaste_core::method::shm::Shm;
 use posthaste_core::method::sim::{Network, Weather};
@@ -61,7 +61,8 @@ impl Pair {
                     let crowded = matches!(way, Way::SharedMemory { crowded: true });
                     Shm::new(node, rank, vec![Peer(0), Peer(1)], config, crowded)
                 });
-                let sim = matches!(way, Way::Simulator(_)).then(|| network.join(Peer(me), ranks));
+                let sim =
+                    matches!(way, Way::Simulator(_)).then(|| network.join(Peer(me), ranks, Format::NATIVE));
                 let methods = Methods::new((0..ranks).map(route).collect(), shm, sim, Peer(me));
                 Lane::new(Engine::new(config.clone(), ranks as usize), methods)
             })
@@ -87,7 +88,7 @@ impl Pair {
     pub(crate) fn send(&mut self, from: usize, tag: i32, segment: Segment, synchronous: bool) -> Started {
         let to = Peer((self.receiver() - from) as u32);
         let (context, source, len) = (ContextId::WORLD, from as i32, segment.len());
-        let envelope = Envelope { context, source, tag, len, synchronous };
+        let envelope = Envelope { context, source, tag, len, synchronous, types: Types::UNKNOWN };
         let Lane { engine, methods, .. } = &mut self.lanes[from];
         send::start(engine, methods, to, &envelope, segment).unwrap()
     }
