@@ -145,7 +145,7 @@ fn waits_for(states: &[State], rank: usize, held: &[bool]) -> bool {
     let goal = |goal: &Goal| goal.messages().iter().any(blocked);
     let call = |wait: &Wait| {
         if wait.any {
-            !wait.goals.is_empty() && wait.goals.iter().all(goal)
+            wait.more == 0 && !wait.goals.is_empty() && wait.goals.iter().all(goal)
         } else {
             wait.goals.iter().any(goal)
         }

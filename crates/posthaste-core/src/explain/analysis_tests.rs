@@ -15,7 +15,7 @@ fn from_anybody() -> Message {
 
 fn waiting(call: &str, any: bool, goals: Vec<Goal>) -> State {
     let since = NOW - Duration::from_secs(2);
-    let wait = Wait { call: call.into(), since, any, goals };
+    let wait = Wait { call: call.into(), since, any, goals, more: 0 };
     let names = vec![(0, "MPI_COMM_WORLD".into()), (4, "row".into())];
     let report = Report { waits: vec![wait], names, ..Report::default() };
     State { pid: 7, life: Life::Inside, process: Process::Asleep, report: Some(report) }

@@ -95,6 +95,7 @@ impl Writer<'_> {
         self.text(&wait.call);
         self.u64(wait.since.as_nanos() as u64);
         self.bytes.push(u8::from(wait.any));
+        self.u64(wait.more + wait.goals.len().saturating_sub(self.most) as u64);
         self.several(&wait.goals, Self::goal);
     }
 
@@ -172,6 +173,7 @@ impl Reader<'_> {
             call: self.text()?,
             since: Duration::from_nanos(self.u64()?),
             any: self.u8()? != 0,
+            more: self.u64()?,
             goals: self.several(Self::goal)?,
         })
     }
@@ -227,6 +229,7 @@ mod tests {
             call: "MPI_Waitany".into(),
             since: Duration::from_nanos(5_000_000_007),
             any: true,
+            more: 2,
             goals: vec![
                 Goal::Message(Message { peer: None, communicator: None, ..message(-2) }),
                 Goal::Operation(operation),

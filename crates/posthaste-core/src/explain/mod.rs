@@ -52,6 +52,8 @@ pub struct Wait {
     pub any: bool,
     /// What has to come about.
     pub goals: Vec<Goal>,
+    /// How many goals there are besides, of which nothing is told.
+    pub more: u64,
 }
 
 /// What a call waits for.

@@ -49,8 +49,9 @@ fn of_wait(report: &Report, wait: &Wait, now: Duration) -> String {
             text.push_str(&format!(": waits for {which} of {}", goals.join("; ")));
         }
     }
-    if wait.goals.len() > goals.len() {
-        text.push_str(&format!("; and {} more", wait.goals.len() - goals.len()));
+    let more = wait.more + (wait.goals.len() - goals.len()) as u64;
+    if more > 0 {
+        text.push_str(&format!("; and {more} more"));
     }
     text
 }

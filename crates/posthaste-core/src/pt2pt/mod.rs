@@ -8,6 +8,7 @@ pub mod action;
 pub mod eager;
 mod index;
 pub mod matching;
+pub mod outgoing;
 pub mod probe;
 pub mod protocol;
 pub mod recv;
@@ -47,6 +48,8 @@ pub struct Engine {
     /// Packets that found no room, by peer.
     pending: Vec<VecDeque<Pending>>,
     pending_peers: usize,
+    /// Where sends under way go.
+    pub outgoing: outgoing::Outgoing,
     /// What this engine counts.
     pub counts: Counts,
     /// The settings.
@@ -62,6 +65,7 @@ impl Engine {
             matching: Matching::default(),
             pending: (0..peers).map(|_| VecDeque::new()).collect(),
             pending_peers: 0,
+            outgoing: outgoing::Outgoing::default(),
             counts: Counts::default(),
             config,
         }

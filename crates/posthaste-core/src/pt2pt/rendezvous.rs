@@ -45,6 +45,7 @@ pub fn start(
     proposal: Protocol,
 ) -> Result<RequestId> {
     let id = engine.requests.insert(Request::new(State::SendAsked { segment: segment.clone(), to }))?;
+    engine.outgoing.note(id, to, envelope);
     let mut all_left = false;
     let offer = match proposal {
         Protocol::Stream => methods.offer_stream(to, id, &segment).map(|(offer, whole)| {

@@ -76,6 +76,7 @@ fn start_slow(
     match protocol::choose(&traits, &caps) {
         Protocol::Eager => {
             let id = engine.requests.insert(Request::new(State::SendPending { segment }))?;
+            engine.outgoing.note(id, to, envelope);
             engine.push_pending(to, Pending::Eager(id, *envelope));
             super::action::retry_pending(engine, methods);
             Ok(Started::Request(id))
