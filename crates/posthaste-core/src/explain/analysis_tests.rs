@@ -113,7 +113,7 @@ fn ranks_that_do_not_wait_are_named_with_what_they_do() {
         (Life::Inside, Process::Running, "is outside MPI, computing"),
         (Life::Inside, Process::Asleep, "is outside MPI, asleep in a call to the system"),
         (Life::Inside, Process::Stopped, "is stopped by a signal or a debugger"),
-        (Life::Absent, Process::Running, "has not called MPI_Init"),
+        (Life::Absent, Process::Running, "has not called MPI_Init of this library"),
     ] {
         let found = so(&[receiving(1, 0), not_waiting(life, process), receiving(1, 0)]);
         assert_eq!(found, [format!("ranks 0 and 2 wait for rank 1, which {what}")]);

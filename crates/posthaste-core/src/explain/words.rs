@@ -15,7 +15,10 @@ const MOST_SHOWN: usize = 6;
 /// The lines about one rank.
 pub(super) fn of_rank(states: &[State], rank: usize, now: Duration) -> String {
     let state = &states[rank];
-    let mut text = format!("  rank {rank} (pid {}) ", state.pid);
+    let mut text = format!("  rank {rank} ");
+    if state.pid != 0 {
+        text.push_str(&format!("(pid {}) ", state.pid));
+    }
     if state.doing() != Doing::Waiting {
         text.push_str(&self::state(state));
         text.push('\n');
@@ -145,7 +148,8 @@ fn of_list(report: &Report, what: &str, list: &List) -> String {
 pub(super) fn state(state: &State) -> String {
     let last = state.waits().first().map_or_else(String::new, |wait| format!(" in {}", wait.call));
     match state.doing() {
-        Doing::NotStarted => "has not called MPI_Init".into(),
+        Doing::NotStarted => "has not called MPI_Init of this library".into(),
+        Doing::Outside if state.report.is_none() => "tells nothing that can be read".into(),
         Doing::Outside if state.process == Process::Asleep => {
             "is outside MPI, asleep in a call to the system".into()
         }
