@@ -35,6 +35,8 @@ pub struct Config {
     pub spin_us: u32,
     /// Time spent yielding before sleeping, in µs.
     pub yield_us: u32,
+    /// Whether each message is explained on standard error.
+    pub explain: bool,
 }
 
 impl Default for Config {
@@ -47,6 +49,7 @@ impl Default for Config {
             requests: 1 << 20,
             spin_us: 50,
             yield_us: 1000,
+            explain: false,
         }
     }
 }
@@ -99,6 +102,11 @@ pub const TUNABLES: &[Tunable] = &[
         default: "1000",
         meaning: "time spent yielding before sleeping, in µs",
     },
+    Tunable {
+        name: "POSTHASTE_EXPLAIN",
+        default: "0",
+        meaning: "1: each message is explained by a line of its sender and one of its receiver on standard error",
+    },
 ];
 
 impl Config {
@@ -114,6 +122,9 @@ impl Config {
         number(&lookup, "POSTHASTE_REQUESTS", 64..=1 << 20, &mut config.requests)?;
         number(&lookup, "POSTHASTE_SPIN_US", 0..=1_000_000_000, &mut config.spin_us)?;
         number(&lookup, "POSTHASTE_YIELD_US", 0..=1_000_000_000, &mut config.yield_us)?;
+        let mut explain = 0;
+        number(&lookup, "POSTHASTE_EXPLAIN", 0..=1, &mut explain)?;
+        config.explain = explain == 1;
         if let Some(text) = lookup("POSTHASTE_LONG_PROTOCOL") {
             config.long_protocol = match text.as_str() {
                 "auto" => LongProtocol::Auto,

@@ -27,6 +27,8 @@ use report::{Note, Teller};
 
 pub use report::Awaited;
 
+/// Looks of a fast path before it waits properly.
+const GLANCES: u32 = 64;
 /// Polls between two looks at the clock.
 const POLLS_PER_LOOK: u32 = 64;
 /// A yield that takes longer than this let somebody else run.
@@ -43,6 +45,8 @@ pub struct Waiting {
     pub lane: Lock<Lane>,
     doorbell: Option<Doorbell>,
     teller: Option<Teller>,
+    /// Most looks of a fast path.
+    glances: u32,
     spin: Duration,
     yielding: Duration,
     /// Waits to go without spinning: the CPU has proved to be shared.
@@ -53,7 +57,9 @@ impl Waiting {
     /// Spins for `spin` (zero where ranks share CPUs), then yields for `yielding`, then sleeps on `doorbell`; a
     /// process without peers has none.
     pub fn new(lane: Lock<Lane>, doorbell: Option<Doorbell>, spin: Duration, yielding: Duration) -> Self {
-        Self { lane, doorbell, teller: None, spin, yielding, shared: AtomicU32::new(0) }
+        // Where several threads share the lane, what is next may be another thread's.
+        let glances = if lane.is_threaded() { 0 } else { GLANCES };
+        Self { lane, doorbell, teller: None, glances, spin, yielding, shared: AtomicU32::new(0) }
     }
 
     /// Sleeping calls tell what they wait for on the board of this rank.
@@ -61,16 +67,19 @@ impl Waiting {
         Self { teller: Some(Teller::new(node.clone(), local_rank)), ..self }
     }
 
+    /// Every message is explained, so receives keep off their fast path.
+    pub fn explaining(self) -> Self {
+        Self { glances: 0, ..self }
+    }
+
     /// How often a fast path may look before it waits properly: not at all where several threads share the lane,
     /// once where ranks share CPUs.
     #[inline]
     pub fn glances(&self) -> u32 {
-        if self.lane.is_threaded() {
-            0
-        } else if self.spin.is_zero() || self.shared.load(Ordering::Relaxed) > 0 {
-            1
+        if self.spin.is_zero() || self.shared.load(Ordering::Relaxed) > 0 {
+            self.glances.min(1)
         } else {
-            64
+            self.glances
         }
     }
 

@@ -144,7 +144,12 @@ impl World {
             (None, None)
         };
         let methods = Methods::new((0..size).map(route).collect(), shm, None, me);
-        let lane = Lane::new(Engine::new(config, size as usize), methods);
+        let explain = config.explain;
+        let mut engine = Engine::new(config, size as usize);
+        if explain {
+            engine.explain(me);
+        }
+        let lane = Lane::new(engine, methods);
         node.set_pid(local_rank, std::process::id());
         node.set_probe_address(local_rank, peer_copy::probe_address());
         node.set_life(local_rank, Life::Inside);
@@ -153,9 +158,10 @@ impl World {
         let lane = unsafe { posthaste_os::sync::Lock::new(lane, threaded) };
         let mut world = Comm::world(rank, size);
         world.set_crowded(crowded);
+        let waiting = Waiting::new(lane, doorbell, Duration::from_micros(spin.into()), yielding)
+            .telling(&node, local_rank);
         Ok(Self {
-            waiting: Waiting::new(lane, doorbell, Duration::from_micros(spin.into()), yielding)
-                .telling(&node, local_rank),
+            waiting: if explain { waiting.explaining() } else { waiting },
             calls: Calls::C,
             node,
             local_rank,

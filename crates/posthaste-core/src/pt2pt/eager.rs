@@ -13,6 +13,7 @@ use posthaste_os::mem::Source;
 
 use crate::error::Error;
 use crate::ids::{Peer, RequestId};
+use crate::pt2pt::explained::{self, Met};
 use crate::pt2pt::matching::{Content, Held};
 use crate::pt2pt::{Action, Engine};
 use crate::request::{State, Status, complete};
@@ -29,6 +30,7 @@ pub fn arrived(
     data: Source<'_>,
 ) -> Option<Action> {
     if let Some(receiver) = engine.matching.take_posted(envelope) {
+        explained::received(engine, from, envelope, None, Met::Posted);
         return deliver(engine, from, envelope, sender, data, receiver);
     }
     engine.counts.message(Counter::Unexpected, envelope.len);

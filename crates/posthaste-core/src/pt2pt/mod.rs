@@ -6,6 +6,7 @@
 
 pub mod action;
 pub mod eager;
+pub mod explained;
 mod index;
 pub mod matching;
 pub mod outgoing;
@@ -52,6 +53,10 @@ pub struct Engine {
     pub outgoing: outgoing::Outgoing,
     /// What this engine counts.
     pub counts: Counts,
+    /// Shorter messages than this take the fast path of a send.
+    eager_below: u64,
+    /// This process, if each message is explained.
+    explaining: Option<Peer>,
     /// The settings.
     pub config: Config,
 }
@@ -67,6 +72,8 @@ impl Engine {
             pending_peers: 0,
             outgoing: outgoing::Outgoing::default(),
             counts: Counts::default(),
+            eager_below: config.eager_limit as u64 + 1,
+            explaining: None,
             config,
         }
     }

@@ -9,6 +9,7 @@ use crate::datatype::Segment;
 use crate::error::Result;
 use crate::ids::{Peer, RequestId};
 use crate::method::{Methods, Next};
+use crate::pt2pt::explained::{self, Met};
 use crate::pt2pt::matching::{Content, Held, Pattern};
 use crate::pt2pt::{Engine, action, eager, rendezvous};
 use crate::request::{Request, State, Status, complete};
@@ -97,11 +98,13 @@ pub fn start_held(
     };
     let asked = match held.content {
         Content::Eager { data, sender } => {
+            explained::received(engine, held.from, &held.envelope, None, Met::Unexpected);
             let action = eager::deliver(engine, held.from, &held.envelope, sender, data[..].into(), id);
             engine.matching.recycle(data);
             action
         }
         Content::Asked { sender, offer } => {
+            explained::received(engine, held.from, &held.envelope, Some(&offer), Met::Unexpected);
             rendezvous::matched(engine, held.from, &held.envelope, sender, offer, id)
         }
     };
