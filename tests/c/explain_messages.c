@@ -1,7 +1,7 @@
 // ranks: 2
 // only: posthaste
 // env: POSTHASTE_EXPLAIN=1
-// says: posthaste: rank 0 sends 8 bytes to rank 1, tag 5, MPI_COMM_WORLD: eager through shared memory, because it is short and there is room in the ring
+// says: posthaste: rank 0 sends 8 bytes to rank 1, tag 5, MPI_COMM_WORLD: eager through shared memory, because it is short and there is room for it
 // says: posthaste: rank 1 receives 8 bytes from rank 0, tag 5, MPI_COMM_WORLD: eager through shared memory, matched a posted receive
 // says: posthaste: rank 1 receives 8 bytes from rank 0, tag 6, MPI_COMM_WORLD: eager through shared memory, was unexpected and waited for its receive
 // says: posthaste: rank 0 sends 8 bytes synchronously to rank 1, tag 7, pair: eager through shared memory, because it is not longer than the eager limit

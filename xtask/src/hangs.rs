@@ -39,11 +39,16 @@ const HANGS: [Hang; 16] = [
         2,
         &[
             DEADLOCK,
-            "is in MPI_Ssend since",
+            "has been in MPI_Ssend for",
             "waits for rank 1 to receive its message with tag 5 of 100 bytes on MPI_COMM_WORLD",
         ],
     ),
-    hang("two long sends head to head", "send", 2, &[DEADLOCK, "is in MPI_Send since", "of 4194304 bytes"]),
+    hang(
+        "two long sends head to head",
+        "send",
+        2,
+        &[DEADLOCK, "has been in MPI_Send for", "of 4194304 bytes"],
+    ),
     hang(
         "a cycle of three receives",
         "cycle",
@@ -64,7 +69,7 @@ const HANGS: [Hang; 16] = [
             DEADLOCK,
             "so: rank 0 waits for tag 7 from rank 1 on MPI_COMM_WORLD; rank 1 has sent tag 8, which lies unexpected \
              at rank 0",
-            "is in MPI_Barrier since",
+            "has been in MPI_Barrier for",
         ],
     ),
     hang(
@@ -110,7 +115,7 @@ const HANGS: [Hang; 16] = [
         2,
         &[
             DEADLOCK,
-            "is in MPI_Waitall since",
+            "has been in MPI_Waitall for",
             "waits for all of a message from rank 1 with tag 4",
             "with tag 6",
         ],
@@ -119,13 +124,13 @@ const HANGS: [Hang; 16] = [
         "a probe for a rank that is in MPI_Finalize",
         "probe",
         2,
-        &[DEADLOCK, "is in MPI_Probe since", "is in MPI_Finalize since"],
+        &[DEADLOCK, "has been in MPI_Probe for", "has been in MPI_Finalize for"],
     ),
     hang(
         "a wrong tag in MPI_Sendrecv",
         "sendrecv",
         2,
-        &["is in MPI_Sendrecv since", "has sent tag 1, which lies"],
+        &["has been in MPI_Sendrecv for", "has sent tag 1, which lies"],
     ),
     hang(
         "a rank that computes",
@@ -242,7 +247,7 @@ impl Bench<'_> {
     fn over(&self) -> Fallible {
         let watch = Watch::begin();
         let running = watch.mark(self.job(&[], 2, "late")).start()?;
-        self.explain_until(running.pid(), "is in MPI_Recv since")?;
+        self.explain_until(running.pid(), "has been in MPI_Recv for")?;
         let said =
             self.explain_until(running.pid(), "so: rank 1 waits for rank 0, which is outside MPI, asleep");
         Self::end(running)?;

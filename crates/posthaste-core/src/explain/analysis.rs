@@ -5,8 +5,9 @@
 //! for several needs all of them or one of them. Ranks are stuck when they form a set in which nobody can go on
 //! unless another one does: the greatest such set is what is left when all others are taken away, again and again.
 //!
-//! What must stay true: reports of different ranks are not of the same instant, so only waits that have lasted
-//! [`SETTLED`] count as edges; a message sent before them has arrived long ago. Ranks in a report are checked.
+//! What must stay true: reports of different ranks are not of the same instant. A rank holds another one only if it
+//! has waited for [`SETTLED`] and was still waiting when the other one looked last: whatever it sent before that the
+//! other one has found. Ranks in a report are checked.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -21,6 +22,9 @@ use crate::ids::{ANY_SOURCE, ANY_TAG};
 pub const SETTLED: Duration = Duration::from_millis(500);
 /// Most ranks named in one sentence.
 const MOST_NAMED: usize = 8;
+
+/// Most sentences about what follows.
+const MOST_FOUND: usize = 32;
 
 /// What the system says about a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,6 +89,10 @@ pub fn explain(states: &[State], now: Duration) -> String {
     let mut found = stuck(states, now);
     found.extend(mismatched_operations(states));
     found.extend(near_misses(states));
+    if found.len() > MOST_FOUND {
+        let more = found.split_off(MOST_FOUND).len();
+        found.push(format!("{more} more like these"));
+    }
     if found.is_empty() {
         found.push("no rank is known to be stuck".into());
     }
@@ -121,27 +129,60 @@ fn stuck(states: &[State], now: Duration) -> Vec<String> {
         .enumerate()
         .map(|(rank, state)| never[rank] || (state.doing() == Doing::Waiting && settled(state)))
         .collect();
-    while let Some(free) =
-        (0..states.len()).find(|&rank| held[rank] && !never[rank] && !waits_for(states, rank, &held))
-    {
-        held[free] = false;
-    }
-    let mut found = Vec::new();
-    let mut told = vec![false; states.len()];
-    for rank in 0..states.len() {
-        if held[rank] && !never[rank] && !told[rank] {
-            found.extend(follow(states, rank, &held, &never, &mut told));
+    loop {
+        let free = |&rank: &usize| held[rank] && !never[rank] && !waits_for(states, rank, &held);
+        let freed: Vec<usize> = (0..states.len()).filter(free).collect();
+        if freed.is_empty() {
+            break;
         }
+        freed.into_iter().for_each(|rank| held[rank] = false);
+    }
+    let follow = |rank: usize| if held[rank] && !never[rank] { next(states, rank, &held) } else { None };
+    let after: Vec<Option<usize>> = (0..states.len()).map(follow).collect();
+    let (mut found, in_cycle) = cycles(&after);
+    let mut by: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for rank in (0..states.len()).filter(|&rank| held[rank] && !in_cycle[rank]) {
+        if let Some(other) = after[rank] {
+            by.entry(other).or_default().push(rank);
+        }
+    }
+    for (&other, waiters) in &by {
+        let end =
+            if never[other] { words::state(&states[other]) + ": that never ends" } else { "is stuck".into() };
+        found.push(waiting(waiters, other, &end));
     }
     found.extend(waited_for(states, &held));
     found
 }
 
+/// The cycles among ranks of which each waits for the next, and which ranks are in one.
+fn cycles(after: &[Option<usize>]) -> (Vec<String>, Vec<bool>) {
+    let (mut found, mut in_cycle, mut seen) =
+        (Vec::new(), vec![false; after.len()], vec![false; after.len()]);
+    for first in 0..after.len() {
+        let mut way = Vec::new();
+        let mut at = Some(first);
+        while let Some(rank) = at.filter(|&rank| !seen[rank]) {
+            seen[rank] = true;
+            way.push(rank);
+            at = after[rank];
+        }
+        if let Some(begin) = way.iter().position(|&rank| Some(rank) == at) {
+            let mut cycle = way.split_off(begin);
+            cycle.iter().for_each(|&rank| in_cycle[rank] = true);
+            cycle.push(cycle[0]);
+            found.push(format!("{}: a deadlock", path(&cycle)));
+        }
+    }
+    (found, in_cycle)
+}
+
 /// Whether each call of `rank` waits for nothing but ranks that are `held`.
 fn waits_for(states: &[State], rank: usize, held: &[bool]) -> bool {
-    let blocked = |message: &Message| {
-        needed(states, rank, message).is_some_and(|others| others.iter().all(|&other| held[other]))
-    };
+    let looked = states[rank].report.as_ref().map_or(Duration::ZERO, |report| report.at);
+    let silent = |&other: &usize| held[other] && states[other].waits().iter().all(|wait| wait.since < looked);
+    let blocked =
+        |message: &Message| needed(states, rank, message).is_some_and(|others| others.iter().all(silent));
     let goal = |goal: &Goal| goal.messages().iter().any(blocked);
     let call = |wait: &Wait| {
         if wait.any {
@@ -160,34 +201,6 @@ fn next(states: &[State], rank: usize, held: &[bool]) -> Option<usize> {
         .filter_map(|message| needed(states, rank, message))
         .find(|others| others.iter().all(|&other| held[other]))
         .and_then(|others| others.first().copied())
-}
-
-/// Follows the held ranks from one to the next, up to one that is known already.
-fn follow(states: &[State], first: usize, held: &[bool], never: &[bool], told: &mut [bool]) -> Vec<String> {
-    let mut way = vec![first];
-    let mut at = first;
-    while let Some(after) = next(states, at, held) {
-        let known = never[after] || told[after] || way.contains(&after);
-        way.push(after);
-        at = after;
-        if known {
-            break;
-        }
-    }
-    let stuck_before = told[at];
-    way.iter().for_each(|&rank| told[rank] = true);
-    if never[at] {
-        return vec![format!("{}, which {}: it waits for ever", path(&way), words::state(&states[at]))];
-    }
-    if stuck_before {
-        return vec![format!("{}, which is stuck", path(&way))];
-    }
-    let begin = way.iter().position(|&rank| rank == at).unwrap_or(0);
-    let mut found = vec![format!("{}: a deadlock", path(&way[begin..]))];
-    if begin > 0 {
-        found.push(format!("{}, which is stuck", path(&way[..=begin])));
-    }
-    found
 }
 
 /// `rank 0 waits for rank 1, which waits for rank 2`.
@@ -221,12 +234,13 @@ fn waited_for(states: &[State], held: &[bool]) -> Vec<String> {
             }
         }
     }
-    let sentence = |(other, waiters): (&usize, &Vec<usize>)| {
-        let verb = if waiters.len() == 1 { "waits" } else { "wait" };
-        let who = words::ranks(waiters, MOST_NAMED);
-        format!("{who} {verb} for rank {other}, which {}", words::state(&states[*other]))
-    };
-    by.iter().map(sentence).collect()
+    by.iter().map(|(&other, waiters)| waiting(waiters, other, &words::state(&states[other]))).collect()
+}
+
+/// `ranks 0 and 2 wait for rank 1, which is stuck`.
+fn waiting(waiters: &[usize], other: usize, end: &str) -> String {
+    let verb = if waiters.len() == 1 { "waits" } else { "wait" };
+    format!("{} {verb} for rank {other}, which {end}", words::ranks(waiters, MOST_NAMED))
 }
 
 /// Ranks that are in different collective operations where they should be in the same.

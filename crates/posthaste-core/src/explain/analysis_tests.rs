@@ -17,7 +17,8 @@ fn waiting(call: &str, any: bool, goals: Vec<Goal>) -> State {
     let since = NOW - Duration::from_secs(2);
     let wait = Wait { call: call.into(), since, any, goals, more: 0 };
     let names = vec![(0, "MPI_COMM_WORLD".into()), (4, "row".into())];
-    let report = Report { waits: vec![wait], names, ..Report::default() };
+    let report =
+        Report { at: NOW - Duration::from_millis(100), waits: vec![wait], names, ..Report::default() };
     State { pid: 7, life: Life::Inside, process: Process::Asleep, report: Some(report) }
 }
 
@@ -61,6 +62,11 @@ fn cycles_are_deadlocks_and_who_waits_for_them_is_stuck() {
             "rank 3 waits for rank 1, which is stuck"
         ]
     );
+    let many: Vec<State> = [1, 0, 1, 1, 2].map(|from| receiving(from, 0)).into();
+    assert_eq!(
+        so(&many)[1..],
+        ["ranks 2 and 3 wait for rank 1, which is stuck", "rank 4 waits for rank 2, which is stuck"]
+    );
     assert_eq!(
         so(&[receiving(1, 0), receiving(1, 0)]),
         ["rank 1 waits for itself: a deadlock", "rank 0 waits for rank 1, which is stuck"]
@@ -71,6 +77,9 @@ fn cycles_are_deadlocks_and_who_waits_for_them_is_stuck() {
 fn a_wait_that_has_just_begun_is_no_deadlock() {
     let recent = with(receiving(0, 0), |report| report.waits[0].since = NOW - Duration::from_millis(100));
     assert_eq!(so(&[receiving(1, 0), recent]), ["no rank is known to be stuck"]);
+    // It has not looked since the other one began to wait: a message may be there.
+    let starved = with(receiving(0, 0), |report| report.at = NOW - Duration::from_secs(3));
+    assert_eq!(so(&[receiving(1, 0), starved]), ["no rank is known to be stuck"]);
 }
 
 #[test]
@@ -123,7 +132,7 @@ fn ranks_that_do_not_wait_are_named_with_what_they_do() {
         (Life::Inside, Process::Gone, "has ended"),
     ] {
         let found = so(&[receiving(1, 0), not_waiting(life, process)]);
-        assert_eq!(found, [format!("rank 0 waits for rank 1, which {what}: it waits for ever")]);
+        assert_eq!(found, [format!("rank 0 waits for rank 1, which {what}: that never ends")]);
     }
     let stopped = State { process: Process::Stopped, ..receiving(0, 0) };
     assert_eq!(
@@ -200,7 +209,8 @@ fn wild_reports_of_other_processes_do_no_harm() {
 fn the_lines_about_a_rank_say_everything_once() {
     let unexpected = Message { rank: 0, communicator: Some(4), ..message(Part::Unexpected, 1, 8) };
     let state = with(receiving(1, 7), |report| {
-        report.posted = List { shown: vec![message(Part::Posted, 1, 7)], more: 2 };
+        report.posted =
+            List { shown: vec![message(Part::Posted, 1, 7), message(Part::Posted, 1, 9)], more: 2 };
         report.unexpected.shown.push(unexpected);
         report.sends.shown.push(message(Part::ForMatch, 1, 3));
     });
@@ -208,8 +218,8 @@ fn the_lines_about_a_rank_say_everything_once() {
     assert_eq!(
         text.lines().take(6).collect::<Vec<_>>(),
         [
-            "  rank 0 (pid 7) is in MPI_Recv since 2.0 s: waits for a message from rank 1 with tag 7, at most 4 bytes, on MPI_COMM_WORLD",
-            "    posted: from rank 1 with tag 7, at most 4 bytes, on MPI_COMM_WORLD",
+            "  rank 0 (pid 7) has been in MPI_Recv for 2.0 s: waits for a message from rank 1 with tag 7, at most 4 bytes, on MPI_COMM_WORLD",
+            "    posted: from rank 1 with tag 9, at most 4 bytes, on MPI_COMM_WORLD",
             "    posted: 2 more",
             "    unexpected: from rank 1 (0 there) with tag 8 of 4 bytes on row",
             "    sending: to rank 1 with tag 3 of 4 bytes on MPI_COMM_WORLD: not received yet",

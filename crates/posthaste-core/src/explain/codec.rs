@@ -37,6 +37,7 @@ impl Report {
             return None;
         }
         let report = Self {
+            at: Duration::from_nanos(from.u64()?),
             waits: from.several(Reader::wait)?,
             posted: from.list()?,
             unexpected: from.list()?,
@@ -48,6 +49,7 @@ impl Report {
 
     fn put(&self, to: &mut Writer<'_>) {
         to.u32(VERSION);
+        to.u64(self.at.as_nanos() as u64);
         to.several(&self.waits, Writer::wait);
         for list in [&self.posted, &self.unexpected, &self.sends] {
             to.list(list);
@@ -236,6 +238,7 @@ mod tests {
             ],
         };
         Report {
+            at: Duration::from_nanos(6_000_000_008),
             waits: vec![wait],
             posted: List { shown: shown.clone(), more: 3 },
             unexpected: List::default(),

@@ -20,6 +20,8 @@ pub use analysis::{Process, State, explain};
 /// What one rank tells while it waits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
+    /// When it looked and had to go on waiting, as [`posthaste_os::machine::now`] tells time.
+    pub at: Duration,
     /// The calls that wait: one, or more with several threads.
     pub waits: Vec<Wait>,
     /// Posted receives.

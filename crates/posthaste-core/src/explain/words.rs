@@ -30,22 +30,26 @@ pub(super) fn of_rank(states: &[State], rank: usize, now: Duration) -> String {
         let before = if place == 0 { "" } else { "    and " };
         text.push_str(&format!("{before}{}\n", of_wait(report, wait, now)));
     }
+    // What a call waits for has been said.
+    let goals: Vec<&Message> =
+        report.waits.iter().flat_map(|wait| &wait.goals).flat_map(Goal::messages).collect();
     for (what, list) in
         [("posted", &report.posted), ("unexpected", &report.unexpected), ("sending", &report.sends)]
     {
-        text.push_str(&of_list(report, what, list));
+        let rest = list.shown.iter().filter(|message| !goals.contains(message));
+        text.push_str(&of_list(report, what, &List { shown: rest.copied().collect(), more: list.more }));
     }
     text
 }
 
-/// `is in MPI_Recv since 3.2 s: waits for …`.
+/// `has been in MPI_Recv for 3.2 s: waits for …`.
 fn of_wait(report: &Report, wait: &Wait, now: Duration) -> String {
     let since = now.saturating_sub(wait.since).as_secs_f64();
-    let mut text = format!("is in {} since {since:.1} s", wait.call);
+    let mut text = format!("has been in {} for {since:.1} s", wait.call);
     let goals: Vec<String> =
         wait.goals.iter().take(MOST_SHOWN).map(|goal| of_goal(report, wait, goal)).collect();
     match goals.len() {
-        0 => text.push_str(", which something else than a message has to end"),
+        0 => text.push_str(": waits for something that is no message"),
         1 => text.push_str(&format!(": waits for {}", goals[0])),
         _ => {
             let which = if wait.any { "one" } else { "all" };

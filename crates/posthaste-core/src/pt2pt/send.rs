@@ -61,7 +61,7 @@ fn start_slow(
         && engine.way_is_free(to)
         && methods.send_eager(to, envelope, &mut segment)
     {
-        explained::sent(engine, to, envelope, "eager", "it is short and there is room in the ring");
+        explained::sent(engine, to, envelope, "eager", "it is short and there is room for it");
         return Ok(Started::Complete);
     }
     if !envelope.synchronous

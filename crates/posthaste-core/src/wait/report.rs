@@ -93,6 +93,7 @@ impl Teller {
                 told.report.waits.push(wait);
             }
         }
+        told.report.at = now;
         surroundings(lane, &mut told.report);
         self.write(&told.report);
     }
