@@ -32,7 +32,7 @@ const fn hang(name: &'static str, what: &'static str, ranks: usize, says: &'stat
 
 const DEADLOCK: &str = "so: rank 0 waits for rank 1, which waits for rank 0: a deadlock";
 
-const HANGS: [Hang; 16] = [
+const HANGS: [Hang; 17] = [
     hang(
         "two synchronous sends head to head",
         "ssend",
@@ -131,6 +131,17 @@ const HANGS: [Hang; 16] = [
         "sendrecv",
         2,
         &["has been in MPI_Sendrecv for", "has sent tag 1, which lies"],
+    ),
+    hang(
+        "two threads of each rank",
+        "threads",
+        2,
+        &[
+            "which waits for rank 0: a deadlock, unless another thread of theirs helps",
+            "a message from rank 1 with tag 1,",
+            "a message from rank 1 with tag 2,",
+            "    and has been in MPI_Recv for",
+        ],
     ),
     hang(
         "a rank that computes",

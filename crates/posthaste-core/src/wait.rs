@@ -64,7 +64,8 @@ impl Waiting {
 
     /// Sleeping calls tell what they wait for on the board of this rank.
     pub fn telling(self, node: &Node, local_rank: usize) -> Self {
-        Self { teller: Some(Teller::new(node.clone(), local_rank)), ..self }
+        let teller = Teller::new(node.clone(), local_rank, self.lane.is_threaded());
+        Self { teller: Some(teller), ..self }
     }
 
     /// Every message is explained, so receives keep off their fast path.

@@ -1,6 +1,7 @@
 /* hang.c: programs that wait for ever in a chosen way, for the tests of what mpiexec says about them
  * (`cargo xtask test --only hangs`). Usage: hang WHAT. */
 #include <mpi.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,11 +66,27 @@ static void several_requests(void)
     MPI_Waitall(3, requests, MPI_STATUSES_IGNORE);
 }
 
+static void *second_thread(void *unused)
+{
+    (void)unused;
+    MPI_Recv(buffer + LONG, 4, MPI_BYTE, rank ^ 1, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    return NULL;
+}
+
+static void two_threads(void)
+{
+    pthread_t thread;
+    pthread_create(&thread, NULL, second_thread, NULL);
+    receive(rank ^ 1, 1, MPI_COMM_WORLD);
+    pthread_join(thread, NULL);
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
+    int provided;
     buffer = calloc(2, LONG);
-    MPI_Init(&argc, &argv);
+    MPI_Init_thread(&argc, &argv, strcmp(what, "threads") ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     int next = (rank + 1) % size;
@@ -119,6 +136,8 @@ int main(int argc, char **argv)
             alarm(1);
         }
         receive(rank ^ 1, 1, MPI_COMM_WORLD);
+    } else if (!strcmp(what, "threads")) {
+        two_threads();
     } else if (!strcmp(what, "late")) {
         /* Waits for a while, then goes on: nothing of it may stay on the board. */
         if (rank == 0) {

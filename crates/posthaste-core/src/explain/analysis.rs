@@ -103,17 +103,14 @@ pub fn explain(states: &[State], now: Duration) -> String {
 }
 
 /// The ranks of which one has to do something before this message goes on; `None` when it goes on by itself.
-fn needed(states: &[State], rank: usize, message: &Message) -> Option<Vec<usize>> {
+fn needed(states: &[State], message: &Message) -> Option<Vec<usize>> {
     match message.part {
         Part::Posted | Part::Probed | Part::ForMatch | Part::ForData => {}
         Part::Landing | Part::ForRoom | Part::Unexpected => return None,
     }
     match message.peer {
         Some(peer) => (states.len() > peer as usize).then(|| vec![peer as usize]),
-        None if message.rank == ANY_SOURCE => {
-            Some((0..states.len()).filter(|other| *other != rank).collect())
-        }
-        None => None,
+        None => (message.rank == ANY_SOURCE).then(|| (0..states.len()).collect()),
     }
 }
 
@@ -139,7 +136,7 @@ fn stuck(states: &[State], now: Duration) -> Vec<String> {
     }
     let follow = |rank: usize| if held[rank] && !never[rank] { next(states, rank, &held) } else { None };
     let after: Vec<Option<usize>> = (0..states.len()).map(follow).collect();
-    let (mut found, in_cycle) = cycles(&after);
+    let (mut found, in_cycle) = cycles(states, &after);
     let mut by: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for rank in (0..states.len()).filter(|&rank| held[rank] && !in_cycle[rank]) {
         if let Some(other) = after[rank] {
@@ -156,7 +153,7 @@ fn stuck(states: &[State], now: Duration) -> Vec<String> {
 }
 
 /// The cycles among ranks of which each waits for the next, and which ranks are in one.
-fn cycles(after: &[Option<usize>]) -> (Vec<String>, Vec<bool>) {
+fn cycles(states: &[State], after: &[Option<usize>]) -> (Vec<String>, Vec<bool>) {
     let (mut found, mut in_cycle, mut seen) =
         (Vec::new(), vec![false; after.len()], vec![false; after.len()]);
     for first in 0..after.len() {
@@ -171,7 +168,10 @@ fn cycles(after: &[Option<usize>]) -> (Vec<String>, Vec<bool>) {
             let mut cycle = way.split_off(begin);
             cycle.iter().for_each(|&rank| in_cycle[rank] = true);
             cycle.push(cycle[0]);
-            found.push(format!("{}: a deadlock", path(&cycle)));
+            let threaded =
+                cycle.iter().any(|&rank| states[rank].report.as_ref().is_some_and(|report| report.threaded));
+            let unless = if threaded { ", unless another thread of theirs helps" } else { "" };
+            found.push(format!("{}: a deadlock{unless}", path(&cycle)));
         }
     }
     (found, in_cycle)
@@ -181,8 +181,7 @@ fn cycles(after: &[Option<usize>]) -> (Vec<String>, Vec<bool>) {
 fn waits_for(states: &[State], rank: usize, held: &[bool]) -> bool {
     let looked = states[rank].report.as_ref().map_or(Duration::ZERO, |report| report.at);
     let silent = |&other: &usize| held[other] && states[other].waits().iter().all(|wait| wait.since < looked);
-    let blocked =
-        |message: &Message| needed(states, rank, message).is_some_and(|others| others.iter().all(silent));
+    let blocked = |message: &Message| needed(states, message).is_some_and(|others| others.iter().all(silent));
     let goal = |goal: &Goal| goal.messages().iter().any(blocked);
     let call = |wait: &Wait| {
         if wait.any {
@@ -198,9 +197,9 @@ fn waits_for(states: &[State], rank: usize, held: &[bool]) -> bool {
 fn next(states: &[State], rank: usize, held: &[bool]) -> Option<usize> {
     let messages = states[rank].waits().iter().flat_map(|wait| &wait.goals).flat_map(Goal::messages);
     messages
-        .filter_map(|message| needed(states, rank, message))
+        .filter_map(|message| needed(states, message))
         .find(|others| others.iter().all(|&other| held[other]))
-        .and_then(|others| others.first().copied())
+        .and_then(|others| others.iter().find(|other| **other != rank).or(others.first()).copied())
 }
 
 /// `rank 0 waits for rank 1, which waits for rank 2`.
@@ -224,7 +223,7 @@ fn waited_for(states: &[State], held: &[bool]) -> Vec<String> {
     let mut by: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for rank in (0..states.len()).filter(|&rank| !held[rank] && states[rank].doing() == Doing::Waiting) {
         let messages = states[rank].waits().iter().flat_map(|wait| &wait.goals).flat_map(Goal::messages);
-        for mut others in messages.filter_map(|message| needed(states, rank, message)) {
+        for mut others in messages.filter_map(|message| needed(states, message)) {
             others.retain(|&other| !held[other] && states[other].doing() != Doing::Waiting);
             // Of several that could help nobody is to blame.
             let &[other] = &others[..] else { continue };

@@ -74,6 +74,20 @@ fn cycles_are_deadlocks_and_who_waits_for_them_is_stuck() {
 }
 
 #[test]
+fn where_several_threads_call_another_one_might_help() {
+    let threaded = |from| with(receiving(from, 0), |report| report.threaded = true);
+    let found = so(&[threaded(1), threaded(0)]);
+    assert!(found[0].ends_with("rank 0: a deadlock, unless another thread of theirs helps"), "{found:?}");
+    // Of two calls that wait one may end, and its thread go on.
+    let two = with(threaded(1), |report| {
+        let other = waiting("MPI_Recv", false, vec![Goal::Message(message(Part::Posted, 2, 0))]);
+        report.waits.extend(other.report.unwrap().waits);
+    });
+    let found = so(&[two, threaded(0), not_waiting(Life::Inside, Process::Running)]);
+    assert_eq!(found, ["rank 0 waits for rank 2, which is outside MPI, computing"]);
+}
+
+#[test]
 fn a_wait_that_has_just_begun_is_no_deadlock() {
     let recent = with(receiving(0, 0), |report| report.waits[0].since = NOW - Duration::from_millis(100));
     assert_eq!(so(&[receiving(1, 0), recent]), ["no rank is known to be stuck"]);
@@ -87,6 +101,8 @@ fn any_source_is_stuck_only_if_all_others_are() {
     let any = || for_message("MPI_Recv", from_anybody());
     let computing = || not_waiting(Life::Inside, Process::Running);
     assert!(so(&[any(), receiving(0, 0), receiving(0, 0)])[0].ends_with("a deadlock"));
+    assert_eq!(so(&[any(), any()]), ["rank 0 waits for rank 1, which waits for rank 0: a deadlock"]);
+    assert_eq!(so(&[any()]), ["rank 0 waits for itself: a deadlock"]);
     assert_eq!(
         so(&[any(), receiving(0, 0), computing()]),
         ["rank 0 waits for rank 2, which is outside MPI, computing"]

@@ -38,6 +38,7 @@ impl Report {
         }
         let report = Self {
             at: Duration::from_nanos(from.u64()?),
+            threaded: from.u8()? != 0,
             waits: from.several(Reader::wait)?,
             posted: from.list()?,
             unexpected: from.list()?,
@@ -50,6 +51,7 @@ impl Report {
     fn put(&self, to: &mut Writer<'_>) {
         to.u32(VERSION);
         to.u64(self.at.as_nanos() as u64);
+        to.bytes.push(u8::from(self.threaded));
         to.several(&self.waits, Writer::wait);
         for list in [&self.posted, &self.unexpected, &self.sends] {
             to.list(list);
@@ -239,6 +241,7 @@ mod tests {
         };
         Report {
             at: Duration::from_nanos(6_000_000_008),
+            threaded: true,
             waits: vec![wait],
             posted: List { shown: shown.clone(), more: 3 },
             unexpected: List::default(),

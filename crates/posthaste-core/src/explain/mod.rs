@@ -22,6 +22,8 @@ pub use analysis::{Process, State, explain};
 pub struct Report {
     /// When it looked and had to go on waiting, as [`posthaste_os::machine::now`] tells time.
     pub at: Duration,
+    /// Several threads may call: those that do not wait can still help.
+    pub threaded: bool,
     /// The calls that wait: one, or more with several threads.
     pub waits: Vec<Wait>,
     /// Posted receives.

@@ -49,7 +49,8 @@ fn of_wait(report: &Report, wait: &Wait, now: Duration) -> String {
     let goals: Vec<String> =
         wait.goals.iter().take(MOST_SHOWN).map(|goal| of_goal(report, wait, goal)).collect();
     match goals.len() {
-        0 => text.push_str(": waits for something that is no message"),
+        // A generalized request, say: others end it.
+        0 => return text + ": waits for something that is no message",
         1 => text.push_str(&format!(": waits for {}", goals[0])),
         _ => {
             let which = if wait.any { "one" } else { "all" };

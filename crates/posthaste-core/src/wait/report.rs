@@ -43,7 +43,7 @@ pub(super) struct Teller {
     told: Mutex<Told>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Told {
     report: Report,
     /// Whose the waits in the report are.
@@ -59,8 +59,10 @@ pub(super) struct Note {
 }
 
 impl Teller {
-    pub(super) fn new(node: Node, local_rank: usize) -> Self {
-        Self { node, local_rank, told: Mutex::default() }
+    /// `threaded`: several threads may call.
+    pub(super) fn new(node: Node, local_rank: usize, threaded: bool) -> Self {
+        let report = Report { threaded, ..Report::default() };
+        Self { node, local_rank, told: Mutex::new(Told { report, notes: Vec::new(), last: 0 }) }
     }
 
     /// Tells what a call waits for, if it has not just been told. `began`: when it was first seen waiting.
@@ -323,7 +325,7 @@ mod tests {
     #[test]
     fn the_board_says_nothing_when_nobody_waits() {
         let node = Node::create(1).unwrap();
-        let teller = Teller::new(node.clone(), 0);
+        let teller = Teller::new(node.clone(), 0, false);
         let bench = Bench::new(7, 1, CALM, &Config::default());
         let pattern = Pattern { context: ContextId::WORLD, source: ANY_SOURCE, tag: ANY_TAG };
         let (mut first, mut second) = (None, None);
