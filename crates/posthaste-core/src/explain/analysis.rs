@@ -85,7 +85,8 @@ impl State {
 /// Says in lines what each rank does, and behind `so:` what follows from it. `states` are the ranks of the job in
 /// order; `now` is [`posthaste_os::machine::now`] when they were read.
 pub fn explain(states: &[State], now: Duration) -> String {
-    let mut text: String = (0..states.len()).map(|rank| words::of_rank(states, rank, now)).collect();
+    let mut text: String =
+        states.iter().enumerate().map(|(rank, state)| words::of_rank(rank, state, now)).collect();
     let mut found = stuck(states, now);
     found.extend(mismatched_operations(states));
     found.extend(near_misses(states));

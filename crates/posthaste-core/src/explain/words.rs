@@ -13,8 +13,7 @@ use crate::ids::{ANY_SOURCE, ANY_TAG};
 const MOST_SHOWN: usize = 6;
 
 /// The lines about one rank.
-pub(super) fn of_rank(states: &[State], rank: usize, now: Duration) -> String {
-    let state = &states[rank];
+pub(super) fn of_rank(rank: usize, state: &State, now: Duration) -> String {
     let mut text = format!("  rank {rank} ");
     if state.pid != 0 {
         text.push_str(&format!("(pid {}) ", state.pid));
