@@ -7,7 +7,7 @@
 use std::time::Instant;
 
 use crate::{
-    abi_check, arrows, builds, conformance, ctests, demo, faults, install, instructions, launchers,
+    abi_check, arrows, builds, conformance, ctests, demo, faults, hangs, install, instructions, launchers,
     mpi::Mpi,
     process::{Job, Outcome},
     project::{Fallible, Project},
@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// The parts in the order in which they run, cheap ones first.
-pub(crate) const PARTS: [&str; 20] = [
+pub(crate) const PARTS: [&str; 21] = [
     "fmt",
     "arrows",
     "clippy",
@@ -31,6 +31,7 @@ pub(crate) const PARTS: [&str; 20] = [
     "c",
     "paths",
     "faults",
+    "hangs",
     "launchers",
     "python",
     "rsmpi",
@@ -107,6 +108,9 @@ fn with_library(project: &Project, wanted: &dyn Fn(&str) -> bool, tally: &mut Ta
     }
     if wanted("faults") {
         faults::run(project, &mpi, tally);
+    }
+    if wanted("hangs") {
+        hangs::run(project, &mpi, tally);
     }
     if wanted("launchers") {
         launchers::run(project, &mpi, tally);

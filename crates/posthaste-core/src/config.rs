@@ -39,6 +39,8 @@ pub struct Config {
     pub check_types: bool,
     /// Whether every committed datatype is shown on stderr.
     pub show_types: bool,
+    /// Whether each message is explained on standard error.
+    pub explain: bool,
 }
 
 impl Default for Config {
@@ -53,6 +55,7 @@ impl Default for Config {
             yield_us: 1000,
             check_types: false,
             show_types: false,
+            explain: false,
         }
     }
 }
@@ -115,6 +118,11 @@ pub const TUNABLES: &[Tunable] = &[
         default: "0",
         meaning: "1 shows on stderr what every datatype became when it is committed",
     },
+    Tunable {
+        name: "POSTHASTE_EXPLAIN",
+        default: "0",
+        meaning: "1: each message is explained by a line of its sender and one of its receiver on standard error",
+    },
 ];
 
 impl Config {
@@ -132,6 +140,7 @@ impl Config {
         number(&lookup, "POSTHASTE_YIELD_US", 0..=1_000_000_000, &mut config.yield_us)?;
         switch(&lookup, "POSTHASTE_CHECK_TYPES", &mut config.check_types)?;
         switch(&lookup, "POSTHASTE_SHOW_TYPES", &mut config.show_types)?;
+        switch(&lookup, "POSTHASTE_EXPLAIN", &mut config.explain)?;
         if let Some(text) = lookup("POSTHASTE_LONG_PROTOCOL") {
             config.long_protocol = match text.as_str() {
                 "auto" => LongProtocol::Auto,

@@ -84,6 +84,13 @@ impl Deref for Kept {
     }
 }
 
+impl Schedule {
+    /// The function that does this operation.
+    pub fn name(&self) -> &'static str {
+        self.0.name
+    }
+}
+
 /// A message under way.
 #[derive(Debug)]
 struct Outstanding {
@@ -152,6 +159,13 @@ impl Running {
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.active.is_empty()
+    }
+
+    /// What a request under way is: function, context and tag of its messages, and those it waits for now.
+    pub fn about(&self, id: RequestId) -> Option<(&'static str, ContextId, i32, Vec<RequestId>)> {
+        let Active { walk: Walk { plan, place }, .. } = self.active.iter().find(|active| active.id == id)?;
+        let waits_for = place.lists.outstanding[place.settled..].iter().map(|message| message.id).collect();
+        Some((plan.name, plan.context, plan.tag, waits_for))
     }
 
     /// Starts an operation; it may be over when this returns.

@@ -14,6 +14,7 @@ use posthaste_os::mem::Source;
 use crate::datatype::Format;
 use crate::error::Error;
 use crate::ids::{Peer, RequestId};
+use crate::pt2pt::explained::{self, Met};
 use crate::pt2pt::matching::{Content, Held};
 use crate::pt2pt::{Action, Engine, types};
 use crate::request::complete::Finished;
@@ -31,6 +32,7 @@ pub fn arrived(
     data: Source<'_>,
 ) -> Option<Action> {
     if let Some(receiver) = engine.matching.take_posted(envelope) {
+        explained::received(engine, from, envelope, None, Met::Posted);
         return met(engine, from, envelope, sender, data, receiver);
     }
     engine.counts.message(Counter::Unexpected, envelope.len);

@@ -6,8 +6,10 @@
 
 pub mod action;
 pub mod eager;
+pub mod explained;
 mod index;
 pub mod matching;
+pub mod outgoing;
 pub mod probe;
 pub mod protocol;
 pub mod recv;
@@ -49,8 +51,14 @@ pub struct Engine {
     /// Packets that found no room, by peer.
     pending: Vec<VecDeque<Pending>>,
     pending_peers: usize,
+    /// Where sends under way go.
+    pub outgoing: outgoing::Outgoing,
     /// What this engine counts.
     pub counts: Counts,
+    /// Shorter messages than this take the fast path of a send.
+    eager_below: u64,
+    /// This process, if each message is explained.
+    explaining: Option<Peer>,
     /// The settings.
     pub config: Config,
     /// How data looks in the memory of this engine's users.
@@ -66,7 +74,10 @@ impl Engine {
             matching: Matching::default(),
             pending: (0..peers).map(|_| VecDeque::new()).collect(),
             pending_peers: 0,
+            outgoing: outgoing::Outgoing::default(),
             counts: Counts::default(),
+            eager_below: config.eager_limit as u64 + 1,
+            explaining: None,
             config,
             format: Format::NATIVE,
         }

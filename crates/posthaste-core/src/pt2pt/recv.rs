@@ -9,6 +9,7 @@ use crate::datatype::{Segment, Types};
 use crate::error::Result;
 use crate::ids::{Peer, RequestId};
 use crate::method::{Methods, Next};
+use crate::pt2pt::explained::{self, Met};
 use crate::pt2pt::matching::{Content, Held, Pattern};
 use crate::pt2pt::{Engine, action, eager, rendezvous};
 use crate::request::{Request, State, Status, complete};
@@ -66,6 +67,9 @@ fn receive_there(
 ) -> Result<Option<RequestId>> {
     /// Messages handed to receives posted before this one.
     const TURN: u32 = 16;
+    if engine.explaining.is_some() {
+        return Ok(None); // every message takes the general way
+    }
     let Engine { requests, matching, finished, format, .. } = engine;
     requests.ensure_room()?; // before a message leaves the ring
     let mut received = None;
@@ -161,11 +165,13 @@ pub fn start_held(
     };
     let asked = match held.content {
         Content::Eager { data, sender } => {
+            explained::received(engine, held.from, &held.envelope, None, Met::Unexpected);
             let action = eager::met(engine, held.from, &held.envelope, sender, data[..].into(), id);
             engine.matching.recycle(data);
             action
         }
         Content::Asked { sender, offer } => {
+            explained::received(engine, held.from, &held.envelope, Some(&offer), Met::Unexpected);
             rendezvous::matched(engine, held.from, &held.envelope, sender, offer, id)
         }
     };

@@ -25,6 +25,7 @@ use crate::error::{Error, ErrorClass, Result};
 use crate::ids::{Peer, RequestId};
 use crate::method::{Get, Methods, Put};
 use crate::pt2pt::action::send_control;
+use crate::pt2pt::explained::{self, Met};
 use crate::pt2pt::matching::{Content, Held};
 use crate::pt2pt::protocol::Protocol;
 use crate::pt2pt::{Action, Engine, types};
@@ -45,6 +46,7 @@ pub fn start(
     proposal: Protocol,
 ) -> Result<RequestId> {
     let id = engine.requests.insert(Request::new(State::SendAsked { segment: segment.clone(), to }))?;
+    engine.outgoing.note(id, to, envelope);
     let mut all_left = false;
     let offer = match proposal {
         Protocol::Stream => methods.offer_stream(to, id, &segment).map(|(offer, whole)| {
@@ -75,6 +77,7 @@ pub fn asked(
     offer: Offer,
 ) -> Option<Action> {
     if let Some(receiver) = engine.matching.take_posted(envelope) {
+        explained::received(engine, from, envelope, Some(&offer), Met::Posted);
         return matched(engine, from, envelope, sender, offer, receiver);
     }
     engine.counts.add(Counter::Unexpected, 1);

@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::ids::{Peer, RequestId};
 use crate::method::Methods;
 use crate::pt2pt::protocol::{self, Protocol, Traits};
-use crate::pt2pt::{Engine, Pending, rendezvous};
+use crate::pt2pt::{Engine, Pending, explained, rendezvous};
 use crate::request::{Request, State};
 use crate::wire::Envelope;
 
@@ -37,7 +37,7 @@ pub fn start(
     mut segment: Segment,
 ) -> Result<Started> {
     if !envelope.synchronous
-        && envelope.len <= engine.config.eager_limit as u64
+        && envelope.len < engine.eager_below
         && engine.way_is_free(to)
         && methods.send_eager(to, envelope, &mut segment)
     {
@@ -64,11 +64,22 @@ pub fn start_general(
         envelope.types.canonical = true;
     }
     let envelope = &envelope;
+    if engine.explaining.is_some()
+        && !envelope.synchronous
+        && envelope.len <= engine.config.eager_limit as u64
+        && engine.way_is_free(to)
+        && methods.send_eager(to, envelope, &mut segment)
+    {
+        explained::sent(engine, to, envelope, "eager", "it is short and there is room for it");
+        return Ok(Started::Complete);
+    }
     if !envelope.synchronous
         && matches!(engine.config.long_protocol, LongProtocol::Auto | LongProtocol::Stream)
         && engine.way_is_free(to)
         && methods.send_buffered(to, envelope, &mut segment)
     {
+        let why = "it is of medium length and our copy buffer at the receiver is free";
+        explained::sent(engine, to, envelope, "stream", why);
         return Ok(Started::Complete);
     }
     let mut caps = methods.caps(to);
@@ -80,9 +91,12 @@ pub fn start_general(
         get_limit: engine.config.get_limit,
         long: engine.config.long_protocol,
     };
-    match protocol::choose(&traits, &caps) {
+    let (protocol, why) = protocol::choose(&traits, &caps);
+    explained::sent(engine, to, envelope, protocol.name(), why);
+    match protocol {
         Protocol::Eager => {
             let id = engine.requests.insert(Request::new(State::SendPending { segment }))?;
+            engine.outgoing.note(id, to, envelope);
             engine.push_pending(to, Pending::Eager(id, *envelope));
             super::action::retry_pending(engine, methods);
             Ok(Started::Request(id))
