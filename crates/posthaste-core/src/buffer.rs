@@ -217,6 +217,16 @@ pub(crate) fn read_peer(pid: u32, remote: u64, runs: &[(usize, usize)]) -> std::
     unsafe { posthaste_os::peer_copy::read(pid, remote, runs) }
 }
 
+/// Copies runs of user memory (address, length), in order, into the memory of process `pid` at `remote`. Returns the
+/// number of bytes copied.
+///
+/// # Errors
+/// What the system said.
+pub(crate) fn write_peer(pid: u32, remote: u64, runs: &[(usize, usize)]) -> std::io::Result<usize> {
+    // SAFETY: as for `read_peer`; and `remote` is where the peer's receive wants this message.
+    unsafe { posthaste_os::peer_copy::write(pid, remote, runs) }
+}
+
 /// Rust types whose memory is exactly one element of a predefined datatype, so that slices of them can be sent
 /// and received (used by the typed API).
 ///

@@ -234,6 +234,14 @@ impl Segment {
         }
     }
 
+    /// Mean length of the runs, in bytes.
+    pub fn mean_run(&self) -> u64 {
+        match &self.datatype {
+            Some(datatype) if !datatype.is_contiguous() => datatype.size() / datatype.layout().runs().max(1),
+            _ => self.total,
+        }
+    }
+
     #[cold]
     fn last_run(&self, datatype: &Datatype) -> Option<(UserBuf, u64)> {
         if self.remaining() == 0 {
