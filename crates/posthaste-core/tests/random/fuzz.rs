@@ -1,5 +1,5 @@
 //! The targets of the fuzzer: bytes become types and packets. `cargo test` gives each a second of random bytes; with
-//! `cargo bolero` the same targets are led by coverage, for as long as one likes (CONTRIBUTING.md).
+//! `cargo xtask fuzz` the same targets are led by coverage, for as long as one likes.
 //!
 //! What must stay true: no bytes make a constructor panic, move a byte that the type map does not name, or make an
 //! engine panic or write outside the buffers of its receives.
