@@ -58,7 +58,7 @@ fn segment_slow(buf: *const c_void, count: i64, handle: MPI_Datatype) -> Result<
     let count = self::count("count", count)?;
     let datatype = datatype::committed("datatype", handle)?;
     let buf = array("buf", buf, count, &datatype)?;
-    Ok(Segment::new(buf, count, &datatype))
+    Ok(Segment::owning(buf, count, datatype))
 }
 
 /// Addresses where no data can lie. NULL is right for types with absolute addresses (`MPI_BOTTOM`) only.

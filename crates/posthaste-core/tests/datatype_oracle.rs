@@ -288,7 +288,12 @@ impl Outcome {
 
 /// Mostly a few elements, sometimes enough for the loops that work on many at once.
 fn counts() -> impl Strategy<Value = u64> {
-    prop_oneof![3 => 0u64..6, 1 => 6u64..100]
+    prop_oneof![6 => 0u64..6, 2 => 6u64..100, 1 => 100u64..4000]
+}
+
+/// Lengths of pieces: short ones cut everywhere, long ones let the loops run.
+fn piece_sizes() -> impl Strategy<Value = Vec<usize>> {
+    prop::collection::vec(prop_oneof![3 => 1usize..200, 1 => 200usize..60_000], 1..8)
 }
 
 /// A model and a count that keep the test small.
@@ -321,7 +326,7 @@ proptest! {
     }
 
     #[test]
-    fn pack_and_unpack_in_pieces(recipe in recipe(), count in counts(), sizes in prop::collection::vec(1usize..200, 1..8)) {
+    fn pack_and_unpack_in_pieces(recipe in recipe(), count in counts(), sizes in piece_sizes()) {
         let Some((model, count)) = sized(&recipe, count) else { return Ok(()) };
         let offsets = model.bytes(count);
         let mut arena = Arena::new(&offsets, noise);

@@ -10,7 +10,7 @@
 //! - Walking recurses once per loop of the layout: 63 levels at most (see `layout`).
 
 use super::Datatype;
-use super::layout::Shape;
+use super::layout::{Piece, Shape};
 use crate::buffer::{Mover, Span, Turns, UserBuf, Visitor};
 use posthaste_os::mem::{Sink, Source};
 
@@ -34,26 +34,36 @@ impl Segment {
     /// `count` elements of a datatype.
     #[inline]
     pub fn new(buf: UserBuf, count: u64, datatype: &Datatype) -> Self {
-        let total = count.saturating_mul(datatype.size());
-        if let Some(builtin) = datatype.builtin()
-            && builtin.size as i64 == builtin.extent
-        {
-            return Self::contiguous(buf, total);
-        }
-        Self::derived(buf, count, total, datatype)
+        Self::one_run(buf, count, datatype).unwrap_or_else(|| Self::walked(buf, count, datatype.clone()))
     }
 
-    fn derived(buf: UserBuf, count: u64, total: u64, datatype: &Datatype) -> Self {
-        match datatype.layout().piece() {
-            Some(piece) if total > 0 => {
-                let one_run = matches!(piece.shape, Shape::Run(_));
-                if one_run && (count == 1 || datatype.size() as i64 == datatype.extent()) {
-                    return Self::contiguous(buf.offset(piece.offset as isize), total);
-                }
-                Self { buf, total, position: 0, datatype: Some(datatype.clone()) }
-            }
-            _ => Self::contiguous(buf, 0),
+    /// The same for a caller who has no more use for the datatype: counting its users up and down again takes
+    /// two atomic steps, which a message of a few KiB feels.
+    #[inline]
+    pub fn owning(buf: UserBuf, count: u64, datatype: Datatype) -> Self {
+        match Self::one_run(buf, count, &datatype) {
+            Some(run) => run,
+            None => Self::walked(buf, count, datatype),
         }
+    }
+
+    /// Everything as one run, if it is one.
+    #[inline]
+    fn one_run(buf: UserBuf, count: u64, datatype: &Datatype) -> Option<Self> {
+        let total = count.saturating_mul(datatype.size());
+        let alone = count == 1 || datatype.size() as i64 == datatype.extent();
+        match datatype.layout().piece() {
+            Some(Piece { offset, shape: Shape::Run(_) }) if alone => {
+                Some(Self::contiguous(buf.offset(*offset as isize), total))
+            }
+            Some(_) if total > 0 => None,
+            _ => Some(Self::contiguous(buf, 0)),
+        }
+    }
+
+    fn walked(buf: UserBuf, count: u64, datatype: Datatype) -> Self {
+        let total = count.saturating_mul(datatype.size());
+        Self { buf, total, position: 0, datatype: Some(datatype) }
     }
 
     /// Packed bytes in all.

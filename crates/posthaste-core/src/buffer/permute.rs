@@ -1,0 +1,229 @@
+//! Short runs at short distances, moved many at a time: 64 bytes are loaded, their bytes put in the other order, and
+//! stored (AVX-512 with its byte permutation, where the CPU has it).
+//!
+//! Called by `kernel` for loops whose turns are that short. Part of the room `buffer`, whose promise
+//! (`UserBuf::new`) every block here rests on.
+//!
+//! What must stay true: loads and stores are masked, so that exactly the bytes of the runs are touched on either
+//! side; a gap between them is neither read nor written, and may even be no memory at all.
+
+use super::kernel::{Direction, Turns};
+use std::marker::PhantomData;
+
+/// Bytes in a vector.
+const WIDTH: u64 = 64;
+
+/// A loop over a few short runs, ready to be moved vector by vector.
+pub(super) struct Permutation<D> {
+    /// As many turns as a vector holds.
+    full: Vector,
+    /// The turns that remain at the end.
+    rest: Vector,
+    /// Number of full vectors.
+    count: u64,
+    /// Distance of two full vectors on either side.
+    user_step: isize,
+    packed_step: usize,
+    direction: PhantomData<D>,
+}
+
+/// Which bytes of 64 belong to the runs, and how they are ordered.
+#[derive(Clone, Copy)]
+struct Vector {
+    /// Where the 64 bytes of user memory begin, relative to the first turn.
+    low: i64,
+    user: u64,
+    packed: u64,
+    /// For every byte of the destination the number of the byte it comes from.
+    order: [u8; WIDTH as usize],
+}
+
+impl<D: Direction> Permutation<D> {
+    /// The way to move `turns` of `runs` (offset, length); `None` where plain loops do as well or the CPU lacks the
+    /// instructions.
+    ///
+    /// Measured on Zen 5: a vector takes as long as 3.5 words that are loaded and stored one by one, and preparing
+    /// as long as 100 vectors.
+    pub(super) fn new(runs: impl Iterator<Item = (i64, u64)> + Clone, turns: Turns) -> Option<Self> {
+        const FEWEST_WORDS: u64 = 5;
+        const FEWEST_VECTORS: u64 = 64;
+        if turns.count < FEWEST_VECTORS || turns.stride == 0 {
+            return None;
+        }
+        let (mut low, mut high, mut turn, mut words) = (i64::MAX, i64::MIN, 0, 0);
+        for (offset, len) in runs.clone() {
+            (low, high, turn) = (low.min(offset), high.max(offset + len as i64), turn + len);
+            words += if len <= 16 && len.is_power_of_two() { 1 } else { 2 };
+            if turn > WIDTH {
+                return None;
+            }
+        }
+        // Without runs `high - low` is no number.
+        let span = u64::try_from(high.checked_sub(low)?).ok().filter(|span| *span <= WIDTH)?;
+        let together = (WIDTH / turn.max(1)).min(1 + (WIDTH - span) / turns.stride.unsigned_abs());
+        let count = turns.count / together;
+        if count < FEWEST_VECTORS || words * together < FEWEST_WORDS || !available() {
+            return None;
+        }
+        let vector = |count| Vector::new::<D>(runs.clone(), Turns { count, ..turns });
+        Some(Self {
+            full: vector(together),
+            rest: vector(turns.count % together),
+            count,
+            user_step: (turns.stride * together as i64) as isize,
+            packed_step: (turn * together) as usize,
+            direction: PhantomData,
+        })
+    }
+
+    /// Moves all turns.
+    ///
+    /// # Safety
+    /// Every run of every turn is valid on both sides, the destination for writing.
+    pub(super) unsafe fn run(&self, user: *mut u8, packed: *mut u8) {
+        let steps = (self.user_step, self.packed_step as isize);
+        let end = user.wrapping_offset(self.user_step.wrapping_mul(self.count as isize));
+        // SAFETY: the masks hold the bytes of the runs only, for which the caller vouches; `new` has found the
+        // instructions.
+        unsafe {
+            move_vectors::<D>(&self.full, user, packed, steps, self.count);
+            let packed = packed.wrapping_add(self.packed_step * self.count as usize);
+            move_vectors::<D>(&self.rest, end, packed, steps, u64::from(self.rest.packed != 0));
+        }
+    }
+}
+
+impl Vector {
+    /// `turns` of the runs, which fit into a vector on both sides.
+    fn new<D: Direction>(runs: impl Iterator<Item = (i64, u64)> + Clone, turns: Turns) -> Self {
+        let lowest = runs.clone().map(|(offset, _)| offset).min().unwrap_or(0);
+        let low = lowest + (turns.stride * turns.count.saturating_sub(1) as i64).min(0);
+        let mut vector = Self { low, user: 0, packed: 0, order: [0; WIDTH as usize] };
+        let mut at = 0;
+        for turn in 0..turns.count as i64 {
+            for (offset, len) in runs.clone() {
+                let first = (offset + turn * turns.stride - low) as usize;
+                for byte in first..first + len as usize {
+                    vector.user |= 1 << byte;
+                    vector.packed |= 1 << at;
+                    let (from, to) = if D::PACKS { (byte, at) } else { (at, byte) };
+                    vector.order[to] = from as u8;
+                    at += 1;
+                }
+            }
+        }
+        vector
+    }
+}
+
+/// Whether the CPU can do it.
+fn available() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return is_x86_feature_detected!("avx512bw") && is_x86_feature_detected!("avx512vbmi");
+    #[cfg(not(target_arch = "x86_64"))]
+    return false;
+}
+
+/// Moves `count` vectors.
+///
+/// # Safety
+/// The bytes in the masks are valid on both sides, the destination for writing; the CPU has the instructions.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+unsafe fn move_vectors<D: Direction>(
+    vector: &Vector,
+    user: *mut u8,
+    packed: *mut u8,
+    steps: (isize, isize),
+    count: u64,
+) {
+    use std::arch::x86_64::{
+        _mm512_loadu_si512, _mm512_mask_storeu_epi8, _mm512_maskz_loadu_epi8, _mm512_permutexvar_epi8,
+    };
+    let user = (user.wrapping_offset(vector.low as isize), vector.user, steps.0);
+    let packed = (packed, vector.packed, steps.1);
+    let (from, to) = if D::PACKS { (user, packed) } else { (packed, user) };
+    let ((mut source, read, source_step), (mut target, write, target_step)) = (from, to);
+    // SAFETY: the order is 64 bytes long; masked bytes are for the caller to vouch for, others are not touched.
+    unsafe {
+        let order = _mm512_loadu_si512(vector.order.as_ptr().cast());
+        for _ in 0..count {
+            let bytes = _mm512_maskz_loadu_epi8(read, source.cast());
+            _mm512_mask_storeu_epi8(target.cast(), write, _mm512_permutexvar_epi8(order, bytes));
+            source = source.wrapping_offset(source_step);
+            target = target.wrapping_offset(target_step);
+        }
+    }
+}
+
+/// Nothing is ever prepared for it here.
+///
+/// # Safety
+/// None is needed.
+#[cfg(not(target_arch = "x86_64"))]
+unsafe fn move_vectors<D: Direction>(_: &Vector, _: *mut u8, _: *mut u8, _: (isize, isize), _: u64) {}
+
+#[cfg(test)]
+mod tests {
+    use super::super::kernel::{Pack, Unpack};
+    use super::*;
+    use proptest::prelude::*;
+
+    const MIDDLE: usize = 50_000;
+
+    /// Moves by permutation and byte by byte; the same must come out, and all else must stay as it was.
+    fn compare(runs: &[(i64, u64)], turns: Turns) -> Result<bool, TestCaseError> {
+        let turn: u64 = runs.iter().map(|(_, len)| len).sum();
+        let mut user: Vec<u8> = (0..2 * MIDDLE).map(|i| (i * 31 + i / 251) as u8).collect();
+        let mut packed = vec![7u8; (turn * turns.count) as usize + 64];
+        let Some(packing) = Permutation::<Pack>::new(runs.iter().copied(), turns) else { return Ok(false) };
+        let places: Vec<usize> = (0..turns.count as i64)
+            .flat_map(|turn| runs.iter().map(move |(at, len)| (at + turn * turns.stride, *len as i64)))
+            .flat_map(|(at, len)| (at..at + len).map(|at| (MIDDLE as i64 + at) as usize))
+            .collect();
+        let mut expected: Vec<u8> = places.iter().map(|at| user[*at]).collect();
+        expected.resize(packed.len(), 7);
+        // SAFETY: all runs lie around the middle of `user`, and `packed` has room for them.
+        unsafe { packing.run(user.as_mut_ptr().wrapping_add(MIDDLE), packed.as_mut_ptr()) };
+        prop_assert_eq!(&packed, &expected);
+
+        let mut distinct = places.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
+        if distinct.len() < places.len() {
+            return Ok(true); // nobody may receive into such a type
+        }
+        packed.reverse();
+        let packed = &mut packed[64..];
+        let mut expected = user.clone();
+        places.iter().zip(&*packed).for_each(|(at, byte)| expected[*at] = *byte);
+        let unpacking = Permutation::<Unpack>::new(runs.iter().copied(), turns);
+        prop_assert!(unpacking.is_some());
+        if let Some(unpacking) = unpacking {
+            // SAFETY: as above.
+            unsafe { unpacking.run(user.as_mut_ptr().wrapping_add(MIDDLE), packed.as_mut_ptr()) };
+        }
+        prop_assert_eq!(&user, &expected);
+        Ok(true)
+    }
+
+    proptest! {
+        #[test]
+        fn moves_what_a_loop_moves(
+            runs in prop::collection::vec((-20i64..45, 1u64..13), 1..7),
+            count in 64u64..400,
+            stride in -70i64..70,
+        ) {
+            compare(&runs, Turns { count, stride })?;
+        }
+    }
+
+    #[test]
+    fn is_used_for_short_runs() {
+        for stride in [4, -4] {
+            let moved = compare(&[(0, 3)], Turns { count: 2000, stride });
+            assert_eq!(moved.unwrap(), available());
+        }
+        assert!(!compare(&[(0, 8)], Turns { count: 2000, stride: 16 }).unwrap());
+    }
+}
