@@ -8,7 +8,7 @@
 //! bytes are moved without a call, by words that may overlap each other but never reach beyond the run.
 
 use super::UserBuf;
-use super::permute::Permutation;
+use super::vector::{Permutation, move_runs};
 use posthaste_os::mem::{Sink, Source};
 use std::marker::PhantomData;
 use std::ptr;
@@ -361,8 +361,19 @@ struct Rows {
 /// Every run is valid on both sides, the destination for writing.
 #[inline]
 unsafe fn move_rows<D: Direction>(rows: Rows) {
+    let Rows { mut user, mut packed, .. } = rows;
+    // The iterators own their state: borrowed, it would be written to memory for each run.
+    let each = (0..rows.count).map(move |_| {
+        let run = (user, packed);
+        user = user.wrapping_offset(rows.stride as isize);
+        packed = packed.wrapping_add(rows.step);
+        run
+    });
     // SAFETY: handed on to the caller.
     unsafe {
+        if move_runs::<D>(rows.len, each) {
+            return;
+        }
         match rows.len {
             0 => {}
             8 if rows.step == 8 => move_words::<u64, D>(rows),
@@ -453,12 +464,22 @@ unsafe fn move_list<D: Direction>(user: *mut u8, packed: *mut u8, len: usize, of
             packed = packed.wrapping_add(len);
         }
     }
+    let mut next = packed;
+    let each = offsets.iter().map(move |offset| {
+        let run = (user.wrapping_offset(*offset as isize), next);
+        next = next.wrapping_add(len);
+        run
+    });
     // SAFETY: handed on to the caller.
     unsafe {
+        if move_runs::<D>(len, each) {
+            return;
+        }
         match len {
             4 => words::<D>(user, packed, 4, offsets),
             8 => words::<D>(user, packed, 8, offsets),
             16 => words::<D>(user, packed, 16, offsets),
+            32 => words::<D>(user, packed, 32, offsets),
             _ => words::<D>(user, packed, len, offsets),
         }
     }
