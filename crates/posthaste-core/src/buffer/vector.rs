@@ -58,24 +58,16 @@ unsafe fn move_vectors_of_runs<const WHOLE: usize, D: Direction>(
     runs: impl Iterator<Item = (*mut u8, *mut u8)>,
     mask: u64,
 ) {
-    use std::arch::x86_64::{
-        _mm512_loadu_si512, _mm512_mask_storeu_epi8, _mm512_maskz_loadu_epi8, _mm512_storeu_si512,
-    };
+    use std::arch::x86_64::{__m512i, _mm512_mask_storeu_epi8, _mm512_maskz_loadu_epi8};
     for (user, packed) in runs {
         let (from, to) = if D::PACKS { (user, packed) } else { (packed, user) };
-        for i in 0..WHOLE {
-            let at = i * WIDTH as usize;
-            // SAFETY: as for the function.
-            unsafe {
-                let bytes = _mm512_loadu_si512(from.wrapping_add(at).cast());
-                _mm512_storeu_si512(to.wrapping_add(at).cast(), bytes);
-            }
-        }
-        let at = WHOLE * WIDTH as usize;
-        // SAFETY: as for the function; bytes outside the mask are not touched.
+        let last = WHOLE * WIDTH as usize;
+        // SAFETY: as for the function; bytes outside the mask are not touched. All loads stand before the stores.
         unsafe {
-            let bytes = _mm512_maskz_loadu_epi8(mask, from.wrapping_add(at).cast());
-            _mm512_mask_storeu_epi8(to.wrapping_add(at).cast(), mask, bytes);
+            let whole = from.cast::<[__m512i; WHOLE]>().read_unaligned();
+            let part = _mm512_maskz_loadu_epi8(mask, from.wrapping_add(last).cast());
+            to.cast::<[__m512i; WHOLE]>().write_unaligned(whole);
+            _mm512_mask_storeu_epi8(to.wrapping_add(last).cast(), mask, part);
         }
     }
 }
