@@ -251,7 +251,7 @@ static double timed(const struct shape *s, int unpacking, int by_hand, char *use
 /* The loop and MPI in turns; an order that changes, so that neither always finds the other's cache. */
 static void against_the_loop(const struct shape *s, int unpacking, char *user, char *packed)
 {
-    double best[2] = {1e9, 1e9}, end = seconds() + 0.3;
+    double best[2] = {1e9, 1e9}, end = seconds() + 0.15;
     char name[48];
     for (int round = 0; round < 1000 && (round < 20 || seconds() < end); round++) {
         for (int k = 0; k < 2; k++) {

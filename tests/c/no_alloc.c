@@ -54,6 +54,16 @@ static void nonblocking(struct message m)
     OK(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
 }
 
+static void one_by_one(struct message m)
+{
+    MPI_Request requests[2];
+    int left = 2, ended, which[2];
+    MPI_Status statuses[2];
+    OK(MPI_Irecv(in, m.count, m.type, 1 - rank, 10, MPI_COMM_WORLD, &requests[0]));
+    OK(MPI_Isend(out, m.count, m.type, 1 - rank, 10, MPI_COMM_WORLD, &requests[1]));
+    for (; left > 0; left -= ended) OK(MPI_Waitsome(2, requests, &ended, which, statuses));
+}
+
 static void synchronous(struct message m)
 {
     if (rank == 0) OK(MPI_Ssend(out, m.count, m.type, 1, 3, MPI_COMM_WORLD));
@@ -123,7 +133,7 @@ static void flood(int bytes)
 static const struct {
     const char *name;
     void (*go)(struct message);
-} ways[] = {{"blocking", send_and_receive}, {"nonblocking", nonblocking}, {"synchronous", synchronous},
+} ways[] = {{"blocking", send_and_receive}, {"nonblocking", nonblocking}, {"one by one", one_by_one}, {"synchronous", synchronous},
     {"persistent", persistent}, {"unexpected", unexpected}, {"to ourselves", to_ourselves}, {"packing", packing}};
 enum { WAYS = sizeof ways / sizeof *ways, TYPES = 4, SIZES = 5 };
 
