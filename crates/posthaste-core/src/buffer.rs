@@ -3,7 +3,7 @@
 //! Called by `datatype::segment` (packing and unpacking), `op` (reductions) and by whoever needs a temporary
 //! ([`OwnedBuf`]). Calls `posthaste_os::mem` for the bounded views of payload memory.
 //!
-//! - `kernel`: the loops that pack and unpack; `element`: the loops that reduce.
+//! - `kernel`: the loops that pack and unpack; `vector`: the same by wide vectors; `element`: the loops that reduce.
 //!
 //! What must stay true:
 //! - A [`UserBuf`] is a promise made once, in [`UserBuf::new`]: every byte that is later reached from it stays
@@ -15,6 +15,7 @@
 
 mod element;
 mod kernel;
+mod vector;
 
 pub(crate) use element::{Element, Extended, Half, Pair, combine, combine_packed};
 pub use kernel::Span;
