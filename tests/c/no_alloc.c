@@ -1,7 +1,9 @@
 // ranks: 2
 // only: posthaste
+// env: POSTHASTE_YIELD_US=1000000000
 // timeout: 60
-/* Messages take no memory from the heap once everything has been seen before: contiguous and derived types, eager,
+/* (A rank that falls asleep tells what it waits for, which takes memory: so none falls asleep here.)
+ * Messages take no memory from the heap once everything has been seen before: contiguous and derived types, eager,
  * medium and long, blocking, nonblocking, synchronous, persistent, unexpected, probed, to ourselves, and packing. The
  * program counts the calls of malloc and its like by defining them. */
 #include "check.h"
