@@ -28,8 +28,9 @@ use crate::method::shm::Shm;
 use crate::method::{Methods, Route};
 use crate::progress::Lane;
 use crate::pt2pt::matching::{Held, Pattern};
+use crate::pt2pt::recv::{self, Found};
 use crate::pt2pt::send::Started;
-use crate::pt2pt::{Engine, probe, recv, send};
+use crate::pt2pt::{Engine, probe, send};
 use crate::request::{Request, State, Status, Table, complete};
 use crate::wait::{Awaited, Entered, Waiting};
 use crate::wire::Envelope;
@@ -361,15 +362,17 @@ impl World {
     pub fn recv(&self, comm: &Comm, from: i32, tag: i32, segment: Segment) -> Result<Status> {
         let Some(Sought { pattern, peer }) = sought(comm, from, tag)? else { return Ok(from_nobody()) };
         let mut segment = segment;
-        if let Some(peer) = peer
-            && let Some(status) = self.recv_now(peer, &pattern, &mut segment)
-        {
+        let found = peer.map_or(Found::Other, |peer| self.recv_now(peer, &pattern, &mut segment));
+        if let Found::Message(status) = found {
             return Ok(status);
         }
         let id = {
             let mut lane = self.waiting.enter();
             let Lane { engine, methods, .. } = &mut *lane;
-            recv::start(engine, methods, &pattern, segment)?
+            match found {
+                Found::Long(held) => recv::start_held(engine, methods, held, segment)?,
+                Found::Message(_) | Found::Other => recv::start(engine, methods, &pattern, segment)?,
+            }
         };
         self.wait_in(self.calls.receive, id)
     }
@@ -377,16 +380,16 @@ impl World {
     /// The fast path of [`World::recv`]: looks for the message at the peer's next packet for a short while. It is
     /// not taken when anything else is under way that needs attention.
     #[inline]
-    fn recv_now(&self, peer: Peer, pattern: &Pattern, segment: &mut Segment) -> Option<Status> {
+    fn recv_now(&self, peer: Peer, pattern: &Pattern, segment: &mut Segment) -> Found {
         let mut lane = self.waiting.enter();
         lane.stay_fair();
         let found = self.waiting.glance(&mut lane, |Lane { engine, methods, .. }, looks| {
             if engine.matching.has_posted() || engine.matching.peek_held(pattern).is_some() {
-                return Some(None);
+                return Some(Found::Other);
             }
             (0..looks).find_map(|_| recv::now(methods, peer, pattern, segment).break_value())
         });
-        found.flatten()
+        found.unwrap_or(Found::Other)
     }
 
     /// Starts a receive.
