@@ -114,6 +114,11 @@ impl Segment {
     #[inline]
     fn one_run(buf: UserBuf, count: u64, datatype: &Datatype) -> Option<Self> {
         let total = count.saturating_mul(datatype.size());
+        if let Some(builtin) = datatype.builtin()
+            && builtin.size as i64 == builtin.extent
+        {
+            return Some(Self::contiguous(buf, total));
+        }
         let alone = count == 1 || datatype.size() as i64 == datatype.extent();
         match datatype.layout().piece() {
             Some(Piece { offset, shape: Shape::Run(_) }) if alone => {
