@@ -164,7 +164,7 @@ impl World {
     /// # Errors
     /// When its numbers are used up.
     pub fn found_context(&self) -> Result<ContextId> {
-        let count = self.next_context.fetch_add(2, Ordering::Relaxed);
+        let count = self.next_context.fetch_add(ContextId::STEP, Ordering::Relaxed);
         ContextId::founded(self.rank(), count).ok_or_else(|| {
             Error::no_memory(format!("rank {} has founded {count} communicators", self.rank()))
         })

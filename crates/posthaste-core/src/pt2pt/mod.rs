@@ -8,6 +8,7 @@ pub mod action;
 pub mod eager;
 mod index;
 pub mod matching;
+pub mod partitioned;
 pub mod probe;
 pub mod protocol;
 pub mod recv;
