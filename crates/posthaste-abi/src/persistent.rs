@@ -182,7 +182,7 @@ struct Both {
     send: RequestId,
     recv: RequestId,
     /// Memory that the send leaves from.
-    _sent: Option<Vec<u8>>,
+    sent: Mutex<Option<Vec<u8>>>,
 }
 
 /// Gives a request for a send and a receive to the program.
@@ -193,7 +193,7 @@ pub(crate) fn give_both(
     comm: MPI_Comm,
     request: Out<MPI_Request>,
 ) -> Result<()> {
-    completion::give_driven(comm, Arc::new(Both { send, recv, _sent: sent }), request)
+    completion::give_driven(comm, Arc::new(Both { send, recv, sent: Mutex::new(sent) }), request)
 }
 
 impl AtEnd for Both {
@@ -215,11 +215,15 @@ impl AtEnd for Both {
     }
 
     fn let_go(&self) -> Result<bool> {
-        // Both messages go on, and what the send leaves from has to stay: the program cannot ask for the end of
-        // this request any more, so it is waited for now.
-        let world = &library().world;
-        world.wait(self.recv)?;
-        world.wait(self.send)?;
+        let mut lane = library().world.lane();
+        let engine = &mut lane.engine;
+        if let Some(memory) = self.sent.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            // Both messages go on, and what the send leaves from stays as long.
+            let over = Box::new(move |_, _: &Status| drop(memory));
+            complete::attach(&mut engine.requests, &mut engine.finished, self.send, over);
+        }
+        recv::detach(engine, self.send);
+        recv::detach(engine, self.recv);
         Ok(true)
     }
 }
