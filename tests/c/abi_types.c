@@ -221,7 +221,7 @@ int main(int argc, char **argv)
     CHECK(type == MPI_REAL8);
     OK(MPI_Type_get_value_index(MPI_DOUBLE, MPI_INT, &type));
     CHECK(type == MPI_DOUBLE_INT);
-    OK(MPI_Type_get_value_index(MPI_DOUBLE, MPI_LONG, &type));
+    OK(MPI_Type_get_value_index(MPI_DOUBLE, MPI_CHAR, &type));
     CHECK(type == MPI_DATATYPE_NULL);
     OK(MPI_Op_create_c(sum_c, 1, &op));
     OK(MPI_Reduce_local_c(in, inout, 2, MPI_INT, op));

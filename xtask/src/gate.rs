@@ -7,7 +7,7 @@
 use std::time::Instant;
 
 use crate::{
-    abi_check, arrows, builds, conformance, ctests, demo, faults, install, instructions, launchers,
+    abi_check, arrows, builds, conformance, ctests, demo, faults, hangs, install, instructions, launchers,
     mpi::Mpi,
     process::{Job, Outcome},
     project::{Fallible, Project},
@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// The parts in the order in which they run, cheap ones first.
-pub(crate) const PARTS: [&str; 20] = [
+pub(crate) const PARTS: [&str; 21] = [
     "fmt",
     "arrows",
     "clippy",
@@ -31,6 +31,7 @@ pub(crate) const PARTS: [&str; 20] = [
     "c",
     "paths",
     "faults",
+    "hangs",
     "launchers",
     "python",
     "rsmpi",
@@ -107,6 +108,9 @@ fn with_library(project: &Project, wanted: &dyn Fn(&str) -> bool, tally: &mut Ta
     }
     if wanted("faults") {
         faults::run(project, &mpi, tally);
+    }
+    if wanted("hangs") {
+        hangs::run(project, &mpi, tally);
     }
     if wanted("launchers") {
         launchers::run(project, &mpi, tally);
@@ -211,21 +215,24 @@ fn deny(project: &Project, tally: &mut Tally) {
     tally.test("cargo deny: licences, bans, sources", || job.succeed().map(drop));
 }
 
-/// Tier 2: a C test under valgrind, which sees reads of uninitialised and freed memory in the library.
+/// Tier 2: C tests under valgrind, which sees reads and writes beside memory, of freed memory, and uses of bytes that
+/// were never set.
 fn valgrind(project: &Project, mpi: &Mpi, tally: &mut Tally) {
+    let programs = [
+        ("matching and the wait family", "wait_test", "--undef-value-errors=no"),
+        ("every constructor of datatypes", "type_all", "--undef-value-errors=yes"),
+    ];
     if !Job::new("valgrind").arg("--version").run().is_ok_and(|o| o.ok()) {
-        return tally.not_run(1, "memory check: valgrind is not installed (apt install valgrind)");
+        let why = "memory checks: valgrind is not installed (apt install valgrind)";
+        return tally.not_run(programs.len(), why);
     }
-    tally.test("valgrind: matching and the wait family", || {
-        let program = ctests::helper(project, mpi, "", "wait_test")?;
-        let job = mpi.mpiexec(2, false).args([
-            "valgrind",
-            "--quiet",
-            "--error-exitcode=9",
-            "--undef-value-errors=no",
-        ]);
-        job.arg(program).limit(240).succeed().map(drop)
-    });
+    for (what, name, undefined) in programs {
+        tally.test(&format!("valgrind: {what}"), || {
+            let program = ctests::helper(project, mpi, "", name)?;
+            let job = mpi.mpiexec(2, false).args(["valgrind", "--quiet", "--error-exitcode=9", undefined]);
+            job.arg(program).limit(240).succeed().map(drop)
+        });
+    }
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ mod ctests;
 mod demo;
 mod faults;
 mod gate;
+mod hangs;
 mod install;
 mod launchers;
 mod instructions;

@@ -198,6 +198,11 @@ impl Running {
         format!("{}{}", self.stdout.text(), self.stderr.text())
     }
 
+    /// Its process id.
+    pub(crate) fn pid(&self) -> u32 {
+        self.pid
+    }
+
     /// Sends a signal to the process that was started, and only to it.
     pub(crate) fn signal(&self, signal: Signal) {
         if let Some(pid) = i32::try_from(self.pid).ok().and_then(Pid::from_raw) {

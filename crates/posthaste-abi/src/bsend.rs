@@ -18,6 +18,7 @@ use posthaste_core::error::{Error, ErrorClass, Result};
 use posthaste_core::ids::RequestId;
 use posthaste_core::progress::Lane;
 use posthaste_core::request::{Status, Table, complete};
+use posthaste_core::wait::Awaited;
 
 use crate::completion::{self, AtEnd, Stand};
 use crate::constants::{MPI_BUFFER_AUTOMATIC, MPI_COMM_NULL, MPI_COMM_SELF};
@@ -87,7 +88,9 @@ pub(crate) fn flush(owner: MPI_Comm) -> Result<()> {
         let Some(buffer) = buffers.get(&owner.0) else { return Err(none_attached()) };
         buffer.messages.iter().map(|message| message.id).collect()
     };
-    library().world.wait_until(|lane| ids.iter().all(|id| is_over(lane, *id)).then_some(()));
+    let awaited = |_: &Lane| Awaited::All(ids.clone());
+    let over = |lane: &mut Lane| ids.iter().all(|id| is_over(lane, *id)).then_some(());
+    library().world.wait_until("MPI_Buffer_flush", awaited, over);
     Ok(())
 }
 
@@ -130,7 +133,7 @@ pub(crate) fn send(handle: MPI_Comm, comm: &Comm, dest: i32, tag: i32, data: &Se
     let Some(buffer) = buffers.get_mut(&owner.0) else { return Err(none_attached()) };
     buffer.reap(&mut world.lane());
     let (at, place, memory) = buffer.place(data.len())?;
-    let packed = Segment::contiguous(user_buf(place), data.len());
+    let packed = data.repacked(user_buf(place));
     copy(&mut data.clone(), &mut packed.clone());
     let id = world.isend(comm, dest, tag, packed, false)?;
     let index = buffer.messages.partition_point(|message| message.at <= at);
@@ -223,6 +226,10 @@ struct Flushing {
 }
 
 impl AtEnd for Flushing {
+    fn behind(&self) -> Vec<RequestId> {
+        self.ids.clone()
+    }
+
     fn stands(&self, lane: &Lane) -> Stand {
         if self.ids.iter().all(|id| is_over(lane, *id)) { Stand::Over(Status::EMPTY) } else { Stand::Active }
     }

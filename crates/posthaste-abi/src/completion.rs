@@ -47,6 +47,10 @@ pub(crate) trait AtEnd: Any + Send + Sync {
     fn stands(&self, _lane: &Lane) -> Stand {
         Stand::Inactive
     }
+    /// The requests behind a driven one, as far as they are known.
+    fn behind(&self) -> Vec<RequestId> {
+        Vec::new()
+    }
     /// A driven request was over and is completed: the requests behind it go.
     fn clear(&self, _lane: &mut Lane) {}
     /// Whether the request stays, inactive, when it was completed (persistent requests).
@@ -222,6 +226,17 @@ pub(crate) fn is_live(request: MPI_Request) -> bool {
 fn is_active(request: MPI_Request) -> bool {
     let lane = library().world.lane();
     special(request).is_none_or(|behind| !matches!(behind.stands(&lane), Stand::Inactive))
+}
+
+/// The requests that a request which is not over waits for: itself, or those behind it. Of one that others outside
+/// the engine end, its own id is all that can be said.
+pub(crate) fn behind(lane: &Lane, request: MPI_Request) -> Vec<RequestId> {
+    let Ok(id) = find(lane, request) else { return Vec::new() };
+    if has_ended(lane, request).unwrap_or(true) {
+        return Vec::new();
+    }
+    let behind = special(request).map_or_else(Vec::new, |at_end| at_end.behind());
+    if behind.is_empty() { vec![id] } else { behind }
 }
 
 /// Whether a request is over.

@@ -7,16 +7,18 @@ use std::collections::HashMap;
 use std::ffi::{c_char, c_int};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
-use posthaste_core::datatype::{Combiner, Datatype, Order};
+use posthaste_core::datatype::{Combiner, Datatype, Dimension, Distribution, Order, TypeClass};
 use posthaste_core::error::{Error, ErrorClass, Result};
 
-use crate::call::{mpi_fn, unsupported};
+use crate::call::mpi_fn;
 use crate::constants::{
-    MPI_COMBINER_NAMED, MPI_DATATYPE_NULL, MPI_MAX_OBJECT_NAME, MPI_ORDER_C, MPI_ORDER_FORTRAN,
-    MPI_TYPECLASS_COMPLEX, MPI_TYPECLASS_INTEGER, MPI_TYPECLASS_REAL, MPI_UNDEFINED,
+    MPI_COMBINER_NAMED, MPI_DATATYPE_NULL, MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_NONE,
+    MPI_MAX_OBJECT_NAME, MPI_ORDER_C, MPI_ORDER_FORTRAN, MPI_TYPECLASS_COMPLEX, MPI_TYPECLASS_INTEGER,
+    MPI_TYPECLASS_REAL, MPI_UNDEFINED, MPIX_TYPECLASS_LOGICAL,
 };
 use crate::failure::Site;
 use crate::handle::{FIRST_USER_HANDLE, Kind, Table, invalid};
+use crate::library::library;
 use crate::memory::{count as checked_count, length};
 use crate::pointer::{In, Out, Plain};
 use crate::types::{MPI_Aint, MPI_Count, MPI_Datatype};
@@ -176,29 +178,46 @@ mpi_fn! {
 }
 
 // Distributed arrays.
-unsupported! {
-    "5.1.4";
+mpi_fn! {
+    /// MPI-5.0 §5.1.4
     fn MPI_Type_create_darray / PMPI_Type_create_darray(size: c_int, rank: c_int, ndims: c_int,
         array_of_gsizes: In<c_int>, array_of_distribs: In<c_int>, array_of_dargs: In<c_int>,
-        array_of_psizes: In<c_int>, order: c_int, oldtype: MPI_Datatype, newtype: Out<MPI_Datatype>);
+        array_of_psizes: In<c_int>, order: c_int, oldtype: MPI_Datatype, newtype: Out<MPI_Datatype>)
+        raises Site::Process => {
+        let sizes = dimensions("array_of_gsizes", array_of_gsizes, ndims)?;
+        let grid = grid(&sizes, array_of_distribs, array_of_dargs, array_of_psizes)?;
+        let (order, oldtype) = (memory_order(order)?, find("oldtype", oldtype)?);
+        build(newtype, false, Datatype::darray(size.into(), rank.into(), &grid, order, &oldtype))
+    }
+    /// MPI-5.0 §5.1.4
     fn MPI_Type_create_darray_c / PMPI_Type_create_darray_c(size: c_int, rank: c_int, ndims: c_int,
         array_of_gsizes: In<MPI_Count>, array_of_distribs: In<c_int>, array_of_dargs: In<c_int>,
-        array_of_psizes: In<c_int>, order: c_int, oldtype: MPI_Datatype, newtype: Out<MPI_Datatype>);
+        array_of_psizes: In<c_int>, order: c_int, oldtype: MPI_Datatype, newtype: Out<MPI_Datatype>)
+        raises Site::Process => {
+        let sizes = dimensions("array_of_gsizes", array_of_gsizes, ndims)?;
+        let grid = grid(&sizes, array_of_distribs, array_of_dargs, array_of_psizes)?;
+        let (order, oldtype) = (memory_order(order)?, find("oldtype", oldtype)?);
+        build(newtype, true, Datatype::darray(size.into(), rank.into(), &grid, order, &oldtype))
+    }
 }
 
 // Commit, free, duplicate.
 mpi_fn! {
     /// MPI-5.0 §5.1.9
     fn MPI_Type_commit / PMPI_Type_commit(datatype: Out<MPI_Datatype>) raises Site::Process => {
-        find("datatype", datatype.get("datatype")?)?.commit();
+        let found = find("datatype", datatype.get("datatype")?)?;
+        let world = &library().world;
+        if found.commit() && world.shows_types() {
+            eprintln!("posthaste: rank {} commits {found}", world.rank());
+        }
         Ok(())
     }
     /// MPI-5.0 §5.1.9
     fn MPI_Type_free / PMPI_Type_free(datatype: Out<MPI_Datatype>) raises Site::Process => {
         let handle = datatype.get("datatype")?;
         let found = find("datatype", handle)?;
-        if found.builtin().is_some() {
-            let got = format_args!("the predefined {}", found.name());
+        if found.is_predefined() {
+            let got = format_args!("the predefined {found:?}");
             return Err(Error::invalid(ErrorClass::Type, "datatype", got, "a type made by the program"));
         }
         crate::attribute::delete_all_of_type(handle)?;
@@ -361,51 +380,49 @@ mpi_fn! {
     /// MPI-5.0 §19.1.6
     fn MPI_Type_match_size / PMPI_Type_match_size(typeclass: c_int, size: c_int, datatype: Out<MPI_Datatype>)
         raises Site::Process => {
-        let by_size: &[(c_int, usize)] = match typeclass {
-            MPI_TYPECLASS_INTEGER => &[(1, 0x2c1), (2, 0x2c9), (4, 0x2d1), (8, 0x2d9), (16, 0x2e1)],
-            MPI_TYPECLASS_REAL => &[(2, 0x2ca), (4, 0x2d2), (8, 0x2da), (16, 0x2e2)],
-            MPI_TYPECLASS_COMPLEX => &[(4, 0x2d3), (8, 0x2db), (16, 0x2e3), (32, 0x2eb)],
+        let class = match typeclass {
+            MPI_TYPECLASS_INTEGER => TypeClass::Integer,
+            MPI_TYPECLASS_REAL => TypeClass::Real,
+            MPI_TYPECLASS_COMPLEX => TypeClass::Complex,
+            MPIX_TYPECLASS_LOGICAL => TypeClass::Logical,
             _ => {
                 let expected = "MPI_TYPECLASS_INTEGER, MPI_TYPECLASS_REAL or MPI_TYPECLASS_COMPLEX";
                 return Err(Error::invalid(ErrorClass::Arg, "typeclass", typeclass, expected));
             }
         };
-        let Some((_, handle)) = by_size.iter().find(|(bytes, _)| *bytes == size) else {
-            return Err(Error::invalid(ErrorClass::Arg, "size", size, "the size of a type of this class"));
-        };
-        datatype.set("datatype", MPI_Datatype(*handle))
+        datatype.set("datatype", handle_for(&Datatype::match_size(class, size.into())?)?.0)
     }
     /// MPI-5.0 §6.9.4
     fn MPI_Type_get_value_index / PMPI_Type_get_value_index(value_type: MPI_Datatype,
         index_type: MPI_Datatype, pair_type: Out<MPI_Datatype>) raises Site::Process => {
-        find("value_type", value_type)?;
-        find("index_type", index_type)?;
-        let pair = PAIRS.iter().find(|(value, index, _)| (*value, *index) == (value_type.0, index_type.0));
-        pair_type.set("pair_type", pair.map_or(MPI_DATATYPE_NULL, |(_, _, pair)| MPI_Datatype(*pair)))
+        let value = find("value_type", value_type)?;
+        let index = find("index_type", index_type)?;
+        pair_type.set("pair_type", MPI_DATATYPE_NULL)?;
+        match Datatype::value_index(&value, &index)? {
+            Some(pair) => pair_type.set("pair_type", unfreed(pair)?),
+            None => Ok(()),
+        }
     }
 }
 
 // Fortran types by precision and range.
-unsupported! {
-    "19.1";
-    fn MPI_Type_create_f90_integer / PMPI_Type_create_f90_integer(r: c_int, newtype: Out<MPI_Datatype>);
-    fn MPI_Type_create_f90_real / PMPI_Type_create_f90_real(p: c_int, r: c_int, newtype: Out<MPI_Datatype>);
+mpi_fn! {
+    /// MPI-5.0 §19.1.5
+    fn MPI_Type_create_f90_integer / PMPI_Type_create_f90_integer(r: c_int, newtype: Out<MPI_Datatype>)
+        raises Site::Process => {
+        fortran_kind(newtype, Datatype::f90_integer(r.into()))
+    }
+    /// MPI-5.0 §19.1.5
+    fn MPI_Type_create_f90_real / PMPI_Type_create_f90_real(p: c_int, r: c_int, newtype: Out<MPI_Datatype>)
+        raises Site::Process => {
+        fortran_kind(newtype, Datatype::f90_real(p.into(), r.into()))
+    }
+    /// MPI-5.0 §19.1.5
     fn MPI_Type_create_f90_complex / PMPI_Type_create_f90_complex(p: c_int, r: c_int,
-        newtype: Out<MPI_Datatype>);
+        newtype: Out<MPI_Datatype>) raises Site::Process => {
+        fortran_kind(newtype, Datatype::f90_complex(p.into(), r.into()))
+    }
 }
-
-/// Predefined pairs: value type, index type, pair type.
-const PAIRS: [(usize, usize, usize); 9] = [
-    (0x210, 0x209, 0x228), // MPI_FLOAT, MPI_INT
-    (0x214, 0x209, 0x229), // MPI_DOUBLE, MPI_INT
-    (0x20a, 0x209, 0x22a), // MPI_LONG, MPI_INT
-    (0x209, 0x209, 0x22b), // MPI_INT, MPI_INT
-    (0x208, 0x209, 0x22c), // MPI_SHORT, MPI_INT
-    (0x220, 0x209, 0x22d), // MPI_LONG_DOUBLE, MPI_INT
-    (0x21a, 0x21a, 0x230), // MPI_REAL, MPI_REAL
-    (0x21c, 0x21c, 0x231), // MPI_DOUBLE_PRECISION, MPI_DOUBLE_PRECISION
-    (0x219, 0x219, 0x232), // MPI_INTEGER, MPI_INTEGER
-];
 
 /// Names that the program gave to predefined types, by handle.
 fn renamed() -> MutexGuard<'static, HashMap<usize, String>> {
@@ -456,6 +473,54 @@ fn build(newtype: Out<MPI_Datatype>, large: bool, made: Result<Datatype>) -> Res
     newtype.set("newtype", MPI_DATATYPE_NULL)?;
     let made = if large { made?.from_large_counts() } else { made? };
     newtype.set("newtype", store(made)?)
+}
+
+/// Ends a constructor of a Fortran kind.
+fn fortran_kind(newtype: Out<MPI_Datatype>, made: Result<Datatype>) -> Result<()> {
+    newtype.set("newtype", MPI_DATATYPE_NULL)?;
+    newtype.set("newtype", unfreed(made?)?)
+}
+
+/// The handle of a type that the library makes on demand and the program never frees: the same arguments give the
+/// same handle for good (MPI-5.0 §6.9.4, §19.1.5).
+fn unfreed(made: Datatype) -> Result<MPI_Datatype> {
+    static MADE: Mutex<Vec<(Datatype, MPI_Datatype)>> = Mutex::new(Vec::new());
+    let arguments = |datatype: &Datatype| {
+        let contents = datatype.contents()?;
+        let types: Vec<Option<u32>> = contents.told_types().iter().map(Datatype::abi_handle).collect();
+        Some((contents.combiner, contents.ints.clone(), types))
+    };
+    if let Some(handle) = made.abi_handle() {
+        return Ok(MPI_Datatype(handle as usize));
+    }
+    let mut all = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, handle)) = all.iter().find(|(known, _)| arguments(known) == arguments(&made)) {
+        return Ok(*handle);
+    }
+    let handle = store(made.clone())?;
+    all.push((made, handle));
+    Ok(handle)
+}
+
+/// The dimensions of a distributed array.
+fn grid(sizes: &[i64], distribs: In<c_int>, dargs: In<c_int>, psizes: In<c_int>) -> Result<Vec<Dimension>> {
+    let distribs = distribs.slice("array_of_distribs", sizes.len())?;
+    let dargs = dargs.slice("array_of_dargs", sizes.len())?;
+    let psizes = psizes.slice("array_of_psizes", sizes.len())?;
+    let dimension = |i: usize| {
+        let distribution = match distribs[i] {
+            MPI_DISTRIBUTE_NONE => Distribution::None,
+            MPI_DISTRIBUTE_BLOCK => Distribution::Block,
+            MPI_DISTRIBUTE_CYCLIC => Distribution::Cyclic,
+            other => {
+                let got = format_args!("{other} in dimension {i}");
+                let expected = "MPI_DISTRIBUTE_NONE, MPI_DISTRIBUTE_BLOCK or MPI_DISTRIBUTE_CYCLIC";
+                return Err(Error::invalid(ErrorClass::Arg, "array_of_distribs", got, expected));
+            }
+        };
+        Ok(Dimension { size: sizes[i], distribution, darg: dargs[i].into(), processes: psizes[i].into() })
+    };
+    (0..sizes.len()).map(dimension).collect()
 }
 
 /// An array of `count` numbers, in the width of the engine.
@@ -539,7 +604,7 @@ fn unfold(
         }
     }
     let (small, large) = contents.split_large();
-    if !contents.types.is_empty() {
+    if many_types > 0 {
         types.ready("array_of_datatypes")?;
     }
     for (at, value) in small.iter().enumerate() {
@@ -551,11 +616,9 @@ fn unfold(
     for (at, value) in large.iter().enumerate() {
         counts.set_at("array_of_large_counts", at, *value)?;
     }
-    for (at, child) in contents.types.iter().enumerate() {
-        let handle = match child.abi_handle() {
-            Some(handle) => MPI_Datatype(handle as usize),
-            None => store(child.clone())?,
-        };
+    for (at, child) in contents.told_types().iter().enumerate() {
+        // Predefined types come back as themselves, all others as new handles (MPI-5.0 §5.1.13).
+        let handle = if child.is_predefined() { handle_for(child)?.0 } else { store(child.clone())? };
         types.set_at("array_of_datatypes", at, handle)?;
     }
     Ok(())

@@ -87,8 +87,8 @@ pub(crate) fn start(required: c_int) -> Result<c_int> {
     let threaded = required >= MPI_THREAD_MULTIPLE;
     let world = World::init(threaded)?;
     failure::WORLD_RANK.store(world.rank() as i32, Ordering::Relaxed);
+    crate::memory::learn_sizes(world.lane().engine.config.check_types);
     let library = Library { world, provided: required, main: thread::current().id() };
-    crate::memory::learn_sizes();
     STARTED.store(true, Ordering::Release);
     let library: *mut Library = Box::leak(Box::new(library));
     KEPT.store(library, Ordering::Relaxed);

@@ -5,7 +5,7 @@
 
 use std::ffi::c_void;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use posthaste_core::buffer::UserBuf;
 use posthaste_core::datatype::{Builtin, Datatype, Segment};
@@ -21,8 +21,16 @@ const FIRST_TYPE: usize = 0x200;
 /// Sizes of the predefined datatypes without holes, by handle; 0 for all other numbers.
 static SIZES: [AtomicU8; 0x100] = [const { AtomicU8::new(0) }; 0x100];
 
-/// Fills the table of sizes. Called once, before MPI is initialised.
-pub(crate) fn learn_sizes() {
+/// Whether segments remember their types, to be checked at the receiver.
+static TYPED: AtomicBool = AtomicBool::new(false);
+
+/// Fills the table of sizes, unless types are to be checked: then every segment is made the general way. Called once,
+/// before MPI is initialised.
+pub(crate) fn learn_sizes(check_types: bool) {
+    TYPED.store(check_types, Ordering::Relaxed);
+    if check_types {
+        return;
+    }
     for builtin in Builtin::all() {
         if builtin.size as i64 == builtin.extent
             && let Some(place) = (builtin.abi as usize).checked_sub(FIRST_TYPE).and_then(|at| SIZES.get(at))
@@ -58,6 +66,9 @@ fn segment_slow(buf: *const c_void, count: i64, handle: MPI_Datatype) -> Result<
     let count = self::count("count", count)?;
     let datatype = datatype::committed("datatype", handle)?;
     let buf = array("buf", buf, count, &datatype)?;
+    if TYPED.load(Ordering::Relaxed) {
+        return Ok(Segment::typed(buf, count, &datatype));
+    }
     Ok(Segment::new(buf, count, &datatype))
 }
 

@@ -130,6 +130,10 @@ impl Persistent {
 }
 
 impl AtEnd for Persistent {
+    fn behind(&self) -> Vec<RequestId> {
+        self.active().iter().copied().collect()
+    }
+
     fn start(&self) -> Outcome {
         self.go().map_err(|error| Located { site: Site::Comm(self.comm), error })
     }
@@ -197,6 +201,10 @@ pub(crate) fn give_both(
 }
 
 impl AtEnd for Both {
+    fn behind(&self) -> Vec<RequestId> {
+        vec![self.send, self.recv]
+    }
+
     fn stands(&self, lane: &Lane) -> Stand {
         let Some(mut received) = over(lane, self.recv) else { return Stand::Active };
         let Some(sent) = over(lane, self.send) else { return Stand::Active };

@@ -602,7 +602,7 @@ fn irecv_any(
     library().world.irecv(&comm, source, tag, segment)
 }
 
-/// Both at once: the receive is posted before the send begins, so that two ranks may exchange long messages.
+/// Both at once.
 fn sendrecv(
     send: Segment,
     to: (c_int, c_int),
@@ -611,14 +611,8 @@ fn sendrecv(
     comm: MPI_Comm,
     status: Out<MPI_Status>,
 ) -> Result<()> {
-    let world = &library().world;
     let comm = communicator::find("comm", comm)?;
-    // Everything about the send is checked before the receive is posted.
-    check_send(&comm, to)?;
-    let receive: RequestId = world.irecv(&comm, from.0, from.1, recv)?;
-    let sent = world.send(&comm, to.0, to.1, send, false);
-    let done = world.wait(receive)?;
-    sent?;
+    let done = library().world.exchange(&comm, (send, to.0, to.1), (recv, from.0, from.1))?;
     status.tell(&MPI_Status::of(&done));
     done.error.map_or(Ok(()), Err)
 }
@@ -632,7 +626,7 @@ fn copied(data: &Segment) -> Result<(Segment, Vec<u8>)> {
         return Err(Error::no_memory(format!("there is no memory for a copy of {bytes} bytes")));
     }
     memory.resize(bytes, 0u8);
-    let send = Segment::contiguous(user_buf(memory.as_mut_ptr().cast()), data.len());
+    let send = data.repacked(user_buf(memory.as_mut_ptr().cast()));
     copy(&mut data.clone(), &mut send.clone());
     Ok((send, memory))
 }
@@ -763,7 +757,7 @@ fn mrecv(
     let segment = segment(buf, count, datatype)?;
     let (held, _) = take(message)?;
     let world = &library().world;
-    let done = world.wait(world.imrecv(held, segment)?)?;
+    let done = world.wait_in("MPI_Mrecv", world.imrecv(held, segment)?)?;
     status.tell(&MPI_Status::of(&done));
     done.error.map_or(Ok(()), Err)
 }

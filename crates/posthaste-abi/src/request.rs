@@ -8,7 +8,9 @@
 use std::ffi::{c_int, c_void};
 
 use posthaste_core::error::{Error, ErrorClass, Result};
+use posthaste_core::ids::RequestId;
 use posthaste_core::progress::Lane;
+use posthaste_core::wait::Awaited;
 
 use crate::call::{Located, Outcome, mpi_fn};
 use crate::completion::{self, Ended, look, take};
@@ -36,7 +38,9 @@ mpi_fn! {
             status.tell_at(0, MPI_Status::EMPTY);
             return Ok(());
         }
-        let ended = library().world.wait_until(|lane| take(lane, handle).transpose())?;
+        let awaited = |lane: &Lane| Awaited::All(completion::behind(lane, handle));
+        let world = &library().world;
+        let ended = world.wait_until("MPI_Wait", awaited, |lane| take(lane, handle).transpose())?;
         one_ended(ended, request, status)
     }
     /// MPI-5.0 §3.7.3
@@ -81,7 +85,10 @@ mpi_fn! {
             status.tell_at(0, MPI_Status::EMPTY);
             return Ok(());
         }
-        let (at, ended) = library().world.wait_until(|lane| requests.first_ended(lane).transpose())?;
+        let awaited = |lane: &Lane| Awaited::Any(requests.behind(lane));
+        let world = &library().world;
+        let first = |lane: &mut Lane| requests.first_ended(lane).transpose();
+        let (at, ended) = world.wait_until("MPI_Waitany", awaited, first)?;
         indx.set("indx", at as c_int)?;
         one_ended(ended, requests.place(at), status)
     }
@@ -109,7 +116,8 @@ mpi_fn! {
         let mut batch = Batch::default();
         let (mut next, mut checked) = (0, false);
         // One after the other: the last to end decides, whichever it is.
-        let taken = library().world.wait_until(|lane| {
+        let awaited = |lane: &Lane| Awaited::All(requests.behind(lane));
+        let taken = library().world.wait_until("MPI_Waitall", awaited, |lane| {
             let taken = requests.take_in_order(lane, &mut next, &mut batch, array_of_statuses);
             if taken.is_none() && !checked {
                 // Before waiting for something: a wrong handle further on is an error now.
@@ -150,7 +158,8 @@ mpi_fn! {
         if !requests.any() {
             return Ok(outcount.set("outcount", MPI_UNDEFINED)?);
         }
-        let some = library().world.wait_until(|lane| {
+        let awaited = |lane: &Lane| Awaited::Any(requests.behind(lane));
+        let some = library().world.wait_until("MPI_Waitsome", awaited, |lane| {
             let some = requests.take_ended(lane);
             if some.as_ref().is_ok_and(Vec::is_empty) { None } else { Some(some) }
         })?;
@@ -353,9 +362,8 @@ mpi_fn! {
 
 fn set_elements(status: Out<MPI_Status>, datatype: MPI_Datatype, count: i64) -> Result<()> {
     let datatype = datatype::find("datatype", datatype)?;
-    let per_element = datatype.size() / datatype.elements().max(1);
     let mut changed = status.get("status")?;
-    changed.set_bytes(bytes_of(count, per_element)?);
+    changed.set_bytes(bytes_of(count, &datatype)?);
     status.set("status", changed)
 }
 
@@ -516,6 +524,11 @@ impl Handles {
             completion::find(lane, request).map_err(|error| placed(at, &error))?;
         }
         Ok(())
+    }
+
+    /// The engine's requests behind those that are not over, for whoever asks what is waited for.
+    fn behind(&self, lane: &Lane) -> Vec<RequestId> {
+        self.some().flat_map(|(_, request)| completion::behind(lane, request)).collect()
     }
 
     fn all_ended(&self, lane: &Lane) -> Result<bool> {

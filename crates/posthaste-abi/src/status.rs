@@ -7,6 +7,7 @@
 
 use std::ffi::c_int;
 
+use posthaste_core::datatype::Datatype;
 use posthaste_core::error::{Error, ErrorClass, Result};
 use posthaste_core::request::Status;
 
@@ -84,17 +85,17 @@ pub(crate) fn count_as_count(count: Option<u64>) -> i64 {
     count.and_then(|n| i64::try_from(n).ok()).unwrap_or(i64::from(MPI_UNDEFINED))
 }
 
-/// Bytes of `count` elements of `size` bytes, for a status that the user fills in.
-pub(crate) fn bytes_of(count: i64, size: u64) -> Result<u64> {
-    let count =
-        u64::try_from(count).map_err(|_| Error::invalid(ErrorClass::Count, "count", count, "0 or more"))?;
-    count.checked_mul(size).ok_or_else(|| {
-        Error::invalid(
-            ErrorClass::Count,
-            "count",
-            count,
-            format_args!("at most {} elements", u64::MAX / size.max(1)),
-        )
+/// Bytes of the first `count` basic elements of an array of this type, for a status that the user fills in. A
+/// count is a number that `MPI_Get_elements` gives back, so a type without data has only 0 elements.
+pub(crate) fn bytes_of(count: i64, datatype: &Datatype) -> Result<u64> {
+    let elements = u64::try_from(count).ok();
+    let bytes = elements.and_then(|elements| datatype.bytes_of_elements(elements));
+    bytes.filter(|bytes| i64::try_from(*bytes).is_ok()).ok_or_else(|| {
+        let expected = match datatype.elements() {
+            0 => format!("0, the basic elements of {datatype:?}"),
+            _ => format!("0 or more, as many as 63 bits of bytes hold elements of {datatype:?}"),
+        };
+        Error::invalid(ErrorClass::Count, "count", count, expected)
     })
 }
 
@@ -121,7 +122,9 @@ mod tests {
         assert_eq!(whole_elements(1, 0), None);
         assert_eq!(count_as_int(Some(1 << 40)), MPI_UNDEFINED);
         assert_eq!(count_as_count(Some(1 << 40)), 1 << 40);
-        assert!(bytes_of(i64::MAX, 8).is_err());
-        assert!(bytes_of(-1, 8).is_err());
+        let double = Datatype::of::<f64>();
+        assert_eq!(bytes_of(3, &double).unwrap(), 24);
+        assert!(bytes_of(i64::MAX, &double).is_err());
+        assert!(bytes_of(-1, &double).is_err());
     }
 }

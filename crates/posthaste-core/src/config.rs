@@ -35,6 +35,12 @@ pub struct Config {
     pub spin_us: u32,
     /// Time spent yielding before sleeping, in µs.
     pub yield_us: u32,
+    /// Whether messages carry their types and receives check them.
+    pub check_types: bool,
+    /// Whether every committed datatype is shown on stderr.
+    pub show_types: bool,
+    /// Whether each message is explained on standard error.
+    pub explain: bool,
 }
 
 impl Default for Config {
@@ -47,6 +53,9 @@ impl Default for Config {
             requests: 1 << 20,
             spin_us: 50,
             yield_us: 1000,
+            check_types: false,
+            show_types: false,
+            explain: false,
         }
     }
 }
@@ -77,7 +86,7 @@ pub const TUNABLES: &[Tunable] = &[
     Tunable {
         name: "POSTHASTE_STREAM_CHUNK",
         default: "8192",
-        meaning: "bytes one side copies through a copy buffer before it tells the other",
+        meaning: "bytes one side copies through a copy buffer before it tells the other; cut to half a buffer",
     },
     Tunable {
         name: "POSTHASTE_GET_LIMIT",
@@ -99,6 +108,21 @@ pub const TUNABLES: &[Tunable] = &[
         default: "1000",
         meaning: "time spent yielding before sleeping, in µs",
     },
+    Tunable {
+        name: "POSTHASTE_CHECK_TYPES",
+        default: "0",
+        meaning: "1: messages carry a hash of their types, and a receive with other types fails with MPI_ERR_TYPE",
+    },
+    Tunable {
+        name: "POSTHASTE_SHOW_TYPES",
+        default: "0",
+        meaning: "1 shows on stderr what every datatype became when it is committed",
+    },
+    Tunable {
+        name: "POSTHASTE_EXPLAIN",
+        default: "0",
+        meaning: "1: each message is explained by a line of its sender and one of its receiver on standard error",
+    },
 ];
 
 impl Config {
@@ -114,6 +138,9 @@ impl Config {
         number(&lookup, "POSTHASTE_REQUESTS", 64..=1 << 20, &mut config.requests)?;
         number(&lookup, "POSTHASTE_SPIN_US", 0..=1_000_000_000, &mut config.spin_us)?;
         number(&lookup, "POSTHASTE_YIELD_US", 0..=1_000_000_000, &mut config.yield_us)?;
+        switch(&lookup, "POSTHASTE_CHECK_TYPES", &mut config.check_types)?;
+        switch(&lookup, "POSTHASTE_SHOW_TYPES", &mut config.show_types)?;
+        switch(&lookup, "POSTHASTE_EXPLAIN", &mut config.explain)?;
         if let Some(text) = lookup("POSTHASTE_LONG_PROTOCOL") {
             config.long_protocol = match text.as_str() {
                 "auto" => LongProtocol::Auto,
@@ -132,6 +159,14 @@ impl Config {
         }
         Ok(config)
     }
+}
+
+/// A setting that is off (0) or on (1).
+fn switch(lookup: &impl Fn(&str) -> Option<String>, name: &'static str, value: &mut bool) -> Result<()> {
+    let mut on = u8::from(*value);
+    number(lookup, name, 0..=1, &mut on)?;
+    *value = on == 1;
+    Ok(())
 }
 
 fn number<T>(

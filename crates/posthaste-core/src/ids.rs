@@ -41,6 +41,12 @@ impl ContextId {
         fits.then_some(Self(u64::from(rank) << Self::COUNT_BITS | u64::from(count)))
     }
 
+    /// The context by which the communicator is known, whichever of its contexts this is.
+    #[inline]
+    pub fn point_to_point(self) -> Self {
+        Self(self.0 & !u64::from(Self::STEP - 1))
+    }
+
     /// The context of the same communicator's collective traffic.
     #[inline]
     pub fn collective(self) -> Self {

@@ -22,6 +22,7 @@
 pub mod ids;
 pub mod config;
 pub mod error;
+pub mod explain;
 pub mod trace;
 #[allow(unsafe_code)] // one of the two homes of unsafe code: memory that users vouched for
 pub mod buffer;

@@ -159,7 +159,10 @@ impl Op {
         if classes.is_empty() {
             return Ok(());
         }
-        let Some(builtin) = datatype.builtin() else {
+        if let (Some((value, _)), true) = (datatype.value_and_index(), classes.contains(&Class::Pair)) {
+            return check_kind(*op, value);
+        }
+        let Some(builtin) = datatype.stands_for() else {
             let got = format_args!("{} on the derived type {datatype:?}", op.name());
             return Err(Error::invalid(
                 ErrorClass::Op,
@@ -174,11 +177,7 @@ impl Op {
             let expected = format_args!("a datatype of the groups {}", names.join(", "));
             return Err(Error::invalid(ErrorClass::Op, "op", got, expected));
         }
-        if !is_computable(builtin.kind) {
-            let text = format!("{} on {}: this machine has no arithmetic for it", op.name(), builtin.name);
-            return Err(Error::other(ErrorClass::UnsupportedOperation, text));
-        }
-        Ok(())
+        check_kind(*op, builtin)
     }
 
     /// `inout = input op inout` for `count` elements.
@@ -192,8 +191,14 @@ impl Op {
                 crate::datatype::copy(&mut from, &mut Segment::new(inout, count, datatype));
             }
             Repr::Predefined(op) => {
-                if let Some(builtin) = datatype.builtin() {
-                    by_kind(*op, builtin, Input::Array(input), inout, count);
+                let input = Input::Array(input);
+                if let Some(builtin) = datatype.stands_for() {
+                    by_kind(*op, builtin, input, inout, count);
+                } else if let Some((value, index)) = datatype.value_and_index() {
+                    match index.kind {
+                        Kind::Signed(4) => by_value::<i32>(*op, value.kind, input, inout, count),
+                        _ => by_value::<i64>(*op, value.kind, input, inout, count),
+                    }
                 }
             }
         }
@@ -216,7 +221,7 @@ impl Op {
             return Err(Error::invalid(ErrorClass::Count, "count", got, expected));
         }
         let (input, _) = input.split_at(needed as usize);
-        match (&self.0, datatype.builtin()) {
+        match (&self.0, datatype.stands_for()) {
             (Repr::Predefined(Predefined::NoOp), _) => {}
             (Repr::Predefined(Predefined::Replace), _) => {
                 Segment::new(inout, count, datatype).unpack(input);
@@ -263,12 +268,18 @@ impl Op {
     }
 }
 
-fn is_computable(kind: Kind) -> bool {
-    match kind {
+/// Whether this machine computes with such values.
+fn check_kind(op: Predefined, builtin: &Builtin) -> Result<()> {
+    let computable = match builtin.kind {
         Kind::Extended | Kind::ComplexExtended | Kind::LongDoubleInt => Extended::SUPPORTED,
         Kind::Float(16) | Kind::Complex(16) => false,
         _ => true,
+    };
+    if computable {
+        return Ok(());
     }
+    let text = format!("{} on {}: this machine has no arithmetic for it", op.name(), builtin.name);
+    Err(Error::other(ErrorClass::UnsupportedOperation, text))
 }
 
 /// Chooses the element type. [`Op::check`] has let only valid pairs through.
@@ -304,6 +315,31 @@ fn by_kind(op: Predefined, builtin: &Builtin, input: Input<'_>, inout: UserBuf, 
         Kind::LongDoubleInt => located::<Extended, i32>(op, input, inout, count),
         Kind::TwoReal => located::<f32, f32>(op, input, inout, count),
         Kind::TwoDouble => located::<f64, f64>(op, input, inout, count),
+    }
+}
+
+/// The same for pairs without a name, of which [`Datatype::value_index`] makes no others.
+fn by_value<I: Element + PartialOrd>(
+    op: Predefined,
+    value: Kind,
+    input: Input<'_>,
+    inout: UserBuf,
+    count: u64,
+) {
+    match value {
+        Kind::Signed(1) => located::<i8, I>(op, input, inout, count),
+        Kind::Signed(2) => located::<i16, I>(op, input, inout, count),
+        Kind::Signed(4) => located::<i32, I>(op, input, inout, count),
+        Kind::Signed(8) => located::<i64, I>(op, input, inout, count),
+        Kind::Signed(_) => located::<i128, I>(op, input, inout, count),
+        Kind::Unsigned(1) => located::<u8, I>(op, input, inout, count),
+        Kind::Unsigned(2) => located::<u16, I>(op, input, inout, count),
+        Kind::Unsigned(4) => located::<u32, I>(op, input, inout, count),
+        Kind::Unsigned(_) => located::<u64, I>(op, input, inout, count),
+        Kind::Float(2) => located::<Half, I>(op, input, inout, count),
+        Kind::Float(4) => located::<f32, I>(op, input, inout, count),
+        Kind::Extended => located::<Extended, I>(op, input, inout, count),
+        _ => located::<f64, I>(op, input, inout, count),
     }
 }
 
@@ -557,7 +593,7 @@ mod tests {
                     Err(error) => {
                         assert!(error.to_string().contains(name), "{error}");
                         assert!(error.to_string().contains(builtin.name), "{error}");
-                        assert!(!allowed || !is_computable(builtin.kind));
+                        assert!(!allowed || check_kind(predefined, builtin).is_err());
                     }
                 }
             }

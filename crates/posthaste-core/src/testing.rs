@@ -4,7 +4,7 @@
 
 use crate::buffer::OwnedBuf;
 use crate::config::Config;
-use crate::datatype::{Datatype, Segment};
+use crate::datatype::{Datatype, Format, Segment};
 use crate::ids::{ContextId, Peer, RequestId};
 use crate::method::sim::{Network, Weather};
 use crate::method::{Methods, Route};
@@ -31,14 +31,23 @@ pub(crate) struct Bench {
 
 impl Bench {
     pub(crate) fn new(seed: u64, engines: u32, weather: Weather, config: &Config) -> Self {
+        Self::with_formats(seed, &vec![Format::NATIVE; engines as usize], weather, config)
+    }
+
+    /// One engine for each format, in which its users' data is.
+    pub(crate) fn with_formats(seed: u64, formats: &[Format], weather: Weather, config: &Config) -> Self {
         let network = Network::new(seed, weather);
+        let engines = formats.len() as u32;
         let lanes = (0..engines)
-            .map(|me| {
+            .zip(formats)
+            .map(|(me, format)| {
                 let routes =
                     (0..engines).map(|peer| if peer == me { Route::Loopback } else { Route::Sim }).collect();
-                let sim = network.join(Peer(me), engines);
+                let sim = network.join(Peer(me), engines, *format);
                 let methods = Methods::new(routes, None, Some(sim), Peer(me));
-                Lane::new(Engine::new(config.clone(), engines as usize), methods)
+                let mut engine = Engine::new(config.clone(), engines as usize);
+                engine.format = *format;
+                Lane::new(engine, methods)
             })
             .collect();
         Self { network, lanes }
@@ -63,15 +72,36 @@ impl Bench {
         synchronous: bool,
     ) -> Started {
         let segment = Segment::new(data.user_buf(), data.len() as u64, &Datatype::byte());
-        let envelope =
-            Envelope { context: ContextId::WORLD, source: from as i32, tag, len: segment.len(), synchronous };
+        self.send_segment(from, to, tag, segment, synchronous)
+    }
+
+    pub(crate) fn send_segment(
+        &mut self,
+        from: usize,
+        to: u32,
+        tag: i32,
+        segment: Segment,
+        synchronous: bool,
+    ) -> Started {
+        let (len, types) = (segment.len(), segment.types());
+        let (context, source) = (ContextId::WORLD, from as i32);
+        let envelope = Envelope { context, source, tag, len, synchronous, types };
         let Lane { engine, methods, .. } = &mut self.lanes[from];
-        send::start(engine, methods, Peer(to), &envelope, segment).expect("room for a request")
+        let start = if segment.is_typed() { send::start_general } else { send::start };
+        start(engine, methods, Peer(to), &envelope, segment).expect("room for a request")
     }
 
     /// Starts a receive on the world's context.
     pub(crate) fn recv(&mut self, at: usize, source: i32, tag: i32, data: &OwnedBuf) -> RequestId {
-        let segment = Segment::new(data.user_buf(), data.len() as u64, &Datatype::byte());
+        self.recv_segment(
+            at,
+            source,
+            tag,
+            Segment::new(data.user_buf(), data.len() as u64, &Datatype::byte()),
+        )
+    }
+
+    pub(crate) fn recv_segment(&mut self, at: usize, source: i32, tag: i32, segment: Segment) -> RequestId {
         let Lane { engine, methods, .. } = &mut self.lanes[at];
         let pattern = Pattern { context: ContextId::WORLD, source, tag };
         recv::start(engine, methods, &pattern, segment).expect("room for a request")

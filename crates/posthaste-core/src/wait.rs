@@ -6,18 +6,26 @@
 //!
 //! What must stay true: between saying "I sleep" and sleeping the waiter looks at everything once more; nobody
 //! sleeps while this process itself has bytes to copy; handlers run outside the lock.
+//!
+//! Part: `report`, which tells others what a sleeping call waits for.
+
+mod report;
 
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use posthaste_os::machine;
+use posthaste_os::node::Node;
 use posthaste_os::sync::{Guard, Lock};
 use posthaste_os::wake::Doorbell;
 
 use crate::progress::Lane;
 use crate::request::complete;
 use crate::trace::Counter;
+use report::{Note, Teller};
+
+pub use report::Awaited;
 
 /// Polls between two looks at the clock.
 const POLLS_PER_LOOK: u32 = 64;
@@ -37,6 +45,9 @@ pub struct Waiting {
     /// The lane.
     pub lane: Lock<Lane>,
     doorbell: Option<Doorbell>,
+    teller: Option<Teller>,
+    /// Whether fast paths may look for messages.
+    patient: bool,
     spin: Duration,
     yielding: Duration,
     /// Waits to go without spinning: the CPU has proved to be shared.
@@ -47,7 +58,20 @@ impl Waiting {
     /// Spins for `spin` (zero where ranks share CPUs), then yields for `yielding`, then sleeps on `doorbell`; a
     /// process without peers has none.
     pub fn new(lane: Lock<Lane>, doorbell: Option<Doorbell>, spin: Duration, yielding: Duration) -> Self {
-        Self { lane, doorbell, spin, yielding, shared: AtomicU32::new(0) }
+        // Where several threads share the lane, what is next may be another thread's.
+        let patient = !lane.is_threaded();
+        Self { lane, doorbell, teller: None, patient, spin, yielding, shared: AtomicU32::new(0) }
+    }
+
+    /// Sleeping calls tell what they wait for on the board of this rank.
+    pub fn telling(self, node: &Node, local_rank: usize) -> Self {
+        let teller = Teller::new(node.clone(), local_rank, self.lane.is_threaded());
+        Self { teller: Some(teller), ..self }
+    }
+
+    /// Every message is explained, so receives keep off their fast path.
+    pub fn explaining(self) -> Self {
+        Self { patient: false, ..self }
     }
 
     /// The patience of fast paths: `look` looks for a message in the one place where it should arrive, as often as it
@@ -58,7 +82,7 @@ impl Waiting {
     /// several threads share the lane there is no patience at all.
     #[inline]
     pub fn glance<T>(&self, lane: &mut Lane, mut look: impl FnMut(&mut Lane, u32) -> Option<T>) -> Option<T> {
-        if self.lane.is_threaded() {
+        if !self.patient {
             return None;
         }
         let crowded = self.spin.is_zero();
@@ -87,13 +111,22 @@ impl Waiting {
         Entered { lane: Some(self.lane.lock()), doorbell: self.doorbell.as_ref() }
     }
 
-    /// Advances everything until `done` gives a value.
+    /// Advances everything until `done` gives a value. `call` and `awaited` say what is waited for, should it take
+    /// long: they are looked at only before sleeping.
     #[inline]
-    pub fn until<T>(&self, mut done: impl FnMut(&mut Lane) -> Option<T>) -> T {
-        let mut idler = Idler { polls: 0, since: None };
+    pub fn until<T>(
+        &self,
+        call: &'static str,
+        awaited: impl Fn(&Lane) -> Awaited,
+        mut done: impl FnMut(&mut Lane) -> Option<T>,
+    ) -> T {
+        let mut idler = Idler { polls: 0, since: None, began: None, note: None };
         loop {
             let mut lane = self.enter();
             if let Some(value) = done(&mut lane) {
+                if idler.note.is_some() {
+                    self.retract(&idler);
+                }
                 return value;
             }
             let busy = lane.progress();
@@ -103,12 +136,12 @@ impl Waiting {
                 self.run_handlers();
             }
             if busy {
-                idler = Idler { polls: 0, since: None };
+                (idler.polls, idler.since) = (0, None);
                 continue;
             }
             idler.polls += 1;
-            if idler.polls.is_multiple_of(POLLS_PER_LOOK) || self.spin.is_zero() {
-                self.idle(&mut idler);
+            if (idler.polls.is_multiple_of(POLLS_PER_LOOK) || self.spin.is_zero()) && self.idle(&mut idler) {
+                self.sleep(&mut idler, call, &awaited);
             }
         }
     }
@@ -137,14 +170,15 @@ impl Waiting {
         }
     }
 
-    /// Nothing has happened for a while: spins on, yields or sleeps.
+    /// Nothing has happened for a while: spins on, yields, or says that it is time to sleep.
     #[cold]
-    fn idle(&self, idler: &mut Idler) {
+    fn idle(&self, idler: &mut Idler) -> bool {
         let now = machine::now();
+        idler.began.get_or_insert(now);
         let waited = now - *idler.since.get_or_insert(now);
         let shared = self.shared.load(Ordering::Relaxed);
         if waited < self.spin && shared == 0 {
-            return;
+            return false;
         }
         if waited < self.spin + self.yielding {
             machine::yield_now();
@@ -154,14 +188,17 @@ impl Waiting {
             } else if shared > 0 {
                 self.shared.store(shared - 1, Ordering::Relaxed);
             }
-            return;
+            return false;
         }
-        self.sleep();
+        true
     }
 
     #[cold]
-    fn sleep(&self) {
-        let Some(doorbell) = &self.doorbell else { return machine::yield_now() };
+    fn sleep(&self, idler: &mut Idler, call: &'static str, awaited: &dyn Fn(&Lane) -> Awaited) {
+        let Some(doorbell) = &self.doorbell else {
+            self.tell(&self.enter(), idler, call, awaited);
+            return machine::yield_now();
+        };
         let mut lane = self.enter();
         let ticket = doorbell.about_to_sleep();
         if lane.progress() || !lane.methods.is_quiet() {
@@ -173,12 +210,29 @@ impl Waiting {
         lane.sleepers += 1;
         lane.told_sleepers = lane.engine.finished.ends;
         lane.engine.counts.add(Counter::Sleeps, 1);
+        self.tell(&lane, idler, call, awaited);
         drop(lane);
         doorbell.sleep(ticket, NAP);
         let mut lane = self.enter();
         lane.sleepers -= 1;
         if lane.sleepers == 0 {
             doorbell.stay_awake();
+        }
+    }
+}
+
+impl Waiting {
+    fn tell(&self, lane: &Lane, idler: &mut Idler, call: &'static str, awaited: &dyn Fn(&Lane) -> Awaited) {
+        if let Some(teller) = &self.teller {
+            teller.tell(lane, &mut idler.note, call, idler.began.unwrap_or_default(), awaited);
+        }
+    }
+
+    /// The call that stands on the board goes on.
+    #[cold]
+    fn retract(&self, idler: &Idler) {
+        if let (Some(teller), Some(note)) = (&self.teller, &idler.note) {
+            teller.retract(note);
         }
     }
 }
@@ -228,5 +282,10 @@ impl Entered<'_> {
 #[derive(Debug)]
 struct Idler {
     polls: u32,
+    /// Since when nothing has happened.
     since: Option<Duration>,
+    /// When the call was first seen waiting.
+    began: Option<Duration>,
+    /// What others were told of it.
+    note: Option<Note>,
 }

@@ -21,7 +21,7 @@ use posthaste_pmi::client::{self, Client};
 use crate::coll::Schedule;
 use crate::comm::Comm;
 use crate::config::Config;
-use crate::datatype::Segment;
+use crate::datatype::{Format, Segment, Types};
 use crate::error::{Error, ErrorClass, Result};
 use crate::ids::{ANY_SOURCE, ANY_TAG, ContextId, PROC_NULL, Peer, RequestId, TAG_UB};
 use crate::method::shm::Shm;
@@ -31,22 +31,62 @@ use crate::pt2pt::matching::{Held, Pattern};
 use crate::pt2pt::send::Started;
 use crate::pt2pt::{Engine, probe, recv, send};
 use crate::request::{Request, State, Status, Table, complete};
-use crate::wait::{Entered, Waiting};
+use crate::wait::{Awaited, Entered, Waiting};
 use crate::wire::Envelope;
 
 /// The one engine of this process exists.
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
+/// What a door calls its blocking functions: the names that stand in sentences about calls that wait.
+#[derive(Clone, Copy, Debug)]
+pub struct Calls {
+    /// A send that ends when the buffer may be used again.
+    pub send: &'static str,
+    /// A send that ends when its receive has begun.
+    pub send_synchronous: &'static str,
+    /// A receive.
+    pub receive: &'static str,
+    /// A send and a receive at once.
+    pub exchange: &'static str,
+    /// A look at the next message.
+    pub probe: &'static str,
+    /// The same, and the message is taken out of the queue.
+    pub matched_probe: &'static str,
+    /// The wait for a request.
+    pub wait: &'static str,
+    /// The wait for one of several requests.
+    pub wait_any: &'static str,
+    /// The end.
+    pub finalize: &'static str,
+}
+
+impl Calls {
+    /// The names of the C functions.
+    pub const C: Self = Self {
+        send: "MPI_Send",
+        send_synchronous: "MPI_Ssend",
+        receive: "MPI_Recv",
+        exchange: "MPI_Sendrecv",
+        probe: "MPI_Probe",
+        matched_probe: "MPI_Mprobe",
+        wait: "MPI_Wait",
+        wait_any: "MPI_Waitany",
+        finalize: "MPI_Finalize",
+    };
+}
+
 /// This process's part in the job.
 #[derive(Debug)]
 pub struct World {
     waiting: Waiting,
+    calls: Calls,
     node: Node,
     local_rank: usize,
     launcher: Mutex<Option<Client>>,
     next_context: AtomicU32,
     world: Arc<Comm>,
     own: Arc<Comm>,
+    shows_types: bool,
     on_one_thread: PhantomData<*const ()>,
 }
 
@@ -84,7 +124,9 @@ impl World {
     fn with(start: Start, threaded: bool) -> Result<Self> {
         let Start { rank, size, local_rank, node, launcher, cpus } = start;
         let config = Config::read(|name| std::env::var(name).ok())?;
+        agree_on_format(&node, Format::NATIVE)?;
         let crowded = node.ranks() > cpus;
+        let shows_types = config.show_types;
         let me = Peer(rank);
         let first = rank - local_rank as u32; // the ranks of a host are neighbours
         let route = |peer: u32| {
@@ -101,7 +143,12 @@ impl World {
             (None, None)
         };
         let methods = Methods::new((0..size).map(route).collect(), shm, None, me);
-        let lane = Lane::new(Engine::new(config, size as usize), methods);
+        let explain = config.explain;
+        let mut engine = Engine::new(config, size as usize);
+        if explain {
+            engine.explain(me);
+        }
+        let lane = Lane::new(engine, methods);
         node.set_pid(local_rank, std::process::id());
         node.set_probe_address(local_rank, peer_copy::probe_address());
         node.set_life(local_rank, Life::Inside);
@@ -110,16 +157,30 @@ impl World {
         let lane = unsafe { posthaste_os::sync::Lock::new(lane, threaded) };
         let mut world = Comm::world(rank, size);
         world.set_crowded(crowded);
+        let waiting = Waiting::new(lane, doorbell, Duration::from_micros(spin.into()), yielding)
+            .telling(&node, local_rank);
         Ok(Self {
-            waiting: Waiting::new(lane, doorbell, Duration::from_micros(spin.into()), yielding),
+            waiting: if explain { waiting.explaining() } else { waiting },
+            calls: Calls::C,
             node,
             local_rank,
             launcher: Mutex::new(launcher),
             next_context: AtomicU32::new(ContextId::FIRST_COUNT),
             world: Arc::new(world),
             own: Arc::new(Comm::own(me)),
+            shows_types,
             on_one_thread: PhantomData,
         })
+    }
+
+    /// Whether committed datatypes are to be shown (`POSTHASTE_SHOW_TYPES`).
+    pub fn shows_types(&self) -> bool {
+        self.shows_types
+    }
+
+    /// The same with other names for the blocking calls.
+    pub fn calling(self, calls: Calls) -> Self {
+        Self { calls, ..self }
     }
 
     /// The communicator of all ranks.
@@ -176,17 +237,58 @@ impl World {
     /// A wrong rank or tag; a failed transfer.
     #[inline]
     pub fn send(&self, comm: &Comm, to: i32, tag: i32, segment: Segment, synchronous: bool) -> Result<()> {
+        let call = |calls: &Calls| if synchronous { calls.send_synchronous } else { calls.send };
+        self.send_as(call, comm, to, tag, segment, synchronous)
+    }
+
+    #[inline(always)]
+    fn send_as(
+        &self,
+        call: impl FnOnce(&Calls) -> &'static str,
+        comm: &Comm,
+        to: i32,
+        tag: i32,
+        segment: Segment,
+        synchronous: bool,
+    ) -> Result<()> {
+        if segment.is_typed() {
+            return self.send_typed(call(&self.calls), comm, to, tag, segment, synchronous);
+        }
         let Some(peer) = comm.destination(to)? else { return to_nobody(tag) };
-        let envelope = envelope(comm, tag, &segment, synchronous)?;
+        let envelope = envelope(comm, tag, &segment, synchronous, Types::UNKNOWN)?;
         let mut lane = self.waiting.enter();
         let Lane { engine, methods, .. } = &mut *lane;
         match send::start(engine, methods, peer, &envelope, segment)? {
             Started::Complete => Ok(()),
             Started::Request(id) => {
                 drop(lane);
-                self.wait(id).and_then(fate)
+                self.wait_in(call(&self.calls), id).and_then(fate)
             }
         }
+    }
+
+    /// Sends and receives at the same time: the receive is posted before the send begins, so that two ranks may
+    /// exchange long messages. The status carries a truncation.
+    ///
+    /// # Errors
+    /// A wrong rank or tag, of which neither message is started; a failed transfer.
+    pub fn exchange(
+        &self,
+        comm: &Comm,
+        (outgoing, to, send_tag): (Segment, i32, i32),
+        (incoming, from, receive_tag): (Segment, i32, i32),
+    ) -> Result<Status> {
+        // Everything about the send is checked before the receive is posted.
+        comm.destination(to)?;
+        envelope(comm, send_tag, &outgoing, false, Types::UNKNOWN)?;
+        let id = self.irecv(comm, from, receive_tag, incoming)?;
+        let sent = self.send_as(|calls| calls.exchange, comm, to, send_tag, outgoing, false);
+        if sent.is_err() {
+            // The buffer is on loan until the receive is over, and without the exchange it may never be.
+            recv::cancel(&mut self.waiting.enter().engine, id);
+        }
+        let received = self.wait_in(self.calls.exchange, id);
+        sent.and(received)
     }
 
     /// Starts a send.
@@ -202,11 +304,50 @@ impl World {
         segment: Segment,
         synchronous: bool,
     ) -> Result<RequestId> {
+        if segment.is_typed() {
+            return self.isend_typed(comm, to, tag, segment, synchronous);
+        }
         let Some(peer) = comm.destination(to)? else { return to_nobody(tag).map(|()| Table::DONE) };
-        let envelope = envelope(comm, tag, &segment, synchronous)?;
+        let envelope = envelope(comm, tag, &segment, synchronous, Types::UNKNOWN)?;
         let mut lane = self.waiting.enter();
         let Lane { engine, methods, .. } = &mut *lane;
         match send::start(engine, methods, peer, &envelope, segment)? {
+            Started::Request(id) => Ok(id),
+            Started::Complete => Ok(Table::DONE),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn send_typed(
+        &self,
+        call: &'static str,
+        comm: &Comm,
+        to: i32,
+        tag: i32,
+        segment: Segment,
+        synchronous: bool,
+    ) -> Result<()> {
+        let id = self.isend_typed(comm, to, tag, segment, synchronous)?;
+        self.wait_in(call, id).and_then(fate)
+    }
+
+    /// A message that says what its types are.
+    #[cold]
+    #[inline(never)]
+    fn isend_typed(
+        &self,
+        comm: &Comm,
+        to: i32,
+        tag: i32,
+        segment: Segment,
+        synchronous: bool,
+    ) -> Result<RequestId> {
+        let Some(peer) = comm.destination(to)? else { return to_nobody(tag).map(|()| Table::DONE) };
+        let envelope = envelope(comm, tag, &segment, synchronous, segment.types())?;
+        let mut lane = self.waiting.enter();
+        let Lane { engine, methods, .. } = &mut *lane;
+        match send::start_general(engine, methods, peer, &envelope, segment)? {
             Started::Request(id) => Ok(id),
             Started::Complete => Ok(Table::DONE),
         }
@@ -230,7 +371,7 @@ impl World {
             let Lane { engine, methods, .. } = &mut *lane;
             recv::start(engine, methods, &pattern, segment)?
         };
-        self.wait(id)
+        self.wait_in(self.calls.receive, id)
     }
 
     /// The fast path of [`World::recv`]: looks for the message at the peer's next packet for a short while. It is
@@ -285,7 +426,8 @@ impl World {
     /// A wrong rank or tag.
     pub fn probe(&self, comm: &Comm, from: i32, tag: i32) -> Result<Status> {
         let Some(Sought { pattern, .. }) = sought(comm, from, tag)? else { return Ok(from_nobody()) };
-        Ok(self.waiting.until(|lane| probe::probe(&mut lane.engine, &pattern)))
+        let awaited = |_: &Lane| Awaited::Message(pattern);
+        Ok(self.waiting.until(self.calls.probe, awaited, |lane| probe::probe(&mut lane.engine, &pattern)))
     }
 
     /// Takes what a receive would get now out of the queue. `Some(None)` is the message from nobody.
@@ -304,7 +446,9 @@ impl World {
     /// A wrong rank or tag.
     pub fn mprobe(&self, comm: &Comm, from: i32, tag: i32) -> Result<Option<Held>> {
         let Some(Sought { pattern, .. }) = sought(comm, from, tag)? else { return Ok(None) };
-        Ok(Some(self.waiting.until(|lane| probe::take(&mut lane.engine, &pattern))))
+        let awaited = |_: &Lane| Awaited::Message(pattern);
+        let take = |lane: &mut Lane| probe::take(&mut lane.engine, &pattern);
+        Ok(Some(self.waiting.until(self.calls.matched_probe, awaited, take)))
     }
 
     /// Starts to receive a message taken out by a probe; the message from nobody is `None`.
@@ -331,7 +475,16 @@ impl World {
     /// A stale id.
     #[inline]
     pub fn wait(&self, id: RequestId) -> Result<Status> {
-        self.waiting.until(|lane| take_if_complete(lane, id))
+        self.wait_in(self.calls.wait, id)
+    }
+
+    /// As [`World::wait`], in a call with this name.
+    ///
+    /// # Errors
+    /// A stale id.
+    #[inline]
+    pub fn wait_in(&self, call: &'static str, id: RequestId) -> Result<Status> {
+        self.waiting.until(call, |_| Awaited::All(vec![id]), |lane| take_if_complete(lane, id))
     }
 
     /// Takes the status if the request is over; one step of progress otherwise, and another look.
@@ -355,7 +508,8 @@ impl World {
         if ids.iter().all(Option::is_none) {
             return Ok(None);
         }
-        self.waiting.until(|lane| first_complete(lane, ids)).map(Some)
+        let awaited = |_: &Lane| Awaited::Any(ids.iter().flatten().copied().collect());
+        self.waiting.until(self.calls.wait_any, awaited, |lane| first_complete(lane, ids)).map(Some)
     }
 
     /// Like [`World::wait_any`], but one step of progress at most. The inner `None`: nothing is over yet.
@@ -370,9 +524,14 @@ impl World {
         first_complete(&mut self.waiting.enter(), ids).transpose().map(Some)
     }
 
-    /// Advances until `done` gives a value; for waits over several requests.
-    pub fn wait_until<T>(&self, done: impl FnMut(&mut Lane) -> Option<T>) -> T {
-        self.waiting.until(done)
+    /// Advances until `done` gives a value; for waits over several requests, which are those of `awaited`.
+    pub fn wait_until<T>(
+        &self,
+        call: &'static str,
+        awaited: impl Fn(&Lane) -> Awaited,
+        done: impl FnMut(&mut Lane) -> Option<T>,
+    ) -> T {
+        self.waiting.until(call, awaited, done)
     }
 
     /// One step of progress.
@@ -405,6 +564,14 @@ impl World {
     /// # Errors
     /// A full table of requests; what went wrong with one of its messages.
     pub fn run(&self, schedule: Schedule) -> Result<()> {
+        self.run_in(schedule.name(), schedule)
+    }
+
+    /// As [`World::run`], in a call with this name.
+    ///
+    /// # Errors
+    /// As [`World::run`].
+    pub fn run_in(&self, call: &'static str, schedule: Schedule) -> Result<()> {
         let mut lane = self.waiting.enter();
         lane.engine.requests.ensure_room()?; // before anything leaves
         let mut walk = lane.running.walk(schedule);
@@ -418,7 +585,7 @@ impl World {
         }
         let id = running.go_on(engine, methods, walk)?;
         drop(lane);
-        self.wait(id).and_then(fate)
+        self.wait_in(call, id).and_then(fate)
     }
 
     /// Leaves: waits for everybody, and for everything of ours to have left.
@@ -426,9 +593,12 @@ impl World {
     /// # Errors
     /// When the last synchronisation fails.
     pub fn finalize(&self) -> Result<()> {
-        self.waiting.until(|lane| (!lane.engine.has_pending() && lane.methods.is_drained()).then_some(()));
-        self.run(crate::coll::barrier(&self.world))?;
-        self.waiting.until(|lane| (!lane.engine.has_pending() && lane.methods.is_drained()).then_some(()));
+        let call = self.calls.finalize;
+        let all_left =
+            |lane: &mut Lane| (!lane.engine.has_pending() && lane.methods.is_drained()).then_some(());
+        self.waiting.until(call, |_| Awaited::Departure, all_left);
+        self.run_in(call, crate::coll::barrier(&self.world))?;
+        self.waiting.until(call, |_| Awaited::Departure, all_left);
         self.publish_counters();
         self.node.set_life(self.local_rank, Life::Finalised);
         if let Some(launcher) = &mut *self.launcher.lock().unwrap_or_else(PoisonError::into_inner) {
@@ -478,11 +648,11 @@ fn wrong_tag(tag: i32) -> Error {
 }
 
 #[inline]
-fn envelope(comm: &Comm, tag: i32, segment: &Segment, synchronous: bool) -> Result<Envelope> {
+fn envelope(comm: &Comm, tag: i32, segment: &Segment, synchronous: bool, types: Types) -> Result<Envelope> {
     if tag < 0 {
         return Err(wrong_tag(tag));
     }
-    Ok(Envelope { context: comm.context(), source: comm.rank(), tag, len: segment.len(), synchronous })
+    Ok(Envelope { context: comm.context(), source: comm.rank(), tag, len: segment.len(), synchronous, types })
 }
 
 /// What a receive or probe asks for.
@@ -531,6 +701,22 @@ fn first_complete(lane: &mut Lane, ids: &[Option<RequestId>]) -> Option<Result<(
 #[cold]
 fn stale(id: RequestId) -> Error {
     Error::invalid(ErrorClass::Request, "request", id, "a request that has not been completed or freed")
+}
+
+/// Makes sure that all ranks of this host represent data alike: they read each other's memory.
+fn agree_on_format(node: &Node, own: Format) -> Result<()> {
+    let agreed = node.agree_on_format(own.word());
+    if agreed == own.word() {
+        return Ok(());
+    }
+    let theirs =
+        Format::from_word(agreed).map_or_else(|| format!("{agreed:#x}"), |format| format.to_string());
+    Err(Error::other(
+        ErrorClass::Other,
+        format!(
+            "another rank on this host represents data as {theirs}, this one as {own}: ranks on one host must be alike"
+        ),
+    ))
 }
 
 /// Finds out which job this process belongs to.
@@ -627,4 +813,21 @@ fn foreign() -> Result<Start> {
     let start =
         Start { rank: rank as u32, size: size as u32, local_rank: rank, node, launcher: Some(pmi), cpus };
     Ok(start)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_of_unlike_format_on_one_host_are_refused() {
+        let node = Node::create(2).unwrap();
+        agree_on_format(&node, Format::NATIVE).unwrap();
+        agree_on_format(&node, Format::NATIVE).unwrap();
+        let error = agree_on_format(&node, Format::NATIVE.swapped()).unwrap_err().to_string();
+        assert!(
+            error.contains("as little-endian, 8 bytes a long") && error.contains("this one as big-endian"),
+            "{error}"
+        );
+    }
 }

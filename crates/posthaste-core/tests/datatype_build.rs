@@ -2,7 +2,7 @@
 //! one set of bytes (MPI-5.0 chapter 5).
 
 use posthaste_core::buffer::UserBuf;
-use posthaste_core::datatype::{Builtin, Combiner, Datatype, Order, Segment};
+use posthaste_core::datatype::{Builtin, Combiner, Datatype, Dimension, Distribution, Order, Segment};
 use posthaste_core::error::{Error, ErrorClass};
 use posthaste_os::mem::{Sink, Source};
 
@@ -86,6 +86,13 @@ fn wrong_arguments_are_named() {
     refused(Datatype::contiguous(i64::MAX, &int), ErrorClass::Arg, &["63 bits"]);
     refused(Datatype::resized(&int, i64::MAX, 1), ErrorClass::Arg, &["63 bits"]);
     assert!(Datatype::hindexed(&[1, 1], &[i64::MIN, i64::MAX - 8], &int).is_err());
+}
+
+#[test]
+fn a_grid_of_more_processes_than_can_be_counted_is_refused() {
+    let dimension = |processes| Dimension { size: 7, distribution: Distribution::Cyclic, darg: 1, processes };
+    let grid = [dimension(1 << 40), dimension(1 << 40)];
+    refused(Datatype::darray(i64::MAX, 0, &grid, Order::C, &int()), ErrorClass::Arg, &["array_of_psizes"]);
 }
 
 #[test]

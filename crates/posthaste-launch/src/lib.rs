@@ -1,10 +1,12 @@
 //! The tools that start and build message-passing programs: `mpiexec`, `mpicc`, `mpicxx`.
 //!
-//! Rooms: [`options`] (the command line of mpiexec, pure) → [`mpiexec`] (a small program over
-//! `posthaste_pmi::spawn`); [`wrapper`] (the compiler commands).
+//! Rooms: [`options`] (the command line of mpiexec, pure), [`explain`] (what the ranks of a job are doing) →
+//! [`mpiexec`] (a small program over `posthaste_pmi::spawn`); [`wrapper`] (the compiler commands).
 #![forbid(unsafe_code)]
 
 pub mod options;
+
+pub mod explain;
 
 pub mod mpiexec;
 

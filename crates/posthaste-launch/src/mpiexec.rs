@@ -1,8 +1,9 @@
 //! `mpiexec`: reads its command line and hands a job to `posthaste_pmi::spawn`.
 //!
-//! Called by the program of that name; calls `options` and `posthaste_pmi::spawn`. What must stay true: its exit
+//! Called by the program of that name; calls `options`, `explain` and `posthaste_pmi::spawn`. What must stay true: its exit
 //! code is that of the job, everything it says itself begins with its name and goes to standard error.
 
+use crate::explain;
 use crate::options::{self, Request, Surroundings, Wish};
 use posthaste_core::trace::COUNTERS;
 use posthaste_os::machine;
@@ -19,6 +20,13 @@ pub fn main() -> i32 {
     let around = Surroundings { environment: std::env::vars_os().collect(), host: machine::host_name() };
     match options::parse(arguments, &around) {
         Ok(Wish::Run(request)) => run(&request, &name),
+        Ok(Wish::Explain(pid)) => match explain::of_process(pid) {
+            Ok(text) => print(&text),
+            Err(sentence) => {
+                say(&format!("{name}: {sentence}\n"));
+                1
+            }
+        },
         Ok(Wish::Help) => print(&options::help(&name)),
         Ok(Wish::Version) => print(&format!(
             "{name} of posthaste {}, starting programs of MPI 5.0\n",
@@ -76,6 +84,10 @@ impl Hooks for Show {
 
     fn wants_lines(&self) -> bool {
         self.label
+    }
+
+    fn explain(&mut self, node: &Node) -> String {
+        explain::of_job(node)
     }
 
     fn finished(&mut self, node: &Node) {

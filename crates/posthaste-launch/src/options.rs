@@ -23,6 +23,8 @@ pub enum Wish {
     Help,
     /// Name and version.
     Version,
+    /// What the job is doing to which this process belongs.
+    Explain(u32),
 }
 
 /// A job, and how it is to be shown.
@@ -57,6 +59,7 @@ enum Kind {
     Hosts,
     HostFile,
     Counters,
+    Explain,
     Help,
     Version,
     /// Nothing to do: it asks for what is so anyway.
@@ -109,6 +112,12 @@ const KNOWN: &[Known] = &[
         "core (default): rank i stays on the i-th usable CPU when there is one for each",
     ),
     known(&["counters"], &[], Kind::Counters, "print what the engine counted, summed over the ranks"),
+    known(
+        &["explain"],
+        &["PID"],
+        Kind::Explain,
+        "say what the ranks of a running job wait for; PID is that of its mpiexec or of a rank",
+    ),
     known(
         &["hosts", "host", "H"],
         &["HOST,..."],
@@ -308,6 +317,11 @@ impl Reader<'_> {
                 self.check_hosts(name, &list, '\n')?;
             }
             Kind::Counters => self.request.counters = true,
+            Kind::Explain => {
+                let pid = first.to_str().and_then(|text| text.parse().ok()).filter(|pid| *pid > 0);
+                let wrong = || format!("-explain {}: not a process id", first.display());
+                return Ok(Some(Wish::Explain(pid.ok_or_else(wrong)?)));
+            }
             Kind::Help => return Ok(Some(Wish::Help)),
             Kind::Version => return Ok(Some(Wish::Version)),
             Kind::Accepted => {}
@@ -423,6 +437,7 @@ pub fn help(name: &str) -> String {
          MPI_Abort, 124 after -timeout, 127 when there is no such program.\n\
          When a rank fails the others are asked to end (SIGTERM), and killed a second later.\n\
          SIGINT and SIGTERM are passed on to the ranks; a second SIGINT kills them.\n\
+         SIGUSR1 is passed on; on SIGUSR2, and before -timeout ends the job, mpiexec says what each rank waits for.\n\
          Lines of output are kept whole up to 4 MiB. Standard input goes to rank 0.\n",
     );
     text
@@ -499,6 +514,8 @@ mod tests {
             ("-bind-to moon a", "moon"),
             ("-timeout 0 a", "-timeout 0"),
             ("-timeout x a", "-timeout x"),
+            ("-explain me", "-explain me: not a process id"),
+            ("-explain 0", "-explain 0"),
             ("-hosts localhost,elsewhere a", "\"elsewhere\""),
             ("-hostfile /no/such a", "/no/such"),
             ("-n 1 a :", "no program"),

@@ -433,8 +433,37 @@ fn sixty_four_ranks_start_and_end() {
 fn a_job_may_be_limited_in_time() {
     let said = run(&["-timeout", "0.5", "-n", "2", "sleep", "100"]);
     assert_eq!(said.code, 124);
-    assert!(said.sentences()[0].contains("longer than its 0.5 s"), "{}", said.err);
+    let [doing, late] = said.sentences()[..] else { panic!("{}", said.err) };
+    assert_eq!(doing, "mpiexec: what the ranks are doing:");
+    assert!(late.contains("longer than its 0.5 s"), "{}", said.err);
+    assert!(said.err.contains("  rank 1 has not called MPI_Init of this library\n"), "{}", said.err);
     assert!(said.took >= Duration::from_millis(500) && said.took < ENDED, "{:?}", said.took);
+}
+
+#[test]
+fn a_running_job_is_explained() {
+    let mut child = mpiexec(&["-n", "2", "sh", "-c", "echo ready; exec sleep 100"]).spawn().unwrap();
+    read_lines(child.stdout.as_mut().unwrap(), 2);
+    let asked = run(&["-explain", &child.id().to_string()]);
+    assert_eq!(asked.code, 0, "{}", asked.err);
+    assert!(
+        asked.out.starts_with("  rank 0 has not called MPI_Init of this library\n  rank 1 "),
+        "{}",
+        asked.out
+    );
+    send(&child, Signal::SIGUSR2);
+    let mut text = read_lines(child.stderr.as_mut().unwrap(), 4).into_iter();
+    assert_eq!(text.next().as_deref(), Some("mpiexec: what the ranks are doing:"));
+    assert_eq!(text.next().as_deref(), Some("  rank 0 has not called MPI_Init of this library"));
+    send(&child, Signal::SIGTERM);
+    assert_eq!(said(child, Instant::now()).code, 143);
+    for (pid, why) in [("4194304000", "no such process"), ("1x", "not a process id")] {
+        let refused = run(&["-explain", pid]);
+        assert_eq!((refused.code, refused.sentences().len()), (1, 1));
+        assert!(refused.err.contains(why), "{}", refused.err);
+    }
+    let own = run(&["-explain", &std::process::id().to_string()]);
+    assert!(own.err.contains("neither an mpiexec with a running job nor a rank"), "{}", own.err);
 }
 
 #[test]

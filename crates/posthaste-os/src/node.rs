@@ -7,7 +7,7 @@
 //! and zero is a valid state of everything.
 //!
 //! ```text
-//! header | rank blocks | ring heads (to, from) | ring cells (to, from) | copy buffers (to)
+//! header | rank blocks | boards | ring heads (to, from) | ring cells (to, from) | copy buffers (to)
 //! ```
 
 use std::collections::HashSet;
@@ -18,11 +18,18 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+#[cfg(not(loom))]
+use crate::board::Board;
+
 /// First word of every node segment.
-const MAGIC: u64 = 0x7073_7468_7374_0001;
+const MAGIC: u64 = 0x7073_7468_7374_0002;
 const PAGE: usize = 4096;
 const LINE: usize = 64;
 const RANK_BLOCK: usize = 1024;
+/// Where the header keeps the format of data that all ranks share.
+const FORMAT: usize = 12;
+/// Bytes of the board on which a rank says what it waits for.
+pub const BOARD: usize = 2 * PAGE;
 /// Where the header keeps the CPUs that ranks may use, and how many it can name.
 const CPU_MASK: usize = 128;
 const CPU_BITS: usize = 1024;
@@ -54,6 +61,7 @@ struct Layout {
     ring_cells: usize,
     buffers: usize,
     buffer_bytes: usize,
+    boards: usize,
     heads: usize,
     cells: usize,
     pool: usize,
@@ -80,11 +88,12 @@ impl Layout {
             _ => (2, 32 << 10),
         };
         let page_up = |n: usize| n.next_multiple_of(PAGE);
-        let heads = PAGE + page_up(ranks * RANK_BLOCK);
+        let boards = PAGE + page_up(ranks * RANK_BLOCK);
+        let heads = boards + ranks * BOARD;
         let cells = heads + page_up(ranks * ranks * LINE);
         let pool = cells + page_up(ranks * ranks * ring_cells * LINE);
         let total = pool + ranks * page_up(LINE + buffers * (BUFFER_CONTROL + buffer_bytes));
-        Self { ranks, ring_cells, buffers, buffer_bytes, heads, cells, pool, total }
+        Self { ranks, ring_cells, buffers, buffer_bytes, boards, heads, cells, pool, total }
     }
 }
 
@@ -259,6 +268,15 @@ impl Node {
         self.word64(self.block(rank) + 72).store(address, Ordering::Release);
     }
 
+    /// Says in which format this process keeps its data, as a word that is not 0, and returns the word of whoever said
+    /// it first.
+    pub fn agree_on_format(&self, word: u32) -> u32 {
+        match self.word32(FORMAT).compare_exchange(0, word, Ordering::AcqRel, Ordering::Acquire) {
+            Ok(_) => word,
+            Err(first) => first,
+        }
+    }
+
     /// Adds CPUs to those that the ranks of this host may use together.
     pub fn add_cpus(&self, cpus: &[usize]) {
         for cpu in cpus.iter().filter(|cpu| **cpu < CPU_BITS) {
@@ -278,6 +296,16 @@ impl Node {
         // SAFETY: the block lies within the mapping (`block` checks the rank), is 8-byte aligned, and holds
         // 64 words that are only ever reached as atomics.
         unsafe { &*self.at(at).cast() }
+    }
+
+    /// The board on which `rank` says what it waits for; written by that rank only, format in
+    /// `posthaste_core::explain`.
+    #[cfg(not(loom))]
+    pub fn board(&self, rank: usize) -> Board<'_> {
+        assert!(rank < self.ranks(), "rank {rank} of {}", self.ranks());
+        let at = self.at(self.map.layout.boards + rank * BOARD);
+        // SAFETY: the board lies within the mapping, is 8-byte aligned, and is only ever reached as atomics.
+        Board::over(unsafe { std::slice::from_raw_parts(at.cast::<AtomicU64>(), BOARD / 8) })
     }
 
     /// The word a sleeper of `rank` sets before it sleeps; senders read it after each message.
@@ -419,6 +447,9 @@ mod tests {
         a.set_life(2, Life::Inside);
         a.counters(1)[63].store(7, Ordering::Relaxed);
         assert_eq!((b.life(2), b.counters(1)[63].load(Ordering::Relaxed)), (Life::Inside, 7));
+        a.board(1).write(&[7; BOARD]);
+        let told = |rank| b.board(rank).read().unwrap().len();
+        assert_eq!((told(0), told(1), told(2)), (0, a.board(1).room(), 0));
     }
 
     #[test]

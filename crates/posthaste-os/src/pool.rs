@@ -41,6 +41,11 @@ pub struct Drainer {
     index: usize,
 }
 
+/// Bytes of a copy buffer.
+pub fn bytes(node: &Node) -> usize {
+    node.buffer_bytes()
+}
+
 /// Borrows a free copy buffer of receiver `to`, leaving at least `spare` others free; `None` when there is none.
 pub fn claim(node: &Node, to: usize, spare: usize) -> Option<Filler> {
     let taken = node.buffers_taken(to);
@@ -65,14 +70,14 @@ pub fn claim(node: &Node, to: usize, spare: usize) -> Option<Filler> {
 
 /// The receiver's end of buffer `index` of receiver `to`, for a message that begins at `start`; both are named by
 /// the packet of the sender that borrowed it, and so is how many bytes are there already: for those no shared word
-/// has to be read. `None` when there is no such buffer.
+/// has to be read, at most what fits. `None` when there is no such buffer.
 pub fn attach(node: &Node, to: usize, index: usize, start: u64, filled: u64) -> Option<Drainer> {
     if index >= node.buffers() {
         return None;
     }
     let memory = BufferMemory::new(node, to, index);
     let (size, at) = (node.buffer_bytes(), start);
-    let known = start.saturating_add(filled);
+    let known = start.saturating_add(filled.min(size as u64));
     Some(Drainer { memory, size, start, at, known, told: at, has_told: false, to, index })
 }
 
@@ -137,14 +142,15 @@ impl Drainer {
     pub fn drain(&mut self, most: usize, drain: impl FnOnce(Source<'_>)) -> Option<usize> {
         if self.known <= self.at {
             // SYNC: pairs with the Release store in `Filler::fill`.
-            self.known = self.memory.filled().load(Ordering::Acquire);
-            if self.known <= self.at {
+            let filled = self.memory.filled().load(Ordering::Acquire);
+            // A sender that claims more than fits, or goes back, gains nothing, not even our time.
+            if !(1..=self.size as u64).contains(&filled.saturating_sub(self.at)) {
                 return None;
             }
+            self.known = filled;
         }
         let offset = (self.at % self.size as u64) as usize;
-        // A sender that claims to have filled more than fits is cut to the buffer.
-        let there = (self.known - self.at).min(self.size as u64) as usize;
+        let there = (self.known - self.at) as usize;
         let len = most.min(there).min(self.size - offset);
         // SAFETY: `offset + len ≤ size`, inside the buffer.
         drain(unsafe { self.memory.source(offset, len) });
@@ -228,6 +234,25 @@ mod tests {
             }
             drainer.finish();
             assert_eq!(got, sent);
+        }
+    }
+
+    #[test]
+    fn a_sender_that_claims_too_much_gains_nothing() {
+        let node = Node::create(2).unwrap();
+        let filler = claim(&node, 1, 0).unwrap();
+        for (start, filled) in [(0, u64::MAX), (u64::MAX, 7), (u64::MAX - 9, u64::MAX), (1 << 62, 0)] {
+            let mut drainer = attach(&node, 1, filler.index(), start, filled).unwrap();
+            let mut got = 0;
+            while let Some(n) = drainer.drain(usize::MAX, |_| ()) {
+                got += n;
+                assert!(got <= node.buffer_bytes());
+            }
+            // Nor by the shared word.
+            for lie in [u64::MAX / 3, 0, 100] {
+                filler.memory.filled().store(lie, Ordering::Release);
+                assert!(drainer.drain(usize::MAX, |_| ()).is_none_or(|n| got == 0 && n == 100));
+            }
         }
     }
 

@@ -9,7 +9,9 @@
 
 use std::time::Duration;
 
+use loom::sync::atomic::AtomicU64;
 use loom::thread;
+use posthaste_os::board::Board;
 use posthaste_os::model::{Node, Shape};
 use posthaste_os::pool;
 use posthaste_os::ring::{HEADER, Reader, Writer};
@@ -444,5 +446,25 @@ fn both_ends_of_a_copy_buffer_sleep_and_are_woken() {
         }
         assert_eq!(got, (0..LEN).map(|at| byte(1, at)).collect::<Vec<_>>());
         sender.join().unwrap();
+    });
+}
+
+#[test]
+fn a_board_is_read_whole_or_not_at_all() {
+    explore(None, || {
+        let words: std::sync::Arc<Vec<AtomicU64>> =
+            std::sync::Arc::new((0..4).map(|_| AtomicU64::new(0)).collect());
+        let owner = {
+            let words = words.clone();
+            thread::spawn(move || {
+                Board::over(&words).write(&[1; 16]);
+                Board::over(&words).write(&[2; 9]);
+            })
+        };
+        if let Some(text) = Board::over(&words).read() {
+            assert!([vec![], vec![1; 16], vec![2; 9]].contains(&text), "{text:?}");
+        }
+        owner.join().unwrap();
+        assert_eq!(Board::over(&words).read(), Some(vec![2; 9]));
     });
 }

@@ -302,16 +302,9 @@ impl Communicator<'_> {
         from: Source,
         tag: Tag,
     ) -> Checked<Status> {
-        let engine = self.engine();
         let (from, tag) = self.pattern(from, tag)?;
         let to = to.number(self.core().size())?;
-        let id = engine.irecv(self.core(), from, tag, incoming)?;
-        if let Err(cause) = engine.send(self.core(), to, send_tag, outgoing, false) {
-            // The buffer is on loan until the receive is over, and without the exchange it may never be.
-            self.take_back(id);
-            return Err(cause);
-        }
-        fate(engine.wait(id)?)
+        fate(self.engine().exchange(self.core(), (outgoing, to, send_tag), (incoming, from, tag))?)
     }
 }
 

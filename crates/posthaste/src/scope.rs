@@ -142,14 +142,6 @@ impl<'u> Communicator<'u> {
         pending.finish()?;
         Ok(result)
     }
-
-    /// Ends a request whose message may never come: a receive without a message is taken back, everything else
-    /// is waited for.
-    pub(crate) fn take_back(&self, id: RequestId) {
-        recv::cancel(&mut self.engine().lane().engine, id);
-        // Whoever asks for this has an error to report already.
-        let _ = self.engine().wait(id);
-    }
 }
 
 impl<'scope, 'env> Scope<'scope, 'env> {

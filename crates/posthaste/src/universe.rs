@@ -8,13 +8,26 @@
 use std::fmt;
 use std::sync::Arc;
 
-use posthaste_core::world::World;
+use posthaste_core::world::{Calls, World};
 
 use crate::communicator::Communicator;
 use crate::error::{Error, Result};
 
 /// Exit code of a job that ends because one of its ranks panicked: the one Rust gives to a panic.
 const PANICKED: i32 = 101;
+
+/// How blocking functions are called where a hang is explained.
+const CALLS: Calls = Calls {
+    send: "send",
+    send_synchronous: "send_synchronous",
+    receive: "receive",
+    exchange: "send_receive",
+    probe: "probe",
+    matched_probe: "receive_vec",
+    wait: "wait",
+    wait_any: "wait_any",
+    finalize: "the end of Universe",
+};
 
 /// Joins the job this process was started for (`MPI_Init`, MPI-5.0 §11.2.1).
 ///
@@ -34,7 +47,7 @@ const PANICKED: i32 = 101;
 /// # Ok::<(), posthaste::Error>(())
 /// ```
 pub fn init() -> Result<Universe> {
-    let joined = World::init(false).map_err(|cause| Error::new("init", None, cause))?;
+    let joined = World::init(false).map_err(|cause| Error::new("init", None, cause))?.calling(CALLS);
     Ok(Universe { joined, ended: false })
 }
 

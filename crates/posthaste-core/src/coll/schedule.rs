@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use crate::buffer::{OwnedBuf, UserBuf};
 use crate::coll::plan;
-use crate::datatype::{self, Datatype, Segment};
+use crate::datatype::{self, Datatype, Segment, Types};
 use crate::error::{Cause, Error, ErrorClass, Result};
 use crate::ids::{ContextId, Peer, RequestId};
 use crate::method::Methods;
@@ -81,6 +81,13 @@ impl Deref for Kept {
             Self::Here(plan) => plan,
             Self::There(schedule) => &schedule.0,
         }
+    }
+}
+
+impl Schedule {
+    /// The function that does this operation.
+    pub fn name(&self) -> &'static str {
+        self.0.name
     }
 }
 
@@ -152,6 +159,13 @@ impl Running {
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.active.is_empty()
+    }
+
+    /// What a request under way is: function, context and tag of its messages, and those it waits for now.
+    pub fn about(&self, id: RequestId) -> Option<(&'static str, ContextId, i32, Vec<RequestId>)> {
+        let Active { walk: Walk { plan, place }, .. } = self.active.iter().find(|active| active.id == id)?;
+        let waits_for = place.lists.outstanding[place.settled..].iter().map(|message| message.id).collect();
+        Some((plan.name, plan.context, plan.tag, waits_for))
     }
 
     /// Starts an operation; it may be over when this returns.
@@ -398,6 +412,7 @@ impl Place {
                     tag: plan.tag,
                     len: segment.len(),
                     synchronous: false,
+                    types: Types::UNKNOWN,
                 };
                 if let Started::Request(id) = send::start(engine, methods, *to, &envelope, segment.clone())? {
                     self.lists.outstanding.push(Outstanding { id, step: at });

@@ -8,6 +8,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::attribute::Attributes;
 use crate::comm::Comm;
+use crate::explain::names::{self, Named};
+use crate::group::Group;
+use crate::ids::{ContextId, Peer};
 use crate::info::Info;
 
 /// Longest name, in bytes: `MPI_MAX_OBJECT_NAME` of the standard ABI counts the final zero too.
@@ -40,7 +43,7 @@ impl fmt::Debug for Inherited {
 
 #[derive(Debug)]
 pub(super) struct Details {
-    name: Mutex<String>,
+    name: Arc<Mutex<String>>,
     info: Info,
     attributes: Attributes,
     inherited: Mutex<Inherited>,
@@ -50,7 +53,7 @@ pub(super) struct Details {
 impl Details {
     pub(super) fn new(name: &str, inherited: Inherited) -> Self {
         Self {
-            name: Mutex::new(name.to_owned()),
+            name: Arc::new(Mutex::new(name.to_owned())),
             info: Info::new(),
             attributes: Attributes::default(),
             inherited: Mutex::new(inherited),
@@ -60,6 +63,43 @@ impl Details {
 
     pub(super) fn with_topology(self, topology: Option<Topology>) -> Self {
         Self { topology, ..self }
+    }
+}
+
+/// How a communicator is called in sentences (`explain::names`).
+pub(super) struct Label {
+    name: Arc<Mutex<String>>,
+    /// The ranks that messages go to and come from.
+    group: Arc<Group>,
+}
+
+impl Label {
+    /// Makes the communicator with this context known, as long as the label lives.
+    pub(super) fn register(context: ContextId, details: &Details, group: &Arc<Group>) -> Arc<Self> {
+        let label = Arc::new(Self { name: details.name.clone(), group: group.clone() });
+        let named: Arc<dyn Named> = label.clone();
+        names::register(context.0, Arc::downgrade(&named));
+        label
+    }
+}
+
+impl Named for Label {
+    fn name(&self) -> String {
+        self.name.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn peer(&self, rank: i32) -> Option<u32> {
+        self.group.peer(u32::try_from(rank).ok()?).map(|peer| peer.0)
+    }
+
+    fn rank(&self, peer: u32) -> Option<i32> {
+        self.group.rank_of(Peer(peer)).map(|rank| rank as i32)
+    }
+}
+
+impl fmt::Debug for Label {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Label")
     }
 }
 

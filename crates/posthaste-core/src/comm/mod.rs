@@ -21,7 +21,7 @@ use crate::coll::{Bridge, Team};
 use crate::error::{Error, ErrorClass, Result};
 use crate::group::{Comparison, Group};
 use crate::ids::{ContextId, PROC_NULL, Peer};
-use details::{Details, Inherited};
+use details::{Details, Inherited, Label};
 
 pub use create::Creation;
 pub use details::{Handler, MAX_NAME, Topology};
@@ -36,6 +36,7 @@ pub struct Comm {
     /// How many ranks a message may go to are the peers of the same number, starting at 0.
     identity: u32,
     details: Details,
+    _label: Arc<Label>,
 }
 
 /// The other side of an intercommunicator.
@@ -72,7 +73,8 @@ impl Comm {
     fn new(team: Team, remote: Option<Remote>, details: Details) -> Self {
         let target = remote.as_ref().map_or(team.group(), |remote| &remote.group);
         let identity = if target.is_identity() { target.size() } else { 0 };
-        Self { team, remote, identity, details }
+        let label = Label::register(team.context(), &details, target);
+        Self { team, remote, identity, details, _label: label }
     }
 
     /// Says whether the members share CPUs; every member must say the same.
@@ -117,7 +119,8 @@ impl Comm {
         if (to as u32) < self.identity {
             return Ok(Some(Peer(to as u32)));
         }
-        self.look_up("dest", to)
+        // Taken apart, so that the common way above stays in registers.
+        self.look_up("dest", to)?.map_or(Ok(None), |peer| Ok(Some(peer)))
     }
 
     /// The process a message comes from; `None` for `MPI_PROC_NULL`. Not for `MPI_ANY_SOURCE`.
@@ -132,6 +135,8 @@ impl Comm {
         self.look_up("source", from)
     }
 
+    #[cold]
+    #[inline(never)]
     fn look_up(&self, argument: &'static str, rank: i32) -> Result<Option<Peer>> {
         if rank == PROC_NULL {
             return Ok(None);

@@ -8,6 +8,7 @@
 //! became of the layout.
 
 use super::layout::{Layout, TooLarge};
+use super::signature::Signature;
 use super::{Bounds, Datatype, Repr, Type};
 use crate::error::{Error, ErrorClass, Result};
 use std::fmt::Display;
@@ -82,7 +83,7 @@ pub struct Contents {
     pub ints: Vec<i64>,
     /// Its address arguments (displacements in bytes, bounds).
     pub aints: Vec<i64>,
-    /// Its datatype arguments.
+    /// Its datatype arguments, or the type that has its data (see [`Contents::told_types`]).
     pub types: Vec<Datatype>,
     /// Whether it was built by the large-count form (`_c`), so that its arguments are large counts.
     pub large: bool,
@@ -93,7 +94,17 @@ impl Contents {
     pub fn envelope(&self) -> (usize, usize, usize, usize) {
         let (ints, counts) = self.split_large();
         let aints = if self.large { 0 } else { self.aints.len() };
-        (ints.len(), aints, counts.len(), self.types.len())
+        (ints.len(), aints, counts.len(), self.told_types().len())
+    }
+
+    /// The datatype arguments as the program gave them. A type of a Fortran kind had none and a pair two, but either
+    /// has one child that says where its data lie, so that whoever walks down a type need not know them.
+    pub fn told_types(&self) -> &[Datatype] {
+        match (self.combiner, self.types.first().and_then(Datatype::contents)) {
+            (Combiner::F90Real | Combiner::F90Complex | Combiner::F90Integer, _) => &[],
+            (Combiner::ValueIndex, Some(record)) => &record.types,
+            _ => &self.types,
+        }
     }
 
     /// The integers and the large counts, as get_contents_c returns them. Without the large-count form there
@@ -104,6 +115,14 @@ impl Contents {
             // The number of dimensions and the order stay integers.
             Combiner::Subarray => match self.ints.as_slice() {
                 [ndims, sizes @ .., order] => (vec![*ndims, *order], sizes.to_vec()),
+                _ => (Vec::new(), Vec::new()),
+            },
+            // Only the sizes of the array are large: size of the grid, rank, number of dimensions, then sizes.
+            Combiner::Darray => match self.ints.as_slice() {
+                [size, rank, ndims, rest @ ..] if *ndims as usize <= rest.len() => {
+                    let (sizes, rest) = rest.split_at(*ndims as usize);
+                    ([&[*size, *rank, *ndims], rest].concat(), sizes.to_vec())
+                }
                 _ => (Vec::new(), Vec::new()),
             },
             _ => (Vec::new(), self.ints.iter().chain(&self.aints).copied().collect()),
@@ -207,6 +226,24 @@ impl Datatype {
         Ok(dup)
     }
 
+    /// The same basic types one after the other without holes: what packing makes of an element.
+    pub(super) fn packed(&self) -> Self {
+        if self.is_contiguous() && self.true_lb() == 0 {
+            return self.clone();
+        }
+        let size = self.size();
+        let derived = Type {
+            contents: Contents::of(Combiner::Contiguous, vec![1], vec![], self),
+            layout: Layout::run(size),
+            bounds: Bounds { lb: 0, ub: size as i64, marked: true, align: 1 },
+            signature: self.signature(),
+            uniform: self.uniform(),
+            committed: AtomicBool::new(true),
+            name: Mutex::new(None),
+        };
+        Self(Repr::Derived(Arc::new(derived)))
+    }
+
     /// A block of an array: `subsizes` out of `sizes` elements, beginning at `starts`, in each dimension.
     pub fn subarray(
         sizes: &[i64],
@@ -255,7 +292,7 @@ impl Datatype {
 }
 
 impl Contents {
-    fn of(combiner: Combiner, ints: Vec<i64>, aints: Vec<i64>, child: &Datatype) -> Self {
+    pub(super) fn of(combiner: Combiner, ints: Vec<i64>, aints: Vec<i64>, child: &Datatype) -> Self {
         Self { combiner, ints, aints, types: vec![child.clone()], large: false }
     }
 }
@@ -316,7 +353,7 @@ fn irregular(contents: Contents, lengths: &[i64], displacements: &[i64]) -> Resu
     finish(contents, layout, bounds.finish()?, elements)
 }
 
-fn finish(contents: Contents, layout: Layout, bounds: Bounds, elements: u64) -> Result<Datatype> {
+pub(super) fn finish(contents: Contents, layout: Layout, bounds: Bounds, elements: u64) -> Result<Datatype> {
     // The difference of the bounds is the extent and must fit.
     if bounds.ub.checked_sub(bounds.lb).is_none() {
         return Err(too_large("extent", i128::from(bounds.ub) - i128::from(bounds.lb)));
@@ -324,11 +361,20 @@ fn finish(contents: Contents, layout: Layout, bounds: Bounds, elements: u64) -> 
     let mut kinds = contents.types.iter().filter(|child| child.size() > 0).map(Datatype::uniform);
     let first = kinds.next().flatten();
     let uniform = first.filter(|first| kinds.all(|kind| kind.is_some_and(|kind| std::ptr::eq(kind, *first))));
+    let signature = match &contents.types[..] {
+        types if contents.combiner == Combiner::Struct => {
+            let lengths = contents.ints.iter().skip(1).map(|length| *length as u64);
+            let parts: Vec<Signature> = types.iter().map(Datatype::signature).collect();
+            Signature::sequence(lengths.zip(&parts))
+        }
+        [child] => child.signature().repeated(elements / child.elements().max(1)),
+        _ => Signature::empty(),
+    };
     let derived = Type {
         contents,
         layout,
         bounds,
-        elements,
+        signature,
         uniform,
         committed: AtomicBool::new(false),
         name: Mutex::new(None),
@@ -433,6 +479,6 @@ fn displacements_in_bytes(displacements: &[i64], child: &Datatype) -> Result<Vec
     displacements.iter().map(|&at| in_bytes("array_of_displacements", at, child)).collect()
 }
 
-fn too_large(argument: &'static str, got: impl Display) -> Error {
+pub(super) fn too_large(argument: &'static str, got: impl Display) -> Error {
     Error::invalid(ErrorClass::Arg, argument, got, "sizes, offsets and bounds within 63 bits")
 }

@@ -110,6 +110,9 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// The representation of C's `long double`.
+    pub(super) const LONG_DOUBLE: Self = Self::Extended;
+
     /// Size, extent, alignment.
     const fn measures(self) -> (u64, i64, u64) {
         match self {
@@ -159,13 +162,13 @@ impl Builtin {
         if self.class == Class::Pair { 2 } else { 1 }
     }
 
-    /// Size of the first basic element.
-    pub fn first_element(&self) -> u64 {
-        match self.kind {
-            Kind::FloatInt | Kind::TwoInt | Kind::TwoReal | Kind::TwoInteger => 4,
-            Kind::DoubleInt | Kind::LongInt | Kind::TwoDouble => 8,
-            Kind::ShortInt => 2,
-            Kind::LongDoubleInt => 16,
+    /// Bytes of a value in external32 (MPI-5.0 §14.5.2): as many as in memory but for `long` and `wchar_t`, which
+    /// have 4 and 2 there, whatever they have here.
+    pub const fn external32_size(&self) -> u64 {
+        match self.abi {
+            0x20a | 0x20e => 4,
+            0x23c => 2,
+            0x22a => 4 + 4,
             _ => self.size,
         }
     }
@@ -227,7 +230,7 @@ static TABLE: [Builtin; 70] = [
     Builtin::new(0x21c, "MPI_DOUBLE_PRECISION", Class::Floating, Float(8)),
     Builtin::new(0x21d, "MPI_DOUBLE_COMPLEX", Class::Complex, Kind::Complex(8)),
     Builtin::new(0x21e, "MPI_CHARACTER", Character, Unsigned(1)),
-    Builtin::new(0x220, "MPI_LONG_DOUBLE", Class::Floating, Kind::Extended),
+    Builtin::new(0x220, "MPI_LONG_DOUBLE", Class::Floating, Kind::LONG_DOUBLE),
     Builtin::new(0x224, "MPI_C_LONG_DOUBLE_COMPLEX", Class::Complex, Kind::ComplexExtended),
     Builtin::new(0x225, "MPI_CXX_LONG_DOUBLE_COMPLEX", Class::Complex, Kind::ComplexExtended),
     Builtin::new(0x228, "MPI_FLOAT_INT", Class::Pair, Kind::FloatInt),

@@ -10,7 +10,8 @@
 //! - Neighbouring runs are merged and regular repetition is recognised, so the layout depends on the bytes
 //!   described and not on how the user spelled them. Below [`FLAT_LIMIT`] runs this holds exactly, because
 //!   everything but plain loop nests is written out run by run and folded again by one rule; beyond it the
-//!   constructors' structure is kept and only the local rules apply.
+//!   constructors' structure is kept, neighbours in a list are joined, and a loop of short turns becomes what a
+//!   few of its turns fold to. Regular nests of loops come out the same all the way.
 //! - A loop turns at least twice and every shape has at least one byte, so nesting is at most 63 loops deep
 //!   however deep the constructors were nested, and walking a shape may recurse.
 
@@ -271,10 +272,43 @@ fn repeat(piece: Piece, count: u64, stride: i64) -> Result<Piece, TooLarge> {
         return Err(TooLarge);
     }
     let piece = Piece { offset, shape: looped(count, stride, shape) };
-    if piece.shape.facts().runs <= FLAT_LIMIT && !piece.shape.is_simplest() {
+    if piece.shape.is_simplest() {
+        return Ok(piece);
+    }
+    if piece.shape.facts().runs <= FLAT_LIMIT {
         return Ok(fold(vec![piece]));
     }
-    Ok(piece)
+    Ok(extrapolated(&piece).unwrap_or(piece))
+}
+
+/// A loop whose turns touch, as folding its runs one by one would leave it: what a few turns fold to shows it. `None`
+/// when its turns are long, so that one run less in each changes nothing, or when it has no such form.
+fn extrapolated(piece: &Piece) -> Option<Piece> {
+    const TURNS: u64 = 16;
+    let Shape::Loop(whole) = &piece.shape else { return None };
+    let turn = whole.body.facts();
+    if turn.end != whole.stride || turn.runs.saturating_mul(TURNS + 1) > FLAT_LIMIT {
+        return None;
+    }
+    let folded = |turns| {
+        let mut flat = Vec::new();
+        write_out(piece.offset, &looped(turns, whole.stride, whole.body.clone()), &mut flat);
+        group(flat)
+    };
+    let (few, more) = (folded(TURNS), folded(TURNS + 1));
+    // One turn more makes one loop longer, which may have several turns for each of ours.
+    let place = few.iter().zip(&more).position(|(few, more)| few != more)?;
+    let (Shape::Loop(short), Shape::Loop(long)) = (&few[place].shape, &more[place].shape) else {
+        return None;
+    };
+    let added = long.count.checked_sub(short.count)?;
+    let stretched = |turns: u64| {
+        let mut pieces = few.clone();
+        pieces[place].shape = looped(short.count + turns * added, short.stride, short.body.clone());
+        pieces[place + 1..].iter_mut().for_each(|later| later.offset += turns as i64 * whole.stride);
+        pieces
+    };
+    (stretched(1) == more).then(|| gather(stretched(whole.count - TURNS)))
 }
 
 /// A loop, or what it amounts to. The caller has made sure that everything fits.
@@ -355,15 +389,33 @@ fn splice(piece: Piece, to: &mut Vec<Piece>) {
     }
 }
 
-/// Appends one piece; a run that continues the run before it is merged into that.
+/// Appends one piece; one that continues the piece before it is merged into that.
 fn append(piece: Piece, to: &mut Vec<Piece>) {
-    if let (Some(Piece { offset, shape: Shape::Run(len) }), Shape::Run(more)) = (to.last_mut(), &piece.shape)
-        && *offset + *len as i64 == piece.offset
+    if let Some(last) = to.last_mut()
+        && let Some(both) = joined(&last.shape, piece.offset - last.offset, &piece.shape)
     {
-        *len += more;
+        last.shape = both;
         return;
     }
     to.push(piece);
+}
+
+/// Two shapes, the second one `by` bytes behind the first, as one: adjacent runs, and further turns of a loop.
+fn joined(first: &Shape, by: i64, second: &Shape) -> Option<Shape> {
+    let follows = |looped: &Loop| i128::from(by) == i128::from(looped.stride) * i128::from(looped.count);
+    match (first, second) {
+        (Shape::Run(len), Shape::Run(more)) => (*len as i64 == by).then(|| Shape::Run(len + more)),
+        (Shape::Loop(a), Shape::Loop(b)) if follows(a) && a.stride == b.stride && a.body == b.body => {
+            Some(looped(a.count + b.count, a.stride, a.body.clone()))
+        }
+        (Shape::Loop(a), more) if follows(a) && a.body == *more => {
+            Some(looped(a.count + 1, a.stride, a.body.clone()))
+        }
+        (one, Shape::Loop(b)) if by == b.stride && *one == b.body => {
+            Some(looped(b.count + 1, b.stride, b.body.clone()))
+        }
+        _ => None,
+    }
 }
 
 /// Folds repetition into loops, again and again, as long as that makes the list much shorter. A few

@@ -3,9 +3,10 @@
 //! Called by the doors (`posthaste-abi`, `posthaste`), which build types, and by everything that moves messages,
 //! through [`Segment`]. Calls `buffer`.
 //!
-//! - `builtin`: the predefined types; `build`: the constructors and what they remember for get_contents;
-//!   `layout`: where the bytes lie, independent of how the user spelled the type; `segment`: the cursor that
-//!   packs and unpacks.
+//! - `builtin`: the predefined types; `build`, `darray`, `fortran`, `pair`: the constructors and what they remember
+//!   for get_contents; `layout`: where the bytes lie, independent of how the user spelled the type; `segment`: the
+//!   cursor that packs and unpacks; `signature`: the basic types in packing order, whatever the layout; `elements`:
+//!   counting them; `format`: how a process represents data; `external`: conversion to canonical forms.
 //!
 //! What must stay true: a type never changes once built, apart from its name and its commit mark; a type in use
 //! lives on after it was freed, because users hold a counted reference; dropping a type does not recurse, however
@@ -13,13 +14,24 @@
 
 mod build;
 mod builtin;
+mod darray;
+mod elements;
+pub mod external;
+mod format;
+mod fortran;
 mod layout;
+mod pair;
 mod segment;
+mod signature;
 
 pub use build::{Combiner, Contents, Order};
 pub use builtin::{Builtin, Class, Kind};
+pub use darray::{Dimension, Distribution};
+pub use format::{Format, Order as ByteOrder};
+pub use fortran::TypeClass;
 pub use layout::{Blocks, Item, Layout, List, Loop, Piece, Runs, Shape};
 pub use segment::{Segment, copy};
+pub use signature::{Measure, Run, Signature, Types};
 
 use crate::buffer::Equivalence;
 use crate::error::{Error, ErrorClass, Result};
@@ -42,8 +54,7 @@ struct Type {
     contents: Contents,
     layout: Layout,
     bounds: Bounds,
-    /// Basic elements per element of this type.
-    elements: u64,
+    signature: Signature,
     /// The one predefined type that every basic element has, if there is one.
     uniform: Option<&'static Builtin>,
     committed: AtomicBool,
@@ -102,6 +113,11 @@ impl Datatype {
             Repr::Builtin(builtin) => Some(builtin),
             Repr::Derived(_) => None,
         }
+    }
+
+    /// Whether the library made the type: with a name, of a Fortran kind, or as a pair.
+    pub fn is_predefined(&self) -> bool {
+        self.builtin().is_some() || self.stands_for().is_some() || self.value_and_index().is_some()
     }
 
     /// The predefined type that every basic element has, such as `MPI_INT` for a vector of `MPI_INT`; what
@@ -174,9 +190,11 @@ impl Datatype {
     }
 
     /// Makes the type ready for communication. Its layout is complete from the start, so this only marks it.
-    pub fn commit(&self) {
-        if let Repr::Derived(derived) = &self.0 {
-            derived.committed.store(true, Ordering::Relaxed);
+    /// Returns whether it was not ready before.
+    pub fn commit(&self) -> bool {
+        match &self.0 {
+            Repr::Builtin(_) => false,
+            Repr::Derived(derived) => !derived.committed.swap(true, Ordering::Relaxed),
         }
     }
 
@@ -241,55 +259,15 @@ impl Datatype {
     pub fn elements(&self) -> u64 {
         match &self.0 {
             Repr::Builtin(builtin) => builtin.elements(),
-            Repr::Derived(derived) => derived.elements,
+            Repr::Derived(derived) => derived.signature.elements(),
         }
     }
 
-    /// How many basic elements the first `bytes` packed bytes of an array of this type hold; `None` when the
-    /// last one is incomplete (MPI-5.0 §5.1.11, get_elements).
-    pub fn elements_in(&self, bytes: u64) -> Option<u64> {
-        let (mut found, mut rest, mut at) = (0u64, bytes, self);
-        loop {
-            if rest == 0 {
-                return Some(found);
-            }
-            if at.size() == 0 {
-                return None;
-            }
-            found = found.checked_add((rest / at.size()).checked_mul(at.elements())?)?;
-            rest %= at.size();
-            let derived = match &at.0 {
-                Repr::Builtin(builtin) => {
-                    return match rest {
-                        0 => Some(found),
-                        _ if builtin.elements() == 2 && rest == builtin.first_element() => Some(found + 1),
-                        _ => None,
-                    };
-                }
-                Repr::Derived(derived) => derived,
-            };
-            let types = &derived.contents.types;
-            match derived.contents.combiner {
-                // Only a structure has children of several kinds, each with its block length.
-                Combiner::Struct => {
-                    let lengths = derived.contents.ints.get(1..)?;
-                    let mut next = None;
-                    for (child, length) in types.iter().zip(lengths) {
-                        let block = child.size() * *length as u64;
-                        if rest < block {
-                            next = Some(child);
-                            break;
-                        }
-                        rest -= block;
-                        found += child.elements() * *length as u64;
-                    }
-                    at = match next {
-                        Some(child) => child,
-                        None => return if rest == 0 { Some(found) } else { None },
-                    };
-                }
-                _ => at = types.first()?,
-            }
+    /// The basic types in packing order.
+    pub fn signature(&self) -> Signature {
+        match &self.0 {
+            Repr::Builtin(builtin) => Signature::of(builtin),
+            Repr::Derived(derived) => derived.signature.clone(),
         }
     }
 
@@ -305,6 +283,20 @@ impl Datatype {
     /// Whether the type map is empty: no data and no bounds of its own.
     fn is_void(&self) -> bool {
         self.size() == 0 && !self.bounds().marked
+    }
+}
+
+impl fmt::Display for Datatype {
+    /// What the type became, in one line: bounds, contiguous runs, and where they lie.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let runs = self.layout().runs();
+        let mean = if runs == 0 { 0.0 } else { self.size() as f64 / runs as f64 };
+        write!(f, "{self:?}, true lower bound {}, true extent {}", self.true_lb(), self.true_extent())?;
+        write!(f, ", {runs} runs of {mean:.1} bytes on average: ")?;
+        match self.layout().piece() {
+            Some(piece) => write!(f, "{piece}"),
+            None => f.write_str("nothing"),
+        }
     }
 }
 

@@ -1,16 +1,19 @@
 //! Segment: a cursor over the packed bytes of (buffer, count, datatype) (seed 000, "segments"; mission A2).
 //!
-//! Called by every protocol and by Pack/Unpack. Calls `layout` for the shape and `buffer` for the moves.
+//! Called by every protocol and by Pack/Unpack. Calls `layout` for the shape, `buffer` for the moves, and `external`
+//! where the packed bytes are not those of memory.
 //!
 //! What must stay true:
 //! - Any byte of the packed stream is a valid position, in the middle of an element too. A segment keeps nothing
 //!   but its position: each call finds its place in the layout by division and binary search, which costs
 //!   nothing beside the kilobytes it then moves, and makes segments small, cloneable and free of allocation.
-//! - A segment that is one run of bytes knows it from the start and never looks at its type again.
+//! - A segment that is one run of bytes knows it from the start and never looks at its type again, unless it is
+//!   typed: then somebody asks what the bytes mean.
 //! - Walking recurses once per loop of the layout: 63 levels at most (see `layout`).
 
-use super::Datatype;
+use super::external::{self, Form};
 use super::layout::Shape;
+use super::{ByteOrder, Datatype, Format, Measure, Signature, Types};
 use crate::buffer::{Mover, Span, Turns, UserBuf, Visitor};
 use crate::error::Result;
 use posthaste_os::mem::{Sink, Source};
@@ -21,15 +24,27 @@ pub struct Segment {
     buf: UserBuf,
     total: u64,
     position: u64,
-    /// `None` when everything is one run that starts at `buf`.
+    /// `None` when everything is one run that starts at `buf`, unless the segment is typed.
     datatype: Option<Datatype>,
+    meaning: Meaning,
+}
+
+/// Whether anybody will ask what the bytes mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Meaning {
+    /// Nobody: the datatype only says where they are.
+    Bytes,
+    /// The datatype is remembered in any case.
+    Typed,
+    /// And packed bytes are those of the canonical form; memory has this order.
+    Canonical(ByteOrder),
 }
 
 impl Segment {
     /// `len` bytes in one run.
     #[inline]
     pub fn contiguous(buf: UserBuf, len: u64) -> Self {
-        Self { buf, total: len, position: 0, datatype: None }
+        Self { buf, total: len, position: 0, datatype: None, meaning: Meaning::Bytes }
     }
 
     /// `count` elements of a datatype.
@@ -44,6 +59,54 @@ impl Segment {
         Self::derived(buf, count, total, datatype)
     }
 
+    /// `count` elements of a datatype, which is remembered even where everything is one run: for checking that both
+    /// sides mean the same, and for converting between formats.
+    pub fn typed(buf: UserBuf, count: u64, datatype: &Datatype) -> Self {
+        let total = count.saturating_mul(datatype.size());
+        Self { buf, total, position: 0, datatype: Some(datatype.clone()), meaning: Meaning::Typed }
+    }
+
+    /// The same packed bytes, lying in one piece at `buf`, from the beginning.
+    pub fn repacked(&self, buf: UserBuf) -> Self {
+        let datatype = self.datatype.as_ref().filter(|_| self.is_typed()).map(Datatype::packed);
+        Self { buf, position: 0, datatype, ..*self }
+    }
+
+    /// The same with the packed bytes in the canonical form (see `external`), for a peer of unlike format; `format` is
+    /// that of this process. A segment that is not typed is bytes, which are the same in every format.
+    #[must_use]
+    pub fn canonical(self, format: Format) -> Self {
+        if self.is_typed() { Self { meaning: Meaning::Canonical(format.order), ..self } } else { self }
+    }
+
+    /// The same with the packed bytes as they are in memory.
+    pub(super) fn in_memory(&self) -> Self {
+        Self { meaning: Meaning::Typed, ..self.clone() }
+    }
+
+    /// Whether the datatype is remembered in any case.
+    #[inline]
+    pub fn is_typed(&self) -> bool {
+        self.meaning != Meaning::Bytes
+    }
+
+    /// What a message from a typed segment says of its types; nothing if the segment is not typed.
+    #[inline]
+    pub fn types(&self) -> Types {
+        if self.is_typed() { self.all_types() } else { Types::UNKNOWN }
+    }
+
+    #[cold]
+    fn all_types(&self) -> Types {
+        let Some(datatype) = &self.datatype else { return Types::UNKNOWN };
+        datatype.signature().types(self.total.checked_div(datatype.size()).unwrap_or(0))
+    }
+
+    /// The basic types of one element of a typed segment.
+    pub fn signature(&self) -> Option<Signature> {
+        self.datatype.as_ref().filter(|_| self.is_typed()).map(Datatype::signature)
+    }
+
     fn derived(buf: UserBuf, count: u64, total: u64, datatype: &Datatype) -> Self {
         match datatype.layout().piece() {
             Some(piece) if total > 0 => {
@@ -51,27 +114,28 @@ impl Segment {
                 if one_run && (count == 1 || datatype.size() as i64 == datatype.extent()) {
                     return Self::contiguous(buf.offset(piece.offset as isize), total);
                 }
-                Self { buf, total, position: 0, datatype: Some(datatype.clone()) }
+                Self { buf, total, position: 0, datatype: Some(datatype.clone()), meaning: Meaning::Bytes }
             }
             _ => Self::contiguous(buf, 0),
         }
     }
 
     /// Packed bytes `from..to` as a segment of their own, as far as there are that many. A part that ends inside of
-    /// an element is described run by run.
+    /// an element is described run by run, and is bytes to everybody.
     ///
     /// # Errors
     /// When such a part has more runs than a datatype can have.
     pub fn part(&self, from: u64, to: u64) -> Result<Self> {
         let to = to.min(self.total);
         let from = from.min(to);
-        let Some(datatype) = &self.datatype else {
+        let Some(datatype) = self.datatype.as_ref().filter(|_| from < to) else {
             return Ok(Self::contiguous(self.buf.offset(from as isize), to - from));
         };
         let size = datatype.size();
         if from.is_multiple_of(size) && to.is_multiple_of(size) {
             let by = ((from / size) as i64).wrapping_mul(datatype.extent());
-            return Ok(Self::new(self.buf.offset(by as isize), (to - from) / size, datatype));
+            let (buf, count) = (self.buf.offset(by as isize), (to - from) / size);
+            return Ok(Self { meaning: self.meaning, ..Self::typed(buf, count, datatype) });
         }
         let mut runs = Vec::new();
         Self { position: from, ..self.clone() }.runs(usize::MAX, to - from, &mut runs);
@@ -127,6 +191,7 @@ impl Segment {
         let (sink, _) = sink.split_at(len as usize);
         match &self.datatype {
             None => self.buf.copy_out(self.position as isize, sink),
+            Some(_) if self.is_canonical() => self.pack_canonical(sink),
             Some(datatype) => {
                 self.walk(datatype, self.position + len, &mut Mover::packing(sink));
             }
@@ -143,6 +208,7 @@ impl Segment {
         let (source, _) = source.split_at(len as usize);
         match &self.datatype {
             None => self.buf.copy_in(self.position as isize, source),
+            Some(_) if self.is_canonical() => self.unpack_canonical(source),
             Some(datatype) => {
                 self.walk(datatype, self.position + len, &mut Mover::unpacking(source));
             }
@@ -152,10 +218,10 @@ impl Segment {
     }
 
     /// Appends the next runs as (address, length) to `list`, for a copy by the kernel: at most `max_runs` runs
-    /// with `max_bytes` bytes in all. Goes past them and returns their bytes.
+    /// with `max_bytes` bytes in all. Goes past them and returns their bytes. What has to be converted has no runs.
     pub fn runs(&mut self, max_runs: usize, max_bytes: u64, list: &mut Vec<(usize, usize)>) -> u64 {
         let len = self.remaining().min(max_bytes);
-        if len == 0 || max_runs == 0 {
+        if len == 0 || max_runs == 0 || self.is_canonical() {
             return 0;
         }
         let mut collector = Collector { first: list.len(), list, max_runs, bytes: 0 };
@@ -172,10 +238,35 @@ impl Segment {
         bytes
     }
 
+    #[inline]
+    fn is_canonical(&self) -> bool {
+        matches!(self.meaning, Meaning::Canonical(_))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn pack_canonical(&self, sink: Sink<'_>) {
+        if let Meaning::Canonical(order) = self.meaning {
+            // The sizes are those of memory, so every value fits.
+            external::pack_as(self, Form { measure: Measure::Native, order }, self.position, sink);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn unpack_canonical(&self, source: Source<'_>) {
+        if let Meaning::Canonical(order) = self.meaning {
+            external::unpack_as(self, Form { measure: Measure::Native, order }, self.position, source);
+        }
+    }
+
     #[cold]
     fn last_run(&self, datatype: &Datatype) -> Option<(UserBuf, u64)> {
         if self.remaining() == 0 {
             return Some((self.buf, 0));
+        }
+        if self.is_canonical() {
+            return None;
         }
         let mut first = First { found: None };
         self.walk(datatype, self.total, &mut first);
@@ -188,6 +279,12 @@ impl Segment {
             && self.position < to
         {
             let at = self.buf.offset(piece.offset as isize);
+            if let Shape::Run(len) = piece.shape
+                && (self.total == len || datatype.extent() == len as i64)
+            {
+                visitor.run(at.offset(self.position as isize), to - self.position);
+                return;
+            }
             walk_turns(&piece.shape, datatype.extent(), at, self.position, to, visitor);
         }
     }
@@ -463,6 +560,21 @@ mod tests {
         assert_eq!(segment.contiguous_rest(), None);
         segment.seek(26);
         assert_eq!(segment.contiguous_rest(), Some((buf.offset(9 * 8 + 2), 6)));
+    }
+
+    #[test]
+    fn a_typed_segment_knows_its_types_and_its_pointer() {
+        let int = datatype(0x209);
+        let buf = UserBuf::none().offset(4096);
+        let mut segment = Segment::typed(buf, 10, &int);
+        segment.seek(6);
+        assert_eq!(segment.contiguous_rest(), Some((buf.offset(6), 34)));
+        assert_eq!(segment.types(), int.signature().types(10));
+        assert_eq!(Segment::new(buf, 10, &int).types(), Types::UNKNOWN);
+        let column = Datatype::vector(4, 1, 3, &int).unwrap();
+        let copy = Segment::typed(buf, 2, &column).repacked(buf);
+        assert_eq!((copy.contiguous_rest(), copy.types()), (Some((buf, 32)), int.signature().types(8)));
+        assert_eq!(Segment::typed(buf, 3, &datatype(0x207)).types(), Types::UNKNOWN);
     }
 
     #[test]

@@ -177,6 +177,16 @@ impl Methods {
         }
     }
 
+    /// Whether data for this peer has to travel in the canonical form. On one host formats are alike, or the job does
+    /// not start.
+    #[inline]
+    pub fn is_unlike(&self, to: Peer) -> bool {
+        match self.route(to) {
+            Route::Loopback | Route::Shm(_) => false,
+            Route::Sim => self.sim.as_ref().is_some_and(|sim| sim.is_unlike(to)),
+        }
+    }
+
     /// Room for a packet with `len` bytes of payload, or `None` while there is none.
     #[inline]
     pub fn claim(&mut self, to: Peer, len: usize) -> Option<Claim<'_>> {
@@ -191,7 +201,8 @@ impl Methods {
     }
 
     /// Sends a whole short message in one packet, if there is room for it now. This is the first half of the
-    /// fast path: for a peer on this host, a claim in the ring, three words of header, the data, one store.
+    /// fast path: for a peer on this host, a claim in the ring, three words of header, the data, one store. The packet
+    /// says nothing of types.
     #[inline(always)]
     pub fn send_eager(&mut self, to: Peer, envelope: &Envelope, segment: &mut Segment) -> bool {
         let len = envelope.len as usize;
@@ -206,8 +217,11 @@ impl Methods {
 
     #[inline(never)]
     fn send_eager_elsewhere(&mut self, to: Peer, envelope: &Envelope, segment: &mut Segment) -> bool {
+        if self.is_unlike(to) {
+            return false; // has to be converted first
+        }
         let counter = self.eager_counter(to);
-        let Some(claim) = self.claim(to, envelope.len as usize) else { return false };
+        let Some(claim) = self.claim(to, envelope.front() + envelope.len as usize) else { return false };
         claim.write(&Emit::eager(envelope), Some(segment));
         self.counts.message(counter, envelope.len);
         true

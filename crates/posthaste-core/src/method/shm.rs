@@ -140,7 +140,8 @@ impl Shm {
             reachable: vec![None; ranks],
             broken: vec![false; ranks],
             crowded,
-            chunk: config.stream_chunk,
+            // Two chunks are copied in at once (`send_buffered`), so they have to fit.
+            chunk: config.stream_chunk.min(pool::bytes(node) / 2),
             packet: ring::max_payload(node),
             fragments: config.long_protocol == LongProtocol::Put,
             landing: Landing::default(),
@@ -217,19 +218,20 @@ impl Shm {
             Kept::Idle { filler, .. } => filler.is_drained(),
             Kept::Never | Kept::NotYet | Kept::InUse => false,
         };
-        // Room for the packet first: what is in the buffer cannot be taken back.
-        if !ready || envelope.len > 2 * self.chunk as u64 || self.claim(to, ring::INLINE).is_none() {
+        if !ready || envelope.len > 2 * self.chunk as u64 {
             return false;
         }
-        let Kept::Idle { filler, .. } = &mut self.kept[to] else { return false };
+        let Kept::Idle { filler, .. } = &self.kept[to] else { return false };
         let through = Through { buffer: filler.index() as u32, kept: true, start: filler.position() };
-        while segment.remaining() > 0 && filler.fill(usize::MAX, |sink| segment.pack(sink)).is_some() {}
-        self.kept[to] = match std::mem::replace(&mut self.kept[to], Kept::InUse) {
-            Kept::Idle { filler, .. } => Kept::Idle { filler, granted: false },
-            other => other,
-        };
         let offer = Offer::Stream { through, filled: envelope.len };
         let emit = Emit::request_to_send(envelope, RequestId::NONE, offer);
+        // Room for the packet first: what is in the buffer cannot be taken back.
+        if self.claim(to, emit.front().len()).is_none() {
+            return false;
+        }
+        let Kept::Idle { filler, granted } = &mut self.kept[to] else { return false };
+        while segment.remaining() > 0 && filler.fill(usize::MAX, |sink| segment.pack(sink)).is_some() {}
+        *granted = false;
         if let Some(claim) = self.claim(to, emit.front().len()) {
             claim.write(&emit, None);
         }
@@ -670,7 +672,7 @@ impl Draining {
 impl Claim<'_> {
     #[inline(always)]
     pub(super) fn write_eager(mut self, envelope: &Envelope, segment: &mut Segment) {
-        self.claim.set_header(&envelope.header(Kind::Eager));
+        self.claim.set_header(&envelope.plain_header(Kind::Eager));
         segment.pack(self.claim.payload());
         self.claim.commit();
         self.doorbell.ring(self.to);

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use posthaste_os::mem::Sink;
 
-use crate::datatype::{self, Segment};
+use crate::datatype::{self, Format, Segment};
 use crate::ids::{Peer, RequestId};
 use crate::method::landing::Landing;
 use crate::method::{Caps, Done, Event, Get, Next, Put};
@@ -48,6 +48,8 @@ struct Net {
     weather: Weather,
     links: HashMap<(Peer, Peer), VecDeque<Flying>>,
     offered: HashMap<(Peer, RequestId), Segment>,
+    /// What each engine told of itself in the handshake.
+    formats: HashMap<Peer, u32>,
 }
 
 /// The network, shared by its engines.
@@ -65,12 +67,14 @@ impl Network {
             weather,
             links: HashMap::new(),
             offered: HashMap::new(),
+            formats: HashMap::new(),
         };
         Self { net: Arc::new(Mutex::new(net)) }
     }
 
-    /// The connection of one engine.
-    pub fn join(&self, me: Peer, engines: u32) -> Sim {
+    /// The connection of one engine, whose data has this format.
+    pub fn join(&self, me: Peer, engines: u32, format: Format) -> Sim {
+        self.lock().formats.insert(me, format.word());
         Sim {
             network: self.clone(),
             me,
@@ -133,6 +137,12 @@ impl Sim {
     pub(super) fn caps(&self) -> Caps {
         let weather = self.network.lock().weather;
         Caps { packet: weather.packet, stream: false, get: weather.get, get_any: weather.get, crowded: false }
+    }
+
+    /// Whether the numbers of this peer look different from ours.
+    pub(super) fn is_unlike(&self, to: Peer) -> bool {
+        let formats = &self.network.lock().formats;
+        formats.get(&to) != formats.get(&self.me)
     }
 
     pub(super) fn claim(&mut self, to: Peer, len: usize) -> Option<Claim<'_>> {

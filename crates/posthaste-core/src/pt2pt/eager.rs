@@ -11,10 +11,12 @@
 
 use posthaste_os::mem::Source;
 
+use crate::datatype::Format;
 use crate::error::Error;
 use crate::ids::{Peer, RequestId};
+use crate::pt2pt::explained::{self, Met};
 use crate::pt2pt::matching::{Content, Held};
-use crate::pt2pt::{Action, Engine};
+use crate::pt2pt::{Action, Engine, types};
 use crate::request::complete::Finished;
 use crate::request::{State, Status, Table, complete};
 use crate::trace::Counter;
@@ -30,6 +32,7 @@ pub fn arrived(
     data: Source<'_>,
 ) -> Option<Action> {
     if let Some(receiver) = engine.matching.take_posted(envelope) {
+        explained::received(engine, from, envelope, None, Met::Posted);
         return met(engine, from, envelope, sender, data, receiver);
     }
     engine.counts.message(Counter::Unexpected, envelope.len);
@@ -48,7 +51,7 @@ pub fn met(
     data: Source<'_>,
     receiver: RequestId,
 ) -> Option<Action> {
-    deliver(&mut engine.requests, &mut engine.finished, envelope, data, receiver);
+    deliver(&mut engine.requests, &mut engine.finished, engine.format, envelope, data, receiver);
     sender.map(|sender| Action::Control(from, Emit::sync_ack(sender)))
 }
 
@@ -57,6 +60,7 @@ pub fn met(
 pub fn deliver(
     requests: &mut Table,
     finished: &mut Finished,
+    format: Format,
     envelope: &Envelope,
     data: Source<'_>,
     receiver: RequestId,
@@ -64,9 +68,15 @@ pub fn deliver(
     if let Some(request) = requests.get_mut(receiver)
         && let State::Posted { segment, .. } = &mut request.state
     {
+        if envelope.types.canonical {
+            *segment = segment.clone().canonical(format);
+        }
         let room = segment.len();
         let bytes = segment.unpack(data) as u64;
-        let error = (envelope.len > room).then(|| Error::truncated(envelope.len, room));
+        let mut error = (envelope.len > room).then(|| Error::truncated(envelope.len, room));
+        if envelope.types.is_known() {
+            error = error.or_else(|| types::check(envelope, segment));
+        }
         let status = Status { source: envelope.source, tag: envelope.tag, bytes, cancelled: false, error };
         if let Err(status) = complete::complete_plain(request, finished, status) {
             complete::complete(requests, finished, receiver, status);

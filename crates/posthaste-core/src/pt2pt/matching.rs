@@ -282,6 +282,21 @@ impl Matching {
         self.posted_count > 0
     }
 
+    /// The pattern of a posted receive.
+    pub fn posted(&self, entry: u32) -> Option<&Pattern> {
+        self.posted.get(entry as usize)?.as_ref().map(|posted| &posted.pattern)
+    }
+
+    /// All posted receives, in no order.
+    pub fn all_posted(&self) -> impl Iterator<Item = (&Pattern, RequestId)> {
+        self.posted.iter().flatten().map(|posted| (&posted.pattern, posted.id))
+    }
+
+    /// All unexpected messages, in no order.
+    pub fn all_held(&self) -> impl Iterator<Item = &Held> {
+        self.held.iter().flatten().map(|(_, held)| held)
+    }
+
     /// Number of posted receives and of unexpected messages.
     pub fn depths(&self) -> (usize, usize) {
         (self.posted_count, self.held_count)
@@ -294,7 +309,8 @@ mod tests {
     use proptest::prelude::*;
 
     fn envelope(context: u64, source: i32, tag: i32, len: u64) -> Envelope {
-        Envelope { context: ContextId(context), source, tag, len, synchronous: false }
+        let (context, types) = (ContextId(context), crate::datatype::Types::UNKNOWN);
+        Envelope { context, source, tag, len, synchronous: false, types }
     }
 
     #[derive(Clone, Debug)]

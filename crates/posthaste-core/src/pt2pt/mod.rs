@@ -6,18 +6,22 @@
 
 pub mod action;
 pub mod eager;
+pub mod explained;
 mod index;
 pub mod matching;
+pub mod outgoing;
 pub mod partitioned;
 pub mod probe;
 pub mod protocol;
 pub mod recv;
 pub mod rendezvous;
 pub mod send;
+mod types;
 
 use std::collections::VecDeque;
 
 use crate::config::Config;
+use crate::datatype::Format;
 use crate::ids::{Peer, RequestId};
 use crate::request::complete::Finished;
 use crate::request::{Status, Table, complete};
@@ -48,10 +52,18 @@ pub struct Engine {
     /// Packets that found no room, by peer.
     pending: Vec<VecDeque<Pending>>,
     pending_peers: usize,
+    /// Where sends under way go.
+    pub outgoing: outgoing::Outgoing,
     /// What this engine counts.
     pub counts: Counts,
+    /// Shorter messages than this take the fast path of a send.
+    eager_below: u64,
+    /// This process, if each message is explained.
+    explaining: Option<Peer>,
     /// The settings.
     pub config: Config,
+    /// How data looks in the memory of this engine's users.
+    pub format: Format,
 }
 
 impl Engine {
@@ -63,8 +75,12 @@ impl Engine {
             matching: Matching::default(),
             pending: (0..peers).map(|_| VecDeque::new()).collect(),
             pending_peers: 0,
+            outgoing: outgoing::Outgoing::default(),
             counts: Counts::default(),
+            eager_below: config.eager_limit as u64 + 1,
+            explaining: None,
             config,
+            format: Format::NATIVE,
         }
     }
 
@@ -95,3 +111,5 @@ impl Engine {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod unlike_tests;

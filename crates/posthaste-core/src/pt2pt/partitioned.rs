@@ -21,7 +21,7 @@
 use std::sync::Arc;
 
 use crate::buffer::OwnedBuf;
-use crate::datatype::Segment;
+use crate::datatype::{Segment, Types};
 use crate::error::{Cause, Error, ErrorClass, Result};
 use crate::ids::{ContextId, Peer, RequestId};
 use crate::method::Methods;
@@ -185,7 +185,8 @@ impl Sending {
         let Self { channel, rank, parts: Parts { count, bytes, .. }, .. } = *self;
         let memory = Announcement { channel, partitions: count.into(), bytes }.written();
         let (context, len) = (context.partitioned(), memory.len() as u64);
-        let envelope = Envelope { context, source: rank, tag, len, synchronous: false };
+        let types = Types::UNKNOWN;
+        let envelope = Envelope { context, source: rank, tag, len, synchronous: false, types };
         let segment = Segment::contiguous(memory.user_buf(), len);
         if let Started::Request(id) = send::start(engine, methods, to, &envelope, segment)? {
             // The memory stays as long as that takes.
@@ -237,10 +238,14 @@ impl Sending {
         if let Some(to) = self.to {
             let from = u64::from(partition) * self.parts.bytes;
             let segment = self.parts.whole.part(from, from + self.parts.bytes)?;
-            let (tag, len) = (partition as i32, segment.len());
-            let envelope =
-                Envelope { context: self.channel, source: self.rank, tag, len, synchronous: false };
-            if let Started::Request(id) = send::start(engine, methods, to, &envelope, segment)? {
+            let Self { channel: context, rank: source, .. } = *self;
+            let (tag, len, types) = (partition as i32, segment.len(), segment.types());
+            let envelope = Envelope { context, source, tag, len, synchronous: false, types };
+            let started = match segment.is_typed() {
+                false => send::start(engine, methods, to, &envelope, segment)?,
+                true => send::start_general(engine, methods, to, &envelope, segment)?,
+            };
+            if let Started::Request(id) = started {
                 self.round.messages.push(id);
             }
         }

@@ -33,31 +33,53 @@ pub struct Traits {
     pub long: LongProtocol,
 }
 
-/// The choice.
+impl Protocol {
+    /// Its name in `POSTHASTE_LONG_PROTOCOL` and in explanations.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Eager => "eager",
+            Self::Stream => "stream",
+            Self::Get => "get",
+            Self::Put => "put",
+        }
+    }
+}
+
+/// The choice, and the reason for it in words.
 ///
 /// Through a buffer that stays in the cache both CPUs copy at once, which beats the single copy several times
 /// over where each rank has a CPU. Where ranks share CPUs, filling and draining in turn costs a context switch
 /// for each buffer, and the direct copy needs the sender only once.
 #[inline]
-pub fn choose(traits: &Traits, caps: &Caps) -> Protocol {
+pub fn choose(traits: &Traits, caps: &Caps) -> (Protocol, &'static str) {
     if traits.len <= traits.eager_limit.min(caps.packet) as u64 {
-        return Protocol::Eager;
+        return (Protocol::Eager, "it is not longer than the eager limit");
     }
     let can_get = caps.get && (traits.contiguous || caps.get_any);
     match traits.long {
-        LongProtocol::Put => Protocol::Put,
-        LongProtocol::Get if can_get => Protocol::Get,
-        LongProtocol::Get => Protocol::Put,
-        LongProtocol::Stream if caps.stream => Protocol::Stream,
-        LongProtocol::Stream => Protocol::Put,
+        LongProtocol::Put => (Protocol::Put, "POSTHASTE_LONG_PROTOCOL=put"),
+        LongProtocol::Get if can_get => (Protocol::Get, "POSTHASTE_LONG_PROTOCOL=get"),
+        LongProtocol::Get => (
+            Protocol::Put,
+            "POSTHASTE_LONG_PROTOCOL=get, but the receiver cannot read the data where it lies",
+        ),
+        LongProtocol::Stream if caps.stream => (Protocol::Stream, "POSTHASTE_LONG_PROTOCOL=stream"),
+        LongProtocol::Stream => {
+            (Protocol::Put, "POSTHASTE_LONG_PROTOCOL=stream, but there is no copy buffer")
+        }
         LongProtocol::Auto => {
-            let prefer_get = !caps.stream || (caps.crowded && traits.len >= traits.get_limit as u64);
-            if can_get && prefer_get {
-                Protocol::Get
+            let is_dear = caps.crowded && traits.len >= traits.get_limit as u64;
+            if can_get && !caps.stream {
+                (Protocol::Get, "the receiver can read the data where it lies")
+            } else if can_get && is_dear {
+                (Protocol::Get, "ranks share CPUs and it is not shorter than POSTHASTE_GET_LIMIT")
             } else if caps.stream {
-                Protocol::Stream
+                (Protocol::Stream, "both sides can copy at once through a buffer")
             } else {
-                Protocol::Put
+                (
+                    Protocol::Put,
+                    "there is neither a copy buffer nor can the receiver read the data where it lies",
+                )
             }
         }
     }
@@ -98,7 +120,25 @@ mod tests {
         ];
         for (len, contiguous, long, caps, expected) in table {
             let traits = Traits { len, contiguous, eager_limit: 8192, get_limit: 1 << 18, long };
-            assert_eq!(choose(&traits, &caps), expected, "{traits:?} {caps:?}");
+            assert_eq!(choose(&traits, &caps).0, expected, "{traits:?} {caps:?}");
         }
+    }
+
+    #[test]
+    fn the_reason_is_the_one_that_decided() {
+        let caps = Caps { packet: 4064, stream: true, get: true, get_any: false, crowded: true };
+        let traits = Traits {
+            len: 1 << 20,
+            contiguous: true,
+            eager_limit: 4096,
+            get_limit: 1 << 18,
+            long: LongProtocol::Auto,
+        };
+        let why = |traits: &Traits| choose(traits, &caps).1;
+        assert!(why(&Traits { len: 8, ..traits }).contains("eager limit"));
+        assert!(why(&traits).contains("POSTHASTE_GET_LIMIT"));
+        assert!(why(&Traits { contiguous: false, ..traits }).contains("both sides"));
+        let forced = Traits { contiguous: false, long: LongProtocol::Get, ..traits };
+        assert!(why(&forced).contains("LONG_PROTOCOL=get, but"));
     }
 }

@@ -5,10 +5,11 @@
 
 use std::ops::ControlFlow;
 
-use crate::datatype::Segment;
+use crate::datatype::{Segment, Types};
 use crate::error::Result;
 use crate::ids::{Peer, RequestId};
 use crate::method::{Methods, Next};
+use crate::pt2pt::explained::{self, Met};
 use crate::pt2pt::matching::{Content, Held, Pattern};
 use crate::pt2pt::{Engine, action, eager, rendezvous};
 use crate::request::{Request, State, Status, complete};
@@ -66,7 +67,10 @@ fn receive_there(
 ) -> Result<Option<RequestId>> {
     /// Messages handed to receives posted before this one.
     const TURN: u32 = 16;
-    let Engine { requests, matching, finished, .. } = engine;
+    if engine.explaining.is_some() {
+        return Ok(None); // every message takes the general way
+    }
+    let Engine { requests, matching, finished, format, .. } = engine;
     requests.ensure_room()?; // before a message leaves the ring
     let mut received = None;
     for _ in 0..TURN {
@@ -79,8 +83,8 @@ fn receive_there(
                 return false;
             }
             if let Some(earlier) = matching.take_posted(envelope) {
-                eager::deliver(requests, finished, envelope, *data, earlier);
-            } else if envelope.len <= segment.len() {
+                eager::deliver(requests, finished, *format, envelope, *data, earlier);
+            } else if envelope.len <= segment.len() && envelope.types == Types::UNKNOWN {
                 segment.unpack(*data);
                 received = Some((envelope.source, envelope.tag, envelope.len));
             } else {
@@ -123,7 +127,7 @@ pub fn now(
             }
             _ => return false,
         };
-        if !pattern.fits(envelope) || envelope.len > segment.len() {
+        if !pattern.fits(envelope) || envelope.len > segment.len() || envelope.types != Types::UNKNOWN {
             return false;
         }
         if let Some(data) = data {
@@ -161,11 +165,13 @@ pub fn start_held(
     };
     let asked = match held.content {
         Content::Eager { data, sender } => {
+            explained::received(engine, held.from, &held.envelope, None, Met::Unexpected);
             let action = eager::met(engine, held.from, &held.envelope, sender, data[..].into(), id);
             engine.matching.recycle(data);
             action
         }
         Content::Asked { sender, offer } => {
+            explained::received(engine, held.from, &held.envelope, Some(&offer), Met::Unexpected);
             rendezvous::matched(engine, held.from, &held.envelope, sender, offer, id)
         }
     };

@@ -25,9 +25,10 @@ use crate::error::{Error, ErrorClass, Result};
 use crate::ids::{Peer, RequestId};
 use crate::method::{Get, Methods, Put};
 use crate::pt2pt::action::send_control;
+use crate::pt2pt::explained::{self, Met};
 use crate::pt2pt::matching::{Content, Held};
 use crate::pt2pt::protocol::Protocol;
-use crate::pt2pt::{Action, Engine};
+use crate::pt2pt::{Action, Engine, types};
 use crate::request::{Request, State, Status};
 use crate::trace::Counter;
 use crate::wire::{Emit, Envelope, Offer};
@@ -45,6 +46,7 @@ pub fn start(
     proposal: Protocol,
 ) -> Result<RequestId> {
     let id = engine.requests.insert(Request::new(State::SendAsked { segment: segment.clone(), to }))?;
+    engine.outgoing.note(id, to, envelope);
     let mut all_left = false;
     let offer = match proposal {
         Protocol::Stream => methods.offer_stream(to, id, &segment).map(|(offer, whole)| {
@@ -75,6 +77,7 @@ pub fn asked(
     offer: Offer,
 ) -> Option<Action> {
     if let Some(receiver) = engine.matching.take_posted(envelope) {
+        explained::received(engine, from, envelope, Some(&offer), Met::Posted);
         return matched(engine, from, envelope, sender, offer, receiver);
     }
     engine.counts.add(Counter::Unexpected, 1);
@@ -99,11 +102,15 @@ pub fn matched(
         sender,
         fin: matches!(offer, Offer::Memory { .. }),
     };
-    let State::Posted { segment, .. } = std::mem::replace(&mut request.state, landing(0)) else {
+    let State::Posted { mut segment, .. } = std::mem::replace(&mut request.state, landing(0)) else {
         return None;
     };
+    if envelope.types.canonical {
+        segment = segment.canonical(engine.format);
+    }
     request.state = landing(segment.len());
-    request.status = Status { source: envelope.source, tag: envelope.tag, ..Status::EMPTY };
+    let error = if envelope.types.is_known() { types::check(envelope, &segment) } else { None };
+    request.status = Status { source: envelope.source, tag: envelope.tag, error, ..Status::EMPTY };
     let len = envelope.len;
     match offer {
         Offer::Nothing => Some(Action::Grant { from, sender, receiver, segment, len }),
@@ -120,8 +127,10 @@ pub fn matched(
 pub fn landed(engine: &mut Engine, receiver: RequestId) -> Option<Action> {
     let request = engine.requests.get_mut(receiver)?;
     let State::Landing { room, len, from, sender, fin } = request.state else { return None };
-    let error = (len > room).then(|| Error::truncated(len, room));
-    let status = Status { bytes: len.min(room), error, ..request.status.clone() };
+    let mut status = Status { bytes: len.min(room), ..request.status.clone() };
+    if len > room {
+        status.error = Some(Error::truncated(len, room));
+    }
     engine.complete(receiver, status);
     fin.then(|| Action::Control(from, Emit::fin(sender, false)))
 }

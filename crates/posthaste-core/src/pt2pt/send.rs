@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::ids::{Peer, RequestId};
 use crate::method::Methods;
 use crate::pt2pt::protocol::{self, Protocol, Traits};
-use crate::pt2pt::{Engine, Pending, rendezvous};
+use crate::pt2pt::{Engine, Pending, explained, rendezvous};
 use crate::request::{Request, State};
 use crate::wire::Envelope;
 
@@ -24,7 +24,7 @@ pub enum Started {
 /// Starts a send of `segment` with the given envelope.
 ///
 /// The fast path: a short standard-mode message finds room in its ring at once. It takes no request, no lock,
-/// no allocation and no system call.
+/// no allocation and no system call. A typed segment is for [`start_general`].
 ///
 /// # Errors
 /// When the table of requests is full.
@@ -37,35 +37,53 @@ pub fn start(
     mut segment: Segment,
 ) -> Result<Started> {
     if !envelope.synchronous
-        && envelope.len <= engine.config.eager_limit as u64
+        && envelope.len < engine.eager_below
         && engine.way_is_free(to)
         && methods.send_eager(to, envelope, &mut segment)
     {
         return Ok(Started::Complete);
     }
-    start_slow(engine, methods, to, envelope, segment)
+    start_general(engine, methods, to, envelope, segment)
 }
 
+/// As [`start`], for every message: also one that says what its types are, and one that has to be converted.
+///
+/// # Errors
+/// When the table of requests is full.
 #[inline(never)]
-fn start_slow(
+pub fn start_general(
     engine: &mut Engine,
     methods: &mut Methods,
     to: Peer,
     envelope: &Envelope,
     segment: Segment,
 ) -> Result<Started> {
-    let mut segment = segment;
+    let (mut segment, mut envelope) = (segment, *envelope);
+    if methods.is_unlike(to) {
+        segment = segment.canonical(engine.format);
+        envelope.types.canonical = true;
+    }
+    let envelope = &envelope;
+    if engine.explaining.is_some()
+        && !envelope.synchronous
+        && envelope.len <= engine.config.eager_limit as u64
+        && engine.way_is_free(to)
+        && methods.send_eager(to, envelope, &mut segment)
+    {
+        explained::sent(engine, to, envelope, "eager", "it is short and there is room for it");
+        return Ok(Started::Complete);
+    }
     if !envelope.synchronous
         && matches!(engine.config.long_protocol, LongProtocol::Auto | LongProtocol::Stream)
         && engine.way_is_free(to)
         && methods.send_buffered(to, envelope, &mut segment)
     {
+        let why = "it is of medium length and our copy buffer at the receiver is free";
+        explained::sent(engine, to, envelope, "stream", why);
         return Ok(Started::Complete);
     }
     let mut caps = methods.caps(to);
-    if envelope.synchronous {
-        caps.packet -= 8; // the sender's request travels in front of the data
-    }
+    caps.packet -= envelope.front();
     let traits = Traits {
         len: envelope.len,
         contiguous: segment.contiguous_rest().is_some(),
@@ -73,9 +91,12 @@ fn start_slow(
         get_limit: engine.config.get_limit,
         long: engine.config.long_protocol,
     };
-    match protocol::choose(&traits, &caps) {
+    let (protocol, why) = protocol::choose(&traits, &caps);
+    explained::sent(engine, to, envelope, protocol.name(), why);
+    match protocol {
         Protocol::Eager => {
             let id = engine.requests.insert(Request::new(State::SendPending { segment }))?;
+            engine.outgoing.note(id, to, envelope);
             engine.push_pending(to, Pending::Eager(id, *envelope));
             super::action::retry_pending(engine, methods);
             Ok(Started::Request(id))

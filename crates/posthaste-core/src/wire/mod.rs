@@ -1,6 +1,6 @@
 //! Packets: the only list of packet kinds, how they look in memory, and how to read them.
 //!
-//! Called by the methods (parse) and the protocols (emit); calls nothing but layout derives. All numbers are
+//! Called by the methods (parse) and the protocols (emit); calls nothing. All numbers are
 //! little-endian. A packet is a fixed [`Header`] of 24 bytes and a payload; what a kind needs beyond the header
 //! stands at the front of the payload. Short messages with their header fit into one 64-byte cell. A header may
 //! announce an [`Extension`] in front of the payload (signature hash, stripe, operation at the destination).
@@ -12,6 +12,7 @@ use posthaste_os::mem::{Sink, Source};
 use zerocopy::little_endian::{I32, U16, U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, TryFromBytes, Unaligned};
 
+use crate::datatype::Types;
 use crate::ids::{ContextId, RequestId};
 
 /// Bytes of a header.
@@ -56,6 +57,8 @@ const _: () = assert!(size_of::<Header>() == HEADER && HEADER == posthaste_os::r
 const SYNCHRONOUS: u8 = 1;
 /// An [`Extension`] stands in front of the payload.
 const EXTENDED: u8 = 2;
+/// The data is in the canonical form, for a receiver of unlike format.
+const CANONICAL: u8 = 4;
 
 /// Who a message is from and how long it is: what matching looks at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +73,8 @@ pub struct Envelope {
     pub len: u64,
     /// The sender wants to know when it is matched.
     pub synchronous: bool,
+    /// What the message says of its types; most say nothing.
+    pub types: Types,
 }
 
 /// Optional words in front of the payload.
@@ -84,8 +89,27 @@ pub struct Extension {
     pub stripe: U32,
     /// What to do with the data at the destination (0 copy; reduction or append otherwise).
     pub operation: U32,
-    /// Unused.
-    pub spare: U32,
+    /// Handle of the first basic type of the data; bit 16: all elements are of that type.
+    pub first: U32,
+}
+
+/// All elements are of the first type.
+const UNIFORM: u32 = 1 << 16;
+
+impl From<Types> for Extension {
+    fn from(types: Types) -> Self {
+        let uniform = if types.uniform { UNIFORM } else { 0 };
+        let first = U32::new(u32::from(types.first) | uniform);
+        Self { signature: U32::new(types.hash), first, ..Self::default() }
+    }
+}
+
+impl From<Extension> for Types {
+    fn from(extension: Extension) -> Self {
+        let first = extension.first.get();
+        let hash = extension.signature.get();
+        Self { hash, first: first as u16, uniform: first & UNIFORM != 0, canonical: false }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
@@ -246,9 +270,21 @@ impl Envelope {
     /// The header of an eager message or of a request to send.
     #[inline]
     pub fn header(&self, kind: Kind) -> [u8; HEADER] {
+        let types = if self.types.is_known() { EXTENDED } else { 0 };
+        self.header_with(kind, types | if self.types.canonical { CANONICAL } else { 0 })
+    }
+
+    /// The same for a message that says nothing of its types and was not converted.
+    #[inline]
+    pub fn plain_header(&self, kind: Kind) -> [u8; HEADER] {
+        self.header_with(kind, 0)
+    }
+
+    #[inline(always)]
+    fn header_with(&self, kind: Kind, flags: u8) -> [u8; HEADER] {
         let header = Header {
             kind,
-            flags: if self.synchronous { SYNCHRONOUS } else { 0 },
+            flags: flags | if self.synchronous { SYNCHRONOUS } else { 0 },
             context_high: U16::new((self.context.0 >> 32) as u16),
             context_low: U32::new(self.context.0 as u32),
             source: self.source.into(),
@@ -257,6 +293,13 @@ impl Envelope {
         };
         zerocopy::transmute!(header)
     }
+
+    /// Bytes that the packet of an eager message carries in front of its data.
+    #[inline]
+    pub fn front(&self) -> usize {
+        let extension = if self.types.is_known() { size_of::<Extension>() } else { 0 };
+        extension + if self.synchronous { size_of::<WireId>() } else { 0 }
+    }
 }
 
 /// A packet ready to be written: header and the front of its payload. Message data, if any, follows.
@@ -264,21 +307,24 @@ impl Envelope {
 pub struct Emit {
     /// The header.
     pub header: [u8; HEADER],
-    front: [u8; 32],
+    front: [u8; FRONT],
     front_len: usize,
 }
+
+/// Most bytes in front of the message data.
+const FRONT: usize = size_of::<Extension>() + size_of::<AskBody>();
 
 impl Emit {
     /// A whole short message; its data follows.
     #[inline]
     pub fn eager(envelope: &Envelope) -> Self {
-        Self { header: envelope.header(Kind::Eager), front: [0; 32], front_len: 0 }
+        Self::message(Kind::Eager, envelope, &[])
     }
 
     /// A whole short synchronous message; its data follows.
     pub fn eager_synchronous(envelope: &Envelope, sender: RequestId) -> Self {
         let envelope = Envelope { synchronous: true, ..*envelope };
-        Self::with(envelope.header(Kind::Eager), WireId::from(sender).as_bytes())
+        Self::message(Kind::Eager, &envelope, WireId::from(sender).as_bytes())
     }
 
     /// Asks to send.
@@ -297,7 +343,7 @@ impl Emit {
             address: address.into(),
             filled: filled.into(),
         };
-        Self::with(envelope.header(Kind::RequestToSend), body.as_bytes())
+        Self::message(Kind::RequestToSend, envelope, body.as_bytes())
     }
 
     /// The receive is matched, send.
@@ -330,14 +376,31 @@ impl Emit {
     }
 
     fn control(kind: Kind, body: &[u8]) -> Self {
-        let none = Envelope { context: ContextId(0), source: 0, tag: 0, len: 0, synchronous: false };
-        Self::with(none.header(kind), body)
+        let none = Envelope {
+            context: ContextId(0),
+            source: 0,
+            tag: 0,
+            len: 0,
+            synchronous: false,
+            types: Types::UNKNOWN,
+        };
+        Self::message(kind, &none, body)
     }
 
-    fn with(header: [u8; HEADER], body: &[u8]) -> Self {
-        let mut front = [0; 32];
-        front[..body.len()].copy_from_slice(body);
-        Self { header, front, front_len: body.len() }
+    #[inline]
+    fn message(kind: Kind, envelope: &Envelope, body: &[u8]) -> Self {
+        let mut emit = Self { header: envelope.header(kind), front: [0; FRONT], front_len: 0 };
+        if envelope.types.is_known() {
+            emit.push(Extension::from(envelope.types).as_bytes());
+        }
+        emit.push(body);
+        emit
+    }
+
+    fn push(&mut self, bytes: &[u8]) {
+        let end = self.front_len + bytes.len();
+        self.front[self.front_len..end].copy_from_slice(bytes);
+        self.front_len = end;
     }
 
     /// What stands in front of the message data.
@@ -362,7 +425,12 @@ impl<'a> Packet<'a> {
     #[inline(always)]
     pub fn parse(header: &[u8; HEADER], payload: Source<'a>) -> Result<Self, Malformed> {
         let header = Header::try_read_from_bytes(header).map_err(|_| Malformed)?;
-        let payload = if header.flags & EXTENDED == 0 { payload } else { front::<Extension>(payload)?.1 };
+        let (types, payload) = if header.flags & EXTENDED == 0 {
+            (Types::UNKNOWN, payload)
+        } else {
+            let (extension, payload) = front::<Extension>(payload)?;
+            (extension.into(), payload)
+        };
         let envelope = Envelope {
             context: ContextId(
                 u64::from(header.context_high.get()) << 32 | u64::from(header.context_low.get()),
@@ -371,6 +439,7 @@ impl<'a> Packet<'a> {
             tag: header.tag.get(),
             len: header.len.get(),
             synchronous: header.flags & SYNCHRONOUS != 0,
+            types: Types { canonical: header.flags & CANONICAL != 0, ..types },
         };
         Ok(match header.kind {
             Kind::Eager => {
@@ -455,13 +524,18 @@ impl fmt::Display for Envelope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "(context {}, source {}, tag {}, {} bytes{})",
+            "(context {}, source {}, tag {}, {} bytes{}{}",
             self.context.0,
             self.source,
             self.tag,
             self.len,
-            if self.synchronous { ", synchronous" } else { "" }
-        )
+            if self.synchronous { ", synchronous" } else { "" },
+            if self.types.canonical { ", canonical" } else { "" },
+        )?;
+        if self.types.is_known() {
+            write!(f, ", types {:08x} from {:#x}", self.types.hash, self.types.first)?;
+        }
+        f.write_str(")")
     }
 }
 
@@ -471,7 +545,8 @@ mod tests {
     use proptest::prelude::*;
 
     fn envelope() -> Envelope {
-        Envelope { context: ContextId(7 << 40), source: 3, tag: -5, len: 4, synchronous: false }
+        let (context, types) = (ContextId(7 << 40), Types::UNKNOWN);
+        Envelope { context, source: 3, tag: -5, len: 4, synchronous: false, types }
     }
 
     fn bytes(emit: &Emit, data: &[u8]) -> Vec<u8> {
@@ -512,14 +587,26 @@ mod tests {
     }
 
     #[test]
-    fn an_extension_is_skipped() {
-        let mut emit = Emit::eager(&envelope());
-        emit.header[1] |= EXTENDED;
-        let payload = [Extension::default().as_bytes(), b"data"].concat();
-        let Packet::Eager { data, .. } = Packet::parse(&emit.header, payload[..].into()).unwrap() else {
-            panic!("not eager")
-        };
-        assert_eq!(data.to_vec(), b"data");
+    fn types_and_form_travel_with_the_envelope() {
+        let types = Types { hash: 0xdead_beef, first: 0x209, uniform: true, canonical: true };
+        let sent = Envelope { types, ..envelope() };
+        let id = RequestId { slot: 9, generation: 4 };
+        for emit in [Emit::eager(&sent), Emit::eager_synchronous(&sent, id)] {
+            let payload = bytes(&emit, b"data");
+            let Packet::Eager { envelope, data, .. } =
+                Packet::parse(&emit.header, payload[..].into()).unwrap()
+            else {
+                panic!("not eager")
+            };
+            assert_eq!(envelope.types, types);
+            assert_eq!((data.to_vec(), emit.front().len()), (b"data".to_vec(), envelope.front()));
+        }
+        let ask = Emit::request_to_send(&sent, id, Offer::Memory { address: 5 });
+        let packet = Packet::parse(&ask.header, ask.front().into()).unwrap();
+        assert_eq!(
+            packet.to_string(),
+            "request-to-send #9.4 (context 7696581394432, source 3, tag -5, 4 bytes, canonical, types deadbeef from 0x209) offer Memory { address: 5 }"
+        );
     }
 
     proptest! {

@@ -99,6 +99,11 @@ pub trait Hooks {
     fn ended(&mut self, rank: usize, how: Ended) {
         let _ = (rank, how);
     }
+    /// Somebody wants to know what the ranks are doing: the lines for standard error.
+    fn explain(&mut self, node: &Node) -> String {
+        let _ = node;
+        String::new()
+    }
     /// All processes have ended; the node segment with its counters is still there.
     fn finished(&mut self, node: &Node) {
         let _ = node;

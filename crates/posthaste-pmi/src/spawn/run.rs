@@ -383,6 +383,7 @@ impl<'a> Run<'a> {
         {
             self.deadline = None;
             if self.running > 0 {
+                self.explain();
                 self.fail(Cause::Timeout { limit });
             }
         }
@@ -450,6 +451,16 @@ impl<'a> Run<'a> {
                 Some(_) => Ending::after_user(now),
                 None => Ending::after_failure(now),
             });
+        }
+    }
+
+    /// Queues what the ranks are doing.
+    fn explain(&mut self) {
+        let text = self.hooks.explain(&self.node);
+        if !text.is_empty() {
+            let lines = format!("{}: what the ranks are doing:\n{text}", self.name);
+            let sink = self.sink_of(Stream::Err);
+            self.sinks[sink].push(None, |out| out.extend_from_slice(lines.as_bytes()));
         }
     }
 

@@ -49,8 +49,9 @@ impl Run<'_> {
                     self.watch_input(Next::Terminal);
                 }
             }
-            // A shell around a rank would die of these: they are for the ranks alone.
-            Signal::SIGUSR1 | Signal::SIGUSR2 => {
+            Signal::SIGUSR2 => self.explain(),
+            // A shell around a rank would die of it: it is for the ranks alone.
+            Signal::SIGUSR1 => {
                 for rank in self.ranks.iter().filter(|rank| rank.ended.is_none()) {
                     let _ = kill(Pid::from_raw(rank.pid), signal);
                 }

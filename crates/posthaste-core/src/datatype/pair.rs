@@ -1,0 +1,89 @@
+//! Pairs of a value and its index, for the largest or smallest value and its place (MPI-5.0 §6.9.4,
+//! `MPI_Type_get_value_index`).
+//!
+//! Called by the doors, which keep one handle for each pair, and by `op`. Calls `build`.
+//!
+//! What must stay true: a pair with a name is the predefined type of that name; any other is laid out like a C
+//! structure of its two members, is committed from the start and is never freed.
+
+use super::build::{Combiner, Contents, finish};
+use super::{Builtin, Class, Datatype, Kind};
+use crate::error::Result;
+
+/// Pairs with a name: handles of value, index and pair.
+const NAMED: [(u32, u32, u32); 9] = [
+    (0x210, 0x209, 0x228), // MPI_FLOAT, MPI_INT
+    (0x214, 0x209, 0x229), // MPI_DOUBLE, MPI_INT
+    (0x20a, 0x209, 0x22a), // MPI_LONG, MPI_INT
+    (0x209, 0x209, 0x22b), // MPI_INT, MPI_INT
+    (0x208, 0x209, 0x22c), // MPI_SHORT, MPI_INT
+    (0x220, 0x209, 0x22d), // MPI_LONG_DOUBLE, MPI_INT
+    (0x21a, 0x21a, 0x230), // MPI_REAL, MPI_REAL
+    (0x21c, 0x21c, 0x231), // MPI_DOUBLE_PRECISION, MPI_DOUBLE_PRECISION
+    (0x219, 0x219, 0x232), // MPI_INTEGER, MPI_INTEGER
+];
+
+impl Datatype {
+    /// The pair of these types; `None` where they do not make one: values can be compared, and indices are signed
+    /// integers of 4 or 8 bytes.
+    pub fn value_index(value: &Self, index: &Self) -> Result<Option<Self>> {
+        let (Some(first), Some(second)) = (value.builtin(), index.builtin()) else { return Ok(None) };
+        let named = NAMED.iter().find(|(value, index, _)| (*value, *index) == (first.abi, second.abi));
+        if let Some((_, _, pair)) = named {
+            return Ok(Self::from_abi(*pair));
+        }
+        if !is_number(first.class) || first.kind == Kind::Float(16) {
+            return Ok(None);
+        }
+        if !is_number(second.class) || !matches!(second.kind, Kind::Signed(4 | 8)) {
+            return Ok(None);
+        }
+        let at = first.size.next_multiple_of(second.align) as i64;
+        let record = Self::structure(&[1, 1], &[0, at], &[value.clone(), index.clone()])?;
+        let contents = Contents::of(Combiner::ValueIndex, vec![], vec![], &record);
+        let made = finish(contents, record.layout().clone(), record.bounds(), record.elements())?;
+        made.commit();
+        Ok(Some(made))
+    }
+
+    /// Value and index of a pair without a name.
+    pub fn value_and_index(&self) -> Option<(&'static Builtin, &'static Builtin)> {
+        match self.contents().filter(|contents| contents.combiner == Combiner::ValueIndex)?.told_types() {
+            [value, index] => Some((value.builtin()?, index.builtin()?)),
+            _ => None,
+        }
+    }
+}
+
+fn is_number(class: Class) -> bool {
+    matches!(class, Class::Integer | Class::FortranInteger | Class::Floating | Class::MultiLanguage)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_have_a_name_or_the_layout_of_a_structure_or_are_none() {
+        let builtin = |handle| Datatype::from_abi(handle).unwrap();
+        let pair = |value, index| Datatype::value_index(&builtin(value), &builtin(index)).unwrap();
+        for (value, index, named) in NAMED {
+            assert_eq!(pair(value, index).unwrap().abi_handle(), Some(named));
+        }
+        for value in Builtin::all() {
+            for index in Builtin::all() {
+                let Some(made) = pair(value.abi, index.abi) else { continue };
+                assert!(made.is_predefined() && made.is_committed(), "{made:?}");
+                assert_eq!((made.size(), made.elements()), (value.size + index.size, 2), "{made:?}");
+                assert_eq!(made.elements_in(value.size), Some(1), "{made:?}");
+                let aligned = value.size.next_multiple_of(index.align) + index.size;
+                let extent = aligned.next_multiple_of(value.align.max(index.align));
+                assert_eq!(made.extent(), extent as i64, "{made:?}");
+            }
+        }
+        let (double, char, int, derived) =
+            (0x214, 0x243, 0x209, Datatype::contiguous(1, &builtin(0x214)).unwrap());
+        assert!(pair(double, char).is_none() && pair(0x238, int).is_none() && pair(0x22b, int).is_none());
+        assert!(Datatype::value_index(&derived, &builtin(int)).unwrap().is_none());
+    }
+}

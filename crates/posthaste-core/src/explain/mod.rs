@@ -1,0 +1,138 @@
+//! What a rank waits for, in a form that others can read and explain: the words for wait states.
+//!
+//! Written by `wait` on the rank's board in the node segment when it goes to sleep; read by mpiexec, which needs no
+//! help of the rank for it. [`Report`]: what one rank tells. `codec`: how it stands on the board. [`analysis`]: what
+//! follows from the reports of all ranks (who waits for whom, cycles, near misses). `words`: the sentences.
+//! [`names`]: how ranks and communicators are called.
+//!
+//! What must stay true: a report is data from another process, so decoding checks everything; telling costs nothing
+//! until a rank sleeps; nothing is called a deadlock that could still go on by itself.
+
+pub mod analysis;
+mod codec;
+pub mod names;
+mod words;
+
+use std::time::Duration;
+
+pub use analysis::{Process, State, explain};
+
+/// What one rank tells while it waits.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// When it looked and had to go on waiting, as [`posthaste_os::machine::now`] tells time.
+    pub at: Duration,
+    /// Several threads may call: those that do not wait can still help.
+    pub threaded: bool,
+    /// The calls that wait: one, or more with several threads.
+    pub waits: Vec<Wait>,
+    /// Posted receives.
+    pub posted: List,
+    /// Messages that have arrived and that no receive asked for.
+    pub unexpected: List,
+    /// Sends under way.
+    pub sends: List,
+    /// Names of the communicators in this report.
+    pub names: Vec<(u64, String)>,
+}
+
+/// Some messages of many.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct List {
+    /// The first ones.
+    pub shown: Vec<Message>,
+    /// How many there are besides.
+    pub more: u64,
+}
+
+/// A call that waits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wait {
+    /// Its name.
+    pub call: String,
+    /// Since when, as [`posthaste_os::machine::now`] tells time.
+    pub since: Duration,
+    /// One of the goals is enough.
+    pub any: bool,
+    /// What has to come about.
+    pub goals: Vec<Goal>,
+    /// How many goals there are besides, of which nothing is told.
+    pub more: u64,
+}
+
+/// What a call waits for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Goal {
+    /// One message.
+    Message(Message),
+    /// Its part in a collective operation.
+    Operation(Operation),
+}
+
+/// A collective operation under way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Operation {
+    /// The function's name.
+    pub name: String,
+    /// Context of the communicator.
+    pub communicator: u64,
+    /// How many collective operations came before it on the communicator; negative for those outside that count.
+    pub number: i32,
+    /// The messages that it waits for now.
+    pub messages: Vec<Message>,
+}
+
+/// One message, from the point of view of the rank that tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// How far it is.
+    pub part: Part,
+    /// The other side's rank in the world; `None` when any will do, or when it is not known.
+    pub peer: Option<u32>,
+    /// The other side's rank in the communicator, or `ANY_SOURCE`.
+    pub rank: i32,
+    /// Its tag, or `ANY_TAG`.
+    pub tag: i32,
+    /// Context of the communicator; `None` when it is not known any more.
+    pub communicator: Option<u64>,
+    /// Its length, or the room for it.
+    pub bytes: u64,
+}
+
+/// How far a message is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Part {
+    /// A receive is posted.
+    Posted = 1,
+    /// A probe looks for it.
+    Probed = 2,
+    /// It has been matched, its data is coming.
+    Landing = 3,
+    /// It has come, and no receive asks for it.
+    Unexpected = 4,
+    /// It is sent when there is room on the way.
+    ForRoom = 5,
+    /// The receiver has to receive it first.
+    ForMatch = 6,
+    /// The receiver has to take more of it first.
+    ForData = 7,
+}
+
+impl Goal {
+    /// The messages that have to go through, all of them.
+    pub fn messages(&self) -> &[Message] {
+        match self {
+            Self::Message(message) => std::slice::from_ref(message),
+            Self::Operation(operation) => &operation.messages,
+        }
+    }
+}
+
+impl Report {
+    /// The name of a communicator; of one without a name, how it is called instead.
+    pub fn name(&self, context: u64) -> String {
+        let given = self.names.iter().find(|(known, _)| *known == context);
+        names::shown(context, given.map_or("", |(_, name)| name))
+    }
+}

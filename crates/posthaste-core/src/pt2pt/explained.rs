@@ -1,0 +1,132 @@
+//! One line for each message, in the mode that explains them (`POSTHASTE_EXPLAIN=1`).
+//!
+//! Called by `send` when a message has got its protocol, and by the protocols' receiving sides when message and
+//! receive have met; writes to standard error. What must stay true: while the mode is off nothing here is called, and
+//! the fast paths do not ask: the mode keeps messages off them ([`Engine::explain`], `wait::Waiting::explaining`).
+
+use crate::explain::names;
+use crate::ids::Peer;
+use crate::pt2pt::Engine;
+use crate::wire::{Envelope, Offer};
+
+/// How a message was received.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Met {
+    /// Its receive had been posted.
+    Posted,
+    /// It had to wait for its receive.
+    Unexpected,
+}
+
+impl Engine {
+    /// From now on every message is explained; `me` is this process.
+    pub fn explain(&mut self, me: Peer) {
+        self.explaining = Some(me);
+        self.eager_below = 0;
+    }
+}
+
+/// The sender's line, if messages are explained.
+#[inline]
+pub(crate) fn sent(engine: &Engine, to: Peer, envelope: &Envelope, how: &str, why: &str) {
+    if let Some(me) = engine.explaining {
+        say(&sending(me, to, envelope, how, why));
+    }
+}
+
+/// The receiver's line, if messages are explained.
+#[inline]
+pub(crate) fn received(engine: &Engine, from: Peer, envelope: &Envelope, offer: Option<&Offer>, met: Met) {
+    if let Some(me) = engine.explaining {
+        say(&receiving(me, from, envelope, offer, met));
+    }
+}
+
+#[cold]
+fn say(line: &str) {
+    // One write: lines of different processes may go to the same place.
+    eprint!("{line}");
+}
+
+#[cold]
+fn sending(me: Peer, to: Peer, envelope: &Envelope, how: &str, why: &str) -> String {
+    let mode = if envelope.synchronous { " synchronously" } else { "" };
+    let way = way(me, to);
+    format!(
+        "posthaste: rank {} sends {} bytes{mode} to rank {}, {}: {how} {way}, because {why}\n",
+        me.0,
+        envelope.len,
+        to.0,
+        about(envelope)
+    )
+}
+
+#[cold]
+fn receiving(me: Peer, from: Peer, envelope: &Envelope, offer: Option<&Offer>, met: Met) -> String {
+    let how = match offer {
+        None => "eager",
+        Some(Offer::Stream { .. }) => "stream",
+        Some(Offer::Memory { .. }) => "get",
+        Some(Offer::Nothing) => "put",
+    };
+    let met = match met {
+        Met::Posted => "matched a posted receive",
+        Met::Unexpected => "was unexpected and waited for its receive",
+    };
+    let way = way(me, from);
+    format!(
+        "posthaste: rank {} receives {} bytes from rank {}, {}: {how} {way}, {met}\n",
+        me.0,
+        envelope.len,
+        from.0,
+        about(envelope)
+    )
+}
+
+fn about(envelope: &Envelope) -> String {
+    let communicator = envelope.context.point_to_point();
+    let kind = match envelope.context {
+        context if context == communicator => "",
+        context if context == communicator.collective() => " (collective)",
+        _ => " (partitioned)",
+    };
+    format!("tag {}, {}{kind}", envelope.tag, names::of(communicator.0))
+}
+
+fn way(me: Peer, other: Peer) -> &'static str {
+    if me == other { "within the process" } else { "through shared memory" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::datatype::Types;
+    use crate::ids::ContextId;
+
+    #[test]
+    fn the_lines_name_envelope_protocol_method_and_reason() {
+        let envelope = Envelope {
+            context: ContextId(1 << 46 | 5),
+            source: 0,
+            tag: 7,
+            len: 100,
+            synchronous: true,
+            types: Types::UNKNOWN,
+        };
+        let name = format!("the unnamed communicator {}.1 (collective)", 1 << 18);
+        assert_eq!(
+            sending(Peer(0), Peer(2), &envelope, "eager", "it is short"),
+            format!(
+                "posthaste: rank 0 sends 100 bytes synchronously to rank 2, tag 7, {name}: eager through shared \
+                 memory, because it is short\n"
+            )
+        );
+        assert_eq!(
+            receiving(Peer(2), Peer(2), &envelope, Some(&Offer::Nothing), Met::Unexpected),
+            format!(
+                "posthaste: rank 2 receives 100 bytes from rank 2, tag 7, {name}: put within the process, was \
+                 unexpected and waited for its receive\n"
+            )
+        );
+    }
+}

@@ -1,0 +1,343 @@
+//! Telling others what this process waits for.
+//!
+//! Called by `wait` when a call goes to sleep, again while it sleeps on, and when it is over; looks at the lane, and
+//! writes on the board in the node segment. What must stay true: nothing here runs before a call has waited long
+//! enough to sleep; the board says nothing while no call waits.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use posthaste_os::machine;
+use posthaste_os::node::Node;
+
+use crate::explain::{Goal, List, Message, Operation, Part, Report, Wait, names};
+use crate::ids::{ContextId, RequestId};
+use crate::progress::Lane;
+use crate::pt2pt::Pattern;
+use crate::request::State;
+use crate::wire::Envelope;
+
+/// Most messages of a list that are looked at more closely, and goals of a wait.
+const MOST: usize = 24;
+/// Time between two reports of the same wait.
+const REFRESH: Duration = Duration::from_millis(250);
+
+/// What a call waits for.
+#[derive(Debug)]
+pub enum Awaited {
+    /// The ends of all these requests.
+    All(Vec<RequestId>),
+    /// The end of one of these requests.
+    Any(Vec<RequestId>),
+    /// A message that a receive of this pattern would get.
+    Message(Pattern),
+    /// Everything of ours to have left.
+    Departure,
+}
+
+/// The board of this process and what stands on it.
+#[derive(Debug)]
+pub(super) struct Teller {
+    node: Node,
+    local_rank: usize,
+    told: Mutex<Told>,
+}
+
+#[derive(Debug)]
+struct Told {
+    report: Report,
+    /// Whose the waits in the report are.
+    notes: Vec<u64>,
+    last: u64,
+}
+
+/// A wait that stands on the board.
+#[derive(Debug)]
+pub(super) struct Note {
+    id: u64,
+    at: Duration,
+}
+
+impl Teller {
+    /// `threaded`: several threads may call.
+    pub(super) fn new(node: Node, local_rank: usize, threaded: bool) -> Self {
+        let report = Report { threaded, ..Report::default() };
+        Self { node, local_rank, told: Mutex::new(Told { report, notes: Vec::new(), last: 0 }) }
+    }
+
+    /// Tells what a call waits for, if it has not just been told. `began`: when it was first seen waiting.
+    pub(super) fn tell(
+        &self,
+        lane: &Lane,
+        note: &mut Option<Note>,
+        call: &'static str,
+        began: Duration,
+        awaited: &dyn Fn(&Lane) -> Awaited,
+    ) {
+        let now = machine::now();
+        if note.as_ref().is_some_and(|note| now.saturating_sub(note.at) < REFRESH) {
+            return;
+        }
+        let mut told = self.told();
+        let id = match note {
+            Some(note) => note.id,
+            None => {
+                told.last += 1;
+                told.last
+            }
+        };
+        *note = Some(Note { id, at: now });
+        let wait = wait(lane, call, began, awaited(lane));
+        match told.notes.iter().position(|known| *known == id) {
+            Some(place) => told.report.waits[place] = wait,
+            None => {
+                told.notes.push(id);
+                told.report.waits.push(wait);
+            }
+        }
+        told.report.at = now;
+        surroundings(lane, &mut told.report);
+        self.write(&told.report);
+    }
+
+    /// A call goes on.
+    pub(super) fn retract(&self, note: &Note) {
+        let mut told = self.told();
+        if let Some(place) = told.notes.iter().position(|known| *known == note.id) {
+            told.notes.remove(place);
+            told.report.waits.remove(place);
+        }
+        if told.notes.is_empty() {
+            self.node.board(self.local_rank).wipe();
+        } else {
+            self.write(&told.report);
+        }
+    }
+
+    fn told(&self) -> MutexGuard<'_, Told> {
+        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self, report: &Report) {
+        let board = self.node.board(self.local_rank);
+        board.write(&report.encode(board.room()));
+    }
+}
+
+fn wait(lane: &Lane, call: &'static str, since: Duration, awaited: Awaited) -> Wait {
+    let any = matches!(awaited, Awaited::Any(_));
+    let mut more = 0;
+    let goals = match awaited {
+        Awaited::All(ids) | Awaited::Any(ids) => {
+            let mut goals: Vec<Goal> = ids.iter().take(MOST).filter_map(|id| goal(lane, *id)).collect();
+            // What is not known is there all the same.
+            more = (ids.len() - goals.len()) as u64;
+            goals.truncate(MOST);
+            goals
+        }
+        Awaited::Message(pattern) => vec![Goal::Message(wanted(Part::Probed, &pattern, 0))],
+        Awaited::Departure => sends(lane).take(MOST).map(Goal::Message).collect(),
+    };
+    Wait { call: call.to_owned(), since, any, goals, more }
+}
+
+fn goal(lane: &Lane, id: RequestId) -> Option<Goal> {
+    if let Some(message) = message(lane, id) {
+        return Some(Goal::Message(message));
+    }
+    let (name, context, number, under_way) = lane.running.about(id)?;
+    let messages = under_way.iter().filter_map(|id| message(lane, *id)).take(MOST).collect();
+    let communicator = point_to_point(context);
+    Some(Goal::Operation(Operation { name: name.to_owned(), communicator, number, messages }))
+}
+
+/// The message behind a request.
+fn message(lane: &Lane, id: RequestId) -> Option<Message> {
+    let engine = &lane.engine;
+    let request = engine.requests.get(id)?;
+    let outgoing = |part| engine.outgoing.find(id).map(|(to, envelope)| sent(part, to.0, &envelope));
+    match &request.state {
+        State::Posted { segment, entry } => {
+            Some(wanted(Part::Posted, engine.matching.posted(*entry)?, segment.len()))
+        }
+        State::Landing { len, from, .. } => Some(Message {
+            part: Part::Landing,
+            peer: Some(from.0),
+            rank: request.status.source,
+            tag: request.status.tag,
+            communicator: None,
+            bytes: *len,
+        }),
+        State::SendPending { .. } => outgoing(Part::ForRoom),
+        State::SendAsked { .. } | State::Sending { acknowledged: false, .. } => outgoing(Part::ForMatch),
+        State::Sending { .. } => outgoing(Part::ForData),
+        State::Inactive | State::Schedule | State::Finished | State::Complete => None,
+    }
+}
+
+/// What a receive or a probe wants.
+fn wanted(part: Part, pattern: &Pattern, bytes: u64) -> Message {
+    let communicator = point_to_point(pattern.context);
+    Message {
+        part,
+        peer: names::find(communicator).and_then(|known| known.peer(pattern.source)),
+        rank: pattern.source,
+        tag: pattern.tag,
+        communicator: Some(communicator),
+        bytes,
+    }
+}
+
+fn sent(part: Part, to: u32, envelope: &Envelope) -> Message {
+    let communicator = point_to_point(envelope.context);
+    Message {
+        part,
+        peer: Some(to),
+        rank: names::find(communicator).and_then(|known| known.rank(to)).unwrap_or(to as i32),
+        tag: envelope.tag,
+        communicator: Some(communicator),
+        bytes: envelope.len,
+    }
+}
+
+/// The context by which a communicator is known.
+fn point_to_point(context: ContextId) -> u64 {
+    context.point_to_point().0
+}
+
+/// Whether messages of this context are the user's own.
+fn is_users(context: ContextId) -> bool {
+    context == ContextId(point_to_point(context))
+}
+
+/// The user's sends under way.
+fn sends(lane: &Lane) -> impl Iterator<Item = Message> {
+    let of_user =
+        |id: &RequestId| lane.engine.outgoing.find(*id).is_some_and(|(_, sent)| is_users(sent.context));
+    let sends = lane.engine.requests.iter().filter(|(_, request)| {
+        matches!(request.state, State::SendPending { .. } | State::SendAsked { .. } | State::Sending { .. })
+    });
+    sends.map(|(id, _)| id).filter(of_user).filter_map(|id| message(lane, id))
+}
+
+/// What else is posted, unexpected and under way.
+fn surroundings(lane: &Lane, report: &mut Report) {
+    let engine = &lane.engine;
+    let wants: Vec<Option<u32>> = report
+        .waits
+        .iter()
+        .flat_map(|wait| &wait.goals)
+        .flat_map(Goal::messages)
+        .map(|goal| goal.peer)
+        .collect();
+    let concerns = |message: &Message| wants.contains(&message.peer);
+    let posted = engine.matching.all_posted().filter(|(pattern, _)| is_users(pattern.context));
+    let room = |id| match engine.requests.get(id).map(|request| &request.state) {
+        Some(State::Posted { segment, .. }) => segment.len(),
+        _ => 0,
+    };
+    report.posted = list(posted.map(|(pattern, id)| wanted(Part::Posted, pattern, room(id))), concerns);
+    let held = engine.matching.all_held().filter(|held| is_users(held.envelope.context));
+    let come = held.map(|held| Message {
+        rank: held.envelope.source,
+        ..sent(Part::Unexpected, held.from.0, &held.envelope)
+    });
+    report.unexpected = list(come, concerns);
+    report.sends = list(sends(lane), concerns);
+    let waits = report.waits.iter().flat_map(|wait| &wait.goals);
+    let lists = [&report.posted, &report.unexpected, &report.sends].into_iter().flat_map(|list| &list.shown);
+    let operations = waits.clone().filter_map(|goal| match goal {
+        Goal::Operation(operation) => Some(operation.communicator),
+        Goal::Message(_) => None,
+    });
+    let messages = waits.flat_map(Goal::messages).chain(lists).filter_map(|message| message.communicator);
+    let mut contexts: Vec<u64> = operations.chain(messages).collect();
+    contexts.sort_unstable();
+    contexts.dedup();
+    let name = |context: u64| names::find(context).map_or_else(String::new, |known| known.name());
+    report.names = contexts.into_iter().map(|context| (context, name(context))).collect();
+}
+
+/// As many as are told, first those with ranks that a call waits for: near misses are among them.
+fn list(all: impl Iterator<Item = Message>, concerns: impl Fn(&Message) -> bool) -> List {
+    let (mut shown, mut others, mut count) = (Vec::new(), Vec::new(), 0);
+    for message in all {
+        count += 1;
+        let kept = if concerns(&message) { &mut shown } else { &mut others };
+        if kept.len() < MOST {
+            kept.push(message);
+        }
+    }
+    shown.extend(others);
+    shown.truncate(MOST);
+    List { more: count - shown.len() as u64, shown }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::buffer::OwnedBuf;
+    use crate::config::Config;
+    use crate::ids::{ANY_SOURCE, ANY_TAG};
+    use crate::pt2pt::send::Started;
+    use crate::testing::{Bench, CALM};
+
+    fn settle(bench: &mut Bench) {
+        (0..1000).for_each(|_| bench.step());
+    }
+
+    #[test]
+    fn every_state_of_a_message_is_told() {
+        let mut bench = Bench::new(7, 2, CALM, &Config::default());
+        let short = OwnedBuf::new(8);
+        let long = OwnedBuf::new(5000);
+        let Started::Request(asked) = bench.send(0, 1, 5, &long, false) else { panic!("it is long") };
+        let Started::Request(synchronous) = bench.send(0, 1, 6, &short, true) else { panic!("it waits") };
+        bench.send(1, 0, 9, &short, false);
+        let posted = bench.recv(0, 1, 3, &short);
+        let any = bench.recv(0, ANY_SOURCE, 4, &long);
+        settle(&mut bench);
+        let lane = &bench.lanes[0];
+        let wait =
+            wait(lane, "MPI_Waitall", Duration::ZERO, Awaited::All(vec![asked, synchronous, posted, any]));
+        let told: Vec<_> = wait
+            .goals
+            .iter()
+            .flat_map(Goal::messages)
+            .map(|message| (message.part, message.rank, message.tag, message.bytes))
+            .collect();
+        assert_eq!(
+            told,
+            [
+                (Part::ForMatch, 1, 5, 5000),
+                (Part::ForMatch, 1, 6, 8),
+                (Part::Posted, 1, 3, 8),
+                (Part::Posted, ANY_SOURCE, 4, 5000)
+            ]
+        );
+        let mut report = Report { waits: vec![wait], ..Report::default() };
+        surroundings(lane, &mut report);
+        assert_eq!((report.posted.shown.len(), report.sends.shown.len()), (2, 2));
+        let unexpected = report.unexpected.shown[0];
+        assert_eq!((unexpected.peer, unexpected.tag, unexpected.bytes), (Some(1), 9, 8));
+    }
+
+    #[test]
+    fn the_board_says_nothing_when_nobody_waits() {
+        let node = Node::create(1).unwrap();
+        let teller = Teller::new(node.clone(), 0, false);
+        let bench = Bench::new(7, 1, CALM, &Config::default());
+        let pattern = Pattern { context: ContextId::WORLD, source: ANY_SOURCE, tag: ANY_TAG };
+        let (mut first, mut second) = (None, None);
+        let waits = || Report::decode(&node.board(0).read().unwrap()).map_or(0, |report| report.waits.len());
+        for at_second in [false, true, false] {
+            let note = if at_second { &mut second } else { &mut first };
+            teller.tell(&bench.lanes[0], note, "MPI_Probe", Duration::ZERO, &|_| Awaited::Message(pattern));
+        }
+        assert_eq!(waits(), 2);
+        teller.retract(&first.unwrap());
+        assert_eq!(waits(), 1);
+        teller.retract(&second.unwrap());
+        assert_eq!((waits(), node.board(0).read().unwrap().len()), (0, 0));
+    }
+}

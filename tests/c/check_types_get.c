@@ -1,0 +1,6 @@
+// ranks: 2
+// only: posthaste
+// env: POSTHASTE_CHECK_TYPES=1
+// env: POSTHASTE_LONG_PROTOCOL=get
+/* check_types with long messages by the protocol get. */
+#include "check_types.c"

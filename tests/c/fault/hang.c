@@ -1,0 +1,156 @@
+/* hang.c: programs that wait for ever in a chosen way, for the tests of what mpiexec says about them
+ * (`cargo xtask test --only hangs`). Usage: hang WHAT. */
+#include <mpi.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int rank, size;
+static char *buffer;
+enum { LONG = 4 << 20 };
+
+static void receive(int from, int tag, MPI_Comm comm)
+{
+    MPI_Recv(buffer, LONG, MPI_BYTE, from, tag, comm, MPI_STATUS_IGNORE);
+}
+
+static MPI_Comm duplicate(const char *name)
+{
+    MPI_Comm copy;
+    MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+    MPI_Comm_set_name(copy, name);
+    return copy;
+}
+
+static void stop(int number)
+{
+    (void)number;
+    raise(SIGSTOP);
+}
+
+/* The last rank waits for one that sends it nothing at the beginning of a barrier, by a tree or in rounds. */
+static void bcast_and_barrier(void)
+{
+    if (rank < size - 1)
+        MPI_Barrier(MPI_COMM_WORLD);
+    else
+        MPI_Bcast(buffer, 4, MPI_BYTE, 0, MPI_COMM_WORLD);
+}
+
+static void crossed_barriers(void)
+{
+    MPI_Comm rows = duplicate("rows"), columns = duplicate("columns");
+    MPI_Barrier(rank == 0 ? rows : columns);
+    MPI_Barrier(rank == 0 ? columns : rows);
+}
+
+/* The ranks of the second half, in reverse: their numbers differ from those in the world. */
+static void reversed(void)
+{
+    MPI_Comm half;
+    MPI_Comm_split(MPI_COMM_WORLD, rank / 2, -rank, &half);
+    MPI_Comm_set_name(half, "half");
+    MPI_Ssend(buffer, 8, MPI_BYTE, rank % 2, 3, half);
+}
+
+static void several_requests(void)
+{
+    MPI_Request requests[3];
+    MPI_Irecv(buffer, 8, MPI_BYTE, rank ^ 1, 4, MPI_COMM_WORLD, &requests[0]);
+    MPI_Issend(buffer + 8, 8, MPI_BYTE, rank ^ 1, 5, MPI_COMM_WORLD, &requests[1]);
+    MPI_Recv_init(buffer + 16, 8, MPI_BYTE, rank ^ 1, 6, MPI_COMM_WORLD, &requests[2]);
+    MPI_Start(&requests[2]);
+    MPI_Waitall(3, requests, MPI_STATUSES_IGNORE);
+}
+
+static void *second_thread(void *unused)
+{
+    (void)unused;
+    MPI_Recv(buffer + LONG, 4, MPI_BYTE, rank ^ 1, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    return NULL;
+}
+
+static void two_threads(void)
+{
+    pthread_t thread;
+    pthread_create(&thread, NULL, second_thread, NULL);
+    receive(rank ^ 1, 1, MPI_COMM_WORLD);
+    pthread_join(thread, NULL);
+}
+
+int main(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "";
+    int provided;
+    buffer = calloc(2, LONG);
+    MPI_Init_thread(&argc, &argv, strcmp(what, "threads") ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    int next = (rank + 1) % size;
+    if (!strcmp(what, "ssend")) {
+        MPI_Ssend(buffer, 100, MPI_BYTE, rank ^ 1, 5, MPI_COMM_WORLD);
+    } else if (!strcmp(what, "send")) {
+        MPI_Send(buffer, LONG, MPI_BYTE, rank ^ 1, 5, MPI_COMM_WORLD);
+        receive(rank ^ 1, 5, MPI_COMM_WORLD);
+    } else if (!strcmp(what, "cycle")) {
+        receive(next, 1, MPI_COMM_WORLD);
+    } else if (!strcmp(what, "any")) {
+        receive(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD);
+    } else if (!strcmp(what, "tag")) {
+        if (rank == 1) MPI_Send(buffer, 4, MPI_BYTE, 0, 8, MPI_COMM_WORLD);
+        if (rank == 0) receive(1, 7, MPI_COMM_WORLD);
+        MPI_Barrier(MPI_COMM_WORLD);
+    } else if (!strcmp(what, "synchronous-tag")) {
+        if (rank == 1) MPI_Ssend(buffer, 4, MPI_BYTE, 0, 8, MPI_COMM_WORLD);
+        if (rank == 0) receive(1, 7, MPI_COMM_WORLD);
+    } else if (!strcmp(what, "communicator")) {
+        MPI_Comm row = duplicate("row");
+        if (rank == 1) MPI_Send(buffer, 4, MPI_BYTE, 0, 7, row);
+        if (rank == 0) receive(1, 7, MPI_COMM_WORLD);
+        MPI_Barrier(row);
+    } else if (!strcmp(what, "collectives")) {
+        bcast_and_barrier();
+    } else if (!strcmp(what, "barriers")) {
+        crossed_barriers();
+    } else if (!strcmp(what, "reversed")) {
+        reversed();
+    } else if (!strcmp(what, "requests")) {
+        several_requests();
+    } else if (!strcmp(what, "probe")) {
+        if (rank == 0) MPI_Probe(1, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    } else if (!strcmp(what, "sendrecv")) {
+        MPI_Sendrecv(buffer, 4, MPI_BYTE, rank ^ 1, 1, buffer, 4, MPI_BYTE, rank ^ 1, 2, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
+    } else if (!strcmp(what, "computing")) {
+        if (rank == 1) for (volatile int forever = 1; forever;) {}
+        receive(1, 1, MPI_COMM_WORLD);
+    } else if (!strcmp(what, "asleep")) {
+        if (rank == 1) sleep(1000);
+        receive(1, 1, MPI_COMM_WORLD);
+    } else if (!strcmp(what, "stopped")) {
+        if (rank == 1) {
+            signal(SIGALRM, stop);
+            alarm(1);
+        }
+        receive(rank ^ 1, 1, MPI_COMM_WORLD);
+    } else if (!strcmp(what, "threads")) {
+        two_threads();
+    } else if (!strcmp(what, "late")) {
+        /* Waits for a while, then goes on: nothing of it may stay on the board. */
+        if (rank == 0) {
+            receive(1, 1, MPI_COMM_WORLD);
+            sleep(1000);
+        }
+        sleep(1);
+        MPI_Send(buffer, 4, MPI_BYTE, 0, 1, MPI_COMM_WORLD);
+        MPI_Barrier(MPI_COMM_WORLD);
+    } else {
+        fprintf(stderr, "hang: what?\n");
+        return 2;
+    }
+    MPI_Finalize();
+    return 0;
+}

@@ -1,0 +1,270 @@
+//! Hang tests: jobs that wait for ever, each in its own way, and what mpiexec says about them. Called by
+//! `cargo xtask test` (part `hangs`). What must stay true: every test checks the sentence that names the reason, read
+//! from a real job; who asks, and how, makes no difference to it.
+
+use std::{path::PathBuf, thread, time::Duration, time::Instant};
+
+use rustix::process::Signal;
+
+use crate::{
+    ctests,
+    leftovers::Watch,
+    mpi::Mpi,
+    process::{Job, Running},
+    project::{Fallible, Project},
+    tally::Tally,
+};
+
+/// How long a job hangs before mpiexec ends it.
+const LIMIT: &str = "3";
+
+/// A job that hangs, and what must be said about it.
+struct Hang {
+    name: &'static str,
+    what: &'static str,
+    ranks: usize,
+    says: &'static [&'static str],
+}
+
+const fn hang(name: &'static str, what: &'static str, ranks: usize, says: &'static [&'static str]) -> Hang {
+    Hang { name, what, ranks, says }
+}
+
+const DEADLOCK: &str = "so: rank 0 waits for rank 1, which waits for rank 0: a deadlock";
+
+const HANGS: [Hang; 17] = [
+    hang(
+        "two synchronous sends head to head",
+        "ssend",
+        2,
+        &[
+            DEADLOCK,
+            "has been in MPI_Ssend for",
+            "waits for rank 1 to receive its message with tag 5 of 100 bytes on MPI_COMM_WORLD",
+        ],
+    ),
+    hang(
+        "two long sends head to head",
+        "send",
+        2,
+        &[DEADLOCK, "has been in MPI_Send for", "of 4194304 bytes"],
+    ),
+    hang(
+        "a cycle of three receives",
+        "cycle",
+        3,
+        &["so: rank 0 waits for rank 1, which waits for rank 2, which waits for rank 0: a deadlock"],
+    ),
+    hang(
+        "everybody receives from anybody",
+        "any",
+        3,
+        &["a message from any rank with any tag", ": a deadlock"],
+    ),
+    hang(
+        "a wrong tag",
+        "tag",
+        2,
+        &[
+            DEADLOCK,
+            "so: rank 0 waits for tag 7 from rank 1 on MPI_COMM_WORLD; rank 1 has sent tag 8, which lies unexpected \
+             at rank 0",
+            "has been in MPI_Barrier for",
+        ],
+    ),
+    hang(
+        "a wrong tag, sent synchronously",
+        "synchronous-tag",
+        2,
+        &[DEADLOCK, "rank 0 waits for tag 7 from rank 1 on MPI_COMM_WORLD; rank 1 has sent tag 8"],
+    ),
+    hang(
+        "a wrong communicator",
+        "communicator",
+        2,
+        &[
+            DEADLOCK,
+            "rank 0 waits for tag 7 from rank 1 on MPI_COMM_WORLD; rank 1 has sent tag 7 on row, which lies",
+        ],
+    ),
+    hang(
+        "MPI_Bcast against MPI_Barrier",
+        "collectives",
+        3,
+        &[
+            "so: rank 0 waits for rank 2, which waits for rank 0: a deadlock",
+            "so: rank 0 is in MPI_Barrier and rank 2 in MPI_Bcast, both as collective operation 0 of MPI_COMM_WORLD: \
+             all ranks must call the same",
+        ],
+    ),
+    hang(
+        "barriers on two communicators in different orders",
+        "barriers",
+        2,
+        &[DEADLOCK, "0 on rows)", "0 on columns)"],
+    ),
+    hang(
+        "ranks that have other numbers in their communicator",
+        "reversed",
+        4,
+        &["so: rank 2 waits for rank 3, which waits for rank 2: a deadlock", "rank 3 (0 there) to receive"],
+    ),
+    hang(
+        "several requests, one of them persistent",
+        "requests",
+        2,
+        &[
+            DEADLOCK,
+            "has been in MPI_Waitall for",
+            "waits for all of a message from rank 1 with tag 4",
+            "with tag 6",
+        ],
+    ),
+    hang(
+        "a probe for a rank that is in MPI_Finalize",
+        "probe",
+        2,
+        &[DEADLOCK, "has been in MPI_Probe for", "has been in MPI_Finalize for"],
+    ),
+    hang(
+        "a wrong tag in MPI_Sendrecv",
+        "sendrecv",
+        2,
+        &["has been in MPI_Sendrecv for", "has sent tag 1, which lies"],
+    ),
+    hang(
+        "two threads of each rank",
+        "threads",
+        2,
+        &[
+            "which waits for rank 0: a deadlock, unless another thread of theirs helps",
+            "a message from rank 1 with tag 1,",
+            "a message from rank 1 with tag 2,",
+            "    and has been in MPI_Recv for",
+        ],
+    ),
+    hang(
+        "a rank that computes",
+        "computing",
+        2,
+        &["so: rank 0 waits for rank 1, which is outside MPI, computing"],
+    ),
+    hang(
+        "a rank that sleeps outside MPI",
+        "asleep",
+        3,
+        &["so: ranks 0 and 2 wait for rank 1, which is outside MPI, asleep in a call to the system"],
+    ),
+    hang(
+        "a stopped rank",
+        "stopped",
+        2,
+        &["so: rank 0 waits for rank 1, which is stopped by a signal or a debugger in MPI_Recv"],
+    ),
+];
+
+/// All hang tests.
+pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
+    let program = match ctests::helper(project, mpi, "fault", "hang") {
+        Ok(program) => program,
+        Err(complaint) => return tally.test("hangs: compile", || Err(complaint)),
+    };
+    let bench = Bench { mpi, program };
+    for hang in &HANGS {
+        tally.test(&format!("hangs: {}, explained before -timeout ends it", hang.name), || {
+            bench.timeout(hang)
+        });
+    }
+    tally.test("hangs: SIGUSR2 and mpiexec -explain", || bench.asked());
+    tally.test("hangs: a stopped mpiexec does not have to help", || bench.stopped_launcher());
+    tally.test("hangs: a wait that is over is not told any more", || bench.over());
+}
+
+struct Bench<'a> {
+    mpi: &'a Mpi,
+    program: PathBuf,
+}
+
+impl Bench<'_> {
+    fn job(&self, options: &[&str], ranks: usize, what: &str) -> Job {
+        let job = self.mpi.plain().args(options).arg("-n").arg(ranks.to_string());
+        job.arg(&self.program).arg(what).limit(30)
+    }
+
+    fn timeout(&self, hang: &Hang) -> Fallible {
+        let watch = Watch::begin();
+        let outcome = watch.mark(self.job(&["-timeout", LIMIT], hang.ranks, hang.what)).run()?;
+        if let Some(missing) = hang.says.iter().find(|part| !outcome.stderr.contains(*part)) {
+            return Err(format!("\"{missing}\" is not said\n{}", outcome.complaint()));
+        }
+        if outcome.code() != 124 {
+            return Err(format!("exit code 124 was expected\n{}", outcome.complaint()));
+        }
+        watch.nothing_left()
+    }
+
+    /// What `mpiexec -explain` says about a process.
+    fn explain(&self, pid: u32) -> Fallible<String> {
+        Ok(self.mpi.plain().args(["-explain", &pid.to_string()]).limit(10).run()?.all())
+    }
+
+    /// Asks until something is said; what was said last otherwise.
+    fn explain_until(&self, pid: u32, part: &str) -> Fallible<String> {
+        let start = Instant::now();
+        loop {
+            let said = self.explain(pid)?;
+            if said.contains(part) {
+                return Ok(said);
+            }
+            if start.elapsed() > Duration::from_secs(10) {
+                return Err(format!("\"{part}\" is not said\n{said}"));
+            }
+            thread::sleep(Duration::from_millis(100));
+        }
+    }
+
+    fn end(running: Running) -> Fallible<String> {
+        running.signal(Signal::TERM);
+        Ok(running.wait()?.stderr)
+    }
+
+    fn asked(&self) -> Fallible {
+        let watch = Watch::begin();
+        let running = watch.mark(self.job(&[], 2, "ssend")).start()?;
+        let said = self.explain_until(running.pid(), DEADLOCK)?;
+        let pid = said.split("(pid ").nth(1).and_then(|rest| rest.split(')').next()?.parse().ok());
+        self.explain_until(pid.ok_or("no process id is said")?, DEADLOCK)?;
+        running.signal(Signal::USR2);
+        let told = running.wait_for_output(DEADLOCK, 10);
+        let stderr = Self::end(running)?;
+        if !told || !stderr.starts_with("mpiexec: what the ranks are doing:\n  rank 0 (pid ") {
+            return Err(format!("nothing is said on SIGUSR2\n{stderr}"));
+        }
+        watch.nothing_left()
+    }
+
+    fn stopped_launcher(&self) -> Fallible {
+        let watch = Watch::begin();
+        let running = watch.mark(self.job(&[], 2, "ssend")).start()?;
+        self.explain_until(running.pid(), DEADLOCK)?;
+        running.signal(Signal::STOP);
+        let said = self.explain_until(running.pid(), DEADLOCK);
+        running.signal(Signal::CONT);
+        Self::end(running)?;
+        said?;
+        watch.nothing_left()
+    }
+
+    fn over(&self) -> Fallible {
+        let watch = Watch::begin();
+        let running = watch.mark(self.job(&[], 2, "late")).start()?;
+        self.explain_until(running.pid(), "has been in MPI_Recv for")?;
+        let said =
+            self.explain_until(running.pid(), "so: rank 1 waits for rank 0, which is outside MPI, asleep");
+        Self::end(running)?;
+        if said?.contains("MPI_Recv") {
+            return Err("a receive that is over is still told".into());
+        }
+        watch.nothing_left()
+    }
+}
