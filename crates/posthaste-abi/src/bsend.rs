@@ -19,6 +19,7 @@ use posthaste_core::ids::RequestId;
 use posthaste_core::progress::Lane;
 use posthaste_core::request::{Status, Table, complete};
 use posthaste_core::wait::Awaited;
+use posthaste_core::wire::Mode;
 
 use crate::completion::{self, AtEnd, Stand};
 use crate::constants::{MPI_BUFFER_AUTOMATIC, MPI_COMM_NULL, MPI_COMM_SELF};
@@ -135,7 +136,7 @@ pub(crate) fn send(handle: MPI_Comm, comm: &Comm, dest: i32, tag: i32, data: &Se
     let (at, place, memory) = buffer.place(data.len())?;
     let packed = data.repacked(user_buf(place));
     copy(&mut data.clone(), &mut packed.clone());
-    let id = world.isend(comm, dest, tag, packed, false)?;
+    let id = world.isend(comm, dest, tag, packed, Mode::Standard)?;
     let index = buffer.messages.partition_point(|message| message.at <= at);
     buffer.messages.insert(index, Message { at, len: data.len(), id, _memory: memory });
     Ok(())

@@ -16,6 +16,7 @@ use posthaste_core::ids::RequestId;
 use posthaste_core::progress::Lane;
 use posthaste_core::pt2pt::recv;
 use posthaste_core::request::{Request, State, Status, complete};
+use posthaste_core::wire::Mode;
 
 use crate::bsend;
 use crate::call::{Located, Outcome};
@@ -38,8 +39,8 @@ pub(crate) enum Plan {
         dest: i32,
         /// With which tag.
         tag: i32,
-        /// In synchronous mode.
-        synchronous: bool,
+        /// In which mode.
+        mode: Mode,
     },
     /// A send in buffered mode.
     Buffered {
@@ -114,8 +115,8 @@ impl Persistent {
         }
         let world = &library().world;
         let id = match &self.plan {
-            Plan::Send { comm, segment, dest, tag, synchronous } => {
-                world.isend(comm, *dest, *tag, segment.clone(), *synchronous)?
+            Plan::Send { comm, segment, dest, tag, mode } => {
+                world.isend(comm, *dest, *tag, segment.clone(), *mode)?
             }
             Plan::Buffered { comm, segment, dest, tag } => {
                 bsend::send(self.comm, comm, *dest, *tag, segment)?;

@@ -26,7 +26,7 @@ use crate::pt2pt::matching::Pattern;
 use crate::pt2pt::send::Started;
 use crate::pt2pt::{Engine, recv, send};
 use crate::request::{Request, State, Status, complete};
-use crate::wire::Envelope;
+use crate::wire::{Envelope, Mode};
 
 /// One step of a collective operation.
 #[derive(Debug)]
@@ -352,7 +352,7 @@ impl Place {
         {
             let (step, pattern) = (*step, plan.pattern(*from));
             if engine.matching.peek_held(&pattern).is_none() {
-                match recv::now(methods, *peer, &pattern, segment) {
+                match recv::now(methods, *peer, &pattern, segment, |_| None) {
                     ControlFlow::Continue(()) => return false,
                     ControlFlow::Break(Some(status)) => {
                         self.lists.awaited.pop();
@@ -411,7 +411,7 @@ impl Place {
                     source: plan.rank,
                     tag: plan.tag,
                     len: segment.len(),
-                    synchronous: false,
+                    mode: Mode::Standard,
                     types: Types::UNKNOWN,
                 };
                 if let Started::Request(id) = send::start(engine, methods, *to, &envelope, segment.clone())? {

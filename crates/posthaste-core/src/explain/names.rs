@@ -13,6 +13,8 @@ use crate::ids::ContextId;
 pub trait Named: Send + Sync {
     /// Its name, empty when it has none.
     fn name(&self) -> String;
+    /// Our own rank.
+    fn own(&self) -> i32;
     /// The rank in the world of a rank that messages go to or come from.
     fn peer(&self, rank: i32) -> Option<u32>;
     /// The other way round.
@@ -70,6 +72,9 @@ mod tests {
     impl Named for Row {
         fn name(&self) -> String {
             "row".into()
+        }
+        fn own(&self) -> i32 {
+            0
         }
         fn peer(&self, rank: i32) -> Option<u32> {
             u32::try_from(rank).ok().map(|rank| rank + 4)

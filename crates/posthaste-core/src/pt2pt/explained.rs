@@ -7,7 +7,7 @@
 use crate::explain::names;
 use crate::ids::Peer;
 use crate::pt2pt::Engine;
-use crate::wire::{Envelope, Offer};
+use crate::wire::{Envelope, Mode, Offer};
 
 /// How a message was received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +50,11 @@ fn say(line: &str) {
 
 #[cold]
 fn sending(me: Peer, to: Peer, envelope: &Envelope, how: &str, why: &str) -> String {
-    let mode = if envelope.synchronous { " synchronously" } else { "" };
+    let mode = match envelope.mode {
+        Mode::Standard => "",
+        Mode::Synchronous => " synchronously",
+        Mode::Ready => " in ready mode",
+    };
     let way = way(me, to);
     format!(
         "posthaste: rank {} sends {} bytes{mode} to rank {}, {}: {how} {way}, because {why}\n",
@@ -110,7 +114,7 @@ mod tests {
             source: 0,
             tag: 7,
             len: 100,
-            synchronous: true,
+            mode: Mode::Synchronous,
             types: Types::UNKNOWN,
         };
         let name = format!("the unnamed communicator {}.1 (collective)", 1 << 18);

@@ -29,7 +29,7 @@ use crate::pt2pt::matching::Pattern;
 use crate::pt2pt::send::Started;
 use crate::pt2pt::{Engine, recv, send};
 use crate::request::{Handler, Status, Table, complete};
-use crate::wire::Envelope;
+use crate::wire::{Envelope, Mode};
 
 /// What the sender tells once, before the first partition.
 #[derive(Clone, Copy, Debug)]
@@ -186,7 +186,7 @@ impl Sending {
         let memory = Announcement { channel, partitions: count.into(), bytes }.written();
         let (context, len) = (context.partitioned(), memory.len() as u64);
         let types = Types::UNKNOWN;
-        let envelope = Envelope { context, source: rank, tag, len, synchronous: false, types };
+        let envelope = Envelope { context, source: rank, tag, len, mode: Mode::Standard, types };
         let segment = Segment::contiguous(memory.user_buf(), len);
         if let Started::Request(id) = send::start(engine, methods, to, &envelope, segment)? {
             // The memory stays as long as that takes.
@@ -240,7 +240,7 @@ impl Sending {
             let segment = self.parts.whole.part(from, from + self.parts.bytes)?;
             let Self { channel: context, rank: source, .. } = *self;
             let (tag, len, types) = (partition as i32, segment.len(), segment.types());
-            let envelope = Envelope { context, source, tag, len, synchronous: false, types };
+            let envelope = Envelope { context, source, tag, len, mode: Mode::Standard, types };
             let started = match segment.is_typed() {
                 false => send::start(engine, methods, to, &envelope, segment)?,
                 true => send::start_general(engine, methods, to, &envelope, segment)?,
