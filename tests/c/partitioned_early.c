@@ -31,8 +31,8 @@ static void one_by_one(int partitions_out, int partitions_in, int per_unit)
     int n = 24 * per_unit, mine = sends ? partitions_out : partitions_in, flag;
     MPI_Request r;
     MPI_Status st;
-    if (sends) OK(MPI_Psend_init(out, mine, n / mine, MPI_INT, peer, 5, MPI_COMM_WORLD, MPI_INFO_NULL, &r));
-    else OK(MPI_Precv_init(in, mine, n / mine, MPI_INT, peer, 5, MPI_COMM_WORLD, MPI_INFO_NULL, &r));
+    if (sends) OK(MPI_Psend_init_c(out, mine, n / mine, MPI_INT, peer, 5, MPI_COMM_WORLD, MPI_INFO_NULL, &r));
+    else OK(MPI_Precv_init_c(in, mine, n / mine, MPI_INT, peer, 5, MPI_COMM_WORLD, MPI_INFO_NULL, &r));
     for (int round = 0; round < 3; round++) {
         fill(n, round);
         OK(MPI_Start(&r));
