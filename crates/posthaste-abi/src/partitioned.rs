@@ -12,7 +12,7 @@ use std::ffi::{c_int, c_void};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use posthaste_core::error::{Error, ErrorClass, Result};
-use posthaste_core::ids::TAG_UB;
+use posthaste_core::ids::{RequestId, TAG_UB};
 use posthaste_core::progress::Lane;
 use posthaste_core::pt2pt::partitioned::{Parts, Receiving, Sending, Standing};
 use posthaste_core::request::Status;
@@ -170,6 +170,13 @@ impl AtEnd for Partitioned {
         }
     }
 
+    fn behind(&self) -> Vec<RequestId> {
+        match &*self.end() {
+            End::Sending(sending) => sending.messages(),
+            End::Receiving(receiving) => receiving.messages(),
+        }
+    }
+
     fn clear(&self, lane: &mut Lane) {
         let requests = &mut lane.engine.requests;
         match &mut *self.end() {
@@ -273,7 +280,7 @@ fn recv_init(
     let listening = {
         let mut lane = library().world.lane();
         let Lane { engine, methods, .. } = &mut *lane;
-        match &*partitioned.end() {
+        match &mut *partitioned.end() {
             End::Receiving(receiving) => {
                 receiving.listen(engine, methods, found.context(), Box::new(handler))
             }

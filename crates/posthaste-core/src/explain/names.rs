@@ -47,6 +47,13 @@ pub fn find(context: u64) -> Option<Arc<dyn Named>> {
     known.as_ref()?.all.get(&context)?.upgrade()
 }
 
+/// Makes a communicator known under one more context, in which only some of its messages travel.
+pub fn register_alias(context: u64, communicator: u64) {
+    if let Some(known) = find(communicator) {
+        register(context, Arc::downgrade(&known));
+    }
+}
+
 /// How a communicator of this process is called.
 pub fn of(context: u64) -> String {
     shown(context, &find(context).map_or_else(String::new, |communicator| communicator.name()))
@@ -90,6 +97,8 @@ mod tests {
         let row: Arc<dyn Named> = Arc::new(Row);
         register(context, Arc::downgrade(&row));
         assert_eq!((of(context), find(context).unwrap().peer(1)), ("row".into(), Some(5)));
+        register_alias(context + 4, context);
+        assert_eq!(of(context + 4), "row");
         drop(row);
         assert_eq!(of(context), format!("the unnamed communicator {}.7", 1 << 19));
         assert!(find(context).is_none());

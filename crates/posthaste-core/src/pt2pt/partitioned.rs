@@ -23,6 +23,7 @@ use std::sync::Arc;
 use crate::buffer::OwnedBuf;
 use crate::datatype::{Segment, Types};
 use crate::error::{Cause, Error, ErrorClass, Result};
+use crate::explain::names;
 use crate::ids::{ContextId, Peer, RequestId};
 use crate::method::Methods;
 use crate::pt2pt::matching::Pattern;
@@ -183,6 +184,7 @@ impl Sending {
     ) -> Result<()> {
         let Some(to) = self.to else { return Ok(()) };
         let Self { channel, rank, parts: Parts { count, bytes, .. }, .. } = *self;
+        names::register_alias(channel.0, context.0);
         let memory = Announcement { channel, partitions: count.into(), bytes }.written();
         let (context, len) = (context.partitioned(), memory.len() as u64);
         let types = Types::UNKNOWN;
@@ -198,6 +200,11 @@ impl Sending {
     /// The partitions.
     pub fn parts(&self) -> &Parts {
         &self.parts
+    }
+
+    /// What is under way.
+    pub fn messages(&self) -> Vec<RequestId> {
+        self.round.messages.clone()
     }
 
     /// Starts; nothing leaves before it is ready.
@@ -291,6 +298,8 @@ pub struct Receiving {
     parts: Parts,
     /// The announcement's memory.
     heard: Arc<OwnedBuf>,
+    /// Its receive and the communicator's context, once somebody listens.
+    listening: Option<(RequestId, ContextId)>,
     /// The announcement, or what was wrong with it. `None` until it comes.
     told: Option<Result<Announcement>>,
     active: bool,
@@ -301,7 +310,8 @@ impl Receiving {
     /// Makes the operation. Somebody has to [`listen`](Receiving::listen) for its announcement.
     pub fn new(source: i32, tag: i32, parts: Parts) -> Self {
         let heard = Arc::new(OwnedBuf::new(Announcement::LEN));
-        Self { source, tag, parts, heard, told: None, active: false, round: Round::default() }
+        let round = Round::default();
+        Self { source, tag, parts, heard, listening: None, told: None, active: false, round }
     }
 
     /// The same from `MPI_PROC_NULL`: nothing will come, and nothing is waited for.
@@ -317,7 +327,7 @@ impl Receiving {
     /// # Errors
     /// When the table of requests is full.
     pub fn listen(
-        &self,
+        &mut self,
         engine: &mut Engine,
         methods: &mut Methods,
         context: ContextId,
@@ -326,6 +336,7 @@ impl Receiving {
         let pattern = Pattern { context: context.partitioned(), source: self.source, tag: self.tag };
         let segment = Segment::contiguous(self.heard.user_buf(), self.heard.len() as u64);
         let id = recv::start(engine, methods, &pattern, segment)?;
+        self.listening = Some((id, context));
         forget_after(engine, id, handler);
         Ok(())
     }
@@ -334,6 +345,9 @@ impl Receiving {
     pub fn told(&mut self, engine: &mut Engine, methods: &mut Methods, status: &Status) {
         let whole = status.error.is_none() && status.bytes == Announcement::LEN as u64;
         let announcement = if whole { Announcement::read(&self.heard) } else { None };
+        if let (Some(Announcement { channel, .. }), Some((_, context))) = (announcement, self.listening) {
+            names::register_alias(channel.0, context.0);
+        }
         self.told = Some(announcement.ok_or_else(|| {
             let text = format!("rank {} announced a partitioned message that cannot be", self.source);
             Error::other(ErrorClass::Intern, text)
@@ -346,6 +360,14 @@ impl Receiving {
     /// The partitions.
     pub fn parts(&self) -> &Parts {
         &self.parts
+    }
+
+    /// What is under way: the announcement before anything else.
+    pub fn messages(&self) -> Vec<RequestId> {
+        match (&self.told, self.listening) {
+            (None, Some((id, _))) => vec![id],
+            _ => self.round.messages.clone(),
+        }
     }
 
     /// Starts.
@@ -463,7 +485,7 @@ mod tests {
 
     fn listening(bench: &mut Bench, whole: Segment, partitions: u32) -> (Receiving, mpsc::Receiver<Status>) {
         let (tell, heard) = mpsc::channel();
-        let receiving = Receiving::new(0, 7, Parts::new(whole, partitions));
+        let mut receiving = Receiving::new(0, 7, Parts::new(whole, partitions));
         let Lane { engine, methods, .. } = &mut bench.lanes[1];
         let handler = Box::new(move |_, status: &Status| tell.send(status.clone()).unwrap());
         receiving.listen(engine, methods, ContextId::WORLD, handler).unwrap();
