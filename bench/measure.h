@@ -21,7 +21,7 @@ static int measure_by_value(const void *a, const void *b)
 
 /* Seconds for one step, on rank 0 (the other ranks get something unspecified). Every rank must call it.
  * `batch` seconds are spent on each of the batches; `median` chooses the median batch, else the best one. */
-static double measure(measure_step step, void *what, double batch, int median)
+__attribute__((unused)) static double measure(measure_step step, void *what, double batch, int median)
 {
     double times[MEASURE_BATCHES], start;
     int turns = 2, rank;

@@ -3,7 +3,8 @@
 // only: posthaste
 // timeout: 30
 /* A send buffer that cannot be read, and a receive buffer that cannot be written, where the kernel copies between
- * processes: an error of the receive, not a crash, and everything still works. */
+ * processes (for the receiver, or for a sender whose data lies in pieces): an error of the receive, not a crash, and
+ * everything still works. */
 #include "check.h"
 
 #include <sys/mman.h>
@@ -27,10 +28,15 @@ int main(int argc, char **argv)
     unsigned char *closed = mmap(NULL, LENGTH, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     CHECK(closed != MAP_FAILED);
     ping_pong(buffer);
-    /* The sender's memory: the receiver, who copies, is told. The sender may be told too. */
-    for (int side = 0; side < 2; side++) {
+    /* Half of the buffer in pieces. */
+    MPI_Datatype pieces;
+    OK(MPI_Type_vector(LENGTH / 4096, 2048, 4096, MPI_BYTE, &pieces));
+    OK(MPI_Type_commit(&pieces));
+    /* The receiver is told whose memory it is. The sender may be told too. */
+    for (int turn = 0; turn < 4; turn++) {
+        int side = turn % 2, whole = turn < 2;
         unsigned char *mine = rank == side ? closed : buffer;
-        if (rank == 0) code = MPI_Send(mine, LENGTH, MPI_BYTE, 1, 3, MPI_COMM_WORLD);
+        if (rank == 0) code = MPI_Send(mine, whole ? LENGTH : 1, whole ? MPI_BYTE : pieces, 1, 3, MPI_COMM_WORLD);
         else code = MPI_Recv(mine, LENGTH, MPI_BYTE, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         if (rank == 1) CHECK(code != MPI_SUCCESS);
         if (code != MPI_SUCCESS) {
@@ -41,6 +47,7 @@ int main(int argc, char **argv)
         OK(MPI_Barrier(MPI_COMM_WORLD));
         ping_pong(buffer);
     }
+    OK(MPI_Type_free(&pieces));
     munmap(closed, LENGTH);
     check_free_guarded(buffer, LENGTH);
     return check_end();

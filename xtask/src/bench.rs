@@ -24,7 +24,7 @@ pub(crate) struct Options {
     /// Also measure MPICH, Intel MPI and Open MPI
     #[arg(long)]
     rivals: bool,
-    /// Only these groups (comma-separated): latency, bandwidth, rate, rotating, pair, crowd, startup, idle
+    /// Only these groups (comma-separated): latency, bandwidth, rate, rotating, pair, crowd, startup, idle, datatypes
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
     /// How many rounds must be kept
@@ -38,7 +38,8 @@ pub(crate) struct Options {
     without_us: bool,
 }
 
-const GROUPS: [&str; 8] = ["latency", "bandwidth", "rate", "rotating", "pair", "crowd", "startup", "idle"];
+const GROUPS: [&str; 9] =
+    ["latency", "bandwidth", "rate", "rotating", "pair", "crowd", "startup", "idle", "datatypes"];
 const CROWDS: [usize; 4] = [4, 8, 16, 32];
 const STARTED: [usize; 3] = [2, 16, 64];
 /// By how much the hand-off may differ between the turns of one round.
@@ -52,7 +53,8 @@ const fn row(
     limit: Option<&'static str>,
     rival_goal: Option<f64>,
 ) -> Row {
-    let better = if matches!(unit.as_bytes(), b"GB/s" | b"M/s") { Better::Higher } else { Better::Lower };
+    let better =
+        if matches!(unit.as_bytes(), b"GB/s" | b"M/s" | b"x loop") { Better::Higher } else { Better::Lower };
     Row { name, label, unit, better, limit, rival_goal, group }
 }
 
@@ -113,6 +115,44 @@ const ROWS: [Row; 55] = [
     row("limit", "copy_65536", "pipelined copy 64 KiB", "GB/s", None, None),
     row("limit", "copy_1048576", "pipelined copy 1 MiB", "GB/s", None, None),
     row("limit", "copy_4194304", "pipelined copy 4 MiB", "GB/s", None, None),
+];
+
+/// Pack, unpack and ping-pong of one shape; the goals for packing hold for long messages.
+macro_rules! shape {
+    ($name:literal, $label:literal, $pack_goal:expr) => {
+        [
+            row("datatypes", concat!("pack_", $name), concat!("pack ", $label), "x loop", None, $pack_goal),
+            row(
+                "datatypes",
+                concat!("unpack_", $name),
+                concat!("unpack ", $label),
+                "x loop",
+                None,
+                $pack_goal,
+            ),
+            row("datatypes", concat!("pingpong_", $name), concat!("one-way ", $label), "us", None, Some(2.0)),
+        ]
+    };
+}
+
+const SHAPES: [[Row; 3]; 17] = [
+    shape!("vector8_8K", "8 B blocks 8 K", None),
+    shape!("vector8_1M", "8 B blocks 1 M", Some(1.0)),
+    shape!("vector64_8K", "64 B blocks 8 K", None),
+    shape!("vector64_1M", "64 B blocks 1 M", Some(1.0)),
+    shape!("planes_8K", "planes 8 K", None),
+    shape!("planes_128K", "planes 128 K", Some(1.0)),
+    shape!("planes_1M", "planes 1 M", Some(1.0)),
+    shape!("rows_8K", "rows 8 K", None),
+    shape!("rows_128K", "rows 128 K", Some(1.0)),
+    shape!("rows_1M", "rows 1 M", Some(1.0)),
+    shape!("columns_8K", "columns 8 K", None),
+    shape!("columns_128K", "columns 128 K", Some(1.0)),
+    shape!("columns_1M", "columns 1 M", Some(1.0)),
+    shape!("blocks_8K", "indexed 8 K", None),
+    shape!("blocks_1M", "indexed 1 M", Some(1.0)),
+    shape!("records_8K", "records 8 K", None),
+    shape!("records_1M", "records 1 M", Some(1.0)),
 ];
 
 /// What one run of the command works with.
@@ -189,7 +229,7 @@ impl Plan {
             fs::create_dir_all(programs.join(mpi.flavour)).map_err(|e| e.to_string())?;
             // The first contender with the standard ABI compiles for all of them.
             let first = contenders.iter().find(|other| other.flavour == mpi.flavour).unwrap_or(mpi);
-            for name in ["pt2pt", "coll", "startup"] {
+            for name in ["pt2pt", "coll", "startup", "datatypes"] {
                 let program = programs.join(mpi.flavour).join(name);
                 first.compile(
                     &[source.join(name).with_extension("c")],
@@ -239,6 +279,7 @@ impl Plan {
                 "pair" => parts.push(Part::Coll(2)),
                 "crowd" => parts.extend(CROWDS.map(Part::Coll)),
                 "startup" => parts.extend(STARTED.map(Part::Startup)),
+                "datatypes" => parts.extend([Part::Types(1), Part::Types(2)]),
                 group => parts.push(Part::Pair(group)),
             }
         }
@@ -271,7 +312,8 @@ impl Plan {
         println!(
             "\"to limit\" is value / limit; \"to rivals\" is how many times as good as the best rival\n"
         );
-        let wanted: Vec<Row> = ROWS.iter().filter(|row| self.groups.contains(&row.group)).copied().collect();
+        let all = ROWS.iter().chain(SHAPES.as_flattened());
+        let wanted: Vec<Row> = all.filter(|row| self.groups.contains(&row.group)).copied().collect();
         let table = kept.table(&wanted, &names);
         println!("{table}");
         let limits: Vec<Row> = ROWS.iter().filter(|row| row.group == "limit").copied().collect();
@@ -298,6 +340,8 @@ enum Part {
     Coll(usize),
     /// The wall time of a small job.
     Startup(usize),
+    /// Derived types: packing by one rank, messages of two.
+    Types(usize),
 }
 
 impl Part {
@@ -313,6 +357,11 @@ impl Part {
                 let job =
                     mpi.mpiexec(ranks, ranks <= cpus).arg(plan.program(mpi, "coll")).arg(cpus.to_string());
                 measured.take(mpi.name, &job.limit(120).succeed()?.stdout);
+            }
+            Self::Types(ranks) => {
+                let what = if ranks == 1 { "pack" } else { "pingpong" };
+                let job = mpi.mpiexec(ranks, true).arg(plan.program(mpi, "datatypes")).arg(what);
+                measured.take(mpi.name, &job.succeed()?.stdout);
             }
             Self::Startup(ranks) => {
                 for _ in 0..3 {

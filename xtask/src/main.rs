@@ -1,4 +1,4 @@
-//! The commands of the project: `cargo xtask demo | test | bench | abi-check | conformance | install | c | stage`.
+//! The commands of the project: `cargo xtask demo | test | bench | abi-check | conformance | install | c | fuzz | stage`.
 //! Each command is one file; this one only reads the command line. xtask uses no crate of ours: what it tests
 //! is what is installed.
 #![forbid(unsafe_code)]
@@ -11,6 +11,7 @@ mod conformance;
 mod ctests;
 mod demo;
 mod faults;
+mod fuzz;
 mod gate;
 mod hangs;
 mod install;
@@ -89,6 +90,14 @@ enum Command {
         #[arg(long)]
         with: Option<String>,
     },
+    /// Let a fuzz target of the engine run, led by coverage
+    Fuzz {
+        /// types, arguments or packets
+        target: String,
+        /// For how many seconds
+        #[arg(long, default_value_t = 600)]
+        seconds: u64,
+    },
 }
 
 fn main() -> ExitCode {
@@ -123,6 +132,7 @@ fn run(arguments: Arguments) -> Fallible<bool> {
             println!("{}", project.stage.display());
             Ok(true)
         }
+        Command::Fuzz { target, seconds } => fuzz::run(&project, &target, seconds),
         Command::C { filter, with } => {
             let mpi = match with {
                 Some(name) => Mpi::rival(&project, &name)?,

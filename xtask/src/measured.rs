@@ -76,7 +76,7 @@ impl Measured {
 
     /// The table of these rows: every contender's best (median), the limit, the ratios, and the goals.
     pub(crate) fn table(&self, rows: &[Row], contenders: &[&str]) -> String {
-        let mut text = format!("{:<24}{:>6}", "", "unit");
+        let mut text = format!("{:<24}{:>8}", "", "unit");
         for name in contenders {
             text += &format!("{name:>20}");
         }
@@ -91,7 +91,7 @@ impl Measured {
     }
 
     fn line(&self, row: &Row, contenders: &[&str]) -> String {
-        let mut text = format!("{:<24}{:>6}", row.label, row.unit);
+        let mut text = format!("{:<24}{:>8}", row.label, row.unit);
         for name in contenders {
             text += &match self.best_and_median(name, row.name, row.better) {
                 Some((best, median)) => format!("{:>20}", format!("{} ({})", short(best), short(median))),
@@ -134,6 +134,9 @@ fn goals(row: &Row, ours: Option<f64>, limit: Option<f64>, to_rivals: Option<f64
     if let (Some(ours), Some(limit), "latency_8") = (ours, limit, row.name) {
         let wanted = latency_goal(limit);
         goal(ours <= wanted * limit, format!("(<= {wanted:.2} x limit)"));
+    }
+    if let (Some(ours), "x loop", Some(_)) = (ours, row.unit, row.rival_goal) {
+        goal(ours >= 0.9, "(>= 0.9 x loop)".into());
     }
     if let (Some(ours), "idle_cpu") = (ours, row.name) {
         goal(ours < 2.0, "(< 2 %)".into());

@@ -127,10 +127,10 @@ pub(crate) struct Ended {
 }
 
 impl Ended {
-    /// The status, if nothing else is to be done.
+    /// The status, if nothing else is to be done: what stays ends another time.
     #[inline(always)]
     pub(crate) fn plain(self) -> std::result::Result<MPI_Status, Self> {
-        if self.note & SPECIAL == 0 && self.status.error.is_none() {
+        if (self.note & SPECIAL == 0 || self.stays) && self.status.error.is_none() {
             Ok(MPI_Status::of(&self.status))
         } else {
             Err(self)

@@ -440,7 +440,10 @@ pub(crate) fn find(argument: &'static str, handle: MPI_Datatype) -> Result<Datat
         return Datatype::from_abi(handle.0 as u32)
             .ok_or_else(|| invalid(Kind::Datatype, argument, handle.0));
     }
-    TYPES.get(argument, handle.0).map(|found| Datatype::clone(&found))
+    // The type is counted once, not its place in the table as well.
+    TYPES
+        .look(handle.0, |found| Datatype::clone(found))
+        .ok_or_else(|| invalid(Kind::Datatype, argument, handle.0))
 }
 
 /// The datatype with this handle, ready for communication.

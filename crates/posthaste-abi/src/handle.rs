@@ -224,9 +224,15 @@ impl<T> Table<T> {
     /// The object with this handle, if there is one.
     #[inline]
     pub(crate) fn peek(&self, handle: usize) -> Option<Arc<T>> {
+        self.look(handle, Arc::clone)
+    }
+
+    /// What `look` takes from the object with this handle, which stays locked meanwhile.
+    #[inline]
+    pub(crate) fn look<R>(&self, handle: usize, look: impl FnOnce(&Arc<T>) -> R) -> Option<R> {
         let (slot, generation) = self.split(handle)?;
         let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
-        slots.entries.get(slot).filter(|entry| entry.generation == generation)?.object.clone()
+        slots.entries.get(slot).filter(|entry| entry.generation == generation)?.object.as_ref().map(look)
     }
 
     /// Takes the object out; its handle is stale from now on.

@@ -69,7 +69,7 @@ fn segment_slow(buf: *const c_void, count: i64, handle: MPI_Datatype) -> Result<
     if TYPED.load(Ordering::Relaxed) {
         return Ok(Segment::typed(buf, count, &datatype));
     }
-    Ok(Segment::new(buf, count, &datatype))
+    Ok(Segment::owning(buf, count, datatype))
 }
 
 /// Addresses where no data can lie. NULL is right for types with absolute addresses (`MPI_BOTTOM`) only.

@@ -126,7 +126,7 @@ mpi_fn! {
             }
             taken
         });
-        let told = batch.settle(array_of_statuses, |at| at);
+        let told = batch.settle(array_of_statuses);
         taken?;
         told
     }
@@ -145,7 +145,7 @@ mpi_fn! {
             let _ = requests.take_in_order(&mut lane, &mut 0, &mut batch, array_of_statuses).transpose()?;
         }
         flag.set("flag", 1)?;
-        batch.settle(array_of_statuses, |at| at)
+        batch.settle(array_of_statuses)
     }
     /// MPI-5.0 §3.7.5
     fn MPI_Waitsome / PMPI_Waitsome(incount: c_int, array_of_requests: Out<MPI_Request>, outcount: Out<c_int>,
@@ -159,11 +159,13 @@ mpi_fn! {
             return Ok(outcount.set("outcount", MPI_UNDEFINED)?);
         }
         let awaited = |lane: &Lane| Awaited::Any(requests.behind(lane));
-        let some = library().world.wait_until("MPI_Waitsome", awaited, |lane| {
-            let some = requests.take_ended(lane);
-            if some.as_ref().is_ok_and(Vec::is_empty) { None } else { Some(some) }
+        let mut batch = Batch::default();
+        let taken = library().world.wait_until("MPI_Waitsome", awaited, |lane| {
+            let taken = requests.take_ended(lane, &mut batch, array_of_indices, array_of_statuses);
+            if matches!(taken, Ok(0)) { None } else { Some(taken) }
         })?;
-        requests.report_some(some, outcount, array_of_indices, array_of_statuses)
+        outcount.set("outcount", taken as c_int)?;
+        batch.settle(array_of_statuses)
     }
     /// MPI-5.0 §3.7.5
     fn MPI_Testsome / PMPI_Testsome(incount: c_int, array_of_requests: Out<MPI_Request>, outcount: Out<c_int>,
@@ -177,8 +179,12 @@ mpi_fn! {
             return Ok(outcount.set("outcount", MPI_UNDEFINED)?);
         }
         library().world.step();
-        let some = requests.take_ended(&mut library().world.lane())?;
-        requests.report_some(some, outcount, array_of_indices, array_of_statuses)
+        let mut batch = Batch::default();
+        let mut lane = library().world.lane();
+        let taken = requests.take_ended(&mut lane, &mut batch, array_of_indices, array_of_statuses)?;
+        drop(lane);
+        outcount.set("outcount", taken as c_int)?;
+        batch.settle(array_of_statuses)
     }
 }
 
@@ -402,22 +408,23 @@ fn handles(count: c_int, array: Out<MPI_Request>) -> Result<Handles> {
 /// Ends of several requests that were taken and still have to be told.
 #[derive(Default)]
 struct Batch {
-    /// Those that need more than writing a plain status: failed, or with something to run at their end.
-    odd: Vec<(usize, Ended)>,
+    /// Those that need more than writing a plain status: failed, or with something to run at their end. Each with
+    /// its place among the requests and the place of its status.
+    odd: Vec<(usize, usize, Ended)>,
 }
 
 impl Batch {
     /// Tells the odd ones; the others have their statuses already.
-    fn settle(self, statuses: Out<MPI_Status>, place: impl Fn(usize) -> usize) -> Outcome {
+    fn settle(self, statuses: Out<MPI_Status>) -> Outcome {
         let mut failed: Option<Located> = None;
-        for (at, ended) in self.odd {
+        for (at, place, ended) in self.odd {
             let (mut told, fate) = ended.settle();
             if let Err(Located { site, error }) = fate {
                 told.MPI_ERROR = error.class() as c_int;
                 let text = format!("request {at} failed: {error}");
                 failed.get_or_insert(Located { site, error: Error::other(ErrorClass::InStatus, text) });
             }
-            statuses.tell_at(place(at), told);
+            statuses.tell_at(place, told);
         }
         failed.map_or(Ok(()), Err)
     }
@@ -456,26 +463,34 @@ impl Handles {
         Ok(None)
     }
 
-    /// Takes all requests that are over.
-    fn take_ended(&self, lane: &mut Lane) -> Result<Vec<(usize, Ended)>> {
-        let mut all = Vec::new();
+    /// Takes all requests that are over, tells their places and the plain statuses. Returns how many there were.
+    fn take_ended(
+        &self,
+        lane: &mut Lane,
+        batch: &mut Batch,
+        indices: Out<c_int>,
+        statuses: Out<MPI_Status>,
+    ) -> Result<usize> {
+        let mut taken = 0;
         for (at, request) in self.some() {
             let ended = match take(lane, request) {
                 Ok(ended) => ended,
-                Err(error) if all.is_empty() => return Err(placed(at, &error)),
+                Err(error) if taken == 0 => return Err(placed(at, &error)),
                 // Those that were taken are told first.
                 Err(_) => break,
             };
-            if let Some(ended) = ended
-                && !ended.inactive
-            {
-                if !ended.stays {
-                    self.place(at).set("array_of_requests", MPI_REQUEST_NULL)?;
-                }
-                all.push((at, ended));
+            let Some(ended) = ended.filter(|ended| !ended.inactive) else { continue };
+            if !ended.stays {
+                self.place(at).set("array_of_requests", MPI_REQUEST_NULL)?;
             }
+            indices.set_at("array_of_indices", taken, at as c_int)?;
+            match ended.plain() {
+                Ok(status) => statuses.tell_at(taken, status),
+                Err(ended) => batch.odd.push((at, taken, ended)),
+            }
+            taken += 1;
         }
-        Ok(all)
+        Ok(taken)
     }
 
     /// Goes on taking at `next` until one is not over yet; `Some` when all are taken.
@@ -509,7 +524,7 @@ impl Handles {
                 }
                 match ended.plain() {
                     Ok(status) => statuses.tell_at(at, MPI_Status { MPI_ERROR: MPI_SUCCESS, ..status }),
-                    Err(ended) => batch.odd.push((at, ended)),
+                    Err(ended) => batch.odd.push((at, at, ended)),
                 }
             }
             *next += 1;
@@ -538,27 +553,5 @@ impl Handles {
             }
         }
         Ok(true)
-    }
-
-    fn report_some(
-        &self,
-        some: Vec<(usize, Ended)>,
-        outcount: Out<c_int>,
-        indices: Out<c_int>,
-        statuses: Out<MPI_Status>,
-    ) -> Outcome {
-        outcount.set("outcount", some.len() as c_int)?;
-        let mut failed: Option<Located> = None;
-        for (place, (at, ended)) in some.into_iter().enumerate() {
-            indices.set_at("array_of_indices", place, at as c_int)?;
-            let (mut told, fate) = ended.settle();
-            if let Err(Located { site, error }) = fate {
-                told.MPI_ERROR = error.class() as c_int;
-                let text = format!("request {at} failed: {error}");
-                failed.get_or_insert(Located { site, error: Error::other(ErrorClass::InStatus, text) });
-            }
-            statuses.tell_at(place, told);
-        }
-        failed.map_or(Ok(()), Err)
     }
 }

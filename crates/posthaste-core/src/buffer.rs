@@ -3,7 +3,7 @@
 //! Called by `datatype::segment` (packing and unpacking), `op` (reductions) and by whoever needs a temporary
 //! ([`OwnedBuf`]). Calls `posthaste_os::mem` for the bounded views of payload memory.
 //!
-//! - `kernel`: the loops that pack and unpack; `element`: the loops that reduce.
+//! - `kernel`: the loops that pack and unpack; `vector`: the same by wide vectors; `element`: the loops that reduce.
 //!
 //! What must stay true:
 //! - A [`UserBuf`] is a promise made once, in [`UserBuf::new`]: every byte that is later reached from it stays
@@ -15,6 +15,7 @@
 
 mod element;
 mod kernel;
+mod vector;
 
 pub(crate) use element::{Element, Extended, Half, Pair, combine, combine_packed};
 pub use kernel::Span;
@@ -215,6 +216,16 @@ impl Drop for OwnedBuf {
 pub(crate) fn read_peer(pid: u32, remote: u64, runs: &[(usize, usize)]) -> std::io::Result<usize> {
     // SAFETY: `Segment::runs` lists ranges of a `UserBuf` only, writable until the request is over.
     unsafe { posthaste_os::peer_copy::read(pid, remote, runs) }
+}
+
+/// Copies runs of user memory (address, length), in order, into the memory of process `pid` at `remote`. Returns the
+/// number of bytes copied.
+///
+/// # Errors
+/// What the system said.
+pub(crate) fn write_peer(pid: u32, remote: u64, runs: &[(usize, usize)]) -> std::io::Result<usize> {
+    // SAFETY: as for `read_peer`; and `remote` is where the peer's receive wants this message.
+    unsafe { posthaste_os::peer_copy::write(pid, remote, runs) }
 }
 
 /// Rust types whose memory is exactly one element of a predefined datatype, so that slices of them can be sent

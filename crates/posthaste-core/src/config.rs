@@ -40,6 +40,8 @@ pub struct Config {
     pub stream_chunk: usize,
     /// Shortest message for a direct copy when the ranks outnumber the CPUs.
     pub get_limit: usize,
+    /// Shortest mean piece of a direct copy from or into many pieces, in bytes.
+    pub run_limit: usize,
     /// Most requests at one time.
     pub requests: usize,
     /// Time spent spinning before the CPU is given away, in µs, when every rank has a CPU.
@@ -63,6 +65,7 @@ impl Default for Config {
             long_protocol: LongProtocol::Auto,
             stream_chunk: 8 << 10,
             get_limit: 256 << 10,
+            run_limit: 4 << 10,
             requests: 1 << 20,
             spin_us: 50,
             yield_us: 1000,
@@ -95,7 +98,7 @@ pub const TUNABLES: &[Tunable] = &[
     Tunable {
         name: "POSTHASTE_LONG_PROTOCOL",
         default: "auto",
-        meaning: "how longer messages travel: auto, stream (copy buffer, both sides copy), get (direct copy), put (fragments)",
+        meaning: "how longer messages travel: auto, stream (copy buffer, both sides copy), get (direct copy by whoever has the data or the room in many pieces, else by the receiver), put (fragments)",
     },
     Tunable {
         name: "POSTHASTE_STREAM_CHUNK",
@@ -106,6 +109,11 @@ pub const TUNABLES: &[Tunable] = &[
         name: "POSTHASTE_GET_LIMIT",
         default: "262144",
         meaning: "shortest message for the direct copy where ranks outnumber CPUs, in bytes",
+    },
+    Tunable {
+        name: "POSTHASTE_RUN_LIMIT",
+        default: "4096",
+        meaning: "shortest mean piece, in bytes, of data in many pieces that is copied directly; shorter ones go through a copy buffer",
     },
     Tunable {
         name: "POSTHASTE_REQUESTS",
@@ -154,6 +162,7 @@ impl Config {
         number(&lookup, "POSTHASTE_EAGER_LIMIT", 0..=1 << 30, &mut config.eager_limit)?;
         number(&lookup, "POSTHASTE_STREAM_CHUNK", 64..=1 << 30, &mut config.stream_chunk)?;
         number(&lookup, "POSTHASTE_GET_LIMIT", 0..=usize::MAX, &mut config.get_limit)?;
+        number(&lookup, "POSTHASTE_RUN_LIMIT", 0..=usize::MAX, &mut config.run_limit)?;
         number(&lookup, "POSTHASTE_REQUESTS", 64..=1 << 20, &mut config.requests)?;
         number(&lookup, "POSTHASTE_SPIN_US", 0..=1_000_000_000, &mut config.spin_us)?;
         number(&lookup, "POSTHASTE_YIELD_US", 0..=1_000_000_000, &mut config.yield_us)?;

@@ -16,7 +16,9 @@ pub fn on_event(engine: &mut Engine, event: Event<'_>) -> Option<Action> {
             Packet::RequestToSend { envelope, sender, offer } => {
                 rendezvous::asked(engine, from, &envelope, sender, offer)
             }
-            Packet::OkToSend { sender, receiver } => rendezvous::granted(engine, from, sender, receiver),
+            Packet::OkToSend { sender, receiver, memory } => {
+                rendezvous::granted(engine, from, sender, receiver, memory)
+            }
             Packet::Fin { sender, unreadable } => {
                 rendezvous::finished(engine, from, sender, unreadable);
                 None
@@ -26,7 +28,7 @@ pub fn on_event(engine: &mut Engine, event: Event<'_>) -> Option<Action> {
                 None
             }
             // How a granted message comes is the methods' own business; what gets here belongs to nobody.
-            Packet::Data { .. } | Packet::Stream { .. } => {
+            Packet::Data { .. } | Packet::Stream { .. } | Packet::Written { .. } => {
                 engine.counts.add(Counter::StalePackets, 1);
                 None
             }

@@ -25,6 +25,8 @@ counters! {
     GetShmBytes = "bytes.get.shm";
     PutShm = "messages.put.shm";
     PutShmBytes = "bytes.put.shm";
+    WriteShm = "messages.write.shm";
+    WriteShmBytes = "bytes.write.shm";
     EagerLoopback = "messages.eager.loopback";
     EagerLoopbackBytes = "bytes.eager.loopback";
     GetLoopback = "messages.get.loopback";

@@ -29,8 +29,9 @@ use crate::method::shm::Shm;
 use crate::method::{Methods, Route};
 use crate::progress::Lane;
 use crate::pt2pt::matching::{Held, Pattern};
+use crate::pt2pt::recv::{self, Found};
 use crate::pt2pt::send::Started;
-use crate::pt2pt::{Engine, probe, ready, recv, send};
+use crate::pt2pt::{Engine, probe, ready, send};
 use crate::request::{Request, State, Status, Table, complete};
 use crate::wait::{Awaited, Entered, Waiting};
 use crate::wire::{Envelope, Mode};
@@ -349,9 +350,9 @@ impl World {
     pub fn recv(&self, comm: &Comm, from: i32, tag: i32, segment: Segment) -> Result<Status> {
         let Some(Sought { pattern, peer }) = sought(comm, from, tag)? else { return Ok(from_nobody()) };
         let (mut segment, mut waited) = (segment, false);
-        if let Some(peer) = peer
-            && let Some(status) = self.recv_now(peer, &pattern, &mut segment, &mut waited)
-        {
+        let found =
+            peer.map_or(Found::Other, |peer| self.recv_now(peer, &pattern, &mut segment, &mut waited));
+        if let Found::Message(status) = found {
             return Ok(status);
         }
         let id = {
@@ -364,7 +365,13 @@ impl World {
                 lane.progress(); // it is seen to have come before this receive
             }
             let Lane { engine, methods, .. } = &mut *lane;
-            recv::start(engine, methods, &pattern, segment)?
+            match found {
+                Found::Long(mut held) => {
+                    ready::meets(engine, &mut held, waited);
+                    recv::start_held(engine, methods, held, segment)?
+                }
+                Found::Message(_) | Found::Other => recv::start(engine, methods, &pattern, segment)?,
+            }
         };
         self.wait_in(self.calls.receive, id)
     }
@@ -372,18 +379,12 @@ impl World {
     /// The fast path of [`World::recv`]: looks for the message at the peer's next packet for a short while. It is
     /// not taken when anything else is under way that needs attention.
     #[inline]
-    fn recv_now(
-        &self,
-        peer: Peer,
-        pattern: &Pattern,
-        segment: &mut Segment,
-        waited: &mut bool,
-    ) -> Option<Status> {
+    fn recv_now(&self, peer: Peer, pattern: &Pattern, segment: &mut Segment, waited: &mut bool) -> Found {
         let mut lane = self.waiting.enter();
         lane.stay_fair();
         let found = self.waiting.glance(&mut lane, |Lane { engine, methods, .. }, looks| {
             if engine.matching.has_posted() || engine.matching.peek_held(pattern).is_some() {
-                return Some(None);
+                return Some(Found::Other);
             }
             (0..looks).find_map(|_| {
                 let ready = |envelope: &Envelope| {
@@ -394,7 +395,7 @@ impl World {
                 found
             })
         });
-        found.flatten()
+        found.unwrap_or(Found::Other)
     }
 
     /// Starts a receive.

@@ -23,8 +23,9 @@ use crate::ids::{ContextId, Peer, RequestId};
 use crate::method::Methods;
 use crate::op::Op;
 use crate::pt2pt::matching::Pattern;
+use crate::pt2pt::recv::{self, Found};
 use crate::pt2pt::send::Started;
-use crate::pt2pt::{Engine, recv, send};
+use crate::pt2pt::{Engine, send};
 use crate::request::{Request, State, Status, complete};
 use crate::wire::{Envelope, Mode};
 
@@ -354,12 +355,20 @@ impl Place {
             if engine.matching.peek_held(&pattern).is_none() {
                 match recv::now(methods, *peer, &pattern, segment, |_| None) {
                     ControlFlow::Continue(()) => return false,
-                    ControlFlow::Break(Some(status)) => {
+                    ControlFlow::Break(Found::Message(status)) => {
                         self.lists.awaited.pop();
                         self.check(plan, step, status);
                         return true;
                     }
-                    ControlFlow::Break(None) => {}
+                    ControlFlow::Break(Found::Long(held)) => {
+                        let Some(Awaited { segment, .. }) = self.lists.awaited.pop() else { return true };
+                        match recv::start_held(engine, methods, held, segment) {
+                            Ok(id) => self.lists.outstanding.push(Outstanding { id, step }),
+                            Err(error) => self.failed(error),
+                        }
+                        return true;
+                    }
+                    ControlFlow::Break(Found::Other) => {}
                 }
             }
         }

@@ -12,7 +12,7 @@
 //! - Walking recurses once per loop of the layout: 63 levels at most (see `layout`).
 
 use super::external::{self, Form};
-use super::layout::Shape;
+use super::layout::{Piece, Shape};
 use super::{ByteOrder, Datatype, Format, Measure, Signature, Types};
 use crate::buffer::{Mover, Span, Turns, UserBuf, Visitor};
 use crate::error::Result;
@@ -50,13 +50,17 @@ impl Segment {
     /// `count` elements of a datatype.
     #[inline]
     pub fn new(buf: UserBuf, count: u64, datatype: &Datatype) -> Self {
-        let total = count.saturating_mul(datatype.size());
-        if let Some(builtin) = datatype.builtin()
-            && builtin.size as i64 == builtin.extent
-        {
-            return Self::contiguous(buf, total);
+        Self::one_run(buf, count, datatype).unwrap_or_else(|| Self::walked(buf, count, datatype.clone()))
+    }
+
+    /// The same for a caller who has no more use for the datatype: counting its users up and down again takes
+    /// two atomic steps, which a message of a few KiB feels.
+    #[inline]
+    pub fn owning(buf: UserBuf, count: u64, datatype: Datatype) -> Self {
+        match Self::one_run(buf, count, &datatype) {
+            Some(run) => run,
+            None => Self::walked(buf, count, datatype),
         }
-        Self::derived(buf, count, total, datatype)
     }
 
     /// `count` elements of a datatype, which is remembered even where everything is one run: for checking that both
@@ -107,16 +111,17 @@ impl Segment {
         self.datatype.as_ref().filter(|_| self.is_typed()).map(Datatype::signature)
     }
 
-    fn derived(buf: UserBuf, count: u64, total: u64, datatype: &Datatype) -> Self {
+    /// Everything as one run, if it is one.
+    #[inline]
+    fn one_run(buf: UserBuf, count: u64, datatype: &Datatype) -> Option<Self> {
+        let total = count.saturating_mul(datatype.size());
+        let alone = count == 1 || datatype.size() as i64 == datatype.extent();
         match datatype.layout().piece() {
-            Some(piece) if total > 0 => {
-                let one_run = matches!(piece.shape, Shape::Run(_));
-                if one_run && (count == 1 || datatype.size() as i64 == datatype.extent()) {
-                    return Self::contiguous(buf.offset(piece.offset as isize), total);
-                }
-                Self { buf, total, position: 0, datatype: Some(datatype.clone()), meaning: Meaning::Bytes }
+            Some(Piece { offset, shape: Shape::Run(_) }) if alone => {
+                Some(Self::contiguous(buf.offset(*offset as isize), total))
             }
-            _ => Self::contiguous(buf, 0),
+            Some(_) if total > 0 => None,
+            _ => Some(Self::contiguous(buf, 0)),
         }
     }
 
@@ -143,6 +148,11 @@ impl Segment {
         let (displacements, lengths): (Vec<i64>, Vec<i64>) =
             runs.into_iter().map(|(address, length)| (by(address), length as i64)).unzip();
         Ok(Self::new(self.buf, 1, &Datatype::hindexed(&lengths, &displacements, &Datatype::byte())?))
+    }
+
+    fn walked(buf: UserBuf, count: u64, datatype: Datatype) -> Self {
+        let total = count.saturating_mul(datatype.size());
+        Self { buf, total, position: 0, datatype: Some(datatype), meaning: Meaning::Bytes }
     }
 
     /// Packed bytes in all.
@@ -257,6 +267,14 @@ impl Segment {
     fn unpack_canonical(&self, source: Source<'_>) {
         if let Meaning::Canonical(order) = self.meaning {
             external::unpack_as(self, Form { measure: Measure::Native, order }, self.position, source);
+        }
+    }
+
+    /// Mean length of the runs, in bytes.
+    pub fn mean_run(&self) -> u64 {
+        match &self.datatype {
+            Some(datatype) if !datatype.is_contiguous() => datatype.size() / datatype.layout().runs().max(1),
+            _ => self.total,
         }
     }
 

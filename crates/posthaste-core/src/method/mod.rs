@@ -53,7 +53,7 @@ pub enum Event<'a> {
     Sent(RequestId),
     /// A get cannot be done: the receive and its buffer, untouched.
     Refused(RequestId, Segment),
-    /// A get cannot be done: the sender's buffer is no readable memory.
+    /// A direct copy cannot be done: one of the buffers cannot be accessed.
     Unreadable(RequestId),
     /// Something unreadable came from this peer; nothing more is read from it.
     Malformed(Peer),
@@ -138,7 +138,7 @@ pub struct Get {
     pub len: u64,
 }
 
-/// A long message on its way out in fragments.
+/// A long message that was granted, on its way out.
 #[derive(Debug)]
 pub struct Put {
     /// The receiver.
@@ -149,6 +149,8 @@ pub struct Put {
     pub sender: RequestId,
     /// What is sent.
     pub segment: Segment,
+    /// Where in the receiver's memory it may be copied.
+    pub memory: Option<u64>,
 }
 
 impl Methods {
@@ -305,17 +307,16 @@ impl Methods {
         }
     }
 
-    /// Opens a receive for fragments; ends with [`Event::Landed`].
+    /// Opens a receive for what is granted; ends with [`Event::Landed`].
     pub fn expose(&mut self, from: Peer, receiver: RequestId, segment: Segment, len: u64) {
-        let landing = match self.route(from) {
-            Route::Loopback => &mut self.loopback.landing,
-            Route::Shm(_) => &mut self.shm().landing,
-            Route::Sim => &mut self.sim().landing,
-        };
-        landing.open(receiver, segment, len);
+        match self.route(from) {
+            Route::Loopback => self.loopback.landing.open(receiver, segment, len),
+            Route::Shm(_) => self.shm().landing.open(receiver, segment, len),
+            Route::Sim => self.sim().expose(receiver, segment, len),
+        }
     }
 
-    /// Sends a message in fragments; ends with [`Event::Sent`].
+    /// Sends a message that was granted; ends with [`Event::Sent`].
     pub fn put(&mut self, put: Put) {
         match self.route(put.to) {
             Route::Loopback => self.loopback.put(put),
@@ -367,7 +368,7 @@ impl Methods {
         match (self.route(get.from), get.offer) {
             (Route::Loopback, _) => Counter::GetLoopback,
             (_, Offer::Stream { .. }) => Counter::StreamShm,
-            (_, Offer::Memory { .. } | Offer::Nothing) => Counter::GetShm,
+            (_, Offer::Memory { .. } | Offer::Write | Offer::Nothing) => Counter::GetShm,
         }
     }
 

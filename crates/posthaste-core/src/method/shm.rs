@@ -26,9 +26,9 @@ const TURN: usize = 64;
 /// Polls between two looks for rings that have gone idle.
 const SWEEP: u32 = 1 << 15;
 /// Bytes of a direct copy between two looks at everything else.
-const GET_PIECE: u64 = 4 << 20;
-/// Runs of user memory filled by one direct copy.
-const GET_RUNS: usize = 1024;
+const DIRECT_PIECE: u64 = 4 << 20;
+/// Runs of user memory in one direct copy.
+const DIRECT_RUNS: usize = 1024;
 /// Most ranks of which each may keep a copy buffer at each other.
 const KEEPERS: usize = 5;
 
@@ -53,6 +53,8 @@ pub struct Shm {
     draining: Vec<Draining>,
     gets: VecDeque<Get>,
     puts: VecDeque<(usize, Put)>,
+    /// Granted messages that this process copies into the receiver's memory itself.
+    writes: VecDeque<(usize, Put)>,
     runs: Vec<(usize, usize)>,
     reachable: Vec<Option<bool>>,
     /// Rings that have shown something unreadable.
@@ -60,6 +62,8 @@ pub struct Shm {
     crowded: bool,
     chunk: usize,
     packet: usize,
+    /// Shortest mean piece of a direct copy.
+    run_limit: u64,
     /// Granted messages leave in fragments, because a setting says so.
     fragments: bool,
     pub(super) landing: Landing,
@@ -134,6 +138,7 @@ impl Shm {
             draining: Vec::new(),
             gets: VecDeque::new(),
             puts: VecDeque::new(),
+            writes: VecDeque::new(),
             runs: Vec::new(),
             // With few ranks each can keep a buffer at each receiver and some are left for messages in between.
             kept: (0..ranks).map(|_| if ranks <= KEEPERS { Kept::NotYet } else { Kept::Never }).collect(),
@@ -143,9 +148,14 @@ impl Shm {
             // Two chunks are copied in at once (`send_buffered`), so they have to fit.
             chunk: config.stream_chunk.min(pool::bytes(node) / 2),
             packet: ring::max_payload(node),
+            run_limit: if config.long_protocol == LongProtocol::Get { 0 } else { config.run_limit as u64 },
             fragments: config.long_protocol == LongProtocol::Put,
             landing: Landing::default(),
         }
+    }
+
+    fn local(&self, peer: Peer) -> usize {
+        self.peers.iter().position(|known| *known == peer).unwrap_or(self.me)
     }
 
     /// The doorbell, for those who wait.
@@ -312,7 +322,8 @@ impl Shm {
     }
 
     pub(super) fn put(&mut self, to: usize, put: Put) {
-        self.puts.push_back((to, put));
+        let queue = if put.memory.is_some() { &mut self.writes } else { &mut self.puts };
+        queue.push_back((to, put));
     }
 
     /// See [`super::Methods::is_next_there`].
@@ -346,12 +357,12 @@ impl Shm {
 
     /// Whether no copy needs this process's CPU.
     pub(super) fn is_quiet(&self) -> bool {
-        self.gets.is_empty()
+        self.gets.is_empty() && self.writes.is_empty()
     }
 
     /// Whether everything handed over has left.
     pub(super) fn is_drained(&self) -> bool {
-        self.gets.is_empty() && self.puts.is_empty() && self.filling.is_empty() && self.draining.is_empty()
+        self.is_quiet() && self.puts.is_empty() && self.filling.is_empty() && self.draining.is_empty()
     }
 
     #[inline]
@@ -375,8 +386,10 @@ impl Shm {
         if !(self.filling.is_empty() && self.draining.is_empty()) {
             busy |= self.copy_streams(counts, on);
         }
-        if !(self.gets.is_empty() && self.puts.is_empty()) {
-            busy |= self.get_and_put(counts, on);
+        if !(self.is_quiet() && self.puts.is_empty()) {
+            busy |= self.copy_from_peer(counts, on);
+            busy |= self.copy_to_peer(counts, on);
+            busy |= self.send_granted(counts, on);
         }
         busy
     }
@@ -427,6 +440,11 @@ impl Shm {
                     }
                 }
                 Ok(Packet::Stream { receiver, through }) => began = Some((receiver, through)),
+                Ok(Packet::Written { receiver, unreadable }) => match self.landing.close(receiver) {
+                    Some(_) if unreadable => on(Event::Unreadable(receiver), counts),
+                    Some(_) => on(Event::Landed(receiver), counts),
+                    None => counts.add(Counter::StalePackets, 1),
+                },
                 Ok(packet) => on(Event::Packet(peer, packet), counts),
                 Err(_) => counts.add(Counter::MalformedPackets, 1),
             }
@@ -513,29 +531,72 @@ impl Shm {
         busy
     }
 
-    fn get_and_put(&mut self, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
-        let mut busy = false;
-        if let Some(get) = self.gets.front_mut() {
-            busy = true;
-            let rank = self.peers.iter().position(|peer| *peer == get.from).unwrap_or(self.me);
-            let piece = match get.offer {
-                Offer::Memory { address } => get_piece(self.node.pid(rank), address, get, &mut self.runs),
-                Offer::Nothing | Offer::Stream { .. } => Piece::Refused,
-            };
-            if piece != Piece::More
-                && let Some(Get { receiver, mut segment, .. }) = self.gets.pop_front()
+    /// Copies the next piece of the first message that is copied directly by its receiver.
+    fn copy_from_peer(&mut self, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
+        let Some(mut get) = self.gets.pop_front() else { return false };
+        let rank = self.local(get.from);
+        let piece = match get.offer {
+            Offer::Memory { address }
+                if get.segment.position() > 0 || get.segment.mean_run() >= self.run_limit =>
             {
-                match piece {
-                    Piece::Unreadable => on(Event::Unreadable(receiver), counts),
-                    Piece::Refused => {
-                        self.reachable[rank] = Some(false);
-                        segment.seek(0);
-                        on(Event::Refused(receiver, segment), counts);
-                    }
-                    Piece::More | Piece::Last => on(Event::Landed(receiver), counts),
+                get_piece(self.node.pid(rank), address, &mut get, &mut self.runs)
+            }
+            // Very short pieces are faster through a copy buffer.
+            Offer::Memory { .. } => Piece::Declined,
+            Offer::Nothing | Offer::Write | Offer::Stream { .. } => Piece::Refused,
+        };
+        let Get { receiver, mut segment, .. } = match piece {
+            Piece::More => {
+                self.gets.push_front(get);
+                return true;
+            }
+            _ => get,
+        };
+        match piece {
+            Piece::Unreadable => on(Event::Unreadable(receiver), counts),
+            Piece::Refused | Piece::Declined => {
+                if piece == Piece::Refused {
+                    self.reachable[rank] = Some(false);
+                }
+                segment.seek(0);
+                on(Event::Refused(receiver, segment), counts);
+            }
+            Piece::More | Piece::Last => on(Event::Landed(receiver), counts),
+        }
+        true
+    }
+
+    /// Copies the next piece of the first message that is copied directly by its sender.
+    fn copy_to_peer(&mut self, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
+        let Some((to, mut put)) = self.writes.pop_front() else { return false };
+        let piece = put_piece(self.node.pid(to), &mut put, &mut self.runs);
+        match piece {
+            Piece::More => self.writes.push_front((to, put)),
+            Piece::Refused | Piece::Declined => {
+                self.reachable[to] = Some(false);
+                put.segment.seek(0);
+                self.puts.push_back((to, Put { memory: None, ..put }));
+            }
+            Piece::Last | Piece::Unreadable => {
+                let emit = Emit::written(put.receiver, piece == Piece::Unreadable);
+                let Some(claim) = self.claim(to, emit.front().len()) else {
+                    // Copied already: the next look finds nothing left but to say so.
+                    self.writes.push_back((to, put));
+                    return false;
+                };
+                claim.write(&emit, None);
+                // A buffer that cannot be accessed is the receiver's to answer for: it tells us.
+                if piece == Piece::Last {
+                    on(Event::Sent(put.sender), counts);
                 }
             }
         }
+        true
+    }
+
+    /// Sends what has been granted, as far as there is room.
+    fn send_granted(&mut self, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
+        let mut busy = false;
         for _ in 0..self.puts.len() {
             let Some((to, put)) = self.puts.pop_front() else { break };
             let left = if self.fragments {
@@ -595,29 +656,54 @@ enum Piece {
     More,
     /// That was all.
     Last,
+    /// It would take longer than another way.
+    Declined,
     /// The system does not let us.
     Refused,
-    /// The sender's memory cannot be read.
+    /// One of the buffers cannot be accessed.
     Unreadable,
 }
 
-/// Copies the next piece of a message directly.
+/// Copies the next piece of a message out of its sender's memory.
 fn get_piece(pid: u32, address: u64, get: &mut Get, runs: &mut Vec<(usize, usize)>) -> Piece {
     let at = get.segment.position();
     let wanted = get.len.min(get.segment.len());
     if at < wanted {
         runs.clear();
-        let piece = get.segment.runs(GET_RUNS, (wanted - at).min(GET_PIECE), runs);
-        match buffer::read_peer(pid, address.wrapping_add(at), runs) {
-            Ok(copied) if copied as u64 == piece => {}
-            // Permission is settled before the memory is looked at, so this is about the memory.
-            Ok(_) => return Piece::Unreadable,
-            Err(why) if why.kind() == std::io::ErrorKind::PermissionDenied => return Piece::Refused,
-            Err(why) if why.raw_os_error() == Some(EFAULT) => return Piece::Unreadable,
-            Err(_) => return Piece::Refused,
+        let piece = get.segment.runs(DIRECT_RUNS, (wanted - at).min(DIRECT_PIECE), runs);
+        if let Some(failed) = failed(piece, buffer::read_peer(pid, address.wrapping_add(at), runs)) {
+            return failed;
         }
     }
     if get.segment.position() < wanted { Piece::More } else { Piece::Last }
+}
+
+/// Copies the next piece of a message into its receiver's memory.
+fn put_piece(pid: u32, put: &mut Put, runs: &mut Vec<(usize, usize)>) -> Piece {
+    let at = put.segment.position();
+    if put.segment.remaining() > 0 {
+        let Some(address) = put.memory else { return Piece::Refused };
+        runs.clear();
+        let piece = put.segment.runs(DIRECT_RUNS, DIRECT_PIECE, runs);
+        if let Some(failed) = failed(piece, buffer::write_peer(pid, address.wrapping_add(at), runs)) {
+            // Asked again if there is no room to say so: the same piece then fails again.
+            put.segment.seek(at);
+            return failed;
+        }
+    }
+    if put.segment.remaining() > 0 { Piece::More } else { Piece::Last }
+}
+
+/// What went wrong with a piece of so many bytes.
+fn failed(piece: u64, copied: std::io::Result<usize>) -> Option<Piece> {
+    match copied {
+        Ok(copied) if copied as u64 == piece => None,
+        // Permission is settled before the memory is looked at, so this is about the memory.
+        Ok(_) => Some(Piece::Unreadable),
+        Err(why) if why.kind() == std::io::ErrorKind::PermissionDenied => Some(Piece::Refused),
+        Err(why) if why.raw_os_error() == Some(EFAULT) => Some(Piece::Unreadable),
+        Err(_) => Some(Piece::Refused),
+    }
 }
 
 impl Filling {

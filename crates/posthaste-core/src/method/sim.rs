@@ -48,6 +48,7 @@ struct Net {
     weather: Weather,
     links: HashMap<(Peer, Peer), VecDeque<Flying>>,
     offered: HashMap<(Peer, RequestId), Segment>,
+    exposed: HashMap<(Peer, RequestId), Segment>,
     /// What each engine told of itself in the handshake.
     formats: HashMap<Peer, u32>,
 }
@@ -67,6 +68,7 @@ impl Network {
             weather,
             links: HashMap::new(),
             offered: HashMap::new(),
+            exposed: HashMap::new(),
             formats: HashMap::new(),
         };
         Self { net: Arc::new(Mutex::new(net)) }
@@ -135,8 +137,11 @@ pub struct Claim<'a> {
 
 impl Sim {
     pub(super) fn caps(&self) -> Caps {
-        let weather = self.network.lock().weather;
-        Caps { packet: weather.packet, stream: false, get: weather.get, get_any: weather.get, crowded: false }
+        let mut net = self.network.lock();
+        let Weather { packet, get, .. } = net.weather;
+        // Now one side copies what lies in many pieces, now the other.
+        let get_any = get && net.random(2) == 0;
+        Caps { packet, stream: false, get, get_any, crowded: false }
     }
 
     /// Whether the numbers of this peer look different from ours.
@@ -175,7 +180,23 @@ impl Sim {
         }
     }
 
-    pub(super) fn put(&mut self, put: Put) {
+    pub(super) fn expose(&mut self, receiver: RequestId, segment: Segment, len: u64) {
+        self.network.lock().exposed.insert((self.me, receiver), segment.clone());
+        self.landing.open(receiver, segment, len);
+    }
+
+    pub(super) fn put(&mut self, mut put: Put) {
+        let mut net = self.network.lock();
+        let exposed = net.exposed.remove(&(put.to, put.receiver));
+        let refuse = net.weather.refuse_get;
+        let refused = refuse > 0 && net.random(refuse) == 0;
+        drop(net);
+        match exposed {
+            Some(mut to) if put.memory.is_some() && !refused => {
+                datatype::copy(&mut put.segment, &mut to);
+            }
+            _ => put.memory = None,
+        }
         self.puts.push_back(put);
     }
 
@@ -215,6 +236,9 @@ impl Sim {
                         on(Event::Landed(receiver), counts);
                     }
                 }
+                Ok(Packet::Written { receiver, .. }) if self.landing.close(receiver).is_some() => {
+                    on(Event::Landed(receiver), counts);
+                }
                 Ok(packet) => on(Event::Packet(from, packet), counts),
                 Err(_) => counts.add(Counter::MalformedPackets, 1),
             }
@@ -226,6 +250,17 @@ impl Sim {
                 let n = put.segment.remaining().min(most) as usize;
                 let Some(claim) = self.claim(put.to, DATA_FRONT + n) else { break };
                 claim.write(&Emit::data(put.receiver, put.segment.position()), Some(&mut put.segment));
+                busy = true;
+            }
+            if put.memory.is_some() {
+                let emit = Emit::written(put.receiver, false);
+                match self.claim(put.to, emit.front().len()) {
+                    Some(claim) => claim.write(&emit, None),
+                    None => {
+                        self.puts.push_back(put);
+                        continue;
+                    }
+                }
                 busy = true;
             }
             if put.segment.remaining() == 0 {

@@ -30,8 +30,10 @@ pub enum Action {
         segment: Segment,
         /// Length of the message.
         len: u64,
+        /// Where the sender may copy the message to itself.
+        memory: Option<u64>,
     },
-    /// Sends a message in fragments.
+    /// Sends a message that was granted.
     Put(Put),
 }
 
@@ -47,10 +49,11 @@ pub fn perform(engine: &mut Engine, methods: &mut Methods, action: Action) {
             engine.counts.message(counter, get.len);
             methods.get(get);
         }
-        Action::Grant { from, sender, receiver, segment, len } => {
-            engine.counts.message(Counter::PutShm, len);
+        Action::Grant { from, sender, receiver, segment, len, memory } => {
+            let counter = if memory.is_some() { Counter::WriteShm } else { Counter::PutShm };
+            engine.counts.message(counter, len);
             methods.expose(from, receiver, segment, len);
-            send_control(engine, methods, from, Emit::ok_to_send(sender, receiver));
+            send_control(engine, methods, from, Emit::ok_to_send(sender, receiver, memory));
         }
         Action::Put(put) => methods.put(put),
     }

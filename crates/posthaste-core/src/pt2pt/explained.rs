@@ -71,6 +71,7 @@ fn receiving(me: Peer, from: Peer, envelope: &Envelope, offer: Option<&Offer>, m
         None => "eager",
         Some(Offer::Stream { .. }) => "stream",
         Some(Offer::Memory { .. }) => "get",
+        Some(Offer::Write) => "write",
         Some(Offer::Nothing) => "put",
     };
     let met = match met {

@@ -84,6 +84,12 @@ fn key_in_shape(envelope: &Envelope, shape: usize) -> Key {
     }
 }
 
+/// Room for an eager message that nobody expected comes in these lengths, so that what one message leaves serves the
+/// next: a short one takes no long room, and a long one finds none that it would have to stretch.
+const CLASSES: [usize; 3] = [64, 512, 4096];
+/// Rooms of each length that are kept.
+const MOST_SPARE: usize = 256;
+
 #[derive(Debug)]
 struct Posted {
     pattern: Pattern,
@@ -105,8 +111,8 @@ pub struct Matching {
     held_count: usize,
     held_indexes: [Option<Index>; SHAPES],
     stamp: u64,
-    /// Memory of eager messages that have been taken, for the next ones.
-    spare: Vec<Vec<u8>>,
+    /// Memory of eager messages that have been taken, for the next ones of its class.
+    spare: [Vec<Vec<u8>>; CLASSES.len()],
 }
 
 impl Default for Matching {
@@ -122,7 +128,7 @@ impl Default for Matching {
             held_count: 0,
             held_indexes: [Some(Index::new()), None, None, None],
             stamp: 0,
-            spare: Vec::new(),
+            spare: [const { Vec::new() }; CLASSES.len()],
         }
     }
 }
@@ -211,7 +217,9 @@ impl Matching {
 
     /// Copies an eager message that nobody expected, into memory used before if there is some.
     pub fn copy_of(&mut self, data: Source<'_>) -> Vec<u8> {
-        let mut copy = self.spare.pop().unwrap_or_default();
+        let room = CLASSES.iter().position(|room| data.len() <= *room);
+        let spare = room.and_then(|class| self.spare[class].pop());
+        let mut copy = spare.unwrap_or_else(|| Vec::with_capacity(room.map_or(data.len(), |at| CLASSES[at])));
         copy.resize(data.len(), 0);
         data.copy_to(&mut copy);
         copy
@@ -219,8 +227,11 @@ impl Matching {
 
     /// Takes the memory of an eager message back.
     pub fn recycle(&mut self, data: Vec<u8>) {
-        if self.spare.len() < 256 {
-            self.spare.push(data);
+        let class = CLASSES.iter().position(|room| data.capacity() == *room);
+        if let Some(spare) = class.map(|class| &mut self.spare[class])
+            && spare.len() < MOST_SPARE
+        {
+            spare.push(data);
         }
     }
 

@@ -14,6 +14,8 @@ pub enum Protocol {
     Stream,
     /// A request to send; the receiver copies directly.
     Get,
+    /// A request to send; the sender copies directly, if the receive buffer lies in one piece.
+    Write,
     /// A request to send; after the ok, fragments.
     Put,
 }
@@ -25,10 +27,14 @@ pub struct Traits {
     pub len: u64,
     /// The message lies in one piece.
     pub contiguous: bool,
+    /// Mean length of its pieces, in bytes.
+    pub run: u64,
     /// Longest eager message by setting.
     pub eager_limit: usize,
     /// Shortest direct copy where CPUs are shared, by setting.
     pub get_limit: usize,
+    /// Shortest mean piece for a direct copy from or into many, by setting.
+    pub run_limit: usize,
     /// Forced way of long messages, by setting.
     pub long: LongProtocol,
 }
@@ -40,6 +46,7 @@ impl Protocol {
             Self::Eager => "eager",
             Self::Stream => "stream",
             Self::Get => "get",
+            Self::Write => "write",
             Self::Put => "put",
         }
     }
@@ -56,9 +63,13 @@ pub fn choose(traits: &Traits, caps: &Caps) -> (Protocol, &'static str) {
         return (Protocol::Eager, "it is not longer than the eager limit");
     }
     let can_get = caps.get && (traits.contiguous || caps.get_any);
+    let can_write = caps.get && !can_get;
     match traits.long {
         LongProtocol::Put => (Protocol::Put, "POSTHASTE_LONG_PROTOCOL=put"),
         LongProtocol::Get if can_get => (Protocol::Get, "POSTHASTE_LONG_PROTOCOL=get"),
+        LongProtocol::Get if can_write => {
+            (Protocol::Write, "POSTHASTE_LONG_PROTOCOL=get, and the data lies in many pieces")
+        }
         LongProtocol::Get => (
             Protocol::Put,
             "POSTHASTE_LONG_PROTOCOL=get, but the receiver cannot read the data where it lies",
@@ -73,6 +84,11 @@ pub fn choose(traits: &Traits, caps: &Caps) -> (Protocol, &'static str) {
                 (Protocol::Get, "the receiver can read the data where it lies")
             } else if can_get && is_dear {
                 (Protocol::Get, "ranks share CPUs and it is not shorter than POSTHASTE_GET_LIMIT")
+            } else if can_write && is_dear && traits.run >= traits.run_limit as u64 {
+                (
+                    Protocol::Write,
+                    "ranks share CPUs, and the data lies in pieces not shorter than POSTHASTE_RUN_LIMIT",
+                )
             } else if caps.stream {
                 (Protocol::Stream, "both sides can copy at once through a buffer")
             } else {
@@ -112,14 +128,23 @@ mod tests {
             (1 << 20,  true,  L::Auto,   no_get,  P::Stream),
             (1 << 20,  true,  L::Get,    no_get,  P::Put),
             (1 << 20,  true,  L::Get,    shm,     P::Get),
-            (1 << 20,  false, L::Get,    shm,     P::Put),
+            (1 << 20,  false, L::Get,    shm,     P::Write),
+            (1 << 20,  false, L::Get,    no_get,  P::Put),
             (1 << 20,  true,  L::Put,    shm,     P::Put),
             (1 << 20,  false, L::Auto,   own,     P::Get),
             (1 << 20,  true,  L::Stream, own,     P::Put),
             (101,      true,  L::Auto,   bare,    P::Put),
         ];
         for (len, contiguous, long, caps, expected) in table {
-            let traits = Traits { len, contiguous, eager_limit: 8192, get_limit: 1 << 18, long };
+            let traits = Traits {
+                len,
+                contiguous,
+                run: 64,
+                eager_limit: 8192,
+                get_limit: 1 << 18,
+                run_limit: 1024,
+                long,
+            };
             assert_eq!(choose(&traits, &caps).0, expected, "{traits:?} {caps:?}");
         }
     }
@@ -130,15 +155,22 @@ mod tests {
         let traits = Traits {
             len: 1 << 20,
             contiguous: true,
+            run: 100,
             eager_limit: 4096,
             get_limit: 1 << 18,
+            run_limit: 1024,
             long: LongProtocol::Auto,
         };
         let why = |traits: &Traits| choose(traits, &caps).1;
         assert!(why(&Traits { len: 8, ..traits }).contains("eager limit"));
         assert!(why(&traits).contains("POSTHASTE_GET_LIMIT"));
+        let pieces = Traits { contiguous: false, run: 2000, ..traits };
+        assert_eq!(choose(&pieces, &caps).0, Protocol::Write);
+        assert!(why(&pieces).contains("POSTHASTE_RUN_LIMIT"));
         assert!(why(&Traits { contiguous: false, ..traits }).contains("both sides"));
         let forced = Traits { contiguous: false, long: LongProtocol::Get, ..traits };
-        assert!(why(&forced).contains("LONG_PROTOCOL=get, but"));
+        assert!(why(&forced).contains("LONG_PROTOCOL=get, and"));
+        let unreadable = Caps { get: false, ..caps };
+        assert!(choose(&forced, &unreadable).1.contains("LONG_PROTOCOL=get, but"));
     }
 }

@@ -12,6 +12,7 @@ use crate::explain::names;
 use crate::ids::{ContextId, Peer};
 use crate::method::{Methods, Next};
 use crate::pt2pt::Engine;
+use crate::pt2pt::matching::Held;
 use crate::trace::Counter;
 use crate::wire::{Envelope, Mode, Packet};
 
@@ -48,6 +49,19 @@ fn warn(Told(told): &mut Told, envelope: &Envelope) {
 pub(super) fn error(engine: &Engine, envelope: &Envelope) -> Option<Error> {
     let wanted = envelope.mode == Mode::Ready && engine.config.ready_check == ReadyCheck::Error;
     wanted.then(|| Error::other(ErrorClass::Other, sentence(envelope)))
+}
+
+/// A message was found by a blocking receive: early if the receive had not even waited for it.
+#[inline]
+pub(crate) fn meets(engine: &mut Engine, held: &mut Held, waited: bool) {
+    if held.envelope.mode != Mode::Ready {
+        return;
+    }
+    if waited {
+        held.envelope.mode = Mode::Standard; // it has kept its promise
+    } else {
+        let _ = came_early(engine, &held.envelope); // its receive will hear of it
+    }
 }
 
 /// Whether the next packet from a peer is a message in ready mode.

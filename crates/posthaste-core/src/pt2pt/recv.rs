@@ -108,11 +108,22 @@ fn receive_there(
     Ok(None)
 }
 
+/// What [`now`] finds.
+#[derive(Debug)]
+pub enum Found {
+    /// A message, received.
+    Message(Status),
+    /// A long message that was asked for: to be received by [`start_held`].
+    Long(Held),
+    /// Something that needs the general way. It stays.
+    Other,
+}
+
 /// The fast path of a blocking receive from a known peer: takes the message straight out of its packet, if that
-/// is the next one from there, short, and certain to match. Takes no request and looks at no queue.
+/// is the next one from there and certain to match. Takes no request for a short one, and looks at no queue.
 ///
-/// The caller has made sure that no receive is posted and that no held message fits, and says what becomes of a message
-/// in ready mode. `Continue`: nothing has come yet; `Break(None)`: what is next from there needs the general way.
+/// The caller has made sure that no receive is posted that it could match and that no held message fits, and says
+/// what becomes of a message in ready mode. `Continue`: nothing has come yet.
 #[inline(always)]
 pub fn now(
     methods: &mut Methods,
@@ -120,17 +131,24 @@ pub fn now(
     pattern: &Pattern,
     segment: &mut Segment,
     ready: impl FnOnce(&Envelope) -> Option<Error>,
-) -> ControlFlow<Option<Status>> {
-    let (mut status, mut stream) = (None, None);
+) -> ControlFlow<Found> {
+    let (mut found, mut stream) = (Found::Other, None);
     let next = methods.take_next(from, |packet| {
         let (envelope, data) = match packet {
             Packet::Eager { envelope, sender: None, data } => (envelope, Some(data)),
-            Packet::RequestToSend { envelope, offer: Offer::Stream { through, filled }, .. }
-                if *filled == envelope.len && envelope.mode != Mode::Synchronous =>
-            {
-                stream = Some((*through, envelope.len));
-                (envelope, None)
-            }
+            Packet::RequestToSend { envelope, sender, offer } if pattern.fits(envelope) => match offer {
+                Offer::Stream { through, filled }
+                    if *filled == envelope.len && envelope.mode != Mode::Synchronous =>
+                {
+                    stream = Some((*through, envelope.len));
+                    (envelope, None)
+                }
+                _ => {
+                    let content = Content::Asked { sender: *sender, offer: *offer };
+                    found = Found::Long(Held { envelope: *envelope, from, content });
+                    return true;
+                }
+            },
             _ => return false,
         };
         if !pattern.fits(envelope) || envelope.len > segment.len() || envelope.types != Types::UNKNOWN {
@@ -141,7 +159,7 @@ pub fn now(
         }
         let Envelope { source, tag, len, .. } = *envelope;
         let error = if envelope.mode == Mode::Ready { ready(envelope) } else { None };
-        status = Some(Status { source, tag, bytes: len, cancelled: false, error });
+        found = Found::Message(Status { source, tag, bytes: len, cancelled: false, error });
         true
     });
     if next == Next::Taken
@@ -149,7 +167,7 @@ pub fn now(
     {
         methods.drain_whole(from, through, segment, len);
     }
-    if next == Next::Nothing { ControlFlow::Continue(()) } else { ControlFlow::Break(status) }
+    if next == Next::Nothing { ControlFlow::Continue(()) } else { ControlFlow::Break(found) }
 }
 
 /// Starts to receive a message that has been taken out of the unexpected queue.

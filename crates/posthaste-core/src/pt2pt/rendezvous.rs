@@ -10,7 +10,11 @@
 //!   memory: the receiver copies directly
 //!   finished   <---------- Fin -----------   landed
 //!
-//!   nothing offered, or the direct copy refused:
+//!   write: the sender copies directly
+//!   granted    <-- OkToSend + address ----   matched
+//!   sent       --------- Written -------->   landed
+//!
+//!   nothing offered, the direct copy refused, or the receive buffer is in many pieces as well:
 //!   granted    <------- OkToSend ---------   matched
 //!   put        ======== fragments =======>   landed
 //!   sent
@@ -54,6 +58,7 @@ pub fn start(
             offer
         }),
         Protocol::Get => methods.offer_memory(to, id, &segment),
+        Protocol::Write => Some(Offer::Write),
         Protocol::Eager | Protocol::Put => None,
     };
     if matches!(offer, Some(Offer::Stream { .. }))
@@ -116,7 +121,12 @@ pub fn matched(
     request.status = Status { source: envelope.source, tag: envelope.tag, error, ..Status::EMPTY };
     let len = envelope.len;
     match offer {
-        Offer::Nothing => Some(Action::Grant { from, sender, receiver, segment, len }),
+        Offer::Nothing => Some(Action::Grant { from, sender, receiver, segment, len, memory: None }),
+        Offer::Write => {
+            let whole = segment.contiguous_rest().filter(|(_, room)| *room >= len);
+            let memory = whole.map(|(buf, _)| buf.address() as u64);
+            Some(Action::Grant { from, sender, receiver, segment, len, memory })
+        }
         Offer::Stream { .. } => {
             // A direct copy or a grant tells the sender of the match; a stream may end before it.
             let ack = (envelope.mode == Mode::Synchronous).then(|| Emit::sync_ack(sender));
@@ -161,17 +171,23 @@ pub fn refused(engine: &mut Engine, receiver: RequestId, segment: Segment) -> Op
     let request = engine.requests.get_mut(receiver)?;
     let State::Landing { len, from, sender, fin, .. } = &mut request.state else { return None };
     *fin = false;
-    Some(Action::Grant { from: *from, sender: *sender, receiver, segment, len: *len })
+    Some(Action::Grant { from: *from, sender: *sender, receiver, segment, len: *len, memory: None })
 }
 
-/// Sender: the receiver wants fragments.
-pub fn granted(engine: &mut Engine, from: Peer, sender: RequestId, receiver: RequestId) -> Option<Action> {
+/// Sender: the receiver is ready for the data, which may be copied to an address there.
+pub fn granted(
+    engine: &mut Engine,
+    from: Peer,
+    sender: RequestId,
+    receiver: RequestId,
+    memory: Option<u64>,
+) -> Option<Action> {
     if let Some(request) = engine.requests.get_mut(sender)
         && matches!(request.state, State::SendAsked { to, .. } if to == from)
     {
         let sending = State::Sending { sent: false, acknowledged: true };
         if let State::SendAsked { segment, to } = std::mem::replace(&mut request.state, sending) {
-            return Some(Action::Put(Put { to, receiver, sender, segment }));
+            return Some(Action::Put(Put { to, receiver, sender, segment, memory }));
         }
     }
     engine.counts.add(Counter::StalePackets, 1);
@@ -194,6 +210,10 @@ pub fn finished(engine: &mut Engine, from: Peer, sender: RequestId, unreadable: 
     match engine.requests.get(sender).map(|request| &request.state) {
         Some(State::SendAsked { to, segment }) if *to == from => {
             let error = unreadable.then(|| no_buffer("send", segment.len()));
+            engine.complete(sender, Status { error, ..Status::EMPTY });
+        }
+        Some(State::Sending { sent: false, .. }) if unreadable => {
+            let error = Some(no_buffer("send or the receive", 0));
             engine.complete(sender, Status { error, ..Status::EMPTY });
         }
         _ => engine.counts.add(Counter::StalePackets, 1),

@@ -87,8 +87,10 @@ pub fn start_general(
     let traits = Traits {
         len: envelope.len,
         contiguous: segment.contiguous_rest().is_some(),
+        run: segment.mean_run(),
         eager_limit: engine.config.eager_limit,
         get_limit: engine.config.get_limit,
+        run_limit: engine.config.run_limit,
         long: engine.config.long_protocol,
     };
     let (protocol, why) = protocol::choose(&traits, &caps);

@@ -187,7 +187,8 @@ fn stale_packets_change_nothing() {
     let mut bench = Bench::new(1, 2, CALM, &Config::default());
     let forged = RequestId { slot: 77, generation: 3 };
     for emit in [
-        Emit::ok_to_send(forged, forged),
+        Emit::ok_to_send(forged, forged, Some(4096)),
+        Emit::written(forged, true),
         Emit::fin(forged, false),
         Emit::sync_ack(forged),
         Emit::data(forged, u64::MAX),
@@ -200,6 +201,6 @@ fn stale_packets_change_nothing() {
     let lane = &bench.lanes[1];
     let stale =
         lane.engine.counts.get(Counter::StalePackets) + lane.methods.counts.get(Counter::StalePackets);
-    assert_eq!(stale, 4);
+    assert_eq!(stale, 5);
     assert!(lane.engine.requests.is_empty());
 }

@@ -36,6 +36,8 @@ pub enum Kind {
     SyncAck = 6,
     /// A message that was granted comes through a copy buffer.
     Stream = 7,
+    /// The sender has copied the whole message, or found that it cannot be.
+    Written = 8,
 }
 
 /// The header of every packet. Kinds that carry no message leave the envelope fields 0.
@@ -173,6 +175,8 @@ pub enum Offer {
         /// Address in the sender's memory.
         address: u64,
     },
+    /// The message lies in many pieces, which the sender can copy into one piece of the receiver's memory.
+    Write,
 }
 
 #[derive(Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
@@ -190,6 +194,8 @@ struct AskBody {
 struct OkBody {
     sender: WireId,
     receiver: WireId,
+    /// 0: none.
+    memory: U64,
 }
 
 #[derive(Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
@@ -203,6 +209,13 @@ struct DataBody {
 #[repr(C)]
 struct FinBody {
     sender: WireId,
+    unreadable: U32,
+}
+
+#[derive(Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+struct WrittenBody {
+    receiver: WireId,
     unreadable: U32,
 }
 
@@ -245,6 +258,8 @@ pub enum Packet<'a> {
         sender: RequestId,
         /// The receiver's request, under which the data is to arrive.
         receiver: RequestId,
+        /// Address of the receive buffer, which lies in one piece: the sender may copy the message there itself.
+        memory: Option<u64>,
     },
     /// A fragment.
     Data {
@@ -261,6 +276,13 @@ pub enum Packet<'a> {
         receiver: RequestId,
         /// Where in which buffer.
         through: Through,
+    },
+    /// The sender has copied the whole message into the receiver's memory.
+    Written {
+        /// The receiver's request.
+        receiver: RequestId,
+        /// It could not: the system says that one of the buffers cannot be accessed.
+        unreadable: bool,
     },
     /// The receiver has everything.
     Fin {
@@ -349,6 +371,7 @@ impl Emit {
                 (if kept { 3 } else { 1 }, buffer, start, filled)
             }
             Offer::Memory { address } => (2, 0, address, 0),
+            Offer::Write => (4, 0, 0, 0),
         };
         let body = AskBody {
             sender: sender.into(),
@@ -361,8 +384,16 @@ impl Emit {
     }
 
     /// The receive is matched, send.
-    pub fn ok_to_send(sender: RequestId, receiver: RequestId) -> Self {
-        Self::control(Kind::OkToSend, OkBody { sender: sender.into(), receiver: receiver.into() }.as_bytes())
+    pub fn ok_to_send(sender: RequestId, receiver: RequestId, memory: Option<u64>) -> Self {
+        let memory = U64::new(memory.unwrap_or(0));
+        let body = OkBody { sender: sender.into(), receiver: receiver.into(), memory };
+        Self::control(Kind::OkToSend, body.as_bytes())
+    }
+
+    /// The sender has copied everything, or found a buffer unreadable.
+    pub fn written(receiver: RequestId, unreadable: bool) -> Self {
+        let unreadable = U32::new(u32::from(unreadable));
+        Self::control(Kind::Written, WrittenBody { receiver: receiver.into(), unreadable }.as_bytes())
     }
 
     /// A fragment; its data follows.
@@ -487,13 +518,15 @@ impl<'a> Packet<'a> {
                         Offer::Stream { through, filled: body.filled.get() }
                     }
                     2 => Offer::Memory { address: body.address.get() },
+                    4 => Offer::Write,
                     _ => return Err(Malformed),
                 };
                 Self::RequestToSend { envelope, sender: body.sender.into(), offer }
             }
             Kind::OkToSend => {
                 let (body, _) = front::<OkBody>(payload)?;
-                Self::OkToSend { sender: body.sender.into(), receiver: body.receiver.into() }
+                let memory = Some(body.memory.get()).filter(|address| *address != 0);
+                Self::OkToSend { sender: body.sender.into(), receiver: body.receiver.into(), memory }
             }
             Kind::Data => {
                 let (body, data) = front::<DataBody>(payload)?;
@@ -503,6 +536,10 @@ impl<'a> Packet<'a> {
                 let (body, _) = front::<StreamBody>(payload)?;
                 let (buffer, kept, start) = (body.buffer.get(), body.kept.get() != 0, body.start.get());
                 Self::Stream { receiver: body.receiver.into(), through: Through { buffer, kept, start } }
+            }
+            Kind::Written => {
+                let (body, _) = front::<WrittenBody>(payload)?;
+                Self::Written { receiver: body.receiver.into(), unreadable: body.unreadable.get() != 0 }
             }
             Kind::Fin => {
                 let (body, _) = front::<FinBody>(payload)?;
@@ -531,7 +568,14 @@ impl fmt::Display for Packet<'_> {
             Self::RequestToSend { envelope, sender, offer } => {
                 write!(f, "request-to-send {sender} {envelope} offer {offer:?}")
             }
-            Self::OkToSend { sender, receiver } => write!(f, "ok-to-send {sender} into {receiver}"),
+            Self::OkToSend { sender, receiver, memory: None } => {
+                write!(f, "ok-to-send {sender} into {receiver}")
+            }
+            Self::OkToSend { sender, receiver, memory: Some(address) } => {
+                write!(f, "ok-to-send {sender} into {receiver} at {address:#x}")
+            }
+            Self::Written { receiver, unreadable: false } => write!(f, "written {receiver}"),
+            Self::Written { receiver, unreadable: true } => write!(f, "written {receiver}, unreadable"),
             Self::Data { receiver, offset, data } => {
                 write!(f, "data for {receiver} at {offset}, {} bytes", data.len())
             }
@@ -600,7 +644,14 @@ mod tests {
                 Emit::request_to_send(&envelope(), id, Offer::Stream { through, filled: 5 }),
                 "request-to-send #9.4 (context 7696581394432, source 3, tag -5, 4 bytes) offer Stream { through: Through { buffer: 3, kept: true, start: 77 }, filled: 5 }",
             ),
-            (Emit::ok_to_send(id, other), "ok-to-send #9.4 into #1.2"),
+            (
+                Emit::request_to_send(&envelope(), id, Offer::Write),
+                "request-to-send #9.4 (context 7696581394432, source 3, tag -5, 4 bytes) offer Write",
+            ),
+            (Emit::ok_to_send(id, other, None), "ok-to-send #9.4 into #1.2"),
+            (Emit::ok_to_send(id, other, Some(4096)), "ok-to-send #9.4 into #1.2 at 0x1000"),
+            (Emit::written(id, false), "written #9.4"),
+            (Emit::written(id, true), "written #9.4, unreadable"),
             (Emit::data(id, 1 << 40), "data for #9.4 at 1099511627776, 4 bytes"),
             (
                 Emit::stream(id, through),

@@ -1,5 +1,5 @@
 //! The targets of the fuzzer: bytes become types and packets. `cargo test` gives each a second of random bytes; with
-//! `cargo bolero` the same targets are led by coverage, for as long as one likes (CONTRIBUTING.md).
+//! `cargo xtask fuzz` the same targets are led by coverage, for as long as one likes.
 //!
 //! What must stay true: no bytes make a constructor panic, move a byte that the type map does not name, or make an
 //! engine panic or write outside the buffers of its receives.
@@ -171,12 +171,13 @@ impl Dice<'_> {
         };
         let mode = [Mode::Standard, Mode::Synchronous, Mode::Ready][usize::from(self.byte() % 3)];
         let envelope = Envelope { context: ContextId::WORLD, source, tag, len, mode, types };
-        let mut emit = match self.byte() % 8 {
+        let mut emit = match self.byte() % 9 {
             0 => Emit::eager(&envelope),
             1 => Emit::eager_synchronous(&envelope, self.id()),
             2 => {
-                let offer = match self.byte() % 4 {
+                let offer = match self.byte() % 5 {
                     0 => Offer::Nothing,
+                    4 => Offer::Write,
                     1 => Offer::Memory {
                         address: if self.coin() { somewhere as u64 } else { self.wide() as u64 },
                     },
@@ -184,10 +185,12 @@ impl Dice<'_> {
                 };
                 Emit::request_to_send(&envelope, self.id(), offer)
             }
-            3 => Emit::ok_to_send(self.id(), self.id()),
+            // Nobody's memory: the peer of these tests is this very process.
+            3 => Emit::ok_to_send(self.id(), self.id(), self.coin().then_some(8)),
             4 => Emit::data(self.id(), if self.coin() { self.byte().into() } else { self.wide() as u64 }),
             5 => Emit::stream(self.id(), self.through()),
             6 => Emit::fin(self.id(), self.coin()),
+            7 => Emit::written(self.id(), self.coin()),
             _ => Emit::sync_ack(self.id()),
         };
         match self.byte() {

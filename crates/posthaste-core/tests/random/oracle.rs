@@ -376,7 +376,12 @@ impl Outcome {
 
 /// Mostly a few elements, sometimes enough for the loops that work on many at once.
 pub(crate) fn counts() -> impl Strategy<Value = u64> {
-    prop_oneof![3 => 0u64..6, 1 => 6u64..100]
+    prop_oneof![6 => 0u64..6, 2 => 6u64..100, 1 => 100u64..4000]
+}
+
+/// Lengths of pieces: short ones cut everywhere, long ones let the loops run.
+pub(crate) fn piece_sizes() -> impl Strategy<Value = Vec<usize>> {
+    prop::collection::vec(prop_oneof![3 => 1usize..200, 1 => 200usize..60_000], 1..8)
 }
 
 /// A model and a count of at most so many bytes; `None` when the recipe makes more.

@@ -1,7 +1,7 @@
 //! Segments against the type map: sizes and bounds, packing and unpacking in random pieces, lists of runs, copies
 //! from type to type, absolute addresses.
 
-use crate::oracle::{Arena, Model, Outcome, build, counts, cuts, noise, recipe, sized};
+use crate::oracle::{Arena, Model, Outcome, build, counts, cuts, noise, piece_sizes, recipe, sized};
 use posthaste_core::datatype::{Datatype, Segment, copy};
 use posthaste_os::mem::{Sink, Source};
 use proptest::prelude::*;
@@ -65,14 +65,14 @@ proptest! {
     }
 
     #[test]
-    fn pack_and_unpack_in_pieces(recipe in recipe(), count in counts(), sizes in prop::collection::vec(1usize..200, 1..8)) {
+    fn pack_and_unpack_in_pieces(recipe in recipe(), count in counts(), sizes in piece_sizes()) {
         if let Some((model, count)) = sized(&recipe, count, MOST) {
             pack_and_unpack(&model, count, &sizes);
         }
     }
 
     #[test]
-    fn absolute_addresses(recipe in recipe(), count in counts(), sizes in prop::collection::vec(1usize..200, 1..8)) {
+    fn absolute_addresses(recipe in recipe(), count in counts(), sizes in piece_sizes()) {
         let Some((model, count)) = sized(&recipe, count, MOST) else { return Ok(()) };
         let offsets = model.bytes(count);
         let mut arena = Arena::new(&offsets, noise);

@@ -50,7 +50,7 @@ struct Message {
 }
 
 fn types(most_elements: u64) -> impl Strategy<Value = Types> {
-    let counts = || prop_oneof![3 => counts(), 1 => 100..=most_elements];
+    let counts = || prop_oneof![4 => counts(), 1 => 100..=most_elements];
     let room = prop_oneof![3 => Just(1000u64), 1 => 0u64..1200];
     prop_oneof![
         (recipe(), counts()).prop_map(|(r, n)| Types::Alike(r, n)),
@@ -213,37 +213,37 @@ fn any_protocol() -> impl Strategy<Value = LongProtocol> {
 #[test]
 fn in_any_weather() {
     let proof = [Counter::EagerShm, Counter::GetShm, Counter::PutShm, Counter::Unexpected, Counter::Pending];
-    travel(250, SMALL, weather(), any_protocol(), &proof);
+    travel(150, SMALL, weather(), any_protocol(), &proof);
 }
 
 #[test]
 fn by_streams() {
     let proof = [Counter::EagerShm, Counter::StreamShm, Counter::Unexpected];
-    travel(150, LARGE, shared_memory(), Just(LongProtocol::Stream), &proof);
+    travel(100, LARGE, shared_memory(), Just(LongProtocol::Stream), &proof);
 }
 
 #[test]
 fn by_direct_copies() {
     let proof = [Counter::EagerShm, Counter::GetShm, Counter::Unexpected];
-    travel(150, LARGE, shared_memory(), Just(LongProtocol::Get), &proof);
+    travel(100, LARGE, shared_memory(), Just(LongProtocol::Get), &proof);
 }
 
 #[test]
 fn by_fragments_in_rings() {
     let proof = [Counter::EagerShm, Counter::PutShm, Counter::Unexpected];
-    travel(150, LARGE, shared_memory(), Just(LongProtocol::Put), &proof);
+    travel(100, LARGE, shared_memory(), Just(LongProtocol::Put), &proof);
 }
 
 #[test]
 fn by_the_rule() {
     let proof = [Counter::EagerShm, Counter::StreamShm, Counter::GetShm];
-    travel(150, LARGE, shared_memory(), Just(LongProtocol::Auto), &proof);
+    travel(100, LARGE, shared_memory(), Just(LongProtocol::Auto), &proof);
 }
 
 #[test]
 fn to_ourselves() {
     let proof = [Counter::EagerLoopback, Counter::GetLoopback, Counter::Unexpected];
-    travel(150, LARGE, Just(Way::Loopback), any_protocol(), &proof);
+    travel(100, LARGE, Just(Way::Loopback), any_protocol(), &proof);
 }
 
 /// A hundred levels, each an integer before the one below.
