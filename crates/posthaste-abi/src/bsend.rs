@@ -19,6 +19,7 @@ use posthaste_core::ids::RequestId;
 use posthaste_core::progress::Lane;
 use posthaste_core::request::{Status, Table, complete};
 use posthaste_core::wait::Awaited;
+use posthaste_core::wire::Mode;
 
 use crate::completion::{self, AtEnd, Stand};
 use crate::constants::{MPI_BUFFER_AUTOMATIC, MPI_COMM_NULL, MPI_COMM_SELF};
@@ -122,6 +123,9 @@ pub(crate) fn finish() -> Result<()> {
 
 /// Sends; the caller's buffer is its own again when this returns.
 pub(crate) fn send(handle: MPI_Comm, comm: &Comm, dest: i32, tag: i32, data: &Segment) -> Result<()> {
+    if comm.destination(dest)?.is_none() {
+        return Ok(()); // to MPI_PROC_NULL nothing leaves (MPI-5.0 §3.11)
+    }
     let world = &library().world;
     // What has left makes room; one step of progress helps it.
     world.step();
@@ -132,7 +136,7 @@ pub(crate) fn send(handle: MPI_Comm, comm: &Comm, dest: i32, tag: i32, data: &Se
     let (at, place, memory) = buffer.place(data.len())?;
     let packed = data.repacked(user_buf(place));
     copy(&mut data.clone(), &mut packed.clone());
-    let id = world.isend(comm, dest, tag, packed, false)?;
+    let id = world.isend(comm, dest, tag, packed, Mode::Standard)?;
     let index = buffer.messages.partition_point(|message| message.at <= at);
     buffer.messages.insert(index, Message { at, len: data.len(), id, _memory: memory });
     Ok(())
@@ -176,25 +180,45 @@ impl Buffer {
     /// A place for a message: its position, its address, and its memory if it has its own.
     fn place(&self, len: u64) -> Result<(u64, *mut c_void, Vec<u8>)> {
         if self.base == MPI_BUFFER_AUTOMATIC {
-            let mut memory = vec![0u8; len as usize];
+            let mut memory = memory(len)?;
             return Ok((0, memory.as_mut_ptr().cast(), memory));
         }
-        let mut at = 0;
+        let (mut at, mut longest) = (0, 0);
         for message in &self.messages {
             if message.at >= at + len {
                 break;
             }
+            longest = longest.max(message.at.saturating_sub(at));
             at = message.at + message.len;
         }
         if at + len > self.size {
-            let used: u64 = self.messages.iter().map(|message| message.len).sum();
-            let got =
-                format_args!("{} bytes, {used} of them taken by {} messages", self.size, self.messages.len());
-            let expected = format_args!("room for a message of {len} bytes in one piece");
-            return Err(Error::invalid(ErrorClass::Buffer, "attached buffer", got, expected));
+            return Err(self.full(len, longest.max(self.size - at)));
         }
         Ok((at, std::ptr::with_exposed_provenance_mut(self.base + at as usize), Vec::new()))
     }
+
+    #[cold]
+    fn full(&self, len: u64, longest: u64) -> Error {
+        let Self { size, messages, .. } = self;
+        let used: u64 = messages.iter().map(|message| message.len).sum();
+        let got = format_args!(
+            "{size} bytes, of which {} messages take {used}: {} are free, {longest} of them in one piece",
+            messages.len(),
+            size - used
+        );
+        let expected = format_args!("{len} free bytes in one piece");
+        Error::invalid(ErrorClass::Buffer, "attached buffer", got, expected)
+    }
+}
+
+/// Memory of a message that is buffered automatically.
+fn memory(len: u64) -> Result<Vec<u8>> {
+    let mut memory = Vec::new();
+    if memory.try_reserve_exact(len as usize).is_err() {
+        return Err(Error::no_memory(format!("there is no memory to buffer a message of {len} bytes")));
+    }
+    memory.resize(len as usize, 0);
+    Ok(memory)
 }
 
 /// A flush under way.

@@ -5,6 +5,7 @@
 //! What must stay true: a request that has ended leaves the table exactly once; what a request runs at its end runs
 //! outside the engine's lock, on the thread that completes it.
 
+use std::any::Any;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{LazyLock, Mutex, PoisonError};
@@ -32,7 +33,7 @@ const DRIVEN: u32 = 1 << 30;
 const MARKS: u32 = SPECIAL | DRIVEN;
 
 /// What runs at the end of a request.
-pub(crate) trait AtEnd: Send + Sync {
+pub(crate) trait AtEnd: Any + Send + Sync {
     /// The request was completed by a wait or test; the status may be changed.
     fn completed(&self, _status: &mut MPI_Status) -> Result<()> {
         Ok(())
@@ -80,7 +81,7 @@ pub(crate) enum Stand {
     Over(Status),
 }
 
-type SharedAtEnd = std::sync::Arc<dyn AtEnd>;
+pub(crate) type SharedAtEnd = std::sync::Arc<dyn AtEnd>;
 
 static SPECIALS: LazyLock<Mutex<HashMap<usize, SharedAtEnd>>> = LazyLock::new(Mutex::default);
 

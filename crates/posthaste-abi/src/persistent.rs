@@ -16,6 +16,7 @@ use posthaste_core::ids::RequestId;
 use posthaste_core::progress::Lane;
 use posthaste_core::pt2pt::recv;
 use posthaste_core::request::{Request, State, Status, complete};
+use posthaste_core::wire::Mode;
 
 use crate::bsend;
 use crate::call::{Located, Outcome};
@@ -38,8 +39,8 @@ pub(crate) enum Plan {
         dest: i32,
         /// With which tag.
         tag: i32,
-        /// In synchronous mode.
-        synchronous: bool,
+        /// In which mode.
+        mode: Mode,
     },
     /// A send in buffered mode.
     Buffered {
@@ -114,8 +115,8 @@ impl Persistent {
         }
         let world = &library().world;
         let id = match &self.plan {
-            Plan::Send { comm, segment, dest, tag, synchronous } => {
-                world.isend(comm, *dest, *tag, segment.clone(), *synchronous)?
+            Plan::Send { comm, segment, dest, tag, mode } => {
+                world.isend(comm, *dest, *tag, segment.clone(), *mode)?
             }
             Plan::Buffered { comm, segment, dest, tag } => {
                 bsend::send(self.comm, comm, *dest, *tag, segment)?;
@@ -186,7 +187,7 @@ struct Both {
     send: RequestId,
     recv: RequestId,
     /// Memory that the send leaves from.
-    _sent: Option<Vec<u8>>,
+    sent: Mutex<Option<Vec<u8>>>,
 }
 
 /// Gives a request for a send and a receive to the program.
@@ -197,7 +198,7 @@ pub(crate) fn give_both(
     comm: MPI_Comm,
     request: Out<MPI_Request>,
 ) -> Result<()> {
-    completion::give_driven(comm, Arc::new(Both { send, recv, _sent: sent }), request)
+    completion::give_driven(comm, Arc::new(Both { send, recv, sent: Mutex::new(sent) }), request)
 }
 
 impl AtEnd for Both {
@@ -223,11 +224,15 @@ impl AtEnd for Both {
     }
 
     fn let_go(&self) -> Result<bool> {
-        // Both messages go on, and what the send leaves from has to stay: the program cannot ask for the end of
-        // this request any more, so it is waited for now.
-        let world = &library().world;
-        world.wait(self.recv)?;
-        world.wait(self.send)?;
+        let mut lane = library().world.lane();
+        let engine = &mut lane.engine;
+        if let Some(memory) = self.sent.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            // Both messages go on, and what the send leaves from stays as long.
+            let over = Box::new(move |_, _: &Status| drop(memory));
+            complete::attach(&mut engine.requests, &mut engine.finished, self.send, over);
+        }
+        recv::detach(engine, self.send);
+        recv::detach(engine, self.recv);
         Ok(true)
     }
 }

@@ -14,6 +14,7 @@ use posthaste_core::ids::{RequestId, TAG_UB};
 use posthaste_core::pt2pt::matching::Held as HeldMessage;
 use posthaste_core::pt2pt::probe;
 use posthaste_core::request::Status;
+use posthaste_core::wire::Mode;
 use posthaste_core::world::World;
 
 use crate::bsend;
@@ -31,15 +32,6 @@ use crate::persistent::{self, Plan};
 use crate::pointer::Out;
 use crate::request;
 use crate::types::{MPI_Comm, MPI_Count, MPI_Datatype, MPI_Message, MPI_Request, MPI_Session, MPI_Status};
-
-/// Whether a send completes only when its receive has begun (MPI-5.0 §3.4).
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Mode {
-    /// Standard mode; ready mode too, which promises more than standard needs.
-    Standard,
-    /// Synchronous mode.
-    Synchronous,
-}
 
 // Blocking send and receive, and the modes of sending.
 mpi_fn! {
@@ -66,12 +58,12 @@ mpi_fn! {
     /// MPI-5.0 §3.4
     fn MPI_Rsend / PMPI_Rsend(buf: *const c_void, count: c_int, datatype: MPI_Datatype, dest: c_int,
         tag: c_int, comm: MPI_Comm) raises comm => {
-        send(buf, count.into(), datatype, dest, tag, comm, Mode::Standard)
+        send(buf, count.into(), datatype, dest, tag, comm, Mode::Ready)
     }
     /// MPI-5.0 §3.4
     fn MPI_Rsend_c / PMPI_Rsend_c(buf: *const c_void, count: MPI_Count, datatype: MPI_Datatype, dest: c_int,
         tag: c_int, comm: MPI_Comm) raises comm => {
-        send(buf, count, datatype, dest, tag, comm, Mode::Standard)
+        send(buf, count, datatype, dest, tag, comm, Mode::Ready)
     }
     /// MPI-5.0 §3.2.4
     fn MPI_Recv / PMPI_Recv(buf: *mut c_void, count: c_int, datatype: MPI_Datatype, source: c_int,
@@ -227,12 +219,12 @@ mpi_fn! {
     /// MPI-5.0 §3.7.2
     fn MPI_Irsend / PMPI_Irsend(buf: *const c_void, count: c_int, datatype: MPI_Datatype, dest: c_int,
         tag: c_int, comm: MPI_Comm, request: Out<MPI_Request>) raises comm => {
-        isend(buf, count.into(), datatype, dest, tag, comm, Mode::Standard, request)
+        isend(buf, count.into(), datatype, dest, tag, comm, Mode::Ready, request)
     }
     /// MPI-5.0 §3.7.2
     fn MPI_Irsend_c / PMPI_Irsend_c(buf: *const c_void, count: MPI_Count, datatype: MPI_Datatype, dest: c_int,
         tag: c_int, comm: MPI_Comm, request: Out<MPI_Request>) raises comm => {
-        isend(buf, count, datatype, dest, tag, comm, Mode::Standard, request)
+        isend(buf, count, datatype, dest, tag, comm, Mode::Ready, request)
     }
     /// MPI-5.0 §3.7.2
     fn MPI_Irecv / PMPI_Irecv(buf: *mut c_void, count: c_int, datatype: MPI_Datatype, source: c_int,
@@ -407,12 +399,12 @@ mpi_fn! {
     /// MPI-5.0 §3.9
     fn MPI_Rsend_init / PMPI_Rsend_init(buf: *const c_void, count: c_int, datatype: MPI_Datatype,
         dest: c_int, tag: c_int, comm: MPI_Comm, request: Out<MPI_Request>) raises comm => {
-        send_init(buf, count.into(), datatype, dest, tag, comm, Mode::Standard, request)
+        send_init(buf, count.into(), datatype, dest, tag, comm, Mode::Ready, request)
     }
     /// MPI-5.0 §3.9
     fn MPI_Rsend_init_c / PMPI_Rsend_init_c(buf: *const c_void, count: MPI_Count, datatype: MPI_Datatype,
         dest: c_int, tag: c_int, comm: MPI_Comm, request: Out<MPI_Request>) raises comm => {
-        send_init(buf, count, datatype, dest, tag, comm, Mode::Standard, request)
+        send_init(buf, count, datatype, dest, tag, comm, Mode::Ready, request)
     }
     /// MPI-5.0 §3.9
     fn MPI_Recv_init / PMPI_Recv_init(buf: *mut c_void, count: c_int, datatype: MPI_Datatype,
@@ -484,7 +476,7 @@ fn send(
     mode: Mode,
 ) -> Result<()> {
     if let Some((world, comm, segment)) = plain(comm, buf, count, datatype) {
-        return world.send(comm, dest, tag, segment, mode == Mode::Synchronous);
+        return world.send(comm, dest, tag, segment, mode);
     }
     send_any(buf, count, datatype, dest, tag, comm, mode)
 }
@@ -501,7 +493,7 @@ fn send_any(
 ) -> Result<()> {
     let comm = communicator::find("comm", comm)?;
     let segment = segment(buf, count, datatype)?;
-    library().world.send(&comm, dest, tag, segment, mode == Mode::Synchronous)
+    library().world.send(&comm, dest, tag, segment, mode)
 }
 
 #[inline(always)]
@@ -517,7 +509,7 @@ fn isend(
 ) -> Result<()> {
     request.ready("request")?;
     let id = match plain(comm, buf, count, datatype) {
-        Some((world, comm, segment)) => world.isend(comm, dest, tag, segment, mode == Mode::Synchronous)?,
+        Some((world, comm, segment)) => world.isend(comm, dest, tag, segment, mode)?,
         None => isend_any(buf, count, datatype, dest, tag, comm, mode)?,
     };
     request::give(id, comm, request)
@@ -535,7 +527,7 @@ fn isend_any(
 ) -> Result<RequestId> {
     let comm = communicator::find("comm", comm)?;
     let segment = segment(buf, count, datatype)?;
-    library().world.isend(&comm, dest, tag, segment, mode == Mode::Synchronous)
+    library().world.isend(&comm, dest, tag, segment, mode)
 }
 
 #[inline(always)]
@@ -646,7 +638,7 @@ fn isendrecv(
     let comm = communicator::find("comm", comm)?;
     check_send(&comm, to)?;
     let receive = world.irecv(&comm, from.0, from.1, recv)?;
-    let send = world.isend(&comm, to.0, to.1, send, false)?;
+    let send = world.isend(&comm, to.0, to.1, send, Mode::Standard)?;
     persistent::give_both(send, receive, sent, site, request)
 }
 
@@ -677,7 +669,7 @@ fn send_init(
     let found = communicator::find("comm", comm)?;
     let segment = segment(buf, count, datatype)?;
     check_send(&found, (dest, tag))?;
-    let plan = Plan::Send { comm: found, segment, dest, tag, synchronous: mode == Mode::Synchronous };
+    let plan = Plan::Send { comm: found, segment, dest, tag, mode };
     persistent::prepare(plan, comm, request)
 }
 

@@ -18,6 +18,17 @@ pub enum LongProtocol {
     Put,
 }
 
+/// What is said of a message in ready mode that came before its receive was posted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReadyCheck {
+    /// A line on standard error.
+    Warn,
+    /// The receive fails, though it has got the message.
+    Error,
+    /// Nothing.
+    Off,
+}
+
 /// The values in force.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -43,6 +54,8 @@ pub struct Config {
     pub show_types: bool,
     /// Whether each message is explained on standard error.
     pub explain: bool,
+    /// What is said of a message in ready mode that came before its receive was posted.
+    pub ready_check: ReadyCheck,
 }
 
 impl Default for Config {
@@ -59,6 +72,7 @@ impl Default for Config {
             check_types: false,
             show_types: false,
             explain: false,
+            ready_check: ReadyCheck::Warn,
         }
     }
 }
@@ -131,6 +145,11 @@ pub const TUNABLES: &[Tunable] = &[
         default: "0",
         meaning: "1: each message is explained by a line of its sender and one of its receiver on standard error",
     },
+    Tunable {
+        name: "POSTHASTE_READY_CHECK",
+        default: "warn",
+        meaning: "a ready send that came before its receive was posted: warn, error (the receive fails) or off",
+    },
 ];
 
 impl Config {
@@ -150,24 +169,34 @@ impl Config {
         switch(&lookup, "POSTHASTE_CHECK_TYPES", &mut config.check_types)?;
         switch(&lookup, "POSTHASTE_SHOW_TYPES", &mut config.show_types)?;
         switch(&lookup, "POSTHASTE_EXPLAIN", &mut config.explain)?;
-        if let Some(text) = lookup("POSTHASTE_LONG_PROTOCOL") {
-            config.long_protocol = match text.as_str() {
-                "auto" => LongProtocol::Auto,
-                "stream" => LongProtocol::Stream,
-                "get" => LongProtocol::Get,
-                "put" => LongProtocol::Put,
-                _ => {
-                    return Err(Error::invalid(
-                        ErrorClass::Arg,
-                        "POSTHASTE_LONG_PROTOCOL",
-                        text,
-                        "auto, stream, get or put",
-                    ));
-                }
-            };
-        }
+        let ways = [
+            ("auto", LongProtocol::Auto),
+            ("stream", LongProtocol::Stream),
+            ("get", LongProtocol::Get),
+            ("put", LongProtocol::Put),
+        ];
+        word(&lookup, "POSTHASTE_LONG_PROTOCOL", &ways, &mut config.long_protocol)?;
+        let checks = [("warn", ReadyCheck::Warn), ("error", ReadyCheck::Error), ("off", ReadyCheck::Off)];
+        word(&lookup, "POSTHASTE_READY_CHECK", &checks, &mut config.ready_check)?;
         Ok(config)
     }
+}
+
+/// A setting that is one of some words.
+fn word<T: Copy>(
+    lookup: &impl Fn(&str) -> Option<String>,
+    name: &'static str,
+    words: &[(&str, T)],
+    value: &mut T,
+) -> Result<()> {
+    let Some(text) = lookup(name) else { return Ok(()) };
+    let Some((_, meant)) = words.iter().find(|(word, _)| *word == text) else {
+        let (last, others) = words.split_last().map_or(("", words), |((last, _), others)| (*last, others));
+        let others: Vec<&str> = others.iter().map(|(word, _)| *word).collect();
+        return Err(Error::invalid(ErrorClass::Arg, name, text, format!("{} or {last}", others.join(", "))));
+    };
+    *value = *meant;
+    Ok(())
 }
 
 /// A setting that is off (0) or on (1).

@@ -18,7 +18,8 @@ impl Peer {
 
 /// The communication context of a communicator (MPI-5.0 §7.2.3): messages of different contexts never match.
 /// 48 bits: the world rank of the process that founded the communicator, and that process's count. So a founder
-/// needs nobody's agreement, only to tell the others. Collective traffic uses the odd neighbour.
+/// needs nobody's agreement, only to tell the others. The two lowest bits tell the traffic of one communicator apart:
+/// point-to-point, collective, partitioned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ContextId(pub u64);
 
@@ -26,21 +27,42 @@ impl ContextId {
     /// Point-to-point context of the world.
     pub const WORLD: Self = Self(0);
     /// Point-to-point context of the communicator that holds only this process.
-    pub const SELF: Self = Self(2);
-    /// First count that a founder may use for communicators made later; the next ones follow in steps of 2.
-    pub const FIRST_COUNT: u32 = 4;
+    pub const SELF: Self = Self(4);
+    /// First count that a founder may use for communicators made later; the next ones follow in steps of
+    /// [`ContextId::STEP`].
+    pub const FIRST_COUNT: u32 = 8;
+    /// From one count of a founder to the next.
+    pub const STEP: u32 = 4;
     const COUNT_BITS: u32 = 28;
 
     /// The context number `count` of founder `rank`; `None` when the founder has used up its numbers.
     pub fn founded(rank: u32, count: u32) -> Option<Self> {
-        let fits = count.is_multiple_of(2) && count < 1 << Self::COUNT_BITS && rank < 1 << 20;
+        let fits = count.is_multiple_of(Self::STEP) && count < 1 << Self::COUNT_BITS && rank < 1 << 20;
         fits.then_some(Self(u64::from(rank) << Self::COUNT_BITS | u64::from(count)))
+    }
+
+    /// The context by which the communicator is known, whichever of its contexts this is.
+    #[inline]
+    pub fn point_to_point(self) -> Self {
+        Self(self.0 & !u64::from(Self::STEP - 1))
     }
 
     /// The context of the same communicator's collective traffic.
     #[inline]
     pub fn collective(self) -> Self {
         Self(self.0 | 1)
+    }
+
+    /// The context in which the same communicator's partitioned operations find each other.
+    pub fn partitioned(self) -> Self {
+        Self(self.0 | 2)
+    }
+
+    /// The context that another process told, if it can be one: that of point-to-point messages.
+    pub fn told(context: u64) -> Option<Self> {
+        let first = u64::from(Self::FIRST_COUNT);
+        let fits = context >= first && context >> 48 == 0 && context.is_multiple_of(Self::STEP.into());
+        fits.then_some(Self(context))
     }
 }
 

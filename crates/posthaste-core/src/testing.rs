@@ -13,7 +13,7 @@ use crate::pt2pt::matching::Pattern;
 use crate::pt2pt::send::Started;
 use crate::pt2pt::{Engine, recv, send};
 use crate::request::{Status, complete};
-use crate::wire::Envelope;
+use crate::wire::{Envelope, Mode};
 
 /// Calm weather: nothing is refused or delayed.
 pub(crate) const CALM: Weather =
@@ -85,7 +85,8 @@ impl Bench {
     ) -> Started {
         let (len, types) = (segment.len(), segment.types());
         let (context, source) = (ContextId::WORLD, from as i32);
-        let envelope = Envelope { context, source, tag, len, synchronous, types };
+        let mode = if synchronous { Mode::Synchronous } else { Mode::Standard };
+        let envelope = Envelope { context, source, tag, len, mode, types };
         let Lane { engine, methods, .. } = &mut self.lanes[from];
         let start = if segment.is_typed() { send::start_general } else { send::start };
         start(engine, methods, Peer(to), &envelope, segment).expect("room for a request")

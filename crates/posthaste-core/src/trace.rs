@@ -33,6 +33,7 @@ counters! {
     GetLoopbackBytes = "bytes.get.loopback";
     Unexpected = "messages.unexpected";
     UnexpectedBytes = "bytes.unexpected";
+    EarlyReady = "messages.ready.early";
     Pending = "messages.pending";
     StalePackets = "packets.stale";
     MalformedPackets = "packets.malformed";

@@ -7,6 +7,7 @@
 //! of one.
 
 use std::marker::PhantomData;
+use std::ops::ControlFlow;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::Mutex;
@@ -30,10 +31,10 @@ use crate::progress::Lane;
 use crate::pt2pt::matching::{Held, Pattern};
 use crate::pt2pt::recv::{self, Found};
 use crate::pt2pt::send::Started;
-use crate::pt2pt::{Engine, probe, send};
+use crate::pt2pt::{Engine, probe, ready, send};
 use crate::request::{Request, State, Status, Table, complete};
 use crate::wait::{Awaited, Entered, Waiting};
-use crate::wire::Envelope;
+use crate::wire::{Envelope, Mode};
 
 /// The one engine of this process exists.
 static TAKEN: AtomicBool = AtomicBool::new(false);
@@ -226,20 +227,21 @@ impl World {
     /// # Errors
     /// When its numbers are used up.
     pub fn found_context(&self) -> Result<ContextId> {
-        let count = self.next_context.fetch_add(2, Ordering::Relaxed);
+        let count = self.next_context.fetch_add(ContextId::STEP, Ordering::Relaxed);
         ContextId::founded(self.rank(), count).ok_or_else(|| {
             Error::no_memory(format!("rank {} has founded {count} communicators", self.rank()))
         })
     }
 
-    /// Sends and returns when the buffer is the user's again; with `synchronous`, when the receive has begun.
+    /// Sends and returns when the buffer is the user's again; in synchronous mode, when the receive has begun.
     ///
     /// # Errors
     /// A wrong rank or tag; a failed transfer.
     #[inline]
-    pub fn send(&self, comm: &Comm, to: i32, tag: i32, segment: Segment, synchronous: bool) -> Result<()> {
-        let call = |calls: &Calls| if synchronous { calls.send_synchronous } else { calls.send };
-        self.send_as(call, comm, to, tag, segment, synchronous)
+    pub fn send(&self, comm: &Comm, to: i32, tag: i32, segment: Segment, mode: Mode) -> Result<()> {
+        let call =
+            |calls: &Calls| if mode == Mode::Synchronous { calls.send_synchronous } else { calls.send };
+        self.send_as(call, comm, to, tag, segment, mode)
     }
 
     #[inline(always)]
@@ -250,13 +252,13 @@ impl World {
         to: i32,
         tag: i32,
         segment: Segment,
-        synchronous: bool,
+        mode: Mode,
     ) -> Result<()> {
         if segment.is_typed() {
-            return self.send_typed(call(&self.calls), comm, to, tag, segment, synchronous);
+            return self.send_typed(call(&self.calls), comm, to, tag, segment, mode);
         }
         let Some(peer) = comm.destination(to)? else { return to_nobody(tag) };
-        let envelope = envelope(comm, tag, &segment, synchronous, Types::UNKNOWN)?;
+        let envelope = envelope(comm, tag, &segment, mode, Types::UNKNOWN)?;
         let mut lane = self.waiting.enter();
         let Lane { engine, methods, .. } = &mut *lane;
         match send::start(engine, methods, peer, &envelope, segment)? {
@@ -281,9 +283,9 @@ impl World {
     ) -> Result<Status> {
         // Everything about the send is checked before the receive is posted.
         comm.destination(to)?;
-        envelope(comm, send_tag, &outgoing, false, Types::UNKNOWN)?;
+        envelope(comm, send_tag, &outgoing, Mode::Standard, Types::UNKNOWN)?;
         let id = self.irecv(comm, from, receive_tag, incoming)?;
-        let sent = self.send_as(|calls| calls.exchange, comm, to, send_tag, outgoing, false);
+        let sent = self.send_as(|calls| calls.exchange, comm, to, send_tag, outgoing, Mode::Standard);
         if sent.is_err() {
             // The buffer is on loan until the receive is over, and without the exchange it may never be.
             recv::cancel(&mut self.waiting.enter().engine, id);
@@ -297,19 +299,12 @@ impl World {
     /// # Errors
     /// A wrong rank or tag; a full table of requests.
     #[inline]
-    pub fn isend(
-        &self,
-        comm: &Comm,
-        to: i32,
-        tag: i32,
-        segment: Segment,
-        synchronous: bool,
-    ) -> Result<RequestId> {
+    pub fn isend(&self, comm: &Comm, to: i32, tag: i32, segment: Segment, mode: Mode) -> Result<RequestId> {
         if segment.is_typed() {
-            return self.isend_typed(comm, to, tag, segment, synchronous);
+            return self.isend_typed(comm, to, tag, segment, mode);
         }
         let Some(peer) = comm.destination(to)? else { return to_nobody(tag).map(|()| Table::DONE) };
-        let envelope = envelope(comm, tag, &segment, synchronous, Types::UNKNOWN)?;
+        let envelope = envelope(comm, tag, &segment, mode, Types::UNKNOWN)?;
         let mut lane = self.waiting.enter();
         let Lane { engine, methods, .. } = &mut *lane;
         match send::start(engine, methods, peer, &envelope, segment)? {
@@ -327,25 +322,18 @@ impl World {
         to: i32,
         tag: i32,
         segment: Segment,
-        synchronous: bool,
+        mode: Mode,
     ) -> Result<()> {
-        let id = self.isend_typed(comm, to, tag, segment, synchronous)?;
+        let id = self.isend_typed(comm, to, tag, segment, mode)?;
         self.wait_in(call, id).and_then(fate)
     }
 
     /// A message that says what its types are.
     #[cold]
     #[inline(never)]
-    fn isend_typed(
-        &self,
-        comm: &Comm,
-        to: i32,
-        tag: i32,
-        segment: Segment,
-        synchronous: bool,
-    ) -> Result<RequestId> {
+    fn isend_typed(&self, comm: &Comm, to: i32, tag: i32, segment: Segment, mode: Mode) -> Result<RequestId> {
         let Some(peer) = comm.destination(to)? else { return to_nobody(tag).map(|()| Table::DONE) };
-        let envelope = envelope(comm, tag, &segment, synchronous, segment.types())?;
+        let envelope = envelope(comm, tag, &segment, mode, segment.types())?;
         let mut lane = self.waiting.enter();
         let Lane { engine, methods, .. } = &mut *lane;
         match send::start_general(engine, methods, peer, &envelope, segment)? {
@@ -361,16 +349,27 @@ impl World {
     #[inline]
     pub fn recv(&self, comm: &Comm, from: i32, tag: i32, segment: Segment) -> Result<Status> {
         let Some(Sought { pattern, peer }) = sought(comm, from, tag)? else { return Ok(from_nobody()) };
-        let mut segment = segment;
-        let found = peer.map_or(Found::Other, |peer| self.recv_now(peer, &pattern, &mut segment));
+        let (mut segment, mut waited) = (segment, false);
+        let found =
+            peer.map_or(Found::Other, |peer| self.recv_now(peer, &pattern, &mut segment, &mut waited));
         if let Found::Message(status) = found {
             return Ok(status);
         }
         let id = {
             let mut lane = self.waiting.enter();
+            if let Some(peer) = peer
+                && !waited
+                && lane.methods.is_next_there(peer)
+                && ready::is_next(&mut lane.methods, peer)
+            {
+                lane.progress(); // it is seen to have come before this receive
+            }
             let Lane { engine, methods, .. } = &mut *lane;
             match found {
-                Found::Long(held) => recv::start_held(engine, methods, held, segment)?,
+                Found::Long(mut held) => {
+                    ready::meets(engine, &mut held, waited);
+                    recv::start_held(engine, methods, held, segment)?
+                }
                 Found::Message(_) | Found::Other => recv::start(engine, methods, &pattern, segment)?,
             }
         };
@@ -380,14 +379,21 @@ impl World {
     /// The fast path of [`World::recv`]: looks for the message at the peer's next packet for a short while. It is
     /// not taken when anything else is under way that needs attention.
     #[inline]
-    fn recv_now(&self, peer: Peer, pattern: &Pattern, segment: &mut Segment) -> Found {
+    fn recv_now(&self, peer: Peer, pattern: &Pattern, segment: &mut Segment, waited: &mut bool) -> Found {
         let mut lane = self.waiting.enter();
         lane.stay_fair();
         let found = self.waiting.glance(&mut lane, |Lane { engine, methods, .. }, looks| {
             if engine.matching.has_posted() || engine.matching.peek_held(pattern).is_some() {
                 return Some(Found::Other);
             }
-            (0..looks).find_map(|_| recv::now(methods, peer, pattern, segment).break_value())
+            (0..looks).find_map(|_| {
+                let ready = |envelope: &Envelope| {
+                    if *waited { None } else { ready::came_early(engine, envelope) }
+                };
+                let found = recv::now(methods, peer, pattern, segment, ready).break_value();
+                *waited |= found.is_none();
+                found
+            })
         });
         found.unwrap_or(Found::Other)
     }
@@ -397,7 +403,7 @@ impl World {
     /// # Errors
     /// A wrong rank or tag; a full table of requests.
     #[inline]
-    pub fn irecv(&self, comm: &Comm, from: i32, tag: i32, segment: Segment) -> Result<RequestId> {
+    pub fn irecv(&self, comm: &Comm, from: i32, tag: i32, mut segment: Segment) -> Result<RequestId> {
         let Some(Sought { pattern, peer }) = sought(comm, from, tag)? else {
             return self.completed(from_nobody());
         };
@@ -407,7 +413,11 @@ impl World {
         {
             lane.stay_fair();
             let Lane { engine, methods, .. } = &mut *lane;
-            return recv::start_there(engine, methods, peer, &pattern, segment);
+            match recv::start_there(engine, methods, peer, &pattern, segment)? {
+                ControlFlow::Break(id) => return Ok(id),
+                ControlFlow::Continue(unused) => segment = unused,
+            }
+            lane.progress();
         }
         let Lane { engine, methods, .. } = &mut *lane;
         recv::start(engine, methods, &pattern, segment)
@@ -651,11 +661,11 @@ fn wrong_tag(tag: i32) -> Error {
 }
 
 #[inline]
-fn envelope(comm: &Comm, tag: i32, segment: &Segment, synchronous: bool, types: Types) -> Result<Envelope> {
+fn envelope(comm: &Comm, tag: i32, segment: &Segment, mode: Mode, types: Types) -> Result<Envelope> {
     if tag < 0 {
         return Err(wrong_tag(tag));
     }
-    Ok(Envelope { context: comm.context(), source: comm.rank(), tag, len: segment.len(), synchronous, types })
+    Ok(Envelope { context: comm.context(), source: comm.rank(), tag, len: segment.len(), mode, types })
 }
 
 /// What a receive or probe asks for.

@@ -9,6 +9,7 @@ use posthaste_core::buffer::Equivalence;
 use posthaste_core::datatype::Segment;
 use posthaste_core::error::{Error as Cause, ErrorClass, Result as Checked};
 use posthaste_core::request;
+use posthaste_core::wire::Mode;
 
 use crate::argument::{Destination, Source, Status, Tag};
 use crate::communicator::Communicator;
@@ -41,7 +42,7 @@ impl Communicator<'_> {
     /// ```
     #[inline]
     pub fn send<T: Equivalence>(&self, data: &[T], to: impl Into<Destination>, tag: i32) -> Result<()> {
-        self.send_segment("send", outgoing(data), to.into(), tag, false)
+        self.send_segment("send", outgoing(data), to.into(), tag, Mode::Standard)
     }
 
     /// Sends one value; the receiver sees a message of one element.
@@ -51,7 +52,7 @@ impl Communicator<'_> {
     #[inline]
     pub fn send_one<T: Equivalence>(&self, value: T, to: impl Into<Destination>, tag: i32) -> Result<()> {
         let data = [value];
-        self.send_segment("send_one", outgoing(&data), to.into(), tag, false)
+        self.send_segment("send_one", outgoing(&data), to.into(), tag, Mode::Standard)
     }
 
     /// Sends a slice and returns when the receive has begun (`MPI_Ssend`, MPI-5.0 §3.4).
@@ -64,7 +65,7 @@ impl Communicator<'_> {
         to: impl Into<Destination>,
         tag: i32,
     ) -> Result<()> {
-        self.send_segment("send_synchronous", outgoing(data), to.into(), tag, true)
+        self.send_segment("send_synchronous", outgoing(data), to.into(), tag, Mode::Synchronous)
     }
 
     /// Sends evenly spaced elements, such as a column.
@@ -77,7 +78,7 @@ impl Communicator<'_> {
         to: impl Into<Destination>,
         tag: i32,
     ) -> Result<()> {
-        self.send_segment("send_strided", data.segment(), to.into(), tag, false)
+        self.send_segment("send_strided", data.segment(), to.into(), tag, Mode::Standard)
     }
 
     /// Receives a message into a slice (`MPI_Recv`): from rank `from` with tag `tag`, either of which may be
@@ -243,10 +244,10 @@ impl Communicator<'_> {
         segment: Segment,
         to: Destination,
         tag: i32,
-        synchronous: bool,
+        mode: Mode,
     ) -> Result<()> {
         let to = self.named(call, to.number(self.core().size()))?;
-        self.named(call, self.engine().send(self.core(), to, tag, segment, synchronous))
+        self.named(call, self.engine().send(self.core(), to, tag, segment, mode))
     }
 
     #[inline]

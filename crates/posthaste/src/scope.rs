@@ -15,6 +15,7 @@ use posthaste_core::datatype::Segment;
 use posthaste_core::error::Result as Checked;
 use posthaste_core::ids::RequestId;
 use posthaste_core::pt2pt::recv;
+use posthaste_core::wire::Mode;
 
 use crate::argument::{Destination, Source, Status, Tag};
 use crate::communicator::Communicator;
@@ -155,7 +156,7 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         to: impl Into<Destination>,
         tag: i32,
     ) -> Result<Request<'scope>> {
-        self.start_send("send", outgoing(data), to.into(), tag, false)
+        self.start_send("send", outgoing(data), to.into(), tag, Mode::Standard)
     }
 
     /// Starts to send a slice; the request is over when the receive has begun (`MPI_Issend`).
@@ -168,7 +169,7 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         to: impl Into<Destination>,
         tag: i32,
     ) -> Result<Request<'scope>> {
-        self.start_send("send_synchronous", outgoing(data), to.into(), tag, true)
+        self.start_send("send_synchronous", outgoing(data), to.into(), tag, Mode::Synchronous)
     }
 
     /// Starts to send evenly spaced elements, such as a column.
@@ -181,7 +182,7 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         to: impl Into<Destination>,
         tag: i32,
     ) -> Result<Request<'scope>> {
-        self.start_send("send_strided", data.segment(), to.into(), tag, false)
+        self.start_send("send_strided", data.segment(), to.into(), tag, Mode::Standard)
     }
 
     /// Starts to receive into a slice (`MPI_Irecv`); see [`Communicator::receive`].
@@ -216,11 +217,11 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         segment: Segment,
         to: Destination,
         tag: i32,
-        synchronous: bool,
+        mode: Mode,
     ) -> Result<Request<'scope>> {
         let communicator = self.pending.communicator;
         let to = communicator.named(call, to.number(communicator.core().size()))?;
-        let id = communicator.engine().isend(communicator.core(), to, tag, segment, synchronous);
+        let id = communicator.engine().isend(communicator.core(), to, tag, segment, mode);
         self.started(call, id)
     }
 

@@ -27,7 +27,7 @@ use crate::pt2pt::recv::{self, Found};
 use crate::pt2pt::send::Started;
 use crate::pt2pt::{Engine, send};
 use crate::request::{Request, State, Status, complete};
-use crate::wire::Envelope;
+use crate::wire::{Envelope, Mode};
 
 /// One step of a collective operation.
 #[derive(Debug)]
@@ -353,7 +353,7 @@ impl Place {
         {
             let (step, pattern) = (*step, plan.pattern(*from));
             if engine.matching.peek_held(&pattern).is_none() {
-                match recv::now(methods, *peer, &pattern, segment) {
+                match recv::now(methods, *peer, &pattern, segment, |_| None) {
                     ControlFlow::Continue(()) => return false,
                     ControlFlow::Break(Found::Message(status)) => {
                         self.lists.awaited.pop();
@@ -420,7 +420,7 @@ impl Place {
                     source: plan.rank,
                     tag: plan.tag,
                     len: segment.len(),
-                    synchronous: false,
+                    mode: Mode::Standard,
                     types: Types::UNKNOWN,
                 };
                 if let Started::Request(id) = send::start(engine, methods, *to, &envelope, segment.clone())? {

@@ -240,11 +240,10 @@ impl Members {
     /// Their communicator.
     pub(super) fn comm(self, context: u64, crowded: bool, details: Details) -> Result<Arc<Comm>> {
         let Self { group, rank, remote } = self;
-        if context < u64::from(ContextId::FIRST_COUNT) || context & 1 != 0 || group.size() == 0 {
+        let Some(context) = ContextId::told(context).filter(|_| group.size() > 0) else {
             let text = format!("rank 0 of the new communicator told a context that cannot be ({context})");
             return Err(Error::other(ErrorClass::Intern, text));
-        }
-        let context = ContextId(context);
+        };
         let remote = remote.map(|(other, is_first)| {
             let bridge = Bridge::new(context, (&group, &other), rank, is_first, crowded);
             Remote { group: other, bridge }

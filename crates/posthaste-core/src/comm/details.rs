@@ -71,12 +71,13 @@ pub(super) struct Label {
     name: Arc<Mutex<String>>,
     /// The ranks that messages go to and come from.
     group: Arc<Group>,
+    own: i32,
 }
 
 impl Label {
     /// Makes the communicator with this context known, as long as the label lives.
-    pub(super) fn register(context: ContextId, details: &Details, group: &Arc<Group>) -> Arc<Self> {
-        let label = Arc::new(Self { name: details.name.clone(), group: group.clone() });
+    pub(super) fn register(context: ContextId, details: &Details, group: &Arc<Group>, own: i32) -> Arc<Self> {
+        let label = Arc::new(Self { name: details.name.clone(), group: group.clone(), own });
         let named: Arc<dyn Named> = label.clone();
         names::register(context.0, Arc::downgrade(&named));
         label
@@ -86,6 +87,10 @@ impl Label {
 impl Named for Label {
     fn name(&self) -> String {
         self.name.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn own(&self) -> i32 {
+        self.own
     }
 
     fn peer(&self, rank: i32) -> Option<u32> {

@@ -73,7 +73,7 @@ impl Comm {
     fn new(team: Team, remote: Option<Remote>, details: Details) -> Self {
         let target = remote.as_ref().map_or(team.group(), |remote| &remote.group);
         let identity = if target.is_identity() { target.size() } else { 0 };
-        let label = Label::register(team.context(), &details, target);
+        let label = Label::register(team.context(), &details, target, team.rank());
         Self { team, remote, identity, details, _label: label }
     }
 

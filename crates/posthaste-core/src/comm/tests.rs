@@ -33,7 +33,7 @@ impl Room {
     }
 
     pub(super) fn found(&self, at: usize) -> Result<ContextId> {
-        let count = self.counts[at].fetch_add(2, Ordering::Relaxed);
+        let count = self.counts[at].fetch_add(ContextId::STEP, Ordering::Relaxed);
         Ok(ContextId::founded(at as u32, count).expect("a small count"))
     }
 

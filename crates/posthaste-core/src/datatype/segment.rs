@@ -15,6 +15,7 @@ use super::external::{self, Form};
 use super::layout::{Piece, Shape};
 use super::{ByteOrder, Datatype, Format, Measure, Signature, Types};
 use crate::buffer::{Mover, Span, Turns, UserBuf, Visitor};
+use crate::error::Result;
 use posthaste_os::mem::{Sink, Source};
 
 /// Packed bytes in user memory, and how far they have been moved.
@@ -127,6 +128,31 @@ impl Segment {
             Some(_) if total > 0 => None,
             _ => Some(Self::contiguous(buf, 0)),
         }
+    }
+
+    /// Packed bytes `from..to` as a segment of their own, as far as there are that many. A part that ends inside of
+    /// an element is described run by run, and is bytes to everybody.
+    ///
+    /// # Errors
+    /// When such a part has more runs than a datatype can have.
+    pub fn part(&self, from: u64, to: u64) -> Result<Self> {
+        let to = to.min(self.total);
+        let from = from.min(to);
+        let Some(datatype) = self.datatype.as_ref().filter(|_| from < to) else {
+            return Ok(Self::contiguous(self.buf.offset(from as isize), to - from));
+        };
+        let size = datatype.size();
+        if from.is_multiple_of(size) && to.is_multiple_of(size) {
+            let by = ((from / size) as i64).wrapping_mul(datatype.extent());
+            let (buf, count) = (self.buf.offset(by as isize), (to - from) / size);
+            return Ok(Self { meaning: self.meaning, ..Self::typed(buf, count, datatype) });
+        }
+        let mut runs = Vec::new();
+        Self { position: from, ..self.clone() }.runs(usize::MAX, to - from, &mut runs);
+        let by = |address: usize| address.wrapping_sub(self.buf.address()) as i64;
+        let (displacements, lengths): (Vec<i64>, Vec<i64>) =
+            runs.into_iter().map(|(address, length)| (by(address), length as i64)).unzip();
+        Ok(Self::new(self.buf, 1, &Datatype::hindexed(&lengths, &displacements, &Datatype::byte())?))
     }
 
     fn walked(buf: UserBuf, count: u64, datatype: Datatype) -> Self {
@@ -587,5 +613,29 @@ mod tests {
         assert_eq!(segment.runs(9, 30, &mut list), 30);
         assert_eq!(list, [(1048, 8), (1072, 16), (1104, 6)]);
         assert_eq!(segment.position(), 46);
+    }
+
+    #[test]
+    fn parts_put_together_are_the_whole() {
+        let double = datatype(0x214);
+        let column = Datatype::vector(4, 1, 3, &double).unwrap();
+        for (count, datatype) in [(7, &double), (3, &column)] {
+            let whole = Segment::new(UserBuf::none().offset(1000), count, datatype);
+            let mut expected = Vec::new();
+            whole.clone().runs(usize::MAX, u64::MAX, &mut expected);
+            for step in [1, 5, 8, 32, 33, 1000] {
+                let mut bytes = Vec::new();
+                for from in (0..whole.len() + step).step_by(step as usize) {
+                    let mut part = whole.part(from, from + step).unwrap();
+                    assert_eq!(part.len(), step.min(whole.len().saturating_sub(from)));
+                    let mut runs = Vec::new();
+                    part.runs(usize::MAX, u64::MAX, &mut runs);
+                    bytes.extend(runs.into_iter().flat_map(|(address, length)| address..address + length));
+                }
+                let all: Vec<usize> =
+                    expected.iter().flat_map(|(address, length)| *address..*address + *length).collect();
+                assert_eq!(bytes, all, "parts of {step} bytes");
+            }
+        }
     }
 }

@@ -7,10 +7,14 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+use crate::ids::ContextId;
+
 /// What the sentences need to know of a communicator.
 pub trait Named: Send + Sync {
     /// Its name, empty when it has none.
     fn name(&self) -> String;
+    /// Our own rank.
+    fn own(&self) -> i32;
     /// The rank in the world of a rank that messages go to or come from.
     fn peer(&self, rank: i32) -> Option<u32>;
     /// The other way round.
@@ -43,6 +47,13 @@ pub fn find(context: u64) -> Option<Arc<dyn Named>> {
     known.as_ref()?.all.get(&context)?.upgrade()
 }
 
+/// Makes a communicator known under one more context, in which only some of its messages travel.
+pub fn register_alias(context: u64, communicator: u64) {
+    if let Some(known) = find(communicator) {
+        register(context, Arc::downgrade(&known));
+    }
+}
+
 /// How a communicator of this process is called.
 pub fn of(context: u64) -> String {
     shown(context, &find(context).map_or_else(String::new, |communicator| communicator.name()))
@@ -53,7 +64,7 @@ pub fn shown(context: u64, name: &str) -> String {
     if name.is_empty() {
         // Founder and count are the same on every rank, so two sentences can be compared.
         let (founder, count) = (context >> 28, context & ((1 << 28) - 1));
-        format!("the unnamed communicator {founder}.{}", count / 2)
+        format!("the unnamed communicator {founder}.{}", count / u64::from(ContextId::STEP))
     } else {
         name.to_owned()
     }
@@ -69,6 +80,9 @@ mod tests {
         fn name(&self) -> String {
             "row".into()
         }
+        fn own(&self) -> i32 {
+            0
+        }
         fn peer(&self, rank: i32) -> Option<u32> {
             u32::try_from(rank).ok().map(|rank| rank + 4)
         }
@@ -79,10 +93,12 @@ mod tests {
 
     #[test]
     fn a_communicator_is_known_as_long_as_it_lives() {
-        let context = 1 << 47 | 14;
+        let context = 1 << 47 | 28;
         let row: Arc<dyn Named> = Arc::new(Row);
         register(context, Arc::downgrade(&row));
         assert_eq!((of(context), find(context).unwrap().peer(1)), ("row".into(), Some(5)));
+        register_alias(context + 4, context);
+        assert_eq!(of(context + 4), "row");
         drop(row);
         assert_eq!(of(context), format!("the unnamed communicator {}.7", 1 << 19));
         assert!(find(context).is_none());

@@ -9,7 +9,7 @@ use crate::method::{Get, Methods, Put};
 use crate::pt2pt::{Engine, Pending};
 use crate::request::{State, Status};
 use crate::trace::Counter;
-use crate::wire::{Emit, Envelope};
+use crate::wire::{Emit, Envelope, Mode};
 
 /// I/O that a handler asks for.
 #[derive(Debug)]
@@ -101,14 +101,17 @@ fn send_eager(
 ) -> bool {
     let Some(request) = engine.requests.get_mut(id) else { return true };
     let State::SendPending { segment } = &mut request.state else { return true };
-    let emit =
-        if envelope.synchronous { Emit::eager_synchronous(envelope, id) } else { Emit::eager(envelope) };
+    let emit = if envelope.mode == Mode::Synchronous {
+        Emit::eager_synchronous(envelope, id)
+    } else {
+        Emit::eager(envelope)
+    };
     let Some(claim) = methods.claim(to, emit.front().len() + envelope.len as usize) else { return false };
     claim.write(&emit, Some(segment));
     let counter = methods.eager_counter(to);
     engine.counts.message(counter, envelope.len);
     engine.counts.add(Counter::Pending, 1);
-    if envelope.synchronous {
+    if envelope.mode == Mode::Synchronous {
         request.state = State::Sending { sent: true, acknowledged: false };
     } else {
         engine.complete(id, Status::EMPTY);

@@ -16,11 +16,11 @@ use crate::error::Error;
 use crate::ids::{Peer, RequestId};
 use crate::pt2pt::explained::{self, Met};
 use crate::pt2pt::matching::{Content, Held};
-use crate::pt2pt::{Action, Engine, types};
+use crate::pt2pt::{Action, Engine, ready, types};
 use crate::request::complete::Finished;
 use crate::request::{State, Status, Table, complete};
 use crate::trace::Counter;
-use crate::wire::{Emit, Envelope};
+use crate::wire::{Emit, Envelope, Mode};
 
 /// Receiver: a whole message has come.
 #[inline]
@@ -34,6 +34,9 @@ pub fn arrived(
     if let Some(receiver) = engine.matching.take_posted(envelope) {
         explained::received(engine, from, envelope, None, Met::Posted);
         return met(engine, from, envelope, sender, data, receiver);
+    }
+    if envelope.mode == Mode::Ready {
+        let _ = ready::came_early(engine, envelope); // its receive will hear of it
     }
     engine.counts.message(Counter::Unexpected, envelope.len);
     let data = engine.matching.copy_of(data);

@@ -5,9 +5,9 @@
 //! the fast paths do not ask: the mode keeps messages off them ([`Engine::explain`], `wait::Waiting::explaining`).
 
 use crate::explain::names;
-use crate::ids::{ContextId, Peer};
+use crate::ids::Peer;
 use crate::pt2pt::Engine;
-use crate::wire::{Envelope, Offer};
+use crate::wire::{Envelope, Mode, Offer};
 
 /// How a message was received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +50,11 @@ fn say(line: &str) {
 
 #[cold]
 fn sending(me: Peer, to: Peer, envelope: &Envelope, how: &str, why: &str) -> String {
-    let mode = if envelope.synchronous { " synchronously" } else { "" };
+    let mode = match envelope.mode {
+        Mode::Standard => "",
+        Mode::Synchronous => " synchronously",
+        Mode::Ready => " in ready mode",
+    };
     let way = way(me, to);
     format!(
         "posthaste: rank {} sends {} bytes{mode} to rank {}, {}: {how} {way}, because {why}\n",
@@ -85,9 +89,13 @@ fn receiving(me: Peer, from: Peer, envelope: &Envelope, offer: Option<&Offer>, m
 }
 
 fn about(envelope: &Envelope) -> String {
-    let ContextId(context) = envelope.context;
-    let (point_to_point, kind) = (context & !1, if context & 1 == 0 { "" } else { " (collective)" });
-    format!("tag {}, {}{kind}", envelope.tag, names::of(point_to_point))
+    let communicator = envelope.context.point_to_point();
+    let kind = match envelope.context {
+        context if context == communicator => "",
+        context if context == communicator.collective() => " (collective)",
+        _ => " (partitioned)",
+    };
+    format!("tag {}, {}{kind}", envelope.tag, names::of(communicator.0))
 }
 
 fn way(me: Peer, other: Peer) -> &'static str {
@@ -98,6 +106,7 @@ fn way(me: Peer, other: Peer) -> &'static str {
 mod tests {
     use super::*;
     use crate::datatype::Types;
+    use crate::ids::ContextId;
 
     #[test]
     fn the_lines_name_envelope_protocol_method_and_reason() {
@@ -106,10 +115,10 @@ mod tests {
             source: 0,
             tag: 7,
             len: 100,
-            synchronous: true,
+            mode: Mode::Synchronous,
             types: Types::UNKNOWN,
         };
-        let name = format!("the unnamed communicator {}.2 (collective)", 1 << 18);
+        let name = format!("the unnamed communicator {}.1 (collective)", 1 << 18);
         assert_eq!(
             sending(Peer(0), Peer(2), &envelope, "eager", "it is short"),
             format!(

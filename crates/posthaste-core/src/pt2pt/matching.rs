@@ -321,7 +321,7 @@ mod tests {
 
     fn envelope(context: u64, source: i32, tag: i32, len: u64) -> Envelope {
         let (context, types) = (ContextId(context), crate::datatype::Types::UNKNOWN);
-        Envelope { context, source, tag, len, synchronous: false, types }
+        Envelope { context, source, tag, len, mode: crate::wire::Mode::Standard, types }
     }
 
     #[derive(Clone, Debug)]

@@ -10,8 +10,10 @@ pub mod explained;
 mod index;
 pub mod matching;
 pub mod outgoing;
+pub mod partitioned;
 pub mod probe;
 pub mod protocol;
+pub(crate) mod ready;
 pub mod recv;
 pub mod rendezvous;
 pub mod send;
@@ -53,6 +55,8 @@ pub struct Engine {
     pending_peers: usize,
     /// Where sends under way go.
     pub outgoing: outgoing::Outgoing,
+    /// Messages in ready mode that came too early.
+    told_early: ready::Told,
     /// What this engine counts.
     pub counts: Counts,
     /// Shorter messages than this take the fast path of a send.
@@ -75,6 +79,7 @@ impl Engine {
             pending: (0..peers).map(|_| VecDeque::new()).collect(),
             pending_peers: 0,
             outgoing: outgoing::Outgoing::default(),
+            told_early: ready::Told::default(),
             counts: Counts::default(),
             eager_below: config.eager_limit as u64 + 1,
             explaining: None,

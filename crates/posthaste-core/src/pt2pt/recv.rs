@@ -6,14 +6,14 @@
 use std::ops::ControlFlow;
 
 use crate::datatype::{Segment, Types};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ids::{Peer, RequestId};
 use crate::method::{Methods, Next};
 use crate::pt2pt::explained::{self, Met};
 use crate::pt2pt::matching::{Content, Held, Pattern};
-use crate::pt2pt::{Engine, action, eager, rendezvous};
+use crate::pt2pt::{Engine, action, eager, ready, rendezvous};
 use crate::request::{Request, State, Status, complete};
-use crate::wire::{Envelope, Offer, Packet};
+use crate::wire::{Envelope, Mode, Offer, Packet};
 
 /// Starts a receive. The request may be complete when this returns.
 ///
@@ -38,6 +38,7 @@ pub fn start(
 
 /// As [`start`], from a peer of whom something has arrived: a short message goes straight to its receive, without
 /// being filed anywhere. The messages of a window come this way when their sender is faster than their receiver.
+/// `Continue`: a message in ready mode has to be seen to have come before this receive is posted.
 ///
 /// # Errors
 /// As [`start`].
@@ -48,10 +49,11 @@ pub fn start_there(
     from: Peer,
     pattern: &Pattern,
     mut segment: Segment,
-) -> Result<RequestId> {
+) -> Result<ControlFlow<RequestId, Segment>> {
     match receive_there(engine, methods, from, pattern, &mut segment)? {
-        Some(id) => Ok(id),
-        None => start(engine, methods, pattern, segment),
+        Some(id) => Ok(ControlFlow::Break(id)),
+        None if ready::is_next(methods, from) => Ok(ControlFlow::Continue(segment)),
+        None => start(engine, methods, pattern, segment).map(ControlFlow::Break),
     }
 }
 
@@ -84,7 +86,10 @@ fn receive_there(
             }
             if let Some(earlier) = matching.take_posted(envelope) {
                 eager::deliver(requests, finished, *format, envelope, *data, earlier);
-            } else if envelope.len <= segment.len() && envelope.types == Types::UNKNOWN {
+            } else if envelope.len <= segment.len()
+                && envelope.types == Types::UNKNOWN
+                && envelope.mode == Mode::Standard
+            {
                 segment.unpack(*data);
                 received = Some((envelope.source, envelope.tag, envelope.len));
             } else {
@@ -117,21 +122,24 @@ pub enum Found {
 /// The fast path of a blocking receive from a known peer: takes the message straight out of its packet, if that
 /// is the next one from there and certain to match. Takes no request for a short one, and looks at no queue.
 ///
-/// The caller has made sure that no receive is posted that it could match and that no held message fits. `Continue`:
-/// nothing has come yet.
+/// The caller has made sure that no receive is posted that it could match and that no held message fits, and says
+/// what becomes of a message in ready mode. `Continue`: nothing has come yet.
 #[inline(always)]
 pub fn now(
     methods: &mut Methods,
     from: Peer,
     pattern: &Pattern,
     segment: &mut Segment,
+    ready: impl FnOnce(&Envelope) -> Option<Error>,
 ) -> ControlFlow<Found> {
     let (mut found, mut stream) = (Found::Other, None);
     let next = methods.take_next(from, |packet| {
         let (envelope, data) = match packet {
             Packet::Eager { envelope, sender: None, data } => (envelope, Some(data)),
             Packet::RequestToSend { envelope, sender, offer } if pattern.fits(envelope) => match offer {
-                Offer::Stream { through, filled } if *filled == envelope.len && !envelope.synchronous => {
+                Offer::Stream { through, filled }
+                    if *filled == envelope.len && envelope.mode != Mode::Synchronous =>
+                {
                     stream = Some((*through, envelope.len));
                     (envelope, None)
                 }
@@ -150,7 +158,8 @@ pub fn now(
             segment.unpack(*data);
         }
         let Envelope { source, tag, len, .. } = *envelope;
-        found = Found::Message(Status { source, tag, bytes: len, cancelled: false, error: None });
+        let error = if envelope.mode == Mode::Ready { ready(envelope) } else { None };
+        found = Found::Message(Status { source, tag, bytes: len, cancelled: false, error });
         true
     });
     if next == Next::Taken
@@ -191,6 +200,11 @@ pub fn start_held(
             rendezvous::matched(engine, held.from, &held.envelope, sender, offer, id)
         }
     };
+    if let Some(error) = ready::error(engine, &held.envelope)
+        && let Some(request) = engine.requests.get_mut(id)
+    {
+        request.status.error.get_or_insert(error);
+    }
     if let Some(asked) = asked {
         action::perform(engine, methods, asked);
     }

@@ -32,10 +32,10 @@ use crate::pt2pt::action::send_control;
 use crate::pt2pt::explained::{self, Met};
 use crate::pt2pt::matching::{Content, Held};
 use crate::pt2pt::protocol::Protocol;
-use crate::pt2pt::{Action, Engine, types};
+use crate::pt2pt::{Action, Engine, ready, types};
 use crate::request::{Request, State, Status};
 use crate::trace::Counter;
-use crate::wire::{Emit, Envelope, Offer};
+use crate::wire::{Emit, Envelope, Mode, Offer};
 
 /// Sender, step 1: asks, with an offer if there is one.
 ///
@@ -64,7 +64,7 @@ pub fn start(
     if matches!(offer, Some(Offer::Stream { .. }))
         && let Some(request) = engine.requests.get_mut(id)
     {
-        request.state = State::Sending { sent: false, acknowledged: !envelope.synchronous };
+        request.state = State::Sending { sent: false, acknowledged: envelope.mode != Mode::Synchronous };
     }
     send_control(engine, methods, to, Emit::request_to_send(envelope, id, offer.unwrap_or(Offer::Nothing)));
     if all_left {
@@ -84,6 +84,9 @@ pub fn asked(
     if let Some(receiver) = engine.matching.take_posted(envelope) {
         explained::received(engine, from, envelope, Some(&offer), Met::Posted);
         return matched(engine, from, envelope, sender, offer, receiver);
+    }
+    if envelope.mode == Mode::Ready {
+        let _ = ready::came_early(engine, envelope); // its receive will hear of it
     }
     engine.counts.add(Counter::Unexpected, 1);
     engine.matching.hold(Held { envelope: *envelope, from, content: Content::Asked { sender, offer } });
@@ -126,7 +129,7 @@ pub fn matched(
         }
         Offer::Stream { .. } => {
             // A direct copy or a grant tells the sender of the match; a stream may end before it.
-            let ack = envelope.synchronous.then(|| Emit::sync_ack(sender));
+            let ack = (envelope.mode == Mode::Synchronous).then(|| Emit::sync_ack(sender));
             Some(Action::Get(Get { from, sender, offer, receiver, segment, len }, ack))
         }
         Offer::Memory { .. } => Some(Action::Get(Get { from, sender, offer, receiver, segment, len }, None)),

@@ -10,7 +10,7 @@ use crate::method::Methods;
 use crate::pt2pt::protocol::{self, Protocol, Traits};
 use crate::pt2pt::{Engine, Pending, explained, rendezvous};
 use crate::request::{Request, State};
-use crate::wire::Envelope;
+use crate::wire::{Envelope, Mode};
 
 /// How a send has begun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub fn start(
     envelope: &Envelope,
     mut segment: Segment,
 ) -> Result<Started> {
-    if !envelope.synchronous
+    if envelope.mode != Mode::Synchronous
         && envelope.len < engine.eager_below
         && engine.way_is_free(to)
         && methods.send_eager(to, envelope, &mut segment)
@@ -65,7 +65,7 @@ pub fn start_general(
     }
     let envelope = &envelope;
     if engine.explaining.is_some()
-        && !envelope.synchronous
+        && envelope.mode != Mode::Synchronous
         && envelope.len <= engine.config.eager_limit as u64
         && engine.way_is_free(to)
         && methods.send_eager(to, envelope, &mut segment)
@@ -73,7 +73,7 @@ pub fn start_general(
         explained::sent(engine, to, envelope, "eager", "it is short and there is room for it");
         return Ok(Started::Complete);
     }
-    if !envelope.synchronous
+    if envelope.mode != Mode::Synchronous
         && matches!(engine.config.long_protocol, LongProtocol::Auto | LongProtocol::Stream)
         && engine.way_is_free(to)
         && methods.send_buffered(to, envelope, &mut segment)

@@ -84,7 +84,7 @@ mod tests {
         let (sent, received) = (segment(sent), segment(received));
         let (len, types) = (sent.len(), sent.types());
         let context = ContextId::WORLD;
-        let envelope = Envelope { context, source: 1, tag: 7, len, synchronous: false, types };
+        let envelope = Envelope { context, source: 1, tag: 7, len, mode: crate::wire::Mode::Standard, types };
         check(&envelope, &received).map(|error| {
             assert_eq!(error.class(), ErrorClass::Type);
             error.to_string()

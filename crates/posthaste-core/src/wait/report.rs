@@ -202,7 +202,7 @@ fn sent(part: Part, to: u32, envelope: &Envelope) -> Message {
 
 /// The context by which a communicator is known.
 fn point_to_point(context: ContextId) -> u64 {
-    context.0 & !1
+    context.point_to_point().0
 }
 
 /// Whether messages of this context are the user's own.

@@ -55,12 +55,26 @@ pub struct Header {
 
 const _: () = assert!(size_of::<Header>() == HEADER && HEADER == posthaste_os::ring::HEADER);
 
-/// The sender wants to know when the message is matched.
-const SYNCHRONOUS: u8 = 1;
 /// An [`Extension`] stands in front of the payload.
 const EXTENDED: u8 = 2;
 /// The data is in the canonical form, for a receiver of unlike format.
 const CANONICAL: u8 = 4;
+
+/// What the sender wants or promises (MPI-5.0 §3.4); buffered mode is standard mode from another buffer. As it stands in
+/// the flags of a header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Mode {
+    /// Nothing.
+    Standard = 0,
+    /// It wants to know when the message is matched.
+    Synchronous = 1,
+    /// It promises that the receive has been posted.
+    Ready = 8,
+}
+
+/// The flags that are a [`Mode`].
+const MODES: u8 = Mode::Synchronous as u8 | Mode::Ready as u8;
 
 /// Who a message is from and how long it is: what matching looks at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,8 +87,8 @@ pub struct Envelope {
     pub tag: i32,
     /// Length of the message in bytes.
     pub len: u64,
-    /// The sender wants to know when it is matched.
-    pub synchronous: bool,
+    /// What the sender wants or promises.
+    pub mode: Mode,
     /// What the message says of its types; most say nothing.
     pub types: Types,
 }
@@ -306,7 +320,7 @@ impl Envelope {
     fn header_with(&self, kind: Kind, flags: u8) -> [u8; HEADER] {
         let header = Header {
             kind,
-            flags: flags | if self.synchronous { SYNCHRONOUS } else { 0 },
+            flags: flags | self.mode as u8,
             context_high: U16::new((self.context.0 >> 32) as u16),
             context_low: U32::new(self.context.0 as u32),
             source: self.source.into(),
@@ -320,7 +334,7 @@ impl Envelope {
     #[inline]
     pub fn front(&self) -> usize {
         let extension = if self.types.is_known() { size_of::<Extension>() } else { 0 };
-        extension + if self.synchronous { size_of::<WireId>() } else { 0 }
+        extension + if self.mode == Mode::Synchronous { size_of::<WireId>() } else { 0 }
     }
 }
 
@@ -345,7 +359,7 @@ impl Emit {
 
     /// A whole short synchronous message; its data follows.
     pub fn eager_synchronous(envelope: &Envelope, sender: RequestId) -> Self {
-        let envelope = Envelope { synchronous: true, ..*envelope };
+        let envelope = Envelope { mode: Mode::Synchronous, ..*envelope };
         Self::message(Kind::Eager, &envelope, WireId::from(sender).as_bytes())
     }
 
@@ -412,7 +426,7 @@ impl Emit {
             source: 0,
             tag: 0,
             len: 0,
-            synchronous: false,
+            mode: Mode::Standard,
             types: Types::UNKNOWN,
         };
         Self::message(kind, &none, body)
@@ -462,6 +476,15 @@ impl<'a> Packet<'a> {
             let (extension, payload) = front::<Extension>(payload)?;
             (extension.into(), payload)
         };
+        const STANDARD: u8 = Mode::Standard as u8;
+        const SYNCHRONOUS: u8 = Mode::Synchronous as u8;
+        const READY: u8 = Mode::Ready as u8;
+        let mode = match header.flags & MODES {
+            STANDARD => Mode::Standard,
+            SYNCHRONOUS => Mode::Synchronous,
+            READY => Mode::Ready,
+            _ => return Err(Malformed),
+        };
         let envelope = Envelope {
             context: ContextId(
                 u64::from(header.context_high.get()) << 32 | u64::from(header.context_low.get()),
@@ -469,12 +492,12 @@ impl<'a> Packet<'a> {
             source: header.source.get(),
             tag: header.tag.get(),
             len: header.len.get(),
-            synchronous: header.flags & SYNCHRONOUS != 0,
+            mode,
             types: Types { canonical: header.flags & CANONICAL != 0, ..types },
         };
         Ok(match header.kind {
             Kind::Eager => {
-                let (sender, data) = if envelope.synchronous {
+                let (sender, data) = if envelope.mode == Mode::Synchronous {
                     let (id, data) = front::<WireId>(payload)?;
                     (Some(id.into()), data)
                 } else {
@@ -573,7 +596,11 @@ impl fmt::Display for Envelope {
             self.source,
             self.tag,
             self.len,
-            if self.synchronous { ", synchronous" } else { "" },
+            match self.mode {
+                Mode::Standard => "",
+                Mode::Synchronous => ", synchronous",
+                Mode::Ready => ", ready",
+            },
             if self.types.canonical { ", canonical" } else { "" },
         )?;
         if self.types.is_known() {
@@ -590,7 +617,7 @@ mod tests {
 
     fn envelope() -> Envelope {
         let (context, types) = (ContextId(7 << 40), Types::UNKNOWN);
-        Envelope { context, source: 3, tag: -5, len: 4, synchronous: false, types }
+        Envelope { context, source: 3, tag: -5, len: 4, mode: Mode::Standard, types }
     }
 
     fn bytes(emit: &Emit, data: &[u8]) -> Vec<u8> {
@@ -605,6 +632,10 @@ mod tests {
         let through = Through { buffer: 3, kept: true, start: 77 };
         let cases = [
             (Emit::eager(&envelope()), "eager (context 7696581394432, source 3, tag -5, 4 bytes)"),
+            (
+                Emit::eager(&Envelope { mode: Mode::Ready, ..envelope() }),
+                "eager (context 7696581394432, source 3, tag -5, 4 bytes, ready)",
+            ),
             (
                 Emit::eager_synchronous(&envelope(), id),
                 "eager (context 7696581394432, source 3, tag -5, 4 bytes, synchronous)",

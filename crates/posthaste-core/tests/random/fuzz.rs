@@ -17,7 +17,7 @@ use posthaste_core::ids::{ANY_SOURCE, ANY_TAG, ContextId, Peer, RequestId};
 use posthaste_core::method::sim::Weather;
 use posthaste_core::pt2pt::recv;
 use posthaste_core::pt2pt::send::Started;
-use posthaste_core::wire::{Emit, Envelope, HEADER, Offer, Through};
+use posthaste_core::wire::{Emit, Envelope, HEADER, Mode, Offer, Through};
 
 /// Time for random bytes in `cargo test`.
 const BUDGET: Duration = Duration::from_secs(1);
@@ -169,8 +169,8 @@ impl Dice<'_> {
             1 => Types { canonical: true, ..Types::UNKNOWN },
             _ => Types::UNKNOWN,
         };
-        let (context, synchronous) = (ContextId::WORLD, self.coin());
-        let envelope = Envelope { context, source, tag, len, synchronous, types };
+        let mode = [Mode::Standard, Mode::Synchronous, Mode::Ready][usize::from(self.byte() % 3)];
+        let envelope = Envelope { context: ContextId::WORLD, source, tag, len, mode, types };
         let mut emit = match self.byte() % 9 {
             0 => Emit::eager(&envelope),
             1 => Emit::eager_synchronous(&envelope, self.id()),

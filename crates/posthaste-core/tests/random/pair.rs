@@ -14,7 +14,7 @@ use posthaste_core::pt2pt::send::Started;
 use posthaste_core::pt2pt::{Engine, recv, send};
 use posthaste_core::request::{Status, complete};
 use posthaste_core::trace::Counter;
-use posthaste_core::wire::Envelope;
+use posthaste_core::wire::{Envelope, Mode};
 use posthaste_os::node::Node;
 use posthaste_os::peer_copy;
 
@@ -88,7 +88,8 @@ impl Pair {
     pub(crate) fn send(&mut self, from: usize, tag: i32, segment: Segment, synchronous: bool) -> Started {
         let to = Peer((self.receiver() - from) as u32);
         let (context, source, len) = (ContextId::WORLD, from as i32, segment.len());
-        let envelope = Envelope { context, source, tag, len, synchronous, types: Types::UNKNOWN };
+        let mode = if synchronous { Mode::Synchronous } else { Mode::Standard };
+        let envelope = Envelope { context, source, tag, len, mode, types: Types::UNKNOWN };
         let Lane { engine, methods, .. } = &mut self.lanes[from];
         send::start(engine, methods, to, &envelope, segment).unwrap()
     }

@@ -1,0 +1,621 @@
+//! Partitioned communication: a message whose parts leave as soon as each is ready (MPI-5.0 chapter 4).
+//!
+//! ```text
+//!   sender                                        receiver
+//!   announce      -- channel, partitions, ---->   listen, told
+//!                    bytes of each
+//!   start                                         start            (posts a receive for each of the sender's
+//!   ready(2)      -- message, tag 2 --------->    has_arrived       partitions, once told)
+//!   ready(0)      -- message, tag 0 --------->
+//! ```
+//!
+//! Called by the doors; calls `send` and `recv`. Each pair of operations has a context of its own, the channel, which
+//! the sender founds; its partition `i` is the message with tag `i` there. So partitions need no protocol of their
+//! own, nothing else can match them, and starting again is sending again. Which operations are a pair is settled by
+//! the announcements: ordinary short messages in a third context of the communicator, under the user's tag, so that
+//! they match in the order in which the operations were initialised.
+//!
+//! What must stay true: the receiver follows the sender's partitioning, its own one only says what `arrived` asks
+//! about; a user's partition is never touched before it is ready nor after its bytes have arrived.
+
+use std::sync::Arc;
+
+use crate::buffer::OwnedBuf;
+use crate::datatype::{Segment, Types};
+use crate::error::{Cause, Error, ErrorClass, Result};
+use crate::explain::names;
+use crate::ids::{ContextId, Peer, RequestId};
+use crate::method::Methods;
+use crate::pt2pt::matching::Pattern;
+use crate::pt2pt::send::Started;
+use crate::pt2pt::{Engine, recv, send};
+use crate::request::{Handler, Status, Table, complete};
+use crate::wire::{Envelope, Mode};
+
+/// What the sender tells once, before the first partition.
+#[derive(Clone, Copy, Debug)]
+struct Announcement {
+    channel: ContextId,
+    partitions: u64,
+    /// Of each partition.
+    bytes: u64,
+}
+
+impl Announcement {
+    const LEN: usize = 24;
+
+    fn written(&self) -> OwnedBuf {
+        let mut buf = OwnedBuf::new(Self::LEN);
+        let words = [self.channel.0, self.partitions, self.bytes].map(u64::to_le_bytes);
+        buf.sink().copy_from(words.as_flattened());
+        buf
+    }
+
+    /// `None` for what cannot be one.
+    fn read(buf: &OwnedBuf) -> Option<Self> {
+        let bytes = buf.source().to_vec();
+        let word = |at: usize| bytes[at * 8..].first_chunk().map(|word| u64::from_le_bytes(*word));
+        let (partitions, bytes) = (word(1)?, word(2)?);
+        let fits = i32::try_from(partitions).is_ok() && partitions.checked_mul(bytes).is_some();
+        Some(Self { channel: ContextId::told(word(0)?)?, partitions, bytes }).filter(|_| fits)
+    }
+}
+
+/// A buffer in equal partitions.
+#[derive(Debug)]
+pub struct Parts {
+    whole: Segment,
+    count: u32,
+    /// Of each.
+    bytes: u64,
+}
+
+impl Parts {
+    /// `whole` in `count` partitions.
+    pub fn new(whole: Segment, count: u32) -> Self {
+        let bytes = whole.len().checked_div(count.into()).unwrap_or(0);
+        Self { whole, count, bytes }
+    }
+
+    /// A partition's number, checked.
+    ///
+    /// # Errors
+    /// A number that no partition has.
+    pub fn number(&self, argument: &'static str, partition: i32) -> Result<u32> {
+        u32::try_from(partition).ok().filter(|partition| *partition < self.count).ok_or_else(|| {
+            let expected = match self.count {
+                0 => "nothing: the request has no partitions".to_owned(),
+                count => format!("0..={} (the request has {count} partitions)", count - 1),
+            };
+            Error::invalid(ErrorClass::Arg, argument, partition, expected)
+        })
+    }
+}
+
+/// The messages of one start.
+#[derive(Debug, Default)]
+struct Round {
+    messages: Vec<RequestId>,
+    /// The first ones of them are known to be over.
+    settled: usize,
+    /// What kept messages from being started.
+    error: Option<Error>,
+}
+
+impl Round {
+    fn is_over(&mut self, requests: &Table) -> bool {
+        while let Some(id) = self.messages.get(self.settled) {
+            if !is_over(requests, *id) {
+                return false;
+            }
+            self.settled += 1;
+        }
+        true
+    }
+
+    /// The first error and the bytes of all messages.
+    fn outcome(&self, requests: &Table) -> (Option<Error>, u64) {
+        let mut outcome = (self.error.clone(), 0);
+        for request in self.messages.iter().filter_map(|id| requests.get(*id)) {
+            outcome.0 = outcome.0.or_else(|| request.status.error.clone());
+            outcome.1 += request.status.bytes;
+        }
+        outcome
+    }
+
+    fn clear(&mut self, requests: &mut Table) {
+        for id in self.messages.drain(..) {
+            requests.remove(id);
+        }
+        self.settled = 0;
+        self.error = None;
+    }
+}
+
+fn is_over(requests: &Table, id: RequestId) -> bool {
+    requests.get(id).is_none_or(complete::is_complete)
+}
+
+/// How one start of an operation stands.
+#[derive(Debug)]
+pub enum Standing {
+    /// Not started.
+    Inactive,
+    /// Under way.
+    Active,
+    /// Over, with this status.
+    Over(Status),
+}
+
+/// The sender's end.
+#[derive(Debug)]
+pub struct Sending {
+    /// `None`: to `MPI_PROC_NULL`.
+    to: Option<Peer>,
+    channel: ContextId,
+    /// Our rank.
+    rank: i32,
+    parts: Parts,
+    active: bool,
+    ready: Vec<bool>,
+    /// Partitions that are not ready yet.
+    missing: u32,
+    round: Round,
+}
+
+impl Sending {
+    /// Makes the operation: our rank in the communicator, and a context that was founded for it. The receiver has to
+    /// hear of it ([`announce`](Sending::announce)) before anything else.
+    pub fn new(to: Option<Peer>, rank: i32, channel: ContextId, parts: Parts) -> Self {
+        let (ready, missing) = (vec![false; parts.count as usize], parts.count);
+        Self { to, channel, rank, parts, active: false, ready, missing, round: Round::default() }
+    }
+
+    /// Tells the receiver, in the communicator's context and under the user's tag.
+    ///
+    /// # Errors
+    /// When the table of requests is full.
+    pub fn announce(
+        &self,
+        engine: &mut Engine,
+        methods: &mut Methods,
+        context: ContextId,
+        tag: i32,
+    ) -> Result<()> {
+        let Some(to) = self.to else { return Ok(()) };
+        let Self { channel, rank, parts: Parts { count, bytes, .. }, .. } = *self;
+        names::register_alias(channel.0, context.0);
+        let memory = Announcement { channel, partitions: count.into(), bytes }.written();
+        let (context, len) = (context.partitioned(), memory.len() as u64);
+        let types = Types::UNKNOWN;
+        let envelope = Envelope { context, source: rank, tag, len, mode: Mode::Standard, types };
+        let segment = Segment::contiguous(memory.user_buf(), len);
+        if let Started::Request(id) = send::start(engine, methods, to, &envelope, segment)? {
+            // The memory stays as long as that takes.
+            forget_after(engine, id, Box::new(move |_, _| drop(memory)));
+        }
+        Ok(())
+    }
+
+    /// The partitions.
+    pub fn parts(&self) -> &Parts {
+        &self.parts
+    }
+
+    /// What is under way.
+    pub fn messages(&self) -> Vec<RequestId> {
+        self.round.messages.clone()
+    }
+
+    /// Starts; nothing leaves before it is ready.
+    ///
+    /// # Errors
+    /// When the operation is active.
+    pub fn start(&mut self) -> Result<()> {
+        if self.active {
+            return Err(active());
+        }
+        self.active = true;
+        Ok(())
+    }
+
+    /// Whether a partition may be made ready now.
+    ///
+    /// # Errors
+    /// When the operation is not active, or the partition is ready already.
+    pub fn may_be_ready(&self, partition: u32) -> Result<()> {
+        if !self.active {
+            let expected = "an active one: partitions are made ready after MPI_Start";
+            return Err(Error::invalid(ErrorClass::Request, "request", "inactive", expected));
+        }
+        if self.ready[partition as usize] {
+            let got = format_args!("{partition}, which is ready already");
+            let expected = "one that has not been made ready since MPI_Start";
+            return Err(Error::invalid(ErrorClass::Arg, "partition", got, expected));
+        }
+        Ok(())
+    }
+
+    /// A partition is ready: it leaves.
+    ///
+    /// # Errors
+    /// As [`Sending::may_be_ready`]; when the table of requests is full, and then the partition is not ready.
+    pub fn ready(&mut self, engine: &mut Engine, methods: &mut Methods, partition: u32) -> Result<()> {
+        self.may_be_ready(partition)?;
+        if let Some(to) = self.to {
+            let from = u64::from(partition) * self.parts.bytes;
+            let segment = self.parts.whole.part(from, from + self.parts.bytes)?;
+            let Self { channel: context, rank: source, .. } = *self;
+            let (tag, len, types) = (partition as i32, segment.len(), segment.types());
+            let envelope = Envelope { context, source, tag, len, mode: Mode::Standard, types };
+            let started = match segment.is_typed() {
+                false => send::start(engine, methods, to, &envelope, segment)?,
+                true => send::start_general(engine, methods, to, &envelope, segment)?,
+            };
+            if let Started::Request(id) = started {
+                self.round.messages.push(id);
+            }
+        }
+        self.ready[partition as usize] = true;
+        self.missing -= 1;
+        Ok(())
+    }
+
+    /// How it stands.
+    pub fn stands(&mut self, requests: &Table) -> Standing {
+        if !self.active {
+            return Standing::Inactive;
+        }
+        if self.missing > 0 || !self.round.is_over(requests) {
+            return Standing::Active;
+        }
+        let (error, _) = self.round.outcome(requests);
+        Standing::Over(Status { error, ..Status::EMPTY })
+    }
+
+    /// Becomes inactive, once it is over.
+    pub fn clear(&mut self, requests: &mut Table) {
+        self.round.clear(requests);
+        self.active = false;
+        self.ready.fill(false);
+        self.missing = self.parts.count;
+    }
+}
+
+/// Nobody waits for the request; the handler hears of its end.
+fn forget_after(engine: &mut Engine, id: RequestId, handler: Handler) {
+    complete::attach(&mut engine.requests, &mut engine.finished, id, handler);
+    if let Some(request) = engine.requests.get_mut(id) {
+        request.detached = true;
+    }
+}
+
+/// The receiver's end.
+#[derive(Debug)]
+pub struct Receiving {
+    source: i32,
+    tag: i32,
+    parts: Parts,
+    /// The announcement's memory.
+    heard: Arc<OwnedBuf>,
+    /// Its receive and the communicator's context, once somebody listens.
+    listening: Option<(RequestId, ContextId)>,
+    /// The announcement, or what was wrong with it. `None` until it comes.
+    told: Option<Result<Announcement>>,
+    active: bool,
+    round: Round,
+}
+
+impl Receiving {
+    /// Makes the operation. Somebody has to [`listen`](Receiving::listen) for its announcement.
+    pub fn new(source: i32, tag: i32, parts: Parts) -> Self {
+        let heard = Arc::new(OwnedBuf::new(Announcement::LEN));
+        let round = Round::default();
+        Self { source, tag, parts, heard, listening: None, told: None, active: false, round }
+    }
+
+    /// The same from `MPI_PROC_NULL`: nothing will come, and nothing is waited for.
+    pub fn from_nobody(status: &Status, parts: Parts) -> Self {
+        // No context is named by it: no message is ever asked for.
+        let nothing = Announcement { channel: ContextId::WORLD, partitions: 0, bytes: 0 };
+        Self { told: Some(Ok(nothing)), ..Self::new(status.source, status.tag, parts) }
+    }
+
+    /// Waits for the announcement in the communicator's context; the handler then has to call
+    /// [`told`](Receiving::told).
+    ///
+    /// # Errors
+    /// When the table of requests is full.
+    pub fn listen(
+        &mut self,
+        engine: &mut Engine,
+        methods: &mut Methods,
+        context: ContextId,
+        handler: Handler,
+    ) -> Result<()> {
+        let pattern = Pattern { context: context.partitioned(), source: self.source, tag: self.tag };
+        let segment = Segment::contiguous(self.heard.user_buf(), self.heard.len() as u64);
+        let id = recv::start(engine, methods, &pattern, segment)?;
+        self.listening = Some((id, context));
+        forget_after(engine, id, handler);
+        Ok(())
+    }
+
+    /// The announcement has come.
+    pub fn told(&mut self, engine: &mut Engine, methods: &mut Methods, status: &Status) {
+        let whole = status.error.is_none() && status.bytes == Announcement::LEN as u64;
+        let announcement = if whole { Announcement::read(&self.heard) } else { None };
+        if let (Some(Announcement { channel, .. }), Some((_, context))) = (announcement, self.listening) {
+            names::register_alias(channel.0, context.0);
+        }
+        self.told = Some(announcement.ok_or_else(|| {
+            let text = format!("rank {} announced a partitioned message that cannot be", self.source);
+            Error::other(ErrorClass::Intern, text)
+        }));
+        if self.active {
+            self.post(engine, methods);
+        }
+    }
+
+    /// The partitions.
+    pub fn parts(&self) -> &Parts {
+        &self.parts
+    }
+
+    /// What is under way: the announcement before anything else.
+    pub fn messages(&self) -> Vec<RequestId> {
+        match (&self.told, self.listening) {
+            (None, Some((id, _))) => vec![id],
+            _ => self.round.messages.clone(),
+        }
+    }
+
+    /// Starts.
+    ///
+    /// # Errors
+    /// When the operation is active.
+    pub fn start(&mut self, engine: &mut Engine, methods: &mut Methods) -> Result<()> {
+        if self.active {
+            return Err(active());
+        }
+        self.active = true;
+        self.post(engine, methods);
+        Ok(())
+    }
+
+    /// Posts a receive for each of the sender's partitions, if they are known. What goes wrong is told at the end.
+    fn post(&mut self, engine: &mut Engine, methods: &mut Methods) {
+        let Self { source, parts, told, round, .. } = self;
+        let posted = match told {
+            None => return,
+            Some(Err(error)) => Err(error.clone()),
+            Some(Ok(Announcement { channel, partitions, bytes })) => {
+                (0..*partitions).try_for_each(|number| {
+                    let pattern = Pattern { context: *channel, source: *source, tag: number as i32 };
+                    let from = number * *bytes;
+                    let segment = parts.whole.part(from, from + *bytes)?;
+                    round.messages.push(recv::start(engine, methods, &pattern, segment)?);
+                    Ok(())
+                })
+            }
+        };
+        if let Err(error) = posted {
+            for id in &round.messages {
+                recv::cancel(engine, *id);
+            }
+            round.error = Some(error);
+        }
+    }
+
+    /// Whether all bytes of a partition of ours have arrived; those of an operation that is not active have.
+    pub fn has_arrived(&mut self, requests: &Table, partition: u32) -> bool {
+        if !self.active {
+            return true;
+        }
+        match &self.told {
+            None => false,
+            Some(Ok(Announcement { partitions, bytes, .. })) if *bytes > 0 => {
+                let from = u64::from(partition) * self.parts.bytes;
+                let first = (from / bytes).min(*partitions) as usize;
+                let last = (from + self.parts.bytes).div_ceil(*bytes).min(*partitions) as usize;
+                self.round
+                    .messages
+                    .get(first..last)
+                    .is_none_or(|its| its.iter().all(|id| is_over(requests, *id)))
+            }
+            Some(_) => self.round.is_over(requests),
+        }
+    }
+
+    /// How it stands.
+    pub fn stands(&mut self, requests: &Table) -> Standing {
+        if !self.active {
+            return Standing::Inactive;
+        }
+        if self.told.is_none() || !self.round.is_over(requests) {
+            return Standing::Active;
+        }
+        let (error, bytes) = self.round.outcome(requests);
+        let error = error.map(|error| self.explained(error));
+        Standing::Over(Status { source: self.source, tag: self.tag, bytes, error, cancelled: false })
+    }
+
+    /// A truncation in terms of the whole message.
+    fn explained(&self, error: Error) -> Error {
+        match (error.cause(), &self.told) {
+            (Cause::Truncated { .. }, Some(Ok(Announcement { partitions, bytes, .. }))) => {
+                Error::truncated(partitions * bytes, self.parts.whole.len())
+            }
+            _ => error,
+        }
+    }
+
+    /// Becomes inactive, once it is over.
+    pub fn clear(&mut self, requests: &mut Table) {
+        self.round.clear(requests);
+        self.active = false;
+    }
+}
+
+#[cold]
+fn active() -> Error {
+    let expected = "one that is not active: wait for it before it is started again";
+    Error::invalid(ErrorClass::Request, "request", "an active partitioned request", expected)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use crate::datatype::Datatype;
+    use crate::progress::Lane;
+    use crate::testing::{Bench, ROUGH};
+    use std::sync::mpsc;
+
+    const CHANNEL: ContextId = ContextId(1 << 28 | 12);
+
+    fn sending(bench: &mut Bench, data: &OwnedBuf, partitions: u32) -> Sending {
+        let whole = Segment::contiguous(data.user_buf(), data.len() as u64);
+        let Lane { engine, methods, .. } = &mut bench.lanes[0];
+        let parts = Parts::new(whole, partitions);
+        let sending = Sending::new(Some(Peer(1)), 0, CHANNEL, parts);
+        sending.announce(engine, methods, ContextId::WORLD, 7).unwrap();
+        sending
+    }
+
+    fn listening(bench: &mut Bench, whole: Segment, partitions: u32) -> (Receiving, mpsc::Receiver<Status>) {
+        let (tell, heard) = mpsc::channel();
+        let mut receiving = Receiving::new(0, 7, Parts::new(whole, partitions));
+        let Lane { engine, methods, .. } = &mut bench.lanes[1];
+        let handler = Box::new(move |_, status: &Status| tell.send(status.clone()).unwrap());
+        receiving.listen(engine, methods, ContextId::WORLD, handler).unwrap();
+        (receiving, heard)
+    }
+
+    /// One step, and the handler if it is due.
+    fn step(bench: &mut Bench, receiving: &mut Receiving, heard: &mpsc::Receiver<Status>) {
+        bench.step();
+        for lane in &mut bench.lanes {
+            while let Some((id, handler, status)) = lane.engine.finished.handlers.pop_front() {
+                handler(id, &status);
+                complete::handled(&mut lane.engine.requests, id);
+            }
+        }
+        if let Ok(status) = heard.try_recv() {
+            let Lane { engine, methods, .. } = &mut bench.lanes[1];
+            receiving.told(engine, methods, &status);
+        }
+    }
+
+    /// Partition counts that divide each other and that do not, short and long partitions, ready in any order,
+    /// announced early and late, three starts each, into every second double.
+    #[test]
+    fn partitions_arrive_one_by_one_whatever_both_sides_count() {
+        let doubles = Datatype::vector(1, 1, 2, &Datatype::from_abi(0x214).unwrap()).unwrap();
+        let spread = Datatype::resized(&doubles, 0, 16).unwrap();
+        for seed in 1..=8u64 {
+            for (out, into, len) in
+                [(1, 1, 8), (8, 3, 24 * 40), (3, 8, 24 * 40), (5, 40, 4000), (4, 4, 80_000)]
+            {
+                let mut bench = Bench::new(seed, 2, ROUGH, &Config { eager_limit: 64, ..Config::default() });
+                let mut data = OwnedBuf::new(len);
+                let room = OwnedBuf::new(len * 2);
+                let whole = Segment::new(room.user_buf(), len as u64 / 8, &spread);
+                let (mut receiving, heard) = listening(&mut bench, whole.clone(), into);
+                let mut sending = sending(&mut bench, &data, out);
+                for round in 0..3u32 {
+                    data.sink()
+                        .copy_from(&(0..len).map(|i| (i as u32 * 7 + round) as u8).collect::<Vec<_>>());
+                    sending.start().unwrap();
+                    assert!(sending.start().is_err());
+                    let Lane { engine, methods, .. } = &mut bench.lanes[1];
+                    receiving.start(engine, methods).unwrap();
+                    for n in 0..out {
+                        let number = (n * 7 + seed as u32) % out;
+                        let Lane { engine, methods, .. } = &mut bench.lanes[0];
+                        sending.ready(engine, methods, number).unwrap();
+                        let again = sending.ready(engine, methods, number).unwrap_err();
+                        assert_eq!(again.class(), ErrorClass::Arg);
+                        // What has been made ready arrives, without the rest.
+                        let reached = |receiving: &mut Receiving, bench: &Bench| {
+                            let requests = &bench.lanes[1].engine.requests;
+                            (0..into).filter(|own| receiving.has_arrived(requests, *own)).count() as u32
+                        };
+                        let covered = (0..into)
+                            .filter(|own| {
+                                let (from, to) = (own * out, (own + 1) * out);
+                                (0..out).all(|p| {
+                                    p * into >= to || (p + 1) * into <= from || sending.ready[p as usize]
+                                })
+                            })
+                            .count() as u32;
+                        let mut steps = 0;
+                        while reached(&mut receiving, &bench) < covered {
+                            step(&mut bench, &mut receiving, &heard);
+                            steps += 1;
+                            assert!(steps < 1_000_000, "seed {seed}: {out} to {into}");
+                        }
+                        assert_eq!(reached(&mut receiving, &bench), covered);
+                    }
+                    let status = loop {
+                        if let Standing::Over(status) = receiving.stands(&bench.lanes[1].engine.requests) {
+                            break status;
+                        }
+                        step(&mut bench, &mut receiving, &heard);
+                    };
+                    assert_eq!((status.source, status.tag, status.bytes), (0, 7, len as u64));
+                    assert!(status.error.is_none(), "{status:?}");
+                    while !matches!(sending.stands(&bench.lanes[0].engine.requests), Standing::Over(_)) {
+                        step(&mut bench, &mut receiving, &heard);
+                    }
+                    sending.clear(&mut bench.lanes[0].engine.requests);
+                    receiving.clear(&mut bench.lanes[1].engine.requests);
+                    let mut got = OwnedBuf::new(len);
+                    whole.clone().pack(got.sink());
+                    assert_eq!(got.source().to_vec(), data.source().to_vec(), "seed {seed}: {out} to {into}");
+                }
+                assert!(bench.lanes.iter().all(|lane| lane.engine.requests.is_empty()), "seed {seed}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_longer_message_is_cut_and_a_forged_announcement_fails() {
+        let mut bench = Bench::new(1, 2, ROUGH, &Config::default());
+        let (data, room) = (OwnedBuf::new(40), OwnedBuf::new(30));
+        let whole = Segment::contiguous(room.user_buf(), 30);
+        let (mut receiving, heard) = listening(&mut bench, whole.clone(), 3);
+        let mut sending = sending(&mut bench, &data, 4);
+        sending.start().unwrap();
+        for lane in [0, 1] {
+            let Lane { engine, methods, .. } = &mut bench.lanes[lane];
+            match lane {
+                0 => (0..4).for_each(|n| sending.ready(engine, methods, n).unwrap()),
+                _ => receiving.start(engine, methods).unwrap(),
+            }
+        }
+        let status = loop {
+            step(&mut bench, &mut receiving, &heard);
+            if let Standing::Over(status) = receiving.stands(&bench.lanes[1].engine.requests) {
+                break status;
+            }
+        };
+        let error = status.error.unwrap();
+        assert_eq!(error.class(), ErrorClass::Truncate);
+        assert_eq!(error.to_string(), "the message has 40 bytes, the receive buffer has room for 30");
+
+        for words in [[1, 1, 1], [12 | 1 << 48, 1, 1], [12, 1 << 31, 1], [12, 3, u64::MAX]] {
+            let (mut forged, _) = listening(&mut bench, whole.clone(), 3);
+            let mut memory = OwnedBuf::new(Announcement::LEN);
+            memory.sink().copy_from(words.map(u64::to_le_bytes).as_flattened());
+            forged.heard = Arc::new(memory);
+            let Lane { engine, methods, .. } = &mut bench.lanes[1];
+            forged.start(engine, methods).unwrap();
+            forged.told(engine, methods, &Status { bytes: 24, ..Status::EMPTY });
+            let Standing::Over(status) = forged.stands(&engine.requests) else {
+                panic!("{words:?} is believed")
+            };
+            assert_eq!(status.error.unwrap().class(), ErrorClass::Intern);
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! Ready mode: a message that came before its receive was posted (MPI-5.0 §3.4: such a program is erroneous).
+//!
+//! Called by the receiving sides of the protocols where a message finds no receive, and by `recv` when it is received
+//! after all. The message is delivered like any other; this room says so, as a warning or as the error of the receive.
+//!
+//! What must stay true: a message is called early only when it certainly was: it had arrived before its receive was
+//! posted. One that arrived unseen, just before, may pass. The same sender, tag and communicator are told once.
+
+use crate::config::ReadyCheck;
+use crate::error::{Error, ErrorClass};
+use crate::explain::names;
+use crate::ids::{ContextId, Peer};
+use crate::method::{Methods, Next};
+use crate::pt2pt::Engine;
+use crate::pt2pt::matching::Held;
+use crate::trace::Counter;
+use crate::wire::{Envelope, Mode, Packet};
+
+/// Warnings that one process gives, so that a program that does nothing else is not drowned in them.
+const MOST: usize = 32;
+
+/// What has been told: context, source and tag of messages.
+#[derive(Debug, Default)]
+pub(super) struct Told(Vec<(ContextId, i32, i32)>);
+
+/// A message in ready mode has found no receive. The error of the receive that gets it, if that is wanted.
+#[cold]
+#[inline(never)]
+pub(crate) fn came_early(engine: &mut Engine, envelope: &Envelope) -> Option<Error> {
+    engine.counts.add(Counter::EarlyReady, 1);
+    if engine.config.ready_check == ReadyCheck::Warn {
+        warn(&mut engine.told_early, envelope);
+    }
+    error(engine, envelope)
+}
+
+fn warn(Told(told): &mut Told, envelope: &Envelope) {
+    let this = (envelope.context, envelope.source, envelope.tag);
+    if told.len() == MOST || told.contains(&this) {
+        return;
+    }
+    told.push(this);
+    let last = if told.len() == MOST { "; further ones are only counted" } else { "" };
+    let line = format!("posthaste: warning: {}{last}\n", sentence(envelope));
+    eprint!("{line}"); // one write: lines of different processes may go to the same place
+}
+
+/// The error of the receive that gets such a message later, if that is wanted.
+pub(super) fn error(engine: &Engine, envelope: &Envelope) -> Option<Error> {
+    let wanted = envelope.mode == Mode::Ready && engine.config.ready_check == ReadyCheck::Error;
+    wanted.then(|| Error::other(ErrorClass::Other, sentence(envelope)))
+}
+
+/// A message was found by a blocking receive: early if the receive had not even waited for it.
+#[inline]
+pub(crate) fn meets(engine: &mut Engine, held: &mut Held, waited: bool) {
+    if held.envelope.mode != Mode::Ready {
+        return;
+    }
+    if waited {
+        held.envelope.mode = Mode::Standard; // it has kept its promise
+    } else {
+        let _ = came_early(engine, &held.envelope); // its receive will hear of it
+    }
+}
+
+/// Whether the next packet from a peer is a message in ready mode.
+#[cold]
+pub(crate) fn is_next(methods: &mut Methods, from: Peer) -> bool {
+    let mut ready = false;
+    let next = methods.take_next(from, |packet| {
+        if let Packet::Eager { envelope, .. } | Packet::RequestToSend { envelope, .. } = packet {
+            ready = envelope.mode == Mode::Ready;
+        }
+        false
+    });
+    next == Next::Left && ready
+}
+
+fn sentence(envelope: &Envelope) -> String {
+    let context = envelope.context.point_to_point().0;
+    let receiver = names::find(context).map_or_else(String::new, |known| format!(" to rank {}", known.own()));
+    let Envelope { source, tag, len, .. } = envelope;
+    format!(
+        "rank {source} sent {len} bytes with tag {tag}{receiver} of {} in ready mode before the receive was posted; \
+         they are delivered all the same (POSTHASTE_READY_CHECK)",
+        names::of(context)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::buffer::OwnedBuf;
+    use crate::config::Config;
+    use crate::datatype::{Segment, Types};
+    use crate::progress::Lane;
+    use crate::pt2pt::send::{self, Started};
+    use crate::request::Status;
+    use crate::testing::{Bench, ROUGH};
+
+    /// Sends `len` bytes in ready mode, received before or after they came; the receive's status and the count.
+    fn exchange(seed: u64, len: usize, early: bool, ready_check: ReadyCheck) -> (Status, u64) {
+        let config = Config { ready_check, eager_limit: 64, ..Config::default() };
+        let mut bench = Bench::new(seed, 2, ROUGH, &config);
+        let (mut data, into) = (OwnedBuf::new(len), OwnedBuf::new(len));
+        data.sink().copy_from(&(0..len).map(|i| i as u8).collect::<Vec<_>>());
+        let receive = (!early).then(|| bench.recv(1, 0, 5, &into));
+        let segment = Segment::contiguous(data.user_buf(), len as u64);
+        let (context, len, types) = (ContextId::WORLD, len as u64, Types::UNKNOWN);
+        let envelope = Envelope { context, source: 0, tag: 5, len, mode: Mode::Ready, types };
+        let Lane { engine, methods, .. } = &mut bench.lanes[0];
+        let started = send::start(engine, methods, Peer(1), &envelope, segment).unwrap();
+        (0..2000).for_each(|_| bench.step());
+        let id = receive.unwrap_or_else(|| bench.recv(1, 0, 5, &into));
+        let status = bench.finish(1, id);
+        if let Started::Request(id) = started {
+            bench.finish(0, id);
+        }
+        assert_eq!(into.source().to_vec(), data.source().to_vec());
+        (status, bench.lanes[1].engine.counts.get(Counter::EarlyReady))
+    }
+
+    #[test]
+    fn a_message_is_early_if_it_came_before_its_receive_and_is_delivered_in_any_case() {
+        for seed in 1..=10 {
+            for len in [0, 8, 64, 65, 3000] {
+                let (status, counted) = exchange(seed, len, false, ReadyCheck::Error);
+                assert!(status.error.is_none() && counted == 0, "seed {seed}: {len} bytes are accused");
+                let (status, counted) = exchange(seed, len, true, ReadyCheck::Off);
+                assert!(status.error.is_none() && counted == 1, "seed {seed}: {len} bytes are not found");
+                let (status, counted) = exchange(seed, len, true, ReadyCheck::Error);
+                assert_eq!((status.bytes, counted), (len as u64, 1), "seed {seed}");
+                let error = status.error.expect("an error");
+                assert_eq!(error.class(), ErrorClass::Other);
+                assert!(
+                    error.to_string().starts_with(&format!("rank 0 sent {len} bytes with tag 5")),
+                    "{error}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_same_is_told_once_and_not_without_end() {
+        let types = Types::UNKNOWN;
+        let mut told = Told::default();
+        for tag in (0..200).flat_map(|tag| [tag, tag]) {
+            let context = ContextId::WORLD;
+            warn(&mut told, &Envelope { context, source: 0, tag, len: 0, mode: Mode::Ready, types });
+        }
+        assert_eq!(told.0.len(), MOST);
+    }
+}
