@@ -403,7 +403,7 @@ fn a_panic_ends_the_whole_job() {
     let output = launch(3, NAME);
     assert_eq!(output.status.code(), Some(101), "{}", text(&output));
     assert!(text(&output).contains("rank 1 makes a mistake"), "{}", text(&output));
-    assert!(start.elapsed() < Duration::from_secs(20));
+    assert!(start.elapsed() < Duration::from_secs(60));
 }
 
 #[test]
