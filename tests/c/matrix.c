@@ -2,7 +2,7 @@
 // timeout: 180
 /* The matrix of point-to-point messages: mode x form of the send x form of the receive x posted first or unexpected x
  * exact or wildcard x layouts of both sides x sizes around the limits of the protocols. All of the receiver's memory
- * is compared, between and around the blocks too. `cargo xtask test paths` runs it by each protocol, proved by the
+ * is compared, between and around the blocks too. `cargo xtask test --only paths` runs it by each protocol, proved by the
  * counters. MPI-5.0 sections 3.2 to 3.9. */
 #include "check.h"
 
