@@ -1,7 +1,7 @@
 //! The conformance matrix of point-to-point messages: mode × protocol × method × layouts of both sides × meeting ×
 //! wildcards × room × sizes around every limit, as one suite that runs once for each method.
 //!
-//! A method joins by a [`Way`] in `pair` and one test at the end of this file. Every message is followed by a look at
+//! A method joins by a [`Way`] in `pair` and one line at the end of this file. Every message is followed by a look at
 //! all memory of both sides, guard bytes included, at the status, at what is left over, and at the counters, which must
 //! say that the message went by the protocol that the rules of docs/protocols.md name. Buffered and ready mode are
 //! made of these two above the engine; `tests/c/matrix.c` has them. MPI-5.0 §3.2 to §3.8.
@@ -9,7 +9,9 @@
 //! - `case`: one message, the product of all choices, what must come of it.
 //! - `memory`: layouts, guard bytes, what a receive must leave behind.
 //! - `proof`: the protocol that must have run.
+//! - `bad`: packets that nobody may send, over the same methods.
 
+mod bad;
 mod case;
 mod memory;
 #[path = "../random/pair.rs"]
@@ -85,39 +87,34 @@ fn rows(way: Way, limits: &Limits, config: &Config, around: &[u64]) {
 
 const CALM: Weather = Weather { packet: 400, window: 8, refuse: 0, delay: 0, get: true, refuse_get: 0 };
 
-#[test]
-fn in_the_simulator() {
-    matrix(Way::Simulator(CALM));
+/// The suite over one method after the other.
+macro_rules! methods {
+    ($($(#[$doc:meta])* $name:ident: $way:expr;)*) => {$(
+        $(#[$doc])*
+        mod $name {
+            use super::*;
+
+            #[test]
+            fn matrix() {
+                super::matrix($way);
+            }
+
+            #[test]
+            fn bad_packets() {
+                bad::bad_packets($way);
+            }
+        }
+    )*};
 }
 
-/// Packets only, few at a time, late and refused at first, as on a poor network.
-#[test]
-fn in_the_simulator_with_packets_only() {
-    matrix(Way::Simulator(Weather { packet: 333, window: 2, refuse: 4, delay: 2, get: false, ..CALM }));
-}
-
-#[test]
-fn in_the_simulator_with_refusals() {
-    matrix(Way::Simulator(Weather { window: 3, refuse: 3, delay: 3, refuse_get: 2, ..CALM }));
-}
-
-#[test]
-fn to_ourselves() {
-    matrix(Way::Loopback);
-}
-
-#[test]
-fn in_shared_memory() {
-    matrix(Way::SharedMemory { crowded: false, ranks: 2 });
-}
-
-#[test]
-fn in_shared_memory_where_ranks_share_cpus() {
-    matrix(Way::SharedMemory { crowded: true, ranks: 2 });
-}
-
-/// Small rings, and copy buffers that are borrowed for each message.
-#[test]
-fn in_shared_memory_of_many_ranks() {
-    matrix(Way::SharedMemory { crowded: false, ranks: 32 });
+methods! {
+    simulator: Way::Simulator(CALM);
+    /// Packets only, few at a time, late and refused at first, as on a poor network.
+    packets_only: Way::Simulator(Weather { packet: 333, window: 2, refuse: 4, delay: 2, get: false, ..CALM });
+    refusals: Way::Simulator(Weather { window: 3, refuse: 3, delay: 3, refuse_get: 2, ..CALM });
+    ourselves: Way::Loopback;
+    shared_memory: Way::SharedMemory { crowded: false, ranks: 2 };
+    shared_memory_where_ranks_share_cpus: Way::SharedMemory { crowded: true, ranks: 2 };
+    /// Small rings, and copy buffers that are borrowed for each message.
+    shared_memory_of_many_ranks: Way::SharedMemory { crowded: false, ranks: 32 };
 }
