@@ -26,6 +26,7 @@ struct Bench<'a> {
     no_peer_copy: std::path::PathBuf,
     sizes: std::path::PathBuf,
     order: std::path::PathBuf,
+    matrix: std::path::PathBuf,
     alltoall: std::path::PathBuf,
 }
 
@@ -141,6 +142,7 @@ impl<'a> Bench<'a> {
             no_peer_copy: ctests::helper(project, mpi, "fault", "no_peer_copy")?,
             sizes: ctests::helper(project, mpi, "", "pt2pt_sizes")?,
             order: ctests::helper(project, mpi, "", "pt2pt_order")?,
+            matrix: ctests::helper(project, mpi, "", "matrix")?,
             alltoall: ctests::helper(project, mpi, "", "alltoall")?,
         })
     }
@@ -312,7 +314,7 @@ impl<'a> Bench<'a> {
 
     /// A way for long messages, forced by its setting.
     fn forced(&self, protocol: &str, counter: &str, forbidden: bool) -> Fallible {
-        for program in [&self.sizes, &self.order] {
+        for program in [&self.sizes, &self.order, &self.matrix] {
             let mut job =
                 self.mpi.plain().args(["-counters", "-n", "2"]).env("POSTHASTE_LONG_PROTOCOL", protocol);
             if forbidden {

@@ -11,12 +11,12 @@ use crate::{
     mpi::Mpi,
     process::{Job, Outcome},
     project::{Fallible, Project},
-    python, rsmpi,
+    python, races, rsmpi,
     tally::Tally,
 };
 
 /// The parts in the order in which they run, cheap ones first.
-pub(crate) const PARTS: [&str; 21] = [
+pub(crate) const PARTS: [&str; 22] = [
     "fmt",
     "arrows",
     "clippy",
@@ -37,6 +37,7 @@ pub(crate) const PARTS: [&str; 21] = [
     "rsmpi",
     "demo",
     "valgrind",
+    "races",
     "instructions",
 ];
 
@@ -126,6 +127,9 @@ fn with_library(project: &Project, wanted: &dyn Fn(&str) -> bool, tally: &mut Ta
     }
     if wanted("valgrind") {
         valgrind(project, &mpi, tally);
+    }
+    if wanted("races") {
+        races::run(project, &mpi, tally);
     }
     if wanted("instructions") {
         instructions::run(project, &mpi, tally);

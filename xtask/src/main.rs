@@ -25,6 +25,7 @@ mod picture;
 mod process;
 mod project;
 mod python;
+mod races;
 mod rsmpi;
 mod slurm;
 mod tally;

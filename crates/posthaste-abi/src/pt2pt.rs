@@ -637,6 +637,8 @@ fn isendrecv(
     let site = comm;
     let comm = communicator::find("comm", comm)?;
     check_send(&comm, to)?;
+    // The receive, the send, and the request that stands for both: all of them or nothing.
+    world.lane().engine.requests.ensure_room_for(3)?;
     let receive = world.irecv(&comm, from.0, from.1, recv)?;
     let send = world.isend(&comm, to.0, to.1, send, Mode::Standard)?;
     persistent::give_both(send, receive, sent, site, request)
@@ -725,18 +727,25 @@ fn site_of(message: Out<MPI_Message>) -> Site {
     taken.map_or(Site::Process, |taken| Site::Comm(taken.comm))
 }
 
-/// Takes the message back from the program, for its receive.
-fn take(message: Out<MPI_Message>) -> Result<(Option<HeldMessage>, MPI_Comm)> {
+/// Starts to receive the message. If that fails, the program still has it.
+fn start_taken(message: Out<MPI_Message>, segment: Segment) -> Result<(RequestId, MPI_Comm)> {
     let handle = message.get("message")?;
-    if handle == MPI_MESSAGE_NO_PROC {
-        message.set("message", MPI_MESSAGE_NULL)?;
-        return Ok((None, MPI_COMM_SELF));
-    }
-    let taken = MESSAGES.remove("message", handle.0)?;
-    let held = taken.held.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
-    let held = held.ok_or_else(|| handle::invalid(Kind::Message, "message", handle.0))?;
+    let world = &library().world;
+    let (id, comm) = if handle == MPI_MESSAGE_NO_PROC {
+        (world.imrecv(&mut None, segment)?, MPI_COMM_SELF)
+    } else {
+        let taken = MESSAGES.get("message", handle.0)?;
+        let mut held = taken.held.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if held.is_none() {
+            // Another thread has just received it.
+            return Err(handle::invalid(Kind::Message, "message", handle.0));
+        }
+        let id = world.imrecv(&mut held, segment)?;
+        MESSAGES.remove("message", handle.0)?;
+        (id, taken.comm)
+    };
     message.set("message", MPI_MESSAGE_NULL)?;
-    Ok((Some(held), taken.comm))
+    Ok((id, comm))
 }
 
 fn mrecv(
@@ -747,9 +756,8 @@ fn mrecv(
     status: Out<MPI_Status>,
 ) -> Result<()> {
     let segment = segment(buf, count, datatype)?;
-    let (held, _) = take(message)?;
-    let world = &library().world;
-    let done = world.wait_in("MPI_Mrecv", world.imrecv(held, segment)?)?;
+    let (id, _) = start_taken(message, segment)?;
+    let done = library().world.wait_in("MPI_Mrecv", id)?;
     status.tell(&MPI_Status::of(&done));
     done.error.map_or(Ok(()), Err)
 }
@@ -763,6 +771,6 @@ fn imrecv(
 ) -> Result<()> {
     request.ready("request")?;
     let segment = segment(buf, count, datatype)?;
-    let (held, comm) = take(message)?;
-    request::give(library().world.imrecv(held, segment)?, comm, request)
+    let (id, comm) = start_taken(message, segment)?;
+    request::give(id, comm, request)
 }

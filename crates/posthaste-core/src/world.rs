@@ -464,15 +464,22 @@ impl World {
         Ok(Some(self.waiting.until(self.calls.matched_probe, awaited, take)))
     }
 
-    /// Starts to receive a message taken out by a probe; the message from nobody is `None`.
+    /// Starts to receive a message taken out by a probe; the message from nobody is `None`. If that fails, `held`
+    /// still has the message.
     ///
     /// # Errors
     /// A full table of requests.
-    pub fn imrecv(&self, held: Option<Held>, segment: Segment) -> Result<RequestId> {
-        let Some(held) = held else { return self.completed(from_nobody()) };
+    pub fn imrecv(&self, held: &mut Option<Held>, segment: Segment) -> Result<RequestId> {
         let mut lane = self.waiting.enter();
         let Lane { engine, methods, .. } = &mut *lane;
-        recv::start_held(engine, methods, held, segment)
+        engine.requests.ensure_room()?;
+        match held.take() {
+            Some(held) => recv::start_held(engine, methods, held, segment),
+            None => {
+                drop(lane);
+                self.completed(from_nobody())
+            }
+        }
     }
 
     /// A request that is over from the start.

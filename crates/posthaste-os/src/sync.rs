@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use parking_lot::lock_api::RawMutex as _;
+use exclusion::Exclusion;
 
 /// Mutual exclusion by thread level. Entering twice from one thread is a bug of ours or of a callback and
 /// panics instead of giving out the value twice.
@@ -16,16 +16,8 @@ use parking_lot::lock_api::RawMutex as _;
 pub struct Lock<T> {
     threaded: AtomicBool,
     held: AtomicBool,
-    raw: RawMutexDebug,
+    raw: Exclusion,
     value: UnsafeCell<T>,
-}
-
-struct RawMutexDebug(parking_lot::RawMutex);
-
-impl std::fmt::Debug for RawMutexDebug {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("RawMutex")
-    }
 }
 
 // SAFETY: with `threaded` set, `raw` excludes other threads. Without it, the creator promised through
@@ -42,7 +34,7 @@ impl<T> Lock<T> {
         Self {
             threaded: AtomicBool::new(threaded),
             held: AtomicBool::new(false),
-            raw: RawMutexDebug(parking_lot::RawMutex::INIT),
+            raw: Exclusion::new(),
             value: UnsafeCell::new(value),
         }
     }
@@ -54,7 +46,7 @@ impl<T> Lock<T> {
     #[inline]
     pub fn lock(&self) -> Guard<'_, T> {
         if self.threaded.load(Ordering::Relaxed) {
-            self.raw.0.lock();
+            self.raw.lock();
         }
         assert!(!self.held.load(Ordering::Relaxed), "a callback called back into the library");
         self.held.store(true, Ordering::Relaxed);
@@ -99,8 +91,72 @@ impl<T> Drop for Guard<'_, T> {
         self.lock.held.store(false, Ordering::Relaxed);
         if self.lock.threaded.load(Ordering::Relaxed) {
             // SAFETY: this guard locked it in `Lock::lock`; `threaded` never changes after creation.
-            unsafe { self.lock.raw.0.unlock() };
+            unsafe { self.lock.raw.unlock() };
         }
+    }
+}
+
+/// What really excludes.
+#[cfg(not(helgrind))]
+mod exclusion {
+    use parking_lot::lock_api::RawMutex as _;
+
+    pub(super) struct Exclusion(parking_lot::RawMutex);
+
+    impl Exclusion {
+        pub(super) fn new() -> Self {
+            Self(parking_lot::RawMutex::INIT)
+        }
+
+        #[inline]
+        pub(super) fn lock(&self) {
+            self.0.lock();
+        }
+
+        /// # Safety
+        /// The calling thread holds it.
+        #[inline]
+        pub(super) unsafe fn unlock(&self) {
+            // SAFETY: as the caller promised.
+            unsafe { self.0.unlock() };
+        }
+    }
+}
+
+/// The same by pthreads, which valgrind's race detectors understand: only with `--cfg helgrind`.
+#[cfg(helgrind)]
+mod exclusion {
+    use std::cell::UnsafeCell;
+
+    pub(super) struct Exclusion(UnsafeCell<libc::pthread_mutex_t>);
+
+    // SAFETY: a mutex is there to be used by several threads.
+    unsafe impl Send for Exclusion {}
+    // SAFETY: as above.
+    unsafe impl Sync for Exclusion {}
+
+    impl Exclusion {
+        pub(super) fn new() -> Self {
+            Self(UnsafeCell::new(libc::PTHREAD_MUTEX_INITIALIZER))
+        }
+
+        pub(super) fn lock(&self) {
+            // SAFETY: initialised in `new`; a `Lock` is not moved any more once it is in use.
+            assert_eq!(unsafe { libc::pthread_mutex_lock(self.0.get()) }, 0);
+        }
+
+        /// # Safety
+        /// The calling thread holds it.
+        pub(super) unsafe fn unlock(&self) {
+            // SAFETY: as in `lock`, and as the caller promised.
+            assert_eq!(unsafe { libc::pthread_mutex_unlock(self.0.get()) }, 0);
+        }
+    }
+}
+
+impl std::fmt::Debug for Exclusion {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Exclusion")
     }
 }
 

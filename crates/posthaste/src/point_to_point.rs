@@ -269,7 +269,7 @@ impl Communicator<'_> {
         tag: Tag,
     ) -> Checked<(Vec<T>, Status)> {
         let (from, tag) = self.pattern(from, tag)?;
-        let held = self.engine().mprobe(self.core(), from, tag)?;
+        let mut held = self.engine().mprobe(self.core(), from, tag)?;
         let bytes = held.as_ref().map_or(0, |held| held.envelope.len);
         let mut buffer = Vec::<T>::new();
         let size = size_of::<T>() as u64;
@@ -279,7 +279,7 @@ impl Communicator<'_> {
         if room.is_ok() {
             buffer.resize(count, T::default());
         }
-        let id = self.engine().imrecv(held, incoming(&mut buffer))?;
+        let id = self.engine().imrecv(&mut held, incoming(&mut buffer))?;
         let status = self.engine().wait(id)?;
         if room.is_err() {
             return Err(Cause::no_memory(format!(

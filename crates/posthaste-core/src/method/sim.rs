@@ -20,7 +20,7 @@ use crate::wire::{DATA_FRONT, Emit, HEADER, Offer, Packet};
 /// How the network behaves.
 #[derive(Clone, Copy, Debug)]
 pub struct Weather {
-    /// Longest payload of a packet.
+    /// Longest payload of a packet; at least [`crate::wire::FRONT`], or some packets never leave.
     pub packet: usize,
     /// Most packets under way on one link.
     pub window: usize,
@@ -152,6 +152,9 @@ impl Sim {
 
     pub(super) fn claim(&mut self, to: Peer, len: usize) -> Option<Claim<'_>> {
         let mut net = self.network.lock();
+        if len > net.weather.packet {
+            return None;
+        }
         let under_way = net.links.get(&(self.me, to)).map_or(0, VecDeque::len);
         let refuse = net.weather.refuse;
         if under_way >= net.weather.window || (refuse > 0 && net.random(refuse) == 0) {

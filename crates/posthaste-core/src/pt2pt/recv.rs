@@ -170,7 +170,8 @@ pub fn now(
     if next == Next::Nothing { ControlFlow::Continue(()) } else { ControlFlow::Break(found) }
 }
 
-/// Starts to receive a message that has been taken out of the unexpected queue.
+/// Starts to receive a message that has been taken out of the unexpected queue. The caller makes sure of room for the
+/// request before it takes the message, which cannot be put back in its place.
 ///
 /// # Errors
 /// When the table of requests is full.
@@ -180,14 +181,7 @@ pub fn start_held(
     held: Held,
     segment: Segment,
 ) -> Result<RequestId> {
-    let id = match engine.requests.insert(Request::new(State::Posted { segment, entry: u32::MAX })) {
-        Ok(id) => id,
-        Err(full) => {
-            // The message stays to be received.
-            engine.matching.hold(held);
-            return Err(full);
-        }
-    };
+    let id = engine.requests.insert(Request::new(State::Posted { segment, entry: u32::MAX }))?;
     let asked = match held.content {
         Content::Eager { data, sender } => {
             explained::received(engine, held.from, &held.envelope, None, Met::Unexpected);

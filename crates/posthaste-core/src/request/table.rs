@@ -66,6 +66,14 @@ impl Table {
         if self.free == NONE { self.grow() } else { Ok(()) }
     }
 
+    /// Makes sure that so many requests find room.
+    ///
+    /// # Errors
+    /// When the table has not so much room.
+    pub fn ensure_room_for(&self, requests: usize) -> Result<()> {
+        if self.live + requests < self.limit { Ok(()) } else { Err(self.full()) }
+    }
+
     /// Takes a request in.
     ///
     /// # Errors
@@ -86,14 +94,19 @@ impl Table {
     #[cold]
     fn grow(&mut self) -> Result<()> {
         if self.slots.len() >= self.limit {
-            return Err(Error::no_memory(format!(
-                "all {} requests are in use (POSTHASTE_REQUESTS sets the limit, at most {MOST})",
-                self.live
-            )));
+            return Err(self.full());
         }
         self.free = self.slots.len() as u32;
         self.slots.push(Slot { generation: 1, next_free: NONE, request: None });
         Ok(())
+    }
+
+    fn full(&self) -> Error {
+        let (live, most) = (self.live, self.limit - 1);
+        let used = if live == most { format!("all {live}") } else { format!("{live} of {most}") };
+        Error::no_memory(format!(
+            "{used} requests are in use (POSTHASTE_REQUESTS sets the limit, at most {MOST})"
+        ))
     }
 
     /// The request, if the id is not stale.

@@ -348,7 +348,7 @@ pub struct Emit {
 }
 
 /// Most bytes in front of the message data.
-const FRONT: usize = size_of::<Extension>() + size_of::<AskBody>();
+pub const FRONT: usize = size_of::<Extension>() + size_of::<AskBody>();
 
 impl Emit {
     /// A whole short message; its data follows.

@@ -249,7 +249,7 @@ fn packets() {
         let way = match dice.byte() % 4 {
             0 => Way::Loopback,
             1 => Way::Simulator(weather),
-            _ => Way::SharedMemory { crowded: dice.coin() },
+            _ => Way::SharedMemory { crowded: dice.coin(), ranks: 2 },
         };
         let config = Config { eager_limit: 40, stream_chunk: 64, requests: 64, ..Config::default() };
         Story { pair: Pair::new(1, way, &config), rooms: Vec::new(), open: Vec::new() }.run(&mut dice);

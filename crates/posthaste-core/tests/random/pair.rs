@@ -1,6 +1,6 @@
 //! A sender and a receiver in one process, driven by hand in random order, over each method.
 //!
-//! Used by `transfers` and `fuzz`. A run is a function of its seed.
+//! Used by `transfers`, `fuzz` and the conformance matrix. A run is a function of its seed.
 
 use posthaste_core::config::Config;
 use posthaste_core::datatype::{Format, Segment, Types};
@@ -27,6 +27,9 @@ pub(crate) enum Way {
     SharedMemory {
         /// As if the two had to share a CPU.
         crowded: bool,
+        /// Ranks on the host, of which the two are the first: where there are many, rings and buffers are small, and
+        /// buffers are borrowed message by message.
+        ranks: usize,
     },
     /// They are one.
     Loopback,
@@ -45,7 +48,10 @@ impl Pair {
             _ => Weather { packet: 0, window: 0, refuse: 0, delay: 0, get: false, refuse_get: 0 },
         };
         let network = Network::new(seed, weather);
-        let node = matches!(way, Way::SharedMemory { .. }).then(|| Node::create(2).unwrap());
+        let node = match way {
+            Way::SharedMemory { ranks, .. } => Some(Node::create(ranks).unwrap()),
+            Way::Simulator(_) | Way::Loopback => None,
+        };
         let ranks = if matches!(way, Way::Loopback) { 1 } else { 2 };
         let lanes = (0..ranks)
             .map(|me| {
@@ -58,7 +64,7 @@ impl Pair {
                     let rank = me as usize;
                     node.set_pid(rank, std::process::id());
                     node.set_probe_address(rank, peer_copy::probe_address());
-                    let crowded = matches!(way, Way::SharedMemory { crowded: true });
+                    let crowded = matches!(way, Way::SharedMemory { crowded: true, .. });
                     Shm::new(node, rank, vec![Peer(0), Peer(1)], config, crowded)
                 });
                 let sim =

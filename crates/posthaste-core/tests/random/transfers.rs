@@ -192,7 +192,7 @@ fn travel(
 }
 
 fn weather() -> impl Strategy<Value = Way> {
-    let packet = prop_oneof![17usize..40, 40usize..400];
+    let packet = prop_oneof![48usize..80, 80usize..400];
     let refuse = prop_oneof![Just(0u64), 2u64..6];
     (packet, 1usize..6, refuse, 0u64..20, any::<bool>(), 0u64..4).prop_map(
         |(packet, window, refuse, delay, get, refuse_get)| {
@@ -202,7 +202,8 @@ fn weather() -> impl Strategy<Value = Way> {
 }
 
 fn shared_memory() -> impl Strategy<Value = Way> {
-    any::<bool>().prop_map(|crowded| Way::SharedMemory { crowded })
+    let ranks = prop::sample::select(vec![2, 16]);
+    (any::<bool>(), ranks).prop_map(|(crowded, ranks)| Way::SharedMemory { crowded, ranks })
 }
 
 fn any_protocol() -> impl Strategy<Value = LongProtocol> {
@@ -257,7 +258,7 @@ fn a_hundred_levels_deep() {
         let message = Message { types, early: false, wild: false, synchronous: false, absolute: false };
         for long in [LongProtocol::Stream, LongProtocol::Get, LongProtocol::Put] {
             let config = Config { long_protocol: long, eager_limit: 1000, ..Config::default() };
-            for way in [Way::SharedMemory { crowded: false }, Way::Loopback] {
+            for way in [Way::SharedMemory { crowded: false, ranks: 2 }, Way::Loopback] {
                 exchange(&mut Pair::new(1, way, &config), std::slice::from_ref(&message), LARGE);
             }
         }
@@ -268,7 +269,7 @@ fn a_hundred_levels_deep() {
 #[test]
 fn pieces_larger_than_the_copy_buffer() {
     let config = Config { stream_chunk: 1 << 20, ..Config::default() };
-    let mut pair = Pair::new(1, Way::SharedMemory { crowded: false }, &config);
+    let mut pair = Pair::new(1, Way::SharedMemory { crowded: false, ranks: 2 }, &config);
     for count in [1000, 30_000, 1000, 30_000] {
         let types = Types::Alike(Recipe::Builtin(0x214), count);
         let message = Message { types, early: false, wild: false, synchronous: false, absolute: false };

@@ -1,0 +1,120 @@
+//! The conformance matrix of point-to-point messages: mode × protocol × method × layouts of both sides × meeting ×
+//! wildcards × room × sizes around every limit, as one suite that runs once for each method.
+//!
+//! A method joins by a [`Way`] in `pair` and one line at the end of this file. Every message is followed by a look at
+//! all memory of both sides, guard bytes included, at the status, at what is left over, and at the counters, which must
+//! say that the message went by the protocol that the rules of docs/protocols.md name. Buffered and ready mode are
+//! made of these two above the engine; `tests/c/matrix.c` has them. MPI-5.0 §3.2 to §3.8.
+//!
+//! - `case`: one message, the product of all choices, what must come of it.
+//! - `memory`: layouts, guard bytes, what a receive must leave behind.
+//! - `proof`: the protocol that must have run.
+//! - `bad`: packets that nobody may send, over the same methods.
+
+mod bad;
+mod case;
+mod memory;
+#[path = "../random/pair.rs"]
+mod pair;
+mod proof;
+
+use std::collections::BTreeSet;
+
+use memory::{Memory, RUN_LIMIT};
+use pair::{Pair, Way};
+use posthaste_core::config::{Config, LongProtocol};
+use posthaste_core::method::sim::Weather;
+use posthaste_os::node::Node;
+use posthaste_os::{pool, ring};
+
+const PROTOCOLS: [LongProtocol; 4] =
+    [LongProtocol::Auto, LongProtocol::Stream, LongProtocol::Get, LongProtocol::Put];
+
+/// Data in the first cell of a record.
+const CELL: u64 = 32;
+
+/// What a method does not let one change.
+struct Limits {
+    /// The longest payload of a packet.
+    packet: u64,
+    /// The copy buffer, if there is one.
+    buffer: Option<u64>,
+}
+
+impl Limits {
+    fn of(way: Way) -> Self {
+        match way {
+            Way::Loopback => Self { packet: 4096, buffer: None },
+            Way::Simulator(weather) => Self { packet: weather.packet as u64, buffer: None },
+            Way::SharedMemory { ranks, .. } => {
+                let node = Node::create(ranks).unwrap();
+                Self { packet: ring::max_payload(&node) as u64, buffer: Some(pool::bytes(&node) as u64) }
+            }
+        }
+    }
+}
+
+/// All messages of the matrix over one method, by every protocol.
+fn matrix(way: Way) {
+    let limits = Limits::of(way);
+    for long_protocol in PROTOCOLS {
+        let base = Config { long_protocol, run_limit: RUN_LIMIT, ..Config::default() };
+        // Limits far below those of the method, then an eager limit that is cut to a packet.
+        let low = Config { eager_limit: 300, stream_chunk: 512, get_limit: 3000, ..base.clone() };
+        let high = Config { eager_limit: limits.packet as usize + 100, ..base };
+        let chunk = low.stream_chunk as u64;
+        let mut around = vec![CELL, 300, chunk, 2 * chunk, 3000];
+        around.extend(limits.buffer);
+        rows(way, &limits, &low, &around);
+        rows(way, &limits, &high, &[limits.packet, high.eager_limit as u64]);
+    }
+}
+
+/// All messages with these settings, of lengths around these limits.
+fn rows(way: Way, limits: &Limits, config: &Config, around: &[u64]) {
+    let lengths: BTreeSet<u64> = around.iter().flat_map(|limit| limit - 1..=limit + 1).chain(0..2).collect();
+    let mut memory = Memory::new(lengths.last().copied().unwrap_or(0));
+    let mut pair = Pair::new(1, way, config);
+    for len in lengths {
+        for case in case::product(len) {
+            if let Err(what) = case.run(&mut pair, way, limits.packet, config, &mut memory) {
+                panic!("{what}\n{case:?}\nover {way:?}\nwith {config:?}");
+            }
+        }
+    }
+    memory.check_rest();
+}
+
+const CALM: Weather = Weather { packet: 400, window: 8, refuse: 0, delay: 0, get: true, refuse_get: 0 };
+
+/// The suite over one method after the other.
+macro_rules! methods {
+    ($($(#[$doc:meta])* $name:ident: $way:expr;)*) => {$(
+        $(#[$doc])*
+        mod $name {
+            use super::*;
+
+            #[test]
+            fn matrix() {
+                super::matrix($way);
+            }
+
+            #[test]
+            fn bad_packets() {
+                bad::bad_packets($way);
+            }
+        }
+    )*};
+}
+
+methods! {
+    simulator: Way::Simulator(CALM);
+    /// Packets only, few at a time, late and refused at first, as on a poor network.
+    packets_only: Way::Simulator(Weather { packet: 333, window: 2, refuse: 4, delay: 2, get: false, ..CALM });
+    refusals: Way::Simulator(Weather { window: 3, refuse: 3, delay: 3, refuse_get: 2, ..CALM });
+    ourselves: Way::Loopback;
+    shared_memory: Way::SharedMemory { crowded: false, ranks: 2 };
+    shared_memory_where_ranks_share_cpus: Way::SharedMemory { crowded: true, ranks: 2 };
+    /// Small rings, and copy buffers that are borrowed for each message.
+    shared_memory_of_many_ranks: Way::SharedMemory { crowded: false, ranks: 32 };
+}

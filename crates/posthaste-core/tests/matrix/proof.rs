@@ -1,0 +1,102 @@
+//! Which protocol a message must have taken, from the rules of docs/protocols.md and not from the engine's own choice,
+//! and which it took, by the counters.
+
+use crate::case::Case;
+use crate::memory::RUN_LIMIT;
+use crate::pair::{Pair, Way};
+use posthaste_core::config::{Config, LongProtocol};
+use posthaste_core::trace::Counter::{self, *};
+
+/// What counts the messages and the bytes of each way.
+const WAYS: [(Counter, Counter); 7] = [
+    (EagerShm, EagerShmBytes),
+    (StreamShm, StreamShmBytes),
+    (GetShm, GetShmBytes),
+    (PutShm, PutShmBytes),
+    (WriteShm, WriteShmBytes),
+    (EagerLoopback, EagerLoopbackBytes),
+    (GetLoopback, GetLoopbackBytes),
+];
+
+/// The id of the sender's request, in front of a short message that wants an answer.
+const ID: u64 = 8;
+
+/// What each way has carried so far: messages and bytes.
+pub(crate) fn carried(pair: &Pair) -> [(u64, u64); WAYS.len()] {
+    WAYS.map(|(messages, bytes)| (pair.counted(messages), pair.counted(bytes)))
+}
+
+/// The ways that carried a message of `len` bytes between two looks.
+pub(crate) fn taken(before: &[(u64, u64)], after: &[(u64, u64)], len: u64) -> Result<Vec<Counter>, String> {
+    let mut taken = Vec::new();
+    for ((before, after), (counter, _)) in before.iter().zip(after).zip(WAYS) {
+        match (after.0 - before.0, after.1 - before.1) {
+            (0, 0) => {}
+            (1, bytes) if bytes == len => taken.push(counter),
+            (messages, bytes) => {
+                return Err(format!("{counter:?} counted {messages} messages of {bytes} bytes"));
+            }
+        }
+    }
+    Ok(taken)
+}
+
+/// The ways that a message may take; a direct copy that was refused is followed by another way.
+pub(crate) fn allowed(way: Way, packet: u64, config: &Config, case: &Case) -> &'static [&'static [Counter]] {
+    let front = if case.synchronous { ID } else { 0 };
+    let eager = match way {
+        // The queue takes a record of any length.
+        Way::Loopback if !case.synchronous => config.eager_limit as u64,
+        _ => (packet - front).min(config.eager_limit as u64),
+    };
+    if case.len <= eager {
+        return if matches!(way, Way::Loopback) { &[&[EagerLoopback]] } else { &[&[EagerShm]] };
+    }
+    match way {
+        Way::Loopback => to_ourselves(config.long_protocol),
+        Way::Simulator(weather) if weather.get => in_the_simulator(config.long_protocol, case),
+        Way::Simulator(_) => &[&[PutShm]],
+        Way::SharedMemory { crowded, .. } => in_shared_memory(crowded, config, case),
+    }
+}
+
+fn to_ourselves(long: LongProtocol) -> &'static [&'static [Counter]] {
+    match long {
+        LongProtocol::Auto | LongProtocol::Get => &[&[GetLoopback]],
+        LongProtocol::Stream | LongProtocol::Put => &[&[PutShm]],
+    }
+}
+
+/// Gets are refused now and then there, and now it is the sender who copies pieces, now the receiver.
+fn in_the_simulator(long: LongProtocol, case: &Case) -> &'static [&'static [Counter]] {
+    match long {
+        LongProtocol::Stream | LongProtocol::Put => &[&[PutShm]],
+        LongProtocol::Get if !case.from.is_whole(case.len) && case.is_one_place() => {
+            &[&[GetShm], &[GetShm, PutShm], &[WriteShm]]
+        }
+        LongProtocol::Auto | LongProtocol::Get if !case.from.is_whole(case.len) => {
+            &[&[GetShm], &[GetShm, PutShm], &[PutShm]]
+        }
+        LongProtocol::Auto | LongProtocol::Get => &[&[GetShm], &[GetShm, PutShm]],
+    }
+}
+
+fn in_shared_memory(crowded: bool, config: &Config, case: &Case) -> &'static [&'static [Counter]] {
+    let whole = case.from.is_whole(case.len);
+    let long_pieces = case.from.mean_run(case.len) >= RUN_LIMIT as u64;
+    let by_the_sender: &[&[Counter]] = if case.is_one_place() { &[&[WriteShm]] } else { &[&[PutShm]] };
+    match config.long_protocol {
+        LongProtocol::Put => &[&[PutShm]],
+        LongProtocol::Stream => &[&[StreamShm]],
+        LongProtocol::Get if whole => &[&[GetShm]],
+        LongProtocol::Get => by_the_sender,
+        LongProtocol::Auto if !crowded || case.len < config.get_limit as u64 => &[&[StreamShm]],
+        // The receiver declines where its own pieces are short.
+        LongProtocol::Auto if whole && case.to.mean_run(case.room()) < RUN_LIMIT as u64 => {
+            &[&[GetShm, PutShm]]
+        }
+        LongProtocol::Auto if whole => &[&[GetShm]],
+        LongProtocol::Auto if long_pieces => by_the_sender,
+        LongProtocol::Auto => &[&[StreamShm]],
+    }
+}

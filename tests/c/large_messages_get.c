@@ -1,0 +1,6 @@
+// ranks: 2
+// timeout: 120
+// only: posthaste
+// env: POSTHASTE_LONG_PROTOCOL=get
+/* Messages of more than 2^31 elements by one protocol: see large_messages.c. */
+#include "large_messages.c"
