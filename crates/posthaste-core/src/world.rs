@@ -619,6 +619,8 @@ impl World {
     /// Ends the whole job with `code`. Does not return.
     pub fn abort(&self, code: i32) -> ! {
         self.node.set_life(self.local_rank, Life::Aborted);
+        // The launcher asks everybody to end at once; the buffers of C's stdio are written by `exit` below.
+        process::ignore_request_to_end();
         if let Some(launcher) = &mut *self.launcher.lock().unwrap_or_else(PoisonError::into_inner) {
             let _ = launcher.abort(code);
         }
