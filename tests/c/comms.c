@@ -62,7 +62,7 @@ static void splits(void)
 
 static void names(void)
 {
-    char name[MPI_MAX_OBJECT_NAME];
+    char name[MPI_MAX_OBJECT_NAME], too_long[MPI_MAX_OBJECT_NAME + 2];
     int length = -1;
     MPI_Comm copy;
     OK(MPI_Comm_get_name(MPI_COMM_WORLD, name, &length));
@@ -73,6 +73,13 @@ static void names(void)
     OK(MPI_Comm_set_name(copy, "halo"));
     OK(MPI_Comm_get_name(copy, name, &length));
     CHECK(strcmp(name, "halo") == 0 && length == 4, "%s", name);
+    /* MPI-5.0 section 7.8: a longer one is cut. */
+    memset(too_long, 'x', sizeof too_long);
+    too_long[sizeof too_long - 1] = 0;
+    OK(MPI_Comm_set_name(copy, too_long));
+    OK(MPI_Comm_get_name(copy, name, &length));
+    EQUAL(length, MPI_MAX_OBJECT_NAME - 1);
+    CHECK(strncmp(name, too_long, sizeof name - 1) == 0 && strlen(name) == sizeof name - 1, "%s", name);
     OK(MPI_Comm_free(&copy));
 }
 

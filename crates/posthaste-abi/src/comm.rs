@@ -326,17 +326,9 @@ pub(crate) fn site_of(comm: Out<MPI_Comm>) -> Site {
     comm.get("comm").map_or(Site::Process, Into::into)
 }
 
-/// A name for an object, checked.
+/// A name for an object, cut to the longest one that an object can have.
 pub(crate) fn object_name(argument: &'static str, name: In<c_char>) -> Result<String> {
-    let name = name.text(argument)?;
-    if name.len() >= MPI_MAX_OBJECT_NAME as usize {
-        let expected = format_args!("at most {} bytes", MPI_MAX_OBJECT_NAME - 1);
-        return Err(Error::invalid(
-            ErrorClass::Arg,
-            argument,
-            format_args!("{} bytes", name.len()),
-            expected,
-        ));
-    }
+    let mut name = name.text(argument)?;
+    name.truncate(name.floor_char_boundary(MPI_MAX_OBJECT_NAME as usize - 1));
     Ok(name)
 }

@@ -8,7 +8,7 @@ use std::ffi::{c_char, c_int};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
 use posthaste_core::datatype::{Combiner, Datatype, Dimension, Distribution, Order, TypeClass};
-use posthaste_core::error::{Error, ErrorClass, Result};
+use posthaste_core::error::{Error, ErrorClass, Result, say};
 
 use crate::call::mpi_fn;
 use crate::constants::{
@@ -208,7 +208,7 @@ mpi_fn! {
         let found = find("datatype", datatype.get("datatype")?)?;
         let world = &library().world;
         if found.commit() && world.shows_types() {
-            eprintln!("posthaste: rank {} commits {found}", world.rank());
+            say(format_args!("rank {} commits {found}", world.rank()));
         }
         Ok(())
     }

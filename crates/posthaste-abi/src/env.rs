@@ -7,7 +7,7 @@ use std::ffi::{c_char, c_int, c_void};
 use std::sync::atomic::Ordering;
 use std::thread;
 
-use posthaste_core::error::{Error, ErrorClass, Result};
+use posthaste_core::error::{Error, ErrorClass, Result, say};
 use posthaste_core::info::Info;
 
 use crate::bsend;
@@ -50,9 +50,9 @@ mpi_fn! {
         let _ = comm;
         let rank = failure::WORLD_RANK.load(Ordering::Relaxed);
         if rank >= 0 {
-            eprintln!("posthaste: MPI_Abort({errorcode}) was called on rank {rank} of MPI_COMM_WORLD");
+            say(format_args!("MPI_Abort({errorcode}) was called on rank {rank} of MPI_COMM_WORLD"));
         } else {
-            eprintln!("posthaste: MPI_Abort({errorcode}) was called");
+            say(format_args!("MPI_Abort({errorcode}) was called"));
         }
         failure::abort(errorcode)
     }

@@ -11,7 +11,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use posthaste_core::error::{Error, ErrorClass};
+use posthaste_core::error::{Error, ErrorClass, say};
 
 use crate::communicator;
 use crate::constants::{MPI_COMM_SELF, MPI_COMM_WORLD};
@@ -101,7 +101,7 @@ pub(crate) fn raise(call: &'static str, site: Site, error: &Error) -> c_int {
     let code = class as c_int;
     match handler_of(site) {
         Handler::Fatal | Handler::Abort => {
-            eprintln!("posthaste: {sentence} ({})", class.name());
+            say(format_args!("{sentence} ({})", class.name()));
             abort(code);
         }
         handler => {
@@ -119,10 +119,10 @@ pub(crate) fn call_handler(call: &'static str, site: Site, code: c_int) {
     match handler_of(site) {
         Handler::Fatal | Handler::Abort => {
             let rank = WORLD_RANK.load(Ordering::Relaxed);
-            eprintln!(
-                "posthaste: {call} on rank {rank} of MPI_COMM_WORLD: the program raised error {code}: {}",
+            say(format_args!(
+                "{call} on rank {rank} of MPI_COMM_WORLD: the program raised error {code}: {}",
                 errcode::text(code)
-            );
+            ));
             abort(code);
         }
         Handler::Return => {}
@@ -202,7 +202,10 @@ impl fmt::Display for Sentence<'_> {
         {
             write!(f, " (in {name})")?;
         }
-        write!(f, ": {}", self.error)
+        let text = self.error.to_string();
+        // A collective operation begins with its name, which is news only where another call found its error.
+        let text = text.strip_prefix(self.call).and_then(|rest| rest.strip_prefix(": ")).unwrap_or(&text);
+        write!(f, ": {text}")
     }
 }
 
@@ -214,7 +217,7 @@ fn name_of(comm: MPI_Comm) -> Option<String> {
     let found = communicator::find("comm", comm).ok()?;
     let name = found.name();
     if name.is_empty() {
-        return Some(format!("a communicator of {} ranks, as rank {}", found.size(), found.rank()));
+        return Some(format!("a communicator of size {}, as rank {}", found.size(), found.rank()));
     }
     Some(name)
 }
@@ -230,6 +233,17 @@ mod tests {
         assert_eq!(
             sentence.to_string(),
             "MPI_Send on rank 2 of MPI_COMM_WORLD: tag is -7, expected 0..=2147483647"
+        );
+    }
+
+    #[test]
+    fn the_sentence_names_a_collective_operation_once() {
+        let error = Error::other(ErrorClass::Truncate, "MPI_Ibcast: rank 0 sent 20 bytes");
+        let said = |call| Sentence { call, rank: 1, site: Site::Process, error: &error }.to_string();
+        assert_eq!(said("MPI_Ibcast"), "MPI_Ibcast on rank 1 of MPI_COMM_WORLD: rank 0 sent 20 bytes");
+        assert_eq!(
+            said("MPI_Wait"),
+            "MPI_Wait on rank 1 of MPI_COMM_WORLD: MPI_Ibcast: rank 0 sent 20 bytes"
         );
     }
 

@@ -97,7 +97,6 @@ static ENVIRONMENT: LazyLock<Info> = LazyLock::new(|| {
         ("command", std::env::args_os().next().unwrap_or_default()),
         ("host", host.trim().into()),
         ("wdir", folder.into()),
-        ("thread_level", "MPI_THREAD_MULTIPLE".into()),
     ];
     for (key, value) in known {
         // A value that is too long is left out.

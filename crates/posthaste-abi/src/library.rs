@@ -10,7 +10,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use std::thread::{self, ThreadId};
 
-use posthaste_core::error::Result;
+use posthaste_core::error::{Result, say};
 use posthaste_core::world::World;
 
 use crate::constants::MPI_THREAD_MULTIPLE;
@@ -67,7 +67,7 @@ pub(crate) fn library() -> &'static Library {
 #[cold]
 fn gone() -> ! {
     // Another thread has finalised MPI during this call, which the program must not do (MPI-5.0 §11.2.2).
-    eprintln!("posthaste: a call was still running on another thread when MPI_Finalize ended");
+    say(format_args!("a call was still running on another thread when MPI_Finalize ended"));
     std::process::abort()
 }
 

@@ -179,7 +179,6 @@ impl OwnedBuf {
 
     /// The memory as a user buffer. Only within the engine: whoever takes it keeps the owner alive until the
     /// last operation on it is complete, and stays within [`OwnedBuf::len`].
-    #[allow(dead_code, reason = "the collectives' way to their temporaries")]
     pub(crate) fn user_buf(&self) -> UserBuf {
         UserBuf(self.base.as_ptr())
     }

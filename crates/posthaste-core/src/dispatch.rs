@@ -2,6 +2,7 @@
 //!
 //! Called by `progress` for everything a method reports; calls the protocols. Does no I/O.
 
+use crate::error::say;
 use crate::method::Event;
 use crate::pt2pt::{Action, Engine, eager, rendezvous};
 use crate::trace::Counter;
@@ -42,10 +43,10 @@ pub fn on_event(engine: &mut Engine, event: Event<'_>) -> Option<Action> {
         Event::Unreadable(receiver) => rendezvous::unreadable(engine, receiver),
         Event::Malformed(from) => {
             engine.counts.add(Counter::MalformedPackets, 1);
-            eprintln!(
-                "posthaste: unreadable data from rank {} of the world; nothing more is read from it",
+            say(format_args!(
+                "unreadable data from rank {} of the world; nothing more is read from it",
                 from.0
-            );
+            ));
             None
         }
     }

@@ -5,10 +5,20 @@
 //! mapping to MPI classes (MPI-5.0 §9.4). The text names the wrong value and what was expected; the call and
 //! the rank are added at the door, where they are known.
 
-use std::fmt::Display;
+use std::fmt::{Arguments, Display};
+use std::io::Write;
 
 /// Result with our [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
+
+/// Writes a line in our name to standard error, all of it at once: other ranks write to the same place, and the
+/// launcher may end this one at any moment.
+#[cold]
+pub fn say(line: Arguments<'_>) {
+    let line = format!("posthaste: {line}\n");
+    // Without a standard error there is nobody to tell.
+    let _ = std::io::stderr().write_all(line.as_bytes());
+}
 
 macro_rules! error_classes {
     ($($(#[$doc:meta])* $name:ident = $value:literal, $mpi:literal, $text:literal;)*) => {

@@ -2,7 +2,7 @@
 //!
 //! Called by `mpiexec`; pure, apart from what it is given. What must stay true: options with one dash and with
 //! two are the same, what follows the name of a program belongs to the program, and every mistake is one clear
-//! sentence. The options are those of MPI-5.0 §11.1.5 and the common ones of MPICH's and Open MPI's commands; those
+//! sentence. The options are those of MPI-5.0 §11.5 and the common ones of MPICH's and Open MPI's commands; those
 //! that ask for what this version does not do are accepted with a warning if the program still runs rightly.
 
 use posthaste_pmi::spawn::{Bind, Job, Program};
@@ -291,19 +291,22 @@ impl Reader<'_> {
             Kind::GlobalEnvList => self.base = Base::Only(names(&first)),
             Kind::GlobalEnvNone => self.base = Base::None,
             Kind::GlobalEnvAll => self.base = Base::All,
-            Kind::Export => self.export(&first)?,
+            Kind::Export => self.export(&first),
             Kind::Label => self.request.label = true,
             Kind::Timeout => self.request.job.timeout = Some(seconds_of("-timeout", &first)?),
             Kind::BindTo => {
-                self.request.job.bind = match first.to_str() {
-                    Some("none") => Bind::None,
-                    Some("core" | "cpu" | "hwthread") => Bind::Core,
-                    Some(
-                        other @ ("socket" | "numa" | "l3cache" | "l2cache" | "l1cache" | "board" | "user"),
-                    ) => {
-                        self.request
-                            .warnings
-                            .push(format!("-bind-to {other} has no effect here: ranks are not bound"));
+                // Ranks that outnumber the CPUs are neither bound nor refused, which is what these ask for.
+                let given = first.to_string_lossy();
+                let place = ["overload-allowed", "if-supported"]
+                    .iter()
+                    .find_map(|qualifier| given.strip_suffix(qualifier)?.strip_suffix(':'))
+                    .unwrap_or(&given);
+                self.request.job.bind = match place {
+                    "none" => Bind::None,
+                    "core" | "cpu" | "hwthread" => Bind::Core,
+                    "socket" | "numa" | "l3cache" | "l2cache" | "l1cache" | "board" | "user" => {
+                        let warning = format!("-bind-to {place} has no effect here: ranks are not bound");
+                        self.request.warnings.push(warning);
                         Bind::None
                     }
                     _ => return Err(format!("-bind-to {first:?} is not known, expected none or core")),
@@ -337,17 +340,18 @@ impl Reader<'_> {
         Ok(None)
     }
 
-    /// `-x NAME` or `-x NAME=VALUE`.
-    fn export(&mut self, given: &OsStr) -> Result<(), String> {
+    /// `-x NAME` or `-x NAME=VALUE`. Scripts name variables that are not set everywhere.
+    fn export(&mut self, given: &OsStr) {
         if let Some((name, value)) = given.to_str().and_then(|both| both.split_once('=')) {
             self.global.push((name.into(), value.into()));
-            return Ok(());
+            return;
         }
-        let found = self.around.environment.iter().find(|(name, _)| name == given).cloned();
-        let found =
-            found.ok_or_else(|| format!("-x {}: there is no such variable", given.to_string_lossy()))?;
-        self.global.push(found);
-        Ok(())
+        match self.around.environment.iter().find(|(name, _)| name == given) {
+            Some(found) => self.global.push(found.clone()),
+            None => {
+                self.request.warnings.push(format!("-x {}: there is no such variable", given.display()));
+            }
+        }
     }
 
     fn check_hosts(&self, option: &str, list: &str, separator: char) -> Result<(), String> {
@@ -495,7 +499,7 @@ mod tests {
         let own = read("-genv G 1 -envlist LANG -env E=2 a").unwrap();
         assert!(own.job.programs[0].replaces_environment);
         assert_eq!(variables(&own.job.programs[0].environment), "G=1;LANG=C;E=2;");
-        assert!(read("-x NONE a").unwrap_err().contains("no such variable"));
+        assert_eq!(read("-x NONE a").unwrap().warnings, ["-x NONE: there is no such variable"]);
     }
 
     #[test]
@@ -533,6 +537,7 @@ mod tests {
         let request = request.unwrap();
         assert_eq!(request.job.bind, Bind::None);
         assert_eq!(request.warnings, ["-mca btl self has no effect here"]);
+        assert_eq!(read("--bind-to core:overload-allowed a").unwrap().job.bind, Bind::Core);
         assert!(read("-l -counters -timeout 2.5 a").unwrap().label);
     }
 

@@ -287,6 +287,7 @@ fn what_cannot_be_started_is_one_sentence() {
         (&["-nonsense", "true"], 1, "-nonsense"),
         (&["-hosts", "elsewhere", "true"], 1, "elsewhere"),
         (&["-wdir", "/dev/null", "true"], 1, "not a directory"),
+        (&["-wdir", "/usr", "bin/no-such-program"], 127, "\"/usr/bin/no-such-program\""),
         (&["-n", "1", "true", ":", "-n", "1", "no-such-program"], 127, "no-such-program"),
     ] {
         let said = run(arguments);
@@ -483,8 +484,12 @@ fn ranks_are_bound_when_there_are_cpus_for_all() {
         assert_eq!(bound.len(), 2, "{bound:?}");
         assert!(bound.iter().all(|list| list.parse::<usize>().is_ok()), "{bound:?}");
     }
-    // More ranks than CPUs are not refused.
-    assert_eq!(run(&["--oversubscribe", "--allow-run-as-root", "-n", "9", "true"]).code, 0);
+    // More ranks than CPUs are not refused, and who asked for binding is told.
+    let crowd = (std::thread::available_parallelism().unwrap().get() + 1).to_string();
+    let said = run(&["--oversubscribe", "--allow-run-as-root", "-n", &crowd, "true"]);
+    assert_eq!((said.code, said.err.as_str()), (0, ""));
+    let said = run(&["-bind-to", "core:overload-allowed", "-n", &crowd, "true"]);
+    assert_eq!((said.code, said.err.contains("ranks are not bound")), (0, true), "{}", said.err);
 }
 
 #[test]

@@ -61,28 +61,7 @@ fn long_sleep() -> ! {
 fn as_a_rank() {
     let Ok(role) = std::env::var("ROLE") else { return };
     match role.as_str() {
-        "exchange" => {
-            let mut me = Me::join();
-            let kvs = me.client.get_my_kvsname().unwrap();
-            let (rank, size) = (me.rank(), me.client.size);
-            let mapping = me.client.get(&kvs, "PMI_process_mapping").unwrap();
-            assert_eq!(mapping, Some(format!("(vector,(0,1,{size}))")));
-            for round in 0..3 {
-                me.client
-                    .put(&kvs, &format!("card-{round}-{rank}"), &(rank * 10 + round).to_string())
-                    .unwrap();
-                me.client.barrier().unwrap();
-                let sum: usize = (0..size)
-                    .map(|other| {
-                        let card = me.client.get(&kvs, &format!("card-{round}-{other}")).unwrap();
-                        card.unwrap().parse::<usize>().unwrap()
-                    })
-                    .sum();
-                assert_eq!(sum, (0..size).map(|other| other * 10 + round).sum());
-            }
-            me.leave();
-            eprintln!("word {rank}");
-        }
+        "exchange" => exchange(),
         "abort" => {
             let mut me = Me::join();
             if me.rank() == 1 {
@@ -159,6 +138,28 @@ fn as_a_rank() {
         other => panic!("{other}"),
     }
     std::process::exit(0);
+}
+
+/// Everybody puts a card into the key-value space and reads all of them, three times.
+fn exchange() {
+    let mut me = Me::join();
+    let kvs = me.client.get_my_kvsname().unwrap();
+    let (rank, size) = (me.rank(), me.client.size);
+    let mapping = me.client.get(&kvs, "PMI_process_mapping").unwrap();
+    assert_eq!(mapping, Some(format!("(vector,(0,1,{size}))")));
+    for round in 0..3 {
+        me.client.put(&kvs, &format!("card-{round}-{rank}"), &(rank * 10 + round).to_string()).unwrap();
+        me.client.barrier().unwrap();
+        let sum: usize = (0..size)
+            .map(|other| {
+                let card = me.client.get(&kvs, &format!("card-{round}-{other}")).unwrap();
+                card.unwrap().parse::<usize>().unwrap()
+            })
+            .sum();
+        assert_eq!(sum, (0..size).map(|other| other * 10 + round).sum());
+    }
+    me.leave();
+    eprintln!("word {rank}");
 }
 
 #[test]

@@ -405,6 +405,13 @@ pub fn is_ignored(signal: i32) -> bool {
     }
 }
 
+/// From now on the request to end (`SIGTERM`) has no effect, because this process is ending already and has
+/// something left to do, such as to write out what is in the C library's buffers.
+pub fn ignore_request_to_end() {
+    // SAFETY: sets an action without a handler.
+    unsafe { libc::signal(libc::SIGTERM, libc::SIG_IGN) };
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

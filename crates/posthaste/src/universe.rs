@@ -8,6 +8,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use posthaste_core::error::say;
 use posthaste_core::world::{Calls, World};
 
 use crate::communicator::Communicator;
@@ -118,7 +119,7 @@ impl Drop for Universe {
             return;
         }
         if let Err(error) = self.end() {
-            eprintln!("posthaste: {error}");
+            say(format_args!("{error}"));
         }
     }
 }

@@ -4,6 +4,7 @@
 //! receive have met; writes to standard error. What must stay true: while the mode is off nothing here is called, and
 //! the fast paths do not ask: the mode keeps messages off them ([`Engine::explain`], `wait::Waiting::explaining`).
 
+use crate::error::say;
 use crate::explain::names;
 use crate::ids::Peer;
 use crate::pt2pt::Engine;
@@ -30,7 +31,7 @@ impl Engine {
 #[inline]
 pub(crate) fn sent(engine: &Engine, to: Peer, envelope: &Envelope, how: &str, why: &str) {
     if let Some(me) = engine.explaining {
-        say(&sending(me, to, envelope, how, why));
+        say(format_args!("{}", sending(me, to, envelope, how, why)));
     }
 }
 
@@ -38,14 +39,8 @@ pub(crate) fn sent(engine: &Engine, to: Peer, envelope: &Envelope, how: &str, wh
 #[inline]
 pub(crate) fn received(engine: &Engine, from: Peer, envelope: &Envelope, offer: Option<&Offer>, met: Met) {
     if let Some(me) = engine.explaining {
-        say(&receiving(me, from, envelope, offer, met));
+        say(format_args!("{}", receiving(me, from, envelope, offer, met)));
     }
-}
-
-#[cold]
-fn say(line: &str) {
-    // One write: lines of different processes may go to the same place.
-    eprint!("{line}");
 }
 
 #[cold]
@@ -57,7 +52,7 @@ fn sending(me: Peer, to: Peer, envelope: &Envelope, how: &str, why: &str) -> Str
     };
     let way = way(me, to);
     format!(
-        "posthaste: rank {} sends {} bytes{mode} to rank {}, {}: {how} {way}, because {why}\n",
+        "rank {} sends {} bytes{mode} to rank {}, {}: {how} {way}, because {why}",
         me.0,
         envelope.len,
         to.0,
@@ -80,7 +75,7 @@ fn receiving(me: Peer, from: Peer, envelope: &Envelope, offer: Option<&Offer>, m
     };
     let way = way(me, from);
     format!(
-        "posthaste: rank {} receives {} bytes from rank {}, {}: {how} {way}, {met}\n",
+        "rank {} receives {} bytes from rank {}, {}: {how} {way}, {met}",
         me.0,
         envelope.len,
         from.0,
@@ -122,15 +117,15 @@ mod tests {
         assert_eq!(
             sending(Peer(0), Peer(2), &envelope, "eager", "it is short"),
             format!(
-                "posthaste: rank 0 sends 100 bytes synchronously to rank 2, tag 7, {name}: eager through shared \
-                 memory, because it is short\n"
+                "rank 0 sends 100 bytes synchronously to rank 2, tag 7, {name}: eager through shared \
+                 memory, because it is short"
             )
         );
         assert_eq!(
             receiving(Peer(2), Peer(2), &envelope, Some(&Offer::Nothing), Met::Unexpected),
             format!(
-                "posthaste: rank 2 receives 100 bytes from rank 2, tag 7, {name}: put within the process, was \
-                 unexpected and waited for its receive\n"
+                "rank 2 receives 100 bytes from rank 2, tag 7, {name}: put within the process, was \
+                 unexpected and waited for its receive"
             )
         );
     }

@@ -8,7 +8,7 @@ use posthaste_core::datatype::{Segment, Types};
 use posthaste_core::ids::{ANY_SOURCE, ANY_TAG, ContextId, Peer, RequestId};
 use posthaste_core::pt2pt::send::Started;
 use posthaste_core::trace::Counter;
-use posthaste_core::wire::{Emit, Envelope, HEADER, Offer, Through};
+use posthaste_core::wire::{Emit, Envelope, HEADER, Mode, Offer, Through};
 
 /// Where a header says what the packet is, how it is to be read, and how long its message is.
 const KIND: usize = 0;
@@ -25,7 +25,14 @@ const STREAM: u8 = 7;
 const NOBODY: RequestId = RequestId { slot: 77, generation: 3 };
 
 fn envelope(len: u64) -> Envelope {
-    Envelope { context: ContextId::WORLD, source: 0, tag: 5, len, synchronous: false, types: Types::UNKNOWN }
+    Envelope {
+        context: ContextId::WORLD,
+        source: 0,
+        tag: 5,
+        len,
+        mode: Mode::Standard,
+        types: Types::UNKNOWN,
+    }
 }
 
 /// A packet with some bytes of its header changed.

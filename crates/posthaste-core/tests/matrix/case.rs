@@ -3,12 +3,15 @@
 use crate::memory::{Layout, Memory};
 use crate::pair::{Pair, Way};
 use crate::proof;
+use std::ops::ControlFlow;
+
 use posthaste_core::config::Config;
 use posthaste_core::datatype::Segment;
 use posthaste_core::error::ErrorClass;
 use posthaste_core::ids::{ANY_SOURCE, ANY_TAG, ContextId, Peer, RequestId};
 use posthaste_core::progress::Lane;
 use posthaste_core::pt2pt::matching::Pattern;
+use posthaste_core::pt2pt::recv::Found;
 use posthaste_core::pt2pt::send::Started;
 use posthaste_core::pt2pt::{probe, recv};
 use posthaste_core::request::Status;
@@ -184,14 +187,18 @@ impl Case {
                 recv::start_held(engine, methods, held, into)
             }
             Meeting::Waiting if !self.any_source && methods.is_next_there(sender) => {
-                recv::start_there(engine, methods, sender, &pattern, into)
+                match recv::start_there(engine, methods, sender, &pattern, into) {
+                    Ok(ControlFlow::Break(id)) => Ok(id),
+                    Ok(ControlFlow::Continue(into)) => recv::start(engine, methods, &pattern, into),
+                    Err(error) => Err(error),
+                }
             }
             Meeting::Blocking if !self.any_source => {
-                let found =
-                    (0..3).find_map(|_| recv::now(methods, sender, &pattern, &mut into).break_value());
-                match found.flatten() {
-                    Some(status) => return Ok(Met::Over(status)),
-                    None => recv::start(engine, methods, &pattern, into),
+                let look = |_| recv::now(methods, sender, &pattern, &mut into, |_| None).break_value();
+                match (0..3).find_map(look) {
+                    Some(Found::Message(status)) => return Ok(Met::Over(status)),
+                    Some(Found::Long(held)) => recv::start_held(engine, methods, held, into),
+                    Some(Found::Other) | None => recv::start(engine, methods, &pattern, into),
                 }
             }
             _ => recv::start(engine, methods, &pattern, into),

@@ -26,7 +26,7 @@ pub(super) fn resolve(program: &Program, path: Option<&OsStr>) -> Result<PathBuf
         // As seen from the process's own directory, where it will be executed.
         return match executable(&here.join(name)) {
             Ok(()) => Ok(PathBuf::from(name)),
-            Err(why) => Err(why.sentence(&name.to_string_lossy())),
+            Err(why) => Err(why.sentence(&here.join(name).to_string_lossy())),
         };
     }
     let mut denied = None;

@@ -14,7 +14,7 @@ use super::input::{Forward, Input, Next};
 use super::output::{Lines, Sink, Stream};
 use super::start::{self, Common, Prepared, Started};
 use super::verdict::{Cause, Ended};
-use super::{Hooks, Job, Outcome, Refused};
+use super::{Bind, Hooks, Job, Outcome, Refused};
 use crate::line::Reassembly;
 use crate::server::Server;
 use nix::errno::Errno;
@@ -244,6 +244,9 @@ impl<'a> Run<'a> {
         let stdin = io::stdin();
         let of_first = end_of_input.as_ref().map_or(stdin.as_fd(), AsFd::as_fd);
         let cpus = start::cpus(job.bind, size, &machine::affinity(), threads_per_rank(job));
+        if job.bind == Bind::Core && cpus.iter().any(Vec::is_empty) {
+            self.say("warning: there are not CPUs enough: ranks are not bound\n");
+        }
         let open_files = raise_open_files();
         let usable = machine::usable_cpus();
         for (rank, &index) in of_rank.iter().enumerate() {
@@ -454,13 +457,18 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// Queues lines of our own for standard error, our name in front of the first.
+    fn say(&mut self, lines: &str) {
+        let lines = format!("{}: {lines}", self.name);
+        let sink = self.sink_of(Stream::Err);
+        self.sinks[sink].push(None, |out| out.extend_from_slice(lines.as_bytes()));
+    }
+
     /// Queues what the ranks are doing.
     fn explain(&mut self) {
         let text = self.hooks.explain(&self.node);
         if !text.is_empty() {
-            let lines = format!("{}: what the ranks are doing:\n{text}", self.name);
-            let sink = self.sink_of(Stream::Err);
-            self.sinks[sink].push(None, |out| out.extend_from_slice(lines.as_bytes()));
+            self.say(&format!("what the ranks are doing:\n{text}"));
         }
     }
 
@@ -480,9 +488,8 @@ impl<'a> Run<'a> {
         let quiet = matches!(cause, Cause::Death { ended, .. } if *ended == broken_pipe)
             && self.sinks.iter().any(Sink::is_closed);
         if !quiet {
-            let line = format!("{}: {}\n", self.name, cause.sentence(&self.host, others));
-            let sink = self.sink_of(Stream::Err);
-            self.sinks[sink].push(None, |out| out.extend_from_slice(line.as_bytes()));
+            let line = format!("{}\n", cause.sentence(&self.host, others));
+            self.say(&line);
         }
     }
 }
