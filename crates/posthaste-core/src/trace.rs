@@ -32,6 +32,8 @@ counters! {
     Unexpected = "messages.unexpected";
     UnexpectedBytes = "bytes.unexpected";
     Pending = "messages.pending";
+    HeldBack = "peers.held.back";
+    Sought = "messages.sought";
     StalePackets = "packets.stale";
     MalformedPackets = "packets.malformed";
     Yields = "wait.yields";

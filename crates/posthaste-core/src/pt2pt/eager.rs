@@ -15,7 +15,7 @@ use crate::datatype::Format;
 use crate::error::Error;
 use crate::ids::{Peer, RequestId};
 use crate::pt2pt::matching::{Content, Held};
-use crate::pt2pt::{Action, Engine, types};
+use crate::pt2pt::{Action, Engine, flow, types};
 use crate::request::complete::Finished;
 use crate::request::{State, Status, Table, complete};
 use crate::trace::Counter;
@@ -36,7 +36,7 @@ pub fn arrived(
     engine.counts.message(Counter::Unexpected, envelope.len);
     let data = engine.matching.copy_of(data);
     engine.matching.hold(Held { envelope: *envelope, from, content: Content::Eager { data, sender } });
-    None
+    flow::kept(engine, from, envelope)
 }
 
 /// Receiver: message and receive have met; the sender may wait to hear of it.
@@ -85,7 +85,7 @@ pub fn deliver(
 /// Sender: a synchronous message has been matched.
 pub fn acknowledged(engine: &mut Engine, sender: RequestId) {
     match engine.requests.get_mut(sender).map(|request| &mut request.state) {
-        Some(State::Sending { sent, acknowledged }) if !*acknowledged => {
+        Some(State::Sending { sent, acknowledged, .. }) if !*acknowledged => {
             *acknowledged = true;
             if *sent {
                 engine.complete(sender, Status::EMPTY);

@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::ids::{Peer, RequestId};
 use crate::method::{Methods, Next};
 use crate::pt2pt::matching::{Content, Held, Pattern};
-use crate::pt2pt::{Engine, action, eager, rendezvous};
+use crate::pt2pt::{Engine, action, eager, flow, rendezvous};
 use crate::request::{Request, State, Status, complete};
 use crate::wire::{Envelope, Offer, Packet};
 
@@ -26,13 +26,31 @@ pub fn start(
     segment: Segment,
 ) -> Result<RequestId> {
     let id = engine.requests.next_id()?; // before a message leaves the queue
-    match engine.matching.take_held(pattern) {
-        None => {
-            let entry = engine.matching.post(*pattern, id);
-            engine.requests.insert(Request::new(State::Posted { segment, entry }))
-        }
-        Some(held) => start_held(engine, methods, held, segment),
+    if engine.matching.has_held() {
+        return start_among_held(engine, methods, pattern, segment);
     }
+    let entry = engine.matching.post(*pattern, id);
+    engine.requests.insert(Request::new(State::Posted { segment, entry }))
+}
+
+/// As [`start`], where unexpected messages have to be looked at first. No peer is held back when there are none.
+#[inline(never)]
+fn start_among_held(
+    engine: &mut Engine,
+    methods: &mut Methods,
+    pattern: &Pattern,
+    segment: Segment,
+) -> Result<RequestId> {
+    let id = engine.requests.next_id()?;
+    if let Some(held) = engine.matching.take_held(pattern) {
+        return start_held(engine, methods, held, segment);
+    }
+    let entry = engine.matching.post(*pattern, id);
+    let id = engine.requests.insert(Request::new(State::Posted { segment, entry }))?;
+    if engine.flow.is_holding() {
+        flow::posted(engine, methods, id);
+    }
+    Ok(id)
 }
 
 /// As [`start`], from a peer of whom something has arrived: a short message goes straight to its receive, without
@@ -171,6 +189,9 @@ pub fn start_held(
     };
     if let Some(asked) = asked {
         action::perform(engine, methods, asked);
+    }
+    if engine.flow.is_holding() {
+        flow::ease(engine, methods);
     }
     Ok(id)
 }
