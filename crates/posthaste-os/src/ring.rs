@@ -418,7 +418,7 @@ mod tests {
     #[test]
     fn messages_are_held_back_and_control_is_not() {
         let (mut writer, mut reader) = pair();
-        let mut read = |reader: &mut Reader| {
+        let read = |reader: &mut Reader| {
             while reader.peek().unwrap().is_some() {
                 reader.release();
             }

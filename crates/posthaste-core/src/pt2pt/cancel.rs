@@ -35,9 +35,12 @@ pub fn cancel(engine: &mut Engine, methods: &mut Methods, id: RequestId) -> bool
     let to = match request.state {
         State::Posted { .. } => return recv::cancel(engine, id),
         State::SendPending { to, place, .. } => {
-            if engine.pending[to.index()].at(place).is_some_and(|waiting| !waiting.shown) {
-                withdrawn(engine, id, to, place);
-                return true;
+            match engine.pending[to.index()].at(place) {
+                Some(waiting) if waiting.shown => waiting.cancelling = true,
+                _ => {
+                    withdrawn(engine, id, to, place);
+                    return true;
+                }
             }
             to
         }

@@ -104,6 +104,8 @@ impl Engine {
 }
 
 #[cfg(test)]
+mod order_tests;
+#[cfg(test)]
 mod tests;
 #[cfg(test)]
 mod unlike_tests;

@@ -20,6 +20,8 @@ pub struct Waiting {
     pub envelope: Envelope,
     /// The receiver has been told of it, and may ask for it any time.
     pub shown: bool,
+    /// It has been asked back, so the receiver is not told of it again.
+    pub cancelling: bool,
 }
 
 /// What waits to leave towards one peer.
@@ -51,7 +53,7 @@ impl Pending {
 
     /// Puts a message at the end; its place.
     pub fn push(&mut self, id: RequestId, envelope: Envelope) -> u64 {
-        self.messages.push_back(Some(Waiting { id, envelope, shown: false }));
+        self.messages.push_back(Some(Waiting { id, envelope, shown: false, cancelling: false }));
         self.end() - 1
     }
 
@@ -94,6 +96,7 @@ impl Pending {
         let skipped = seek.first.saturating_sub(self.first);
         let from = usize::try_from(skipped).ok()?.min(self.messages.len());
         let fits = |waiting: &Waiting| match seek.what {
+            _ if waiting.cancelling => false,
             Sought::All(_) => true,
             Sought::Fitting(context, source, tag) => Pattern { context, source, tag }.fits(&waiting.envelope),
         };
