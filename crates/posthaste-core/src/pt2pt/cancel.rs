@@ -35,8 +35,12 @@ pub fn cancel(engine: &mut Engine, methods: &mut Methods, id: RequestId) -> bool
     let to = match request.state {
         State::Posted { .. } => return recv::cancel(engine, id),
         State::SendPending { to, place, .. } => {
-            match engine.pending[to.index()].at(place) {
-                Some(waiting) if waiting.shown => waiting.cancelling = true,
+            let pending = &mut engine.pending[to.index()];
+            match pending.at(place) {
+                Some(waiting) if waiting.shown => {
+                    waiting.cancelling = true;
+                    pending.hide(place);
+                }
                 _ => {
                     withdrawn(engine, id, to, place);
                     return true;

@@ -19,17 +19,19 @@
 //! * The receiver always reads everything that arrives, and packets that are no messages are never held back.
 //! * One question is open for each peer, and a frozen sender sends no message that was not asked for, so what the
 //!   receiver knows of its queue cannot be out of date. An answer to a question that was given up is dropped.
-//! * No message in front of `next` fits a receive that has been asked for or was posted before the holding back
-//!   began. So a message at `next` goes to the receive posted first among those that fit, and a receive posted later
-//!   gets the first message in front of `next` that fits (MPI-5.0 §3.5). Every receive is asked for once, in the order
-//!   of posting, and every message is looked at once while a receive waits: nothing that fits is missed.
+//! * A message and a receive meet only if it is the first in its sender's queue that fits the receive, and the receive was
+//!   posted first among those that it fits (MPI-5.0 §3.5). For a receive that is asked for, the sender sees to the one
+//!   and the receiver to the other. For messages that are looked at in order: no message in front of `next` fits a
+//!   receive that has been asked for.
+//! * Nothing that fits is missed: every receive is asked for, in the order of posting, and as long as one waits every
+//!   message behind `next` is looked at, or the sender looks for the only pattern that matters.
 
 use std::collections::VecDeque;
 
 use crate::ids::{Peer, RequestId};
 use crate::method::Methods;
 use crate::pt2pt::action::send_control;
-use crate::pt2pt::matching::{Content, Held, Pattern};
+use crate::pt2pt::matching::{Content, Held, Matching, Pattern};
 use crate::pt2pt::{Action, Engine, rendezvous};
 use crate::request::{State, Table};
 use crate::trace::Counter;
@@ -39,6 +41,8 @@ use crate::wire::{Emit, Envelope, Found, Offer, Seek, Sought};
 const MOST: u32 = 64;
 /// Patterns of probes that are remembered for a peer.
 const PROBES: usize = 16;
+/// Receives posted before the holding back that are asked for one by one; with more of them all messages are looked at.
+const ROUND: usize = 64;
 
 /// The receiver's side, for all peers.
 #[derive(Debug, Default)]
@@ -53,14 +57,20 @@ pub struct Flow {
 }
 
 /// A peer that is held back.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Holding {
     /// The open question.
     asked: Option<Question>,
+    /// The receive for which nothing was found last.
+    last: RequestId,
+    /// The place behind the last message, as last told.
+    end: u64,
     /// Place of the first message that has not been looked at.
     next: u64,
-    /// Receives posted since, which nobody has asked for yet.
+    /// Receives that nobody has asked for yet, in the order of posting.
     late: VecDeque<RequestId>,
+    /// All posted receives are among those, or were answered with this place, up to which nothing fits them.
+    round: Option<u64>,
     /// Probes that found nothing so far.
     probes: Vec<Probe>,
     /// What probes found.
@@ -71,6 +81,8 @@ struct Holding {
 struct Question {
     serial: u32,
     about: About,
+    /// It is answered when there is something, and may be given up.
+    open: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -132,7 +144,18 @@ pub(super) fn hold_back(engine: &mut Engine, methods: &mut Methods, from: Peer, 
         return;
     }
     methods.hold_back(from, true);
-    engine.flow.peers[from.index()] = Some(Box::default());
+    let posted = engine.matching.posted_in_order(ROUND);
+    let holding = Holding {
+        asked: None,
+        last: RequestId::NONE,
+        end: 0,
+        next: 0,
+        round: posted.is_some().then_some(u64::MAX),
+        late: posted.unwrap_or_default().into(),
+        probes: Vec::new(),
+        seen: Vec::new(),
+    };
+    engine.flow.peers[from.index()] = Some(Box::new(holding));
     engine.flow.count += 1;
     engine.chores += 1;
     engine.counts.add(Counter::HeldBack, 1);
@@ -198,33 +221,85 @@ pub fn advance(engine: &mut Engine, methods: &mut Methods) -> bool {
     busy
 }
 
-/// The next question for a peer: receives posted since come first, then probes, then what has not been looked at.
-/// Only the last kind stays open, and is given up for the others.
+/// The next question for a peer: receives and probes that nobody has asked for come first, each by a question that is
+/// answered at once; then comes one that stays open until there is more, and is given up for the others.
 fn question(engine: &mut Engine, at: usize) -> Option<Seek> {
     let Engine { flow: Flow { peers, serial, .. }, requests, matching, .. } = engine;
     let holding = peers[at].as_mut()?;
-    if matches!(holding.asked, Some(Question { about: About::Receive(_) | About::Probe(_), .. })) {
+    if holding.asked.is_some_and(|question| !question.open) {
         return None;
     }
-    let late = std::iter::from_fn(|| holding.late.pop_front()).find_map(|id| {
-        let pattern = matching.posted_pattern(entry(requests, id)?)?;
-        Some((About::Receive(id), pattern))
-    });
-    let special = late.or_else(|| {
-        let probe = holding.probes.iter_mut().find(|probe| !probe.asked)?;
-        probe.asked = true;
-        Some((About::Probe(probe.pattern), probe.pattern))
-    });
+    let mut special = holding.not_asked(requests, matching);
+    if special.is_none() && holding.asked.is_none() && holding.is_far_behind(matching) {
+        special = holding.not_asked(requests, matching);
+    }
     let (about, first, what) = match special {
         Some((about, Pattern { context, source, tag })) => (about, 0, Sought::Fitting(context, source, tag)),
-        None if holding.asked.is_none() && (matching.has_posted() || !holding.probes.is_empty()) => {
-            (About::All(MOST), holding.next, Sought::All(MOST))
-        }
-        None => return None,
+        None if holding.asked.is_some() => return None,
+        None => holding.open_question(requests, matching)?,
     };
     *serial = serial.wrapping_add(1);
-    holding.asked = Some(Question { serial: *serial, about });
+    let open = !matches!(what, Sought::Fitting(..));
+    holding.asked = Some(Question { serial: *serial, about, open });
     Some(Seek { serial: *serial, first, what })
+}
+
+impl Holding {
+    /// What has to be asked for next.
+    fn not_asked(&mut self, requests: &Table, matching: &Matching) -> Option<(About, Pattern)> {
+        let late = std::iter::from_fn(|| self.late.pop_front())
+            .find_map(|id| Some((About::Receive(id), matching.posted_pattern(entry(requests, id)?)?)));
+        late.or_else(|| {
+            let probe = self.probes.iter_mut().find(|probe| !probe.asked)?;
+            probe.asked = true;
+            Some((About::Probe(probe.pattern), probe.pattern))
+        })
+    }
+
+    /// Everything has been asked for. Whether so much has not been looked at that asking for all again is the shorter way.
+    fn is_far_behind(&mut self, matching: &Matching) -> bool {
+        if let Some(place) = self.round.take().filter(|place| *place != u64::MAX) {
+            self.next = self.next.max(place);
+        }
+        let waiting = (matching.posted_count() + self.probes.len()) as u64;
+        if waiting == 0 || self.end <= self.next + waiting * u64::from(MOST) {
+            return false;
+        }
+        let Some(posted) = matching.posted_in_order(ROUND) else { return false };
+        self.late = posted.into();
+        self.probes.iter_mut().for_each(|probe| probe.asked = false);
+        self.round = Some(u64::MAX);
+        true
+    }
+
+    fn open_question(&self, requests: &Table, matching: &Matching) -> Option<(About, u64, Sought)> {
+        let next = |about, Pattern { context, source, tag }| (about, 0, Sought::Next(context, source, tag));
+        match (matching.posted_count(), self.probes.len()) {
+            (0, 0) => None,
+            (0, 1) => Some(next(About::Probe(self.probes[0].pattern), self.probes[0].pattern)),
+            (1, 0) if let Some(entry) = entry(requests, self.last) => {
+                Some(next(About::Receive(self.last), matching.posted_pattern(entry)?))
+            }
+            _ => Some((About::All(MOST), self.next, Sought::All(MOST))),
+        }
+    }
+
+    /// Nothing in front of `place` fits what was asked for.
+    fn nothing(&mut self, about: About, place: u64, requests: &Table, matching: &Matching) {
+        self.end = place;
+        self.round = self.round.map(|round| round.min(place));
+        let alone = match about {
+            About::Receive(id) => {
+                self.last = id;
+                entry(requests, id).is_some() && matching.posted_count() == 1 && self.probes.is_empty()
+            }
+            About::Probe(_) => !matching.has_posted() && self.probes.len() == 1,
+            About::All(_) => false,
+        };
+        if alone {
+            self.next = self.next.max(place);
+        }
+    }
 }
 
 /// The place of a receive in the queue of posted ones, if it is still there.
@@ -238,8 +313,7 @@ fn entry(requests: &Table, id: RequestId) -> Option<u32> {
 /// Sender: the receiver asks.
 pub(crate) fn asked(engine: &mut Engine, from: Peer, seek: Seek) -> Option<Action> {
     let pending = engine.pending.get_mut(from.index())?;
-    pending.frozen = true;
-    pending.question = Some(seek);
+    pending.freeze(true, Some(seek));
     Some(Action::Show(from))
 }
 
@@ -255,16 +329,17 @@ pub(super) fn show(engine: &mut Engine, methods: &mut Methods, to: Peer) {
             (waiting.id, waiting.envelope)
         });
         pending.question = match (seek.what, place) {
+            // Open until there is more.
+            (Sought::Next(..), None) => return,
             (Sought::All(most), None) => {
-                // Open until there is more.
-                pending.question =
-                    Some(Seek { first: seek.first.max(end), what: Sought::All(most.min(MOST)), ..seek });
+                let (first, what) = (seek.first.max(end), Sought::All(most.min(MOST)));
+                pending.question = Some(Seek { first, what, ..seek });
                 return;
             }
             (Sought::All(most), Some(place)) if most > 1 => {
                 Some(Seek { first: place + 1, what: Sought::All(most.min(MOST) - 1), ..seek })
             }
-            (Sought::All(_) | Sought::Fitting(..), _) => None,
+            (Sought::All(_) | Sought::Next(..) | Sought::Fitting(..), _) => None,
         };
         let found = Found { serial, place: place.unwrap_or(end), message };
         send_control(engine, methods, to, Emit::found(&found));
@@ -273,17 +348,21 @@ pub(super) fn show(engine: &mut Engine, methods: &mut Methods, to: Peer) {
 
 /// Receiver: the answer, or one of several.
 pub(crate) fn found(engine: &mut Engine, from: Peer, found: Found) -> Option<Action> {
-    let Engine { flow, matching, .. } = engine;
+    let Engine { flow, requests, matching, .. } = engine;
     let holding = flow.of(from)?;
-    let Question { about, .. } = holding.asked.filter(|question| question.serial == found.serial)?;
+    let question = holding.asked.filter(|question| question.serial == found.serial)?;
+    let about = question.about;
     holding.asked = match about {
         About::All(left) if left > 1 && found.message.is_some() => {
-            Some(Question { serial: found.serial, about: About::All(left - 1) })
+            Some(Question { about: About::All(left - 1), ..question })
         }
         _ => None,
     };
-    let (sender, envelope) = found.message?;
-    let receiver = match about {
+    let Some((sender, envelope)) = found.message else {
+        holding.nothing(about, found.place, requests, matching);
+        return None;
+    };
+    match about {
         About::All(_) => {
             holding.next = holding.next.max(found.place + 1);
             while let Some(at) = holding.probes.iter().position(|probe| probe.pattern.fits(&envelope)) {
@@ -291,14 +370,13 @@ pub(crate) fn found(engine: &mut Engine, from: Peer, found: Found) -> Option<Act
                 holding.seen.push(Glimpse { pattern, sender, envelope });
                 engine.finished.ends += 1;
             }
-            matching.take_posted(&envelope)?
         }
         About::Receive(id) => {
-            // What nobody has looked at yet has its turn later. The receive may have been matched meanwhile.
-            if found.place >= holding.next || matching.peek_posted(&envelope) != Some(id) {
+            if matching.peek_posted(&envelope) != Some(id) {
+                // It has been matched meanwhile; or one posted before it fits, which will be told of this message.
+                holding.round = holding.round.map(|round| round.min(found.place));
                 return None;
             }
-            matching.take_posted(&envelope)?
         }
         About::Probe(pattern) => {
             holding.probes.retain(|probe| probe.pattern != pattern);
@@ -306,7 +384,8 @@ pub(crate) fn found(engine: &mut Engine, from: Peer, found: Found) -> Option<Act
             engine.finished.ends += 1;
             return None;
         }
-    };
+    }
+    let receiver = matching.take_posted(&envelope)?;
     holding.seen.clear();
     engine.counts.add(Counter::Sought, 1);
     rendezvous::matched(engine, from, &envelope, sender, Offer::Nothing, receiver)
@@ -353,7 +432,6 @@ fn glimpse(engine: &mut Engine, methods: &mut Methods, pattern: &Pattern) -> Opt
 /// Sender: messages may leave again in their order.
 pub(crate) fn resumed(engine: &mut Engine, from: Peer) {
     if let Some(pending) = engine.pending.get_mut(from.index()) {
-        pending.frozen = false;
-        pending.question = None;
+        pending.freeze(false, None);
     }
 }

@@ -27,7 +27,7 @@ pub struct Pattern {
 }
 
 impl Pattern {
-    fn key(&self) -> Key {
+    pub(super) fn key(&self) -> Key {
         Key { context: self.context.0, source: self.source, tag: self.tag }
     }
 
@@ -89,13 +89,13 @@ impl Held {
 }
 
 /// The four ways in which a receive can ask, by how much it leaves open.
-const SHAPES: usize = 4;
+pub(super) const SHAPES: usize = 4;
 
-fn shape(pattern: &Pattern) -> usize {
+pub(super) fn shape(pattern: &Pattern) -> usize {
     usize::from(pattern.source == ANY_SOURCE) | usize::from(pattern.tag == ANY_TAG) << 1
 }
 
-fn key_in_shape(envelope: &Envelope, shape: usize) -> Key {
+pub(super) fn key_in_shape(envelope: &Envelope, shape: usize) -> Key {
     Key {
         context: envelope.context.0,
         source: if shape & 1 != 0 { ANY_SOURCE } else { envelope.source },
@@ -339,6 +339,16 @@ impl Matching {
             .map(|posted| posted.id)
     }
 
+    /// The posted receives in the order of posting, unless there are more than so many.
+    pub fn posted_in_order(&self, most: usize) -> Option<Vec<RequestId>> {
+        if self.posted_count > most {
+            return None;
+        }
+        let mut posted: Vec<&Posted> = self.posted.iter().flatten().collect();
+        posted.sort_unstable_by_key(|posted| posted.stamp);
+        Some(posted.into_iter().map(|posted| posted.id).collect())
+    }
+
     /// What a posted receive asks for.
     pub fn posted_pattern(&self, entry: u32) -> Option<Pattern> {
         self.posted.get(entry as usize)?.as_ref().map(|posted| posted.pattern)
@@ -348,6 +358,12 @@ impl Matching {
     #[inline]
     pub fn has_held(&self) -> bool {
         self.held_count > 0
+    }
+
+    /// Number of posted receives.
+    #[inline]
+    pub fn posted_count(&self) -> usize {
+        self.posted_count
     }
 
     /// Whether any receive is posted.

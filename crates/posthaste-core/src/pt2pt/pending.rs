@@ -8,7 +8,8 @@
 use std::collections::VecDeque;
 
 use crate::ids::RequestId;
-use crate::pt2pt::matching::Pattern;
+use crate::pt2pt::index::Index;
+use crate::pt2pt::matching::{self, Pattern, SHAPES};
 use crate::wire::{Emit, Envelope, Seek, Sought};
 
 /// A message that has not left. Its data is in its request.
@@ -34,9 +35,12 @@ pub struct Pending {
     /// Place of the first of them.
     first: u64,
     /// The receiver asks for messages by itself: none leaves unasked until it says otherwise.
-    pub frozen: bool,
+    frozen: bool,
     /// Its question, while it is open.
     pub question: Option<Seek>,
+    /// Messages by what may be asked for, made when it is; entries are places from `base` on.
+    indexes: [Option<Index>; SHAPES],
+    base: u64,
 }
 
 impl Pending {
@@ -53,8 +57,14 @@ impl Pending {
 
     /// Puts a message at the end; its place.
     pub fn push(&mut self, id: RequestId, envelope: Envelope) -> u64 {
+        let place = self.end();
+        for (shape, index) in self.indexes.iter_mut().enumerate() {
+            if let Some(index) = index {
+                index.push(matching::key_in_shape(&envelope, shape), (place - self.base) as u32);
+            }
+        }
         self.messages.push_back(Some(Waiting { id, envelope, shown: false, cancelling: false }));
-        self.end() - 1
+        place
     }
 
     /// The message whose turn it is.
@@ -74,6 +84,7 @@ impl Pending {
             && let Some(message) = self.messages.get_mut(at as usize)
         {
             *message = None;
+            self.hide(place);
         }
         while let Some(None) = self.messages.front() {
             self.messages.pop_front();
@@ -92,15 +103,56 @@ impl Pending {
     }
 
     /// The place of the first message that answers the question.
-    pub fn seek(&self, seek: &Seek) -> Option<u64> {
-        let skipped = seek.first.saturating_sub(self.first);
-        let from = usize::try_from(skipped).ok()?.min(self.messages.len());
-        let fits = |waiting: &Waiting| match seek.what {
-            _ if waiting.cancelling => false,
-            Sought::All(_) => true,
-            Sought::Fitting(context, source, tag) => Pattern { context, source, tag }.fits(&waiting.envelope),
-        };
-        let found = self.messages.range(from..).position(|message| message.as_ref().is_some_and(fits))?;
-        Some(self.first + (from + found) as u64)
+    pub fn seek(&mut self, seek: &Seek) -> Option<u64> {
+        match seek.what {
+            Sought::All(_) => self.next_from(seek.first),
+            Sought::Fitting(context, source, tag) | Sought::Next(context, source, tag) => {
+                self.first_fitting(&Pattern { context, source, tag })
+            }
+        }
+    }
+
+    fn next_from(&self, first: u64) -> Option<u64> {
+        let skipped = usize::try_from(first.saturating_sub(self.first)).ok()?.min(self.messages.len());
+        let shown = |message: &Option<Waiting>| message.is_some_and(|waiting| !waiting.cancelling);
+        let found = self.messages.range(skipped..).position(shown)?;
+        Some(self.first + (skipped + found) as u64)
+    }
+
+    fn first_fitting(&mut self, pattern: &Pattern) -> Option<u64> {
+        let shape = matching::shape(pattern);
+        if self.indexes[shape].is_none() {
+            if self.indexes.iter().all(Option::is_none) {
+                self.base = self.first;
+            }
+            let mut index = Index::new();
+            for (at, waiting) in self.messages.iter().enumerate() {
+                if let Some(waiting) = waiting.filter(|waiting| !waiting.cancelling) {
+                    let entry = self.first + at as u64 - self.base;
+                    index.push(matching::key_in_shape(&waiting.envelope, shape), entry as u32);
+                }
+            }
+            self.indexes[shape] = Some(index);
+        }
+        let entry = self.indexes[shape].as_ref()?.front(pattern.key())?;
+        Some(self.base + u64::from(entry))
+    }
+
+    /// The receiver is not told of the message at this place any more.
+    pub fn hide(&mut self, place: u64) {
+        for index in self.indexes.iter_mut().flatten() {
+            index.remove((place - self.base) as u32);
+        }
+    }
+
+    /// Messages may leave in their order, or not.
+    pub fn freeze(&mut self, frozen: bool, question: Option<Seek>) {
+        self.frozen = frozen;
+        self.question = question;
+        // Only who asks needs the indexes; and their entries grow with the messages that pass through.
+        let passed = self.first - self.base;
+        if !frozen || passed > 4096 + self.messages.len() as u64 {
+            self.indexes = Default::default();
+        }
     }
 }

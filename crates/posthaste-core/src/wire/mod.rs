@@ -250,6 +250,8 @@ pub struct Seek {
 pub enum Sought {
     /// The first message with this context, source and tag, of which the latter two may be wildcards.
     Fitting(ContextId, i32, i32),
+    /// The same, but while there is none the question stays open.
+    Next(ContextId, i32, i32),
     /// All messages, but not more than so many. Stays open while there are fewer.
     All(u32),
 }
@@ -261,7 +263,7 @@ pub struct Found {
     pub serial: u32,
     /// Its place in the queue.
     pub place: u64,
-    /// Its request and envelope; `None`: no message fits.
+    /// Its request and envelope; `None`: no message in front of `place` fits.
     pub message: Option<(RequestId, Envelope)>,
 }
 
@@ -465,6 +467,7 @@ impl Emit {
     pub fn seek(seek: &Seek) -> Self {
         let (most, context, source, tag) = match seek.what {
             Sought::Fitting(context, source, tag) => (0, context, source, tag),
+            Sought::Next(context, source, tag) => (u32::MAX, context, source, tag),
             Sought::All(most) => (most, ContextId(0), 0, 0),
         };
         let body = SeekBody { serial: seek.serial.into(), most: most.into(), first: seek.first.into() };
@@ -602,6 +605,7 @@ impl<'a> Packet<'a> {
                 let (body, _) = front::<SeekBody>(payload)?;
                 let what = match body.most.get() {
                     0 => Sought::Fitting(envelope.context, envelope.source, envelope.tag),
+                    u32::MAX => Sought::Next(envelope.context, envelope.source, envelope.tag),
                     most => Sought::All(most),
                 };
                 Self::Seek(Seek { serial: body.serial.get(), first: body.first.get(), what })
@@ -725,6 +729,10 @@ mod tests {
                 "seek 3 from 8: Fitting(ContextId(7), -1, 5)",
             ),
             (Emit::seek(&Seek { serial: 3, first: 8, what: Sought::All(9) }), "seek 3 from 8: All(9)"),
+            (
+                Emit::seek(&Seek { serial: 3, first: 8, what: Sought::Next(ContextId(7), 1, -1) }),
+                "seek 3 from 8: Next(ContextId(7), 1, -1)",
+            ),
             (
                 Emit::found(&Found { serial: 3, place: 1 << 40, message: Some((id, envelope())) }),
                 "found 3: #9.4 (context 7696581394432, source 3, tag -5, 4 bytes) at 1099511627776",
