@@ -101,7 +101,7 @@ pub const TUNABLES: &[Tunable] = &[
     Tunable {
         name: "POSTHASTE_UNEXPECTED_BYTES",
         default: "16777216",
-        meaning: "memory that the unexpected messages of one peer may take, in bytes; each counts 512 for its envelope",
+        meaning: "memory that the unexpected messages of one peer may take, in bytes; each counts 256 for its envelope",
     },
     Tunable {
         name: "POSTHASTE_SPIN_US",

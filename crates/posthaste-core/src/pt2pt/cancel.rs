@@ -118,16 +118,20 @@ pub(crate) fn answered(engine: &mut Engine, from: Peer, sender: RequestId, taken
             engine.complete(sender, CANCELLED);
             return Some(Action::Withdraw(from, sender));
         }
-        State::Sending { to, sent, acknowledged } if *to == from && taken => {
-            let over = *sent;
-            *acknowledged = true;
-            request.status.cancelled = true;
+        State::Sending { to, sent, acknowledged } if *to == from => {
+            // What is being copied still leaves the buffer; it comes to nothing if it was taken back.
+            *acknowledged |= taken;
+            let over = *sent && *acknowledged;
+            request.cancelling = false;
+            request.status.cancelled = taken;
             if over {
-                engine.complete(sender, CANCELLED);
+                engine.complete(sender, Status { cancelled: taken, ..Status::EMPTY });
             }
         }
-        _ if taken => engine.counts.add(Counter::StalePackets, 1),
-        _ => {}
+        _ => {
+            request.cancelling = false;
+            engine.counts.add(Counter::StalePackets, u64::from(taken));
+        }
     }
     None
 }

@@ -105,7 +105,7 @@ pub(super) fn key_in_shape(envelope: &Envelope, shape: usize) -> Key {
 
 /// What an unexpected message costs besides its data: its place in the queue and in up to four indexes, which grow by
 /// doubling, and what the allocator adds.
-const ENVELOPE_BYTES: u64 = 512;
+const ENVELOPE_BYTES: u64 = 256;
 
 #[derive(Debug)]
 struct Posted {

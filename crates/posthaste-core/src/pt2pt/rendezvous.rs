@@ -208,7 +208,8 @@ pub fn sent(engine: &mut Engine, sender: RequestId) {
     let Some(request) = engine.requests.get_mut(sender) else { return };
     if let State::Sending { sent, acknowledged, .. } = &mut request.state {
         *sent = true;
-        if *acknowledged {
+        // One that has been asked back ends with the answer: the receiver may have dropped what has left.
+        if *acknowledged && (!request.cancelling || request.status.cancelled) {
             let cancelled = request.status.cancelled;
             engine.complete(sender, Status { cancelled, ..Status::EMPTY });
         }
