@@ -262,7 +262,7 @@ impl Holding {
             self.next = self.next.max(place);
         }
         let waiting = (matching.posted_count() + self.probes.len()) as u64;
-        if waiting == 0 || self.end <= self.next + waiting * u64::from(MOST) {
+        if waiting == 0 || self.end.saturating_sub(self.next) <= waiting * u64::from(MOST) {
             return false;
         }
         let Some(posted) = matching.posted_in_order(ROUND) else { return false };
@@ -364,7 +364,7 @@ pub(crate) fn found(engine: &mut Engine, from: Peer, found: Found) -> Option<Act
     };
     match about {
         About::All(_) => {
-            holding.next = holding.next.max(found.place + 1);
+            holding.next = holding.next.max(found.place.saturating_add(1));
             while let Some(at) = holding.probes.iter().position(|probe| probe.pattern.fits(&envelope)) {
                 let pattern = holding.probes.swap_remove(at).pattern;
                 holding.seen.push(Glimpse { pattern, sender, envelope });
