@@ -13,7 +13,7 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 use posthaste_core::error::{Error, ErrorClass, Result};
 use posthaste_core::ids::RequestId;
 use posthaste_core::progress::Lane;
-use posthaste_core::pt2pt::recv;
+use posthaste_core::pt2pt::{cancel, recv};
 use posthaste_core::request::{Request, State, Status, Table, complete, table};
 
 use crate::call::{Located, Outcome};
@@ -299,7 +299,8 @@ pub(crate) fn cancel(request: MPI_Request) -> Result<()> {
         at_end.cancel(over)?;
         return Ok(());
     }
-    recv::cancel(&mut lane.engine, id);
+    let Lane { engine, methods, .. } = &mut *lane;
+    cancel::cancel(engine, methods, id);
     Ok(())
 }
 

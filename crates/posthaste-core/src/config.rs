@@ -44,6 +44,8 @@ pub struct Config {
     pub run_limit: usize,
     /// Most requests at one time.
     pub requests: usize,
+    /// Memory that the unexpected messages of one peer may take here, in bytes.
+    pub unexpected_bytes: u64,
     /// Time spent spinning before the CPU is given away, in µs, when every rank has a CPU.
     pub spin_us: u32,
     /// Time spent yielding before sleeping, in µs.
@@ -67,6 +69,7 @@ impl Default for Config {
             get_limit: 256 << 10,
             run_limit: 4 << 10,
             requests: 1 << 20,
+            unexpected_bytes: 16 << 20,
             spin_us: 50,
             yield_us: 1000,
             check_types: false,
@@ -121,6 +124,11 @@ pub const TUNABLES: &[Tunable] = &[
         meaning: "most requests at one time (at most 1048576)",
     },
     Tunable {
+        name: "POSTHASTE_UNEXPECTED_BYTES",
+        default: "16777216",
+        meaning: "memory that the unexpected messages of one peer may take, in bytes; each counts 256 for its envelope",
+    },
+    Tunable {
         name: "POSTHASTE_SPIN_US",
         default: "50",
         meaning: "time spent spinning before the CPU is given away, in µs, where every rank has a CPU",
@@ -164,6 +172,7 @@ impl Config {
         number(&lookup, "POSTHASTE_GET_LIMIT", 0..=usize::MAX, &mut config.get_limit)?;
         number(&lookup, "POSTHASTE_RUN_LIMIT", 0..=usize::MAX, &mut config.run_limit)?;
         number(&lookup, "POSTHASTE_REQUESTS", 64..=1 << 20, &mut config.requests)?;
+        number(&lookup, "POSTHASTE_UNEXPECTED_BYTES", 0..=1 << 40, &mut config.unexpected_bytes)?;
         number(&lookup, "POSTHASTE_SPIN_US", 0..=1_000_000_000, &mut config.spin_us)?;
         number(&lookup, "POSTHASTE_YIELD_US", 0..=1_000_000_000, &mut config.yield_us)?;
         switch(&lookup, "POSTHASTE_CHECK_TYPES", &mut config.check_types)?;

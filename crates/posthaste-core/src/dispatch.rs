@@ -4,7 +4,7 @@
 
 use crate::error::say;
 use crate::method::Event;
-use crate::pt2pt::{Action, Engine, eager, rendezvous};
+use crate::pt2pt::{Action, Engine, cancel, eager, flow, rendezvous};
 use crate::trace::Counter;
 use crate::wire::Packet;
 
@@ -28,6 +28,14 @@ pub fn on_event(engine: &mut Engine, event: Event<'_>) -> Option<Action> {
                 eager::acknowledged(engine, sender);
                 None
             }
+            Packet::Seek(seek) => flow::asked(engine, from, seek),
+            Packet::Found(found) => flow::found(engine, from, found),
+            Packet::Resume => {
+                flow::resumed(engine, from);
+                None
+            }
+            Packet::TakeBack { sender } => cancel::asked_back(engine, from, sender),
+            Packet::TakenBack { sender, taken } => cancel::answered(engine, from, sender, taken),
             // How a granted message comes is the methods' own business; what gets here belongs to nobody.
             Packet::Data { .. } | Packet::Stream { .. } | Packet::Written { .. } => {
                 engine.counts.add(Counter::StalePackets, 1);

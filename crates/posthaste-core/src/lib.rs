@@ -4,7 +4,7 @@
 //! 1. A door hands buffer, count and datatype over as a [`datatype::Segment`] and calls [`world::World`], which turns
 //!    ranks into peers ([`comm::Comm`]) and checks rank and tag.
 //! 2. [`pt2pt::send::start`]: a short message goes straight into a packet of the peer's [`method::Methods`] (the
-//!    fast path); otherwise [`pt2pt::protocol::choose`] says how, and [`pt2pt::rendezvous::start`] begins.
+//!    fast path); otherwise [`pt2pt::protocol::choose`] says how, and `pt2pt::rendezvous` begins.
 //! 3. A packet ([`wire::Packet`]) travels by a method: [`method::loopback`], [`method::shm`], [`method::sim`]; one that
 //!    finds no room waits its turn in [`pt2pt::Pending`].
 //! 4. At the receiver [`progress::Lane::progress`] polls the methods; [`dispatch::on_event`] knows whose each packet is.

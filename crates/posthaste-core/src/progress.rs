@@ -1,12 +1,12 @@
 //! One step of everything that is under way.
 //!
-//! Called by `wait` (and by tests that drive engines themselves); calls `method`, `dispatch`, `pt2pt::action`,
+//! Called by `wait` (and by tests that drive engines themselves); calls `method`, `dispatch`, `pt2pt::{action, flow}`,
 //! `coll`. Never blocks.
 
 use crate::coll::{self, Running};
 use crate::dispatch;
 use crate::method::Methods;
-use crate::pt2pt::{Action, Engine, action};
+use crate::pt2pt::{Action, Engine, action, flow};
 
 /// Operations on the fast paths between two steps of progress.
 const QUICK: u32 = 64;
@@ -78,8 +78,9 @@ impl Lane {
         for asked in actions.drain(..) {
             action::perform(engine, methods, asked);
         }
-        if engine.has_pending() {
+        if engine.has_chores() {
             busy |= action::retry_pending(engine, methods);
+            busy |= flow::advance(engine, methods);
         }
         if !running.is_empty() {
             busy |= coll::advance(engine, methods, running);

@@ -35,6 +35,8 @@ counters! {
     UnexpectedBytes = "bytes.unexpected";
     EarlyReady = "messages.ready.early";
     Pending = "messages.pending";
+    HeldBack = "peers.held.back";
+    Sought = "messages.sought";
     StalePackets = "packets.stale";
     MalformedPackets = "packets.malformed";
     Yields = "wait.yields";

@@ -423,7 +423,8 @@ impl World {
     pub fn iprobe(&self, comm: &Comm, from: i32, tag: i32) -> Result<Option<Status>> {
         let Some(Sought { pattern, .. }) = sought(comm, from, tag)? else { return Ok(Some(from_nobody())) };
         self.waiting.step();
-        Ok(probe::probe(&mut self.waiting.enter().engine, &pattern))
+        let Lane { engine, methods, .. } = &mut *self.waiting.enter();
+        Ok(probe::probe(engine, methods, &pattern))
     }
 
     /// Waits until a receive would get something, and says what.
@@ -433,7 +434,9 @@ impl World {
     pub fn probe(&self, comm: &Comm, from: i32, tag: i32) -> Result<Status> {
         let Some(Sought { pattern, .. }) = sought(comm, from, tag)? else { return Ok(from_nobody()) };
         let awaited = |_: &Lane| Awaited::Message(pattern);
-        Ok(self.waiting.until(self.calls.probe, awaited, |lane| probe::probe(&mut lane.engine, &pattern)))
+        Ok(self.waiting.until(self.calls.probe, awaited, |lane| {
+            probe::probe(&mut lane.engine, &mut lane.methods, &pattern)
+        }))
     }
 
     /// Takes what a receive would get now out of the queue. `Some(None)` is the message from nobody.
@@ -443,7 +446,8 @@ impl World {
     pub fn improbe(&self, comm: &Comm, from: i32, tag: i32) -> Result<Option<Option<Held>>> {
         let Some(Sought { pattern, .. }) = sought(comm, from, tag)? else { return Ok(Some(None)) };
         self.waiting.step();
-        Ok(probe::take(&mut self.waiting.enter().engine, &pattern).map(Some))
+        let Lane { engine, methods, .. } = &mut *self.waiting.enter();
+        Ok(probe::take(engine, methods, &pattern).map(Some))
     }
 
     /// Waits until a receive would get something, and takes it out of the queue.
@@ -453,7 +457,7 @@ impl World {
     pub fn mprobe(&self, comm: &Comm, from: i32, tag: i32) -> Result<Option<Held>> {
         let Some(Sought { pattern, .. }) = sought(comm, from, tag)? else { return Ok(None) };
         let awaited = |_: &Lane| Awaited::Message(pattern);
-        let take = |lane: &mut Lane| probe::take(&mut lane.engine, &pattern);
+        let take = |lane: &mut Lane| probe::take(&mut lane.engine, &mut lane.methods, &pattern);
         Ok(Some(self.waiting.until(self.calls.matched_probe, awaited, take)))
     }
 

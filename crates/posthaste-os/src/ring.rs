@@ -12,6 +12,8 @@
 //!   looks for `seq`; the writer remembers such cells and clears the word *before* it publishes the record in
 //!   front of it. Streams of one-cell records never pay for that.
 //! * the writer keeps one cell free, so that the next place to look at is always its own to clear;
+//! * a reader can hold messages back ([`Reader::hold_back`]): a bit in the word that tells of room. A writer sees it
+//!   when it next looks for room, so at most one ring full of messages follows; control packets still find room;
 //! * everything the reader finds is checked: a length that does not fit is `Err(Malformed)`, never an overrun.
 
 use std::sync::atomic::Ordering;
@@ -28,6 +30,17 @@ pub const HEADER: usize = 24;
 pub const INLINE: usize = CELL - 8 - HEADER;
 /// `len` of a record that only fills the ring up to its end.
 const PAD: u32 = u32::MAX;
+/// In the word that tells of room: only what is not a message may use it.
+const HOLD_BACK: u64 = 1 << 63;
+
+/// What a record carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Load {
+    /// A message, which the reader may hold back.
+    Message,
+    /// Anything else: it finds room also while messages are held back.
+    Control,
+}
 
 /// Number of cells that a record with `len` bytes of payload takes.
 #[inline(always)]
@@ -65,6 +78,8 @@ pub struct Reader {
     done: u64,
     /// `done` as last told to the writer.
     told: u64,
+    /// [`HOLD_BACK`] while messages are held back, else 0.
+    hold: u64,
     /// The writer has been told since [`Reader::has_told`] was last asked.
     has_told: bool,
     /// Cells of the record that `peek` returned last, 0 when it was released.
@@ -117,18 +132,18 @@ impl Writer {
     }
 
     /// Room for a record with `len` bytes of payload, or `None` while the reader is behind (or `len` is larger
-    /// than [`max_payload`]).
+    /// than [`max_payload`], or is a message and the reader holds those back).
     #[inline(always)]
-    pub fn claim(&mut self, len: usize) -> Option<Claim<'_>> {
+    pub fn claim(&mut self, len: usize, load: Load) -> Option<Claim<'_>> {
         let cells = cells_for(len);
         if cells > self.most {
             return None;
         }
         if self.at + cells > self.cells {
-            self.pad()?;
+            self.pad(load)?;
         }
         // One cell more than the record: the next place to look at must be free to clear.
-        if self.room() <= cells && !self.look_for_room(cells) {
+        if self.room() <= cells && !self.look_for_room(cells, load) {
             return None;
         }
         Some(Claim { writer: self, len })
@@ -140,21 +155,30 @@ impl Writer {
     }
 
     #[cold]
-    fn look_for_room(&mut self, cells: usize) -> bool {
+    fn look_for_room(&mut self, cells: usize, load: Load) -> bool {
         // SYNC: pairs with the Release store in `Reader::tell`: the reader's copies out of those cells are over.
-        let head = self.memory.head().load(Ordering::Acquire);
+        let word = self.memory.head().load(Ordering::Acquire);
+        let (head, holds) = (word & !HOLD_BACK, word & HOLD_BACK != 0);
+        if holds && load == Load::Message {
+            return false;
+        }
         // A reader that claims more than there was, or goes back, gains nothing but its own confusion.
         if head >= self.head_seen && head <= self.filled {
             self.head_seen = head;
         }
-        self.room() > cells
+        let found = self.room() > cells;
+        if holds && found {
+            // Room for this record and no more: a message after it must look here again.
+            self.head_seen = self.filled + cells as u64 - self.cells as u64;
+        }
+        found
     }
 
     /// Fills the ring up to its end, so that the next record begins at cell 0.
     #[cold]
-    fn pad(&mut self) -> Option<()> {
+    fn pad(&mut self, load: Load) -> Option<()> {
         let cells = self.cells - self.at;
-        if self.room() <= cells && !self.look_for_room(cells) {
+        if self.room() <= cells && !self.look_for_room(cells, load) {
             return None;
         }
         // SAFETY: the cell at `at` is ours (room was found).
@@ -235,6 +259,7 @@ impl Reader {
             seq: 1,
             done: 0,
             told: 0,
+            hold: 0,
             has_told: false,
             peeked: 0,
         }
@@ -309,11 +334,17 @@ impl Reader {
         }
     }
 
+    /// Holds messages back, or lets them come again.
+    pub fn hold_back(&mut self, hold: bool) {
+        self.hold = if hold { HOLD_BACK } else { 0 };
+        self.tell();
+    }
+
     fn tell(&mut self) {
         self.told = self.done;
         self.has_told = true;
         // SYNC: pairs with the Acquire load in `Writer::look_for_room`.
-        self.memory.head().store(self.done, Ordering::Release);
+        self.memory.head().store(self.done | self.hold, Ordering::Release);
     }
 }
 
@@ -344,7 +375,7 @@ mod tests {
                 let len = (next() % 3) as usize * (next() % 1400) as usize;
                 // Payload bytes that look like recent sequence numbers.
                 let fill = (step / 256 % 7) as u8;
-                if let Some(mut claim) = writer.claim(len) {
+                if let Some(mut claim) = writer.claim(len, Load::Message) {
                     claim.set_header(&[fill; HEADER]);
                     claim.payload().copy_from(&vec![fill; len]);
                     claim.commit();
@@ -370,7 +401,7 @@ mod tests {
     fn a_full_ring_refuses_and_recovers() {
         let (mut writer, mut reader) = pair();
         let mut sent = 0;
-        while let Some(claim) = writer.claim(0) {
+        while let Some(claim) = writer.claim(0, Load::Message) {
             claim.commit();
             sent += 1;
         }
@@ -380,20 +411,48 @@ mod tests {
             reader.release();
         }
         assert!(reader.peek().unwrap().is_none());
-        assert!(writer.claim(100).is_some());
+        assert!(writer.claim(100, Load::Message).is_some());
+    }
+
+    /// One ring full of messages at most comes after the reader has said so, and other packets always find room.
+    #[test]
+    fn messages_are_held_back_and_control_is_not() {
+        let (mut writer, mut reader) = pair();
+        let read = |reader: &mut Reader| {
+            while reader.peek().unwrap().is_some() {
+                reader.release();
+            }
+        };
+        writer.claim(0, Load::Message).unwrap().commit();
+        read(&mut reader);
+        reader.hold_back(true);
+        let mut late = 0;
+        for round in 0..2000 {
+            while let Some(claim) = writer.claim(round % 100, Load::Message) {
+                claim.commit();
+                late += 1;
+            }
+            for _ in 0..round % 7 {
+                writer.claim(round % 300, Load::Control).expect("room for control").commit();
+            }
+            read(&mut reader);
+        }
+        assert!(late <= 256, "{late} messages came after they were held back");
+        reader.hold_back(false);
+        assert!(writer.claim(100, Load::Message).is_some());
     }
 
     #[test]
     fn an_uncommitted_claim_sends_nothing() {
         let (mut writer, mut reader) = pair();
-        assert!(writer.claim(8).is_some());
+        assert!(writer.claim(8, Load::Message).is_some());
         assert!(reader.peek().unwrap().is_none());
     }
 
     #[test]
     fn a_forged_length_is_noticed() {
         let (mut writer, mut reader) = pair();
-        writer.claim(8).unwrap().commit();
+        writer.claim(8, Load::Message).unwrap().commit();
         // SAFETY: the test owns the ring.
         unsafe { writer.memory.set_len(0, 1 << 20) };
         assert_eq!(reader.peek().err(), Some(Malformed));
@@ -407,7 +466,7 @@ mod tests {
                 for i in 0..100_000u32 {
                     let len = (i % 97) as usize;
                     let mut claim = loop {
-                        match writer.claim(len) {
+                        match writer.claim(len, Load::Message) {
                             Some(claim) => break claim,
                             None => std::thread::yield_now(),
                         }

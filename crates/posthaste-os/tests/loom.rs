@@ -14,7 +14,7 @@ use loom::thread;
 use posthaste_os::board::Board;
 use posthaste_os::model::{Node, Shape};
 use posthaste_os::pool;
-use posthaste_os::ring::{HEADER, Reader, Writer};
+use posthaste_os::ring::{HEADER, Load, Reader, Writer};
 use posthaste_os::wake::Doorbell;
 
 /// A payload that takes a second cell.
@@ -32,7 +32,7 @@ fn shape(ranks: usize, ring_cells: usize) -> Shape {
 }
 
 fn try_send(writer: &mut Writer, mark: u8, len: usize) -> bool {
-    let Some(mut claim) = writer.claim(len) else { return false };
+    let Some(mut claim) = writer.claim(len, Load::Message) else { return false };
     claim.set_header(&[mark; HEADER]);
     claim.payload().copy_from(&vec![mark; len]);
     claim.commit();
@@ -119,7 +119,7 @@ fn a_claim_that_is_dropped_leaves_nothing_to_find() {
         let sender = thread::spawn(move || {
             // Written at cells 6 and 7 of the first lap, then 1 and 2 of the second.
             for mark in 0..4 {
-                if let Some(mut claim) = writer.claim(LONG) {
+                if let Some(mut claim) = writer.claim(LONG, Load::Message) {
                     claim.payload().copy_from(&[7; LONG]);
                 }
                 send(&mut writer, mark, 0);

@@ -10,7 +10,7 @@ use posthaste_os::mem::Sink;
 use crate::datatype::{self, Segment};
 use crate::ids::{Peer, RequestId};
 use crate::method::landing::Landing;
-use crate::method::{Caps, Done, Event, Get, Put};
+use crate::method::{Caps, Done, Event, Get, Load, Put};
 use crate::trace::{Counter, Counts};
 use crate::wire::{Emit, HEADER, Offer, Packet};
 
@@ -31,6 +31,8 @@ pub struct Loopback {
     spare: Vec<Vec<u8>>,
     offered: HashMap<RequestId, Segment>,
     done: VecDeque<Done>,
+    /// Messages are held back.
+    holds: bool,
     pub(super) landing: Landing,
 }
 
@@ -50,6 +52,7 @@ impl Loopback {
             spare: Vec::new(),
             offered: HashMap::new(),
             done: VecDeque::new(),
+            holds: false,
             landing: Landing::default(),
         }
     }
@@ -62,7 +65,22 @@ impl Loopback {
         self.queue.is_empty() && self.done.is_empty()
     }
 
-    pub(super) fn claim(&mut self, len: usize) -> Claim<'_> {
+    pub(super) fn me(&self) -> Peer {
+        self.me
+    }
+
+    pub(super) fn hold_back(&mut self, hold: bool) {
+        self.holds = hold;
+    }
+
+    pub(super) fn claim(&mut self, len: usize, load: Load) -> Option<Claim<'_>> {
+        if self.holds && load == Load::Message {
+            return None;
+        }
+        Some(self.room(len))
+    }
+
+    fn room(&mut self, len: usize) -> Claim<'_> {
         let mut payload = self.spare.pop().unwrap_or_default();
         payload.clear();
         payload.resize(len, 0);
@@ -72,6 +90,10 @@ impl Loopback {
     pub(super) fn offer(&mut self, sender: RequestId, segment: &Segment) -> Offer {
         self.offered.insert(sender, segment.clone());
         Offer::Memory { address: 0 }
+    }
+
+    pub(super) fn withdraw(&mut self, sender: RequestId) {
+        self.offered.remove(&sender);
     }
 
     pub(super) fn get(&mut self, mut get: Get) {
@@ -90,7 +112,7 @@ impl Loopback {
         while left > 0 {
             let n = left.min(PACKET as u64);
             let emit = Emit::data(put.receiver, put.segment.position());
-            self.claim(emit.front().len() + n as usize).write(&emit, Some(&mut put.segment));
+            self.room(emit.front().len() + n as usize).write(&emit, Some(&mut put.segment));
             left -= n;
         }
         self.done.push_back(Done::Sent(put.sender));

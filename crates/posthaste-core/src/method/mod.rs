@@ -4,6 +4,8 @@
 //! operating-system crate. The contract:
 //!
 //! * [`Methods::claim`] gives room for one packet, or `None` while there is none; writing it commits it.
+//! * [`Methods::hold_back`] keeps a peer from sending further messages: its claims for them are refused, soon if not at
+//!   once. Everything else it sends still finds room.
 //! * [`Methods::offer_stream`] and [`Methods::offer_memory`] make a long message reachable for the receiver,
 //!   [`Methods::get`] brings it;
 //! * [`Methods::expose`] opens a receive for fragments, [`Methods::put`] sends them. Data packets that arrive for
@@ -22,6 +24,8 @@ use crate::datatype::Segment;
 use crate::ids::{Peer, RequestId};
 use crate::trace::{Counter, Counts};
 use crate::wire::{Emit, Envelope, Offer, Packet, Through};
+
+pub use posthaste_os::ring::Load;
 
 use loopback::Loopback;
 use shm::Shm;
@@ -189,17 +193,32 @@ impl Methods {
         }
     }
 
-    /// Room for a packet with `len` bytes of payload, or `None` while there is none.
+    /// Room for a packet with `len` bytes of payload, or `None` while there is none, or while the packet is a message
+    /// and the peer holds those back.
     #[inline]
-    pub fn claim(&mut self, to: Peer, len: usize) -> Option<Claim<'_>> {
+    pub fn claim(&mut self, to: Peer, len: usize, load: Load) -> Option<Claim<'_>> {
         match self.route(to) {
             Route::Shm(rank) => match &mut self.shm {
-                Some(shm) => shm.claim(rank as usize, len).map(Claim::Shm),
+                Some(shm) => shm.claim(rank as usize, len, load).map(Claim::Shm),
                 None => None,
             },
-            Route::Loopback => Some(Claim::Loopback(self.loopback.claim(len))),
-            Route::Sim => self.sim().claim(to, len).map(Claim::Sim),
+            Route::Loopback => self.loopback.claim(len, load).map(Claim::Loopback),
+            Route::Sim => self.sim().claim(to, len, load).map(Claim::Sim),
         }
+    }
+
+    /// Holds back the messages of a peer that have not left yet, or lets them come again.
+    pub fn hold_back(&mut self, from: Peer, hold: bool) {
+        match self.route(from) {
+            Route::Shm(rank) => self.shm().hold_back(rank as usize, hold),
+            Route::Loopback => self.loopback.hold_back(hold),
+            Route::Sim => self.sim().hold_back(from, hold),
+        }
+    }
+
+    /// The process that these methods belong to.
+    pub fn me(&self) -> Peer {
+        self.loopback.me()
     }
 
     /// Sends a whole short message in one packet, if there is room for it now. This is the first half of the
@@ -209,7 +228,7 @@ impl Methods {
     pub fn send_eager(&mut self, to: Peer, envelope: &Envelope, segment: &mut Segment) -> bool {
         let len = envelope.len as usize;
         if let (Route::Shm(rank), Some(shm)) = (self.route(to), &mut self.shm) {
-            let Some(claim) = shm.claim(rank as usize, len) else { return false };
+            let Some(claim) = shm.claim(rank as usize, len, Load::Message) else { return false };
             claim.write_eager(envelope, segment);
             self.counts.message(Counter::EagerShm, envelope.len);
             return true;
@@ -223,7 +242,8 @@ impl Methods {
             return false; // has to be converted first
         }
         let counter = self.eager_counter(to);
-        let Some(claim) = self.claim(to, envelope.front() + envelope.len as usize) else { return false };
+        let len = envelope.front() + envelope.len as usize;
+        let Some(claim) = self.claim(to, len, Load::Message) else { return false };
         claim.write(&Emit::eager(envelope), Some(segment));
         self.counts.message(counter, envelope.len);
         true
@@ -272,7 +292,7 @@ impl Methods {
 
     /// Sends a packet without message data; false while there is no room.
     pub fn send(&mut self, to: Peer, emit: &Emit) -> bool {
-        let Some(claim) = self.claim(to, emit.front().len()) else { return false };
+        let Some(claim) = self.claim(to, emit.front().len(), Load::Control) else { return false };
         claim.write(emit, None);
         true
     }
@@ -295,6 +315,15 @@ impl Methods {
             }
             Route::Loopback => Some(self.loopback.offer(sender, segment)),
             Route::Sim => self.sim().offer(sender, segment),
+        }
+    }
+
+    /// Takes back what [`Methods::offer_memory`] made readable: nobody will ask for it.
+    pub fn withdraw(&mut self, to: Peer, sender: RequestId) {
+        match self.route(to) {
+            Route::Shm(_) => {}
+            Route::Loopback => self.loopback.withdraw(sender),
+            Route::Sim => self.sim().withdraw(sender),
         }
     }
 

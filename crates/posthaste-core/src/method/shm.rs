@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use posthaste_os::node::{ACTIVE_BITS, ACTIVE_WORDS, Node};
 use posthaste_os::peer_copy::{self, EFAULT};
 use posthaste_os::pool::{self, Drainer, Filler};
-use posthaste_os::ring::{self, Reader, Writer};
+use posthaste_os::ring::{self, Load, Reader, Writer};
 use posthaste_os::wake::Doorbell;
 
 use crate::buffer;
@@ -186,9 +186,9 @@ impl Shm {
     }
 
     #[inline(always)]
-    pub(super) fn claim(&mut self, to: usize, len: usize) -> Option<Claim<'_>> {
+    pub(super) fn claim(&mut self, to: usize, len: usize, load: Load) -> Option<Claim<'_>> {
         let (node, me) = (&self.node, self.me);
-        let claim = self.writers[to].get_or_insert_with(|| Writer::new(node, to, me)).claim(len)?;
+        let claim = self.writers[to].get_or_insert_with(|| Writer::new(node, to, me)).claim(len, load)?;
         Some(Claim { claim, doorbell: &self.doorbell, to })
     }
 
@@ -236,13 +236,13 @@ impl Shm {
         let offer = Offer::Stream { through, filled: envelope.len };
         let emit = Emit::request_to_send(envelope, RequestId::NONE, offer);
         // Room for the packet first: what is in the buffer cannot be taken back.
-        if self.claim(to, emit.front().len()).is_none() {
+        if self.claim(to, emit.front().len(), Load::Message).is_none() {
             return false;
         }
         let Kept::Idle { filler, granted } = &mut self.kept[to] else { return false };
         while segment.remaining() > 0 && filler.fill(usize::MAX, |sink| segment.pack(sink)).is_some() {}
         *granted = false;
-        if let Some(claim) = self.claim(to, emit.front().len()) {
+        if let Some(claim) = self.claim(to, emit.front().len(), Load::Message) {
             claim.write(&emit, None);
         }
         true
@@ -324,6 +324,13 @@ impl Shm {
     pub(super) fn put(&mut self, to: usize, put: Put) {
         let queue = if put.memory.is_some() { &mut self.writes } else { &mut self.puts };
         queue.push_back((to, put));
+    }
+
+    /// See [`super::Methods::hold_back`].
+    pub(super) fn hold_back(&mut self, from: usize, hold: bool) {
+        let (node, me) = (&self.node, self.me);
+        self.readers[from].get_or_insert_with(|| Reader::new(node, me, from)).hold_back(hold);
+        self.doorbell.ring_for_room(from);
     }
 
     /// See [`super::Methods::is_next_there`].
@@ -579,7 +586,7 @@ impl Shm {
             }
             Piece::Last | Piece::Unreadable => {
                 let emit = Emit::written(put.receiver, piece == Piece::Unreadable);
-                let Some(claim) = self.claim(to, emit.front().len()) else {
+                let Some(claim) = self.claim(to, emit.front().len(), Load::Control) else {
                     // Copied already: the next look finds nothing left but to say so.
                     self.writes.push_back((to, put));
                     return false;
@@ -620,7 +627,7 @@ impl Shm {
         let Some((filler, kept)) = self.copy_buffer(to, true) else { return Err(put) };
         let through = Through { buffer: filler.index() as u32, kept, start: filler.position() };
         let emit = Emit::stream(put.receiver, through);
-        match self.claim(to, emit.front().len()) {
+        match self.claim(to, emit.front().len(), Load::Control) {
             Some(claim) => claim.write(&emit, None),
             None if kept => {
                 self.kept[to] = Kept::Idle { filler, granted: true };
@@ -641,7 +648,7 @@ impl Shm {
         while put.segment.remaining() > 0 {
             let most = (self.packet - DATA_FRONT) as u64;
             let n = put.segment.remaining().min(most) as usize;
-            let Some(claim) = self.claim(to, DATA_FRONT + n) else { return Err(put) };
+            let Some(claim) = self.claim(to, DATA_FRONT + n, Load::Control) else { return Err(put) };
             claim.write(&Emit::data(put.receiver, put.segment.position()), Some(&mut put.segment));
             *busy = true;
         }

@@ -13,7 +13,7 @@ use posthaste_os::mem::Sink;
 use crate::datatype::{self, Format, Segment};
 use crate::ids::{Peer, RequestId};
 use crate::method::landing::Landing;
-use crate::method::{Caps, Done, Event, Get, Next, Put};
+use crate::method::{Caps, Done, Event, Get, Load, Next, Put};
 use crate::trace::{Counter, Counts};
 use crate::wire::{DATA_FRONT, Emit, HEADER, Offer, Packet};
 
@@ -49,6 +49,8 @@ struct Net {
     links: HashMap<(Peer, Peer), VecDeque<Flying>>,
     offered: HashMap<(Peer, RequestId), Segment>,
     exposed: HashMap<(Peer, RequestId), Segment>,
+    /// Links whose messages are held back, and how many still leave because their sender has not noticed.
+    held_back: HashMap<(Peer, Peer), u64>,
     /// What each engine told of itself in the handshake.
     formats: HashMap<Peer, u32>,
 }
@@ -69,6 +71,7 @@ impl Network {
             links: HashMap::new(),
             offered: HashMap::new(),
             exposed: HashMap::new(),
+            held_back: HashMap::new(),
             formats: HashMap::new(),
         };
         Self { net: Arc::new(Mutex::new(net)) }
@@ -150,8 +153,27 @@ impl Sim {
         formats.get(&to) != formats.get(&self.me)
     }
 
-    pub(super) fn claim(&mut self, to: Peer, len: usize) -> Option<Claim<'_>> {
+    pub(super) fn hold_back(&mut self, from: Peer, hold: bool) {
         let mut net = self.network.lock();
+        if hold {
+            let window = net.weather.window as u64;
+            let late = net.random(window + 1);
+            net.held_back.insert((from, self.me), late);
+        } else {
+            net.held_back.remove(&(from, self.me));
+        }
+    }
+
+    pub(super) fn claim(&mut self, to: Peer, len: usize, load: Load) -> Option<Claim<'_>> {
+        let mut net = self.network.lock();
+        if load == Load::Message
+            && let Some(late) = net.held_back.get_mut(&(self.me, to))
+        {
+            if *late == 0 {
+                return None;
+            }
+            *late -= 1;
+        }
         if len > net.weather.packet {
             return None;
         }
@@ -168,6 +190,10 @@ impl Sim {
         let mut net = self.network.lock();
         net.offered.insert((self.me, sender), segment.clone());
         Some(Offer::Memory { address: 0 })
+    }
+
+    pub(super) fn withdraw(&mut self, sender: RequestId) {
+        self.network.lock().offered.remove(&(self.me, sender));
     }
 
     pub(super) fn get(&mut self, mut get: Get) {
@@ -251,13 +277,13 @@ impl Sim {
             let most = (self.caps().packet - DATA_FRONT) as u64;
             while put.segment.remaining() > 0 {
                 let n = put.segment.remaining().min(most) as usize;
-                let Some(claim) = self.claim(put.to, DATA_FRONT + n) else { break };
+                let Some(claim) = self.claim(put.to, DATA_FRONT + n, Load::Control) else { break };
                 claim.write(&Emit::data(put.receiver, put.segment.position()), Some(&mut put.segment));
                 busy = true;
             }
             if put.memory.is_some() {
                 let emit = Emit::written(put.receiver, false);
-                match self.claim(put.to, emit.front().len()) {
+                match self.claim(put.to, emit.front().len(), Load::Control) {
                     Some(claim) => claim.write(&emit, None),
                     None => {
                         self.puts.push_back(put);

@@ -1,12 +1,14 @@
-//! What packet handlers ask for, and the one place that does it; also the queue of what found no room.
+//! What packet handlers ask for, and the one place that does it; also what leaves when there is room again.
 //!
-//! Called by `progress` after each poll and by `recv` for messages that were there already; calls `method`.
-//! What must stay true: packets to one peer leave in the order in which they were asked for.
+//! Called by `progress` after each poll, by `send`, and by `recv` for messages that were there already; calls `method`,
+//! `rendezvous`, `flow`. What must stay true: messages to one peer leave in the order in which they were started.
 
 use crate::datatype::Segment;
 use crate::ids::{Peer, RequestId};
-use crate::method::{Get, Methods, Put};
-use crate::pt2pt::{Engine, Pending};
+use crate::method::{Get, Load, Methods, Put};
+use crate::pt2pt::pending::Waiting;
+use crate::pt2pt::protocol::Protocol;
+use crate::pt2pt::{Engine, cancel, flow, rendezvous, send};
 use crate::request::{State, Status};
 use crate::trace::Counter;
 use crate::wire::{Emit, Envelope, Mode};
@@ -35,6 +37,12 @@ pub enum Action {
     },
     /// Sends a message that was granted.
     Put(Put),
+    /// Holds the messages of a peer back; the envelope is that of the last one.
+    HoldBack(Peer, Envelope),
+    /// Tells a peer of messages that it holds back.
+    Show(Peer),
+    /// Takes an offer to this peer back.
+    Withdraw(Peer, RequestId),
 }
 
 /// Does what was asked.
@@ -56,13 +64,17 @@ pub fn perform(engine: &mut Engine, methods: &mut Methods, action: Action) {
             send_control(engine, methods, from, Emit::ok_to_send(sender, receiver, memory));
         }
         Action::Put(put) => methods.put(put),
+        Action::HoldBack(from, envelope) => flow::hold_back(engine, methods, from, &envelope),
+        Action::Show(to) => flow::show(engine, methods, to),
+        Action::Withdraw(to, sender) => methods.withdraw(to, sender),
     }
 }
 
 /// Sends a packet without message data, now or when there is room.
 pub(crate) fn send_control(engine: &mut Engine, methods: &mut Methods, to: Peer, emit: Emit) {
-    if !(engine.way_is_free(to) && methods.send(to, &emit)) {
-        engine.push_pending(to, Pending::Control(emit));
+    let queued = engine.chores > 0 && !engine.pending[to.index()].control.is_empty();
+    if queued || !methods.send(to, &emit) {
+        engine.with_pending(to, |pending| pending.control.push_back(emit));
     }
 }
 
@@ -71,28 +83,42 @@ pub(crate) fn send_control(engine: &mut Engine, methods: &mut Methods, to: Peer,
 pub fn retry_pending(engine: &mut Engine, methods: &mut Methods) -> bool {
     let mut busy = false;
     for peer in 0..engine.pending.len() {
-        let to = Peer(peer as u32);
-        while let Some(pending) = engine.pending[peer].front() {
-            let left = match pending {
-                Pending::Control(emit) => methods.send(to, emit),
-                Pending::Eager(id, envelope) => {
-                    let (id, envelope) = (*id, *envelope);
-                    send_eager(engine, methods, to, id, &envelope)
-                }
-            };
-            if !left {
-                break;
-            }
-            busy = true;
-            engine.pending[peer].pop_front();
-            engine.pending_peers -= usize::from(engine.pending[peer].is_empty());
-        }
+        busy |= !engine.pending[peer].is_empty() && retry_towards(engine, methods, Peer(peer as u32));
     }
     busy
 }
 
-/// Sends the eager message of a pending request; false while there is no room.
-fn send_eager(
+/// The same for one peer.
+pub(super) fn retry_towards(engine: &mut Engine, methods: &mut Methods, to: Peer) -> bool {
+    let mut busy = false;
+    while let Some(emit) = engine.pending[to.index()].control.front() {
+        if !methods.send(to, emit) {
+            return busy;
+        }
+        busy = true;
+        engine.with_pending(to, |pending| pending.control.pop_front());
+    }
+    // A request to send that found its room gone is among the packets, and comes first.
+    while engine.pending[to.index()].may_send_messages()
+        && let Some(Waiting { id, envelope, .. }) = engine.pending[to.index()].front()
+    {
+        if !leave(engine, methods, to, id, &envelope) {
+            break;
+        }
+        busy = true;
+        engine.counts.add(Counter::Pending, 1);
+        // A message that was cancelled instead is gone already.
+        engine.with_pending(to, |pending| {
+            if pending.front().is_some_and(|front| front.id == id) {
+                pending.pop();
+            }
+        });
+    }
+    busy
+}
+
+/// Sends a message whose turn it is; false while there is no room.
+pub(super) fn leave(
     engine: &mut Engine,
     methods: &mut Methods,
     to: Peer,
@@ -100,19 +126,29 @@ fn send_eager(
     envelope: &Envelope,
 ) -> bool {
     let Some(request) = engine.requests.get_mut(id) else { return true };
-    let State::SendPending { segment } = &mut request.state else { return true };
+    let State::SendPending { segment, place, .. } = &mut request.state else { return true };
+    if request.cancelling {
+        // The receiver cannot have asked for it: what it asked before it let us go on has been done.
+        let place = *place;
+        cancel::withdrawn(engine, id, to, place);
+        return true;
+    }
+    let (protocol, _) = send::proposal(&engine.config, methods, to, envelope, segment);
+    if protocol != Protocol::Eager {
+        return rendezvous::ask(engine, methods, to, id, envelope, protocol);
+    }
     let emit = if envelope.mode == Mode::Synchronous {
         Emit::eager_synchronous(envelope, id)
     } else {
         Emit::eager(envelope)
     };
-    let Some(claim) = methods.claim(to, emit.front().len() + envelope.len as usize) else { return false };
+    let len = emit.front().len() + envelope.len as usize;
+    let Some(claim) = methods.claim(to, len, Load::Message) else { return false };
     claim.write(&emit, Some(segment));
     let counter = methods.eager_counter(to);
     engine.counts.message(counter, envelope.len);
-    engine.counts.add(Counter::Pending, 1);
     if envelope.mode == Mode::Synchronous {
-        request.state = State::Sending { sent: true, acknowledged: false };
+        request.state = State::Sending { to, sent: true, acknowledged: false };
     } else {
         engine.complete(id, Status::EMPTY);
     }

@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::ids::{Peer, RequestId};
 use crate::pt2pt::explained::{self, Met};
 use crate::pt2pt::matching::{Content, Held};
-use crate::pt2pt::{Action, Engine, ready, types};
+use crate::pt2pt::{Action, Engine, flow, ready, types};
 use crate::request::complete::Finished;
 use crate::request::{State, Status, Table, complete};
 use crate::trace::Counter;
@@ -41,7 +41,7 @@ pub fn arrived(
     engine.counts.message(Counter::Unexpected, envelope.len);
     let data = engine.matching.copy_of(data);
     engine.matching.hold(Held { envelope: *envelope, from, content: Content::Eager { data, sender } });
-    None
+    flow::kept(engine, from, envelope)
 }
 
 /// Receiver: message and receive have met; the sender may wait to hear of it.
@@ -90,7 +90,7 @@ pub fn deliver(
 /// Sender: a synchronous message has been matched.
 pub fn acknowledged(engine: &mut Engine, sender: RequestId) {
     match engine.requests.get_mut(sender).map(|request| &mut request.state) {
-        Some(State::Sending { sent, acknowledged }) if !*acknowledged => {
+        Some(State::Sending { sent, acknowledged, .. }) if !*acknowledged => {
             *acknowledged = true;
             if *sent {
                 engine.complete(sender, Status::EMPTY);

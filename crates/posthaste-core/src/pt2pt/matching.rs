@@ -27,7 +27,7 @@ pub struct Pattern {
 }
 
 impl Pattern {
-    fn key(&self) -> Key {
+    pub(super) fn key(&self) -> Key {
         Key { context: self.context.0, source: self.source, tag: self.tag }
     }
 
@@ -69,14 +69,33 @@ pub struct Held {
     pub content: Content,
 }
 
-/// The four ways in which a receive can ask, by how much it leaves open.
-const SHAPES: usize = 4;
+impl Held {
+    /// What it takes here.
+    fn bytes(&self) -> u64 {
+        let data = match &self.content {
+            Content::Eager { data, .. } => data.capacity() as u64,
+            Content::Asked { .. } => 0,
+        };
+        ENVELOPE_BYTES + data
+    }
 
-fn shape(pattern: &Pattern) -> usize {
+    /// The sender's request, if it has one.
+    fn sender(&self) -> Option<RequestId> {
+        match self.content {
+            Content::Eager { sender, .. } => sender,
+            Content::Asked { sender, .. } => Some(sender),
+        }
+    }
+}
+
+/// The four ways in which a receive can ask, by how much it leaves open.
+pub(super) const SHAPES: usize = 4;
+
+pub(super) fn shape(pattern: &Pattern) -> usize {
     usize::from(pattern.source == ANY_SOURCE) | usize::from(pattern.tag == ANY_TAG) << 1
 }
 
-fn key_in_shape(envelope: &Envelope, shape: usize) -> Key {
+pub(super) fn key_in_shape(envelope: &Envelope, shape: usize) -> Key {
     Key {
         context: envelope.context.0,
         source: if shape & 1 != 0 { ANY_SOURCE } else { envelope.source },
@@ -89,6 +108,9 @@ fn key_in_shape(envelope: &Envelope, shape: usize) -> Key {
 const CLASSES: [usize; 3] = [64, 512, 4096];
 /// Rooms of each length that are kept.
 const MOST_SPARE: usize = 256;
+/// What an unexpected message costs besides its data: its place in the queue and in up to four indexes, which grow by
+/// doubling, and what the allocator adds.
+const ENVELOPE_BYTES: u64 = 256;
 
 #[derive(Debug)]
 struct Posted {
@@ -111,6 +133,8 @@ pub struct Matching {
     held_count: usize,
     held_indexes: [Option<Index>; SHAPES],
     stamp: u64,
+    /// What the unexpected messages of each peer take.
+    kept_bytes: Vec<u64>,
     /// Memory of eager messages that have been taken, for the next ones of its class.
     spare: [Vec<Vec<u8>>; CLASSES.len()],
 }
@@ -128,6 +152,7 @@ impl Default for Matching {
             held_count: 0,
             held_indexes: [Some(Index::new()), None, None, None],
             stamp: 0,
+            kept_bytes: Vec::new(),
             spare: [const { Vec::new() }; CLASSES.len()],
         }
     }
@@ -158,13 +183,18 @@ impl Matching {
     /// Takes out the receive that was posted first among those that fit.
     #[inline]
     pub fn take_posted(&mut self, envelope: &Envelope) -> Option<RequestId> {
+        let entry = self.posted_entry(envelope)?;
+        self.unpost(entry)
+    }
+
+    #[inline]
+    fn posted_entry(&self, envelope: &Envelope) -> Option<u32> {
         if self.posted_count == 0 {
             return None;
         }
         if self.posted_shapes[0] == self.posted_count {
             // No wildcards: the queue of exactly this pattern is the only one to look at.
-            let entry = self.posted_index.front(key_in_shape(envelope, 0))?;
-            return self.unpost(entry);
+            return self.posted_index.front(key_in_shape(envelope, 0));
         }
         let mut first: Option<(u64, u32)> = None;
         for shape in 0..SHAPES {
@@ -178,7 +208,7 @@ impl Matching {
                 first = Some((posted.stamp, entry));
             }
         }
-        self.unpost(first?.1)
+        Some(first?.1)
     }
 
     /// Takes a receive back; its request.
@@ -196,6 +226,11 @@ impl Matching {
     pub fn hold(&mut self, held: Held) {
         self.stamp += 1;
         let envelope = held.envelope;
+        let from = held.from.index();
+        if self.kept_bytes.len() <= from {
+            self.kept_bytes.resize(from + 1, 0);
+        }
+        self.kept_bytes[from] += held.bytes();
         let held = Some((self.stamp, held));
         let entry = match self.held_free.pop() {
             Some(entry) => {
@@ -246,13 +281,33 @@ impl Matching {
     #[inline]
     pub fn take_held(&mut self, pattern: &Pattern) -> Option<Held> {
         let entry = self.held_entry(pattern)?;
+        self.remove_held(entry)
+    }
+
+    #[inline]
+    fn remove_held(&mut self, entry: u32) -> Option<Held> {
         let (_, held) = self.held[entry as usize].take()?;
         for index in self.held_indexes.iter_mut().flatten() {
             index.remove(entry);
         }
         self.held_count -= 1;
         self.held_free.push(entry);
+        self.kept_bytes[held.from.index()] -= held.bytes();
         Some(held)
+    }
+
+    /// Takes out the message that a peer's request stands behind. Every message is looked at: this is for cancelling.
+    pub fn take_back(&mut self, from: Peer, sender: RequestId) -> Option<Held> {
+        let entry = self.held.iter().position(|held| {
+            held.as_ref().is_some_and(|(_, held)| held.from == from && held.sender() == Some(sender))
+        })?;
+        self.remove_held(entry as u32)
+    }
+
+    /// What the unexpected messages of a peer take, in bytes, each with its envelope.
+    #[inline]
+    pub fn kept_bytes(&self, from: Peer) -> u64 {
+        self.kept_bytes.get(from.index()).copied().unwrap_or(0)
     }
 
     #[inline]
@@ -285,6 +340,40 @@ impl Matching {
             index.push(key, entry);
         }
         self.held_indexes[shape] = Some(index);
+    }
+
+    /// The receive that was posted first among those that fit; it stays.
+    pub fn peek_posted(&self, envelope: &Envelope) -> Option<RequestId> {
+        self.posted_entry(envelope)
+            .and_then(|entry| self.posted[entry as usize].as_ref())
+            .map(|posted| posted.id)
+    }
+
+    /// The posted receives in the order of posting, unless there are more than so many.
+    pub fn posted_in_order(&self, most: usize) -> Option<Vec<RequestId>> {
+        if self.posted_count > most {
+            return None;
+        }
+        let mut posted: Vec<&Posted> = self.posted.iter().flatten().collect();
+        posted.sort_unstable_by_key(|posted| posted.stamp);
+        Some(posted.into_iter().map(|posted| posted.id).collect())
+    }
+
+    /// What a posted receive asks for.
+    pub fn posted_pattern(&self, entry: u32) -> Option<Pattern> {
+        self.posted.get(entry as usize)?.as_ref().map(|posted| posted.pattern)
+    }
+
+    /// Whether any unexpected message is kept.
+    #[inline]
+    pub fn has_held(&self) -> bool {
+        self.held_count > 0
+    }
+
+    /// Number of posted receives.
+    #[inline]
+    pub fn posted_count(&self) -> usize {
+        self.posted_count
     }
 
     /// Whether any receive is posted.

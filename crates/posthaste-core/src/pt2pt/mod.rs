@@ -2,15 +2,18 @@
 //!
 //! Called by `comm`, `coll` (through `(ContextId, Peer)`, never a communicator), `dispatch` and `world`; calls
 //! `method` to start things. A packet handler does no I/O: it returns an [`Action`] that `progress` performs.
-//! Each protocol is one file with both sides in it: [`eager`], [`rendezvous`].
+//! Each protocol is one file with both sides in it: [`eager`], [`rendezvous`], [`flow`], [`cancel`].
 
 pub mod action;
+pub mod cancel;
 pub mod eager;
 pub mod explained;
+pub mod flow;
 mod index;
 pub mod matching;
 pub mod outgoing;
 pub mod partitioned;
+pub mod pending;
 pub mod probe;
 pub mod protocol;
 pub(crate) mod ready;
@@ -19,27 +22,17 @@ pub mod rendezvous;
 pub mod send;
 mod types;
 
-use std::collections::VecDeque;
-
 use crate::config::Config;
 use crate::datatype::Format;
 use crate::ids::{Peer, RequestId};
 use crate::request::complete::Finished;
 use crate::request::{Status, Table, complete};
 use crate::trace::Counts;
-use crate::wire::{Emit, Envelope};
 
 pub use action::Action;
+pub use flow::Flow;
 pub use matching::{Matching, Pattern};
-
-/// A packet that found no room; it keeps its place.
-#[derive(Debug)]
-pub enum Pending {
-    /// A packet without message data.
-    Control(Emit),
-    /// An eager message; its data is still in the user's buffer, in the request.
-    Eager(RequestId, Envelope),
-}
+pub use pending::Pending;
 
 /// The state of one lane: requests, matching, and packets that wait for room. No I/O happens here.
 #[derive(Debug)]
@@ -50,9 +43,12 @@ pub struct Engine {
     pub finished: Finished,
     /// Posted receives and unexpected messages.
     pub matching: Matching,
-    /// Packets that found no room, by peer.
-    pending: Vec<VecDeque<Pending>>,
-    pending_peers: usize,
+    /// Peers that are held back because they send what nobody receives.
+    pub flow: Flow,
+    /// What waits to leave, by peer.
+    pending: Vec<Pending>,
+    /// Peers towards which something waits, and peers that are held back.
+    chores: usize,
     /// Where sends under way go.
     pub outgoing: outgoing::Outgoing,
     /// Messages in ready mode that came too early.
@@ -76,8 +72,9 @@ impl Engine {
             requests: Table::new(config.requests),
             finished: Finished::default(),
             matching: Matching::default(),
-            pending: (0..peers).map(|_| VecDeque::new()).collect(),
-            pending_peers: 0,
+            flow: Flow::new(peers),
+            pending: (0..peers).map(|_| Pending::default()).collect(),
+            chores: 0,
             outgoing: outgoing::Outgoing::default(),
             told_early: ready::Told::default(),
             counts: Counts::default(),
@@ -97,22 +94,33 @@ impl Engine {
     /// Whether nothing waits for room towards `to`.
     #[inline]
     pub(crate) fn way_is_free(&self, to: Peer) -> bool {
-        self.pending_peers == 0 || self.pending.get(to.index()).is_none_or(VecDeque::is_empty)
+        self.chores == 0 || self.pending.get(to.index()).is_none_or(Pending::is_empty)
     }
 
-    /// Whether packets wait for room.
+    /// Whether progress has something to retry or to ask.
+    #[inline]
+    pub(crate) fn has_chores(&self) -> bool {
+        self.chores > 0
+    }
+
+    /// Whether something waits to leave.
     #[inline]
     pub fn has_pending(&self) -> bool {
-        self.pending_peers > 0
+        self.chores > 0 && self.pending.iter().any(|pending| !pending.is_empty())
     }
 
-    pub(crate) fn push_pending(&mut self, to: Peer, pending: Pending) {
-        let queue = &mut self.pending[to.index()];
-        self.pending_peers += usize::from(queue.is_empty());
-        queue.push_back(pending);
+    /// Changes what waits to leave towards `to`.
+    pub(crate) fn with_pending<T>(&mut self, to: Peer, change: impl FnOnce(&mut Pending) -> T) -> T {
+        let pending = &mut self.pending[to.index()];
+        self.chores -= usize::from(!pending.is_empty());
+        let result = change(pending);
+        self.chores += usize::from(!pending.is_empty());
+        result
     }
 }
 
+#[cfg(test)]
+mod order_tests;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]

@@ -11,7 +11,7 @@ use crate::ids::{Peer, RequestId};
 use crate::method::{Methods, Next};
 use crate::pt2pt::explained::{self, Met};
 use crate::pt2pt::matching::{Content, Held, Pattern};
-use crate::pt2pt::{Engine, action, eager, ready, rendezvous};
+use crate::pt2pt::{Engine, action, eager, flow, ready, rendezvous};
 use crate::request::{Request, State, Status, complete};
 use crate::wire::{Envelope, Mode, Offer, Packet};
 
@@ -27,13 +27,31 @@ pub fn start(
     segment: Segment,
 ) -> Result<RequestId> {
     let id = engine.requests.next_id()?; // before a message leaves the queue
-    match engine.matching.take_held(pattern) {
-        None => {
-            let entry = engine.matching.post(*pattern, id);
-            engine.requests.insert(Request::new(State::Posted { segment, entry }))
-        }
-        Some(held) => start_held(engine, methods, held, segment),
+    if engine.matching.has_held() {
+        return start_among_held(engine, methods, pattern, segment);
     }
+    let entry = engine.matching.post(*pattern, id);
+    engine.requests.insert(Request::new(State::Posted { segment, entry }))
+}
+
+/// As [`start`], where unexpected messages have to be looked at first. No peer is held back when there are none.
+#[inline(never)]
+fn start_among_held(
+    engine: &mut Engine,
+    methods: &mut Methods,
+    pattern: &Pattern,
+    segment: Segment,
+) -> Result<RequestId> {
+    let id = engine.requests.next_id()?;
+    if let Some(held) = engine.matching.take_held(pattern) {
+        return start_held(engine, methods, held, segment);
+    }
+    let entry = engine.matching.post(*pattern, id);
+    let id = engine.requests.insert(Request::new(State::Posted { segment, entry }))?;
+    if engine.flow.is_holding() {
+        flow::posted(engine, methods, id);
+    }
+    Ok(id)
 }
 
 /// As [`start`], from a peer of whom something has arrived: a short message goes straight to its receive, without
@@ -201,6 +219,9 @@ pub fn start_held(
     }
     if let Some(asked) = asked {
         action::perform(engine, methods, asked);
+    }
+    if engine.flow.is_holding() {
+        flow::ease(engine, methods);
     }
     Ok(id)
 }

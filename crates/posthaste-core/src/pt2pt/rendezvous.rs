@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   sender                                   receiver
-//!   start      -- RequestToSend + offer -->  asked      (match now, or hold; then matched)
+//!   ask        -- RequestToSend + offer -->  asked      (match now, or hold; then matched)
 //!
 //!   stream: the sender already copies into a buffer of the receiver, which copies out once matched
 //!   sent       ======== both copy =======>   landed
@@ -20,37 +20,43 @@
 //!   sent
 //! ```
 //!
-//! Called by `send`, `recv`, `dispatch`; calls `matching`, `request`. Only `start` does I/O, the rest returns an
+//! Called by `action`, `recv`, `dispatch`; calls `matching`, `request`. Only `ask` does I/O, the rest returns an
 //! [`Action`]. What must stay true: the request to send, not the data, takes the place in the order of messages
 //! (MPI-5.0 §3.5); a stream's buffer is given back by the receiver, always.
 
 use crate::datatype::Segment;
-use crate::error::{Error, ErrorClass, Result};
+use crate::error::{Error, ErrorClass};
 use crate::ids::{Peer, RequestId};
-use crate::method::{Get, Methods, Put};
+use crate::method::{Get, Load, Methods, Put};
 use crate::pt2pt::action::send_control;
 use crate::pt2pt::explained::{self, Met};
 use crate::pt2pt::matching::{Content, Held};
 use crate::pt2pt::protocol::Protocol;
-use crate::pt2pt::{Action, Engine, ready, types};
-use crate::request::{Request, State, Status};
+use crate::pt2pt::{Action, Engine, flow, ready, types};
+use crate::request::{State, Status};
 use crate::trace::Counter;
 use crate::wire::{Emit, Envelope, Mode, Offer};
 
-/// Sender, step 1: asks, with an offer if there is one.
-///
-/// # Errors
-/// When the table of requests is full.
-pub fn start(
+/// Sender, step 1: asks, with an offer if there is one; false while there is no room for the question.
+pub(super) fn ask(
     engine: &mut Engine,
     methods: &mut Methods,
     to: Peer,
+    id: RequestId,
     envelope: &Envelope,
-    segment: Segment,
     proposal: Protocol,
-) -> Result<RequestId> {
-    let id = engine.requests.insert(Request::new(State::SendAsked { segment: segment.clone(), to }))?;
-    engine.outgoing.note(id, to, envelope);
+) -> bool {
+    let front = Emit::request_to_send(envelope, id, Offer::Nothing).front().len();
+    // Room first: what has been offered cannot be taken back.
+    if methods.claim(to, front, Load::Message).is_none() {
+        return false;
+    }
+    let Some(request) = engine.requests.get_mut(id) else { return true };
+    let waiting = std::mem::replace(&mut request.state, State::Inactive);
+    let State::SendPending { segment, .. } = waiting else {
+        request.state = waiting;
+        return true;
+    };
     let mut all_left = false;
     let offer = match proposal {
         Protocol::Stream => methods.offer_stream(to, id, &segment).map(|(offer, whole)| {
@@ -61,16 +67,18 @@ pub fn start(
         Protocol::Write => Some(Offer::Write),
         Protocol::Eager | Protocol::Put => None,
     };
-    if matches!(offer, Some(Offer::Stream { .. }))
-        && let Some(request) = engine.requests.get_mut(id)
-    {
-        request.state = State::Sending { sent: false, acknowledged: envelope.mode != Mode::Synchronous };
-    }
+    request.state = match offer {
+        Some(Offer::Stream { .. }) => {
+            State::Sending { to, sent: false, acknowledged: envelope.mode != Mode::Synchronous }
+        }
+        _ => State::SendAsked { segment, to },
+    };
+    // Should the room be gone after all, this goes before everything that waits: its turn had come.
     send_control(engine, methods, to, Emit::request_to_send(envelope, id, offer.unwrap_or(Offer::Nothing)));
     if all_left {
         sent(engine, id);
     }
-    Ok(id)
+    true
 }
 
 /// Receiver, step 2: somebody asks.
@@ -90,7 +98,7 @@ pub fn asked(
     }
     engine.counts.add(Counter::Unexpected, 1);
     engine.matching.hold(Held { envelope: *envelope, from, content: Content::Asked { sender, offer } });
-    None
+    flow::kept(engine, from, envelope)
 }
 
 /// Receiver, step 3: message and receive have met; says how the data is to come.
@@ -121,6 +129,13 @@ pub fn matched(
     request.status = Status { source: envelope.source, tag: envelope.tag, error, ..Status::EMPTY };
     let len = envelope.len;
     match offer {
+        Offer::Nothing if len == 0 => {
+            // Nothing to bring: over on both sides.
+            if let State::Landing { fin, .. } = &mut request.state {
+                *fin = true;
+            }
+            landed(engine, receiver)
+        }
         Offer::Nothing => Some(Action::Grant { from, sender, receiver, segment, len, memory: None }),
         Offer::Write => {
             let whole = segment.contiguous_rest().filter(|(_, room)| *room >= len);
@@ -174,7 +189,8 @@ pub fn refused(engine: &mut Engine, receiver: RequestId, segment: Segment) -> Op
     Some(Action::Grant { from: *from, sender: *sender, receiver, segment, len: *len, memory: None })
 }
 
-/// Sender: the receiver is ready for the data, which may be copied to an address there.
+/// Sender: the receiver wants the message, which may be copied to an address there; or, without a request of its own,
+/// keeps it for a receive to come.
 pub fn granted(
     engine: &mut Engine,
     from: Peer,
@@ -182,14 +198,31 @@ pub fn granted(
     receiver: RequestId,
     memory: Option<u64>,
 ) -> Option<Action> {
-    if let Some(request) = engine.requests.get_mut(sender)
-        && matches!(request.state, State::SendAsked { to, .. } if to == from)
-    {
-        let sending = State::Sending { sent: false, acknowledged: true };
-        if let State::SendAsked { segment, to } = std::mem::replace(&mut request.state, sending) {
-            return Some(Action::Put(Put { to, receiver, sender, segment, memory }));
+    let Some(request) = engine.requests.get_mut(sender) else { return stale(engine) };
+    let sending = State::Sending { to: from, sent: false, acknowledged: true };
+    match std::mem::replace(&mut request.state, sending) {
+        State::SendPending { segment, to, place } if to == from => {
+            // Held back by the receiver, which wants it now.
+            if receiver == RequestId::NONE {
+                request.state = State::SendAsked { segment, to };
+                engine.with_pending(to, |pending| pending.remove(place));
+                return None;
+            }
+            engine.with_pending(to, |pending| pending.remove(place));
+            Some(Action::Put(Put { to, receiver, sender, segment, memory }))
+        }
+        State::SendAsked { segment, to } if to == from && receiver != RequestId::NONE => {
+            Some(Action::Put(Put { to, receiver, sender, segment, memory }))
+        }
+        other => {
+            request.state = other;
+            stale(engine)
         }
     }
+}
+
+#[cold]
+fn stale(engine: &mut Engine) -> Option<Action> {
     engine.counts.add(Counter::StalePackets, 1);
     None
 }
@@ -197,10 +230,12 @@ pub fn granted(
 /// Sender: all bytes have left.
 pub fn sent(engine: &mut Engine, sender: RequestId) {
     let Some(request) = engine.requests.get_mut(sender) else { return };
-    if let State::Sending { sent, acknowledged } = &mut request.state {
+    if let State::Sending { sent, acknowledged, .. } = &mut request.state {
         *sent = true;
-        if *acknowledged {
-            engine.complete(sender, Status::EMPTY);
+        // One that has been asked back ends with the answer: the receiver may have dropped what has left.
+        if *acknowledged && (!request.cancelling || request.status.cancelled) {
+            let cancelled = request.status.cancelled;
+            engine.complete(sender, Status { cancelled, ..Status::EMPTY });
         }
     }
 }
@@ -215,6 +250,11 @@ pub fn finished(engine: &mut Engine, from: Peer, sender: RequestId, unreadable: 
         Some(State::Sending { sent: false, .. }) if unreadable => {
             let error = Some(no_buffer("send or the receive", 0));
             engine.complete(sender, Status { error, ..Status::EMPTY });
+        }
+        Some(State::SendPending { to, place, .. }) if *to == from => {
+            let place = *place;
+            engine.with_pending(from, |pending| pending.remove(place));
+            engine.complete(sender, Status::EMPTY);
         }
         _ => engine.counts.add(Counter::StalePackets, 1),
     }

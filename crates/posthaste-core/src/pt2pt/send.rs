@@ -1,14 +1,14 @@
 //! Starting a send: the fast path, and the choice of the others.
 //!
-//! Called by `comm` and `coll`; calls `protocol`, `rendezvous`, `method`. MPI-5.0 §3.2, §3.4.
+//! Called by `world`, `coll` and `action`; calls `protocol`, `action`, `method`. MPI-5.0 §3.2, §3.4.
 
-use crate::config::LongProtocol;
+use crate::config::{Config, LongProtocol};
 use crate::datatype::Segment;
 use crate::error::Result;
 use crate::ids::{Peer, RequestId};
 use crate::method::Methods;
 use crate::pt2pt::protocol::{self, Protocol, Traits};
-use crate::pt2pt::{Engine, Pending, explained, rendezvous};
+use crate::pt2pt::{Engine, action, explained, flow};
 use crate::request::{Request, State};
 use crate::wire::{Envelope, Mode};
 
@@ -82,27 +82,48 @@ pub fn start_general(
         explained::sent(engine, to, envelope, "stream", why);
         return Ok(Started::Complete);
     }
+    if engine.explaining.is_some() {
+        let (protocol, why) = proposal(&engine.config, methods, to, envelope, &segment);
+        explained::sent(engine, to, envelope, protocol.name(), why);
+    }
+    let pending = State::SendPending { segment, to, place: u64::MAX };
+    let id = engine.requests.insert(Request::new(pending))?;
+    engine.outgoing.note(id, to, envelope);
+    if !(engine.way_is_free(to) && action::leave(engine, methods, to, id, envelope)) {
+        wait_for_room(engine, methods, to, id, envelope);
+    }
+    Ok(Started::Request(id))
+}
+
+/// Queues a message behind what waits already.
+#[cold]
+fn wait_for_room(engine: &mut Engine, methods: &mut Methods, to: Peer, id: RequestId, envelope: &Envelope) {
+    let queued = engine.with_pending(to, |pending| pending.push(id, *envelope));
+    if let Some(Request { state: State::SendPending { place, .. }, .. }) = engine.requests.get_mut(id) {
+        *place = queued;
+    }
+    flow::show(engine, methods, to);
+    action::retry_towards(engine, methods, to);
+}
+
+/// The way that a message is to go, and why.
+pub(super) fn proposal(
+    config: &Config,
+    methods: &mut Methods,
+    to: Peer,
+    envelope: &Envelope,
+    segment: &Segment,
+) -> (Protocol, &'static str) {
     let mut caps = methods.caps(to);
     caps.packet -= envelope.front();
     let traits = Traits {
         len: envelope.len,
         contiguous: segment.contiguous_rest().is_some(),
         run: segment.mean_run(),
-        eager_limit: engine.config.eager_limit,
-        get_limit: engine.config.get_limit,
-        run_limit: engine.config.run_limit,
-        long: engine.config.long_protocol,
+        eager_limit: config.eager_limit,
+        get_limit: config.get_limit,
+        run_limit: config.run_limit,
+        long: config.long_protocol,
     };
-    let (protocol, why) = protocol::choose(&traits, &caps);
-    explained::sent(engine, to, envelope, protocol.name(), why);
-    match protocol {
-        Protocol::Eager => {
-            let id = engine.requests.insert(Request::new(State::SendPending { segment }))?;
-            engine.outgoing.note(id, to, envelope);
-            engine.push_pending(to, Pending::Eager(id, *envelope));
-            super::action::retry_pending(engine, methods);
-            Ok(Started::Request(id))
-        }
-        long => rendezvous::start(engine, methods, to, envelope, segment, long).map(Started::Request),
-    }
+    protocol::choose(&traits, &caps)
 }

@@ -181,17 +181,28 @@ fn messages_to_ourselves() {
 /// A receive outside the table, a grant nobody asked for: dropped and counted.
 #[test]
 fn stale_packets_change_nothing() {
-    use crate::ids::{Peer, RequestId};
+    use crate::ids::{ContextId, Peer, RequestId};
     use crate::trace::Counter;
-    use crate::wire::Emit;
+    use crate::wire::{Emit, Envelope, Found, Mode, Seek, Sought};
     let mut bench = Bench::new(1, 2, CALM, &Config::default());
     let forged = RequestId { slot: 77, generation: 3 };
+    let (context, types) = (ContextId::WORLD, crate::datatype::Types::UNKNOWN);
+    let envelope = Envelope { context, source: 0, tag: 1, len: 1 << 60, mode: Mode::Standard, types };
+    let found = |message| Found { serial: 0, place: u64::MAX, message };
     for emit in [
         Emit::ok_to_send(forged, forged, Some(4096)),
         Emit::written(forged, true),
         Emit::fin(forged, false),
         Emit::sync_ack(forged),
         Emit::data(forged, u64::MAX),
+        // These are not counted: they may come late in an honest run.
+        Emit::found(&found(None)),
+        Emit::found(&found(Some((forged, envelope)))),
+        Emit::seek(&Seek { serial: 9, first: u64::MAX, what: Sought::All(u32::MAX - 1) }),
+        Emit::seek(&Seek { serial: 9, first: u64::MAX, what: Sought::Next(ContextId(3), -7, -9) }),
+        Emit::resume(),
+        Emit::take_back(forged),
+        Emit::taken_back(forged, true),
     ] {
         assert!(bench.lanes[0].methods.send(Peer(1), &emit));
     }

@@ -45,10 +45,14 @@ pub type Handler = Box<dyn FnOnce(RequestId, &Status) + Send>;
 pub enum State {
     /// Created, not started (persistent requests).
     Inactive,
-    /// A send that the ring had no room for; it keeps its place in the queue of pending sends.
+    /// A send whose message has not left; it keeps its place in the queue of what waits for its peer.
     SendPending {
         /// What is to be sent.
         segment: Segment,
+        /// Whom.
+        to: Peer,
+        /// Its place in the queue.
+        place: u64,
     },
     /// Asked, no answer yet. The segment stays for the case that the answer is an ok-to-send.
     SendAsked {
@@ -59,6 +63,8 @@ pub enum State {
     },
     /// The method copies; with `ack` a synchronous send that also waits for its match.
     Sending {
+        /// Whom.
+        to: Peer,
         /// The data has left.
         sent: bool,
         /// The match has been acknowledged, or need not be.
@@ -100,6 +106,8 @@ pub struct Request {
     pub status: Status,
     /// Nobody will ask for it: it leaves the table when it ends.
     pub detached: bool,
+    /// A send whose message has been asked back.
+    pub cancelling: bool,
     /// To be run at the end.
     pub handler: Option<Handler>,
 }
@@ -108,7 +116,7 @@ impl Request {
     /// A request in `state`, with an empty status.
     #[inline]
     pub fn new(state: State) -> Self {
-        Self { state, status: Status::EMPTY, detached: false, handler: None }
+        Self { state, status: Status::EMPTY, detached: false, cancelling: false, handler: None }
     }
 }
 

@@ -38,6 +38,16 @@ pub enum Kind {
     Stream = 7,
     /// The sender has copied the whole message, or found that it cannot be.
     Written = 8,
+    /// The receiver asks for messages that are held back.
+    Seek = 9,
+    /// Answer: the envelope of one that fits, or that none does.
+    Found = 10,
+    /// Messages need not be held back any more.
+    Resume = 11,
+    /// The sender wants its message back (the anti-send).
+    TakeBack = 12,
+    /// Answer: whether it was still to be had.
+    TakenBack = 13,
 }
 
 /// The header of every packet. Kinds that carry no message leave the envelope fields 0.
@@ -228,6 +238,62 @@ struct StreamBody {
     start: U64,
 }
 
+#[derive(Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+struct SeekBody {
+    serial: U32,
+    most: U32,
+    first: U64,
+}
+
+#[derive(Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+struct FoundBody {
+    sender: WireId,
+    serial: U32,
+    place: U64,
+}
+
+#[derive(Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+struct TakenBackBody {
+    sender: WireId,
+    taken: U32,
+}
+
+/// A question for messages that are held back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seek {
+    /// Number of the question; the answer bears it.
+    pub serial: u32,
+    /// Place in the queue of the first message to look at.
+    pub first: u64,
+    /// What fits.
+    pub what: Sought,
+}
+
+/// What a [`Seek`] asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sought {
+    /// The first message with this context, source and tag, of which the latter two may be wildcards.
+    Fitting(ContextId, i32, i32),
+    /// The same, but while there is none the question stays open.
+    Next(ContextId, i32, i32),
+    /// All messages, but not more than so many. Stays open while there are fewer.
+    All(u32),
+}
+
+/// A message that is held back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// Number of the question.
+    pub serial: u32,
+    /// Its place in the queue.
+    pub place: u64,
+    /// Its request and envelope; `None`: no message in front of `place` fits.
+    pub message: Option<(RequestId, Envelope)>,
+}
+
 /// Bytes that a [`Packet::Data`] carries in front of its data.
 pub const DATA_FRONT: usize = size_of::<DataBody>();
 
@@ -296,6 +362,24 @@ pub enum Packet<'a> {
         /// The sender's request.
         sender: RequestId,
     },
+    /// The receiver asks for messages that are held back.
+    Seek(Seek),
+    /// What was found.
+    Found(Found),
+    /// Messages need not be held back any more.
+    Resume,
+    /// The sender wants its message back.
+    TakeBack {
+        /// The sender's request.
+        sender: RequestId,
+    },
+    /// The receiver's answer to that.
+    TakenBack {
+        /// The sender's request.
+        sender: RequestId,
+        /// The message was still unexpected, and is gone now.
+        taken: bool,
+    },
 }
 
 /// A packet that cannot be read.
@@ -337,6 +421,16 @@ impl Envelope {
         extension + if self.mode == Mode::Synchronous { size_of::<WireId>() } else { 0 }
     }
 }
+
+/// What packets that are no messages have in the place of an envelope.
+const NO_ENVELOPE: Envelope = Envelope {
+    context: ContextId(0),
+    source: 0,
+    tag: 0,
+    len: 0,
+    mode: Mode::Standard,
+    types: Types::UNKNOWN,
+};
 
 /// A packet ready to be written: header and the front of its payload. Message data, if any, follows.
 #[derive(Clone, Copy, Debug)]
@@ -420,16 +514,43 @@ impl Emit {
         Self::control(Kind::SyncAck, WireId::from(sender).as_bytes())
     }
 
-    fn control(kind: Kind, body: &[u8]) -> Self {
-        let none = Envelope {
-            context: ContextId(0),
-            source: 0,
-            tag: 0,
-            len: 0,
-            mode: Mode::Standard,
-            types: Types::UNKNOWN,
+    /// Asks for messages that are held back.
+    pub fn seek(seek: &Seek) -> Self {
+        let (most, context, source, tag) = match seek.what {
+            Sought::Fitting(context, source, tag) => (0, context, source, tag),
+            Sought::Next(context, source, tag) => (u32::MAX, context, source, tag),
+            Sought::All(most) => (most, ContextId(0), 0, 0),
         };
-        Self::message(kind, &none, body)
+        let body = SeekBody { serial: seek.serial.into(), most: most.into(), first: seek.first.into() };
+        Self::message(Kind::Seek, &Envelope { context, source, tag, ..NO_ENVELOPE }, body.as_bytes())
+    }
+
+    /// Tells of a message that is held back.
+    pub fn found(found: &Found) -> Self {
+        let (sender, envelope) = found.message.unwrap_or((RequestId::NONE, NO_ENVELOPE));
+        let body =
+            FoundBody { sender: sender.into(), serial: found.serial.into(), place: found.place.into() };
+        Self::message(Kind::Found, &envelope, body.as_bytes())
+    }
+
+    /// Messages need not be held back any more.
+    pub fn resume() -> Self {
+        Self::control(Kind::Resume, &[])
+    }
+
+    /// Asks for a message back.
+    pub fn take_back(sender: RequestId) -> Self {
+        Self::control(Kind::TakeBack, WireId::from(sender).as_bytes())
+    }
+
+    /// Says whether a message was still to be had.
+    pub fn taken_back(sender: RequestId, taken: bool) -> Self {
+        let body = TakenBackBody { sender: sender.into(), taken: U32::new(u32::from(taken)) };
+        Self::control(Kind::TakenBack, body.as_bytes())
+    }
+
+    fn control(kind: Kind, body: &[u8]) -> Self {
+        Self::message(kind, &NO_ENVELOPE, body)
     }
 
     #[inline]
@@ -546,6 +667,27 @@ impl<'a> Packet<'a> {
                 Self::Fin { sender: body.sender.into(), unreadable: body.unreadable.get() != 0 }
             }
             Kind::SyncAck => Self::SyncAck { sender: front::<WireId>(payload)?.0.into() },
+            Kind::Seek => {
+                let (body, _) = front::<SeekBody>(payload)?;
+                let what = match body.most.get() {
+                    0 => Sought::Fitting(envelope.context, envelope.source, envelope.tag),
+                    u32::MAX => Sought::Next(envelope.context, envelope.source, envelope.tag),
+                    most => Sought::All(most),
+                };
+                Self::Seek(Seek { serial: body.serial.get(), first: body.first.get(), what })
+            }
+            Kind::Found => {
+                let (body, _) = front::<FoundBody>(payload)?;
+                let sender = RequestId::from(body.sender);
+                let message = (sender != RequestId::NONE).then_some((sender, envelope));
+                Self::Found(Found { serial: body.serial.get(), place: body.place.get(), message })
+            }
+            Kind::Resume => Self::Resume,
+            Kind::TakeBack => Self::TakeBack { sender: front::<WireId>(payload)?.0.into() },
+            Kind::TakenBack => {
+                let (body, _) = front::<TakenBackBody>(payload)?;
+                Self::TakenBack { sender: body.sender.into(), taken: body.taken.get() != 0 }
+            }
         })
     }
 }
@@ -583,6 +725,16 @@ impl fmt::Display for Packet<'_> {
             Self::Fin { sender, unreadable: false } => write!(f, "fin {sender}"),
             Self::Fin { sender, unreadable: true } => write!(f, "fin {sender}, unreadable"),
             Self::SyncAck { sender } => write!(f, "sync-ack {sender}"),
+            Self::Seek(Seek { serial, first, what }) => write!(f, "seek {serial} from {first}: {what:?}"),
+            Self::Found(Found { serial, place, message: None }) => {
+                write!(f, "found {serial}: nothing up to {place}")
+            }
+            Self::Found(Found { serial, place, message: Some((sender, envelope)) }) => {
+                write!(f, "found {serial}: {sender} {envelope} at {place}")
+            }
+            Self::Resume => f.write_str("resume"),
+            Self::TakeBack { sender } => write!(f, "take-back {sender}"),
+            Self::TakenBack { sender, taken } => write!(f, "taken-back {sender}: {taken}"),
         }
     }
 }
@@ -660,6 +812,23 @@ mod tests {
             (Emit::fin(id, false), "fin #9.4"),
             (Emit::fin(id, true), "fin #9.4, unreadable"),
             (Emit::sync_ack(id), "sync-ack #9.4"),
+            (
+                Emit::seek(&Seek { serial: 3, first: 8, what: Sought::Fitting(ContextId(7), -1, 5) }),
+                "seek 3 from 8: Fitting(ContextId(7), -1, 5)",
+            ),
+            (Emit::seek(&Seek { serial: 3, first: 8, what: Sought::All(9) }), "seek 3 from 8: All(9)"),
+            (
+                Emit::seek(&Seek { serial: 3, first: 8, what: Sought::Next(ContextId(7), 1, -1) }),
+                "seek 3 from 8: Next(ContextId(7), 1, -1)",
+            ),
+            (
+                Emit::found(&Found { serial: 3, place: 1 << 40, message: Some((id, envelope())) }),
+                "found 3: #9.4 (context 7696581394432, source 3, tag -5, 4 bytes) at 1099511627776",
+            ),
+            (Emit::found(&Found { serial: 3, place: 6, message: None }), "found 3: nothing up to 6"),
+            (Emit::resume(), "resume"),
+            (Emit::take_back(id), "take-back #9.4"),
+            (Emit::taken_back(id, true), "taken-back #9.4: true"),
         ];
         for (emit, text) in cases {
             let payload = bytes(&emit, b"data");

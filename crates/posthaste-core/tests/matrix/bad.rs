@@ -6,6 +6,7 @@ use posthaste_core::buffer::UserBuf;
 use posthaste_core::config::Config;
 use posthaste_core::datatype::{Segment, Types};
 use posthaste_core::ids::{ANY_SOURCE, ANY_TAG, ContextId, Peer, RequestId};
+use posthaste_core::method::Load;
 use posthaste_core::pt2pt::send::Started;
 use posthaste_core::trace::Counter;
 use posthaste_core::wire::{Emit, Envelope, HEADER, Mode, Offer, Through};
@@ -70,7 +71,7 @@ fn malformed() -> Vec<Emit> {
     let ask = Emit::request_to_send(&envelope(10), NOBODY, Offer::Nothing);
     let mut all = vec![
         changed(ask, &[(KIND, 0)]),
-        changed(ask, &[(KIND, 9)]),
+        changed(ask, &[(KIND, 14)]),
         changed(ask, &[(KIND, 255)]),
         // Messages that are longer or shorter than they say, or so long that sums overflow.
         Emit::eager(&envelope(1)),
@@ -96,7 +97,7 @@ fn malformed() -> Vec<Emit> {
 fn throw(pair: &mut Pair, emit: &Emit, data: &mut [u8]) {
     let to = Peer(pair.receiver() as u32);
     loop {
-        if let Some(claim) = pair.lanes[0].methods.claim(to, emit.front().len() + data.len()) {
+        if let Some(claim) = pair.lanes[0].methods.claim(to, emit.front().len() + data.len(), Load::Control) {
             let mut segment = Segment::contiguous(UserBuf::borrowed_mut(data), data.len() as u64);
             claim.write(emit, Some(&mut segment));
             break;

@@ -176,12 +176,12 @@ impl Case {
         // Who does not name a source does not know where to look.
         let met = match self.meeting {
             Meeting::Probed => {
-                let seen = probe::probe(engine, &pattern).ok_or("a probe finds nothing")?;
+                let seen = probe::probe(engine, methods, &pattern).ok_or("a probe finds nothing")?;
                 if (seen.source, seen.tag, seen.bytes) != (0, Self::TAG, self.len) {
                     return Err(format!("a probe finds {seen:?}"));
                 }
-                let held = probe::take(engine, &pattern).ok_or("a matched probe finds nothing")?;
-                if probe::probe(engine, &pattern).is_some() {
+                let held = probe::take(engine, methods, &pattern).ok_or("a matched probe finds nothing")?;
+                if probe::probe(engine, methods, &pattern).is_some() {
                     return Err("a message is found although a matched probe took it".to_owned());
                 }
                 recv::start_held(engine, methods, held, into)

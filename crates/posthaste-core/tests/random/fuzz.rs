@@ -14,6 +14,7 @@ use posthaste_core::config::Config;
 use posthaste_core::datatype::{Datatype, Dimension, Distribution, Order, Segment, Types};
 use posthaste_core::error::Result;
 use posthaste_core::ids::{ANY_SOURCE, ANY_TAG, ContextId, Peer, RequestId};
+use posthaste_core::method::Load;
 use posthaste_core::method::sim::Weather;
 use posthaste_core::pt2pt::recv;
 use posthaste_core::pt2pt::send::Started;
@@ -283,9 +284,11 @@ impl Story {
                     // SAFETY: the bytes are in place until the packet is written.
                     let scratch = unsafe { UserBuf::new(scratch.as_mut_ptr()) };
                     let mut data = Segment::contiguous(scratch, len as u64);
-                    if let Some(claim) =
-                        self.pair.lanes[0].methods.claim(Peer(last as u32), emit.front().len() + len)
-                    {
+                    if let Some(claim) = self.pair.lanes[0].methods.claim(
+                        Peer(last as u32),
+                        emit.front().len() + len,
+                        Load::Control,
+                    ) {
                         claim.write(&emit, Some(&mut data));
                     }
                 }

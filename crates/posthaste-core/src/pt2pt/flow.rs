@@ -1,0 +1,437 @@
+//! Flow control: what unexpected messages may cost their receiver, and how a message behind a flood is still found.
+//!
+//! ```text
+//!   sender                                      receiver
+//!   messages ------------------------------->   kept, until they take more than the setting allows
+//!   refused  <----- hold back ---------------   (a mark where the sender looks for room)
+//!   frozen   <----- Seek pattern -----------    a receive is posted that nothing here fits
+//!   show     ------ Found envelope -------->    does it match? then it is asked for, as after a request to send
+//!   granted  <----- OkToSend --------------
+//!   put      ======= data ================>     landed
+//!   resumed  <----- Resume ----------------     half of what was kept has been received
+//! ```
+//!
+//! Called by `dispatch`, `recv`, `probe`, `progress`; calls `matching`, `pending`, `rendezvous`, `method`. A message that is
+//! held back stays in its sender's queue and costs its receiver nothing: the receiver looks at envelopes, one by one,
+//! and keeps none.
+//!
+//! What must stay true, so that bounding can neither reorder messages nor stop anybody for ever:
+//! * The receiver always reads everything that arrives, and packets that are no messages are never held back.
+//! * One question is open for each peer, and a frozen sender sends no message that was not asked for, so what the
+//!   receiver knows of its queue cannot be out of date. An answer to a question that was given up is dropped.
+//! * A message and a receive meet only if it is the first in its sender's queue that fits the receive, and the receive was
+//!   posted first among those that it fits (MPI-5.0 §3.5). For a receive that is asked for, the sender sees to the one
+//!   and the receiver to the other. For messages that are looked at in order: no message in front of `next` fits a
+//!   receive that has been asked for.
+//! * Nothing that fits is missed: every receive is asked for, in the order of posting, and as long as one waits every
+//!   message behind `next` is looked at, or the sender looks for the only pattern that matters.
+
+use std::collections::VecDeque;
+
+use crate::ids::{Peer, RequestId};
+use crate::method::Methods;
+use crate::pt2pt::action::send_control;
+use crate::pt2pt::matching::{Content, Held, Matching, Pattern};
+use crate::pt2pt::{Action, Engine, rendezvous};
+use crate::request::{State, Table};
+use crate::trace::Counter;
+use crate::wire::{Emit, Envelope, Found, Offer, Seek, Sought};
+
+/// Envelopes told in answer to one question.
+const MOST: u32 = 64;
+/// Patterns of probes that are remembered for a peer.
+const PROBES: usize = 16;
+/// Receives posted before the holding back that are asked for one by one; with more of them all messages are looked at.
+const ROUND: usize = 64;
+
+/// The receiver's side, for all peers.
+#[derive(Debug, Default)]
+pub struct Flow {
+    peers: Vec<Option<Box<Holding>>>,
+    /// Number of peers that are held back.
+    count: usize,
+    /// Number of the last question.
+    serial: u32,
+    /// Peers that have been complained of.
+    told: Vec<bool>,
+}
+
+/// A peer that is held back.
+#[derive(Debug)]
+struct Holding {
+    /// The open question.
+    asked: Option<Question>,
+    /// The receive for which nothing was found last.
+    last: RequestId,
+    /// The place behind the last message, as last told.
+    end: u64,
+    /// Place of the first message that has not been looked at.
+    next: u64,
+    /// Receives that nobody has asked for yet, in the order of posting.
+    late: VecDeque<RequestId>,
+    /// All posted receives are among those, or were answered with this place, up to which nothing fits them.
+    round: Option<u64>,
+    /// Probes that found nothing so far.
+    probes: Vec<Probe>,
+    /// What probes found.
+    seen: Vec<Glimpse>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Question {
+    serial: u32,
+    about: About,
+    /// It is answered when there is something, and may be given up.
+    open: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum About {
+    /// Every message from `next` on; so many more are told.
+    All(u32),
+    Receive(RequestId),
+    Probe(Pattern),
+}
+
+#[derive(Debug)]
+struct Probe {
+    pattern: Pattern,
+    asked: bool,
+}
+
+/// A message that a probe found in its sender's queue.
+#[derive(Debug)]
+struct Glimpse {
+    pattern: Pattern,
+    sender: RequestId,
+    envelope: Envelope,
+}
+
+impl Flow {
+    /// For so many peers.
+    pub fn new(peers: usize) -> Self {
+        Self { peers: (0..peers).map(|_| None).collect(), count: 0, serial: 0, told: vec![false; peers] }
+    }
+
+    /// Whether any peer is held back.
+    #[inline]
+    pub fn is_holding(&self) -> bool {
+        self.count > 0
+    }
+
+    fn of(&mut self, peer: Peer) -> Option<&mut Holding> {
+        self.peers.get_mut(peer.index())?.as_deref_mut()
+    }
+
+    /// Everything that was seen in the queue of a peer may be gone.
+    pub(super) fn forget_seen(&mut self, peer: Peer) {
+        if let Some(holding) = self.of(peer) {
+            holding.seen.clear();
+        }
+    }
+}
+
+/// Receiver: an unexpected message has been kept. Was it one too many?
+#[inline]
+pub(super) fn kept(engine: &mut Engine, from: Peer, envelope: &Envelope) -> Option<Action> {
+    let over = engine.matching.kept_bytes(from) > engine.config.unexpected_bytes;
+    (over && engine.flow.of(from).is_none()).then(|| Action::HoldBack(from, *envelope))
+}
+
+/// Receiver: holds the further messages of a peer back.
+pub(super) fn hold_back(engine: &mut Engine, methods: &mut Methods, from: Peer, envelope: &Envelope) {
+    if engine.flow.of(from).is_some() {
+        return;
+    }
+    methods.hold_back(from, true);
+    let posted = engine.matching.posted_in_order(ROUND);
+    let holding = Holding {
+        asked: None,
+        last: RequestId::NONE,
+        end: 0,
+        next: 0,
+        round: posted.is_some().then_some(u64::MAX),
+        late: posted.unwrap_or_default().into(),
+        probes: Vec::new(),
+        seen: Vec::new(),
+    };
+    engine.flow.peers[from.index()] = Some(Box::new(holding));
+    engine.flow.count += 1;
+    engine.chores += 1;
+    engine.counts.add(Counter::HeldBack, 1);
+    if !std::mem::replace(&mut engine.flow.told[from.index()], true) {
+        eprintln!(
+            "posthaste: rank {} of the world floods rank {} with messages that nobody receives: they take {} bytes, \
+             the last one has tag {} in communicator context {} and {} bytes. It waits now until some are received \
+             (POSTHASTE_UNEXPECTED_BYTES is {})",
+            from.0,
+            methods.me().0,
+            engine.matching.kept_bytes(from),
+            envelope.tag,
+            envelope.context.0,
+            envelope.len,
+            engine.config.unexpected_bytes
+        );
+    }
+}
+
+/// Receiver: messages have been taken out of the unexpected queue. Lets peers send again of which little is left.
+pub(super) fn ease(engine: &mut Engine, methods: &mut Methods) {
+    for at in 0..engine.flow.peers.len() {
+        let peer = Peer(at as u32);
+        if engine.flow.peers[at].is_some()
+            && engine.matching.kept_bytes(peer) <= engine.config.unexpected_bytes / 2
+        {
+            engine.flow.peers[at] = None;
+            engine.flow.count -= 1;
+            engine.chores -= 1;
+            methods.hold_back(peer, false);
+            send_control(engine, methods, peer, Emit::resume());
+        }
+    }
+}
+
+/// Receiver: a receive has been posted while peers are held back.
+pub(super) fn posted(engine: &mut Engine, methods: &mut Methods, id: RequestId) {
+    let most = 64 + 2 * engine.matching.depths().0;
+    let Engine { flow, requests, .. } = engine;
+    for holding in flow.peers.iter_mut().flatten() {
+        if holding.late.len() > most {
+            // Receives that another peer's messages have matched since.
+            holding.late.retain(|id| entry(requests, *id).is_some());
+        }
+        holding.late.push_back(id);
+    }
+    advance(engine, methods);
+}
+
+/// Receiver: asks what there is to ask. Whether there was anything.
+pub fn advance(engine: &mut Engine, methods: &mut Methods) -> bool {
+    let mut busy = false;
+    if !engine.flow.is_holding() {
+        return false;
+    }
+    ease(engine, methods);
+    for at in 0..engine.flow.peers.len() {
+        if let Some(seek) = question(engine, at) {
+            send_control(engine, methods, Peer(at as u32), Emit::seek(&seek));
+            busy = true;
+        }
+    }
+    busy
+}
+
+/// The next question for a peer: receives and probes that nobody has asked for come first, each by a question that is
+/// answered at once; then comes one that stays open until there is more, and is given up for the others.
+fn question(engine: &mut Engine, at: usize) -> Option<Seek> {
+    let Engine { flow: Flow { peers, serial, .. }, requests, matching, .. } = engine;
+    let holding = peers[at].as_mut()?;
+    if holding.asked.is_some_and(|question| !question.open) {
+        return None;
+    }
+    let mut special = holding.not_asked(requests, matching);
+    if special.is_none() && holding.asked.is_none() && holding.is_far_behind(matching) {
+        special = holding.not_asked(requests, matching);
+    }
+    let (about, first, what) = match special {
+        Some((about, Pattern { context, source, tag })) => (about, 0, Sought::Fitting(context, source, tag)),
+        None if holding.asked.is_some() => return None,
+        None => holding.open_question(requests, matching)?,
+    };
+    *serial = serial.wrapping_add(1);
+    let open = !matches!(what, Sought::Fitting(..));
+    holding.asked = Some(Question { serial: *serial, about, open });
+    Some(Seek { serial: *serial, first, what })
+}
+
+impl Holding {
+    /// What has to be asked for next.
+    fn not_asked(&mut self, requests: &Table, matching: &Matching) -> Option<(About, Pattern)> {
+        let late = std::iter::from_fn(|| self.late.pop_front())
+            .find_map(|id| Some((About::Receive(id), matching.posted_pattern(entry(requests, id)?)?)));
+        late.or_else(|| {
+            let probe = self.probes.iter_mut().find(|probe| !probe.asked)?;
+            probe.asked = true;
+            Some((About::Probe(probe.pattern), probe.pattern))
+        })
+    }
+
+    /// Everything has been asked for. Whether so much has not been looked at that asking for all again is the shorter way.
+    fn is_far_behind(&mut self, matching: &Matching) -> bool {
+        if let Some(place) = self.round.take().filter(|place| *place != u64::MAX) {
+            self.next = self.next.max(place);
+        }
+        let waiting = (matching.posted_count() + self.probes.len()) as u64;
+        if waiting == 0 || self.end.saturating_sub(self.next) <= waiting * u64::from(MOST) {
+            return false;
+        }
+        let Some(posted) = matching.posted_in_order(ROUND) else { return false };
+        self.late = posted.into();
+        self.probes.iter_mut().for_each(|probe| probe.asked = false);
+        self.round = Some(u64::MAX);
+        true
+    }
+
+    fn open_question(&self, requests: &Table, matching: &Matching) -> Option<(About, u64, Sought)> {
+        let next = |about, Pattern { context, source, tag }| (about, 0, Sought::Next(context, source, tag));
+        match (matching.posted_count(), self.probes.len()) {
+            (0, 0) => None,
+            (0, 1) => Some(next(About::Probe(self.probes[0].pattern), self.probes[0].pattern)),
+            (1, 0) if let Some(entry) = entry(requests, self.last) => {
+                Some(next(About::Receive(self.last), matching.posted_pattern(entry)?))
+            }
+            _ => Some((About::All(MOST), self.next, Sought::All(MOST))),
+        }
+    }
+
+    /// Nothing in front of `place` fits what was asked for.
+    fn nothing(&mut self, about: About, place: u64, requests: &Table, matching: &Matching) {
+        self.end = place;
+        self.round = self.round.map(|round| round.min(place));
+        let alone = match about {
+            About::Receive(id) => {
+                self.last = id;
+                entry(requests, id).is_some() && matching.posted_count() == 1 && self.probes.is_empty()
+            }
+            About::Probe(_) => !matching.has_posted() && self.probes.len() == 1,
+            About::All(_) => false,
+        };
+        if alone {
+            self.next = self.next.max(place);
+        }
+    }
+}
+
+/// The place of a receive in the queue of posted ones, if it is still there.
+fn entry(requests: &Table, id: RequestId) -> Option<u32> {
+    match requests.get(id)?.state {
+        State::Posted { entry, .. } => Some(entry),
+        _ => None,
+    }
+}
+
+/// Sender: the receiver asks.
+pub(crate) fn asked(engine: &mut Engine, from: Peer, seek: Seek) -> Option<Action> {
+    let pending = engine.pending.get_mut(from.index())?;
+    pending.freeze(true, Some(seek));
+    Some(Action::Show(from))
+}
+
+/// Sender: answers the open question as far as it can be answered now.
+pub(super) fn show(engine: &mut Engine, methods: &mut Methods, to: Peer) {
+    loop {
+        let pending = &mut engine.pending[to.index()];
+        let Some(seek) = pending.question else { return };
+        let (serial, end) = (seek.serial, pending.end());
+        let place = pending.seek(&seek);
+        let message = place.and_then(|place| pending.at(place)).map(|waiting| {
+            waiting.shown = true;
+            (waiting.id, waiting.envelope)
+        });
+        pending.question = match (seek.what, place) {
+            // Open until there is more.
+            (Sought::Next(..), None) => return,
+            (Sought::All(most), None) => {
+                let (first, what) = (seek.first.max(end), Sought::All(most.min(MOST)));
+                pending.question = Some(Seek { first, what, ..seek });
+                return;
+            }
+            (Sought::All(most), Some(place)) if most > 1 => {
+                Some(Seek { first: place + 1, what: Sought::All(most.min(MOST) - 1), ..seek })
+            }
+            (Sought::All(_) | Sought::Next(..) | Sought::Fitting(..), _) => None,
+        };
+        let found = Found { serial, place: place.unwrap_or(end), message };
+        send_control(engine, methods, to, Emit::found(&found));
+    }
+}
+
+/// Receiver: the answer, or one of several.
+pub(crate) fn found(engine: &mut Engine, from: Peer, found: Found) -> Option<Action> {
+    let Engine { flow, requests, matching, .. } = engine;
+    let holding = flow.of(from)?;
+    let question = holding.asked.filter(|question| question.serial == found.serial)?;
+    let about = question.about;
+    holding.asked = match about {
+        About::All(left) if left > 1 && found.message.is_some() => {
+            Some(Question { about: About::All(left - 1), ..question })
+        }
+        _ => None,
+    };
+    let Some((sender, envelope)) = found.message else {
+        holding.nothing(about, found.place, requests, matching);
+        return None;
+    };
+    match about {
+        About::All(_) => {
+            holding.next = holding.next.max(found.place.saturating_add(1));
+            while let Some(at) = holding.probes.iter().position(|probe| probe.pattern.fits(&envelope)) {
+                let pattern = holding.probes.swap_remove(at).pattern;
+                holding.seen.push(Glimpse { pattern, sender, envelope });
+                engine.finished.ends += 1;
+            }
+        }
+        About::Receive(id) => {
+            if matching.peek_posted(&envelope) != Some(id) {
+                // It has been matched meanwhile; or one posted before it fits, which will be told of this message.
+                holding.round = holding.round.map(|round| round.min(found.place));
+                return None;
+            }
+        }
+        About::Probe(pattern) => {
+            holding.probes.retain(|probe| probe.pattern != pattern);
+            holding.seen.push(Glimpse { pattern, sender, envelope });
+            engine.finished.ends += 1;
+            return None;
+        }
+    }
+    let receiver = matching.take_posted(&envelope)?;
+    holding.seen.clear();
+    engine.counts.add(Counter::Sought, 1);
+    rendezvous::matched(engine, from, &envelope, sender, Offer::Nothing, receiver)
+}
+
+/// Receiver: a probe has found nothing here. What is known to be held back, or a question.
+pub(super) fn probe(engine: &mut Engine, methods: &mut Methods, pattern: &Pattern) -> Option<Envelope> {
+    let (peer, at) = glimpse(engine, methods, pattern)?;
+    Some(engine.flow.of(peer)?.seen[at].envelope)
+}
+
+/// As [`probe`], and takes the message out of its sender's queue.
+pub(super) fn take(engine: &mut Engine, methods: &mut Methods, pattern: &Pattern) -> Option<Held> {
+    let (from, at) = glimpse(engine, methods, pattern)?;
+    let Glimpse { sender, envelope, .. } = engine.flow.of(from)?.seen.swap_remove(at);
+    engine.flow.forget_seen(from);
+    engine.counts.add(Counter::Sought, 1);
+    send_control(engine, methods, from, Emit::ok_to_send(sender, RequestId::NONE, None));
+    Some(Held { envelope, from, content: Content::Asked { sender, offer: Offer::Nothing } })
+}
+
+/// What was seen for this pattern, unless an earlier receive is to have it; asks where nothing was.
+fn glimpse(engine: &mut Engine, methods: &mut Methods, pattern: &Pattern) -> Option<(Peer, usize)> {
+    let Engine { flow, matching, .. } = engine;
+    for (peer, holding) in flow.peers.iter_mut().enumerate() {
+        let Some(holding) = holding else { continue };
+        let seen = holding.seen.iter().position(|seen| seen.pattern == *pattern);
+        if let Some(at) = seen
+            && matching.peek_posted(&holding.seen[at].envelope).is_none()
+        {
+            return Some((Peer(peer as u32), at));
+        }
+        if seen.is_none() && !holding.probes.iter().any(|probe| probe.pattern == *pattern) {
+            if holding.probes.len() == PROBES {
+                holding.probes.remove(0);
+            }
+            holding.probes.push(Probe { pattern: *pattern, asked: false });
+        }
+    }
+    advance(engine, methods);
+    None
+}
+
+/// Sender: messages may leave again in their order.
+pub(crate) fn resumed(engine: &mut Engine, from: Peer) {
+    if let Some(pending) = engine.pending.get_mut(from.index()) {
+        pending.freeze(false, None);
+    }
+}

@@ -1,0 +1,356 @@
+//! Non-overtaking (MPI-5.0 §3.5) and flow control in the simulator: random sends, receives, probes, matched probes and
+//! cancels over several peers and communicators, against a naive oracle that knows nothing but the standard's words.
+
+use crate::buffer::OwnedBuf;
+use crate::config::Config;
+use crate::datatype::{Datatype, Segment};
+use crate::ids::{ANY_SOURCE, ANY_TAG, ContextId, Peer, RequestId};
+use crate::method::sim::Weather;
+use crate::progress::Lane;
+use crate::pt2pt::send::Started;
+use crate::pt2pt::{Pattern, cancel, probe, recv, send};
+use crate::request::Status;
+use crate::testing::{Bench, CALM, ROUGH};
+use crate::trace::Counter;
+use crate::wire::{Envelope, Mode};
+
+const ENGINES: u32 = 3;
+const CONTEXTS: u64 = 2;
+const TAGS: u64 = 3;
+/// Lengths are below this prime, and no two messages of a run have the same.
+const LENGTHS: u64 = 211;
+
+fn len_of(message: usize) -> u64 {
+    4 + message as u64 * 37 % LENGTHS
+}
+
+struct Message {
+    from: usize,
+    to: usize,
+    context: u64,
+    tag: i32,
+    data: OwnedBuf,
+    /// The request, until it is over.
+    request: Option<RequestId>,
+    cancelled: bool,
+    /// The receive that got it.
+    got_by: Option<usize>,
+}
+
+struct Receive {
+    at: usize,
+    pattern: Pattern,
+    into: OwnedBuf,
+    request: Option<RequestId>,
+    cancelled: bool,
+    got: Option<usize>,
+}
+
+/// A run, and what a program could know of it.
+struct Run {
+    seed: u64,
+    bench: Bench,
+    messages: Vec<Message>,
+    /// In the order of posting; a matched probe that found something counts as posted at that moment.
+    receives: Vec<Receive>,
+}
+
+impl Run {
+    fn new(seed: u64, weather: Weather, config: &Config) -> Self {
+        let bench = Bench::new(seed, ENGINES, weather, config);
+        Self { seed, bench, messages: Vec::new(), receives: Vec::new() }
+    }
+
+    fn random(&self, n: u64) -> u64 {
+        self.bench.network.random(n)
+    }
+
+    fn engine(&self) -> usize {
+        self.random(ENGINES.into()) as usize
+    }
+
+    fn pattern(&self) -> Pattern {
+        let source = if self.random(3) == 0 { ANY_SOURCE } else { self.engine() as i32 };
+        let tag = if self.random(3) == 0 { ANY_TAG } else { self.random(TAGS) as i32 };
+        Pattern { context: ContextId(self.random(CONTEXTS)), source, tag }
+    }
+
+    fn fits(pattern: &Pattern, message: &Message) -> bool {
+        pattern.context.0 == message.context
+            && (pattern.source == ANY_SOURCE || pattern.source == message.from as i32)
+            && (pattern.tag == ANY_TAG || pattern.tag == message.tag)
+    }
+
+    fn send(&mut self, from: usize, to: usize, context: u64, tag: i32) {
+        let number = self.messages.len();
+        let len = len_of(number);
+        let mut data = OwnedBuf::new(len as usize);
+        let bytes: Vec<u8> = (0..len as usize).map(|at| (at + number * 13) as u8).collect();
+        data.sink().copy_from(&bytes);
+        let segment = Segment::new(data.user_buf(), len, &Datatype::byte());
+        let (synchronous, types) = (self.random(4) == 0, segment.types());
+        let envelope = Envelope {
+            context: ContextId(context),
+            source: from as i32,
+            tag,
+            len,
+            mode: if synchronous { Mode::Synchronous } else { Mode::Standard },
+            types,
+        };
+        let Lane { engine, methods, .. } = &mut self.bench.lanes[from];
+        let request = match send::start(engine, methods, Peer(to as u32), &envelope, segment).unwrap() {
+            Started::Complete => None,
+            Started::Request(id) => Some(id),
+        };
+        let (cancelled, got_by) = (false, None);
+        self.messages.push(Message { from, to, context, tag, data, request, cancelled, got_by });
+    }
+
+    fn recv(&mut self, at: usize, pattern: Pattern) {
+        let into = OwnedBuf::new(2 * LENGTHS as usize);
+        let segment = Segment::new(into.user_buf(), into.len() as u64, &Datatype::byte());
+        let Lane { engine, methods, .. } = &mut self.bench.lanes[at];
+        let request = Some(recv::start(engine, methods, &pattern, segment).unwrap());
+        self.receives.push(Receive { at, pattern, into, request, cancelled: false, got: None });
+        self.look();
+    }
+
+    fn mprobe(&mut self, at: usize, pattern: Pattern) {
+        let Lane { engine, methods, .. } = &mut self.bench.lanes[at];
+        let Some(held) = probe::take(engine, methods, &pattern) else { return };
+        let into = OwnedBuf::new(2 * LENGTHS as usize);
+        let segment = Segment::new(into.user_buf(), into.len() as u64, &Datatype::byte());
+        let request = Some(recv::start_held(engine, methods, held, segment).unwrap());
+        self.receives.push(Receive { at, pattern, into, request, cancelled: false, got: None });
+        self.look();
+    }
+
+    /// A probe may only tell of the first message of its sender that fits and that nobody has got.
+    fn probe(&mut self, at: usize, pattern: Pattern) {
+        self.look();
+        let Lane { engine, methods, .. } = &mut self.bench.lanes[at];
+        let Some(Status { source, tag, bytes, .. }) = probe::probe(engine, methods, &pattern) else { return };
+        let told = self.messages.iter().position(|message| message.data.len() as u64 == bytes).unwrap();
+        let message = &self.messages[told];
+        let seed = self.seed;
+        assert!(message.to == at && Self::fits(&pattern, message), "seed {seed}: probe told of {told}");
+        assert_eq!((source, tag), (message.from as i32, message.tag), "seed {seed}");
+        assert!(message.got_by.is_none() && !message.cancelled, "seed {seed}: {told} was gone");
+        for (before, other) in self.messages[..told].iter().enumerate() {
+            // One that is being cancelled may be gone already although its sender does not know yet.
+            let cancelling = other.request.is_some_and(|id| {
+                self.bench.lanes[other.from].engine.requests.get(id).is_some_and(|r| r.cancelling)
+            });
+            // One may have been matched by a receive that has not ended.
+            let landing = self.receives.iter().any(|r| r.request.is_some() && r.at == at);
+            let same = other.from == message.from && other.to == at && Self::fits(&pattern, other);
+            assert!(
+                !same || other.got_by.is_some() || other.cancelled || cancelling || landing,
+                "seed {seed}: a probe told of {told}, but {before} comes first"
+            );
+        }
+    }
+
+    fn cancel_send(&mut self, number: usize) {
+        let message = &self.messages[number];
+        if let Some(id) = message.request {
+            let Lane { engine, methods, .. } = &mut self.bench.lanes[message.from];
+            assert!(cancel::cancel(engine, methods, id));
+        }
+        self.look();
+    }
+
+    fn cancel_receive(&mut self, number: usize) {
+        let receive = &self.receives[number];
+        if let Some(id) = receive.request {
+            let Lane { engine, methods, .. } = &mut self.bench.lanes[receive.at];
+            assert!(cancel::cancel(engine, methods, id));
+        }
+        self.look();
+    }
+
+    /// Takes what is over.
+    fn look(&mut self) {
+        for message in &mut self.messages {
+            let Some(id) = message.request else { continue };
+            if let Some(status) = self.bench.take(message.from, id) {
+                message.request = None;
+                message.cancelled = status.cancelled;
+                assert!(status.error.is_none(), "seed {}: {status:?}", self.seed);
+            }
+        }
+        for number in 0..self.receives.len() {
+            let Some(id) = self.receives[number].request else { continue };
+            let Some(status) = self.bench.take(self.receives[number].at, id) else { continue };
+            self.receives[number].request = None;
+            self.receives[number].cancelled = status.cancelled;
+            if !status.cancelled {
+                self.received(number, &status);
+            }
+        }
+    }
+
+    fn received(&mut self, number: usize, status: &Status) {
+        let seed = self.seed;
+        let receive = &mut self.receives[number];
+        let message = (0..self.messages.len()).find(|at| len_of(*at) == status.bytes).unwrap();
+        let got = &mut self.messages[message];
+        assert_eq!((status.source, status.tag), (got.from as i32, got.tag), "seed {seed}");
+        assert!(
+            receive.at == got.to && Self::fits(&receive.pattern, got),
+            "seed {seed}: {message} does not fit"
+        );
+        assert_eq!(got.got_by, None, "seed {seed}: message {message} came twice");
+        assert!(!got.cancelled, "seed {seed}: message {message} was cancelled and came all the same");
+        let data = got.data.source().to_vec();
+        assert_eq!(receive.into.source().to_vec()[..data.len()], data[..], "seed {seed}: message {message}");
+        got.got_by = Some(number);
+        receive.got = Some(message);
+    }
+
+    /// Takes steps until `done`.
+    fn until(&mut self, what: &str, done: impl Fn(&Self) -> bool) {
+        for _ in 0..300_000 {
+            self.look();
+            if done(self) {
+                return;
+            }
+            self.bench.step();
+        }
+        panic!("seed {}: {what} does not end", self.seed);
+    }
+
+    /// Receives what is left, by everything or one by one from the last.
+    fn drain(&mut self) {
+        for number in 0..self.receives.len() {
+            self.cancel_receive(number);
+        }
+        self.until("a cancelled receive", |run| run.receives.iter().all(|r| r.request.is_none()));
+        // A cancelled send ends whatever others do: one that cannot be had back has been matched.
+        let cancelling: Vec<usize> = (0..self.messages.len())
+            .filter(|at| {
+                let message = &self.messages[*at];
+                message.request.is_some_and(|id| {
+                    self.bench.lanes[message.from].engine.requests.get(id).is_some_and(|r| r.cancelling)
+                })
+            })
+            .collect();
+        self.until("a cancelled send", |run| cancelling.iter().all(|at| run.messages[*at].request.is_none()));
+        let backwards = self.random(2) == 0;
+        let mut left: Vec<usize> = (0..self.messages.len())
+            .filter(|at| !self.messages[*at].cancelled && self.messages[*at].got_by.is_none())
+            .collect();
+        if backwards {
+            left.reverse();
+        }
+        for number in left {
+            let Message { from, to, context, tag, .. } = self.messages[number];
+            let (source, tag) = if backwards { (from as i32, tag) } else { (ANY_SOURCE, ANY_TAG) };
+            self.recv(to, Pattern { context: ContextId(context), source, tag });
+            if backwards {
+                let last = self.receives.len() - 1;
+                self.until("a receive behind a flood", |run| run.receives[last].request.is_none());
+            }
+        }
+        self.until("the rest", |run| {
+            run.receives.iter().all(|r| r.request.is_none())
+                && run.messages.iter().all(|m| m.request.is_none())
+        });
+    }
+
+    /// The oracle: nothing overtakes.
+    fn judge(&self) {
+        let seed = self.seed;
+        for (number, message) in self.messages.iter().enumerate() {
+            assert!(message.cancelled != message.got_by.is_some(), "seed {seed}: message {number} is lost");
+            let Some(by) = message.got_by else { continue };
+            let receive = &self.receives[by];
+            for (before, other) in self.messages[..number].iter().enumerate() {
+                let one_way = (other.from, other.to) == (message.from, message.to);
+                if one_way && Self::fits(&receive.pattern, other) && !other.cancelled {
+                    assert!(
+                        other.got_by < Some(by),
+                        "seed {seed}: message {number} overtook {before}: receives {by} and {:?}",
+                        other.got_by
+                    );
+                }
+            }
+            for (before, other) in self.receives[..by].iter().enumerate() {
+                if other.at == receive.at && Self::fits(&other.pattern, message) && !other.cancelled {
+                    let got = other.got.expect("every receive got something or was cancelled");
+                    assert!(
+                        self.messages[got].from != message.from || got < number,
+                        "seed {seed}: receive {by} overtook {before} for message {number}"
+                    );
+                }
+            }
+        }
+    }
+
+    fn count(&self, counter: Counter) -> u64 {
+        self.bench.lanes.iter().map(|lane| lane.engine.counts.get(counter)).sum()
+    }
+}
+
+fn config(unexpected_bytes: u64) -> Config {
+    Config { eager_limit: 64, unexpected_bytes, ..Config::default() }
+}
+
+/// Memory that unexpected messages may take: nothing, one message, a few, plenty.
+const BUDGETS: [u64; 4] = [0, 600, 3000, 1 << 20];
+
+/// Random programs. Nothing overtakes, nothing is lost, nothing comes twice, everything ends, and what the receivers
+/// keep stays within the setting and what is under way when it is reached.
+#[test]
+fn random_programs_keep_the_order_of_mpi() {
+    let (mut held_back, mut sought, mut taken_back, mut kept) = (0, 0, 0, 0);
+    for seed in 1..=240u64 {
+        let budget = BUDGETS[seed as usize % BUDGETS.len()];
+        let get = seed % 3 != 0;
+        let weather = Weather { get, ..if seed % 5 == 0 { CALM } else { ROUGH } };
+        let mut run = Run::new(seed, weather, &config(budget));
+        let eager = run.random(8) + 2;
+        for _ in 0..300 {
+            match run.random(14) {
+                n if n < eager.min(6) && run.messages.len() < LENGTHS as usize => {
+                    let (from, to) = (run.engine(), if run.random(2) == 0 { 0 } else { run.engine() });
+                    run.send(from, to, run.random(CONTEXTS), run.random(TAGS) as i32);
+                }
+                6 | 7 => run.recv(if run.random(2) == 0 { 0 } else { run.engine() }, run.pattern()),
+                8 => run.mprobe(run.engine(), run.pattern()),
+                9 => run.probe(run.engine(), run.pattern()),
+                10 if !run.messages.is_empty() && seed % 2 == 0 => {
+                    run.cancel_send(run.random(run.messages.len() as u64) as usize);
+                }
+                11 if !run.receives.is_empty() && run.random(3) == 0 => {
+                    run.cancel_receive(run.random(run.receives.len() as u64) as usize);
+                }
+                _ => (0..run.random(30)).for_each(|_| run.bench.step()),
+            }
+            for lane in &run.bench.lanes {
+                for from in 0..ENGINES {
+                    let bytes = lane.engine.matching.kept_bytes(Peer(from));
+                    // One message too many, what was under way, and what left before the mark was seen.
+                    let late = 1 + 2 * weather.window as u64 + if budget < 1 << 20 { 0 } else { 100 };
+                    let own = if from == 0 { 30 } else { 0 };
+                    assert!(bytes <= budget + (late + own) * 800, "seed {seed}: {bytes} bytes of {budget}");
+                }
+            }
+        }
+        run.drain();
+        run.judge();
+        run.until("the chatter", |run| {
+            run.bench.network.is_quiet() && run.bench.lanes.iter().all(|lane| !lane.engine.has_chores())
+        });
+        for lane in &run.bench.lanes {
+            assert!(lane.engine.requests.is_empty(), "seed {seed}: requests are left");
+            assert_eq!(lane.engine.matching.depths(), (0, 0), "seed {seed}");
+        }
+        held_back += run.count(Counter::HeldBack);
+        sought += run.count(Counter::Sought);
+        taken_back += run.messages.iter().filter(|message| message.cancelled).count();
+        kept += run.messages.iter().filter(|message| message.got_by.is_some()).count();
+    }
+    assert!(held_back > 200 && sought > 1000 && taken_back > 500 && kept > 10_000);
+    println!("{held_back} times held back, {sought} sought, {taken_back} taken back, {kept} received");
+}
