@@ -5,6 +5,7 @@
 use std::{
     env,
     ffi::{OsStr, OsString},
+    fs,
     path::{Path, PathBuf},
 };
 
@@ -27,6 +28,13 @@ pub(crate) struct Mpi {
     always: &'static [&'static str],
     bound: &'static [&'static str],
     unbound: &'static [&'static str],
+}
+
+/// The C files that a C file includes.
+fn included(text: &str) -> impl Iterator<Item = &str> {
+    text.lines()
+        .filter_map(|line| line.strip_prefix("#include \"")?.strip_suffix("\""))
+        .filter(|name| name.ends_with(".c"))
 }
 
 impl Mpi {
@@ -59,6 +67,10 @@ impl Mpi {
         let mut depends = sources.to_vec();
         if let Some(folder) = sources.first().and_then(|s| s.parent()) {
             depends.extend(crate::project::files(folder, "h"));
+            // A test may be another one with other settings.
+            let texts = sources.iter().filter_map(|source| fs::read_to_string(source).ok());
+            let includes = |text: String| included(&text).map(|name| folder.join(name)).collect::<Vec<_>>();
+            depends.extend(texts.flat_map(includes));
         }
         if self.flavour == "abi" {
             // A new header can change what is compiled; a new library alone can't.
