@@ -47,6 +47,33 @@ static void sends(void)
     FULL(MPI_Sendrecv(data, 1, MPI_BYTE, 0, 1, data, 1, MPI_BYTE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
 }
 
+/* Persistent requests are in the table, too; one that finds no room when it is started stays inactive. */
+static void persistent(void)
+{
+    MPI_Request two[2], rest[REQUESTS - 2];
+    unsigned char own[3] = {1, 2, 3};
+    int flag = 0;
+    for (int i = 0; i < 2; i++) OK(MPI_Recv_init(&own[i], 1, MPI_BYTE, 0, 20, MPI_COMM_SELF, &two[i]));
+    for (int i = 0; i < REQUESTS - 2; i++) OK(MPI_Irecv(data, 1, MPI_BYTE, 0, 30, MPI_COMM_SELF, &rest[i]));
+    FULL(MPI_Start(&two[0]));
+    FULL(MPI_Startall(2, two));
+    OK(MPI_Test(&two[0], &flag, MPI_STATUS_IGNORE));
+    CHECK(flag, "a request that was not started is active");
+    for (int i = 0; i < 2; i++) {
+        OK(MPI_Cancel(&rest[i]));
+        OK(MPI_Wait(&rest[i], MPI_STATUS_IGNORE));
+    }
+    for (int turn = 0; turn < 2; turn++) {
+        OK(MPI_Startall(2, two));
+        for (int i = 0; i < 2; i++) OK(MPI_Send(&own[2], 1, MPI_BYTE, 0, 20, MPI_COMM_SELF));
+        OK(MPI_Waitall(2, two, MPI_STATUSES_IGNORE));
+        CHECK(own[0] == 3 && own[1] == 3);
+    }
+    for (int i = 0; i < 2; i++) OK(MPI_Request_free(&two[i]));
+    for (int i = 2; i < REQUESTS - 2; i++) OK(MPI_Cancel(&rest[i]));
+    OK(MPI_Waitall(REQUESTS - 4, rest + 2, MPI_STATUSES_IGNORE));
+}
+
 static void receives(void)
 {
     MPI_Request request = MPI_REQUEST_NULL;
@@ -123,6 +150,7 @@ int main(int argc, char **argv)
         for (int i = 0; i < REQUESTS; i++) OK(MPI_Send(brief, 1, MPI_BYTE, 1, i == 3 ? 100 : 100 + i, MPI_COMM_WORLD));
     } else {
         for (int turn = 0; turn < 3; turn++) {
+            persistent();
             fill();
             sends();
             others();

@@ -19,10 +19,10 @@ use crate::{
 /// The exit code of a program in which helgrind has found something.
 const FOUND: i32 = 9;
 
-/// Both proofs: no race where there is none, a race where there is one.
+/// The proofs: no race where there is none, a race where there is one.
 pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
     if !Job::new("valgrind").arg("--version").run().is_ok_and(|outcome| outcome.ok()) {
-        return tally.not_run(2, "races between threads: valgrind is not installed (apt install valgrind)");
+        return tally.not_run(3, "races between threads: valgrind is not installed (apt install valgrind)");
     }
     let library = match build(project) {
         Ok(library) => library,
@@ -31,6 +31,10 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
     tally.test("races: none between 8 threads in each of 2 ranks", || {
         let program = ctests::helper(project, mpi, "", "torture")?;
         helgrind(project, mpi, &library, 2).arg(program).args(["1", "10"]).succeed().map(drop)
+    });
+    tally.test("races: none in collective operations of 4 threads", || {
+        let program = ctests::helper(project, mpi, "", "threads")?;
+        helgrind(project, mpi, &library, 2).arg(program).succeed().map(drop)
     });
     tally.test("races: one of the program itself is found", || {
         let program = ctests::helper(project, mpi, "fault", "race")?;
