@@ -113,6 +113,23 @@ static void others(void)
     CHECK(request == MPI_REQUEST_NULL);
 }
 
+/* Buffered sends that find no room for a request give their part of the buffer back. */
+static void buffered(void)
+{
+    enum { ROOM = LONG + MPI_BSEND_OVERHEAD };
+    MPI_Request request = MPI_REQUEST_NULL;
+    void *room = malloc(ROOM);
+    int bytes = 0;
+    OK(MPI_Buffer_attach(room, ROOM));
+    for (int i = 0; i < 3; i++) {
+        FULL(MPI_Bsend(data, LONG, MPI_BYTE, 0, 1, MPI_COMM_SELF));
+        FULL(MPI_Ibsend(data, LONG, MPI_BYTE, 0, 1, MPI_COMM_WORLD, &request));
+    }
+    OK(MPI_Buffer_detach(&room, &bytes));
+    EQUAL(bytes, ROOM);
+    free(room);
+}
+
 /* What needs three starts nothing when there are two: the message is there for the next receive. */
 static void nearly(void)
 {
@@ -155,6 +172,7 @@ int main(int argc, char **argv)
             sends();
             others();
             nearly();
+            buffered();
             if (turn == 2) break;
             for (int i = 0; i < REQUESTS; i++) OK(MPI_Cancel(&posted[i]));
             OK(MPI_Waitall(REQUESTS, posted, MPI_STATUSES_IGNORE));
