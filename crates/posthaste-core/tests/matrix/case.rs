@@ -108,7 +108,7 @@ impl Case {
         Pattern { context: ContextId::WORLD, source, tag }
     }
 
-    /// Sends and receives the message, and looks at everything that came of it.
+    /// Sends and receives the message, and looks at everything that came of it. Returns the ways it went.
     pub(crate) fn run(
         &self,
         pair: &mut Pair,
@@ -116,7 +116,7 @@ impl Case {
         packet: u64,
         config: &Config,
         memory: &mut Memory,
-    ) -> Result<(), String> {
+    ) -> Result<Vec<Counter>, String> {
         let before = proof::carried(pair);
         let (from, to) = ((self.from, self.len), (self.to, self.room()));
         let (out, into) = memory.segments(from, to);
@@ -129,7 +129,7 @@ impl Case {
         let taken = proof::taken(&before, &proof::carried(pair), self.len)?;
         let allowed = proof::allowed(way, packet, config, self);
         if allowed.contains(&&taken[..]) {
-            Ok(())
+            Ok(taken)
         } else {
             Err(format!("it went by {taken:?}, expected {allowed:?}"))
         }

@@ -24,6 +24,7 @@ use memory::{Memory, RUN_LIMIT};
 use pair::{Pair, Way};
 use posthaste_core::config::{Config, LongProtocol};
 use posthaste_core::method::sim::Weather;
+use posthaste_core::trace::Counter::{self, *};
 use posthaste_os::node::Node;
 use posthaste_os::{pool, ring};
 
@@ -54,9 +55,11 @@ impl Limits {
     }
 }
 
-/// All messages of the matrix over one method, by every protocol.
-fn matrix(way: Way) {
+/// All messages of the matrix over one method, by every protocol. Some have a choice: in the end each of the ways in `by`
+/// has been taken.
+fn matrix(way: Way, by: &[Counter]) {
     let limits = Limits::of(way);
+    let mut taken = Vec::new();
     for long_protocol in PROTOCOLS {
         let base = Config { long_protocol, run_limit: RUN_LIMIT, ..Config::default() };
         // Limits far below those of the method, then an eager limit that is cut to a packet.
@@ -65,20 +68,25 @@ fn matrix(way: Way) {
         let chunk = low.stream_chunk as u64;
         let mut around = vec![CELL, 300, chunk, 2 * chunk, 3000];
         around.extend(limits.buffer);
-        rows(way, &limits, &low, &around);
-        rows(way, &limits, &high, &[limits.packet, high.eager_limit as u64]);
+        rows(way, &limits, &low, &around, &mut taken);
+        rows(way, &limits, &high, &[limits.packet, high.eager_limit as u64], &mut taken);
     }
+    assert!(by.iter().all(|counter| taken.contains(counter)), "only {taken:?} of {by:?}");
 }
 
 /// All messages with these settings, of lengths around these limits.
-fn rows(way: Way, limits: &Limits, config: &Config, around: &[u64]) {
+fn rows(way: Way, limits: &Limits, config: &Config, around: &[u64], taken: &mut Vec<Counter>) {
     let lengths: BTreeSet<u64> = around.iter().flat_map(|limit| limit - 1..=limit + 1).chain(0..2).collect();
     let mut memory = Memory::new(lengths.last().copied().unwrap_or(0));
     let mut pair = Pair::new(1, way, config);
     for len in lengths {
         for case in case::product(len) {
-            if let Err(what) = case.run(&mut pair, way, limits.packet, config, &mut memory) {
-                panic!("{what}\n{case:?}\nover {way:?}\nwith {config:?}");
+            match case.run(&mut pair, way, limits.packet, config, &mut memory) {
+                Ok(ways) => {
+                    let new: Vec<Counter> = ways.into_iter().filter(|way| !taken.contains(way)).collect();
+                    taken.extend(new);
+                }
+                Err(what) => panic!("{what}\n{case:?}\nover {way:?}\nwith {config:?}"),
             }
         }
     }
@@ -89,14 +97,14 @@ const CALM: Weather = Weather { packet: 400, window: 8, refuse: 0, delay: 0, get
 
 /// The suite over one method after the other.
 macro_rules! methods {
-    ($($(#[$doc:meta])* $name:ident: $way:expr;)*) => {$(
+    ($($(#[$doc:meta])* $name:ident: $way:expr, by $ways:expr;)*) => {$(
         $(#[$doc])*
         mod $name {
             use super::*;
 
             #[test]
             fn matrix() {
-                super::matrix($way);
+                super::matrix($way, &$ways);
             }
 
             #[test]
@@ -108,13 +116,18 @@ macro_rules! methods {
 }
 
 methods! {
-    simulator: Way::Simulator(CALM);
+    simulator: Way::Simulator(CALM), by [EagerShm, GetShm, WriteShm, PutShm];
     /// Packets only, few at a time, late and refused at first, as on a poor network.
-    packets_only: Way::Simulator(Weather { packet: 333, window: 2, refuse: 4, delay: 2, get: false, ..CALM });
-    refusals: Way::Simulator(Weather { window: 3, refuse: 3, delay: 3, refuse_get: 2, ..CALM });
-    ourselves: Way::Loopback;
-    shared_memory: Way::SharedMemory { crowded: false, ranks: 2 };
-    shared_memory_where_ranks_share_cpus: Way::SharedMemory { crowded: true, ranks: 2 };
+    packets_only: Way::Simulator(Weather { packet: 333, window: 2, refuse: 4, delay: 2, get: false, ..CALM }),
+        by [EagerShm, PutShm];
+    refusals: Way::Simulator(Weather { window: 3, refuse: 3, delay: 3, refuse_get: 2, ..CALM }),
+        by [EagerShm, GetShm, WriteShm, PutShm];
+    ourselves: Way::Loopback, by [EagerLoopback, GetLoopback, PutShm];
+    shared_memory: Way::SharedMemory { crowded: false, ranks: 2 },
+        by [EagerShm, StreamShm, GetShm, WriteShm, PutShm];
+    shared_memory_where_ranks_share_cpus: Way::SharedMemory { crowded: true, ranks: 2 },
+        by [EagerShm, StreamShm, GetShm, WriteShm, PutShm];
     /// Small rings, and copy buffers that are borrowed for each message.
-    shared_memory_of_many_ranks: Way::SharedMemory { crowded: false, ranks: 32 };
+    shared_memory_of_many_ranks: Way::SharedMemory { crowded: false, ranks: 32 },
+        by [EagerShm, StreamShm, GetShm, WriteShm, PutShm];
 }
