@@ -193,6 +193,11 @@ impl Methods {
         }
     }
 
+    /// Whether [`Methods::claim`] would give room.
+    pub fn has_room(&mut self, to: Peer, len: usize, load: Load) -> bool {
+        self.route(to) == Route::Loopback || self.claim(to, len, load).is_some()
+    }
+
     /// Room for a packet with `len` bytes of payload, or `None` while there is none, or while the packet is a message
     /// and the peer holds those back.
     #[inline]

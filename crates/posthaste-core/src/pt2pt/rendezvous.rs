@@ -48,7 +48,7 @@ pub(super) fn ask(
 ) -> bool {
     let front = Emit::request_to_send(envelope, id, Offer::Nothing).front().len();
     // Room first: what has been offered cannot be taken back.
-    if methods.claim(to, front, Load::Message).is_none() {
+    if !methods.has_room(to, front, Load::Message) {
         return false;
     }
     let Some(request) = engine.requests.get_mut(id) else { return true };
