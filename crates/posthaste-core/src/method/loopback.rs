@@ -73,11 +73,12 @@ impl Loopback {
         self.holds = hold;
     }
 
+    pub(super) fn has_room(&self, load: Load) -> bool {
+        !self.holds || load == Load::Control
+    }
+
     pub(super) fn claim(&mut self, len: usize, load: Load) -> Option<Claim<'_>> {
-        if self.holds && load == Load::Message {
-            return None;
-        }
-        Some(self.room(len))
+        self.has_room(load).then(|| self.room(len))
     }
 
     fn room(&mut self, len: usize) -> Claim<'_> {
