@@ -71,8 +71,11 @@ impl Run<'_> {
                     return;
                 }
                 self.passed_on = Some((signal as i32, now));
-                self.guardian.signal(signal as i32);
-                self.signal_strays(signal);
+                // A stopped process hears it only when it goes on.
+                for signal in [signal, Signal::SIGCONT] {
+                    self.guardian.signal(signal as i32);
+                    self.signal_strays(signal);
+                }
             }
         }
     }
