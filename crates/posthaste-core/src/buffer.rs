@@ -3,7 +3,8 @@
 //! Called by `datatype::segment` (packing and unpacking), `op` (reductions) and by whoever needs a temporary
 //! ([`OwnedBuf`]). Calls `posthaste_os::mem` for the bounded views of payload memory.
 //!
-//! - `kernel`: the loops that pack and unpack; `vector`: the same by wide vectors; `element`: the loops that reduce.
+//! - `kernel`: the loops that pack and unpack; `vector`: the same by wide vectors; `element`: the loops that reduce; `quad`:
+//!   arithmetic for them that the machine lacks.
 //!
 //! What must stay true:
 //! - A [`UserBuf`] is a promise made once, in [`UserBuf::new`]: every byte that is later reached from it stays
@@ -15,11 +16,13 @@
 
 mod element;
 mod kernel;
+mod quad;
 mod vector;
 
 pub(crate) use element::{Element, Extended, Half, Pair, combine, combine_packed};
 pub use kernel::Span;
 pub(crate) use kernel::{Mover, Turns, Visitor};
+pub(crate) use quad::Quad;
 
 use posthaste_os::mem::{Sink, Source};
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};

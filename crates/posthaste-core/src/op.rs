@@ -8,7 +8,7 @@
 //! equal values minloc and maxloc keep the lower index. Which operation is allowed on which type is decided
 //! in [`Op::check`] and nowhere else.
 
-use crate::buffer::{Element, Extended, Half, OwnedBuf, Pair, UserBuf, combine, combine_packed};
+use crate::buffer::{Element, Extended, Half, OwnedBuf, Pair, Quad, UserBuf, combine, combine_packed};
 use crate::datatype::{Builtin, Class, Datatype, Kind, Segment};
 use crate::error::{Error, ErrorClass, Result};
 use posthaste_os::mem::Source;
@@ -272,7 +272,6 @@ impl Op {
 fn check_kind(op: Predefined, builtin: &Builtin) -> Result<()> {
     let computable = match builtin.kind {
         Kind::Extended | Kind::ComplexExtended | Kind::LongDoubleInt => Extended::SUPPORTED,
-        Kind::Float(16) | Kind::Complex(16) => false,
         _ => true,
     };
     if computable {
@@ -296,10 +295,12 @@ fn by_kind(op: Predefined, builtin: &Builtin, input: Input<'_>, inout: UserBuf, 
         Kind::Unsigned(_) => integer::<u64>(op, input, inout, count),
         Kind::Float(2) => number::<Half>(op, input, inout, count),
         Kind::Float(4) => number::<f32>(op, input, inout, count),
+        Kind::Float(16) => number::<Quad>(op, input, inout, count),
         Kind::Float(_) => number::<f64>(op, input, inout, count),
         Kind::Extended => number::<Extended>(op, input, inout, count),
         Kind::Complex(2) => arithmetic::<[Half; 2]>(op, input, inout, count),
         Kind::Complex(4) => arithmetic::<[f32; 2]>(op, input, inout, count),
+        Kind::Complex(16) => arithmetic::<[Quad; 2]>(op, input, inout, count),
         Kind::Complex(_) => arithmetic::<[f64; 2]>(op, input, inout, count),
         Kind::ComplexExtended => arithmetic::<[Extended; 2]>(op, input, inout, count),
         Kind::Logical(1) => logical::<u8>(op, input, inout, count),
@@ -338,6 +339,7 @@ fn by_value<I: Element + PartialOrd>(
         Kind::Unsigned(_) => located::<u64, I>(op, input, inout, count),
         Kind::Float(2) => located::<Half, I>(op, input, inout, count),
         Kind::Float(4) => located::<f32, I>(op, input, inout, count),
+        Kind::Float(16) => located::<Quad, I>(op, input, inout, count),
         Kind::Extended => located::<Extended, I>(op, input, inout, count),
         _ => located::<f64, I>(op, input, inout, count),
     }
@@ -449,6 +451,17 @@ impl Arithmetic for Half {
     }
 }
 
+impl Arithmetic for Quad {
+    #[inline]
+    fn plus(self, other: Self) -> Self {
+        Self::plus(self, other)
+    }
+    #[inline]
+    fn times(self, other: Self) -> Self {
+        Self::times(self, other)
+    }
+}
+
 impl Arithmetic for Extended {
     #[inline]
     fn plus(self, other: Self) -> Self {
@@ -483,6 +496,7 @@ complex! {
     f64, |a, b| a - b;
     Half, |a, b| Half::rounded(a.widened() - b.widened());
     Extended, Extended::minus;
+    Quad, Quad::minus;
 }
 
 impl PartialOrd for Extended {

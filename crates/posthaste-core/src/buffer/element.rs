@@ -6,7 +6,7 @@
 //! What must stay true: operands have no alignment; padding inside a pair is never written; the loops run in
 //! ascending order, element by element, so results do not depend on how the compiler vectorises them.
 
-use super::UserBuf;
+use super::{Quad, UserBuf};
 use posthaste_os::mem::Source;
 
 /// One operand of a reduction, as it lies in memory.
@@ -47,8 +47,8 @@ macro_rules! plain_elements {
     )*};
 }
 plain_elements! {
-    i8, u8, i16, u16, i32, u32, i64, u64, i128, u128, f32, f64, Half, Extended,
-    [Half; 2], [f32; 2], [f64; 2], [Extended; 2],
+    i8, u8, i16, u16, i32, u32, i64, u64, i128, u128, f32, f64, Half, Extended, Quad,
+    [Half; 2], [f32; 2], [f64; 2], [Extended; 2], [Quad; 2],
 }
 
 /// A value with its index, laid out like the C structure of the pair types (MPI-5.0 §6.9.4).

@@ -1,0 +1,102 @@
+//! Tests of the wire format: every kind goes out and comes back, and any bytes are read or refused.
+
+use super::*;
+use proptest::prelude::*;
+
+fn envelope() -> Envelope {
+    let (context, types) = (ContextId(7 << 40), Types::UNKNOWN);
+    Envelope { context, source: 3, tag: -5, len: 4, mode: Mode::Standard, types }
+}
+
+fn bytes(emit: &Emit, data: &[u8]) -> Vec<u8> {
+    [emit.front(), data].concat()
+}
+
+/// Every kind survives the way out and in, as its text shows.
+#[test]
+fn round_trips() {
+    let id = RequestId { slot: 9, generation: 4 };
+    let other = RequestId { slot: 1, generation: 2 };
+    let through = Through { buffer: 3, kept: true, start: 77 };
+    let cases = [
+        (Emit::eager(&envelope()), "eager (context 7696581394432, source 3, tag -5, 4 bytes)"),
+        (
+            Emit::eager(&Envelope { mode: Mode::Ready, ..envelope() }),
+            "eager (context 7696581394432, source 3, tag -5, 4 bytes, ready)",
+        ),
+        (
+            Emit::eager_synchronous(&envelope(), id),
+            "eager (context 7696581394432, source 3, tag -5, 4 bytes, synchronous)",
+        ),
+        (
+            Emit::request_to_send(&envelope(), id, Offer::Stream { through, filled: 5 }),
+            "request-to-send #9.4 (context 7696581394432, source 3, tag -5, 4 bytes) offer Stream { through: Through { buffer: 3, kept: true, start: 77 }, filled: 5 }",
+        ),
+        (
+            Emit::request_to_send(&envelope(), id, Offer::Write),
+            "request-to-send #9.4 (context 7696581394432, source 3, tag -5, 4 bytes) offer Write",
+        ),
+        (Emit::ok_to_send(id, other, None), "ok-to-send #9.4 into #1.2"),
+        (Emit::ok_to_send(id, other, Some(4096)), "ok-to-send #9.4 into #1.2 at 0x1000"),
+        (Emit::written(id, false), "written #9.4"),
+        (Emit::written(id, true), "written #9.4, unreadable"),
+        (Emit::data(id, 1 << 40), "data for #9.4 at 1099511627776, 4 bytes"),
+        (Emit::stream(id, through), "stream for #9.4 through Through { buffer: 3, kept: true, start: 77 }"),
+        (Emit::fin(id, false), "fin #9.4"),
+        (Emit::fin(id, true), "fin #9.4, unreadable"),
+        (Emit::sync_ack(id), "sync-ack #9.4"),
+        (
+            Emit::seek(&Seek { serial: 3, first: 8, what: Sought::Fitting(ContextId(7), -1, 5) }),
+            "seek 3 from 8: Fitting(ContextId(7), -1, 5)",
+        ),
+        (Emit::seek(&Seek { serial: 3, first: 8, what: Sought::All(9) }), "seek 3 from 8: All(9)"),
+        (
+            Emit::seek(&Seek { serial: 3, first: 8, what: Sought::Next(ContextId(7), 1, -1) }),
+            "seek 3 from 8: Next(ContextId(7), 1, -1)",
+        ),
+        (
+            Emit::found(&Found { serial: 3, place: 1 << 40, message: Some((id, envelope())) }),
+            "found 3: #9.4 (context 7696581394432, source 3, tag -5, 4 bytes) at 1099511627776",
+        ),
+        (Emit::found(&Found { serial: 3, place: 6, message: None }), "found 3: nothing up to 6"),
+        (Emit::resume(), "resume"),
+        (Emit::take_back(id), "take-back #9.4"),
+        (Emit::taken_back(id, true), "taken-back #9.4: true"),
+    ];
+    for (emit, text) in cases {
+        let payload = bytes(&emit, b"data");
+        let packet = Packet::parse(&emit.header, payload[..].into()).unwrap();
+        assert_eq!(packet.to_string(), text);
+    }
+}
+
+#[test]
+fn types_and_form_travel_with_the_envelope() {
+    let types = Types { hash: 0xdead_beef, first: 0x209, uniform: true, canonical: true };
+    let sent = Envelope { types, ..envelope() };
+    let id = RequestId { slot: 9, generation: 4 };
+    for emit in [Emit::eager(&sent), Emit::eager_synchronous(&sent, id)] {
+        let payload = bytes(&emit, b"data");
+        let Packet::Eager { envelope, data, .. } = Packet::parse(&emit.header, payload[..].into()).unwrap()
+        else {
+            panic!("not eager")
+        };
+        assert_eq!(envelope.types, types);
+        assert_eq!((data.to_vec(), emit.front().len()), (b"data".to_vec(), envelope.front()));
+    }
+    let ask = Emit::request_to_send(&sent, id, Offer::Memory { address: 5 });
+    let packet = Packet::parse(&ask.header, ask.front().into()).unwrap();
+    assert_eq!(
+        packet.to_string(),
+        "request-to-send #9.4 (context 7696581394432, source 3, tag -5, 4 bytes, canonical, types deadbeef from 0x209) offer Memory { address: 5 }"
+    );
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_are_read_or_refused(header: [u8; HEADER], payload: Vec<u8>) {
+        if let Ok(packet) = Packet::parse(&header, payload[..].into()) {
+            prop_assert!(!packet.to_string().is_empty());
+        }
+    }
+}
