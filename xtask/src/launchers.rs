@@ -183,13 +183,20 @@ impl<'a> House<'a> {
         watch.nothing_left()
     }
 
-    /// Every rank says it once, and none of them goes on.
+    /// Every rank says it, unless the launcher ends it before because of another that has; and none of them goes on.
     fn under_openmpi(&self, openmpi: &Mpi) -> Fallible {
         let watch = Watch::begin();
         let outcome = watch.mark(self.ours(openmpi, 4)).arg(&self.whose).run()?;
         let sentences = outcome.stderr.matches("can't join it").count();
-        if outcome.code() == 0 || outcome.timed_out || sentences != 4 || !outcome.stdout.is_empty() {
-            return Err(format!("four sentences and a failure were expected\n{}", outcome.complaint()));
+        if outcome.code() == 0
+            || outcome.timed_out
+            || !(1..=4).contains(&sentences)
+            || !outcome.stdout.is_empty()
+        {
+            return Err(format!(
+                "one to four sentences and a failure were expected\n{}",
+                outcome.complaint()
+            ));
         }
         watch.nothing_left()
     }
