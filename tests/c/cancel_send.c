@@ -190,12 +190,32 @@ static void race_receiver(void)
     free(sent);
 }
 
+/* Of a message to ourselves the answer is there at once. */
+static void to_ourselves(void)
+{
+    for (int i = 0; i < 6; i++) {
+        MPI_Request request;
+        MPI_Status status;
+        int flag;
+        OK(MPI_Issend(data, lengths[i], MPI_CHAR, 0, 5, MPI_COMM_SELF, &request));
+        OK(MPI_Cancel(&request));
+        OK(MPI_Request_get_status(request, &flag, &status));
+        CHECK(flag, "it is not over");
+        OK(MPI_Test_cancelled(&status, &flag));
+        CHECK(flag, "it was not cancelled");
+        OK(MPI_Request_free(&request));
+        OK(MPI_Iprobe(0, 5, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE));
+        CHECK(!flag, "the message is still there");
+    }
+}
+
 int main(int argc, char **argv)
 {
     check_start(&argc, &argv);
     unmatched();
     matched();
     persistent();
+    to_ourselves();
     for (int round = 0; round < 5; round++) {
         OK(MPI_Barrier(MPI_COMM_WORLD));
         if (rank == 0) race_receiver();

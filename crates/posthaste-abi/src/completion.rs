@@ -299,9 +299,18 @@ pub(crate) fn cancel(request: MPI_Request) -> Result<()> {
         at_end.cancel(over)?;
         return Ok(());
     }
+    take_back(&mut lane, id);
+    Ok(())
+}
+
+/// Cancels a request of the engine. Of a message to ourselves the answer is there when this returns: programs look at
+/// once whether it was cancelled, and would wait for it for ever if that came later.
+pub(crate) fn take_back(lane: &mut Lane, id: RequestId) {
     let Lane { engine, methods, .. } = &mut *lane;
     cancel::cancel(engine, methods, id);
-    Ok(())
+    for _ in 0..2 {
+        lane.progress();
+    }
 }
 
 /// The engine's name of a request.

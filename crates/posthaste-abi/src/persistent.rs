@@ -14,7 +14,7 @@ use posthaste_core::datatype::Segment;
 use posthaste_core::error::{Error, ErrorClass, Result};
 use posthaste_core::ids::RequestId;
 use posthaste_core::progress::Lane;
-use posthaste_core::pt2pt::{cancel, recv};
+use posthaste_core::pt2pt::recv;
 use posthaste_core::request::{Request, State, Status, complete};
 use posthaste_core::wire::Mode;
 
@@ -159,8 +159,7 @@ impl AtEnd for Persistent {
     fn cancel(&self, _over: bool) -> Result<bool> {
         let active = *self.active();
         if let Some(id) = active {
-            let Lane { engine, methods, .. } = &mut *library().world.lane();
-            cancel::cancel(engine, methods, id);
+            completion::take_back(&mut library().world.lane(), id);
         }
         Ok(true)
     }
