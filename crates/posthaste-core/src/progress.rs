@@ -9,7 +9,7 @@ use crate::method::Methods;
 use crate::pt2pt::{Action, Engine, action, flow};
 
 /// Operations on the fast paths between two steps of progress.
-const QUICK: u32 = 64;
+const QUICK: u32 = 1024;
 
 /// What one lock protects: an engine, its methods, and the schedules they advance.
 #[derive(Debug)]
