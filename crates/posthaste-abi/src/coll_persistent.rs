@@ -3,7 +3,6 @@
 //! Called by user programs; `coll_plan` makes the schedule, `persistent` keeps it. The hints have no effect.
 
 use std::ffi::{c_int, c_void};
-
 use std::sync::Arc;
 
 use posthaste_core::coll::Schedule;

@@ -28,6 +28,7 @@
 
 use std::collections::VecDeque;
 
+use crate::error::say;
 use crate::ids::{Peer, RequestId};
 use crate::method::Methods;
 use crate::pt2pt::action::send_control;
@@ -160,8 +161,8 @@ pub(super) fn hold_back(engine: &mut Engine, methods: &mut Methods, from: Peer, 
     engine.chores += 1;
     engine.counts.add(Counter::HeldBack, 1);
     if !std::mem::replace(&mut engine.flow.told[from.index()], true) {
-        eprintln!(
-            "posthaste: rank {} of the world floods rank {} with messages that nobody receives: they take {} bytes, \
+        say(format_args!(
+            "rank {} of the world floods rank {} with messages that nobody receives: they take {} bytes, \
              the last one has tag {} in communicator context {} and {} bytes. It waits now until some are received \
              (POSTHASTE_UNEXPECTED_BYTES is {})",
             from.0,
@@ -171,7 +172,7 @@ pub(super) fn hold_back(engine: &mut Engine, methods: &mut Methods, from: Peer, 
             envelope.context.0,
             envelope.len,
             engine.config.unexpected_bytes
-        );
+        ));
     }
 }
 

@@ -7,7 +7,7 @@
 //! posted. One that arrived unseen, just before, may pass. The same sender, tag and communicator are told once.
 
 use crate::config::ReadyCheck;
-use crate::error::{Error, ErrorClass};
+use crate::error::{Error, ErrorClass, say};
 use crate::explain::names;
 use crate::ids::{ContextId, Peer};
 use crate::method::{Methods, Next};
@@ -41,8 +41,7 @@ fn warn(Told(told): &mut Told, envelope: &Envelope) {
     }
     told.push(this);
     let last = if told.len() == MOST { "; further ones are only counted" } else { "" };
-    let line = format!("posthaste: warning: {}{last}\n", sentence(envelope));
-    eprint!("{line}"); // one write: lines of different processes may go to the same place
+    say(format_args!("warning: {}{last}", sentence(envelope)));
 }
 
 /// The error of the receive that gets such a message later, if that is wanted.

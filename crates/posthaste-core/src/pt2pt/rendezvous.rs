@@ -248,7 +248,8 @@ pub fn finished(engine: &mut Engine, from: Peer, sender: RequestId, unreadable: 
             engine.complete(sender, Status { error, ..Status::EMPTY });
         }
         Some(State::Sending { sent: false, .. }) if unreadable => {
-            let error = Some(no_buffer("send or the receive", 0));
+            let len = engine.outgoing.find(sender).map_or(0, |(_, envelope)| envelope.len);
+            let error = Some(no_buffer("send or the receive", len));
             engine.complete(sender, Status { error, ..Status::EMPTY });
         }
         Some(State::SendPending { to, place, .. }) if *to == from => {
