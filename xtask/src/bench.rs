@@ -24,7 +24,8 @@ pub(crate) struct Options {
     /// Also measure MPICH, Intel MPI and Open MPI
     #[arg(long)]
     rivals: bool,
-    /// Only these groups (comma-separated): latency, bandwidth, rate, rotating, pair, crowd, startup, idle, datatypes
+    /// Only these groups (comma-separated): latency, bandwidth, rate, rotating, modes, queues, threads, pair, crowd,
+    /// startup, idle, datatypes
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
     /// How many rounds must be kept
@@ -38,8 +39,20 @@ pub(crate) struct Options {
     without_us: bool,
 }
 
-const GROUPS: [&str; 9] =
-    ["latency", "bandwidth", "rate", "rotating", "pair", "crowd", "startup", "idle", "datatypes"];
+const GROUPS: [&str; 12] = [
+    "latency",
+    "bandwidth",
+    "rate",
+    "rotating",
+    "modes",
+    "queues",
+    "threads",
+    "pair",
+    "crowd",
+    "startup",
+    "idle",
+    "datatypes",
+];
 const CROWDS: [usize; 4] = [4, 8, 16, 32];
 const STARTED: [usize; 3] = [2, 16, 64];
 /// By how much the hand-off may differ between the turns of one round.
@@ -59,7 +72,7 @@ const fn row(
 }
 
 /// The goals are those of the rows that are promised now.
-const ROWS: [Row; 55] = [
+const ROWS: [Row; 78] = [
     row("latency", "latency_8", "8 B one-way", "us", Some("handoff"), Some(1.0)),
     row("latency", "latency_1024", "1 KiB one-way", "us", Some("handoff"), None),
     row("latency", "latency_16384", "16 KiB one-way", "us", Some("handoff"), None),
@@ -74,6 +87,43 @@ const ROWS: [Row; 55] = [
     row("rotating", "rotating_1048576", "1 MiB, rotating", "GB/s", None, None),
     row("rotating", "rotating_4194304", "4 MiB, rotating", "GB/s", None, None),
     row("rate", "rate_8", "8 B rate, window 64", "M/s", Some("slots"), Some(1.0)),
+    row("modes", "mode_send", "8 B Send, Recv", "us", Some("handoff"), Some(1.0)),
+    row("modes", "mode_ssend", "8 B Ssend", "us", Some("handoff"), Some(1.0)),
+    row("modes", "mode_bsend", "8 B Bsend", "us", Some("handoff"), Some(1.0)),
+    row("modes", "mode_nonblocking", "8 B Isend, Irecv, Wait", "us", Some("handoff"), Some(1.0)),
+    row("modes", "mode_persistent", "8 B persistent", "us", Some("handoff"), Some(1.0)),
+    row("modes", "mode_any_source", "8 B ANY_SOURCE", "us", Some("handoff"), Some(1.0)),
+    row("modes", "mode_any_tag", "8 B ANY_TAG", "us", Some("handoff"), Some(1.0)),
+    row("modes", "mode_probe", "8 B Probe, Recv", "us", Some("handoff"), Some(1.0)),
+    row("modes", "mode_probe_any", "8 B Probe ANY, Recv", "us", Some("handoff"), Some(1.0)),
+    row("modes", "mode_iprobe", "8 B Iprobe, Recv", "us", Some("handoff"), Some(1.0)),
+    row("modes", "mode_mprobe", "8 B Mprobe, Mrecv", "us", Some("handoff"), Some(1.0)),
+    row("modes", "mode_sendrecv", "8 B Sendrecv", "us", Some("handoff"), Some(1.0)),
+    row("modes", "alloc_mem_1048576", "1 MiB, Alloc_mem", "GB/s", Some("copy_1048576"), Some(1.0)),
+    row("queues", "queue_empty_exact", "8 B, empty queues", "us", Some("handoff"), None),
+    row("queues", "queue_empty_any", "same, ANY_SOURCE", "us", Some("handoff"), None),
+    row("queues", "queue_posted_exact", "16384 posted", "us", Some("queue_empty_exact"), Some(100.0)),
+    row("queues", "queue_posted_any", "16384 posted, ANY_SOURCE", "us", Some("queue_empty_any"), Some(100.0)),
+    row("queues", "queue_wild_exact", "same, wildcards", "us", Some("queue_empty_exact"), Some(100.0)),
+    row(
+        "queues",
+        "queue_wild_any",
+        "same, wildcards, ANY_SOURCE",
+        "us",
+        Some("queue_empty_any"),
+        Some(100.0),
+    ),
+    row("queues", "queue_unexpected_exact", "16384 unexpected", "us", Some("queue_empty_exact"), Some(1.0)),
+    row(
+        "queues",
+        "queue_unexpected_any",
+        "16384 unexpected, ANY_SOURCE",
+        "us",
+        Some("queue_empty_any"),
+        Some(1.0),
+    ),
+    row("threads", "thread_pairs_1", "8 B rate, 1 thread pair", "M/s", None, Some(1.0)),
+    row("threads", "thread_pairs_2", "8 B rate, 2 thread pairs", "M/s", None, Some(1.5)),
     row("pair", "barrier_2", "Barrier, 2 ranks", "us", Some("handoff"), Some(1.0)),
     row("pair", "allreduce_2", "Allreduce, 2 ranks", "us", Some("handoff"), Some(1.0)),
     row("pair", "bcast_2", "Bcast 1 KiB, 2 ranks", "us", None, Some(1.0)),
@@ -229,7 +279,7 @@ impl Plan {
             fs::create_dir_all(programs.join(mpi.flavour)).map_err(|e| e.to_string())?;
             // The first contender with the standard ABI compiles for all of them.
             let first = contenders.iter().find(|other| other.flavour == mpi.flavour).unwrap_or(mpi);
-            for name in ["pt2pt", "coll", "startup", "datatypes"] {
+            for name in ["pt2pt", "modes", "queues", "threads", "coll", "startup", "datatypes"] {
                 let program = programs.join(mpi.flavour).join(name);
                 first.compile(
                     &[source.join(name).with_extension("c")],
@@ -279,6 +329,9 @@ impl Plan {
                 "pair" => parts.push(Part::Coll(2)),
                 "crowd" => parts.extend(CROWDS.map(Part::Coll)),
                 "startup" => parts.extend(STARTED.map(Part::Startup)),
+                "modes" => parts.push(Part::Program("modes")),
+                "queues" => parts.push(Part::Program("queues")),
+                "threads" => parts.push(Part::Threads),
                 "datatypes" => parts.extend([Part::Types(1), Part::Types(2)]),
                 group => parts.push(Part::Pair(group)),
             }
@@ -336,6 +389,10 @@ enum Part {
     Limits,
     /// Two bound ranks.
     Pair(&'static str),
+    /// Two bound ranks of a program of its own.
+    Program(&'static str),
+    /// Two ranks of two threads each, which are not bound.
+    Threads,
     /// Collectives with so many ranks.
     Coll(usize),
     /// The wall time of a small job.
@@ -350,6 +407,14 @@ impl Part {
             Self::Limits => {}
             Self::Pair(group) => {
                 let outcome = mpi.mpiexec(2, true).arg(plan.program(mpi, "pt2pt")).arg(group).succeed()?;
+                measured.take(mpi.name, &outcome.stdout);
+            }
+            Self::Program(name) => {
+                let outcome = mpi.mpiexec(2, true).arg(plan.program(mpi, name)).limit(120).succeed()?;
+                measured.take(mpi.name, &outcome.stdout);
+            }
+            Self::Threads => {
+                let outcome = mpi.mpiexec(2, false).arg(plan.program(mpi, "threads")).limit(120).succeed()?;
                 measured.take(mpi.name, &outcome.stdout);
             }
             Self::Coll(ranks) => {

@@ -27,7 +27,7 @@ pub(crate) struct Row {
     pub(crate) label: &'static str,
     pub(crate) unit: &'static str,
     pub(crate) better: Better,
-    /// The raw measurement that bounds it.
+    /// The raw measurement that bounds it, or another row that it should come near.
     pub(crate) limit: Option<&'static str>,
     /// How many times as good as the best rival it should be.
     pub(crate) rival_goal: Option<f64>,
@@ -99,8 +99,12 @@ impl Measured {
             };
         }
         let ours = self.best_and_median(contenders[0], row.name, row.better).map(|(best, _)| best);
-        let limit =
-            row.limit.and_then(|name| self.best_and_median(LIMIT, name, row.better)).map(|(best, _)| best);
+        // What bounds a row is a limit of the machine, or another row of ours.
+        let bound = |name: &'static str| {
+            self.best_and_median(LIMIT, name, row.better)
+                .or_else(|| self.best_and_median(contenders[0], name, row.better))
+        };
+        let limit = row.limit.and_then(bound).map(|(best, _)| best);
         let to_limit = ours.zip(limit).map(|(ours, limit)| ours / limit);
         let to_rivals =
             ours.zip(self.best_rival(row, &contenders[1..])).map(|(ours, rival)| match row.better {
@@ -134,6 +138,11 @@ fn goals(row: &Row, ours: Option<f64>, limit: Option<f64>, to_rivals: Option<f64
     if let (Some(ours), Some(limit), "latency_8") = (ours, limit, row.name) {
         let wanted = latency_goal(limit);
         goal(ours <= wanted * limit, format!("(<= {wanted:.2} x limit)"));
+    }
+    if let (Some(ours), Some(limit), "queues") = (ours, limit, row.group)
+        && row.rival_goal.is_some()
+    {
+        goal(ours <= 1.3 * limit, "(<= 1.3 x empty)".into());
     }
     if let (Some(ours), "x loop", Some(_)) = (ours, row.unit, row.rival_goal) {
         goal(ours >= 0.9, "(>= 0.9 x loop)".into());
