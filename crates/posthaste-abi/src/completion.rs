@@ -29,7 +29,9 @@ static NOTES: [AtomicU32; table::MOST] = [const { AtomicU32::new(0) }; table::MO
 const SPECIAL: u32 = 1 << 31;
 /// A further mark: others in the table stand behind the request, and tell whether it is over.
 const DRIVEN: u32 = 1 << 30;
-const MARKS: u32 = SPECIAL | DRIVEN;
+/// A further mark: one other stands behind the request while it is active, and the engine knows which.
+const PERSISTENT: u32 = 1 << 29;
+const MARKS: u32 = SPECIAL | DRIVEN | PERSISTENT;
 
 /// What runs at the end of a request.
 pub(crate) trait AtEnd: Send + Sync {
@@ -110,8 +112,25 @@ pub(crate) fn give_driven(comm: MPI_Comm, at_end: SharedAtEnd, request: Out<MPI_
     request.ready("request")?;
     let id = library().world.lane().engine.requests.insert(Request::new(State::Inactive))?;
     give_special(id, comm, at_end, request)?;
+    NOTES[id.slot as usize % table::MOST].store(comm.0 as u32 | SPECIAL | DRIVEN, Ordering::Relaxed);
+    Ok(())
+}
+
+/// Gives a new persistent request to the program.
+pub(crate) fn give_persistent(
+    id: RequestId,
+    comm: MPI_Comm,
+    at_end: SharedAtEnd,
+    request: Out<MPI_Request>,
+) -> Result<()> {
+    give_special(id, comm, at_end, request)?;
     NOTES[id.slot as usize % table::MOST].store(comm.0 as u32 | MARKS, Ordering::Relaxed);
     Ok(())
+}
+
+/// The communicator of a request.
+pub(crate) fn comm_of(id: RequestId) -> MPI_Comm {
+    MPI_Comm((NOTES[id.slot as usize % table::MOST].load(Ordering::Relaxed) & !MARKS) as usize)
 }
 
 /// A request that is over and was taken.
@@ -182,6 +201,7 @@ pub(crate) fn take(lane: &mut Lane, request: MPI_Request) -> Result<Option<Ended
     let note = NOTES[id.slot as usize % table::MOST].load(Ordering::Relaxed);
     match lane.engine.requests.get(id) {
         Some(found) if complete::is_complete(found) => {}
+        _ if note & PERSISTENT != 0 => return Ok(take_started(lane, id, request, note)),
         _ if note & DRIVEN != 0 => return Ok(take_driven(lane, id, request, note)),
         _ => return Ok(None),
     }
@@ -193,6 +213,21 @@ pub(crate) fn take(lane: &mut Lane, request: MPI_Request) -> Result<Option<Ended
         stays: false,
         inactive: false,
     }))
+}
+
+/// The same for a persistent request, which stays.
+#[inline]
+fn take_started(lane: &mut Lane, id: RequestId, request: MPI_Request, note: u32) -> Option<Ended> {
+    let engine = &mut lane.engine;
+    let Some(active) = engine.persistent.active(id) else {
+        return Some(Ended { handle: request, note, status: Status::EMPTY, stays: true, inactive: true });
+    };
+    if engine.requests.get(active).is_some_and(|found| !complete::is_complete(found)) {
+        return None;
+    }
+    engine.persistent.end(id);
+    let status = engine.requests.remove(active).map_or(Status::EMPTY, |ended| ended.status);
+    Some(Ended { handle: request, note, status, stays: true, inactive: false })
 }
 
 #[cold]
@@ -233,6 +268,9 @@ pub(crate) fn behind(lane: &Lane, request: MPI_Request) -> Vec<RequestId> {
     let Ok(id) = find(lane, request) else { return Vec::new() };
     if has_ended(lane, request).unwrap_or(true) {
         return Vec::new();
+    }
+    if let Some(active) = lane.engine.persistent.active(id) {
+        return vec![active];
     }
     let behind = special(request).map_or_else(Vec::new, |at_end| at_end.behind());
     if behind.is_empty() { vec![id] } else { behind }

@@ -17,12 +17,9 @@ use posthaste_core::request::Status;
 use posthaste_core::world::World;
 
 use crate::bsend;
-use crate::call::{mpi_fn, unsupported};
+use crate::call::{Located, Outcome, mpi_fn, unsupported};
 use crate::communicator;
-use crate::constants::{
-    MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, MPI_COMM_WORLD, MPI_MESSAGE_NO_PROC, MPI_MESSAGE_NULL,
-    MPI_UNDEFINED,
-};
+use crate::constants::{MPI_COMM_SELF, MPI_COMM_WORLD, MPI_MESSAGE_NO_PROC, MPI_MESSAGE_NULL, MPI_UNDEFINED};
 use crate::failure::Site;
 use crate::handle::{self, Kind, Table};
 use crate::library::library;
@@ -290,7 +287,7 @@ mpi_fn! {
 mpi_fn! {
     /// MPI-5.0 §3.8.3
     fn MPI_Mrecv / PMPI_Mrecv(buf: *mut c_void, count: c_int, datatype: MPI_Datatype,
-        message: Out<MPI_Message>, status: Out<MPI_Status>) raises site_of(message) => {
+        message: Out<MPI_Message>, status: Out<MPI_Status>) raises where it belongs {
         mrecv(buf, count.into(), datatype, message, status)
     }
     /// MPI-5.0 §3.8.3
@@ -300,7 +297,7 @@ mpi_fn! {
     }
     /// MPI-5.0 §3.8.3
     fn MPI_Mrecv_c / PMPI_Mrecv_c(buf: *mut c_void, count: MPI_Count, datatype: MPI_Datatype,
-        message: Out<MPI_Message>, status: Out<MPI_Status>) raises site_of(message) => {
+        message: Out<MPI_Message>, status: Out<MPI_Status>) raises where it belongs {
         mrecv(buf, count, datatype, message, status)
     }
     /// MPI-5.0 §3.8.3
@@ -676,9 +673,9 @@ fn send_init(
 ) -> Result<()> {
     let found = communicator::find("comm", comm)?;
     let segment = segment(buf, count, datatype)?;
-    check_send(&found, (dest, tag))?;
-    let plan = Plan::Send { comm: found, segment, dest, tag, synchronous: mode == Mode::Synchronous };
-    persistent::prepare(plan, comm, request)
+    let synchronous = mode == Mode::Synchronous;
+    let message = library().world.persistent_send(&found, dest, tag, segment, synchronous)?;
+    persistent::prepare_message(message, found, comm, request)
 }
 
 fn recv_init(
@@ -692,14 +689,8 @@ fn recv_init(
 ) -> Result<()> {
     let found = communicator::find("comm", comm)?;
     let segment = segment(buf, count, datatype)?;
-    if source != MPI_ANY_SOURCE {
-        found.source(source)?;
-    }
-    if tag < 0 && tag != MPI_ANY_TAG {
-        let expected = format_args!("0..={TAG_UB} or MPI_ANY_TAG ({MPI_ANY_TAG})");
-        return Err(Error::invalid(ErrorClass::Tag, "tag", tag, expected));
-    }
-    persistent::prepare(Plan::Recv { comm: found, segment, source, tag }, comm, request)
+    let message = library().world.persistent_recv(&found, source, tag, segment)?;
+    persistent::prepare_message(message, found, comm, request)
 }
 
 /// A message that a matched probe took out of the queue; `None` is the message from `MPI_PROC_NULL`.
@@ -753,13 +744,16 @@ fn mrecv(
     datatype: MPI_Datatype,
     message: Out<MPI_Message>,
     status: Out<MPI_Status>,
-) -> Result<()> {
-    let segment = segment(buf, count, datatype)?;
-    let (held, _) = take(message)?;
-    let world = &library().world;
-    let done = world.wait_in("MPI_Mrecv", world.imrecv(held, segment)?)?;
-    status.tell(&MPI_Status::of(&done));
-    done.error.map_or(Ok(()), Err)
+) -> Outcome {
+    // The site of a message is looked for while there is one, and only if something is wrong.
+    let segment = segment(buf, count, datatype).map_err(|error| Located { site: site_of(message), error })?;
+    let (held, comm) = take(message)?;
+    let done = library().world.mrecv(held, segment);
+    let told = done.and_then(|done| {
+        status.tell(&MPI_Status::of(&done));
+        done.error.map_or(Ok(()), Err)
+    });
+    told.map_err(|error| Located { site: Site::Comm(comm), error })
 }
 
 fn imrecv(

@@ -6,7 +6,10 @@
 //! What must stay true: one engine per process; a process that was meant to be one of many never goes on as one
 //! of one.
 
+mod quick;
+
 use std::marker::PhantomData;
+use std::ops::ControlFlow;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::Mutex;
@@ -52,6 +55,8 @@ pub struct Calls {
     pub probe: &'static str,
     /// The same, and the message is taken out of the queue.
     pub matched_probe: &'static str,
+    /// The receive of that message.
+    pub matched_receive: &'static str,
     /// The wait for a request.
     pub wait: &'static str,
     /// The wait for one of several requests.
@@ -69,6 +74,7 @@ impl Calls {
         exchange: "MPI_Sendrecv",
         probe: "MPI_Probe",
         matched_probe: "MPI_Mprobe",
+        matched_receive: "MPI_Mrecv",
         wait: "MPI_Wait",
         wait_any: "MPI_Waitany",
         finalize: "MPI_Finalize",
@@ -261,14 +267,17 @@ impl World {
         match send::start(engine, methods, peer, &envelope, segment)? {
             Started::Complete => Ok(()),
             Started::Request(id) => {
+                if synchronous {
+                    self.acknowledged_at_once(&mut lane, peer, id);
+                }
                 drop(lane);
                 self.wait_in(call(&self.calls), id).and_then(fate)
             }
         }
     }
 
-    /// Sends and receives at the same time: the receive is posted before the send begins, so that two ranks may
-    /// exchange long messages. The status carries a truncation.
+    /// Sends and receives at the same time: unless the send is over at once, the receive is posted before it begins,
+    /// so that two ranks may exchange long messages. The status carries a truncation.
     ///
     /// # Errors
     /// A wrong rank or tag, of which neither message is started; a failed transfer.
@@ -278,9 +287,13 @@ impl World {
         (outgoing, to, send_tag): (Segment, i32, i32),
         (incoming, from, receive_tag): (Segment, i32, i32),
     ) -> Result<Status> {
-        // Everything about the send is checked before the receive is posted.
+        // Everything is checked before either begins.
         comm.destination(to)?;
         envelope(comm, send_tag, &outgoing, false, Types::UNKNOWN)?;
+        sought(comm, from, receive_tag)?;
+        if self.send_at_once(comm, to, send_tag, &outgoing)? {
+            return self.recv_as(|calls| calls.exchange, comm, from, receive_tag, incoming);
+        }
         let id = self.irecv(comm, from, receive_tag, incoming)?;
         let sent = self.send_as(|calls| calls.exchange, comm, to, send_tag, outgoing, false);
         if sent.is_err() {
@@ -359,11 +372,21 @@ impl World {
     /// A wrong rank or tag; a full table of requests.
     #[inline]
     pub fn recv(&self, comm: &Comm, from: i32, tag: i32, segment: Segment) -> Result<Status> {
+        self.recv_as(|calls| calls.receive, comm, from, tag, segment)
+    }
+
+    #[inline(always)]
+    fn recv_as(
+        &self,
+        call: impl FnOnce(&Calls) -> &'static str,
+        comm: &Comm,
+        from: i32,
+        tag: i32,
+        segment: Segment,
+    ) -> Result<Status> {
         let Some(Sought { pattern, peer }) = sought(comm, from, tag)? else { return Ok(from_nobody()) };
         let mut segment = segment;
-        if let Some(peer) = peer
-            && let Some(status) = self.recv_now(peer, &pattern, &mut segment)
-        {
+        if let Some(status) = self.recv_at_once(peer, &pattern, &mut segment) {
             return Ok(status);
         }
         let id = {
@@ -371,22 +394,7 @@ impl World {
             let Lane { engine, methods, .. } = &mut *lane;
             recv::start(engine, methods, &pattern, segment)?
         };
-        self.wait_in(self.calls.receive, id)
-    }
-
-    /// The fast path of [`World::recv`]: looks for the message at the peer's next packet for a short while. It is
-    /// not taken when anything else is under way that needs attention.
-    #[inline]
-    fn recv_now(&self, peer: Peer, pattern: &Pattern, segment: &mut Segment) -> Option<Status> {
-        let mut lane = self.waiting.enter();
-        lane.stay_fair();
-        let found = self.waiting.glance(&mut lane, |Lane { engine, methods, .. }, looks| {
-            if engine.matching.has_posted() || engine.matching.peek_held(pattern).is_some() {
-                return Some(None);
-            }
-            (0..looks).find_map(|_| recv::now(methods, peer, pattern, segment).break_value())
-        });
-        found.flatten()
+        self.wait_in(call(&self.calls), id)
     }
 
     /// Starts a receive.
@@ -415,7 +423,24 @@ impl World {
     /// # Errors
     /// A wrong rank or tag.
     pub fn iprobe(&self, comm: &Comm, from: i32, tag: i32) -> Result<Option<Status>> {
-        let Some(Sought { pattern, .. }) = sought(comm, from, tag)? else { return Ok(Some(from_nobody())) };
+        let Some(Sought { pattern, peer }) = sought(comm, from, tag)? else { return Ok(Some(from_nobody())) };
+        {
+            let mut lane = self.waiting.enter();
+            lane.stay_fair();
+            let Lane { engine, methods, .. } = &mut *lane;
+            if let Some(status) = probe::probe(engine, &pattern) {
+                return Ok(Some(status));
+            }
+            match probe::at_once(engine, methods, peer, &pattern) {
+                ControlFlow::Break(Some(status)) => return Ok(Some(status)),
+                ControlFlow::Break(None) => {}
+                // Nobody waits for progress.
+                ControlFlow::Continue(()) if lane.engine.requests.is_empty() && lane.is_quiet() => {
+                    return Ok(None);
+                }
+                ControlFlow::Continue(()) => {}
+            }
+        }
         self.waiting.step();
         Ok(probe::probe(&mut self.waiting.enter().engine, &pattern))
     }
@@ -425,7 +450,10 @@ impl World {
     /// # Errors
     /// A wrong rank or tag.
     pub fn probe(&self, comm: &Comm, from: i32, tag: i32) -> Result<Status> {
-        let Some(Sought { pattern, .. }) = sought(comm, from, tag)? else { return Ok(from_nobody()) };
+        let Some(Sought { pattern, peer }) = sought(comm, from, tag)? else { return Ok(from_nobody()) };
+        if let Some(status) = self.probe_at_once(peer, &pattern) {
+            return Ok(status);
+        }
         let awaited = |_: &Lane| Awaited::Message(pattern);
         Ok(self.waiting.until(self.calls.probe, awaited, |lane| probe::probe(&mut lane.engine, &pattern)))
     }
@@ -445,7 +473,10 @@ impl World {
     /// # Errors
     /// A wrong rank or tag.
     pub fn mprobe(&self, comm: &Comm, from: i32, tag: i32) -> Result<Option<Held>> {
-        let Some(Sought { pattern, .. }) = sought(comm, from, tag)? else { return Ok(None) };
+        let Some(Sought { pattern, peer }) = sought(comm, from, tag)? else { return Ok(None) };
+        if let Some(held) = self.mprobe_at_once(peer, &pattern) {
+            return Ok(Some(held));
+        }
         let awaited = |_: &Lane| Awaited::Message(pattern);
         let take = |lane: &mut Lane| probe::take(&mut lane.engine, &pattern);
         Ok(Some(self.waiting.until(self.calls.matched_probe, awaited, take)))

@@ -24,6 +24,7 @@ const CALLS: Calls = Calls {
     exchange: "send_receive",
     probe: "probe",
     matched_probe: "receive_vec",
+    matched_receive: "receive_vec",
     wait: "wait",
     wait_any: "wait_any",
     finalize: "the end of Universe",

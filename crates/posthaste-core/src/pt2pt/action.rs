@@ -77,7 +77,9 @@ pub fn retry_pending(engine: &mut Engine, methods: &mut Methods) -> bool {
                 Pending::Control(emit) => methods.send(to, emit),
                 Pending::Eager(id, envelope) => {
                     let (id, envelope) = (*id, *envelope);
-                    send_eager(engine, methods, to, id, &envelope)
+                    let left = send_eager(engine, methods, to, id, &envelope);
+                    engine.counts.add(Counter::Pending, u64::from(left));
+                    left
                 }
             };
             if !left {
@@ -91,8 +93,8 @@ pub fn retry_pending(engine: &mut Engine, methods: &mut Methods) -> bool {
     busy
 }
 
-/// Sends the eager message of a pending request; false while there is no room.
-fn send_eager(
+/// Sends the eager message of a request; false while there is no room.
+pub(crate) fn send_eager(
     engine: &mut Engine,
     methods: &mut Methods,
     to: Peer,
@@ -107,7 +109,6 @@ fn send_eager(
     claim.write(&emit, Some(segment));
     let counter = methods.eager_counter(to);
     engine.counts.message(counter, envelope.len);
-    engine.counts.add(Counter::Pending, 1);
     if envelope.synchronous {
         request.state = State::Sending { sent: true, acknowledged: false };
     } else {

@@ -10,6 +10,7 @@ pub mod explained;
 mod index;
 pub mod matching;
 pub mod outgoing;
+pub mod persistent;
 pub mod probe;
 pub mod protocol;
 pub mod recv;
@@ -53,6 +54,8 @@ pub struct Engine {
     pending_peers: usize,
     /// Where sends under way go.
     pub outgoing: outgoing::Outgoing,
+    /// Persistent requests.
+    pub persistent: persistent::Persistents,
     /// What this engine counts.
     pub counts: Counts,
     /// Shorter messages than this take the fast path of a send.
@@ -75,6 +78,7 @@ impl Engine {
             pending: (0..peers).map(|_| VecDeque::new()).collect(),
             pending_peers: 0,
             outgoing: outgoing::Outgoing::default(),
+            persistent: persistent::Persistents::default(),
             counts: Counts::default(),
             eager_below: config.eager_limit as u64 + 1,
             explaining: None,

@@ -13,7 +13,7 @@ use crate::pt2pt::explained::{self, Met};
 use crate::pt2pt::matching::{Content, Held, Pattern};
 use crate::pt2pt::{Engine, action, eager, rendezvous};
 use crate::request::{Request, State, Status, complete};
-use crate::wire::{Envelope, Offer, Packet};
+use crate::wire::{Emit, Envelope, Offer, Packet, Through};
 
 /// Starts a receive. The request may be complete when this returns.
 ///
@@ -103,8 +103,39 @@ fn receive_there(
     Ok(None)
 }
 
-/// The fast path of a blocking receive from a known peer: takes the message straight out of its packet, if that
-/// is the next one from there, short, and certain to match. Takes no request and looks at no queue.
+/// A message that the fast path of a receive has taken out of its packet.
+struct Short {
+    status: Status,
+    /// The data lies in a copy buffer.
+    through: Option<Through>,
+    /// The sender waits to hear of it.
+    sender: Option<RequestId>,
+}
+
+/// The message of a packet, if it is short, whole, and fits; the data of an eager one is copied.
+#[inline(always)]
+fn take_short(packet: &Packet<'_>, pattern: &Pattern, segment: &mut Segment) -> Option<Short> {
+    let (envelope, data, through, sender) = match packet {
+        Packet::Eager { envelope, sender, data } => (envelope, Some(data), None, *sender),
+        Packet::RequestToSend { envelope, offer: Offer::Stream { through, filled }, .. }
+            if *filled == envelope.len && !envelope.synchronous =>
+        {
+            (envelope, None, Some(*through), None)
+        }
+        _ => return None,
+    };
+    if !pattern.fits(envelope) || envelope.len > segment.len() || envelope.types != Types::UNKNOWN {
+        return None;
+    }
+    if let Some(data) = data {
+        segment.unpack(*data);
+    }
+    let Envelope { source, tag, len, .. } = *envelope;
+    Some(Short { status: Status { source, tag, bytes: len, cancelled: false, error: None }, through, sender })
+}
+
+/// The fast path of a collective operation's receive: takes the message straight out of its packet, if that is the
+/// next one from there, short, and certain to match. Takes no request and looks at no queue.
 ///
 /// The caller has made sure that no receive is posted and that no held message fits. `Continue`: nothing has come
 /// yet; `Break(None)`: what is next from there needs the general way.
@@ -115,34 +146,90 @@ pub fn now(
     pattern: &Pattern,
     segment: &mut Segment,
 ) -> ControlFlow<Option<Status>> {
-    let (mut status, mut stream) = (None, None);
+    let mut short = None;
     let next = methods.take_next(from, |packet| {
-        let (envelope, data) = match packet {
-            Packet::Eager { envelope, sender: None, data } => (envelope, Some(data)),
-            Packet::RequestToSend { envelope, offer: Offer::Stream { through, filled }, .. }
-                if *filled == envelope.len && !envelope.synchronous =>
-            {
-                stream = Some((*through, envelope.len));
-                (envelope, None)
-            }
-            _ => return false,
-        };
-        if !pattern.fits(envelope) || envelope.len > segment.len() || envelope.types != Types::UNKNOWN {
-            return false;
-        }
-        if let Some(data) = data {
-            segment.unpack(*data);
-        }
-        let Envelope { source, tag, len, .. } = *envelope;
-        status = Some(Status { source, tag, bytes: len, cancelled: false, error: None });
-        true
+        let is_plain = !matches!(packet, Packet::Eager { sender: Some(_), .. });
+        short = if is_plain { take_short(packet, pattern, segment) } else { None };
+        short.is_some()
     });
-    if next == Next::Taken
-        && let Some((through, len)) = stream
-    {
-        methods.drain_whole(from, through, segment, len);
+    if let Some(Short { status, through: Some(through), .. }) = &short {
+        methods.drain_whole(from, *through, segment, status.bytes);
     }
-    if next == Next::Nothing { ControlFlow::Continue(()) } else { ControlFlow::Break(status) }
+    if next == Next::Nothing {
+        ControlFlow::Continue(())
+    } else {
+        ControlFlow::Break(short.map(|short| short.status))
+    }
+}
+
+/// The fast path of a blocking receive, from one peer or from any: as [`now`], also while receives are posted that
+/// want other messages, and for synchronous messages.
+///
+/// The caller has made sure that no held message fits.
+#[inline(always)]
+pub fn at_once(
+    engine: &mut Engine,
+    methods: &mut Methods,
+    from: Option<Peer>,
+    pattern: &Pattern,
+    segment: &mut Segment,
+) -> ControlFlow<Option<Status>> {
+    let (mut short, mut origin) = (None, from);
+    let matching = &engine.matching;
+    let mut take = |packet: &Packet<'_>| {
+        if let Packet::Eager { envelope, .. } | Packet::RequestToSend { envelope, .. } = packet
+            && !matching.expects(envelope)
+        {
+            short = take_short(packet, pattern, segment);
+        }
+        short.is_some()
+    };
+    let next = match from {
+        Some(from) => methods.take_next(from, take),
+        None => methods.take_next_of_any(|from, packet| {
+            origin = Some(from);
+            take(packet)
+        }),
+    };
+    if next == Next::Nothing {
+        return ControlFlow::Continue(());
+    }
+    let (Some(Short { status, through, sender }), Some(origin)) = (short, origin) else {
+        return ControlFlow::Break(None);
+    };
+    if let Some(through) = through {
+        methods.drain_whole(origin, through, segment, status.bytes);
+    }
+    if let Some(sender) = sender {
+        action::send_control(engine, methods, origin, Emit::sync_ack(sender));
+    }
+    ControlFlow::Break(Some(status))
+}
+
+/// Receives a message that a probe has taken out of the queue, if it came whole and fits; otherwise it comes back.
+///
+/// # Errors
+/// The message, for [`start_held`].
+pub fn held_at_once(
+    engine: &mut Engine,
+    methods: &mut Methods,
+    held: Held,
+    segment: &mut Segment,
+) -> std::result::Result<Status, Held> {
+    let Envelope { source, tag, len, types, .. } = held.envelope;
+    match held.content {
+        Content::Eager { data, sender }
+            if len <= segment.len() && types == Types::UNKNOWN && engine.explaining.is_none() =>
+        {
+            segment.unpack(data[..].into());
+            engine.matching.recycle(data);
+            if let Some(sender) = sender {
+                action::send_control(engine, methods, held.from, Emit::sync_ack(sender));
+            }
+            Ok(Status { source, tag, bytes: len, cancelled: false, error: None })
+        }
+        content => Err(Held { content, ..held }),
+    }
 }
 
 /// Starts to receive a message that has been taken out of the unexpected queue.

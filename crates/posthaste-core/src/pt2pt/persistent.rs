@@ -1,0 +1,188 @@
+//! Persistent requests: what is described once and started often.
+//!
+//! Called by `world` and the C door; calls `send` and `recv`. The request that the user keeps has a place in the table
+//! of requests, inactive; each start has a request of its own behind it. Everything about a message has been checked
+//! and looked up when it is kept, so a start costs less than a nonblocking call. MPI-5.0 §3.9.
+//!
+//! What must stay true: an entry counts only with the generation of the request that it was kept for.
+
+use crate::datatype::Segment;
+use crate::error::{Error, ErrorClass, Result};
+use crate::ids::{Peer, RequestId};
+use crate::progress::Lane;
+use crate::pt2pt::matching::Pattern;
+use crate::pt2pt::send::Started;
+use crate::pt2pt::{recv, send};
+use crate::request::{Request, State, Status, Table};
+use crate::wire::Envelope;
+
+/// A message that may be started.
+#[derive(Debug)]
+pub enum Message {
+    /// A send.
+    Send {
+        /// Whom.
+        to: Peer,
+        /// With which envelope.
+        envelope: Envelope,
+        /// What.
+        segment: Segment,
+    },
+    /// A receive.
+    Recv {
+        /// From whom; `None` is anybody.
+        from: Option<Peer>,
+        /// What fits.
+        pattern: Pattern,
+        /// Into what.
+        segment: Segment,
+    },
+    /// To or from `MPI_PROC_NULL`: what its end tells.
+    Nobody(Status),
+}
+
+#[derive(Debug)]
+struct Entry {
+    generation: u32,
+    /// `None`: somebody else starts it.
+    message: Option<Message>,
+    active: Option<RequestId>,
+}
+
+/// Persistent requests by the slots of the requests that users keep.
+#[derive(Debug, Default)]
+pub struct Persistents {
+    entries: Vec<Option<Entry>>,
+}
+
+impl Persistents {
+    /// The request `id` is a persistent one, of this message or of something that others start.
+    pub fn keep(&mut self, id: RequestId, message: Option<Message>) {
+        let slot = id.slot as usize;
+        if self.entries.len() <= slot {
+            self.entries.resize_with(slot + 1, || None);
+        }
+        self.entries[slot] = Some(Entry { generation: id.generation, message, active: None });
+    }
+
+    /// It is one no more; the request of its last start, if that was not ended.
+    pub fn forget(&mut self, id: RequestId) -> Option<RequestId> {
+        let active = self.end(id);
+        if self.entry(id).is_some() {
+            self.entries[id.slot as usize] = None;
+        }
+        active
+    }
+
+    /// The request behind a persistent one that is active.
+    #[inline]
+    pub fn active(&self, id: RequestId) -> Option<RequestId> {
+        self.entries.get(id.slot as usize)?.as_ref().filter(|entry| entry.generation == id.generation)?.active
+    }
+
+    /// It has been started; `active` stands behind it.
+    #[inline]
+    pub fn begin(&mut self, id: RequestId, active: RequestId) {
+        if let Some(entry) = self.entry(id) {
+            entry.active = Some(active);
+        }
+    }
+
+    /// It is inactive again; the request that stood behind it.
+    #[inline]
+    pub fn end(&mut self, id: RequestId) -> Option<RequestId> {
+        self.entry(id)?.active.take()
+    }
+
+    /// Makes sure that it may be started.
+    ///
+    /// # Errors
+    /// When it is active.
+    #[inline]
+    pub fn check_inactive(&self, id: RequestId) -> Result<()> {
+        if self.active(id).is_some() { Err(is_active()) } else { Ok(()) }
+    }
+
+    #[inline]
+    fn entry(&mut self, id: RequestId) -> Option<&mut Entry> {
+        self.entries.get_mut(id.slot as usize)?.as_mut().filter(|entry| entry.generation == id.generation)
+    }
+}
+
+/// Starts the message of a persistent request; false if it is not one of a message.
+///
+/// # Errors
+/// When it is active; when the table of requests is full.
+#[inline]
+pub fn start(lane: &mut Lane, id: RequestId) -> Result<bool> {
+    if let Some(Entry { message: Some(Message::Recv { from: Some(from), .. }), .. }) =
+        lane.engine.persistent.entry(id)
+    {
+        let from = *from;
+        if lane.methods.is_next_there(from) {
+            lane.stay_fair();
+        }
+    }
+    let Lane { engine, methods, .. } = lane;
+    let Some(entry) = engine.persistent.entry(id) else { return Ok(false) };
+    if entry.active.is_some() {
+        return Err(is_active());
+    }
+    let active = match &entry.message {
+        None => return Ok(false),
+        Some(Message::Send { to, envelope, segment }) => {
+            let (to, envelope, segment) = (*to, *envelope, segment.clone());
+            let started = if segment.is_typed() {
+                send::start_general(engine, methods, to, &envelope, segment)?
+            } else {
+                send::start(engine, methods, to, &envelope, segment)?
+            };
+            match started {
+                Started::Complete => Table::DONE,
+                Started::Request(active) => active,
+            }
+        }
+        Some(Message::Recv { from, pattern, segment }) => {
+            let (pattern, segment) = (*pattern, segment.clone());
+            match *from {
+                Some(from) if methods.is_next_there(from) => {
+                    recv::start_there(engine, methods, from, &pattern, segment)?
+                }
+                _ => recv::start(engine, methods, &pattern, segment)?,
+            }
+        }
+        Some(Message::Nobody(status)) => {
+            let over = Request { status: status.clone(), ..Request::new(State::Complete) };
+            engine.requests.insert(over)?
+        }
+    };
+    engine.persistent.begin(id, active);
+    Ok(true)
+}
+
+#[cold]
+fn is_active() -> Error {
+    let expected = "one that is not active: wait for it before it is started again";
+    Error::invalid(ErrorClass::Request, "request", "an active persistent request", expected)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_counts_for_its_own_request_only() {
+        let mut persistents = Persistents::default();
+        let (old, new) = (RequestId { slot: 3, generation: 1 }, RequestId { slot: 3, generation: 2 });
+        let behind = RequestId { slot: 5, generation: 1 };
+        persistents.keep(old, None);
+        persistents.begin(old, behind);
+        assert!(persistents.check_inactive(old).is_err());
+        persistents.keep(new, None);
+        assert_eq!((persistents.active(old), persistents.active(new)), (None, None));
+        persistents.begin(new, behind);
+        assert_eq!(persistents.forget(old), None);
+        assert_eq!(persistents.forget(new), Some(behind));
+        assert_eq!(persistents.active(new), None);
+    }
+}
