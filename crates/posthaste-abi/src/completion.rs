@@ -29,9 +29,10 @@ static NOTES: [AtomicU32; table::MOST] = [const { AtomicU32::new(0) }; table::MO
 const SPECIAL: u32 = 1 << 31;
 /// A further mark: others in the table stand behind the request, and tell whether it is over.
 const DRIVEN: u32 = 1 << 30;
-/// A further mark: one other stands behind the request while it is active, and the engine knows which.
-const PERSISTENT: u32 = 1 << 29;
-const MARKS: u32 = SPECIAL | DRIVEN | PERSISTENT;
+const MARKS: u32 = SPECIAL | DRIVEN;
+/// The second mark alone: a persistent request. One other stands behind it while it is active, and the engine knows
+/// which; what runs at its end is for rare cases only.
+const PERSISTENT: u32 = DRIVEN;
 
 /// What runs at the end of a request.
 pub(crate) trait AtEnd: Send + Sync {
@@ -112,7 +113,7 @@ pub(crate) fn give_driven(comm: MPI_Comm, at_end: SharedAtEnd, request: Out<MPI_
     request.ready("request")?;
     let id = library().world.lane().engine.requests.insert(Request::new(State::Inactive))?;
     give_special(id, comm, at_end, request)?;
-    NOTES[id.slot as usize % table::MOST].store(comm.0 as u32 | SPECIAL | DRIVEN, Ordering::Relaxed);
+    NOTES[id.slot as usize % table::MOST].store(comm.0 as u32 | MARKS, Ordering::Relaxed);
     Ok(())
 }
 
@@ -124,7 +125,7 @@ pub(crate) fn give_persistent(
     request: Out<MPI_Request>,
 ) -> Result<()> {
     give_special(id, comm, at_end, request)?;
-    NOTES[id.slot as usize % table::MOST].store(comm.0 as u32 | MARKS, Ordering::Relaxed);
+    NOTES[id.slot as usize % table::MOST].store(comm.0 as u32 | PERSISTENT, Ordering::Relaxed);
     Ok(())
 }
 
@@ -201,7 +202,7 @@ pub(crate) fn take(lane: &mut Lane, request: MPI_Request) -> Result<Option<Ended
     let note = NOTES[id.slot as usize % table::MOST].load(Ordering::Relaxed);
     match lane.engine.requests.get(id) {
         Some(found) if complete::is_complete(found) => {}
-        _ if note & PERSISTENT != 0 => return Ok(take_started(lane, id, request, note)),
+        _ if note & MARKS == PERSISTENT => return Ok(take_started(lane, id, request, note)),
         _ if note & DRIVEN != 0 => return Ok(take_driven(lane, id, request, note)),
         _ => return Ok(None),
     }

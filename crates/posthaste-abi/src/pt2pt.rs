@@ -5,7 +5,6 @@
 //! nothing.
 
 use std::ffi::{c_int, c_void};
-use std::sync::Mutex;
 
 use posthaste_core::comm::Comm;
 use posthaste_core::datatype::{Segment, copy};
@@ -21,7 +20,7 @@ use crate::call::{Located, Outcome, mpi_fn, unsupported};
 use crate::communicator;
 use crate::constants::{MPI_COMM_SELF, MPI_COMM_WORLD, MPI_MESSAGE_NO_PROC, MPI_MESSAGE_NULL, MPI_UNDEFINED};
 use crate::failure::Site;
-use crate::handle::{self, Kind, Table};
+use crate::handle::{Deposit, Kind};
 use crate::library::library;
 use crate::memory::{length, plain_segment, segment, user_buf};
 use crate::persistent::{self, Plan};
@@ -693,14 +692,8 @@ fn recv_init(
     persistent::prepare_message(message, found, comm, request)
 }
 
-/// A message that a matched probe took out of the queue; `None` is the message from `MPI_PROC_NULL`.
-struct Taken {
-    held: Mutex<Option<HeldMessage>>,
-    comm: MPI_Comm,
-}
-
-/// Messages that wait for their `MPI_Mrecv`.
-static MESSAGES: Table<Taken> = Table::new(Kind::Message);
+/// Messages that matched probes took out of the queue and that wait for their `MPI_Mrecv`, each with its communicator.
+static MESSAGES: Deposit<(HeldMessage, MPI_Comm)> = Deposit::new(Kind::Message);
 
 /// Gives a message taken by a probe to the program.
 fn keep(
@@ -714,14 +707,13 @@ fn keep(
         return message.set("message", MPI_MESSAGE_NO_PROC);
     };
     status.tell(&MPI_Status::of(&probe::status(&held)));
-    let taken = Taken { held: Mutex::new(Some(held)), comm };
-    message.set("message", MPI_Message(MESSAGES.insert(taken.into())?))
+    message.set("message", MPI_Message(MESSAGES.insert((held, comm))?))
 }
 
 /// The communicator through which a message came.
 fn site_of(message: Out<MPI_Message>) -> Site {
-    let taken = message.get("message").ok().and_then(|handle| MESSAGES.peek(handle.0));
-    taken.map_or(Site::Process, |taken| Site::Comm(taken.comm))
+    let comm = message.get("message").ok().and_then(|handle| MESSAGES.look(handle.0, |(_, comm)| *comm));
+    comm.map_or(Site::Process, Site::Comm)
 }
 
 /// Takes the message back from the program, for its receive.
@@ -731,11 +723,9 @@ fn take(message: Out<MPI_Message>) -> Result<(Option<HeldMessage>, MPI_Comm)> {
         message.set("message", MPI_MESSAGE_NULL)?;
         return Ok((None, MPI_COMM_SELF));
     }
-    let taken = MESSAGES.remove("message", handle.0)?;
-    let held = taken.held.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
-    let held = held.ok_or_else(|| handle::invalid(Kind::Message, "message", handle.0))?;
+    let (held, comm) = MESSAGES.remove("message", handle.0)?;
     message.set("message", MPI_MESSAGE_NULL)?;
-    Ok((Some(held), taken.comm))
+    Ok((Some(held), comm))
 }
 
 fn mrecv(

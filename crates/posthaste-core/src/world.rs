@@ -288,11 +288,13 @@ impl World {
         (incoming, from, receive_tag): (Segment, i32, i32),
     ) -> Result<Status> {
         // Everything is checked before either begins.
-        comm.destination(to)?;
-        envelope(comm, send_tag, &outgoing, false, Types::UNKNOWN)?;
-        sought(comm, from, receive_tag)?;
-        if self.send_at_once(comm, to, send_tag, &outgoing)? {
-            return self.recv_as(|calls| calls.exchange, comm, from, receive_tag, incoming);
+        let destination = comm.destination(to)?;
+        let letter = envelope(comm, send_tag, &outgoing, false, Types::UNKNOWN)?;
+        let sought = sought(comm, from, receive_tag)?;
+        if let Some(peer) = destination
+            && self.left_at_once(peer, &letter, &outgoing)
+        {
+            return self.recv_sought(|calls| calls.exchange, sought, incoming);
         }
         let id = self.irecv(comm, from, receive_tag, incoming)?;
         let sent = self.send_as(|calls| calls.exchange, comm, to, send_tag, outgoing, false);
@@ -372,19 +374,17 @@ impl World {
     /// A wrong rank or tag; a full table of requests.
     #[inline]
     pub fn recv(&self, comm: &Comm, from: i32, tag: i32, segment: Segment) -> Result<Status> {
-        self.recv_as(|calls| calls.receive, comm, from, tag, segment)
+        self.recv_sought(|calls| calls.receive, sought(comm, from, tag)?, segment)
     }
 
     #[inline(always)]
-    fn recv_as(
+    fn recv_sought(
         &self,
         call: impl FnOnce(&Calls) -> &'static str,
-        comm: &Comm,
-        from: i32,
-        tag: i32,
+        sought: Option<Sought>,
         segment: Segment,
     ) -> Result<Status> {
-        let Some(Sought { pattern, peer }) = sought(comm, from, tag)? else { return Ok(from_nobody()) };
+        let Some(Sought { pattern, peer }) = sought else { return Ok(from_nobody()) };
         let mut segment = segment;
         if let Some(status) = self.recv_at_once(peer, &pattern, &mut segment) {
             return Ok(status);

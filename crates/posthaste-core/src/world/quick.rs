@@ -16,6 +16,7 @@ use crate::pt2pt::matching::{Held, Pattern};
 use crate::pt2pt::persistent::Message;
 use crate::pt2pt::{probe, recv, send};
 use crate::request::{Status, complete};
+use crate::wire::Envelope;
 use crate::world::{Sought, World, envelope, from_nobody, sought, to_nobody};
 
 impl World {
@@ -27,9 +28,15 @@ impl World {
     pub fn send_at_once(&self, comm: &Comm, to: i32, tag: i32, segment: &Segment) -> Result<bool> {
         let Some(peer) = comm.destination(to)? else { return to_nobody(tag).map(|()| true) };
         let envelope = envelope(comm, tag, segment, false, Types::UNKNOWN)?;
+        Ok(self.left_at_once(peer, &envelope, segment))
+    }
+
+    /// The same of a message whose arguments are known to be right.
+    #[inline]
+    pub(super) fn left_at_once(&self, peer: Peer, envelope: &Envelope, segment: &Segment) -> bool {
         let mut lane = self.waiting.enter();
         let Lane { engine, methods, .. } = &mut *lane;
-        Ok(!segment.is_typed() && send::at_once(engine, methods, peer, &envelope, &mut segment.clone()))
+        !segment.is_typed() && send::at_once(engine, methods, peer, envelope, &mut segment.clone())
     }
 
     /// Receives a message taken out by a probe; the message from nobody is `None`. The status carries a truncation.
