@@ -39,13 +39,19 @@ __attribute__((unused)) static double measure(measure_step step, void *what, dou
         turns = plan[1];
         if (!plan[0]) break;
     }
-    for (int k = 0; k < MEASURE_BATCHES; k++) {
-        MPI_Barrier(MPI_COMM_WORLD);
-        start = MPI_Wtime();
-        for (int i = 0; i < turns; i++) step(what);
-        times[k] = (MPI_Wtime() - start) / turns;
+    for (int plan[2] = {1, turns}; plan[0]; turns = plan[1]) {
+        for (int k = 0; k < MEASURE_BATCHES; k++) {
+            MPI_Barrier(MPI_COMM_WORLD);
+            start = MPI_Wtime();
+            for (int i = 0; i < turns; i++) step(what);
+            times[k] = (MPI_Wtime() - start) / turns;
+        }
+        qsort(times, MEASURE_BATCHES, sizeof *times, measure_by_value);
+        /* After a trial that was disturbed the batches are so short that they say more about the barrier. */
+        plan[0] = times[0] * turns < batch / 8;
+        plan[1] = plan[0] ? turns * 8 : turns;
+        MPI_Bcast(plan, 2, MPI_INT, 0, MPI_COMM_WORLD);
     }
-    qsort(times, MEASURE_BATCHES, sizeof *times, measure_by_value);
     return median ? times[MEASURE_BATCHES / 2] : times[0];
 }
 
