@@ -63,8 +63,9 @@ fn count(project: &Project, mpi: &Mpi) -> Fallible {
         }
     }
     for (function, limit) in LIMITS {
-        let per_call =
-            inclusive(&report, function).ok_or_else(|| format!("{function} is not in the profile"))? / calls(function);
+        let per_call = inclusive(&report, function)
+            .ok_or_else(|| format!("{function} is not in the profile"))?
+            / calls(function);
         println!("    {function}: {per_call} instructions, at most {limit}");
         if per_call > limit {
             return Err(format!(

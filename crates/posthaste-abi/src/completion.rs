@@ -200,6 +200,9 @@ pub(crate) fn take_plain(lane: &mut Lane, request: MPI_Request) -> Option<MPI_St
 pub(crate) fn take(lane: &mut Lane, request: MPI_Request) -> Result<Option<Ended>> {
     let id = find(lane, request)?;
     let note = NOTES[id.slot as usize % table::MOST].load(Ordering::Relaxed);
+    if let Some(status) = lane.engine.requests.take_ended(Table::handle(id) as usize) {
+        return Ok(Some(Ended { handle: request, note, status, stays: false, inactive: false }));
+    }
     match lane.engine.requests.get(id) {
         Some(found) if complete::is_complete(found) => {}
         _ if note & MARKS == PERSISTENT => return Ok(take_started(lane, id, request, note)),
@@ -223,11 +226,14 @@ fn take_started(lane: &mut Lane, id: RequestId, request: MPI_Request, note: u32)
     let Some(active) = engine.persistent.active(id) else {
         return Some(Ended { handle: request, note, status: Status::EMPTY, stays: true, inactive: true });
     };
-    if engine.requests.get(active).is_some_and(|found| !complete::is_complete(found)) {
-        return None;
-    }
+    let status = match engine.requests.take_ended(Table::handle(active) as usize) {
+        Some(status) => status,
+        None if engine.requests.get(active).is_some_and(|found| !complete::is_complete(found)) => {
+            return None;
+        }
+        None => engine.requests.remove(active).map_or(Status::EMPTY, |failed| failed.status),
+    };
     engine.persistent.end(id);
-    let status = engine.requests.remove(active).map_or(Status::EMPTY, |ended| ended.status);
     Some(Ended { handle: request, note, status, stays: true, inactive: false })
 }
 

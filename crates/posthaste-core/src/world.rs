@@ -3,13 +3,15 @@
 //! Called by the doors (`posthaste-abi`, `posthaste`); calls `wait`, `comm`, `coll`, `pt2pt`. Starting finds out who
 //! we are: from our launcher (a node segment handed down), from a foreign PMI-1 launcher, or alone. MPI-5.0 §11.2.
 //!
+//! Parts: `quick`, the fast paths of the blocking calls; `probes`.
+//!
 //! What must stay true: one engine per process; a process that was meant to be one of many never goes on as one
 //! of one.
 
+mod probes;
 mod quick;
 
 use std::marker::PhantomData;
-use std::ops::ControlFlow;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::Mutex;
@@ -30,9 +32,9 @@ use crate::ids::{ANY_SOURCE, ANY_TAG, ContextId, PROC_NULL, Peer, RequestId, TAG
 use crate::method::shm::Shm;
 use crate::method::{Methods, Route};
 use crate::progress::Lane;
-use crate::pt2pt::matching::{Held, Pattern};
+use crate::pt2pt::matching::Pattern;
 use crate::pt2pt::send::Started;
-use crate::pt2pt::{Engine, probe, recv, send};
+use crate::pt2pt::{Engine, recv, send};
 use crate::request::{Request, State, Status, Table, complete};
 use crate::wait::{Awaited, Entered, Waiting};
 use crate::wire::Envelope;
@@ -416,81 +418,6 @@ impl World {
         }
         let Lane { engine, methods, .. } = &mut *lane;
         recv::start(engine, methods, &pattern, segment)
-    }
-
-    /// What a receive would get now, if anything.
-    ///
-    /// # Errors
-    /// A wrong rank or tag.
-    pub fn iprobe(&self, comm: &Comm, from: i32, tag: i32) -> Result<Option<Status>> {
-        let Some(Sought { pattern, peer }) = sought(comm, from, tag)? else { return Ok(Some(from_nobody())) };
-        {
-            let mut lane = self.waiting.enter();
-            lane.stay_fair();
-            let Lane { engine, methods, .. } = &mut *lane;
-            if let Some(status) = probe::probe(engine, &pattern) {
-                return Ok(Some(status));
-            }
-            match probe::at_once(engine, methods, peer, &pattern) {
-                ControlFlow::Break(Some(status)) => return Ok(Some(status)),
-                ControlFlow::Break(None) => {}
-                // Nobody waits for progress.
-                ControlFlow::Continue(()) if lane.engine.requests.is_empty() && lane.is_quiet() => {
-                    return Ok(None);
-                }
-                ControlFlow::Continue(()) => {}
-            }
-        }
-        self.waiting.step();
-        Ok(probe::probe(&mut self.waiting.enter().engine, &pattern))
-    }
-
-    /// Waits until a receive would get something, and says what.
-    ///
-    /// # Errors
-    /// A wrong rank or tag.
-    pub fn probe(&self, comm: &Comm, from: i32, tag: i32) -> Result<Status> {
-        let Some(Sought { pattern, peer }) = sought(comm, from, tag)? else { return Ok(from_nobody()) };
-        if let Some(status) = self.probe_at_once(peer, &pattern) {
-            return Ok(status);
-        }
-        let awaited = |_: &Lane| Awaited::Message(pattern);
-        Ok(self.waiting.until(self.calls.probe, awaited, |lane| probe::probe(&mut lane.engine, &pattern)))
-    }
-
-    /// Takes what a receive would get now out of the queue. `Some(None)` is the message from nobody.
-    ///
-    /// # Errors
-    /// A wrong rank or tag.
-    pub fn improbe(&self, comm: &Comm, from: i32, tag: i32) -> Result<Option<Option<Held>>> {
-        let Some(Sought { pattern, .. }) = sought(comm, from, tag)? else { return Ok(Some(None)) };
-        self.waiting.step();
-        Ok(probe::take(&mut self.waiting.enter().engine, &pattern).map(Some))
-    }
-
-    /// Waits until a receive would get something, and takes it out of the queue.
-    ///
-    /// # Errors
-    /// A wrong rank or tag.
-    pub fn mprobe(&self, comm: &Comm, from: i32, tag: i32) -> Result<Option<Held>> {
-        let Some(Sought { pattern, peer }) = sought(comm, from, tag)? else { return Ok(None) };
-        if let Some(held) = self.mprobe_at_once(peer, &pattern) {
-            return Ok(Some(held));
-        }
-        let awaited = |_: &Lane| Awaited::Message(pattern);
-        let take = |lane: &mut Lane| probe::take(&mut lane.engine, &pattern);
-        Ok(Some(self.waiting.until(self.calls.matched_probe, awaited, take)))
-    }
-
-    /// Starts to receive a message taken out by a probe; the message from nobody is `None`.
-    ///
-    /// # Errors
-    /// A full table of requests.
-    pub fn imrecv(&self, held: Option<Held>, segment: Segment) -> Result<RequestId> {
-        let Some(held) = held else { return self.completed(from_nobody()) };
-        let mut lane = self.waiting.enter();
-        let Lane { engine, methods, .. } = &mut *lane;
-        recv::start_held(engine, methods, held, segment)
     }
 
     /// A request that is over from the start.

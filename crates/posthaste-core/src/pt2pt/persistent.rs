@@ -77,13 +77,13 @@ impl Persistents {
     /// The request behind a persistent one that is active.
     #[inline]
     pub fn active(&self, id: RequestId) -> Option<RequestId> {
-        self.entries.get(id.slot as usize)?.as_ref().filter(|entry| entry.generation == id.generation)?.active
+        self.entry(id)?.active
     }
 
     /// It has been started; `active` stands behind it.
     #[inline]
     pub fn begin(&mut self, id: RequestId, active: RequestId) {
-        if let Some(entry) = self.entry(id) {
+        if let Some(entry) = self.entry_mut(id) {
             entry.active = Some(active);
         }
     }
@@ -91,7 +91,7 @@ impl Persistents {
     /// It is inactive again; the request that stood behind it.
     #[inline]
     pub fn end(&mut self, id: RequestId) -> Option<RequestId> {
-        self.entry(id)?.active.take()
+        self.entry_mut(id)?.active.take()
     }
 
     /// Makes sure that it may be started.
@@ -104,7 +104,12 @@ impl Persistents {
     }
 
     #[inline]
-    fn entry(&mut self, id: RequestId) -> Option<&mut Entry> {
+    fn entry(&self, id: RequestId) -> Option<&Entry> {
+        self.entries.get(id.slot as usize)?.as_ref().filter(|entry| entry.generation == id.generation)
+    }
+
+    #[inline]
+    fn entry_mut(&mut self, id: RequestId) -> Option<&mut Entry> {
         self.entries.get_mut(id.slot as usize)?.as_mut().filter(|entry| entry.generation == id.generation)
     }
 }
@@ -115,48 +120,42 @@ impl Persistents {
 /// When it is active; when the table of requests is full.
 #[inline]
 pub fn start(lane: &mut Lane, id: RequestId) -> Result<bool> {
-    if let Some(Entry { message: Some(Message::Recv { from: Some(from), .. }), .. }) =
-        lane.engine.persistent.entry(id)
-    {
-        let from = *from;
-        if lane.methods.is_next_there(from) {
-            lane.stay_fair();
-        }
-    }
     let Lane { engine, methods, .. } = lane;
-    let Some(entry) = engine.persistent.entry(id) else { return Ok(false) };
-    if entry.active.is_some() {
+    let Some(Entry { message: Some(message), active, .. }) = engine.persistent.entry(id) else {
+        return Ok(false);
+    };
+    if active.is_some() {
         return Err(is_active());
     }
-    let active = match &entry.message {
-        None => return Ok(false),
-        Some(Message::Send { to, envelope, segment }) => {
-            let (to, envelope, segment) = (*to, *envelope, segment.clone());
-            let started = if segment.is_typed() {
-                send::start_general(engine, methods, to, &envelope, segment)?
+    let active = match message {
+        Message::Send { to, envelope, segment } => {
+            if !segment.is_typed() && send::at_once(engine, methods, *to, envelope, &mut segment.clone()) {
+                Table::DONE
             } else {
-                send::start(engine, methods, to, &envelope, segment)?
-            };
-            match started {
-                Started::Complete => Table::DONE,
-                Started::Request(active) => active,
+                let (to, envelope, segment) = (*to, *envelope, segment.clone());
+                match send::start_general(engine, methods, to, &envelope, segment)? {
+                    Started::Complete => Table::DONE,
+                    Started::Request(active) => active,
+                }
             }
         }
-        Some(Message::Recv { from, pattern, segment }) => {
-            let (pattern, segment) = (*pattern, segment.clone());
-            match *from {
+        Message::Recv { from, pattern, segment } => {
+            let (from, pattern, segment) = (*from, *pattern, segment.clone());
+            match from {
                 Some(from) if methods.is_next_there(from) => {
+                    lane.stay_fair();
+                    let Lane { engine, methods, .. } = lane;
                     recv::start_there(engine, methods, from, &pattern, segment)?
                 }
                 _ => recv::start(engine, methods, &pattern, segment)?,
             }
         }
-        Some(Message::Nobody(status)) => {
+        Message::Nobody(status) => {
             let over = Request { status: status.clone(), ..Request::new(State::Complete) };
             engine.requests.insert(over)?
         }
     };
-    engine.persistent.begin(id, active);
+    lane.engine.persistent.begin(id, active);
     Ok(true)
 }
 

@@ -2,7 +2,7 @@
 //! without a request and without a queue; and messages that are described once and started often.
 //!
 //! Called by `world` and the doors; calls `wait` for its patience and the `at_once` functions of `pt2pt`. MPI-5.0
-//! §3.2, §3.4, §3.8, §3.9.
+//! §3.2, §3.4, §3.9.
 //!
 //! What must stay true: a fast path takes a message only where the general way would give the same one: nothing held
 //! fits, and no posted receive is to have it. Whatever needs attention ends it, and the general way goes on.
@@ -12,9 +12,9 @@ use crate::datatype::{Segment, Types};
 use crate::error::Result;
 use crate::ids::{Peer, RequestId};
 use crate::progress::Lane;
-use crate::pt2pt::matching::{Held, Pattern};
+use crate::pt2pt::matching::Pattern;
 use crate::pt2pt::persistent::Message;
-use crate::pt2pt::{probe, recv, send};
+use crate::pt2pt::{recv, send};
 use crate::request::{Status, complete};
 use crate::wire::Envelope;
 use crate::world::{Sought, World, envelope, from_nobody, sought, to_nobody};
@@ -37,25 +37,6 @@ impl World {
         let mut lane = self.waiting.enter();
         let Lane { engine, methods, .. } = &mut *lane;
         !segment.is_typed() && send::at_once(engine, methods, peer, envelope, &mut segment.clone())
-    }
-
-    /// Receives a message taken out by a probe; the message from nobody is `None`. The status carries a truncation.
-    ///
-    /// # Errors
-    /// A full table of requests.
-    pub fn mrecv(&self, held: Option<Held>, segment: Segment) -> Result<Status> {
-        let Some(held) = held else { return Ok(from_nobody()) };
-        let mut segment = segment;
-        let mut lane = self.waiting.enter();
-        let Lane { engine, methods, .. } = &mut *lane;
-        match recv::held_at_once(engine, methods, held, &mut segment) {
-            Ok(status) => Ok(status),
-            Err(held) => {
-                let id = recv::start_held(engine, methods, held, segment)?;
-                drop(lane);
-                self.wait_in(self.calls.matched_receive, id)
-            }
-        }
     }
 
     /// The fast path of [`World::recv`]: looks for the message at the next packet of the peer, or of every peer, for a
@@ -89,32 +70,6 @@ impl World {
             let look = |_| send::acknowledged_at_once(engine, methods, peer, id).break_value();
             (0..looks).find_map(look).map(drop)
         });
-    }
-
-    /// The fast path of [`World::probe`], as that of [`World::recv`].
-    pub(super) fn probe_at_once(&self, peer: Option<Peer>, pattern: &Pattern) -> Option<Status> {
-        let mut lane = self.waiting.enter();
-        lane.stay_fair();
-        let found = self.waiting.glance(&mut lane, |Lane { engine, methods, .. }, looks| {
-            if let Some(status) = probe::probe(engine, pattern) {
-                return Some(Some(status));
-            }
-            (0..looks).find_map(|_| probe::at_once(engine, methods, peer, pattern).break_value())
-        });
-        found.flatten()
-    }
-
-    /// The fast path of [`World::mprobe`], as that of [`World::recv`].
-    pub(super) fn mprobe_at_once(&self, peer: Option<Peer>, pattern: &Pattern) -> Option<Held> {
-        let mut lane = self.waiting.enter();
-        lane.stay_fair();
-        let found = self.waiting.glance(&mut lane, |Lane { engine, methods, .. }, looks| {
-            if let Some(held) = probe::take(engine, pattern) {
-                return Some(Some(held));
-            }
-            (0..looks).find_map(|_| probe::take_at_once(engine, methods, peer, pattern).break_value())
-        });
-        found.flatten()
     }
 
     /// A send that may be started often.

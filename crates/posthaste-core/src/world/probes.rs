@@ -1,0 +1,141 @@
+//! Probes, and the receives of the messages that they took out of the queue.
+//!
+//! Called by the doors; calls `wait` and `pt2pt::{probe, recv}`. MPI-5.0 §3.8.
+//!
+//! What must stay true: a fast path finds a message only where the general way would find the same one (see
+//! `pt2pt::probe`).
+
+use std::ops::ControlFlow;
+
+use crate::comm::Comm;
+use crate::datatype::Segment;
+use crate::error::Result;
+use crate::ids::{Peer, RequestId};
+use crate::progress::Lane;
+use crate::pt2pt::matching::{Held, Pattern};
+use crate::pt2pt::{probe, recv};
+use crate::request::Status;
+use crate::wait::Awaited;
+use crate::world::{Sought, World, from_nobody, sought};
+
+impl World {
+    /// What a receive would get now, if anything.
+    ///
+    /// # Errors
+    /// A wrong rank or tag.
+    pub fn iprobe(&self, comm: &Comm, from: i32, tag: i32) -> Result<Option<Status>> {
+        let Some(Sought { pattern, peer }) = sought(comm, from, tag)? else { return Ok(Some(from_nobody())) };
+        {
+            let mut lane = self.waiting.enter();
+            lane.stay_fair();
+            let Lane { engine, methods, .. } = &mut *lane;
+            if let Some(status) = probe::probe(engine, &pattern) {
+                return Ok(Some(status));
+            }
+            match probe::at_once(engine, methods, peer, &pattern) {
+                ControlFlow::Break(Some(status)) => return Ok(Some(status)),
+                ControlFlow::Break(None) => {}
+                // Nobody waits for progress.
+                ControlFlow::Continue(()) if lane.engine.requests.is_empty() && lane.is_quiet() => {
+                    return Ok(None);
+                }
+                ControlFlow::Continue(()) => {}
+            }
+        }
+        self.waiting.step();
+        Ok(probe::probe(&mut self.waiting.enter().engine, &pattern))
+    }
+
+    /// Waits until a receive would get something, and says what.
+    ///
+    /// # Errors
+    /// A wrong rank or tag.
+    pub fn probe(&self, comm: &Comm, from: i32, tag: i32) -> Result<Status> {
+        let Some(Sought { pattern, peer }) = sought(comm, from, tag)? else { return Ok(from_nobody()) };
+        if let Some(status) = self.probe_at_once(peer, &pattern) {
+            return Ok(status);
+        }
+        let awaited = |_: &Lane| Awaited::Message(pattern);
+        Ok(self.waiting.until(self.calls.probe, awaited, |lane| probe::probe(&mut lane.engine, &pattern)))
+    }
+
+    /// Takes what a receive would get now out of the queue. `Some(None)` is the message from nobody.
+    ///
+    /// # Errors
+    /// A wrong rank or tag.
+    pub fn improbe(&self, comm: &Comm, from: i32, tag: i32) -> Result<Option<Option<Held>>> {
+        let Some(Sought { pattern, .. }) = sought(comm, from, tag)? else { return Ok(Some(None)) };
+        self.waiting.step();
+        Ok(probe::take(&mut self.waiting.enter().engine, &pattern).map(Some))
+    }
+
+    /// Waits until a receive would get something, and takes it out of the queue.
+    ///
+    /// # Errors
+    /// A wrong rank or tag.
+    pub fn mprobe(&self, comm: &Comm, from: i32, tag: i32) -> Result<Option<Held>> {
+        let Some(Sought { pattern, peer }) = sought(comm, from, tag)? else { return Ok(None) };
+        if let Some(held) = self.mprobe_at_once(peer, &pattern) {
+            return Ok(Some(held));
+        }
+        let awaited = |_: &Lane| Awaited::Message(pattern);
+        let take = |lane: &mut Lane| probe::take(&mut lane.engine, &pattern);
+        Ok(Some(self.waiting.until(self.calls.matched_probe, awaited, take)))
+    }
+
+    /// Receives a message taken out by a probe; the message from nobody is `None`. The status carries a truncation.
+    ///
+    /// # Errors
+    /// A full table of requests.
+    pub fn mrecv(&self, held: Option<Held>, segment: Segment) -> Result<Status> {
+        let Some(held) = held else { return Ok(from_nobody()) };
+        let mut segment = segment;
+        let mut lane = self.waiting.enter();
+        let Lane { engine, methods, .. } = &mut *lane;
+        match recv::held_at_once(engine, methods, held, &mut segment) {
+            Ok(status) => Ok(status),
+            Err(held) => {
+                let id = recv::start_held(engine, methods, held, segment)?;
+                drop(lane);
+                self.wait_in(self.calls.matched_receive, id)
+            }
+        }
+    }
+
+    /// Starts to receive a message taken out by a probe; the message from nobody is `None`.
+    ///
+    /// # Errors
+    /// A full table of requests.
+    pub fn imrecv(&self, held: Option<Held>, segment: Segment) -> Result<RequestId> {
+        let Some(held) = held else { return self.completed(from_nobody()) };
+        let mut lane = self.waiting.enter();
+        let Lane { engine, methods, .. } = &mut *lane;
+        recv::start_held(engine, methods, held, segment)
+    }
+
+    /// The fast path of [`World::probe`], as that of [`World::recv`].
+    fn probe_at_once(&self, peer: Option<Peer>, pattern: &Pattern) -> Option<Status> {
+        let mut lane = self.waiting.enter();
+        lane.stay_fair();
+        let found = self.waiting.glance(&mut lane, |Lane { engine, methods, .. }, looks| {
+            if let Some(status) = probe::probe(engine, pattern) {
+                return Some(Some(status));
+            }
+            (0..looks).find_map(|_| probe::at_once(engine, methods, peer, pattern).break_value())
+        });
+        found.flatten()
+    }
+
+    /// The fast path of [`World::mprobe`], as that of [`World::recv`].
+    fn mprobe_at_once(&self, peer: Option<Peer>, pattern: &Pattern) -> Option<Held> {
+        let mut lane = self.waiting.enter();
+        lane.stay_fair();
+        let found = self.waiting.glance(&mut lane, |Lane { engine, methods, .. }, looks| {
+            if let Some(held) = probe::take(engine, pattern) {
+                return Some(Some(held));
+            }
+            (0..looks).find_map(|_| probe::take_at_once(engine, methods, peer, pattern).break_value())
+        });
+        found.flatten()
+    }
+}
