@@ -93,7 +93,9 @@ pub(crate) fn start(request: MPI_Request) -> Outcome {
     {
         let mut lane = library().world.lane();
         let id = completion::find(&lane, request)?;
-        match persistent::start(&mut lane, id) {
+        lane.stay_fair();
+        let Lane { engine, methods, .. } = &mut *lane;
+        match persistent::start(engine, methods, id) {
             Ok(true) => return Ok(()),
             Ok(false) => {}
             Err(error) => return Err(Located { site: Site::Comm(completion::comm_of(id)), error }),

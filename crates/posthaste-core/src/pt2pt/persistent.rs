@@ -9,10 +9,10 @@
 use crate::datatype::Segment;
 use crate::error::{Error, ErrorClass, Result};
 use crate::ids::{Peer, RequestId};
-use crate::progress::Lane;
+use crate::method::Methods;
 use crate::pt2pt::matching::Pattern;
 use crate::pt2pt::send::Started;
-use crate::pt2pt::{recv, send};
+use crate::pt2pt::{Engine, recv, send};
 use crate::request::{Request, State, Status, Table};
 use crate::wire::Envelope;
 
@@ -119,8 +119,7 @@ impl Persistents {
 /// # Errors
 /// When it is active; when the table of requests is full.
 #[inline]
-pub fn start(lane: &mut Lane, id: RequestId) -> Result<bool> {
-    let Lane { engine, methods, .. } = lane;
+pub fn start(engine: &mut Engine, methods: &mut Methods, id: RequestId) -> Result<bool> {
     let Some(Entry { message: Some(message), active, .. }) = engine.persistent.entry(id) else {
         return Ok(false);
     };
@@ -143,8 +142,6 @@ pub fn start(lane: &mut Lane, id: RequestId) -> Result<bool> {
             let (from, pattern, segment) = (*from, *pattern, segment.clone());
             match from {
                 Some(from) if methods.is_next_there(from) => {
-                    lane.stay_fair();
-                    let Lane { engine, methods, .. } = lane;
                     recv::start_there(engine, methods, from, &pattern, segment)?
                 }
                 _ => recv::start(engine, methods, &pattern, segment)?,
@@ -155,7 +152,7 @@ pub fn start(lane: &mut Lane, id: RequestId) -> Result<bool> {
             engine.requests.insert(over)?
         }
     };
-    lane.engine.persistent.begin(id, active);
+    engine.persistent.begin(id, active);
     Ok(true)
 }
 
