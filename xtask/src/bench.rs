@@ -122,7 +122,7 @@ const ROWS: [Row; 78] = [
         Some("queue_empty_any"),
         Some(1.0),
     ),
-    row("threads", "thread_pairs_1", "8 B rate, 1 thread pair", "M/s", None, Some(1.0)),
+    row("threads", "thread_pairs_1", "8 B rate, 1 thread pair", "M/s", None, None),
     row("threads", "thread_pairs_2", "8 B rate, 2 thread pairs", "M/s", None, Some(1.5)),
     row("pair", "barrier_2", "Barrier, 2 ranks", "us", Some("handoff"), Some(1.0)),
     row("pair", "allreduce_2", "Allreduce, 2 ranks", "us", Some("handoff"), Some(1.0)),
