@@ -133,6 +133,7 @@ pub struct Matching {
     held_count: usize,
     held_indexes: [Option<Index>; SHAPES],
     stamp: u64,
+    arrivals: u64,
     /// What the unexpected messages of each peer take.
     kept_bytes: Vec<u64>,
     /// Memory of eager messages that have been taken, for the next ones of its class.
@@ -152,6 +153,7 @@ impl Default for Matching {
             held_count: 0,
             held_indexes: [Some(Index::new()), None, None, None],
             stamp: 0,
+            arrivals: 0,
             kept_bytes: Vec::new(),
             spare: [const { Vec::new() }; CLASSES.len()],
         }
@@ -235,6 +237,7 @@ impl Matching {
     /// Keeps a message that nobody expected.
     pub fn hold(&mut self, held: Held) {
         self.stamp += 1;
+        self.arrivals += 1;
         let envelope = held.envelope;
         let from = held.from.index();
         if self.kept_bytes.len() <= from {
@@ -372,6 +375,11 @@ impl Matching {
     /// What a posted receive asks for.
     pub fn posted_pattern(&self, entry: u32) -> Option<Pattern> {
         self.posted.get(entry as usize)?.as_ref().map(|posted| posted.pattern)
+    }
+
+    /// Counts the messages that nobody expected.
+    pub fn arrivals(&self) -> u64 {
+        self.arrivals
     }
 
     /// Whether any unexpected message is kept.

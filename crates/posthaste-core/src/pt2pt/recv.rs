@@ -12,7 +12,7 @@ use crate::method::{Methods, Next};
 use crate::pt2pt::explained::{self, Met};
 use crate::pt2pt::matching::{Content, Held, Pattern};
 use crate::pt2pt::{Engine, action, eager, flow, ready, rendezvous};
-use crate::request::{Request, State, Status, complete};
+use crate::request::{Audience, Request, State, Status, complete};
 use crate::wire::{Emit, Envelope, Mode, Offer, Packet, Through};
 
 /// Starts a receive. The request may be complete when this returns.
@@ -352,6 +352,6 @@ pub fn detach(engine: &mut Engine, id: RequestId) {
     if complete::is_complete(request) || matches!(request.state, State::Inactive) {
         engine.requests.remove(id);
     } else {
-        request.detached = true;
+        request.audience = Audience::Nobody;
     }
 }

@@ -33,6 +33,19 @@ pub enum Awaited {
     Message(Pattern),
     /// Everything of ours to have left.
     Departure,
+    /// Nothing: it keeps things going until it is told to end.
+    Nothing,
+}
+
+impl Awaited {
+    /// The requests that are awaited, if that is all that is, and whether all of them are.
+    pub(super) fn requests(&self) -> (&[RequestId], bool) {
+        match self {
+            Self::All(ids) => (ids, true),
+            Self::Any(ids) => (ids, false),
+            Self::Message(_) | Self::Departure | Self::Nothing => (&[], false),
+        }
+    }
 }
 
 /// The board of this process and what stands on it.
@@ -72,10 +85,12 @@ impl Teller {
         note: &mut Option<Note>,
         call: &'static str,
         began: Duration,
-        awaited: &dyn Fn(&Lane) -> Awaited,
+        awaited: &Awaited,
     ) {
         let now = machine::now();
-        if note.as_ref().is_some_and(|note| now.saturating_sub(note.at) < REFRESH) {
+        if matches!(awaited, Awaited::Nothing)
+            || note.as_ref().is_some_and(|note| now.saturating_sub(note.at) < REFRESH)
+        {
             return;
         }
         let mut told = self.told();
@@ -87,7 +102,7 @@ impl Teller {
             }
         };
         *note = Some(Note { id, at: now });
-        let wait = wait(lane, call, began, awaited(lane));
+        let wait = wait(lane, call, began, awaited);
         match told.notes.iter().position(|known| *known == id) {
             Some(place) => told.report.waits[place] = wait,
             None => {
@@ -124,7 +139,7 @@ impl Teller {
     }
 }
 
-fn wait(lane: &Lane, call: &'static str, since: Duration, awaited: Awaited) -> Wait {
+fn wait(lane: &Lane, call: &'static str, since: Duration, awaited: &Awaited) -> Wait {
     let any = matches!(awaited, Awaited::Any(_));
     let mut more = 0;
     let goals = match awaited {
@@ -135,8 +150,9 @@ fn wait(lane: &Lane, call: &'static str, since: Duration, awaited: Awaited) -> W
             goals.truncate(MOST);
             goals
         }
-        Awaited::Message(pattern) => vec![Goal::Message(wanted(Part::Probed, &pattern, 0))],
+        Awaited::Message(pattern) => vec![Goal::Message(wanted(Part::Probed, pattern, 0))],
         Awaited::Departure => sends(lane).take(MOST).map(Goal::Message).collect(),
+        Awaited::Nothing => Vec::new(),
     };
     Wait { call: call.to_owned(), since, any, goals, more }
 }
@@ -299,7 +315,7 @@ mod tests {
         settle(&mut bench);
         let lane = &bench.lanes[0];
         let wait =
-            wait(lane, "MPI_Waitall", Duration::ZERO, Awaited::All(vec![asked, synchronous, posted, any]));
+            wait(lane, "MPI_Waitall", Duration::ZERO, &Awaited::All(vec![asked, synchronous, posted, any]));
         let told: Vec<_> = wait
             .goals
             .iter()
@@ -332,7 +348,7 @@ mod tests {
         let waits = || Report::decode(&node.board(0).read().unwrap()).map_or(0, |report| report.waits.len());
         for at_second in [false, true, false] {
             let note = if at_second { &mut second } else { &mut first };
-            teller.tell(&bench.lanes[0], note, "MPI_Probe", Duration::ZERO, &|_| Awaited::Message(pattern));
+            teller.tell(&bench.lanes[0], note, "MPI_Probe", Duration::ZERO, &Awaited::Message(pattern));
         }
         assert_eq!(waits(), 2);
         teller.retract(&first.unwrap());

@@ -17,6 +17,7 @@ use crate::pt2pt::persistent::Message;
 use crate::pt2pt::recv::{self, Found};
 use crate::pt2pt::send;
 use crate::request::{Status, complete};
+use crate::wait::Entered;
 use crate::wire::{Envelope, Mode};
 use crate::world::{Sought, World, envelope, from_nobody, sought, to_nobody};
 
@@ -67,7 +68,7 @@ impl World {
 
     /// The fast path of a synchronous send: looks for the acknowledgement at the next packet of the peer for a short
     /// while, and leaves what comes behind it to the next receive.
-    pub(super) fn acknowledged_at_once(&self, lane: &mut Lane, peer: Peer, id: RequestId) {
+    pub(super) fn acknowledged_at_once(&self, lane: &mut Entered<'_>, peer: Peer, id: RequestId) {
         self.waiting.glance(lane, |Lane { engine, methods, .. }, looks| {
             if engine.requests.get(id).is_none_or(complete::is_complete) {
                 return Some(());
