@@ -50,6 +50,8 @@ pub struct Config {
     pub spin_us: u32,
     /// Time spent yielding before sleeping, in µs.
     pub yield_us: u32,
+    /// Whether a thread of the library keeps transfers going while the program computes.
+    pub progress_thread: bool,
     /// Whether messages carry their types and receives check them.
     pub check_types: bool,
     /// Whether every committed datatype is shown on stderr.
@@ -72,6 +74,7 @@ impl Default for Config {
             unexpected_bytes: 16 << 20,
             spin_us: 50,
             yield_us: 1000,
+            progress_thread: false,
             check_types: false,
             show_types: false,
             explain: false,
@@ -139,6 +142,11 @@ pub const TUNABLES: &[Tunable] = &[
         meaning: "time spent yielding before sleeping, in µs",
     },
     Tunable {
+        name: "POSTHASTE_PROGRESS_THREAD",
+        default: "0",
+        meaning: "1: a thread of the library keeps transfers going while the program computes; it sleeps while there is nothing to do",
+    },
+    Tunable {
         name: "POSTHASTE_CHECK_TYPES",
         default: "0",
         meaning: "1: messages carry a hash of their types, and a receive with other types fails with MPI_ERR_TYPE",
@@ -175,6 +183,7 @@ impl Config {
         number(&lookup, "POSTHASTE_UNEXPECTED_BYTES", 0..=1 << 40, &mut config.unexpected_bytes)?;
         number(&lookup, "POSTHASTE_SPIN_US", 0..=1_000_000_000, &mut config.spin_us)?;
         number(&lookup, "POSTHASTE_YIELD_US", 0..=1_000_000_000, &mut config.yield_us)?;
+        switch(&lookup, "POSTHASTE_PROGRESS_THREAD", &mut config.progress_thread)?;
         switch(&lookup, "POSTHASTE_CHECK_TYPES", &mut config.check_types)?;
         switch(&lookup, "POSTHASTE_SHOW_TYPES", &mut config.show_types)?;
         switch(&lookup, "POSTHASTE_EXPLAIN", &mut config.explain)?;

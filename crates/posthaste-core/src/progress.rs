@@ -18,6 +18,19 @@ const QUICK: u32 = 1024;
 /// Fast paths in a row after which a thread counts as the only one that is active.
 const ALONE: u32 = 16;
 
+/// How long a thread sleeps.
+#[derive(Debug)]
+pub enum Until<'a> {
+    /// All these requests have ended.
+    All(&'a [RequestId]),
+    /// One of these requests has ended.
+    Any(&'a [RequestId]),
+    /// Something happens.
+    Event,
+    /// There is something to do that nobody else does.
+    Bell,
+}
+
 /// What one lock protects: an engine, its methods, and the schedules they advance.
 #[derive(Debug)]
 pub struct Lane {
@@ -93,15 +106,21 @@ impl Lane {
         wakes
     }
 
-    /// The calling thread is about to sleep until all of these requests have ended, or one of them; none: until anything
-    /// happens. `None`: that is so already. Whoever wakes up calls [`Lane::awake`].
-    pub fn falls_asleep(&mut self, ids: &[RequestId], all: bool, dozes: bool) -> Option<SleeperId> {
+    /// The calling thread is about to sleep. `None`: what it waits for is there. Whoever wakes up calls
+    /// [`Lane::awake`].
+    pub fn falls_asleep(&mut self, until: &Until<'_>, dozes: bool) -> Option<SleeperId> {
         self.told = self.happened();
         let table = &mut self.engine.requests;
         let is_inactive =
             |id: &RequestId| table.get(*id).is_some_and(|request| matches!(request.state, State::Inactive));
+        let (ids, all) = match until {
+            Until::All(ids) => (*ids, true),
+            Until::Any(ids) => (*ids, false),
+            Until::Event => return Some(self.parked.register(Wants::Anything, dozes)),
+            Until::Bell => return Some(self.parked.register(Wants::Ends(usize::MAX), dozes)),
+        };
         // What stands behind a request that is not started itself is not known here.
-        if ids.is_empty() || ids.iter().any(is_inactive) {
+        if ids.iter().any(is_inactive) {
             return Some(self.parked.register(Wants::Anything, dozes));
         }
         let goes_on =
@@ -118,7 +137,11 @@ impl Lane {
     }
 
     /// A thread that slept is awake.
-    pub fn awake(&mut self, ids: &[RequestId], sleeper: SleeperId) {
+    pub fn awake(&mut self, until: &Until<'_>, sleeper: SleeperId) {
+        let ids = match until {
+            Until::All(ids) | Until::Any(ids) => *ids,
+            Until::Event | Until::Bell => &[],
+        };
         for id in ids {
             complete::unwatch(&mut self.engine.requests, *id, sleeper);
         }

@@ -7,8 +7,9 @@
 //! What must stay true: between saying "I sleep" and sleeping the waiter looks at everything once more; nobody
 //! sleeps while this process itself has bytes to copy; handlers run outside the lock.
 //!
-//! Part: `report`, which tells others what a sleeping call waits for.
+//! Parts: `report`, which tells others what a sleeping call waits for; `attend`, the progress thread.
 
+mod attend;
 mod report;
 
 use std::ops::{Deref, DerefMut};
@@ -27,6 +28,7 @@ use crate::request::complete;
 use crate::trace::Counter;
 use report::{Note, Teller};
 
+pub use attend::ProgressThread;
 pub use report::Awaited;
 
 /// Polls between two looks at the clock.
@@ -40,8 +42,9 @@ const LONG_YIELD: Duration = Duration::from_micros(4);
 const REMEMBER: u32 = 64;
 /// Longest sleep before a look around.
 const NAP: Duration = Duration::from_millis(250);
-/// The same while another thread of this process looks around, too.
+/// The same while other threads of this process look around, too: at first, and after several such sleeps.
 const DOZE: Duration = Duration::from_micros(200);
+const LONGEST_DOZE: Duration = Duration::from_millis(2);
 /// Rounds and looks of a fast path where other threads may want the lane.
 const SHARED_ROUNDS: u32 = 256;
 const SHARED_LOOKS: u32 = 16;
@@ -140,6 +143,9 @@ impl Waiting {
         loop {
             let mut lane = self.enter();
             if let Some(value) = done(&mut lane) {
+                if idler.slept {
+                    lane.parked.stops_looking();
+                }
                 if lane.parked.lacks_listener() {
                     lane.call_listener();
                 }
@@ -225,23 +231,28 @@ impl Waiting {
             return bell.map_or((), Doorbell::stay_awake);
         }
         let awaited = awaited(&lane);
-        let (ids, all) = awaited.requests();
-        let Some(sleeper) = lane.falls_asleep(ids, all, bell.is_none()) else {
+        let until = awaited.until();
+        let Some(sleeper) = lane.falls_asleep(&until, bell.is_none()) else {
             return bell.map_or((), Doorbell::stay_awake);
         };
+        if idler.slept {
+            lane.parked.stops_looking();
+        }
         let listens = lane.parked.is_listener(sleeper);
         lane.engine.counts.add(Counter::Sleeps, 1);
         if let Some(teller) = &self.teller {
             teller.tell(&lane, &mut idler.note, call, idler.began.unwrap_or_default(), &awaited);
         }
+        let doze = idler.doze.max(DOZE);
+        idler.doze = if dozes { LONGEST_DOZE.min(2 * doze) } else { DOZE };
         (idler.slept, idler.steps) = (true, lane.steps);
         drop(lane);
         match (bell, ticket) {
             (Some(bell), Some(ticket)) => bell.sleep(ticket, NAP),
-            _ => park::park(if listens && self.doorbell.is_some() { DOZE } else { NAP }),
+            _ => park::park(if listens && self.doorbell.is_some() { doze } else { NAP }),
         }
         let mut lane = self.enter();
-        lane.awake(ids, sleeper);
+        lane.awake(&until, sleeper);
         if let Some(bell) = bell {
             bell.stay_awake();
         }
@@ -335,4 +346,6 @@ struct Idler {
     slept: bool,
     /// Steps of the lane up to then, and of this call since.
     steps: u64,
+    /// How long it sleeps next while others look around.
+    doze: Duration,
 }

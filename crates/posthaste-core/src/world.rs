@@ -37,7 +37,7 @@ use crate::pt2pt::recv::{self, Found};
 use crate::pt2pt::send::Started;
 use crate::pt2pt::{Engine, ready, send};
 use crate::request::{Request, State, Status, Table, complete};
-use crate::wait::{Awaited, Entered, Waiting};
+use crate::wait::{Awaited, Entered, ProgressThread, Waiting};
 use crate::wire::{Envelope, Mode};
 
 mod start;
@@ -88,7 +88,8 @@ impl Calls {
 /// This process's part in the job.
 #[derive(Debug)]
 pub struct World {
-    waiting: Waiting,
+    waiting: Arc<Waiting>,
+    progress: Option<ProgressThread>,
     calls: Calls,
     node: Node,
     local_rank: usize,
@@ -143,7 +144,7 @@ impl World {
             (None, None)
         };
         let methods = Methods::new((0..size).map(route).collect(), shm, None, me);
-        let explain = config.explain;
+        let (explain, progress_thread) = (config.explain, config.progress_thread);
         let mut engine = Engine::new(config, size as usize);
         if explain {
             engine.explain(me);
@@ -154,13 +155,16 @@ impl World {
         node.set_life(local_rank, Life::Inside);
         // SAFETY: a `World` is neither `Send` nor `Sync`, so calls on it come from one thread and cannot overlap
         // unless a door vouches for it (see `init`).
-        let lane = unsafe { posthaste_os::sync::Lock::new(lane, threaded) };
+        let lane = unsafe { posthaste_os::sync::Lock::new(lane, threaded || progress_thread) };
         let mut world = Comm::world(rank, size);
         world.set_crowded(crowded);
         let waiting = Waiting::new(lane, doorbell, Duration::from_micros(spin.into()), yielding)
             .telling(&node, local_rank);
+        let waiting = Arc::new(if explain { waiting.explaining() } else { waiting });
+        let progress = if progress_thread { Some(ProgressThread::start(&waiting)?) } else { None };
         Ok(Self {
-            waiting: if explain { waiting.explaining() } else { waiting },
+            waiting,
+            progress,
             calls: Calls::C,
             node,
             local_rank,
@@ -208,11 +212,6 @@ impl World {
     /// Number of ranks of this host.
     pub fn local_size(&self) -> usize {
         self.node.ranks()
-    }
-
-    /// Whether several threads may call at the same time.
-    pub fn is_threaded(&self) -> bool {
-        self.waiting.lane.is_threaded()
     }
 
     /// The lane, for what needs several steps under one lock.
@@ -554,6 +553,9 @@ impl World {
         self.waiting.until(call, |_| Awaited::Departure, all_left);
         self.run_in(call, crate::coll::barrier(&self.world))?;
         self.waiting.until(call, |_| Awaited::Departure, all_left);
+        if let Some(progress) = &self.progress {
+            progress.stop(&self.waiting);
+        }
         self.publish_counters();
         self.node.set_life(self.local_rank, Life::Finalised);
         if let Some(launcher) = &mut *self.launcher.lock().unwrap_or_else(PoisonError::into_inner) {

@@ -47,6 +47,8 @@ struct Sleeper {
 pub struct Parked {
     sleepers: Vec<Option<Sleeper>>,
     parked: usize,
+    /// Threads that have slept and are awake for the moment: they look for all.
+    awake: usize,
     listens: bool,
     called: bool,
 }
@@ -73,10 +75,11 @@ impl Parked {
         self.listens
     }
 
-    /// Whether threads are parked and nobody listens or has been called to: who leaves the library has to call.
+    /// Whether threads are parked and nobody listens, looks around, or has been called to: who leaves the library has to
+    /// call.
     #[inline]
     pub fn lacks_listener(&self) -> bool {
-        self.parked > 0 && !self.listens && !self.called
+        self.parked > 0 && !self.listens && !self.called && self.awake == 0
     }
 
     /// The calling thread is about to sleep: as the listener if there is none, else parked. A listener may doze: then it
@@ -105,8 +108,9 @@ impl Parked {
         self.sleepers.get(id.0 as usize).and_then(Option::as_ref).is_some_and(|sleeper| sleeper.listens)
     }
 
-    /// The calling thread, which was registered, is awake.
+    /// The calling thread, which was registered, is awake, until it registers again or leaves.
     pub fn unregister(&mut self, id: SleeperId) {
+        self.awake += 1;
         let Some(sleeper) = self.sleepers.get_mut(id.0 as usize).and_then(Option::take) else { return };
         if sleeper.listens {
             self.listens = false;
@@ -116,6 +120,11 @@ impl Parked {
         if sleeper.called {
             self.called = false; // it will listen, or call another one
         }
+    }
+
+    /// A thread that is awake goes back to sleep, or leaves.
+    pub fn stops_looking(&mut self) {
+        self.awake -= 1;
     }
 
     /// One of the ends that this sleeper waits for has come; whom to wake if that was the last of them.
@@ -206,10 +215,13 @@ mod tests {
         assert!(parked.call_listener().is_none());
         assert!(parked.ended(second).is_some());
         parked.unregister(first);
+        assert!(!parked.lacks_listener(), "the first one looks");
+        parked.stops_looking();
         assert!(parked.lacks_listener());
         assert!(matches!(parked.call_listener(), Some(Wake::Parked(_))));
         assert!(parked.call_listener().is_none(), "two are called");
         parked.unregister(second);
+        parked.stops_looking();
         assert!(!parked.lacks_listener());
         parked.unregister(third); // it was called
         assert!(parked.is_empty());

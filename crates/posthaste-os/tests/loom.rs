@@ -499,13 +499,20 @@ fn wake(wakes: impl IntoIterator<Item = Wake>) {
 
 /// Waits for a request as `core::wait` does.
 fn wait_for(shared: &Mutex<Requests>, request: usize) {
+    let mut slept = false;
     loop {
         let mut lane = shared.lock().unwrap();
         let mut wakes = lane.progress();
         if lane.over[request] {
+            if slept {
+                lane.parked.stops_looking();
+            }
             wakes.extend(lane.parked.call_listener());
             drop(lane);
             return wake(wakes);
+        }
+        if std::mem::replace(&mut slept, true) {
+            lane.parked.stops_looking();
         }
         let sleeper = lane.parked.register(Wants::Ends(1), true);
         lane.sleeper[request] = Some(sleeper);

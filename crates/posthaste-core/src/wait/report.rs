@@ -12,7 +12,7 @@ use posthaste_os::node::Node;
 
 use crate::explain::{Goal, List, Message, Operation, Part, Report, Wait, names};
 use crate::ids::{ContextId, RequestId};
-use crate::progress::Lane;
+use crate::progress::{Lane, Until};
 use crate::pt2pt::Pattern;
 use crate::request::State;
 use crate::wire::Envelope;
@@ -38,12 +38,13 @@ pub enum Awaited {
 }
 
 impl Awaited {
-    /// The requests that are awaited, if that is all that is, and whether all of them are.
-    pub(super) fn requests(&self) -> (&[RequestId], bool) {
+    /// How long it lets a thread sleep.
+    pub(super) fn until(&self) -> Until<'_> {
         match self {
-            Self::All(ids) => (ids, true),
-            Self::Any(ids) => (ids, false),
-            Self::Message(_) | Self::Departure | Self::Nothing => (&[], false),
+            Self::All(ids) => Until::All(ids),
+            Self::Any(ids) => Until::Any(ids),
+            Self::Message(_) | Self::Departure => Until::Event,
+            Self::Nothing => Until::Bell,
         }
     }
 }
