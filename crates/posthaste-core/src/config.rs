@@ -58,6 +58,16 @@ pub struct Config {
     pub explain: bool,
     /// What is said of a message in ready mode that came before its receive was posted.
     pub ready_check: ReadyCheck,
+    /// First and last port that TCP may listen on; 0 is any.
+    pub tcp_ports: (u16, u16),
+    /// Interfaces that TCP may use, by name; `^` in front excludes them, and none named means all.
+    pub tcp_interfaces: String,
+    /// The system's buffers of a TCP connection for each direction, in bytes; 0 leaves them to the system.
+    pub tcp_buffer: usize,
+    /// Time to reach a peer over TCP, in s.
+    pub tcp_connect_s: u32,
+    /// Time after which a peer whose system does not answer is given up, in s.
+    pub tcp_dead_s: u32,
 }
 
 impl Default for Config {
@@ -76,6 +86,11 @@ impl Default for Config {
             show_types: false,
             explain: false,
             ready_check: ReadyCheck::Warn,
+            tcp_ports: (0, 0),
+            tcp_interfaces: String::new(),
+            tcp_buffer: 0,
+            tcp_connect_s: 20,
+            tcp_dead_s: 20,
         }
     }
 }
@@ -158,6 +173,31 @@ pub const TUNABLES: &[Tunable] = &[
         default: "warn",
         meaning: "a ready send that came before its receive was posted: warn, error (the receive fails) or off",
     },
+    Tunable {
+        name: "POSTHASTE_TCP_PORTS",
+        default: "0",
+        meaning: "port on which a rank listens for others, or first-last; 0 is any",
+    },
+    Tunable {
+        name: "POSTHASTE_TCP_INTERFACES",
+        default: "",
+        meaning: "names of the network interfaces that may be used, with commas between; ^ in front: all but these",
+    },
+    Tunable {
+        name: "POSTHASTE_TCP_BUFFER",
+        default: "0",
+        meaning: "the system's buffers of a TCP connection for each direction, in bytes; 0 leaves them to the system",
+    },
+    Tunable {
+        name: "POSTHASTE_TCP_CONNECT_S",
+        default: "20",
+        meaning: "time to reach a rank over TCP, in s",
+    },
+    Tunable {
+        name: "POSTHASTE_TCP_DEAD_S",
+        default: "20",
+        meaning: "time after which a rank whose system does not answer is given up, in s",
+    },
 ];
 
 impl Config {
@@ -187,6 +227,11 @@ impl Config {
         word(&lookup, "POSTHASTE_LONG_PROTOCOL", &ways, &mut config.long_protocol)?;
         let checks = [("warn", ReadyCheck::Warn), ("error", ReadyCheck::Error), ("off", ReadyCheck::Off)];
         word(&lookup, "POSTHASTE_READY_CHECK", &checks, &mut config.ready_check)?;
+        ports(&lookup, "POSTHASTE_TCP_PORTS", &mut config.tcp_ports)?;
+        names(&lookup, "POSTHASTE_TCP_INTERFACES", &mut config.tcp_interfaces)?;
+        number(&lookup, "POSTHASTE_TCP_BUFFER", 0..=1 << 30, &mut config.tcp_buffer)?;
+        number(&lookup, "POSTHASTE_TCP_CONNECT_S", 1..=3600, &mut config.tcp_connect_s)?;
+        number(&lookup, "POSTHASTE_TCP_DEAD_S", 2..=86400, &mut config.tcp_dead_s)?;
         Ok(config)
     }
 }
@@ -205,6 +250,36 @@ fn word<T: Copy>(
         return Err(Error::invalid(ErrorClass::Arg, name, text, format!("{} or {last}", others.join(", "))));
     };
     *value = *meant;
+    Ok(())
+}
+
+/// A port, or the first and the last one with `-` between.
+fn ports(lookup: &impl Fn(&str) -> Option<String>, name: &'static str, range: &mut (u16, u16)) -> Result<()> {
+    let Some(text) = lookup(name) else { return Ok(()) };
+    let (first, last) = text.split_once('-').unwrap_or((&text, &text));
+    match (first.parse(), last.parse()) {
+        (Ok(first), Ok(last)) if first <= last && (first > 0 || last == 0) => {
+            *range = (first, last);
+            Ok(())
+        }
+        _ => {
+            let expected = "0, a port, or first-last with first <= last <= 65535";
+            Err(Error::invalid(ErrorClass::Arg, name, format!("\"{text}\""), expected))
+        }
+    }
+}
+
+/// Names with commas between, perhaps with `^` in front.
+fn names(lookup: &impl Fn(&str) -> Option<String>, name: &'static str, value: &mut String) -> Result<()> {
+    let Some(text) = lookup(name) else { return Ok(()) };
+    let is_name =
+        |one: &str| !one.is_empty() && one.chars().all(|c| c.is_ascii_alphanumeric() || "._-@:".contains(c));
+    let list = text.strip_prefix('^').unwrap_or(&text);
+    if !text.is_empty() && !list.split(',').all(is_name) {
+        let expected = "names with commas between, perhaps with ^ in front";
+        return Err(Error::invalid(ErrorClass::Arg, name, format!("\"{text}\""), expected));
+    }
+    *value = text;
     Ok(())
 }
 
@@ -254,6 +329,13 @@ mod tests {
         let error = set("POSTHASTE_SPIN_US", "soon").unwrap_err().to_string();
         assert_eq!(error, "POSTHASTE_SPIN_US is \"soon\", expected a number in 0..=1000000000");
         assert!(set("POSTHASTE_LONG_PROTOCOL", "fast").is_err());
+        assert_eq!(set("POSTHASTE_TCP_PORTS", "5000-5010").unwrap().tcp_ports, (5000, 5010));
+        assert_eq!(set("POSTHASTE_TCP_PORTS", "7").unwrap().tcp_ports, (7, 7));
+        for wrong in ["9-8", "0-5", "70000", "1-2-3"] {
+            assert!(set("POSTHASTE_TCP_PORTS", wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(set("POSTHASTE_TCP_INTERFACES", "^lo,eth0.5").unwrap().tcp_interfaces, "^lo,eth0.5");
+        assert!(set("POSTHASTE_TCP_INTERFACES", "a,,b").is_err());
     }
 
     #[test]

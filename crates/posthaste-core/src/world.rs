@@ -137,7 +137,7 @@ impl World {
         } else {
             (None, None)
         };
-        let methods = Methods::new((0..size).map(route).collect(), shm, None, me);
+        let methods = Methods::new((0..size).map(route).collect(), shm, None, None, me);
         let explain = config.explain;
         let mut engine = Engine::new(config, size as usize);
         if explain {
