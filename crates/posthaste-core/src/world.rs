@@ -19,11 +19,11 @@ use posthaste_pmi::launcher::Launcher;
 use crate::coll::Schedule;
 use crate::comm::Comm;
 use crate::config::Config;
-use crate::datatype::{Format, Segment, Types};
+use crate::datatype::{Segment, Types};
 use crate::error::{Error, ErrorClass, Result};
 use crate::ids::{ANY_SOURCE, ANY_TAG, ContextId, PROC_NULL, Peer, RequestId, TAG_UB};
+use crate::method::Methods;
 use crate::method::shm::Shm;
-use crate::method::{Methods, Route};
 use crate::progress::Lane;
 use crate::pt2pt::matching::{Held, Pattern};
 use crate::pt2pt::recv::{self, Found};
@@ -120,7 +120,8 @@ impl World {
 
     #[allow(unsafe_code)] // the one place that knows why the lane's lock may be none
     fn with(start: Start, config: Config, threaded: bool) -> Result<Self> {
-        let Start { rank, node, local_rank, beside, nodes, routes, tcp, crowded_here, crowded, launcher } = start;
+        let Start { rank, node, local_rank, beside, nodes, routes, tcp, crowded_here, crowded, launcher } =
+            start;
         let (me, size) = (Peer(rank), routes.len());
         let (shows_types, explain, node_name) = (config.show_types, config.explain, config.node.clone());
         let spin = if crowded_here { 0 } else { config.spin_us };

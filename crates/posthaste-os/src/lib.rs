@@ -10,6 +10,7 @@ pub mod peer_copy;
 pub mod pool;
 pub mod process;
 pub mod ring;
+pub mod socket;
 pub mod sync;
 pub mod wake;
 

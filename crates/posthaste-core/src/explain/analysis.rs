@@ -69,7 +69,8 @@ pub(super) enum Doing {
 
 impl State {
     /// A rank on another host.
-    pub const ELSEWHERE: Self = Self { pid: 0, life: Life::Absent, process: Process::Elsewhere, report: None };
+    pub const ELSEWHERE: Self =
+        Self { pid: 0, life: Life::Absent, process: Process::Elsewhere, report: None };
 
     pub(super) fn doing(&self) -> Doing {
         match (self.process, self.life) {

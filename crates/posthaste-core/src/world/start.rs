@@ -84,8 +84,7 @@ fn ours(mut launcher: Launcher, fd: &str, config: &Config) -> Result<Start> {
         process::inherited(fd).map_err(|e| Error::system("taking over the node segment", e))?;
     let node = Node::attach(inherited).map_err(|e| Error::system("attaching the node segment", e))?;
     agree(&node, Format::NATIVE, config)?;
-    let (local_rank, rank, size) =
-        (number("POSTHASTE_LOCAL_RANK")?, launcher.rank() as u32, launcher.size());
+    let (local_rank, rank, size) = (number("POSTHASTE_LOCAL_RANK")?, launcher.rank() as u32, launcher.size());
     let hosts = if node.ranks() == size {
         Places::one(size)
     } else {
@@ -125,8 +124,7 @@ fn ours(mut launcher: Launcher, fd: &str, config: &Config) -> Result<Start> {
         let told = (!hosts.are_one() && local_rank == 0).then_some((rank, crowded_here));
         wireup::meet(&launcher, told)?;
     }
-    let crowded =
-        if hosts.are_one() { crowded_here } else { wireup::crowded_anywhere(&launcher, &hosts)? };
+    let crowded = if hosts.are_one() { crowded_here } else { wireup::crowded_anywhere(&launcher, &hosts)? };
     let beside = beside.into_iter().map(Peer).collect();
     Ok(Start { rank, node, local_rank, beside, nodes, routes, tcp, crowded_here, crowded, launcher })
 }
@@ -146,8 +144,7 @@ fn foreign(mut launcher: Launcher, config: &Config) -> Result<Start> {
     if needs_secret {
         wireup::offer_secret(&mut launcher)?;
     }
-    let own =
-        if rank == leader { Some(wireup::make_segment(&mut launcher, beside.len())?) } else { None };
+    let own = if rank == leader { Some(wireup::make_segment(&mut launcher, beside.len())?) } else { None };
     launcher.fence().map_err(wireup::failed)?;
     let node = own.map_or_else(|| wireup::attach_segment(&mut launcher, leader), Ok)?;
     agree(&node, Format::NATIVE, config)?;
@@ -160,8 +157,7 @@ fn foreign(mut launcher: Launcher, config: &Config) -> Result<Start> {
     let crowded_here = || node.ranks() > machine::within_quota(node.cpus());
     wireup::meet(&launcher, (is_last && !nodes.are_one()).then(|| (leader, crowded_here())))?;
     let crowded_here = crowded_here();
-    let crowded =
-        if nodes.are_one() { crowded_here } else { wireup::crowded_anywhere(&launcher, &nodes)? };
+    let crowded = if nodes.are_one() { crowded_here } else { wireup::crowded_anywhere(&launcher, &nodes)? };
     let local_rank = beside.iter().position(|other| *other == rank).unwrap_or_default();
     let beside = beside.into_iter().map(Peer).collect();
     Ok(Start { rank, node, local_rank, beside, nodes, routes, tcp, crowded_here, crowded, launcher })
@@ -182,7 +178,7 @@ fn agree(node: &Node, own: Format, config: &Config) -> Result<()> {
             ),
         ));
     }
-    let ways = (0..).zip(Way::ALL).map(|(bit, way)| u32::from(config.admits(way)) << bit);
+    let ways = (0..).zip(Way::ALL).map(|(bit, way)| u32::from(config.methods.admit(way)) << bit);
     let word = ways.fold(1 << 31 | u32::from(config.node.is_some()) << 30, |word, bit| word | bit);
     if node.agree_on_methods(word) == word {
         return Ok(());
