@@ -43,20 +43,41 @@ struct Wishes {
     only: Option<String>,
 }
 
+/// By which methods the ranks of a test reach each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Over {
+    /// By those that they choose themselves: shared memory.
+    Own,
+    /// By TCP alone.
+    Tcp,
+    /// They are on two nodes, by name: by shared memory inside, by TCP between them.
+    Nodes,
+}
+
 /// Runs all C tests whose name contains `filter`.
-pub(crate) fn run(project: &Project, mpi: &Mpi, filter: &str, tally: &mut Tally) -> Fallible {
+pub(crate) fn run(project: &Project, mpi: &Mpi, filter: &str, over: Over, tally: &mut Tally) -> Fallible {
     let folder = project.folder(&format!("c-tests/{}", mpi.name.replace(' ', "-")))?;
     for source in files(&project.root.join("tests/c"), "c") {
         let name = stem(&source);
         if name.contains(filter) {
-            run_one(mpi, &source, &folder.join(&name), tally);
+            run_one(mpi, &source, &folder.join(&name), over, tally);
         }
     }
     Ok(())
 }
 
-fn run_one(mpi: &Mpi, source: &Path, program: &Path, tally: &mut Tally) {
-    let name = format!("c/{}", stem(source));
+/// The C tests once more over other methods than shared memory.
+pub(crate) fn over_methods(project: &Project, mpi: &Mpi, tally: &mut Tally) -> Fallible {
+    run(project, mpi, "", Over::Tcp, tally)?;
+    run(project, mpi, "", Over::Nodes, tally)
+}
+
+fn run_one(mpi: &Mpi, source: &Path, program: &Path, over: Over, tally: &mut Tally) {
+    let name = match over {
+        Over::Own => format!("c/{}", stem(source)),
+        Over::Tcp => format!("c over tcp/{}", stem(source)),
+        Over::Nodes => format!("c on two nodes/{}", stem(source)),
+    };
     let text = match fs::read_to_string(source) {
         Ok(text) => text,
         Err(e) => return tally.test(&name, || Err(format!("can't read it: {e}"))),
@@ -65,7 +86,7 @@ fn run_one(mpi: &Mpi, source: &Path, program: &Path, tally: &mut Tally) {
         Ok(wishes) => wishes,
         Err(e) => return tally.test(&name, || Err(e)),
     };
-    if wishes.only.as_ref().is_some_and(|only| only != mpi.name) {
+    if wishes.only.as_ref().is_some_and(|only| only != mpi.name) || (over != Over::Own && wishes.is_of_memory) {
         return;
     }
     if let Err(complaint) = mpi.compile(&[source.to_path_buf()], program, &OPTIONS) {
@@ -77,10 +98,13 @@ fn run_one(mpi: &Mpi, source: &Path, program: &Path, tally: &mut Tally) {
         Ok(()) => passed += 1,
         Err(complaint) => complaints.push(complaint),
     };
-    for &ranks in &wishes.ranks {
-        count(wishes.prepare(mpi.plain().arg("-n").arg(ranks.to_string()).arg(program)).run());
+    for &ranks in wishes.ranks.iter().filter(|ranks| over == Over::Own || **ranks > 1) {
+        count(wishes.start(over.job(mpi, ranks), program, over, ranks).run());
     }
-    if wishes.alone {
+    if passed + complaints.len() == 0 {
+        return; // nobody to send to
+    }
+    if wishes.alone && over == Over::Own {
         count(wishes.prepare(mpi.alone(program)).run());
     }
     let shown = format!("{name} with {} ranks", wishes.shown_ranks());
