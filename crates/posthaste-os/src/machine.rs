@@ -68,6 +68,18 @@ pub fn host_name() -> String {
         .unwrap_or_else(|_| "localhost".to_owned())
 }
 
+/// Bytes that nobody can guess.
+///
+/// # Errors
+/// When the system has none.
+pub fn random() -> std::io::Result<[u8; 32]> {
+    let mut bytes = [0u8; 32];
+    // SAFETY: the buffer has room for its own length.
+    let n = unsafe { libc::getrandom(bytes.as_mut_ptr().cast(), bytes.len(), 0) };
+    // So few bytes come whole or not at all.
+    if n == bytes.len() as isize { Ok(bytes) } else { Err(std::io::Error::last_os_error()) }
+}
+
 /// Gives the CPU to whoever else is runnable.
 #[inline]
 pub fn yield_now() {
