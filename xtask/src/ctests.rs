@@ -11,6 +11,7 @@
 //! // says: TEXT          the output must contain this, may be repeated
 //! // alone               run without mpiexec as well, as a singleton
 //! // only: posthaste     not a test for other implementations
+//! // of memory           a test of what only shared memory does
 //! ```
 //! What must stay true: a test passes only when it ended in time with the right code and said what it must.
 
@@ -41,6 +42,7 @@ struct Wishes {
     says: Vec<String>,
     alone: bool,
     only: Option<String>,
+    is_of_memory: bool,
 }
 
 /// By which methods the ranks of a test reach each other.
@@ -86,7 +88,8 @@ fn run_one(mpi: &Mpi, source: &Path, program: &Path, over: Over, tally: &mut Tal
         Ok(wishes) => wishes,
         Err(e) => return tally.test(&name, || Err(e)),
     };
-    if wishes.only.as_ref().is_some_and(|only| only != mpi.name) || (over != Over::Own && wishes.is_of_memory) {
+    if wishes.only.as_ref().is_some_and(|only| only != mpi.name) || (over != Over::Own && wishes.is_of_memory)
+    {
         return;
     }
     if let Err(complaint) = mpi.compile(&[source.to_path_buf()], program, &OPTIONS) {
@@ -99,7 +102,7 @@ fn run_one(mpi: &Mpi, source: &Path, program: &Path, over: Over, tally: &mut Tal
         Err(complaint) => complaints.push(complaint),
     };
     for &ranks in wishes.ranks.iter().filter(|ranks| over == Over::Own || **ranks > 1) {
-        count(wishes.start(over.job(mpi, ranks), program, over, ranks).run());
+        count(over.start(&wishes, mpi, ranks, program).run());
     }
     if passed + complaints.len() == 0 {
         return; // nobody to send to
@@ -109,6 +112,29 @@ fn run_one(mpi: &Mpi, source: &Path, program: &Path, over: Over, tally: &mut Tal
     }
     let shown = format!("{name} with {} ranks", wishes.shown_ranks());
     tally.counted(&shown, passed, complaints.len(), start.elapsed(), &complaints.join("\n"));
+}
+
+impl Over {
+    /// The program of a test on so many ranks, to be completed with its arguments: with our mpiexec every rank gets its
+    /// node by name.
+    fn start(self, wishes: &Wishes, mpi: &Mpi, ranks: usize, program: &Path) -> Job {
+        let job = mpi.plain();
+        match self {
+            Self::Own => wishes.prepare(job.arg("-n").arg(ranks.to_string()).arg(program)),
+            Self::Tcp => {
+                let job = job.env("POSTHASTE_METHODS", "tcp").arg("-n").arg(ranks.to_string());
+                wishes.prepare(job.arg(program))
+            }
+            Self::Nodes => {
+                let first = ranks.div_ceil(2);
+                let on = |job: Job, count: usize, node: &str| {
+                    let job = job.arg("-n").arg(count.to_string()).args(["-env", "POSTHASTE_NODE", node]);
+                    wishes.prepare(job.arg(program))
+                };
+                on(on(job, first, "here").arg(":"), ranks - first, "there")
+            }
+        }
+    }
 }
 
 impl Wishes {
@@ -136,6 +162,7 @@ impl Wishes {
                 "exit" => wishes.exit = Some(number(value)? as i32),
                 "says" => wishes.says.push(value.into()),
                 "alone" => wishes.alone = true,
+                "of memory" => wishes.is_of_memory = true,
                 "only" => wishes.only = Some(value.into()),
                 _ => {}
             }

@@ -7,7 +7,8 @@
 use std::time::Instant;
 
 use crate::{
-    abi_check, arrows, builds, conformance, ctests, demo, faults, hangs, hosts, install, instructions, launchers,
+    abi_check, arrows, builds, conformance, ctests, demo, faults, hangs, hosts, install, instructions,
+    launchers,
     mpi::Mpi,
     process::{Job, Outcome},
     project::{Fallible, Project},
@@ -104,7 +105,7 @@ fn with_library(project: &Project, wanted: &dyn Fn(&str) -> bool, tally: &mut Ta
         builds::run(project, &mpi, tally);
     }
     if wanted("c") {
-        ctests::run(project, &mpi, "", tally)?;
+        ctests::run(project, &mpi, "", ctests::Over::Own, tally)?;
     }
     if wanted("paths") {
         faults::paths(project, &mpi, tally);

@@ -46,7 +46,8 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
 }
 
 fn under_hydra(house: &House<'_>, mpich: &Mpi, tally: &mut Tally) {
-    tally.test("hosts: Hydra over ssh, one rank on each of two hosts", || house.places(mpich, &["1", "2"], 1));
+    tally
+        .test("hosts: Hydra over ssh, one rank on each of two hosts", || house.places(mpich, &["1", "2"], 1));
     tally.test("hosts: Hydra over ssh, two ranks on each of three hosts", || {
         house.places(mpich, &["1", "2", "3"], 2)
     });
@@ -54,7 +55,9 @@ fn under_hydra(house: &House<'_>, mpich: &Mpi, tally: &mut Tally) {
     tally.test("hosts: an abort ends the ranks of all hosts", || house.abort(mpich));
     tally.test("hosts: a rank that is killed is named by those who talk to it", || house.killed(mpich));
     tally.test("hosts: a link that is cut ends the job with a sentence", || house.cut(mpich));
-    tally.test("hosts: an address that swallows everything is passed by for another", || house.swallowed(mpich));
+    tally.test("hosts: an address that swallows everything is passed by for another", || {
+        house.swallowed(mpich)
+    });
     tally.test("hosts: a port that is taken is named", || house.port_taken(mpich));
 }
 
@@ -69,13 +72,17 @@ struct House<'a> {
 
 impl<'a> House<'a> {
     fn start(project: &Project, mpi: &'a Mpi, watch: &Watch) -> Fallible<Self> {
-        let tests = ["stress", "coll_data", "pt2pt_order", "probe", "intercomm", "cancel_send", "large_messages"];
+        let tests =
+            ["stress", "coll_data", "pt2pt_order", "probe", "intercomm", "cancel_send", "large_messages"];
         Ok(Self {
             mpi,
             places: ctests::helper(project, mpi, "hosts", "places")?,
             steady: ctests::helper(project, mpi, "hosts", "steady")?,
             faulty: ctests::helper(project, mpi, "fault", "faulty")?,
-            tests: tests.iter().map(|name| ctests::helper(project, mpi, "", name)).collect::<Fallible<_>>()?,
+            tests: tests
+                .iter()
+                .map(|name| ctests::helper(project, mpi, "", name))
+                .collect::<Fallible<_>>()?,
             rig: Rig::start(project, HOSTS, watch)?,
         })
     }
@@ -134,7 +141,9 @@ impl<'a> House<'a> {
     }
 
     fn c_tests(&self, mpich: &Mpi) -> Fallible {
-        self.tests.iter().try_for_each(|test| self.succeed(self.hydra(mpich, &["1", "2"], 2).arg(test)).map(drop))
+        self.tests
+            .iter()
+            .try_for_each(|test| self.succeed(self.hydra(mpich, &["1", "2"], 2).arg(test)).map(drop))
     }
 
     fn abort(&self, mpich: &Mpi) -> Fallible {
@@ -151,7 +160,10 @@ impl<'a> House<'a> {
         if !job.wait_for_output("begun", 20) {
             return Err(job.wait()?.complaint());
         }
-        let ranks = watch.processes().into_iter().filter(|(_, command)| command.starts_with(&self.shown(&self.steady)));
+        let ranks = watch
+            .processes()
+            .into_iter()
+            .filter(|(_, command)| command.starts_with(&self.shown(&self.steady)));
         if let Some((pid, _)) = ranks.last() {
             Job::new("kill").args(["-KILL", &pid.to_string()]).succeed()?;
         }
@@ -166,7 +178,8 @@ impl<'a> House<'a> {
     /// Both links of a host go down while messages are on their way.
     fn cut(&self, mpich: &Mpi) -> Fallible {
         let watch = Watch::begin();
-        let job = self.hydra(mpich, &["1", "2"], 1).env("POSTHASTE_TCP_DEAD_S", "3").arg(&self.steady).arg("40");
+        let job =
+            self.hydra(mpich, &["1", "2"], 1).env("POSTHASTE_TCP_DEAD_S", "3").arg(&self.steady).arg("40");
         let job = self.rig.on(1, watch.mark(job)).start()?;
         if !job.wait_for_output("begun", 20) {
             return Err(job.wait()?.complaint());

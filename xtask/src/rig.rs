@@ -211,7 +211,9 @@ impl Rig {
             first.wait()?;
         }
         match fs::remove_dir_all(&self.folder) {
-            Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(format!("{}: {e}", self.folder.display())),
+            Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
+                Err(format!("{}: {e}", self.folder.display()))
+            }
             _ => Ok(()),
         }
     }
