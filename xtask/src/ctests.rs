@@ -88,8 +88,8 @@ fn run_one(mpi: &Mpi, source: &Path, program: &Path, over: Over, tally: &mut Tal
         Ok(wishes) => wishes,
         Err(e) => return tally.test(&name, || Err(e)),
     };
-    if wishes.only.as_ref().is_some_and(|only| only != mpi.name) || (over != Over::Own && wishes.is_of_memory)
-    {
+    let has_messages = wishes.ranks.iter().any(|ranks| *ranks > 1) && !wishes.is_of_memory;
+    if wishes.only.as_ref().is_some_and(|only| only != mpi.name) || (over != Over::Own && !has_messages) {
         return;
     }
     if let Err(complaint) = mpi.compile(&[source.to_path_buf()], program, &OPTIONS) {
@@ -103,9 +103,6 @@ fn run_one(mpi: &Mpi, source: &Path, program: &Path, over: Over, tally: &mut Tal
     };
     for &ranks in wishes.ranks.iter().filter(|ranks| over == Over::Own || **ranks > 1) {
         count(over.start(&wishes, mpi, ranks, program).run());
-    }
-    if passed + complaints.len() == 0 {
-        return; // nobody to send to
     }
     if wishes.alone && over == Over::Own {
         count(wishes.prepare(mpi.alone(program)).run());
