@@ -10,10 +10,11 @@
 //! header | rank blocks | boards | ring heads (to, from) | ring cells (to, from) | copy buffers (to)
 //! ```
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ffi::CString;
-use std::io;
+use std::io::{self, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -114,6 +115,8 @@ struct Mapping {
     fd: OwnedFd,
     /// Ends of rings that exist in this process: there is never a second one of any.
     ends: Mutex<HashSet<(End, usize, usize)>>,
+    /// Pipes of ranks that were to be woken, where the system lets us open them.
+    pipes: Mutex<HashMap<usize, Option<std::fs::File>>>,
 }
 
 // SAFETY: the mapping is plain memory; all shared words are reached as atomics, payload through `Source` and
@@ -220,7 +223,9 @@ impl Node {
             return Err(needed(io::Error::last_os_error(), layout.total));
         }
         let base = NonNull::new(base.cast()).ok_or_else(|| io::Error::other("mapped at address 0"))?;
-        Ok(Self { map: Arc::new(Mapping { base, layout, fd, ends: Mutex::default() }) })
+        Ok(Self {
+            map: Arc::new(Mapping { base, layout, fd, ends: Mutex::default(), pipes: Mutex::default() }),
+        })
     }
 
     /// The descriptor, to be inherited by ranks.
@@ -283,6 +288,49 @@ impl Node {
     /// Says where the probe word of `rank` is; only that rank says it.
     pub fn set_probe_address(&self, rank: usize, address: u64) {
         self.word64(self.block(rank) + 72).store(address, Ordering::Release);
+    }
+
+    /// Says that `rank` sleeps on a pipe, too, whose writing end has this number there; only that rank says it.
+    ///
+    /// # Errors
+    /// What the system said of the pipe.
+    pub(crate) fn set_pipe(&self, rank: usize, writer: BorrowedFd<'_>) -> io::Result<()> {
+        let inode = std::fs::File::from(writer.try_clone_to_owned()?).metadata()?.ino();
+        self.word32(self.block(rank) + 80).store(writer.as_raw_fd() as u32, Ordering::Relaxed);
+        // SYNC: pairs with the Acquire load in `open_pipe`: whoever sees the pipe's name sees the number.
+        self.word64(self.block(rank) + 88).store(inode, Ordering::Release);
+        Ok(())
+    }
+
+    /// Wakes `rank`, which sleeps on its pipe. Where the system does not let us, the rank is told to sleep for short times
+    /// only.
+    #[cold]
+    pub(crate) fn ring_pipe(&self, rank: usize) {
+        let mut pipes = self.map.pipes.lock().unwrap_or_else(PoisonError::into_inner);
+        match pipes.entry(rank).or_insert_with(|| self.open_pipe(rank)) {
+            // A full pipe wakes as well as one more byte would.
+            Some(pipe) => drop(pipe.write(&[1])),
+            None => self.word32(self.block(rank) + 84).store(1, Ordering::Release),
+        }
+    }
+
+    /// Opens the pipe of `rank`, if what is found under its number is that pipe: process ids and numbers mean something
+    /// else in another container.
+    fn open_pipe(&self, rank: usize) -> Option<std::fs::File> {
+        let inode = self.word64(self.block(rank) + 88).load(Ordering::Acquire);
+        let number = self.word32(self.block(rank) + 80).load(Ordering::Relaxed);
+        let path = format!("/proc/{}/fd/{number}", self.pid(rank));
+        let found = std::fs::metadata(&path).ok()?;
+        if inode == 0 || !found.file_type().is_fifo() || found.ino() != inode {
+            return None;
+        }
+        let mut options = std::fs::OpenOptions::new();
+        options.write(true).custom_flags(libc::O_NONBLOCK | libc::O_CLOEXEC).open(path).ok()
+    }
+
+    /// Whether somebody could not ring the pipe of `rank`.
+    pub(crate) fn is_pipe_out_of_reach(&self, rank: usize) -> bool {
+        self.word32(self.block(rank) + 84).load(Ordering::Acquire) != 0
     }
 
     /// Says in which format this process keeps its data, as a word that is not 0, and returns the word of whoever said
