@@ -85,7 +85,8 @@ impl std::fmt::Debug for Pmix {
 pub fn places() -> Vec<PathBuf> {
     let name = Path::new("libpmix.so.2");
     let own = ["PMIX_PREFIX", "OPAL_PREFIX"].into_iter().filter_map(std::env::var_os).map(PathBuf::from);
-    let inside = own.flat_map(|prefix| ["lib", "lib/openmpi", "lib64"].map(|folder| prefix.join(folder).join(name)));
+    let inside =
+        own.flat_map(|prefix| ["lib", "lib/openmpi", "lib64"].map(|folder| prefix.join(folder).join(name)));
     std::iter::once(name.to_owned()).chain(inside).collect()
 }
 
@@ -118,7 +119,11 @@ impl Table {
         let symbol = |name: &CStr| {
             // SAFETY: `library` is loaded and stays so; `name` is a C string.
             let found = unsafe { libc::dlsym(library, name.as_ptr()) };
-            if found.is_null() { Err(format!("libpmix has no {}", name.to_string_lossy())) } else { Ok(found) }
+            if found.is_null() {
+                Err(format!("libpmix has no {}", name.to_string_lossy()))
+            } else {
+                Ok(found)
+            }
         };
         macro_rules! function {
             ($name:literal as $type:ty) => {{
@@ -262,13 +267,22 @@ impl Pmix {
     }
 
     /// Shows a value to `read`, which takes what it holds, and gives its place back.
-    fn value<T>(&self, rank: u32, key: &str, read: impl FnOnce(&Value) -> Option<T>) -> Result<Option<T>, String> {
+    fn value<T>(
+        &self,
+        rank: u32,
+        key: &str,
+        read: impl FnOnce(&Value) -> Option<T>,
+    ) -> Result<Option<T>, String> {
         let (of, name) = (Proc { rank, ..self.me }, c_string(key)?);
         let mut value = std::ptr::null_mut();
         // SAFETY: process, key and the place for the answer live through the call; there are no directives.
         let status = unsafe { (self.table.get)(&of, name.as_ptr(), null(), 0, &mut value) };
         if status == NOT_FOUND || value.is_null() {
-            return if status == NOT_FOUND { Ok(None) } else { self.table.check("PMIx_Get", status).map(|()| None) };
+            return if status == NOT_FOUND {
+                Ok(None)
+            } else {
+                self.table.check("PMIx_Get", status).map(|()| None)
+            };
         }
         self.table.check("PMIx_Get", status)?;
         // SAFETY: a success leaves a value there that is ours.

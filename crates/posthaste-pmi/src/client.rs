@@ -195,7 +195,13 @@ fn foreign(variable: &impl Fn(&str) -> Option<String>, alone: bool) -> Option<Er
     } else {
         return None;
     };
-    Some(Error::Foreign { launcher, seen, value: variable(seen).unwrap_or_default(), remedy, why: String::new() })
+    Some(Error::Foreign {
+        launcher,
+        seen,
+        value: variable(seen).unwrap_or_default(),
+        remedy,
+        why: String::new(),
+    })
 }
 
 /// What the launcher holds of names and values.

@@ -60,10 +60,13 @@ impl Launcher {
         let size = self.size();
         match &mut self.0 {
             Kind::Pmi(client, space) => {
-                let told = client.get(&own_space(client, space)?, "PMI_process_mapping")?;
+                let space = own_space(client, space)?;
+                let told = client.get(&space, "PMI_process_mapping")?;
                 Ok(told.and_then(|text| mapping::parse(&text, size)))
             }
-            Kind::Pmix(pmix) => (0..size).map(|rank| pmix.node_of(rank)).collect::<Result<_, _>>().map_err(Error::Library),
+            Kind::Pmix(pmix) => {
+                (0..size).map(|rank| pmix.node_of(rank)).collect::<Result<_, _>>().map_err(Error::Library)
+            }
         }
     }
 
@@ -74,7 +77,10 @@ impl Launcher {
     pub fn put(&mut self, key: &str, value: &str) -> Result<(), Error> {
         let name = name(key, self.rank());
         match &mut self.0 {
-            Kind::Pmi(client, space) => client.put(&own_space(client, space)?, &name, value),
+            Kind::Pmi(client, space) => {
+                let space = own_space(client, space)?;
+                client.put(&space, &name, value)
+            }
             Kind::Pmix(pmix) => pmix.put(&name, value).map_err(Error::Library),
         }
     }
@@ -86,7 +92,10 @@ impl Launcher {
     pub fn get(&mut self, rank: usize, key: &str) -> Result<Option<String>, Error> {
         let name = name(key, rank);
         match &mut self.0 {
-            Kind::Pmi(client, space) => client.get(&own_space(client, space)?, &name),
+            Kind::Pmi(client, space) => {
+                let space = own_space(client, space)?;
+                client.get(&space, &name)
+            }
             Kind::Pmix(pmix) => pmix.get(rank, &name).map_err(Error::Library),
         }
     }

@@ -149,8 +149,7 @@ fn foreign(mut launcher: Launcher, config: &Config) -> Result<Start> {
     let node = own.map_or_else(|| wireup::attach_segment(&mut launcher, leader), Ok)?;
     agree(&node, Format::NATIVE, config)?;
     let secret = if needs_secret { Some(wireup::secret(&mut launcher)?) } else { None };
-    let shared =
-        if rank == leader { Some(wireup::share_cpus(&mut launcher, &beside)?) } else { None };
+    let shared = if rank == leader { Some(wireup::share_cpus(&mut launcher, &beside)?) } else { None };
     let launcher = Arc::new(Mutex::new(Some(launcher)));
     let tcp = wireup::open_tcp(&launcher, Peer(rank), &routes, secret, config)?;
     wireup::meet(&launcher, shared)?;

@@ -226,8 +226,9 @@ struct Book(Shared);
 
 impl AddressBook for Book {
     fn card(&mut self, peer: Peer) -> Result<Card> {
-        let told =
-            ask(&self.0, |launcher| launcher.get(peer.index(), "card")).unwrap_or(Ok(None)).map_err(failed)?;
+        let told = ask(&self.0, |launcher| launcher.get(peer.index(), "card"))
+            .unwrap_or(Ok(None))
+            .map_err(failed)?;
         match told {
             Some(text) => text.parse(),
             None => Err(Error::other(
@@ -288,7 +289,8 @@ pub(super) fn meet(launcher: &Shared, crowded: Option<bool>) -> Result<()> {
 
 /// Whether the ranks that share a segment with `leader` share CPUs, once all have met.
 pub(super) fn is_crowded(launcher: &Shared, leader: u32) -> Result<bool> {
-    let told = ask(launcher, |launcher| launcher.get(leader as usize, "crowded")).transpose().map_err(failed)?;
+    let told =
+        ask(launcher, |launcher| launcher.get(leader as usize, "crowded")).transpose().map_err(failed)?;
     match told.flatten().as_deref() {
         Some("0") => Ok(false),
         Some("1") => Ok(true),
