@@ -6,7 +6,7 @@
 //!
 //! Rooms, each using only those before it: [`mod@line`] (the text on the wire) → [`kvs`] (what the ranks tell each
 //! other) → [`client`] (a rank's side) → [`server`] (the launcher's side, without I/O) → [`spawn`] (starting
-//! processes and seeing them to their end).
+//! processes on this host and seeing them to their end) → [`hosts`] (the same on several hosts).
 #![forbid(unsafe_code)]
 
 pub mod line;
@@ -18,3 +18,5 @@ pub mod client;
 pub mod server;
 
 pub mod spawn;
+
+pub mod hosts;
