@@ -514,7 +514,7 @@ mod tests {
                 })
             })
             .collect();
-        let mut server = Server::new("kvs", &[0, 0]);
+        let mut server = Server::new("kvs", 2, "", &[0, 0]);
         let mut lines = [Reassembly::default(), Reassembly::default()];
         for stream in &ours {
             stream.set_nonblocking(true).unwrap();
@@ -528,7 +528,11 @@ mod tests {
                     Ok(length) => lines[rank].push(&piece[..length]),
                 }
                 while let Some(line) = lines[rank].next_line().unwrap().map(String::from) {
-                    for action in server.line(rank, &line) {
+                    let mut actions = server.line(rank, &line);
+                    if let [Action::Fence(pairs)] = &actions[..] {
+                        actions = server.open(&pairs.clone());
+                    }
+                    for action in actions {
                         let Action::Reply { rank, line } = action else { panic!("{action:?}") };
                         ours[rank].write_all(line.as_bytes()).unwrap();
                     }
