@@ -560,3 +560,6 @@ impl Claim<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
