@@ -6,7 +6,7 @@
 use crate::coll::{self, Running};
 use crate::dispatch;
 use crate::method::Methods;
-use crate::pt2pt::{Action, Engine, action, flow};
+use crate::pt2pt::{Action, Engine, action, down, flow};
 
 /// Operations on the fast paths between two steps of progress.
 const QUICK: u32 = 1024;
@@ -22,6 +22,8 @@ pub struct Lane {
     pub running: Running,
     /// Threads of this process that sleep in the library.
     pub sleepers: u32,
+    /// One of them waits for sockets, too.
+    pub watched: bool,
     /// The engine's count of ended requests when sleepers were last woken.
     pub told_sleepers: u64,
     /// Operations so far that looked at one peer only.
@@ -37,6 +39,7 @@ impl Lane {
             methods,
             running: Running::default(),
             sleepers: 0,
+            watched: false,
             told_sleepers: 0,
             quick: 0,
             actions: Vec::new(),
@@ -81,6 +84,7 @@ impl Lane {
         if engine.has_chores() {
             busy |= action::retry_pending(engine, methods);
             busy |= flow::advance(engine, methods);
+            busy |= down::sweep(engine);
         }
         if !running.is_empty() {
             busy |= coll::advance(engine, methods, running);

@@ -14,21 +14,30 @@ use std::time::Duration;
 
 /// The lines about the ranks of a job, in order.
 pub fn of_ranks(looks: &[Look]) -> String {
-    let now = machine::now();
     let last = looks.last().map_or(0, |look| look.rank as usize + 1);
     // Of ranks on a host that does not answer nothing is known.
-    let mut states =
-        vec![State { pid: 0, life: Life::Inside, process: Process::Running, report: None }; last];
+    let silent = State { pid: 0, life: Life::Inside, process: Process::Running, report: None };
+    of_some(looks, vec![silent; last])
+}
+
+/// The lines about those ranks of a job that are on this host.
+fn of_job(node: &Node) -> String {
+    let size = node.world_size().unwrap_or(0).max(node.ranks());
+    // Where all ranks share the segment they have the same numbers in it, also those that have not come yet.
+    let number = |local: u32| node.world_rank(local as usize).or((size == node.ranks()).then_some(local));
+    let looks: Vec<Look> = (0..node.ranks() as u32)
+        .filter_map(|local| Some(look(node, local as usize, number(local)?)))
+        .filter(|look| (look.rank as usize) < size)
+        .collect();
+    of_some(&looks, vec![State::ELSEWHERE; size])
+}
+
+fn of_some(looks: &[Look], mut states: Vec<State>) -> String {
+    let now = machine::now();
     for look in looks {
         states[look.rank as usize] = state(look, now);
     }
     explain(&states, now)
-}
-
-/// The lines about a job on this host.
-fn of_job(node: &Node) -> String {
-    let looks: Vec<Look> = (0..).take(node.ranks()).map(|rank| look(node, rank as usize, rank)).collect();
-    of_ranks(&looks)
 }
 
 /// The lines about the job to which a running process belongs: its mpiexec, or one of its ranks.

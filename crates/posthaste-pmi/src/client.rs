@@ -51,7 +51,7 @@ pub enum Error {
     },
     /// A launcher whose protocol we do not speak has started this process as one of several.
     #[error(
-        "this process belongs to a job that {launcher} started ({seen}={value}), and can't join it: {remedy}"
+        "this process belongs to a job that {launcher} started ({seen}={value}), and can't join it{why}: {remedy}"
     )]
     Foreign {
         /// Its name.
@@ -62,7 +62,12 @@ pub enum Error {
         value: String,
         /// What to do instead.
         remedy: &'static str,
+        /// Why, in brackets, where more is known.
+        why: String,
     },
+    /// The launcher's own library failed.
+    #[error("{0}")]
+    Library(String),
     /// The connection broke.
     #[error("the connection to the launcher broke in {command}: {source}")]
     Connection {
@@ -99,6 +104,18 @@ pub enum Error {
         /// The launcher's reason.
         why: String,
     },
+}
+
+impl Error {
+    /// The same with the reason why a launcher's job cannot be joined.
+    pub(crate) fn because(self, why: String) -> Self {
+        match self {
+            Self::Foreign { launcher, seen, value, remedy, .. } => {
+                Self::Foreign { launcher, seen, value, remedy, why: format!(" ({why})") }
+            }
+            other => other,
+        }
+    }
 }
 
 /// What the environment says about this process.
@@ -178,7 +195,13 @@ fn foreign(variable: &impl Fn(&str) -> Option<String>, alone: bool) -> Option<Er
     } else {
         return None;
     };
-    Some(Error::Foreign { launcher, seen, value: variable(seen).unwrap_or_default(), remedy })
+    Some(Error::Foreign {
+        launcher,
+        seen,
+        value: variable(seen).unwrap_or_default(),
+        remedy,
+        why: String::new(),
+    })
 }
 
 /// What the launcher holds of names and values.
