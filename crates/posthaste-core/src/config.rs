@@ -29,6 +29,47 @@ pub enum ReadyCheck {
     Off,
 }
 
+/// A way of messages to other processes that settings may exclude.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// Shared memory.
+    Shm,
+    /// TCP connections.
+    Tcp,
+}
+
+impl Way {
+    /// All of them, the best first.
+    pub const ALL: [Self; 2] = [Self::Shm, Self::Tcp];
+
+    /// Its name in settings.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Shm => "shm",
+            Self::Tcp => "tcp",
+        }
+    }
+}
+
+/// Some of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ways(Vec<Way>);
+
+impl Ways {
+    /// Whether this one is among them.
+    pub fn admit(&self, way: Way) -> bool {
+        self.0.contains(&way)
+    }
+}
+
+impl std::fmt::Display for Ways {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let names: Vec<&str> = self.0.iter().map(|way| way.name()).collect();
+        f.write_str(if names.is_empty() { "none" } else { "" })?;
+        f.write_str(&names.join(","))
+    }
+}
+
 /// The values in force.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -60,6 +101,20 @@ pub struct Config {
     pub explain: bool,
     /// What is said of a message in ready mode that came before its receive was posted.
     pub ready_check: ReadyCheck,
+    /// Ways to other processes that may be used.
+    pub methods: Ways,
+    /// What this process's node is called; ranks with the same name share memory. `None`: found out.
+    pub node: Option<String>,
+    /// First and last port that TCP may listen on; 0 is any.
+    pub tcp_ports: (u16, u16),
+    /// Interfaces that TCP may use, by name; `^` in front excludes them, and none named means all.
+    pub tcp_interfaces: String,
+    /// The system's buffers of a TCP connection for each direction, in bytes; 0 leaves them to the system.
+    pub tcp_buffer: usize,
+    /// Time to reach a peer over TCP, in s.
+    pub tcp_connect_s: u32,
+    /// Time after which a peer whose system does not answer is given up, in s.
+    pub tcp_dead_s: u32,
 }
 
 impl Default for Config {
@@ -79,6 +134,13 @@ impl Default for Config {
             show_types: false,
             explain: false,
             ready_check: ReadyCheck::Warn,
+            methods: Ways(Way::ALL.to_vec()),
+            node: None,
+            tcp_ports: (0, 0),
+            tcp_interfaces: String::new(),
+            tcp_buffer: 0,
+            tcp_connect_s: 20,
+            tcp_dead_s: 20,
         }
     }
 }
@@ -166,6 +228,41 @@ pub const TUNABLES: &[Tunable] = &[
         default: "warn",
         meaning: "a ready send that came before its receive was posted: warn, error (the receive fails) or off",
     },
+    Tunable {
+        name: "POSTHASTE_METHODS",
+        default: "shm,tcp",
+        meaning: "ways to other processes that may be used, as a list of shm and tcp, or ^ and a list of those that may not; the same for all ranks",
+    },
+    Tunable {
+        name: "POSTHASTE_NODE",
+        default: "found out",
+        meaning: "name of the node that the rank is on: ranks with the same name share memory, others reach each other over the network; set for all ranks or for none",
+    },
+    Tunable {
+        name: "POSTHASTE_TCP_PORTS",
+        default: "0",
+        meaning: "port on which a rank listens for others, or first-last; 0 is any",
+    },
+    Tunable {
+        name: "POSTHASTE_TCP_INTERFACES",
+        default: "",
+        meaning: "names of the network interfaces that may be used, with commas between; ^ in front: all but these",
+    },
+    Tunable {
+        name: "POSTHASTE_TCP_BUFFER",
+        default: "0",
+        meaning: "the system's buffers of a TCP connection for each direction, in bytes; 0 leaves them to the system",
+    },
+    Tunable {
+        name: "POSTHASTE_TCP_CONNECT_S",
+        default: "20",
+        meaning: "time to reach a rank over TCP, in s",
+    },
+    Tunable {
+        name: "POSTHASTE_TCP_DEAD_S",
+        default: "20",
+        meaning: "time after which a rank whose system does not answer is given up, in s",
+    },
 ];
 
 impl Config {
@@ -196,8 +293,48 @@ impl Config {
         word(&lookup, "POSTHASTE_LONG_PROTOCOL", &ways, &mut config.long_protocol)?;
         let checks = [("warn", ReadyCheck::Warn), ("error", ReadyCheck::Error), ("off", ReadyCheck::Off)];
         word(&lookup, "POSTHASTE_READY_CHECK", &checks, &mut config.ready_check)?;
+        choice_of_ways(&lookup, "POSTHASTE_METHODS", &mut config.methods)?;
+        config.node = lookup("POSTHASTE_NODE").filter(|name| !name.is_empty());
+        if let Some(name) = config.node.as_deref().filter(|name| !is_node_name(name)) {
+            let expected = "1 to 64 letters, digits, dots, hyphens and underscores";
+            return Err(Error::invalid(ErrorClass::Arg, "POSTHASTE_NODE", format!("\"{name}\""), expected));
+        }
+        ports(&lookup, "POSTHASTE_TCP_PORTS", &mut config.tcp_ports)?;
+        names(&lookup, "POSTHASTE_TCP_INTERFACES", &mut config.tcp_interfaces)?;
+        number(&lookup, "POSTHASTE_TCP_BUFFER", 0..=1 << 30, &mut config.tcp_buffer)?;
+        number(&lookup, "POSTHASTE_TCP_CONNECT_S", 1..=3600, &mut config.tcp_connect_s)?;
+        number(&lookup, "POSTHASTE_TCP_DEAD_S", 2..=86400, &mut config.tcp_dead_s)?;
         Ok(config)
     }
+
+    /// Whether TCP may use the network interface of this name.
+    pub fn admits_interface(&self, name: &str) -> bool {
+        let wanted = &self.tcp_interfaces;
+        let named = |list: &str| list.split(',').any(|one| one == name);
+        wanted.is_empty() || wanted.strip_prefix('^').map_or_else(|| named(wanted), |list| !named(list))
+    }
+}
+
+fn is_node_name(name: &str) -> bool {
+    name.len() <= 64 && name.bytes().all(|letter| letter.is_ascii_alphanumeric() || b".-_".contains(&letter))
+}
+
+/// Ways to other processes, or those to be left out.
+fn choice_of_ways(
+    lookup: &impl Fn(&str) -> Option<String>,
+    name: &'static str,
+    value: &mut Ways,
+) -> Result<()> {
+    let Some(text) = lookup(name) else { return Ok(()) };
+    let (list, excludes) = text.strip_prefix('^').map_or((&*text, false), |list| (list, true));
+    let named = |name: &str| Way::ALL.into_iter().find(|way| way.name() == name.trim());
+    let Some(named) = list.split(',').map(named).collect::<Option<Vec<Way>>>() else {
+        let names = Way::ALL.map(Way::name).join(", ");
+        let expected = format!("a list of {names}, or ^ and a list of those to be left out");
+        return Err(Error::invalid(ErrorClass::Arg, name, format!("\"{text}\""), expected));
+    };
+    *value = Ways(Way::ALL.into_iter().filter(|way| named.contains(way) != excludes).collect());
+    Ok(())
 }
 
 /// A setting that is one of some words.
@@ -214,6 +351,36 @@ fn word<T: Copy>(
         return Err(Error::invalid(ErrorClass::Arg, name, text, format!("{} or {last}", others.join(", "))));
     };
     *value = *meant;
+    Ok(())
+}
+
+/// A port, or the first and the last one with `-` between.
+fn ports(lookup: &impl Fn(&str) -> Option<String>, name: &'static str, range: &mut (u16, u16)) -> Result<()> {
+    let Some(text) = lookup(name) else { return Ok(()) };
+    let (first, last) = text.split_once('-').unwrap_or((&text, &text));
+    match (first.parse(), last.parse()) {
+        (Ok(first), Ok(last)) if first <= last && (first > 0 || last == 0) => {
+            *range = (first, last);
+            Ok(())
+        }
+        _ => {
+            let expected = "0, a port, or first-last with first <= last <= 65535";
+            Err(Error::invalid(ErrorClass::Arg, name, format!("\"{text}\""), expected))
+        }
+    }
+}
+
+/// Names with commas between, perhaps with `^` in front.
+fn names(lookup: &impl Fn(&str) -> Option<String>, name: &'static str, value: &mut String) -> Result<()> {
+    let Some(text) = lookup(name) else { return Ok(()) };
+    let is_name =
+        |one: &str| !one.is_empty() && one.chars().all(|c| c.is_ascii_alphanumeric() || "._-@:".contains(c));
+    let list = text.strip_prefix('^').unwrap_or(&text);
+    if !text.is_empty() && !list.split(',').all(is_name) {
+        let expected = "names with commas between, perhaps with ^ in front";
+        return Err(Error::invalid(ErrorClass::Arg, name, format!("\"{text}\""), expected));
+    }
+    *value = text;
     Ok(())
 }
 
@@ -263,6 +430,37 @@ mod tests {
         let error = set("POSTHASTE_SPIN_US", "soon").unwrap_err().to_string();
         assert_eq!(error, "POSTHASTE_SPIN_US is \"soon\", expected a number in 0..=1000000000");
         assert!(set("POSTHASTE_LONG_PROTOCOL", "fast").is_err());
+        assert_eq!(set("POSTHASTE_TCP_PORTS", "5000-5010").unwrap().tcp_ports, (5000, 5010));
+        assert_eq!(set("POSTHASTE_TCP_PORTS", "7").unwrap().tcp_ports, (7, 7));
+        for wrong in ["9-8", "0-5", "70000", "1-2-3"] {
+            assert!(set("POSTHASTE_TCP_PORTS", wrong).is_err(), "{wrong}");
+        }
+        let all_but = set("POSTHASTE_TCP_INTERFACES", "^lo,eth0.5").unwrap();
+        assert_eq!(["lo", "eth0", "eth0.5"].map(|name| all_but.admits_interface(name)), [false, true, false]);
+        assert!(Config::default().admits_interface("lo"));
+        assert!(set("POSTHASTE_TCP_INTERFACES", "a,,b").is_err());
+    }
+
+    #[test]
+    fn lists_choose_or_leave_out() {
+        let set = |name: &'static str, value: &'static str| {
+            Config::read(move |asked| (asked == name).then(|| value.to_owned()))
+        };
+        let methods = |value| set("POSTHASTE_METHODS", value).map(|config| config.methods.to_string()).ok();
+        let shown = |text: &str| Some(text.to_owned());
+        assert_eq!(methods("tcp"), shown("tcp"));
+        assert_eq!(methods("tcp, shm"), shown("shm,tcp"));
+        assert_eq!(methods("^shm"), shown("tcp"));
+        assert_eq!(methods("^tcp,shm"), shown("none"));
+        assert_eq!(
+            [methods(""), methods("^"), methods("tcp,"), methods("ethernet")],
+            [None, None, None, None]
+        );
+        let error = set("POSTHASTE_METHODS", "ethernet").unwrap_err().to_string();
+        let expected = "expected a list of shm, tcp, or ^ and a list of those to be left out";
+        assert_eq!(error, format!("POSTHASTE_METHODS is \"ethernet\", {expected}"));
+        assert_eq!(set("POSTHASTE_NODE", "").unwrap().node, None);
+        assert!(set("POSTHASTE_NODE", "a b").is_err());
     }
 
     #[test]

@@ -48,6 +48,8 @@ const LONGEST_DOZE: Duration = Duration::from_millis(2);
 /// Rounds and looks of a fast path where other threads may want the lane.
 const SHARED_ROUNDS: u32 = 256;
 const SHARED_LOOKS: u32 = 16;
+/// The same while connections are being made, which may need a further step without being rung for.
+const SHORT_NAP: Duration = Duration::from_millis(20);
 
 /// What a waiter needs: the lane to advance, the bell to sleep on, and how patient to be.
 #[derive(Debug)]
@@ -226,7 +228,8 @@ impl Waiting {
         // While another thread looks around all the time, peers need not wake this one for each of its messages.
         let dozes = lane.steps > idler.steps && idler.slept;
         let bell = self.doorbell.as_ref().filter(|_| !lane.parked.has_listener() && !dozes);
-        let ticket = bell.map(Doorbell::about_to_sleep);
+        let watches = bell.is_some_and(Doorbell::has_descriptors);
+        let ticket = bell.map(|bell| bell.about_to_sleep(watches));
         if lane.progress() || (ticket.is_some() && !lane.methods.is_quiet()) {
             return bell.map_or((), Doorbell::stay_awake);
         }
@@ -239,6 +242,7 @@ impl Waiting {
             lane.parked.stops_looking();
         }
         let listens = lane.parked.is_listener(sleeper);
+        let nap = if lane.methods.is_connecting() { SHORT_NAP } else { NAP };
         lane.engine.counts.add(Counter::Sleeps, 1);
         if let Some(teller) = &self.teller {
             teller.tell(&lane, &mut idler.note, call, idler.began.unwrap_or_default(), &awaited);
@@ -248,11 +252,15 @@ impl Waiting {
         (idler.slept, idler.steps) = (true, lane.steps);
         drop(lane);
         match (bell, ticket) {
-            (Some(bell), Some(ticket)) => bell.sleep(ticket, NAP),
+            (Some(bell), _) if watches => bell.watch(nap),
+            (Some(bell), Some(ticket)) => bell.sleep(ticket, nap),
             _ => park::park(if listens && self.doorbell.is_some() { doze } else { NAP }),
         }
         let mut lane = self.enter();
         lane.awake(&until, sleeper);
+        if watches {
+            lane.methods.look_at_sockets();
+        }
         if let Some(bell) = bell {
             bell.stay_awake();
         }

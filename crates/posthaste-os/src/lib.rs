@@ -8,9 +8,11 @@ mod memory;
 pub mod node;
 pub mod park;
 pub mod peer_copy;
+pub mod pmix;
 pub mod pool;
 pub mod process;
 pub mod ring;
+pub mod socket;
 pub mod sync;
 pub mod wake;
 

@@ -10,10 +10,11 @@
 //! header | rank blocks | boards | ring heads (to, from) | ring cells (to, from) | copy buffers (to)
 //! ```
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ffi::CString;
-use std::io;
+use std::io::{self, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,17 +23,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::board::Board;
 
 /// First word of every node segment.
-const MAGIC: u64 = 0x7073_7468_7374_0002;
+const MAGIC: u64 = 0x7073_7468_7374_0003;
 const PAGE: usize = 4096;
 const LINE: usize = 64;
 const RANK_BLOCK: usize = 1024;
 /// Where the header keeps the format of data that all ranks share.
 const FORMAT: usize = 12;
+/// Where the header keeps which methods all ranks use.
+const METHODS: usize = 16;
+/// Where the header keeps the number of ranks of the whole job.
+const WORLD: usize = 20;
 /// Bytes of the board on which a rank says what it waits for.
 pub const BOARD: usize = 2 * PAGE;
-/// Where the header keeps the CPUs that ranks may use, and how many it can name.
-const CPU_MASK: usize = 128;
-const CPU_BITS: usize = 1024;
 /// Words of the active-ring bitmap; source `s` uses bit `s % ACTIVE_BITS`.
 pub const ACTIVE_WORDS: usize = 6;
 /// Number of distinct bits in the active-ring bitmap.
@@ -113,6 +115,8 @@ struct Mapping {
     fd: OwnedFd,
     /// Ends of rings that exist in this process: there is never a second one of any.
     ends: Mutex<HashSet<(End, usize, usize)>>,
+    /// Pipes of ranks that were to be woken, where the system lets us open them.
+    pipes: Mutex<HashMap<usize, Option<std::fs::File>>>,
 }
 
 // SAFETY: the mapping is plain memory; all shared words are reached as atomics, payload through `Source` and
@@ -219,7 +223,9 @@ impl Node {
             return Err(needed(io::Error::last_os_error(), layout.total));
         }
         let base = NonNull::new(base.cast()).ok_or_else(|| io::Error::other("mapped at address 0"))?;
-        Ok(Self { map: Arc::new(Mapping { base, layout, fd, ends: Mutex::default() }) })
+        Ok(Self {
+            map: Arc::new(Mapping { base, layout, fd, ends: Mutex::default(), pipes: Mutex::default() }),
+        })
     }
 
     /// The descriptor, to be inherited by ranks.
@@ -258,6 +264,22 @@ impl Node {
         self.word32(self.block(rank) + 68).store(pid, Ordering::Release);
     }
 
+    /// The rank in the whole job of `rank` of this segment; `None` before it attached.
+    pub fn world_rank(&self, rank: usize) -> Option<u32> {
+        self.word32(self.block(rank) + 80).load(Ordering::Acquire).checked_sub(1)
+    }
+
+    /// Says that `rank` of this segment is rank `world` of a job of `size`. All who say it say the same.
+    pub fn set_world_rank(&self, rank: usize, world: u32, size: u32) {
+        self.word32(WORLD).store(size, Ordering::Release);
+        self.word32(self.block(rank) + 80).store(world.saturating_add(1), Ordering::Release);
+    }
+
+    /// Number of ranks of the whole job; `None` before the first rank attached.
+    pub fn world_size(&self) -> Option<usize> {
+        Some(self.word32(WORLD).load(Ordering::Acquire) as usize).filter(|size| *size > 0)
+    }
+
     /// Where `rank` keeps [`crate::peer_copy::PROBE`] in its own memory, 0 before it attached.
     pub fn probe_address(&self, rank: usize) -> u64 {
         self.word64(self.block(rank) + 72).load(Ordering::Acquire)
@@ -268,26 +290,65 @@ impl Node {
         self.word64(self.block(rank) + 72).store(address, Ordering::Release);
     }
 
+    /// Says that `rank` sleeps on a pipe, too, whose writing end has this number there; only that rank says it.
+    ///
+    /// # Errors
+    /// What the system said of the pipe.
+    pub(crate) fn set_pipe(&self, rank: usize, writer: BorrowedFd<'_>) -> io::Result<()> {
+        let inode = std::fs::File::from(writer.try_clone_to_owned()?).metadata()?.ino();
+        self.word32(self.block(rank) + 80).store(writer.as_raw_fd() as u32, Ordering::Relaxed);
+        // SYNC: pairs with the Acquire load in `open_pipe`: whoever sees the pipe's name sees the number.
+        self.word64(self.block(rank) + 88).store(inode, Ordering::Release);
+        Ok(())
+    }
+
+    /// Wakes `rank`, which sleeps on its pipe. Where the system does not let us, the rank is told to sleep for short times
+    /// only.
+    #[cold]
+    pub(crate) fn ring_pipe(&self, rank: usize) {
+        let mut pipes = self.map.pipes.lock().unwrap_or_else(PoisonError::into_inner);
+        match pipes.entry(rank).or_insert_with(|| self.open_pipe(rank)) {
+            // A full pipe wakes as well as one more byte would.
+            Some(pipe) => drop(pipe.write(&[1])),
+            None => self.word32(self.block(rank) + 84).store(1, Ordering::Release),
+        }
+    }
+
+    /// Opens the pipe of `rank`, if what is found under its number is that pipe: process ids and numbers mean something
+    /// else in another container.
+    fn open_pipe(&self, rank: usize) -> Option<std::fs::File> {
+        let inode = self.word64(self.block(rank) + 88).load(Ordering::Acquire);
+        let number = self.word32(self.block(rank) + 80).load(Ordering::Relaxed);
+        let path = format!("/proc/{}/fd/{number}", self.pid(rank));
+        let found = std::fs::metadata(&path).ok()?;
+        if inode == 0 || !found.file_type().is_fifo() || found.ino() != inode {
+            return None;
+        }
+        let mut options = std::fs::OpenOptions::new();
+        options.write(true).custom_flags(libc::O_NONBLOCK | libc::O_CLOEXEC).open(path).ok()
+    }
+
+    /// Whether somebody could not ring the pipe of `rank`.
+    pub(crate) fn is_pipe_out_of_reach(&self, rank: usize) -> bool {
+        self.word32(self.block(rank) + 84).load(Ordering::Acquire) != 0
+    }
+
     /// Says in which format this process keeps its data, as a word that is not 0, and returns the word of whoever said
     /// it first.
     pub fn agree_on_format(&self, word: u32) -> u32 {
-        match self.word32(FORMAT).compare_exchange(0, word, Ordering::AcqRel, Ordering::Acquire) {
+        self.agree(FORMAT, word)
+    }
+
+    /// The same for the methods that this process uses.
+    pub fn agree_on_methods(&self, word: u32) -> u32 {
+        self.agree(METHODS, word)
+    }
+
+    fn agree(&self, at: usize, word: u32) -> u32 {
+        match self.word32(at).compare_exchange(0, word, Ordering::AcqRel, Ordering::Acquire) {
             Ok(_) => word,
             Err(first) => first,
         }
-    }
-
-    /// Adds CPUs to those that the ranks of this host may use together.
-    pub fn add_cpus(&self, cpus: &[usize]) {
-        for cpu in cpus.iter().filter(|cpu| **cpu < CPU_BITS) {
-            self.word64(CPU_MASK + cpu / 64 * 8).fetch_or(1 << (cpu % 64), Ordering::AcqRel);
-        }
-    }
-
-    /// How many CPUs the ranks of this host may use together, as far as they have said.
-    pub fn cpus(&self) -> usize {
-        let word = |at: usize| self.word64(CPU_MASK + at * 8).load(Ordering::Acquire).count_ones() as usize;
-        (0..CPU_BITS / 64).map(word).sum()
     }
 
     /// Counters of `rank`, written by that rank only; names in `posthaste_core::trace`.
@@ -443,7 +504,10 @@ mod tests {
     fn what_one_mapping_writes_the_other_reads() {
         let a = Node::create(3).unwrap();
         let b = Node::attach(a.as_fd().try_clone_to_owned().unwrap()).unwrap();
-        assert_eq!((b.ranks(), b.life(2)), (3, Life::Absent));
+        assert_eq!((b.ranks(), b.life(2), b.world_rank(2), b.world_size()), (3, Life::Absent, None, None));
+        a.set_world_rank(2, 0, 9);
+        assert_eq!(b.world_size(), Some(9));
+        assert_eq!((b.world_rank(2), b.agree_on_methods(5), a.agree_on_methods(6)), (Some(0), 5, 5));
         a.set_life(2, Life::Inside);
         a.counters(1)[63].store(7, Ordering::Relaxed);
         assert_eq!((b.life(2), b.counters(1)[63].load(Ordering::Relaxed)), (Life::Inside, 7));

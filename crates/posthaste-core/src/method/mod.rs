@@ -19,8 +19,10 @@ pub mod landing;
 pub mod loopback;
 pub mod shm;
 pub mod sim;
+pub mod tcp;
 
 use crate::datatype::Segment;
+use crate::error::Error;
 use crate::ids::{Peer, RequestId};
 use crate::trace::{Counter, Counts};
 use crate::wire::{Emit, Envelope, Offer, Packet, Through};
@@ -30,6 +32,7 @@ pub use posthaste_os::ring::Load;
 use loopback::Loopback;
 use shm::Shm;
 use sim::Sim;
+use tcp::Tcp;
 
 /// What the way to a peer can do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +64,8 @@ pub enum Event<'a> {
     Unreadable(RequestId),
     /// Something unreadable came from this peer; nothing more is read from it.
     Malformed(Peer),
+    /// This peer cannot be reached any more: nothing comes from it, and nothing more of what was handed over for it ends.
+    PeerDown(Peer, Error),
 }
 
 /// An event that a method keeps until it is polled.
@@ -99,6 +104,8 @@ pub enum Route {
     Loopback,
     /// The peer is on this host, with this local rank.
     Shm(u32),
+    /// The peer is reached over the network.
+    Tcp,
     /// The peer is another engine in this process (tests).
     Sim,
 }
@@ -109,6 +116,7 @@ pub struct Methods {
     routes: Vec<Route>,
     loopback: Loopback,
     shm: Option<Shm>,
+    tcp: Option<Tcp>,
     sim: Option<Sim>,
     /// Counts of messages and bytes, by protocol and method.
     pub counts: Counts,
@@ -121,6 +129,8 @@ pub enum Claim<'a> {
     Loopback(loopback::Claim<'a>),
     /// In a ring.
     Shm(shm::Claim<'a>),
+    /// In the buffer of a connection.
+    Tcp(tcp::Claim<'a>),
     /// In the simulated network.
     Sim(sim::Claim<'a>),
 }
@@ -159,8 +169,8 @@ pub struct Put {
 
 impl Methods {
     /// The methods with the way to each peer; peer `i` is reached by `routes[i]`.
-    pub fn new(routes: Vec<Route>, shm: Option<Shm>, sim: Option<Sim>, me: Peer) -> Self {
-        Self { routes, loopback: Loopback::new(me), shm, sim, counts: Counts::default() }
+    pub fn new(routes: Vec<Route>, shm: Option<Shm>, tcp: Option<Tcp>, sim: Option<Sim>, me: Peer) -> Self {
+        Self { routes, loopback: Loopback::new(me), shm, tcp, sim, counts: Counts::default() }
     }
 
     /// The way to a peer; a peer that does not exist is not reached by anything but ourselves.
@@ -179,6 +189,7 @@ impl Methods {
         match self.route(to) {
             Route::Loopback => self.loopback.caps(),
             Route::Shm(rank) => self.shm().caps(rank as usize),
+            Route::Tcp => self.tcp().caps(),
             Route::Sim => self.sim().caps(),
         }
     }
@@ -186,9 +197,10 @@ impl Methods {
     /// Whether data for this peer has to travel in the canonical form. On one host formats are alike, or the job does
     /// not start.
     #[inline]
-    pub fn is_unlike(&self, to: Peer) -> bool {
+    pub fn is_unlike(&mut self, to: Peer) -> bool {
         match self.route(to) {
             Route::Loopback | Route::Shm(_) => false,
+            Route::Tcp => self.tcp().is_unlike(to),
             Route::Sim => self.sim.as_ref().is_some_and(|sim| sim.is_unlike(to)),
         }
     }
@@ -197,7 +209,7 @@ impl Methods {
     pub fn has_room(&mut self, to: Peer, len: usize, load: Load) -> bool {
         match self.route(to) {
             Route::Loopback => self.loopback.has_room(load),
-            Route::Shm(_) | Route::Sim => self.claim(to, len, load).is_some(),
+            Route::Shm(_) | Route::Tcp | Route::Sim => self.claim(to, len, load).is_some(),
         }
     }
 
@@ -211,6 +223,7 @@ impl Methods {
                 None => None,
             },
             Route::Loopback => self.loopback.claim(len, load).map(Claim::Loopback),
+            Route::Tcp => self.tcp().claim(to, len, load).map(Claim::Tcp),
             Route::Sim => self.sim().claim(to, len, load).map(Claim::Sim),
         }
     }
@@ -220,6 +233,7 @@ impl Methods {
         match self.route(from) {
             Route::Shm(rank) => self.shm().hold_back(rank as usize, hold),
             Route::Loopback => self.loopback.hold_back(hold),
+            Route::Tcp => self.tcp().hold_back(from, hold),
             Route::Sim => self.sim().hold_back(from, hold),
         }
     }
@@ -281,6 +295,7 @@ impl Methods {
     pub fn is_next_there(&self, from: Peer) -> bool {
         match (self.route(from), &self.shm) {
             (Route::Shm(rank), Some(shm)) => shm.is_next_there(rank as usize),
+            (Route::Tcp, _) => self.tcp.as_ref().is_some_and(|tcp| tcp.is_next_there(from)),
             _ => false,
         }
     }
@@ -292,8 +307,9 @@ impl Methods {
         if let (Route::Shm(rank), Some(shm)) = (self.route(from), &mut self.shm) {
             return shm.take_next(rank as usize, take);
         }
-        match (self.route(from), &mut self.sim) {
-            (Route::Sim, Some(sim)) => sim.take_next(from, take),
+        match (self.route(from), &mut self.tcp, &mut self.sim) {
+            (Route::Tcp, Some(tcp), _) => tcp.take_next(from, take),
+            (Route::Sim, _, Some(sim)) => sim.take_next(from, take),
             _ => Next::Left,
         }
     }
@@ -301,7 +317,9 @@ impl Methods {
     /// As [`Methods::take_next`] for the packets that are next from each process of this host: the first one decides.
     #[inline]
     pub fn take_next_of_any(&mut self, take: impl FnMut(Peer, &Packet<'_>) -> bool) -> Next {
-        self.shm.as_mut().map_or(Next::Left, |shm| shm.take_next_of_any(take))
+        let next = self.shm.as_mut().map_or(Next::Left, |shm| shm.take_next_of_any(take));
+        // What comes on other ways is found by `poll`.
+        if next == Next::Nothing && self.tcp.is_some() { Next::Left } else { next }
     }
 
     /// Sends a packet without message data; false while there is no room.
@@ -316,7 +334,7 @@ impl Methods {
     pub fn offer_stream(&mut self, to: Peer, sender: RequestId, segment: &Segment) -> Option<(Offer, bool)> {
         match self.route(to) {
             Route::Shm(rank) => self.shm().offer_stream(rank as usize, sender, segment),
-            Route::Loopback | Route::Sim => None,
+            Route::Loopback | Route::Tcp | Route::Sim => None,
         }
     }
 
@@ -328,6 +346,7 @@ impl Methods {
                 Some(Offer::Memory { address: buffer.address() as u64 })
             }
             Route::Loopback => Some(self.loopback.offer(sender, segment)),
+            Route::Tcp => None,
             Route::Sim => self.sim().offer(sender, segment),
         }
     }
@@ -335,7 +354,7 @@ impl Methods {
     /// Takes back what [`Methods::offer_memory`] made readable: nobody will ask for it.
     pub fn withdraw(&mut self, to: Peer, sender: RequestId) {
         match self.route(to) {
-            Route::Shm(_) => {}
+            Route::Shm(_) | Route::Tcp => {}
             Route::Loopback => self.loopback.withdraw(sender),
             Route::Sim => self.sim().withdraw(sender),
         }
@@ -346,6 +365,7 @@ impl Methods {
         match (self.route(get.from), get.offer) {
             (Route::Loopback, _) => self.loopback.get(get),
             (Route::Shm(rank), _) => self.shm().get(rank as usize, get),
+            (Route::Tcp, _) => self.tcp().get(get),
             (Route::Sim, _) => self.sim().get(get),
         }
     }
@@ -355,6 +375,7 @@ impl Methods {
         match self.route(from) {
             Route::Loopback => self.loopback.landing.open(receiver, segment, len),
             Route::Shm(_) => self.shm().landing.open(receiver, segment, len),
+            Route::Tcp => self.tcp().expose(from, receiver, segment, len),
             Route::Sim => self.sim().expose(receiver, segment, len),
         }
     }
@@ -364,6 +385,7 @@ impl Methods {
         match self.route(put.to) {
             Route::Loopback => self.loopback.put(put),
             Route::Shm(rank) => self.shm().put(rank as usize, put),
+            Route::Tcp => self.tcp().put(put),
             Route::Sim => self.sim().put(put),
         }
     }
@@ -379,6 +401,9 @@ impl Methods {
         if !self.loopback.is_idle() {
             busy |= self.loopback.poll(counts, &mut on);
         }
+        if let Some(tcp) = &mut self.tcp {
+            busy |= tcp.poll(counts, &mut on);
+        }
         if let Some(sim) = &mut self.sim {
             busy |= sim.poll(counts, &mut on);
         }
@@ -387,13 +412,28 @@ impl Methods {
 
     /// Whether no long message is being copied by this process; a sleeper must not stop such a copy.
     pub fn is_quiet(&self) -> bool {
-        self.loopback.is_idle() && self.shm.as_ref().is_none_or(Shm::is_quiet)
+        self.loopback.is_idle()
+            && self.shm.as_ref().is_none_or(Shm::is_quiet)
+            && self.tcp.as_ref().is_none_or(Tcp::is_quiet)
+    }
+
+    /// The next poll looks at the sockets, too.
+    pub fn look_at_sockets(&mut self) {
+        if let Some(tcp) = &mut self.tcp {
+            tcp.look_soon();
+        }
+    }
+
+    /// Whether a connection is being made: its next step may be due without anything coming.
+    pub fn is_connecting(&self) -> bool {
+        self.tcp.as_ref().is_some_and(Tcp::is_connecting)
     }
 
     /// Whether everything that was handed to the methods has left this process.
     pub fn is_drained(&self) -> bool {
         self.loopback.is_idle()
             && self.shm.as_ref().is_none_or(Shm::is_drained)
+            && self.tcp.as_ref().is_none_or(Tcp::is_drained)
             && self.sim.as_ref().is_none_or(Sim::is_drained)
     }
 
@@ -402,8 +442,14 @@ impl Methods {
     pub fn eager_counter(&self, to: Peer) -> Counter {
         match self.route(to) {
             Route::Loopback => Counter::EagerLoopback,
+            Route::Tcp => Counter::EagerTcp,
             Route::Shm(_) | Route::Sim => Counter::EagerShm,
         }
+    }
+
+    /// The counter of a long message that is granted.
+    pub fn put_counter(&self, from: Peer) -> Counter {
+        if self.route(from) == Route::Tcp { Counter::PutTcp } else { Counter::PutShm }
     }
 
     /// The counter of a long message that is brought.
@@ -419,6 +465,10 @@ impl Methods {
         self.shm.as_mut().expect("a route by shared memory exists only with that method")
     }
 
+    fn tcp(&mut self) -> &mut Tcp {
+        self.tcp.as_mut().expect("a route by TCP exists only with that method")
+    }
+
     fn sim(&mut self) -> &mut Sim {
         self.sim.as_mut().expect("a simulated route exists only with that method")
     }
@@ -431,6 +481,7 @@ impl Claim<'_> {
         match self {
             Self::Shm(claim) => claim.write(emit, data),
             Self::Loopback(claim) => claim.write(emit, data),
+            Self::Tcp(claim) => claim.write(emit, data),
             Self::Sim(claim) => claim.write(emit, data),
         }
     }
