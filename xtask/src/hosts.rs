@@ -4,6 +4,8 @@
 //! What must stay true: ranks of one host share memory and those of different hosts do not, although all hosts have one
 //! name, one kernel and one /dev/shm; every failure is one sentence that names what failed, in bounded time.
 
+mod ours;
+
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -21,7 +23,7 @@ use crate::{
 };
 
 /// How many tests there are, for when none of them can be run.
-const TESTS: usize = 9;
+const TESTS: usize = 9 + ours::TESTS;
 /// Hosts that are made.
 const HOSTS: usize = 3;
 
@@ -39,9 +41,11 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
     let Some(mut house) = house else {
         return tally.not_run(TESTS - 1, "several hosts: they did not come up");
     };
+    ours::run(&house, tally);
     match Mpi::rival(project, "mpich") {
         Ok(mpich) => under_hydra(&house, &mpich, tally),
-        Err(why) => tally.not_run(TESTS - 2, format!("Hydra: {}", why.lines().next().unwrap_or_default())),
+        Err(why) => tally
+            .not_run(TESTS - 2 - ours::TESTS, format!("Hydra: {}", why.lines().next().unwrap_or_default())),
     }
     tally.test("hosts: they end, and nothing is left", || {
         house.rig.stop()?;
@@ -137,8 +141,12 @@ impl<'a> House<'a> {
 
     /// Neighbours share memory, and everybody reaches everybody.
     fn places(&self, mpich: &Mpi, hosts: &[&str], each: usize) -> Fallible {
-        let said = self.succeed(self.hydra(mpich, hosts, each).arg(&self.places))?.stdout;
-        let size = hosts.len() * each;
+        self.expect_places(self.hydra(mpich, hosts, each), hosts.len(), each)
+    }
+
+    fn expect_places(&self, job: Job, hosts: usize, each: usize) -> Fallible {
+        let said = self.succeed(job.arg(&self.places))?.stdout;
+        let size = hosts * each;
         for rank in 0..size {
             let first = rank / each * each;
             let with: String = (first..first + each).map(|near| format!(" {near}")).collect();
