@@ -228,8 +228,7 @@ impl Waiting {
         // While another thread looks around all the time, peers need not wake this one for each of its messages.
         let dozes = lane.steps > idler.steps && idler.slept;
         let bell = self.doorbell.as_ref().filter(|_| !lane.parked.has_listener() && !dozes);
-        let watches = bell.is_some_and(Doorbell::has_descriptors);
-        let ticket = bell.map(|bell| bell.about_to_sleep(watches));
+        let ticket = bell.map(Doorbell::about_to_sleep);
         if lane.progress() || (ticket.is_some() && !lane.methods.is_quiet()) {
             return bell.map_or((), Doorbell::stay_awake);
         }
@@ -252,15 +251,12 @@ impl Waiting {
         (idler.slept, idler.steps) = (true, lane.steps);
         drop(lane);
         match (bell, ticket) {
-            (Some(bell), _) if watches => bell.watch(nap),
             (Some(bell), Some(ticket)) => bell.sleep(ticket, nap),
             _ => park::park(if listens && self.doorbell.is_some() { doze } else { NAP }),
         }
         let mut lane = self.enter();
         lane.awake(&until, sleeper);
-        if watches {
-            lane.methods.look_at_sockets();
-        }
+        lane.methods.look_at_sockets();
         if let Some(bell) = bell {
             bell.stay_awake();
         }

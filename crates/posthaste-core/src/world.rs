@@ -44,6 +44,9 @@ mod wireup;
 use start::Start;
 use wireup::{Places, Shared};
 
+/// Longest wait for peers on other nodes to close their connections at the end.
+const LEAVE: Duration = Duration::from_secs(2);
+
 /// The one engine of this process exists.
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
@@ -259,7 +262,10 @@ impl World {
         let mut lane = self.waiting.enter();
         let Lane { engine, methods, .. } = &mut *lane;
         match send::start(engine, methods, peer, &envelope, segment)? {
-            Started::Complete => Ok(()),
+            Started::Complete => {
+                methods.flush_gathered();
+                Ok(())
+            }
             Started::Request(id) => {
                 if mode == Mode::Synchronous {
                     self.acknowledged_at_once(&mut lane, peer, id);
@@ -553,6 +559,7 @@ impl World {
         self.waiting.until(call, |_| Awaited::Departure, all_left);
         self.run_in(call, crate::coll::barrier(&self.world))?;
         self.waiting.until(call, |_| Awaited::Departure, all_left);
+        self.leave(call);
         if let Some(progress) = &self.progress {
             progress.stop(&self.waiting);
         }
@@ -561,6 +568,15 @@ impl World {
         // The job is over for us either way.
         let _ = wireup::ask(&self.launcher, Launcher::finalize);
         Ok(())
+    }
+
+    /// Closes the connections to other nodes, when all peers have everything; not for longer than it takes when all goes
+    /// well.
+    fn leave(&self, call: &'static str) {
+        self.waiting.enter().methods.begin_leaving();
+        let until = machine::now() + LEAVE;
+        let has_left = |lane: &mut Lane| (lane.methods.has_left() || machine::now() > until).then_some(());
+        self.waiting.until(call, |_| Awaited::Departure, has_left);
     }
 
     /// Shows the counters to the launcher.
