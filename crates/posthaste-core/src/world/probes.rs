@@ -57,9 +57,10 @@ impl World {
             return Ok(status);
         }
         let awaited = |_: &Lane| Awaited::Message(pattern);
-        Ok(self.waiting.until(self.calls.probe, awaited, |lane| {
-            probe::probe(&mut lane.engine, &mut lane.methods, &pattern)
-        }))
+        self.waiting.until(self.calls.probe, awaited, |lane| {
+            let found = probe::probe(&mut lane.engine, &mut lane.methods, &pattern);
+            found.map(Ok).or_else(|| lane.engine.down.concerns(&pattern).map(Err))
+        })
     }
 
     /// Takes what a receive would get now out of the queue. `Some(None)` is the message from nobody.
@@ -83,8 +84,11 @@ impl World {
             return Ok(Some(held));
         }
         let awaited = |_: &Lane| Awaited::Message(pattern);
-        let take = |lane: &mut Lane| probe::take(&mut lane.engine, &mut lane.methods, &pattern);
-        Ok(Some(self.waiting.until(self.calls.matched_probe, awaited, take)))
+        let take = |lane: &mut Lane| {
+            let taken = probe::take(&mut lane.engine, &mut lane.methods, &pattern);
+            taken.map(Ok).or_else(|| lane.engine.down.concerns(&pattern).map(Err))
+        };
+        self.waiting.until(self.calls.matched_probe, awaited, take).map(Some)
     }
 
     /// Begins to receive a message taken out by a probe; the message from nobody is `None`. `Break`: it is over, and its
