@@ -540,6 +540,7 @@ impl World {
             (0..looks).any(|_| walk.look(engine, methods)).then_some(())
         });
         let Lane { engine, methods, running, .. } = &mut *lane;
+        methods.flush_gathered();
         if walked.is_some() {
             return running.over(walk);
         }

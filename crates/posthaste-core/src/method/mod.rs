@@ -314,7 +314,8 @@ impl Methods {
         }
     }
 
-    /// As [`Methods::take_next`] for the packets that are next from each process of this host: the first one decides.
+    /// As [`Methods::take_next`] for the packets that are next from each process of this host: the first one decides. What
+    /// may come from others needs the general way.
     #[inline]
     pub fn take_next_of_any(&mut self, take: impl FnMut(Peer, &Packet<'_>) -> bool) -> Next {
         let next = self.shm.as_mut().map_or(Next::Left, |shm| shm.take_next_of_any(take));

@@ -22,7 +22,7 @@ impl World {
     /// What a receive would get now, if anything.
     ///
     /// # Errors
-    /// A wrong rank or tag.
+    /// A wrong rank or tag; a sender that is down.
     pub fn iprobe(&self, comm: &Comm, from: i32, tag: i32) -> Result<Option<Status>> {
         let Some(Sought { pattern, peer }) = sought(comm, from, tag)? else { return Ok(Some(from_nobody())) };
         {
@@ -44,13 +44,16 @@ impl World {
         }
         self.waiting.step();
         let Lane { engine, methods, .. } = &mut *self.waiting.enter();
-        Ok(probe::probe(engine, methods, &pattern))
+        match probe::probe(engine, methods, &pattern) {
+            None => engine.down.concerns(&pattern).map_or(Ok(None), Err),
+            found => Ok(found),
+        }
     }
 
     /// Waits until a receive would get something, and says what.
     ///
     /// # Errors
-    /// A wrong rank or tag.
+    /// A wrong rank or tag; a sender that is down.
     pub fn probe(&self, comm: &Comm, from: i32, tag: i32) -> Result<Status> {
         let Some(Sought { pattern, peer }) = sought(comm, from, tag)? else { return Ok(from_nobody()) };
         if let Some(status) = self.probe_at_once(peer, &pattern) {
@@ -77,7 +80,7 @@ impl World {
     /// Waits until a receive would get something, and takes it out of the queue.
     ///
     /// # Errors
-    /// A wrong rank or tag.
+    /// A wrong rank or tag; a sender that is down.
     pub fn mprobe(&self, comm: &Comm, from: i32, tag: i32) -> Result<Option<Held>> {
         let Some(Sought { pattern, peer }) = sought(comm, from, tag)? else { return Ok(None) };
         if let Some(held) = self.mprobe_at_once(peer, &pattern) {

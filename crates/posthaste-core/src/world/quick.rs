@@ -38,7 +38,10 @@ impl World {
     pub(super) fn left_at_once(&self, peer: Peer, envelope: &Envelope, segment: &Segment) -> bool {
         let mut lane = self.waiting.enter();
         let Lane { engine, methods, .. } = &mut *lane;
-        !segment.is_typed() && send::at_once(engine, methods, peer, envelope, &mut segment.clone())
+        let left =
+            !segment.is_typed() && send::at_once(engine, methods, peer, envelope, &mut segment.clone());
+        methods.flush_gathered();
+        left
     }
 
     /// The fast path of [`World::recv`]: looks for the message at the next packet of the peer, or of every peer, for a
