@@ -109,6 +109,8 @@ pub struct Config {
     pub tcp_interfaces: String,
     /// The system's buffers of a TCP connection for each direction, in bytes; 0 leaves them to the system.
     pub tcp_buffer: usize,
+    /// Longest message sent eagerly over TCP, in bytes; cut to what one record holds.
+    pub tcp_eager_limit: usize,
     /// Time to reach a peer over TCP, in s.
     pub tcp_connect_s: u32,
     /// Time after which a peer whose system does not answer is given up, in s.
@@ -136,6 +138,7 @@ impl Default for Config {
             tcp_ports: (0, 0),
             tcp_interfaces: String::new(),
             tcp_buffer: 0,
+            tcp_eager_limit: 16 << 10,
             tcp_connect_s: 20,
             tcp_dead_s: 20,
         }
@@ -246,6 +249,11 @@ pub const TUNABLES: &[Tunable] = &[
         meaning: "the system's buffers of a TCP connection for each direction, in bytes; 0 leaves them to the system",
     },
     Tunable {
+        name: "POSTHASTE_TCP_EAGER_LIMIT",
+        default: "16384",
+        meaning: "longest message sent eagerly over TCP, in bytes; cut to what one record holds (16384)",
+    },
+    Tunable {
         name: "POSTHASTE_TCP_CONNECT_S",
         default: "20",
         meaning: "time to reach a rank over TCP, in s",
@@ -293,6 +301,7 @@ impl Config {
         ports(&lookup, "POSTHASTE_TCP_PORTS", &mut config.tcp_ports)?;
         names(&lookup, "POSTHASTE_TCP_INTERFACES", &mut config.tcp_interfaces)?;
         number(&lookup, "POSTHASTE_TCP_BUFFER", 0..=1 << 30, &mut config.tcp_buffer)?;
+        number(&lookup, "POSTHASTE_TCP_EAGER_LIMIT", 0..=1 << 30, &mut config.tcp_eager_limit)?;
         number(&lookup, "POSTHASTE_TCP_CONNECT_S", 1..=3600, &mut config.tcp_connect_s)?;
         number(&lookup, "POSTHASTE_TCP_DEAD_S", 2..=86400, &mut config.tcp_dead_s)?;
         Ok(config)

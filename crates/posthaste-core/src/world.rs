@@ -439,9 +439,10 @@ impl World {
     pub fn probe(&self, comm: &Comm, from: i32, tag: i32) -> Result<Status> {
         let Some(Sought { pattern, .. }) = sought(comm, from, tag)? else { return Ok(from_nobody()) };
         let awaited = |_: &Lane| Awaited::Message(pattern);
-        Ok(self.waiting.until(self.calls.probe, awaited, |lane| {
-            probe::probe(&mut lane.engine, &mut lane.methods, &pattern)
-        }))
+        self.waiting.until(self.calls.probe, awaited, |lane| {
+            let found = probe::probe(&mut lane.engine, &mut lane.methods, &pattern);
+            found.map(Ok).or_else(|| lane.engine.down.concerns(&pattern).map(Err))
+        })
     }
 
     /// Takes what a receive would get now out of the queue. `Some(None)` is the message from nobody.
@@ -462,8 +463,11 @@ impl World {
     pub fn mprobe(&self, comm: &Comm, from: i32, tag: i32) -> Result<Option<Held>> {
         let Some(Sought { pattern, .. }) = sought(comm, from, tag)? else { return Ok(None) };
         let awaited = |_: &Lane| Awaited::Message(pattern);
-        let take = |lane: &mut Lane| probe::take(&mut lane.engine, &mut lane.methods, &pattern);
-        Ok(Some(self.waiting.until(self.calls.matched_probe, awaited, take)))
+        let take = |lane: &mut Lane| {
+            let taken = probe::take(&mut lane.engine, &mut lane.methods, &pattern);
+            taken.map(Ok).or_else(|| lane.engine.down.concerns(&pattern).map(Err))
+        };
+        self.waiting.until(self.calls.matched_probe, awaited, take).map(Some)
     }
 
     /// Starts to receive a message taken out by a probe; the message from nobody is `None`. If that fails, `held`

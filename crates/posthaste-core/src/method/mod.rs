@@ -412,10 +412,8 @@ impl Methods {
     /// Sends what has gathered: called by whoever blocks, waits, or may not come back soon.
     #[inline(always)]
     pub fn flush_gathered(&mut self) {
-        if let Some(tcp) = &mut self.tcp
-            && tcp.has_gathered()
-        {
-            tcp.flush_all();
+        if let Some(tcp) = &mut self.tcp {
+            tcp.flush_gathered();
         }
     }
 

@@ -51,7 +51,7 @@ const FAVOUR: u32 = 4;
 const FORGET: u32 = 4096;
 /// Fruitless looks of a fast path until it is told to wait properly.
 const PATIENCE: u32 = 256;
-/// Records that are written at once between two polls; those behind them gather.
+/// Records that are written at once between two polls or waits; those behind them gather.
 const AT_ONCE: u32 = 4;
 /// Reads from one connection before the others have their turn.
 const READS: usize = 8;
@@ -98,8 +98,8 @@ pub struct Tcp {
     busy: Option<Peer>,
     /// Fruitless looks since.
     misses: u32,
-    /// Number of this poll.
-    poll: u64,
+    /// Counts polls and waits: between two of them records gather.
+    round: u64,
     /// Other peers are polled, too, so sockets have their turn only now and then.
     shares: bool,
     until_look: u32,
@@ -121,7 +121,7 @@ struct Way {
     format: Option<Format>,
     /// The peer holds our messages back.
     held: bool,
-    /// How many records were written at once since this poll.
+    /// The round in which a record was last sent, and how many have been in it.
     wrote: (u64, u32),
     is_pending: bool,
     is_loaded: bool,
@@ -187,7 +187,7 @@ impl Tcp {
             lost: VecDeque::new(),
             busy: None,
             misses: 0,
-            poll: 1,
+            round: 1,
             shares: false,
             until_look: 0,
             interval: 0,
@@ -303,7 +303,7 @@ impl Tcp {
             match way.input.read(stream) {
                 Ok(Read::Nothing) => {
                     self.misses += 1;
-                    let patient = self.misses % PATIENCE != 0;
+                    let patient = !self.misses.is_multiple_of(PATIENCE);
                     return if patient { Next::Nothing } else { Next::Left };
                 }
                 Ok(Read::Full | Read::Some) => {}
@@ -360,7 +360,7 @@ impl Tcp {
     }
 
     pub(super) fn poll(&mut self, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
-        self.poll += 1;
+        self.round += 1;
         let mut busy = false;
         if !self.pending.is_empty() {
             busy |= self.flush_all();
@@ -507,15 +507,18 @@ impl Tcp {
         }
     }
 
-    /// Whether something waits that could be written.
+    /// Writes what has gathered.
     #[inline]
-    pub(super) fn has_gathered(&self) -> bool {
-        !self.pending.is_empty()
+    pub(super) fn flush_gathered(&mut self) {
+        self.round += 1;
+        if !self.pending.is_empty() {
+            self.flush_all();
+        }
     }
 
     /// Writes what waits for any peer, as far as there is room.
     #[cold]
-    pub(super) fn flush_all(&mut self) -> bool {
+    fn flush_all(&mut self) -> bool {
         let mut busy = false;
         for peer in std::mem::take(&mut self.pending) {
             if let Some(way) = self.known(peer) {
@@ -580,14 +583,14 @@ impl Claim<'_> {
     #[inline]
     pub(super) fn write(self, emit: &Emit, data: Option<&mut Segment>) {
         let Self { tcp, to, len } = self;
-        let poll = tcp.poll;
+        let round = tcp.round;
         let way = tcp.way(to);
         if matches!(way.state, State::Down) {
             return;
         }
         way.out.push(emit, len, data);
-        if way.wrote.0 != poll {
-            way.wrote = (poll, 0);
+        if way.wrote.0 != round {
+            way.wrote = (round, 0);
         }
         way.wrote.1 += 1;
         if way.wrote.1 <= AT_ONCE || way.out.is_worth_a_write() {

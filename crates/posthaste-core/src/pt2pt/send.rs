@@ -6,7 +6,7 @@ use crate::config::{Config, LongProtocol};
 use crate::datatype::Segment;
 use crate::error::Result;
 use crate::ids::{Peer, RequestId};
-use crate::method::Methods;
+use crate::method::{Methods, Route};
 use crate::pt2pt::protocol::{self, Protocol, Traits};
 use crate::pt2pt::{Engine, action, explained, flow};
 use crate::request::{Request, State};
@@ -121,7 +121,11 @@ pub(super) fn proposal(
         len: envelope.len,
         contiguous: segment.contiguous_rest().is_some(),
         run: segment.mean_run(),
-        eager_limit: config.eager_limit,
+        eager_limit: if methods.route(to) == Route::Tcp {
+            config.tcp_eager_limit
+        } else {
+            config.eager_limit
+        },
         get_limit: config.get_limit,
         run_limit: config.run_limit,
         long: config.long_protocol,
