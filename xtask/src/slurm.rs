@@ -73,9 +73,9 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
     if cluster.has_pmix() {
         // Two servers of PMIx on one machine take each other's clients, so this is one node.
         let pmix = ["--mpi=pmix", "-N1"];
-        tally.test("slurm: srun --mpi=pmix runs our programs", || cluster.joins(&pmix, 4));
+        tally.test("slurm: srun --mpi=pmix runs our programs", || started(|| cluster.joins(&pmix, 4)));
         tally.test("slurm: in a step with PMIx, too, MPI_Abort ends it", || {
-            cluster.ends(&pmix, &["abort", "7"], "MPI_Abort(7)")
+            started(|| cluster.ends(&pmix, &["abort", "7"], "MPI_Abort(7)"))
         });
     } else {
         tally.not_run(2, "Slurm with PMIx: its plug-in finds no libpmix.so (apt install libpmix-dev)");
@@ -221,7 +221,7 @@ impl<'a> Cluster<'a> {
 
     /// Whether this Slurm can start a step with PMIx: its plug-in loads a library that may be missing.
     fn has_pmix(&self) -> bool {
-        self.srun(&["--mpi=pmix"], 1).arg("true").limit(10).run().is_ok_and(|outcome| outcome.ok())
+        started(|| self.srun(&["--mpi=pmix"], 1).arg("true").limit(10).succeed().map(drop)).is_ok()
     }
 
     fn refuses(&self) -> Fallible {
@@ -323,6 +323,20 @@ impl Drop for Cluster<'_> {
         // After a start that failed half-way; the failure is reported already.
         let _ = self.stop();
     }
+}
+
+/// A test once more while Slurm itself cannot start its step: its plug-in for PMIx fails now and then when it still takes
+/// an earlier step away.
+fn started(test: impl Fn() -> Fallible) -> Fallible {
+    for _ in 0..9 {
+        match test() {
+            Err(complaint) if complaint.contains("task 0 launch failed") => {
+                thread::sleep(Duration::from_millis(300))
+            }
+            other => return other,
+        }
+    }
+    test()
 }
 
 /// Whether there is a program of this name.
