@@ -62,7 +62,7 @@ impl Lane {
     /// Whether nothing is under way that needs progress, so that a fast path may be taken.
     #[inline]
     pub fn is_quiet(&self) -> bool {
-        self.running.is_empty() && !self.engine.has_pending() && self.methods.is_drained()
+        self.running.is_empty() && !self.engine.has_chores() && self.methods.is_drained()
     }
 
     /// Polls once, answers what came, retries what waits for room, advances schedules. Returns whether anything

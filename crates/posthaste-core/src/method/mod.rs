@@ -314,6 +314,14 @@ impl Methods {
         }
     }
 
+    /// As [`Methods::take_next`] for the packets that are next from each process of this host: the first one decides. What
+    /// may come from others needs the general way.
+    #[inline]
+    pub fn take_next_of_any(&mut self, take: impl FnMut(Peer, &Packet<'_>) -> bool) -> Next {
+        let next = self.shm.as_mut().map_or(Next::Left, |shm| shm.take_next_of_any(take));
+        if next == Next::Nothing && self.tcp.is_some() { Next::Left } else { next }
+    }
+
     /// Sends a packet without message data; false while there is no room.
     pub fn send(&mut self, to: Peer, emit: &Emit) -> bool {
         let Some(claim) = self.claim(to, emit.front().len(), Load::Control) else { return false };

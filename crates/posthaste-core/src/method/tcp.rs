@@ -52,7 +52,7 @@ const FORGET: u32 = 4096;
 /// Fruitless looks of a fast path until it is told to wait properly.
 const PATIENCE: u32 = 256;
 /// Records that are written at once between two polls or waits; those behind them gather.
-const AT_ONCE: u32 = 4;
+const AT_ONCE: u32 = 2;
 /// Reads from one connection before the others have their turn.
 const READS: usize = 8;
 /// Looks at the sockets between two looks at the clock, and the time between two looks at everybody's health.
