@@ -13,6 +13,7 @@ pub mod process;
 pub mod ring;
 pub mod sync;
 pub mod wake;
+pub mod watch;
 
 #[cfg(loom)]
 pub use memory::model;
