@@ -29,6 +29,17 @@ pub enum ReadyCheck {
     Off,
 }
 
+/// Whether memory that was registered with a network stays registered when its message is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LeavePinned {
+    /// If the system tells us of memory that goes away.
+    Auto,
+    /// Yes: the program gives no memory back that it has sent from or received into.
+    On,
+    /// No.
+    Off,
+}
+
 /// The values in force.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -58,6 +69,10 @@ pub struct Config {
     pub explain: bool,
     /// What is said of a message in ready mode that came before its receive was posted.
     pub ready_check: ReadyCheck,
+    /// Whether memory stays registered with a network.
+    pub leave_pinned: LeavePinned,
+    /// Most bytes that stay registered.
+    pub pinned_bytes: usize,
 }
 
 impl Default for Config {
@@ -76,6 +91,8 @@ impl Default for Config {
             show_types: false,
             explain: false,
             ready_check: ReadyCheck::Warn,
+            leave_pinned: LeavePinned::Auto,
+            pinned_bytes: 1 << 30,
         }
     }
 }
@@ -158,6 +175,16 @@ pub const TUNABLES: &[Tunable] = &[
         default: "warn",
         meaning: "a ready send that came before its receive was posted: warn, error (the receive fails) or off",
     },
+    Tunable {
+        name: "POSTHASTE_LEAVE_PINNED",
+        default: "auto",
+        meaning: "whether memory stays registered with a network for the next message: auto (if the system tells of memory that goes away), on (the program gives none back), off",
+    },
+    Tunable {
+        name: "POSTHASTE_PINNED_BYTES",
+        default: "1073741824",
+        meaning: "most bytes that stay registered with a network; beyond, what was used longest ago goes",
+    },
 ];
 
 impl Config {
@@ -187,6 +214,9 @@ impl Config {
         word(&lookup, "POSTHASTE_LONG_PROTOCOL", &ways, &mut config.long_protocol)?;
         let checks = [("warn", ReadyCheck::Warn), ("error", ReadyCheck::Error), ("off", ReadyCheck::Off)];
         word(&lookup, "POSTHASTE_READY_CHECK", &checks, &mut config.ready_check)?;
+        let leaves = [("auto", LeavePinned::Auto), ("on", LeavePinned::On), ("off", LeavePinned::Off)];
+        word(&lookup, "POSTHASTE_LEAVE_PINNED", &leaves, &mut config.leave_pinned)?;
+        number(&lookup, "POSTHASTE_PINNED_BYTES", 0..=usize::MAX, &mut config.pinned_bytes)?;
         Ok(config)
     }
 }

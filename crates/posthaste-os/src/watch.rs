@@ -176,6 +176,13 @@ impl Watcher {
     }
 }
 
+/// Bytes of a page.
+pub fn page_size() -> usize {
+    // SAFETY: a call without pointers.
+    let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    usize::try_from(size).unwrap_or(4096)
+}
+
 impl Drop for Watcher {
     fn drop(&mut self) {
         let one = 1u64;

@@ -17,6 +17,7 @@
 
 pub mod landing;
 pub mod loopback;
+pub mod pinned;
 pub mod shm;
 pub mod sim;
 
