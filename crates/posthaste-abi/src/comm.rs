@@ -127,16 +127,17 @@ mpi_fn! {
         newcomm.set("newcomm", MPI_COMM_NULL)?;
         make(newcomm, communicator::find("comm", comm)?.plan_split(color, key, found)?)
     }
-    /// MPI-5.0 §7.4.2. All ranks are on one host, so `MPI_COMM_TYPE_SHARED` gives all of them; kinds of hardware are
-    /// not told apart, so asking for them without a kind that we know gives none.
+    /// MPI-5.0 §7.4.2. Ranks on one node share memory; kinds of hardware are not told apart, so asking for them without
+    /// a kind that we know gives none.
     fn MPI_Comm_split_type / PMPI_Comm_split_type(comm: MPI_Comm, split_type: c_int, key: c_int,
         info: MPI_Info, newcomm: Out<MPI_Comm>) raises comm => {
         newcomm.set("newcomm", MPI_COMM_NULL)?;
         let resource = info::hints(info)?.get(b"mpi_hw_resource_type");
+        let node = library().world.node() as c_int;
         let color = match split_type {
-            MPI_COMM_TYPE_SHARED => 0,
+            MPI_COMM_TYPE_SHARED => node,
             MPI_COMM_TYPE_HW_GUIDED | MPI_COMM_TYPE_RESOURCE_GUIDED
-                if resource.as_deref() == Some(b"mpi_shared_memory") => 0,
+                if resource.as_deref() == Some(b"mpi_shared_memory") => node,
             MPI_COMM_TYPE_HW_GUIDED | MPI_COMM_TYPE_RESOURCE_GUIDED | MPI_COMM_TYPE_HW_UNGUIDED
             | MPI_UNDEFINED => MPI_UNDEFINED,
             _ => return Err(Error::invalid(ErrorClass::Arg, "split_type", split_type,

@@ -71,7 +71,7 @@ mpi_fn! {
     /// MPI-5.0 §9.1.2
     fn MPI_Get_processor_name / PMPI_Get_processor_name(name: Out<c_char>, resultlen: Out<c_int>)
         raises Site::Process => {
-        let length = name.set_text("name", &host_name(), MPI_MAX_PROCESSOR_NAME as usize)?;
+        let length = name.set_text("name", &library().world.node_name(), MPI_MAX_PROCESSOR_NAME as usize)?;
         resultlen.set("resultlen", length)
     }
     /// MPI-5.0 §9.1.2. What ranks share: the memory of their host.
@@ -166,13 +166,6 @@ fn finish() -> Result<()> {
     library().world.finalize()?;
     library::end();
     Ok(())
-}
-
-/// The name of this host.
-fn host_name() -> String {
-    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    let name = name.trim();
-    if name.is_empty() { "localhost".to_string() } else { name.to_string() }
 }
 
 /// Memory that C programs get and give back.

@@ -40,6 +40,52 @@ pub enum LeavePinned {
     Off,
 }
 
+/// A way of messages to other processes that settings may exclude.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// Shared memory.
+    Shm,
+    /// TCP connections.
+    Tcp,
+    /// A network that libfabric knows.
+    Fabric,
+}
+
+impl Way {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Shm, Self::Tcp, Self::Fabric];
+    /// Those that may be used unless a setting names others.
+    const USUAL: [Self; 2] = [Self::Shm, Self::Tcp];
+
+    /// Its name in settings.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Shm => "shm",
+            Self::Tcp => "tcp",
+            Self::Fabric => "fabric",
+        }
+    }
+}
+
+/// Some of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ways(Vec<Way>);
+
+impl Ways {
+    /// Whether this one is among them.
+    pub fn admit(&self, way: Way) -> bool {
+        self.0.contains(&way)
+    }
+}
+
+impl std::fmt::Display for Ways {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let names: Vec<&str> = self.0.iter().map(|way| way.name()).collect();
+        f.write_str(if names.is_empty() { "none" } else { "" })?;
+        f.write_str(&names.join(","))
+    }
+}
+
 /// The values in force.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -73,6 +119,24 @@ pub struct Config {
     pub leave_pinned: LeavePinned,
     /// Most bytes that stay registered.
     pub pinned_bytes: usize,
+    /// Ways to other processes that may be used.
+    pub methods: Ways,
+    /// The provider of libfabric, and perhaps `@` and its domain. `None`: the best one.
+    pub fabric_provider: Option<String>,
+    /// The file that holds libfabric. `None`: where the system looks.
+    pub fabric_library: Option<String>,
+    /// What this process's node is called; ranks with the same name share memory. `None`: found out.
+    pub node: Option<String>,
+    /// First and last port that TCP may listen on; 0 is any.
+    pub tcp_ports: (u16, u16),
+    /// Interfaces that TCP may use, by name; `^` in front excludes them, and none named means all.
+    pub tcp_interfaces: String,
+    /// The system's buffers of a TCP connection for each direction, in bytes; 0 leaves them to the system.
+    pub tcp_buffer: usize,
+    /// Time to reach a peer over TCP, in s.
+    pub tcp_connect_s: u32,
+    /// Time after which a peer whose system does not answer is given up, in s.
+    pub tcp_dead_s: u32,
 }
 
 impl Default for Config {
@@ -93,6 +157,15 @@ impl Default for Config {
             ready_check: ReadyCheck::Warn,
             leave_pinned: LeavePinned::Auto,
             pinned_bytes: 1 << 30,
+            methods: Ways(Way::USUAL.to_vec()),
+            fabric_provider: None,
+            fabric_library: None,
+            node: None,
+            tcp_ports: (0, 0),
+            tcp_interfaces: String::new(),
+            tcp_buffer: 0,
+            tcp_connect_s: 20,
+            tcp_dead_s: 20,
         }
     }
 }
@@ -185,6 +258,51 @@ pub const TUNABLES: &[Tunable] = &[
         default: "1073741824",
         meaning: "most bytes that stay registered with a network; beyond, what was used longest ago goes",
     },
+    Tunable {
+        name: "POSTHASTE_METHODS",
+        default: "shm,tcp",
+        meaning: "ways to other processes that may be used, as a list of shm, tcp and fabric, or ^ and a list of those of shm and tcp that may not; the same for all ranks",
+    },
+    Tunable {
+        name: "POSTHASTE_FABRIC_PROVIDER",
+        default: "the best one",
+        meaning: "libfabric's provider for the method fabric (tcp, shm, verbs, …), or provider@domain, where the domain is a network interface or a device",
+    },
+    Tunable {
+        name: "POSTHASTE_FABRIC_LIBRARY",
+        default: "libfabric.so.1",
+        meaning: "the file that holds libfabric",
+    },
+    Tunable {
+        name: "POSTHASTE_NODE",
+        default: "found out",
+        meaning: "name of the node that the rank is on: ranks with the same name share memory, others reach each other over the network; set for all ranks or for none",
+    },
+    Tunable {
+        name: "POSTHASTE_TCP_PORTS",
+        default: "0",
+        meaning: "port on which a rank listens for others, or first-last; 0 is any",
+    },
+    Tunable {
+        name: "POSTHASTE_TCP_INTERFACES",
+        default: "",
+        meaning: "names of the network interfaces that may be used, with commas between; ^ in front: all but these",
+    },
+    Tunable {
+        name: "POSTHASTE_TCP_BUFFER",
+        default: "0",
+        meaning: "the system's buffers of a TCP connection for each direction, in bytes; 0 leaves them to the system",
+    },
+    Tunable {
+        name: "POSTHASTE_TCP_CONNECT_S",
+        default: "20",
+        meaning: "time to reach a rank over TCP, in s",
+    },
+    Tunable {
+        name: "POSTHASTE_TCP_DEAD_S",
+        default: "20",
+        meaning: "time after which a rank whose system does not answer is given up, in s",
+    },
 ];
 
 impl Config {
@@ -217,8 +335,44 @@ impl Config {
         let leaves = [("auto", LeavePinned::Auto), ("on", LeavePinned::On), ("off", LeavePinned::Off)];
         word(&lookup, "POSTHASTE_LEAVE_PINNED", &leaves, &mut config.leave_pinned)?;
         number(&lookup, "POSTHASTE_PINNED_BYTES", 0..=usize::MAX, &mut config.pinned_bytes)?;
+        choice_of_ways(&lookup, "POSTHASTE_METHODS", &mut config.methods)?;
+        text(&lookup, "POSTHASTE_FABRIC_PROVIDER", "the name of a provider", &mut config.fabric_provider)?;
+        text(&lookup, "POSTHASTE_FABRIC_LIBRARY", "the name of a file", &mut config.fabric_library)?;
+        config.node = lookup("POSTHASTE_NODE").filter(|name| !name.is_empty());
+        if let Some(name) = config.node.as_deref().filter(|name| !is_node_name(name)) {
+            let expected = "1 to 64 letters, digits, dots, hyphens and underscores";
+            return Err(Error::invalid(ErrorClass::Arg, "POSTHASTE_NODE", format!("\"{name}\""), expected));
+        }
+        ports(&lookup, "POSTHASTE_TCP_PORTS", &mut config.tcp_ports)?;
+        names(&lookup, "POSTHASTE_TCP_INTERFACES", &mut config.tcp_interfaces)?;
+        number(&lookup, "POSTHASTE_TCP_BUFFER", 0..=1 << 30, &mut config.tcp_buffer)?;
+        number(&lookup, "POSTHASTE_TCP_CONNECT_S", 1..=3600, &mut config.tcp_connect_s)?;
+        number(&lookup, "POSTHASTE_TCP_DEAD_S", 2..=86400, &mut config.tcp_dead_s)?;
         Ok(config)
     }
+}
+
+fn is_node_name(name: &str) -> bool {
+    name.len() <= 64 && name.bytes().all(|letter| letter.is_ascii_alphanumeric() || b".-_".contains(&letter))
+}
+
+/// Ways to other processes, or those to be left out.
+fn choice_of_ways(
+    lookup: &impl Fn(&str) -> Option<String>,
+    name: &'static str,
+    value: &mut Ways,
+) -> Result<()> {
+    let Some(text) = lookup(name) else { return Ok(()) };
+    let (list, excludes) = text.strip_prefix('^').map_or((&*text, false), |list| (list, true));
+    let named = |name: &str| Way::ALL.into_iter().find(|way| way.name() == name.trim());
+    let Some(named) = list.split(',').map(named).collect::<Option<Vec<Way>>>() else {
+        let names = Way::ALL.map(Way::name).join(", ");
+        let expected = format!("a list of {names}, or ^ and a list of those to be left out");
+        return Err(Error::invalid(ErrorClass::Arg, name, format!("\"{text}\""), expected));
+    };
+    let all = if excludes { &Way::USUAL[..] } else { &Way::ALL[..] };
+    *value = Ways(all.iter().copied().filter(|way| named.contains(way) != excludes).collect());
+    Ok(())
 }
 
 /// A setting that is one of some words.
@@ -235,6 +389,51 @@ fn word<T: Copy>(
         return Err(Error::invalid(ErrorClass::Arg, name, text, format!("{} or {last}", others.join(", "))));
     };
     *value = *meant;
+    Ok(())
+}
+
+/// A name without wildcards or control characters.
+fn text(
+    lookup: &impl Fn(&str) -> Option<String>,
+    name: &'static str,
+    expected: &str,
+    value: &mut Option<String>,
+) -> Result<()> {
+    let Some(text) = lookup(name) else { return Ok(()) };
+    if text.is_empty() || text.chars().any(|c| c.is_control() || "?*\"".contains(c)) {
+        return Err(Error::invalid(ErrorClass::Arg, name, format!("\"{text}\""), expected));
+    }
+    *value = Some(text);
+    Ok(())
+}
+
+/// A port, or the first and the last one with `-` between.
+fn ports(lookup: &impl Fn(&str) -> Option<String>, name: &'static str, range: &mut (u16, u16)) -> Result<()> {
+    let Some(text) = lookup(name) else { return Ok(()) };
+    let (first, last) = text.split_once('-').unwrap_or((&text, &text));
+    match (first.parse(), last.parse()) {
+        (Ok(first), Ok(last)) if first <= last && (first > 0 || last == 0) => {
+            *range = (first, last);
+            Ok(())
+        }
+        _ => {
+            let expected = "0, a port, or first-last with first <= last <= 65535";
+            Err(Error::invalid(ErrorClass::Arg, name, format!("\"{text}\""), expected))
+        }
+    }
+}
+
+/// Names with commas between, perhaps with `^` in front.
+fn names(lookup: &impl Fn(&str) -> Option<String>, name: &'static str, value: &mut String) -> Result<()> {
+    let Some(text) = lookup(name) else { return Ok(()) };
+    let is_name =
+        |one: &str| !one.is_empty() && one.chars().all(|c| c.is_ascii_alphanumeric() || "._-@:".contains(c));
+    let list = text.strip_prefix('^').unwrap_or(&text);
+    if !text.is_empty() && !list.split(',').all(is_name) {
+        let expected = "names with commas between, perhaps with ^ in front";
+        return Err(Error::invalid(ErrorClass::Arg, name, format!("\"{text}\""), expected));
+    }
+    *value = text;
     Ok(())
 }
 
@@ -284,6 +483,36 @@ mod tests {
         let error = set("POSTHASTE_SPIN_US", "soon").unwrap_err().to_string();
         assert_eq!(error, "POSTHASTE_SPIN_US is \"soon\", expected a number in 0..=1000000000");
         assert!(set("POSTHASTE_LONG_PROTOCOL", "fast").is_err());
+        assert_eq!(set("POSTHASTE_TCP_PORTS", "5000-5010").unwrap().tcp_ports, (5000, 5010));
+        assert_eq!(set("POSTHASTE_TCP_PORTS", "7").unwrap().tcp_ports, (7, 7));
+        for wrong in ["9-8", "0-5", "70000", "1-2-3"] {
+            assert!(set("POSTHASTE_TCP_PORTS", wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(set("POSTHASTE_TCP_INTERFACES", "^lo,eth0.5").unwrap().tcp_interfaces, "^lo,eth0.5");
+        assert!(set("POSTHASTE_TCP_INTERFACES", "a,,b").is_err());
+    }
+
+    #[test]
+    fn lists_choose_or_leave_out() {
+        let set = |name: &'static str, value: &'static str| {
+            Config::read(move |asked| (asked == name).then(|| value.to_owned()))
+        };
+        let methods = |value| set("POSTHASTE_METHODS", value).map(|config| config.methods.to_string()).ok();
+        let shown = |text: &str| Some(text.to_owned());
+        assert_eq!(methods("tcp"), shown("tcp"));
+        assert_eq!(methods("tcp, shm"), shown("shm,tcp"));
+        assert_eq!(methods("^shm"), shown("tcp"));
+        assert_eq!(methods("fabric,shm"), shown("shm,fabric"));
+        assert_eq!(methods("^tcp,shm"), shown("none"));
+        assert_eq!(
+            [methods(""), methods("^"), methods("tcp,"), methods("ethernet")],
+            [None, None, None, None]
+        );
+        let error = set("POSTHASTE_METHODS", "ethernet").unwrap_err().to_string();
+        let expected = "expected a list of shm, tcp, fabric, or ^ and a list of those to be left out";
+        assert_eq!(error, format!("POSTHASTE_METHODS is \"ethernet\", {expected}"));
+        assert_eq!(set("POSTHASTE_NODE", "").unwrap().node, None);
+        assert!(set("POSTHASTE_NODE", "a b").is_err());
     }
 
     #[test]

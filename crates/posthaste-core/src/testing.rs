@@ -44,7 +44,7 @@ impl Bench {
                 let routes =
                     (0..engines).map(|peer| if peer == me { Route::Loopback } else { Route::Sim }).collect();
                 let sim = network.join(Peer(me), engines, *format);
-                let methods = Methods::new(routes, None, Some(sim), Peer(me));
+                let methods = Methods::new(routes, None, None, Some(sim), Peer(me));
                 let mut engine = Engine::new(config.clone(), engines as usize);
                 engine.format = *format;
                 Lane::new(engine, methods)

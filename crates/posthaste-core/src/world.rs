@@ -9,23 +9,21 @@
 use std::marker::PhantomData;
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 use posthaste_os::node::{Life, Node};
-use posthaste_os::{peer_copy, process};
-use posthaste_pmi::client::Client;
+use posthaste_os::{machine, peer_copy, process};
+use posthaste_pmi::launcher::Launcher;
 
 use crate::coll::Schedule;
 use crate::comm::Comm;
 use crate::config::Config;
-use crate::datatype::{Format, Segment, Types};
+use crate::datatype::{Segment, Types};
 use crate::error::{Error, ErrorClass, Result};
 use crate::ids::{ANY_SOURCE, ANY_TAG, ContextId, PROC_NULL, Peer, RequestId, TAG_UB};
+use crate::method::Methods;
 use crate::method::shm::Shm;
-use crate::method::{Methods, Route};
 use crate::progress::Lane;
 use crate::pt2pt::matching::{Held, Pattern};
 use crate::pt2pt::recv::{self, Found};
@@ -36,8 +34,10 @@ use crate::wait::{Awaited, Entered, Waiting};
 use crate::wire::{Envelope, Mode};
 
 mod start;
+mod wireup;
 
-use start::{Start, agree_on_format, find_job};
+use start::Start;
+use wireup::{Places, Shared};
 
 /// The one engine of this process exists.
 static TAKEN: AtomicBool = AtomicBool::new(false);
@@ -87,7 +87,9 @@ pub struct World {
     calls: Calls,
     node: Node,
     local_rank: usize,
-    launcher: Mutex<Option<Client>>,
+    nodes: Places,
+    node_name: Option<String>,
+    launcher: Shared,
     next_context: AtomicU32,
     world: Arc<Comm>,
     own: Arc<Comm>,
@@ -111,46 +113,35 @@ impl World {
                  initialised in one process, and neither twice)",
             ));
         }
-        let world = find_job().and_then(|start| Self::with(start, threaded));
+        let config = Config::read(|name| std::env::var(name).ok());
+        let world = config.and_then(|config| Self::with(start::join(&config)?, config, threaded));
         world.inspect_err(|_| TAKEN.store(false, Ordering::Release))
     }
 
     #[allow(unsafe_code)] // the one place that knows why the lane's lock may be none
-    fn with(start: Start, threaded: bool) -> Result<Self> {
-        let Start { rank, size, local_rank, node, launcher, cpus } = start;
-        let config = Config::read(|name| std::env::var(name).ok())?;
-        agree_on_format(&node, Format::NATIVE)?;
-        let crowded = node.ranks() > cpus;
-        let shows_types = config.show_types;
-        let me = Peer(rank);
-        let first = rank - local_rank as u32; // the ranks of a host are neighbours
-        let route = |peer: u32| {
-            if peer == rank { Route::Loopback } else { Route::Shm(peer - first) }
-        };
-        let spin = if crowded { 0 } else { config.spin_us };
+    fn with(start: Start, config: Config, threaded: bool) -> Result<Self> {
+        let Start { rank, node, local_rank, beside, nodes, routes, tcp, crowded_here, crowded, launcher } =
+            start;
+        let (me, size) = (Peer(rank), routes.len());
+        let (shows_types, explain, node_name) = (config.show_types, config.explain, config.node.clone());
+        let spin = if crowded_here { 0 } else { config.spin_us };
         let yielding = Duration::from_micros(config.yield_us.into());
-        let (shm, doorbell) = if size > 1 {
-            let peers = (0..node.ranks() as u32).map(|local| Peer(first + local)).collect();
-            let shm = Shm::new(&node, local_rank, peers, &config, crowded);
-            let doorbell = shm.doorbell().clone();
-            (Some(shm), Some(doorbell))
-        } else {
-            (None, None)
-        };
-        let methods = Methods::new((0..size).map(route).collect(), shm, None, me);
-        let explain = config.explain;
-        let mut engine = Engine::new(config, size as usize);
+        let shm = (size > 1).then(|| Shm::new(&node, local_rank, beside, &config, crowded_here));
+        let doorbell = shm.as_ref().map(|shm| shm.doorbell().clone());
+        let methods = Methods::new(routes, shm, tcp, None, me);
+        let mut engine = Engine::new(config, size);
         if explain {
             engine.explain(me);
         }
         let lane = Lane::new(engine, methods);
         node.set_pid(local_rank, std::process::id());
+        node.set_world_rank(local_rank, rank, size as u32);
         node.set_probe_address(local_rank, peer_copy::probe_address());
         node.set_life(local_rank, Life::Inside);
         // SAFETY: a `World` is neither `Send` nor `Sync`, so calls on it come from one thread and cannot overlap
         // unless a door vouches for it (see `init`).
         let lane = unsafe { posthaste_os::sync::Lock::new(lane, threaded) };
-        let mut world = Comm::world(rank, size);
+        let mut world = Comm::world(rank, size as u32);
         world.set_crowded(crowded);
         let waiting = Waiting::new(lane, doorbell, Duration::from_micros(spin.into()), yielding)
             .telling(&node, local_rank);
@@ -159,7 +150,9 @@ impl World {
             calls: Calls::C,
             node,
             local_rank,
-            launcher: Mutex::new(launcher),
+            nodes,
+            node_name,
+            launcher,
             next_context: AtomicU32::new(ContextId::FIRST_COUNT),
             world: Arc::new(world),
             own: Arc::new(Comm::own(me)),
@@ -195,14 +188,14 @@ impl World {
         self.world.rank() as u32
     }
 
-    /// Rank among the ranks of this host.
-    pub fn local_rank(&self) -> usize {
-        self.local_rank
+    /// A number for the node that this rank is on: ranks with the same number share memory.
+    pub fn node(&self) -> u32 {
+        self.nodes.leader(self.rank())
     }
 
-    /// Number of ranks of this host.
-    pub fn local_size(&self) -> usize {
-        self.node.ranks()
+    /// The name of the node: that of the host, unless a setting gives it another one.
+    pub fn node_name(&self) -> String {
+        self.node_name.clone().unwrap_or_else(machine::host_name)
     }
 
     /// Whether several threads may call at the same time.
@@ -618,10 +611,8 @@ impl World {
         self.waiting.until(call, |_| Awaited::Departure, all_left);
         self.publish_counters();
         self.node.set_life(self.local_rank, Life::Finalised);
-        if let Some(launcher) = &mut *self.launcher.lock().unwrap_or_else(PoisonError::into_inner) {
-            // The job is over for us either way.
-            let _ = launcher.finalize();
-        }
+        // The job is over for us either way.
+        let _ = wireup::ask(&self.launcher, Launcher::finalize);
         Ok(())
     }
 
@@ -638,9 +629,7 @@ impl World {
         self.node.set_life(self.local_rank, Life::Aborted);
         // The launcher asks everybody to end at once; the buffers of C's stdio are written by `exit` below.
         process::ignore_request_to_end();
-        if let Some(launcher) = &mut *self.launcher.lock().unwrap_or_else(PoisonError::into_inner) {
-            let _ = launcher.abort(code);
-        }
+        let _ = wireup::ask(&self.launcher, |launcher| launcher.abort(code));
         std::process::exit(if code == 0 { 1 } else { code });
     }
 }

@@ -10,9 +10,17 @@ use posthaste_os::node::{Life, Node};
 use std::fs::{self, File};
 use std::io;
 
-/// The lines about a job.
+/// The lines about those ranks of a job that share this node segment.
 pub fn of_job(node: &Node) -> String {
-    let states: Vec<State> = (0..node.ranks()).map(|rank| state(node, rank)).collect();
+    let mut states = vec![State::ELSEWHERE; node.world_size().unwrap_or(node.ranks()).max(node.ranks())];
+    // Where all ranks share the segment they have the same numbers in it, also those that have not come yet.
+    let is_whole = states.len() == node.ranks();
+    for local in 0..node.ranks() {
+        let rank = node.world_rank(local).map(|rank| rank as usize).or(is_whole.then_some(local));
+        if let Some(state) = rank.and_then(|rank| states.get_mut(rank)) {
+            *state = self::state(node, local);
+        }
+    }
     explain(&states, machine::now())
 }
 

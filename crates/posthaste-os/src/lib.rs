@@ -11,6 +11,7 @@ pub mod peer_copy;
 pub mod pool;
 pub mod process;
 pub mod ring;
+pub mod socket;
 pub mod sync;
 pub mod wake;
 pub mod watch;

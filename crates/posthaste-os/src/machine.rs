@@ -68,6 +68,29 @@ pub fn host_name() -> String {
         .unwrap_or_else(|_| "localhost".to_owned())
 }
 
+/// What tells processes apart that cannot share memory although they may run on one machine, or that have another view of
+/// the network: the kernel's start, the namespace of processes and that of the network.
+pub fn identity() -> String {
+    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let namespace = |name: &str| {
+        let link = std::fs::read_link(format!("/proc/self/ns/{name}")).unwrap_or_default();
+        link.to_string_lossy().chars().filter(char::is_ascii_digit).collect::<String>()
+    };
+    format!("{}.{}.{}", boot.trim(), namespace("pid"), namespace("net"))
+}
+
+/// Bytes that nobody can guess.
+///
+/// # Errors
+/// When the system has none.
+pub fn random<const N: usize>() -> std::io::Result<[u8; N]> {
+    let mut bytes = [0; N];
+    // SAFETY: the array has room for as many bytes as are asked for.
+    let got = unsafe { libc::getrandom(bytes.as_mut_ptr().cast(), N, 0) };
+    // Up to 256 bytes come in one piece or not at all.
+    if got == N as isize { Ok(bytes) } else { Err(std::io::Error::last_os_error()) }
+}
+
 /// Gives the CPU to whoever else is runnable.
 #[inline]
 pub fn yield_now() {
@@ -95,5 +118,7 @@ mod tests {
         assert_eq!(parse_quota("1 0"), None);
         assert!(usable_cpus() >= 1);
         assert!(!host_name().is_empty());
+        assert_eq!(identity().split('.').filter(|part| !part.is_empty()).count(), 3);
+        assert_ne!(random::<32>().unwrap(), random::<32>().unwrap());
     }
 }

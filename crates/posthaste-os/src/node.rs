@@ -22,12 +22,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::board::Board;
 
 /// First word of every node segment.
-const MAGIC: u64 = 0x7073_7468_7374_0002;
+const MAGIC: u64 = 0x7073_7468_7374_0003;
 const PAGE: usize = 4096;
 const LINE: usize = 64;
 const RANK_BLOCK: usize = 1024;
 /// Where the header keeps the format of data that all ranks share.
 const FORMAT: usize = 12;
+/// Where the header keeps which methods all ranks use.
+const METHODS: usize = 16;
+/// Where the header counts the ranks that have said which CPUs they may use.
+const ARRIVED: usize = 20;
+/// Where the header keeps the number of ranks of the whole job.
+const WORLD: usize = 24;
 /// Bytes of the board on which a rank says what it waits for.
 pub const BOARD: usize = 2 * PAGE;
 /// Where the header keeps the CPUs that ranks may use, and how many it can name.
@@ -258,6 +264,22 @@ impl Node {
         self.word32(self.block(rank) + 68).store(pid, Ordering::Release);
     }
 
+    /// The rank in the whole job of `rank` of this segment; `None` before it attached.
+    pub fn world_rank(&self, rank: usize) -> Option<u32> {
+        self.word32(self.block(rank) + 80).load(Ordering::Acquire).checked_sub(1)
+    }
+
+    /// Says that `rank` of this segment is rank `world` of a job of `size`. All who say it say the same.
+    pub fn set_world_rank(&self, rank: usize, world: u32, size: u32) {
+        self.word32(WORLD).store(size, Ordering::Release);
+        self.word32(self.block(rank) + 80).store(world.saturating_add(1), Ordering::Release);
+    }
+
+    /// Number of ranks of the whole job; `None` before the first rank attached.
+    pub fn world_size(&self) -> Option<usize> {
+        Some(self.word32(WORLD).load(Ordering::Acquire) as usize).filter(|size| *size > 0)
+    }
+
     /// Where `rank` keeps [`crate::peer_copy::PROBE`] in its own memory, 0 before it attached.
     pub fn probe_address(&self, rank: usize) -> u64 {
         self.word64(self.block(rank) + 72).load(Ordering::Acquire)
@@ -271,17 +293,27 @@ impl Node {
     /// Says in which format this process keeps its data, as a word that is not 0, and returns the word of whoever said
     /// it first.
     pub fn agree_on_format(&self, word: u32) -> u32 {
-        match self.word32(FORMAT).compare_exchange(0, word, Ordering::AcqRel, Ordering::Acquire) {
+        self.agree(FORMAT, word)
+    }
+
+    /// The same for the methods that this process uses.
+    pub fn agree_on_methods(&self, word: u32) -> u32 {
+        self.agree(METHODS, word)
+    }
+
+    fn agree(&self, at: usize, word: u32) -> u32 {
+        match self.word32(at).compare_exchange(0, word, Ordering::AcqRel, Ordering::Acquire) {
             Ok(_) => word,
             Err(first) => first,
         }
     }
 
-    /// Adds CPUs to those that the ranks of this host may use together.
-    pub fn add_cpus(&self, cpus: &[usize]) {
+    /// Adds CPUs to those that the ranks of this host may use together. Whether all ranks have said theirs now.
+    pub fn add_cpus(&self, cpus: &[usize]) -> bool {
         for cpu in cpus.iter().filter(|cpu| **cpu < CPU_BITS) {
             self.word64(CPU_MASK + cpu / 64 * 8).fetch_or(1 << (cpu % 64), Ordering::AcqRel);
         }
+        self.word32(ARRIVED).fetch_add(1, Ordering::AcqRel) as usize + 1 == self.ranks()
     }
 
     /// How many CPUs the ranks of this host may use together, as far as they have said.
@@ -443,7 +475,12 @@ mod tests {
     fn what_one_mapping_writes_the_other_reads() {
         let a = Node::create(3).unwrap();
         let b = Node::attach(a.as_fd().try_clone_to_owned().unwrap()).unwrap();
-        assert_eq!((b.ranks(), b.life(2)), (3, Life::Absent));
+        assert_eq!((b.ranks(), b.life(2), b.world_rank(2), b.world_size()), (3, Life::Absent, None, None));
+        a.set_world_rank(2, 0, 9);
+        assert_eq!(b.world_size(), Some(9));
+        assert_eq!((b.world_rank(2), b.agree_on_methods(5), a.agree_on_methods(6)), (Some(0), 5, 5));
+        assert_eq!([a.add_cpus(&[0]), b.add_cpus(&[1]), a.add_cpus(&[0])], [false, false, true]);
+        assert_eq!(b.cpus(), 2);
         a.set_life(2, Life::Inside);
         a.counters(1)[63].store(7, Ordering::Relaxed);
         assert_eq!((b.life(2), b.counters(1)[63].load(Ordering::Relaxed)), (Life::Inside, 7));

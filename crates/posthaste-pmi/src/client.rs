@@ -26,6 +26,7 @@ pub const JOB_VARIABLES: &[&str] = &[
     "POSTHASTE_LOCAL_RANK",
     "POSTHASTE_LOCAL_SIZE",
     "POSTHASTE_CPUS",
+    "POSTHASTE_SECRET",
     "MPI_LOCALRANKID",
     "MPI_LOCALNRANKS",
     // Not ours, but `membership` reads them.

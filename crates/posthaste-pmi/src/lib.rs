@@ -5,8 +5,9 @@
 //! programs built with other libraries of that family run under ours.
 //!
 //! Rooms, each using only those before it: [`mod@line`] (the text on the wire) → [`kvs`] (what the ranks tell each
-//! other) → [`client`] (a rank's side) → [`server`] (the launcher's side, without I/O) → [`spawn`] (starting
-//! processes and seeing them to their end).
+//! other) → [`client`] (a rank's side) → [`mapping`] (which rank is on which node) → [`launcher`] (all that a rank asks of
+//! the launcher that started it) → [`server`] (the launcher's side, without I/O) → [`spawn`] (starting processes and
+//! seeing them to their end).
 #![forbid(unsafe_code)]
 
 pub mod line;
@@ -14,6 +15,10 @@ pub mod line;
 pub mod kvs;
 
 pub mod client;
+
+pub mod mapping;
+
+pub mod launcher;
 
 pub mod server;
 

@@ -37,6 +37,8 @@ pub enum Process {
     Stopped,
     /// It has ended.
     Gone,
+    /// It runs on another host; nothing else is known of it.
+    Elsewhere,
 }
 
 /// All that is known of one rank from outside.
@@ -62,11 +64,17 @@ pub(super) enum Doing {
     Finalised,
     Aborted,
     Gone,
+    Elsewhere,
 }
 
 impl State {
+    /// A rank on another host.
+    pub const ELSEWHERE: Self =
+        Self { pid: 0, life: Life::Absent, process: Process::Elsewhere, report: None };
+
     pub(super) fn doing(&self) -> Doing {
         match (self.process, self.life) {
+            (Process::Elsewhere, _) => Doing::Elsewhere,
             (Process::Gone, _) => Doing::Gone,
             (_, Life::Finalised) => Doing::Finalised,
             (_, Life::Aborted) => Doing::Aborted,
@@ -82,11 +90,11 @@ impl State {
     }
 }
 
-/// Says in lines what each rank does, and behind `so:` what follows from it. `states` are the ranks of the job in
-/// order; `now` is [`posthaste_os::machine::now`] when they were read.
+/// Says in lines what each rank does, and behind `so:` what follows from it. `states` are all ranks of the job in
+/// order, of which those on other hosts are not shown; `now` is [`posthaste_os::machine::now`] when they were read.
 pub fn explain(states: &[State], now: Duration) -> String {
-    let mut text: String =
-        states.iter().enumerate().map(|(rank, state)| words::of_rank(rank, state, now)).collect();
+    let known = states.iter().enumerate().filter(|(_, state)| state.doing() != Doing::Elsewhere);
+    let mut text: String = known.map(|(rank, state)| words::of_rank(rank, state, now)).collect();
     let mut found = stuck(states, now);
     found.extend(mismatched_operations(states));
     found.extend(near_misses(states));

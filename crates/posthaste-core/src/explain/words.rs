@@ -163,6 +163,7 @@ pub(super) fn state(state: &State) -> String {
         Doing::Finalised => "has left MPI (MPI_Finalize)".into(),
         Doing::Aborted => "has called MPI_Abort".into(),
         Doing::Gone => "has ended".into(),
+        Doing::Elsewhere => "is on another host".into(),
     }
 }
 

@@ -20,6 +20,7 @@ pub mod loopback;
 pub mod pinned;
 pub mod shm;
 pub mod sim;
+pub mod tcp;
 
 use crate::datatype::Segment;
 use crate::ids::{Peer, RequestId};
@@ -31,6 +32,7 @@ pub use posthaste_os::ring::Load;
 use loopback::Loopback;
 use shm::Shm;
 use sim::Sim;
+use tcp::Tcp;
 
 /// What the way to a peer can do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,6 +102,8 @@ pub enum Route {
     Loopback,
     /// The peer is on this host, with this local rank.
     Shm(u32),
+    /// The peer is reached over the network.
+    Tcp,
     /// The peer is another engine in this process (tests).
     Sim,
 }
@@ -110,6 +114,7 @@ pub struct Methods {
     routes: Vec<Route>,
     loopback: Loopback,
     shm: Option<Shm>,
+    tcp: Option<Tcp>,
     sim: Option<Sim>,
     /// Counts of messages and bytes, by protocol and method.
     pub counts: Counts,
@@ -122,6 +127,8 @@ pub enum Claim<'a> {
     Loopback(loopback::Claim<'a>),
     /// In a ring.
     Shm(shm::Claim<'a>),
+    /// In the buffer of a connection.
+    Tcp(tcp::Claim<'a>),
     /// In the simulated network.
     Sim(sim::Claim<'a>),
 }
@@ -160,8 +167,8 @@ pub struct Put {
 
 impl Methods {
     /// The methods with the way to each peer; peer `i` is reached by `routes[i]`.
-    pub fn new(routes: Vec<Route>, shm: Option<Shm>, sim: Option<Sim>, me: Peer) -> Self {
-        Self { routes, loopback: Loopback::new(me), shm, sim, counts: Counts::default() }
+    pub fn new(routes: Vec<Route>, shm: Option<Shm>, tcp: Option<Tcp>, sim: Option<Sim>, me: Peer) -> Self {
+        Self { routes, loopback: Loopback::new(me), shm, tcp, sim, counts: Counts::default() }
     }
 
     /// The way to a peer; a peer that does not exist is not reached by anything but ourselves.
@@ -180,6 +187,7 @@ impl Methods {
         match self.route(to) {
             Route::Loopback => self.loopback.caps(),
             Route::Shm(rank) => self.shm().caps(rank as usize),
+            Route::Tcp => self.tcp().caps(),
             Route::Sim => self.sim().caps(),
         }
     }
@@ -189,7 +197,7 @@ impl Methods {
     #[inline]
     pub fn is_unlike(&self, to: Peer) -> bool {
         match self.route(to) {
-            Route::Loopback | Route::Shm(_) => false,
+            Route::Loopback | Route::Shm(_) | Route::Tcp => false,
             Route::Sim => self.sim.as_ref().is_some_and(|sim| sim.is_unlike(to)),
         }
     }
@@ -198,7 +206,7 @@ impl Methods {
     pub fn has_room(&mut self, to: Peer, len: usize, load: Load) -> bool {
         match self.route(to) {
             Route::Loopback => self.loopback.has_room(load),
-            Route::Shm(_) | Route::Sim => self.claim(to, len, load).is_some(),
+            Route::Shm(_) | Route::Tcp | Route::Sim => self.claim(to, len, load).is_some(),
         }
     }
 
@@ -212,6 +220,7 @@ impl Methods {
                 None => None,
             },
             Route::Loopback => self.loopback.claim(len, load).map(Claim::Loopback),
+            Route::Tcp => self.tcp().claim(to, len, load).map(Claim::Tcp),
             Route::Sim => self.sim().claim(to, len, load).map(Claim::Sim),
         }
     }
@@ -221,6 +230,7 @@ impl Methods {
         match self.route(from) {
             Route::Shm(rank) => self.shm().hold_back(rank as usize, hold),
             Route::Loopback => self.loopback.hold_back(hold),
+            Route::Tcp => {}
             Route::Sim => self.sim().hold_back(from, hold),
         }
     }
@@ -311,7 +321,7 @@ impl Methods {
     pub fn offer_stream(&mut self, to: Peer, sender: RequestId, segment: &Segment) -> Option<(Offer, bool)> {
         match self.route(to) {
             Route::Shm(rank) => self.shm().offer_stream(rank as usize, sender, segment),
-            Route::Loopback | Route::Sim => None,
+            Route::Loopback | Route::Tcp | Route::Sim => None,
         }
     }
 
@@ -323,6 +333,7 @@ impl Methods {
                 Some(Offer::Memory { address: buffer.address() as u64 })
             }
             Route::Loopback => Some(self.loopback.offer(sender, segment)),
+            Route::Tcp => None,
             Route::Sim => self.sim().offer(sender, segment),
         }
     }
@@ -330,7 +341,7 @@ impl Methods {
     /// Takes back what [`Methods::offer_memory`] made readable: nobody will ask for it.
     pub fn withdraw(&mut self, to: Peer, sender: RequestId) {
         match self.route(to) {
-            Route::Shm(_) => {}
+            Route::Shm(_) | Route::Tcp => {}
             Route::Loopback => self.loopback.withdraw(sender),
             Route::Sim => self.sim().withdraw(sender),
         }
@@ -341,6 +352,7 @@ impl Methods {
         match (self.route(get.from), get.offer) {
             (Route::Loopback, _) => self.loopback.get(get),
             (Route::Shm(rank), _) => self.shm().get(rank as usize, get),
+            (Route::Tcp, _) => {}
             (Route::Sim, _) => self.sim().get(get),
         }
     }
@@ -350,6 +362,7 @@ impl Methods {
         match self.route(from) {
             Route::Loopback => self.loopback.landing.open(receiver, segment, len),
             Route::Shm(_) => self.shm().landing.open(receiver, segment, len),
+            Route::Tcp => {}
             Route::Sim => self.sim().expose(receiver, segment, len),
         }
     }
@@ -359,6 +372,7 @@ impl Methods {
         match self.route(put.to) {
             Route::Loopback => self.loopback.put(put),
             Route::Shm(rank) => self.shm().put(rank as usize, put),
+            Route::Tcp => {}
             Route::Sim => self.sim().put(put),
         }
     }
@@ -397,7 +411,7 @@ impl Methods {
     pub fn eager_counter(&self, to: Peer) -> Counter {
         match self.route(to) {
             Route::Loopback => Counter::EagerLoopback,
-            Route::Shm(_) | Route::Sim => Counter::EagerShm,
+            Route::Shm(_) | Route::Tcp | Route::Sim => Counter::EagerShm,
         }
     }
 
@@ -414,6 +428,10 @@ impl Methods {
         self.shm.as_mut().expect("a route by shared memory exists only with that method")
     }
 
+    fn tcp(&mut self) -> &mut Tcp {
+        self.tcp.as_mut().expect("a route by TCP exists only with that method")
+    }
+
     fn sim(&mut self) -> &mut Sim {
         self.sim.as_mut().expect("a simulated route exists only with that method")
     }
@@ -426,6 +444,7 @@ impl Claim<'_> {
         match self {
             Self::Shm(claim) => claim.write(emit, data),
             Self::Loopback(claim) => claim.write(emit, data),
+            Self::Tcp(claim) => claim.write(emit, data),
             Self::Sim(claim) => claim.write(emit, data),
         }
     }

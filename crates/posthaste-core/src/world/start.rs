@@ -1,64 +1,79 @@
-//! Finds out who this process is: from our launcher (a node segment handed down), from a foreign PMI-1 launcher, or
-//! alone. MPI-5.0 §11.2.
+//! Finds out who this process is: from our launcher (a node segment handed down), from a foreign launcher, or alone;
+//! and brings it together with the others as far as that is done before the first message. MPI-5.0 §11.2.
 //!
-//! Called by `world` when it starts; calls the PMI client and makes or attaches the node segment. What must stay
-//! true: a process that was meant to be one of many never goes on as one of one.
+//! Called by `world` when it starts; calls `wireup` and the launcher. What must stay true: a process that was meant to be
+//! one of many never goes on as one of one; a job on one host under our launcher asks for nothing and waits for nobody.
 
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
+use std::sync::{Arc, Mutex};
 
 use posthaste_os::node::Node;
 use posthaste_os::{machine, process};
-use posthaste_pmi::client::{self, Client};
+use posthaste_pmi::client;
+use posthaste_pmi::launcher::Launcher;
 
+use super::wireup::{self, Places, Shared};
+use crate::config::{Config, Way};
 use crate::datatype::Format;
 use crate::error::{Error, ErrorClass, Result};
+use crate::ids::Peer;
+use crate::method::Route;
+use crate::method::tcp::Tcp;
 
 /// What starting found out.
 pub(super) struct Start {
     pub(super) rank: u32,
-    pub(super) size: u32,
-    pub(super) local_rank: usize,
     pub(super) node: Node,
-    pub(super) launcher: Option<Client>,
-    pub(super) cpus: usize,
+    /// Number of this rank in the node segment.
+    pub(super) local_rank: usize,
+    /// The ranks of the node segment, by their numbers there.
+    pub(super) beside: Vec<Peer>,
+    /// Which ranks are on the same node.
+    pub(super) nodes: Places,
+    pub(super) routes: Vec<Route>,
+    pub(super) tcp: Option<Tcp>,
+    /// Whether the ranks of this host share CPUs.
+    pub(super) crowded_here: bool,
+    /// Whether those of any host do.
+    pub(super) crowded: bool,
+    pub(super) launcher: Shared,
 }
 
-/// Finds out which job this process belongs to.
-pub(super) fn find_job() -> Result<Start> {
-    let variable = |name: &str| std::env::var(name).ok();
-    let start = match client::membership(variable).map_err(|e| Error::system("joining the job", e))? {
-        None => {
-            let node = Node::create(1).map_err(|e| Error::no_memory(e.to_string()))?;
-            Start { rank: 0, size: 1, local_rank: 0, node, launcher: None, cpus: 1 }
-        }
-        Some(member) => match variable("POSTHASTE_NODE_FD") {
-            Some(fd) => ours(&member, &fd)?,
-            None => foreign()?,
+/// Finds out which job this process belongs to, and joins it.
+pub(super) fn join(config: &Config) -> Result<Start> {
+    let launcher = Launcher::connect().map_err(|e| Error::system("joining the job", e))?;
+    let start = match launcher {
+        None => alone(),
+        Some(launcher) => match std::env::var("POSTHASTE_NODE_FD") {
+            Ok(fd) => ours(launcher, &fd, config),
+            Err(_) => foreign(launcher, config),
         },
-    };
+    }?;
     // Spent: a program that this rank starts is on its own (MPI-5.0 §11.2 leaves that open; users expect it).
     process::remove_variables(client::JOB_VARIABLES.iter().copied());
     Ok(start)
 }
 
-/// Makes sure that all ranks of this host represent data alike: they read each other's memory.
-pub(super) fn agree_on_format(node: &Node, own: Format) -> Result<()> {
-    let agreed = node.agree_on_format(own.word());
-    if agreed == own.word() {
-        return Ok(());
-    }
-    let theirs =
-        Format::from_word(agreed).map_or_else(|| format!("{agreed:#x}"), |format| format.to_string());
-    Err(Error::other(
-        ErrorClass::Other,
-        format!(
-            "another rank on this host represents data as {theirs}, this one as {own}: ranks on one host must be alike"
-        ),
-    ))
+/// A job of one.
+fn alone() -> Result<Start> {
+    let node = Node::create(1).map_err(|e| Error::no_memory(e.to_string()))?;
+    agree(&node, Format::NATIVE, &Config::default())?;
+    Ok(Start {
+        rank: 0,
+        node,
+        local_rank: 0,
+        beside: vec![Peer(0)],
+        nodes: Places::one(1),
+        routes: vec![Route::Loopback],
+        tcp: None,
+        crowded_here: false,
+        crowded: false,
+        launcher: Arc::default(),
+    })
 }
 
 /// Our own launcher has handed everything down.
-fn ours(member: &client::Membership, fd: &str) -> Result<Start> {
+fn ours(mut launcher: Launcher, fd: &str, config: &Config) -> Result<Start> {
     let number = |name: &'static str| -> Result<usize> {
         let text = std::env::var(name).unwrap_or_default();
         text.parse().map_err(|_| Error::invalid(ErrorClass::Other, name, format!("\"{text}\""), "a number"))
@@ -68,71 +83,111 @@ fn ours(member: &client::Membership, fd: &str) -> Result<Start> {
     let inherited: OwnedFd =
         process::inherited(fd).map_err(|e| Error::system("taking over the node segment", e))?;
     let node = Node::attach(inherited).map_err(|e| Error::system("attaching the node segment", e))?;
-    let local_rank = number("POSTHASTE_LOCAL_RANK")?;
-    if local_rank >= node.ranks() || local_rank > member.rank || node.ranks() != member.size {
+    agree(&node, Format::NATIVE, config)?;
+    let (local_rank, rank, size) = (number("POSTHASTE_LOCAL_RANK")?, launcher.rank() as u32, launcher.size());
+    let hosts = if node.ranks() == size {
+        Places::one(size)
+    } else {
+        // Of a job on several hosts the launcher says which rank is where; without that, nothing below fits.
+        Places::of(&launcher.nodes().map_err(wireup::failed)?.unwrap_or_default())
+    };
+    let beside = hosts.with(rank);
+    if beside.len() != node.ranks() || beside.get(local_rank) != Some(&rank) {
         return Err(Error::other(
             ErrorClass::Other,
             format!(
-                "the launcher's variables contradict each other: rank {} of {}, local rank {local_rank} of {}",
-                member.rank,
-                member.size,
+                "the launcher contradicts itself: rank {rank} of {size} is number {local_rank} of {} on its host, and \
+                 the ranks there are {beside:?}",
                 node.ranks()
             ),
         ));
     }
-    let launcher = client::connect().map_err(|e| Error::system("greeting the launcher", e))?;
     // The launcher may have bound each rank to one CPU; it says how many there are for all.
-    let cpus = number("POSTHASTE_CPUS")?;
-    Ok(Start { rank: member.rank as u32, size: member.size as u32, local_rank, node, launcher, cpus })
+    let crowded_here = node.ranks() > number("POSTHASTE_CPUS")?;
+    let nodes = match &config.node {
+        Some(name) => wireup::by_names(&mut launcher, Some(name))?,
+        None => hosts.clone(),
+    };
+    let routes = wireup::routes(rank, &beside, &nodes, config)?;
+    let secret = match std::env::var("POSTHASTE_SECRET") {
+        Ok(text) => Some(wireup::read_secret(&text)?),
+        Err(_) if routes.contains(&Route::Tcp) => {
+            wireup::offer_secret(&mut launcher)?;
+            launcher.fence().map_err(wireup::failed)?;
+            Some(wireup::secret(&mut launcher)?)
+        }
+        Err(_) => None,
+    };
+    let launcher = Arc::new(Mutex::new(Some(launcher)));
+    let tcp = wireup::open_tcp(&launcher, Peer(rank), &routes, secret, config)?;
+    if tcp.is_some() || !hosts.are_one() {
+        let told = (!hosts.are_one() && local_rank == 0).then_some((rank, crowded_here));
+        wireup::meet(&launcher, told)?;
+    }
+    let crowded = if hosts.are_one() { crowded_here } else { wireup::crowded_anywhere(&launcher, &hosts)? };
+    let beside = beside.into_iter().map(Peer).collect();
+    Ok(Start { rank, node, local_rank, beside, nodes, routes, tcp, crowded_here, crowded, launcher })
 }
 
-/// A foreign PMI-1 launcher: the first rank makes the node segment and tells the others through the key-value
-/// space.
-fn foreign() -> Result<Start> {
-    let wrong = |e: client::Error| Error::system("joining the job of this launcher", e);
-    let Some(mut pmi) = client::connect().map_err(wrong)? else {
-        return Err(Error::other(ErrorClass::Other, "the launcher's connection is gone"));
+/// A foreign launcher: the lowest rank of each node makes its node segment and tells the others of that node through the
+/// key-value space.
+fn foreign(mut launcher: Launcher, config: &Config) -> Result<Start> {
+    let rank = launcher.rank() as u32;
+    let told = if config.node.is_none() { launcher.nodes().map_err(wireup::failed)? } else { None };
+    let nodes = match told {
+        Some(nodes) => Places::of(&nodes),
+        None => wireup::by_names(&mut launcher, config.node.as_deref())?,
     };
-    let space = pmi.get_my_kvsname().map_err(wrong)?;
-    let (rank, size) = (pmi.rank, pmi.size);
-    const KEY: &str = "posthaste-node";
-    let mut own = None;
-    if rank == 0 {
-        let node = Node::create(size).map_err(|e| Error::no_memory(e.to_string()))?;
-        let path = format!("/proc/{}/fd/{}", std::process::id(), node.as_fd().as_raw_fd());
-        pmi.put(&space, KEY, &format!("{}:{path}", machine::host_name())).map_err(wrong)?;
-        own = Some(node);
+    let (beside, leader) = (nodes.with(rank), nodes.leader(rank));
+    let routes = wireup::routes(rank, &beside, &nodes, config)?;
+    let needs_secret = routes.contains(&Route::Tcp);
+    if needs_secret {
+        wireup::offer_secret(&mut launcher)?;
     }
-    pmi.barrier().map_err(wrong)?;
-    let node = match own {
-        Some(node) => node,
-        None => {
-            let told = pmi.get(&space, KEY).map_err(wrong)?.unwrap_or_default();
-            let (host, path) = told.split_once(':').unwrap_or_default();
-            if host != machine::host_name() {
-                return Err(Error::other(
-                    ErrorClass::Other,
-                    format!(
-                        "rank {rank} runs on {} and rank 0 on {host}: more than one host is not supported yet",
-                        machine::host_name()
-                    ),
-                ));
-            }
-            let file = std::fs::File::options().read(true).write(true).open(path);
-            let file =
-                file.map_err(|e| Error::system(format!("opening rank 0's node segment at {path}"), e))?;
-            Node::attach(file.into()).map_err(|e| Error::system("attaching rank 0's node segment", e))?
-        }
-    };
-    // Every rank must come to the same answer on whether CPUs are shared, so it is asked of all ranks together: a
-    // launcher may have bound each to a CPU of its own.
-    node.add_cpus(&machine::affinity());
-    // Everybody has the segment: rank 0 may go.
-    pmi.barrier().map_err(wrong)?;
-    let cpus = machine::within_quota(node.cpus());
-    let start =
-        Start { rank: rank as u32, size: size as u32, local_rank: rank, node, launcher: Some(pmi), cpus };
-    Ok(start)
+    let own = if rank == leader { Some(wireup::make_segment(&mut launcher, beside.len())?) } else { None };
+    launcher.fence().map_err(wireup::failed)?;
+    let node = own.map_or_else(|| wireup::attach_segment(&mut launcher, leader), Ok)?;
+    agree(&node, Format::NATIVE, config)?;
+    let secret = if needs_secret { Some(wireup::secret(&mut launcher)?) } else { None };
+    let launcher = Arc::new(Mutex::new(Some(launcher)));
+    let tcp = wireup::open_tcp(&launcher, Peer(rank), &routes, secret, config)?;
+    // A launcher may have bound each rank to a CPU of its own, so it is asked of all ranks of the node together. The
+    // last of them to come knows, and says it to the other nodes.
+    let is_last = node.add_cpus(&machine::affinity());
+    let crowded_here = || node.ranks() > machine::within_quota(node.cpus());
+    wireup::meet(&launcher, (is_last && !nodes.are_one()).then(|| (leader, crowded_here())))?;
+    let crowded_here = crowded_here();
+    let crowded = if nodes.are_one() { crowded_here } else { wireup::crowded_anywhere(&launcher, &nodes)? };
+    let local_rank = beside.iter().position(|other| *other == rank).unwrap_or_default();
+    let beside = beside.into_iter().map(Peer).collect();
+    Ok(Start { rank, node, local_rank, beside, nodes, routes, tcp, crowded_here, crowded, launcher })
+}
+
+/// Makes sure that all ranks of this host represent data alike, for they read each other's memory, and that they use the
+/// same methods.
+fn agree(node: &Node, own: Format, config: &Config) -> Result<()> {
+    let agreed = node.agree_on_format(own.word());
+    if agreed != own.word() {
+        let theirs =
+            Format::from_word(agreed).map_or_else(|| format!("{agreed:#x}"), |format| format.to_string());
+        return Err(Error::other(
+            ErrorClass::Other,
+            format!(
+                "another rank on this host represents data as {theirs}, this one as {own}: ranks on one host must be \
+                 alike"
+            ),
+        ));
+    }
+    let ways = (0..).zip(Way::ALL).map(|(bit, way)| u32::from(config.methods.admit(way)) << bit);
+    let word = ways.fold(1 << 31 | u32::from(config.node.is_some()) << 30, |word, bit| word | bit);
+    if node.agree_on_methods(word) == word {
+        return Ok(());
+    }
+    Err(Error::other(
+        ErrorClass::Other,
+        "another rank on this host was started with other settings: POSTHASTE_METHODS must be the same for all ranks, and \
+         POSTHASTE_NODE must be set for all of them or for none",
+    ))
 }
 
 #[cfg(test)]
@@ -141,13 +196,27 @@ mod tests {
 
     #[test]
     fn ranks_of_unlike_format_on_one_host_are_refused() {
-        let node = Node::create(2).unwrap();
-        agree_on_format(&node, Format::NATIVE).unwrap();
-        agree_on_format(&node, Format::NATIVE).unwrap();
-        let error = agree_on_format(&node, Format::NATIVE.swapped()).unwrap_err().to_string();
+        let (node, config) = (Node::create(2).unwrap(), Config::default());
+        agree(&node, Format::NATIVE, &config).unwrap();
+        agree(&node, Format::NATIVE, &config).unwrap();
+        let error = agree(&node, Format::NATIVE.swapped(), &config).unwrap_err().to_string();
         assert!(
             error.contains("as little-endian, 8 bytes a long") && error.contains("this one as big-endian"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn ranks_of_one_host_use_the_same_methods() {
+        let set = |name: &'static str, value: &'static str| {
+            Config::read(|asked| (asked == name).then(|| value.to_owned())).unwrap()
+        };
+        let node = Node::create(2).unwrap();
+        agree(&node, Format::NATIVE, &set("POSTHASTE_METHODS", "shm")).unwrap();
+        agree(&node, Format::NATIVE, &set("POSTHASTE_METHODS", "^tcp")).unwrap();
+        for other in [set("POSTHASTE_METHODS", "tcp"), set("POSTHASTE_NODE", "a"), Config::default()] {
+            let error = agree(&node, Format::NATIVE, &other).unwrap_err().to_string();
+            assert!(error.contains("POSTHASTE_METHODS must be the same"), "{error}");
+        }
     }
 }

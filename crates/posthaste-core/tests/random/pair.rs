@@ -69,7 +69,7 @@ impl Pair {
                 });
                 let sim =
                     matches!(way, Way::Simulator(_)).then(|| network.join(Peer(me), ranks, Format::NATIVE));
-                let methods = Methods::new((0..ranks).map(route).collect(), shm, sim, Peer(me));
+                let methods = Methods::new((0..ranks).map(route).collect(), shm, None, sim, Peer(me));
                 Lane::new(Engine::new(config.clone(), ranks as usize), methods)
             })
             .collect();

@@ -1,0 +1,199 @@
+//! Cards: how a process can be reached over TCP, and where the cards of others are found.
+//!
+//! A process makes its card when it opens its listener; whoever starts it puts the card's text where every process of
+//! the job finds it (the key-value space of the launcher). Called by `connect` when a connection is first needed, never
+//! on the message path. What must stay true: a card's text is one word of at most [`LONGEST`] characters, and text from
+//! others is checked.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
+use std::str::FromStr;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use posthaste_os::socket;
+
+use crate::datatype::Format;
+use crate::error::{Error, ErrorClass, Result};
+use crate::ids::Peer;
+
+/// Longest text of a card.
+pub const LONGEST: usize = 1000;
+/// Longest name of a node in it.
+const LONGEST_NODE: usize = 64;
+/// First word of a card, which changes when its form does.
+const FORM: &str = "tcp1";
+
+/// How a process can be reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Card {
+    /// How its data looks.
+    pub format: Format,
+    /// The port of its listener.
+    pub port: u16,
+    /// Addresses of its host, the likeliest first.
+    pub addresses: Vec<IpAddr>,
+    /// What its node is called in sentences.
+    pub node: String,
+}
+
+/// Where cards are found.
+pub trait AddressBook: Send + fmt::Debug {
+    /// The card of a peer. May take as long as an answer of the launcher.
+    ///
+    /// # Errors
+    /// When there is none, or it cannot be read.
+    fn card(&mut self, peer: Peer) -> Result<Card>;
+}
+
+impl Card {
+    /// Addresses with the port.
+    pub fn endpoints(&self) -> impl Iterator<Item = SocketAddr> {
+        self.addresses.iter().map(|address| SocketAddr::new(*address, self.port))
+    }
+}
+
+impl fmt::Display for Card {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plain = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' };
+        let node: String = self.node.chars().take(LONGEST_NODE).map(plain).collect();
+        let mut text = format!("{FORM}/{:x}/{}/{node}/", self.format.word(), self.port);
+        let mut between = "";
+        for address in &self.addresses {
+            let next = format!("{between}{address}");
+            if text.len() + next.len() > LONGEST {
+                break; // the likelier ones are in
+            }
+            text += &next;
+            between = ",";
+        }
+        f.write_str(&text)
+    }
+}
+
+impl FromStr for Card {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let wrong = || {
+            let shown: String = text.chars().take(100).collect();
+            let expected = format!("{FORM}/format/port/node/addresses");
+            Error::invalid(ErrorClass::Other, "the card of a rank", format!("\"{shown}\""), expected)
+        };
+        let mut parts = text.split('/');
+        let mut part = || parts.next().ok_or_else(wrong);
+        if part()? != FORM {
+            return Err(wrong());
+        }
+        let format = u32::from_str_radix(part()?, 16).ok().and_then(Format::from_word).ok_or_else(wrong)?;
+        let port = part()?.parse().ok().filter(|port| *port > 0).ok_or_else(wrong)?;
+        let node = part()?.to_owned();
+        let all: std::result::Result<Vec<IpAddr>, _> = part()?.split(',').map(str::parse).collect();
+        Ok(Self { format, port, node, addresses: all.map_err(|_| wrong())? })
+    }
+}
+
+/// The addresses under which others may reach this host, the likeliest first: those of interfaces that are up, IPv4
+/// before IPv6, this host's own loopback last. `wanted` names interfaces, separated by commas; `^` in front excludes them.
+///
+/// # Errors
+/// When the interfaces cannot be listed, or none is left.
+pub fn own_addresses(wanted: &str) -> Result<Vec<IpAddr>> {
+    let known = socket::interfaces().map_err(|e| Error::system("listing the network interfaces", e))?;
+    let (names, excluded) = match wanted.strip_prefix('^') {
+        Some(names) => (names, true),
+        None => (wanted, false),
+    };
+    let fits = |name: &str| wanted.is_empty() || names.split(',').any(|one| one == name) != excluded;
+    // An address that is good only on its own link needs the interface, whose number is another on each host.
+    let is_local = |address: IpAddr| match address {
+        IpAddr::V4(address) => address.is_link_local(),
+        IpAddr::V6(address) => address.is_unicast_link_local(),
+    };
+    let mut usable: Vec<IpAddr> = known
+        .iter()
+        .filter(|known| known.running && fits(&known.name) && !is_local(known.address))
+        .map(|known| known.address)
+        .collect();
+    usable.sort_by_key(|address| (address.is_loopback(), address.is_ipv6())); // stable
+    if usable.is_empty() {
+        let names: Vec<&str> = known.iter().map(|known| known.name.as_str()).collect();
+        let what = format!(
+            "no network interface can be used: POSTHASTE_TCP_INTERFACES is \"{wanted}\", this host has {}",
+            names.join(", ")
+        );
+        return Err(Error::other(ErrorClass::Other, what));
+    }
+    Ok(usable)
+}
+
+/// An address book in the memory of one process, for tests.
+#[derive(Clone, Debug, Default)]
+pub struct Shelf(Arc<Mutex<HashMap<Peer, String>>>);
+
+impl Shelf {
+    /// Puts in the card of a peer.
+    pub fn put(&self, peer: Peer, card: &Card) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(peer, card.to_string());
+    }
+}
+
+impl AddressBook for Shelf {
+    fn card(&mut self, peer: Peer) -> Result<Card> {
+        let cards = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let none = || Error::other(ErrorClass::Other, format!("rank {} has left no card", peer.0));
+        cards.get(&peer).ok_or_else(none)?.parse()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn card(addresses: usize) -> Card {
+        let addresses = (0..addresses).map(|n| format!("fd00:1:2:3:4:5:6:{n:x}").parse().unwrap()).collect();
+        Card { format: Format::NATIVE, port: 40123, addresses, node: "node-7.cluster".into() }
+    }
+
+    #[test]
+    fn a_card_survives_its_text() {
+        let mut one = card(3);
+        one.addresses.push("10.0.0.1".parse().unwrap());
+        assert_eq!(one.to_string().parse::<Card>().unwrap(), one);
+        assert_eq!(one.endpoints().last().unwrap().to_string(), "10.0.0.1:40123");
+        let strange = Card { node: "a b/c,d=e;f".into(), ..card(1) };
+        assert_eq!(strange.to_string().parse::<Card>().unwrap().node, "a_b_c_d_e_f");
+    }
+
+    #[test]
+    fn a_card_is_never_too_long() {
+        let text = card(200).to_string();
+        assert!((LONGEST - 30..=LONGEST).contains(&text.len()), "{}", text.len());
+        assert!(text.parse::<Card>().unwrap().addresses.len() > 40);
+    }
+
+    #[test]
+    fn other_text_is_refused() {
+        let good = card(1).to_string();
+        for end in 0..good.len() - 1 {
+            let _ = good[..end].parse::<Card>(); // whatever it is, no panic
+        }
+        for bad in
+            ["", "tcp1", "tcp2/1080401/1/n/10.0.0.1", "tcp1/0/1/n/10.0.0.1", "tcp1/1080401/0/n/10.0.0.1"]
+        {
+            let error = bad.parse::<Card>().unwrap_err().to_string();
+            assert!(error.contains("expected tcp1/format/port/node/addresses"), "{error}");
+        }
+    }
+
+    #[test]
+    fn this_host_has_addresses_and_names_choose_among_them() {
+        let all = own_addresses("").unwrap();
+        assert!(!all.is_empty());
+        let lo: Vec<IpAddr> = own_addresses("lo").unwrap();
+        assert!(lo.iter().all(IpAddr::is_loopback));
+        assert!(!own_addresses("^lo").is_ok_and(|rest| rest.iter().any(IpAddr::is_loopback)));
+        let error = own_addresses("none0").unwrap_err().to_string();
+        assert!(error.contains("POSTHASTE_TCP_INTERFACES is \"none0\", this host has"), "{error}");
+    }
+}

@@ -1,0 +1,341 @@
+//! Wire-up: which ranks share a node, how this rank reaches each other one, and what they have to tell each other for
+//! that before the first message.
+//!
+//! Called by `start`; calls the launcher's key-value space and makes or attaches the node segment. What must stay true:
+//! every rank comes to the same answer about who is on which node, and whether CPUs are shared anywhere; all ranks pass
+//! the same fences; connections are made later, by those who talk.
+//!
+//! Keys: `posthaste-node-RANK` (name of a rank's node, where the launcher does not tell or is not believed),
+//! `posthaste-segment-RANK` (where the lowest rank of a node has the node segment), `posthaste-crowded-RANK` (whether the
+//! ranks of that node share CPUs), `posthaste-secret`, `posthaste-card-RANK` (where a rank can be reached by TCP).
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::os::fd::AsRawFd;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use posthaste_os::machine;
+use posthaste_os::node::Node;
+use posthaste_pmi::client;
+use posthaste_pmi::launcher::Launcher;
+
+use crate::config::{Config, Way};
+use crate::datatype::Format;
+use crate::error::{Error, ErrorClass, Result};
+use crate::ids::Peer;
+use crate::method::Route;
+use crate::method::tcp::{AddressBook, Card, Tcp, TcpSetup};
+
+/// Where rank 0 leaves the job's secret.
+const SECRET: &str = "posthaste-secret";
+
+/// The launcher, shared by those who ask it while the program runs.
+pub(super) type Shared = Arc<Mutex<Option<Launcher>>>;
+
+/// Does something with the launcher, if there is one.
+pub(super) fn ask<T>(launcher: &Shared, with: impl FnOnce(&mut Launcher) -> T) -> Option<T> {
+    launcher.lock().unwrap_or_else(PoisonError::into_inner).as_mut().map(with)
+}
+
+/// Which ranks are together: for each rank the lowest one of those that it is with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Places(Vec<u32>);
+
+impl Places {
+    /// Ranks are together when their `places` are equal.
+    pub(super) fn of<T: Eq + Hash>(places: &[T]) -> Self {
+        let mut first = HashMap::new();
+        Self((0..).zip(places).map(|(rank, place)| *first.entry(place).or_insert(rank)).collect())
+    }
+
+    /// All ranks are together.
+    pub(super) fn one(size: usize) -> Self {
+        Self(vec![0; size])
+    }
+
+    /// The lowest rank of those that `rank` is with.
+    pub(super) fn leader(&self, rank: u32) -> u32 {
+        self.0.get(rank as usize).copied().unwrap_or(rank)
+    }
+
+    /// The ranks that `rank` is with, itself included, in order.
+    pub(super) fn with(&self, rank: u32) -> Vec<u32> {
+        let leader = self.leader(rank);
+        (0..).zip(&self.0).filter(|(_, other)| **other == leader).map(|(rank, _)| rank).collect()
+    }
+
+    /// The lowest rank of each place.
+    pub(super) fn leaders(&self) -> impl Iterator<Item = u32> {
+        (0..).zip(&self.0).filter(|(rank, leader)| rank == *leader).map(|(rank, _)| rank)
+    }
+
+    /// Whether all are together.
+    pub(super) fn are_one(&self) -> bool {
+        self.0.iter().all(|leader| *leader == 0)
+    }
+}
+
+/// The way to each rank from `rank`, which shares a segment with the ranks `beside`, and a node with `nodes.with(rank)`.
+///
+/// # Errors
+/// When the settings leave no way to some rank.
+pub(super) fn routes(rank: u32, beside: &[u32], nodes: &Places, config: &Config) -> Result<Vec<Route>> {
+    let mut local: Vec<Option<u32>> = vec![None; nodes.0.len()];
+    for (index, other) in (0..).zip(beside) {
+        local[*other as usize] = Some(index);
+    }
+    let near = nodes.leader(rank);
+    let route = |(peer, index): (u32, Option<u32>)| match index.filter(|_| nodes.leader(peer) == near) {
+        _ if peer == rank => Ok(Route::Loopback),
+        Some(index) if config.methods.admit(Way::Shm) => Ok(Route::Shm(index)),
+        _ if config.methods.admit(Way::Tcp) => Ok(Route::Tcp),
+        _ => {
+            let place = if nodes.leader(peer) == near { "the same node as" } else { "another node than" };
+            let text = format!(
+                "rank {peer} is on {place} rank {rank}, and no method that may be used leads there (POSTHASTE_METHODS \
+                 admits {})",
+                config.methods
+            );
+            Err(Error::other(ErrorClass::Other, text))
+        }
+    };
+    (0..).zip(local).map(route).collect()
+}
+
+/// What goes wrong when the launcher is asked.
+pub(super) fn failed(error: client::Error) -> Error {
+    Error::system("joining the job of this launcher", error)
+}
+
+/// Asks every rank for the name of its node; a fence.
+pub(super) fn by_names(launcher: &mut Launcher, name: Option<&str>) -> Result<Places> {
+    let name = name.map_or_else(machine::identity, str::to_owned);
+    let key = |rank| format!("posthaste-node-{rank}");
+    launcher.put(&key(launcher.rank()), &name).map_err(failed)?;
+    launcher.fence().map_err(failed)?;
+    let mut names = Vec::with_capacity(launcher.size());
+    for rank in 0..launcher.size() {
+        let Some(name) = launcher.get(&key(rank)).map_err(failed)? else {
+            let text = format!(
+                "rank {rank} has not said which node it is on: POSTHASTE_NODE must be set for all ranks or for none"
+            );
+            return Err(Error::other(ErrorClass::Other, text));
+        };
+        names.push(name);
+    }
+    Ok(Places::of(&names))
+}
+
+/// Makes the segment of a node with so many ranks and tells the others of that node where it is.
+pub(super) fn make_segment(launcher: &mut Launcher, ranks: usize) -> Result<Node> {
+    let node = Node::create(ranks).map_err(|e| Error::no_memory(e.to_string()))?;
+    let path = format!("/proc/{}/fd/{}", std::process::id(), node.as_fd().as_raw_fd());
+    let told = format!("{}:{path}", machine::identity());
+    launcher.put(&format!("posthaste-segment-{}", launcher.rank()), &told).map_err(failed)?;
+    Ok(node)
+}
+
+/// Attaches the segment that the lowest rank of this node has made.
+pub(super) fn attach_segment(launcher: &mut Launcher, leader: u32) -> Result<Node> {
+    let told = launcher.get(&format!("posthaste-segment-{leader}")).map_err(failed)?.unwrap_or_default();
+    let (place, path) = told.split_once(':').unwrap_or_default();
+    // Another kernel or another namespace of processes: the path would lead to somebody else's descriptor. The network
+    // does not matter for shared memory.
+    let memory = |identity: &str| identity.rsplit_once('.').map(|(memory, _)| memory.to_owned());
+    if memory(place) != memory(&machine::identity()) {
+        return Err(Error::other(
+            ErrorClass::Other,
+            format!(
+                "the launcher has put ranks {leader} and {} on one node, but they cannot share memory (they are in \
+                 different containers or on different hosts); give their nodes different names with POSTHASTE_NODE",
+                launcher.rank()
+            ),
+        ));
+    }
+    let file = std::fs::File::options().read(true).write(true).open(path);
+    let file =
+        file.map_err(|e| Error::system(format!("opening the node segment of rank {leader} at {path}"), e))?;
+    Node::attach(file.into())
+        .map_err(|e| Error::system(format!("attaching the node segment of rank {leader}"), e))
+}
+
+/// Rank 0 makes the secret by which processes of the job know each other, and tells it; before a fence.
+pub(super) fn offer_secret(launcher: &mut Launcher) -> Result<()> {
+    if launcher.rank() > 0 {
+        return Ok(());
+    }
+    let secret: [u8; 32] = machine::random().map_err(|e| Error::system("making a secret for the job", e))?;
+    let text: String = secret.iter().map(|byte| format!("{byte:02x}")).collect();
+    launcher.put(SECRET, &text).map_err(failed)
+}
+
+/// The secret that rank 0 has made, after that fence.
+pub(super) fn secret(launcher: &mut Launcher) -> Result<[u8; 32]> {
+    match launcher.get(SECRET).map_err(failed)? {
+        Some(text) => read_secret(&text),
+        None => Err(Error::other(
+            ErrorClass::Other,
+            format!(
+                "rank {} needs connections to other ranks, and rank 0, which makes the secret for them, does not: \
+                 POSTHASTE_METHODS must be the same for all ranks",
+                launcher.rank()
+            ),
+        )),
+    }
+}
+
+/// A secret of 64 hexadecimal digits.
+pub(super) fn read_secret(text: &str) -> Result<[u8; 32]> {
+    let mut secret = [0; 32];
+    let digits = text.as_bytes();
+    let value = |digit: u8| char::from(digit).to_digit(16).map(|value| value as u8);
+    for (byte, pair) in secret.iter_mut().zip(digits.chunks_exact(2)) {
+        let (Some(high), Some(low)) = (value(pair[0]), value(pair[1])) else { return Err(no_secret(text)) };
+        *byte = high << 4 | low;
+    }
+    if digits.len() == 64 { Ok(secret) } else { Err(no_secret(text)) }
+}
+
+/// The wrong secret itself is not shown.
+fn no_secret(text: &str) -> Error {
+    let got = format!("{} letters", text.chars().count());
+    Error::invalid(
+        ErrorClass::Other,
+        "the secret of the job (POSTHASTE_SECRET)",
+        got,
+        "64 hexadecimal digits",
+    )
+}
+
+/// Opens this rank to connections, if some rank can be reached no other way, and tells where it is reached; before a fence.
+pub(super) fn open_tcp(
+    launcher: &Shared,
+    me: Peer,
+    routes: &[Route],
+    secret: Option<[u8; 32]>,
+    config: &Config,
+) -> Result<Option<Tcp>> {
+    let Some(secret) = secret.filter(|_| routes.contains(&Route::Tcp)) else { return Ok(None) };
+    let node = config.node.clone().unwrap_or_else(machine::host_name);
+    let setup = TcpSetup { me, peers: routes.len(), secret, format: Format::NATIVE, node };
+    let (tcp, card) = Tcp::new(setup, config, Box::new(Book(launcher.clone())))?;
+    let put = |launcher: &mut Launcher| launcher.put(&card_of(me), &card.to_string());
+    ask(launcher, put).unwrap_or(Ok(())).map_err(failed)?;
+    Ok(Some(tcp))
+}
+
+/// The key of a rank's card.
+fn card_of(peer: Peer) -> String {
+    format!("posthaste-card-{}", peer.0)
+}
+
+/// The cards that the ranks of the job have put into the launcher's key-value space.
+#[derive(Debug)]
+struct Book(Shared);
+
+impl AddressBook for Book {
+    fn card(&mut self, peer: Peer) -> Result<Card> {
+        let told =
+            ask(&self.0, |launcher| launcher.get(&card_of(peer))).unwrap_or(Ok(None)).map_err(failed)?;
+        match told {
+            Some(text) => text.parse(),
+            None => Err(Error::other(
+                ErrorClass::Other,
+                format!(
+                    "rank {} has told nobody where it can be reached: POSTHASTE_METHODS must be the same for all ranks",
+                    peer.0
+                ),
+            )),
+        }
+    }
+}
+
+/// Waits for all ranks, each of which has said by now what the others have to know. One rank of each segment says whether
+/// the ranks there share CPUs, for the lowest of them.
+pub(super) fn meet(launcher: &Shared, crowded: Option<(u32, bool)>) -> Result<()> {
+    ask(launcher, |launcher| {
+        if let Some((leader, crowded)) = crowded {
+            let value = if crowded { "1" } else { "0" };
+            launcher.put(&format!("posthaste-crowded-{leader}"), value).map_err(failed)?;
+        }
+        launcher.fence().map_err(failed)
+    })
+    .unwrap_or(Ok(()))
+}
+
+/// Whether the ranks of any host share CPUs, once all have met.
+pub(super) fn crowded_anywhere(launcher: &Shared, hosts: &Places) -> Result<bool> {
+    let told = |launcher: &mut Launcher, leader: u32| {
+        let told = launcher.get(&format!("posthaste-crowded-{leader}")).map_err(failed)?;
+        match told.as_deref() {
+            Some("0") => Ok(false),
+            Some("1") => Ok(true),
+            other => {
+                let text = format!("rank {leader} says {other:?} of the CPUs of its host, expected 0 or 1");
+                Err(Error::other(ErrorClass::Other, text))
+            }
+        }
+    };
+    for leader in hosts.leaders() {
+        if ask(launcher, |launcher| told(launcher, leader)).unwrap_or(Ok(false))? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(name: &'static str, value: &'static str) -> Config {
+        Config::read(|asked| (asked == name).then(|| value.to_owned())).unwrap()
+    }
+
+    #[test]
+    fn ranks_with_the_same_name_are_together() {
+        let places = Places::of(&["b", "a", "b", "a", "c"]);
+        assert_eq!(places, Places(vec![0, 1, 0, 1, 4]));
+        assert_eq!((places.with(2), places.with(4)), (vec![0, 2], vec![4]));
+        assert_eq!(places.leaders().collect::<Vec<_>>(), [0, 1, 4]);
+        assert_eq!(
+            (places.are_one(), Places::one(3).are_one(), Places::of(&[7, 7]).are_one()),
+            (false, true, true)
+        );
+    }
+
+    #[test]
+    fn memory_is_shared_on_a_node_and_the_network_leads_to_others() {
+        let nodes = Places::of(&[0, 1, 0, 1]);
+        let ways = routes(2, &[0, 2], &nodes, &Config::default()).unwrap();
+        assert_eq!(ways, [Route::Shm(0), Route::Tcp, Route::Loopback, Route::Tcp]);
+        let ways = routes(2, &[0, 2], &nodes, &set("POSTHASTE_METHODS", "tcp")).unwrap();
+        assert_eq!(ways, [Route::Tcp, Route::Tcp, Route::Loopback, Route::Tcp]);
+        // Ranks of one host that are said to be on different nodes share a segment all the same.
+        let ways = routes(0, &[0, 1, 2, 3], &nodes, &Config::default()).unwrap();
+        assert_eq!(ways, [Route::Loopback, Route::Tcp, Route::Shm(2), Route::Tcp]);
+    }
+
+    #[test]
+    fn secrets_have_64_digits() {
+        let secret = read_secret(&("0a".repeat(31) + "Ff")).unwrap();
+        assert_eq!((secret[0], secret[31]), (10, 255));
+        for wrong in ["", "0a", &"0a".repeat(33), &"0g".repeat(32), &"é".repeat(32)] {
+            let error = read_secret(wrong).unwrap_err().to_string();
+            assert!(error.ends_with("expected 64 hexadecimal digits"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_rank_that_no_method_leads_to_is_named() {
+        let refused = |value, nodes: &[u32]| {
+            routes(0, &[0, 1], &Places::of(nodes), &set("POSTHASTE_METHODS", value)).unwrap_err().to_string()
+        };
+        let far = refused("shm", &[0, 1]);
+        assert!(far.starts_with("rank 1 is on another node than rank 0, and no"), "{far}");
+        assert!(far.ends_with("(POSTHASTE_METHODS admits shm)"), "{far}");
+        let near = refused("^shm,tcp", &[0, 0]);
+        assert!(near.starts_with("rank 1 is on the same node as rank 0, and no"), "{near}");
+        assert!(near.ends_with("admits none)"), "{near}");
+    }
+}

@@ -1,0 +1,79 @@
+//! `PMI_process_mapping`: on which node each rank of a job runs, as launchers of the PMI family tell it.
+//!
+//! Called by `launcher` on the side of the ranks; calls nothing. The text is a list of blocks (first node, number of
+//! nodes, ranks on each of them), `(vector,(0,2,4))`, which ranks fill in order and begin again when the list is at
+//! its end. MPICH's Hydra, Slurm and Flux write it, with or without spaces. What must stay true: no text panics or
+//! makes us ask for more memory than the ranks of the job need.
+
+/// The node of each of `ranks` ranks; `None` when the text says nothing of that kind.
+pub fn parse(text: &str, ranks: usize) -> Option<Vec<u32>> {
+    let text: String = text.chars().filter(|letter| !letter.is_whitespace()).collect();
+    let inside = text.strip_prefix("(vector,")?.strip_suffix(')')?;
+    let mut blocks: Vec<[u32; 3]> = inside.split_inclusive(')').map(block).collect::<Option<_>>()?;
+    blocks.retain(|[_, nodes, each]| *nodes > 0 && *each > 0);
+    if blocks.is_empty() {
+        return None;
+    }
+    let nodes = blocks.iter().flat_map(|&[first, nodes, each]| {
+        (0..nodes).flat_map(move |node| std::iter::repeat_n(first.checked_add(node), each as usize))
+    });
+    nodes.cycle().take(ranks).collect()
+}
+
+/// `(first node, nodes, ranks on each)`, behind a comma if it is not the first.
+fn block(text: &str) -> Option<[u32; 3]> {
+    let text = text.strip_prefix(',').unwrap_or(text).strip_prefix('(')?.strip_suffix(')')?;
+    let mut numbers = text.split(',').map(str::parse);
+    let block = [numbers.next()?.ok()?, numbers.next()?.ok()?, numbers.next()?.ok()?];
+    numbers.next().is_none().then_some(block)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn blocks_are_filled_in_order() {
+        for (text, nodes) in [
+            ("(vector,(0,1,4))", &[0, 0, 0, 0][..]),
+            ("(vector,(0,2,2))", &[0, 0, 1, 1]),
+            ("(vector, (0,2,1))", &[0, 1, 0, 1]),
+            ("(vector,(0,1,3),(1,1,1))", &[0, 0, 0, 1]),
+            ("(vector,(1,1,1),(0,1,2))", &[1, 0, 0, 1]),
+            ("(vector,(0,4294967295,0),(3,4,1))", &[3, 4, 5, 6]),
+        ] {
+            assert_eq!(parse(text, 4).as_deref(), Some(nodes), "{text}");
+        }
+    }
+
+    #[test]
+    fn anything_else_says_nothing() {
+        let wrong = [
+            "",
+            "(vector)",
+            "(vector,)",
+            "(vector,(0,1,0))",
+            "(vector,(0,1))",
+            "(vector,(0,1,1,1))",
+            "(vector,(0,-1,1))",
+            "(vector,(0,1,1)",
+            "(vector,0,1,1)",
+            "(block,(0,1,1))",
+            "(vector,(4294967295,2,1))",
+        ];
+        for text in wrong {
+            assert_eq!(parse(text, 4), None, "{text}");
+        }
+        assert_eq!(parse("(vector,(0,4294967295,4294967295))", 2), Some(vec![0, 0]));
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics(text in "[(),vector0-9 ]{0,40}", ranks in 0usize..9) {
+            if let Some(nodes) = parse(&text, ranks) {
+                prop_assert_eq!(nodes.len(), ranks);
+            }
+        }
+    }
+}
