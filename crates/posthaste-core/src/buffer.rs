@@ -208,6 +208,13 @@ impl Drop for OwnedBuf {
     }
 }
 
+/// A run of user memory (address, length) to be sent from where it lies.
+///
+/// The run is one of a segment: it lies in a buffer that the caller vouched for ([`UserBuf::new`]).
+pub(crate) fn run<'a>((address, len): (usize, usize)) -> Source<'a> {
+    UserBuf(ptr::with_exposed_provenance_mut(address)).source(len)
+}
+
 /// Copies from the memory of process `pid` at `remote` into runs of user memory (address, length), in order.
 /// Returns the number of bytes copied.
 ///

@@ -6,7 +6,7 @@
 use crate::coll::{self, Running};
 use crate::dispatch;
 use crate::method::Methods;
-use crate::pt2pt::{Action, Engine, action, flow};
+use crate::pt2pt::{Action, Engine, action, down, flow};
 
 /// Operations on the fast paths between two steps of progress.
 const QUICK: u32 = 1024;
@@ -81,6 +81,7 @@ impl Lane {
         if engine.has_chores() {
             busy |= action::retry_pending(engine, methods);
             busy |= flow::advance(engine, methods);
+            busy |= down::sweep(engine);
         }
         if !running.is_empty() {
             busy |= coll::advance(engine, methods, running);

@@ -27,6 +27,10 @@ counters! {
     PutShmBytes = "bytes.put.shm";
     WriteShm = "messages.write.shm";
     WriteShmBytes = "bytes.write.shm";
+    EagerTcp = "messages.eager.tcp";
+    EagerTcpBytes = "bytes.eager.tcp";
+    PutTcp = "messages.put.tcp";
+    PutTcpBytes = "bytes.put.tcp";
     EagerLoopback = "messages.eager.loopback";
     EagerLoopbackBytes = "bytes.eager.loopback";
     GetLoopback = "messages.get.loopback";
@@ -39,6 +43,9 @@ counters! {
     Sought = "messages.sought";
     StalePackets = "packets.stale";
     MalformedPackets = "packets.malformed";
+    ConnectionsMade = "connections.made";
+    ConnectionsRefused = "connections.refused";
+    PeersDown = "peers.down";
     Yields = "wait.yields";
     Sleeps = "wait.sleeps";
     Wakes = "wait.wakes";

@@ -123,7 +123,7 @@ impl Stream {
     ///
     /// # Errors
     /// What the system said at once.
-    pub fn connect(to: SocketAddr) -> io::Result<Self> {
+    pub fn connect(to: SocketAddr, tuning: &Tuning) -> io::Result<Self> {
         let family = if to.is_ipv4() { libc::AF_INET } else { libc::AF_INET6 };
         let kind = libc::SOCK_STREAM | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
         // SAFETY: a plain system call that makes a new descriptor.
@@ -133,6 +133,7 @@ impl Stream {
         }
         // SAFETY: the fresh descriptor from above, which nobody else owns.
         let stream = Self(TcpStream::from(unsafe { OwnedFd::from_raw_fd(fd) }));
+        stream.tune(tuning)?; // the size of buffers is agreed on while connecting
         let failed = match to {
             SocketAddr::V4(to) => {
                 let address = libc::sockaddr_in {

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 
 use posthaste_os::mem::Source;
 
+use crate::buffer::UserBuf;
 use crate::datatype::Segment;
 use crate::ids::RequestId;
 use crate::trace::{Counter, Counts};
@@ -48,21 +49,44 @@ impl Landing {
         data: Source<'_>,
         counts: &mut Counts,
     ) -> bool {
-        let Some(open) = self.open.get_mut(&receiver) else {
-            counts.add(Counter::StalePackets, 1);
-            return false;
-        };
         let n = data.len() as u64;
-        if offset.checked_add(n).is_none_or(|end| end > open.len) || open.arrived + n > open.len {
-            counts.add(Counter::MalformedPackets, 1);
+        if !self.expects(receiver, offset, n, counts) {
             return false;
         }
+        let Some(open) = self.open.get_mut(&receiver) else { return false };
         if offset < open.segment.len() {
             if open.segment.position() != offset {
                 open.segment.seek(offset);
             }
             open.segment.unpack(data);
         }
+        self.placed(receiver, n)
+    }
+
+    /// Whether a fragment of `n` bytes may come. What may not is counted.
+    pub fn expects(&self, receiver: RequestId, offset: u64, n: u64, counts: &mut Counts) -> bool {
+        let Some(open) = self.open.get(&receiver) else {
+            counts.add(Counter::StalePackets, 1);
+            return false;
+        };
+        let fits = offset.checked_add(n).is_some_and(|end| end <= open.len) && open.arrived + n <= open.len;
+        if !fits {
+            counts.add(Counter::MalformedPackets, 1);
+        }
+        fits
+    }
+
+    /// Where the bytes from `offset` on go, if all the rest of the message goes to one place: whoever has them may put
+    /// them there, and then calls [`Landing::placed`].
+    pub fn place(&mut self, receiver: RequestId, offset: u64) -> Option<(UserBuf, u64)> {
+        let open = self.open.get_mut(&receiver)?;
+        open.segment.seek(offset);
+        open.segment.contiguous_rest().filter(|(_, room)| *room > 0)
+    }
+
+    /// So many bytes have been put in their place. Returns true when they were the last of their message.
+    pub fn placed(&mut self, receiver: RequestId, n: u64) -> bool {
+        let Some(open) = self.open.get_mut(&receiver) else { return false };
         open.arrived += n;
         let whole = open.arrived == open.len;
         if whole {

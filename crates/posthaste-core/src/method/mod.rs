@@ -23,6 +23,7 @@ pub mod sim;
 pub mod tcp;
 
 use crate::datatype::Segment;
+use crate::error::Error;
 use crate::ids::{Peer, RequestId};
 use crate::trace::{Counter, Counts};
 use crate::wire::{Emit, Envelope, Offer, Packet, Through};
@@ -64,6 +65,8 @@ pub enum Event<'a> {
     Unreadable(RequestId),
     /// Something unreadable came from this peer; nothing more is read from it.
     Malformed(Peer),
+    /// This peer cannot be reached any more: nothing comes from it, and nothing more of what was handed over for it ends.
+    PeerDown(Peer, Error),
 }
 
 /// An event that a method keeps until it is polled.
@@ -195,9 +198,10 @@ impl Methods {
     /// Whether data for this peer has to travel in the canonical form. On one host formats are alike, or the job does
     /// not start.
     #[inline]
-    pub fn is_unlike(&self, to: Peer) -> bool {
+    pub fn is_unlike(&mut self, to: Peer) -> bool {
         match self.route(to) {
-            Route::Loopback | Route::Shm(_) | Route::Tcp => false,
+            Route::Loopback | Route::Shm(_) => false,
+            Route::Tcp => self.tcp().is_unlike(to),
             Route::Sim => self.sim.as_ref().is_some_and(|sim| sim.is_unlike(to)),
         }
     }
@@ -230,7 +234,7 @@ impl Methods {
         match self.route(from) {
             Route::Shm(rank) => self.shm().hold_back(rank as usize, hold),
             Route::Loopback => self.loopback.hold_back(hold),
-            Route::Tcp => {}
+            Route::Tcp => self.tcp().hold_back(from, hold),
             Route::Sim => self.sim().hold_back(from, hold),
         }
     }
@@ -292,6 +296,7 @@ impl Methods {
     pub fn is_next_there(&self, from: Peer) -> bool {
         match (self.route(from), &self.shm) {
             (Route::Shm(rank), Some(shm)) => shm.is_next_there(rank as usize),
+            (Route::Tcp, _) => self.tcp.as_ref().is_some_and(|tcp| tcp.is_next_there(from)),
             _ => false,
         }
     }
@@ -303,8 +308,9 @@ impl Methods {
         if let (Route::Shm(rank), Some(shm)) = (self.route(from), &mut self.shm) {
             return shm.take_next(rank as usize, take);
         }
-        match (self.route(from), &mut self.sim) {
-            (Route::Sim, Some(sim)) => sim.take_next(from, take),
+        match (self.route(from), &mut self.tcp, &mut self.sim) {
+            (Route::Tcp, Some(tcp), _) => tcp.take_next(from, take),
+            (Route::Sim, _, Some(sim)) => sim.take_next(from, take),
             _ => Next::Left,
         }
     }
@@ -352,7 +358,7 @@ impl Methods {
         match (self.route(get.from), get.offer) {
             (Route::Loopback, _) => self.loopback.get(get),
             (Route::Shm(rank), _) => self.shm().get(rank as usize, get),
-            (Route::Tcp, _) => {}
+            (Route::Tcp, _) => self.tcp().get(get),
             (Route::Sim, _) => self.sim().get(get),
         }
     }
@@ -362,7 +368,7 @@ impl Methods {
         match self.route(from) {
             Route::Loopback => self.loopback.landing.open(receiver, segment, len),
             Route::Shm(_) => self.shm().landing.open(receiver, segment, len),
-            Route::Tcp => {}
+            Route::Tcp => self.tcp().expose(from, receiver, segment, len),
             Route::Sim => self.sim().expose(receiver, segment, len),
         }
     }
@@ -372,7 +378,7 @@ impl Methods {
         match self.route(put.to) {
             Route::Loopback => self.loopback.put(put),
             Route::Shm(rank) => self.shm().put(rank as usize, put),
-            Route::Tcp => {}
+            Route::Tcp => self.tcp().put(put),
             Route::Sim => self.sim().put(put),
         }
     }
@@ -388,6 +394,9 @@ impl Methods {
         if !self.loopback.is_idle() {
             busy |= self.loopback.poll(counts, &mut on);
         }
+        if let Some(tcp) = &mut self.tcp {
+            busy |= tcp.poll(counts, &mut on);
+        }
         if let Some(sim) = &mut self.sim {
             busy |= sim.poll(counts, &mut on);
         }
@@ -396,13 +405,16 @@ impl Methods {
 
     /// Whether no long message is being copied by this process; a sleeper must not stop such a copy.
     pub fn is_quiet(&self) -> bool {
-        self.loopback.is_idle() && self.shm.as_ref().is_none_or(Shm::is_quiet)
+        self.loopback.is_idle()
+            && self.shm.as_ref().is_none_or(Shm::is_quiet)
+            && self.tcp.as_ref().is_none_or(Tcp::is_quiet)
     }
 
     /// Whether everything that was handed to the methods has left this process.
     pub fn is_drained(&self) -> bool {
         self.loopback.is_idle()
             && self.shm.as_ref().is_none_or(Shm::is_drained)
+            && self.tcp.as_ref().is_none_or(Tcp::is_drained)
             && self.sim.as_ref().is_none_or(Sim::is_drained)
     }
 
@@ -411,8 +423,14 @@ impl Methods {
     pub fn eager_counter(&self, to: Peer) -> Counter {
         match self.route(to) {
             Route::Loopback => Counter::EagerLoopback,
-            Route::Shm(_) | Route::Tcp | Route::Sim => Counter::EagerShm,
+            Route::Tcp => Counter::EagerTcp,
+            Route::Shm(_) | Route::Sim => Counter::EagerShm,
         }
+    }
+
+    /// The counter of a long message that is granted.
+    pub fn put_counter(&self, from: Peer) -> Counter {
+        if self.route(from) == Route::Tcp { Counter::PutTcp } else { Counter::PutShm }
     }
 
     /// The counter of a long message that is brought.

@@ -5,12 +5,13 @@
 //! link; packets on different links overtake each other. The network refuses packets at random (back-pressure),
 //! delays them, and can offer direct gets or not. What must stay true: a run is a function of its seed.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use posthaste_os::mem::Sink;
 
 use crate::datatype::{self, Format, Segment};
+use crate::error::{Error, ErrorClass};
 use crate::ids::{Peer, RequestId};
 use crate::method::landing::Landing;
 use crate::method::{Caps, Done, Event, Get, Load, Next, Put};
@@ -51,6 +52,8 @@ struct Net {
     exposed: HashMap<(Peer, RequestId), Segment>,
     /// Links whose messages are held back, and how many still leave because their sender has not noticed.
     held_back: HashMap<(Peer, Peer), u64>,
+    /// Links that have been cut, both ways.
+    cut: HashSet<(Peer, Peer)>,
     /// What each engine told of itself in the handshake.
     formats: HashMap<Peer, u32>,
 }
@@ -72,6 +75,7 @@ impl Network {
             offered: HashMap::new(),
             exposed: HashMap::new(),
             held_back: HashMap::new(),
+            cut: HashSet::new(),
             formats: HashMap::new(),
         };
         Self { net: Arc::new(Mutex::new(net)) }
@@ -84,9 +88,19 @@ impl Network {
             network: self.clone(),
             me,
             engines,
+            lost: HashSet::new(),
             done: VecDeque::new(),
             puts: VecDeque::new(),
             landing: Landing::default(),
+        }
+    }
+
+    /// Cuts the link between two engines. What is under way on it is lost.
+    pub fn cut(&self, a: Peer, b: Peer) {
+        let mut net = self.lock();
+        for way in [(a, b), (b, a)] {
+            net.cut.insert(way);
+            net.links.remove(&way);
         }
     }
 
@@ -125,6 +139,8 @@ pub struct Sim {
     network: Network,
     me: Peer,
     engines: u32,
+    /// Peers that were reported down.
+    lost: HashSet<Peer>,
     done: VecDeque<Done>,
     puts: VecDeque<Put>,
     pub(super) landing: Landing,
@@ -166,6 +182,10 @@ impl Sim {
 
     pub(super) fn claim(&mut self, to: Peer, len: usize, load: Load) -> Option<Claim<'_>> {
         let mut net = self.network.lock();
+        if net.cut.contains(&(self.me, to)) {
+            // Messages wait for the bad news; everything else disappears.
+            return (load == Load::Control).then_some(Claim { sim: self, to, payload: vec![0; len] });
+        }
         if load == Load::Message
             && let Some(late) = net.held_back.get_mut(&(self.me, to))
         {
@@ -198,6 +218,9 @@ impl Sim {
 
     pub(super) fn get(&mut self, mut get: Get) {
         let mut net = self.network.lock();
+        if net.cut.contains(&(self.me, get.from)) {
+            return;
+        }
         let refuse = net.weather.refuse_get;
         let refused = refuse > 0 && net.random(refuse) == 0;
         match net.offered.remove(&(get.from, get.sender)) {
@@ -216,6 +239,9 @@ impl Sim {
 
     pub(super) fn put(&mut self, mut put: Put) {
         let mut net = self.network.lock();
+        if net.cut.contains(&(self.me, put.to)) {
+            return;
+        }
         let exposed = net.exposed.remove(&(put.to, put.receiver));
         let refuse = net.weather.refuse_get;
         let refused = refuse > 0 && net.random(refuse) == 0;
@@ -251,6 +277,11 @@ impl Sim {
         let mut busy = false;
         for from in (0..self.engines).map(Peer) {
             let mut net = self.network.lock();
+            if net.cut.contains(&(self.me, from)) {
+                drop(net);
+                busy |= self.lose(from, counts, on);
+                continue;
+            }
             let clock = net.clock;
             let flying = match net.links.get_mut(&(from, self.me)) {
                 Some(link) if link.front().is_some_and(|packet| packet.due <= clock) => link.pop_front(),
@@ -306,6 +337,19 @@ impl Sim {
     }
 }
 
+impl Sim {
+    /// The link to this peer has been cut: reports it down, once.
+    fn lose(&mut self, peer: Peer, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
+        if !self.lost.insert(peer) {
+            return false;
+        }
+        self.puts.retain(|put| put.to != peer);
+        let text = format!("the link to rank {} of the world was cut", peer.0);
+        on(Event::PeerDown(peer, Error::other(ErrorClass::ProcAborted, text)), counts);
+        true
+    }
+}
+
 impl Claim<'_> {
     pub(super) fn write(mut self, emit: &Emit, data: Option<&mut Segment>) {
         let rest = emit.write_front(Sink::from(&mut self.payload[..]));
@@ -313,6 +357,9 @@ impl Claim<'_> {
             segment.pack(rest);
         }
         let mut net = self.sim.network.lock();
+        if net.cut.contains(&(self.sim.me, self.to)) {
+            return;
+        }
         let delay = net.weather.delay;
         let link_ready =
             net.links.get(&(self.sim.me, self.to)).and_then(|link| link.back()).map_or(0, |last| last.due);

@@ -58,7 +58,7 @@ pub fn perform(engine: &mut Engine, methods: &mut Methods, action: Action) {
             methods.get(get);
         }
         Action::Grant { from, sender, receiver, segment, len, memory } => {
-            let counter = if memory.is_some() { Counter::WriteShm } else { Counter::PutShm };
+            let counter = if memory.is_some() { Counter::WriteShm } else { methods.put_counter(from) };
             engine.counts.message(counter, len);
             methods.expose(from, receiver, segment, len);
             send_control(engine, methods, from, Emit::ok_to_send(sender, receiver, memory));

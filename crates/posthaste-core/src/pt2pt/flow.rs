@@ -124,6 +124,13 @@ impl Flow {
         self.peers.get_mut(peer.index())?.as_deref_mut()
     }
 
+    /// This peer is gone. Whether it was held back.
+    pub(super) fn forget(&mut self, peer: Peer) -> bool {
+        let held = self.peers.get_mut(peer.index()).is_some_and(|holding| holding.take().is_some());
+        self.count -= usize::from(held);
+        held
+    }
+
     /// Everything that was seen in the queue of a peer may be gone.
     pub(super) fn forget_seen(&mut self, peer: Peer) {
         if let Some(holding) = self.of(peer) {

@@ -6,6 +6,7 @@
 
 pub mod action;
 pub mod cancel;
+pub mod down;
 pub mod eager;
 pub mod explained;
 pub mod flow;
@@ -30,6 +31,7 @@ use crate::request::{Status, Table, complete};
 use crate::trace::Counts;
 
 pub use action::Action;
+pub use down::Down;
 pub use flow::Flow;
 pub use matching::{Matching, Pattern};
 pub use pending::Pending;
@@ -45,9 +47,11 @@ pub struct Engine {
     pub matching: Matching,
     /// Peers that are held back because they send what nobody receives.
     pub flow: Flow,
+    /// Peers that are down.
+    pub down: Down,
     /// What waits to leave, by peer.
     pending: Vec<Pending>,
-    /// Peers towards which something waits, and peers that are held back.
+    /// Peers towards which something waits, peers that are held back, and peers that are down.
     chores: usize,
     /// Where sends under way go.
     pub outgoing: outgoing::Outgoing,
@@ -73,6 +77,7 @@ impl Engine {
             finished: Finished::default(),
             matching: Matching::default(),
             flow: Flow::new(peers),
+            down: Down::default(),
             pending: (0..peers).map(|_| Pending::default()).collect(),
             chores: 0,
             outgoing: outgoing::Outgoing::default(),

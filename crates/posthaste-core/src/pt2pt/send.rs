@@ -49,7 +49,7 @@ pub fn start(
 /// As [`start`], for every message: also one that says what its types are, and one that has to be converted.
 ///
 /// # Errors
-/// When the table of requests is full.
+/// When the table of requests is full, or the receiver is down.
 #[inline(never)]
 pub fn start_general(
     engine: &mut Engine,
@@ -59,6 +59,7 @@ pub fn start_general(
     segment: Segment,
 ) -> Result<Started> {
     let (mut segment, mut envelope) = (segment, *envelope);
+    engine.down.check(to)?;
     if methods.is_unlike(to) {
         segment = segment.canonical(engine.format);
         envelope.types.canonical = true;

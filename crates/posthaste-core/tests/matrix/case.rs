@@ -227,7 +227,7 @@ enum Met {
 
 /// Steps until something has arrived.
 fn arrive(pair: &mut Pair, has: impl Fn(&Pair) -> bool) -> Result<(), String> {
-    for _ in 0..100_000 {
+    for _ in 0..1_000_000 {
         if has(pair) {
             return Ok(());
         }

@@ -24,6 +24,7 @@ use memory::{Memory, RUN_LIMIT};
 use pair::{Pair, Way};
 use posthaste_core::config::{Config, LongProtocol};
 use posthaste_core::method::sim::Weather;
+use posthaste_core::method::tcp::PACKET;
 use posthaste_core::trace::Counter::{self, *};
 use posthaste_os::node::Node;
 use posthaste_os::{pool, ring};
@@ -47,6 +48,7 @@ impl Limits {
         match way {
             Way::Loopback => Self { packet: 4096, buffer: None },
             Way::Simulator(weather) => Self { packet: weather.packet as u64, buffer: None },
+            Way::Tcp { .. } => Self { packet: PACKET as u64, buffer: None },
             Way::SharedMemory { ranks, .. } => {
                 let node = Node::create(ranks).unwrap();
                 Self { packet: ring::max_payload(&node) as u64, buffer: Some(pool::bytes(&node) as u64) }
@@ -123,6 +125,9 @@ methods! {
     refusals: Way::Simulator(Weather { window: 3, refuse: 3, delay: 3, refuse_get: 2, ..CALM }),
         by [EagerShm, GetShm, WriteShm, PutShm];
     ourselves: Way::Loopback, by [EagerLoopback, GetLoopback, PutShm];
+    tcp: Way::Tcp { buffer: 0 }, by [EagerTcp, PutTcp];
+    /// The kernel takes few bytes at a time.
+    tcp_with_small_buffers: Way::Tcp { buffer: 10_000 }, by [EagerTcp, PutTcp];
     shared_memory: Way::SharedMemory { crowded: false, ranks: 2 },
         by [EagerShm, StreamShm, GetShm, WriteShm, PutShm];
     shared_memory_where_ranks_share_cpus: Way::SharedMemory { crowded: true, ranks: 2 },

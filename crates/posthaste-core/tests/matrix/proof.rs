@@ -8,12 +8,14 @@ use posthaste_core::config::{Config, LongProtocol};
 use posthaste_core::trace::Counter::{self, *};
 
 /// What counts the messages and the bytes of each way.
-const WAYS: [(Counter, Counter); 7] = [
+const WAYS: [(Counter, Counter); 9] = [
     (EagerShm, EagerShmBytes),
     (StreamShm, StreamShmBytes),
     (GetShm, GetShmBytes),
     (PutShm, PutShmBytes),
     (WriteShm, WriteShmBytes),
+    (EagerTcp, EagerTcpBytes),
+    (PutTcp, PutTcpBytes),
     (EagerLoopback, EagerLoopbackBytes),
     (GetLoopback, GetLoopbackBytes),
 ];
@@ -50,12 +52,17 @@ pub(crate) fn allowed(way: Way, packet: u64, config: &Config, case: &Case) -> &'
         _ => (packet - front).min(config.eager_limit as u64),
     };
     if case.len <= eager {
-        return if matches!(way, Way::Loopback) { &[&[EagerLoopback]] } else { &[&[EagerShm]] };
+        return match way {
+            Way::Loopback => &[&[EagerLoopback]],
+            Way::Tcp { .. } => &[&[EagerTcp]],
+            Way::Simulator(_) | Way::SharedMemory { .. } => &[&[EagerShm]],
+        };
     }
     match way {
         Way::Loopback => to_ourselves(config.long_protocol),
         Way::Simulator(weather) if weather.get => in_the_simulator(config.long_protocol, case),
         Way::Simulator(_) => &[&[PutShm]],
+        Way::Tcp { .. } => &[&[PutTcp]],
         Way::SharedMemory { crowded, .. } => in_shared_memory(crowded, config, case),
     }
 }

@@ -7,6 +7,7 @@ use posthaste_core::datatype::{Format, Segment, Types};
 use posthaste_core::ids::{ContextId, Peer, RequestId};
 use posthaste_core::method::shm::Shm;
 use posthaste_core::method::sim::{Network, Weather};
+use posthaste_core::method::tcp::{Shelf, Tcp, TcpSetup};
 use posthaste_core::method::{Methods, Route};
 use posthaste_core::progress::Lane;
 use posthaste_core::pt2pt::matching::Pattern;
@@ -31,8 +32,22 @@ pub(crate) enum Way {
         /// buffers are borrowed message by message.
         ranks: usize,
     },
+    /// By TCP over this host's own addresses.
+    Tcp {
+        /// Bytes of the system's buffers, 0 for as many as it likes.
+        buffer: usize,
+    },
     /// They are one.
     Loopback,
+}
+
+/// An end of TCP connections, whose card is put on the shelf.
+pub(crate) fn tcp(me: Peer, peers: usize, buffer: usize, config: &Config, shelf: &Shelf) -> Tcp {
+    let setup = TcpSetup { me, peers, secret: [7; 32], format: Format::NATIVE, node: "here".into() };
+    let config = Config { tcp_buffer: buffer, ..config.clone() };
+    let (tcp, card) = Tcp::new(setup, &config, Box::new(shelf.clone())).unwrap();
+    shelf.put(me, &card);
+    tcp
 }
 
 /// The sender is the first lane, the receiver the last.
@@ -50,14 +65,16 @@ impl Pair {
         let network = Network::new(seed, weather);
         let node = match way {
             Way::SharedMemory { ranks, .. } => Some(Node::create(ranks).unwrap()),
-            Way::Simulator(_) | Way::Loopback => None,
+            Way::Simulator(_) | Way::Tcp { .. } | Way::Loopback => None,
         };
+        let shelf = Shelf::default();
         let ranks = if matches!(way, Way::Loopback) { 1 } else { 2 };
         let lanes = (0..ranks)
             .map(|me| {
                 let route = |peer| match way {
                     _ if peer == me => Route::Loopback,
                     Way::Simulator(_) => Route::Sim,
+                    Way::Tcp { .. } => Route::Tcp,
                     _ => Route::Shm(peer),
                 };
                 let shm = node.as_ref().map(|node| {
@@ -69,7 +86,11 @@ impl Pair {
                 });
                 let sim =
                     matches!(way, Way::Simulator(_)).then(|| network.join(Peer(me), ranks, Format::NATIVE));
-                let methods = Methods::new((0..ranks).map(route).collect(), shm, None, sim, Peer(me));
+                let tcp = match way {
+                    Way::Tcp { buffer } => Some(tcp(Peer(me), ranks as usize, buffer, config, &shelf)),
+                    _ => None,
+                };
+                let methods = Methods::new((0..ranks).map(route).collect(), shm, tcp, sim, Peer(me));
                 Lane::new(Engine::new(config.clone(), ranks as usize), methods)
             })
             .collect();

@@ -57,6 +57,14 @@ impl Set {
         self.control(libc::EPOLL_CTL_MOD, fd, token, write)
     }
 
+    /// Takes a descriptor out that stays open.
+    ///
+    /// # Errors
+    /// What the system said.
+    pub fn remove(&self, fd: &impl AsFd) -> io::Result<()> {
+        self.control(libc::EPOLL_CTL_DEL, fd, 0, false)
+    }
+
     fn control(&self, what: i32, fd: &impl AsFd, token: u64, write: bool) -> io::Result<()> {
         let events = libc::EPOLLIN | if write { libc::EPOLLOUT } else { 0 };
         let mut event = libc::epoll_event { events: events as u32, u64: token };

@@ -6,7 +6,7 @@ const TUNING: Tuning = Tuning { buffer: 0, dead: Duration::from_secs(20) };
 fn pair(to: IpAddr) -> (Stream, Stream) {
     let listener = Listener::open(0..=0).unwrap();
     let set = Set::new().unwrap();
-    let near = Stream::connect(SocketAddr::new(to, listener.port().unwrap())).unwrap();
+    let near = Stream::connect(SocketAddr::new(to, listener.port().unwrap()), &TUNING).unwrap();
     set.add(&listener, 1, false).unwrap();
     let mut ready = Vec::new();
     set.wait(Duration::from_secs(10), &mut ready);
@@ -15,7 +15,6 @@ fn pair(to: IpAddr) -> (Stream, Stream) {
     assert!(listener.accept().unwrap().is_none());
     assert_eq!(from.ip(), to);
     near.connected().unwrap();
-    near.tune(&TUNING).unwrap();
     (near, far)
 }
 
@@ -66,7 +65,7 @@ fn a_full_connection_takes_no_more_and_a_closed_one_is_an_error() {
 #[test]
 fn nobody_listens_and_ports_run_out() {
     let port = Listener::open(0..=0).unwrap().port().unwrap();
-    let nobody = Stream::connect(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port));
+    let nobody = Stream::connect(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port), &TUNING);
     let refused = nobody.and_then(|stream| {
         let set = Set::new()?;
         set.add(&stream, 0, true)?;

@@ -18,7 +18,7 @@ use crate::error::{Error, ErrorClass, Result};
 use crate::ids::Peer;
 
 /// Longest text of a card.
-pub const LONGEST: usize = 1000;
+pub(super) const LONGEST: usize = 1000;
 /// Longest name of a node in it.
 const LONGEST_NODE: usize = 64;
 /// First word of a card, which changes when its form does.
@@ -98,7 +98,7 @@ impl FromStr for Card {
 ///
 /// # Errors
 /// When the interfaces cannot be listed, or none is left.
-pub fn own_addresses(wanted: &str) -> Result<Vec<IpAddr>> {
+pub(super) fn own_addresses(wanted: &str) -> Result<Vec<IpAddr>> {
     let known = socket::interfaces().map_err(|e| Error::system("listing the network interfaces", e))?;
     let (names, excluded) = match wanted.strip_prefix('^') {
         Some(names) => (names, true),

@@ -1,0 +1,220 @@
+//! Connections that are not trusted yet: the steps of the handshake, for both sides.
+//!
+//! Called by `connect`, which decides what becomes of them; calls the socket and `handshake`. What must stay true: nothing
+//! is read behind the handshake, for it belongs to the messages; a door has a deadline and takes no more memory than the
+//! longest part of a handshake.
+
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use posthaste_os::machine;
+use posthaste_os::mem::{Sink, Source};
+use posthaste_os::socket::{Set, Stream};
+
+use crate::ids::Peer;
+use crate::method::tcp::handshake::{ANSWER, GO, HELLO, Identity, PROOF, Told, is_same};
+
+/// A connection before its handshake is over.
+#[derive(Debug)]
+pub(super) struct Door {
+    pub(super) stream: Stream,
+    /// Where the other end is.
+    pub(super) address: SocketAddr,
+    pub(super) since: Duration,
+    stage: Stage,
+    /// The caller's hello and the front of the answer to it.
+    hello: [u8; HELLO],
+    answer: [u8; HELLO],
+    got: [u8; ANSWER],
+    got_len: usize,
+}
+
+/// What comes next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// We call: the connection stands.
+    Connected(Peer),
+    /// We call: the answer.
+    Answer(Peer),
+    /// We call: the last word.
+    Go(Told),
+    /// We answer: the hello.
+    Hello,
+    /// We answer: the proof.
+    Proof(Told),
+    /// We answer: nothing; the caller waits for our last word.
+    Decision,
+}
+
+/// What a step has come to.
+#[derive(Debug)]
+pub(super) enum Step {
+    /// More has to come.
+    Wait,
+    /// It cannot be used.
+    Failed(Why),
+    /// We call, and it is the peer whom we look for: no other address need be tried.
+    Found,
+    /// We call: the connection is the one.
+    Open(Told),
+    /// We answer: the caller has proved who it is, and waits for [`Door::go`].
+    Proven(Told),
+}
+
+/// Why a door is of no use.
+#[derive(Debug)]
+pub(super) enum Why {
+    /// The other end is gone, or never was there.
+    Gone(String),
+    /// It is there, but not who it should be.
+    Stranger(String),
+}
+
+impl Door {
+    /// We call.
+    pub(super) fn calling(stream: Stream, address: SocketAddr, peer: Peer, now: Duration) -> Self {
+        Self::new(stream, address, Stage::Connected(peer), now)
+    }
+
+    /// We answer.
+    pub(super) fn answering(stream: Stream, address: SocketAddr, now: Duration) -> Self {
+        Self::new(stream, address, Stage::Hello, now)
+    }
+
+    fn new(stream: Stream, address: SocketAddr, stage: Stage, since: Duration) -> Self {
+        let (hello, answer) = ([0; HELLO], [0; HELLO]);
+        Self { stream, address, since, stage, hello, answer, got: [0; ANSWER], got_len: 0 }
+    }
+
+    /// The peer that we call, if we do.
+    pub(super) fn called(&self) -> Option<Peer> {
+        match self.stage {
+            Stage::Connected(peer) | Stage::Answer(peer) => Some(peer),
+            Stage::Go(told) => Some(told.from),
+            Stage::Hello | Stage::Proof(_) | Stage::Decision => None,
+        }
+    }
+
+    /// Goes on as far as possible.
+    pub(super) fn advance(&mut self, identity: &Identity, set: &Set, token: u64) -> Step {
+        loop {
+            let step = match self.stage {
+                Stage::Connected(peer) => self.connected(identity, peer, set, token),
+                Stage::Answer(peer) => self.answered(identity, peer),
+                Stage::Go(told) => self.part(1).map(|word| match word {
+                    Some([GO, ..]) => Some(Step::Open(told)),
+                    Some(_) => Some(stranger("it does not speak our protocol")),
+                    None => Some(Step::Wait),
+                }),
+                Stage::Hello => self.greeted(identity),
+                Stage::Proof(told) => self.proven(identity, told),
+                Stage::Decision => self.part(1).map(|word| match word {
+                    Some(_) => Some(stranger("it speaks out of turn")),
+                    None => Some(Step::Wait),
+                }),
+            };
+            match step {
+                Ok(Some(step)) => return step,
+                Ok(None) => {} // the next stage
+                Err(error) => return Step::Failed(Why::Gone(error.to_string())),
+            }
+        }
+    }
+
+    fn connected(
+        &mut self,
+        identity: &Identity,
+        peer: Peer,
+        set: &Set,
+        token: u64,
+    ) -> io::Result<Option<Step>> {
+        match self.stream.connected() {
+            Err(error) if error.kind() == io::ErrorKind::NotConnected => return Ok(Some(Step::Wait)),
+            other => other?,
+        }
+        set.change(&self.stream, token, false)?;
+        self.hello = identity.hello(peer, machine::random()?);
+        self.say(&self.hello)?;
+        self.stage = Stage::Answer(peer);
+        Ok(None)
+    }
+
+    fn answered(&mut self, identity: &Identity, peer: Peer) -> io::Result<Option<Step>> {
+        let Some(answer) = self.part(ANSWER)? else { return Ok(Some(Step::Wait)) };
+        let Some((front, proof)) = answer.split_first_chunk::<HELLO>() else { return Ok(Some(Step::Wait)) };
+        let told = match identity.read(front) {
+            Ok(told) if told.from == peer => told,
+            Ok(told) => return Ok(Some(stranger(format!("rank {} is there", told.from.0)))),
+            Err(why) => return Ok(Some(stranger(why))),
+        };
+        self.answer = *front;
+        let expected = identity.answerer_proof(&self.hello, &self.answer);
+        if !proof.first_chunk().is_some_and(|proof| is_same(proof, &expected)) {
+            return Ok(Some(stranger(NO_SECRET)));
+        }
+        self.say(&identity.caller_proof(&self.hello, &self.answer))?;
+        self.stage = Stage::Go(told);
+        Ok(Some(Step::Found))
+    }
+
+    fn greeted(&mut self, identity: &Identity) -> io::Result<Option<Step>> {
+        let Some(hello) = self.part(HELLO)? else { return Ok(Some(Step::Wait)) };
+        let Some(hello) = hello.first_chunk::<HELLO>() else { return Ok(Some(Step::Wait)) };
+        let told = match identity.read(hello) {
+            Ok(told) => told,
+            Err(why) => return Ok(Some(stranger(why))),
+        };
+        self.hello = *hello;
+        self.answer = identity.hello(told.from, machine::random()?);
+        let proof = identity.answerer_proof(&self.hello, &self.answer);
+        self.say(&[&self.answer[..], &proof].concat())?;
+        self.stage = Stage::Proof(told);
+        Ok(None)
+    }
+
+    fn proven(&mut self, identity: &Identity, told: Told) -> io::Result<Option<Step>> {
+        let Some(proof) = self.part(PROOF)? else { return Ok(Some(Step::Wait)) };
+        let expected = identity.caller_proof(&self.hello, &self.answer);
+        if !proof.first_chunk().is_some_and(|proof| is_same(proof, &expected)) {
+            return Ok(Some(stranger(NO_SECRET)));
+        }
+        self.stage = Stage::Decision;
+        Ok(Some(Step::Proven(told)))
+    }
+
+    /// The last word to a caller: this connection is the one.
+    ///
+    /// # Errors
+    /// When it is gone.
+    pub(super) fn go(&self) -> io::Result<()> {
+        self.say(&[GO])
+    }
+
+    /// The next `n` bytes, once they are all here.
+    fn part(&mut self, n: usize) -> io::Result<Option<[u8; ANSWER]>> {
+        while self.got_len < n {
+            match self.stream.read_one(&mut Sink::from(&mut self.got[self.got_len..n]))? {
+                None => return Ok(None),
+                Some(0) => return Err(io::Error::other("it closed the connection")),
+                Some(more) => self.got_len += more,
+            }
+        }
+        self.got_len = 0;
+        Ok(Some(self.got))
+    }
+
+    /// A part of a handshake finds room in any connection.
+    fn say(&self, bytes: &[u8]) -> io::Result<()> {
+        match self.stream.write(&[Source::from(bytes)])? {
+            Some(n) if n == bytes.len() => Ok(()),
+            _ => Err(io::Error::other("it takes no bytes")),
+        }
+    }
+}
+
+const NO_SECRET: &str = "it does not know the secret of this job";
+
+fn stranger(why: impl Into<String>) -> Step {
+    Step::Failed(Why::Stranger(why.into()))
+}

@@ -1,0 +1,269 @@
+//! What arrives over one connection: one buffered read for heads and short packets, long data straight into its place.
+//!
+//! Called by `tcp`; calls the socket, `landing` and `wire`. What must stay true: every length is checked before it is
+//! used; of a fragment that nobody expects every byte is dropped; while the rest of a long fragment is read into its
+//! place, little more than the next head is read behind it, so that hardly anything is copied twice.
+
+use std::io;
+
+use posthaste_os::mem::{Sink, Source};
+use posthaste_os::socket::Stream;
+
+use crate::ids::{Peer, RequestId};
+use crate::method::landing::Landing;
+use crate::method::tcp::outgoing::{HOLD, OWN, PACKET, PREFIX, RELEASE};
+use crate::method::{Event, Next};
+use crate::trace::{Counter, Counts};
+use crate::wire::{DATA_FRONT, HEADER, Kind, Packet};
+
+/// Bytes of the buffer: several of the longest packets.
+const BUFFER: usize = 64 << 10;
+/// Bytes read behind the rest of a long fragment.
+const BEHIND: usize = 2 << 10;
+/// Longest payload of a fragment that is believed.
+const MOST: usize = 16 << 20;
+
+/// What arrives over one connection.
+#[derive(Debug)]
+pub(super) struct Input {
+    buffer: Box<[u8]>,
+    /// Bytes that have not been looked at.
+    start: usize,
+    end: usize,
+    stage: Stage,
+    /// A message whose last bytes were read into their place.
+    landed: Option<RequestId>,
+    pub(super) landing: Landing,
+}
+
+/// What the next byte belongs to.
+#[derive(Clone, Copy, Debug)]
+enum Stage {
+    /// A record begins.
+    Records,
+    /// The data of a fragment, at this offset of its message.
+    Data { receiver: RequestId, offset: u64, left: u64 },
+    /// A fragment that nobody wants.
+    Drop(u64),
+}
+
+/// What stands in front of the buffer.
+enum Front {
+    /// Less than a record.
+    Part,
+    /// A word between the methods.
+    Own(u32),
+    /// The head of a fragment.
+    Fragment { receiver: RequestId, offset: u64, len: u64 },
+    /// A packet whose payload is the next so many bytes behind the prefix.
+    Packet([u8; HEADER], usize),
+    /// Nothing that could be read.
+    Garbage,
+}
+
+/// What a read brought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Read {
+    /// Nothing has come.
+    Nothing,
+    /// Something, and perhaps there is more.
+    Full,
+    /// All that has come so far.
+    Some,
+    /// The peer has closed the connection.
+    End,
+}
+
+/// The stream of bytes makes no sense, so nothing behind it does.
+#[derive(Debug)]
+pub(super) struct Garbage;
+
+impl Default for Input {
+    fn default() -> Self {
+        Self {
+            buffer: Box::default(),
+            start: 0,
+            end: 0,
+            stage: Stage::Records,
+            landed: None,
+            landing: Landing::default(),
+        }
+    }
+}
+
+impl Input {
+    /// Reads what has come, once.
+    ///
+    /// # Errors
+    /// What became of the connection.
+    pub(super) fn read(&mut self, stream: &Stream) -> io::Result<Read> {
+        if self.buffer.is_empty() {
+            self.buffer = vec![0; BUFFER].into();
+        }
+        if self.start == self.end {
+            (self.start, self.end) = (0, 0);
+        } else if self.buffer.len() - self.end < PREFIX + PACKET {
+            self.buffer.copy_within(self.start..self.end, 0);
+            (self.start, self.end) = (0, self.end - self.start);
+        }
+        if let Stage::Data { receiver, offset, left } = self.stage
+            && self.end == 0
+            && let Some((place, room)) = self.landing.place(receiver, offset)
+        {
+            let direct = left.min(room) as usize;
+            let mut pieces = [place.sink(direct), Sink::from(&mut self.buffer[..BEHIND])];
+            let read = stream.read(&mut pieces)?;
+            if let Some(n) = read {
+                let placed = n.min(direct);
+                self.end = n - placed;
+                self.stage = after(receiver, offset, left, placed as u64);
+                self.landed = self.landing.placed(receiver, placed as u64).then_some(receiver);
+            }
+            return Ok(outcome(read, direct + BEHIND));
+        }
+        let mut free = Sink::from(&mut self.buffer[self.end..]);
+        let wanted = free.len();
+        let read = stream.read_one(&mut free)?;
+        self.end += read.unwrap_or(0);
+        Ok(outcome(read, wanted))
+    }
+
+    /// Whether a whole record, or the end of a message, waits to be looked at.
+    pub(super) fn has_something(&self) -> bool {
+        self.landed.is_some()
+            || match self.stage {
+                Stage::Records => !matches!(self.front(), Front::Part),
+                Stage::Data { .. } | Stage::Drop(_) => self.start < self.end,
+            }
+    }
+
+    #[inline]
+    fn front(&self) -> Front {
+        let bytes = &self.buffer[self.start..self.end];
+        let Some((word, rest)) = bytes.split_first_chunk::<4>() else { return Front::Part };
+        let word = u32::from_le_bytes(*word);
+        if word & OWN != 0 {
+            return if matches!(word, HOLD | RELEASE) { Front::Own(word) } else { Front::Garbage };
+        }
+        let len = word as usize;
+        if len > MOST {
+            return Front::Garbage;
+        }
+        let Some((header, payload)) = rest.split_first_chunk::<HEADER>() else { return Front::Part };
+        // A fragment need not be here whole.
+        if header[..2] == [Kind::Data as u8, 0] && len >= DATA_FRONT {
+            let Some(front) = payload.get(..DATA_FRONT) else { return Front::Part };
+            if let Ok(Packet::Data { receiver, offset, .. }) = Packet::parse(header, front.into()) {
+                return Front::Fragment { receiver, offset, len: (len - DATA_FRONT) as u64 };
+            }
+        }
+        if len > PACKET {
+            return Front::Garbage;
+        }
+        if payload.len() < len { Front::Part } else { Front::Packet(*header, len) }
+    }
+
+    /// Looks at everything that has been read. `held`: the peer holds our messages back. Returns whether there was
+    /// anything.
+    ///
+    /// # Errors
+    /// When the bytes make no sense.
+    pub(super) fn process(
+        &mut self,
+        peer: Peer,
+        held: &mut bool,
+        counts: &mut Counts,
+        on: &mut impl FnMut(Event<'_>, &mut Counts),
+    ) -> Result<bool, Garbage> {
+        let mut busy = false;
+        if let Some(receiver) = self.landed.take() {
+            busy = true;
+            on(Event::Landed(receiver), counts);
+        }
+        loop {
+            let here = (self.end - self.start) as u64;
+            match self.stage {
+                Stage::Data { receiver, offset, left } => {
+                    let n = left.min(here);
+                    if n == 0 {
+                        return Ok(busy);
+                    }
+                    let data = Source::from(&self.buffer[self.start..self.start + n as usize]);
+                    if self.landing.arrived(receiver, offset, data, counts) {
+                        on(Event::Landed(receiver), counts);
+                    }
+                    self.start += n as usize;
+                    self.stage = after(receiver, offset, left, n);
+                }
+                Stage::Drop(left) => {
+                    let n = left.min(here);
+                    if n == 0 {
+                        return Ok(busy);
+                    }
+                    self.start += n as usize;
+                    self.stage = if n == left { Stage::Records } else { Stage::Drop(left - n) };
+                }
+                Stage::Records => match self.front() {
+                    Front::Part => return Ok(busy),
+                    Front::Garbage => return Err(Garbage),
+                    Front::Own(word) => {
+                        *held = word == HOLD;
+                        self.start += 4;
+                    }
+                    Front::Fragment { receiver, offset, len } => {
+                        self.start += PREFIX + DATA_FRONT;
+                        let expected = self.landing.expects(receiver, offset, len, counts);
+                        self.stage = match len {
+                            0 => Stage::Records,
+                            left if expected => Stage::Data { receiver, offset, left },
+                            left => Stage::Drop(left),
+                        };
+                    }
+                    Front::Packet(header, len) => {
+                        let payload = &self.buffer[self.start + PREFIX..][..len];
+                        match Packet::parse(&header, payload.into()) {
+                            Ok(packet) => on(Event::Packet(peer, packet), counts),
+                            Err(_) => counts.add(Counter::MalformedPackets, 1),
+                        }
+                        self.start += PREFIX + len;
+                    }
+                },
+            }
+            busy = true;
+        }
+    }
+
+    /// Shows the next packet to `take`, if it is here.
+    #[inline]
+    pub(super) fn take_next(&mut self, take: impl FnOnce(&Packet<'_>) -> bool) -> Next {
+        if self.landed.is_some() || !matches!(self.stage, Stage::Records) {
+            return Next::Left;
+        }
+        let (header, len) = match self.front() {
+            Front::Part => return Next::Nothing,
+            Front::Packet(header, len) => (header, len),
+            Front::Own(_) | Front::Fragment { .. } | Front::Garbage => return Next::Left,
+        };
+        match Packet::parse(&header, self.buffer[self.start + PREFIX..][..len].into()) {
+            Ok(packet) if take(&packet) => {
+                self.start += PREFIX + len;
+                Next::Taken
+            }
+            _ => Next::Left,
+        }
+    }
+}
+
+/// The stage behind `n` of the `left` bytes of a fragment.
+fn after(receiver: RequestId, offset: u64, left: u64, n: u64) -> Stage {
+    if n == left { Stage::Records } else { Stage::Data { receiver, offset: offset + n, left: left - n } }
+}
+
+fn outcome(read: Option<usize>, wanted: usize) -> Read {
+    match read {
+        None => Read::Nothing,
+        Some(0) => Read::End,
+        Some(n) if n == wanted => Read::Full,
+        Some(_) => Read::Some,
+    }
+}

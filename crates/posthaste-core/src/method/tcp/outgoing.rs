@@ -1,0 +1,241 @@
+//! What leaves over one connection: records that gather in a buffer, and granted messages that leave from where they lie.
+//!
+//! ```text
+//!   record:    length of the payload (4 bytes), header of `wire` (24), payload
+//!   own word:  OWN | what (4 bytes), between the two methods only
+//! ```
+//!
+//! Called by `tcp`; calls the socket. What must stay true: records leave in the order in which they were pushed, and never
+//! inside of a fragment; a user's buffer is read by the kernel only, unless its pieces are short or have to be converted.
+
+use std::collections::VecDeque;
+use std::io;
+
+use posthaste_os::mem::{Sink, Source};
+use posthaste_os::socket::{PIECES, Stream};
+
+use crate::buffer;
+use crate::datatype::Segment;
+use crate::ids::RequestId;
+use crate::method::{Done, Put};
+use crate::wire::{DATA_FRONT, Emit, HEADER};
+
+/// Bytes in front of every payload.
+pub(super) const PREFIX: usize = 4 + HEADER;
+/// Longest payload of a record.
+pub const PACKET: usize = 16 << 10;
+/// Bytes that may wait in the buffer.
+const MOST_WAITING: usize = 64 << 10;
+/// So many bytes are not gathered any longer.
+const ENOUGH: usize = 16 << 10;
+/// Data of one fragment. Other packets wait behind it.
+const FRAGMENT: u64 = 512 << 10;
+/// The kernel takes pieces of at least this mean length; shorter ones are copied together first.
+const RUN: u64 = 512;
+/// Writes in one go, so that one connection does not keep from the others.
+const TURNS: usize = 8;
+
+/// A word between the two methods.
+pub(super) const OWN: u32 = 1 << 31;
+/// Send no messages until told otherwise.
+pub(super) const HOLD: u32 = OWN | 1;
+/// Messages may come again.
+pub(super) const RELEASE: u32 = OWN | 2;
+
+/// What leaves over one connection.
+#[derive(Debug, Default)]
+pub(super) struct Out {
+    /// Whole records, of which the first `sent` bytes have left.
+    bytes: Vec<u8>,
+    sent: usize,
+    fragment: Option<Fragment>,
+    puts: VecDeque<Put>,
+    /// The kernel has no room at present.
+    pub(super) blocked: bool,
+}
+
+#[derive(Debug)]
+struct Fragment {
+    head: [u8; PREFIX + DATA_FRONT],
+    head_sent: usize,
+    runs: VecDeque<(usize, usize)>,
+    /// The send that ends with it.
+    last: Option<RequestId>,
+}
+
+impl Out {
+    /// Whether nothing waits.
+    pub(super) fn is_empty(&self) -> bool {
+        self.waiting() == 0 && self.fragment.is_none() && self.puts.is_empty()
+    }
+
+    fn waiting(&self) -> usize {
+        self.bytes.len() - self.sent
+    }
+
+    /// Whether a record with so much payload finds room.
+    pub(super) fn has_room(&self, len: usize) -> bool {
+        len <= PACKET && self.waiting() + PREFIX + len <= MOST_WAITING
+    }
+
+    /// Whether enough has gathered to be worth a write.
+    pub(super) fn is_worth_a_write(&self) -> bool {
+        self.waiting() >= ENOUGH
+    }
+
+    /// Appends a record whose payload has `len` bytes: the front of the packet, then the next bytes of `data`.
+    pub(super) fn push(&mut self, emit: &Emit, len: usize, data: Option<&mut Segment>) {
+        if self.sent > MOST_WAITING / 2 {
+            self.bytes.drain(..self.sent);
+            self.sent = 0;
+        }
+        self.bytes.extend_from_slice(&(len as u32).to_le_bytes());
+        self.bytes.extend_from_slice(&emit.header);
+        let at = self.bytes.len();
+        self.bytes.resize(at + len, 0);
+        let rest = emit.write_front(Sink::from(&mut self.bytes[at..]));
+        if let Some(segment) = data {
+            segment.pack(rest);
+        }
+    }
+
+    /// Appends a word between the methods; there is always room.
+    pub(super) fn push_own(&mut self, word: u32) {
+        self.bytes.extend_from_slice(&word.to_le_bytes());
+    }
+
+    /// Takes a granted message on.
+    pub(super) fn put(&mut self, put: Put) {
+        self.puts.push_back(put);
+    }
+
+    /// Writes as much as there is room for. Returns whether anything left; ends of messages go to `done`.
+    ///
+    /// # Errors
+    /// What became of the connection.
+    pub(super) fn write(&mut self, stream: &Stream, done: &mut VecDeque<Done>) -> io::Result<bool> {
+        let mut busy = false;
+        for _ in 0..TURNS {
+            self.prepare(done);
+            if self.waiting() == 0 && self.fragment.is_none() {
+                break;
+            }
+            let (written, wanted) = self.write_once(stream)?;
+            self.advance(written, done);
+            busy |= written > 0;
+            if written < wanted {
+                self.blocked = true;
+                break;
+            }
+        }
+        Ok(busy)
+    }
+
+    /// One write; how much of how much left.
+    fn write_once(&self, stream: &Stream) -> io::Result<(usize, usize)> {
+        let mut pieces = [Source::from(&[][..]); PIECES];
+        let mut count = 0;
+        let mut add = |piece| {
+            pieces[count] = piece;
+            count += 1;
+        };
+        if self.waiting() > 0 && !self.fragment.as_ref().is_some_and(Fragment::has_begun) {
+            add(Source::from(&self.bytes[self.sent..]));
+        }
+        if let Some(fragment) = &self.fragment {
+            if fragment.head_sent < fragment.head.len() {
+                add(Source::from(&fragment.head[fragment.head_sent..]));
+            }
+            fragment.runs.iter().for_each(|run| add(buffer::run(*run)));
+        }
+        let pieces = &pieces[..count];
+        let wanted = pieces.iter().map(Source::len).sum();
+        Ok((stream.write(pieces)?.unwrap_or(0), wanted))
+    }
+
+    /// So many bytes have left.
+    fn advance(&mut self, mut n: usize, done: &mut VecDeque<Done>) {
+        if !self.fragment.as_ref().is_some_and(Fragment::has_begun) {
+            let records = n.min(self.waiting());
+            self.sent += records;
+            n -= records;
+            if self.sent == self.bytes.len() {
+                self.bytes.clear();
+                self.sent = 0;
+            }
+        }
+        if let Some(fragment) = &mut self.fragment
+            && fragment.advance(n)
+        {
+            done.extend(fragment.last.map(Done::Sent));
+            self.fragment = None;
+        }
+    }
+
+    /// Makes the next fragment of the message whose turn it is, or packs some of it.
+    fn prepare(&mut self, done: &mut VecDeque<Done>) {
+        while self.fragment.is_none()
+            && let Some(mut put) = self.puts.pop_front()
+        {
+            if put.segment.mean_run() >= RUN.min(put.segment.len()) {
+                self.fragment = Fragment::of(&mut put);
+            }
+            if self.fragment.is_none() {
+                self.pack(&mut put); // short pieces, or to be converted
+            }
+            match &mut self.fragment {
+                _ if put.segment.remaining() > 0 => return self.puts.push_front(put),
+                Some(fragment) => fragment.last = Some(put.sender),
+                None => done.push_back(Done::Sent(put.sender)),
+            }
+        }
+    }
+
+    /// Packs as much of a message as there is room for.
+    fn pack(&mut self, put: &mut Put) {
+        while put.segment.remaining() > 0 && self.has_room(PACKET) {
+            let n = put.segment.remaining().min((PACKET - DATA_FRONT) as u64) as usize;
+            let emit = Emit::data(put.receiver, put.segment.position());
+            self.push(&emit, DATA_FRONT + n, Some(&mut put.segment));
+        }
+    }
+}
+
+impl Fragment {
+    /// The next fragment of a message, if the kernel can take it from where it lies.
+    fn of(put: &mut Put) -> Option<Self> {
+        let offset = put.segment.position();
+        let mut list = Vec::new();
+        // Room for the records in front and for the head.
+        let n = put.segment.runs(PIECES - 2, FRAGMENT, &mut list);
+        if n == 0 {
+            return None;
+        }
+        let emit = Emit::data(put.receiver, offset);
+        let mut head = [0; PREFIX + DATA_FRONT];
+        head[..4].copy_from_slice(&((DATA_FRONT as u64 + n) as u32).to_le_bytes());
+        head[4..PREFIX].copy_from_slice(&emit.header);
+        head[PREFIX..].copy_from_slice(emit.front());
+        Some(Self { head, head_sent: 0, runs: list.into(), last: None })
+    }
+
+    fn has_begun(&self) -> bool {
+        self.head_sent > 0
+    }
+
+    /// So many bytes have left; whether all have.
+    fn advance(&mut self, n: usize) -> bool {
+        let head = n.min(self.head.len() - self.head_sent);
+        self.head_sent += head;
+        let mut n = n - head;
+        while let Some((address, len)) = self.runs.front_mut() {
+            let now = n.min(*len);
+            (*address, *len, n) = (*address + now, *len - now, n - now);
+            if *len > 0 {
+                break;
+            }
+            self.runs.pop_front();
+        }
+        self.head_sent == self.head.len() && self.runs.is_empty()
+    }
+}

@@ -1,0 +1,345 @@
+//! Reaching a peer: its addresses are tried in turn with little time between, and the first that answers with a proof is
+//! used. An address that swallows everything costs nobody more than that little time.
+//!
+//! ```text
+//!   two that reach for each other at once:
+//!   the lower rank   keeps the other's connection waiting until its own stands (then drops it) or has failed
+//!   the higher rank  takes the other's connection and gives its own up
+//! ```
+//!
+//! Called by `tcp` (first use of a peer, events at the listener and at doors, passing time); calls `door`, `card`. What
+//! must stay true: reaching ends within the time that is set, with a connection or with a sentence that names every
+//! address and what became of it; strangers are bounded in number and time, counted, and told of once.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use posthaste_os::machine;
+use posthaste_os::socket::Stream;
+
+use crate::error::{Error, ErrorClass, say};
+use crate::ids::Peer;
+use crate::method::tcp::door::{Door, Step, Why};
+use crate::method::tcp::handshake::Told;
+use crate::method::tcp::{DOORS, LISTENER, State, Tcp};
+use crate::trace::{Counter, Counts};
+
+/// Between the first tries of two addresses.
+const BETWEEN: Duration = Duration::from_millis(50);
+/// Time for a stranger to prove that it is none.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Strangers at one time.
+const MOST_STRANGERS: usize = 256;
+/// A stranger may be sent away for another after this time.
+const AGED: Duration = Duration::from_secs(1);
+/// Connections accepted in one go.
+const ACCEPTS: usize = 32;
+
+/// A peer that is being reached for.
+#[derive(Debug)]
+pub(super) struct Reaching {
+    node: String,
+    /// Addresses that have not been tried.
+    rest: std::vec::IntoIter<SocketAddr>,
+    /// Doors under way.
+    tries: usize,
+    /// One of them has given its proof; no other is opened as long as it stands.
+    found: bool,
+    next_at: Duration,
+    deadline: Duration,
+    failures: Vec<String>,
+    /// The peer's own connection, which waits for the fate of ours.
+    waiting: Option<(Door, Told)>,
+}
+
+impl Tcp {
+    /// Begins to reach for a peer.
+    pub(super) fn reach(&mut self, peer: Peer) {
+        let card = match self.book.card(peer) {
+            Ok(card) => card,
+            Err(error) => {
+                let text = format!("rank {} of the world cannot be reached: {error}", peer.0);
+                return self.fail(peer, Error::other(ErrorClass::Other, text));
+            }
+        };
+        let now = machine::now();
+        let rest: Vec<SocketAddr> = card.endpoints().collect();
+        let reaching = Reaching {
+            node: card.node,
+            rest: rest.into_iter(),
+            tries: 0,
+            found: false,
+            next_at: now,
+            deadline: now + self.connect_time,
+            failures: Vec::new(),
+            waiting: None,
+        };
+        let way = self.way(peer);
+        way.format = Some(card.format);
+        way.state = State::Reaching(Box::new(reaching));
+        self.reaching.push(peer);
+        self.go_on_reaching(peer, now);
+    }
+
+    fn reaching(&mut self, peer: Peer) -> Option<&mut Reaching> {
+        match &mut self.ways.get_mut(peer.index())?.as_mut()?.state {
+            State::Reaching(reaching) => Some(reaching),
+            _ => None,
+        }
+    }
+
+    /// Tries the next address, if it is time; ends when there is none left.
+    fn go_on_reaching(&mut self, peer: Peer, now: Duration) {
+        let tuning = self.tuning;
+        while let Some(reaching) = self.reaching(peer) {
+            if now >= reaching.deadline {
+                return self.give_up(peer);
+            }
+            if reaching.found || (reaching.tries > 0 && now < reaching.next_at) {
+                return;
+            }
+            let Some(address) = reaching.rest.next() else {
+                if reaching.tries == 0 {
+                    self.give_up(peer);
+                }
+                return;
+            };
+            reaching.next_at = now + BETWEEN;
+            match Stream::connect(address, &tuning) {
+                Ok(stream) => {
+                    reaching.tries += 1;
+                    let door = Door::calling(stream, address, peer, now);
+                    self.open_door(door, true);
+                }
+                Err(error) => reaching.failures.push(format!("{address}: {error}")),
+            }
+        }
+    }
+
+    fn open_door(&mut self, door: Door, write: bool) {
+        let at = self.doors.iter().position(Option::is_none).unwrap_or(self.doors.len());
+        if at == self.doors.len() {
+            self.doors.push(None);
+        }
+        // A full set is as good as a door that never moves: its time runs out.
+        let _ = self.set.add(&door.stream, DOORS | at as u64, write);
+        self.doors[at] = Some(door);
+    }
+
+    /// No address of the peer works from here. Its own connection may.
+    fn give_up(&mut self, peer: Peer) {
+        self.close_calls(peer);
+        let time = self.connect_time;
+        let Some(reaching) = self.reaching(peer) else { return };
+        if let Some((door, told)) = reaching.waiting.take() {
+            return self.open(peer, door, told, true);
+        }
+        let text = format!(
+            "rank {} of the world on node {} cannot be reached over TCP within {} s: {}",
+            peer.0,
+            reaching.node,
+            time.as_secs(),
+            if reaching.failures.is_empty() {
+                "it has no address".into()
+            } else {
+                reaching.failures.join("; ")
+            }
+        );
+        self.fail(peer, Error::other(ErrorClass::Other, text));
+    }
+
+    /// Closes our own tries to reach a peer. Those that have not ended tell so.
+    fn close_calls(&mut self, peer: Peer) {
+        for at in 0..self.doors.len() {
+            if let Some(door) = self.doors[at].take_if(|door| door.called() == Some(peer))
+                && let Some(reaching) = self.reaching(peer)
+            {
+                reaching.tries -= 1;
+                reaching.failures.push(format!("{}: no answer", door.address));
+            }
+        }
+    }
+
+    /// A door has something to say.
+    pub(super) fn door_is_ready(&mut self, at: usize, counts: &mut Counts) {
+        let Some(door) = self.doors.get_mut(at).and_then(Option::as_mut) else { return };
+        let called = door.called();
+        match door.advance(&self.identity, &self.set, DOORS | at as u64) {
+            Step::Wait => {}
+            Step::Failed(why) => {
+                let Some(door) = self.doors[at].take() else { return };
+                match called {
+                    Some(peer) => self.call_failed(peer, &door, why),
+                    None => self.stranger_failed(&door, why, counts),
+                }
+            }
+            Step::Found => {
+                // The others are not needed any more.
+                let Some(door) = self.doors[at].take() else { return };
+                if let Some(peer) = called {
+                    self.close_calls(peer);
+                    if let Some(reaching) = self.reaching(peer) {
+                        (reaching.found, reaching.tries) = (true, 1);
+                    }
+                }
+                self.doors[at] = Some(door);
+                self.door_is_ready(at, counts);
+            }
+            Step::Open(told) => {
+                if let (Some(door), Some(peer)) = (self.doors[at].take(), called) {
+                    counts.add(Counter::ConnectionsMade, 1);
+                    self.open(peer, door, told, false);
+                }
+            }
+            Step::Proven(told) => {
+                if let Some(door) = self.doors[at].take() {
+                    counts.add(Counter::ConnectionsMade, 1);
+                    self.admit(door, told);
+                }
+            }
+        }
+    }
+
+    fn call_failed(&mut self, peer: Peer, door: &Door, why: Why) {
+        let now = machine::now();
+        let Some(reaching) = self.reaching(peer) else { return };
+        let (Why::Gone(why) | Why::Stranger(why)) = why;
+        reaching.failures.push(format!("{}: {why}", door.address));
+        (reaching.tries, reaching.found) = (reaching.tries - 1, false);
+        self.go_on_reaching(peer, now);
+    }
+
+    fn stranger_failed(&mut self, door: &Door, why: Why, counts: &mut Counts) {
+        match why {
+            // One of several tries of a peer that has found a better one.
+            Why::Gone(_) => {}
+            Why::Stranger(why) => self.refuse(door, &why, counts),
+        }
+        self.listen_again();
+    }
+
+    /// Counts a stranger that is sent away, and tells of the first.
+    fn refuse(&mut self, door: &Door, why: &str, counts: &mut Counts) {
+        counts.add(Counter::ConnectionsRefused, 1);
+        if !std::mem::replace(&mut self.told_of_strangers, true) {
+            say(format_args!(
+                "rank {} of the world has refused a connection from {}: {why} (others will only be counted, as \
+                 connections.refused)",
+                self.identity.me.0, door.address
+            ));
+        }
+    }
+
+    /// A peer has proved who it is, and waits for our word.
+    fn admit(&mut self, door: Door, told: Told) {
+        let (me, peer) = (self.identity.me, told.from);
+        self.listen_again();
+        match &mut self.way(peer).state {
+            State::None => self.open(peer, door, told, true),
+            State::Reaching(reaching) if me < peer && (reaching.tries > 0 || reaching.rest.len() > 0) => {
+                reaching.waiting = Some((door, told));
+            }
+            State::Reaching(_) => self.open(peer, door, told, true),
+            // There is one already, or the peer has been given up.
+            State::Up(_) | State::Down => {}
+        }
+    }
+
+    /// This connection is the one. `say`: the other side waits to hear so.
+    fn open(&mut self, peer: Peer, door: Door, told: Told, say: bool) {
+        self.close_calls(peer);
+        self.reaching.retain(|other| *other != peer);
+        let opened = if say { door.go() } else { Ok(()) };
+        let set = &self.set;
+        let opened = opened.and_then(|()| match set.change(&door.stream, peer.0.into(), false) {
+            // It was out of the set while it waited.
+            Err(_) => set.add(&door.stream, peer.0.into(), false),
+            ok => ok,
+        });
+        let way = self.way(peer);
+        if way.format.is_some_and(|card| card != told.format) {
+            let text = format!("rank {} of the world tells of two data formats, one in its card", peer.0);
+            return self.fail(peer, Error::other(ErrorClass::Other, text));
+        }
+        way.format = Some(told.format);
+        way.state = State::Up(door.stream);
+        match opened {
+            Ok(()) => {
+                self.flush(peer);
+            }
+            Err(error) => self.lose(peer, &error.to_string()),
+        }
+    }
+
+    /// Somebody is at the door.
+    pub(super) fn accept(&mut self, counts: &mut Counts) {
+        for _ in 0..ACCEPTS {
+            let now = machine::now();
+            if !self.has_room_for_a_stranger(now, counts) {
+                return self.stop_listening();
+            }
+            match self.listener.accept() {
+                Ok(Some((stream, address))) => {
+                    if stream.tune(&self.tuning).is_ok() {
+                        self.open_door(Door::answering(stream, address, now), false);
+                    }
+                }
+                Ok(None) => return,
+                Err(error) => {
+                    if !std::mem::replace(&mut self.told_of_accept, true) {
+                        say(format_args!(
+                            "rank {} of the world cannot accept a connection: {error}; it will try again",
+                            self.identity.me.0
+                        ));
+                    }
+                    return self.stop_listening();
+                }
+            }
+        }
+    }
+
+    fn has_room_for_a_stranger(&mut self, now: Duration, counts: &mut Counts) -> bool {
+        let strangers = || self.doors.iter().enumerate().filter_map(|(at, door)| Some((at, door.as_ref()?)));
+        let strangers = || strangers().filter(|(_, door)| door.called().is_none());
+        if strangers().count() < MOST_STRANGERS {
+            return true;
+        }
+        let oldest = strangers().min_by_key(|(_, door)| door.since).map(|(at, door)| (at, door.since));
+        match oldest {
+            Some((at, since)) if now - since >= AGED => {
+                if let Some(door) = self.doors[at].take() {
+                    self.refuse(&door, "it is slow and others wait", counts);
+                }
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// The listener would wake us all the time.
+    fn stop_listening(&mut self) {
+        if self.is_listening && self.set.remove(&self.listener).is_ok() {
+            self.is_listening = false;
+        }
+    }
+
+    fn listen_again(&mut self) {
+        if !self.is_listening && self.set.add(&self.listener, LISTENER, false).is_ok() {
+            self.is_listening = true;
+        }
+    }
+
+    /// Time has passed.
+    pub(super) fn look_at_the_clock(&mut self, now: Duration, counts: &mut Counts) {
+        for peer in self.reaching.clone() {
+            self.go_on_reaching(peer, now);
+        }
+        for at in 0..self.doors.len() {
+            let late = |door: &mut Door| door.called().is_none() && now - door.since > PATIENCE;
+            if let Some(door) = self.doors[at].take_if(late) {
+                self.refuse(&door, "it does not say who it is", counts);
+            }
+        }
+        self.listen_again();
+    }
+}
