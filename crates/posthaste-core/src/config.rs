@@ -16,6 +16,10 @@ pub enum LongProtocol {
     Get,
     /// The receiver asks, the sender puts in fragments.
     Put,
+    /// The sender writes into the receiver's memory in one copy.
+    Write,
+    /// The first bytes come with the question, the next are written part by part, the last come in fragments.
+    Pipeline,
 }
 
 /// What is said of a message in ready mode that came before its receive was posted.
@@ -119,6 +123,10 @@ pub struct Config {
     pub leave_pinned: LeavePinned,
     /// Most bytes that stay registered.
     pub pinned_bytes: usize,
+    /// Shortest message that is registered part by part, where registrations are not kept.
+    pub pipeline_limit: usize,
+    /// Bytes of a part.
+    pub pipeline_part: usize,
     /// Ways to other processes that may be used.
     pub methods: Ways,
     /// The provider of libfabric, and perhaps `@` and its domain. `None`: the best one.
@@ -157,6 +165,8 @@ impl Default for Config {
             ready_check: ReadyCheck::Warn,
             leave_pinned: LeavePinned::Auto,
             pinned_bytes: 1 << 30,
+            pipeline_limit: 256 << 10,
+            pipeline_part: 256 << 10,
             methods: Ways(Way::USUAL.to_vec()),
             fabric_provider: None,
             fabric_library: None,
@@ -191,7 +201,7 @@ pub const TUNABLES: &[Tunable] = &[
     Tunable {
         name: "POSTHASTE_LONG_PROTOCOL",
         default: "auto",
-        meaning: "how longer messages travel: auto, stream (copy buffer, both sides copy), get (direct copy by whoever has the data or the room in many pieces, else by the receiver), put (fragments)",
+        meaning: "how longer messages travel: auto, stream (copy buffer, both sides copy), get (direct copy by whoever has the data or the room in many pieces, else by the receiver), put (fragments), write (direct copy by the sender), pipeline (by the sender, part by part, for networks that want memory registered)",
     },
     Tunable {
         name: "POSTHASTE_STREAM_CHUNK",
@@ -258,6 +268,12 @@ pub const TUNABLES: &[Tunable] = &[
         default: "1073741824",
         meaning: "most bytes that stay registered with a network; beyond, what was used longest ago goes",
     },
+    Tunable {
+        name: "POSTHASTE_PIPELINE_LIMIT",
+        default: "262144",
+        meaning: "shortest message that is registered with a network part by part, in bytes, where registrations are not kept",
+    },
+    Tunable { name: "POSTHASTE_PIPELINE_PART", default: "262144", meaning: "bytes of such a part" },
     Tunable {
         name: "POSTHASTE_METHODS",
         default: "shm,tcp",
@@ -328,12 +344,16 @@ impl Config {
             ("stream", LongProtocol::Stream),
             ("get", LongProtocol::Get),
             ("put", LongProtocol::Put),
+            ("write", LongProtocol::Write),
+            ("pipeline", LongProtocol::Pipeline),
         ];
         word(&lookup, "POSTHASTE_LONG_PROTOCOL", &ways, &mut config.long_protocol)?;
         let checks = [("warn", ReadyCheck::Warn), ("error", ReadyCheck::Error), ("off", ReadyCheck::Off)];
         word(&lookup, "POSTHASTE_READY_CHECK", &checks, &mut config.ready_check)?;
         let leaves = [("auto", LeavePinned::Auto), ("on", LeavePinned::On), ("off", LeavePinned::Off)];
         word(&lookup, "POSTHASTE_LEAVE_PINNED", &leaves, &mut config.leave_pinned)?;
+        number(&lookup, "POSTHASTE_PIPELINE_LIMIT", 0..=usize::MAX, &mut config.pipeline_limit)?;
+        number(&lookup, "POSTHASTE_PIPELINE_PART", 64..=1 << 30, &mut config.pipeline_part)?;
         number(&lookup, "POSTHASTE_PINNED_BYTES", 0..=usize::MAX, &mut config.pinned_bytes)?;
         choice_of_ways(&lookup, "POSTHASTE_METHODS", &mut config.methods)?;
         text(&lookup, "POSTHASTE_FABRIC_PROVIDER", "the name of a provider", &mut config.fabric_provider)?;

@@ -27,6 +27,8 @@ counters! {
     PutShmBytes = "bytes.put.shm";
     WriteShm = "messages.write.shm";
     WriteShmBytes = "bytes.write.shm";
+    PipelineShm = "messages.pipeline.shm";
+    PipelineShmBytes = "bytes.pipeline.shm";
     EagerTcp = "messages.eager.tcp";
     EagerTcpBytes = "bytes.eager.tcp";
     PutTcp = "messages.put.tcp";

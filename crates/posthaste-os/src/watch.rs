@@ -10,6 +10,7 @@
 //! be watched and the thread would wait for itself; a watch is asked for before the memory is used. Not heard of:
 //! `shmdt` of System V memory, which the kernel does not report.
 
+use std::fmt;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,11 +20,16 @@ use std::thread::JoinHandle;
 const NOTES: usize = 512;
 
 /// What has gone away since it was asked last.
-#[derive(Debug)]
 pub struct Gone {
     ranges: [(usize, usize); NOTES],
     count: usize,
     everything: bool,
+}
+
+impl fmt::Debug for Gone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.ranges()).finish()
+    }
 }
 
 impl Default for Gone {

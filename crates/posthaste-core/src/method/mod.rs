@@ -21,12 +21,14 @@ pub mod pinned;
 pub mod shm;
 pub mod sim;
 pub mod tcp;
+pub mod windows;
 
+use crate::buffer::UserBuf;
 use crate::datatype::Segment;
 use crate::error::Error;
 use crate::ids::{Peer, RequestId};
 use crate::trace::{Counter, Counts};
-use crate::wire::{Emit, Envelope, Offer, Packet, Through};
+use crate::wire::{Emit, Envelope, Granted, Offer, Packet, Place, Through};
 
 pub use posthaste_os::ring::Load;
 
@@ -36,7 +38,7 @@ use sim::Sim;
 use tcp::Tcp;
 
 /// What the way to a peer can do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Caps {
     /// Longest payload of one packet, in bytes.
     pub packet: usize,
@@ -46,6 +48,12 @@ pub struct Caps {
     pub get: bool,
     /// The same for a message that is not contiguous.
     pub get_any: bool,
+    /// The sender can write into the receiver's memory, if it lies in one piece.
+    pub put: bool,
+    /// The same part by part.
+    pub windows: bool,
+    /// Memory has to be registered for each message, which is better done part by part.
+    pub registers: bool,
     /// Sender and receiver may have to share a CPU, so handing over often is dear.
     pub crowded: bool,
 }
@@ -164,8 +172,32 @@ pub struct Put {
     pub sender: RequestId,
     /// What is sent.
     pub segment: Segment,
-    /// Where in the receiver's memory it may be copied.
-    pub memory: Option<u64>,
+    /// How it is to go.
+    pub granted: Granted,
+}
+
+/// A receive that is opened for a message that comes in parts.
+#[derive(Debug)]
+pub struct Expose {
+    /// The sender.
+    pub from: Peer,
+    /// What it offered.
+    pub offer: Offer,
+    /// The receive.
+    pub receiver: RequestId,
+    /// Where the message goes.
+    pub segment: Segment,
+    /// Length of the message, which may exceed the segment's.
+    pub len: u64,
+    /// Bytes of it that are in place already.
+    pub arrived: u64,
+}
+
+impl Expose {
+    /// The memory that takes all of the message in one piece, if the receive buffer is like that.
+    fn whole(&self) -> Option<UserBuf> {
+        self.segment.contiguous_rest().filter(|(_, room)| *room >= self.len).map(|(buffer, _)| buffer)
+    }
 }
 
 impl Methods {
@@ -336,7 +368,7 @@ impl Methods {
         match self.route(to) {
             Route::Shm(_) => {
                 let (buffer, _) = segment.contiguous_rest()?;
-                Some(Offer::Memory { address: buffer.address() as u64 })
+                Some(Offer::Memory(Place { address: buffer.address() as u64, key: 0 }))
             }
             Route::Loopback => Some(self.loopback.offer(sender, segment)),
             Route::Tcp => None,
@@ -363,13 +395,26 @@ impl Methods {
         }
     }
 
-    /// Opens a receive for what is granted; ends with [`Event::Landed`].
-    pub fn expose(&mut self, from: Peer, receiver: RequestId, segment: Segment, len: u64) {
-        match self.route(from) {
-            Route::Loopback => self.loopback.landing.open(receiver, segment, len),
-            Route::Shm(_) => self.shm().landing.open(receiver, segment, len),
-            Route::Tcp => self.tcp().expose(from, receiver, segment, len),
-            Route::Sim => self.sim().expose(receiver, segment, len),
+    /// Opens a receive for what is granted, and says how it is to come; ends with [`Event::Landed`].
+    pub fn expose(&mut self, expose: Expose) -> Granted {
+        match self.route(expose.from) {
+            Route::Shm(_) => {
+                let whole = expose.whole().filter(|_| expose.offer == Offer::Write);
+                let Expose { receiver, segment, len, arrived, .. } = expose;
+                self.shm().landing.open(receiver, segment, len, arrived);
+                let place = |buffer: UserBuf| Place { address: buffer.address() as u64, key: 0 };
+                whole.map_or(Granted::Fragments, |buffer| Granted::Memory(place(buffer)))
+            }
+            Route::Sim => self.sim().expose(expose),
+            route => {
+                let Expose { from, receiver, segment, len, arrived, .. } = expose;
+                if route == Route::Tcp {
+                    self.tcp().expose(from, receiver, segment, len, arrived);
+                } else {
+                    self.loopback.landing.open(receiver, segment, len, arrived);
+                }
+                Granted::Fragments
+            }
         }
     }
 
@@ -429,8 +474,13 @@ impl Methods {
     }
 
     /// The counter of a long message that is granted.
-    pub fn put_counter(&self, from: Peer) -> Counter {
-        if self.route(from) == Route::Tcp { Counter::PutTcp } else { Counter::PutShm }
+    pub fn put_counter(&self, from: Peer, granted: Granted) -> Counter {
+        match granted {
+            Granted::Memory(_) => Counter::WriteShm,
+            Granted::Windows { .. } => Counter::PipelineShm,
+            Granted::Fragments if self.route(from) == Route::Tcp => Counter::PutTcp,
+            Granted::Fragments => Counter::PutShm,
+        }
     }
 
     /// The counter of a long message that is brought.
@@ -438,7 +488,7 @@ impl Methods {
         match (self.route(get.from), get.offer) {
             (Route::Loopback, _) => Counter::GetLoopback,
             (_, Offer::Stream { .. }) => Counter::StreamShm,
-            (_, Offer::Memory { .. } | Offer::Write | Offer::Nothing) => Counter::GetShm,
+            (_, Offer::Memory(_) | Offer::Write | Offer::Pipeline | Offer::Nothing) => Counter::GetShm,
         }
     }
 

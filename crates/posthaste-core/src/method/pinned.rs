@@ -134,6 +134,11 @@ impl<R> Pinned<R> {
         }
     }
 
+    /// Whether registrations stay for the next message.
+    pub fn keeps(&self) -> bool {
+        self.keeps
+    }
+
     /// Bytes that are registered.
     pub fn bytes(&self) -> usize {
         self.bytes

@@ -11,6 +11,7 @@ use crate::ids::{Peer, RequestId};
 use crate::method::{Methods, Next};
 use crate::pt2pt::explained::{self, Met};
 use crate::pt2pt::matching::{Content, Held, Pattern};
+use crate::pt2pt::rendezvous::Asked;
 use crate::pt2pt::{Engine, action, eager, flow, ready, rendezvous};
 use crate::request::{Request, State, Status, complete};
 use crate::wire::{Envelope, Mode, Offer, Packet};
@@ -154,7 +155,8 @@ pub fn now(
     let next = methods.take_next(from, |packet| {
         let (envelope, data) = match packet {
             Packet::Eager { envelope, sender: None, data } => (envelope, Some(data)),
-            Packet::RequestToSend { envelope, sender, offer } if pattern.fits(envelope) => match offer {
+            Packet::RequestToSend { envelope, sender, offer, first } if pattern.fits(envelope) => match offer
+            {
                 Offer::Stream { through, filled }
                     if *filled == envelope.len && envelope.mode != Mode::Synchronous =>
                 {
@@ -162,7 +164,8 @@ pub fn now(
                     (envelope, None)
                 }
                 _ => {
-                    let content = Content::Asked { sender: *sender, offer: *offer };
+                    let first = first.to_vec();
+                    let content = Content::Asked { sender: *sender, offer: *offer, first };
                     found = Found::Long(Held { envelope: *envelope, from, content });
                     return true;
                 }
@@ -207,9 +210,10 @@ pub fn start_held(
             engine.matching.recycle(data);
             action
         }
-        Content::Asked { sender, offer } => {
+        Content::Asked { sender, offer, first } => {
             explained::received(engine, held.from, &held.envelope, Some(&offer), Met::Unexpected);
-            rendezvous::matched(engine, held.from, &held.envelope, sender, offer, id)
+            let asked = Asked { sender, offer, first: first[..].into() };
+            rendezvous::matched(engine, held.from, &held.envelope, asked, id)
         }
     };
     if let Some(error) = ready::error(engine, &held.envelope)

@@ -183,14 +183,17 @@ fn messages_to_ourselves() {
 fn stale_packets_change_nothing() {
     use crate::ids::{ContextId, Peer, RequestId};
     use crate::trace::Counter;
-    use crate::wire::{Emit, Envelope, Found, Mode, Seek, Sought};
+    use crate::wire::{Emit, Envelope, Found, Granted, Mode, Part, Place, Seek, Sought};
     let mut bench = Bench::new(1, 2, CALM, &Config::default());
     let forged = RequestId { slot: 77, generation: 3 };
     let (context, types) = (ContextId::WORLD, crate::datatype::Types::UNKNOWN);
     let envelope = Envelope { context, source: 0, tag: 1, len: 1 << 60, mode: Mode::Standard, types };
+    let part = Part { receiver: forged, offset: 0, len: 8, place: None };
     let found = |message| Found { serial: 0, place: u64::MAX, message };
     for emit in [
-        Emit::ok_to_send(forged, forged, Some(4096)),
+        Emit::ok_to_send(forged, forged, Granted::Memory(Place { address: 4096, key: 0 })),
+        Emit::window(part),
+        Emit::filled(part),
         Emit::written(forged, true),
         Emit::fin(forged, false),
         Emit::sync_ack(forged),
@@ -212,6 +215,6 @@ fn stale_packets_change_nothing() {
     let lane = &bench.lanes[1];
     let stale =
         lane.engine.counts.get(Counter::StalePackets) + lane.methods.counts.get(Counter::StalePackets);
-    assert_eq!(stale, 5);
+    assert_eq!(stale, 7);
     assert!(lane.engine.requests.is_empty());
 }

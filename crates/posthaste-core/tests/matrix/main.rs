@@ -29,8 +29,14 @@ use posthaste_core::trace::Counter::{self, *};
 use posthaste_os::node::Node;
 use posthaste_os::{pool, ring};
 
-const PROTOCOLS: [LongProtocol; 4] =
-    [LongProtocol::Auto, LongProtocol::Stream, LongProtocol::Get, LongProtocol::Put];
+const PROTOCOLS: [LongProtocol; 6] = [
+    LongProtocol::Auto,
+    LongProtocol::Stream,
+    LongProtocol::Get,
+    LongProtocol::Put,
+    LongProtocol::Write,
+    LongProtocol::Pipeline,
+];
 
 /// Data in the first cell of a record.
 const CELL: u64 = 32;
@@ -65,7 +71,13 @@ fn matrix(way: Way, by: &[Counter]) {
     for long_protocol in PROTOCOLS {
         let base = Config { long_protocol, run_limit: RUN_LIMIT, ..Config::default() };
         // Limits far below those of the method, then an eager limit that is cut to a packet.
-        let low = Config { eager_limit: 300, stream_chunk: 512, get_limit: 3000, ..base.clone() };
+        let low = Config {
+            eager_limit: 300,
+            stream_chunk: 512,
+            get_limit: 3000,
+            pipeline_part: 512,
+            ..base.clone()
+        };
         let high = Config { eager_limit: limits.packet as usize + 100, ..base };
         let chunk = low.stream_chunk as u64;
         let mut around = vec![CELL, 300, chunk, 2 * chunk, 3000];
@@ -95,7 +107,8 @@ fn rows(way: Way, limits: &Limits, config: &Config, around: &[u64], taken: &mut 
     memory.check_rest();
 }
 
-const CALM: Weather = Weather { packet: 400, window: 8, refuse: 0, delay: 0, get: true, refuse_get: 0 };
+const CALM: Weather =
+    Weather { packet: 400, window: 8, refuse: 0, delay: 0, get: true, refuse_get: 0, registers: false };
 
 /// The suite over one method after the other.
 macro_rules! methods {
@@ -118,7 +131,14 @@ macro_rules! methods {
 }
 
 methods! {
-    simulator: Way::Simulator(CALM), by [EagerShm, GetShm, WriteShm, PutShm];
+    simulator: Way::Simulator(CALM), by [EagerShm, GetShm, WriteShm, PipelineShm, PutShm];
+    /// As a network with remote memory: what is not registered is refused.
+    registered_memory: Way::Simulator(Weather { registers: true, ..CALM }),
+        by [EagerShm, GetShm, WriteShm, PipelineShm, PutShm];
+    /// The same on a poor network.
+    registered_memory_and_refusals:
+        Way::Simulator(Weather { registers: true, window: 3, refuse: 3, delay: 3, refuse_get: 2, ..CALM }),
+        by [EagerShm, GetShm, WriteShm, PipelineShm, PutShm];
     /// Packets only, few at a time, late and refused at first, as on a poor network.
     packets_only: Way::Simulator(Weather { packet: 333, window: 2, refuse: 4, delay: 2, get: false, ..CALM }),
         by [EagerShm, PutShm];

@@ -8,12 +8,13 @@ use posthaste_core::config::{Config, LongProtocol};
 use posthaste_core::trace::Counter::{self, *};
 
 /// What counts the messages and the bytes of each way.
-const WAYS: [(Counter, Counter); 9] = [
+const WAYS: [(Counter, Counter); 10] = [
     (EagerShm, EagerShmBytes),
     (StreamShm, StreamShmBytes),
     (GetShm, GetShmBytes),
     (PutShm, PutShmBytes),
     (WriteShm, WriteShmBytes),
+    (PipelineShm, PipelineShmBytes),
     (EagerTcp, EagerTcpBytes),
     (PutTcp, PutTcpBytes),
     (EagerLoopback, EagerLoopbackBytes),
@@ -70,13 +71,20 @@ pub(crate) fn allowed(way: Way, packet: u64, config: &Config, case: &Case) -> &'
 fn to_ourselves(long: LongProtocol) -> &'static [&'static [Counter]] {
     match long {
         LongProtocol::Auto | LongProtocol::Get => &[&[GetLoopback]],
-        LongProtocol::Stream | LongProtocol::Put => &[&[PutShm]],
+        LongProtocol::Stream | LongProtocol::Put | LongProtocol::Write | LongProtocol::Pipeline => {
+            &[&[PutShm]]
+        }
     }
 }
 
 /// Gets are refused now and then there, and now it is the sender who copies pieces, now the receiver.
 fn in_the_simulator(long: LongProtocol, case: &Case) -> &'static [&'static [Counter]] {
     match long {
+        LongProtocol::Write if case.is_one_place() => &[&[WriteShm]],
+        LongProtocol::Pipeline if case.is_one_place() => &[&[PipelineShm]],
+        // Behind the first bytes the rest may lie in one piece.
+        LongProtocol::Pipeline => &[&[PutShm], &[PipelineShm]],
+        LongProtocol::Write => &[&[PutShm]],
         LongProtocol::Stream | LongProtocol::Put => &[&[PutShm]],
         LongProtocol::Get if !case.from.is_whole(case.len) && case.is_one_place() => {
             &[&[GetShm], &[GetShm, PutShm], &[WriteShm]]
@@ -93,7 +101,8 @@ fn in_shared_memory(crowded: bool, config: &Config, case: &Case) -> &'static [&'
     let long_pieces = case.from.mean_run(case.len) >= RUN_LIMIT as u64;
     let by_the_sender: &[&[Counter]] = if case.is_one_place() { &[&[WriteShm]] } else { &[&[PutShm]] };
     match config.long_protocol {
-        LongProtocol::Put => &[&[PutShm]],
+        LongProtocol::Put | LongProtocol::Pipeline => &[&[PutShm]],
+        LongProtocol::Write => by_the_sender,
         LongProtocol::Stream => &[&[StreamShm]],
         LongProtocol::Get if whole => &[&[GetShm]],
         LongProtocol::Get => by_the_sender,

@@ -60,7 +60,15 @@ impl Pair {
     pub(crate) fn new(seed: u64, way: Way, config: &Config) -> Self {
         let weather = match way {
             Way::Simulator(weather) => weather,
-            _ => Weather { packet: 0, window: 0, refuse: 0, delay: 0, get: false, refuse_get: 0 },
+            _ => Weather {
+                packet: 0,
+                window: 0,
+                refuse: 0,
+                delay: 0,
+                get: false,
+                refuse_get: 0,
+                registers: false,
+            },
         };
         let network = Network::new(seed, weather);
         let node = match way {
@@ -84,8 +92,8 @@ impl Pair {
                     let crowded = matches!(way, Way::SharedMemory { crowded: true, .. });
                     Shm::new(node, rank, vec![Peer(0), Peer(1)], config, crowded)
                 });
-                let sim =
-                    matches!(way, Way::Simulator(_)).then(|| network.join(Peer(me), ranks, Format::NATIVE));
+                let sim = matches!(way, Way::Simulator(_))
+                    .then(|| network.join(Peer(me), ranks, Format::NATIVE, config));
                 let tcp = match way {
                     Way::Tcp { buffer } => Some(tcp(Peer(me), ranks as usize, buffer, config, &shelf)),
                     _ => None,
