@@ -11,6 +11,7 @@
 //! // says: TEXT          the output must contain this, may be repeated
 //! // alone               run without mpiexec as well, as a singleton
 //! // only: posthaste     not a test for other implementations
+//! // of memory           a test of what only shared memory does
 //! ```
 //! What must stay true: a test passes only when it ended in time with the right code and said what it must.
 
@@ -41,22 +42,44 @@ struct Wishes {
     says: Vec<String>,
     alone: bool,
     only: Option<String>,
+    is_of_memory: bool,
+}
+
+/// By which methods the ranks of a test reach each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Over {
+    /// By those that they choose themselves: shared memory.
+    Own,
+    /// By TCP alone.
+    Tcp,
+    /// They are on two nodes, by name: by shared memory inside, by TCP between them.
+    Nodes,
 }
 
 /// Runs all C tests whose name contains `filter`.
-pub(crate) fn run(project: &Project, mpi: &Mpi, filter: &str, tally: &mut Tally) -> Fallible {
+pub(crate) fn run(project: &Project, mpi: &Mpi, filter: &str, over: Over, tally: &mut Tally) -> Fallible {
     let folder = project.folder(&format!("c-tests/{}", mpi.name.replace(' ', "-")))?;
     for source in files(&project.root.join("tests/c"), "c") {
         let name = stem(&source);
         if name.contains(filter) {
-            run_one(mpi, &source, &folder.join(&name), tally);
+            run_one(mpi, &source, &folder.join(&name), over, tally);
         }
     }
     Ok(())
 }
 
-fn run_one(mpi: &Mpi, source: &Path, program: &Path, tally: &mut Tally) {
-    let name = format!("c/{}", stem(source));
+/// The C tests once more over other methods than shared memory.
+pub(crate) fn over_methods(project: &Project, mpi: &Mpi, tally: &mut Tally) -> Fallible {
+    run(project, mpi, "", Over::Tcp, tally)?;
+    run(project, mpi, "", Over::Nodes, tally)
+}
+
+fn run_one(mpi: &Mpi, source: &Path, program: &Path, over: Over, tally: &mut Tally) {
+    let name = match over {
+        Over::Own => format!("c/{}", stem(source)),
+        Over::Tcp => format!("c over tcp/{}", stem(source)),
+        Over::Nodes => format!("c on two nodes/{}", stem(source)),
+    };
     let text = match fs::read_to_string(source) {
         Ok(text) => text,
         Err(e) => return tally.test(&name, || Err(format!("can't read it: {e}"))),
@@ -65,7 +88,8 @@ fn run_one(mpi: &Mpi, source: &Path, program: &Path, tally: &mut Tally) {
         Ok(wishes) => wishes,
         Err(e) => return tally.test(&name, || Err(e)),
     };
-    if wishes.only.as_ref().is_some_and(|only| only != mpi.name) {
+    let has_messages = wishes.ranks.iter().any(|ranks| *ranks > 1) && !wishes.is_of_memory;
+    if wishes.only.as_ref().is_some_and(|only| only != mpi.name) || (over != Over::Own && !has_messages) {
         return;
     }
     if let Err(complaint) = mpi.compile(&[source.to_path_buf()], program, &OPTIONS) {
@@ -77,14 +101,37 @@ fn run_one(mpi: &Mpi, source: &Path, program: &Path, tally: &mut Tally) {
         Ok(()) => passed += 1,
         Err(complaint) => complaints.push(complaint),
     };
-    for &ranks in &wishes.ranks {
-        count(wishes.prepare(mpi.plain().arg("-n").arg(ranks.to_string()).arg(program)).run());
+    for &ranks in wishes.ranks.iter().filter(|ranks| over == Over::Own || **ranks > 1) {
+        count(over.start(&wishes, mpi, ranks, program).run());
     }
-    if wishes.alone {
+    if wishes.alone && over == Over::Own {
         count(wishes.prepare(mpi.alone(program)).run());
     }
     let shown = format!("{name} with {} ranks", wishes.shown_ranks());
     tally.counted(&shown, passed, complaints.len(), start.elapsed(), &complaints.join("\n"));
+}
+
+impl Over {
+    /// The program of a test on so many ranks, to be completed with its arguments: with our mpiexec every rank gets its
+    /// node by name.
+    fn start(self, wishes: &Wishes, mpi: &Mpi, ranks: usize, program: &Path) -> Job {
+        let job = mpi.plain();
+        match self {
+            Self::Own => wishes.prepare(job.arg("-n").arg(ranks.to_string()).arg(program)),
+            Self::Tcp => {
+                let job = job.env("POSTHASTE_METHODS", "tcp").arg("-n").arg(ranks.to_string());
+                wishes.prepare(job.arg(program))
+            }
+            Self::Nodes => {
+                let first = ranks.div_ceil(2);
+                let on = |job: Job, count: usize, node: &str| {
+                    let job = job.arg("-n").arg(count.to_string()).args(["-env", "POSTHASTE_NODE", node]);
+                    wishes.prepare(job.arg(program))
+                };
+                on(on(job, first, "here").arg(":"), ranks - first, "there")
+            }
+        }
+    }
 }
 
 impl Wishes {
@@ -112,6 +159,7 @@ impl Wishes {
                 "exit" => wishes.exit = Some(number(value)? as i32),
                 "says" => wishes.says.push(value.into()),
                 "alone" => wishes.alone = true,
+                "of memory" => wishes.is_of_memory = true,
                 "only" => wishes.only = Some(value.into()),
                 _ => {}
             }

@@ -7,7 +7,8 @@
 use std::time::Instant;
 
 use crate::{
-    abi_check, arrows, builds, conformance, ctests, demo, faults, hangs, install, instructions, launchers,
+    abi_check, arrows, builds, conformance, ctests, demo, faults, hangs, hosts, install, instructions,
+    launchers,
     mpi::Mpi,
     process::{Job, Outcome},
     project::{Fallible, Project},
@@ -16,7 +17,7 @@ use crate::{
 };
 
 /// The parts in the order in which they run, cheap ones first.
-pub(crate) const PARTS: [&str; 22] = [
+pub(crate) const PARTS: [&str; 24] = [
     "fmt",
     "arrows",
     "clippy",
@@ -33,6 +34,8 @@ pub(crate) const PARTS: [&str; 22] = [
     "faults",
     "hangs",
     "launchers",
+    "methods",
+    "hosts",
     "python",
     "rsmpi",
     "demo",
@@ -102,7 +105,7 @@ fn with_library(project: &Project, wanted: &dyn Fn(&str) -> bool, tally: &mut Ta
         builds::run(project, &mpi, tally);
     }
     if wanted("c") {
-        ctests::run(project, &mpi, "", tally)?;
+        ctests::run(project, &mpi, "", ctests::Over::Own, tally)?;
     }
     if wanted("paths") {
         faults::paths(project, &mpi, tally);
@@ -115,6 +118,12 @@ fn with_library(project: &Project, wanted: &dyn Fn(&str) -> bool, tally: &mut Ta
     }
     if wanted("launchers") {
         launchers::run(project, &mpi, tally);
+    }
+    if wanted("methods") {
+        ctests::over_methods(project, &mpi, tally)?;
+    }
+    if wanted("hosts") {
+        hosts::run(project, &mpi, tally);
     }
     if wanted("python") {
         python::tests(project, &mpi, tally);

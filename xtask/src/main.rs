@@ -14,6 +14,7 @@ mod faults;
 mod fuzz;
 mod gate;
 mod hangs;
+mod hosts;
 mod install;
 mod launchers;
 mod instructions;
@@ -26,6 +27,7 @@ mod process;
 mod project;
 mod python;
 mod races;
+mod rig;
 mod rsmpi;
 mod slurm;
 mod tally;
@@ -90,6 +92,9 @@ enum Command {
         /// Run them with another implementation (mpich, intel, openmpi), to check the tests themselves
         #[arg(long)]
         with: Option<String>,
+        /// Over which methods the ranks reach each other
+        #[arg(long, value_enum, default_value = "own")]
+        over: ctests::Over,
     },
     /// Let a fuzz target of the engine run, led by coverage
     Fuzz {
@@ -134,7 +139,7 @@ fn run(arguments: Arguments) -> Fallible<bool> {
             Ok(true)
         }
         Command::Fuzz { target, seconds } => fuzz::run(&project, &target, seconds),
-        Command::C { filter, with } => {
+        Command::C { filter, with, over } => {
             let mpi = match with {
                 Some(name) => Mpi::rival(&project, &name)?,
                 None => {
@@ -143,7 +148,7 @@ fn run(arguments: Arguments) -> Fallible<bool> {
                 }
             };
             let mut tally = Tally::default();
-            ctests::run(&project, &mpi, &filter, &mut tally)?;
+            ctests::run(&project, &mpi, &filter, over, &mut tally)?;
             Ok(tally.finish())
         }
     }

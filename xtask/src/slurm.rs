@@ -291,7 +291,8 @@ impl Drop for Cluster<'_> {
     }
 }
 
-fn present(program: &str) -> bool {
+/// Whether there is a program of this name.
+pub(crate) fn present(program: &str) -> bool {
     let path = std::env::var("PATH").unwrap_or_default();
     path.split(':').chain(["/usr/sbin", "/sbin"]).any(|folder| Path::new(folder).join(program).exists())
 }

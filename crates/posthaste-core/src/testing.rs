@@ -1,12 +1,14 @@
-//! Several engines in one process over the simulated network, driven by hand: the protocols' first test bench.
+//! Several engines in one process over the simulated network, or over TCP, driven by hand: the protocols' first test
+//! bench.
 //!
-//! Used by unit tests only. Every run is a function of its seed; a failing test prints it.
+//! Used by unit tests only. Every run over the simulated network is a function of its seed; a failing test prints it.
 
 use crate::buffer::OwnedBuf;
 use crate::config::Config;
 use crate::datatype::{Datatype, Format, Segment};
 use crate::ids::{ContextId, Peer, RequestId};
 use crate::method::sim::{Network, Weather};
+use crate::method::tcp::{Shelf, Tcp, TcpSetup};
 use crate::method::{Methods, Route};
 use crate::progress::Lane;
 use crate::pt2pt::matching::Pattern;
@@ -46,6 +48,27 @@ impl Bench {
                 let sim = network.join(Peer(me), engines, *format, config);
                 let methods = Methods::new(routes, None, None, Some(sim), Peer(me));
                 let mut engine = Engine::new(config.clone(), engines as usize);
+                engine.format = *format;
+                Lane::new(engine, methods)
+            })
+            .collect();
+        Self { network, lanes }
+    }
+
+    /// The same over TCP, between this host's own addresses; the network serves for random numbers only.
+    pub(crate) fn over_tcp(seed: u64, formats: &[Format], config: &Config) -> Self {
+        let (network, shelf) = (Network::new(seed, CALM), Shelf::default());
+        let lanes = (0..)
+            .zip(formats)
+            .map(|(me, format)| {
+                let peers = formats.len();
+                let (me, secret, node) = (Peer(me), [7; 32], format!("node-{me}"));
+                let setup = TcpSetup { me, peers, secret, format: *format, node };
+                let (tcp, card) = Tcp::new(setup, config, Box::new(shelf.clone())).expect("a listener");
+                shelf.put(me, &card);
+                let route = |peer| if Peer(peer) == me { Route::Loopback } else { Route::Tcp };
+                let methods = Methods::new((0..peers as u32).map(route).collect(), None, Some(tcp), None, me);
+                let mut engine = Engine::new(config.clone(), peers);
                 engine.format = *format;
                 Lane::new(engine, methods)
             })

@@ -38,6 +38,8 @@ const LONG_YIELD: Duration = Duration::from_micros(4);
 const REMEMBER: u32 = 64;
 /// Longest sleep before a look around.
 const NAP: Duration = Duration::from_millis(250);
+/// The same while connections are being made, which may need a further step without being rung for.
+const SHORT_NAP: Duration = Duration::from_millis(20);
 
 /// What a waiter needs: the lane to advance, the bell to sleep on, and how patient to be.
 #[derive(Debug)]
@@ -200,7 +202,9 @@ impl Waiting {
             return machine::yield_now();
         };
         let mut lane = self.enter();
-        let ticket = doorbell.about_to_sleep();
+        // One thread watches the sockets for all.
+        let watches = doorbell.has_descriptors() && !lane.watched;
+        let ticket = doorbell.about_to_sleep(watches || lane.watched);
         if lane.progress() || !lane.methods.is_quiet() {
             if lane.sleepers == 0 {
                 doorbell.stay_awake();
@@ -208,15 +212,27 @@ impl Waiting {
             return;
         }
         lane.sleepers += 1;
+        lane.watched |= watches;
+        let nap = if lane.methods.is_connecting() { SHORT_NAP } else { NAP };
         lane.told_sleepers = lane.engine.finished.ends;
         lane.engine.counts.add(Counter::Sleeps, 1);
         self.tell(&lane, idler, call, awaited);
         drop(lane);
-        doorbell.sleep(ticket, NAP);
+        if watches {
+            doorbell.watch(nap)
+        } else {
+            doorbell.sleep(ticket, nap)
+        }
         let mut lane = self.enter();
         lane.sleepers -= 1;
+        if watches {
+            lane.watched = false;
+            lane.methods.look_at_sockets();
+        }
         if lane.sleepers == 0 {
             doorbell.stay_awake();
+        } else if watches {
+            doorbell.rouse(); // one of them watches while this thread looks around
         }
     }
 }

@@ -7,21 +7,37 @@
 use posthaste_core::explain::{Process, Report, State, explain};
 use posthaste_os::machine;
 use posthaste_os::node::{Life, Node};
+use posthaste_pmi::spawn::{Look, look};
 use std::fs::{self, File};
 use std::io;
+use std::time::Duration;
 
-/// The lines about those ranks of a job that share this node segment.
-pub fn of_job(node: &Node) -> String {
-    let mut states = vec![State::ELSEWHERE; node.world_size().unwrap_or(node.ranks()).max(node.ranks())];
+/// The lines about the ranks of a job, in order.
+pub fn of_ranks(looks: &[Look]) -> String {
+    let last = looks.last().map_or(0, |look| look.rank as usize + 1);
+    // Of ranks on a host that does not answer nothing is known.
+    let silent = State { pid: 0, life: Life::Inside, process: Process::Running, report: None };
+    of_some(looks, vec![silent; last])
+}
+
+/// The lines about those ranks of a job that are on this host.
+fn of_job(node: &Node) -> String {
+    let size = node.world_size().unwrap_or(0).max(node.ranks());
     // Where all ranks share the segment they have the same numbers in it, also those that have not come yet.
-    let is_whole = states.len() == node.ranks();
-    for local in 0..node.ranks() {
-        let rank = node.world_rank(local).map(|rank| rank as usize).or(is_whole.then_some(local));
-        if let Some(state) = rank.and_then(|rank| states.get_mut(rank)) {
-            *state = self::state(node, local);
-        }
+    let number = |local: u32| node.world_rank(local as usize).or((size == node.ranks()).then_some(local));
+    let looks: Vec<Look> = (0..node.ranks() as u32)
+        .filter_map(|local| Some(look(node, local as usize, number(local)?)))
+        .filter(|look| (look.rank as usize) < size)
+        .collect();
+    of_some(&looks, vec![State::ELSEWHERE; size])
+}
+
+fn of_some(looks: &[Look], mut states: Vec<State>) -> String {
+    let now = machine::now();
+    for look in looks {
+        states[look.rank as usize] = state(look, now);
     }
-    explain(&states, machine::now())
+    explain(&states, now)
 }
 
 /// The lines about the job to which a running process belongs: its mpiexec, or one of its ranks.
@@ -49,30 +65,23 @@ pub fn of_process(pid: u32) -> Result<String, String> {
     Err(format!("-explain {pid}: the process is neither an mpiexec with a running job nor a rank of one"))
 }
 
-fn state(node: &Node, rank: usize) -> State {
-    let pid = node.pid(rank);
-    let told = node.board(rank).read();
-    let report =
-        told.and_then(|text| if text.is_empty() { Some(Report::default()) } else { Report::decode(&text) });
-    let life = node.life(rank);
-    let process = if life == Life::Absent { Process::Running } else { process(pid) };
-    State { pid, life, process, report }
-}
-
-/// What the system says about a process.
-fn process(pid: u32) -> Process {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    parse_stat(&stat)
-}
-
-/// The state in `/proc/PID/stat`: the first word behind the name, which stands in brackets and may hold brackets.
-fn parse_stat(stat: &str) -> Process {
-    match stat.rsplit_once(')').and_then(|(_, rest)| rest.trim_start().chars().next()) {
+/// What a look tells, by the clock of this host, which shows `now`.
+fn state(look: &Look, now: Duration) -> State {
+    let process = match look.process {
         Some('T' | 't') => Process::Stopped,
         Some('S' | 'D' | 'I') => Process::Asleep,
         None | Some('Z' | 'X') => Process::Gone,
         Some(_) => Process::Running,
+    };
+    let board = look.board.as_deref();
+    let mut report =
+        board.and_then(|text| if text.is_empty() { Some(Report::default()) } else { Report::decode(text) });
+    if let Some(report) = &mut report {
+        let here = |there: Duration| now.saturating_sub(look.at.saturating_sub(there));
+        report.at = here(report.at);
+        report.waits.iter_mut().for_each(|wait| wait.since = here(wait.since));
     }
+    State { pid: look.pid, life: look.life, process, report }
 }
 
 #[cfg(test)]
@@ -80,16 +89,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_state_stands_behind_the_name_whatever_that_is() {
-        for (stat, process) in [
-            ("7 (a) S 1 2", Process::Asleep),
-            ("7 (a) R) T 1 2", Process::Stopped),
-            ("7 (a b) R 1 2", Process::Running),
-            ("7 (a) Z 1", Process::Gone),
-            ("", Process::Gone),
-        ] {
-            assert_eq!(parse_stat(stat), process, "{stat}");
-        }
+    fn times_of_another_host_are_told_by_our_clock() {
+        let second = Duration::from_secs;
+        let mut board = Report { at: second(95), ..Report::default() }.encode(4096);
+        let look = |board: &mut Vec<u8>| Look {
+            rank: 0,
+            pid: 7,
+            life: Life::Inside,
+            process: Some('S'),
+            board: Some(std::mem::take(board)),
+            at: second(100),
+        };
+        let seen = state(&look(&mut board), second(1000));
+        assert_eq!((seen.process, seen.report.unwrap().at), (Process::Asleep, second(995)));
     }
 
     #[test]

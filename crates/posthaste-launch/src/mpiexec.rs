@@ -1,23 +1,30 @@
-//! `mpiexec`: reads its command line and hands a job to `posthaste_pmi::spawn`.
+//! `mpiexec`: reads its command line and hands a job to `posthaste_pmi::spawn`, or to `posthaste_pmi::hosts` when it runs
+//! on other hosts too.
 //!
-//! Called by the program of that name; calls `options`, `explain` and `posthaste_pmi::spawn`. What must stay true: its exit
-//! code is that of the job, everything it says itself begins with its name and goes to standard error.
+//! Called by the program of that name; calls `options`, `explain` and those. What must stay true: its exit is that of the job, everything it says itself begins with its name and goes to standard error.
 
 use crate::explain;
 use crate::options::{self, Request, Surroundings, Wish};
 use posthaste_core::trace::COUNTERS;
 use posthaste_os::machine;
-use posthaste_os::node::Node;
-use posthaste_pmi::spawn::{Hooks, Stream, spawn};
+use posthaste_pmi::hosts;
+use posthaste_pmi::spawn::{Hooks, Look, Stream, spawn};
 use std::io::{self, Write};
 use std::path::Path;
-use std::sync::atomic::Ordering;
 
 /// Runs the command and returns its exit code.
 pub fn main() -> i32 {
     let mut arguments = std::env::args_os();
     let name = own_name(arguments.next().as_deref());
-    let around = Surroundings { environment: std::env::vars_os().collect(), host: machine::host_name() };
+    let mut arguments = arguments.peekable();
+    if arguments.peek().is_some_and(|first| first == hosts::AGENT) {
+        return hosts::agent();
+    }
+    let around = Surroundings {
+        environment: std::env::vars_os().collect(),
+        host: machine::host_name(),
+        addresses: hosts::own_addresses(),
+    };
     match options::parse(arguments, &around) {
         Ok(Wish::Run(request)) => run(&request, &name),
         Ok(Wish::Explain(pid)) => match explain::of_process(pid) {
@@ -50,7 +57,16 @@ fn run(request: &Request, name: &str) -> i32 {
         say(&format!("{name}: warning: {warning}\n"));
     }
     let mut show = Show { label: request.label, counters: request.counters };
-    match spawn(&request.job, name, &mut show) {
+    let outcome = match &request.placement {
+        None => spawn(&request.job, name, &mut show),
+        Some(placement) => {
+            let mut launcher = request.launcher.clone();
+            // An installation has the same path on all hosts.
+            launcher.agent = std::env::current_exe().unwrap_or_else(|_| name.into()).into();
+            hosts::spawn(&request.job, placement, &launcher, name, &mut show)
+        }
+    };
+    match outcome {
         Ok(outcome) => outcome.code,
         Err(refused) => {
             say(&format!("{name}: {refused}\n"));
@@ -86,13 +102,13 @@ impl Hooks for Show {
         self.label
     }
 
-    fn explain(&mut self, node: &Node) -> String {
-        explain::of_job(node)
+    fn explain(&mut self, ranks: &[Look]) -> String {
+        explain::of_ranks(ranks)
     }
 
-    fn finished(&mut self, node: &Node) {
+    fn finished(&mut self, counters: &[u64]) {
         if self.counters {
-            say(&sums(node));
+            say(&sums(counters));
         }
     }
 }
@@ -107,13 +123,9 @@ fn label(rank: usize, text: &[u8], continues: bool, out: &mut Vec<u8>) {
     }
 }
 
-/// One line for each counter, summed over the ranks.
-fn sums(node: &Node) -> String {
-    let sum = |place: usize| -> u64 {
-        let of = |rank: usize| node.counters(rank).get(place).map_or(0, |word| word.load(Ordering::Relaxed));
-        (0..node.ranks()).map(of).fold(0, u64::wrapping_add)
-    };
-    COUNTERS.iter().enumerate().map(|(place, name)| format!("counter {name} {}\n", sum(place))).collect()
+/// One line for each counter.
+fn sums(counters: &[u64]) -> String {
+    COUNTERS.iter().zip(counters).map(|(name, sum)| format!("counter {name} {sum}\n")).collect()
 }
 
 #[cfg(test)]
@@ -129,10 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn counters_are_summed() {
-        let node = Node::create(2).unwrap();
-        node.counters(0)[0].store(2, Ordering::Relaxed);
-        node.counters(1)[0].store(3, Ordering::Relaxed);
-        assert!(sums(&node).starts_with(&format!("counter {} 5\n", COUNTERS[0])));
+    fn counters_have_names() {
+        assert!(sums(&[5, 6]).starts_with(&format!("counter {} 5\n", COUNTERS[0])));
     }
 }

@@ -5,13 +5,20 @@
 //! sentence. The options are those of MPI-5.0 §11.5 and the common ones of MPICH's and Open MPI's commands; those
 //! that ask for what this version does not do are accepted with a warning if the program still runs rightly.
 
+mod hosts;
+mod table;
+
+use hosts::HostList;
+use posthaste_pmi::hosts::{By, Launcher, Means, Placement};
 use posthaste_pmi::spawn::{Bind, Job, Program};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::ffi::{OsStr, OsString};
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
+use table::{KNOWN, Kind};
 
-/// Most ranks in a job: beyond it is a mistake, not a job for one host.
+/// Most ranks in a job: beyond it is a mistake.
 const MOST_RANKS: usize = 1 << 16;
 
 /// What the user wants.
@@ -38,111 +45,11 @@ pub struct Request {
     pub counters: bool,
     /// Sentences about options that have no effect.
     pub warnings: Vec<String>,
+    /// Where the ranks run; this host alone when absent.
+    pub placement: Option<Placement>,
+    /// How other hosts are reached.
+    pub launcher: Launcher,
 }
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Count,
-    Env,
-    EnvList,
-    EnvNone,
-    EnvAll,
-    Directory,
-    GlobalEnv,
-    GlobalEnvList,
-    GlobalEnvNone,
-    GlobalEnvAll,
-    Export,
-    Label,
-    Timeout,
-    BindTo,
-    Hosts,
-    HostFile,
-    Counters,
-    Explain,
-    Help,
-    Version,
-    /// Nothing to do: it asks for what is so anyway.
-    Accepted,
-    /// It has no effect here, which is worth a warning.
-    Ignored,
-}
-
-struct Known {
-    names: &'static [&'static str],
-    /// Names of its values.
-    values: &'static [&'static str],
-    option: Kind,
-    help: &'static str,
-}
-
-const fn known(
-    names: &'static [&'static str],
-    values: &'static [&'static str],
-    option: Kind,
-    help: &'static str,
-) -> Known {
-    Known { names, values, option, help }
-}
-
-/// Every option; those without a help text are not shown.
-const KNOWN: &[Known] = &[
-    known(&["n", "np", "c"], &["N"], Kind::Count, "start N ranks of the program (default 1)"),
-    known(&["env"], &["NAME", "VALUE"], Kind::Env, "set a variable for this program"),
-    known(&["envlist"], &["A,B,..."], Kind::EnvList, "this program gets only these of our variables"),
-    known(&["envnone"], &[], Kind::EnvNone, "this program gets none of our variables"),
-    known(&["envall"], &[], Kind::EnvAll, "this program gets all our variables (default)"),
-    known(&["wdir", "wd"], &["DIR"], Kind::Directory, "working directory of this program"),
-    known(&["genv"], &["NAME", "VALUE"], Kind::GlobalEnv, "set a variable for all programs"),
-    known(&["genvlist"], &["A,B,..."], Kind::GlobalEnvList, "all programs get only these of our variables"),
-    known(&["genvnone"], &[], Kind::GlobalEnvNone, "no program gets our variables"),
-    known(&["genvall"], &[], Kind::GlobalEnvAll, "all programs get all our variables (default)"),
-    known(&["x"], &["NAME[=VALUE]"], Kind::Export, "export a variable to all programs"),
-    known(
-        &["l", "prepend-rank", "tag-output"],
-        &[],
-        Kind::Label,
-        "put [rank] in front of each line of output",
-    ),
-    known(&["timeout"], &["SECONDS"], Kind::Timeout, "end the job after so long, with exit code 124"),
-    known(
-        &["bind-to"],
-        &["none|core"],
-        Kind::BindTo,
-        "core (default): rank i stays on the i-th usable CPU when there is one for each",
-    ),
-    known(&["counters"], &[], Kind::Counters, "print what the engine counted, summed over the ranks"),
-    known(
-        &["explain"],
-        &["PID"],
-        Kind::Explain,
-        "say what the ranks of a running job wait for; PID is that of its mpiexec or of a rank",
-    ),
-    known(
-        &["hosts", "host", "H"],
-        &["HOST,..."],
-        Kind::Hosts,
-        "where to run; this version knows this host only",
-    ),
-    known(&["hostfile", "machinefile", "f"], &["FILE"], Kind::HostFile, "the same from a file"),
-    known(&["version", "V"], &[], Kind::Version, "print the version"),
-    known(&["help", "h", "?"], &[], Kind::Help, "print this text"),
-    known(
-        &["oversubscribe", "allow-run-as-root", "use-hwthread-cpus", "nooversubscribe"],
-        &[],
-        Kind::Accepted,
-        "",
-    ),
-    known(&["ppn", "perhost", "npernode", "N", "soft"], &["N"], Kind::Accepted, ""),
-    known(&["mca", "gmca", "prtemca", "pmixmca"], &["NAME", "VALUE"], Kind::Ignored, ""),
-    known(
-        &["map-by", "rank-by", "launcher", "bootstrap", "rmk", "iface", "arch", "path", "file", "usize"],
-        &["VALUE"],
-        Kind::Ignored,
-        "",
-    ),
-    known(&["verbose", "v", "q", "quiet", "display-map", "report-bindings"], &[], Kind::Ignored, ""),
-];
 
 /// What the command line is read against.
 #[derive(Clone, Debug)]
@@ -151,6 +58,8 @@ pub struct Surroundings {
     pub environment: Vec<(OsString, OsString)>,
     /// Name of this host.
     pub host: String,
+    /// Its addresses.
+    pub addresses: Vec<IpAddr>,
 }
 
 /// Which of our variables a program gets.
@@ -186,6 +95,10 @@ struct Reader<'a> {
     base: Base,
     global: Vec<(OsString, OsString)>,
     drafts: Vec<(Draft, OsString, Vec<OsString>)>,
+    hosts: Option<HostList>,
+    per_host: Option<usize>,
+    by: By,
+    means: Option<Means>,
 }
 
 /// Reads the arguments, without our own name.
@@ -199,28 +112,32 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>, around: &Surrounding
         base: Base::All,
         global: Vec::new(),
         drafts: Vec::new(),
+        hosts: None,
+        per_host: None,
+        by: By::Slot,
+        means: None,
     };
     if let Some((_, seconds)) = around.environment.iter().find(|(name, _)| name == "MPIEXEC_TIMEOUT") {
         reader.request.job.timeout = Some(seconds_of("MPIEXEC_TIMEOUT", seconds)?);
     }
-    let mut arguments = arguments.into_iter().peekable();
+    let mut arguments: VecDeque<OsString> = arguments.into_iter().collect();
     loop {
         let mut draft = Draft::default();
         let mut options = 0;
-        while let Some(option) = arguments.next_if(|argument| is_option(argument)) {
+        while let Some(option) = arguments.pop_front_if(|argument| is_option(argument)) {
             options += 1;
             if let Some(wish) = reader.option(&option, &mut arguments, &mut draft)? {
                 return Ok(wish);
             }
         }
-        let Some(program) = arguments.next_if(|argument| argument != ":") else {
+        let Some(program) = arguments.pop_front_if(|argument| argument != ":") else {
             let after = if options > 0 || !reader.drafts.is_empty() { " after the options" } else { "" };
             return Err(format!("there is no program to run{after}; -help shows the options"));
         };
         let own: Vec<OsString> =
-            std::iter::from_fn(|| arguments.next_if(|argument| argument != ":")).collect();
+            std::iter::from_fn(|| arguments.pop_front_if(|argument| argument != ":")).collect();
         reader.drafts.push((draft, program, own));
-        if arguments.next().is_none() {
+        if arguments.pop_front().is_none() {
             break;
         }
     }
@@ -237,7 +154,7 @@ impl Reader<'_> {
     fn option(
         &mut self,
         given: &OsStr,
-        rest: &mut impl Iterator<Item = OsString>,
+        rest: &mut VecDeque<OsString>,
         draft: &mut Draft,
     ) -> Result<Option<Wish>, String> {
         let text = given.to_str().ok_or_else(|| format!("{given:?} is not an option; -help shows them"))?;
@@ -255,7 +172,7 @@ impl Reader<'_> {
             return Err(format!("-{name} takes no value"));
         }
         while values.len() < known.values.len() {
-            let value = rest.next().ok_or_else(|| {
+            let value = rest.pop_front().ok_or_else(|| {
                 format!("-{name} needs {} after it", known.values[values.len()..].join(" and "))
             })?;
             // `-env NAME=VALUE` is as good as `-env NAME VALUE`.
@@ -266,6 +183,12 @@ impl Reader<'_> {
             } else {
                 values.push(value);
             }
+        }
+        if known.option == Kind::ConfigFile {
+            for word in config_file(&values[0])?.into_iter().rev() {
+                rest.push_front(word);
+            }
+            return Ok(None);
         }
         self.apply(known.option, name, values, draft)
     }
@@ -312,13 +235,16 @@ impl Reader<'_> {
                     _ => return Err(format!("-bind-to {first:?} is not known, expected none or core")),
                 }
             }
-            Kind::Hosts => self.check_hosts(name, &first.to_string_lossy(), ',')?,
-            Kind::HostFile => {
-                let list = std::fs::read_to_string(&first).map_err(|why| {
-                    format!("cannot read the host file {:?}: {why}", first.to_string_lossy())
-                })?;
-                self.check_hosts(name, &list, '\n')?;
-            }
+            Kind::Hosts => self.hosts = Some(HostList::parse(&first.to_string_lossy())?),
+            Kind::HostFile => self.hosts = Some(HostList::read(&first)?),
+            Kind::PerHost => self.per_host = Some(count_of(name, &first)?),
+            Kind::MapBy => self.map_by(&first.to_string_lossy())?,
+            Kind::Launcher => match hosts::means(&first.to_string_lossy()) {
+                Some(means) => self.means = Some(means),
+                None => return Err(format!("-{name} {first:?} is not known, expected ssh, srun or fork")),
+            },
+            Kind::LauncherProgram => self.request.launcher.program = Some(first),
+            Kind::ConfigFile => {}
             Kind::Counters => self.request.counters = true,
             Kind::Explain => {
                 let pid = first.to_str().and_then(|text| text.parse().ok()).filter(|pid| *pid > 0);
@@ -354,25 +280,49 @@ impl Reader<'_> {
         }
     }
 
-    fn check_hosts(&self, option: &str, list: &str, separator: char) -> Result<(), String> {
-        let own = self.around.host.as_str();
-        let short = own.split('.').next().unwrap_or(own);
-        for entry in list.split(separator) {
-            // `host`, `host:4`, `host slots=4`, with comments in files.
-            let entry = entry.split('#').next().unwrap_or_default().trim();
-            let host = entry.split_whitespace().next().unwrap_or_default();
-            let name = if host.starts_with("::") { host } else { host.split(':').next().unwrap_or_default() };
-            let local = ["", "localhost", "::1", own, short].contains(&name) || name.starts_with("127.");
-            if !local {
-                return Err(format!(
-                    "-{option} names {name:?}, but this version starts processes on this host ({own}) only"
-                ));
+    fn map_by(&mut self, given: &str) -> Result<(), String> {
+        let mut words = given.split(':');
+        match words.next() {
+            Some("node" | "host") => self.by = By::Node,
+            Some("slot" | "core" | "hwthread" | "cpu" | "socket" | "package" | "numa" | "l3cache") => {
+                self.by = By::Slot
             }
+            Some("ppr") if words.clone().nth(1).is_some_and(|place| place == "node") => {
+                self.per_host = Some(count_of("map-by ppr", OsStr::new(words.next().unwrap_or_default()))?);
+            }
+            _ => return Err(format!("-map-by {given:?} is not known, expected slot, node or ppr:N:node")),
+        }
+        Ok(())
+    }
+
+    /// Settles where the ranks run: what the command line says, else a variable, else the Slurm allocation.
+    fn place(&mut self) -> Result<(), String> {
+        let named = match self.hosts.take() {
+            Some(hosts) => Some(hosts),
+            None => HostList::from_variables(self.around)?,
+        };
+        let slurm = HostList::from_slurm(self.around)?;
+        hosts::complete(&mut self.request.launcher, self.around);
+        let means = self.means.or_else(|| hosts::means_from_variables(self.around));
+        let usual = if slurm.is_some() { Means::Srun } else { Means::Ssh };
+        self.request.launcher.means = means.unwrap_or(usual);
+        let Some(hosts) = named.or(slurm) else { return Ok(()) };
+        let mut hosts = hosts.on(self.around);
+        for host in &mut hosts {
+            host.slots = self.per_host.or(host.slots);
+        }
+        if let ([draft], Some(each)) = (&mut self.drafts[..], self.per_host) {
+            draft.0.count.get_or_insert(each * hosts.len());
+        }
+        let here = hosts.iter().all(|host| host.name == self.around.host);
+        if !here || self.request.launcher.means == Means::Fork {
+            self.request.placement = Some(Placement { hosts, by: self.by });
         }
         Ok(())
     }
 
     fn finish(mut self) -> Result<Wish, String> {
+        self.place()?;
         let ours = &self.around.environment;
         let common = |base: &Base| -> BTreeMap<OsString, OsString> {
             base.of(ours).into_iter().chain(self.global.iter().cloned()).collect()
@@ -394,7 +344,7 @@ impl Reader<'_> {
             });
         }
         if ranks > MOST_RANKS {
-            return Err(format!("{ranks} ranks are more than the {MOST_RANKS} that one host can run"));
+            return Err(format!("{ranks} ranks are more than the {MOST_RANKS} of the largest job"));
         }
         Ok(Wish::Run(Box::new(self.request)))
     }
@@ -409,11 +359,38 @@ fn count_of(option: &str, value: &OsStr) -> Result<usize, String> {
     match text.trim().parse::<usize>() {
         Ok(0) => Err(format!("-{option} 0: the number of ranks must be 1 or more")),
         Ok(count) if count > MOST_RANKS => {
-            Err(format!("-{option} {count}: more than the {MOST_RANKS} ranks that one host can run"))
+            Err(format!("-{option} {count}: more than the {MOST_RANKS} ranks of the largest job"))
         }
         Ok(count) => Ok(count),
         Err(_) => Err(format!("-{option} {text}: not a number, expected how many ranks to start")),
     }
+}
+
+/// The words of a configuration file: each line is what stands between two colons.
+fn config_file(path: &OsStr) -> Result<Vec<OsString>, String> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|why| format!("cannot read the configuration file {:?}: {why}", path.to_string_lossy()))?;
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let blocks: Vec<Vec<OsString>> = lines.map(words_of).collect();
+    Ok(blocks.join(&OsString::from(":")))
+}
+
+/// The words of a line; quotes of either kind hold words together.
+fn words_of(line: &str) -> Vec<OsString> {
+    let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
+    for c in line.chars() {
+        match (c, quote) {
+            ('\'' | '"', None) => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            (c, Some(open)) if c == open => quote = None,
+            (c, None) if c.is_whitespace() => words.extend(word.take().map(OsString::from)),
+            (c, _) => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word.map(OsString::from));
+    words
 }
 
 fn seconds_of(name: &str, value: &OsStr) -> Result<Duration, String> {
@@ -428,7 +405,7 @@ fn seconds_of(name: &str, value: &OsStr) -> Result<Duration, String> {
 pub fn help(name: &str) -> String {
     let mut text = format!(
         "usage: {name} [options] program [arguments] [: [options] program [arguments]]...\n\n\
-         Starts the ranks of a message-passing job on this host and waits for them.\n\
+         Starts the ranks of a message-passing job and waits for them.\n\
          Options have one dash or two.\n\n"
     );
     for known in KNOWN.iter().filter(|known| !known.help.is_empty()) {
@@ -442,7 +419,9 @@ pub fn help(name: &str) -> String {
          When a rank fails the others are asked to end (SIGTERM), and killed a second later.\n\
          SIGINT and SIGTERM are passed on to the ranks; a second SIGINT kills them.\n\
          SIGUSR1 is passed on; on SIGUSR2, and before -timeout ends the job, mpiexec says what each rank waits for.\n\
-         Lines of output are kept whole up to 4 MiB. Standard input goes to rank 0.\n",
+         Lines of output are kept whole up to 4 MiB. Standard input goes to rank 0.\n\
+         Without -hosts and -hostfile, the files named by HYDRA_HOST_FILE, I_MPI_HYDRA_HOST_FILE and\n\
+         OMPI_MCA_orte_default_hostfile are looked at, then the Slurm allocation.\n",
     );
     text
 }
@@ -456,6 +435,7 @@ mod tests {
         Surroundings {
             environment: vec![pair("PATH", "/bin"), pair("HOME", "/root"), pair("LANG", "C")],
             host: "node7.cluster".into(),
+            addresses: vec!["10.0.0.7".parse().unwrap()],
         }
     }
 
@@ -520,7 +500,11 @@ mod tests {
             ("-timeout x a", "-timeout x"),
             ("-explain me", "-explain me: not a process id"),
             ("-explain 0", "-explain 0"),
-            ("-hosts localhost,elsewhere a", "\"elsewhere\""),
+            ("-hosts a,b:x a", "\"b:x\""),
+            ("-hosts -oProxyCommand=x a", "-oProxyCommand"),
+            ("-map-by moon a", "-map-by \"moon\""),
+            ("-launcher pigeon a", "-launcher \"pigeon\""),
+            ("-configfile /no/such", "/no/such"),
             ("-hostfile /no/such a", "/no/such"),
             ("-n 1 a :", "no program"),
         ] {
@@ -532,13 +516,47 @@ mod tests {
     #[test]
     fn what_others_offer_is_accepted() {
         let request = read(
-            "--oversubscribe --allow-run-as-root -ppn 2 -hosts localhost:4,node7,127.0.0.1 --bind-to none --mca btl self a",
+            "--oversubscribe --allow-run-as-root -ppn 2 -hosts localhost:4,node7,127.0.0.1,10.0.0.7 --bind-to none --mca btl self a",
         );
         let request = request.unwrap();
-        assert_eq!(request.job.bind, Bind::None);
+        assert_eq!((request.job.bind, request.placement), (Bind::None, None));
         assert_eq!(request.warnings, ["-mca btl self has no effect here"]);
         assert_eq!(read("--bind-to core:overload-allowed a").unwrap().job.bind, Bind::Core);
         assert!(read("-l -counters -timeout 2.5 a").unwrap().label);
+    }
+
+    fn placed(line: &str) -> (String, usize) {
+        let request = read(line).unwrap();
+        let hosts = request.placement.map_or(Vec::new(), |placement| placement.hosts);
+        let hosts: Vec<String> = hosts
+            .iter()
+            .map(|host| format!("{}:{}", host.name, host.slots.map_or("?".into(), |slots| slots.to_string())))
+            .collect();
+        (hosts.join(" "), request.job.programs[0].count)
+    }
+
+    #[test]
+    fn hosts_are_named_in_many_ways() {
+        let own = "node7.cluster";
+        assert_eq!(placed("-hosts a,b:3 -n 4 x"), ("a:? b:3".into(), 4));
+        assert_eq!(placed("-host a -ppn 2 x"), ("a:2".into(), 2));
+        assert_eq!(placed("-H localhost,a -npernode 2 x"), (format!("{own}:2 a:2"), 4));
+        assert_eq!(placed("-hosts a,b,a -n 4 x"), ("a:2 b:?".into(), 4));
+        assert_eq!(placed("-hosts a,b -map-by ppr:3:node x"), ("a:3 b:3".into(), 6));
+        assert_eq!(placed("-hosts node7 -launcher fork -n 2 x"), (format!("{own}:?"), 2));
+        assert_eq!(read("-hosts a,b -map-by node x").unwrap().placement.unwrap().by, By::Node);
+        assert_eq!(read("-hosts a -launcher srun x").unwrap().launcher.means, Means::Srun);
+    }
+
+    #[test]
+    fn a_configuration_file_has_a_program_in_each_line() {
+        let path = std::env::temp_dir().join(format!("mpiexec-config-{}", std::process::id()));
+        std::fs::write(&path, "# two of them\n-n 2 a 'b c' \"\"\n\n  -n 3 d\n").unwrap();
+        let request = read(&format!("-genv A 1 -configfile {}", path.display())).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        let [first, second] = &request.job.programs[..] else { panic!() };
+        assert_eq!((first.count, second.count, second.name.to_str()), (2, 3, Some("d")));
+        assert_eq!(first.arguments, ["b c", ""]);
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod memory;
 #[cfg_attr(loom, allow(dead_code))]
 pub mod node;
 pub mod peer_copy;
+pub mod pmix;
 pub mod pool;
 pub mod process;
 pub mod ring;

@@ -83,12 +83,12 @@ pub fn identity() -> String {
 ///
 /// # Errors
 /// When the system has none.
-pub fn random<const N: usize>() -> std::io::Result<[u8; N]> {
-    let mut bytes = [0; N];
-    // SAFETY: the array has room for as many bytes as are asked for.
-    let got = unsafe { libc::getrandom(bytes.as_mut_ptr().cast(), N, 0) };
-    // Up to 256 bytes come in one piece or not at all.
-    if got == N as isize { Ok(bytes) } else { Err(std::io::Error::last_os_error()) }
+pub fn random() -> std::io::Result<[u8; 32]> {
+    let mut bytes = [0u8; 32];
+    // SAFETY: the buffer has room for its own length.
+    let n = unsafe { libc::getrandom(bytes.as_mut_ptr().cast(), bytes.len(), 0) };
+    // So few bytes come whole or not at all.
+    if n == bytes.len() as isize { Ok(bytes) } else { Err(std::io::Error::last_os_error()) }
 }
 
 /// Gives the CPU to whoever else is runnable.
@@ -119,6 +119,6 @@ mod tests {
         assert!(usable_cpus() >= 1);
         assert!(!host_name().is_empty());
         assert_eq!(identity().split('.').filter(|part| !part.is_empty()).count(), 3);
-        assert_ne!(random::<32>().unwrap(), random::<32>().unwrap());
+        assert_ne!(random().unwrap(), random().unwrap());
     }
 }

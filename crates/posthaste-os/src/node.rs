@@ -10,10 +10,11 @@
 //! header | rank blocks | boards | ring heads (to, from) | ring cells (to, from) | copy buffers (to)
 //! ```
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ffi::CString;
-use std::io;
+use std::io::{self, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -30,15 +31,10 @@ const RANK_BLOCK: usize = 1024;
 const FORMAT: usize = 12;
 /// Where the header keeps which methods all ranks use.
 const METHODS: usize = 16;
-/// Where the header counts the ranks that have said which CPUs they may use.
-const ARRIVED: usize = 20;
 /// Where the header keeps the number of ranks of the whole job.
-const WORLD: usize = 24;
+const WORLD: usize = 20;
 /// Bytes of the board on which a rank says what it waits for.
 pub const BOARD: usize = 2 * PAGE;
-/// Where the header keeps the CPUs that ranks may use, and how many it can name.
-const CPU_MASK: usize = 128;
-const CPU_BITS: usize = 1024;
 /// Words of the active-ring bitmap; source `s` uses bit `s % ACTIVE_BITS`.
 pub const ACTIVE_WORDS: usize = 6;
 /// Number of distinct bits in the active-ring bitmap.
@@ -119,6 +115,8 @@ struct Mapping {
     fd: OwnedFd,
     /// Ends of rings that exist in this process: there is never a second one of any.
     ends: Mutex<HashSet<(End, usize, usize)>>,
+    /// Pipes of ranks that were to be woken, where the system lets us open them.
+    pipes: Mutex<HashMap<usize, Option<std::fs::File>>>,
 }
 
 // SAFETY: the mapping is plain memory; all shared words are reached as atomics, payload through `Source` and
@@ -225,7 +223,9 @@ impl Node {
             return Err(needed(io::Error::last_os_error(), layout.total));
         }
         let base = NonNull::new(base.cast()).ok_or_else(|| io::Error::other("mapped at address 0"))?;
-        Ok(Self { map: Arc::new(Mapping { base, layout, fd, ends: Mutex::default() }) })
+        Ok(Self {
+            map: Arc::new(Mapping { base, layout, fd, ends: Mutex::default(), pipes: Mutex::default() }),
+        })
     }
 
     /// The descriptor, to be inherited by ranks.
@@ -290,6 +290,49 @@ impl Node {
         self.word64(self.block(rank) + 72).store(address, Ordering::Release);
     }
 
+    /// Says that `rank` sleeps on a pipe, too, whose writing end has this number there; only that rank says it.
+    ///
+    /// # Errors
+    /// What the system said of the pipe.
+    pub(crate) fn set_pipe(&self, rank: usize, writer: BorrowedFd<'_>) -> io::Result<()> {
+        let inode = std::fs::File::from(writer.try_clone_to_owned()?).metadata()?.ino();
+        self.word32(self.block(rank) + 80).store(writer.as_raw_fd() as u32, Ordering::Relaxed);
+        // SYNC: pairs with the Acquire load in `open_pipe`: whoever sees the pipe's name sees the number.
+        self.word64(self.block(rank) + 88).store(inode, Ordering::Release);
+        Ok(())
+    }
+
+    /// Wakes `rank`, which sleeps on its pipe. Where the system does not let us, the rank is told to sleep for short times
+    /// only.
+    #[cold]
+    pub(crate) fn ring_pipe(&self, rank: usize) {
+        let mut pipes = self.map.pipes.lock().unwrap_or_else(PoisonError::into_inner);
+        match pipes.entry(rank).or_insert_with(|| self.open_pipe(rank)) {
+            // A full pipe wakes as well as one more byte would.
+            Some(pipe) => drop(pipe.write(&[1])),
+            None => self.word32(self.block(rank) + 84).store(1, Ordering::Release),
+        }
+    }
+
+    /// Opens the pipe of `rank`, if what is found under its number is that pipe: process ids and numbers mean something
+    /// else in another container.
+    fn open_pipe(&self, rank: usize) -> Option<std::fs::File> {
+        let inode = self.word64(self.block(rank) + 88).load(Ordering::Acquire);
+        let number = self.word32(self.block(rank) + 80).load(Ordering::Relaxed);
+        let path = format!("/proc/{}/fd/{number}", self.pid(rank));
+        let found = std::fs::metadata(&path).ok()?;
+        if inode == 0 || !found.file_type().is_fifo() || found.ino() != inode {
+            return None;
+        }
+        let mut options = std::fs::OpenOptions::new();
+        options.write(true).custom_flags(libc::O_NONBLOCK | libc::O_CLOEXEC).open(path).ok()
+    }
+
+    /// Whether somebody could not ring the pipe of `rank`.
+    pub(crate) fn is_pipe_out_of_reach(&self, rank: usize) -> bool {
+        self.word32(self.block(rank) + 84).load(Ordering::Acquire) != 0
+    }
+
     /// Says in which format this process keeps its data, as a word that is not 0, and returns the word of whoever said
     /// it first.
     pub fn agree_on_format(&self, word: u32) -> u32 {
@@ -306,20 +349,6 @@ impl Node {
             Ok(_) => word,
             Err(first) => first,
         }
-    }
-
-    /// Adds CPUs to those that the ranks of this host may use together. Whether all ranks have said theirs now.
-    pub fn add_cpus(&self, cpus: &[usize]) -> bool {
-        for cpu in cpus.iter().filter(|cpu| **cpu < CPU_BITS) {
-            self.word64(CPU_MASK + cpu / 64 * 8).fetch_or(1 << (cpu % 64), Ordering::AcqRel);
-        }
-        self.word32(ARRIVED).fetch_add(1, Ordering::AcqRel) as usize + 1 == self.ranks()
-    }
-
-    /// How many CPUs the ranks of this host may use together, as far as they have said.
-    pub fn cpus(&self) -> usize {
-        let word = |at: usize| self.word64(CPU_MASK + at * 8).load(Ordering::Acquire).count_ones() as usize;
-        (0..CPU_BITS / 64).map(word).sum()
     }
 
     /// Counters of `rank`, written by that rank only; names in `posthaste_core::trace`.
@@ -479,8 +508,6 @@ mod tests {
         a.set_world_rank(2, 0, 9);
         assert_eq!(b.world_size(), Some(9));
         assert_eq!((b.world_rank(2), b.agree_on_methods(5), a.agree_on_methods(6)), (Some(0), 5, 5));
-        assert_eq!([a.add_cpus(&[0]), b.add_cpus(&[1]), a.add_cpus(&[0])], [false, false, true]);
-        assert_eq!(b.cpus(), 2);
         a.set_life(2, Life::Inside);
         a.counters(1)[63].store(7, Ordering::Relaxed);
         assert_eq!((b.life(2), b.counters(1)[63].load(Ordering::Relaxed)), (Life::Inside, 7));

@@ -12,6 +12,7 @@ use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Mutex;
+use std::time::Duration;
 
 /// A program with its arguments, environment and working directory, ready for `execve`.
 #[derive(Debug)]
@@ -247,18 +248,22 @@ fn try_become_program(plan: &Plan<'_>) -> Result<std::convert::Infallible, (Step
 pub struct Guardian {
     pid: i32,
     /// The guardian reads the other end: end of file means that the launcher is gone.
-    _lifeline: OwnedFd,
+    lifeline: OwnedFd,
     reaped: bool,
 }
 
 impl Guardian {
-    /// Forks the guardian. Best called before any other process is started.
+    /// Forks the guardian. Best called before any other process is started. With `patience`, a launcher without a
+    /// [`Guardian::beat`] for so long counts as gone too, and is killed: it has been stopped, and nobody is there who
+    /// could let it go on.
     ///
     /// # Errors
     /// When there are no descriptors or processes to be had.
-    pub fn new() -> io::Result<Self> {
+    pub fn new(patience: Option<Duration>) -> io::Result<Self> {
         let (end, lifeline) = io::pipe()?;
         let (end, lifeline) = (OwnedFd::from(end), OwnedFd::from(lifeline));
+        let launcher = own_pid();
+        let patience = patience.map_or(-1, |patience| patience.as_millis().min(1 << 30) as c_int);
         // SAFETY: plain system calls on values of this frame. All signals are blocked across the fork, so
         // that none of them can end the guardian before it watches; the child calls `watch` only, which is
         // async-signal-safe and never returns.
@@ -271,7 +276,7 @@ impl Guardian {
             libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut before);
             let pid = libc::fork();
             if pid == 0 {
-                watch(end.as_raw_fd());
+                watch(end.as_raw_fd(), launcher, patience);
             }
             let failed = io::Error::last_os_error();
             libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut());
@@ -281,12 +286,19 @@ impl Guardian {
             libc::setpgid(pid, pid);
             pid
         };
-        Ok(Self { pid, _lifeline: lifeline, reaped: false })
+        Ok(Self { pid, lifeline, reaped: false })
     }
 
     /// The group to join, which is also the guardian's process id.
     pub fn group(&self) -> i32 {
         self.pid
+    }
+
+    /// Says that the launcher is there.
+    pub fn beat(&self) {
+        // SAFETY: a plain system call on memory of this frame. The guardian reads all the time; should it be gone, this
+        // fails (Rust programs ignore SIGPIPE).
+        unsafe { libc::write(self.lifeline.as_raw_fd(), c"b".as_ptr().cast(), 1) };
     }
 
     /// To be told when somebody has already waited for the guardian: its id may then belong to others.
@@ -318,8 +330,8 @@ impl Drop for Guardian {
     }
 }
 
-/// The guardian's whole life.
-fn watch(end: RawFd) -> ! {
+/// The guardian's whole life. `patience` is in milliseconds, or negative.
+fn watch(end: RawFd, launcher: i32, patience: c_int) -> ! {
     // SAFETY: async-signal-safe system calls only. All descriptors but `end` are closed, so that nobody
     // waits for an end of file because of the guardian.
     unsafe {
@@ -327,9 +339,18 @@ fn watch(end: RawFd) -> ! {
         libc::prctl(libc::PR_SET_NAME, c"mpiexec-guard".as_ptr());
         close_all_but(end);
         libc::chdir(c"/".as_ptr());
-        let mut byte = 0u8;
+        let mut bytes = [0u8; 64];
         loop {
-            let got = libc::read(end, (&raw mut byte).cast(), 1);
+            let mut poll = libc::pollfd { fd: end, events: libc::POLLIN, revents: 0 };
+            let ready = libc::poll(&raw mut poll, 1, patience);
+            if ready == 0 {
+                // It has been stopped. It is our parent still, so the number is its own.
+                if libc::getppid() == launcher {
+                    libc::kill(launcher, libc::SIGKILL);
+                }
+                break;
+            }
+            let got = libc::read(end, bytes.as_mut_ptr().cast(), bytes.len());
             if got == 0 || (got < 0 && errno() != libc::EINTR) {
                 break;
             }
@@ -436,7 +457,7 @@ mod tests {
 
     /// Starts `path` with `arguments` and returns its standard output, report and status.
     fn run(path: &str, arguments: &[&str], directory: Option<&Path>) -> (String, Option<Report>, i32) {
-        let guardian = Guardian::new().unwrap();
+        let guardian = Guardian::new(None).unwrap();
         let (mut out, to_out) = io::pipe().unwrap();
         let (mut reports, report) = io::pipe().unwrap();
         let null = std::fs::File::open("/dev/null").unwrap();

@@ -14,9 +14,11 @@ use std::time::Duration;
 use crate::mem::{Sink, Source};
 
 mod interfaces;
+mod pipe;
 mod set;
 
 pub use interfaces::{Interface, interfaces};
+pub use pipe::Pipe;
 pub use set::{Ready, Set};
 
 /// Pieces of one read or write.

@@ -6,14 +6,33 @@
 //! one in every process instead (membarrier). So the cost is paid by whoever goes to sleep, not per message.
 //! Where the system has no membarrier, every ring of the doorbell has a fence ([`Doorbell::fenced`]).
 //!
+//! A process that has sockets, too, sleeps on all of them at once: one of its threads, the watcher, waits in epoll for
+//! the sockets and for a pipe, and the `sleeping` word says so; whoever rings then writes into that pipe, which it opens
+//! through /proc. Further threads of the process sleep on the futex as ever, and the watcher wakes them.
+//!
 //! What must stay true: after `about_to_sleep` or `clear_active`, a record that was written before is found by
 //! looking at the rings once more, and the writer of a record written after sees the words.
 
+#[cfg(not(loom))]
+use std::io;
+#[cfg(not(loom))]
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use crate::memory::{Node, fence, futex_wait, futex_wake, heavy_fence, join_fences, light_fence};
+use crate::memory::{Node, fence, futex_wait, futex_wake, heavy_fence, join_fences, light_fence, pipe_wake};
 use crate::node::{ACTIVE_BITS, ACTIVE_WORDS};
+#[cfg(not(loom))]
+use crate::socket::{Pipe, Ready, Set};
+
+/// What the word `sleeping` says: nobody sleeps (0), somebody does on the futex, or a watcher does in epoll.
+const ON_FUTEX: u32 = 1;
+const ON_PIPE: u32 = 2;
+/// Longest sleep where a ring may be missed.
+const SHORT: Duration = Duration::from_millis(1);
+/// The pipe in the set of descriptors.
+#[cfg(not(loom))]
+const PIPE: u64 = u64::MAX;
 
 /// The doorbells of all ranks of this host, seen from one of them.
 #[derive(Debug, Clone)]
@@ -21,12 +40,47 @@ pub struct Doorbell {
     node: Node,
     me: usize,
     fenced: bool,
+    #[cfg(not(loom))]
+    watch: Option<Arc<Watch>>,
+}
+
+/// What a watcher sleeps on besides sockets.
+#[cfg(not(loom))]
+#[derive(Debug)]
+struct Watch {
+    set: Arc<Set>,
+    pipe: Pipe,
 }
 
 impl Doorbell {
     /// Joins in as rank `me`. Every rank must do so before it sends.
     pub fn new(node: &Node, me: usize) -> Self {
-        Self { node: node.clone(), me, fenced: !join_fences() }
+        let fenced = !join_fences();
+        Self {
+            node: node.clone(),
+            me,
+            fenced,
+            #[cfg(not(loom))]
+            watch: None,
+        }
+    }
+
+    /// The same for a process that has descriptors to watch.
+    ///
+    /// # Errors
+    /// When there are no descriptors left for the pipe.
+    #[cfg(not(loom))]
+    pub fn watching(self, set: Arc<Set>) -> io::Result<Self> {
+        let pipe = Pipe::new()?;
+        set.add(&pipe, PIPE, false)?;
+        self.node.set_pipe(self.me, pipe.writer())?;
+        Ok(Self { watch: Some(Arc::new(Watch { set, pipe })), ..self })
+    }
+
+    /// Whether a thread has to watch descriptors while it sleeps.
+    #[cfg(not(loom))]
+    pub fn has_descriptors(&self) -> bool {
+        self.watch.is_some()
     }
 
     /// Whether each ring costs a fence because the system has no membarrier.
@@ -74,11 +128,16 @@ impl Doorbell {
     #[cold]
     fn wake(&self, to: usize) -> bool {
         // Only one of several senders makes the system call.
-        if self.node.sleeping(to).swap(0, Ordering::AcqRel) == 0 {
+        let sleeping = self.node.sleeping(to).swap(0, Ordering::AcqRel);
+        if sleeping == 0 {
             return false;
         }
         self.node.futex(to).fetch_add(1, Ordering::Release);
-        futex_wake(&self.node, to);
+        if sleeping == ON_PIPE {
+            pipe_wake(&self.node, to)
+        } else {
+            futex_wake(&self.node, to)
+        }
         true
     }
 
@@ -99,10 +158,11 @@ impl Doorbell {
     }
 
     /// First step to sleep: says so. The caller looks at everything once more, then calls [`Doorbell::sleep`]
-    /// with the ticket, or [`Doorbell::stay_awake`].
-    pub fn about_to_sleep(&self) -> u32 {
+    /// with the ticket, or [`Doorbell::stay_awake`]. `watched`: this thread or another one of the process is going to be
+    /// in [`Doorbell::watch`].
+    pub fn about_to_sleep(&self, watched: bool) -> u32 {
         let ticket = self.node.futex(self.me).load(Ordering::Acquire);
-        self.node.sleeping(self.me).store(1, Ordering::SeqCst);
+        self.node.sleeping(self.me).store(if watched { ON_PIPE } else { ON_FUTEX }, Ordering::SeqCst);
         self.barrier();
         ticket
     }
@@ -115,8 +175,29 @@ impl Doorbell {
     /// Sleeps until somebody rings or the time is over; the caller then calls [`Doorbell::stay_awake`].
     pub fn sleep(&self, ticket: u32, limit: Duration) {
         // Without a barrier in the senders a ring can be missed, so the sleep is short.
-        let limit = if self.fenced { limit.min(Duration::from_millis(1)) } else { limit };
+        let limit = if self.fenced { limit.min(SHORT) } else { limit };
         futex_wait(&self.node, self.me, ticket, limit);
+    }
+
+    /// Sleeps until a descriptor is ready, somebody rings, or the time is over; the caller then calls
+    /// [`Doorbell::rouse`] if further threads sleep, or else [`Doorbell::stay_awake`]. One thread of a process at a time.
+    #[cfg(not(loom))]
+    pub fn watch(&self, limit: Duration) {
+        let Some(watch) = &self.watch else { return };
+        let missed = self.fenced || self.node.is_pipe_out_of_reach(self.me);
+        let limit = if missed { limit.min(SHORT) } else { limit };
+        let mut ready = Vec::new();
+        watch.set.wait(limit, &mut ready);
+        // The others are still ready when their owner looks.
+        if ready.iter().any(|Ready { token, .. }| *token == PIPE) {
+            watch.pipe.drain();
+        }
+    }
+
+    /// Wakes the threads of this process that sleep on the futex.
+    pub fn rouse(&self) {
+        self.node.futex(self.me).fetch_add(1, Ordering::Release);
+        futex_wake(&self.node, self.me);
     }
 
     /// Wakes the sleeping threads of this process.
@@ -143,7 +224,7 @@ mod tests {
         let (sender, sleeper) = (Doorbell::new(&node, 0), Doorbell::new(&node, 1));
         assert!(!sender.ring(1));
         assert_eq!(sleeper.active(0), 1);
-        let ticket = sleeper.about_to_sleep();
+        let ticket = sleeper.about_to_sleep(false);
         let asleep = std::thread::spawn(move || {
             let start = std::time::Instant::now();
             sleeper.sleep(ticket, Duration::from_secs(20));
@@ -152,6 +233,58 @@ mod tests {
         assert!(sender.ring(1));
         assert!(!sender.ring(1));
         assert!(asleep.join().unwrap() < Duration::from_secs(10));
+    }
+
+    #[test]
+    fn a_watcher_is_woken_through_its_pipe_and_by_its_descriptors() {
+        let node = Node::create(2).unwrap();
+        node.set_pid(1, std::process::id());
+        let set = Arc::new(Set::new().unwrap());
+        let other = Pipe::new().unwrap();
+        set.add(&other, 7, false).unwrap();
+        let sender = Doorbell::new(&node, 0);
+        let watcher = Doorbell::new(&node, 1).watching(set).unwrap();
+        assert!(watcher.has_descriptors() && !sender.has_descriptors());
+        let asleep = |watcher: &Doorbell| {
+            let watcher = watcher.clone();
+            watcher.about_to_sleep(true);
+            std::thread::spawn(move || {
+                let start = std::time::Instant::now();
+                watcher.watch(Duration::from_secs(20));
+                start.elapsed()
+            })
+        };
+        for _ in 0..2 {
+            let thread = asleep(&watcher);
+            assert!(sender.ring(1));
+            assert!(!sender.ring(1));
+            assert!(thread.join().unwrap() < Duration::from_secs(10));
+        }
+        let thread = asleep(&watcher);
+        other.ring();
+        assert!(thread.join().unwrap() < Duration::from_secs(10));
+        other.drain();
+        // The pipe was drained: nothing is left that would end a sleep.
+        watcher.stay_awake();
+        let start = std::time::Instant::now();
+        watcher.watch(Duration::from_millis(50));
+        assert!(start.elapsed() >= Duration::from_millis(50));
+    }
+
+    #[test]
+    fn a_pipe_that_is_another_one_is_never_written() {
+        let node = Node::create(2).unwrap();
+        node.set_pid(1, std::process::id());
+        let set = Arc::new(Set::new().unwrap());
+        let watcher = Doorbell::new(&node, 1).watching(set).unwrap();
+        // As in another container: the number is there, and means something else.
+        node.set_pid(1, 1);
+        watcher.about_to_sleep(true);
+        assert!(Doorbell::new(&node, 0).ring(1));
+        assert!(node.is_pipe_out_of_reach(1));
+        let start = std::time::Instant::now();
+        watcher.watch(Duration::from_secs(20));
+        assert!(start.elapsed() < Duration::from_secs(10));
     }
 
     #[test]

@@ -51,7 +51,7 @@ pub enum Error {
     },
     /// A launcher whose protocol we do not speak has started this process as one of several.
     #[error(
-        "this process belongs to a job that {launcher} started ({seen}={value}), and can't join it: {remedy}"
+        "this process belongs to a job that {launcher} started ({seen}={value}), and can't join it{why}: {remedy}"
     )]
     Foreign {
         /// Its name.
@@ -62,7 +62,12 @@ pub enum Error {
         value: String,
         /// What to do instead.
         remedy: &'static str,
+        /// Why, in brackets, where more is known.
+        why: String,
     },
+    /// The launcher's own library failed.
+    #[error("{0}")]
+    Library(String),
     /// The connection broke.
     #[error("the connection to the launcher broke in {command}: {source}")]
     Connection {
@@ -99,6 +104,18 @@ pub enum Error {
         /// The launcher's reason.
         why: String,
     },
+}
+
+impl Error {
+    /// The same with the reason why a launcher's job cannot be joined.
+    pub(crate) fn because(self, why: String) -> Self {
+        match self {
+            Self::Foreign { launcher, seen, value, remedy, .. } => {
+                Self::Foreign { launcher, seen, value, remedy, why: format!(" ({why})") }
+            }
+            other => other,
+        }
+    }
 }
 
 /// What the environment says about this process.
@@ -178,7 +195,13 @@ fn foreign(variable: &impl Fn(&str) -> Option<String>, alone: bool) -> Option<Er
     } else {
         return None;
     };
-    Some(Error::Foreign { launcher, seen, value: variable(seen).unwrap_or_default(), remedy })
+    Some(Error::Foreign {
+        launcher,
+        seen,
+        value: variable(seen).unwrap_or_default(),
+        remedy,
+        why: String::new(),
+    })
 }
 
 /// What the launcher holds of names and values.
@@ -491,7 +514,7 @@ mod tests {
                 })
             })
             .collect();
-        let mut server = Server::new("kvs", &[0, 0]);
+        let mut server = Server::new("kvs", 2, "", &[0, 0]);
         let mut lines = [Reassembly::default(), Reassembly::default()];
         for stream in &ours {
             stream.set_nonblocking(true).unwrap();
@@ -505,7 +528,11 @@ mod tests {
                     Ok(length) => lines[rank].push(&piece[..length]),
                 }
                 while let Some(line) = lines[rank].next_line().unwrap().map(String::from) {
-                    for action in server.line(rank, &line) {
+                    let mut actions = server.line(rank, &line);
+                    if let [Action::Fence(pairs)] = &actions[..] {
+                        actions = server.open(&pairs.clone());
+                    }
+                    for action in actions {
                         let Action::Reply { rank, line } = action else { panic!("{action:?}") };
                         ours[rank].write_all(line.as_bytes()).unwrap();
                     }

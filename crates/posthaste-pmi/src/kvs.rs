@@ -1,7 +1,7 @@
 //! The key-value space of a job, and the fence that all its ranks meet at.
 //!
 //! Called by `server`; calls nothing. What must stay true: what one rank puts is bounded, so a rank cannot fill
-//! the launcher's memory; a fence opens once everybody has come, and then stands again for the next round.
+//! the launcher's memory; who is at a fence stays there until it is opened, and then it stands again.
 
 use std::collections::HashMap;
 use thiserror::Error;
@@ -82,19 +82,20 @@ impl Fence {
         Self { waiting: vec![false; ranks], count: 0 }
     }
 
-    /// `rank` has come; true when it was the last and the fence opens. Coming twice is no more than once.
+    /// `rank` has come; true when it is the last one. Coming twice is no more than once.
     pub fn arrive(&mut self, rank: usize) -> bool {
-        if let Some(waits) = self.waiting.get_mut(rank)
-            && !std::mem::replace(waits, true)
-        {
-            self.count += 1;
+        let Some(waits) = self.waiting.get_mut(rank) else { return false };
+        if std::mem::replace(waits, true) {
+            return false;
         }
-        let open = self.count == self.waiting.len();
-        if open {
-            self.waiting.fill(false);
-            self.count = 0;
-        }
-        open
+        self.count += 1;
+        self.count == self.waiting.len()
+    }
+
+    /// Lets everybody who waits go on; the fence then stands again.
+    pub fn open(&mut self) {
+        self.waiting.fill(false);
+        self.count = 0;
     }
 
     /// A rank that waits at the fence.
@@ -132,7 +133,9 @@ mod tests {
         assert_eq!(fence.waiting(), None);
         assert!(!fence.arrive(1) && !fence.arrive(1) && !fence.arrive(7));
         assert_eq!(fence.waiting(), Some(1));
-        assert!(fence.arrive(0));
+        assert!(fence.arrive(0) && !fence.arrive(0));
+        assert_eq!(fence.waiting(), Some(0));
+        fence.open();
         assert_eq!(fence.waiting(), None);
         assert!(!fence.arrive(0) && fence.arrive(1));
     }

@@ -1,17 +1,22 @@
-//! The launcher of this process's job, as a rank sees it: who am I, a space of keys and values, a fence.
+//! The launcher of this process's job, as a rank sees it: who am I, what have the others said, a fence.
 //!
-//! Called by the engine's initialisation, by its end, and when an address is looked up; calls `client`. What must stay
-//! true: nothing is asked of the launcher before somebody wants to know it, for each question is a round trip.
+//! Called by the engine's initialisation, by its end, and when an address is looked up; calls `client` (PMI-1.1, over an
+//! inherited descriptor) or the PMIx library of the launcher. What must stay true: nothing is asked of the launcher before
+//! somebody wants to know it, for each question is a round trip; a rank that cannot join the job it belongs to says so.
 
 use crate::client::{self, Client, Error};
 use crate::mapping;
+use posthaste_os::pmix::Pmix;
 
 /// The connection of a rank to its launcher.
 #[derive(Debug)]
-pub struct Launcher {
-    client: Client,
-    /// Name of the job's key-value space, once it was asked for.
-    space: Option<String>,
+pub struct Launcher(Kind);
+
+#[derive(Debug)]
+enum Kind {
+    /// PMI-1.1, with the name of the job's key-value space once it was asked for.
+    Pmi(Client, Option<String>),
+    Pmix(Pmix),
 }
 
 impl Launcher {
@@ -21,17 +26,30 @@ impl Launcher {
     /// When the environment contradicts itself, names a launcher that we cannot talk to, or the launcher does not answer
     /// as it should.
     pub fn connect() -> Result<Option<Self>, Error> {
-        Ok(client::connect()?.map(|client| Self { client, space: None }))
+        match client::connect() {
+            Ok(client) => Ok(client.map(|client| Self(Kind::Pmi(client, None)))),
+            Err(foreign @ Error::Foreign { .. }) if has_pmix_server() => {
+                let pmix = Pmix::join().map_err(|why| foreign.because(why))?;
+                Ok(Some(Self(Kind::Pmix(pmix))))
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// Rank in the job.
     pub fn rank(&self) -> usize {
-        self.client.rank
+        match &self.0 {
+            Kind::Pmi(client, _) => client.rank,
+            Kind::Pmix(pmix) => pmix.rank(),
+        }
     }
 
     /// Ranks in the job.
     pub fn size(&self) -> usize {
-        self.client.size
+        match &self.0 {
+            Kind::Pmi(client, _) => client.size,
+            Kind::Pmix(pmix) => pmix.size(),
+        }
     }
 
     /// The node of each rank, if the launcher tells. Nodes are numbered in any way.
@@ -39,42 +57,69 @@ impl Launcher {
     /// # Errors
     /// When the connection breaks or the answer is wrong; so for every request below.
     pub fn nodes(&mut self) -> Result<Option<Vec<u32>>, Error> {
-        let told = self.get("PMI_process_mapping")?;
-        Ok(told.and_then(|text| mapping::parse(&text, self.size())))
+        let size = self.size();
+        match &mut self.0 {
+            Kind::Pmi(client, space) => {
+                let space = own_space(client, space)?;
+                let told = client.get(&space, "PMI_process_mapping")?;
+                Ok(told.and_then(|text| mapping::parse(&text, size)))
+            }
+            Kind::Pmix(pmix) => {
+                (0..size).map(|rank| pmix.node_of(rank)).collect::<Result<_, _>>().map_err(Error::Library)
+            }
+        }
     }
 
-    /// Puts a pair; others see it after the next fence.
+    /// Says something about this rank; others hear it after the next fence.
     ///
     /// # Errors
     /// See [`Launcher::nodes`]; also when key or value cannot be sent or are refused.
     pub fn put(&mut self, key: &str, value: &str) -> Result<(), Error> {
-        let space = self.space()?;
-        self.client.put(&space, key, value)
+        let name = name(key, self.rank());
+        match &mut self.0 {
+            Kind::Pmi(client, space) => {
+                let space = own_space(client, space)?;
+                client.put(&space, &name, value)
+            }
+            Kind::Pmix(pmix) => pmix.put(&name, value).map_err(Error::Library),
+        }
     }
 
-    /// Gets the value of a key, `None` when nobody has put it.
+    /// What `rank` has said of itself, `None` when it has said nothing.
     ///
     /// # Errors
     /// See [`Launcher::nodes`].
-    pub fn get(&mut self, key: &str) -> Result<Option<String>, Error> {
-        let space = self.space()?;
-        self.client.get(&space, key)
+    pub fn get(&mut self, rank: usize, key: &str) -> Result<Option<String>, Error> {
+        let name = name(key, rank);
+        match &mut self.0 {
+            Kind::Pmi(client, space) => {
+                let space = own_space(client, space)?;
+                client.get(&space, &name)
+            }
+            Kind::Pmix(pmix) => pmix.get(rank, &name).map_err(Error::Library),
+        }
     }
 
-    /// Waits until all ranks of the job have come here. What they put before can be got by all afterwards.
+    /// Waits until all ranks of the job have come here.
     ///
     /// # Errors
     /// See [`Launcher::nodes`].
     pub fn fence(&mut self) -> Result<(), Error> {
-        self.client.barrier()
+        match &mut self.0 {
+            Kind::Pmi(client, _) => client.barrier(),
+            Kind::Pmix(pmix) => pmix.fence().map_err(Error::Library),
+        }
     }
 
-    /// Asks for the end of the job with an exit code. There is no answer; the caller exits next.
+    /// Asks for the end of the job with an exit code; the caller exits next.
     ///
     /// # Errors
     /// When the connection is broken.
     pub fn abort(&mut self, code: i32) -> Result<(), Error> {
-        self.client.abort(code)
+        match &mut self.0 {
+            Kind::Pmi(client, _) => client.abort(code),
+            Kind::Pmix(pmix) => pmix.abort(code).map_err(Error::Library),
+        }
     }
 
     /// Takes leave.
@@ -82,13 +127,26 @@ impl Launcher {
     /// # Errors
     /// See [`Launcher::nodes`].
     pub fn finalize(&mut self) -> Result<(), Error> {
-        self.client.finalize()
-    }
-
-    fn space(&mut self) -> Result<String, Error> {
-        if self.space.is_none() {
-            self.space = Some(self.client.get_my_kvsname()?);
+        match &mut self.0 {
+            Kind::Pmi(client, _) => client.finalize(),
+            Kind::Pmix(pmix) => pmix.finalize().map_err(Error::Library),
         }
-        Ok(self.space.clone().unwrap_or_default())
     }
+}
+
+/// A launcher that speaks PMIx has said where it listens.
+fn has_pmix_server() -> bool {
+    std::env::vars_os().any(|(name, _)| name.as_encoded_bytes().starts_with(b"PMIX_SERVER_URI"))
+}
+
+/// One space for all ranks, so the name of a key has the rank in it.
+fn name(key: &str, rank: usize) -> String {
+    format!("posthaste-{key}-{rank}")
+}
+
+fn own_space(client: &mut Client, space: &mut Option<String>) -> Result<String, Error> {
+    if space.is_none() {
+        *space = Some(client.get_my_kvsname()?);
+    }
+    Ok(space.clone().unwrap_or_default())
 }

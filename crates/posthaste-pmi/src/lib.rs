@@ -6,8 +6,8 @@
 //!
 //! Rooms, each using only those before it: [`mod@line`] (the text on the wire) → [`kvs`] (what the ranks tell each
 //! other) → [`client`] (a rank's side) → [`mapping`] (which rank is on which node) → [`launcher`] (all that a rank asks of
-//! the launcher that started it) → [`server`] (the launcher's side, without I/O) → [`spawn`] (starting processes and
-//! seeing them to their end).
+//! the launcher that started it) → [`server`] (the launcher's side, without I/O) → [`spawn`] (starting processes on
+//! this host and seeing them to their end) → [`hosts`] (the same on several hosts).
 #![forbid(unsafe_code)]
 
 pub mod line;
@@ -23,3 +23,5 @@ pub mod launcher;
 pub mod server;
 
 pub mod spawn;
+
+pub mod hosts;

@@ -17,6 +17,16 @@ pub enum Action {
         /// The line.
         line: String,
     },
+    /// All ranks here wait at the fence, which the caller opens with [`Server::open`] once all others of the job do:
+    /// the pairs that were put here since it last opened.
+    Fence(Vec<(String, String)>),
+    /// A rank asks for what only one server of the job can know: see [`Names`].
+    Ask {
+        /// Who asks.
+        rank: usize,
+        /// What it asks.
+        line: String,
+    },
     /// A rank asks for the end of the job.
     Abort {
         /// The rank that asks.
@@ -46,33 +56,38 @@ struct Member {
     application: usize,
 }
 
-/// The state of one job.
+/// The state of the part of a job that runs on one host. Its ranks are numbered from 0 here, whatever their number in
+/// the job is.
 #[derive(Debug)]
 pub struct Server {
     name: String,
+    /// Ranks in the whole job.
+    size: usize,
     members: Vec<Member>,
     kvs: Kvs,
     fence: Fence,
-    published: Kvs,
+    /// What was put since the fence last opened.
+    fresh: Vec<(String, String)>,
 }
 
 impl Server {
-    /// A job called `name` whose rank `r` runs the program number `applications[r]`, all on one host.
-    pub fn new(name: &str, applications: &[usize]) -> Self {
-        let size = applications.len();
+    /// The server of the ranks on one host, where rank `r` runs the program number `applications[r]`, of a job of
+    /// `size` ranks called `name`. `mapping` says how its ranks are placed on hosts: blocks of (first node, number of
+    /// nodes, ranks per node).
+    pub fn new(name: &str, size: usize, mapping: &str, applications: &[usize]) -> Self {
         let mut kvs = Kvs::default();
-        // How ranks are placed on nodes: blocks of (first node, number of nodes, ranks per node).
-        let mapping = kvs.put("PMI_process_mapping", &format!("(vector,(0,1,{size}))"));
-        debug_assert!(mapping.is_ok());
+        // One that is too long is left out: libraries of the family then find out by themselves.
+        let _ = kvs.put("PMI_process_mapping", mapping);
         Self {
             name: name.into(),
+            size,
             members: applications
                 .iter()
                 .map(|&application| Member { application, ..Member::default() })
                 .collect(),
             kvs,
-            fence: Fence::new(size),
-            published: Kvs::default(),
+            fence: Fence::new(applications.len()),
+            fresh: Vec::new(),
         }
     }
 
@@ -104,7 +119,7 @@ impl Server {
             return reply(rank, refused);
         }
         match Line::parse(text) {
-            Ok(line) => self.command(rank, &line).unwrap_or_else(|bad| {
+            Ok(line) => self.command(rank, &line, text).unwrap_or_else(|bad| {
                 // The request has a reply of its own kind, which says why it failed.
                 reply(rank, failed(line.command, &bad.to_string()))
             }),
@@ -112,7 +127,7 @@ impl Server {
         }
     }
 
-    fn command(&mut self, rank: usize, line: &Line<'_>) -> Result<Vec<Action>, BadLine> {
+    fn command(&mut self, rank: usize, line: &Line<'_>, text: &str) -> Result<Vec<Action>, BadLine> {
         let answer = match line.command {
             "init" => self.init(rank, line)?,
             "get_maxes" => Emit::new("maxes")
@@ -125,27 +140,13 @@ impl Server {
             }
             "get_my_kvsname" => Emit::new("my_kvsname").pair("kvsname", &self.name).number("rc", 0),
             "get_universe_size" => {
-                Emit::new("universe_size").number("size", self.members.len() as i64).number("rc", 0)
+                Emit::new("universe_size").number("size", self.size as i64).number("rc", 0)
             }
             "put" => self.put(line)?,
             "get" => self.get(line)?,
             "barrier_in" => return Ok(self.barrier(rank)),
-            "publish_name" => match self.published.put(line.need("service")?, line.need("port")?) {
-                Ok(()) => Emit::new("publish_result").number("rc", 0).pair("info", "ok"),
-                Err(why) => failed("publish_name", &why.to_string()).pair("info", "fail"),
-            },
-            "lookup_name" => match self.published.get(line.need("service")?) {
-                Some(port) => {
-                    Emit::new("lookup_result").number("rc", 0).pair("port", port).pair("info", "ok")
-                }
-                None => failed("lookup_name", "service_not_found").pair("info", "fail"),
-            },
-            "unpublish_name" => {
-                if self.published.remove(line.need("service")?) {
-                    Emit::new("unpublish_result").number("rc", 0).pair("info", "ok")
-                } else {
-                    failed("unpublish_name", "service_not_found").pair("info", "fail")
-                }
+            "publish_name" | "lookup_name" | "unpublish_name" => {
+                return Ok(vec![Action::Ask { rank, line: text.to_string() }]);
             }
             "finalize" => {
                 self.members[rank].phase = Phase::Finalised;
@@ -176,8 +177,12 @@ impl Server {
         if line.need("kvsname")? != self.name {
             return Ok(failed("put", "no_such_kvsname"));
         }
-        Ok(match self.kvs.put(line.need("key")?, line.need("value")?) {
-            Ok(()) => Emit::new("put_result").number("rc", 0).pair("msg", "success"),
+        let (key, value) = (line.need("key")?, line.need("value")?);
+        Ok(match self.kvs.put(key, value) {
+            Ok(()) => {
+                self.fresh.push((key.into(), value.into()));
+                Emit::new("put_result").number("rc", 0).pair("msg", "success")
+            }
             Err(why) => failed("put", &why.to_string()),
         })
     }
@@ -195,12 +200,62 @@ impl Server {
     }
 
     fn barrier(&mut self, rank: usize) -> Vec<Action> {
-        if !self.fence.arrive(rank) {
-            return Vec::new();
+        if self.fence.arrive(rank) {
+            vec![Action::Fence(std::mem::take(&mut self.fresh))]
+        } else {
+            Vec::new()
         }
+    }
+
+    /// All ranks of the job wait at the fence: lets those here go on, after they can get what all have put.
+    pub fn open(&mut self, pairs: &[(String, String)]) -> Vec<Action> {
+        for (key, value) in pairs {
+            // Bounded where they were put; what is too much for this host is missing, which the rank that gets it is told.
+            let _ = self.kvs.put(key, value);
+        }
+        self.fence.open();
         (0..self.members.len())
             .flat_map(|rank| reply(rank, Emit::new("barrier_out").number("rc", 0)))
             .collect()
+    }
+}
+
+/// The names that ranks of a job publish: one table, whatever host they run on.
+#[derive(Debug, Default)]
+pub struct Names {
+    published: Kvs,
+}
+
+impl Names {
+    /// The answer to the line of an [`Action::Ask`].
+    pub fn answer(&mut self, text: &str) -> String {
+        let answer = match Line::parse(text) {
+            Ok(line) => self
+                .command(&line)
+                .unwrap_or_else(|bad| failed(line.command, &bad.to_string()).pair("info", "fail")),
+            Err(bad) => failed("unknown", &bad.to_string()),
+        };
+        sendable(answer)
+    }
+
+    fn command(&mut self, line: &Line<'_>) -> Result<Emit, BadLine> {
+        let service = line.need("service")?;
+        Ok(match line.command {
+            "publish_name" => match self.published.put(service, line.need("port")?) {
+                Ok(()) => Emit::new("publish_result").number("rc", 0).pair("info", "ok"),
+                Err(why) => failed("publish_name", &why.to_string()).pair("info", "fail"),
+            },
+            "lookup_name" => match self.published.get(service) {
+                Some(port) => {
+                    Emit::new("lookup_result").number("rc", 0).pair("port", port).pair("info", "ok")
+                }
+                None => failed("lookup_name", "service_not_found").pair("info", "fail"),
+            },
+            "unpublish_name" if self.published.remove(service) => {
+                Emit::new("unpublish_result").number("rc", 0).pair("info", "ok")
+            }
+            command => failed(command, "service_not_found").pair("info", "fail"),
+        })
     }
 }
 
@@ -224,17 +279,22 @@ fn failed(command: &str, why: &str) -> Emit {
 }
 
 fn reply(rank: usize, answer: Emit) -> Vec<Action> {
-    match answer.line() {
-        Ok(line) => vec![Action::Reply { rank, line }],
-        // Values come from parsed lines and can therefore be sent; should one not, the rank still gets a reply.
-        Err(_) => vec![Action::Reply { rank, line: "cmd=error rc=-1 msg=unsendable\n".into() }],
-    }
+    vec![Action::Reply { rank, line: sendable(answer) }]
+}
+
+/// Values come from parsed lines and can therefore be sent; should one not, the rank still gets a reply.
+fn sendable(answer: Emit) -> String {
+    answer.line().unwrap_or_else(|_| "cmd=error rc=-1 msg=unsendable\n".into())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    fn job(applications: &[usize]) -> Server {
+        Server::new("job", applications.len(), "(vector,(0,1,4))", applications)
+    }
 
     fn ask(server: &mut Server, rank: usize, line: &str) -> String {
         match &server.line(rank, line)[..] {
@@ -245,13 +305,13 @@ mod tests {
 
     #[test]
     fn a_rank_introduces_itself_and_leaves() {
-        let mut server = Server::new("job", &[0, 0, 1]);
+        let mut server = Server::new("job", 7, "", &[0, 0, 1]);
         assert_eq!(server.phase(2), Phase::Outside);
         let welcome = ask(&mut server, 2, "cmd=init pmi_version=1 pmi_subversion=1");
         assert_eq!(welcome, "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0");
         assert_eq!(server.phase(2), Phase::Inside);
         assert_eq!(ask(&mut server, 2, "cmd=get_appnum"), "cmd=appnum appnum=1 rc=0");
-        assert_eq!(ask(&mut server, 2, "cmd=get_universe_size"), "cmd=universe_size size=3 rc=0");
+        assert_eq!(ask(&mut server, 2, "cmd=get_universe_size"), "cmd=universe_size size=7 rc=0");
         assert_eq!(ask(&mut server, 2, "cmd=get_my_kvsname"), "cmd=my_kvsname kvsname=job rc=0");
         assert!(ask(&mut server, 2, "cmd=get_maxes").contains("vallen_max=4096"));
         assert_eq!(ask(&mut server, 2, "cmd=finalize"), "cmd=finalize_ack rc=0");
@@ -260,7 +320,7 @@ mod tests {
 
     #[test]
     fn pairs_travel_and_the_mapping_is_there() {
-        let mut server = Server::new("job", &[0; 4]);
+        let mut server = job(&[0; 4]);
         assert_eq!(
             ask(&mut server, 1, "cmd=put kvsname=job key=card value=a=b"),
             "cmd=put_result rc=0 msg=success"
@@ -278,17 +338,22 @@ mod tests {
 
     #[test]
     fn a_barrier_lets_all_go_at_once() {
-        let mut server = Server::new("job", &[0; 2]);
+        let mut server = job(&[0; 2]);
         assert_eq!(server.line(1, "cmd=barrier_in"), []);
         assert_eq!(server.waiting(), Some(1));
         let out = |rank| Action::Reply { rank, line: "cmd=barrier_out rc=0\n".into() };
-        assert_eq!(server.line(0, "cmd=barrier_in"), [out(0), out(1)]);
+        let put = ("k".to_string(), "v".to_string());
+        assert!(ask(&mut server, 0, "cmd=put kvsname=job key=k value=v").contains("rc=0"));
+        assert_eq!(server.line(0, "cmd=barrier_in"), [Action::Fence(vec![put.clone()])]);
+        assert_eq!(server.waiting(), Some(0));
+        assert_eq!(server.open(&[put, ("far".into(), "x".into())]), [out(0), out(1)]);
         assert_eq!(server.waiting(), None);
+        assert!(ask(&mut server, 1, "cmd=get kvsname=job key=far").contains("value=x"));
     }
 
     #[test]
     fn an_abort_is_an_event_and_nonsense_gets_an_error() {
-        let mut server = Server::new("job", &[0; 2]);
+        let mut server = job(&[0; 2]);
         assert_eq!(server.line(1, "cmd=abort exitcode=3"), [Action::Abort { rank: 1, code: 3 }]);
         assert_eq!(server.line(0, "cmd=abort"), [Action::Abort { rank: 0, code: 1 }]);
         assert_eq!(ask(&mut server, 0, "cmd=dance"), "cmd=error rc=-1 msg=unknown_command");
@@ -300,11 +365,18 @@ mod tests {
 
     #[test]
     fn names_are_published_and_spawn_is_refused_after_its_last_line() {
-        let mut server = Server::new("job", &[0]);
-        assert!(ask(&mut server, 0, "cmd=publish_name service=s port=p").contains("rc=0"));
-        assert!(ask(&mut server, 0, "cmd=lookup_name service=s").contains("port=p"));
-        assert!(ask(&mut server, 0, "cmd=unpublish_name service=s").contains("rc=0"));
-        assert!(ask(&mut server, 0, "cmd=lookup_name service=s").contains("rc=-1"));
+        let mut server = job(&[0]);
+        let mut names = Names::default();
+        let mut asked = |line: &str| match &server.line(0, line)[..] {
+            [Action::Ask { rank: 0, line }] => names.answer(line),
+            other => panic!("{other:?}"),
+        };
+        assert!(asked("cmd=publish_name service=s port=p").contains("rc=0"));
+        assert!(asked("cmd=lookup_name service=s").contains("port=p"));
+        assert!(asked("cmd=unpublish_name service=s").contains("rc=0"));
+        assert!(asked("cmd=lookup_name service=s").contains("rc=-1"));
+        assert!(asked("cmd=unpublish_name service=s").starts_with("cmd=unpublish_result rc=-1"));
+        assert!(asked("cmd=lookup_name").starts_with("cmd=lookup_result rc=-1"));
         assert_eq!(server.line(0, "mcmd=spawn"), []);
         assert_eq!(server.line(0, "arg1=cmd=abort exitcode=3"), []);
         assert!(ask(&mut server, 0, "endcmd").starts_with("cmd=spawn_result rc=-1"));
@@ -313,7 +385,7 @@ mod tests {
     proptest! {
         #[test]
         fn nothing_panics(lines in prop::collection::vec((0usize..3, ".*"), 0..20)) {
-            let mut server = Server::new("job", &[0; 2]);
+            let mut server = job(&[0; 2]);
             for (rank, line) in lines {
                 server.line(rank, &line);
             }
@@ -326,12 +398,16 @@ mod tests {
                 "init", "get", "put", "get_maxes", "get_appnum", "publish_name", "lookup_name", "finalize", "other",
             ]),
         ) {
-            let mut server = Server::new("job", &[0; 2]);
+            let mut server = job(&[0; 2]);
             let pairs: String = words.iter().map(|(key, value)| format!(" {key}={value}")).collect();
             let actions = server.line(1, &format!("cmd={command}{pairs}"));
             prop_assert_eq!(actions.len(), 1);
-            let is_reply = matches!(&actions[0], Action::Reply { rank: 1, line } if Line::parse(line).is_ok());
-            prop_assert!(is_reply);
+            let answered = match &actions[0] {
+                Action::Reply { rank: 1, line } => line.clone(),
+                Action::Ask { rank: 1, line } => Names::default().answer(line),
+                other => panic!("{other:?}"),
+            };
+            prop_assert!(Line::parse(&answered).is_ok());
         }
     }
 }

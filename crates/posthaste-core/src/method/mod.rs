@@ -455,6 +455,18 @@ impl Methods {
             && self.tcp.as_ref().is_none_or(Tcp::is_quiet)
     }
 
+    /// The next poll looks at the sockets, too.
+    pub fn look_at_sockets(&mut self) {
+        if let Some(tcp) = &mut self.tcp {
+            tcp.look_soon();
+        }
+    }
+
+    /// Whether a connection is being made: its next step may be due without anything coming.
+    pub fn is_connecting(&self) -> bool {
+        self.tcp.as_ref().is_some_and(Tcp::is_connecting)
+    }
+
     /// Whether everything that was handed to the methods has left this process.
     pub fn is_drained(&self) -> bool {
         self.loopback.is_idle()

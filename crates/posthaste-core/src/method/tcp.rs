@@ -327,6 +327,16 @@ impl Tcp {
         self.done.is_empty() && self.lost.is_empty() && self.loaded.is_empty()
     }
 
+    /// The next poll looks at the sockets.
+    pub(super) fn look_soon(&mut self) {
+        self.until_look = 0;
+    }
+
+    /// Whether a connection is being made.
+    pub(super) fn is_connecting(&self) -> bool {
+        !self.reaching.is_empty() || !self.is_listening
+    }
+
     /// Whether everything handed over has left.
     pub(super) fn is_drained(&self) -> bool {
         self.pending.is_empty() && self.done.is_empty()

@@ -125,6 +125,8 @@ impl Engine {
 }
 
 #[cfg(test)]
+mod down_tests;
+#[cfg(test)]
 mod order_tests;
 #[cfg(test)]
 mod tests;

@@ -3,7 +3,7 @@
 
 use crate::buffer::OwnedBuf;
 use crate::config::Config;
-use crate::datatype::{Datatype, Segment};
+use crate::datatype::{Datatype, Format, Segment};
 use crate::ids::{ANY_SOURCE, ANY_TAG, ContextId, Peer, RequestId};
 use crate::method::sim::Weather;
 use crate::progress::Lane;
@@ -57,7 +57,10 @@ struct Run {
 
 impl Run {
     fn new(seed: u64, weather: Weather, config: &Config) -> Self {
-        let bench = Bench::new(seed, ENGINES, weather, config);
+        Self::on(Bench::new(seed, ENGINES, weather, config), seed)
+    }
+
+    fn on(bench: Bench, seed: u64) -> Self {
         Self { seed, bench, messages: Vec::new(), receives: Vec::new() }
     }
 
@@ -287,6 +290,39 @@ impl Run {
         }
     }
 
+    /// A random program and everything that must be true of it; `each` looks at every step.
+    fn go(&mut self, each: impl Fn(&Self)) {
+        let (seed, eager) = (self.seed, self.random(8) + 2);
+        for _ in 0..300 {
+            match self.random(14) {
+                n if n < eager.min(6) && self.messages.len() < LENGTHS as usize => {
+                    let (from, to) = (self.engine(), if self.random(2) == 0 { 0 } else { self.engine() });
+                    self.send(from, to, self.random(CONTEXTS), self.random(TAGS) as i32);
+                }
+                6 | 7 => self.recv(if self.random(2) == 0 { 0 } else { self.engine() }, self.pattern()),
+                8 => self.mprobe(self.engine(), self.pattern()),
+                9 => self.probe(self.engine(), self.pattern()),
+                10 if !self.messages.is_empty() && seed % 2 == 0 => {
+                    self.cancel_send(self.random(self.messages.len() as u64) as usize);
+                }
+                11 if !self.receives.is_empty() && self.random(3) == 0 => {
+                    self.cancel_receive(self.random(self.receives.len() as u64) as usize);
+                }
+                _ => (0..self.random(30)).for_each(|_| self.bench.step()),
+            }
+            each(self);
+        }
+        self.drain();
+        self.judge();
+        self.until("the chatter", |run| {
+            run.bench.network.is_quiet() && run.bench.lanes.iter().all(|lane| !lane.engine.has_chores())
+        });
+        for lane in &self.bench.lanes {
+            assert!(lane.engine.requests.is_empty(), "seed {seed}: requests are left");
+            assert_eq!(lane.engine.matching.depths(), (0, 0), "seed {seed}");
+        }
+    }
+
     fn count(&self, counter: Counter) -> u64 {
         self.bench.lanes.iter().map(|lane| lane.engine.counts.get(counter)).sum()
     }
@@ -309,24 +345,7 @@ fn random_programs_keep_the_order_of_mpi() {
         let get = seed % 3 != 0;
         let weather = Weather { get, ..if seed % 5 == 0 { CALM } else { ROUGH } };
         let mut run = Run::new(seed, weather, &config(budget));
-        let eager = run.random(8) + 2;
-        for _ in 0..300 {
-            match run.random(14) {
-                n if n < eager.min(6) && run.messages.len() < LENGTHS as usize => {
-                    let (from, to) = (run.engine(), if run.random(2) == 0 { 0 } else { run.engine() });
-                    run.send(from, to, run.random(CONTEXTS), run.random(TAGS) as i32);
-                }
-                6 | 7 => run.recv(if run.random(2) == 0 { 0 } else { run.engine() }, run.pattern()),
-                8 => run.mprobe(run.engine(), run.pattern()),
-                9 => run.probe(run.engine(), run.pattern()),
-                10 if !run.messages.is_empty() && seed % 2 == 0 => {
-                    run.cancel_send(run.random(run.messages.len() as u64) as usize);
-                }
-                11 if !run.receives.is_empty() && run.random(3) == 0 => {
-                    run.cancel_receive(run.random(run.receives.len() as u64) as usize);
-                }
-                _ => (0..run.random(30)).for_each(|_| run.bench.step()),
-            }
+        run.go(|run| {
             for lane in &run.bench.lanes {
                 for from in 0..ENGINES {
                     let bytes = lane.engine.matching.kept_bytes(Peer(from));
@@ -336,16 +355,7 @@ fn random_programs_keep_the_order_of_mpi() {
                     assert!(bytes <= budget + (late + own) * 800, "seed {seed}: {bytes} bytes of {budget}");
                 }
             }
-        }
-        run.drain();
-        run.judge();
-        run.until("the chatter", |run| {
-            run.bench.network.is_quiet() && run.bench.lanes.iter().all(|lane| !lane.engine.has_chores())
         });
-        for lane in &run.bench.lanes {
-            assert!(lane.engine.requests.is_empty(), "seed {seed}: requests are left");
-            assert_eq!(lane.engine.matching.depths(), (0, 0), "seed {seed}");
-        }
         held_back += run.count(Counter::HeldBack);
         sought += run.count(Counter::Sought);
         taken_back += run.messages.iter().filter(|message| message.cancelled).count();
@@ -353,4 +363,19 @@ fn random_programs_keep_the_order_of_mpi() {
     }
     assert!(held_back > 200 && sought > 1000 && taken_back > 500 && kept > 10_000);
     println!("{held_back} times held back, {sought} sought, {taken_back} taken back, {kept} received");
+}
+
+/// The same over TCP, with time and the kernel's buffers as they come.
+#[test]
+fn random_programs_keep_the_order_of_mpi_over_tcp() {
+    let (mut held_back, mut sought) = (0, 0);
+    for seed in 1..=40u64 {
+        let buffer = if seed % 3 == 0 { 10_000 } else { 0 };
+        let config = Config { tcp_buffer: buffer, ..config(BUDGETS[seed as usize % BUDGETS.len()]) };
+        let mut run = Run::on(Bench::over_tcp(seed, &[Format::NATIVE; ENGINES as usize], &config), seed);
+        run.go(|_| ());
+        held_back += run.count(Counter::HeldBack);
+        sought += run.count(Counter::Sought);
+    }
+    assert!(held_back > 20 && sought > 100, "{held_back} times held back, {sought} sought");
 }

@@ -186,7 +186,10 @@ fn other_types_are_an_error_and_the_bytes_arrive() {
         let long = [LongProtocol::Put, LongProtocol::Get][seed as usize % 2];
         let formats = directions()[seed as usize % 4];
         let count = [2, 16, 500][seed as usize % 3];
-        let mut bench = Bench::with_formats(seed, &formats, ROUGH, &config(long));
+        let mut bench = match seed % 3 {
+            0 => Bench::over_tcp(seed, &formats, &config(long)),
+            _ => Bench::with_formats(seed, &formats, ROUGH, &config(long)),
+        };
         let (_from, out) = memory(&int, count);
         out.clone().unpack(vec![7; 4 * count as usize][..].into());
         for (received, room, class) in [(&float, count, Some(ErrorClass::Type)), (&pair, count, None)] {

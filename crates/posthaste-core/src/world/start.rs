@@ -8,7 +8,7 @@ use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex};
 
 use posthaste_os::node::Node;
-use posthaste_os::{machine, process};
+use posthaste_os::process;
 use posthaste_pmi::client;
 use posthaste_pmi::launcher::Launcher;
 
@@ -121,8 +121,7 @@ fn ours(mut launcher: Launcher, fd: &str, config: &Config) -> Result<Start> {
     let launcher = Arc::new(Mutex::new(Some(launcher)));
     let tcp = wireup::open_tcp(&launcher, Peer(rank), &routes, secret, config)?;
     if tcp.is_some() || !hosts.are_one() {
-        let told = (!hosts.are_one() && local_rank == 0).then_some((rank, crowded_here));
-        wireup::meet(&launcher, told)?;
+        wireup::meet(&launcher, (!hosts.are_one() && local_rank == 0).then_some(crowded_here))?;
     }
     let crowded = if hosts.are_one() { crowded_here } else { wireup::crowded_anywhere(&launcher, &hosts)? };
     let beside = beside.into_iter().map(Peer).collect();
@@ -145,19 +144,17 @@ fn foreign(mut launcher: Launcher, config: &Config) -> Result<Start> {
         wireup::offer_secret(&mut launcher)?;
     }
     let own = if rank == leader { Some(wireup::make_segment(&mut launcher, beside.len())?) } else { None };
+    wireup::tell_cpus(&mut launcher)?;
     launcher.fence().map_err(wireup::failed)?;
     let node = own.map_or_else(|| wireup::attach_segment(&mut launcher, leader), Ok)?;
     agree(&node, Format::NATIVE, config)?;
     let secret = if needs_secret { Some(wireup::secret(&mut launcher)?) } else { None };
+    let shared = if rank == leader { Some(wireup::share_cpus(&mut launcher, &beside)?) } else { None };
     let launcher = Arc::new(Mutex::new(Some(launcher)));
     let tcp = wireup::open_tcp(&launcher, Peer(rank), &routes, secret, config)?;
-    // A launcher may have bound each rank to a CPU of its own, so it is asked of all ranks of the node together. The
-    // last of them to come knows, and says it to the other nodes.
-    let is_last = node.add_cpus(&machine::affinity());
-    let crowded_here = || node.ranks() > machine::within_quota(node.cpus());
-    wireup::meet(&launcher, (is_last && !nodes.are_one()).then(|| (leader, crowded_here())))?;
-    let crowded_here = crowded_here();
-    let crowded = if nodes.are_one() { crowded_here } else { wireup::crowded_anywhere(&launcher, &nodes)? };
+    wireup::meet(&launcher, shared)?;
+    let crowded_here = wireup::is_crowded(&launcher, leader)?;
+    let crowded = crowded_here || wireup::crowded_anywhere(&launcher, &nodes)?;
     let local_rank = beside.iter().position(|other| *other == rank).unwrap_or_default();
     let beside = beside.into_iter().map(Peer).collect();
     Ok(Start { rank, node, local_rank, beside, nodes, routes, tcp, crowded_here, crowded, launcher })

@@ -5,11 +5,11 @@
 //! every rank comes to the same answer about who is on which node, and whether CPUs are shared anywhere; all ranks pass
 //! the same fences; connections are made later, by those who talk.
 //!
-//! Keys: `posthaste-node-RANK` (name of a rank's node, where the launcher does not tell or is not believed),
-//! `posthaste-segment-RANK` (where the lowest rank of a node has the node segment), `posthaste-crowded-RANK` (whether the
-//! ranks of that node share CPUs), `posthaste-secret`, `posthaste-card-RANK` (where a rank can be reached by TCP).
+//! What ranks say of themselves there: `node` (its name, where the launcher does not tell or is not believed), `segment`
+//! (where the lowest rank of a node has the node segment), `cpus` (which ones this rank may use), `crowded` (whether the
+//! ranks of this node share CPUs), `secret` (rank 0), `card` (where this rank can be reached by TCP).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 use std::os::fd::AsRawFd;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,9 +25,6 @@ use crate::error::{Error, ErrorClass, Result};
 use crate::ids::Peer;
 use crate::method::Route;
 use crate::method::tcp::{AddressBook, Card, Tcp, TcpSetup};
-
-/// Where rank 0 leaves the job's secret.
-const SECRET: &str = "posthaste-secret";
 
 /// The launcher, shared by those who ask it while the program runs.
 pub(super) type Shared = Arc<Mutex<Option<Launcher>>>;
@@ -110,12 +107,11 @@ pub(super) fn failed(error: client::Error) -> Error {
 /// Asks every rank for the name of its node; a fence.
 pub(super) fn by_names(launcher: &mut Launcher, name: Option<&str>) -> Result<Places> {
     let name = name.map_or_else(machine::identity, str::to_owned);
-    let key = |rank| format!("posthaste-node-{rank}");
-    launcher.put(&key(launcher.rank()), &name).map_err(failed)?;
+    launcher.put("node", &name).map_err(failed)?;
     launcher.fence().map_err(failed)?;
     let mut names = Vec::with_capacity(launcher.size());
     for rank in 0..launcher.size() {
-        let Some(name) = launcher.get(&key(rank)).map_err(failed)? else {
+        let Some(name) = launcher.get(rank, "node").map_err(failed)? else {
             let text = format!(
                 "rank {rank} has not said which node it is on: POSTHASTE_NODE must be set for all ranks or for none"
             );
@@ -131,13 +127,13 @@ pub(super) fn make_segment(launcher: &mut Launcher, ranks: usize) -> Result<Node
     let node = Node::create(ranks).map_err(|e| Error::no_memory(e.to_string()))?;
     let path = format!("/proc/{}/fd/{}", std::process::id(), node.as_fd().as_raw_fd());
     let told = format!("{}:{path}", machine::identity());
-    launcher.put(&format!("posthaste-segment-{}", launcher.rank()), &told).map_err(failed)?;
+    launcher.put("segment", &told).map_err(failed)?;
     Ok(node)
 }
 
 /// Attaches the segment that the lowest rank of this node has made.
 pub(super) fn attach_segment(launcher: &mut Launcher, leader: u32) -> Result<Node> {
-    let told = launcher.get(&format!("posthaste-segment-{leader}")).map_err(failed)?.unwrap_or_default();
+    let told = launcher.get(leader as usize, "segment").map_err(failed)?.unwrap_or_default();
     let (place, path) = told.split_once(':').unwrap_or_default();
     // Another kernel or another namespace of processes: the path would lead to somebody else's descriptor. The network
     // does not matter for shared memory.
@@ -166,12 +162,12 @@ pub(super) fn offer_secret(launcher: &mut Launcher) -> Result<()> {
     }
     let secret: [u8; 32] = machine::random().map_err(|e| Error::system("making a secret for the job", e))?;
     let text: String = secret.iter().map(|byte| format!("{byte:02x}")).collect();
-    launcher.put(SECRET, &text).map_err(failed)
+    launcher.put("secret", &text).map_err(failed)
 }
 
 /// The secret that rank 0 has made, after that fence.
 pub(super) fn secret(launcher: &mut Launcher) -> Result<[u8; 32]> {
-    match launcher.get(SECRET).map_err(failed)? {
+    match launcher.get(0, "secret").map_err(failed)? {
         Some(text) => read_secret(&text),
         None => Err(Error::other(
             ErrorClass::Other,
@@ -219,14 +215,9 @@ pub(super) fn open_tcp(
     let node = config.node.clone().unwrap_or_else(machine::host_name);
     let setup = TcpSetup { me, peers: routes.len(), secret, format: Format::NATIVE, node };
     let (tcp, card) = Tcp::new(setup, config, Box::new(Book(launcher.clone())))?;
-    let put = |launcher: &mut Launcher| launcher.put(&card_of(me), &card.to_string());
+    let put = |launcher: &mut Launcher| launcher.put("card", &card.to_string());
     ask(launcher, put).unwrap_or(Ok(())).map_err(failed)?;
     Ok(Some(tcp))
-}
-
-/// The key of a rank's card.
-fn card_of(peer: Peer) -> String {
-    format!("posthaste-card-{}", peer.0)
 }
 
 /// The cards that the ranks of the job have put into the launcher's key-value space.
@@ -235,8 +226,9 @@ struct Book(Shared);
 
 impl AddressBook for Book {
     fn card(&mut self, peer: Peer) -> Result<Card> {
-        let told =
-            ask(&self.0, |launcher| launcher.get(&card_of(peer))).unwrap_or(Ok(None)).map_err(failed)?;
+        let told = ask(&self.0, |launcher| launcher.get(peer.index(), "card"))
+            .unwrap_or(Ok(None))
+            .map_err(failed)?;
         match told {
             Some(text) => text.parse(),
             None => Err(Error::other(
@@ -250,34 +242,69 @@ impl AddressBook for Book {
     }
 }
 
-/// Waits for all ranks, each of which has said by now what the others have to know. One rank of each segment says whether
-/// the ranks there share CPUs, for the lowest of them.
-pub(super) fn meet(launcher: &Shared, crowded: Option<(u32, bool)>) -> Result<()> {
+/// Says which CPUs this rank may use; before a fence. A launcher may have bound each rank to a CPU of its own, so what one
+/// sees says nothing about the others.
+pub(super) fn tell_cpus(launcher: &mut Launcher) -> Result<()> {
+    let cpus = machine::affinity();
+    let runs = cpus.chunk_by(|cpu, next| cpu + 1 == *next).map(|run| match run {
+        [first, .., last] => format!("{first}-{last}"),
+        one => one.iter().map(usize::to_string).collect(),
+    });
+    launcher.put("cpus", &runs.collect::<Vec<_>>().join(",")).map_err(failed)
+}
+
+/// Whether these ranks of one node outnumber the CPUs that they may use together, after that fence.
+pub(super) fn share_cpus(launcher: &mut Launcher, ranks: &[u32]) -> Result<bool> {
+    let mut all = HashSet::new();
+    for rank in ranks {
+        let told = launcher.get(*rank as usize, "cpus").map_err(failed)?.unwrap_or_default();
+        all.extend(cpus(&told).ok_or_else(|| {
+            let text = format!("rank {rank} says that it may use the CPUs {told:?}, expected such as 0-3,8");
+            Error::other(ErrorClass::Other, text)
+        })?);
+    }
+    Ok(ranks.len() > machine::within_quota(all.len()))
+}
+
+/// The CPUs of a list such as `0-3,8`.
+fn cpus(list: &str) -> Option<Vec<u16>> {
+    let run = |run: &str| -> Option<std::ops::RangeInclusive<u16>> {
+        let (first, last) = run.split_once('-').unwrap_or((run, run));
+        Some(first.parse().ok()?..=last.parse().ok()?)
+    };
+    Some(list.split(',').map(run).collect::<Option<Vec<_>>>()?.into_iter().flatten().collect())
+}
+
+/// Waits for all ranks, each of which has said by now what the others have to know. The lowest rank of those that share a
+/// segment says for them whether they share CPUs.
+pub(super) fn meet(launcher: &Shared, crowded: Option<bool>) -> Result<()> {
     ask(launcher, |launcher| {
-        if let Some((leader, crowded)) = crowded {
-            let value = if crowded { "1" } else { "0" };
-            launcher.put(&format!("posthaste-crowded-{leader}"), value).map_err(failed)?;
+        if let Some(crowded) = crowded {
+            launcher.put("crowded", if crowded { "1" } else { "0" }).map_err(failed)?;
         }
         launcher.fence().map_err(failed)
     })
     .unwrap_or(Ok(()))
 }
 
+/// Whether the ranks that share a segment with `leader` share CPUs, once all have met.
+pub(super) fn is_crowded(launcher: &Shared, leader: u32) -> Result<bool> {
+    let told =
+        ask(launcher, |launcher| launcher.get(leader as usize, "crowded")).transpose().map_err(failed)?;
+    match told.flatten().as_deref() {
+        Some("0") => Ok(false),
+        Some("1") => Ok(true),
+        other => {
+            let text = format!("rank {leader} says {other:?} of the CPUs of its host, expected 0 or 1");
+            Err(Error::other(ErrorClass::Other, text))
+        }
+    }
+}
+
 /// Whether the ranks of any host share CPUs, once all have met.
 pub(super) fn crowded_anywhere(launcher: &Shared, hosts: &Places) -> Result<bool> {
-    let told = |launcher: &mut Launcher, leader: u32| {
-        let told = launcher.get(&format!("posthaste-crowded-{leader}")).map_err(failed)?;
-        match told.as_deref() {
-            Some("0") => Ok(false),
-            Some("1") => Ok(true),
-            other => {
-                let text = format!("rank {leader} says {other:?} of the CPUs of its host, expected 0 or 1");
-                Err(Error::other(ErrorClass::Other, text))
-            }
-        }
-    };
     for leader in hosts.leaders() {
-        if ask(launcher, |launcher| told(launcher, leader)).unwrap_or(Ok(false))? {
+        if is_crowded(launcher, leader)? {
             return Ok(true);
         }
     }
@@ -314,6 +341,13 @@ mod tests {
         // Ranks of one host that are said to be on different nodes share a segment all the same.
         let ways = routes(0, &[0, 1, 2, 3], &nodes, &Config::default()).unwrap();
         assert_eq!(ways, [Route::Loopback, Route::Tcp, Route::Shm(2), Route::Tcp]);
+    }
+
+    #[test]
+    fn cpus_are_told_in_runs() {
+        assert_eq!(cpus("0-3,8"), Some(vec![0, 1, 2, 3, 8]));
+        assert_eq!(cpus("5"), Some(vec![5]));
+        assert_eq!([cpus(""), cpus("1-"), cpus("a"), cpus("70000"), cpus("1,,2")], [const { None }; 5]);
     }
 
     #[test]

@@ -147,7 +147,7 @@ methods! {
     ourselves: Way::Loopback, by [EagerLoopback, GetLoopback, PutShm];
     tcp: Way::Tcp { buffer: 0 }, by [EagerTcp, PutTcp];
     /// The kernel takes few bytes at a time.
-    tcp_with_small_buffers: Way::Tcp { buffer: 10_000 }, by [EagerTcp, PutTcp];
+    tcp_with_small_buffers: Way::Tcp { buffer: 20_000 }, by [EagerTcp, PutTcp];
     shared_memory: Way::SharedMemory { crowded: false, ranks: 2 },
         by [EagerShm, StreamShm, GetShm, WriteShm, PutShm];
     shared_memory_where_ranks_share_cpus: Way::SharedMemory { crowded: true, ranks: 2 },

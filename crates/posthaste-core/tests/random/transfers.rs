@@ -242,6 +242,13 @@ fn by_the_rule() {
 }
 
 #[test]
+fn by_tcp() {
+    let proof = [Counter::EagerTcp, Counter::PutTcp, Counter::Unexpected];
+    let way = prop::sample::select(vec![0, 10_000]).prop_map(|buffer| Way::Tcp { buffer });
+    travel(60, LARGE, way, any_protocol(), &proof);
+}
+
+#[test]
 fn to_ourselves() {
     let proof = [Counter::EagerLoopback, Counter::GetLoopback, Counter::Unexpected];
     travel(100, LARGE, Just(Way::Loopback), any_protocol(), &proof);

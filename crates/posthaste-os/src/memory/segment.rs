@@ -207,3 +207,8 @@ pub(crate) fn futex_wake(node: &Node, rank: usize) {
     // SAFETY: a futex word in memory that `node` keeps mapped.
     unsafe { libc::syscall(libc::SYS_futex, node.futex(rank).as_ptr(), libc::FUTEX_WAKE, i32::MAX) };
 }
+
+/// Wakes the one who sleeps on the pipe of `rank`.
+pub(crate) fn pipe_wake(node: &Node, rank: usize) {
+    node.ring_pipe(rank);
+}

@@ -1,14 +1,26 @@
 //! When the processes of a failed job are asked to end, when they are killed, and when we stop waiting.
 //!
-//! Called by `run`; pure. What must stay true: after a failure everybody is gone within two seconds; after a
+//! Called by `local`; pure. What must stay true: after a failure everybody is gone within two seconds; after a
 //! signal of the user, programs that catch it have time to save their work.
 
+use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 
 const KILL_AFTER: Duration = Duration::from_secs(1);
 const ASK_AFTER_USER: Duration = Duration::from_secs(2);
 const KILL_AFTER_USER: Duration = Duration::from_secs(5);
 const GIVE_UP_AFTER_KILL: Duration = Duration::from_secs(5);
+
+/// How a job is ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum How {
+    /// After a failure.
+    Failure,
+    /// After a failure that follows from a signal of the user, passed on to all processes already.
+    User,
+    /// At once.
+    Kill,
+}
 
 /// What is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,19 +40,13 @@ pub(super) struct Ending {
 }
 
 impl Ending {
-    /// After a failure.
-    pub(super) fn after_failure(now: Instant) -> Self {
-        Self::at([(now, Due::Ask), (now + KILL_AFTER, Due::Kill)])
-    }
-
-    /// After a failure that follows from a signal of the user, passed on to all processes already.
-    pub(super) fn after_user(now: Instant) -> Self {
-        Self::at([(now + ASK_AFTER_USER, Due::Ask), (now + KILL_AFTER_USER, Due::Kill)])
-    }
-
-    /// At once.
-    pub(super) fn kill(now: Instant) -> Self {
-        Self::at([(now, Due::Ask), (now, Due::Kill)])
+    /// The plan from `now` on.
+    pub(super) fn new(how: How, now: Instant) -> Self {
+        Self::at(match how {
+            How::Failure => [(now, Due::Ask), (now + KILL_AFTER, Due::Kill)],
+            How::User => [(now + ASK_AFTER_USER, Due::Ask), (now + KILL_AFTER_USER, Due::Kill)],
+            How::Kill => [(now, Due::Ask), (now, Due::Kill)],
+        })
     }
 
     fn at(steps: [(Instant, Due); 2]) -> Self {
@@ -67,7 +73,7 @@ mod tests {
     #[test]
     fn a_failure_asks_then_kills_within_two_seconds() {
         let now = Instant::now();
-        let mut ending = Ending::after_failure(now);
+        let mut ending = Ending::new(How::Failure, now);
         assert_eq!(ending.due(now), Some(Due::Ask));
         assert_eq!(ending.due(now), None);
         assert!(ending.next().unwrap() <= now + Duration::from_millis(1500));
@@ -79,8 +85,8 @@ mod tests {
     #[test]
     fn the_user_gets_more_time_or_none() {
         let now = Instant::now();
-        assert_eq!(Ending::after_user(now).due(now), None);
-        let mut at_once = Ending::kill(now);
+        assert_eq!(Ending::new(How::User, now).due(now), None);
+        let mut at_once = Ending::new(How::Kill, now);
         assert_eq!((at_once.due(now), at_once.due(now)), (Some(Due::Ask), Some(Due::Kill)));
     }
 }

@@ -1,40 +1,57 @@
 //! Starting the processes of a job and seeing them to their end: one function, [`spawn`].
 //!
-//! Called by mpiexec, which is a small program over it. Calls `server`, `posthaste_os::{node, process}` and the
-//! system. What must stay true: when [`spawn`] returns, nothing of the job is left, neither process nor
-//! descriptor; one event loop and no threads; a slow reader of our output never keeps us from noticing a death.
-//! Seed B12 ("mpirun is a small program over spawn_multiple"), MPI-5.0 §11.5 and §11.8.
+//! Called by mpiexec, which is a small program over it, for a job on one host; `hosts` does the same for several with
+//! the parts of this room. Calls `server`, `posthaste_os::{node, process}` and the system. What must stay true: when
+//! [`spawn`] returns, nothing of the job is left, neither process nor descriptor; one event loop and no threads; a slow
+//! reader of our output never keeps us from noticing a death. Seed B12 ("mpirun is a small program over
+//! spawn_multiple"), MPI-5.0 §11.5 and §11.8.
 //!
 //! # Environment of a rank
 //! `PMI_RANK`, `PMI_SIZE`, `PMI_FD` (the PMI-1.1 connection, an inherited socket), `PMI_SPAWNED=0`;
-//! `POSTHASTE_NODE_FD` (the node segment), `POSTHASTE_LOCAL_RANK`, `POSTHASTE_LOCAL_SIZE`; `MPI_LOCALRANKID`,
-//! `MPI_LOCALNRANKS` (what other launchers of the family set). The two descriptors stay open over `execve`; all
-//! others of the launcher are closed. Standard input is the launcher's own for rank 0 and empty for the others;
-//! standard output and error are pipes.
+//! `POSTHASTE_NODE_FD` (the segment of the ranks on its host), `POSTHASTE_LOCAL_RANK`, `POSTHASTE_LOCAL_SIZE`,
+//! `POSTHASTE_CPUS`; `POSTHASTE_SECRET` (what only processes of this job know); `MPI_LOCALRANKID`, `MPI_LOCALNRANKS`
+//! (what other launchers of the family set). The two descriptors stay open over `execve`; all others of the launcher
+//! are closed. Standard input is the launcher's own for rank 0 and empty for the others; standard output and error are
+//! pipes.
 //!
 //! Parts: `resolve` (programs and directories exist) → `verdict` (what an end of a process means, and the
-//! sentence for it) → `output` (lines stay whole) → `input` (a terminal's keys go to rank 0) → `start` (environment,
-//! CPUs, fork) → `ending` (when to ask, when to kill) → `run` (the loop).
+//! sentence for it) → `output` (lines stay whole) → `input` (what goes to rank 0) → `ending` (when to ask, when to kill)
+//! → `talk` (what the two sides say to each other) → `look` (a rank seen from outside) → `start` (environment, CPUs,
+//! fork) → `run` (the loop) → `local` (the side of the ranks) and `console` (the side of the user).
 
-mod ending;
-mod input;
-mod output;
+pub(crate) mod console;
+pub(crate) mod ending;
+pub(crate) mod input;
+pub(crate) mod local;
+mod look;
+pub(crate) mod output;
 mod resolve;
-mod run;
+pub(crate) mod run;
 mod start;
-mod verdict;
+pub(crate) mod talk;
+pub(crate) mod verdict;
 
+pub use look::look;
 pub use output::Stream;
+pub use talk::Look;
 pub use verdict::Ended;
 
-use posthaste_os::node::Node;
+use console::Console;
+use input::Source;
+use local::{Local, Ties, refused};
+use nix::unistd::dup2_stdin;
+use posthaste_os::machine;
+use run::Signals;
+use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, IsTerminal, Read};
 use std::path::PathBuf;
 use std::time::Duration;
 use thiserror::Error;
 
 /// Some processes that run the same program.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Program {
     /// How many processes.
     pub count: usize,
@@ -47,11 +64,12 @@ pub struct Program {
     /// Whether `environment` replaces the job's instead of being added to it.
     pub replaces_environment: bool,
     /// Its working directory; ours when absent.
+    #[serde(with = "path_on_wire")]
     pub directory: Option<PathBuf>,
 }
 
 /// How processes are confined to CPUs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Bind {
     /// To one CPU each (more with `OMP_NUM_THREADS`) if there are enough for all, else not at all.
     #[default]
@@ -87,10 +105,6 @@ pub trait Hooks {
     fn wants_lines(&self) -> bool {
         false
     }
-    /// A process was started.
-    fn started(&mut self, rank: usize, pid: i32) {
-        let _ = (rank, pid);
-    }
     /// A signal came that is passed on to the processes.
     fn signal(&mut self, signal: i32) {
         let _ = signal;
@@ -99,14 +113,15 @@ pub trait Hooks {
     fn ended(&mut self, rank: usize, how: Ended) {
         let _ = (rank, how);
     }
-    /// Somebody wants to know what the ranks are doing: the lines for standard error.
-    fn explain(&mut self, node: &Node) -> String {
-        let _ = node;
+    /// Somebody wants to know what the ranks are doing: the lines for standard error. Ranks of which nothing can be
+    /// seen are missing.
+    fn explain(&mut self, ranks: &[Look]) -> String {
+        let _ = ranks;
         String::new()
     }
-    /// All processes have ended; the node segment with its counters is still there.
-    fn finished(&mut self, node: &Node) {
-        let _ = node;
+    /// All processes have ended; the sums of their counters.
+    fn finished(&mut self, counters: &[u64]) {
+        let _ = counters;
     }
 }
 
@@ -128,17 +143,83 @@ pub struct Refused {
 }
 
 impl Refused {
-    fn new(code: i32, sentence: impl Into<String>) -> Self {
+    pub(crate) fn new(code: i32, sentence: impl Into<String>) -> Self {
         Self { code, sentence: sentence.into() }
     }
 }
 
-/// Starts the processes of `job`, serves them, passes their output on to our own standard streams and returns
-/// when all have ended. What failed is said in one sentence on standard error, begun with `name`. Standard input
+/// Starts the processes of `job` on this host, serves them, passes their output on to our own standard streams and
+/// returns when all have ended. What failed is said in one sentence on standard error, begun with `name`. Standard input
 /// goes to rank 0; our own becomes the empty file when it is not a terminal.
 ///
 /// # Errors
 /// When the job cannot be started: no such program or directory, no memory, no processes.
 pub fn spawn(job: &Job, name: &str, hooks: &mut dyn Hooks) -> Result<Outcome, Refused> {
-    run::Run::start(job, name, hooks)?.until_the_end()
+    let programs = job.programs_of_ranks()?;
+    let mut common = job.common(programs.len(), format!("(vector,(0,1,{}))", programs.len()))?;
+    let ranks = (0..).zip(programs).collect();
+    let seats = talk::Seats { host: machine::host_name(), ranks };
+    let epoll = run::epoll().map_err(refused("cannot make an epoll"))?;
+    let signals = Signals::catch(&epoll).map_err(refused("cannot catch signals"))?;
+    let console = Console::new(hooks, name, job.timeout, &mut common, epoll.clone());
+    let mut console = console.map_err(refused("cannot use the standard streams"))?;
+    let terminal = io::stdin().is_terminal();
+    let ties = Ties { passed_on: terminal, patience: None };
+    let mut local = Local::start(&common, &seats, ties, &signals.before(), epoll.clone())?;
+    if terminal {
+        console.read_from(Source::new().map_err(refused("cannot use standard input"))?);
+    } else if let Ok(null) = File::open("/dev/null") {
+        // Rank 0 has it; nobody would see that it has closed it if we held it too.
+        let _ = dup2_stdin(null);
+    }
+    run::run(&epoll, &signals, &mut console, &mut local)?;
+    Ok(console.outcome())
+}
+
+impl Job {
+    /// The index of its program for each rank.
+    pub(crate) fn programs_of_ranks(&self) -> Result<Vec<u32>, Refused> {
+        let programs = (0u32..).zip(&self.programs);
+        let of_rank: Vec<u32> =
+            programs.flat_map(|(index, program)| std::iter::repeat_n(index, program.count)).collect();
+        if of_rank.is_empty() {
+            return Err(Refused::new(1, "the number of ranks is 0, expected 1 or more"));
+        }
+        Ok(of_rank)
+    }
+
+    /// What all hosts have to know of a job of `size` ranks that are placed as `mapping` says.
+    pub(crate) fn common(&self, size: usize, mapping: String) -> Result<talk::Common, Refused> {
+        Ok(talk::Common {
+            name: format!("posthaste-{}", std::process::id()),
+            size,
+            mapping,
+            secret: secret().map_err(refused("cannot read random bytes from /dev/urandom"))?,
+            programs: self.programs.clone(),
+            environment: self.environment.clone(),
+            bind: self.bind,
+            ..talk::Common::default()
+        })
+    }
+}
+
+/// 64 random hexadecimal digits.
+fn secret() -> io::Result<String> {
+    let mut bytes = [0; 32];
+    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// A path travels as the bytes it is, not as text.
+mod path_on_wire {
+    use super::{Deserialize, OsString, PathBuf, Serialize};
+    use serde::{Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(path: &Option<PathBuf>, to: S) -> Result<S::Ok, S::Error> {
+        path.as_ref().map(|path| path.as_os_str().to_owned()).serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<PathBuf>, D::Error> {
+        Ok(Option::<OsString>::deserialize(from)?.map(PathBuf::from))
+    }
 }

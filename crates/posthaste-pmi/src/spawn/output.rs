@@ -1,19 +1,20 @@
 //! The way of the ranks' output to our own standard streams: whole lines, nothing lost, never waiting.
 //!
-//! Called by `run`; calls the system. What must stay true: lines of different ranks do not mix; what a rank
+//! [`Lines`] is used by `local`, [`Sink`] by `console` and for what goes to other hosts. What must stay true: lines of different ranks do not mix; what a rank
 //! wrote arrives in its order; a full pipe of ours makes us stop reading (so the ranks wait, not we) and never
 //! blocks the loop. To that end pipes and terminals are opened anew, which gives us a non-blocking description of our
 //! own and leaves alone the one that we share with other programs.
 
 use nix::errno::Errno;
 use nix::sys::socket::{MsgFlags, send};
+use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
 use std::io::{self, IsTerminal, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 
 /// A rank's output stream.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Stream {
     /// Standard output.
     Out = 0,
@@ -89,9 +90,9 @@ enum Way {
     Careful,
 }
 
-/// One of our standard streams, with what waits to be written there.
+/// A descriptor with what waits to be written there: one of our standard streams, or the way to another host.
 #[derive(Debug)]
-pub(super) struct Sink {
+pub(crate) struct Sink {
     file: File,
     way: Way,
     waiting: Vec<u8>,
@@ -107,7 +108,7 @@ pub(super) struct Sink {
 
 impl Sink {
     /// The sink of a standard stream.
-    pub(super) fn new(stream: &(impl AsFd + IsTerminal)) -> io::Result<Self> {
+    pub(crate) fn new(stream: &(impl AsFd + IsTerminal)) -> io::Result<Self> {
         let terminal = stream.is_terminal();
         let file = File::from(stream.as_fd().try_clone_to_owned()?);
         let kind = file.metadata()?.file_type();
@@ -136,7 +137,7 @@ impl Sink {
     }
 
     /// Whether both lead to the same place, so that one queue has to serve both.
-    pub(super) fn same(a: &impl AsFd, b: &impl AsFd) -> bool {
+    pub(crate) fn same(a: &impl AsFd, b: &impl AsFd) -> bool {
         let identity = |fd: BorrowedFd<'_>| {
             let found = File::from(fd.try_clone_to_owned().ok()?).metadata().ok()?;
             Some((found.dev(), found.ino(), found.rdev()))
@@ -146,7 +147,7 @@ impl Sink {
     }
 
     /// Queues text of `rank` (`None`: our own), made by `write`. Call [`Sink::flush`] afterwards.
-    pub(super) fn push(&mut self, rank: Option<usize>, write: impl FnOnce(&mut Vec<u8>)) {
+    pub(crate) fn push(&mut self, rank: Option<usize>, write: impl FnOnce(&mut Vec<u8>)) {
         if self.closed {
             return;
         }
@@ -158,7 +159,7 @@ impl Sink {
     }
 
     /// Writes as much as goes without waiting.
-    pub(super) fn flush(&mut self) {
+    pub(crate) fn flush(&mut self) {
         while self.written < self.waiting.len() && !self.closed {
             match self.write_some() {
                 Ok(count) => self.written += count,
@@ -200,32 +201,32 @@ impl Sink {
     }
 
     /// Whether bytes wait for room.
-    pub(super) fn is_waiting(&self) -> bool {
+    pub(crate) fn is_waiting(&self) -> bool {
         self.written < self.waiting.len()
     }
 
     /// Whether so many bytes wait that no more should come.
-    pub(super) fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.waiting.len() - self.written > ENOUGH
     }
 
     /// Whether the reader is gone.
-    pub(super) fn is_closed(&self) -> bool {
+    pub(crate) fn is_closed(&self) -> bool {
         self.closed
     }
 
     /// What made writing impossible, when it was not that the reader has left.
-    pub(super) fn failure(&self) -> Option<Errno> {
+    pub(crate) fn failure(&self) -> Option<Errno> {
         self.failure
     }
 
     /// Whether it is a terminal.
-    pub(super) fn is_terminal(&self) -> bool {
+    pub(crate) fn is_terminal(&self) -> bool {
         self.terminal
     }
 
     /// Drops what waits.
-    pub(super) fn give_up(&mut self) {
+    pub(crate) fn give_up(&mut self) {
         self.closed = true;
         self.waiting.clear();
         self.written = 0;

@@ -1,6 +1,6 @@
 //! Finds the programs and working directories of a job before anything is started.
 //!
-//! Called by `run`; asks the file system. What must stay true: a mistake in the command line is one clear
+//! Called by `start`; asks the file system. What must stay true: a mistake in the command line is one clear
 //! sentence and an exit code as a shell would give it (127 not found, 126 not executable), and no process.
 
 use super::{Program, Refused};

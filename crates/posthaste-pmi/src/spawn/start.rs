@@ -1,10 +1,11 @@
 //! Starts the processes of a job: environment, CPUs, descriptors, fork.
 //!
-//! Called by `run`; calls `resolve` and `posthaste_os::process`. What must stay true: a rank inherits its
+//! Called by `local`; calls `resolve` and `posthaste_os::process`. What must stay true: a rank inherits its
 //! standard streams, its PMI connection and the node segment, and nothing else of ours; the variables of a
 //! job that we ourselves may be part of do not reach it.
 
-use super::{Bind, Job, Program, Refused, resolve};
+use super::talk::Common;
+use super::{Bind, Program, Refused, resolve};
 use crate::client::JOB_VARIABLES;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::sys::signal::SigSet;
@@ -29,7 +30,7 @@ pub(super) struct Prepared<'a> {
 
 impl<'a> Prepared<'a> {
     /// Finds the program and settles its environment.
-    pub(super) fn new(job: &Job, program: &'a Program) -> Result<Self, Refused> {
+    pub(super) fn new(job: &Common, program: &'a Program) -> Result<Self, Refused> {
         let common = if program.replaces_environment { &[][..] } else { &job.environment[..] };
         let mut environment: BTreeMap<OsString, OsString> =
             common.iter().chain(&program.environment).cloned().collect();
@@ -99,11 +100,13 @@ pub(super) fn cpus(bind: Bind, ranks: usize, usable: &[usize], width: usize) -> 
     }
 }
 
-/// What the processes of a job share.
+/// What the processes of a job on this host share.
 #[derive(Debug)]
-pub(super) struct Common<'a> {
+pub(super) struct Shared<'a> {
     pub(super) node: &'a Node,
+    /// Ranks in the whole job.
     pub(super) size: usize,
+    pub(super) secret: &'a str,
     pub(super) group: i32,
     pub(super) mask: &'a SigSet,
     /// CPUs that the whole job may keep busy: a bound rank cannot see that for itself.
@@ -121,11 +124,12 @@ pub(super) struct Started {
     pub(super) err: File,
 }
 
-/// Starts one process as `rank`.
+/// Starts one process as `rank`, which is number `local` on this host.
 pub(super) fn start(
     prepared: &Prepared<'_>,
-    common: &Common<'_>,
-    rank: usize,
+    common: &Shared<'_>,
+    local: usize,
+    rank: u32,
     cpus: &[usize],
     stdin: BorrowedFd<'_>,
 ) -> io::Result<Started> {
@@ -139,11 +143,12 @@ pub(super) fn start(
         ("PMI_FD", their_pmi.as_raw_fd().to_string()),
         ("PMI_SPAWNED", "0".to_string()),
         ("POSTHASTE_NODE_FD", common.node.as_fd().as_raw_fd().to_string()),
-        ("POSTHASTE_LOCAL_RANK", rank.to_string()),
-        ("POSTHASTE_LOCAL_SIZE", common.size.to_string()),
+        ("POSTHASTE_LOCAL_RANK", local.to_string()),
+        ("POSTHASTE_LOCAL_SIZE", common.node.ranks().to_string()),
         ("POSTHASTE_CPUS", common.cpus.to_string()),
-        ("MPI_LOCALRANKID", rank.to_string()),
-        ("MPI_LOCALNRANKS", common.size.to_string()),
+        ("POSTHASTE_SECRET", common.secret.to_string()),
+        ("MPI_LOCALRANKID", local.to_string()),
+        ("MPI_LOCALNRANKS", common.node.ranks().to_string()),
     ];
     let image = prepared.image(&contract)?;
     let place = Place {
@@ -154,7 +159,7 @@ pub(super) fn start(
         open_files: common.open_files,
         mask: common.mask.as_ref(),
         report: common.report,
-        tag: rank as u32,
+        tag: local as u32,
     };
     let pid = process::start(&image, &place)?;
     Ok(Started { pid, pmi, out, err })

@@ -4,11 +4,12 @@
 //! told and not its consequence; the exit code is never 0 after a failure.
 
 use posthaste_os::process::Step;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::time::Duration;
 
 /// How a process ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Ended {
     /// It exited with this code.
     Code(i32),
@@ -17,8 +18,8 @@ pub enum Ended {
 }
 
 /// How far the process had come as a message-passing program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stage {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Stage {
     /// It never initialised.
     Outside,
     /// Initialised, not finalised.
@@ -30,16 +31,26 @@ pub(super) enum Stage {
 }
 
 /// What went wrong first.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Cause {
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Cause {
+    /// The ranks of a host were not started.
+    Refused { code: i32, sentence: String },
+    /// A host, or our connection to it, is gone.
+    Lost { why: String },
     /// A process could not become its program.
-    NotStarted { rank: usize, program: String, step: Step, errno: i32 },
+    NotStarted {
+        rank: usize,
+        program: String,
+        #[serde(with = "StepOnWire")]
+        step: Step,
+        errno: i32,
+    },
     /// A process asked for the end.
     Abort { rank: usize, code: i32 },
     /// A process ended as it should not.
     Death { rank: usize, pid: i32, ended: Ended, stage: Stage },
     /// A rank ended without taking part where `waiting` waits for it.
-    Stuck { rank: usize, pid: i32, waiting: usize },
+    Stuck { rank: usize, pid: i32, host: String, waiting: usize },
     /// The job took too long.
     Timeout { limit: Duration },
     /// Our standard output takes no more.
@@ -48,6 +59,15 @@ pub(super) enum Cause {
     User { signal: i32 },
     /// A rank broke the protocol with its launcher.
     Protocol { rank: usize, pid: i32, why: String },
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Step")]
+enum StepOnWire {
+    Group,
+    Descriptors,
+    Directory,
+    Execute,
 }
 
 /// What an end asks for.
@@ -74,13 +94,13 @@ pub(super) fn judge(rank: usize, pid: i32, ended: Ended, stage: Stage) -> Verdic
 
 impl Cause {
     /// Of causes noticed together, the one with the lowest weight is the likeliest to have come first: a rank
-    /// that loses a peer exits with a code, hardly ever the other way round.
+    /// that loses a peer aborts or exits with a code, hardly ever the other way round.
     pub(super) fn weight(&self) -> u32 {
         match self {
             Self::User { .. } | Self::Timeout { .. } | Self::Output { .. } => 0,
-            Self::NotStarted { .. } => 1,
-            Self::Abort { .. } => 2,
-            Self::Death { ended: Ended::Signal(_), .. } => 3,
+            Self::NotStarted { .. } | Self::Refused { .. } | Self::Lost { .. } => 1,
+            Self::Death { ended: Ended::Signal(_), .. } => 2,
+            Self::Abort { .. } => 3,
             Self::Protocol { .. } => 4,
             Self::Death { stage: Stage::Inside, ended: Ended::Code(0), .. } => 5,
             Self::Death { .. } => 6,
@@ -88,11 +108,17 @@ impl Cause {
         }
     }
 
+    /// Whether it cannot be a consequence of another failure in the job.
+    pub(super) fn is_first_hand(&self) -> bool {
+        self.weight() <= 2
+    }
+
     /// Exit code of the launcher; never 0 except after an abort that asked for it.
     pub(super) fn code(&self) -> i32 {
         match self {
             Self::NotStarted { errno, .. } if *errno == nix::libc::ENOENT => 127,
             Self::NotStarted { .. } => 126,
+            Self::Refused { code, .. } => *code,
             Self::Abort { code, .. } => match code & 255 {
                 0 if *code != 0 => 1,
                 code => code,
@@ -100,6 +126,7 @@ impl Cause {
             Self::Death { ended: Ended::Code(0), .. }
             | Self::Stuck { .. }
             | Self::Protocol { .. }
+            | Self::Lost { .. }
             | Self::Output { .. } => 1,
             Self::Death { ended: Ended::Code(code), .. } => *code,
             Self::Death { ended: Ended::Signal(signal), .. } | Self::User { signal } => 128 + signal,
@@ -128,6 +155,8 @@ impl fmt::Display for Described<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let host = self.host;
         match self.cause {
+            Cause::Refused { sentence, .. } => write!(f, "{sentence}"),
+            Cause::Lost { why } => write!(f, "{why}"),
             Cause::NotStarted { rank, program, step, errno } => {
                 let why = std::io::Error::from_raw_os_error(*errno);
                 let what = match step {
@@ -155,7 +184,7 @@ impl fmt::Display for Described<'_> {
                     _ => Ok(()),
                 }
             }
-            Cause::Stuck { rank, pid, waiting } => write!(
+            Cause::Stuck { rank, pid, host, waiting } => write!(
                 f,
                 "rank {rank} (process {pid}) on {host} has exited and rank {waiting} waits for it in MPI_Init or \
                  MPI_Finalize"
@@ -229,6 +258,7 @@ mod tests {
     fn a_signal_outweighs_the_exits_that_follow_from_it() {
         let mut causes = [
             death(Ended::Code(1), Stage::Inside),
+            Cause::Abort { rank: 1, code: 15 },
             death(Ended::Signal(9), Stage::Inside),
             death(Ended::Code(0), Stage::Inside),
         ];

@@ -1,10 +1,11 @@
 //! The PMI connections of the ranks.
 //!
-//! Called by the loop; calls `server`, which decides every answer. What must stay true: a rank that does not read
+//! Called by `local`; calls `server`, which decides every answer. What must stay true: a rank that does not read
 //! its answers, or sends nonsense without end, costs us bounded memory and ends its own job only.
 
-use super::{Run, Token};
+use super::{Local, Token};
 use crate::server::Action;
+use crate::spawn::talk::Report;
 use crate::spawn::verdict::Cause;
 use nix::errno::Errno;
 use nix::sys::epoll::{EpollEvent, EpollFlags};
@@ -15,7 +16,7 @@ use std::os::fd::AsRawFd;
 /// Unread answers to a rank that are kept.
 const MOST_UNREAD: usize = 4 << 20;
 
-impl Run<'_> {
+impl Local {
     /// Reads and answers what a rank asks.
     pub(super) fn serve(&mut self, rank: usize) {
         let mut piece = [0; 4096];
@@ -30,36 +31,48 @@ impl Run<'_> {
                 Err(_) => return self.close_pmi(rank),
             }
             if let Err(why) = self.answer(rank) {
-                let pid = self.ranks[rank].pid;
-                self.close_pmi(rank);
-                return self.fail(Cause::Protocol { rank, pid, why });
+                return self.protocol_broken(rank, why);
             }
         }
-        self.send_answers(rank);
     }
 
+    fn protocol_broken(&mut self, rank: usize, why: String) {
+        let (pid, number) = (self.ranks[rank].pid, self.ranks[rank].number as usize);
+        self.close_pmi(rank);
+        self.fail(Cause::Protocol { rank: number, pid, why });
+    }
+
+    /// Answers every whole line that has come.
     fn answer(&mut self, rank: usize) -> Result<(), String> {
         loop {
-            let line = match self.ranks[rank].asked.next_line() {
-                Ok(Some(line)) => line,
+            let actions = match self.ranks[rank].asked.next_line() {
+                Ok(Some(line)) => self.server.line(rank, line),
                 Ok(None) => return Ok(()),
                 Err(why) => return Err(why.to_string()),
             };
-            for action in self.server.line(rank, line) {
-                match action {
-                    Action::Reply { rank: to, line } => {
-                        if self.ranks[to].answers.len() > MOST_UNREAD {
-                            return Err("it does not read its answers".into());
-                        }
-                        self.ranks[to].answers.extend_from_slice(line.as_bytes());
-                        if to != rank || self.ranks[to].answers.len() > 4096 {
-                            self.send_answers(to);
-                        }
-                    }
-                    Action::Abort { rank, code } => self.fail(Cause::Abort { rank, code }),
+            self.act(actions);
+        }
+    }
+
+    pub(super) fn act(&mut self, actions: Vec<Action>) {
+        for action in actions {
+            match action {
+                Action::Reply { rank, line } => self.reply(rank, &line),
+                Action::Fence(pairs) => self.tell(Report::Fence(pairs)),
+                Action::Ask { rank, line } => self.tell(Report::Ask { rank: self.ranks[rank].number, line }),
+                Action::Abort { rank, code } => {
+                    self.fail(Cause::Abort { rank: self.ranks[rank].number as usize, code });
                 }
             }
         }
+    }
+
+    pub(super) fn reply(&mut self, rank: usize, line: &str) {
+        if self.ranks[rank].answers.len() > MOST_UNREAD {
+            return self.protocol_broken(rank, "it does not read its answers".into());
+        }
+        self.ranks[rank].answers.extend_from_slice(line.as_bytes());
+        self.send_answers(rank);
     }
 
     fn send_answers(&mut self, rank: usize) {

@@ -1,15 +1,14 @@
-//! Signals of the user, and the ends of processes.
+//! Signals for the ranks, and the ends of processes.
 //!
-//! Called by the loop; calls `verdict` and `posthaste_os::process`. What must stay true: before the end of a
+//! Called by `local`; calls `verdict` and `posthaste_os::process`. What must stay true: before the end of a
 //! process is judged, everything it said to us is read; a process is signalled only while it is ours to wait for.
 
-use super::Run;
+use super::Local;
 use crate::server::Phase;
-use crate::spawn::ending::Ending;
-use crate::spawn::input::Next;
-use crate::spawn::output::Sink;
+use crate::spawn::input::Feed;
+use crate::spawn::talk::Report as Up;
 use crate::spawn::verdict::{self, Cause, Ended, Stage, Verdict};
-use nix::sys::signal::{Signal, kill, raise};
+use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::{Pid, getpgid};
 use posthaste_os::node::Life;
@@ -17,39 +16,15 @@ use posthaste_os::process::Report;
 use std::io::{self, Read};
 use std::time::{Duration, Instant};
 
-/// A second interrupt kills, but not when it comes with the first (a shell and a terminal both sending it).
-const SECOND_INTERRUPT: Duration = Duration::from_millis(50);
+/// How long after a signal of the user the ends of processes count as its consequence.
+const USER_WINDOW: Duration = Duration::from_secs(10);
 
-impl Run<'_> {
-    /// Reads what signals came; true when a child may have ended.
-    pub(super) fn read_signals(&mut self) -> bool {
-        let mut children = false;
-        while let Ok(Some(info)) = self.signals.read_signal() {
-            match Signal::try_from(info.ssi_signo as i32) {
-                Ok(Signal::SIGCHLD) => children = true,
-                Ok(signal) => self.user_signal(signal),
-                Err(_) => {}
-            }
-        }
-        children
-    }
-
-    fn user_signal(&mut self, signal: Signal) {
-        let now = Instant::now();
-        self.hooks.signal(signal as i32);
+impl Local {
+    /// Passes a signal of the user on to the ranks.
+    pub(super) fn pass_on(&mut self, number: i32) {
+        let Ok(signal) = Signal::try_from(number) else { return };
         match signal {
-            Signal::SIGTSTP => {
-                self.guardian.signal(Signal::SIGTSTP as i32);
-                // Stops here; the terminal's shell lets us go on with SIGCONT.
-                let _ = raise(Signal::SIGSTOP);
-            }
-            Signal::SIGCONT => {
-                self.guardian.signal(Signal::SIGCONT as i32);
-                if self.watching_input == Next::Later {
-                    self.watch_input(Next::Terminal);
-                }
-            }
-            Signal::SIGUSR2 => self.explain(),
+            Signal::SIGTSTP | Signal::SIGCONT => self.guardian.signal(number),
             // A shell around a rank would die of it: it is for the ranks alone.
             Signal::SIGUSR1 => {
                 for rank in self.ranks.iter().filter(|rank| rank.ended.is_none()) {
@@ -57,20 +32,7 @@ impl Run<'_> {
                 }
             }
             _ => {
-                if self.running == 0 {
-                    // Nothing runs any more; what the reader of our output did not take is dropped.
-                    self.close_outputs();
-                    self.sinks.iter_mut().for_each(Sink::give_up);
-                }
-                let again = self.passed_on.is_some_and(|(before, at)| {
-                    before == Signal::SIGINT as i32 && now.duration_since(at) >= SECOND_INTERRUPT
-                });
-                if signal == Signal::SIGINT && again {
-                    self.fail(Cause::User { signal: signal as i32 });
-                    self.ending = Some(Ending::kill(now));
-                    return;
-                }
-                self.passed_on = Some((signal as i32, now));
+                self.passed_on = Some((number, Instant::now()));
                 // A stopped process hears it only when it goes on.
                 for signal in [signal, Signal::SIGCONT] {
                     self.guardian.signal(signal as i32);
@@ -78,6 +40,11 @@ impl Run<'_> {
                 }
             }
         }
+    }
+
+    /// The signal of the user whose consequence an end is by now.
+    pub(super) fn user_signal(&self, now: Instant) -> Option<i32> {
+        self.passed_on.filter(|(_, at)| now.duration_since(*at) < USER_WINDOW).map(|user| user.0)
     }
 
     /// Sends a signal to ranks that have left the job's process group.
@@ -107,7 +74,6 @@ impl Run<'_> {
             if let Some(rank) = self.by_pid.remove(&pid) {
                 self.ranks[rank].ended = Some(ended);
                 self.running -= 1;
-                self.hooks.ended(rank, ended);
                 batch.push((rank, pid, ended));
             }
         }
@@ -117,9 +83,11 @@ impl Run<'_> {
         }
         let mut now: Option<Cause> = None;
         for (rank, pid, ended) in batch {
-            match verdict::judge(rank, pid, ended, self.stage(rank)) {
+            let number = self.ranks[rank].number;
+            self.tell(Up::Ended { rank: number, pid, host: self.host.clone(), how: ended });
+            match verdict::judge(number as usize, pid, ended, self.stage(rank)) {
                 Verdict::Fine => {}
-                Verdict::Later(cause) => drop(self.later.get_or_insert(cause)),
+                Verdict::Later(cause) => self.tell(Up::FailedLater(self.fault(cause))),
                 Verdict::Now(cause) => {
                     if now.as_ref().is_none_or(|first| cause.weight() < first.weight()) {
                         now = Some(cause);
@@ -130,11 +98,8 @@ impl Run<'_> {
         if let Some(cause) = now {
             self.fail(cause);
         }
-        if self.running == 0
-            && let Some(input) = &mut self.input
-        {
-            let next = input.close();
-            self.watch_input(next);
+        if self.running == 0 {
+            self.feed(Feed::close);
         }
     }
 
@@ -152,15 +117,15 @@ impl Run<'_> {
 
     /// A barrier at which a rank waits for one that has ended never opens.
     pub(super) fn check_barrier(&mut self) {
-        if self.cause.is_some() || self.running == self.ranks.len() {
+        if self.failed {
             return;
         }
-        let Some(waiting) = self.server.waiting() else { return };
-        let gone = self.ranks.iter().enumerate().find(|(_, rank)| rank.ended.is_some());
-        if let Some((rank, state)) = gone
-            && self.ranks[waiting].ended.is_none()
-        {
-            self.fail(Cause::Stuck { rank, pid: state.pid, waiting });
+        let (Some(gone), Some(waiting)) = (&self.gone, self.server.waiting()) else { return };
+        if self.ranks[waiting].ended.is_none() {
+            let waiting = self.ranks[waiting].number as usize;
+            let cause =
+                Cause::Stuck { rank: gone.rank as usize, pid: gone.pid, host: gone.host.clone(), waiting };
+            self.fail(cause);
         }
     }
 
@@ -182,9 +147,9 @@ impl Run<'_> {
             let report = Report::parse(first);
             self.report_bytes.drain(..Report::LEN);
             if let Some(Report { tag, step, errno }) = report {
-                let rank = tag as usize;
-                let program = self.programs.get(rank).cloned().unwrap_or_default();
-                self.fail(Cause::NotStarted { rank, program, step, errno });
+                let Some(rank) = self.ranks.get(tag as usize) else { continue };
+                let program = self.programs[tag as usize].clone();
+                self.fail(Cause::NotStarted { rank: rank.number as usize, program, step, errno });
             }
         }
     }

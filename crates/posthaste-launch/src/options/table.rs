@@ -1,0 +1,132 @@
+//! Every option of mpiexec, with its names, its values and its line in the help text.
+//!
+//! Read by `options`; a table. What must stay true: no name stands for two options.
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Count,
+    Env,
+    EnvList,
+    EnvNone,
+    EnvAll,
+    Directory,
+    GlobalEnv,
+    GlobalEnvList,
+    GlobalEnvNone,
+    GlobalEnvAll,
+    Export,
+    Label,
+    Timeout,
+    BindTo,
+    Hosts,
+    HostFile,
+    PerHost,
+    MapBy,
+    Launcher,
+    LauncherProgram,
+    ConfigFile,
+    Counters,
+    Explain,
+    Help,
+    Version,
+    /// Nothing to do: it asks for what is so anyway.
+    Accepted,
+    /// It has no effect here, which is worth a warning.
+    Ignored,
+}
+
+pub(super) struct Known {
+    pub(super) names: &'static [&'static str],
+    /// Names of its values.
+    pub(super) values: &'static [&'static str],
+    pub(super) option: Kind,
+    pub(super) help: &'static str,
+}
+
+const fn known(
+    names: &'static [&'static str],
+    values: &'static [&'static str],
+    option: Kind,
+    help: &'static str,
+) -> Known {
+    Known { names, values, option, help }
+}
+
+/// Every option; those without a help text are not shown.
+pub(super) const KNOWN: &[Known] = &[
+    known(&["n", "np", "c"], &["N"], Kind::Count, "start N ranks of the program (default 1)"),
+    known(&["env"], &["NAME", "VALUE"], Kind::Env, "set a variable for this program"),
+    known(&["envlist"], &["A,B,..."], Kind::EnvList, "this program gets only these of our variables"),
+    known(&["envnone"], &[], Kind::EnvNone, "this program gets none of our variables"),
+    known(&["envall"], &[], Kind::EnvAll, "this program gets all our variables (default)"),
+    known(&["wdir", "wd"], &["DIR"], Kind::Directory, "working directory of this program"),
+    known(&["genv"], &["NAME", "VALUE"], Kind::GlobalEnv, "set a variable for all programs"),
+    known(&["genvlist"], &["A,B,..."], Kind::GlobalEnvList, "all programs get only these of our variables"),
+    known(&["genvnone"], &[], Kind::GlobalEnvNone, "no program gets our variables"),
+    known(&["genvall"], &[], Kind::GlobalEnvAll, "all programs get all our variables (default)"),
+    known(&["x"], &["NAME[=VALUE]"], Kind::Export, "export a variable to all programs"),
+    known(
+        &["l", "prepend-rank", "tag-output"],
+        &[],
+        Kind::Label,
+        "put [rank] in front of each line of output",
+    ),
+    known(&["timeout"], &["SECONDS"], Kind::Timeout, "end the job after so long, with exit code 124"),
+    known(
+        &["bind-to"],
+        &["none|core"],
+        Kind::BindTo,
+        "core (default): rank i stays on the i-th usable CPU when there is one for each",
+    ),
+    known(&["counters"], &[], Kind::Counters, "print what the engine counted, summed over the ranks"),
+    known(
+        &["explain"],
+        &["PID"],
+        Kind::Explain,
+        "say what the ranks of a running job wait for; PID is that of its mpiexec or of a rank",
+    ),
+    known(&["hosts", "host", "H"], &["HOST[:N],..."], Kind::Hosts, "run on these hosts, N ranks on each"),
+    known(
+        &["hostfile", "machinefile", "f"],
+        &["FILE"],
+        Kind::HostFile,
+        "the same from a file with lines HOST, HOST:N or HOST slots=N",
+    ),
+    known(&["ppn", "perhost", "npernode", "N"], &["N"], Kind::PerHost, "N ranks on each host"),
+    known(
+        &["map-by"],
+        &["slot|node|ppr:N:node"],
+        Kind::MapBy,
+        "fill one host after the other (default), or all in turn",
+    ),
+    known(
+        &["launcher", "bootstrap"],
+        &["ssh|srun|fork"],
+        Kind::Launcher,
+        "how other hosts are reached; srun is the default inside a Slurm allocation",
+    ),
+    known(
+        &["launcher-exec", "bootstrap-exec"],
+        &["PROGRAM"],
+        Kind::LauncherProgram,
+        "the program to call instead of ssh or srun",
+    ),
+    known(
+        &["configfile"],
+        &["FILE"],
+        Kind::ConfigFile,
+        "read further arguments from a file, a line for each program",
+    ),
+    known(&["version", "V"], &[], Kind::Version, "print the version"),
+    known(&["help", "h", "?"], &[], Kind::Help, "print this text"),
+    known(
+        &["oversubscribe", "allow-run-as-root", "use-hwthread-cpus", "nooversubscribe"],
+        &[],
+        Kind::Accepted,
+        "",
+    ),
+    known(&["soft"], &["N"], Kind::Accepted, ""),
+    known(&["mca", "gmca", "prtemca", "pmixmca"], &["NAME", "VALUE"], Kind::Ignored, ""),
+    known(&["rank-by", "rmk", "iface", "arch", "path", "file", "usize"], &["VALUE"], Kind::Ignored, ""),
+    known(&["verbose", "v", "q", "quiet", "display-map", "report-bindings"], &[], Kind::Ignored, ""),
+];

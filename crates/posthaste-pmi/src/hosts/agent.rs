@@ -1,0 +1,151 @@
+//! What mpiexec is on another host: an agent.
+//!
+//! Called by mpiexec when its first argument is [`super::AGENT`]; calls `link`, `tree` and `spawn::local`. It greets its
+//! parent, takes its plan, and runs the ranks of its host, or the agents of the hosts it stands for. What must stay
+//! true: it ends when its parent is gone, and then nothing of the job is left here.
+
+use super::SILENCE;
+use super::frame::{Down, Frames, Plan, greeting};
+use super::link::Link;
+use super::tree::Tree;
+use crate::spawn::Refused;
+use crate::spawn::local::{Local, Ties, refused};
+use crate::spawn::run::{self, Below, Signals, Token};
+use crate::spawn::talk::{Common, Fault, Order, Report, Seats};
+use crate::spawn::verdict::Cause;
+use nix::sys::epoll::Epoll;
+use std::collections::VecDeque;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
+use std::rc::Rc;
+use std::time::Instant;
+
+/// Variables that say something about the host or the session in which they are set: an agent's ranks get its own.
+const OF_THE_HOST: &[&str] = &[
+    "HOST",
+    "HOSTNAME",
+    "SLURM_LOCALID",
+    "SLURM_NODEID",
+    "SLURM_PROCID",
+    "SLURM_TASK_PID",
+    "SLURMD_NODENAME",
+    "SSH_AUTH_SOCK",
+    "SSH_CLIENT",
+    "SSH_CONNECTION",
+    "SSH_TTY",
+    "XDG_RUNTIME_DIR",
+    "XDG_SESSION_ID",
+];
+
+/// Runs this process as an agent and returns its exit code. What goes wrong is told to the parent, or, when that is not
+/// possible, on standard error.
+pub fn agent() -> i32 {
+    match run_agent() {
+        Ok(()) => 0,
+        Err(refused) => {
+            // If nobody listens, nobody wants to know.
+            let _ = writeln!(io::stderr(), "{refused}");
+            refused.code
+        }
+    }
+}
+
+fn run_agent() -> Result<(), Refused> {
+    let mut frames = Frames::default();
+    let Some(mut plan) = first_plan(&mut frames)? else { return Ok(()) };
+    for pair in &mut plan.common.environment {
+        if OF_THE_HOST.iter().any(|name| pair.0 == *name) {
+            pair.1 = std::env::var_os(&pair.0).unwrap_or_default();
+        }
+    }
+    plan.common
+        .environment
+        .retain(|(name, value)| !value.is_empty() || !OF_THE_HOST.iter().any(|of| name == of));
+    let epoll = run::epoll().map_err(refused("cannot make an epoll"))?;
+    let signals = Signals::catch(&epoll).map_err(refused("cannot catch signals"))?;
+    let host = plan.seats.first().map_or(String::new(), |seats| seats.host.clone());
+    let mut link =
+        Link::new(&host, frames, epoll.clone()).map_err(refused("cannot use the standard streams"))?;
+    link.take_frames();
+    let mut below: Box<dyn Below> = match &plan.seats[..] {
+        [seats] => match start(&plan.common, seats, &signals, epoll.clone()) {
+            Ok(local) => Box::new(local),
+            Err(refused) => Box::new(Unstarted::new(seats, refused)),
+        },
+        _ => Box::new(Tree::start(*plan, true, epoll.clone())?),
+    };
+    run::run(&epoll, &signals, &mut link, below.as_mut())
+}
+
+/// Greets the parent and reads what is to be done; nothing when the parent is gone.
+fn first_plan(frames: &mut Frames) -> Result<Option<Box<Plan>>, Refused> {
+    let mut out = io::stdout();
+    let greeted = out.write_all(greeting().as_bytes()).and_then(|()| out.flush());
+    greeted.map_err(refused("cannot greet the one who started this agent"))?;
+    let mut input =
+        File::from(io::stdin().as_fd().try_clone_to_owned().map_err(refused("cannot read what to do"))?);
+    let mut piece = vec![0; 64 << 10];
+    loop {
+        match frames.next() {
+            Ok(Some(Down::Start(plan))) => return Ok(Some(plan)),
+            Ok(Some(_)) => return Err(Refused::new(1, "this agent was ordered about before it had a plan")),
+            Ok(None) => {}
+            Err(bad) => {
+                return Err(Refused::new(
+                    1,
+                    format!("whoever started this agent cannot be understood: {bad}"),
+                ));
+            }
+        }
+        match input.read(&mut piece) {
+            Ok(0) => return Ok(None),
+            Ok(count) => frames.push(&piece[..count]),
+            Err(why) if why.kind() == io::ErrorKind::Interrupted => {}
+            Err(why) => return Err(refused("cannot read what to do")(why)),
+        }
+    }
+}
+
+fn start(common: &Common, seats: &Seats, signals: &Signals, epoll: Rc<Epoll>) -> Result<Local, Refused> {
+    if let Some(directory) = &common.directory {
+        enter(directory)?;
+    }
+    let ties = Ties { passed_on: true, patience: Some(SILENCE) };
+    Local::start(common, seats, ties, &signals.before(), epoll)
+}
+
+fn enter(directory: &OsString) -> Result<(), Refused> {
+    std::env::set_current_dir(directory).map_err(|why| {
+        Refused::new(
+            1,
+            format!("the working directory {:?} cannot be entered: {why}", directory.to_string_lossy()),
+        )
+    })
+}
+
+/// The ranks of a host that were not started.
+struct Unstarted(VecDeque<Report>);
+
+impl Unstarted {
+    fn new(seats: &Seats, Refused { code, sentence }: Refused) -> Self {
+        let sentence = format!("on {}: {sentence}", seats.host);
+        let fault = Fault { host: seats.host.clone(), cause: Cause::Refused { code, sentence } };
+        let ranks = seats.ranks.iter().map(|seat| seat.0).collect();
+        Self([Report::Down { ranks, fault }, Report::Over(Vec::new())].into())
+    }
+}
+
+impl Below for Unstarted {
+    fn event(&mut self, _: Token) {}
+    fn children(&mut self) {}
+    fn order(&mut self, _: Order) {}
+    fn report(&mut self) -> Option<Report> {
+        self.0.pop_front()
+    }
+    fn on_time(&mut self, _: Instant) {}
+    fn due(&self) -> Option<Instant> {
+        None
+    }
+}

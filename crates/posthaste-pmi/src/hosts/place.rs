@@ -1,0 +1,169 @@
+//! Which rank runs on which host.
+//!
+//! Called by `hosts` with what mpiexec read from its options; pure. What must stay true: every rank has one host; hosts
+//! without a rank are not started; the mapping told to the ranks is the one that is used.
+
+use crate::spawn::talk::Seats;
+use nix::ifaddrs::InterfaceAddress;
+use std::net::IpAddr;
+
+/// A host that ranks may run on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Host {
+    /// How the user calls it.
+    pub name: String,
+    /// How many ranks it takes before the next host has its turn; unknown when nobody said so.
+    pub slots: Option<usize>,
+}
+
+/// In which order hosts are filled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum By {
+    /// One host after the other: neighbours share a host.
+    #[default]
+    Slot,
+    /// One rank to each host in turn.
+    Node,
+}
+
+/// Where the ranks of a job may run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Placement {
+    /// The hosts, each once, in order.
+    pub hosts: Vec<Host>,
+    /// The order.
+    pub by: By,
+}
+
+/// Where they run.
+#[derive(Debug)]
+pub(super) struct Placed {
+    pub(super) seats: Vec<Seats>,
+    /// As the key `PMI_process_mapping` says it.
+    pub(super) mapping: String,
+}
+
+impl Placement {
+    /// Places ranks whose programs these are. When there are more ranks than slots, hosts are filled again from the first.
+    pub(super) fn place(&self, programs: &[u32]) -> Placed {
+        let of_rank = self.hosts_of_ranks(programs.len());
+        let mut seats: Vec<Seats> =
+            self.hosts.iter().map(|host| Seats { host: host.name.clone(), ranks: Vec::new() }).collect();
+        for ((rank, &program), &host) in (0..).zip(programs).zip(&of_rank) {
+            seats[host].ranks.push((rank, program));
+        }
+        // Nodes are the hosts that have ranks.
+        let node_of: Vec<usize> = seats
+            .iter()
+            .scan(0, |next, seats| {
+                let node = *next;
+                *next += usize::from(!seats.ranks.is_empty());
+                Some(node)
+            })
+            .collect();
+        let nodes: Vec<usize> = of_rank.iter().map(|&host| node_of[host]).collect();
+        seats.retain(|seats| !seats.ranks.is_empty());
+        Placed { seats, mapping: mapping(&nodes) }
+    }
+
+    /// The index of its host for each of `count` ranks.
+    fn hosts_of_ranks(&self, count: usize) -> Vec<usize> {
+        let even = self.hosts.iter().all(|host| host.slots.is_none());
+        let hosts = self.hosts.len();
+        let slots = |host: usize| match self.hosts[host].slots {
+            Some(slots) => slots,
+            // Nobody said how many: equal shares.
+            None if even => count / hosts + usize::from(host < count % hosts),
+            None => 1,
+        };
+        let one_round: Vec<usize> = match self.by {
+            By::Slot => (0..hosts).flat_map(|host| std::iter::repeat_n(host, slots(host))).collect(),
+            By::Node => {
+                let most = (0..hosts).map(slots).max().unwrap_or(0);
+                (0..most).flat_map(|turn| (0..hosts).filter(move |&host| turn < slots(host))).collect()
+            }
+        };
+        one_round.into_iter().cycle().take(count).collect()
+    }
+}
+
+/// The addresses of this host.
+pub fn own_addresses() -> Vec<IpAddr> {
+    let interfaces = nix::ifaddrs::getifaddrs().into_iter().flatten();
+    let address = |interface: InterfaceAddress| {
+        let address = interface.address?;
+        let v4 = address.as_sockaddr_in().map(|address| IpAddr::from(address.ip()));
+        v4.or_else(|| address.as_sockaddr_in6().map(|address| IpAddr::from(address.ip())))
+    };
+    interfaces.filter_map(address).collect()
+}
+
+/// Longest mapping that is written out in full: libraries of the family read lines of 1024 bytes.
+const LONG: usize = 900;
+
+/// Says on which node each rank runs: "(vector,(first node,nodes,ranks per node),...)", begun anew when it is at its end.
+fn mapping(nodes: &[usize]) -> String {
+    // Runs of ranks on one node, then runs of such runs on consecutive nodes.
+    let mut blocks: Vec<(usize, usize, usize)> = Vec::new();
+    for run in nodes.chunk_by(|a, b| a == b) {
+        match blocks.last_mut() {
+            Some((first, count, each)) if *first + *count == run[0] && *each == run.len() => *count += 1,
+            _ => blocks.push((run[0], 1, run.len())),
+        }
+    }
+    let words = |blocks: &[(usize, usize, usize)]| -> String {
+        let blocks: Vec<String> =
+            blocks.iter().map(|(first, count, each)| format!("({first},{count},{each})")).collect();
+        format!("(vector,{})", blocks.join(","))
+    };
+    let full = words(&blocks);
+    if full.len() <= LONG {
+        return full;
+    }
+    // The last round may stop early.
+    let covers = |period: usize| {
+        let expanded = blocks[..period].iter().cycle().flat_map(|&(first, count, each)| {
+            (first..first + count).flat_map(move |node| std::iter::repeat_n(node, each))
+        });
+        expanded.take(nodes.len()).eq(nodes.iter().copied())
+    };
+    let period = (1..blocks.len()).find(|&period| covers(period)).unwrap_or(blocks.len());
+    words(&blocks[..period])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn placed(hosts: &[(&str, Option<usize>)], by: By, ranks: usize) -> (String, String) {
+        let hosts = hosts.iter().map(|&(name, slots)| Host { name: name.into(), slots }).collect();
+        let placed = Placement { hosts, by }.place(&vec![0; ranks]);
+        let seats = placed.seats.iter().map(|seats| {
+            let ranks: Vec<String> = seats.ranks.iter().map(|(rank, _)| rank.to_string()).collect();
+            format!("{}:{}", seats.host, ranks.join("+"))
+        });
+        (seats.collect::<Vec<_>>().join(" "), placed.mapping)
+    }
+
+    #[test]
+    fn hosts_are_filled_one_after_the_other_or_in_turn() {
+        let unknown = [("a", None), ("b", None)];
+        assert_eq!(placed(&unknown, By::Slot, 4), ("a:0+1 b:2+3".into(), "(vector,(0,2,2))".into()));
+        assert_eq!(placed(&unknown, By::Slot, 3), ("a:0+1 b:2".into(), "(vector,(0,1,2),(1,1,1))".into()));
+        assert_eq!(placed(&unknown, By::Node, 3), ("a:0+2 b:1".into(), "(vector,(0,2,1),(0,1,1))".into()));
+        let known = [("a", Some(1)), ("b", Some(0)), ("c", Some(2))];
+        assert_eq!(placed(&known, By::Slot, 3), ("a:0 c:1+2".into(), "(vector,(0,1,1),(1,1,2))".into()));
+        assert_eq!(placed(&known, By::Slot, 5).0, "a:0+3 c:1+2+4");
+        assert_eq!(placed(&known, By::Node, 3).0, "a:0 c:1+2");
+        assert_eq!(placed(&[("a", Some(8)), ("b", None)], By::Slot, 2).0, "a:0+1");
+    }
+
+    #[test]
+    fn a_long_mapping_is_said_by_its_period() {
+        let hosts = [("a", Some(1)), ("b", Some(1))];
+        let (_, short) = placed(&hosts, By::Slot, 6);
+        assert_eq!(short, "(vector,(0,2,1),(0,2,1),(0,2,1))");
+        let (_, long) = placed(&hosts, By::Slot, 1001);
+        assert_eq!(long, "(vector,(0,2,1))");
+    }
+}

@@ -1,0 +1,367 @@
+//! The agents below us: their processes, and what goes to them and comes from them.
+//!
+//! The side of the ranks for mpiexec in a job on several hosts, and for an agent that stands for a group of hosts. Driven
+//! by `spawn::run`; calls `relay`, which decides everything, `frame` and `launcher`. What must stay true: an agent that
+//! does not read what we send costs bounded memory and blocks nobody; no agent is signalled after its end was waited
+//! for.
+
+use super::frame::{Bad, Down, Frames, Plan, Up, emit};
+use super::relay::Relay;
+use super::{BEAT, FAN_OUT, SILENCE};
+use crate::spawn::Refused;
+use crate::spawn::output::Sink;
+use crate::spawn::run::{Below, Token};
+use crate::spawn::talk::{Order, Report, Seats};
+use nix::sys::epoll::{Epoll, EpollEvent, EpollFlags};
+use posthaste_os::process::Guardian;
+use std::io::{self, Read};
+use std::os::fd::AsFd;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, ChildStderr, ChildStdout, ExitStatus, Stdio};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+/// How long after the end of an agent's output its exit code and its last words are waited for.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+/// How long agents have to end when we do.
+const FAREWELL: Duration = Duration::from_millis(2500);
+/// What is kept of an agent's standard error before it greets us.
+const MOST_WORDS: usize = 4096;
+
+#[derive(Debug)]
+struct Agent {
+    process: Child,
+    /// What started it: ssh, say.
+    means: String,
+    status: Option<ExitStatus>,
+    from: Option<ChildStdout>,
+    words: Option<ChildStderr>,
+    to: Sink,
+    /// Room is being waited for.
+    watched: bool,
+    frames: Frames,
+    /// What it is to do, until it has greeted us; then what was ordered before.
+    plan: Option<Box<Plan>>,
+    early: Vec<Order>,
+    /// What it said on standard error: before the greeting all of it, then an incomplete line.
+    said: Vec<u8>,
+    /// Its output has ended: when we stop waiting for the rest.
+    ending: Option<Instant>,
+}
+
+/// The agents below us.
+pub(super) struct Tree {
+    relay: Relay,
+    agents: Vec<Agent>,
+    epoll: Rc<Epoll>,
+    beat: Instant,
+    scratch: Vec<u8>,
+    /// Of an agent: kills it when it has been stopped.
+    guardian: Option<Guardian>,
+}
+
+impl Tree {
+    /// Starts the agents of a plan. `own_first`: we are an agent ourselves and the first host is ours.
+    pub(super) fn start(plan: Plan, own_first: bool, epoll: Rc<Epoll>) -> Result<Self, Refused> {
+        let refused = |why: io::Error| Refused::new(1, format!("cannot start agents: {why}"));
+        let guardian = own_first.then(|| Guardian::new(Some(SILENCE))).transpose().map_err(refused)?;
+        let groups = groups(&plan.seats, own_first);
+        let now = Instant::now();
+        let mut tree = Self {
+            relay: Relay::new(groups.iter().copied(), now),
+            agents: Vec::with_capacity(groups.len()),
+            epoll,
+            beat: now + BEAT,
+            scratch: vec![0; 64 << 10],
+            guardian,
+        };
+        for (index, group) in groups.iter().enumerate() {
+            let mut launcher = plan.launcher.clone();
+            if own_first && index == 0 {
+                launcher.own.push(group[0].host.clone());
+            }
+            let plan =
+                Plan { common: plan.common.clone(), seats: group.to_vec(), launcher: plan.launcher.clone() };
+            let host = &group[0].host;
+            let mut command = launcher.command(host);
+            // Keys of the terminal are for us alone.
+            command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+            let means = launcher.name(host);
+            let mut process = command.spawn().map_err(|why| {
+                Refused::new(1, format!("cannot execute {means} to start an agent on {host}: {why}"))
+            })?;
+            let pipes = (process.stdin.take(), process.stdout.take(), process.stderr.take());
+            let (Some(to), Some(from), Some(words)) = pipes else {
+                return Err(Refused::new(1, "an agent has no standard streams"));
+            };
+            let to = Sink::new(&to.as_fd()).map_err(refused)?;
+            let watch = |fd: &dyn AsFd, token: Token| {
+                tree.epoll.add(fd.as_fd(), EpollEvent::new(EpollFlags::EPOLLIN, token.emit()))
+            };
+            watch(&from, Token::Child(index)).map_err(|why| refused(why.into()))?;
+            watch(&words, Token::ChildError(index)).map_err(|why| refused(why.into()))?;
+            tree.agents.push(Agent {
+                process,
+                means,
+                status: None,
+                from: Some(from),
+                words: Some(words),
+                to,
+                watched: false,
+                frames: Frames::default(),
+                plan: Some(Box::new(plan)),
+                early: Vec::new(),
+                said: Vec::new(),
+                ending: None,
+            });
+        }
+        Ok(tree)
+    }
+
+    fn send(&mut self, agent: usize, message: &Down) {
+        let state = &mut self.agents[agent];
+        state.to.push(None, |out| emit(message, out));
+        self.flush(agent);
+    }
+
+    fn flush(&mut self, agent: usize) {
+        let state = &mut self.agents[agent];
+        state.to.flush();
+        // A reader that has gone shows itself at the other stream.
+        let waits = state.to.is_waiting();
+        if waits != state.watched {
+            let event = EpollEvent::new(EpollFlags::EPOLLOUT, Token::ChildRoom(agent).emit());
+            let changed = if waits { self.epoll.add(&state.to, event) } else { self.epoll.delete(&state.to) };
+            state.watched = waits && changed.is_ok();
+        }
+    }
+
+    fn read(&mut self, agent: usize) {
+        let state = &mut self.agents[agent];
+        let Some(from) = &mut state.from else { return };
+        match from.read(&mut self.scratch) {
+            Ok(count @ 1..) => {
+                state.frames.push(&self.scratch[..count]);
+                if let Err(bad) = self.take_frames(agent) {
+                    let why = format!("the agent on {} cannot be used: {bad}", self.relay.host(agent));
+                    self.lose(agent, why);
+                }
+            }
+            Err(why) if why.kind() == io::ErrorKind::Interrupted => {}
+            Ok(0) | Err(_) => {
+                let _ = self.epoll.delete(&*from);
+                state.from = None;
+                state.ending = Some(Instant::now() + LAST_WORDS);
+                self.check_end(agent);
+            }
+        }
+    }
+
+    fn take_frames(&mut self, agent: usize) -> Result<(), Bad> {
+        let now = Instant::now();
+        if self.agents[agent].plan.is_some() {
+            if !self.agents[agent].frames.greeted()? {
+                return Ok(());
+            }
+            self.relay.heard(agent, now);
+            self.agents[agent].said.clear();
+            if let Some(plan) = self.agents[agent].plan.take() {
+                self.send(agent, &Down::Start(plan));
+            }
+            for order in std::mem::take(&mut self.agents[agent].early) {
+                self.send(agent, &Down::Order(order));
+            }
+        }
+        while let Some(message) = self.agents[agent].frames.next()? {
+            self.relay.heard(agent, now);
+            if let Up::Report(report) = message {
+                self.relay.report(agent, report);
+            }
+        }
+        Ok(())
+    }
+
+    fn read_words(&mut self, agent: usize) {
+        let state = &mut self.agents[agent];
+        let Some(words) = &mut state.words else { return };
+        match words.read(&mut self.scratch) {
+            Ok(count @ 1..) => {
+                state.said.extend_from_slice(&self.scratch[..count]);
+                let more = state.said.len().saturating_sub(MOST_WORDS);
+                if self.relay.is_up(agent) {
+                    while let Some(end) = self.agents[agent].said.iter().position(|&byte| byte == b'\n') {
+                        let line: Vec<u8> = self.agents[agent].said.drain(..=end).collect();
+                        let line = String::from_utf8_lossy(&line).into_owned();
+                        self.relay.say(format!("{}: {line}", self.relay.host(agent)));
+                    }
+                } else {
+                    state.said.drain(..more);
+                }
+            }
+            Err(why) if why.kind() == io::ErrorKind::Interrupted => {}
+            Ok(0) | Err(_) => {
+                let _ = self.epoll.delete(&*words);
+                state.words = None;
+                self.check_end(agent);
+            }
+        }
+    }
+
+    /// An agent whose streams have ended without the report of its end is lost.
+    fn check_end(&mut self, agent: usize) {
+        let Agent { status, words, ending, .. } = &self.agents[agent];
+        let all_known = status.is_some() && words.is_none();
+        if self.relay.is_done(agent) || ending.is_none_or(|until| !all_known && Instant::now() < until) {
+            return;
+        }
+        let why = self.why_lost(agent);
+        self.lose(agent, why);
+    }
+
+    fn why_lost(&self, agent: usize) -> String {
+        let Agent { means, status, said, .. } = &self.agents[agent];
+        let host = self.relay.host(agent);
+        let end = match status.map(|status| (status.code(), status.signal())) {
+            Some((Some(code), _)) => format!("{means} exited with code {code}"),
+            Some((None, Some(signal))) => format!("{means} was killed by signal {signal}"),
+            _ => format!("{means} closed its output"),
+        };
+        let said = String::from_utf8_lossy(said);
+        let words: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        let words = if words.is_empty() { String::new() } else { format!(": {}", words.join("; ")) };
+        if self.relay.is_up(agent) {
+            format!("the connection to {host} was lost ({end}{words})")
+        } else {
+            format!("no agent could be started on {host} ({end}{words})")
+        }
+    }
+
+    /// Gives an agent up.
+    fn lose(&mut self, agent: usize, why: String) {
+        self.relay.lost(agent, why);
+        self.give_up(agent);
+    }
+
+    fn give_up(&mut self, agent: usize) {
+        let state = &mut self.agents[agent];
+        state.to.give_up();
+        if let Some(from) = state.from.take() {
+            let _ = self.epoll.delete(&from);
+        }
+        if state.status.is_none() {
+            // An ssh or srun that is killed takes its connection along, which ends the agent at its other end.
+            let _ = state.process.kill();
+        }
+    }
+}
+
+impl Below for Tree {
+    fn event(&mut self, token: Token) {
+        match token {
+            Token::Child(agent) => self.read(agent),
+            Token::ChildRoom(agent) => self.flush(agent),
+            Token::ChildError(agent) => self.read_words(agent),
+            _ => {}
+        }
+    }
+
+    fn children(&mut self) {
+        for agent in 0..self.agents.len() {
+            if self.agents[agent].status.is_none()
+                && let Ok(Some(status)) = self.agents[agent].process.try_wait()
+            {
+                self.agents[agent].status = Some(status);
+                self.check_end(agent);
+            }
+        }
+    }
+
+    fn order(&mut self, order: Order) {
+        for agent in 0..self.agents.len() {
+            if self.relay.is_done(agent) || !self.relay.is_for(&order, agent) {
+                continue;
+            }
+            if self.agents[agent].plan.is_some() {
+                self.agents[agent].early.push(order.clone());
+            } else {
+                self.send(agent, &Down::Order(order.clone()));
+            }
+        }
+    }
+
+    fn report(&mut self) -> Option<Report> {
+        self.relay.next()
+    }
+
+    fn on_time(&mut self, now: Instant) {
+        if now >= self.beat {
+            self.beat = now + BEAT;
+            for agent in self.relay.lose_silent(now) {
+                self.give_up(agent);
+            }
+            for agent in (0..self.agents.len()).filter(|&agent| self.relay.is_up(agent)).collect::<Vec<_>>() {
+                self.send(agent, &Down::Beat);
+            }
+            if let Some(guardian) = &self.guardian {
+                guardian.beat();
+            }
+        }
+        for agent in 0..self.agents.len() {
+            self.check_end(agent);
+        }
+    }
+
+    fn due(&self) -> Option<Instant> {
+        let waiting = (0..self.agents.len()).filter(|&agent| !self.relay.is_done(agent));
+        waiting.filter_map(|agent| self.agents[agent].ending).chain([self.beat]).min()
+    }
+}
+
+impl Drop for Tree {
+    fn drop(&mut self) {
+        // End of file tells the agents.
+        let processes: Vec<Child> =
+            self.agents.drain(..).filter(|agent| agent.status.is_none()).map(|agent| agent.process).collect();
+        let until = Instant::now() + FAREWELL;
+        for mut process in processes {
+            while matches!(process.try_wait(), Ok(None)) {
+                if Instant::now() > until {
+                    let _ = process.kill();
+                    let _ = process.wait();
+                } else {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+            }
+        }
+    }
+}
+
+/// Parts the hosts among agents: each its own while there are few, else groups. With `own_first` the first host is the
+/// group of one that is on this host.
+fn groups(seats: &[Seats], own_first: bool) -> Vec<&[Seats]> {
+    let (own, rest) = seats.split_at(usize::from(own_first).min(seats.len()));
+    let places = FAN_OUT - own.len();
+    let each = rest.len().div_ceil(places).max(1);
+    own.chunks(1).chain(rest.chunks(each)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_hosts_have_an_agent_each_and_many_are_grouped() {
+        let seats = vec![Seats::default(); 1000];
+        let sizes = |count: usize, own: bool| {
+            groups(&seats[..count], own).iter().map(|g| g.len()).collect::<Vec<_>>()
+        };
+        assert_eq!(sizes(3, false), [1, 1, 1]);
+        assert_eq!(sizes(FAN_OUT, false), [1; FAN_OUT]);
+        assert_eq!(sizes(FAN_OUT + 1, false), [vec![2; FAN_OUT / 2], vec![1]].concat());
+        assert_eq!(sizes(3, true), [1, 1, 1]);
+        let large = sizes(1000, true);
+        assert_eq!((large[0], large[1], large.iter().sum::<usize>()), (1, 33, 1000));
+        assert!(large.len() <= FAN_OUT);
+        assert_eq!(sizes(1, true), [1]);
+    }
+}

@@ -1,0 +1,311 @@
+//! The user's side of a job: our standard streams, the signals sent to us, what went wrong first, and the last word.
+//!
+//! Driven by `run`; calls `output`, `input`, `verdict`, and the hooks of whoever started the job. Its parts are
+//! `signals` and `streams`. What must stay true: the first cause decides the exit code and is the only one told; a slow
+//! reader of our output never keeps us from noticing anything. It does not know where the ranks are.
+
+mod signals;
+mod streams;
+
+use super::ending::How;
+use super::input::Source;
+use super::output::{Sink, Stream};
+use super::run::{Above, Token};
+use super::talk::{Common, Fault, Gone, Look, Order, Report};
+use super::verdict::{Cause, Ended};
+use super::{Hooks, Outcome};
+use crate::server::Names;
+use nix::sys::epoll::Epoll;
+use nix::sys::signal::Signal;
+use std::collections::VecDeque;
+use std::io;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+/// How long after the first cause a better one, noticed on another host at the same time, may replace it.
+const SAME_TIME: Duration = Duration::from_millis(200);
+/// How long the hosts have to say what is to be seen of their ranks.
+const LOOKING: Duration = Duration::from_secs(1);
+
+/// The user's side of a running job.
+pub(crate) struct Console<'a> {
+    hooks: &'a mut dyn Hooks,
+    name: &'a str,
+    epoll: Rc<Epoll>,
+    /// Which ranks have ended, or are out of reach.
+    ended: Vec<bool>,
+    /// Ranks that have not.
+    running: usize,
+    names: Names,
+    /// One when both our streams lead to the same place, else two.
+    sinks: Vec<Sink>,
+    /// Per sink: the ranks are not read; nobody takes it any more; room is being waited for.
+    paused: [bool; 2],
+    closed: [bool; 2],
+    watched: [bool; 2],
+    source: Option<Source>,
+    /// When to try again to read a terminal that is not ours now.
+    retry: Option<Instant>,
+    cause: Option<Told>,
+    later: Option<Fault>,
+    /// The last signal of the user that was passed on.
+    passed_on: Option<(Signal, Instant)>,
+    /// Our own stop was asked for; it comes when the ranks have been told.
+    stopping: bool,
+    deadline: Option<(Instant, Duration)>,
+    /// What has been seen of the ranks, while it is being asked for.
+    looking: Option<(Instant, Vec<Look>)>,
+    /// Nothing is left on the other side.
+    over: bool,
+    said_last: bool,
+    orders: VecDeque<Order>,
+}
+
+/// The cause that will be told.
+#[derive(Debug)]
+struct Told {
+    fault: Fault,
+    /// How many other ranks had to be ended.
+    others: usize,
+    at: Instant,
+}
+
+impl<'a> Console<'a> {
+    /// The console of a job whose ranks are still to be started. `common` learns what the other side has to know of
+    /// our streams; `name` begins what we say ourselves.
+    pub(crate) fn new(
+        hooks: &'a mut dyn Hooks,
+        name: &'a str,
+        timeout: Option<Duration>,
+        common: &mut Common,
+        epoll: Rc<Epoll>,
+    ) -> io::Result<Self> {
+        let sinks = streams::sinks()?;
+        common.at_once = common.size == 1 && !hooks.wants_lines();
+        common.prompt = [Stream::Out, Stream::Err].map(|stream| streams::of(&sinks, stream).is_terminal());
+        Ok(Self {
+            hooks,
+            name,
+            epoll,
+            ended: vec![false; common.size],
+            running: common.size,
+            names: Names::default(),
+            sinks,
+            paused: [false; 2],
+            closed: [false; 2],
+            watched: [false; 2],
+            source: None,
+            retry: None,
+            cause: None,
+            later: None,
+            passed_on: None,
+            stopping: false,
+            deadline: timeout.and_then(|limit| Some((Instant::now().checked_add(limit)?, limit))),
+            looking: None,
+            over: false,
+            said_last: false,
+            orders: VecDeque::new(),
+        })
+    }
+
+    /// How the job went, when the loop has ended.
+    pub(crate) fn outcome(&self) -> Outcome {
+        let cause = self.cause.as_ref().map(|told| &told.fault).or(self.later.as_ref());
+        Outcome { code: cause.map_or(0, |fault| fault.cause.code()) }
+    }
+
+    /// A rank has ended.
+    fn note_end(&mut self, rank: u32) -> bool {
+        let fresh = self.ended.get_mut(rank as usize).is_some_and(|ended| !std::mem::replace(ended, true));
+        if fresh {
+            self.running -= 1;
+            if self.running == 0 {
+                self.close_source();
+                self.orders.push_back(Order::Finish);
+            }
+        }
+        fresh
+    }
+
+    fn rank_ended(&mut self, gone: Gone, how: Ended) {
+        let first = self.running == self.ended.len();
+        if self.note_end(gone.rank) {
+            self.hooks.ended(gone.rank as usize, how);
+            if first && self.running > 0 {
+                self.orders.push_back(Order::Gone(gone));
+            }
+        }
+    }
+
+    /// The job is over because of this, unless it was over before.
+    fn fail(&mut self, fault: Fault) {
+        let now = Instant::now();
+        let same_time = |told: &Told| now.duration_since(told.at) < SAME_TIME;
+        // What follows from the death of a rank may arrive before the news of it.
+        let replaces =
+            |told: &Told| same_time(told) && fault.cause.is_first_hand() && !told.fault.cause.is_first_hand();
+        if self.cause.as_ref().is_some_and(|told| !replaces(told)) {
+            return;
+        }
+        let alone = matches!(fault.cause, Cause::User { .. } | Cause::Timeout { .. });
+        // An aborting rank and one that could not be started end by themselves.
+        let itself = match fault.cause {
+            Cause::Abort { rank, .. } | Cause::NotStarted { rank, .. } | Cause::Protocol { rank, .. } => {
+                usize::from(self.ended.get(rank).is_some_and(|ended| !ended))
+            }
+            _ => 0,
+        };
+        let others = if alone { 0 } else { self.running - itself };
+        let user = self.passed_on.is_some_and(|(_, at)| now.duration_since(at) < signals::WINDOW);
+        self.orders.push_back(Order::End(if user { How::User } else { How::Failure }));
+        self.cause = Some(Told { fault, others, at: now });
+    }
+
+    /// As [`Console::fail`], for what we notice ourselves.
+    fn fail_here(&mut self, cause: Cause) {
+        self.fail(Fault { host: posthaste_os::machine::host_name(), cause });
+    }
+
+    /// Queues lines of our own for standard error, our name in front of the first.
+    fn say(&mut self, lines: &str) {
+        let lines = format!("{}: {lines}", self.name);
+        streams::of_mut(&mut self.sinks, Stream::Err)
+            .push(None, |out| out.extend_from_slice(lines.as_bytes()));
+    }
+
+    /// Asks what is to be seen of the ranks.
+    fn explain(&mut self) {
+        if self.looking.is_none() && !self.over {
+            self.looking = Some((Instant::now() + LOOKING, Vec::new()));
+            self.orders.push_back(Order::Look);
+        }
+    }
+
+    fn take_looks(&mut self, more: Vec<Look>) {
+        let Some((_, looks)) = &mut self.looking else { return };
+        looks.extend(more);
+        if looks.len() >= self.ended.len() {
+            self.say_looks();
+        }
+    }
+
+    /// Queues what the ranks are doing, as far as it is known.
+    fn say_looks(&mut self) {
+        let Some((_, mut looks)) = self.looking.take() else { return };
+        looks.sort_unstable_by_key(|look| look.rank);
+        let text = self.hooks.explain(&looks);
+        if !text.is_empty() {
+            self.say(&format!("what the ranks are doing:\n{text}"));
+        }
+    }
+
+    /// Queues the sentence about what went wrong.
+    fn say_last(&mut self) {
+        self.say_looks();
+        if let Some(errno) = self.sinks[0].failure() {
+            // A full disk, say: the ranks only saw that nobody reads.
+            self.cause = None;
+            self.fail_here(Cause::Output { errno: errno as i32 });
+            self.cause.iter_mut().for_each(|told| told.others = 0);
+        }
+        let (fault, others) = match (&self.cause, &self.later) {
+            (Some(told), _) => (&told.fault, told.others),
+            (None, Some(fault)) => (fault, 0),
+            (None, None) => return,
+        };
+        let broken_pipe = Ended::Signal(Signal::SIGPIPE as i32);
+        let quiet = matches!(fault.cause, Cause::Death { ended, .. } if ended == broken_pipe)
+            && self.sinks.iter().any(Sink::is_closed);
+        if !quiet {
+            let line = format!("{}\n", fault.cause.sentence(&fault.host, others));
+            self.say(&line);
+        }
+    }
+}
+
+impl Above for Console<'_> {
+    fn event(&mut self, token: Token) {
+        match token {
+            Token::Sink(index) => self.sinks[index].flush(),
+            Token::Source => self.read_source(),
+            _ => {}
+        }
+    }
+
+    fn signal(&mut self, signal: Signal) {
+        self.user_signal(signal);
+    }
+
+    fn report(&mut self, report: Report) {
+        match report {
+            Report::Output { rank, stream, continues, text } => {
+                self.take_output(rank, stream, continues, &text)
+            }
+            Report::Say(lines) => self.say(&lines),
+            Report::Fence(pairs) => self.orders.push_back(Order::Open(pairs)),
+            Report::Ask { rank, line } => {
+                let line = self.names.answer(&line);
+                self.orders.push_back(Order::Answer { rank, line });
+            }
+            Report::Ended { rank, pid, host, how } => self.rank_ended(Gone { rank, pid, host }, how),
+            Report::Failed(fault) => self.fail(fault),
+            Report::FailedLater(fault) => drop(self.later.get_or_insert(fault)),
+            Report::Down { ranks, fault } => {
+                for rank in ranks {
+                    self.note_end(rank);
+                }
+                self.fail(fault);
+            }
+            Report::InputTaken => self.watch_source(),
+            Report::InputClosed => self.close_source(),
+            Report::Looks(looks) => self.take_looks(looks),
+            Report::Over(counters) => {
+                self.over = true;
+                self.hooks.finished(&counters);
+            }
+        }
+    }
+
+    fn order(&mut self) -> Option<Order> {
+        self.orders.pop_front()
+    }
+
+    fn on_time(&mut self, now: Instant) {
+        if let Some((at, limit)) = self.deadline
+            && at <= now
+        {
+            self.deadline = None;
+            if self.running > 0 {
+                self.explain();
+                self.fail_here(Cause::Timeout { limit });
+            }
+        }
+        if self.looking.as_ref().is_some_and(|(until, _)| *until <= now) {
+            self.say_looks();
+        }
+        if self.retry.is_some_and(|at| at <= now) {
+            self.watch_source();
+        }
+    }
+
+    fn due(&self) -> Option<Instant> {
+        let deadline = self.deadline.map(|deadline| deadline.0);
+        let looking = self.looking.as_ref().map(|looking| looking.0);
+        [deadline, looking, self.retry].into_iter().flatten().min()
+    }
+
+    fn settle(&mut self) {
+        if self.over && !self.said_last {
+            self.said_last = true;
+            self.say_last();
+        }
+        self.move_output();
+        if std::mem::take(&mut self.stopping) {
+            signals::stop();
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.over && !self.sinks.iter().any(Sink::is_waiting)
+    }
+}

@@ -1,0 +1,150 @@
+//! What the side of the ranks and the side of the user say to each other: [`Report`]s go up, [`Order`]s go down.
+//!
+//! Used by everything that starts and runs jobs. On one host both sides are in one process and this is a plain
+//! value; across hosts it travels as a frame (see `hosts`). What must stay true: a report or an order means the
+//! same whatever stands between the two sides; ranks are numbered as in the job.
+
+use super::ending::How;
+use super::verdict::{Cause, Ended};
+use super::{Bind, Program, Stream};
+use posthaste_os::node::Life;
+use serde::{Deserialize, Serialize};
+use std::ffi::OsString;
+use std::time::Duration;
+
+/// A key of the key-value space and its value.
+pub(crate) type Pair = (String, String);
+
+/// What all hosts of a job have to know.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Common {
+    /// Name of the job's key-value space.
+    pub(crate) name: String,
+    /// Ranks in the job.
+    pub(crate) size: usize,
+    /// How the ranks are placed on hosts, as the key `PMI_process_mapping` says it.
+    pub(crate) mapping: String,
+    /// What only processes of this job know.
+    pub(crate) secret: String,
+    pub(crate) programs: Vec<Program>,
+    pub(crate) environment: Vec<(OsString, OsString)>,
+    pub(crate) bind: Bind,
+    /// Incomplete lines are passed on at once.
+    pub(crate) at_once: bool,
+    /// Incomplete lines of this stream are passed on when they have waited a while: somebody looks at a terminal.
+    pub(crate) prompt: [bool; 2],
+    /// Where we were called; a program without a directory of its own runs there.
+    pub(crate) directory: Option<OsString>,
+}
+
+/// The ranks that run on one host.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Seats {
+    /// How the user calls the host.
+    pub(crate) host: String,
+    /// For each rank here its number in the job, ascending, and the index of its program.
+    pub(crate) ranks: Vec<(u32, u32)>,
+}
+
+/// From the side of the ranks.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Report {
+    /// A rank wrote this. `continues`: the piece before had no line end.
+    Output {
+        rank: u32,
+        stream: Stream,
+        continues: bool,
+        #[serde(with = "serde_bytes")]
+        text: Vec<u8>,
+    },
+    /// A line for standard error.
+    Say(String),
+    /// All ranks below wait at the fence. Pairs put since the last one.
+    Fence(Vec<Pair>),
+    /// A request that only the top can answer.
+    Ask { rank: u32, line: String },
+    /// A rank has ended, rightly or not.
+    Ended { rank: u32, pid: i32, host: String, how: Ended },
+    /// The job fails because of this.
+    Failed(Fault),
+    /// The job fails, but may go on to its end.
+    FailedLater(Fault),
+    /// Ranks are out of reach, or were never started.
+    Down { ranks: Vec<u32>, fault: Fault },
+    /// Rank 0 has taken its input; there may be more.
+    InputTaken,
+    /// Rank 0 takes no more input.
+    InputClosed,
+    /// What is to be seen of ranks.
+    Looks(Vec<Look>),
+    /// Nothing of the job is left below; the sums of the ranks' counters.
+    Over(Vec<u64>),
+}
+
+/// What went wrong, and where.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Fault {
+    pub(crate) host: String,
+    pub(crate) cause: Cause,
+}
+
+/// A rank that has ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Gone {
+    pub(crate) rank: u32,
+    pub(crate) pid: i32,
+    pub(crate) host: String,
+}
+
+/// From the side of the user.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Order {
+    /// All ranks of the job wait at the fence: it opens. What was put before it.
+    Open(Vec<Pair>),
+    /// The answer to [`Report::Ask`].
+    Answer { rank: u32, line: String },
+    /// A rank has ended: who waits for it waits in vain.
+    Gone(Gone),
+    /// Pass a signal on to the ranks.
+    Signal(i32),
+    /// End the ranks.
+    End(How),
+    /// All ranks of the job have ended: what they left behind may go.
+    Finish,
+    /// Read this output of the ranks, or leave it for now.
+    Read { stream: Stream, on: bool },
+    /// Nobody takes this output any more.
+    Close(Stream),
+    /// Input for rank 0; none is its end.
+    Input(#[serde(with = "serde_bytes")] Vec<u8>),
+    /// Say what is to be seen of the ranks.
+    Look,
+}
+
+/// What is to be seen of a rank from outside, without its help.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Look {
+    /// Its number in the job.
+    pub rank: u32,
+    /// Its process id.
+    pub pid: u32,
+    /// How far it is between initialisation and finalisation.
+    #[serde(with = "LifeOnWire")]
+    pub life: Life,
+    /// What its process does, as `/proc/PID/stat` has it; `None` when there is no such process.
+    pub process: Option<char>,
+    /// What stands on its board; `None` when that cannot be read.
+    #[serde(with = "serde_bytes")]
+    pub board: Option<Vec<u8>>,
+    /// When this was seen, as [`posthaste_os::machine::now`] tells time on its host.
+    pub at: Duration,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Life")]
+enum LifeOnWire {
+    Absent,
+    Inside,
+    Finalised,
+    Aborted,
+}

@@ -1,0 +1,215 @@
+//! Jobs on several hosts: network namespaces with real sshd (`rig`), over which MPICH's Hydra and our own mpiexec start
+//! our programs; and what users see when the network fails. Called by `cargo xtask test` (part `hosts`).
+//!
+//! What must stay true: ranks of one host share memory and those of different hosts do not, although all hosts have one
+//! name, one kernel and one /dev/shm; every failure is one sentence that names what failed, in bounded time.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use crate::{
+    ctests,
+    leftovers::Watch,
+    mpi::Mpi,
+    process::{Job, Outcome, Running},
+    project::{Fallible, Project},
+    rig::{self, Rig},
+    tally::Tally,
+};
+
+/// How many tests there are, for when none of them can be run.
+const TESTS: usize = 9;
+/// Hosts that are made.
+const HOSTS: usize = 3;
+
+/// All of them, when this machine has what is needed.
+pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
+    if let Some(why) = rig::impossible() {
+        return tally.not_run(TESTS, format!("several hosts: {why}"));
+    }
+    let watch = Watch::begin();
+    let mut house = None;
+    tally.test("hosts: three hosts with sshd come up", || {
+        house = Some(House::start(project, mpi, &watch)?);
+        Ok(())
+    });
+    let Some(mut house) = house else {
+        return tally.not_run(TESTS - 1, "several hosts: they did not come up");
+    };
+    match Mpi::rival(project, "mpich") {
+        Ok(mpich) => under_hydra(&house, &mpich, tally),
+        Err(why) => tally.not_run(TESTS - 2, format!("Hydra: {}", why.lines().next().unwrap_or_default())),
+    }
+    tally.test("hosts: they end, and nothing is left", || {
+        house.rig.stop()?;
+        watch.nothing_left()
+    });
+}
+
+fn under_hydra(house: &House<'_>, mpich: &Mpi, tally: &mut Tally) {
+    tally
+        .test("hosts: Hydra over ssh, one rank on each of two hosts", || house.places(mpich, &["1", "2"], 1));
+    tally.test("hosts: Hydra over ssh, two ranks on each of three hosts", || {
+        house.places(mpich, &["1", "2", "3"], 2)
+    });
+    tally.test("hosts: C tests on two hosts under Hydra", || house.c_tests(mpich));
+    tally.test("hosts: an abort ends the ranks of all hosts", || house.abort(mpich));
+    tally.test("hosts: a rank that is killed ends the job", || house.killed(mpich));
+    tally.test("hosts: a link that is cut ends the job with a sentence", || house.cut(mpich));
+    tally.test("hosts: an address that swallows everything is passed by for another", || {
+        house.swallowed(mpich)
+    });
+    tally.test("hosts: a port that is taken is named", || house.port_taken(mpich));
+}
+
+struct House<'a> {
+    mpi: &'a Mpi,
+    rig: Rig,
+    places: PathBuf,
+    steady: PathBuf,
+    faulty: PathBuf,
+    tests: Vec<PathBuf>,
+}
+
+impl<'a> House<'a> {
+    fn start(project: &Project, mpi: &'a Mpi, watch: &Watch) -> Fallible<Self> {
+        let tests =
+            ["stress", "coll_data", "pt2pt_order", "probe", "intercomm", "cancel_send", "large_messages"];
+        Ok(Self {
+            mpi,
+            places: ctests::helper(project, mpi, "hosts", "places")?,
+            steady: ctests::helper(project, mpi, "hosts", "steady")?,
+            faulty: ctests::helper(project, mpi, "fault", "faulty")?,
+            tests: tests
+                .iter()
+                .map(|name| ctests::helper(project, mpi, "", name))
+                .collect::<Fallible<_>>()?,
+            rig: Rig::start(project, HOSTS, watch)?,
+        })
+    }
+
+    /// Hydra on the first host, over ssh, with our library; to be completed with a program.
+    fn hydra(&self, mpich: &Mpi, hosts: &[&str], each: usize) -> Job {
+        let names: Vec<String> = hosts.iter().map(|host| format!("host{host}")).collect();
+        mpich
+            .plain()
+            .env("LD_LIBRARY_PATH", self.mpi.library())
+            .args(["-launcher", "ssh", "-hosts", &names.join(","), "-ppn", &each.to_string(), "-n"])
+            .arg((hosts.len() * each).to_string())
+            .limit(60)
+    }
+
+    /// `program` with its arguments, as ranks whose standard error is kept: Hydra ends the ranks of a job that fails
+    /// before it has passed on what they said.
+    fn keeping(&self, job: Job, program: &Path, arguments: &[&str]) -> Job {
+        let _ = fs::remove_file(self.said());
+        let script = format!("exec \"$@\" 2>>'{}'", self.said().display());
+        job.args(["sh", "-c", &script, "sh"]).arg(program).args(arguments)
+    }
+
+    /// Where that is.
+    fn said(&self) -> PathBuf {
+        self.rig.folder().join("said")
+    }
+
+    fn succeed(&self, job: Job) -> Fallible<Outcome> {
+        let watch = Watch::begin();
+        let outcome = self.rig.on(1, watch.mark(job)).succeed()?;
+        watch.nothing_left()?;
+        Ok(outcome)
+    }
+
+    /// A failure within so many seconds of which the ranks said `sentence`, and nothing is left on any host.
+    fn fails(&self, watch: &Watch, outcome: &Outcome, sentence: &str, seconds: u64) -> Fallible {
+        let said = fs::read_to_string(self.said()).unwrap_or_default();
+        let in_time = outcome.took < Duration::from_secs(seconds);
+        if outcome.code() == 0 || outcome.timed_out || !in_time || !said.contains(sentence) {
+            return Err(format!(
+                "a failure that says \"{sentence}\" was expected within {seconds} s; the ranks said\n{said}{}",
+                outcome.complaint()
+            ));
+        }
+        watch.nothing_left()
+    }
+
+    /// Neighbours share memory, and everybody reaches everybody.
+    fn places(&self, mpich: &Mpi, hosts: &[&str], each: usize) -> Fallible {
+        let said = self.succeed(self.hydra(mpich, hosts, each).arg(&self.places))?.stdout;
+        let size = hosts.len() * each;
+        for rank in 0..size {
+            let first = rank / each * each;
+            let with: String = (first..first + each).map(|near| format!(" {near}")).collect();
+            let begin = format!("rank {rank} of {size}, sum {}, on ", size * (size - 1) / 2);
+            let end = format!(" with{with}");
+            if !said.lines().any(|line| line.starts_with(&begin) && line.ends_with(&end)) {
+                return Err(format!("\"{begin}...{end}\" was expected, this was said:\n{said}"));
+            }
+        }
+        Ok(())
+    }
+
+    fn c_tests(&self, mpich: &Mpi) -> Fallible {
+        self.tests
+            .iter()
+            .try_for_each(|test| self.succeed(self.hydra(mpich, &["1", "2"], 2).arg(test)).map(drop))
+    }
+
+    fn abort(&self, mpich: &Mpi) -> Fallible {
+        let watch = Watch::begin();
+        let job = self.keeping(self.hydra(mpich, &["1", "2"], 2), &self.faulty, &["abort", "7"]);
+        let outcome = self.rig.on(1, watch.mark(job)).run()?;
+        self.fails(&watch, &outcome, "MPI_Abort(7)", 10)
+    }
+
+    /// Two ranks on two hosts that send each other messages, begun.
+    fn talk(&self, mpich: &Mpi, watch: &Watch) -> Fallible<Running> {
+        let job = self.hydra(mpich, &["1", "2"], 1).env("POSTHASTE_TCP_DEAD_S", "3");
+        let job = self.rig.on(1, watch.mark(self.keeping(job, &self.steady, &["40"]))).start()?;
+        if job.wait_for_output("begun", 20) { Ok(job) } else { Err(job.wait()?.complaint()) }
+    }
+
+    /// Its launcher may end the other one before that can say anything.
+    fn killed(&self, mpich: &Mpi) -> Fallible {
+        let watch = Watch::begin();
+        let job = self.talk(mpich, &watch)?;
+        let ours = |(_, command): &(u32, String)| command.starts_with(&*self.steady.to_string_lossy());
+        let Some((pid, _)) = watch.processes().into_iter().filter(ours).next_back() else {
+            return Err("no rank was found".into());
+        };
+        Job::new("kill").args(["-KILL", &pid.to_string()]).succeed()?;
+        self.fails(&watch, &job.wait()?, "", 10)
+    }
+
+    /// Both links of a host go down while messages are on their way.
+    fn cut(&self, mpich: &Mpi) -> Fallible {
+        let watch = Watch::begin();
+        let job = self.talk(mpich, &watch)?;
+        self.links("down")?;
+        let outcome = job.wait();
+        self.links("up")?;
+        self.fails(&watch, &outcome?, "rank ", 20)
+    }
+
+    fn links(&self, state: &str) -> Fallible {
+        ["eth0", "eth1"].iter().try_for_each(|link| self.rig.ip(2, &["link", "set", link, state]))
+    }
+
+    /// Packets to one of the addresses of host 2 vanish, as behind a firewall: the other address serves.
+    fn swallowed(&self, mpich: &Mpi) -> Fallible {
+        let vanish = ["route", "add", "blackhole", "10.77.1.2/32"];
+        self.rig.ip(1, &vanish)?;
+        let outcome = self.places(mpich, &["1", "2"], 1);
+        self.rig.ip(1, &["route", "del", "blackhole", "10.77.1.2/32"])?;
+        outcome
+    }
+
+    fn port_taken(&self, mpich: &Mpi) -> Fallible {
+        let watch = Watch::begin();
+        let job = self.hydra(mpich, &["1", "2"], 2).env("POSTHASTE_TCP_PORTS", "7070");
+        let outcome = self.rig.on(1, watch.mark(self.keeping(job, &self.places, &[]))).run()?;
+        self.fails(&watch, &outcome, "POSTHASTE_TCP_PORTS is 7070", 15)
+    }
+}
