@@ -22,7 +22,7 @@ use crate::config::Config;
 use crate::datatype::{Segment, Types};
 use crate::error::{Error, ErrorClass, Result};
 use crate::ids::{ANY_SOURCE, ANY_TAG, ContextId, PROC_NULL, Peer, RequestId, TAG_UB};
-use crate::method::Methods;
+use crate::method::{Methods, Route};
 use crate::method::shm::Shm;
 use crate::progress::Lane;
 use crate::pt2pt::matching::{Held, Pattern};
@@ -127,7 +127,13 @@ impl World {
         let spin = if crowded_here { 0 } else { config.spin_us };
         let yielding = Duration::from_micros(config.yield_us.into());
         let shm = (size > 1).then(|| Shm::new(&node, local_rank, beside, &config, crowded_here));
-        let doorbell = shm.as_ref().map(|shm| shm.doorbell().clone());
+        let mut doorbell = shm.as_ref().map(|shm| shm.doorbell().clone());
+        let shares = routes.iter().any(|route| matches!(route, Route::Shm(_)));
+        let tcp = tcp.map(|tcp| if shares { tcp.sharing() } else { tcp });
+        if let (Some(bell), Some(tcp)) = (&mut doorbell, &tcp) {
+            let watching = bell.clone().watching(tcp.set());
+            *bell = watching.map_err(|e| Error::system("making a pipe to sleep on", e))?;
+        }
         let methods = Methods::new(routes, shm, tcp, None, me);
         let mut engine = Engine::new(config, size);
         if explain {
