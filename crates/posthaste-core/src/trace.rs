@@ -33,6 +33,16 @@ counters! {
     EagerTcpBytes = "bytes.eager.tcp";
     PutTcp = "messages.put.tcp";
     PutTcpBytes = "bytes.put.tcp";
+    EagerFabric = "messages.eager.fabric";
+    EagerFabricBytes = "bytes.eager.fabric";
+    GetFabric = "messages.get.fabric";
+    GetFabricBytes = "bytes.get.fabric";
+    PutFabric = "messages.put.fabric";
+    PutFabricBytes = "bytes.put.fabric";
+    WriteFabric = "messages.write.fabric";
+    WriteFabricBytes = "bytes.write.fabric";
+    PipelineFabric = "messages.pipeline.fabric";
+    PipelineFabricBytes = "bytes.pipeline.fabric";
     EagerLoopback = "messages.eager.loopback";
     EagerLoopbackBytes = "bytes.eager.loopback";
     GetLoopback = "messages.get.loopback";

@@ -15,6 +15,7 @@
 //! What must stay true: packets between two processes stay in order; a segment handed to a method comes back
 //! only through [`Event::Refused`]; nothing here knows what a message is for.
 
+pub mod fabric;
 pub mod landing;
 pub mod loopback;
 pub mod pinned;
@@ -32,6 +33,7 @@ use crate::wire::{Emit, Envelope, Granted, Offer, Packet, Place, Through};
 
 pub use posthaste_os::ring::Load;
 
+use fabric::Fabric;
 use loopback::Loopback;
 use shm::Shm;
 use sim::Sim;
@@ -115,6 +117,8 @@ pub enum Route {
     Shm(u32),
     /// The peer is reached over the network.
     Tcp,
+    /// The peer is reached by libfabric.
+    Fabric,
     /// The peer is another engine in this process (tests).
     Sim,
 }
@@ -126,6 +130,7 @@ pub struct Methods {
     loopback: Loopback,
     shm: Option<Shm>,
     tcp: Option<Tcp>,
+    fabric: Option<Fabric>,
     sim: Option<Sim>,
     /// Counts of messages and bytes, by protocol and method.
     pub counts: Counts,
@@ -140,6 +145,8 @@ pub enum Claim<'a> {
     Shm(shm::Claim<'a>),
     /// In the buffer of a connection.
     Tcp(tcp::Claim<'a>),
+    /// In a buffer that the network sends from.
+    Fabric(fabric::Claim<'a>),
     /// In the simulated network.
     Sim(sim::Claim<'a>),
 }
@@ -203,7 +210,13 @@ impl Expose {
 impl Methods {
     /// The methods with the way to each peer; peer `i` is reached by `routes[i]`.
     pub fn new(routes: Vec<Route>, shm: Option<Shm>, tcp: Option<Tcp>, sim: Option<Sim>, me: Peer) -> Self {
-        Self { routes, loopback: Loopback::new(me), shm, tcp, sim, counts: Counts::default() }
+        Self { routes, loopback: Loopback::new(me), shm, tcp, fabric: None, sim, counts: Counts::default() }
+    }
+
+    /// The same with a network of libfabric.
+    #[must_use]
+    pub fn with_fabric(self, fabric: Option<Fabric>) -> Self {
+        Self { fabric, ..self }
     }
 
     /// The way to a peer; a peer that does not exist is not reached by anything but ourselves.
@@ -223,6 +236,7 @@ impl Methods {
             Route::Loopback => self.loopback.caps(),
             Route::Shm(rank) => self.shm().caps(rank as usize),
             Route::Tcp => self.tcp().caps(),
+            Route::Fabric => self.fabric().caps(),
             Route::Sim => self.sim().caps(),
         }
     }
@@ -234,6 +248,7 @@ impl Methods {
         match self.route(to) {
             Route::Loopback | Route::Shm(_) => false,
             Route::Tcp => self.tcp().is_unlike(to),
+            Route::Fabric => self.fabric().is_unlike(to),
             Route::Sim => self.sim.as_ref().is_some_and(|sim| sim.is_unlike(to)),
         }
     }
@@ -242,6 +257,10 @@ impl Methods {
     pub fn has_room(&mut self, to: Peer, len: usize, load: Load) -> bool {
         match self.route(to) {
             Route::Loopback => self.loopback.has_room(load),
+            Route::Fabric => match self.fabric().claim(to, len, load) {
+                Some(claim) => claim.abandon(),
+                None => false,
+            },
             Route::Shm(_) | Route::Tcp | Route::Sim => self.claim(to, len, load).is_some(),
         }
     }
@@ -257,6 +276,7 @@ impl Methods {
             },
             Route::Loopback => self.loopback.claim(len, load).map(Claim::Loopback),
             Route::Tcp => self.tcp().claim(to, len, load).map(Claim::Tcp),
+            Route::Fabric => self.fabric().claim(to, len, load).map(Claim::Fabric),
             Route::Sim => self.sim().claim(to, len, load).map(Claim::Sim),
         }
     }
@@ -267,6 +287,7 @@ impl Methods {
             Route::Shm(rank) => self.shm().hold_back(rank as usize, hold),
             Route::Loopback => self.loopback.hold_back(hold),
             Route::Tcp => self.tcp().hold_back(from, hold),
+            Route::Fabric => self.fabric().hold_back(from, hold),
             Route::Sim => self.sim().hold_back(from, hold),
         }
     }
@@ -359,7 +380,7 @@ impl Methods {
     pub fn offer_stream(&mut self, to: Peer, sender: RequestId, segment: &Segment) -> Option<(Offer, bool)> {
         match self.route(to) {
             Route::Shm(rank) => self.shm().offer_stream(rank as usize, sender, segment),
-            Route::Loopback | Route::Tcp | Route::Sim => None,
+            Route::Loopback | Route::Tcp | Route::Fabric | Route::Sim => None,
         }
     }
 
@@ -372,6 +393,7 @@ impl Methods {
             }
             Route::Loopback => Some(self.loopback.offer(sender, segment)),
             Route::Tcp => None,
+            Route::Fabric => self.fabric().offer(sender, segment),
             Route::Sim => self.sim().offer(sender, segment),
         }
     }
@@ -381,6 +403,7 @@ impl Methods {
         match self.route(to) {
             Route::Shm(_) | Route::Tcp => {}
             Route::Loopback => self.loopback.withdraw(sender),
+            Route::Fabric => self.fabric().withdraw(sender),
             Route::Sim => self.sim().withdraw(sender),
         }
     }
@@ -391,6 +414,7 @@ impl Methods {
             (Route::Loopback, _) => self.loopback.get(get),
             (Route::Shm(rank), _) => self.shm().get(rank as usize, get),
             (Route::Tcp, _) => self.tcp().get(get),
+            (Route::Fabric, _) => self.fabric().get(get),
             (Route::Sim, _) => self.sim().get(get),
         }
     }
@@ -405,6 +429,7 @@ impl Methods {
                 let place = |buffer: UserBuf| Place { address: buffer.address() as u64, key: 0 };
                 whole.map_or(Granted::Fragments, |buffer| Granted::Memory(place(buffer)))
             }
+            Route::Fabric => self.fabric().expose(expose),
             Route::Sim => self.sim().expose(expose),
             route => {
                 let Expose { from, receiver, segment, len, arrived, .. } = expose;
@@ -424,6 +449,7 @@ impl Methods {
             Route::Loopback => self.loopback.put(put),
             Route::Shm(rank) => self.shm().put(rank as usize, put),
             Route::Tcp => self.tcp().put(put),
+            Route::Fabric => self.fabric().put(put),
             Route::Sim => self.sim().put(put),
         }
     }
@@ -442,6 +468,9 @@ impl Methods {
         if let Some(tcp) = &mut self.tcp {
             busy |= tcp.poll(counts, &mut on);
         }
+        if let Some(fabric) = &mut self.fabric {
+            busy |= fabric.poll(counts, &mut on);
+        }
         if let Some(sim) = &mut self.sim {
             busy |= sim.poll(counts, &mut on);
         }
@@ -453,6 +482,7 @@ impl Methods {
         self.loopback.is_idle()
             && self.shm.as_ref().is_none_or(Shm::is_quiet)
             && self.tcp.as_ref().is_none_or(Tcp::is_quiet)
+            && self.fabric.as_ref().is_none_or(Fabric::is_quiet)
     }
 
     /// The next poll looks at the sockets, too.
@@ -472,6 +502,7 @@ impl Methods {
         self.loopback.is_idle()
             && self.shm.as_ref().is_none_or(Shm::is_drained)
             && self.tcp.as_ref().is_none_or(Tcp::is_drained)
+            && self.fabric.as_ref().is_none_or(Fabric::is_drained)
             && self.sim.as_ref().is_none_or(Sim::is_drained)
     }
 
@@ -481,13 +512,18 @@ impl Methods {
         match self.route(to) {
             Route::Loopback => Counter::EagerLoopback,
             Route::Tcp => Counter::EagerTcp,
+            Route::Fabric => Counter::EagerFabric,
             Route::Shm(_) | Route::Sim => Counter::EagerShm,
         }
     }
 
     /// The counter of a long message that is granted.
     pub fn put_counter(&self, from: Peer, granted: Granted) -> Counter {
+        let fabric = self.route(from) == Route::Fabric;
         match granted {
+            Granted::Memory(_) if fabric => Counter::WriteFabric,
+            Granted::Windows { .. } if fabric => Counter::PipelineFabric,
+            Granted::Fragments if fabric => Counter::PutFabric,
             Granted::Memory(_) => Counter::WriteShm,
             Granted::Windows { .. } => Counter::PipelineShm,
             Granted::Fragments if self.route(from) == Route::Tcp => Counter::PutTcp,
@@ -499,6 +535,7 @@ impl Methods {
     pub fn get_counter(&self, get: &Get) -> Counter {
         match (self.route(get.from), get.offer) {
             (Route::Loopback, _) => Counter::GetLoopback,
+            (Route::Fabric, _) => Counter::GetFabric,
             (_, Offer::Stream { .. }) => Counter::StreamShm,
             (_, Offer::Memory(_) | Offer::Write | Offer::Pipeline | Offer::Nothing) => Counter::GetShm,
         }
@@ -510,6 +547,10 @@ impl Methods {
 
     fn tcp(&mut self) -> &mut Tcp {
         self.tcp.as_mut().expect("a route by TCP exists only with that method")
+    }
+
+    fn fabric(&mut self) -> &mut Fabric {
+        self.fabric.as_mut().expect("a route by libfabric exists only with that method")
     }
 
     fn sim(&mut self) -> &mut Sim {
@@ -525,6 +566,7 @@ impl Claim<'_> {
             Self::Shm(claim) => claim.write(emit, data),
             Self::Loopback(claim) => claim.write(emit, data),
             Self::Tcp(claim) => claim.write(emit, data),
+            Self::Fabric(claim) => claim.write(emit, data),
             Self::Sim(claim) => claim.write(emit, data),
         }
     }

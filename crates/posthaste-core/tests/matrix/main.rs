@@ -22,7 +22,9 @@ use std::collections::BTreeSet;
 
 use memory::{Memory, RUN_LIMIT};
 use pair::{Pair, Way};
-use posthaste_core::config::{Config, LongProtocol};
+use posthaste_core::config::{Config, LeavePinned, LongProtocol};
+use posthaste_core::ids::Peer;
+use posthaste_core::method::fabric::{self, FabricShelf};
 use posthaste_core::method::sim::Weather;
 use posthaste_core::method::tcp::PACKET;
 use posthaste_core::trace::Counter::{self, *};
@@ -55,6 +57,7 @@ impl Limits {
             Way::Loopback => Self { packet: 4096, buffer: None },
             Way::Simulator(weather) => Self { packet: weather.packet as u64, buffer: None },
             Way::Tcp { .. } => Self { packet: PACKET as u64, buffer: None },
+            Way::Fabric { .. } => Self { packet: fabric::PACKET as u64, buffer: None },
             Way::SharedMemory { ranks, .. } => {
                 let node = Node::create(ranks).unwrap();
                 Self { packet: ring::max_payload(&node) as u64, buffer: Some(pool::bytes(&node) as u64) }
@@ -110,6 +113,17 @@ fn rows(way: Way, limits: &Limits, config: &Config, around: &[u64], taken: &mut 
 const CALM: Weather =
     Weather { packet: 400, window: 8, refuse: 0, delay: 0, get: true, refuse_get: 0, registers: false };
 
+const FABRIC_TCP: Way = Way::Fabric { provider: "tcp", leave_pinned: LeavePinned::Auto };
+/// Registrations end with their messages.
+const FABRIC_SHM: Way = Way::Fabric { provider: "shm", leave_pinned: LeavePinned::Off };
+
+/// Whether this machine has what the way needs; if not, a line says so.
+fn is_there(way: Way) -> bool {
+    let Way::Fabric { .. } = way else { return true };
+    let found = pair::fabric(Peer(0), way, &Config::default(), &FabricShelf::default());
+    found.inspect_err(|why| println!("omitted: {why}")).is_ok()
+}
+
 /// The suite over one method after the other.
 macro_rules! methods {
     ($($(#[$doc:meta])* $name:ident: $way:expr, by $ways:expr;)*) => {$(
@@ -119,12 +133,16 @@ macro_rules! methods {
 
             #[test]
             fn matrix() {
-                super::matrix($way, &$ways);
+                if is_there($way) {
+                    super::matrix($way, &$ways);
+                }
             }
 
             #[test]
             fn bad_packets() {
-                bad::bad_packets($way);
+                if is_there($way) {
+                    bad::bad_packets($way);
+                }
             }
         }
     )*};
@@ -148,6 +166,8 @@ methods! {
     tcp: Way::Tcp { buffer: 0 }, by [EagerTcp, PutTcp];
     /// The kernel takes few bytes at a time.
     tcp_with_small_buffers: Way::Tcp { buffer: 20_000 }, by [EagerTcp, PutTcp];
+    fabric_over_tcp: FABRIC_TCP, by [EagerFabric, GetFabric, WriteFabric, PipelineFabric, PutFabric];
+    fabric_over_shm: FABRIC_SHM, by [EagerFabric, GetFabric, WriteFabric, PipelineFabric, PutFabric];
     shared_memory: Way::SharedMemory { crowded: false, ranks: 2 },
         by [EagerShm, StreamShm, GetShm, WriteShm, PutShm];
     shared_memory_where_ranks_share_cpus: Way::SharedMemory { crowded: true, ranks: 2 },

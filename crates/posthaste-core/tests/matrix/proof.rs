@@ -4,11 +4,11 @@
 use crate::case::Case;
 use crate::memory::RUN_LIMIT;
 use crate::pair::{Pair, Way};
-use posthaste_core::config::{Config, LongProtocol};
+use posthaste_core::config::{Config, LeavePinned, LongProtocol};
 use posthaste_core::trace::Counter::{self, *};
 
 /// What counts the messages and the bytes of each way.
-const WAYS: [(Counter, Counter); 10] = [
+const WAYS: [(Counter, Counter); 15] = [
     (EagerShm, EagerShmBytes),
     (StreamShm, StreamShmBytes),
     (GetShm, GetShmBytes),
@@ -17,6 +17,11 @@ const WAYS: [(Counter, Counter); 10] = [
     (PipelineShm, PipelineShmBytes),
     (EagerTcp, EagerTcpBytes),
     (PutTcp, PutTcpBytes),
+    (EagerFabric, EagerFabricBytes),
+    (GetFabric, GetFabricBytes),
+    (PutFabric, PutFabricBytes),
+    (WriteFabric, WriteFabricBytes),
+    (PipelineFabric, PipelineFabricBytes),
     (EagerLoopback, EagerLoopbackBytes),
     (GetLoopback, GetLoopbackBytes),
 ];
@@ -56,6 +61,7 @@ pub(crate) fn allowed(way: Way, packet: u64, config: &Config, case: &Case) -> &'
         return match way {
             Way::Loopback => &[&[EagerLoopback]],
             Way::Tcp { .. } => &[&[EagerTcp]],
+            Way::Fabric { .. } => &[&[EagerFabric]],
             Way::Simulator(_) | Way::SharedMemory { .. } => &[&[EagerShm]],
         };
     }
@@ -64,6 +70,7 @@ pub(crate) fn allowed(way: Way, packet: u64, config: &Config, case: &Case) -> &'
         Way::Simulator(weather) if weather.get => in_the_simulator(config.long_protocol, case),
         Way::Simulator(_) => &[&[PutShm]],
         Way::Tcp { .. } => &[&[PutTcp]],
+        Way::Fabric { leave_pinned, .. } => by_libfabric(leave_pinned, config, case),
         Way::SharedMemory { crowded, .. } => in_shared_memory(crowded, config, case),
     }
 }
@@ -93,6 +100,25 @@ fn in_the_simulator(long: LongProtocol, case: &Case) -> &'static [&'static [Coun
             &[&[GetShm], &[GetShm, PutShm], &[PutShm]]
         }
         LongProtocol::Auto | LongProtocol::Get => &[&[GetShm], &[GetShm, PutShm]],
+    }
+}
+
+fn by_libfabric(leave: LeavePinned, config: &Config, case: &Case) -> &'static [&'static [Counter]] {
+    let whole = case.from.is_whole(case.len);
+    let by_the_sender: &[&[Counter]] = if case.is_one_place() { &[&[WriteFabric]] } else { &[&[PutFabric]] };
+    let parts: &[&[Counter]] =
+        if case.is_one_place() { &[&[PipelineFabric]] } else { &[&[PutFabric], &[PipelineFabric]] };
+    match config.long_protocol {
+        LongProtocol::Auto
+            if whole && leave == LeavePinned::Off && case.len >= config.pipeline_limit as u64 =>
+        {
+            parts
+        }
+        // The receiver declines where its own pieces are short.
+        LongProtocol::Auto | LongProtocol::Get if whole => &[&[GetFabric], &[GetFabric, PutFabric]],
+        LongProtocol::Get | LongProtocol::Write => by_the_sender,
+        LongProtocol::Pipeline => parts,
+        LongProtocol::Auto | LongProtocol::Stream | LongProtocol::Put => &[&[PutFabric]],
     }
 }
 

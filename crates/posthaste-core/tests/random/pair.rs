@@ -2,9 +2,11 @@
 //!
 //! Used by `transfers`, `fuzz` and the conformance matrix. A run is a function of its seed.
 
-use posthaste_core::config::Config;
+use posthaste_core::config::{Config, LeavePinned};
 use posthaste_core::datatype::{Format, Segment, Types};
+use posthaste_core::error::Result;
 use posthaste_core::ids::{ContextId, Peer, RequestId};
+use posthaste_core::method::fabric::{Fabric, FabricSetup, FabricShelf};
 use posthaste_core::method::shm::Shm;
 use posthaste_core::method::sim::{Network, Weather};
 use posthaste_core::method::tcp::{Shelf, Tcp, TcpSetup};
@@ -38,6 +40,13 @@ pub(crate) enum Way {
         /// Bytes of the system's buffers, 0 for as many as it likes.
         buffer: usize,
     },
+    /// By libfabric.
+    Fabric {
+        /// The provider.
+        provider: &'static str,
+        /// Whether registrations are kept.
+        leave_pinned: LeavePinned,
+    },
     /// They are one.
     Loopback,
 }
@@ -49,6 +58,17 @@ pub(crate) fn tcp(me: Peer, peers: usize, buffer: usize, config: &Config, shelf:
     let (tcp, card) = Tcp::new(setup, &config, Box::new(shelf.clone())).unwrap();
     shelf.put(me, &card);
     tcp
+}
+
+/// An endpoint of libfabric, whose card is put on the shelf.
+pub(crate) fn fabric(me: Peer, way: Way, config: &Config, shelf: &FabricShelf) -> Result<Fabric> {
+    let Way::Fabric { provider, leave_pinned } = way else { panic!("another way") };
+    let setup = FabricSetup { me, peers: 2, mark: 0x1234_5678_9abc, format: Format::NATIVE };
+    let fabric_provider = Some(provider.to_owned());
+    let config = Config { fabric_provider, leave_pinned, ..config.clone() };
+    let (fabric, card) = Fabric::new(setup, &config, Box::new(shelf.clone()))?;
+    shelf.put(me, &card);
+    Ok(fabric)
 }
 
 /// The sender is the first lane, the receiver the last.
@@ -74,9 +94,9 @@ impl Pair {
         let network = Network::new(seed, weather);
         let node = match way {
             Way::SharedMemory { ranks, .. } => Some(Node::create(ranks).unwrap()),
-            Way::Simulator(_) | Way::Tcp { .. } | Way::Loopback => None,
+            Way::Simulator(_) | Way::Tcp { .. } | Way::Fabric { .. } | Way::Loopback => None,
         };
-        let shelf = Shelf::default();
+        let (shelf, cards) = (Shelf::default(), FabricShelf::default());
         let ranks = if matches!(way, Way::Loopback) { 1 } else { 2 };
         let lanes = (0..ranks)
             .map(|me| {
@@ -84,6 +104,7 @@ impl Pair {
                     _ if peer == me => Route::Loopback,
                     Way::Simulator(_) => Route::Sim,
                     Way::Tcp { .. } => Route::Tcp,
+                    Way::Fabric { .. } => Route::Fabric,
                     _ => Route::Shm(peer),
                 };
                 let shm = node.as_ref().map(|node| {
@@ -99,7 +120,10 @@ impl Pair {
                     Way::Tcp { buffer } => Some(tcp(Peer(me), ranks as usize, buffer, config, &shelf)),
                     _ => None,
                 };
-                let methods = Methods::new((0..ranks).map(route).collect(), shm, tcp, sim, Peer(me));
+                let fabric = matches!(way, Way::Fabric { .. })
+                    .then(|| fabric(Peer(me), way, config, &cards).expect("looked for before"));
+                let methods = Methods::new((0..ranks).map(route).collect(), shm, tcp, sim, Peer(me))
+                    .with_fabric(fabric);
                 Lane::new(Engine::new(config.clone(), ranks as usize), methods)
             })
             .collect();

@@ -43,6 +43,13 @@ pub struct Sizes {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Remote(u64);
 
+impl Remote {
+    /// Nobody, for tests.
+    pub fn nowhere() -> Self {
+        Self(FI_ADDR_UNSPEC)
+    }
+}
+
 /// A buffer to send from.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Slot(usize);
@@ -528,7 +535,7 @@ impl Endpoint {
     }
 
     /// Whether one may now sleep until [`Endpoint::wait_fd`] is readable; if not, there is something to be polled.
-    pub fn may_sleep(&mut self) -> bool {
+    pub fn may_sleep(&self) -> bool {
         if self.wait.is_none() {
             return false;
         }

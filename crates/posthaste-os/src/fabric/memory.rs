@@ -18,7 +18,6 @@ pub struct Registration {
     mr: NonNull<FidMr>,
     open: Arc<Open>,
     start: usize,
-    len: usize,
     writable: bool,
 }
 
@@ -32,20 +31,17 @@ impl Registration {
         let read = FI_SEND | FI_WRITE | FI_REMOTE_READ;
         let write = FI_RECV | FI_READ | FI_REMOTE_WRITE;
         match open.register(start, len, read | write) {
-            Ok(mr) => Ok(Self { mr, open: open.clone(), start, len, writable: true }),
+            Ok(mr) => Ok(Self { mr, open: open.clone(), start, writable: true }),
             Err(_) => {
                 let mr = open.register(start, len, read)?;
-                Ok(Self { mr, open: open.clone(), start, len, writable: false })
+                Ok(Self { mr, open: open.clone(), start, writable: false })
             }
         }
     }
 
-    /// Whether it covers these bytes for this kind of access.
-    pub fn covers(&self, address: usize, len: usize, writing: bool) -> bool {
-        let last = address.checked_add(len);
-        address >= self.start
-            && last.is_some_and(|last| last <= self.start + self.len)
-            && (self.writable || !writing)
+    /// Whether the network may write there.
+    pub fn is_writable(&self) -> bool {
+        self.writable
     }
 
     /// What a peer has to say to reach the byte at `address`: where, and the key.
