@@ -77,6 +77,8 @@ pub struct Fabric {
     /// What is registered for a message of ours that was offered, or for a receive that was exposed.
     leases: HashMap<RequestId, Lease>,
     windows: Windows,
+    /// Windows that peers have opened, for the next poll: the message that goes there may have been granted in this one.
+    opened: Vec<(Peer, Part)>,
     transfers: Transfers,
     done: VecDeque<Done>,
     lost: VecDeque<(Peer, Error)>,
@@ -140,6 +142,7 @@ impl Fabric {
             pinned: Pinned::new(config.leave_pinned, config.pinned_bytes),
             leases: HashMap::new(),
             windows: Windows::new(config.pipeline_part.min(endpoint.longest_transfer())),
+            opened: Vec::new(),
             transfers: Transfers::default(),
             done: VecDeque::new(),
             lost: VecDeque::new(),
@@ -295,11 +298,17 @@ impl Fabric {
         self.broken
             || self.waiting.is_empty()
                 && self.done.is_empty()
+                && self.opened.is_empty()
                 && self.transfers.is_empty()
                 && self.endpoint.is_drained()
     }
 
     pub(super) fn poll(&mut self, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
+        for (peer, part) in std::mem::take(&mut self.opened) {
+            if !self.fill(peer, part) {
+                counts.add(Counter::StalePackets, 1);
+            }
+        }
         if !self.broken
             && let Err(why) = self.endpoint.poll(&mut self.found)
         {
@@ -387,11 +396,7 @@ impl Fabric {
         match later {
             Later::Nothing => {}
             Later::Landed(receiver) => self.landed(receiver),
-            Later::Window(part) => {
-                if !self.fill(peer, part) {
-                    counts.add(Counter::StalePackets, 1);
-                }
-            }
+            Later::Window(part) => self.opened.push((peer, part)),
             Later::Filled(part) => match self.windows.filled(peer, &part) {
                 None => counts.add(Counter::StalePackets, 1),
                 Some(lease) => {

@@ -79,6 +79,7 @@ fn matrix(way: Way, by: &[Counter]) {
             stream_chunk: 512,
             get_limit: 3000,
             pipeline_part: 512,
+            pipeline_limit: 2000,
             ..base.clone()
         };
         let high = Config { eager_limit: limits.packet as usize + 100, ..base };
