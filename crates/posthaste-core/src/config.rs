@@ -370,6 +370,13 @@ impl Config {
         number(&lookup, "POSTHASTE_TCP_DEAD_S", 2..=86400, &mut config.tcp_dead_s)?;
         Ok(config)
     }
+
+    /// Whether TCP may use the network interface of this name.
+    pub fn admits_interface(&self, name: &str) -> bool {
+        let wanted = &self.tcp_interfaces;
+        let named = |list: &str| list.split(',').any(|one| one == name);
+        wanted.is_empty() || wanted.strip_prefix('^').map_or_else(|| named(wanted), |list| !named(list))
+    }
 }
 
 fn is_node_name(name: &str) -> bool {
@@ -508,7 +515,9 @@ mod tests {
         for wrong in ["9-8", "0-5", "70000", "1-2-3"] {
             assert!(set("POSTHASTE_TCP_PORTS", wrong).is_err(), "{wrong}");
         }
-        assert_eq!(set("POSTHASTE_TCP_INTERFACES", "^lo,eth0.5").unwrap().tcp_interfaces, "^lo,eth0.5");
+        let all_but = set("POSTHASTE_TCP_INTERFACES", "^lo,eth0.5").unwrap();
+        assert_eq!(["lo", "eth0", "eth0.5"].map(|name| all_but.admits_interface(name)), [false, true, false]);
+        assert!(Config::default().admits_interface("lo"));
         assert!(set("POSTHASTE_TCP_INTERFACES", "a,,b").is_err());
     }
 

@@ -23,7 +23,7 @@ pub fn main() -> i32 {
     let around = Surroundings {
         environment: std::env::vars_os().collect(),
         host: machine::host_name(),
-        addresses: hosts::own_addresses(),
+        addresses: hosts::own_addresses,
     };
     match options::parse(arguments, &around) {
         Ok(Wish::Run(request)) => run(&request, &name),

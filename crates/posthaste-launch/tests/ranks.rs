@@ -1,7 +1,7 @@
 //! The real `mpiexec` with programs that speak PMI: joining, barriers, aborts, and leaving without a word.
 //!
 //! The ranks are this test program itself: started by mpiexec, the test `as_a_rank` plays the role that the
-//! variable `ROLE` names and exits.
+//! variable `ROLE` names and exits. Every role is played on one host and on two.
 
 mod common;
 
@@ -9,14 +9,18 @@ use common::{finish, mpiexec};
 use posthaste_os::node::{Life, Node};
 use posthaste_os::process;
 use posthaste_pmi::client::{self, Client};
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::time::Duration;
 
+/// Options for one host, and for two, which are this one with an agent each.
+const HOSTS: [&[&str]; 2] = [&[], &["-launcher", "fork", "-hosts", "a,b"]];
+
 /// Runs this program as `ranks` ranks in a role.
-fn play(role: &str, ranks: usize) -> common::Said {
+fn play(role: &str, ranks: usize, hosts: &[&str]) -> common::Said {
     let own = std::env::current_exe().unwrap();
     let ranks = ranks.to_string();
-    let mut command = mpiexec(&["-n", &ranks, own.to_str().unwrap(), "--exact", "as_a_rank", "--nocapture"]);
+    let program = ["-n", &ranks, own.to_str().unwrap(), "--exact", "as_a_rank", "--nocapture"];
+    let mut command = mpiexec(&[hosts, &program].concat());
     command.env("ROLE", role);
     finish(command)
 }
@@ -31,6 +35,7 @@ fn words(said: &common::Said) -> Vec<&str> {
 struct Me {
     client: Client,
     node: Node,
+    local: usize,
 }
 
 impl Me {
@@ -38,12 +43,15 @@ impl Me {
         let client = client::connect().unwrap().unwrap();
         let fd = std::env::var("POSTHASTE_NODE_FD").unwrap().parse().unwrap();
         let node = Node::attach(process::inherited(fd).unwrap()).unwrap();
-        assert_eq!(node.ranks(), client.size);
-        node.set_life(client.rank, Life::Inside);
-        Self { client, node }
+        let number = |name: &str| std::env::var(name).unwrap().parse::<usize>().unwrap();
+        assert_eq!(node.ranks(), number("POSTHASTE_LOCAL_SIZE"));
+        assert_eq!(std::env::var("POSTHASTE_SECRET").unwrap().len(), 64);
+        let local = number("POSTHASTE_LOCAL_RANK");
+        node.set_life(local, Life::Inside);
+        Self { client, node, local }
     }
     fn leave(mut self) {
-        self.node.set_life(self.client.rank, Life::Finalised);
+        self.node.set_life(self.local, Life::Finalised);
         self.client.finalize().unwrap();
     }
     fn rank(&self) -> usize {
@@ -62,10 +70,11 @@ fn as_a_rank() {
     let Ok(role) = std::env::var("ROLE") else { return };
     match role.as_str() {
         "exchange" => exchange(),
+        "names" => names(),
         "abort" => {
             let mut me = Me::join();
             if me.rank() == 1 {
-                me.node.set_life(1, Life::Aborted);
+                me.node.set_life(me.local, Life::Aborted);
                 me.client.abort(42).unwrap();
                 std::process::exit(42);
             }
@@ -132,7 +141,7 @@ fn as_a_rank() {
         "counters" => {
             let me = Me::join();
             let rank = me.rank();
-            me.node.counters(rank)[0].store(rank as u64 + 1, std::sync::atomic::Ordering::Relaxed);
+            me.node.counters(me.local)[0].store(rank as u64 + 1, std::sync::atomic::Ordering::Relaxed);
             me.leave();
         }
         other => panic!("{other}"),
@@ -145,8 +154,10 @@ fn exchange() {
     let mut me = Me::join();
     let kvs = me.client.get_my_kvsname().unwrap();
     let (rank, size) = (me.rank(), me.client.size);
-    let mapping = me.client.get(&kvs, "PMI_process_mapping").unwrap();
-    assert_eq!(mapping, Some(format!("(vector,(0,1,{size}))")));
+    let mapping = me.client.get(&kvs, "PMI_process_mapping").unwrap().unwrap();
+    let each = me.node.ranks();
+    assert_eq!(mapping, format!("(vector,(0,{},{each}))", size / each));
+    assert_eq!(me.client.get_universe_size().unwrap(), size as i64);
     for round in 0..3 {
         me.client.put(&kvs, &format!("card-{round}-{rank}"), &(rank * 10 + round).to_string()).unwrap();
         me.client.barrier().unwrap();
@@ -162,22 +173,58 @@ fn exchange() {
     eprintln!("word {rank}");
 }
 
+/// The last rank publishes a name, the first looks it up. Our client has no words for it, other libraries have.
+fn names() {
+    let number = |name: &str| std::env::var(name).unwrap().parse::<usize>().unwrap();
+    let (rank, size) = (number("PMI_RANK"), number("PMI_SIZE"));
+    let stream = std::fs::File::from(process::inherited(number("PMI_FD") as i32).unwrap());
+    let mut answers = BufReader::new(stream.try_clone().unwrap()).lines();
+    let mut ask = |line: &str| {
+        (&stream).write_all(format!("cmd={line}\n").as_bytes()).unwrap();
+        answers.next().unwrap().unwrap()
+    };
+    ask("init pmi_version=1 pmi_subversion=1");
+    if rank == size - 1 {
+        assert!(ask("publish_name service=s port=p").contains("rc=0"));
+    }
+    ask("barrier_in");
+    assert!(ask("lookup_name service=s").contains("port=p"));
+    ask("barrier_in");
+    if rank == 0 {
+        assert!(ask("unpublish_name service=s").contains("rc=0"));
+    }
+    ask("barrier_in");
+    assert!(ask("lookup_name service=s").contains("rc=-1"));
+    ask("finalize");
+    eprintln!("word {rank}");
+}
+
 #[test]
 fn ranks_meet_and_exchange() {
-    for ranks in [1, 4, 16] {
-        let said = play("exchange", ranks);
+    for (hosts, ranks) in [(HOSTS[0], 1), (HOSTS[0], 4), (HOSTS[0], 16), (HOSTS[1], 2), (HOSTS[1], 16)] {
+        let said = play("exchange", ranks, hosts);
         assert_eq!(said.code, 0, "{}", said.err);
         assert_eq!(words(&said).len(), ranks, "{}", said.err);
         assert_eq!(said.sentences(), [""; 0]);
     }
 }
 
+#[test]
+fn names_are_known_to_all_ranks() {
+    for hosts in HOSTS {
+        let said = play("names", 4, hosts);
+        assert_eq!((said.code, words(&said).len()), (0, 4), "{}", said.err);
+    }
+}
+
 fn fails(role: &str, ranks: usize, code: i32, expected: &str) {
-    let said = play(role, ranks);
-    assert_eq!(said.code, code, "{role}: {}", said.err);
-    let [sentence] = said.sentences()[..] else { panic!("{role}: {}", said.err) };
-    assert!(sentence.contains(expected), "{role}: {sentence}");
-    assert!(said.took < Duration::from_millis(3500), "{role}: {:?}", said.took);
+    for hosts in &HOSTS[..ranks.min(2)] {
+        let said = play(role, ranks, hosts);
+        assert_eq!(said.code, code, "{role}: {}", said.err);
+        let [sentence] = said.sentences()[..] else { panic!("{role}: {}", said.err) };
+        assert!(sentence.contains(expected), "{role}: {sentence}");
+        assert!(said.took < Duration::from_millis(3500), "{role}: {:?}", said.took);
+    }
 }
 
 #[test]
@@ -205,10 +252,12 @@ fn the_cause_is_told_and_not_its_consequence() {
 
 #[test]
 fn a_code_after_finalize_leaves_the_others_alone() {
-    let said = play("late code", 3);
-    assert_eq!(said.code, 7, "{}", said.err);
-    assert_eq!(words(&said), ["word 1", "word 2"]);
-    assert!(said.sentences()[0].contains("code 7 after MPI_Finalize"), "{}", said.err);
+    for hosts in HOSTS {
+        let said = play("late code", 3, hosts);
+        assert_eq!(said.code, 7, "{}", said.err);
+        assert_eq!(words(&said), ["word 1", "word 2"]);
+        assert!(said.sentences()[0].contains("code 7 after MPI_Finalize"), "{}", said.err);
+    }
 }
 
 #[test]
@@ -225,11 +274,9 @@ fn nonsense_on_the_connection_is_survived() {
 
 #[test]
 fn counters_are_summed_over_the_ranks() {
-    let own = std::env::current_exe().unwrap();
-    let mut command =
-        mpiexec(&["-counters", "-n", "3", own.to_str().unwrap(), "--exact", "as_a_rank", "--nocapture"]);
-    command.env("ROLE", "counters");
-    let said = finish(command);
-    let first = said.err.lines().find(|line| line.starts_with("counter ")).unwrap();
-    assert!(first.ends_with(" 6"), "{}", said.err);
+    for hosts in HOSTS {
+        let said = play("counters", 3, &[&["-counters"], hosts].concat());
+        let first = said.err.lines().find(|line| line.starts_with("counter ")).unwrap();
+        assert!(first.ends_with(" 6"), "{}", said.err);
+    }
 }

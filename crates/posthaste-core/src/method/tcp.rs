@@ -567,3 +567,6 @@ impl Claim<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -119,7 +119,7 @@ fn is_own(name: &str, around: &Surroundings) -> bool {
     ["localhost", own, short].contains(&name)
         || name
             .parse::<IpAddr>()
-            .is_ok_and(|address| address.is_loopback() || around.addresses.contains(&address))
+            .is_ok_and(|address| address.is_loopback() || (around.addresses)().contains(&address))
 }
 
 /// `host`, `host:4`, `[address]:4`, `host slots=4`; other words behind it are for other launchers.
@@ -164,8 +164,10 @@ fn node_list(list: &str) -> Option<Vec<String>> {
             _ => {}
         }
     }
-    // What comes out has to be names of hosts.
-    names.iter().all(|name| host(name).is_ok_and(|host| host.name == *name)).then_some(names)
+    // All brackets are closed, and what comes out are names of hosts.
+    let whole = start > list.len();
+    let whole = whole && names.iter().all(|name| host(name).is_ok_and(|host| host.name == *name));
+    whole.then_some(names)
 }
 
 /// The names that one entry stands for.
@@ -244,7 +246,7 @@ mod tests {
         Surroundings {
             environment: variables.iter().map(pair).collect(),
             host: "n1".into(),
-            addresses: Vec::new(),
+            addresses: Vec::new,
         }
     }
 

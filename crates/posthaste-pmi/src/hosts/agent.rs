@@ -4,7 +4,7 @@
 //! parent, takes its plan, and runs the ranks of its host, or the agents of the hosts it stands for. What must stay
 //! true: it ends when its parent is gone, and then nothing of the job is left here.
 
-use super::SILENCE;
+use super::PATIENCE;
 use super::frame::{Down, Frames, Plan, greeting};
 use super::link::Link;
 use super::tree::Tree;
@@ -112,7 +112,7 @@ fn start(common: &Common, seats: &Seats, signals: &Signals, epoll: Rc<Epoll>) ->
     if let Some(directory) = &common.directory {
         enter(directory)?;
     }
-    let ties = Ties { passed_on: true, patience: Some(SILENCE) };
+    let ties = Ties { passed_on: true, patience: Some(PATIENCE) };
     Local::start(common, seats, ties, &signals.before(), epoll)
 }
 

@@ -147,7 +147,7 @@ impl Above for Link {
             return;
         }
         // After a long while it was us who could not hear.
-        if now.duration_since(self.beat) > BEAT {
+        if now.duration_since(self.beat) > 2 * BEAT {
             self.heard = now;
         }
         self.beat = now + BEAT;

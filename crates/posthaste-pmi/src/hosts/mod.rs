@@ -36,9 +36,11 @@ use tree::Tree;
 /// Most agents that one process starts and listens to.
 const FAN_OUT: usize = 32;
 /// How often everybody says that he is there.
-const BEAT: Duration = Duration::from_secs(1);
+const BEAT: Duration = Duration::from_millis(500);
 /// Who is silent for so long is lost.
-const SILENCE: Duration = Duration::from_secs(4);
+const SILENCE: Duration = Duration::from_millis(3500);
+/// An agent that has been stopped for so long is killed with its ranks. Its parent has missed it by then.
+const PATIENCE: Duration = Duration::from_millis(4500);
 
 /// The argument that makes an mpiexec an agent.
 pub const AGENT: &str = "--posthaste-agent";

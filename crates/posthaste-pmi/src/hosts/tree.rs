@@ -7,7 +7,7 @@
 
 use super::frame::{Bad, Down, Frames, Plan, Up, emit};
 use super::relay::Relay;
-use super::{BEAT, FAN_OUT, SILENCE};
+use super::{BEAT, FAN_OUT, PATIENCE};
 use crate::spawn::Refused;
 use crate::spawn::output::Sink;
 use crate::spawn::run::{Below, Token};
@@ -21,7 +21,7 @@ use std::process::{Child, ChildStderr, ChildStdout, ExitStatus, Stdio};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// How long after the end of an agent's output its exit code and its last words are waited for.
+/// How long after an agent's end or that of its output the other and its last words are waited for.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 /// How long agents have to end when we do.
 const FAREWELL: Duration = Duration::from_millis(2500);
@@ -36,7 +36,8 @@ struct Agent {
     status: Option<ExitStatus>,
     from: Option<ChildStdout>,
     words: Option<ChildStderr>,
-    to: Sink,
+    /// Gone when it is given up: the end of its input tells it.
+    to: Option<Sink>,
     /// Room is being waited for.
     watched: bool,
     frames: Frames,
@@ -45,7 +46,7 @@ struct Agent {
     early: Vec<Order>,
     /// What it said on standard error: before the greeting all of it, then an incomplete line.
     said: Vec<u8>,
-    /// Its output has ended: when we stop waiting for the rest.
+    /// It or its output has ended: when we stop waiting for the rest.
     ending: Option<Instant>,
 }
 
@@ -64,7 +65,7 @@ impl Tree {
     /// Starts the agents of a plan. `own_first`: we are an agent ourselves and the first host is ours.
     pub(super) fn start(plan: Plan, own_first: bool, epoll: Rc<Epoll>) -> Result<Self, Refused> {
         let refused = |why: io::Error| Refused::new(1, format!("cannot start agents: {why}"));
-        let guardian = own_first.then(|| Guardian::new(Some(SILENCE))).transpose().map_err(refused)?;
+        let guardian = own_first.then(|| Guardian::new(Some(PATIENCE))).transpose().map_err(refused)?;
         let groups = groups(&plan.seats, own_first);
         let now = Instant::now();
         let mut tree = Self {
@@ -106,7 +107,7 @@ impl Tree {
                 status: None,
                 from: Some(from),
                 words: Some(words),
-                to,
+                to: Some(to),
                 watched: false,
                 frames: Frames::default(),
                 plan: Some(Box::new(plan)),
@@ -119,20 +120,21 @@ impl Tree {
     }
 
     fn send(&mut self, agent: usize, message: &Down) {
-        let state = &mut self.agents[agent];
-        state.to.push(None, |out| emit(message, out));
-        self.flush(agent);
+        if let Some(to) = &mut self.agents[agent].to {
+            to.push(None, |out| emit(message, out));
+            self.flush(agent);
+        }
     }
 
     fn flush(&mut self, agent: usize) {
-        let state = &mut self.agents[agent];
-        state.to.flush();
+        let Agent { to: Some(to), watched, .. } = &mut self.agents[agent] else { return };
         // A reader that has gone shows itself at the other stream.
-        let waits = state.to.is_waiting();
-        if waits != state.watched {
+        to.flush();
+        let waits = to.is_waiting();
+        if waits != *watched {
             let event = EpollEvent::new(EpollFlags::EPOLLOUT, Token::ChildRoom(agent).emit());
-            let changed = if waits { self.epoll.add(&state.to, event) } else { self.epoll.delete(&state.to) };
-            state.watched = waits && changed.is_ok();
+            let changed = if waits { self.epoll.add(&*to, event) } else { self.epoll.delete(&*to) };
+            *watched = waits && changed.is_ok();
         }
     }
 
@@ -209,8 +211,8 @@ impl Tree {
 
     /// An agent whose streams have ended without the report of its end is lost.
     fn check_end(&mut self, agent: usize) {
-        let Agent { status, words, ending, .. } = &self.agents[agent];
-        let all_known = status.is_some() && words.is_none();
+        let Agent { status, from, words, ending, .. } = &self.agents[agent];
+        let all_known = status.is_some() && from.is_none() && words.is_none();
         if self.relay.is_done(agent) || ending.is_none_or(|until| !all_known && Instant::now() < until) {
             return;
         }
@@ -244,7 +246,9 @@ impl Tree {
 
     fn give_up(&mut self, agent: usize) {
         let state = &mut self.agents[agent];
-        state.to.give_up();
+        if let Some(to) = state.to.take().filter(|_| state.watched) {
+            let _ = self.epoll.delete(&to);
+        }
         if let Some(from) = state.from.take() {
             let _ = self.epoll.delete(&from);
         }
@@ -270,7 +274,10 @@ impl Below for Tree {
             if self.agents[agent].status.is_none()
                 && let Ok(Some(status)) = self.agents[agent].process.try_wait()
             {
-                self.agents[agent].status = Some(status);
+                let state = &mut self.agents[agent];
+                state.status = Some(status);
+                // Its output may be open still: somebody else has it, too.
+                state.ending.get_or_insert(Instant::now() + LAST_WORDS);
                 self.check_end(agent);
             }
         }

@@ -50,6 +50,8 @@ pub(crate) struct Console<'a> {
     later: Option<Fault>,
     /// The last signal of the user that was passed on.
     passed_on: Option<(Signal, Instant)>,
+    /// When ranks that do not mind being asked to end are killed.
+    grace: Option<Instant>,
     /// Our own stop was asked for; it comes when the ranks have been told.
     stopping: bool,
     deadline: Option<(Instant, Duration)>,
@@ -99,6 +101,7 @@ impl<'a> Console<'a> {
             cause: None,
             later: None,
             passed_on: None,
+            grace: None,
             stopping: false,
             deadline: timeout.and_then(|limit| Some((Instant::now().checked_add(limit)?, limit))),
             looking: None,
@@ -280,6 +283,11 @@ impl Above for Console<'_> {
                 self.fail_here(Cause::Timeout { limit });
             }
         }
+        if self.grace.is_some_and(|at| at <= now) {
+            self.grace = None;
+            self.fail_here(Cause::User { signal: Signal::SIGTERM as i32 });
+            self.orders.push_back(Order::End(How::Kill));
+        }
         if self.looking.as_ref().is_some_and(|(until, _)| *until <= now) {
             self.say_looks();
         }
@@ -291,7 +299,7 @@ impl Above for Console<'_> {
     fn due(&self) -> Option<Instant> {
         let deadline = self.deadline.map(|deadline| deadline.0);
         let looking = self.looking.as_ref().map(|looking| looking.0);
-        [deadline, looking, self.retry].into_iter().flatten().min()
+        [deadline, looking, self.retry, self.grace].into_iter().flatten().min()
     }
 
     fn settle(&mut self) {

@@ -15,6 +15,9 @@ const SECOND_INTERRUPT: Duration = Duration::from_millis(50);
 /// How long after a signal of the user failures count as its consequence.
 pub(super) const WINDOW: Duration = Duration::from_secs(10);
 
+/// How long ranks may go on after they were asked to end (SIGTERM): who asks so does not ask twice.
+const GRACE: Duration = Duration::from_secs(30);
+
 impl Console<'_> {
     pub(super) fn user_signal(&mut self, signal: Signal) {
         let now = Instant::now();
@@ -39,6 +42,9 @@ impl Console<'_> {
                 if signal == Signal::SIGINT && again {
                     self.fail_here(Cause::User { signal: signal as i32 });
                     return self.orders.push_back(Order::End(How::Kill));
+                }
+                if signal == Signal::SIGTERM {
+                    self.grace.get_or_insert(now + GRACE);
                 }
                 self.passed_on = Some((signal, now));
             }

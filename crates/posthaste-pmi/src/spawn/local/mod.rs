@@ -113,7 +113,7 @@ pub(crate) struct Local {
 }
 
 /// How often the guardian is told that we are here, if it wants to know.
-const BEAT: Duration = Duration::from_secs(1);
+const BEAT: Duration = Duration::from_millis(500);
 
 pub(crate) fn refused(what: &'static str) -> impl Fn(io::Error) -> Refused {
     move |why| Refused::new(1, format!("{what}: {why}"))
@@ -132,11 +132,17 @@ impl Local {
         mask: &SigSet,
         epoll: Rc<Epoll>,
     ) -> Result<Self, Refused> {
-        let prepared: Vec<Prepared<'_>> =
-            common.programs.iter().map(|program| Prepared::new(common, program)).collect::<Result<_, _>>()?;
-        if seats.ranks.iter().any(|&(_, program)| program as usize >= prepared.len()) {
-            return Err(Refused::new(1, "a rank has no program"));
-        }
+        let programs = common.programs.iter().enumerate();
+        // A program that runs elsewhere need not be here.
+        let prepared: Vec<Option<Prepared<'_>>> = programs
+            .map(|(index, program)| {
+                let here = seats.ranks.iter().any(|seat| seat.1 as usize == index);
+                here.then(|| Prepared::new(common, program)).transpose()
+            })
+            .collect::<Result<_, _>>()?;
+        let of_rank = seats.ranks.iter().map(|seat| prepared.get(seat.1 as usize).and_then(Option::as_ref));
+        let of_rank: Vec<&Prepared<'_>> =
+            of_rank.collect::<Option<_>>().ok_or_else(|| Refused::new(1, "a rank has no program"))?;
         // The guardian first: its copy of us is then smallest, and nothing can be started without it.
         let guardian = Guardian::new(ties.patience).map_err(refused("cannot start the guardian process"))?;
         // Orphans of the ranks come to us, so that none stays as a zombie.
@@ -144,8 +150,8 @@ impl Local {
         let (reports, report) = io::pipe().map_err(refused("cannot make a pipe"))?;
         let mut local = Self::without_ranks(common, seats, guardian, reports.into(), epoll)?;
         local.beat = ties.patience.map(|_| Instant::now());
-        local.programs = seats.ranks.iter().map(|&(_, program)| prepared[program as usize].name()).collect();
-        local.start_ranks(common, seats, &prepared, ties, mask, report.into())?;
+        local.programs = of_rank.iter().map(|prepared| prepared.name()).collect();
+        local.start_ranks(common, seats, &of_rank, ties, mask, report.into())?;
         local.register().map_err(refused_errno("cannot watch the processes"))?;
         Ok(local)
     }
@@ -197,7 +203,7 @@ impl Local {
         &mut self,
         common: &Common,
         seats: &Seats,
-        prepared: &[Prepared<'_>],
+        of_rank: &[&Prepared<'_>],
         ties: Ties,
         mask: &SigSet,
         report: OwnedFd,
@@ -219,7 +225,7 @@ impl Local {
         }
         let open_files = raise_open_files();
         let usable = machine::usable_cpus();
-        for (local, &(number, program)) in seats.ranks.iter().enumerate() {
+        for (local, (&(number, _), prepared)) in seats.ranks.iter().zip(of_rank).enumerate() {
             let shared = start::Shared {
                 node: &self.node,
                 size: common.size,
@@ -231,7 +237,6 @@ impl Local {
                 report: report.as_fd(),
             };
             let stdin = if number == 0 { of_first } else { null.as_fd() };
-            let prepared = &prepared[program as usize];
             let started =
                 start::start(prepared, &shared, local, number, &cpus[local], stdin).map_err(|why| {
                     Refused::new(1, format!("cannot start rank {number} of {}: {why}", common.size))
