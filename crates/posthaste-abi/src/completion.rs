@@ -166,6 +166,7 @@ impl Ended {
 /// The status of a request that is over, went well, and needs nothing else: the common case, without moving it.
 #[inline(always)]
 pub(crate) fn take_plain(lane: &mut Lane, request: MPI_Request) -> Option<MPI_Status> {
+    lane.methods.flush_gathered();
     let number = handle::to_request(request.0)? as usize;
     if NOTES[number % table::MOST].load(Ordering::Relaxed) & MARKS != 0 {
         return None;
@@ -179,6 +180,7 @@ pub(crate) fn take_plain(lane: &mut Lane, request: MPI_Request) -> Option<MPI_St
 /// A handle that names no request.
 #[inline(always)]
 pub(crate) fn take(lane: &mut Lane, request: MPI_Request) -> Result<Option<Ended>> {
+    lane.methods.flush_gathered();
     let id = find(lane, request)?;
     let note = NOTES[id.slot as usize % table::MOST].load(Ordering::Relaxed);
     match lane.engine.requests.get(id) {

@@ -22,8 +22,6 @@ pub struct Lane {
     pub running: Running,
     /// Threads of this process that sleep in the library.
     pub sleepers: u32,
-    /// One of them waits for sockets, too.
-    pub watched: bool,
     /// The engine's count of ended requests when sleepers were last woken.
     pub told_sleepers: u64,
     /// Operations so far that looked at one peer only.
@@ -39,7 +37,6 @@ impl Lane {
             methods,
             running: Running::default(),
             sleepers: 0,
-            watched: false,
             told_sleepers: 0,
             quick: 0,
             actions: Vec::new(),

@@ -39,6 +39,9 @@ mod wireup;
 use start::Start;
 use wireup::{Places, Shared};
 
+/// Longest wait for peers on other nodes to close their connections at the end.
+const LEAVE: Duration = Duration::from_secs(2);
+
 /// The one engine of this process exists.
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
@@ -254,7 +257,10 @@ impl World {
         let mut lane = self.waiting.enter();
         let Lane { engine, methods, .. } = &mut *lane;
         match send::start(engine, methods, peer, &envelope, segment)? {
-            Started::Complete => Ok(()),
+            Started::Complete => {
+                methods.flush_gathered();
+                Ok(())
+            }
             Started::Request(id) => {
                 drop(lane);
                 self.wait_in(call(&self.calls), id).and_then(fate)
@@ -615,11 +621,21 @@ impl World {
         self.waiting.until(call, |_| Awaited::Departure, all_left);
         self.run_in(call, crate::coll::barrier(&self.world))?;
         self.waiting.until(call, |_| Awaited::Departure, all_left);
+        self.leave(call);
         self.publish_counters();
         self.node.set_life(self.local_rank, Life::Finalised);
         // The job is over for us either way.
         let _ = wireup::ask(&self.launcher, Launcher::finalize);
         Ok(())
+    }
+
+    /// Closes the connections to other nodes, when all peers have everything; not for longer than it takes when all goes
+    /// well.
+    fn leave(&self, call: &'static str) {
+        self.waiting.enter().methods.begin_leaving();
+        let until = machine::now() + LEAVE;
+        let has_left = |lane: &mut Lane| (lane.methods.has_left() || machine::now() > until).then_some(());
+        self.waiting.until(call, |_| Awaited::Departure, has_left);
     }
 
     /// Shows the counters to the launcher.

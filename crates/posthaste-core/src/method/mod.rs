@@ -485,6 +485,28 @@ impl Methods {
             && self.fabric.as_ref().is_none_or(Fabric::is_quiet)
     }
 
+    /// Sends what has gathered: called by whoever blocks, waits, or may not come back soon.
+    #[inline(always)]
+    pub fn flush_gathered(&mut self) {
+        if let Some(tcp) = &mut self.tcp
+            && tcp.has_gathered()
+        {
+            tcp.flush_all();
+        }
+    }
+
+    /// Tells all peers that nothing more will come from here. Everything handed over must have left.
+    pub fn begin_leaving(&mut self) {
+        if let Some(tcp) = &mut self.tcp {
+            tcp.begin_leaving();
+        }
+    }
+
+    /// Whether all peers have taken leave as well, so that this process may end without cutting anything off.
+    pub fn has_left(&self) -> bool {
+        self.tcp.as_ref().is_none_or(Tcp::has_left)
+    }
+
     /// The next poll looks at the sockets, too.
     pub fn look_at_sockets(&mut self) {
         if let Some(tcp) = &mut self.tcp {

@@ -5,9 +5,10 @@
 //! move bytes over a connection that stands.
 //!
 //! What must stay true: nothing here blocks (only asking for a card may take as long as the launcher's answer); packets to
-//! one peer stay in order, whether its connection stands yet or not; the first record since the last poll is written at
-//! once and those behind it gather until the next poll, or until they are enough; a peer that is lost is reported once,
-//! and what is still sent to it disappears.
+//! one peer stay in order, whether its connection stands yet or not; the first records since the last poll are written at
+//! once, and those behind them gather until they are enough or until the next poll, blocking call or wait; a peer that is
+//! lost is reported once, and what is still sent to it disappears; a process that leaves closes its connections only when
+//! its peers have everything.
 
 mod card;
 mod door;
@@ -33,7 +34,7 @@ use crate::wire::{Emit, Packet};
 use door::Door;
 use handshake::Identity;
 use incoming::{Garbage, Input, Read};
-use outgoing::{HOLD, Out, RELEASE};
+use outgoing::{BYE, HOLD, Out, RELEASE};
 use reach::Reaching;
 
 pub use card::{AddressBook, Card, Shelf};
@@ -50,6 +51,8 @@ const FAVOUR: u32 = 4;
 const FORGET: u32 = 4096;
 /// Fruitless looks of a fast path until it is told to wait properly.
 const PATIENCE: u32 = 256;
+/// Records that are written at once between two polls; those behind them gather.
+const AT_ONCE: u32 = 4;
 /// Reads from one connection before the others have their turn.
 const READS: usize = 8;
 /// Looks at the sockets between two looks at the clock, and the time between two looks at everybody's health.
@@ -106,6 +109,8 @@ pub struct Tcp {
     ready: Vec<Ready>,
     told_of_strangers: bool,
     told_of_accept: bool,
+    /// Connections that end now are not lost.
+    is_leaving: bool,
 }
 
 /// The way to one peer.
@@ -116,8 +121,8 @@ struct Way {
     format: Option<Format>,
     /// The peer holds our messages back.
     held: bool,
-    /// The poll in which something was last written at once.
-    wrote: u64,
+    /// How many records were written at once since this poll.
+    wrote: (u64, u32),
     is_pending: bool,
     is_loaded: bool,
     /// The set tells when there is room.
@@ -191,6 +196,7 @@ impl Tcp {
             ready: Vec::new(),
             told_of_strangers: false,
             told_of_accept: false,
+            is_leaving: false,
         };
         Ok((tcp, card))
     }
@@ -332,6 +338,24 @@ impl Tcp {
         self.until_look = 0;
     }
 
+    /// Begins to leave: tells all peers that nothing more comes.
+    pub(super) fn begin_leaving(&mut self) {
+        self.is_leaving = true;
+        for at in 0..self.ways.len() {
+            let Some(way) = self.ways[at].as_deref_mut() else { continue };
+            way.out.push_own(BYE);
+            self.flush(Peer(at as u32));
+            if let Some(Way { state: State::Up(stream), .. }) = self.ways[at].as_deref() {
+                stream.close_writing();
+            }
+        }
+    }
+
+    /// Whether all peers have closed their ends, so that everything has arrived and nothing is cut off.
+    pub(super) fn has_left(&self) -> bool {
+        !self.ways.iter().flatten().any(|way| matches!(way.state, State::Up(_)))
+    }
+
     /// Whether a connection is being made.
     pub(super) fn is_connecting(&self) -> bool {
         !self.reaching.is_empty() || !self.is_listening
@@ -457,6 +481,7 @@ impl Tcp {
                     self.process(peer, counts, on);
                     busy = true;
                 }
+                Ok(Read::End) if input.bye => self.lose(peer, "it has finalised"),
                 Ok(Read::End) => self.lose(peer, "it has closed its connection"),
                 Err(error) => self.lose(peer, &error.to_string()),
             }
@@ -489,7 +514,15 @@ impl Tcp {
         }
     }
 
-    fn flush_all(&mut self) -> bool {
+    /// Whether something waits that could be written.
+    #[inline]
+    pub(super) fn has_gathered(&self) -> bool {
+        !self.pending.is_empty()
+    }
+
+    /// Writes what waits for any peer, as far as there is room.
+    #[cold]
+    pub(super) fn flush_all(&mut self) -> bool {
         let mut busy = false;
         for peer in std::mem::take(&mut self.pending) {
             if let Some(way) = self.known(peer) {
@@ -502,14 +535,13 @@ impl Tcp {
 
     /// Writes what waits for a peer, as far as there is room. Returns whether anything left.
     fn flush(&mut self, peer: Peer) -> bool {
-        let (poll, set) = (self.poll, &self.set);
+        let set = &self.set;
         let Some(Some(way)) = self.ways.get_mut(peer.index()) else { return false };
         let mut busy = Ok(false);
         if let State::Up(stream) = &way.state
             && !way.out.blocked
         {
             busy = way.out.write(stream, &mut self.done);
-            way.wrote = poll;
             if way.out.blocked != way.watched_for_room
                 && set.change(stream, peer.0.into(), way.out.blocked).is_ok()
             {
@@ -545,7 +577,9 @@ impl Tcp {
         }
         let format = self.way(peer).format;
         *self.way(peer) = Way { state: State::Down, format, ..Way::default() };
-        self.lost.push_back((peer, error));
+        if !self.is_leaving {
+            self.lost.push_back((peer, error));
+        }
     }
 }
 
@@ -559,7 +593,11 @@ impl Claim<'_> {
             return;
         }
         way.out.push(emit, len, data);
-        if way.wrote != poll || way.out.is_worth_a_write() {
+        if way.wrote.0 != poll {
+            way.wrote = (poll, 0);
+        }
+        way.wrote.1 += 1;
+        if way.wrote.1 <= AT_ONCE || way.out.is_worth_a_write() {
             tcp.flush(to);
         } else if !way.is_pending {
             way.is_pending = true;
