@@ -86,6 +86,8 @@ pub struct Fabric {
     run_limit: u64,
     /// The endpoint itself is broken.
     broken: bool,
+    /// Everything is over.
+    is_leaving: bool,
     endpoint: Endpoint,
 }
 
@@ -148,6 +150,7 @@ impl Fabric {
             lost: VecDeque::new(),
             run_limit: config.run_limit as u64,
             broken: false,
+            is_leaving: false,
             endpoint,
         };
         Ok((fabric, own))
@@ -286,6 +289,21 @@ impl Fabric {
         }
         self.release(receiver);
         self.done.push_back(Done::Landed(receiver));
+    }
+
+    /// Says good-bye to all peers that were spoken to.
+    pub(super) fn begin_leaving(&mut self) {
+        self.is_leaving = true;
+        let spoken_to = |link: &Option<Box<Link>>| link.as_ref().is_some_and(|link| !link.is_down());
+        for (peer, _) in (0..).zip(&self.links).filter(|(_, link)| spoken_to(link)) {
+            self.transfers.tell(Peer(peer), Frame::Bye);
+        }
+    }
+
+    /// Whether all these peers have done so, too: closing earlier could cut off what they have not read.
+    pub(super) fn has_left(&self) -> bool {
+        let has = |link: &Link| link.is_down() || link.is_leaving;
+        self.is_drained() && self.links.iter().flatten().all(|link| has(link))
     }
 
     /// Whether nothing waits here that a sleeper would not be woken for.
@@ -480,6 +498,9 @@ impl Fabric {
             self.pinned.release(lease);
         }
         self.transfers.lose(peer);
+        if self.is_leaving {
+            return; // so is the peer
+        }
         let text =
             format!("rank {} of the world is lost to libfabric's {}: {why}", peer.0, self.own.provider);
         self.lost.push_back((peer, Error::other(ErrorClass::ProcAborted, text)));
@@ -535,6 +556,10 @@ fn deliver(
     match frame {
         Frame::Hold | Frame::Release => {
             link.held = frame == Frame::Hold;
+            return Later::Nothing;
+        }
+        Frame::Bye => {
+            link.is_leaving = true;
             return Later::Nothing;
         }
         Frame::Packet => {}

@@ -500,11 +500,14 @@ impl Methods {
         if let Some(tcp) = &mut self.tcp {
             tcp.begin_leaving();
         }
+        if let Some(fabric) = &mut self.fabric {
+            fabric.begin_leaving();
+        }
     }
 
     /// Whether all peers have taken leave as well, so that this process may end without cutting anything off.
     pub fn has_left(&self) -> bool {
-        self.tcp.as_ref().is_none_or(Tcp::has_left)
+        self.tcp.as_ref().is_none_or(Tcp::has_left) && self.fabric.as_ref().is_none_or(Fabric::has_left)
     }
 
     /// The next poll looks at the sockets, too.

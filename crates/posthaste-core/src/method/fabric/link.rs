@@ -37,6 +37,8 @@ pub(super) enum Frame {
     Hold,
     /// It need not any more.
     Release,
+    /// Nothing more is coming, and nothing more is wanted.
+    Bye,
 }
 
 /// Whose packet it is, and which.
@@ -54,6 +56,7 @@ impl Mark {
             Frame::Packet => 0,
             Frame::Hold => 1,
             Frame::Release => 2,
+            Frame::Bye => 3,
         };
         let preamble = Preamble {
             job: self.job.into(),
@@ -75,6 +78,7 @@ impl Mark {
             0 => Frame::Packet,
             1 => Frame::Hold,
             2 => Frame::Release,
+            3 => Frame::Bye,
             _ => return None,
         };
         let (job, from, number) = (preamble.job.get(), preamble.from.get(), preamble.number.get());
@@ -101,6 +105,8 @@ pub(super) struct Link {
     pub(super) format: Format,
     /// The peer holds our messages back.
     pub(super) held: bool,
+    /// The peer is leaving.
+    pub(super) is_leaving: bool,
     /// Packets that the network has not taken yet.
     pub(super) backlog: VecDeque<(Slot, usize)>,
     /// Number of the next packet to be sent, and of the next one to be looked at.
@@ -121,6 +127,7 @@ impl Link {
             remote: None,
             format,
             held: false,
+            is_leaving: false,
             backlog: VecDeque::new(),
             outgoing: 0,
             incoming: 0,
@@ -184,14 +191,14 @@ mod tests {
 
     #[test]
     fn a_mark_survives_and_others_are_refused() {
-        for frame in [Frame::Packet, Frame::Hold, Frame::Release] {
+        for frame in [Frame::Packet, Frame::Hold, Frame::Release, Frame::Bye] {
             let mark = Mark { job: 7 << 60, from: 3, number: u32::MAX, frame };
             let bytes = [&mark.write()[..], b"data"].concat();
             assert_eq!(Mark::read(bytes[..].into()), Some((mark, 4)));
         }
         let mut bytes = Mark { job: 1, from: 2, number: 3, frame: Frame::Packet }.write();
         assert_eq!(Mark::read(bytes[..PREAMBLE - 1].into()), None);
-        bytes[PREAMBLE - 4] = 3;
+        bytes[PREAMBLE - 4] = 4;
         assert_eq!(Mark::read(bytes[..].into()), None);
     }
 
