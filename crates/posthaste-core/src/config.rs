@@ -402,6 +402,15 @@ fn choice_of_ways(
     Ok(())
 }
 
+impl Config {
+    /// The provider of libfabric and its domain, as far as the settings say.
+    pub fn fabric_wanted(&self) -> (Option<&str>, Option<&str>) {
+        let text = self.fabric_provider.as_deref();
+        let split = text.and_then(|text| text.split_once('@'));
+        split.map_or((text, None), |(provider, domain)| (Some(provider), Some(domain)))
+    }
+}
+
 /// A setting that is one of some words.
 fn word<T: Copy>(
     lookup: &impl Fn(&str) -> Option<String>,

@@ -111,12 +111,7 @@ impl Fabric {
         let library = Library::open(file).map_err(|e| {
             Error::system(format!("loading libfabric from {file} (POSTHASTE_FABRIC_LIBRARY)"), e)
         })?;
-        let (provider, domain) = match &config.fabric_provider {
-            Some(text) => text
-                .split_once('@')
-                .map_or((Some(&**text), None), |(name, domain)| (Some(name), Some(domain))),
-            None => (None, None),
-        };
+        let (provider, domain) = config.fabric_wanted();
         let wrong = |e| {
             let version = library.version();
             Error::system(
