@@ -13,6 +13,7 @@ use posthaste_core::comm::Comm;
 use posthaste_core::datatype::Segment;
 use posthaste_core::error::{Error, ErrorClass, Result};
 use posthaste_core::ids::RequestId;
+use posthaste_core::method::Holds;
 use posthaste_core::progress::Lane;
 use posthaste_core::pt2pt::recv;
 use posthaste_core::request::{Request, State, Status, complete};
@@ -72,11 +73,18 @@ struct Persistent {
     plan: Plan,
     comm: MPI_Comm,
     active: Mutex<Option<RequestId>>,
+    /// What networks know of the buffer, which stays as long as the request (MPI-5.0 §3.9).
+    holds: Mutex<Holds>,
 }
 
 /// Gives a persistent request to the program.
 pub(crate) fn prepare(plan: Plan, comm: MPI_Comm, request: Out<MPI_Request>) -> Result<()> {
-    let persistent = Arc::new(Persistent { plan, comm, active: Mutex::new(None) });
+    let holds = match &plan {
+        Plan::Send { segment, .. } => library().world.lane().methods.hold(segment, false),
+        Plan::Recv { segment, .. } => library().world.lane().methods.hold(segment, true),
+        Plan::Buffered { .. } | Plan::Collective(_) => Holds::default(),
+    };
+    let persistent = Arc::new(Persistent { plan, comm, active: Mutex::new(None), holds: Mutex::new(holds) });
     completion::give_driven(comm, persistent, request)
 }
 
@@ -165,6 +173,8 @@ impl AtEnd for Persistent {
     }
 
     fn let_go(&self) -> Result<bool> {
+        let holds = std::mem::take(&mut *self.holds.lock().unwrap_or_else(PoisonError::into_inner));
+        library().world.lane().methods.let_go(holds);
         let active = self.active().take();
         if let Some(id) = active {
             recv::detach(&mut library().world.lane().engine, id);

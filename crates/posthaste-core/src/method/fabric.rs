@@ -27,7 +27,7 @@ use crate::config::Config;
 use crate::datatype::{Format, Segment};
 use crate::error::{Error, ErrorClass, Result};
 use crate::ids::{Peer, RequestId};
-use crate::method::pinned::{Lease, Pinned};
+use crate::method::pinned::{Hold, Lease, Pinned};
 use crate::method::windows::Windows;
 use crate::method::{Caps, Done, Event, Expose, Load};
 use crate::trace::{Counter, Counts};
@@ -269,6 +269,22 @@ impl Fabric {
         let place = place_in(self.pinned.region(&lease), memory.address());
         self.leases.insert(request, lease);
         Some(place)
+    }
+
+    /// Registers a buffer for all messages from or into it.
+    pub(super) fn hold(&mut self, segment: &Segment, writing: bool) -> Option<Hold> {
+        let (memory, len) = segment.contiguous_rest().filter(|(_, len)| *len > PACKET as u64)?;
+        let endpoint = &mut self.endpoint;
+        let register = |start, len| {
+            let registration = endpoint.register(start, len)?;
+            let writable = registration.is_writable();
+            Ok((registration, writable))
+        };
+        self.pinned.hold(memory.address(), len as usize, writing, register).ok()
+    }
+
+    pub(super) fn let_go(&mut self, hold: Hold) {
+        self.pinned.let_go(hold);
     }
 
     fn release(&mut self, request: RequestId) {

@@ -168,6 +168,13 @@ pub struct Get {
     pub len: u64,
 }
 
+/// A buffer that networks know.
+#[derive(Debug, Default)]
+pub struct Holds {
+    fabric: Option<pinned::Hold>,
+    sim: Option<pinned::Hold>,
+}
+
 /// A long message that was granted, on its way out.
 #[derive(Debug)]
 pub struct Put {
@@ -451,6 +458,24 @@ impl Methods {
             Route::Tcp => self.tcp().put(put),
             Route::Fabric => self.fabric().put(put),
             Route::Sim => self.sim().put(put),
+        }
+    }
+
+    /// Makes a buffer known to the networks that want that, for messages that are sent from it or received into it again
+    /// and again. The buffer stays until [`Methods::let_go`].
+    pub fn hold(&mut self, segment: &Segment, writing: bool) -> Holds {
+        let fabric = self.fabric.as_mut().and_then(|fabric| fabric.hold(segment, writing));
+        let sim = self.sim.as_mut().and_then(|sim| sim.hold(segment, writing));
+        Holds { fabric, sim }
+    }
+
+    /// Ends that.
+    pub fn let_go(&mut self, Holds { fabric, sim }: Holds) {
+        if let (Some(method), Some(hold)) = (&mut self.fabric, fabric) {
+            method.let_go(hold);
+        }
+        if let (Some(method), Some(hold)) = (&mut self.sim, sim) {
+            method.let_go(hold);
         }
     }
 

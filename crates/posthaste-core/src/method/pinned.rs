@@ -26,6 +26,11 @@ pub type Registered<R> = io::Result<(R, bool)>;
 #[must_use]
 pub struct Lease(usize);
 
+/// Keeps a registration, and lets it be found, as long as it is not given back by [`Pinned::let_go`].
+#[derive(Debug)]
+#[must_use]
+pub struct Hold(Lease);
+
 #[derive(Debug)]
 struct Entry<R> {
     start: usize,
@@ -37,6 +42,10 @@ struct Entry<R> {
     stamp: u64,
     /// It stands in `places`.
     findable: bool,
+    /// Holds on it: as long as there is one, its memory is there.
+    holds: usize,
+    /// It may be found without one.
+    stays: bool,
 }
 
 /// The registrations of one method.
@@ -103,6 +112,42 @@ impl<R> Pinned<R> {
             return Ok(Lease(slot));
         }
         self.make(start, end, writing, &mut register)
+    }
+
+    /// The same for memory that stays until the hold is given back, whatever the program does otherwise (the buffer of a
+    /// persistent request, MPI-5.0 §3.9): it is found until then.
+    ///
+    /// # Errors
+    /// As [`Pinned::acquire`].
+    pub fn hold(
+        &mut self,
+        address: usize,
+        len: usize,
+        writing: bool,
+        register: impl FnMut(usize, usize) -> Registered<R>,
+    ) -> io::Result<Hold> {
+        let lease = self.acquire(address, len, writing, register)?;
+        if let Some(entry) = self.entries[lease.0].as_mut() {
+            entry.holds += 1;
+            if !entry.findable {
+                // New, so nothing that can be found overlaps it.
+                entry.findable = true;
+                self.places.insert(entry.start, lease.0);
+            }
+        }
+        Ok(Hold(lease))
+    }
+
+    /// Gives a hold back.
+    pub fn let_go(&mut self, Hold(lease): Hold) {
+        if let Some(entry) = self.entries[lease.0].as_mut() {
+            entry.holds -= 1;
+            if entry.holds == 0 && !entry.stays && entry.findable {
+                entry.findable = false;
+                self.places.remove(&entry.start);
+            }
+        }
+        self.release(lease);
     }
 
     /// The registration.
@@ -230,7 +275,8 @@ impl<R> Pinned<R> {
     ) -> io::Result<Entry<R>> {
         let is_sure = self.watcher.as_ref().is_none_or(|watcher| watcher.watch(start, end).is_ok());
         let (region, writable) = register(start, end - start)?;
-        Ok(Entry { start, end, region, writable, uses: 1, stamp: 0, findable: self.keeps && is_sure })
+        let stays = self.keeps && is_sure;
+        Ok(Entry { start, end, region, writable, uses: 1, stamp: 0, findable: stays, holds: 0, stays })
     }
 
     fn tick(&mut self) -> u64 {
@@ -484,6 +530,23 @@ mod tests {
             assert_eq!(pinned.bytes(), 0);
         }
         assert_eq!((pinned.made, pinned.found), (3, 0));
+    }
+
+    #[test]
+    fn what_is_held_is_found_until_it_is_let_go() {
+        let mut pinned: Pinned<()> = Pinned::new(LeavePinned::Off, usize::MAX);
+        let hold = pinned.hold(0x1000, 100, true, |_, _| Ok(((), true))).unwrap();
+        let again = pinned.hold(0x1010, 10, false, |_, _| Ok(((), true))).unwrap();
+        let lease = pinned.acquire(0x1000, 50, true, |_, _| Ok(((), true))).unwrap();
+        assert_eq!((pinned.made, pinned.found), (1, 2));
+        pinned.let_go(hold);
+        pinned.let_go(again);
+        assert_eq!(pinned.bytes(), pinned.page, "in use");
+        let other = pinned.acquire(0x1000, 50, true, |_, _| Ok(((), true))).unwrap();
+        assert_eq!((pinned.made, pinned.found), (2, 2), "not found any more");
+        pinned.release(other);
+        pinned.release(lease);
+        assert_eq!(pinned.bytes(), 0);
     }
 
     /// Real memory: a block that was freed and allocated again at the same address is registered again.

@@ -18,7 +18,7 @@ use crate::datatype::{self, Format, Segment};
 use crate::error::{Error, ErrorClass};
 use crate::ids::{Peer, RequestId};
 use crate::method::landing::Landing;
-use crate::method::pinned::{Lease, Pinned};
+use crate::method::pinned::{Hold, Lease, Pinned};
 use crate::method::windows::Windows;
 use crate::method::{Caps, Done, Event, Expose, Get, Load, Next, Put};
 use crate::trace::{Counter, Counts};
@@ -140,9 +140,10 @@ impl Network {
         self.lock().unregistered
     }
 
-    /// Pieces of memory that are registered at this time.
-    pub fn registered(&self) -> usize {
-        self.lock().registered.len()
+    /// Pieces of memory that are registered at this time, and how many have been so far.
+    pub fn registered(&self) -> (usize, u64) {
+        let net = self.lock();
+        (net.registered.len(), net.next_key - 1)
     }
 
     /// Whether nothing is under way.
@@ -199,6 +200,16 @@ struct Region {
     network: Network,
     me: Peer,
     key: u64,
+}
+
+impl Region {
+    fn new(network: &Network, me: Peer, start: usize, len: usize) -> Self {
+        let mut net = network.lock();
+        let key = net.next_key;
+        net.next_key += 1;
+        net.registered.insert((me, key), (start, start + len));
+        Self { network: network.clone(), me, key }
+    }
 }
 
 impl Drop for Region {
@@ -300,20 +311,26 @@ impl Sim {
         }
     }
 
+    /// Registers a buffer for all messages from or into it.
+    pub(super) fn hold(&mut self, segment: &Segment, writing: bool) -> Option<Hold> {
+        let (memory, len) = segment.contiguous_rest().filter(|_| self.network.lock().weather.registers)?;
+        let (network, me) = (self.network.clone(), self.me);
+        let register = |start, len| Ok((Region::new(&network, me, start, len), true));
+        self.pinned.hold(memory.address(), len as usize, writing, register).ok()
+    }
+
+    pub(super) fn let_go(&mut self, hold: Hold) {
+        self.pinned.let_go(hold);
+    }
+
     /// A registration of this memory; `None` in it: the network wants none.
     fn pin(&mut self, memory: UserBuf, len: u64) -> Option<Option<Lease>> {
         if !self.network.lock().weather.registers {
             return Some(None);
         }
         let (network, me) = (self.network.clone(), self.me);
-        let lease = self.pinned.acquire(memory.address(), len as usize, true, |start, len| {
-            let mut net = network.lock();
-            let key = net.next_key;
-            net.next_key += 1;
-            net.registered.insert((me, key), (start, start + len));
-            Ok((Region { network: network.clone(), me, key }, true))
-        });
-        lease.ok().map(Some)
+        let register = |start, len| Ok((Region::new(&network, me, start, len), true));
+        self.pinned.acquire(memory.address(), len as usize, true, register).ok().map(Some)
     }
 
     fn place(&self, memory: UserBuf, lease: &Option<Lease>) -> Place {

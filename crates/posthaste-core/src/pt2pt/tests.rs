@@ -1,7 +1,8 @@
 //! The protocols in the simulator, against a naive model of what must arrive.
 
 use crate::buffer::OwnedBuf;
-use crate::config::{Config, LongProtocol};
+use crate::config::{Config, LeavePinned, LongProtocol};
+use crate::datatype::Segment;
 use crate::error::ErrorClass;
 use crate::ids::{ANY_SOURCE, ANY_TAG};
 use crate::pt2pt::send::Started;
@@ -95,6 +96,49 @@ fn messages_do_not_overtake() {
                 bench.finish(0, id);
             }
         }
+    }
+}
+
+/// A network that insists on registration: every way of a long message registers what it touches and lets it go; what is
+/// held, as the buffer of a persistent request, is registered once.
+#[test]
+fn memory_is_registered_as_long_as_it_is_touched() {
+    let weather = crate::method::sim::Weather { registers: true, ..CALM };
+    for long in [LongProtocol::Auto, LongProtocol::Get, LongProtocol::Write, LongProtocol::Pipeline] {
+        let (leave_pinned, pipeline_part) = (LeavePinned::Off, 512);
+        let config =
+            Config { long_protocol: long, eager_limit: 64, leave_pinned, pipeline_part, ..Config::default() };
+        let mut bench = Bench::new(5, 2, weather, &config);
+        let (data, into) = (filled(10_000, 1), OwnedBuf::new(10_000));
+        let segment = |buffer: &OwnedBuf| Segment::contiguous(buffer.user_buf(), 10_000);
+        let mut round = |bench: &mut Bench| {
+            let receive = bench.recv(1, 0, 1, &into);
+            let started = bench.send(0, 1, 1, &data, false);
+            assert!(bench.finish(1, receive).error.is_none());
+            if let Started::Request(id) = started {
+                assert!(bench.finish(0, id).error.is_none());
+            }
+            for _ in 0..200 {
+                bench.step();
+            }
+            assert_eq!(into.source().to_vec(), data.source().to_vec());
+        };
+        round(&mut bench);
+        let (there, made) = bench.network.registered();
+        assert_eq!((there, bench.network.unregistered()), (0, 0), "{long:?}");
+        assert!(made >= 2, "{long:?} registered {made} times");
+        let holds = [
+            bench.lanes[0].methods.hold(&segment(&data), false),
+            bench.lanes[1].methods.hold(&segment(&into), true),
+        ];
+        for _ in 0..3 {
+            round(&mut bench);
+        }
+        assert_eq!(bench.network.registered(), (2, made + 2), "{long:?}");
+        for (lane, holds) in bench.lanes.iter_mut().zip(holds) {
+            lane.methods.let_go(holds);
+        }
+        assert_eq!(bench.network.registered().0, 0, "{long:?}");
     }
 }
 
