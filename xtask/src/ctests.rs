@@ -52,6 +52,8 @@ pub(crate) enum Over {
     Own,
     /// By TCP alone.
     Tcp,
+    /// By libfabric alone, with its provider for TCP.
+    Fabric,
     /// They are on what our mpiexec takes for two hosts: by shared memory inside, by TCP between them.
     Hosts,
 }
@@ -71,13 +73,36 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, filter: &str, over: Over, tally:
 /// The C tests once more over other methods than shared memory.
 pub(crate) fn over_methods(project: &Project, mpi: &Mpi, tally: &mut Tally) -> Fallible {
     run(project, mpi, "", Over::Tcp, tally)?;
+    match libfabric(project) {
+        Ok(()) => run(project, mpi, "", Over::Fabric, tally)?,
+        Err(why) => {
+            tally.not_run(files(&project.root.join("tests/c"), "c").len(), format!("c over libfabric: {why}"))
+        }
+    }
     run(project, mpi, "", Over::Hosts, tally)
+}
+
+/// Whether ranks can use libfabric here; if not, why.
+fn libfabric(project: &Project) -> Fallible {
+    let said = over_libfabric(Job::new(project.stage.join("bin/posthaste-info"))).limit(60).succeed()?;
+    let line = said
+        .stdout
+        .lines()
+        .find_map(|line| line.trim().strip_prefix("fabric "))
+        .unwrap_or("not known")
+        .trim();
+    if line.starts_with("usable") { Ok(()) } else { Err(line.to_owned()) }
+}
+
+fn over_libfabric(job: Job) -> Job {
+    job.env("POSTHASTE_METHODS", "fabric").env("POSTHASTE_FABRIC_PROVIDER", "tcp")
 }
 
 fn run_one(mpi: &Mpi, source: &Path, program: &Path, over: Over, tally: &mut Tally) {
     let name = match over {
         Over::Own => format!("c/{}", stem(source)),
         Over::Tcp => format!("c over tcp/{}", stem(source)),
+        Over::Fabric => format!("c over libfabric/{}", stem(source)),
         Over::Hosts => format!("c on two hosts/{}", stem(source)),
     };
     let text = match fs::read_to_string(source) {
@@ -121,6 +146,7 @@ impl Over {
                 let job = job.env("POSTHASTE_METHODS", "tcp").arg("-n").arg(ranks.to_string());
                 wishes.prepare(job.arg(program))
             }
+            Self::Fabric => wishes.prepare(over_libfabric(job).arg("-n").arg(ranks.to_string()).arg(program)),
             Self::Hosts => {
                 let each = ranks.div_ceil(2).to_string();
                 let job = job.args(["-launcher", "fork", "-hosts", "one,two", "-ppn", &each, "-n"]);

@@ -14,6 +14,7 @@ use posthaste_core::comm::Comm;
 use posthaste_core::datatype::Segment;
 use posthaste_core::error::{Error, ErrorClass, Result};
 use posthaste_core::ids::RequestId;
+use posthaste_core::method::Holds;
 use posthaste_core::progress::Lane;
 use posthaste_core::pt2pt::persistent::{self, Begun, Message};
 use posthaste_core::pt2pt::recv;
@@ -54,6 +55,8 @@ struct Persistent {
     id: RequestId,
     plan: Plan,
     comm: MPI_Comm,
+    /// What networks know of the buffer, which stays as long as the request (MPI-5.0 §3.9).
+    holds: Mutex<Holds>,
 }
 
 /// Gives a persistent request to the program.
@@ -73,13 +76,18 @@ pub(crate) fn prepare_message(
 
 fn keep(message: Option<Message>, plan: Plan, comm: MPI_Comm, request: Out<MPI_Request>) -> Result<()> {
     request.ready("request")?;
-    let id = {
+    let (id, holds) = {
         let mut lane = library().world.lane();
         let id = lane.engine.requests.insert(Request::new(State::Inactive))?;
+        let holds = match &message {
+            Some(Message::Send { segment, .. }) => lane.methods.hold(segment, false),
+            Some(Message::Recv { segment, .. }) => lane.methods.hold(segment, true),
+            Some(Message::Nobody(_)) | None => Holds::default(),
+        };
         lane.engine.persistent.keep(id, message);
-        id
+        (id, Mutex::new(holds))
     };
-    completion::give_persistent(id, comm, Arc::new(Persistent { id, plan, comm }), request)
+    completion::give_persistent(id, comm, Arc::new(Persistent { id, plan, comm, holds }), request)
 }
 
 /// Whether the handle is a request's.
@@ -166,7 +174,10 @@ impl AtEnd for Persistent {
     }
 
     fn let_go(&self) -> Result<bool> {
-        let engine = &mut library().world.lane().engine;
+        let holds = std::mem::take(&mut *self.holds.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut lane = library().world.lane();
+        lane.methods.let_go(holds);
+        let engine = &mut lane.engine;
         if let Some(id) = engine.persistent.forget(self.id) {
             recv::detach(engine, id);
         }

@@ -24,6 +24,7 @@ pub use kernel::Span;
 pub(crate) use kernel::{Mover, Turns, Visitor};
 pub(crate) use quad::Quad;
 
+use posthaste_os::fabric::{Endpoint, NotStarted, Place, Registration, Remote};
 use posthaste_os::mem::{Sink, Source};
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::ptr::{self, NonNull};
@@ -235,6 +236,39 @@ pub(crate) fn read_peer(pid: u32, remote: u64, runs: &[(usize, usize)]) -> std::
 pub(crate) fn write_peer(pid: u32, remote: u64, runs: &[(usize, usize)]) -> std::io::Result<usize> {
     // SAFETY: as for `read_peer`; and `remote` is where the peer's receive wants this message.
     unsafe { posthaste_os::peer_copy::write(pid, remote, runs) }
+}
+
+/// Reads from a peer's memory into a run of user memory (address, length).
+///
+/// # Errors
+/// When the network does not take it, now or ever.
+pub(crate) fn read_remote(
+    endpoint: &mut Endpoint,
+    run: (usize, usize),
+    local: Option<&Registration>,
+    from: Remote,
+    place: Place,
+    token: u64,
+) -> Result<(), NotStarted<()>> {
+    // SAFETY: the run is one of a segment, which lists ranges of a `UserBuf` only: writable until the request is over,
+    // which the method reports after the end of the read. Its lease keeps the registration as long.
+    unsafe { endpoint.read(run, local, from, place, token) }
+}
+
+/// Writes a run of user memory (address, length) into a peer's memory.
+///
+/// # Errors
+/// When the network does not take it, now or ever.
+pub(crate) fn write_remote(
+    endpoint: &mut Endpoint,
+    run: (usize, usize),
+    local: Option<&Registration>,
+    to: Remote,
+    place: Place,
+    token: u64,
+) -> Result<(), NotStarted<()>> {
+    // SAFETY: as for `read_remote`, and readable.
+    unsafe { endpoint.write(run, local, to, place, token) }
 }
 
 /// Rust types whose memory is exactly one element of a predefined datatype, so that slices of them can be sent

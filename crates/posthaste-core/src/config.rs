@@ -16,6 +16,10 @@ pub enum LongProtocol {
     Get,
     /// The receiver asks, the sender puts in fragments.
     Put,
+    /// The sender writes into the receiver's memory in one copy.
+    Write,
+    /// The first bytes come with the question, the next are written part by part, the last come in fragments.
+    Pipeline,
 }
 
 /// What is said of a message in ready mode that came before its receive was posted.
@@ -29,6 +33,17 @@ pub enum ReadyCheck {
     Off,
 }
 
+/// Whether memory that was registered with a network stays registered when its message is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LeavePinned {
+    /// If the system tells us of memory that goes away.
+    Auto,
+    /// Yes: the program gives no memory back that it has sent from or received into.
+    On,
+    /// No.
+    Off,
+}
+
 /// A way of messages to other processes that settings may exclude.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
@@ -36,17 +51,22 @@ pub enum Way {
     Shm,
     /// TCP connections.
     Tcp,
+    /// A network that libfabric knows.
+    Fabric,
 }
 
 impl Way {
-    /// All of them, the best first.
-    pub const ALL: [Self; 2] = [Self::Shm, Self::Tcp];
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Shm, Self::Tcp, Self::Fabric];
+    /// Those that may be used unless a setting names others.
+    const USUAL: [Self; 2] = [Self::Shm, Self::Tcp];
 
     /// Its name in settings.
     pub fn name(self) -> &'static str {
         match self {
             Self::Shm => "shm",
             Self::Tcp => "tcp",
+            Self::Fabric => "fabric",
         }
     }
 }
@@ -101,8 +121,20 @@ pub struct Config {
     pub explain: bool,
     /// What is said of a message in ready mode that came before its receive was posted.
     pub ready_check: ReadyCheck,
+    /// Whether memory stays registered with a network.
+    pub leave_pinned: LeavePinned,
+    /// Most bytes that stay registered.
+    pub pinned_bytes: usize,
+    /// Shortest message that is registered part by part, where registrations are not kept.
+    pub pipeline_limit: usize,
+    /// Bytes of a part.
+    pub pipeline_part: usize,
     /// Ways to other processes that may be used.
     pub methods: Ways,
+    /// The provider of libfabric, and perhaps `@` and its domain. `None`: the best one.
+    pub fabric_provider: Option<String>,
+    /// The file that holds libfabric. `None`: where the system looks.
+    pub fabric_library: Option<String>,
     /// What this process's node is called; ranks with the same name share memory. `None`: found out.
     pub node: Option<String>,
     /// First and last port that TCP may listen on; 0 is any.
@@ -136,7 +168,13 @@ impl Default for Config {
             show_types: false,
             explain: false,
             ready_check: ReadyCheck::Warn,
-            methods: Ways(Way::ALL.to_vec()),
+            leave_pinned: LeavePinned::Auto,
+            pinned_bytes: 1 << 30,
+            pipeline_limit: 256 << 10,
+            pipeline_part: 256 << 10,
+            methods: Ways(Way::USUAL.to_vec()),
+            fabric_provider: None,
+            fabric_library: None,
             node: None,
             tcp_ports: (0, 0),
             tcp_interfaces: String::new(),
@@ -169,7 +207,7 @@ pub const TUNABLES: &[Tunable] = &[
     Tunable {
         name: "POSTHASTE_LONG_PROTOCOL",
         default: "auto",
-        meaning: "how longer messages travel: auto, stream (copy buffer, both sides copy), get (direct copy by whoever has the data or the room in many pieces, else by the receiver), put (fragments)",
+        meaning: "how longer messages travel: auto, stream (copy buffer, both sides copy), get (direct copy by whoever has the data or the room in many pieces, else by the receiver), put (fragments), write (direct copy by the sender), pipeline (by the sender, part by part, for networks that want memory registered)",
     },
     Tunable {
         name: "POSTHASTE_STREAM_CHUNK",
@@ -232,9 +270,35 @@ pub const TUNABLES: &[Tunable] = &[
         meaning: "a ready send that came before its receive was posted: warn, error (the receive fails) or off",
     },
     Tunable {
+        name: "POSTHASTE_LEAVE_PINNED",
+        default: "auto",
+        meaning: "whether memory stays registered with a network for the next message: auto (if the system tells of memory that goes away), on (the program gives none back), off",
+    },
+    Tunable {
+        name: "POSTHASTE_PINNED_BYTES",
+        default: "1073741824",
+        meaning: "most bytes that stay registered with a network; beyond, what was used longest ago goes",
+    },
+    Tunable {
+        name: "POSTHASTE_PIPELINE_LIMIT",
+        default: "262144",
+        meaning: "shortest message that is registered with a network part by part, in bytes, where registrations are not kept",
+    },
+    Tunable { name: "POSTHASTE_PIPELINE_PART", default: "262144", meaning: "bytes of such a part" },
+    Tunable {
         name: "POSTHASTE_METHODS",
         default: "shm,tcp",
-        meaning: "ways to other processes that may be used, as a list of shm and tcp, or ^ and a list of those that may not; the same for all ranks",
+        meaning: "ways to other processes that may be used, as a list of shm, tcp and fabric, or ^ and a list of those of shm and tcp that may not; the same for all ranks",
+    },
+    Tunable {
+        name: "POSTHASTE_FABRIC_PROVIDER",
+        default: "the best one",
+        meaning: "libfabric's provider for the method fabric (tcp, shm, verbs, …), or provider@domain, where the domain is a network interface or a device",
+    },
+    Tunable {
+        name: "POSTHASTE_FABRIC_LIBRARY",
+        default: "libfabric.so.1",
+        meaning: "the file that holds libfabric",
     },
     Tunable {
         name: "POSTHASTE_NODE",
@@ -297,11 +361,20 @@ impl Config {
             ("stream", LongProtocol::Stream),
             ("get", LongProtocol::Get),
             ("put", LongProtocol::Put),
+            ("write", LongProtocol::Write),
+            ("pipeline", LongProtocol::Pipeline),
         ];
         word(&lookup, "POSTHASTE_LONG_PROTOCOL", &ways, &mut config.long_protocol)?;
         let checks = [("warn", ReadyCheck::Warn), ("error", ReadyCheck::Error), ("off", ReadyCheck::Off)];
         word(&lookup, "POSTHASTE_READY_CHECK", &checks, &mut config.ready_check)?;
+        let leaves = [("auto", LeavePinned::Auto), ("on", LeavePinned::On), ("off", LeavePinned::Off)];
+        word(&lookup, "POSTHASTE_LEAVE_PINNED", &leaves, &mut config.leave_pinned)?;
+        number(&lookup, "POSTHASTE_PIPELINE_LIMIT", 0..=usize::MAX, &mut config.pipeline_limit)?;
+        number(&lookup, "POSTHASTE_PIPELINE_PART", 64..=1 << 30, &mut config.pipeline_part)?;
+        number(&lookup, "POSTHASTE_PINNED_BYTES", 0..=usize::MAX, &mut config.pinned_bytes)?;
         choice_of_ways(&lookup, "POSTHASTE_METHODS", &mut config.methods)?;
+        text(&lookup, "POSTHASTE_FABRIC_PROVIDER", "the name of a provider", &mut config.fabric_provider)?;
+        text(&lookup, "POSTHASTE_FABRIC_LIBRARY", "the name of a file", &mut config.fabric_library)?;
         config.node = lookup("POSTHASTE_NODE").filter(|name| !name.is_empty());
         if let Some(name) = config.node.as_deref().filter(|name| !is_node_name(name)) {
             let expected = "1 to 64 letters, digits, dots, hyphens and underscores";
@@ -342,8 +415,18 @@ fn choice_of_ways(
         let expected = format!("a list of {names}, or ^ and a list of those to be left out");
         return Err(Error::invalid(ErrorClass::Arg, name, format!("\"{text}\""), expected));
     };
-    *value = Ways(Way::ALL.into_iter().filter(|way| named.contains(way) != excludes).collect());
+    let all = if excludes { &Way::USUAL[..] } else { &Way::ALL[..] };
+    *value = Ways(all.iter().copied().filter(|way| named.contains(way) != excludes).collect());
     Ok(())
+}
+
+impl Config {
+    /// The provider of libfabric and its domain, as far as the settings say.
+    pub fn fabric_wanted(&self) -> (Option<&str>, Option<&str>) {
+        let text = self.fabric_provider.as_deref();
+        let split = text.and_then(|text| text.split_once('@'));
+        split.map_or((text, None), |(provider, domain)| (Some(provider), Some(domain)))
+    }
 }
 
 /// A setting that is one of some words.
@@ -360,6 +443,21 @@ fn word<T: Copy>(
         return Err(Error::invalid(ErrorClass::Arg, name, text, format!("{} or {last}", others.join(", "))));
     };
     *value = *meant;
+    Ok(())
+}
+
+/// A name without wildcards or control characters.
+fn text(
+    lookup: &impl Fn(&str) -> Option<String>,
+    name: &'static str,
+    expected: &str,
+    value: &mut Option<String>,
+) -> Result<()> {
+    let Some(text) = lookup(name) else { return Ok(()) };
+    if text.is_empty() || text.chars().any(|c| c.is_control() || "?*\"".contains(c)) {
+        return Err(Error::invalid(ErrorClass::Arg, name, format!("\"{text}\""), expected));
+    }
+    *value = Some(text);
     Ok(())
 }
 
@@ -460,13 +558,14 @@ mod tests {
         assert_eq!(methods("tcp"), shown("tcp"));
         assert_eq!(methods("tcp, shm"), shown("shm,tcp"));
         assert_eq!(methods("^shm"), shown("tcp"));
+        assert_eq!(methods("fabric,shm"), shown("shm,fabric"));
         assert_eq!(methods("^tcp,shm"), shown("none"));
         assert_eq!(
             [methods(""), methods("^"), methods("tcp,"), methods("ethernet")],
             [None, None, None, None]
         );
         let error = set("POSTHASTE_METHODS", "ethernet").unwrap_err().to_string();
-        let expected = "expected a list of shm, tcp, or ^ and a list of those to be left out";
+        let expected = "expected a list of shm, tcp, fabric, or ^ and a list of those to be left out";
         assert_eq!(error, format!("POSTHASTE_METHODS is \"ethernet\", {expected}"));
         assert_eq!(set("POSTHASTE_NODE", "").unwrap().node, None);
         assert!(set("POSTHASTE_NODE", "a b").is_err());

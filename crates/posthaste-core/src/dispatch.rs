@@ -4,6 +4,7 @@
 
 use crate::error::say;
 use crate::method::Event;
+use crate::pt2pt::rendezvous::Asked;
 use crate::pt2pt::{Action, Engine, cancel, down, eager, flow, rendezvous};
 use crate::trace::Counter;
 use crate::wire::Packet;
@@ -14,16 +15,13 @@ pub fn on_event(engine: &mut Engine, event: Event<'_>) -> Option<Action> {
     match event {
         Event::Packet(from, packet) => match packet {
             Packet::Eager { envelope, sender, data } => eager::arrived(engine, from, &envelope, sender, data),
-            Packet::RequestToSend { envelope, sender, offer } => {
-                rendezvous::asked(engine, from, &envelope, sender, offer)
+            Packet::RequestToSend { envelope, sender, offer, first } => {
+                rendezvous::asked(engine, from, &envelope, Asked { sender, offer, first })
             }
-            Packet::OkToSend { sender, receiver, memory } => {
-                rendezvous::granted(engine, from, sender, receiver, memory)
+            Packet::OkToSend { sender, receiver, granted } => {
+                rendezvous::granted(engine, from, sender, receiver, granted)
             }
-            Packet::Fin { sender, unreadable } => {
-                rendezvous::finished(engine, from, sender, unreadable);
-                None
-            }
+            Packet::Fin { sender, unreadable } => rendezvous::finished(engine, from, sender, unreadable),
             Packet::SyncAck { sender } => {
                 eager::acknowledged(engine, sender);
                 None
@@ -37,7 +35,11 @@ pub fn on_event(engine: &mut Engine, event: Event<'_>) -> Option<Action> {
             Packet::TakeBack { sender } => cancel::asked_back(engine, from, sender),
             Packet::TakenBack { sender, taken } => cancel::answered(engine, from, sender, taken),
             // How a granted message comes is the methods' own business; what gets here belongs to nobody.
-            Packet::Data { .. } | Packet::Stream { .. } | Packet::Written { .. } => {
+            Packet::Data { .. }
+            | Packet::Stream { .. }
+            | Packet::Written { .. }
+            | Packet::Window(_)
+            | Packet::Filled(_) => {
                 engine.counts.add(Counter::StalePackets, 1);
                 None
             }

@@ -19,11 +19,11 @@ use crate::wire::{Envelope, Mode};
 
 /// Calm weather: nothing is refused or delayed.
 pub(crate) const CALM: Weather =
-    Weather { packet: 256, window: 64, refuse: 0, delay: 0, get: true, refuse_get: 0 };
+    Weather { packet: 256, window: 64, refuse: 0, delay: 0, get: true, refuse_get: 0, registers: false };
 
 /// Rough weather: everything that may happen does.
 pub(crate) const ROUGH: Weather =
-    Weather { packet: 100, window: 3, refuse: 4, delay: 20, get: true, refuse_get: 3 };
+    Weather { packet: 100, window: 3, refuse: 4, delay: 20, get: true, refuse_get: 3, registers: false };
 
 /// Engines on one network.
 pub(crate) struct Bench {
@@ -45,7 +45,7 @@ impl Bench {
             .map(|(me, format)| {
                 let routes =
                     (0..engines).map(|peer| if peer == me { Route::Loopback } else { Route::Sim }).collect();
-                let sim = network.join(Peer(me), engines, *format);
+                let sim = network.join(Peer(me), engines, *format, config);
                 let methods = Methods::new(routes, None, None, Some(sim), Peer(me));
                 let mut engine = Engine::new(config.clone(), engines as usize);
                 engine.format = *format;

@@ -18,6 +18,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 use posthaste_os::node::{Life, Node};
+use posthaste_os::socket::Set;
 use posthaste_os::{machine, peer_copy, process};
 use posthaste_pmi::launcher::Launcher;
 
@@ -129,8 +130,19 @@ impl World {
 
     #[allow(unsafe_code)] // the one place that knows why the lane's lock may be none
     fn with(start: Start, config: Config, threaded: bool) -> Result<Self> {
-        let Start { rank, node, local_rank, beside, nodes, routes, tcp, crowded_here, crowded, launcher } =
-            start;
+        let Start {
+            rank,
+            node,
+            local_rank,
+            beside,
+            nodes,
+            routes,
+            tcp,
+            fabric,
+            crowded_here,
+            crowded,
+            launcher,
+        } = start;
         let (me, size) = (Peer(rank), routes.len());
         let (shows_types, node_name) = (config.show_types, config.node.clone());
         let spin = if crowded_here { 0 } else { config.spin_us };
@@ -139,11 +151,22 @@ impl World {
         let mut doorbell = shm.as_ref().map(|shm| shm.doorbell().clone());
         let shares = routes.iter().any(|route| matches!(route, Route::Shm(_)));
         let tcp = tcp.map(|tcp| if shares { tcp.sharing() } else { tcp });
-        if let (Some(bell), Some(tcp)) = (&mut doorbell, &tcp) {
-            let watching = bell.clone().watching(tcp.set());
+        let watched = match (&tcp, &fabric) {
+            (Some(tcp), _) => Some(tcp.set()),
+            (None, Some(_)) => {
+                let set = Set::new().map_err(|e| Error::system("making an epoll set", e))?;
+                Some(Arc::new(set))
+            }
+            (None, None) => None,
+        };
+        if let (Some(bell), Some(watched)) = (&mut doorbell, &watched) {
+            if let Some(fabric) = &fabric {
+                fabric.watch_in(watched);
+            }
+            let watching = bell.clone().watching(watched.clone());
             *bell = watching.map_err(|e| Error::system("making a pipe to sleep on", e))?;
         }
-        let methods = Methods::new(routes, shm, tcp, None, me);
+        let methods = Methods::new(routes, shm, tcp, None, me).with_fabric(fabric);
         let (explain, progress_thread) = (config.explain, config.progress_thread);
         let mut engine = Engine::new(config, size);
         if explain {

@@ -4,6 +4,7 @@
 //! needs. What must stay true: it says of each method whether it is usable here, and if not, why not; it starts no job.
 
 use posthaste_core::config::{Config, TUNABLES, Way};
+use posthaste_os::fabric::{FILE, Library, Wanted};
 use posthaste_os::node::Node;
 use posthaste_os::{machine, peer_copy, pmix, socket};
 use std::fmt::Write as _;
@@ -43,13 +44,12 @@ fn report(lookup: impl Fn(&str) -> Option<String>) -> String {
     let _ = writeln!(text, "\nmethods");
     let _ = writeln!(text, "  self    usable: messages to the own rank");
     for way in Way::ALL {
-        let state = if !config.methods.admit(way) {
-            format!("left out by POSTHASTE_METHODS, which admits {}", config.methods)
-        } else {
-            match way {
-                Way::Shm => shared_memory(),
-                Way::Tcp => tcp(&config),
-            }
+        let is_named = config.methods.admit(way);
+        let state = match way {
+            Way::Fabric => fabric(&config, is_named),
+            _ if !is_named => format!("left out by POSTHASTE_METHODS, which admits {}", config.methods),
+            Way::Shm => shared_memory(),
+            Way::Tcp => tcp(&config),
         };
         let _ = writeln!(text, "  {:<7} {state}", way.name());
     }
@@ -105,6 +105,28 @@ fn tcp(config: &Config) -> String {
     format!("{state}{lines}")
 }
 
+/// What libfabric offers, or why there is nothing. It is used only if it is asked for, so it is shown in any case.
+fn fabric(config: &Config, is_named: bool) -> String {
+    let file = config.fabric_library.as_deref().unwrap_or(FILE);
+    let library = match Library::open(file) {
+        Ok(library) => library,
+        Err(why) => return format!("not usable: {why}"),
+    };
+    let (provider, domain) = config.fabric_wanted();
+    let found = match library.providers(Wanted { provider, domain }) {
+        Ok(found) => found,
+        Err(why) => return format!("not usable with libfabric {}: {why}", library.version()),
+    };
+    let use_it = if is_named { "usable" } else { "usable if POSTHASTE_METHODS names it" };
+    let mut lines: Vec<String> = Vec::new();
+    for line in found.iter().map(|found| format!("\n          {found}")) {
+        if !lines.contains(&line) {
+            lines.push(line); // one network may be offered in several ways
+        }
+    }
+    format!("{use_it}, by libfabric {}, the best provider first{}", library.version(), lines.concat())
+}
+
 /// Such an address needs an interface besides, whose number is another on each host.
 fn is_link_local(address: IpAddr) -> bool {
     match address {
@@ -135,6 +157,13 @@ mod tests {
         assert!(text.contains("  shm     usable between ranks of one node"), "{text}");
         assert!(text.contains("  tcp     left out by POSTHASTE_METHODS, which admits shm"), "{text}");
         assert!(text.contains("* POSTHASTE_METHODS = ^tcp"), "{text}");
+        let fabric = text.lines().find(|line| line.starts_with("  fabric ")).unwrap();
+        assert!(
+            fabric.contains("usable if POSTHASTE_METHODS names it") || fabric.contains("not usable"),
+            "{fabric}"
+        );
+        let missing = report(|name| (name == "POSTHASTE_FABRIC_LIBRARY").then(|| "libnothing.so".to_owned()));
+        assert!(missing.contains("  fabric  not usable: libnothing.so"), "{missing}");
         for tunable in TUNABLES {
             assert!(text.contains(tunable.name), "{}", tunable.name);
         }

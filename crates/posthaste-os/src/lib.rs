@@ -1,6 +1,7 @@
 //! Everything of posthaste that talks to the operating system or to memory shared between processes.
 //! All `unsafe` of that kind is here, behind safe functions; see ARCHITECTURE.md for the arrows between crates.
 pub mod board;
+pub mod fabric;
 pub mod machine;
 pub mod mem;
 mod memory;
@@ -15,6 +16,7 @@ pub mod ring;
 pub mod socket;
 pub mod sync;
 pub mod wake;
+pub mod watch;
 
 #[cfg(loom)]
 pub use memory::model;

@@ -26,9 +26,10 @@ pub struct Landing {
 }
 
 impl Landing {
-    /// Opens a receive for a message of `len` bytes, of which the segment takes as many as fit.
-    pub fn open(&mut self, receiver: RequestId, segment: Segment, len: u64) {
-        self.open.insert(receiver, Open { segment, len, arrived: 0 });
+    /// Opens a receive for the rest of a message of `len` bytes, of which `arrived` are there and the segment takes as
+    /// many as fit.
+    pub fn open(&mut self, receiver: RequestId, segment: Segment, len: u64, arrived: u64) {
+        self.open.insert(receiver, Open { segment, len, arrived });
     }
 
     /// Whether no receive is open.

@@ -12,7 +12,7 @@ use crate::ids::{Peer, RequestId};
 use crate::method::landing::Landing;
 use crate::method::{Caps, Done, Event, Get, Load, Put};
 use crate::trace::{Counter, Counts};
-use crate::wire::{Emit, HEADER, Offer, Packet};
+use crate::wire::{Emit, HEADER, Offer, Packet, Place};
 
 /// Longest eager message to ourselves.
 const PACKET: usize = 4 << 10;
@@ -58,7 +58,7 @@ impl Loopback {
     }
 
     pub(super) fn caps(&self) -> Caps {
-        Caps { packet: PACKET, stream: false, get: true, get_any: true, crowded: false }
+        Caps { packet: PACKET, get: true, get_any: true, ..Caps::default() }
     }
 
     pub(super) fn is_idle(&self) -> bool {
@@ -90,7 +90,7 @@ impl Loopback {
 
     pub(super) fn offer(&mut self, sender: RequestId, segment: &Segment) -> Offer {
         self.offered.insert(sender, segment.clone());
-        Offer::Memory { address: 0 }
+        Offer::Memory(Place { address: 0, key: 0 })
     }
 
     pub(super) fn withdraw(&mut self, sender: RequestId) {

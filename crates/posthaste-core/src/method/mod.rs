@@ -15,27 +15,32 @@
 //! What must stay true: packets between two processes stay in order; a segment handed to a method comes back
 //! only through [`Event::Refused`]; nothing here knows what a message is for.
 
+pub mod fabric;
 pub mod landing;
 pub mod loopback;
+pub mod pinned;
 pub mod shm;
 pub mod sim;
 pub mod tcp;
+pub mod windows;
 
+use crate::buffer::UserBuf;
 use crate::datatype::Segment;
 use crate::error::Error;
 use crate::ids::{Peer, RequestId};
 use crate::trace::{Counter, Counts};
-use crate::wire::{Emit, Envelope, Offer, Packet, Through};
+use crate::wire::{Emit, Envelope, Granted, Offer, Packet, Place, Through};
 
 pub use posthaste_os::ring::Load;
 
+use fabric::Fabric;
 use loopback::Loopback;
 use shm::Shm;
 use sim::Sim;
 use tcp::Tcp;
 
 /// What the way to a peer can do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Caps {
     /// Longest payload of one packet, in bytes.
     pub packet: usize,
@@ -45,6 +50,12 @@ pub struct Caps {
     pub get: bool,
     /// The same for a message that is not contiguous.
     pub get_any: bool,
+    /// The sender can write into the receiver's memory, if it lies in one piece.
+    pub put: bool,
+    /// The same part by part.
+    pub windows: bool,
+    /// Memory has to be registered for each message, which is better done part by part.
+    pub registers: bool,
     /// Sender and receiver may have to share a CPU, so handing over often is dear.
     pub crowded: bool,
 }
@@ -106,6 +117,8 @@ pub enum Route {
     Shm(u32),
     /// The peer is reached over the network.
     Tcp,
+    /// The peer is reached by libfabric.
+    Fabric,
     /// The peer is another engine in this process (tests).
     Sim,
 }
@@ -117,6 +130,7 @@ pub struct Methods {
     loopback: Loopback,
     shm: Option<Shm>,
     tcp: Option<Tcp>,
+    fabric: Option<Fabric>,
     sim: Option<Sim>,
     /// Counts of messages and bytes, by protocol and method.
     pub counts: Counts,
@@ -131,6 +145,8 @@ pub enum Claim<'a> {
     Shm(shm::Claim<'a>),
     /// In the buffer of a connection.
     Tcp(tcp::Claim<'a>),
+    /// In a buffer that the network sends from.
+    Fabric(fabric::Claim<'a>),
     /// In the simulated network.
     Sim(sim::Claim<'a>),
 }
@@ -152,6 +168,13 @@ pub struct Get {
     pub len: u64,
 }
 
+/// A buffer that networks know.
+#[derive(Debug, Default)]
+pub struct Holds {
+    fabric: Option<pinned::Hold>,
+    sim: Option<pinned::Hold>,
+}
+
 /// A long message that was granted, on its way out.
 #[derive(Debug)]
 pub struct Put {
@@ -163,14 +186,44 @@ pub struct Put {
     pub sender: RequestId,
     /// What is sent.
     pub segment: Segment,
-    /// Where in the receiver's memory it may be copied.
-    pub memory: Option<u64>,
+    /// How it is to go.
+    pub granted: Granted,
+}
+
+/// A receive that is opened for a message that comes in parts.
+#[derive(Debug)]
+pub struct Expose {
+    /// The sender.
+    pub from: Peer,
+    /// What it offered.
+    pub offer: Offer,
+    /// The receive.
+    pub receiver: RequestId,
+    /// Where the message goes.
+    pub segment: Segment,
+    /// Length of the message, which may exceed the segment's.
+    pub len: u64,
+    /// Bytes of it that are in place already.
+    pub arrived: u64,
+}
+
+impl Expose {
+    /// The memory that takes all of the message in one piece, if the receive buffer is like that.
+    fn whole(&self) -> Option<UserBuf> {
+        self.segment.contiguous_rest().filter(|(_, room)| *room >= self.len).map(|(buffer, _)| buffer)
+    }
 }
 
 impl Methods {
     /// The methods with the way to each peer; peer `i` is reached by `routes[i]`.
     pub fn new(routes: Vec<Route>, shm: Option<Shm>, tcp: Option<Tcp>, sim: Option<Sim>, me: Peer) -> Self {
-        Self { routes, loopback: Loopback::new(me), shm, tcp, sim, counts: Counts::default() }
+        Self { routes, loopback: Loopback::new(me), shm, tcp, fabric: None, sim, counts: Counts::default() }
+    }
+
+    /// The same with a network of libfabric.
+    #[must_use]
+    pub fn with_fabric(self, fabric: Option<Fabric>) -> Self {
+        Self { fabric, ..self }
     }
 
     /// The way to a peer; a peer that does not exist is not reached by anything but ourselves.
@@ -190,6 +243,7 @@ impl Methods {
             Route::Loopback => self.loopback.caps(),
             Route::Shm(rank) => self.shm().caps(rank as usize),
             Route::Tcp => self.tcp().caps(),
+            Route::Fabric => self.fabric().caps(),
             Route::Sim => self.sim().caps(),
         }
     }
@@ -201,6 +255,7 @@ impl Methods {
         match self.route(to) {
             Route::Loopback | Route::Shm(_) => false,
             Route::Tcp => self.tcp().is_unlike(to),
+            Route::Fabric => self.fabric().is_unlike(to),
             Route::Sim => self.sim.as_ref().is_some_and(|sim| sim.is_unlike(to)),
         }
     }
@@ -209,6 +264,10 @@ impl Methods {
     pub fn has_room(&mut self, to: Peer, len: usize, load: Load) -> bool {
         match self.route(to) {
             Route::Loopback => self.loopback.has_room(load),
+            Route::Fabric => match self.fabric().claim(to, len, load) {
+                Some(claim) => claim.abandon(),
+                None => false,
+            },
             Route::Shm(_) | Route::Tcp | Route::Sim => self.claim(to, len, load).is_some(),
         }
     }
@@ -224,6 +283,7 @@ impl Methods {
             },
             Route::Loopback => self.loopback.claim(len, load).map(Claim::Loopback),
             Route::Tcp => self.tcp().claim(to, len, load).map(Claim::Tcp),
+            Route::Fabric => self.fabric().claim(to, len, load).map(Claim::Fabric),
             Route::Sim => self.sim().claim(to, len, load).map(Claim::Sim),
         }
     }
@@ -234,6 +294,7 @@ impl Methods {
             Route::Shm(rank) => self.shm().hold_back(rank as usize, hold),
             Route::Loopback => self.loopback.hold_back(hold),
             Route::Tcp => self.tcp().hold_back(from, hold),
+            Route::Fabric => self.fabric().hold_back(from, hold),
             Route::Sim => self.sim().hold_back(from, hold),
         }
     }
@@ -319,8 +380,8 @@ impl Methods {
     #[inline]
     pub fn take_next_of_any(&mut self, take: impl FnMut(Peer, &Packet<'_>) -> bool) -> Next {
         let next = self.shm.as_mut().map_or(Next::Left, |shm| shm.take_next_of_any(take));
-        // What comes on other ways is found by `poll`.
-        if next == Next::Nothing && self.tcp.is_some() { Next::Left } else { next }
+        let elsewhere = self.tcp.is_some() || self.fabric.is_some();
+        if next == Next::Nothing && elsewhere { Next::Left } else { next }
     }
 
     /// Sends a packet without message data; false while there is no room.
@@ -335,7 +396,7 @@ impl Methods {
     pub fn offer_stream(&mut self, to: Peer, sender: RequestId, segment: &Segment) -> Option<(Offer, bool)> {
         match self.route(to) {
             Route::Shm(rank) => self.shm().offer_stream(rank as usize, sender, segment),
-            Route::Loopback | Route::Tcp | Route::Sim => None,
+            Route::Loopback | Route::Tcp | Route::Fabric | Route::Sim => None,
         }
     }
 
@@ -344,10 +405,11 @@ impl Methods {
         match self.route(to) {
             Route::Shm(_) => {
                 let (buffer, _) = segment.contiguous_rest()?;
-                Some(Offer::Memory { address: buffer.address() as u64 })
+                Some(Offer::Memory(Place { address: buffer.address() as u64, key: 0 }))
             }
             Route::Loopback => Some(self.loopback.offer(sender, segment)),
             Route::Tcp => None,
+            Route::Fabric => self.fabric().offer(sender, segment),
             Route::Sim => self.sim().offer(sender, segment),
         }
     }
@@ -357,6 +419,7 @@ impl Methods {
         match self.route(to) {
             Route::Shm(_) | Route::Tcp => {}
             Route::Loopback => self.loopback.withdraw(sender),
+            Route::Fabric => self.fabric().withdraw(sender),
             Route::Sim => self.sim().withdraw(sender),
         }
     }
@@ -367,17 +430,32 @@ impl Methods {
             (Route::Loopback, _) => self.loopback.get(get),
             (Route::Shm(rank), _) => self.shm().get(rank as usize, get),
             (Route::Tcp, _) => self.tcp().get(get),
+            (Route::Fabric, _) => self.fabric().get(get),
             (Route::Sim, _) => self.sim().get(get),
         }
     }
 
-    /// Opens a receive for what is granted; ends with [`Event::Landed`].
-    pub fn expose(&mut self, from: Peer, receiver: RequestId, segment: Segment, len: u64) {
-        match self.route(from) {
-            Route::Loopback => self.loopback.landing.open(receiver, segment, len),
-            Route::Shm(_) => self.shm().landing.open(receiver, segment, len),
-            Route::Tcp => self.tcp().expose(from, receiver, segment, len),
-            Route::Sim => self.sim().expose(receiver, segment, len),
+    /// Opens a receive for what is granted, and says how it is to come; ends with [`Event::Landed`].
+    pub fn expose(&mut self, expose: Expose) -> Granted {
+        match self.route(expose.from) {
+            Route::Shm(_) => {
+                let whole = expose.whole().filter(|_| expose.offer == Offer::Write);
+                let Expose { receiver, segment, len, arrived, .. } = expose;
+                self.shm().landing.open(receiver, segment, len, arrived);
+                let place = |buffer: UserBuf| Place { address: buffer.address() as u64, key: 0 };
+                whole.map_or(Granted::Fragments, |buffer| Granted::Memory(place(buffer)))
+            }
+            Route::Fabric => self.fabric().expose(expose),
+            Route::Sim => self.sim().expose(expose),
+            route => {
+                let Expose { from, receiver, segment, len, arrived, .. } = expose;
+                if route == Route::Tcp {
+                    self.tcp().expose(from, receiver, segment, len, arrived);
+                } else {
+                    self.loopback.landing.open(receiver, segment, len, arrived);
+                }
+                Granted::Fragments
+            }
         }
     }
 
@@ -387,7 +465,26 @@ impl Methods {
             Route::Loopback => self.loopback.put(put),
             Route::Shm(rank) => self.shm().put(rank as usize, put),
             Route::Tcp => self.tcp().put(put),
+            Route::Fabric => self.fabric().put(put),
             Route::Sim => self.sim().put(put),
+        }
+    }
+
+    /// Makes a buffer known to the networks that want that, for messages that are sent from it or received into it again
+    /// and again. The buffer stays until [`Methods::let_go`].
+    pub fn hold(&mut self, segment: &Segment, writing: bool) -> Holds {
+        let fabric = self.fabric.as_mut().and_then(|fabric| fabric.hold(segment, writing));
+        let sim = self.sim.as_mut().and_then(|sim| sim.hold(segment, writing));
+        Holds { fabric, sim }
+    }
+
+    /// Ends that.
+    pub fn let_go(&mut self, Holds { fabric, sim }: Holds) {
+        if let (Some(method), Some(hold)) = (&mut self.fabric, fabric) {
+            method.let_go(hold);
+        }
+        if let (Some(method), Some(hold)) = (&mut self.sim, sim) {
+            method.let_go(hold);
         }
     }
 
@@ -405,6 +502,9 @@ impl Methods {
         if let Some(tcp) = &mut self.tcp {
             busy |= tcp.poll(counts, &mut on);
         }
+        if let Some(fabric) = &mut self.fabric {
+            busy |= fabric.poll(counts, &mut on);
+        }
         if let Some(sim) = &mut self.sim {
             busy |= sim.poll(counts, &mut on);
         }
@@ -416,6 +516,7 @@ impl Methods {
         self.loopback.is_idle()
             && self.shm.as_ref().is_none_or(Shm::is_quiet)
             && self.tcp.as_ref().is_none_or(Tcp::is_quiet)
+            && self.fabric.as_ref().is_none_or(Fabric::is_quiet)
     }
 
     /// Sends what has gathered: called by whoever blocks, waits, or may not come back soon.
@@ -431,11 +532,14 @@ impl Methods {
         if let Some(tcp) = &mut self.tcp {
             tcp.begin_leaving();
         }
+        if let Some(fabric) = &mut self.fabric {
+            fabric.begin_leaving();
+        }
     }
 
     /// Whether all peers have taken leave as well, so that this process may end without cutting anything off.
     pub fn has_left(&self) -> bool {
-        self.tcp.as_ref().is_none_or(Tcp::has_left)
+        self.tcp.as_ref().is_none_or(Tcp::has_left) && self.fabric.as_ref().is_none_or(Fabric::has_left)
     }
 
     /// The next poll looks at the sockets, too.
@@ -455,6 +559,7 @@ impl Methods {
         self.loopback.is_idle()
             && self.shm.as_ref().is_none_or(Shm::is_drained)
             && self.tcp.as_ref().is_none_or(Tcp::is_drained)
+            && self.fabric.as_ref().is_none_or(Fabric::is_drained)
             && self.sim.as_ref().is_none_or(Sim::is_drained)
     }
 
@@ -464,21 +569,32 @@ impl Methods {
         match self.route(to) {
             Route::Loopback => Counter::EagerLoopback,
             Route::Tcp => Counter::EagerTcp,
+            Route::Fabric => Counter::EagerFabric,
             Route::Shm(_) | Route::Sim => Counter::EagerShm,
         }
     }
 
     /// The counter of a long message that is granted.
-    pub fn put_counter(&self, from: Peer) -> Counter {
-        if self.route(from) == Route::Tcp { Counter::PutTcp } else { Counter::PutShm }
+    pub fn put_counter(&self, from: Peer, granted: Granted) -> Counter {
+        let fabric = self.route(from) == Route::Fabric;
+        match granted {
+            Granted::Memory(_) if fabric => Counter::WriteFabric,
+            Granted::Windows { .. } if fabric => Counter::PipelineFabric,
+            Granted::Fragments if fabric => Counter::PutFabric,
+            Granted::Memory(_) => Counter::WriteShm,
+            Granted::Windows { .. } => Counter::PipelineShm,
+            Granted::Fragments if self.route(from) == Route::Tcp => Counter::PutTcp,
+            Granted::Fragments => Counter::PutShm,
+        }
     }
 
     /// The counter of a long message that is brought.
     pub fn get_counter(&self, get: &Get) -> Counter {
         match (self.route(get.from), get.offer) {
             (Route::Loopback, _) => Counter::GetLoopback,
+            (Route::Fabric, _) => Counter::GetFabric,
             (_, Offer::Stream { .. }) => Counter::StreamShm,
-            (_, Offer::Memory { .. } | Offer::Write | Offer::Nothing) => Counter::GetShm,
+            (_, Offer::Memory(_) | Offer::Write | Offer::Pipeline | Offer::Nothing) => Counter::GetShm,
         }
     }
 
@@ -488,6 +604,10 @@ impl Methods {
 
     fn tcp(&mut self) -> &mut Tcp {
         self.tcp.as_mut().expect("a route by TCP exists only with that method")
+    }
+
+    fn fabric(&mut self) -> &mut Fabric {
+        self.fabric.as_mut().expect("a route by libfabric exists only with that method")
     }
 
     fn sim(&mut self) -> &mut Sim {
@@ -503,6 +623,7 @@ impl Claim<'_> {
             Self::Shm(claim) => claim.write(emit, data),
             Self::Loopback(claim) => claim.write(emit, data),
             Self::Tcp(claim) => claim.write(emit, data),
+            Self::Fabric(claim) => claim.write(emit, data),
             Self::Sim(claim) => claim.write(emit, data),
         }
     }

@@ -19,7 +19,7 @@ use crate::ids::{Peer, RequestId};
 use crate::method::landing::Landing;
 use crate::method::{Caps, Event, Get, Next, Put};
 use crate::trace::{Counter, Counts};
-use crate::wire::{DATA_FRONT, Emit, Envelope, Kind, Offer, Packet, Through};
+use crate::wire::{DATA_FRONT, Emit, Envelope, Granted, Kind, Offer, Packet, Place, Through};
 
 /// Records taken from one ring before the next ring has its turn.
 const TURN: usize = 64;
@@ -165,7 +165,7 @@ impl Shm {
 
     pub(super) fn caps(&mut self, to: usize) -> Caps {
         let get = self.can_read(to);
-        Caps { packet: self.packet, stream: true, get, get_any: false, crowded: self.crowded }
+        Caps { packet: self.packet, stream: true, get, put: get, crowded: self.crowded, ..Caps::default() }
     }
 
     /// Whether the system lets processes of this pair read each other's memory; tried once. The receiver reads,
@@ -322,7 +322,10 @@ impl Shm {
     }
 
     pub(super) fn put(&mut self, to: usize, put: Put) {
-        let queue = if put.memory.is_some() { &mut self.writes } else { &mut self.puts };
+        let queue = match put.granted {
+            Granted::Memory(_) => &mut self.writes,
+            Granted::Fragments | Granted::Windows { .. } => &mut self.puts,
+        };
         queue.push_back((to, put));
     }
 
@@ -563,14 +566,14 @@ impl Shm {
         let Some(mut get) = self.gets.pop_front() else { return false };
         let rank = self.local(get.from);
         let piece = match get.offer {
-            Offer::Memory { address }
+            Offer::Memory(Place { address, .. })
                 if get.segment.position() > 0 || get.segment.mean_run() >= self.run_limit =>
             {
                 get_piece(self.node.pid(rank), address, &mut get, &mut self.runs)
             }
             // Very short pieces are faster through a copy buffer.
             Offer::Memory { .. } => Piece::Declined,
-            Offer::Nothing | Offer::Write | Offer::Stream { .. } => Piece::Refused,
+            Offer::Nothing | Offer::Write | Offer::Pipeline | Offer::Stream { .. } => Piece::Refused,
         };
         let Get { receiver, mut segment, .. } = match piece {
             Piece::More => {
@@ -602,7 +605,7 @@ impl Shm {
             Piece::Refused | Piece::Declined => {
                 self.reachable[to] = Some(false);
                 put.segment.seek(0);
-                self.puts.push_back((to, Put { memory: None, ..put }));
+                self.puts.push_back((to, Put { granted: Granted::Fragments, ..put }));
             }
             Piece::Last | Piece::Unreadable => {
                 let emit = Emit::written(put.receiver, piece == Piece::Unreadable);
@@ -709,7 +712,7 @@ fn get_piece(pid: u32, address: u64, get: &mut Get, runs: &mut Vec<(usize, usize
 fn put_piece(pid: u32, put: &mut Put, runs: &mut Vec<(usize, usize)>) -> Piece {
     let at = put.segment.position();
     if put.segment.remaining() > 0 {
-        let Some(address) = put.memory else { return Piece::Refused };
+        let Granted::Memory(Place { address, .. }) = put.granted else { return Piece::Refused };
         runs.clear();
         let piece = put.segment.runs(DIRECT_RUNS, DIRECT_PIECE, runs);
         if let Some(failed) = failed(piece, buffer::write_peer(pid, address.wrapping_add(at), runs)) {

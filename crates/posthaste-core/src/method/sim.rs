@@ -3,20 +3,26 @@
 //!
 //! Called through [`crate::method::Methods`] by tests. Packets between two engines stay in order, as on every real
 //! link; packets on different links overtake each other. The network refuses packets at random (back-pressure),
-//! delays them, and can offer direct gets or not. What must stay true: a run is a function of its seed.
+//! delays them, and can offer direct gets or not; in some weather it insists on registration, as networks with remote memory
+//! do: what is fetched or written must be registered on both sides, or it is refused. What must stay true: a run is a
+//! function of its seed.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use posthaste_os::mem::Sink;
 
+use crate::buffer::UserBuf;
+use crate::config::Config;
 use crate::datatype::{self, Format, Segment};
 use crate::error::{Error, ErrorClass};
 use crate::ids::{Peer, RequestId};
 use crate::method::landing::Landing;
-use crate::method::{Caps, Done, Event, Get, Load, Next, Put};
+use crate::method::pinned::{Hold, Lease, Pinned};
+use crate::method::windows::Windows;
+use crate::method::{Caps, Done, Event, Expose, Get, Load, Next, Put};
 use crate::trace::{Counter, Counts};
-use crate::wire::{DATA_FRONT, Emit, HEADER, Offer, Packet};
+use crate::wire::{DATA_FRONT, Emit, Granted, HEADER, Offer, Packet, Part, Place};
 
 /// How the network behaves.
 #[derive(Clone, Copy, Debug)]
@@ -33,6 +39,8 @@ pub struct Weather {
     pub get: bool,
     /// One get in so many is refused by the receiver's side; 0 for none.
     pub refuse_get: u64,
+    /// Memory has to be registered on both sides to be fetched or written.
+    pub registers: bool,
 }
 
 #[derive(Debug)]
@@ -50,6 +58,11 @@ struct Net {
     links: HashMap<(Peer, Peer), VecDeque<Flying>>,
     offered: HashMap<(Peer, RequestId), Segment>,
     exposed: HashMap<(Peer, RequestId), Segment>,
+    /// Memory that is registered: whose, under which key, where.
+    registered: HashMap<(Peer, u64), (usize, usize)>,
+    next_key: u64,
+    /// Transfers that were refused because some memory was not registered.
+    unregistered: u64,
     /// Links whose messages are held back, and how many still leave because their sender has not noticed.
     held_back: HashMap<(Peer, Peer), u64>,
     /// Links that have been cut, both ways.
@@ -74,6 +87,9 @@ impl Network {
             links: HashMap::new(),
             offered: HashMap::new(),
             exposed: HashMap::new(),
+            registered: HashMap::new(),
+            next_key: 1,
+            unregistered: 0,
             held_back: HashMap::new(),
             cut: HashSet::new(),
             formats: HashMap::new(),
@@ -82,7 +98,7 @@ impl Network {
     }
 
     /// The connection of one engine, whose data has this format.
-    pub fn join(&self, me: Peer, engines: u32, format: Format) -> Sim {
+    pub fn join(&self, me: Peer, engines: u32, format: Format, config: &Config) -> Sim {
         self.lock().formats.insert(me, format.word());
         Sim {
             network: self.clone(),
@@ -91,6 +107,11 @@ impl Network {
             lost: HashSet::new(),
             done: VecDeque::new(),
             puts: VecDeque::new(),
+            writing: HashMap::new(),
+            parts: VecDeque::new(),
+            pinned: Pinned::new(config.leave_pinned, config.pinned_bytes),
+            leases: HashMap::new(),
+            windows: Windows::new(config.pipeline_part),
             landing: Landing::default(),
         }
     }
@@ -112,6 +133,17 @@ impl Network {
     /// A random number below `n`; also for tests, so that one seed rules everything.
     pub fn random(&self, n: u64) -> u64 {
         self.lock().random(n)
+    }
+
+    /// Transfers so far that were refused because some memory was not registered.
+    pub fn unregistered(&self) -> u64 {
+        self.lock().unregistered
+    }
+
+    /// Pieces of memory that are registered at this time, and how many have been so far.
+    pub fn registered(&self) -> (usize, u64) {
+        let net = self.lock();
+        (net.registered.len(), net.next_key - 1)
     }
 
     /// Whether nothing is under way.
@@ -143,13 +175,53 @@ pub struct Sim {
     lost: HashSet<Peer>,
     done: VecDeque<Done>,
     puts: VecDeque<Put>,
-    pub(super) landing: Landing,
+    /// Granted messages that go into windows: what of the windows has not been written yet.
+    writing: HashMap<(Peer, RequestId), Writing>,
+    /// Windows whose part has been written, or so many bytes of it sent in fragments, and of whom nobody has been told.
+    parts: VecDeque<(Peer, Part, u64)>,
+    pinned: Pinned<Region>,
+    /// What is registered for a message of ours that was offered, or for a receive that was exposed.
+    leases: HashMap<RequestId, Lease>,
+    windows: Windows,
+    landing: Landing,
+}
+
+/// A message on its way into windows.
+#[derive(Debug)]
+struct Writing {
+    segment: Segment,
+    sender: RequestId,
+    left: u64,
+}
+
+/// A registration.
+#[derive(Debug)]
+struct Region {
+    network: Network,
+    me: Peer,
+    key: u64,
+}
+
+impl Region {
+    fn new(network: &Network, me: Peer, start: usize, len: usize) -> Self {
+        let mut net = network.lock();
+        let key = net.next_key;
+        net.next_key += 1;
+        net.registered.insert((me, key), (start, start + len));
+        Self { network: network.clone(), me, key }
+    }
+}
+
+impl Drop for Region {
+    fn drop(&mut self) {
+        self.network.lock().registered.remove(&(self.me, self.key));
+    }
 }
 
 /// Room for one packet.
 #[derive(Debug)]
 pub struct Claim<'a> {
-    sim: &'a Sim,
+    sim: &'a mut Sim,
     to: Peer,
     payload: Vec<u8>,
 }
@@ -157,10 +229,11 @@ pub struct Claim<'a> {
 impl Sim {
     pub(super) fn caps(&self) -> Caps {
         let mut net = self.network.lock();
-        let Weather { packet, get, .. } = net.weather;
+        let Weather { packet, get, registers, .. } = net.weather;
         // Now one side copies what lies in many pieces, now the other.
-        let get_any = get && net.random(2) == 0;
-        Caps { packet, stream: false, get, get_any, crowded: false }
+        let get_any = get && !registers && net.random(2) == 0;
+        let registers = registers && !self.pinned.keeps();
+        Caps { packet, get, get_any, put: get, windows: get, registers, ..Caps::default() }
     }
 
     /// Whether the numbers of this peer look different from ours.
@@ -184,6 +257,7 @@ impl Sim {
         let mut net = self.network.lock();
         if net.cut.contains(&(self.me, to)) {
             // Messages wait for the bad news; everything else disappears.
+            drop(net);
             return (load == Load::Control).then_some(Claim { sim: self, to, payload: vec![0; len] });
         }
         if load == Load::Message
@@ -207,13 +281,86 @@ impl Sim {
     }
 
     pub(super) fn offer(&mut self, sender: RequestId, segment: &Segment) -> Option<Offer> {
-        let mut net = self.network.lock();
-        net.offered.insert((self.me, sender), segment.clone());
-        Some(Offer::Memory { address: 0 })
+        let place = match segment.contiguous_rest() {
+            Some((memory, len)) => self.register(sender, memory, len)?,
+            None if self.network.lock().weather.registers => return None,
+            None => Place { address: 0, key: 0 },
+        };
+        self.network.lock().offered.insert((self.me, sender), segment.clone());
+        Some(Offer::Memory(place))
     }
 
     pub(super) fn withdraw(&mut self, sender: RequestId) {
         self.network.lock().offered.remove(&(self.me, sender));
+        self.release(sender);
+    }
+
+    /// Registers memory of ours for a message, if the network wants that; where it is.
+    fn register(&mut self, request: RequestId, memory: UserBuf, len: u64) -> Option<Place> {
+        let lease = self.pin(memory, len)?;
+        let place = self.place(memory, &lease);
+        if let Some(lease) = lease {
+            self.leases.insert(request, lease);
+        }
+        Some(place)
+    }
+
+    fn release(&mut self, request: RequestId) {
+        if let Some(lease) = self.leases.remove(&request) {
+            self.pinned.release(lease);
+        }
+    }
+
+    /// Registers a buffer for all messages from or into it.
+    pub(super) fn hold(&mut self, segment: &Segment, writing: bool) -> Option<Hold> {
+        let (memory, len) = segment.contiguous_rest().filter(|_| self.network.lock().weather.registers)?;
+        let (network, me) = (self.network.clone(), self.me);
+        let register = |start, len| Ok((Region::new(&network, me, start, len), true));
+        self.pinned.hold(memory.address(), len as usize, writing, register).ok()
+    }
+
+    pub(super) fn let_go(&mut self, hold: Hold) {
+        self.pinned.let_go(hold);
+    }
+
+    /// A registration of this memory; `None` in it: the network wants none.
+    fn pin(&mut self, memory: UserBuf, len: u64) -> Option<Option<Lease>> {
+        if !self.network.lock().weather.registers {
+            return Some(None);
+        }
+        let (network, me) = (self.network.clone(), self.me);
+        let register = |start, len| Ok((Region::new(&network, me, start, len), true));
+        self.pinned.acquire(memory.address(), len as usize, true, register).ok().map(Some)
+    }
+
+    fn place(&self, memory: UserBuf, lease: &Option<Lease>) -> Place {
+        let key = lease.as_ref().map_or(0, |lease| self.pinned.region(lease).key);
+        Place { address: memory.address() as u64, key }
+    }
+
+    /// Whether the network lets us at this memory of a peer, and at our own.
+    fn may_transfer(&mut self, peer: Peer, place: Place, own: &Segment, len: u64) -> bool {
+        let mut net = self.network.lock();
+        let refuse = net.weather.refuse_get;
+        if refuse > 0 && net.random(refuse) == 0 {
+            return false;
+        }
+        if !net.weather.registers {
+            return true;
+        }
+        let from = place.address as usize;
+        let covers = |(start, end): &(usize, usize)| *start <= from && from + len as usize <= *end;
+        let theirs = net.registered.get(&(peer, place.key)).is_some_and(covers);
+        net.unregistered += u64::from(!theirs);
+        drop(net);
+        // A transfer is over at once here, and so is the registration of this side.
+        let Some((memory, _)) = own.contiguous_rest() else { return false };
+        let ours = self.pin(memory, len).flatten();
+        let has_ours = ours.is_some();
+        if let Some(lease) = ours {
+            self.pinned.release(lease);
+        }
+        theirs && has_ours
     }
 
     pub(super) fn get(&mut self, mut get: Get) {
@@ -221,10 +368,12 @@ impl Sim {
         if net.cut.contains(&(self.me, get.from)) {
             return;
         }
-        let refuse = net.weather.refuse_get;
-        let refused = refuse > 0 && net.random(refuse) == 0;
-        match net.offered.remove(&(get.from, get.sender)) {
-            Some(mut from) if !refused => {
+        let offered = net.offered.remove(&(get.from, get.sender));
+        drop(net);
+        let Offer::Memory(place) = get.offer else { return };
+        let len = get.len.min(get.segment.len());
+        match offered {
+            Some(mut from) if len == 0 || self.may_transfer(get.from, place, &get.segment, len) => {
                 datatype::copy(&mut from, &mut get.segment);
                 self.done.push_back(Done::Landed(get.receiver));
             }
@@ -232,27 +381,128 @@ impl Sim {
         }
     }
 
-    pub(super) fn expose(&mut self, receiver: RequestId, segment: Segment, len: u64) {
+    pub(super) fn expose(&mut self, expose: Expose) -> Granted {
+        let until = self.windows.take(&expose);
+        let whole = expose.whole().filter(|_| expose.offer == Offer::Write);
+        let Expose { receiver, segment, len, arrived, .. } = expose;
         self.network.lock().exposed.insert((self.me, receiver), segment.clone());
-        self.landing.open(receiver, segment, len);
+        self.landing.open(receiver, segment, len, arrived);
+        let place = whole.and_then(|memory| self.register(receiver, memory, len));
+        match (until, place) {
+            (Some(until), _) => Granted::Windows { until },
+            (None, Some(place)) => Granted::Memory(place),
+            (None, None) => Granted::Fragments,
+        }
     }
 
     pub(super) fn put(&mut self, mut put: Put) {
-        let mut net = self.network.lock();
-        if net.cut.contains(&(self.me, put.to)) {
+        if self.network.lock().cut.contains(&(self.me, put.to)) {
             return;
         }
-        let exposed = net.exposed.remove(&(put.to, put.receiver));
-        let refuse = net.weather.refuse_get;
-        let refused = refuse > 0 && net.random(refuse) == 0;
-        drop(net);
-        match exposed {
-            Some(mut to) if put.memory.is_some() && !refused => {
-                datatype::copy(&mut put.segment, &mut to);
+        match put.granted {
+            Granted::Fragments => {}
+            Granted::Memory(place) => {
+                let exposed = self.network.lock().exposed.remove(&(put.to, put.receiver));
+                let len = put.segment.len();
+                match exposed {
+                    Some(mut to) if self.may_transfer(put.to, place, &put.segment, len) => {
+                        datatype::copy(&mut put.segment, &mut to);
+                    }
+                    _ => put.granted = Granted::Fragments,
+                }
             }
-            _ => put.memory = None,
+            Granted::Windows { until } => {
+                let (segment, sender) = (put.segment.clone(), put.sender);
+                let left = until.saturating_sub(segment.position());
+                self.writing.insert((put.to, put.receiver), Writing { segment, sender, left });
+                put.segment.seek(until);
+            }
         }
         self.puts.push_back(put);
+    }
+
+    /// The receiver has opened a window: copies the part, or queues it in fragments.
+    fn fill(&mut self, to: Peer, part: Part, counts: &mut Counts) {
+        let key = (to, part.receiver);
+        let Some(writing) = self.writing.get_mut(&key).filter(|writing| writing.left >= part.len) else {
+            return counts.add(Counter::StalePackets, 1);
+        };
+        writing.left -= part.len;
+        let mut own = writing.segment.clone();
+        own.seek(part.offset);
+        let exposed = self.network.lock().exposed.get(&key).cloned();
+        match (part.place, exposed) {
+            (Some(place), Some(mut theirs)) if self.may_transfer(to, place, &own, part.len) => {
+                let mut bytes = vec![0; part.len as usize];
+                own.pack(Sink::from(&mut bytes[..]));
+                theirs.seek(part.offset);
+                theirs.unpack(bytes[..].into());
+                self.parts.push_back((to, part, part.len));
+            }
+            _ => self.parts.push_back((to, Part { place: None, ..part }, 0)),
+        }
+    }
+
+    /// Tells of parts that have been written, sends those that could not be, opens windows. Whether there was one.
+    fn advance_windows(&mut self) -> bool {
+        let mut busy = false;
+        while let Some((to, part, sent)) = self.parts.pop_front() {
+            if let Err(sent) = self.advance_part(to, part, sent) {
+                self.parts.push_front((to, part, sent));
+                break;
+            }
+            busy = true;
+            let key = (to, part.receiver);
+            let is_over = !self.has_parts(key)
+                && self.writing.get(&key).is_some_and(|writing| writing.left == 0)
+                && !self.puts.iter().any(|put| (put.to, put.receiver) == key);
+            if is_over && let Some(writing) = self.writing.remove(&key) {
+                self.done.push_back(Done::Sent(writing.sender));
+            }
+        }
+        while let Some(next) = self.windows.next() {
+            let receiver = next.receiver;
+            let pinned = self.pin(next.memory, next.len);
+            let place = pinned.as_ref().map(|lease| self.place(next.memory, lease));
+            let emit = Emit::window(Part { receiver, offset: next.offset, len: next.len, place });
+            let claim = self.claim(next.from, emit.front().len(), Load::Control);
+            let has_room = claim.is_some();
+            if let Some(claim) = claim {
+                claim.write(&emit, None);
+                self.windows.opened(&next, pinned.flatten());
+                busy = true;
+            } else if let Some(Some(lease)) = pinned {
+                self.pinned.release(lease);
+            }
+            if !has_room {
+                break;
+            }
+        }
+        busy
+    }
+
+    fn has_parts(&self, key: (Peer, RequestId)) -> bool {
+        self.parts.iter().any(|(to, part, _)| (*to, part.receiver) == key)
+    }
+
+    /// Sends a part in fragments, as far as that has to be, and tells of it.
+    ///
+    /// # Errors
+    /// How many of its bytes have left when there is no more room.
+    fn advance_part(&mut self, to: Peer, part: Part, mut sent: u64) -> Result<(), u64> {
+        let Some(writing) = self.writing.get(&(to, part.receiver)) else { return Ok(()) };
+        let mut segment = writing.segment.clone();
+        let most = (self.caps().packet - DATA_FRONT) as u64;
+        while sent < part.len {
+            let n = (part.len - sent).min(most);
+            let claim = self.claim(to, DATA_FRONT + n as usize, Load::Control).ok_or(sent)?;
+            segment.seek(part.offset + sent);
+            claim.write(&Emit::data(part.receiver, part.offset + sent), Some(&mut segment));
+            sent += n;
+        }
+        let emit = Emit::filled(part);
+        self.claim(to, emit.front().len(), Load::Control).ok_or(sent)?.write(&emit, None);
+        Ok(())
     }
 
     pub(super) fn take_next(&mut self, from: Peer, take: impl FnOnce(&Packet<'_>) -> bool) -> Next {
@@ -270,7 +520,7 @@ impl Sim {
     }
 
     pub(super) fn is_drained(&self) -> bool {
-        self.puts.is_empty() && self.done.is_empty()
+        self.puts.is_empty() && self.done.is_empty() && self.writing.is_empty()
     }
 
     pub(super) fn poll(&mut self, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
@@ -293,12 +543,27 @@ impl Sim {
             match Packet::parse(&header, payload[..].into()) {
                 Ok(Packet::Data { receiver, offset, data }) => {
                     if self.landing.arrived(receiver, offset, data, counts) {
+                        self.landed(receiver);
                         on(Event::Landed(receiver), counts);
                     }
                 }
                 Ok(Packet::Written { receiver, .. }) if self.landing.close(receiver).is_some() => {
+                    self.landed(receiver);
                     on(Event::Landed(receiver), counts);
                 }
+                Ok(Packet::Window(part)) => self.fill(from, part, counts),
+                Ok(Packet::Filled(part)) => match self.windows.filled(from, &part) {
+                    Some(lease) => {
+                        if let Some(lease) = lease {
+                            self.pinned.release(lease);
+                        }
+                        if part.place.is_some() && self.landing.placed(part.receiver, part.len) {
+                            self.landed(part.receiver);
+                            on(Event::Landed(part.receiver), counts);
+                        }
+                    }
+                    None => counts.add(Counter::StalePackets, 1),
+                },
                 Ok(packet) => on(Event::Packet(from, packet), counts),
                 Err(_) => counts.add(Counter::MalformedPackets, 1),
             }
@@ -312,7 +577,7 @@ impl Sim {
                 claim.write(&Emit::data(put.receiver, put.segment.position()), Some(&mut put.segment));
                 busy = true;
             }
-            if put.memory.is_some() {
+            if matches!(put.granted, Granted::Memory(_)) {
                 let emit = Emit::written(put.receiver, false);
                 match self.claim(put.to, emit.front().len(), Load::Control) {
                     Some(claim) => claim.write(&emit, None),
@@ -323,12 +588,15 @@ impl Sim {
                 }
                 busy = true;
             }
-            if put.segment.remaining() == 0 {
-                self.done.push_back(Done::Sent(put.sender));
-            } else {
+            let key = (put.to, put.receiver);
+            if put.segment.remaining() > 0 {
                 self.puts.push_back(put);
+            } else if self.writing.get(&key).is_none_or(|writing| writing.left == 0) && !self.has_parts(key) {
+                self.writing.remove(&key);
+                self.done.push_back(Done::Sent(put.sender));
             }
         }
+        busy |= self.advance_windows();
         while let Some(done) = self.done.pop_front() {
             busy = true;
             on(done.event(), counts);
@@ -338,12 +606,26 @@ impl Sim {
 }
 
 impl Sim {
+    /// Everything of this message is in place.
+    fn landed(&mut self, receiver: RequestId) {
+        for lease in self.windows.close(receiver) {
+            self.pinned.release(lease);
+        }
+        self.network.lock().exposed.remove(&(self.me, receiver));
+        self.release(receiver);
+    }
+
     /// The link to this peer has been cut: reports it down, once.
     fn lose(&mut self, peer: Peer, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
         if !self.lost.insert(peer) {
             return false;
         }
         self.puts.retain(|put| put.to != peer);
+        self.parts.retain(|(to, ..)| *to != peer);
+        self.writing.retain(|(to, _), _| *to != peer);
+        for lease in self.windows.lose(peer) {
+            self.pinned.release(lease);
+        }
         let text = format!("the link to rank {} of the world was cut", peer.0);
         on(Event::PeerDown(peer, Error::other(ErrorClass::ProcAborted, text)), counts);
         true
@@ -356,6 +638,7 @@ impl Claim<'_> {
         if let Some(segment) = data {
             segment.pack(rest);
         }
+        self.sim.windows.told(emit);
         let mut net = self.sim.network.lock();
         if net.cut.contains(&(self.sim.me, self.to)) {
             return;

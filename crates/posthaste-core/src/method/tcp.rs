@@ -229,7 +229,7 @@ impl Tcp {
     }
 
     pub(super) fn caps(&self) -> Caps {
-        Caps { packet: PACKET, stream: false, get: false, get_any: false, crowded: false }
+        Caps { packet: PACKET, ..Caps::default() }
     }
 
     /// Whether the numbers of this peer look different from ours.
@@ -267,10 +267,17 @@ impl Tcp {
         }
     }
 
-    pub(super) fn expose(&mut self, from: Peer, receiver: RequestId, segment: Segment, len: u64) {
+    pub(super) fn expose(
+        &mut self,
+        from: Peer,
+        receiver: RequestId,
+        segment: Segment,
+        len: u64,
+        arrived: u64,
+    ) {
         let way = self.way(from);
         if !matches!(way.state, State::Down) {
-            way.input.landing.open(receiver, segment, len);
+            way.input.landing.open(receiver, segment, len, arrived);
         }
     }
 

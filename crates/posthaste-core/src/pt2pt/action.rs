@@ -3,9 +3,8 @@
 //! Called by `progress` after each poll, by `send`, and by `recv` for messages that were there already; calls `method`,
 //! `rendezvous`, `flow`. What must stay true: messages to one peer leave in the order in which they were started.
 
-use crate::datatype::Segment;
 use crate::ids::{Peer, RequestId};
-use crate::method::{Get, Load, Methods, Put};
+use crate::method::{Expose, Get, Load, Methods, Put};
 use crate::pt2pt::pending::Waiting;
 use crate::pt2pt::protocol::Protocol;
 use crate::pt2pt::{Engine, cancel, flow, rendezvous, send};
@@ -20,21 +19,8 @@ pub enum Action {
     Control(Peer, Emit),
     /// Brings a long message; the packet, if any, goes to its sender first.
     Get(Get, Option<Emit>),
-    /// Opens a receive for fragments and says so.
-    Grant {
-        /// The sender.
-        from: Peer,
-        /// Its request.
-        sender: RequestId,
-        /// The receive.
-        receiver: RequestId,
-        /// Where the message goes.
-        segment: Segment,
-        /// Length of the message.
-        len: u64,
-        /// Where the sender may copy the message to itself.
-        memory: Option<u64>,
-    },
+    /// Opens a receive and says so to the sender's request.
+    Grant(Expose, RequestId),
     /// Sends a message that was granted.
     Put(Put),
     /// Holds the messages of a peer back; the envelope is that of the last one.
@@ -57,11 +43,12 @@ pub fn perform(engine: &mut Engine, methods: &mut Methods, action: Action) {
             engine.counts.message(counter, get.len);
             methods.get(get);
         }
-        Action::Grant { from, sender, receiver, segment, len, memory } => {
-            let counter = if memory.is_some() { Counter::WriteShm } else { methods.put_counter(from) };
+        Action::Grant(expose, sender) => {
+            let Expose { from, receiver, len, .. } = expose;
+            let granted = methods.expose(expose);
+            let counter = methods.put_counter(from, granted);
             engine.counts.message(counter, len);
-            methods.expose(from, receiver, segment, len);
-            send_control(engine, methods, from, Emit::ok_to_send(sender, receiver, memory));
+            send_control(engine, methods, from, Emit::ok_to_send(sender, receiver, granted));
         }
         Action::Put(put) => methods.put(put),
         Action::HoldBack(from, envelope) => flow::hold_back(engine, methods, from, &envelope),

@@ -20,6 +20,7 @@ use crate::ids::{Peer, RequestId};
 use crate::method::Methods;
 use crate::pt2pt::action::send_control;
 use crate::pt2pt::matching::{Content, Held};
+use crate::pt2pt::rendezvous::Asked;
 use crate::pt2pt::{Action, Engine, recv, rendezvous};
 use crate::request::{Audience, Request, State, Status};
 use crate::trace::Counter;
@@ -80,7 +81,7 @@ pub(crate) fn asked_back(engine: &mut Engine, from: Peer, sender: RequestId) -> 
         Content::Asked { offer: offer @ Offer::Stream { .. }, .. } => {
             return drained(engine, from, &envelope, sender, offer);
         }
-        Content::Asked { offer: Offer::Nothing | Offer::Memory { .. } | Offer::Write, .. } => {}
+        Content::Asked { .. } => {}
     }
     answer(true)
 }
@@ -98,7 +99,8 @@ fn drained(
         Request { audience: Audience::Nobody, ..Request::new(State::Posted { segment, entry: u32::MAX }) };
     let receiver = engine.requests.insert(nowhere).ok()?;
     let envelope = Envelope { mode: Mode::Standard, ..*envelope };
-    match rendezvous::matched(engine, from, &envelope, sender, offer, receiver) {
+    let asked = Asked { sender, offer, first: (&[][..]).into() };
+    match rendezvous::matched(engine, from, &envelope, asked, receiver) {
         Some(Action::Get(get, _)) => Some(Action::Get(get, Some(Emit::taken_back(sender, true)))),
         other => other,
     }

@@ -33,10 +33,11 @@ use crate::ids::{Peer, RequestId};
 use crate::method::Methods;
 use crate::pt2pt::action::send_control;
 use crate::pt2pt::matching::{Content, Held, Matching, Pattern};
+use crate::pt2pt::rendezvous::Asked;
 use crate::pt2pt::{Action, Engine, rendezvous};
 use crate::request::{State, Table};
 use crate::trace::Counter;
-use crate::wire::{Emit, Envelope, Found, Offer, Seek, Sought};
+use crate::wire::{Emit, Envelope, Found, Granted, Offer, Seek, Sought};
 
 /// Envelopes told in answer to one question.
 const MOST: u32 = 64;
@@ -396,7 +397,8 @@ pub(crate) fn found(engine: &mut Engine, from: Peer, found: Found) -> Option<Act
     let receiver = matching.take_posted(&envelope)?;
     holding.seen.clear();
     engine.counts.add(Counter::Sought, 1);
-    rendezvous::matched(engine, from, &envelope, sender, Offer::Nothing, receiver)
+    let nothing = Asked { sender, offer: Offer::Nothing, first: (&[][..]).into() };
+    rendezvous::matched(engine, from, &envelope, nothing, receiver)
 }
 
 /// Receiver: a probe has found nothing here. What is known to be held back, or a question.
@@ -411,8 +413,12 @@ pub(super) fn take(engine: &mut Engine, methods: &mut Methods, pattern: &Pattern
     let Glimpse { sender, envelope, .. } = engine.flow.of(from)?.seen.swap_remove(at);
     engine.flow.forget_seen(from);
     engine.counts.add(Counter::Sought, 1);
-    send_control(engine, methods, from, Emit::ok_to_send(sender, RequestId::NONE, None));
-    Some(Held { envelope, from, content: Content::Asked { sender, offer: Offer::Nothing } })
+    send_control(engine, methods, from, Emit::ok_to_send(sender, RequestId::NONE, Granted::Fragments));
+    Some(Held {
+        envelope,
+        from,
+        content: Content::Asked { sender, offer: Offer::Nothing, first: Vec::new() },
+    })
 }
 
 /// What was seen for this pattern, unless an earlier receive is to have it; asks where nothing was.

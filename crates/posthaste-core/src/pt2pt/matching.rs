@@ -55,6 +55,8 @@ pub enum Content {
         sender: RequestId,
         /// Where the message can be had.
         offer: Offer,
+        /// The first bytes of it.
+        first: Vec<u8>,
     },
 }
 
@@ -74,7 +76,7 @@ impl Held {
     fn bytes(&self) -> u64 {
         let data = match &self.content {
             Content::Eager { data, .. } => data.capacity() as u64,
-            Content::Asked { .. } => 0,
+            Content::Asked { first, .. } => first.capacity() as u64,
         };
         ENVELOPE_BYTES + data
     }

@@ -16,6 +16,8 @@ pub enum Protocol {
     Get,
     /// A request to send; the sender copies directly, if the receive buffer lies in one piece.
     Write,
+    /// A request to send with the first bytes; the sender copies the next part by part, and the last come in fragments.
+    Pipeline,
     /// A request to send; after the ok, fragments.
     Put,
 }
@@ -35,6 +37,8 @@ pub struct Traits {
     pub get_limit: usize,
     /// Shortest mean piece for a direct copy from or into many, by setting.
     pub run_limit: usize,
+    /// Shortest message that is registered part by part, by setting.
+    pub pipeline_limit: usize,
     /// Forced way of long messages, by setting.
     pub long: LongProtocol,
 }
@@ -47,6 +51,7 @@ impl Protocol {
             Self::Stream => "stream",
             Self::Get => "get",
             Self::Write => "write",
+            Self::Pipeline => "pipeline",
             Self::Put => "put",
         }
     }
@@ -63,8 +68,18 @@ pub fn choose(traits: &Traits, caps: &Caps) -> (Protocol, &'static str) {
         return (Protocol::Eager, "it is not longer than the eager limit");
     }
     let can_get = caps.get && (traits.contiguous || caps.get_any);
-    let can_write = caps.get && !can_get;
+    let can_write = caps.put && !can_get;
     match traits.long {
+        LongProtocol::Write if caps.put => (Protocol::Write, "POSTHASTE_LONG_PROTOCOL=write"),
+        LongProtocol::Write => (
+            Protocol::Put,
+            "POSTHASTE_LONG_PROTOCOL=write, but the sender cannot write into the receiver's memory",
+        ),
+        LongProtocol::Pipeline if caps.windows => (Protocol::Pipeline, "POSTHASTE_LONG_PROTOCOL=pipeline"),
+        LongProtocol::Pipeline => (
+            Protocol::Put,
+            "POSTHASTE_LONG_PROTOCOL=pipeline, but the sender cannot write into the receiver's memory part by part",
+        ),
         LongProtocol::Put => (Protocol::Put, "POSTHASTE_LONG_PROTOCOL=put"),
         LongProtocol::Get if can_get => (Protocol::Get, "POSTHASTE_LONG_PROTOCOL=get"),
         LongProtocol::Get if can_write => {
@@ -80,7 +95,10 @@ pub fn choose(traits: &Traits, caps: &Caps) -> (Protocol, &'static str) {
         }
         LongProtocol::Auto => {
             let is_dear = caps.crowded && traits.len >= traits.get_limit as u64;
-            if can_get && !caps.stream {
+            let by_parts = caps.windows && caps.registers && traits.len >= traits.pipeline_limit as u64;
+            if by_parts && traits.contiguous {
+                (Protocol::Pipeline, "its memory has to be registered, which is done part by part")
+            } else if can_get && !caps.stream {
                 (Protocol::Get, "the receiver can read the data where it lies")
             } else if can_get && is_dear {
                 (Protocol::Get, "ranks share CPUs and it is not shorter than POSTHASTE_GET_LIMIT")
@@ -109,11 +127,13 @@ mod tests {
     fn table() {
         use LongProtocol as L;
         use Protocol as P;
-        let shm = Caps { packet: 4064, stream: true, get: true, get_any: false, crowded: false };
+        let shm = Caps { packet: 4064, stream: true, get: true, put: true, ..Caps::default() };
         let crowded = Caps { crowded: true, ..shm };
-        let no_get = Caps { get: false, ..crowded };
-        let own = Caps { packet: 4096, stream: false, get: true, get_any: true, crowded: false };
-        let bare = Caps { packet: 100, stream: false, get: false, get_any: false, crowded: false };
+        let no_get = Caps { get: false, put: false, ..crowded };
+        let own = Caps { packet: 4096, get: true, get_any: true, ..Caps::default() };
+        let bare = Caps { packet: 100, ..Caps::default() };
+        let net = Caps { packet: 8000, get: true, put: true, windows: true, ..Caps::default() };
+        let registers = Caps { registers: true, ..net };
         #[rustfmt::skip]
         let table = [
             // len, contiguous, forced, caps → protocol
@@ -134,6 +154,15 @@ mod tests {
             (1 << 20,  false, L::Auto,   own,     P::Get),
             (1 << 20,  true,  L::Stream, own,     P::Put),
             (101,      true,  L::Auto,   bare,    P::Put),
+            (1 << 20,  true,  L::Auto,   net,     P::Get),
+            (1 << 20,  false, L::Auto,   net,     P::Put),
+            (1 << 20,  true,  L::Write,  net,     P::Write),
+            (1 << 20,  true,  L::Write,  own,     P::Put),
+            (1 << 20,  true,  L::Pipeline, net,   P::Pipeline),
+            (1 << 20,  true,  L::Pipeline, shm,   P::Put),
+            (1 << 20,  true,  L::Auto,   registers, P::Pipeline),
+            (1 << 20,  false, L::Auto,   registers, P::Put),
+            (9000,     true,  L::Auto,   registers, P::Get),
         ];
         for (len, contiguous, long, caps, expected) in table {
             let traits = Traits {
@@ -143,6 +172,7 @@ mod tests {
                 eager_limit: 8192,
                 get_limit: 1 << 18,
                 run_limit: 1024,
+                pipeline_limit: 1 << 16,
                 long,
             };
             assert_eq!(choose(&traits, &caps).0, expected, "{traits:?} {caps:?}");
@@ -151,7 +181,8 @@ mod tests {
 
     #[test]
     fn the_reason_is_the_one_that_decided() {
-        let caps = Caps { packet: 4064, stream: true, get: true, get_any: false, crowded: true };
+        let caps =
+            Caps { packet: 4064, stream: true, get: true, put: true, crowded: true, ..Caps::default() };
         let traits = Traits {
             len: 1 << 20,
             contiguous: true,
@@ -159,6 +190,7 @@ mod tests {
             eager_limit: 4096,
             get_limit: 1 << 18,
             run_limit: 1024,
+            pipeline_limit: 1 << 16,
             long: LongProtocol::Auto,
         };
         let why = |traits: &Traits| choose(traits, &caps).1;
@@ -170,7 +202,7 @@ mod tests {
         assert!(why(&Traits { contiguous: false, ..traits }).contains("both sides"));
         let forced = Traits { contiguous: false, long: LongProtocol::Get, ..traits };
         assert!(why(&forced).contains("LONG_PROTOCOL=get, and"));
-        let unreadable = Caps { get: false, ..caps };
+        let unreadable = Caps { get: false, put: false, ..caps };
         assert!(choose(&forced, &unreadable).1.contains("LONG_PROTOCOL=get, but"));
     }
 }

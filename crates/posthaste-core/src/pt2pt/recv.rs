@@ -11,6 +11,7 @@ use crate::ids::{Peer, RequestId};
 use crate::method::{Methods, Next};
 use crate::pt2pt::explained::{self, Met};
 use crate::pt2pt::matching::{Content, Held, Pattern};
+use crate::pt2pt::rendezvous::Asked;
 use crate::pt2pt::{Engine, action, eager, flow, ready, rendezvous};
 use crate::request::{Audience, Request, State, Status, complete};
 use crate::wire::{Emit, Envelope, Mode, Offer, Packet, Through};
@@ -157,14 +158,14 @@ enum Taken {
 fn take(packet: &Packet<'_>, from: Peer, pattern: &Pattern, segment: &mut Segment) -> Option<Taken> {
     let (envelope, data, through, sender) = match packet {
         Packet::Eager { envelope, sender, data } => (envelope, Some(data), None, *sender),
-        Packet::RequestToSend { envelope, sender, offer } if pattern.fits(envelope) => match offer {
+        Packet::RequestToSend { envelope, sender, offer, first } if pattern.fits(envelope) => match offer {
             Offer::Stream { through, filled }
                 if *filled == envelope.len && envelope.mode != Mode::Synchronous =>
             {
                 (envelope, None, Some(*through), None)
             }
             _ => {
-                let content = Content::Asked { sender: *sender, offer: *offer };
+                let content = Content::Asked { sender: *sender, offer: *offer, first: first.to_vec() };
                 return Some(Taken::Long(Held { envelope: *envelope, from, content }));
             }
         },
@@ -315,9 +316,10 @@ pub fn start_held(
             engine.matching.recycle(data);
             action
         }
-        Content::Asked { sender, offer } => {
+        Content::Asked { sender, offer, first } => {
             explained::received(engine, held.from, &held.envelope, Some(&offer), Met::Unexpected);
-            rendezvous::matched(engine, held.from, &held.envelope, sender, offer, id)
+            let asked = Asked { sender, offer, first: first[..].into() };
+            rendezvous::matched(engine, held.from, &held.envelope, asked, id)
         }
     };
     if let Some(error) = ready::error(engine, &held.envelope)

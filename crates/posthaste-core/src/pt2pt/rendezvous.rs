@@ -14,6 +14,12 @@
 //!   granted    <-- OkToSend + address ----   matched
 //!   sent       --------- Written -------->   landed
 //!
+//!   pipeline: the first bytes come with the question, the next are written into windows that the receiver opens part by
+//!   part, so that only a part is registered at a time, and the last come in fragments (seed 003, RDMA Pipeline)
+//!   granted    <- OkToSend + windows ----    matched
+//!   put        ==== parts, fragments ====>   landed
+//!   sent
+//!
 //!   nothing offered, the direct copy refused, or the receive buffer is in many pieces as well:
 //!   granted    <------- OkToSend ---------   matched
 //!   put        ======== fragments =======>   landed
@@ -24,10 +30,12 @@
 //! [`Action`]. What must stay true: the request to send, not the data, takes the place in the order of messages
 //! (MPI-5.0 §3.5); a stream's buffer is given back by the receiver, always.
 
+use posthaste_os::mem::Source;
+
 use crate::datatype::Segment;
 use crate::error::{Error, ErrorClass};
 use crate::ids::{Peer, RequestId};
-use crate::method::{Get, Load, Methods, Put};
+use crate::method::{Expose, Get, Load, Methods, Put};
 use crate::pt2pt::action::send_control;
 use crate::pt2pt::explained::{self, Met};
 use crate::pt2pt::matching::{Content, Held};
@@ -35,7 +43,18 @@ use crate::pt2pt::protocol::Protocol;
 use crate::pt2pt::{Action, Engine, flow, ready, types};
 use crate::request::{State, Status};
 use crate::trace::Counter;
-use crate::wire::{Emit, Envelope, Mode, Offer};
+use crate::wire::{Emit, Envelope, Granted, Mode, Offer};
+
+/// What a sender asks.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'a> {
+    /// Its request.
+    pub sender: RequestId,
+    /// Where the message can be had.
+    pub offer: Offer,
+    /// The first bytes of it.
+    pub first: Source<'a>,
+}
 
 /// Sender, step 1: asks, with an offer if there is one; false while there is no room for the question.
 pub(super) fn ask(
@@ -46,6 +65,9 @@ pub(super) fn ask(
     envelope: &Envelope,
     proposal: Protocol,
 ) -> bool {
+    if proposal == Protocol::Pipeline {
+        return ask_with_first_bytes(engine, methods, to, id, envelope);
+    }
     let front = Emit::request_to_send(envelope, id, Offer::Nothing).front().len();
     // Room first: what has been offered cannot be taken back.
     if !methods.has_room(to, front, Load::Message) {
@@ -65,7 +87,7 @@ pub(super) fn ask(
         }),
         Protocol::Get => methods.offer_memory(to, id, &segment),
         Protocol::Write => Some(Offer::Write),
-        Protocol::Eager | Protocol::Put => None,
+        Protocol::Eager | Protocol::Pipeline | Protocol::Put => None,
     };
     request.state = match offer {
         Some(Offer::Stream { .. }) => {
@@ -81,23 +103,40 @@ pub(super) fn ask(
     true
 }
 
-/// Receiver, step 2: somebody asks.
-pub fn asked(
+/// The same for a pipeline: as many bytes as an eager message could have go along.
+fn ask_with_first_bytes(
     engine: &mut Engine,
-    from: Peer,
+    methods: &mut Methods,
+    to: Peer,
+    id: RequestId,
     envelope: &Envelope,
-    sender: RequestId,
-    offer: Offer,
-) -> Option<Action> {
+) -> bool {
+    let emit = Emit::request_to_send(envelope, id, Offer::Pipeline);
+    let front = emit.front().len();
+    let room = methods.caps(to).packet.saturating_sub(front).min(engine.config.eager_limit);
+    let first = envelope.len.min(room as u64) as usize;
+    let Some(request) = engine.requests.get_mut(id) else { return true };
+    let State::SendPending { segment, .. } = &mut request.state else { return true };
+    let Some(claim) = methods.claim(to, front + first, Load::Message) else { return false };
+    claim.write(&emit, Some(segment));
+    let segment = segment.clone();
+    request.state = State::SendAsked { segment, to };
+    true
+}
+
+/// Receiver, step 2: somebody asks.
+pub fn asked(engine: &mut Engine, from: Peer, envelope: &Envelope, asked: Asked<'_>) -> Option<Action> {
+    let Asked { sender, offer, first } = asked;
     if let Some(receiver) = engine.matching.take_posted(envelope) {
         explained::received(engine, from, envelope, Some(&offer), Met::Posted);
-        return matched(engine, from, envelope, sender, offer, receiver);
+        return matched(engine, from, envelope, asked, receiver);
     }
     if envelope.mode == Mode::Ready {
         let _ = ready::came_early(engine, envelope); // its receive will hear of it
     }
     engine.counts.add(Counter::Unexpected, 1);
-    engine.matching.hold(Held { envelope: *envelope, from, content: Content::Asked { sender, offer } });
+    let content = Content::Asked { sender, offer, first: first.to_vec() };
+    engine.matching.hold(Held { envelope: *envelope, from, content });
     flow::kept(engine, from, envelope)
 }
 
@@ -106,17 +145,17 @@ pub fn matched(
     engine: &mut Engine,
     from: Peer,
     envelope: &Envelope,
-    sender: RequestId,
-    offer: Offer,
+    asked: Asked<'_>,
     receiver: RequestId,
 ) -> Option<Action> {
+    let Asked { sender, offer, first } = asked;
     let request = engine.requests.get_mut(receiver)?;
     let landing = |room| State::Landing {
         room,
         len: envelope.len,
         from,
         sender,
-        fin: matches!(offer, Offer::Memory { .. }),
+        fin: matches!(offer, Offer::Memory(_)),
     };
     let State::Posted { mut segment, .. } = std::mem::replace(&mut request.state, landing(0)) else {
         return None;
@@ -136,18 +175,17 @@ pub fn matched(
             }
             landed(engine, receiver)
         }
-        Offer::Nothing => Some(Action::Grant { from, sender, receiver, segment, len, memory: None }),
-        Offer::Write => {
-            let whole = segment.contiguous_rest().filter(|(_, room)| *room >= len);
-            let memory = whole.map(|(buf, _)| buf.address() as u64);
-            Some(Action::Grant { from, sender, receiver, segment, len, memory })
+        Offer::Nothing | Offer::Write | Offer::Pipeline => {
+            segment.unpack(first);
+            let arrived = first.len() as u64;
+            Some(Action::Grant(Expose { from, offer, receiver, segment, len, arrived }, sender))
         }
         Offer::Stream { .. } => {
             // A direct copy or a grant tells the sender of the match; a stream may end before it.
             let ack = (envelope.mode == Mode::Synchronous).then(|| Emit::sync_ack(sender));
             Some(Action::Get(Get { from, sender, offer, receiver, segment, len }, ack))
         }
-        Offer::Memory { .. } => Some(Action::Get(Get { from, sender, offer, receiver, segment, len }, None)),
+        Offer::Memory(_) => Some(Action::Get(Get { from, sender, offer, receiver, segment, len }, None)),
     }
 }
 
@@ -186,17 +224,17 @@ pub fn refused(engine: &mut Engine, receiver: RequestId, segment: Segment) -> Op
     let request = engine.requests.get_mut(receiver)?;
     let State::Landing { len, from, sender, fin, .. } = &mut request.state else { return None };
     *fin = false;
-    Some(Action::Grant { from: *from, sender: *sender, receiver, segment, len: *len, memory: None })
+    let (from, len, offer, sender) = (*from, *len, Offer::Nothing, *sender);
+    Some(Action::Grant(Expose { from, offer, receiver, segment, len, arrived: 0 }, sender))
 }
 
-/// Sender: the receiver wants the message, which may be copied to an address there; or, without a request of its own,
-/// keeps it for a receive to come.
+/// Sender: the receiver wants the message, and says how; or, without a request of its own, keeps it for a receive to come.
 pub fn granted(
     engine: &mut Engine,
     from: Peer,
     sender: RequestId,
     receiver: RequestId,
-    memory: Option<u64>,
+    granted: Granted,
 ) -> Option<Action> {
     let Some(request) = engine.requests.get_mut(sender) else { return stale(engine) };
     let sending = State::Sending { to: from, sent: false, acknowledged: true };
@@ -209,10 +247,10 @@ pub fn granted(
                 return None;
             }
             engine.with_pending(to, |pending| pending.remove(place));
-            Some(Action::Put(Put { to, receiver, sender, segment, memory }))
+            Some(Action::Put(Put { to, receiver, sender, segment, granted }))
         }
         State::SendAsked { segment, to } if to == from && receiver != RequestId::NONE => {
-            Some(Action::Put(Put { to, receiver, sender, segment, memory }))
+            Some(Action::Put(Put { to, receiver, sender, segment, granted }))
         }
         other => {
             request.state = other;
@@ -240,12 +278,13 @@ pub fn sent(engine: &mut Engine, sender: RequestId) {
     }
 }
 
-/// Sender: the receiver has copied everything, or could not read the buffer.
-pub fn finished(engine: &mut Engine, from: Peer, sender: RequestId, unreadable: bool) {
+/// Sender: the receiver has copied everything, or could not read the buffer. What made the buffer readable ends.
+pub fn finished(engine: &mut Engine, from: Peer, sender: RequestId, unreadable: bool) -> Option<Action> {
     match engine.requests.get(sender).map(|request| &request.state) {
         Some(State::SendAsked { to, segment }) if *to == from => {
             let error = unreadable.then(|| no_buffer("send", segment.len()));
             engine.complete(sender, Status { error, ..Status::EMPTY });
+            return Some(Action::Withdraw(from, sender));
         }
         Some(State::Sending { sent: false, .. }) if unreadable => {
             let len = engine.outgoing.find(sender).map_or(0, |(_, envelope)| envelope.len);
@@ -259,4 +298,5 @@ pub fn finished(engine: &mut Engine, from: Peer, sender: RequestId, unreadable: 
         }
         _ => engine.counts.add(Counter::StalePackets, 1),
     }
+    None
 }

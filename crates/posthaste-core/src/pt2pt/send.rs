@@ -160,6 +160,7 @@ pub(super) fn proposal(
         },
         get_limit: config.get_limit,
         run_limit: config.run_limit,
+        pipeline_limit: config.pipeline_limit,
         long: config.long_protocol,
     };
     protocol::choose(&traits, &caps)

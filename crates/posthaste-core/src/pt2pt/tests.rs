@@ -1,7 +1,8 @@
 //! The protocols in the simulator, against a naive model of what must arrive.
 
 use crate::buffer::OwnedBuf;
-use crate::config::{Config, LongProtocol};
+use crate::config::{Config, LeavePinned, LongProtocol};
+use crate::datatype::Segment;
 use crate::error::ErrorClass;
 use crate::ids::{ANY_SOURCE, ANY_TAG};
 use crate::pt2pt::send::Started;
@@ -98,6 +99,49 @@ fn messages_do_not_overtake() {
     }
 }
 
+/// A network that insists on registration: every way of a long message registers what it touches and lets it go; what is
+/// held, as the buffer of a persistent request, is registered once.
+#[test]
+fn memory_is_registered_as_long_as_it_is_touched() {
+    let weather = crate::method::sim::Weather { registers: true, ..CALM };
+    for long in [LongProtocol::Auto, LongProtocol::Get, LongProtocol::Write, LongProtocol::Pipeline] {
+        let (leave_pinned, pipeline_part) = (LeavePinned::Off, 512);
+        let config =
+            Config { long_protocol: long, eager_limit: 64, leave_pinned, pipeline_part, ..Config::default() };
+        let mut bench = Bench::new(5, 2, weather, &config);
+        let (data, into) = (filled(10_000, 1), OwnedBuf::new(10_000));
+        let segment = |buffer: &OwnedBuf| Segment::contiguous(buffer.user_buf(), 10_000);
+        let round = |bench: &mut Bench| {
+            let receive = bench.recv(1, 0, 1, &into);
+            let started = bench.send(0, 1, 1, &data, false);
+            assert!(bench.finish(1, receive).error.is_none());
+            if let Started::Request(id) = started {
+                assert!(bench.finish(0, id).error.is_none());
+            }
+            for _ in 0..200 {
+                bench.step();
+            }
+            assert_eq!(into.source().to_vec(), data.source().to_vec());
+        };
+        round(&mut bench);
+        let (there, made) = bench.network.registered();
+        assert_eq!((there, bench.network.unregistered()), (0, 0), "{long:?}");
+        assert!(made >= 2, "{long:?} registered {made} times");
+        let holds = [
+            bench.lanes[0].methods.hold(&segment(&data), false),
+            bench.lanes[1].methods.hold(&segment(&into), true),
+        ];
+        for _ in 0..3 {
+            round(&mut bench);
+        }
+        assert_eq!(bench.network.registered(), (2, made + 2), "{long:?}");
+        for (lane, holds) in bench.lanes.iter_mut().zip(holds) {
+            lane.methods.let_go(holds);
+        }
+        assert_eq!(bench.network.registered().0, 0, "{long:?}");
+    }
+}
+
 #[test]
 fn a_synchronous_send_ends_only_after_the_match() {
     for size in [0, 8, 64, 65, 1000] {
@@ -127,7 +171,7 @@ fn a_longer_message_is_cut_and_nothing_is_overrun() {
             let data = filled(size, 2);
             let started = bench.send(0, 1, 1, &data, false);
             let into = guarded(room);
-            let segment = crate::datatype::Segment::contiguous(into.user_buf(), room as u64);
+            let segment = Segment::contiguous(into.user_buf(), room as u64);
             let id = {
                 let crate::progress::Lane { engine, methods, .. } = &mut bench.lanes[1];
                 let pattern = super::Pattern { context: crate::ids::ContextId::WORLD, source: 0, tag: 1 };
@@ -183,14 +227,17 @@ fn messages_to_ourselves() {
 fn stale_packets_change_nothing() {
     use crate::ids::{ContextId, Peer, RequestId};
     use crate::trace::Counter;
-    use crate::wire::{Emit, Envelope, Found, Mode, Seek, Sought};
+    use crate::wire::{Emit, Envelope, Found, Granted, Mode, Part, Place, Seek, Sought};
     let mut bench = Bench::new(1, 2, CALM, &Config::default());
     let forged = RequestId { slot: 77, generation: 3 };
     let (context, types) = (ContextId::WORLD, crate::datatype::Types::UNKNOWN);
     let envelope = Envelope { context, source: 0, tag: 1, len: 1 << 60, mode: Mode::Standard, types };
+    let part = Part { receiver: forged, offset: 0, len: 8, place: None };
     let found = |message| Found { serial: 0, place: u64::MAX, message };
     for emit in [
-        Emit::ok_to_send(forged, forged, Some(4096)),
+        Emit::ok_to_send(forged, forged, Granted::Memory(Place { address: 4096, key: 0 })),
+        Emit::window(part),
+        Emit::filled(part),
         Emit::written(forged, true),
         Emit::fin(forged, false),
         Emit::sync_ack(forged),
@@ -212,6 +259,6 @@ fn stale_packets_change_nothing() {
     let lane = &bench.lanes[1];
     let stale =
         lane.engine.counts.get(Counter::StalePackets) + lane.methods.counts.get(Counter::StalePackets);
-    assert_eq!(stale, 5);
+    assert_eq!(stale, 7);
     assert!(lane.engine.requests.is_empty());
 }

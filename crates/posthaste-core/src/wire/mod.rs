@@ -48,6 +48,10 @@ pub enum Kind {
     TakeBack = 12,
     /// Answer: whether it was still to be had.
     TakenBack = 13,
+    /// Part of a granted message may be written to this place of the receiver.
+    Window = 14,
+    /// The sender has written that part.
+    Filled = 15,
 }
 
 /// The header of every packet. Kinds that carry no message leave the envelope fields 0.
@@ -168,6 +172,29 @@ pub struct Through {
     pub start: u64,
 }
 
+/// Memory of a process, in the words of the method by which a peer reaches it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Where it is.
+    pub address: u64,
+    /// What the peer has to show; 0 where methods need nothing.
+    pub key: u64,
+}
+
+/// How a message that was granted is to come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Granted {
+    /// In fragments.
+    Fragments,
+    /// The sender may copy it here, where there is room for all of it in one piece.
+    Memory(Place),
+    /// What lies in front of `until` is written into windows that the receiver opens, the rest comes in fragments.
+    Windows {
+        /// Place in the message, in bytes.
+        until: u64,
+    },
+}
+
 /// Where the receiver can get a long message from: the sender's proposal in a request to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offer {
@@ -180,13 +207,12 @@ pub enum Offer {
         /// Bytes that are there already.
         filled: u64,
     },
-    /// The message lies in one piece at this address of the sender.
-    Memory {
-        /// Address in the sender's memory.
-        address: u64,
-    },
-    /// The message lies in many pieces, which the sender can copy into one piece of the receiver's memory.
+    /// The message lies in one piece here, in the sender's memory.
+    Memory(Place),
+    /// The sender can copy the message into one piece of the receiver's memory.
     Write,
+    /// The first bytes are in the packet; the sender can copy the rest into the receiver's memory part by part.
+    Pipeline,
 }
 
 #[derive(Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
@@ -204,8 +230,22 @@ struct AskBody {
 struct OkBody {
     sender: WireId,
     receiver: WireId,
-    /// 0: none.
-    memory: U64,
+    /// 0: in fragments; 1: to a place; 2: into windows.
+    granted: U32,
+    address: U64,
+    key: U64,
+}
+
+#[derive(Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+struct PartBody {
+    receiver: WireId,
+    offset: U64,
+    len: U64,
+    /// 0: in fragments; 1: to a place.
+    granted: U32,
+    address: U64,
+    key: U64,
 }
 
 #[derive(Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
@@ -294,6 +334,19 @@ pub struct Found {
     pub message: Option<(RequestId, Envelope)>,
 }
 
+/// Part of a message that was granted in windows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// The receiver's request.
+    pub receiver: RequestId,
+    /// Where in the message the part begins.
+    pub offset: u64,
+    /// Its length.
+    pub len: u64,
+    /// Where it goes; `None`: in fragments.
+    pub place: Option<Place>,
+}
+
 /// Bytes that a [`Packet::Data`] carries in front of its data.
 pub const DATA_FRONT: usize = size_of::<DataBody>();
 
@@ -317,6 +370,8 @@ pub enum Packet<'a> {
         sender: RequestId,
         /// Where the receiver could get it.
         offer: Offer,
+        /// The first bytes of it; none but with [`Offer::Pipeline`].
+        first: Source<'a>,
     },
     /// The receive is matched, send.
     OkToSend {
@@ -324,9 +379,13 @@ pub enum Packet<'a> {
         sender: RequestId,
         /// The receiver's request, under which the data is to arrive.
         receiver: RequestId,
-        /// Address of the receive buffer, which lies in one piece: the sender may copy the message there itself.
-        memory: Option<u64>,
+        /// How the message is to come.
+        granted: Granted,
     },
+    /// Part of a message that was granted may be written.
+    Window(Part),
+    /// Part of a message has been written.
+    Filled(Part),
     /// A fragment.
     Data {
         /// The receiver's request.
@@ -464,8 +523,9 @@ impl Emit {
             Offer::Stream { through: Through { buffer, kept, start }, filled } => {
                 (if kept { 3 } else { 1 }, buffer, start, filled)
             }
-            Offer::Memory { address } => (2, 0, address, 0),
+            Offer::Memory(Place { address, key }) => (2, 0, address, key),
             Offer::Write => (4, 0, 0, 0),
+            Offer::Pipeline => (5, 0, 0, 0),
         };
         let body = AskBody {
             sender: sender.into(),
@@ -478,10 +538,43 @@ impl Emit {
     }
 
     /// The receive is matched, send.
-    pub fn ok_to_send(sender: RequestId, receiver: RequestId, memory: Option<u64>) -> Self {
-        let memory = U64::new(memory.unwrap_or(0));
-        let body = OkBody { sender: sender.into(), receiver: receiver.into(), memory };
+    pub fn ok_to_send(sender: RequestId, receiver: RequestId, granted: Granted) -> Self {
+        let (granted, address, key) = match granted {
+            Granted::Fragments => (0, 0, 0),
+            Granted::Memory(Place { address, key }) => (1, address, key),
+            Granted::Windows { until } => (2, until, 0),
+        };
+        let body = OkBody {
+            sender: sender.into(),
+            receiver: receiver.into(),
+            granted: U32::new(granted),
+            address: address.into(),
+            key: key.into(),
+        };
         Self::control(Kind::OkToSend, body.as_bytes())
+    }
+
+    /// Part of a granted message may be written to its place, or is to come in fragments.
+    pub fn window(part: Part) -> Self {
+        Self::part(Kind::Window, part)
+    }
+
+    /// Part of a message has been written.
+    pub fn filled(part: Part) -> Self {
+        Self::part(Kind::Filled, part)
+    }
+
+    fn part(kind: Kind, part: Part) -> Self {
+        let Place { address, key } = part.place.unwrap_or(Place { address: 0, key: 0 });
+        let body = PartBody {
+            receiver: part.receiver.into(),
+            offset: part.offset.into(),
+            len: part.len.into(),
+            granted: U32::new(u32::from(part.place.is_some())),
+            address: address.into(),
+            key: key.into(),
+        };
+        Self::control(kind, body.as_bytes())
     }
 
     /// The sender has copied everything, or found a buffer unreadable.
@@ -569,6 +662,17 @@ impl Emit {
         self.front_len = end;
     }
 
+    /// The receiver's request, if this is an ok-to-send that announces windows.
+    pub fn grants_windows(&self) -> Option<RequestId> {
+        if self.header[0] != Kind::OkToSend as u8 {
+            return None;
+        }
+        match Packet::parse(&self.header, self.front().into()) {
+            Ok(Packet::OkToSend { receiver, granted: Granted::Windows { .. }, .. }) => Some(receiver),
+            _ => None,
+        }
+    }
+
     /// What stands in front of the message data.
     pub fn front(&self) -> &[u8] {
         &self.front[..self.front_len]
@@ -630,7 +734,7 @@ impl<'a> Packet<'a> {
                 Self::Eager { envelope, sender, data }
             }
             Kind::RequestToSend => {
-                let (body, _) = front::<AskBody>(payload)?;
+                let (body, first) = front::<AskBody>(payload)?;
                 let offer = match body.offer.get() {
                     0 => Offer::Nothing,
                     kind @ (1 | 3) => {
@@ -638,17 +742,30 @@ impl<'a> Packet<'a> {
                         let through = Through { buffer, kept: kind == 3, start };
                         Offer::Stream { through, filled: body.filled.get() }
                     }
-                    2 => Offer::Memory { address: body.address.get() },
+                    2 => Offer::Memory(Place { address: body.address.get(), key: body.filled.get() }),
                     4 => Offer::Write,
+                    5 => Offer::Pipeline,
                     _ => return Err(Malformed),
                 };
-                Self::RequestToSend { envelope, sender: body.sender.into(), offer }
+                let (first, _) = first.split_at(if offer == Offer::Pipeline { first.len() } else { 0 });
+                if offer == Offer::Pipeline && first.len() as u64 >= envelope.len {
+                    return Err(Malformed); // something is left to be granted
+                }
+                Self::RequestToSend { envelope, sender: body.sender.into(), offer, first }
             }
             Kind::OkToSend => {
                 let (body, _) = front::<OkBody>(payload)?;
-                let memory = Some(body.memory.get()).filter(|address| *address != 0);
-                Self::OkToSend { sender: body.sender.into(), receiver: body.receiver.into(), memory }
+                let (address, key) = (body.address.get(), body.key.get());
+                let granted = match body.granted.get() {
+                    0 => Granted::Fragments,
+                    1 => Granted::Memory(Place { address, key }),
+                    2 => Granted::Windows { until: address },
+                    _ => return Err(Malformed),
+                };
+                Self::OkToSend { sender: body.sender.into(), receiver: body.receiver.into(), granted }
             }
+            Kind::Window => Self::Window(part(payload)?),
+            Kind::Filled => Self::Filled(part(payload)?),
             Kind::Data => {
                 let (body, data) = front::<DataBody>(payload)?;
                 Self::Data { receiver: body.receiver.into(), offset: body.offset.get(), data }
@@ -692,6 +809,16 @@ impl<'a> Packet<'a> {
     }
 }
 
+/// Reads a [`Part`].
+fn part(payload: Source<'_>) -> Result<Part, Malformed> {
+    let (body, _) = front::<PartBody>(payload)?;
+    let (address, key) = (body.address.get(), body.key.get());
+    let place = (body.granted.get() != 0).then_some(Place { address, key });
+    let (offset, len) = (body.offset.get(), body.len.get());
+    offset.checked_add(len).ok_or(Malformed)?;
+    Ok(Part { receiver: body.receiver.into(), offset, len, place })
+}
+
 /// Reads a `T` from the front of the payload; the rest follows it.
 fn front<T: FromBytes + IntoBytes>(payload: Source<'_>) -> Result<(T, Source<'_>), Malformed> {
     let (bytes, rest) = payload.split_at(size_of::<T>());
@@ -707,14 +834,27 @@ impl fmt::Display for Packet<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Eager { envelope, .. } => write!(f, "eager {envelope}"),
-            Self::RequestToSend { envelope, sender, offer } => {
-                write!(f, "request-to-send {sender} {envelope} offer {offer:?}")
+            Self::RequestToSend { envelope, sender, offer, first } => {
+                write!(f, "request-to-send {sender} {envelope} offer {offer:?}")?;
+                if first.is_empty() { Ok(()) } else { write!(f, ", {} bytes", first.len()) }
             }
-            Self::OkToSend { sender, receiver, memory: None } => {
-                write!(f, "ok-to-send {sender} into {receiver}")
+            Self::OkToSend { sender, receiver, granted } => {
+                write!(f, "ok-to-send {sender} into {receiver}")?;
+                match granted {
+                    Granted::Fragments => Ok(()),
+                    Granted::Memory(Place { address, key: 0 }) => write!(f, " at {address:#x}"),
+                    Granted::Memory(Place { address, key }) => write!(f, " at {address:#x}, key {key:#x}"),
+                    Granted::Windows { until } => write!(f, ", windows up to {until}"),
+                }
             }
-            Self::OkToSend { sender, receiver, memory: Some(address) } => {
-                write!(f, "ok-to-send {sender} into {receiver} at {address:#x}")
+            Self::Window(Part { receiver, offset, len, place: None }) => {
+                write!(f, "window for {receiver} at {offset}, {len} bytes in fragments")
+            }
+            Self::Window(Part { receiver, offset, len, place: Some(Place { address, key }) }) => {
+                write!(f, "window for {receiver} at {offset}, {len} bytes to {address:#x}, key {key:#x}")
+            }
+            Self::Filled(Part { receiver, offset, len, .. }) => {
+                write!(f, "filled {receiver} at {offset}, {len} bytes")
             }
             Self::Written { receiver, unreadable: false } => write!(f, "written {receiver}"),
             Self::Written { receiver, unreadable: true } => write!(f, "written {receiver}, unreadable"),

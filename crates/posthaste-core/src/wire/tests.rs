@@ -8,6 +8,10 @@ fn envelope() -> Envelope {
     Envelope { context, source: 3, tag: -5, len: 4, mode: Mode::Standard, types }
 }
 
+fn at(address: u64, key: u64) -> Place {
+    Place { address, key }
+}
+
 fn bytes(emit: &Emit, data: &[u8]) -> Vec<u8> {
     [emit.front(), data].concat()
 }
@@ -36,8 +40,26 @@ fn round_trips() {
             Emit::request_to_send(&envelope(), id, Offer::Write),
             "request-to-send #9.4 (context 7696581394432, source 3, tag -5, 4 bytes) offer Write",
         ),
-        (Emit::ok_to_send(id, other, None), "ok-to-send #9.4 into #1.2"),
-        (Emit::ok_to_send(id, other, Some(4096)), "ok-to-send #9.4 into #1.2 at 0x1000"),
+        (Emit::ok_to_send(id, other, Granted::Fragments), "ok-to-send #9.4 into #1.2"),
+        (Emit::ok_to_send(id, other, Granted::Memory(at(0x1000, 0))), "ok-to-send #9.4 into #1.2 at 0x1000"),
+        (Emit::ok_to_send(id, other, Granted::Memory(at(0, 5))), "ok-to-send #9.4 into #1.2 at 0x0, key 0x5"),
+        (
+            Emit::ok_to_send(id, other, Granted::Windows { until: 9 }),
+            "ok-to-send #9.4 into #1.2, windows up to 9",
+        ),
+        (
+            Emit::request_to_send(&Envelope { len: 9, ..envelope() }, id, Offer::Pipeline),
+            "request-to-send #9.4 (context 7696581394432, source 3, tag -5, 9 bytes) offer Pipeline, 4 bytes",
+        ),
+        (
+            Emit::window(Part { receiver: id, offset: 8, len: 16, place: Some(at(0x1000, 5)) }),
+            "window for #9.4 at 8, 16 bytes to 0x1000, key 0x5",
+        ),
+        (
+            Emit::window(Part { receiver: id, offset: 8, len: 16, place: None }),
+            "window for #9.4 at 8, 16 bytes in fragments",
+        ),
+        (Emit::filled(Part { receiver: id, offset: 8, len: 16, place: None }), "filled #9.4 at 8, 16 bytes"),
         (Emit::written(id, false), "written #9.4"),
         (Emit::written(id, true), "written #9.4, unreadable"),
         (Emit::data(id, 1 << 40), "data for #9.4 at 1099511627776, 4 bytes"),
@@ -84,11 +106,11 @@ fn types_and_form_travel_with_the_envelope() {
         assert_eq!(envelope.types, types);
         assert_eq!((data.to_vec(), emit.front().len()), (b"data".to_vec(), envelope.front()));
     }
-    let ask = Emit::request_to_send(&sent, id, Offer::Memory { address: 5 });
+    let ask = Emit::request_to_send(&sent, id, Offer::Memory(at(5, 6)));
     let packet = Packet::parse(&ask.header, ask.front().into()).unwrap();
     assert_eq!(
         packet.to_string(),
-        "request-to-send #9.4 (context 7696581394432, source 3, tag -5, 4 bytes, canonical, types deadbeef from 0x209) offer Memory { address: 5 }"
+        "request-to-send #9.4 (context 7696581394432, source 3, tag -5, 4 bytes, canonical, types deadbeef from 0x209) offer Memory(Place { address: 5, key: 6 })"
     );
 }
 

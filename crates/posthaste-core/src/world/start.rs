@@ -18,6 +18,7 @@ use crate::datatype::Format;
 use crate::error::{Error, ErrorClass, Result};
 use crate::ids::Peer;
 use crate::method::Route;
+use crate::method::fabric::Fabric;
 use crate::method::tcp::Tcp;
 
 /// What starting found out.
@@ -32,6 +33,7 @@ pub(super) struct Start {
     pub(super) nodes: Places,
     pub(super) routes: Vec<Route>,
     pub(super) tcp: Option<Tcp>,
+    pub(super) fabric: Option<Fabric>,
     /// Whether the ranks of this host share CPUs.
     pub(super) crowded_here: bool,
     /// Whether those of any host do.
@@ -66,6 +68,7 @@ fn alone() -> Result<Start> {
         nodes: Places::one(1),
         routes: vec![Route::Loopback],
         tcp: None,
+        fabric: None,
         crowded_here: false,
         crowded: false,
         launcher: Arc::default(),
@@ -111,7 +114,7 @@ fn ours(mut launcher: Launcher, fd: &str, config: &Config) -> Result<Start> {
     let routes = wireup::routes(rank, &beside, &nodes, config)?;
     let secret = match std::env::var("POSTHASTE_SECRET") {
         Ok(text) => Some(wireup::read_secret(&text)?),
-        Err(_) if routes.contains(&Route::Tcp) => {
+        Err(_) if wireup::needs_secret(&routes) => {
             wireup::offer_secret(&mut launcher)?;
             launcher.fence().map_err(wireup::failed)?;
             Some(wireup::secret(&mut launcher)?)
@@ -120,12 +123,13 @@ fn ours(mut launcher: Launcher, fd: &str, config: &Config) -> Result<Start> {
     };
     let launcher = Arc::new(Mutex::new(Some(launcher)));
     let tcp = wireup::open_tcp(&launcher, Peer(rank), &routes, secret, config)?;
-    if tcp.is_some() || !hosts.are_one() {
+    let fabric = wireup::open_fabric(&launcher, Peer(rank), &routes, secret, config)?;
+    if tcp.is_some() || fabric.is_some() || !hosts.are_one() {
         wireup::meet(&launcher, (!hosts.are_one() && local_rank == 0).then_some(crowded_here))?;
     }
     let crowded = if hosts.are_one() { crowded_here } else { wireup::crowded_anywhere(&launcher, &hosts)? };
     let beside = beside.into_iter().map(Peer).collect();
-    Ok(Start { rank, node, local_rank, beside, nodes, routes, tcp, crowded_here, crowded, launcher })
+    Ok(Start { rank, node, local_rank, beside, nodes, routes, tcp, fabric, crowded_here, crowded, launcher })
 }
 
 /// A foreign launcher: the lowest rank of each node makes its node segment and tells the others of that node through the
@@ -139,7 +143,7 @@ fn foreign(mut launcher: Launcher, config: &Config) -> Result<Start> {
     };
     let (beside, leader) = (nodes.with(rank), nodes.leader(rank));
     let routes = wireup::routes(rank, &beside, &nodes, config)?;
-    let needs_secret = routes.contains(&Route::Tcp);
+    let needs_secret = wireup::needs_secret(&routes);
     if needs_secret {
         wireup::offer_secret(&mut launcher)?;
     }
@@ -152,12 +156,13 @@ fn foreign(mut launcher: Launcher, config: &Config) -> Result<Start> {
     let shared = if rank == leader { Some(wireup::share_cpus(&mut launcher, &beside)?) } else { None };
     let launcher = Arc::new(Mutex::new(Some(launcher)));
     let tcp = wireup::open_tcp(&launcher, Peer(rank), &routes, secret, config)?;
+    let fabric = wireup::open_fabric(&launcher, Peer(rank), &routes, secret, config)?;
     wireup::meet(&launcher, shared)?;
     let crowded_here = wireup::is_crowded(&launcher, leader)?;
     let crowded = crowded_here || wireup::crowded_anywhere(&launcher, &nodes)?;
     let local_rank = beside.iter().position(|other| *other == rank).unwrap_or_default();
     let beside = beside.into_iter().map(Peer).collect();
-    Ok(Start { rank, node, local_rank, beside, nodes, routes, tcp, crowded_here, crowded, launcher })
+    Ok(Start { rank, node, local_rank, beside, nodes, routes, tcp, fabric, crowded_here, crowded, launcher })
 }
 
 /// Makes sure that all ranks of this host represent data alike, for they read each other's memory, and that they use the

@@ -24,6 +24,7 @@ use crate::datatype::Format;
 use crate::error::{Error, ErrorClass, Result};
 use crate::ids::Peer;
 use crate::method::Route;
+use crate::method::fabric::{Fabric, FabricBook, FabricCard, FabricSetup};
 use crate::method::tcp::{AddressBook, Card, Tcp, TcpSetup};
 
 /// The launcher, shared by those who ask it while the program runs.
@@ -85,6 +86,7 @@ pub(super) fn routes(rank: u32, beside: &[u32], nodes: &Places, config: &Config)
     let route = |(peer, index): (u32, Option<u32>)| match index.filter(|_| nodes.leader(peer) == near) {
         _ if peer == rank => Ok(Route::Loopback),
         Some(index) if config.methods.admit(Way::Shm) => Ok(Route::Shm(index)),
+        _ if config.methods.admit(Way::Fabric) => Ok(Route::Fabric),
         _ if config.methods.admit(Way::Tcp) => Ok(Route::Tcp),
         _ => {
             let place = if nodes.leader(peer) == near { "the same node as" } else { "another node than" };
@@ -220,25 +222,59 @@ pub(super) fn open_tcp(
     Ok(Some(tcp))
 }
 
+/// The same for libfabric's network.
+pub(super) fn open_fabric(
+    launcher: &Shared,
+    me: Peer,
+    routes: &[Route],
+    secret: Option<[u8; 32]>,
+    config: &Config,
+) -> Result<Option<Fabric>> {
+    let Some(secret) = secret.filter(|_| routes.contains(&Route::Fabric)) else { return Ok(None) };
+    // Packets of other jobs that go astray are told by this; it is no protection against those who mean harm.
+    let (mark, _) = secret.split_first_chunk().unwrap_or((&[0; 8], &[]));
+    let mark = u64::from_le_bytes(*mark);
+    let setup = FabricSetup { me, peers: routes.len(), mark, format: Format::NATIVE };
+    let (fabric, card) = Fabric::new(setup, config, Box::new(Book(launcher.clone())))?;
+    let put = |launcher: &mut Launcher| launcher.put("fabric", &card.to_string());
+    ask(launcher, put).unwrap_or(Ok(())).map_err(failed)?;
+    Ok(Some(fabric))
+}
+
+/// Whether ranks have to be reached by a network, so that they need the job's secret.
+pub(super) fn needs_secret(routes: &[Route]) -> bool {
+    routes.iter().any(|route| matches!(route, Route::Tcp | Route::Fabric))
+}
+
 /// The cards that the ranks of the job have put into the launcher's key-value space.
 #[derive(Debug)]
 struct Book(Shared);
 
+impl FabricBook for Book {
+    fn card(&mut self, peer: Peer) -> Result<FabricCard> {
+        self.text(peer, "fabric")?.parse()
+    }
+}
+
 impl AddressBook for Book {
     fn card(&mut self, peer: Peer) -> Result<Card> {
-        let told = ask(&self.0, |launcher| launcher.get(peer.index(), "card"))
-            .unwrap_or(Ok(None))
-            .map_err(failed)?;
-        match told {
-            Some(text) => text.parse(),
-            None => Err(Error::other(
+        self.text(peer, "card")?.parse()
+    }
+}
+
+impl Book {
+    fn text(&self, peer: Peer, key: &str) -> Result<String> {
+        let told =
+            ask(&self.0, |launcher| launcher.get(peer.index(), key)).unwrap_or(Ok(None)).map_err(failed)?;
+        told.ok_or_else(|| {
+            Error::other(
                 ErrorClass::Other,
                 format!(
                     "rank {} has told nobody where it can be reached: POSTHASTE_METHODS must be the same for all ranks",
                     peer.0
                 ),
-            )),
-        }
+            )
+        })
     }
 }
 
@@ -338,6 +374,8 @@ mod tests {
         assert_eq!(ways, [Route::Shm(0), Route::Tcp, Route::Loopback, Route::Tcp]);
         let ways = routes(2, &[0, 2], &nodes, &set("POSTHASTE_METHODS", "tcp")).unwrap();
         assert_eq!(ways, [Route::Tcp, Route::Tcp, Route::Loopback, Route::Tcp]);
+        let ways = routes(2, &[0, 2], &nodes, &set("POSTHASTE_METHODS", "shm,fabric,tcp")).unwrap();
+        assert_eq!(ways, [Route::Shm(0), Route::Fabric, Route::Loopback, Route::Fabric]);
         // Ranks of one host that are said to be on different nodes share a segment all the same.
         let ways = routes(0, &[0, 1, 2, 3], &nodes, &Config::default()).unwrap();
         assert_eq!(ways, [Route::Loopback, Route::Tcp, Route::Shm(2), Route::Tcp]);

@@ -9,7 +9,7 @@ use posthaste_core::ids::{ANY_SOURCE, ANY_TAG, ContextId, Peer, RequestId};
 use posthaste_core::method::Load;
 use posthaste_core::pt2pt::send::Started;
 use posthaste_core::trace::Counter;
-use posthaste_core::wire::{Emit, Envelope, HEADER, Mode, Offer, Through};
+use posthaste_core::wire::{Emit, Envelope, Granted, HEADER, Mode, Offer, Part, Place, Through};
 
 /// Where a header says what the packet is, how it is to be read, and how long its message is.
 const KIND: usize = 0;
@@ -50,8 +50,11 @@ fn stale(old: RequestId) -> Vec<Emit> {
     let mut all = Vec::new();
     for id in [NOBODY, old, RequestId::NONE, RequestId { slot: u32::MAX - 1, generation: u32::MAX }] {
         all.extend([
-            Emit::ok_to_send(id, id, None),
-            Emit::ok_to_send(id, id, Some(4096)),
+            Emit::ok_to_send(id, id, Granted::Fragments),
+            Emit::ok_to_send(id, id, Granted::Memory(Place { address: 4096, key: 0 })),
+            Emit::ok_to_send(id, id, Granted::Windows { until: 4096 }),
+            Emit::window(Part { receiver: id, offset: 0, len: 8, place: None }),
+            Emit::filled(Part { receiver: id, offset: 0, len: 8, place: None }),
             Emit::fin(id, false),
             Emit::fin(id, true),
             Emit::sync_ack(id),
@@ -71,7 +74,7 @@ fn malformed() -> Vec<Emit> {
     let ask = Emit::request_to_send(&envelope(10), NOBODY, Offer::Nothing);
     let mut all = vec![
         changed(ask, &[(KIND, 0)]),
-        changed(ask, &[(KIND, 14)]),
+        changed(ask, &[(KIND, 16)]),
         changed(ask, &[(KIND, 255)]),
         // Messages that are longer or shorter than they say, or so long that sums overflow.
         Emit::eager(&envelope(1)),

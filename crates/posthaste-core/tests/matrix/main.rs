@@ -22,15 +22,23 @@ use std::collections::BTreeSet;
 
 use memory::{Memory, RUN_LIMIT};
 use pair::{Pair, Way};
-use posthaste_core::config::{Config, LongProtocol};
+use posthaste_core::config::{Config, LeavePinned, LongProtocol};
+use posthaste_core::ids::Peer;
+use posthaste_core::method::fabric::{self, FabricShelf};
 use posthaste_core::method::sim::Weather;
 use posthaste_core::method::tcp::PACKET;
 use posthaste_core::trace::Counter::{self, *};
 use posthaste_os::node::Node;
 use posthaste_os::{pool, ring};
 
-const PROTOCOLS: [LongProtocol; 4] =
-    [LongProtocol::Auto, LongProtocol::Stream, LongProtocol::Get, LongProtocol::Put];
+const PROTOCOLS: [LongProtocol; 6] = [
+    LongProtocol::Auto,
+    LongProtocol::Stream,
+    LongProtocol::Get,
+    LongProtocol::Put,
+    LongProtocol::Write,
+    LongProtocol::Pipeline,
+];
 
 /// Data in the first cell of a record.
 const CELL: u64 = 32;
@@ -49,6 +57,7 @@ impl Limits {
             Way::Loopback => Self { packet: 4096, buffer: None },
             Way::Simulator(weather) => Self { packet: weather.packet as u64, buffer: None },
             Way::Tcp { .. } => Self { packet: PACKET as u64, buffer: None },
+            Way::Fabric { .. } => Self { packet: fabric::PACKET as u64, buffer: None },
             Way::SharedMemory { ranks, .. } => {
                 let node = Node::create(ranks).unwrap();
                 Self { packet: ring::max_payload(&node) as u64, buffer: Some(pool::bytes(&node) as u64) }
@@ -66,7 +75,13 @@ fn matrix(way: Way, by: &[Counter]) {
         let base = Config { long_protocol, run_limit: RUN_LIMIT, ..Config::default() };
         // Limits far below those of the method, then an eager limit that is cut to a packet.
         let eager = |limit| Config { eager_limit: limit, tcp_eager_limit: limit, ..base.clone() };
-        let low = Config { stream_chunk: 512, get_limit: 3000, ..eager(300) };
+        let low = Config {
+            stream_chunk: 512,
+            get_limit: 3000,
+            pipeline_part: 512,
+            pipeline_limit: 2000,
+            ..eager(300)
+        };
         let high = eager(limits.packet as usize + 100);
         let chunk = low.stream_chunk as u64;
         let mut around = vec![CELL, 300, chunk, 2 * chunk, 3000];
@@ -96,7 +111,19 @@ fn rows(way: Way, limits: &Limits, config: &Config, around: &[u64], taken: &mut 
     memory.check_rest();
 }
 
-const CALM: Weather = Weather { packet: 400, window: 8, refuse: 0, delay: 0, get: true, refuse_get: 0 };
+const CALM: Weather =
+    Weather { packet: 400, window: 8, refuse: 0, delay: 0, get: true, refuse_get: 0, registers: false };
+
+const FABRIC_TCP: Way = Way::Fabric { provider: "tcp", leave_pinned: LeavePinned::Auto };
+/// Registrations end with their messages.
+const FABRIC_SHM: Way = Way::Fabric { provider: "shm", leave_pinned: LeavePinned::Off };
+
+/// Whether this machine has what the way needs; if not, a line says so.
+fn is_there(way: Way) -> bool {
+    let Way::Fabric { .. } = way else { return true };
+    let found = pair::fabric(Peer(0), way, &Config::default(), &FabricShelf::default());
+    found.inspect_err(|why| println!("omitted: {why}")).is_ok()
+}
 
 /// The suite over one method after the other.
 macro_rules! methods {
@@ -107,19 +134,30 @@ macro_rules! methods {
 
             #[test]
             fn matrix() {
-                super::matrix($way, &$ways);
+                if is_there($way) {
+                    super::matrix($way, &$ways);
+                }
             }
 
             #[test]
             fn bad_packets() {
-                bad::bad_packets($way);
+                if is_there($way) {
+                    bad::bad_packets($way);
+                }
             }
         }
     )*};
 }
 
 methods! {
-    simulator: Way::Simulator(CALM), by [EagerShm, GetShm, WriteShm, PutShm];
+    simulator: Way::Simulator(CALM), by [EagerShm, GetShm, WriteShm, PipelineShm, PutShm];
+    /// As a network with remote memory: what is not registered is refused.
+    registered_memory: Way::Simulator(Weather { registers: true, ..CALM }),
+        by [EagerShm, GetShm, WriteShm, PipelineShm, PutShm];
+    /// The same on a poor network.
+    registered_memory_and_refusals:
+        Way::Simulator(Weather { registers: true, window: 3, refuse: 3, delay: 3, refuse_get: 2, ..CALM }),
+        by [EagerShm, GetShm, WriteShm, PipelineShm, PutShm];
     /// Packets only, few at a time, late and refused at first, as on a poor network.
     packets_only: Way::Simulator(Weather { packet: 333, window: 2, refuse: 4, delay: 2, get: false, ..CALM }),
         by [EagerShm, PutShm];
@@ -129,6 +167,8 @@ methods! {
     tcp: Way::Tcp { buffer: 0 }, by [EagerTcp, PutTcp];
     /// The kernel takes few bytes at a time.
     tcp_with_small_buffers: Way::Tcp { buffer: 20_000 }, by [EagerTcp, PutTcp];
+    fabric_over_tcp: FABRIC_TCP, by [EagerFabric, GetFabric, WriteFabric, PipelineFabric, PutFabric];
+    fabric_over_shm: FABRIC_SHM, by [EagerFabric, GetFabric, WriteFabric, PipelineFabric, PutFabric];
     shared_memory: Way::SharedMemory { crowded: false, ranks: 2 },
         by [EagerShm, StreamShm, GetShm, WriteShm, PutShm];
     shared_memory_where_ranks_share_cpus: Way::SharedMemory { crowded: true, ranks: 2 },

@@ -4,18 +4,24 @@
 use crate::case::Case;
 use crate::memory::RUN_LIMIT;
 use crate::pair::{Pair, Way};
-use posthaste_core::config::{Config, LongProtocol};
+use posthaste_core::config::{Config, LeavePinned, LongProtocol};
 use posthaste_core::trace::Counter::{self, *};
 
 /// What counts the messages and the bytes of each way.
-const WAYS: [(Counter, Counter); 9] = [
+const WAYS: [(Counter, Counter); 15] = [
     (EagerShm, EagerShmBytes),
     (StreamShm, StreamShmBytes),
     (GetShm, GetShmBytes),
     (PutShm, PutShmBytes),
     (WriteShm, WriteShmBytes),
+    (PipelineShm, PipelineShmBytes),
     (EagerTcp, EagerTcpBytes),
     (PutTcp, PutTcpBytes),
+    (EagerFabric, EagerFabricBytes),
+    (GetFabric, GetFabricBytes),
+    (PutFabric, PutFabricBytes),
+    (WriteFabric, WriteFabricBytes),
+    (PipelineFabric, PipelineFabricBytes),
     (EagerLoopback, EagerLoopbackBytes),
     (GetLoopback, GetLoopbackBytes),
 ];
@@ -55,6 +61,7 @@ pub(crate) fn allowed(way: Way, packet: u64, config: &Config, case: &Case) -> &'
         return match way {
             Way::Loopback => &[&[EagerLoopback]],
             Way::Tcp { .. } => &[&[EagerTcp]],
+            Way::Fabric { .. } => &[&[EagerFabric]],
             Way::Simulator(_) | Way::SharedMemory { .. } => &[&[EagerShm]],
         };
     }
@@ -63,6 +70,7 @@ pub(crate) fn allowed(way: Way, packet: u64, config: &Config, case: &Case) -> &'
         Way::Simulator(weather) if weather.get => in_the_simulator(config.long_protocol, case),
         Way::Simulator(_) => &[&[PutShm]],
         Way::Tcp { .. } => &[&[PutTcp]],
+        Way::Fabric { leave_pinned, .. } => by_libfabric(leave_pinned, config, case),
         Way::SharedMemory { crowded, .. } => in_shared_memory(crowded, config, case),
     }
 }
@@ -70,13 +78,20 @@ pub(crate) fn allowed(way: Way, packet: u64, config: &Config, case: &Case) -> &'
 fn to_ourselves(long: LongProtocol) -> &'static [&'static [Counter]] {
     match long {
         LongProtocol::Auto | LongProtocol::Get => &[&[GetLoopback]],
-        LongProtocol::Stream | LongProtocol::Put => &[&[PutShm]],
+        LongProtocol::Stream | LongProtocol::Put | LongProtocol::Write | LongProtocol::Pipeline => {
+            &[&[PutShm]]
+        }
     }
 }
 
 /// Gets are refused now and then there, and now it is the sender who copies pieces, now the receiver.
 fn in_the_simulator(long: LongProtocol, case: &Case) -> &'static [&'static [Counter]] {
     match long {
+        LongProtocol::Write if case.is_one_place() => &[&[WriteShm]],
+        LongProtocol::Pipeline if case.is_one_place() => &[&[PipelineShm]],
+        // Behind the first bytes the rest may lie in one piece.
+        LongProtocol::Pipeline => &[&[PutShm], &[PipelineShm]],
+        LongProtocol::Write => &[&[PutShm]],
         LongProtocol::Stream | LongProtocol::Put => &[&[PutShm]],
         LongProtocol::Get if !case.from.is_whole(case.len) && case.is_one_place() => {
             &[&[GetShm], &[GetShm, PutShm], &[WriteShm]]
@@ -88,12 +103,32 @@ fn in_the_simulator(long: LongProtocol, case: &Case) -> &'static [&'static [Coun
     }
 }
 
+fn by_libfabric(leave: LeavePinned, config: &Config, case: &Case) -> &'static [&'static [Counter]] {
+    let whole = case.from.is_whole(case.len);
+    let by_the_sender: &[&[Counter]] = if case.is_one_place() { &[&[WriteFabric]] } else { &[&[PutFabric]] };
+    let parts: &[&[Counter]] =
+        if case.is_one_place() { &[&[PipelineFabric]] } else { &[&[PutFabric], &[PipelineFabric]] };
+    match config.long_protocol {
+        LongProtocol::Auto
+            if whole && leave == LeavePinned::Off && case.len >= config.pipeline_limit as u64 =>
+        {
+            parts
+        }
+        // The receiver declines where its own pieces are short.
+        LongProtocol::Auto | LongProtocol::Get if whole => &[&[GetFabric], &[GetFabric, PutFabric]],
+        LongProtocol::Get | LongProtocol::Write => by_the_sender,
+        LongProtocol::Pipeline => parts,
+        LongProtocol::Auto | LongProtocol::Stream | LongProtocol::Put => &[&[PutFabric]],
+    }
+}
+
 fn in_shared_memory(crowded: bool, config: &Config, case: &Case) -> &'static [&'static [Counter]] {
     let whole = case.from.is_whole(case.len);
     let long_pieces = case.from.mean_run(case.len) >= RUN_LIMIT as u64;
     let by_the_sender: &[&[Counter]] = if case.is_one_place() { &[&[WriteShm]] } else { &[&[PutShm]] };
     match config.long_protocol {
-        LongProtocol::Put => &[&[PutShm]],
+        LongProtocol::Put | LongProtocol::Pipeline => &[&[PutShm]],
+        LongProtocol::Write => by_the_sender,
         LongProtocol::Stream => &[&[StreamShm]],
         LongProtocol::Get if whole => &[&[GetShm]],
         LongProtocol::Get => by_the_sender,

@@ -18,7 +18,7 @@ use posthaste_core::method::Load;
 use posthaste_core::method::sim::Weather;
 use posthaste_core::pt2pt::recv;
 use posthaste_core::pt2pt::send::Started;
-use posthaste_core::wire::{Emit, Envelope, HEADER, Mode, Offer, Through};
+use posthaste_core::wire::{Emit, Envelope, Granted, HEADER, Mode, Offer, Part, Place, Through};
 
 /// Time for random bytes in `cargo test`.
 const BUDGET: Duration = Duration::from_secs(1);
@@ -172,22 +172,35 @@ impl Dice<'_> {
         };
         let mode = [Mode::Standard, Mode::Synchronous, Mode::Ready][usize::from(self.byte() % 3)];
         let envelope = Envelope { context: ContextId::WORLD, source, tag, len, mode, types };
-        let mut emit = match self.byte() % 9 {
+        let place =
+            Place { address: if self.coin() { somewhere as u64 } else { self.wide() as u64 }, key: 0 };
+        let mut emit = match self.byte() % 10 {
             0 => Emit::eager(&envelope),
             1 => Emit::eager_synchronous(&envelope, self.id()),
             2 => {
-                let offer = match self.byte() % 5 {
+                let offer = match self.byte() % 6 {
                     0 => Offer::Nothing,
                     4 => Offer::Write,
-                    1 => Offer::Memory {
-                        address: if self.coin() { somewhere as u64 } else { self.wide() as u64 },
-                    },
+                    5 => Offer::Pipeline,
+                    1 => Offer::Memory(place),
                     _ => Offer::Stream { through: self.through(), filled: self.wide() as u64 },
                 };
                 Emit::request_to_send(&envelope, self.id(), offer)
             }
             // Nobody's memory: the peer of these tests is this very process.
-            3 => Emit::ok_to_send(self.id(), self.id(), self.coin().then_some(8)),
+            3 => {
+                let granted = match self.byte() % 3 {
+                    0 => Granted::Fragments,
+                    1 => Granted::Memory(Place { address: 8, key: 0 }),
+                    _ => Granted::Windows { until: self.wide() as u64 },
+                };
+                Emit::ok_to_send(self.id(), self.id(), granted)
+            }
+            9 => {
+                let (receiver, offset, len) = (self.id(), self.byte().into(), self.wide() as u64);
+                let part = Part { receiver, offset, len, place: self.coin().then_some(place) };
+                if self.coin() { Emit::window(part) } else { Emit::filled(part) }
+            }
             4 => Emit::data(self.id(), if self.coin() { self.byte().into() } else { self.wide() as u64 }),
             5 => Emit::stream(self.id(), self.through()),
             6 => Emit::fin(self.id(), self.coin()),
@@ -246,7 +259,15 @@ fn arguments() {
 fn packets() {
     bolero::check!().with_test_time(BUDGET).with_max_len(600).for_each(|bytes| {
         let mut dice = Dice(bytes);
-        let weather = Weather { packet: 100, window: 4, refuse: 0, delay: 0, get: true, refuse_get: 0 };
+        let weather = Weather {
+            packet: 100,
+            window: 4,
+            refuse: 0,
+            delay: 0,
+            get: true,
+            refuse_get: 0,
+            registers: false,
+        };
         let way = match dice.byte() % 4 {
             0 => Way::Loopback,
             1 => Way::Simulator(weather),

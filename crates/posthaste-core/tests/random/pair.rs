@@ -2,9 +2,11 @@
 //!
 //! Used by `transfers`, `fuzz` and the conformance matrix. A run is a function of its seed.
 
-use posthaste_core::config::Config;
+use posthaste_core::config::{Config, LeavePinned};
 use posthaste_core::datatype::{Format, Segment, Types};
+use posthaste_core::error::Result;
 use posthaste_core::ids::{ContextId, Peer, RequestId};
+use posthaste_core::method::fabric::{Fabric, FabricSetup, FabricShelf};
 use posthaste_core::method::shm::Shm;
 use posthaste_core::method::sim::{Network, Weather};
 use posthaste_core::method::tcp::{Shelf, Tcp, TcpSetup};
@@ -38,6 +40,13 @@ pub(crate) enum Way {
         /// Bytes of the system's buffers, 0 for as many as it likes.
         buffer: usize,
     },
+    /// By libfabric.
+    Fabric {
+        /// The provider.
+        provider: &'static str,
+        /// Whether registrations are kept.
+        leave_pinned: LeavePinned,
+    },
     /// They are one.
     Loopback,
 }
@@ -51,6 +60,17 @@ pub(crate) fn tcp(me: Peer, peers: usize, buffer: usize, config: &Config, shelf:
     tcp
 }
 
+/// An endpoint of libfabric, whose card is put on the shelf.
+pub(crate) fn fabric(me: Peer, way: Way, config: &Config, shelf: &FabricShelf) -> Result<Fabric> {
+    let Way::Fabric { provider, leave_pinned } = way else { panic!("another way") };
+    let setup = FabricSetup { me, peers: 2, mark: 0x1234_5678_9abc, format: Format::NATIVE };
+    let fabric_provider = Some(provider.to_owned());
+    let config = Config { fabric_provider, leave_pinned, ..config.clone() };
+    let (fabric, card) = Fabric::new(setup, &config, Box::new(shelf.clone()))?;
+    shelf.put(me, &card);
+    Ok(fabric)
+}
+
 /// The sender is the first lane, the receiver the last.
 pub(crate) struct Pair {
     pub(crate) network: Network,
@@ -61,14 +81,22 @@ impl Pair {
     pub(crate) fn new(seed: u64, way: Way, config: &Config) -> Self {
         let weather = match way {
             Way::Simulator(weather) => weather,
-            _ => Weather { packet: 0, window: 0, refuse: 0, delay: 0, get: false, refuse_get: 0 },
+            _ => Weather {
+                packet: 0,
+                window: 0,
+                refuse: 0,
+                delay: 0,
+                get: false,
+                refuse_get: 0,
+                registers: false,
+            },
         };
         let network = Network::new(seed, weather);
         let node = match way {
             Way::SharedMemory { ranks, .. } => Some(Node::create(ranks).unwrap()),
-            Way::Simulator(_) | Way::Tcp { .. } | Way::Loopback => None,
+            Way::Simulator(_) | Way::Tcp { .. } | Way::Fabric { .. } | Way::Loopback => None,
         };
-        let shelf = Shelf::default();
+        let (shelf, cards) = (Shelf::default(), FabricShelf::default());
         let ranks = if matches!(way, Way::Loopback) { 1 } else { 2 };
         let lanes = (0..ranks)
             .map(|me| {
@@ -76,6 +104,7 @@ impl Pair {
                     _ if peer == me => Route::Loopback,
                     Way::Simulator(_) => Route::Sim,
                     Way::Tcp { .. } => Route::Tcp,
+                    Way::Fabric { .. } => Route::Fabric,
                     _ => Route::Shm(peer),
                 };
                 let shm = node.as_ref().map(|node| {
@@ -85,13 +114,16 @@ impl Pair {
                     let crowded = matches!(way, Way::SharedMemory { crowded: true, .. });
                     Shm::new(node, rank, vec![Peer(0), Peer(1)], config, crowded)
                 });
-                let sim =
-                    matches!(way, Way::Simulator(_)).then(|| network.join(Peer(me), ranks, Format::NATIVE));
+                let sim = matches!(way, Way::Simulator(_))
+                    .then(|| network.join(Peer(me), ranks, Format::NATIVE, config));
                 let tcp = match way {
                     Way::Tcp { buffer } => Some(tcp(Peer(me), ranks as usize, buffer, config, &shelf)),
                     _ => None,
                 };
-                let methods = Methods::new((0..ranks).map(route).collect(), shm, tcp, sim, Peer(me));
+                let fabric = matches!(way, Way::Fabric { .. })
+                    .then(|| fabric(Peer(me), way, config, &cards).expect("looked for before"));
+                let methods = Methods::new((0..ranks).map(route).collect(), shm, tcp, sim, Peer(me))
+                    .with_fabric(fabric);
                 Lane::new(Engine::new(config.clone(), ranks as usize), methods)
             })
             .collect();

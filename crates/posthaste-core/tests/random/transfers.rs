@@ -196,9 +196,9 @@ fn travel(
 fn weather() -> impl Strategy<Value = Way> {
     let packet = prop_oneof![48usize..80, 80usize..400];
     let refuse = prop_oneof![Just(0u64), 2u64..6];
-    (packet, 1usize..6, refuse, 0u64..20, any::<bool>(), 0u64..4).prop_map(
-        |(packet, window, refuse, delay, get, refuse_get)| {
-            Way::Simulator(Weather { packet, window, refuse, delay, get, refuse_get })
+    (packet, 1usize..6, refuse, 0u64..20, any::<bool>(), 0u64..4, any::<bool>()).prop_map(
+        |(packet, window, refuse, delay, get, refuse_get, registers)| {
+            Way::Simulator(Weather { packet, window, refuse, delay, get, refuse_get, registers })
         },
     )
 }

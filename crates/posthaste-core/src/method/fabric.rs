@@ -1,0 +1,645 @@
+//! Networks with remote memory, by libfabric: packets from and into registered buffers, long messages by reads and writes.
+//!
+//! Called through [`crate::method::Methods`]; calls `posthaste_os::fabric`. Parts: [`card`] says how a process can be
+//! reached; `link` keeps the packets of one peer in order; `transfer` moves long messages. Seed 000 (VIA), seed 003 (RDMA
+//! Direct Get, RDMA Direct Put, RDMA Pipeline).
+//!
+//! What must stay true: nothing here blocks, but for asking where a peer is, once; every packet bears the job's mark, its
+//! sender and a number, so that packets of others are dropped and those of a peer are looked at in order whatever order they
+//! arrive in; user memory is registered as long as the network may touch it; a peer that is lost is reported once, and what
+//! is still sent to it disappears.
+
+mod card;
+mod link;
+mod transfer;
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+use posthaste_os::fabric::{
+    Arrived, Completion, Endpoint, FILE, Library, NotStarted, Registration, Sizes, Slot, Wanted,
+};
+use posthaste_os::mem::{Sink, Source};
+use posthaste_os::socket::Set;
+
+use crate::buffer::UserBuf;
+use crate::config::Config;
+use crate::datatype::{Format, Segment};
+use crate::error::{Error, ErrorClass, Result};
+use crate::ids::{Peer, RequestId};
+use crate::method::pinned::{Hold, Lease, Pinned};
+use crate::method::windows::Windows;
+use crate::method::{Caps, Done, Event, Expose, Load};
+use crate::trace::{Counter, Counts};
+use crate::wire::{Emit, Granted, HEADER, Offer, Packet, Part, Place};
+use link::{Frame, Link, Mark, PREAMBLE, Turn};
+use transfer::Transfers;
+
+pub use card::{FabricBook, FabricCard, FabricShelf};
+
+/// Bytes of a buffer, and of the longest payload in it.
+const BUFFER: usize = 8 << 10;
+/// Longest payload of a packet.
+pub const PACKET: usize = BUFFER - PREAMBLE - HEADER;
+/// Buffers to send from; the last ones are kept for packets that make room elsewhere.
+const SENDS: usize = 64;
+const RESERVE: usize = 16;
+/// Buffers to receive into, and reads and writes under way.
+const RECEIVES: usize = 64;
+const TRANSFERS: usize = 64;
+/// What the set of descriptors says of the network's.
+const TOKEN: u64 = 1 << 34;
+
+/// What the method needs to know of the job.
+#[derive(Clone, Copy, Debug)]
+pub struct FabricSetup {
+    /// This process.
+    pub me: Peer,
+    /// Number of processes.
+    pub peers: usize,
+    /// What the packets of this job bear.
+    pub mark: u64,
+    /// How the data of this process looks.
+    pub format: Format,
+}
+
+/// The method.
+#[derive(Debug)]
+pub struct Fabric {
+    setup: FabricSetup,
+    own: FabricCard,
+    book: Box<dyn FabricBook>,
+    links: Vec<Option<Box<Link>>>,
+    /// Peers towards which packets wait for the network.
+    waiting: Vec<Peer>,
+    found: Vec<Completion>,
+    pinned: Pinned<Registration>,
+    /// What is registered for a message of ours that was offered, or for a receive that was exposed.
+    leases: HashMap<RequestId, Lease>,
+    windows: Windows,
+    /// Windows that peers have opened, for the next poll: the message that goes there may have been granted in this one.
+    opened: Vec<(Peer, Part)>,
+    transfers: Transfers,
+    done: VecDeque<Done>,
+    lost: VecDeque<(Peer, Error)>,
+    /// Shortest mean piece, in bytes, of data in many pieces that is moved piece by piece.
+    run_limit: u64,
+    /// The endpoint itself is broken.
+    broken: bool,
+    /// Everything is over.
+    is_leaving: bool,
+    endpoint: Endpoint,
+}
+
+/// Room for one packet.
+#[derive(Debug)]
+pub struct Claim<'a> {
+    fabric: &'a mut Fabric,
+    to: Peer,
+    len: usize,
+    /// None for a peer that is down.
+    slot: Option<Slot>,
+}
+
+impl Fabric {
+    /// Opens an endpoint of the provider that the settings name, or of the best one; the card is for the other processes.
+    ///
+    /// # Errors
+    /// When there is no libfabric, or no provider in it that can be used.
+    pub fn new(setup: FabricSetup, config: &Config, book: Box<dyn FabricBook>) -> Result<(Self, FabricCard)> {
+        let file = config.fabric_library.as_deref().unwrap_or(FILE);
+        let library = Library::open(file).map_err(|e| {
+            Error::system(format!("loading libfabric from {file} (POSTHASTE_FABRIC_LIBRARY)"), e)
+        })?;
+        let (provider, domain) = config.fabric_wanted();
+        let wrong = |e| {
+            let version = library.version();
+            Error::system(
+                format!("looking for a network with libfabric {version} (POSTHASTE_FABRIC_PROVIDER)"),
+                e,
+            )
+        };
+        let found = library.providers(Wanted { provider, domain }).map_err(wrong)?;
+        // Unless it is asked for, a provider that stays on one host is not meant.
+        let chosen = found.into_iter().find(|found| provider.is_some() || found.name() != "shm");
+        let chosen = chosen.ok_or_else(|| wrong(std::io::Error::other("there is none that can be used")))?;
+        let sizes = Sizes { packet: BUFFER, sends: SENDS, receives: RECEIVES, transfers: TRANSFERS };
+        let name = chosen.to_string();
+        let doing = || format!("opening an endpoint of libfabric's provider {name}");
+        let provider = chosen.name();
+        let endpoint = Endpoint::open(chosen, sizes).map_err(|e| Error::system(doing(), e))?;
+        let own = FabricCard { format: setup.format, provider, address: endpoint.address().to_vec() };
+        let fabric = Self {
+            setup,
+            own: own.clone(),
+            book,
+            links: (0..setup.peers).map(|_| None).collect(),
+            waiting: Vec::new(),
+            found: Vec::new(),
+            pinned: Pinned::new(config.leave_pinned, config.pinned_bytes),
+            leases: HashMap::new(),
+            windows: Windows::new(config.pipeline_part.min(endpoint.longest_transfer())),
+            opened: Vec::new(),
+            transfers: Transfers::default(),
+            done: VecDeque::new(),
+            lost: VecDeque::new(),
+            run_limit: config.run_limit as u64,
+            broken: false,
+            is_leaving: false,
+            endpoint,
+        };
+        Ok((fabric, own))
+    }
+
+    /// The provider, and where it leads.
+    pub fn provider(&self) -> String {
+        self.endpoint.provider().to_string()
+    }
+
+    /// Adds what a sleeper has to watch to this set; without it, sleepers stay awake.
+    pub fn watch_in(&self, set: &Arc<Set>) -> bool {
+        self.endpoint.wait_fd().is_some_and(|fd| set.add(&fd, TOKEN, false).is_ok())
+    }
+
+    pub(super) fn caps(&self) -> Caps {
+        let registers = !self.pinned.keeps();
+        Caps { packet: PACKET, get: true, put: true, windows: true, registers, ..Caps::default() }
+    }
+
+    /// Whether the numbers of this peer look different from ours.
+    pub(super) fn is_unlike(&mut self, to: Peer) -> bool {
+        let own = self.setup.format;
+        self.wanted(to).is_some_and(|link| link.format != own)
+    }
+
+    fn known(&mut self, peer: Peer) -> Option<&mut Link> {
+        self.links.get_mut(peer.index())?.as_deref_mut()
+    }
+
+    /// The link to a peer, made on first use; `None` if there can be none.
+    fn wanted(&mut self, peer: Peer) -> Option<&mut Link> {
+        if self.links.get(peer.index())?.is_none() {
+            let link = match self.reach(peer) {
+                Ok(link) => link,
+                Err(why) => {
+                    self.lost.push_back((peer, why));
+                    Link::down(self.setup.format)
+                }
+            };
+            self.links[peer.index()] = Some(Box::new(link));
+        }
+        self.known(peer)
+    }
+
+    #[cold]
+    fn reach(&mut self, peer: Peer) -> Result<Link> {
+        let card = self.book.card(peer)?;
+        if card.provider != self.own.provider {
+            let text = format!(
+                "rank {} of the world uses libfabric's provider {}, this one {}: POSTHASTE_FABRIC_PROVIDER must be the same \
+                 for all ranks",
+                peer.0, card.provider, self.own.provider
+            );
+            return Err(Error::other(ErrorClass::Other, text));
+        }
+        let doing = || format!("reaching rank {} of the world by libfabric", peer.0);
+        let remote = self.endpoint.connect(&card.address).map_err(|e| Error::system(doing(), e))?;
+        Ok(Link::new(remote, card.format))
+    }
+
+    #[inline]
+    pub(super) fn claim(&mut self, to: Peer, len: usize, load: Load) -> Option<Claim<'_>> {
+        let is_message = load == Load::Message;
+        match self.wanted(to) {
+            Some(link) if link.is_down() => {
+                // Messages wait for the bad news; everything else disappears.
+                return (!is_message).then_some(Claim { fabric: self, to, len, slot: None });
+            }
+            Some(link) if is_message && link.held => return None,
+            Some(_) => {}
+            None => return None,
+        }
+        let reserve = if is_message { RESERVE } else { 0 };
+        if len > PACKET || self.endpoint.free() <= reserve {
+            return None;
+        }
+        let slot = self.endpoint.claim()?;
+        Some(Claim { fabric: self, to, len, slot: Some(slot) })
+    }
+
+    pub(super) fn hold_back(&mut self, from: Peer, hold: bool) {
+        let frame = if hold { Frame::Hold } else { Frame::Release };
+        if self.wanted(from).is_some_and(|link| !link.is_down()) {
+            self.transfers.tell(from, frame);
+        }
+    }
+
+    pub(super) fn offer(&mut self, sender: RequestId, segment: &Segment) -> Option<Offer> {
+        let (memory, len) = segment.contiguous_rest()?;
+        self.expose_memory(sender, memory, len, false).map(Offer::Memory)
+    }
+
+    pub(super) fn withdraw(&mut self, sender: RequestId) {
+        self.release(sender);
+    }
+
+    pub(super) fn expose(&mut self, expose: Expose) -> Granted {
+        let until = self.windows.take(&expose);
+        let whole = expose.whole().filter(|_| expose.offer == Offer::Write);
+        let Expose { from, receiver, segment, len, arrived, .. } = expose;
+        let Some(link) = self.known(from) else { return Granted::Fragments };
+        link.landing.open(receiver, segment, len, arrived);
+        if let Some(until) = until {
+            return Granted::Windows { until };
+        }
+        let place = whole.and_then(|memory| self.expose_memory(receiver, memory, len, true));
+        place.map_or(Granted::Fragments, Granted::Memory)
+    }
+
+    /// Registers user memory for a message, and says where a peer finds it.
+    fn expose_memory(
+        &mut self,
+        request: RequestId,
+        memory: UserBuf,
+        len: u64,
+        writing: bool,
+    ) -> Option<Place> {
+        let lease =
+            pin(&mut self.pinned, &mut self.endpoint, (memory.address(), len as usize), writing).ok()?;
+        let place = place_in(self.pinned.region(&lease), memory.address());
+        self.leases.insert(request, lease);
+        Some(place)
+    }
+
+    /// Registers a buffer for all messages from or into it.
+    pub(super) fn hold(&mut self, segment: &Segment, writing: bool) -> Option<Hold> {
+        let (memory, len) = segment.contiguous_rest().filter(|(_, len)| *len > PACKET as u64)?;
+        let endpoint = &mut self.endpoint;
+        let register = |start, len| {
+            let registration = endpoint.register(start, len)?;
+            let writable = registration.is_writable();
+            Ok((registration, writable))
+        };
+        self.pinned.hold(memory.address(), len as usize, writing, register).ok()
+    }
+
+    pub(super) fn let_go(&mut self, hold: Hold) {
+        self.pinned.let_go(hold);
+    }
+
+    fn release(&mut self, request: RequestId) {
+        if let Some(lease) = self.leases.remove(&request) {
+            self.pinned.release(lease);
+        }
+    }
+
+    /// Everything of this message is in place.
+    fn landed(&mut self, receiver: RequestId) {
+        for lease in self.windows.close(receiver) {
+            self.pinned.release(lease);
+        }
+        self.release(receiver);
+        self.done.push_back(Done::Landed(receiver));
+    }
+
+    /// Says good-bye to all peers that were spoken to.
+    pub(super) fn begin_leaving(&mut self) {
+        self.is_leaving = true;
+        let spoken_to = |link: &Option<Box<Link>>| link.as_ref().is_some_and(|link| !link.is_down());
+        for (peer, _) in (0..).zip(&self.links).filter(|(_, link)| spoken_to(link)) {
+            self.transfers.tell(Peer(peer), Frame::Bye);
+        }
+    }
+
+    /// Whether all these peers have done so, too: closing earlier could cut off what they have not read.
+    pub(super) fn has_left(&self) -> bool {
+        let has = |link: &Link| link.is_down() || link.is_leaving;
+        self.is_drained() && self.links.iter().flatten().all(|link| has(link))
+    }
+
+    /// Whether nothing waits here that a sleeper would not be woken for.
+    pub(super) fn is_quiet(&self) -> bool {
+        self.is_drained() && self.lost.is_empty() && self.endpoint.may_sleep()
+    }
+
+    /// Whether everything handed over has left.
+    pub(super) fn is_drained(&self) -> bool {
+        self.broken
+            || self.waiting.is_empty()
+                && self.done.is_empty()
+                && self.opened.is_empty()
+                && self.transfers.is_empty()
+                && self.endpoint.is_drained()
+    }
+
+    pub(super) fn poll(&mut self, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
+        for (peer, part) in std::mem::take(&mut self.opened) {
+            if !self.fill(peer, part) {
+                counts.add(Counter::StalePackets, 1);
+            }
+        }
+        if !self.broken
+            && let Err(why) = self.endpoint.poll(&mut self.found)
+        {
+            self.give_up(&why);
+        }
+        let mut busy = !self.found.is_empty();
+        let mut found = std::mem::take(&mut self.found);
+        for completion in found.drain(..) {
+            match completion {
+                Completion::Arrived(arrived) => self.arrived(arrived, counts, on),
+                Completion::Sent => {}
+                Completion::Moved(token) => self.moved(token, None),
+                Completion::Failed(token, why) => self.moved(token, Some(why)),
+                Completion::Lost(remote, why) => {
+                    let is_it =
+                        |link: &Option<Box<Link>>| link.as_ref().is_some_and(|link| link.leads_to(remote));
+                    if let Some(at) = self.links.iter().position(is_it) {
+                        self.lose(Peer(at as u32), &why.to_string());
+                    }
+                }
+            }
+        }
+        self.found = found;
+        if !self.waiting.is_empty() {
+            busy |= self.send_waiting();
+        }
+        busy |= self.advance();
+        while let Some(done) = self.done.pop_front() {
+            busy = true;
+            on(done.event(), counts);
+        }
+        while let Some((peer, error)) = self.lost.pop_front() {
+            busy = true;
+            counts.add(Counter::PeersDown, 1);
+            on(Event::PeerDown(peer, error), counts);
+        }
+        busy
+    }
+
+    /// A packet has come: looks at it in its turn.
+    fn arrived(
+        &mut self,
+        arrived: Arrived,
+        counts: &mut Counts,
+        on: &mut impl FnMut(Event<'_>, &mut Counts),
+    ) {
+        let mark = self.setup.mark;
+        let bytes = self.endpoint.bytes(&arrived);
+        let Some((mark, body)) = Mark::read(bytes).filter(|(read, _)| read.job == mark) else {
+            counts.add(Counter::MalformedPackets, 1);
+            return self.endpoint.repost(arrived);
+        };
+        let peer = Peer(mark.from);
+        // One that we have not spoken to yet has found us.
+        match self.wanted(peer).map(|link| link.turn(mark.number)) {
+            Some(Turn::Now) => {
+                let bytes = self.endpoint.bytes(&arrived);
+                let (_, body) = bytes.split_at(bytes.len() - body);
+                let later = deliver(peer, &mut self.links, mark.frame, body, counts, on);
+                self.endpoint.repost(arrived);
+                self.later(peer, later, counts);
+            }
+            Some(Turn::Later) => {
+                let bytes = self.endpoint.bytes(&arrived);
+                let (_, body) = bytes.split_at(bytes.len() - body);
+                let body = body.to_vec();
+                if let Some(link) = self.known(peer) {
+                    link.keep(mark, body);
+                }
+                return self.endpoint.repost(arrived);
+            }
+            Some(Turn::Never) | None => {
+                counts.add(Counter::StalePackets, 1);
+                return self.endpoint.repost(arrived);
+            }
+        }
+        while let Some((frame, body)) = self.known(peer).and_then(Link::next) {
+            let later = deliver(peer, &mut self.links, frame, body[..].into(), counts, on);
+            self.later(peer, later, counts);
+        }
+    }
+
+    /// What a packet asks of the method itself.
+    fn later(&mut self, peer: Peer, later: Later, counts: &mut Counts) {
+        match later {
+            Later::Nothing => {}
+            Later::Landed(receiver) => self.landed(receiver),
+            Later::Window(part) => self.opened.push((peer, part)),
+            Later::Filled(part) => match self.windows.filled(peer, &part) {
+                None => counts.add(Counter::StalePackets, 1),
+                Some(lease) => {
+                    if let Some(lease) = lease {
+                        self.pinned.release(lease);
+                    }
+                    let placed = |link: &mut Link| link.landing.placed(part.receiver, part.len);
+                    if part.place.is_some() && self.known(peer).is_some_and(placed) {
+                        self.landed(part.receiver);
+                    }
+                }
+            },
+        }
+    }
+
+    /// Hands a packet in a buffer to the network, or queues it behind those that wait.
+    fn post(&mut self, to: Peer, slot: Slot, len: usize) {
+        let Some(Some(link)) = self.links.get_mut(to.index()) else { return self.endpoint.unclaim(slot) };
+        let slot = match link.remote() {
+            Some(remote) if link.backlog.is_empty() => match self.endpoint.send(slot, len, remote) {
+                Ok(()) => return,
+                Err(NotStarted::Full(slot)) => slot,
+                Err(NotStarted::Failed(slot, why)) => {
+                    self.endpoint.unclaim(slot);
+                    return self.lose(to, &why.to_string());
+                }
+            },
+            Some(_) => slot,
+            None => return self.endpoint.unclaim(slot),
+        };
+        if link.backlog.is_empty() {
+            self.waiting.push(to);
+        }
+        link.backlog.push_back((slot, len));
+    }
+
+    /// Tries again what the network refused. Returns whether anything left.
+    fn send_waiting(&mut self) -> bool {
+        let mut busy = false;
+        for peer in std::mem::take(&mut self.waiting) {
+            let mut failed = None;
+            let Some(Some(link)) = self.links.get_mut(peer.index()) else { continue };
+            let Some(remote) = link.remote() else { continue };
+            while let Some((slot, len)) = link.backlog.pop_front() {
+                match self.endpoint.send(slot, len, remote) {
+                    Ok(()) => busy = true,
+                    Err(NotStarted::Full(slot)) => {
+                        link.backlog.push_front((slot, len));
+                        break;
+                    }
+                    Err(NotStarted::Failed(slot, why)) => {
+                        self.endpoint.unclaim(slot);
+                        failed = Some(why);
+                        break;
+                    }
+                }
+            }
+            if let Some(why) = failed {
+                self.lose(peer, &why.to_string());
+            } else if !link.backlog.is_empty() {
+                self.waiting.push(peer);
+            }
+        }
+        busy
+    }
+
+    /// A peer cannot be reached any more.
+    #[cold]
+    fn lose(&mut self, peer: Peer, why: &str) {
+        let Some(Some(link)) = self.links.get_mut(peer.index()) else { return };
+        if link.is_down() {
+            return;
+        }
+        let backlog = std::mem::take(&mut link.backlog);
+        **link = Link::down(link.format);
+        for (slot, _) in backlog {
+            self.endpoint.unclaim(slot);
+        }
+        self.waiting.retain(|other| *other != peer);
+        for lease in self.windows.lose(peer) {
+            self.pinned.release(lease);
+        }
+        self.transfers.lose(peer);
+        if self.is_leaving {
+            return; // so is the peer
+        }
+        let text =
+            format!("rank {} of the world is lost to libfabric's {}: {why}", peer.0, self.own.provider);
+        self.lost.push_back((peer, Error::other(ErrorClass::ProcAborted, text)));
+    }
+
+    /// The endpoint is broken, and with it every link.
+    #[cold]
+    fn give_up(&mut self, why: &std::io::Error) {
+        self.broken = true;
+        for at in 0..self.links.len() as u32 {
+            self.lose(Peer(at), &why.to_string());
+        }
+    }
+}
+
+/// A registration of user memory (address, length).
+fn pin(
+    pinned: &mut Pinned<Registration>,
+    endpoint: &mut Endpoint,
+    (address, len): (usize, usize),
+    writing: bool,
+) -> std::io::Result<Lease> {
+    pinned.acquire(address, len, writing, |start, len| {
+        let registration = endpoint.register(start, len)?;
+        let writable = registration.is_writable();
+        Ok((registration, writable))
+    })
+}
+
+fn place_in(registration: &Registration, address: usize) -> Place {
+    let (address, key) = registration.place(address);
+    Place { address, key }
+}
+
+/// What a packet asks of the method itself.
+enum Later {
+    Nothing,
+    Landed(RequestId),
+    Window(Part),
+    Filled(Part),
+}
+
+/// Looks at a packet whose turn it is.
+fn deliver(
+    peer: Peer,
+    links: &mut [Option<Box<Link>>],
+    frame: Frame,
+    body: Source<'_>,
+    counts: &mut Counts,
+    on: &mut impl FnMut(Event<'_>, &mut Counts),
+) -> Later {
+    let Some(Some(link)) = links.get_mut(peer.index()) else { return Later::Nothing };
+    match frame {
+        Frame::Hold | Frame::Release => {
+            link.held = frame == Frame::Hold;
+            return Later::Nothing;
+        }
+        Frame::Bye => {
+            link.is_leaving = true;
+            return Later::Nothing;
+        }
+        Frame::Packet => {}
+    }
+    let (front, payload) = body.split_at(HEADER);
+    let mut header = [0; HEADER];
+    let packet = if front.copy_to(&mut header) == HEADER {
+        Packet::parse(&header, payload)
+    } else {
+        Err(crate::wire::Malformed)
+    };
+    match packet {
+        Ok(Packet::Data { receiver, offset, data }) => {
+            if link.landing.arrived(receiver, offset, data, counts) {
+                return Later::Landed(receiver);
+            }
+        }
+        Ok(Packet::Written { receiver, .. }) => match link.landing.close(receiver) {
+            Some(_) => return Later::Landed(receiver),
+            None => counts.add(Counter::StalePackets, 1),
+        },
+        Ok(Packet::Window(part)) => return Later::Window(part),
+        Ok(Packet::Filled(part)) => return Later::Filled(part),
+        Ok(packet) => on(Event::Packet(peer, packet), counts),
+        Err(_) => counts.add(Counter::MalformedPackets, 1),
+    }
+    Later::Nothing
+}
+
+impl Claim<'_> {
+    /// Gives the room back; it was only asked whether there is some.
+    pub(super) fn abandon(self) -> bool {
+        if let Some(slot) = self.slot {
+            self.fabric.endpoint.unclaim(slot);
+        }
+        true
+    }
+
+    #[inline]
+    pub(super) fn write(self, emit: &Emit, data: Option<&mut Segment>) {
+        let Self { fabric, to, len, slot } = self;
+        let Some(slot) = slot else { return };
+        fabric.windows.told(emit);
+        let Some(number) = fabric.known(to).map(Link::count) else { return fabric.endpoint.unclaim(slot) };
+        let FabricSetup { me, mark, .. } = fabric.setup;
+        let (mut front, rest) = fabric.endpoint.sink(&slot).split_at(PREAMBLE + HEADER);
+        let (mut preamble, mut header) = front.reborrow().split_at(PREAMBLE);
+        preamble.copy_from(&Mark { job: mark, from: me.0, number, frame: Frame::Packet }.write());
+        header.copy_from(&emit.header);
+        let (payload, _) = rest.split_at(len);
+        let rest: Sink<'_> = emit.write_front(payload);
+        if let Some(segment) = data {
+            segment.pack(rest);
+        }
+        fabric.post(to, slot, PREAMBLE + HEADER + len);
+    }
+}
+
+impl Fabric {
+    /// Sends one of the method's own frames; false while there is no room.
+    fn send_frame(&mut self, to: Peer, frame: Frame) -> bool {
+        let Some(slot) = self.endpoint.claim() else { return false };
+        let Some(number) = self.known(to).map(Link::count) else {
+            self.endpoint.unclaim(slot);
+            return true;
+        };
+        let mark = Mark { job: self.setup.mark, from: self.setup.me.0, number, frame };
+        self.endpoint.sink(&slot).copy_from(&mark.write());
+        self.post(to, slot, PREAMBLE);
+        true
+    }
+}

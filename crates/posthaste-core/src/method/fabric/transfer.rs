@@ -1,0 +1,460 @@
+//! Long messages: reads and writes of remote memory, the fragments that take their place, and who is told of what.
+//!
+//! Used by `fabric`. A [`Transfer`] moves the bytes of a segment piece by piece; each piece is registered while it is under
+//! way, where the network wants that. What must stay true: memory is registered until its last read or write is over, also
+//! when one of them fails or the peer is lost; a get that failed is refused, a write that failed goes in fragments.
+
+use std::collections::{HashMap, VecDeque};
+use std::io;
+
+use posthaste_os::fabric::{self, NotStarted};
+
+use super::{Fabric, PACKET, RESERVE, pin, place_in};
+use crate::buffer;
+use crate::datatype::Segment;
+use crate::ids::{Peer, RequestId};
+use crate::method::fabric::link::Frame;
+use crate::method::pinned::Lease;
+use crate::method::{Done, Get, Load, Put};
+use crate::wire::{DATA_FRONT, Emit, Granted, Offer, Part, Place};
+
+/// Bytes of one read or write, at most: a hand full of them is under way at a time.
+const PIECE: usize = 1 << 20;
+/// Runs of user memory that are looked up at a time.
+const RUNS: usize = 64;
+
+/// What a transfer is for.
+#[derive(Debug)]
+enum Purpose {
+    /// A message that is fetched.
+    Get(RequestId),
+    /// A message that is written into the receiver's memory (receiver, sender).
+    Put(RequestId, RequestId),
+    /// Part of one.
+    Part(Part),
+}
+
+/// Bytes on their way by reads or writes.
+#[derive(Debug)]
+struct Transfer {
+    peer: Peer,
+    purpose: Purpose,
+    /// Stands where the next run begins.
+    segment: Segment,
+    end: u64,
+    /// Where the byte at position `base` is on the other side.
+    place: Place,
+    base: u64,
+    /// Runs of memory that are next: address, length, position in the message.
+    runs: VecDeque<(usize, usize, u64)>,
+    under_way: usize,
+    failed: bool,
+}
+
+/// A read or write under way.
+#[derive(Debug)]
+struct Piece {
+    transfer: u64,
+    lease: Option<Lease>,
+}
+
+/// Part of a message that leaves in fragments.
+#[derive(Debug)]
+struct Fragments {
+    to: Peer,
+    receiver: RequestId,
+    /// Stands where the next fragment begins.
+    segment: Segment,
+    end: u64,
+    then: Then,
+}
+
+/// What follows the last fragment, or the last write.
+#[derive(Clone, Copy, Debug)]
+enum Then {
+    /// The send is over.
+    Sent(RequestId),
+    /// The rest of a message that goes into windows is over.
+    Rest,
+    /// The receiver is told of the part.
+    Filled(Part),
+}
+
+/// A message that goes into windows.
+#[derive(Debug)]
+struct Writing {
+    segment: Segment,
+    sender: RequestId,
+    /// Bytes of which no window has come yet.
+    left: u64,
+    /// Parts that nobody has been told of, and the rest.
+    open: usize,
+}
+
+/// What the peer is told when there is room.
+#[derive(Debug)]
+enum Note {
+    Frame(Frame),
+    /// Everything is written (receiver, sender).
+    Written(RequestId, RequestId),
+    Filled(Part),
+}
+
+/// All of them.
+#[derive(Debug, Default)]
+pub(super) struct Transfers {
+    next: u64,
+    transfers: HashMap<u64, Transfer>,
+    /// Those that have something to start.
+    ready: VecDeque<u64>,
+    pieces: HashMap<u64, Piece>,
+    fragments: VecDeque<Fragments>,
+    writing: HashMap<(Peer, RequestId), Writing>,
+    notes: VecDeque<(Peer, Note)>,
+}
+
+impl Transfers {
+    pub(super) fn is_empty(&self) -> bool {
+        self.transfers.is_empty()
+            && self.fragments.is_empty()
+            && self.writing.is_empty()
+            && self.notes.is_empty()
+    }
+
+    /// Tells a peer something when there is room.
+    pub(super) fn tell(&mut self, to: Peer, frame: Frame) {
+        self.notes.push_back((to, Note::Frame(frame)));
+    }
+
+    /// Forgets everything about a peer but what the network may still do to memory.
+    pub(super) fn lose(&mut self, peer: Peer) {
+        self.fragments.retain(|fragments| fragments.to != peer);
+        self.writing.retain(|(to, _), _| *to != peer);
+        self.notes.retain(|(to, _)| *to != peer);
+        for transfer in self.transfers.values_mut().filter(|transfer| transfer.peer == peer) {
+            transfer.failed = true;
+        }
+        self.transfers.retain(|_, transfer| transfer.peer != peer || transfer.under_way > 0);
+    }
+
+    fn begin(&mut self, transfer: Transfer) {
+        self.next += 1;
+        self.transfers.insert(self.next, transfer);
+        self.ready.push_back(self.next);
+    }
+}
+
+impl Transfer {
+    fn new(peer: Peer, purpose: Purpose, segment: Segment, end: u64, place: Place) -> Self {
+        let base = segment.position();
+        let runs = VecDeque::new();
+        Self { peer, purpose, segment, end, place, base, runs, under_way: 0, failed: false }
+    }
+
+    /// The next bytes to be moved.
+    fn take_run(&mut self, most: usize) -> Option<(usize, usize, u64)> {
+        if self.runs.is_empty() && self.segment.position() < self.end {
+            let mut at = self.segment.position();
+            let mut list = Vec::new();
+            self.segment.runs(RUNS, self.end - at, &mut list);
+            for (address, len) in list {
+                self.runs.push_back((address, len, at));
+                at += len as u64;
+            }
+        }
+        let (address, len, at) = self.runs.pop_front()?;
+        if len > most {
+            self.runs.push_front((address + most, len - most, at + most as u64));
+        }
+        Some((address, len.min(most), at))
+    }
+
+    fn is_over(&self) -> bool {
+        let has_begun_all = self.runs.is_empty() && self.segment.position() >= self.end;
+        self.under_way == 0 && (self.failed || has_begun_all)
+    }
+}
+
+impl Fabric {
+    pub(in crate::method) fn get(&mut self, get: Get) {
+        let Get { from, offer, receiver, mut segment, len, .. } = get;
+        let end = len.min(segment.len());
+        if self.known(from).is_none_or(|link| link.is_down()) {
+            return;
+        }
+        match offer {
+            Offer::Memory(place)
+                if segment.mean_run() >= self.run_limit || segment.contiguous_rest().is_some() =>
+            {
+                segment.seek(0);
+                self.transfers.begin(Transfer::new(from, Purpose::Get(receiver), segment, end, place));
+            }
+            // Very short pieces are faster in fragments.
+            _ => self.done.push_back(Done::Refused(receiver, segment)),
+        }
+    }
+
+    pub(in crate::method) fn put(&mut self, put: Put) {
+        let Put { to, receiver, sender, mut segment, granted } = put;
+        // It may have been offered for reading, and been refused.
+        self.withdraw(sender);
+        if self.known(to).is_none_or(|link| link.is_down()) {
+            return;
+        }
+        let end = segment.len();
+        match granted {
+            Granted::Memory(place) => {
+                let purpose = Purpose::Put(receiver, sender);
+                return self.transfers.begin(Transfer::new(to, purpose, segment, end, place));
+            }
+            Granted::Windows { until } => {
+                let left = until.saturating_sub(segment.position());
+                let writing = Writing { segment: segment.clone(), sender, left, open: 1 };
+                self.transfers.writing.insert((to, receiver), writing);
+                segment.seek(until);
+                self.transfers.fragments.push_back(Fragments {
+                    to,
+                    receiver,
+                    segment,
+                    end,
+                    then: Then::Rest,
+                });
+            }
+            Granted::Fragments => {
+                let then = Then::Sent(sender);
+                self.transfers.fragments.push_back(Fragments { to, receiver, segment, end, then });
+            }
+        }
+    }
+
+    /// The receiver has opened a window. False if it is for nothing of ours.
+    pub(super) fn fill(&mut self, to: Peer, part: Part) -> bool {
+        let Some(writing) = self.transfers.writing.get_mut(&(to, part.receiver)) else { return false };
+        if writing.left < part.len || part.offset + part.len > writing.segment.len() {
+            return false;
+        }
+        writing.left -= part.len;
+        writing.open += 1;
+        let mut segment = writing.segment.clone();
+        segment.seek(part.offset);
+        let end = part.offset + part.len;
+        match part.place {
+            Some(place) => {
+                self.transfers.begin(Transfer::new(to, Purpose::Part(part), segment, end, place));
+            }
+            None => self.send_part_in_fragments(to, part, segment),
+        }
+        true
+    }
+
+    fn send_part_in_fragments(&mut self, to: Peer, part: Part, mut segment: Segment) {
+        segment.seek(part.offset);
+        let (receiver, end) = (part.receiver, part.offset + part.len);
+        let then = Then::Filled(Part { place: None, ..part });
+        self.transfers.fragments.push_back(Fragments { to, receiver, segment, end, then });
+    }
+
+    /// A read or write is over.
+    pub(super) fn moved(&mut self, token: u64, error: Option<io::Error>) {
+        let Some(Piece { transfer: id, lease }) = self.transfers.pieces.remove(&token) else { return };
+        if let Some(lease) = lease {
+            self.pinned.release(lease);
+        }
+        let Some(transfer) = self.transfers.transfers.get_mut(&id) else { return };
+        transfer.under_way -= 1;
+        transfer.failed |= error.is_some();
+        if transfer.is_over() {
+            self.end(id);
+        }
+    }
+
+    /// Starts what there is room for, tells peers what they wait for, opens windows. Whether anything was done.
+    pub(super) fn advance(&mut self) -> bool {
+        let mut busy = false;
+        for _ in 0..self.transfers.ready.len() {
+            let Some(id) = self.transfers.ready.pop_front() else { break };
+            match self.start_pieces(id) {
+                Progress::Begun => {
+                    busy = true;
+                    if self.transfers.transfers.get(&id).is_some_and(Transfer::is_over) {
+                        self.end(id);
+                    }
+                }
+                Progress::Full => {
+                    self.transfers.ready.push_front(id);
+                    break;
+                }
+            }
+        }
+        if !self.transfers.notes.is_empty() {
+            busy |= self.send_notes();
+        }
+        if !self.transfers.fragments.is_empty() {
+            busy |= self.send_fragments();
+        }
+        busy | self.open_windows()
+    }
+
+    /// Starts all reads or writes of a transfer, as far as the network takes them.
+    fn start_pieces(&mut self, id: u64) -> Progress {
+        let most = PIECE.min(self.endpoint.longest_transfer());
+        let Some(transfer) = self.transfers.transfers.get_mut(&id) else { return Progress::Begun };
+        let Some(Some(link)) = self.links.get(transfer.peer.index()) else { return Progress::Begun };
+        let Some(remote) = link.remote() else { return Progress::Begun };
+        let reading = matches!(transfer.purpose, Purpose::Get(_));
+        while !transfer.failed
+            && let Some((address, len, at)) = transfer.take_run(most)
+        {
+            let run = (address, len);
+            let lease = match self.endpoint.needs_local() {
+                true => pin(&mut self.pinned, &mut self.endpoint, run, reading).map(Some),
+                false => Ok(None),
+            };
+            let Ok(lease) = lease else {
+                transfer.failed = true;
+                break;
+            };
+            let local = lease.as_ref().map(|lease| self.pinned.region(lease));
+            let address = transfer.place.address.wrapping_add(at - transfer.base);
+            let place = fabric::Place { address, key: transfer.place.key };
+            self.transfers.next += 1;
+            let token = self.transfers.next;
+            let started = if reading {
+                buffer::read_remote(&mut self.endpoint, run, local, remote, place, token)
+            } else {
+                buffer::write_remote(&mut self.endpoint, run, local, remote, place, token)
+            };
+            if started.is_ok() {
+                transfer.under_way += 1;
+                self.transfers.pieces.insert(token, Piece { transfer: id, lease });
+                continue;
+            }
+            if let Some(lease) = lease {
+                self.pinned.release(lease);
+            }
+            if let Err(NotStarted::Full(())) = started {
+                transfer.runs.push_front((run.0, run.1, at));
+                return Progress::Full;
+            }
+            transfer.failed = true;
+        }
+        Progress::Begun
+    }
+
+    /// A transfer is over, one way or the other.
+    fn end(&mut self, id: u64) {
+        let Some(transfer) = self.transfers.transfers.remove(&id) else { return };
+        let Transfer { peer, purpose, mut segment, failed, base, .. } = transfer;
+        if self.known(peer).is_none_or(|link| link.is_down()) {
+            return;
+        }
+        segment.seek(base);
+        match purpose {
+            Purpose::Get(receiver) if failed => self.done.push_back(Done::Refused(receiver, segment)),
+            Purpose::Get(receiver) => self.done.push_back(Done::Landed(receiver)),
+            Purpose::Put(receiver, sender) if failed => {
+                let (end, then) = (segment.len(), Then::Sent(sender));
+                self.transfers.fragments.push_back(Fragments { to: peer, receiver, segment, end, then });
+            }
+            Purpose::Put(receiver, sender) => {
+                self.transfers.notes.push_back((peer, Note::Written(receiver, sender)));
+            }
+            Purpose::Part(part) if failed => self.send_part_in_fragments(peer, part, segment),
+            Purpose::Part(part) => self.transfers.notes.push_back((peer, Note::Filled(part))),
+        }
+    }
+
+    fn send_notes(&mut self) -> bool {
+        let mut busy = false;
+        while let Some((to, note)) = self.transfers.notes.pop_front() {
+            let emit = match note {
+                Note::Frame(_) => None,
+                Note::Written(receiver, _) => Some(Emit::written(receiver, false)),
+                Note::Filled(part) => Some(Emit::filled(part)),
+            };
+            let left = match (&note, emit) {
+                (Note::Frame(frame), _) => self.send_frame(to, *frame),
+                (_, Some(emit)) => self.send(to, &emit),
+                _ => true,
+            };
+            if !left {
+                self.transfers.notes.push_front((to, note));
+                break;
+            }
+            busy = true;
+            match note {
+                Note::Frame(_) => {}
+                Note::Written(_, sender) => self.done.push_back(Done::Sent(sender)),
+                Note::Filled(part) => self.close_part(to, part.receiver),
+            }
+        }
+        busy
+    }
+
+    fn send(&mut self, to: Peer, emit: &Emit) -> bool {
+        let Some(claim) = self.claim(to, emit.front().len(), Load::Control) else { return false };
+        claim.write(emit, None);
+        true
+    }
+
+    fn send_fragments(&mut self) -> bool {
+        let mut busy = false;
+        for _ in 0..self.transfers.fragments.len() {
+            let Some(mut next) = self.transfers.fragments.pop_front() else { break };
+            let (to, receiver) = (next.to, next.receiver);
+            while next.segment.position() < next.end && self.endpoint.free() > RESERVE / 2 {
+                let at = next.segment.position();
+                let n = (next.end - at).min((PACKET - DATA_FRONT) as u64) as usize;
+                let Some(claim) = self.claim(to, DATA_FRONT + n, Load::Control) else { break };
+                claim.write(&Emit::data(receiver, at), Some(&mut next.segment));
+                busy = true;
+            }
+            if next.segment.position() < next.end {
+                self.transfers.fragments.push_back(next);
+                continue;
+            }
+            busy = true;
+            match next.then {
+                Then::Sent(sender) => self.done.push_back(Done::Sent(sender)),
+                Then::Rest => self.close_part(to, receiver),
+                Then::Filled(part) => self.transfers.notes.push_back((to, Note::Filled(part))),
+            }
+        }
+        busy
+    }
+
+    /// One more part of a message, or its rest, has left, and the receiver knows.
+    fn close_part(&mut self, to: Peer, receiver: RequestId) {
+        let key = (to, receiver);
+        let Some(writing) = self.transfers.writing.get_mut(&key) else { return };
+        writing.open -= 1;
+        if writing.open == 0 && writing.left == 0 {
+            self.done.push_back(Done::Sent(writing.sender));
+            self.transfers.writing.remove(&key);
+        }
+    }
+
+    fn open_windows(&mut self) -> bool {
+        let mut busy = false;
+        while let Some(next) = self.windows.next() {
+            if self.endpoint.free() == 0 {
+                break;
+            }
+            let run = (next.memory.address(), next.len as usize);
+            let lease = pin(&mut self.pinned, &mut self.endpoint, run, true).ok();
+            let place = lease.as_ref().map(|lease| place_in(self.pinned.region(lease), run.0));
+            let part = Part { receiver: next.receiver, offset: next.offset, len: next.len, place };
+            self.send(next.from, &Emit::window(part)); // there is room, as just seen
+            self.windows.opened(&next, lease);
+            busy = true;
+        }
+        busy
+    }
+}
+
+enum Progress {
+    /// Everything that can be has been started.
+    Begun,
+    /// The network takes no more now.
+    Full,
+}
