@@ -99,7 +99,7 @@ impl Windows {
     }
 
     /// The next window to be opened; [`Windows::opened`] follows.
-    pub fn next(&mut self) -> Option<Next> {
+    pub fn next_window(&mut self) -> Option<Next> {
         while let Some(receiver) = self.ready.last().copied() {
             match self.receives.get_mut(&receiver) {
                 Some(receive) if receive.next < receive.until && receive.open.len() < DEPTH => {
