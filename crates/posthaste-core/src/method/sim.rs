@@ -460,7 +460,7 @@ impl Sim {
                 self.done.push_back(Done::Sent(writing.sender));
             }
         }
-        while let Some(next) = self.windows.next() {
+        while let Some(next) = self.windows.next_window() {
             let receiver = next.receiver;
             let pinned = self.pin(next.memory, next.len);
             let place = pinned.as_ref().map(|lease| self.place(next.memory, lease));

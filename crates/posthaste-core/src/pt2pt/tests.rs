@@ -111,7 +111,7 @@ fn memory_is_registered_as_long_as_it_is_touched() {
         let mut bench = Bench::new(5, 2, weather, &config);
         let (data, into) = (filled(10_000, 1), OwnedBuf::new(10_000));
         let segment = |buffer: &OwnedBuf| Segment::contiguous(buffer.user_buf(), 10_000);
-        let mut round = |bench: &mut Bench| {
+        let round = |bench: &mut Bench| {
             let receive = bench.recv(1, 0, 1, &into);
             let started = bench.send(0, 1, 1, &data, false);
             assert!(bench.finish(1, receive).error.is_none());
@@ -171,7 +171,7 @@ fn a_longer_message_is_cut_and_nothing_is_overrun() {
             let data = filled(size, 2);
             let started = bench.send(0, 1, 1, &data, false);
             let into = guarded(room);
-            let segment = crate::datatype::Segment::contiguous(into.user_buf(), room as u64);
+            let segment = Segment::contiguous(into.user_buf(), room as u64);
             let id = {
                 let crate::progress::Lane { engine, methods, .. } = &mut bench.lanes[1];
                 let pattern = super::Pattern { context: crate::ids::ContextId::WORLD, source: 0, tag: 1 };

@@ -205,7 +205,7 @@ impl Fabric {
         match granted {
             Granted::Memory(place) => {
                 let purpose = Purpose::Put(receiver, sender);
-                return self.transfers.begin(Transfer::new(to, purpose, segment, end, place));
+                self.transfers.begin(Transfer::new(to, purpose, segment, end, place));
             }
             Granted::Windows { until } => {
                 let left = until.saturating_sub(segment.position());
@@ -436,7 +436,7 @@ impl Fabric {
 
     fn open_windows(&mut self) -> bool {
         let mut busy = false;
-        while let Some(next) = self.windows.next() {
+        while let Some(next) = self.windows.next_window() {
             if self.endpoint.free() == 0 {
                 break;
             }
