@@ -170,13 +170,13 @@ mod tests {
             let mut windows = Windows::new(part);
             let expose = Expose { from, offer, receiver, segment, len, arrived };
             let until = windows.take(&expose).unwrap();
-            assert!(windows.next().is_none(), "nobody has been told");
+            assert!(windows.next_window().is_none(), "nobody has been told");
             windows.told(&Emit::ok_to_send(receiver, receiver, Granted::Windows { until }));
             assert!((arrived..=len).contains(&until));
             let mut covered: Vec<bool> = (0..len).map(|at| at < arrived || at >= until).collect();
             let mut open = Vec::new();
             loop {
-                while let Some(next) = windows.next() {
+                while let Some(next) = windows.next_window() {
                     assert!(next.len <= part as u64 && open.len() < DEPTH);
                     assert_eq!(next.memory.address(), buffer.user_buf().address() + next.offset as usize);
                     windows.opened(&next, None);

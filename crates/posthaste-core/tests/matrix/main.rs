@@ -21,10 +21,9 @@ mod proof;
 use std::collections::BTreeSet;
 
 use memory::{Memory, RUN_LIMIT};
-use pair::{Pair, Way};
+use pair::{Pair, Way, is_there};
 use posthaste_core::config::{Config, LeavePinned, LongProtocol};
-use posthaste_core::ids::Peer;
-use posthaste_core::method::fabric::{self, FabricShelf};
+use posthaste_core::method::fabric;
 use posthaste_core::method::sim::Weather;
 use posthaste_core::method::tcp::PACKET;
 use posthaste_core::trace::Counter::{self, *};
@@ -117,13 +116,6 @@ const CALM: Weather =
 const FABRIC_TCP: Way = Way::Fabric { provider: "tcp", leave_pinned: LeavePinned::Auto };
 /// Registrations end with their messages.
 const FABRIC_SHM: Way = Way::Fabric { provider: "shm", leave_pinned: LeavePinned::Off };
-
-/// Whether this machine has what the way needs; if not, a line says so.
-fn is_there(way: Way) -> bool {
-    let Way::Fabric { .. } = way else { return true };
-    let found = pair::fabric(Peer(0), way, &Config::default(), &FabricShelf::default());
-    found.inspect_err(|why| println!("omitted: {why}")).is_ok()
-}
 
 /// The suite over one method after the other.
 macro_rules! methods {

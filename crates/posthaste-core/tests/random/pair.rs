@@ -72,6 +72,13 @@ pub(crate) fn fabric(me: Peer, way: Way, config: &Config, shelf: &FabricShelf) -
     Ok(fabric)
 }
 
+/// Whether this machine has what the way needs; if not, a line says so.
+pub(crate) fn is_there(way: Way) -> bool {
+    let Way::Fabric { .. } = way else { return true };
+    let found = fabric(Peer(0), way, &Config::default(), &FabricShelf::default());
+    found.inspect_err(|why| println!("omitted: {why}")).is_ok()
+}
+
 /// The sender is the first lane, the receiver the last.
 pub(crate) struct Pair {
     pub(crate) network: Network,

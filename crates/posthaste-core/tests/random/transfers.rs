@@ -5,9 +5,9 @@
 //! the message came and may be too short, addresses are relative or absolute (MPI-5.0 §3.3.1, §5.1.11, §5.1.12).
 
 use crate::oracle::{Arena, Outcome, Recipe, counts, noise, recipe, sized};
-use crate::pair::{Pair, Way};
+use crate::pair::{Pair, Way, is_there};
 use posthaste_core::buffer::UserBuf;
-use posthaste_core::config::{Config, LongProtocol};
+use posthaste_core::config::{Config, LeavePinned, LongProtocol};
 use posthaste_core::datatype::{Datatype, Segment};
 use posthaste_core::error::ErrorClass;
 use posthaste_core::ids::ANY_SOURCE;
@@ -169,11 +169,26 @@ fn travel(
 ) {
     let limits = prop_oneof![0usize..300, Just(4096)];
     let chunks = prop_oneof![64usize..9000, 9000usize..300_000];
+<<<<<<< HEAD
     let settings = (limits, chunks, 0usize..9000, long).prop_map(|(eager_limit, chunk, get_limit, long)| {
         let tcp_eager_limit = eager_limit;
         let limits = Config { eager_limit, tcp_eager_limit, ..Config::default() };
         Config { stream_chunk: chunk, get_limit, long_protocol: long, ..limits }
     });
+=======
+    let parts = prop_oneof![64usize..2000, Just(256 << 10)];
+    let settings = (limits, chunks, 0usize..9000, parts, long).prop_map(
+        |(eager_limit, stream_chunk, get_limit, pipeline_part, long_protocol)| Config {
+            eager_limit,
+            stream_chunk,
+            get_limit,
+            pipeline_part,
+            pipeline_limit: get_limit,
+            long_protocol,
+            ..Config::default()
+        },
+    );
+>>>>>>> dev-fabric
     let input = (way, settings, prop::collection::vec(message(most / 60), 1..6), any::<u64>());
     let counts: Vec<Cell<u64>> = proof.iter().map(|_| Cell::new(0)).collect();
     let run = Run { cases, source_file: Some(file!()), ..Run::default() };
@@ -210,12 +225,20 @@ fn shared_memory() -> impl Strategy<Value = Way> {
 
 fn any_protocol() -> impl Strategy<Value = LongProtocol> {
     use LongProtocol as L;
-    prop::sample::select(vec![L::Auto, L::Stream, L::Get, L::Put])
+    prop::sample::select(vec![L::Auto, L::Stream, L::Get, L::Put, L::Write, L::Pipeline])
 }
 
 #[test]
 fn in_any_weather() {
-    let proof = [Counter::EagerShm, Counter::GetShm, Counter::PutShm, Counter::Unexpected, Counter::Pending];
+    let proof = [
+        Counter::EagerShm,
+        Counter::GetShm,
+        Counter::WriteShm,
+        Counter::PipelineShm,
+        Counter::PutShm,
+        Counter::Unexpected,
+        Counter::Pending,
+    ];
     travel(150, SMALL, weather(), any_protocol(), &proof);
 }
 
@@ -248,6 +271,26 @@ fn by_tcp() {
     let proof = [Counter::EagerTcp, Counter::PutTcp, Counter::Unexpected];
     let way = prop::sample::select(vec![0, 10_000]).prop_map(|buffer| Way::Tcp { buffer });
     travel(60, LARGE, way, any_protocol(), &proof);
+}
+
+#[test]
+fn by_libfabric() {
+    let ways = ["tcp", "shm"].into_iter().flat_map(|provider| {
+        [LeavePinned::Auto, LeavePinned::Off].map(|leave_pinned| Way::Fabric { provider, leave_pinned })
+    });
+    let ways: Vec<Way> = ways.filter(|way| is_there(*way)).collect();
+    if ways.is_empty() {
+        return;
+    }
+    let proof = [
+        Counter::EagerFabric,
+        Counter::GetFabric,
+        Counter::WriteFabric,
+        Counter::PipelineFabric,
+        Counter::PutFabric,
+        Counter::Unexpected,
+    ];
+    travel(60, LARGE, prop::sample::select(ways), any_protocol(), &proof);
 }
 
 #[test]
