@@ -3,7 +3,7 @@
 //!
 //! What must stay true: every loss ends the job on every host within seconds, with one sentence that names the host.
 
-use std::time::Duration;
+use std::{fs, time::Duration};
 
 use super::House;
 use crate::{
@@ -98,7 +98,7 @@ impl House<'_> {
     /// `words`.
     fn loses(&self, loss: impl Fn(&Self) -> Fallible, words: &str) -> Fallible {
         let watch = Watch::begin();
-        let job = self.ours(&["1", "2"], 2).arg(&self.steady).arg("60");
+        let job = self.ours(&["1", "2"], 2).arg(&self.steady).arg("40");
         let job: Running = self.rig.on(1, watch.mark(job)).start()?;
         if !job.wait_for_output("begun", 20) {
             return Err(job.wait()?.complaint());
@@ -125,8 +125,11 @@ impl House<'_> {
     /// Agents do not carry the mark of the job: ssh hands no environment on.
     fn signal(&self, signal: &str, word: &str) -> Fallible {
         let begin = format!("{} {word}", self.mpi.launcher().display());
+        // Its guardian has the same command line and a name of its own.
+        let is_named =
+            |pid: &u32| fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|name| name == "mpiexec\n");
         let found = leftovers::processes().filter(|pid| leftovers::command_line(*pid).starts_with(&begin));
-        let pid = found.max().ok_or_else(|| format!("no process \"{begin}\" was found"))?;
+        let pid = found.filter(is_named).max().ok_or_else(|| format!("no process \"{begin}\" was found"))?;
         Job::new("kill").args([signal, &pid.to_string()]).succeed().map(drop)
     }
 }

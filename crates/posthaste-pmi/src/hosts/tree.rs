@@ -6,6 +6,7 @@
 //! for.
 
 use super::frame::{Bad, Down, Frames, Plan, Up, emit};
+use super::launcher::Launcher;
 use super::relay::Relay;
 use super::{BEAT, FAN_OUT, PATIENCE};
 use crate::spawn::Refused;
@@ -77,13 +78,14 @@ impl Tree {
             guardian,
         };
         for (index, group) in groups.iter().enumerate() {
-            let mut launcher = plan.launcher.clone();
-            if own_first && index == 0 {
-                launcher.own.push(group[0].host.clone());
-            }
-            let plan =
-                Plan { common: plan.common.clone(), seats: group.to_vec(), launcher: plan.launcher.clone() };
             let host = &group[0].host;
+            let mut launcher = plan.launcher.clone();
+            // What our own host is called means nothing to an agent elsewhere.
+            let theirs = Launcher { own: Vec::new(), ..launcher.clone() };
+            let plan = Plan { common: plan.common.clone(), seats: group.to_vec(), launcher: theirs };
+            if own_first && index == 0 {
+                launcher.own.push(host.clone());
+            }
             let mut command = launcher.command(host);
             // Keys of the terminal are for us alone.
             command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

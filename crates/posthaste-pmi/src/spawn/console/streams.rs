@@ -92,9 +92,8 @@ impl Console<'_> {
         self.retry = None;
         let Some(source) = &self.source else { return };
         let event = EpollEvent::new(EpollFlags::EPOLLIN, Token::Source.emit());
-        match self.epoll.add(source, event) {
-            Err(Errno::EPERM) => self.read_source(),
-            _ => {}
+        if let Err(Errno::EPERM) = self.epoll.add(source, event) {
+            self.read_source();
         }
     }
 
