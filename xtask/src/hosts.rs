@@ -180,7 +180,7 @@ impl<'a> House<'a> {
         let watch = Watch::begin();
         let job = self.talk(launcher, &watch)?;
         let ours = |(_, command): &(u32, String)| command.starts_with(&*self.steady.to_string_lossy());
-        let Some((pid, _)) = watch.processes().into_iter().filter(ours).next_back() else {
+        let Some((pid, _)) = watch.processes().into_iter().rfind(ours) else {
             return Err("no rank was found".into());
         };
         Job::new("kill").args(["-KILL", &pid.to_string()]).succeed()?;
