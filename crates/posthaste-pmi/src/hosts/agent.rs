@@ -64,17 +64,26 @@ fn run_agent() -> Result<(), Refused> {
         .environment
         .retain(|(name, value)| !value.is_empty() || !OF_THE_HOST.iter().any(|of| name == of));
     let epoll = run::epoll().map_err(refused("cannot make an epoll"))?;
-    let signals = Signals::catch(&epoll).map_err(refused("cannot catch signals"))?;
     let host = plan.seats.first().map_or(String::new(), |seats| seats.host.clone());
     let mut link =
         Link::new(&host, frames, epoll.clone()).map_err(refused("cannot use the standard streams"))?;
     link.take_frames();
+    let catch = || Signals::catch(&epoll).map_err(refused("cannot catch signals"));
+    let signals;
     let mut below: Box<dyn Below> = match &plan.seats[..] {
-        [seats] => match start(&plan.common, seats, &signals, epoll.clone()) {
-            Ok(local) => Box::new(local),
-            Err(refused) => Box::new(Unstarted::new(seats, refused)),
-        },
-        _ => Box::new(Tree::start(*plan, true, epoll.clone())?),
+        [seats] => {
+            signals = catch()?;
+            match start(&plan.common, seats, &signals, epoll.clone()) {
+                Ok(local) => Box::new(local),
+                Err(refused) => Box::new(Unstarted::new(seats, refused)),
+            }
+        }
+        _ => {
+            // Before signals are caught: what is started shall not find them blocked.
+            let tree = Tree::start(*plan, true, epoll.clone())?;
+            signals = catch()?;
+            Box::new(tree)
+        }
     };
     run::run(&epoll, &signals, &mut link, below.as_mut())
 }

@@ -305,6 +305,8 @@ impl Below for Tree {
     fn on_time(&mut self, now: Instant) {
         if now >= self.beat {
             self.beat = now + BEAT;
+            // One that ended before signals were caught has sent none.
+            self.children();
             for agent in self.relay.lose_silent(now) {
                 self.give_up(agent);
             }
