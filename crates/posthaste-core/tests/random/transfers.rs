@@ -169,17 +169,11 @@ fn travel(
 ) {
     let limits = prop_oneof![0usize..300, Just(4096)];
     let chunks = prop_oneof![64usize..9000, 9000usize..300_000];
-<<<<<<< HEAD
-    let settings = (limits, chunks, 0usize..9000, long).prop_map(|(eager_limit, chunk, get_limit, long)| {
-        let tcp_eager_limit = eager_limit;
-        let limits = Config { eager_limit, tcp_eager_limit, ..Config::default() };
-        Config { stream_chunk: chunk, get_limit, long_protocol: long, ..limits }
-    });
-=======
     let parts = prop_oneof![64usize..2000, Just(256 << 10)];
     let settings = (limits, chunks, 0usize..9000, parts, long).prop_map(
         |(eager_limit, stream_chunk, get_limit, pipeline_part, long_protocol)| Config {
             eager_limit,
+            tcp_eager_limit: eager_limit,
             stream_chunk,
             get_limit,
             pipeline_part,
@@ -188,7 +182,6 @@ fn travel(
             ..Config::default()
         },
     );
->>>>>>> dev-fabric
     let input = (way, settings, prop::collection::vec(message(most / 60), 1..6), any::<u64>());
     let counts: Vec<Cell<u64>> = proof.iter().map(|_| Cell::new(0)).collect();
     let run = Run { cases, source_file: Some(file!()), ..Run::default() };

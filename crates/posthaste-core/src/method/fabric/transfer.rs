@@ -205,11 +205,7 @@ impl Fabric {
         match granted {
             Granted::Memory(place) => {
                 let purpose = Purpose::Put(receiver, sender);
-<<<<<<< HEAD
-                self.transfers.begin(Transfer::new(to, purpose, segment, end, place))
-=======
                 self.transfers.begin(Transfer::new(to, purpose, segment, end, place));
->>>>>>> dev-fabric
             }
             Granted::Windows { until } => {
                 let left = until.saturating_sub(segment.position());
