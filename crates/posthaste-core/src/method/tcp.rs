@@ -1,6 +1,6 @@
 //! TCP: connections between processes of different nodes, made when they are first needed.
 //!
-//! Called through [`crate::method::Methods`]; calls `posthaste_os::socket`. Parts: [`card`] says how a process can be
+//! Called through [`crate::method::Methods`]; calls `posthaste_os::socket`. Parts: `card` says how a process can be
 //! reached, `reach` makes connections, `door` and `handshake` see to who is at the other end, `outgoing` and `incoming`
 //! move bytes over a connection that stands.
 //!
