@@ -111,7 +111,7 @@ pub struct Config {
     pub tcp_buffer: usize,
     /// Longest message sent eagerly over TCP, in bytes; cut to what one record holds.
     pub tcp_eager_limit: usize,
-    /// Time to reach a peer over TCP, in s.
+    /// Time for an address of a peer to take a TCP connection, in s.
     pub tcp_connect_s: u32,
     /// Time after which a peer whose system does not answer is given up, in s.
     pub tcp_dead_s: u32,
@@ -256,7 +256,7 @@ pub const TUNABLES: &[Tunable] = &[
     Tunable {
         name: "POSTHASTE_TCP_CONNECT_S",
         default: "20",
-        meaning: "time to reach a rank over TCP, in s",
+        meaning: "time for an address of a rank to take a TCP connection, in s; when none does, the rank counts as down",
     },
     Tunable {
         name: "POSTHASTE_TCP_DEAD_S",

@@ -111,6 +111,9 @@ pub struct Tcp {
     told_of_accept: bool,
     /// Connections that end now are not lost.
     is_leaving: bool,
+    /// By how much the clock goes ahead.
+    #[cfg(test)]
+    ahead: Duration,
 }
 
 /// The way to one peer.
@@ -125,6 +128,8 @@ struct Way {
     wrote: (u64, u32),
     is_pending: bool,
     is_loaded: bool,
+    /// Since when its system has not answered.
+    silent_since: Option<Duration>,
     /// The set tells when there is room.
     watched_for_room: bool,
     out: Out,
@@ -197,6 +202,8 @@ impl Tcp {
             told_of_strangers: false,
             told_of_accept: false,
             is_leaving: false,
+            #[cfg(test)]
+            ahead: Duration::ZERO,
         };
         Ok((tcp, card))
     }
@@ -210,6 +217,13 @@ impl Tcp {
     /// What a sleeper has to watch.
     pub fn set(&self) -> Arc<Set> {
         self.set.clone()
+    }
+
+    fn now(&self) -> Duration {
+        #[cfg(test)]
+        return machine::now() + self.ahead;
+        #[cfg(not(test))]
+        machine::now()
     }
 
     fn way(&mut self, peer: Peer) -> &mut Way {
@@ -260,8 +274,9 @@ impl Tcp {
     }
 
     pub(super) fn hold_back(&mut self, from: Peer, hold: bool) {
-        let way = self.way(from);
-        if !matches!(way.state, State::Down) {
+        if let Some(way) = self.known(from)
+            && !matches!(way.state, State::Down)
+        {
             way.out.push_own(if hold { HOLD } else { RELEASE });
             self.flush(from);
         }
@@ -326,9 +341,10 @@ impl Tcp {
         self.done.is_empty() && self.lost.is_empty() && self.loaded.is_empty()
     }
 
-    /// The next poll looks at the sockets.
+    /// The next poll looks at the sockets, and at the clock: this process has slept.
     pub(super) fn look_soon(&mut self) {
         self.until_look = 0;
+        self.looks = LOOKS_PER_CLOCK - 1;
     }
 
     /// Begins to leave: tells all peers that nothing more comes.
@@ -399,16 +415,13 @@ impl Tcp {
     /// Looks at the sockets.
     fn look(&mut self, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
         self.looks = self.looks.wrapping_add(1);
-        if self.looks.is_multiple_of(LOOKS_PER_CLOCK) || !self.reaching.is_empty() {
-            self.pass_time(counts);
-        }
         if let Some(peer) = self.busy {
             let found = self.receive(peer, counts, on);
             self.misses = if found { 0 } else { self.misses + 1 };
             if self.misses >= FORGET {
                 self.busy = None;
             }
-            if !self.looks.is_multiple_of(FAVOUR) {
+            if !self.looks.is_multiple_of(FAVOUR) && self.reaching.is_empty() {
                 return found;
             }
         }
@@ -418,9 +431,11 @@ impl Tcp {
         for Ready { token, read, write } in ready.drain(..) {
             if token == LISTENER {
                 self.accept(counts);
-            } else if token & DOORS != 0 {
+            } else if token >> 32 == DOORS >> 32 {
                 self.door_is_ready((token - DOORS) as usize, counts);
-            } else if token < self.ways.len() as u64 {
+            } else if token >= self.ways.len() as u64 {
+                continue; // the pipe that ends sleeps
+            } else {
                 let peer = Peer(token as u32);
                 if write && let Some(way) = self.known(peer) {
                     way.out.blocked = false;
@@ -432,13 +447,17 @@ impl Tcp {
             busy = true;
         }
         self.ready = ready;
+        // Last: this process may have been away for long, and what has come meanwhile came in time.
+        if self.looks.is_multiple_of(LOOKS_PER_CLOCK) || !self.reaching.is_empty() {
+            self.pass_time(counts);
+        }
         busy
     }
 
     #[cold]
     fn pass_time(&mut self, counts: &mut Counts) {
-        let now = machine::now();
-        self.look_at_the_clock(now, counts);
+        self.look_at_the_clock(counts);
+        let now = self.now();
         if now - self.checked < BETWEEN_CHECKS {
             return;
         }
@@ -446,11 +465,17 @@ impl Tcp {
         for at in 0..self.ways.len() {
             let Some(Way { state: State::Up(stream), .. }) = self.ways[at].as_deref() else { continue };
             match stream.health() {
-                Ok(health) if health.unanswered && health.silent > self.tuning.dead => {
-                    let why = format!("its system has not answered for {} s", health.silent.as_secs());
-                    self.lose(Peer(at as u32), &why);
+                // What has been said since it fell silent: before that it may have been idle for long.
+                Ok(health) if health.unanswered => {
+                    let dead = self.tuning.dead;
+                    let Some(way) = self.known(Peer(at as u32)) else { continue };
+                    let since = *way.silent_since.get_or_insert(now);
+                    if health.silent.min(now - since) >= dead {
+                        let why = format!("its system has not answered for {} s", dead.as_secs());
+                        self.lose(Peer(at as u32), &why);
+                    }
                 }
-                _ => {}
+                _ => self.way(Peer(at as u32)).silent_since = None,
             }
         }
     }
