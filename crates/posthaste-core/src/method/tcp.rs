@@ -21,8 +21,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use posthaste_os::machine;
 use posthaste_os::socket::{Listener, Ready, Set, Stream, Tuning};
+use posthaste_os::{machine, process};
 
 use crate::config::Config;
 use crate::datatype::{Format, Segment};
@@ -55,6 +55,8 @@ const PATIENCE: u32 = 256;
 const AT_ONCE: u32 = 2;
 /// Reads from one connection before the others have their turn.
 const READS: usize = 8;
+/// Descriptors that a program needs besides one for each peer.
+const OPEN_FILES: u64 = 512;
 /// Looks at the sockets between two looks at the clock, and the time between two looks at everybody's health.
 const LOOKS_PER_CLOCK: u32 = 256;
 const BETWEEN_CHECKS: Duration = Duration::from_secs(1);
@@ -174,6 +176,8 @@ impl Tcp {
         let set = Set::new().map_err(|e| Error::system("making an epoll set", e))?;
         set.add(&listener, LISTENER, false).map_err(|e| Error::system("watching the listener", e))?;
         let TcpSetup { me, peers, secret, format, node } = setup;
+        // One for each peer, and the program's own.
+        process::allow_open_files(OPEN_FILES + peers as u64);
         let card = Card { format, port, addresses, node };
         let tcp = Self {
             identity: Identity::new(me, peers, format, secret),
