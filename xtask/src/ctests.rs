@@ -52,8 +52,8 @@ pub(crate) enum Over {
     Own,
     /// By TCP alone.
     Tcp,
-    /// They are on two nodes, by name: by shared memory inside, by TCP between them.
-    Nodes,
+    /// They are on what our mpiexec takes for two hosts: by shared memory inside, by TCP between them.
+    Hosts,
 }
 
 /// Runs all C tests whose name contains `filter`.
@@ -71,14 +71,14 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, filter: &str, over: Over, tally:
 /// The C tests once more over other methods than shared memory.
 pub(crate) fn over_methods(project: &Project, mpi: &Mpi, tally: &mut Tally) -> Fallible {
     run(project, mpi, "", Over::Tcp, tally)?;
-    run(project, mpi, "", Over::Nodes, tally)
+    run(project, mpi, "", Over::Hosts, tally)
 }
 
 fn run_one(mpi: &Mpi, source: &Path, program: &Path, over: Over, tally: &mut Tally) {
     let name = match over {
         Over::Own => format!("c/{}", stem(source)),
         Over::Tcp => format!("c over tcp/{}", stem(source)),
-        Over::Nodes => format!("c on two nodes/{}", stem(source)),
+        Over::Hosts => format!("c on two hosts/{}", stem(source)),
     };
     let text = match fs::read_to_string(source) {
         Ok(text) => text,
@@ -112,8 +112,7 @@ fn run_one(mpi: &Mpi, source: &Path, program: &Path, over: Over, tally: &mut Tal
 }
 
 impl Over {
-    /// The program of a test on so many ranks, to be completed with its arguments: with our mpiexec every rank gets its
-    /// node by name.
+    /// A test on so many ranks, under our mpiexec.
     fn start(self, wishes: &Wishes, mpi: &Mpi, ranks: usize, program: &Path) -> Job {
         let job = mpi.plain();
         match self {
@@ -122,13 +121,10 @@ impl Over {
                 let job = job.env("POSTHASTE_METHODS", "tcp").arg("-n").arg(ranks.to_string());
                 wishes.prepare(job.arg(program))
             }
-            Self::Nodes => {
-                let first = ranks.div_ceil(2);
-                let on = |job: Job, count: usize, node: &str| {
-                    let job = job.arg("-n").arg(count.to_string()).args(["-env", "POSTHASTE_NODE", node]);
-                    wishes.prepare(job.arg(program))
-                };
-                on(on(job, first, "here").arg(":"), ranks - first, "there")
+            Self::Hosts => {
+                let each = ranks.div_ceil(2).to_string();
+                let job = job.args(["-launcher", "fork", "-hosts", "one,two", "-ppn", &each, "-n"]);
+                wishes.prepare(job.arg(ranks.to_string()).arg(program))
             }
         }
     }
@@ -153,6 +149,8 @@ impl Wishes {
                     let (name, value) =
                         value.split_once('=').ok_or_else(|| format!("`{value}` is not NAME=VALUE"))?;
                     wishes.environment.push((name.into(), value.into()));
+                    // Only shared memory has several.
+                    wishes.is_of_memory |= name == "POSTHASTE_LONG_PROTOCOL";
                 }
                 "args" => wishes.arguments = value.split_whitespace().map(Into::into).collect(),
                 "exit" if value == "nonzero" => wishes.exit = None,

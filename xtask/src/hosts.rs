@@ -22,15 +22,16 @@ use crate::{
     tally::Tally,
 };
 
-/// How many tests there are, for when none of them can be run.
-const TESTS: usize = 9 + ours::TESTS;
+/// How many tests there are, for when none of them can be run: with both launchers, and for all.
+const EACH: usize = 8;
+const OTHERS: usize = 3 + ours::TESTS;
 /// Hosts that are made.
 const HOSTS: usize = 3;
 
 /// All of them, when this machine has what is needed.
 pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
     if let Some(why) = rig::impossible() {
-        return tally.not_run(TESTS, format!("several hosts: {why}"));
+        return tally.not_run(2 * EACH + OTHERS, format!("several hosts: {why}"));
     }
     let watch = Watch::begin();
     let mut house = None;
@@ -39,34 +40,19 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
         Ok(())
     });
     let Some(mut house) = house else {
-        return tally.not_run(TESTS - 1, "several hosts: they did not come up");
+        return tally.not_run(2 * EACH + OTHERS - 1, "several hosts: they did not come up");
     };
+    house.under("mpiexec", mpi, tally);
     ours::run(&house, tally);
+    tally.test("hosts: a rank with another secret reaches nobody", || house.wrong_secret());
     match Mpi::rival(project, "mpich") {
-        Ok(mpich) => under_hydra(&house, &mpich, tally),
-        Err(why) => tally
-            .not_run(TESTS - 2 - ours::TESTS, format!("Hydra: {}", why.lines().next().unwrap_or_default())),
+        Ok(mpich) => house.under("Hydra", &mpich, tally),
+        Err(why) => tally.not_run(EACH, format!("Hydra: {}", why.lines().next().unwrap_or_default())),
     }
     tally.test("hosts: they end, and nothing is left", || {
         house.rig.stop()?;
         watch.nothing_left()
     });
-}
-
-fn under_hydra(house: &House<'_>, mpich: &Mpi, tally: &mut Tally) {
-    tally
-        .test("hosts: Hydra over ssh, one rank on each of two hosts", || house.places(mpich, &["1", "2"], 1));
-    tally.test("hosts: Hydra over ssh, two ranks on each of three hosts", || {
-        house.places(mpich, &["1", "2", "3"], 2)
-    });
-    tally.test("hosts: C tests on two hosts under Hydra", || house.c_tests(mpich));
-    tally.test("hosts: an abort ends the ranks of all hosts", || house.abort(mpich));
-    tally.test("hosts: a rank that is killed ends the job", || house.killed(mpich));
-    tally.test("hosts: a link that is cut ends the job with a sentence", || house.cut(mpich));
-    tally.test("hosts: an address that swallows everything is passed by for another", || {
-        house.swallowed(mpich)
-    });
-    tally.test("hosts: a port that is taken is named", || house.port_taken(mpich));
 }
 
 struct House<'a> {
@@ -81,7 +67,7 @@ struct House<'a> {
 impl<'a> House<'a> {
     fn start(project: &Project, mpi: &'a Mpi, watch: &Watch) -> Fallible<Self> {
         let tests =
-            ["stress", "coll_data", "pt2pt_order", "probe", "intercomm", "cancel_send", "large_messages"];
+            ["stress", "coll_data", "pt2pt_order", "probe", "intercomm", "cancel_send", "pt2pt_sizes"];
         Ok(Self {
             mpi,
             places: ctests::helper(project, mpi, "hosts", "places")?,
@@ -95,14 +81,30 @@ impl<'a> House<'a> {
         })
     }
 
-    /// Hydra on the first host, over ssh, with our library; to be completed with a program.
-    fn hydra(&self, mpich: &Mpi, hosts: &[&str], each: usize) -> Job {
-        let names: Vec<String> = hosts.iter().map(|host| format!("host{host}")).collect();
-        mpich
+    /// What has to hold with any launcher.
+    fn under(&self, name: &str, launcher: &Mpi, tally: &mut Tally) {
+        let mut test = |what: &str, body: &dyn Fn() -> Fallible| {
+            tally.test(&format!("hosts: {name} over ssh: {what}"), body);
+        };
+        test("one rank on each of two hosts", &|| self.places(launcher, 2, 1));
+        test("two ranks on each of three hosts", &|| self.places(launcher, 3, 2));
+        test("C tests on two hosts", &|| self.c_tests(launcher));
+        test("an abort ends the ranks of all hosts", &|| self.abort(launcher));
+        test("a rank that is killed ends the job", &|| self.killed(launcher));
+        test("a host whose links are cut is named", &|| self.cut(launcher));
+        test("an address that swallows everything is passed by for another", &|| self.swallowed(launcher));
+        test("a port that is taken is named", &|| self.port_taken(launcher));
+    }
+
+    /// The launcher on the first host, for so many hosts and ranks on each, with our library; to be completed with a
+    /// program.
+    fn launch(&self, launcher: &Mpi, hosts: usize, each: usize) -> Job {
+        let names: Vec<String> = (1..=hosts).map(|host| format!("host{host}")).collect();
+        launcher
             .plain()
             .env("LD_LIBRARY_PATH", self.mpi.library())
             .args(["-launcher", "ssh", "-hosts", &names.join(","), "-ppn", &each.to_string(), "-n"])
-            .arg((hosts.len() * each).to_string())
+            .arg((hosts * each).to_string())
             .limit(60)
     }
 
@@ -126,13 +128,13 @@ impl<'a> House<'a> {
         Ok(outcome)
     }
 
-    /// A failure within so many seconds of which the ranks said `sentence`, and nothing is left on any host.
+    /// A failure within so many seconds of which somebody said `sentence`, and nothing is left on any host.
     fn fails(&self, watch: &Watch, outcome: &Outcome, sentence: &str, seconds: u64) -> Fallible {
-        let said = fs::read_to_string(self.said()).unwrap_or_default();
+        let said = fs::read_to_string(self.said()).unwrap_or_default() + &outcome.stderr;
         let in_time = outcome.took < Duration::from_secs(seconds);
         if outcome.code() == 0 || outcome.timed_out || !in_time || !said.contains(sentence) {
             return Err(format!(
-                "a failure that says \"{sentence}\" was expected within {seconds} s; the ranks said\n{said}{}",
+                "a failure that says \"{sentence}\" was expected within {seconds} s, this was said:\n{said}{}",
                 outcome.complaint()
             ));
         }
@@ -140,12 +142,8 @@ impl<'a> House<'a> {
     }
 
     /// Neighbours share memory, and everybody reaches everybody.
-    fn places(&self, mpich: &Mpi, hosts: &[&str], each: usize) -> Fallible {
-        self.expect_places(self.hydra(mpich, hosts, each), hosts.len(), each)
-    }
-
-    fn expect_places(&self, job: Job, hosts: usize, each: usize) -> Fallible {
-        let said = self.succeed(job.arg(&self.places))?.stdout;
+    fn places(&self, launcher: &Mpi, hosts: usize, each: usize) -> Fallible {
+        let said = self.succeed(self.launch(launcher, hosts, each).arg(&self.places))?.stdout;
         let size = hosts * each;
         for rank in 0..size {
             let first = rank / each * each;
@@ -159,32 +157,30 @@ impl<'a> House<'a> {
         Ok(())
     }
 
-    fn c_tests(&self, mpich: &Mpi) -> Fallible {
-        self.tests
-            .iter()
-            .try_for_each(|test| self.succeed(self.hydra(mpich, &["1", "2"], 2).arg(test)).map(drop))
+    fn c_tests(&self, launcher: &Mpi) -> Fallible {
+        self.tests.iter().try_for_each(|test| self.succeed(self.launch(launcher, 2, 2).arg(test)).map(drop))
     }
 
-    fn abort(&self, mpich: &Mpi) -> Fallible {
+    fn abort(&self, launcher: &Mpi) -> Fallible {
         let watch = Watch::begin();
-        let job = self.keeping(self.hydra(mpich, &["1", "2"], 2), &self.faulty, &["abort", "7"]);
+        let job = self.keeping(self.launch(launcher, 2, 2), &self.faulty, &["abort", "7"]);
         let outcome = self.rig.on(1, watch.mark(job)).run()?;
         self.fails(&watch, &outcome, "MPI_Abort(7)", 10)
     }
 
     /// Two ranks on two hosts that send each other messages, begun.
-    fn talk(&self, mpich: &Mpi, watch: &Watch) -> Fallible<Running> {
-        let job = self.hydra(mpich, &["1", "2"], 1).env("POSTHASTE_TCP_DEAD_S", "3");
+    fn talk(&self, launcher: &Mpi, watch: &Watch) -> Fallible<Running> {
+        let job = self.launch(launcher, 2, 1).env("POSTHASTE_TCP_DEAD_S", "3");
         let job = self.rig.on(1, watch.mark(self.keeping(job, &self.steady, &["40"]))).start()?;
         if job.wait_for_output("begun", 20) { Ok(job) } else { Err(job.wait()?.complaint()) }
     }
 
     /// Its launcher may end the other one before that can say anything.
-    fn killed(&self, mpich: &Mpi) -> Fallible {
+    fn killed(&self, launcher: &Mpi) -> Fallible {
         let watch = Watch::begin();
-        let job = self.talk(mpich, &watch)?;
+        let job = self.talk(launcher, &watch)?;
         let ours = |(_, command): &(u32, String)| command.starts_with(&*self.steady.to_string_lossy());
-        let Some((pid, _)) = watch.processes().into_iter().filter(ours).next_back() else {
+        let Some((pid, _)) = watch.processes().into_iter().rfind(ours) else {
             return Err("no rank was found".into());
         };
         Job::new("kill").args(["-KILL", &pid.to_string()]).succeed()?;
@@ -192,32 +188,43 @@ impl<'a> House<'a> {
     }
 
     /// Both links of a host go down while messages are on their way.
-    fn cut(&self, mpich: &Mpi) -> Fallible {
+    fn cut(&self, launcher: &Mpi) -> Fallible {
         let watch = Watch::begin();
-        let job = self.talk(mpich, &watch)?;
+        let job = self.talk(launcher, &watch)?;
         self.links("down")?;
         let outcome = job.wait();
         self.links("up")?;
-        self.fails(&watch, &outcome?, "rank ", 20)
+        // The launcher names the host, or a rank names the other one.
+        let outcome = outcome?;
+        self.fails(&watch, &outcome, "host2", 20).or_else(|_| self.fails(&watch, &outcome, "rank 1", 20))
     }
 
     fn links(&self, state: &str) -> Fallible {
         ["eth0", "eth1"].iter().try_for_each(|link| self.rig.ip(2, &["link", "set", link, state]))
     }
 
-    /// Packets to one of the addresses of host 2 vanish, as behind a firewall: the other address serves.
-    fn swallowed(&self, mpich: &Mpi) -> Fallible {
-        let vanish = ["route", "add", "blackhole", "10.77.1.2/32"];
-        self.rig.ip(1, &vanish)?;
-        let outcome = self.places(mpich, &["1", "2"], 1);
-        self.rig.ip(1, &["route", "del", "blackhole", "10.77.1.2/32"])?;
+    /// Host 2 does not answer at its first address, as behind a firewall: another one serves.
+    fn swallowed(&self, launcher: &Mpi) -> Fallible {
+        self.rig.ip(2, &["route", "add", "blackhole", "10.77.0.1/32"])?;
+        let outcome = self.places(launcher, 2, 1);
+        self.rig.ip(2, &["route", "del", "blackhole", "10.77.0.1/32"])?;
         outcome
     }
 
-    fn port_taken(&self, mpich: &Mpi) -> Fallible {
+    fn port_taken(&self, launcher: &Mpi) -> Fallible {
         let watch = Watch::begin();
-        let job = self.hydra(mpich, &["1", "2"], 2).env("POSTHASTE_TCP_PORTS", "7070");
+        let job = self.launch(launcher, 2, 2).env("POSTHASTE_TCP_PORTS", "7070");
         let outcome = self.rig.on(1, watch.mark(self.keeping(job, &self.places, &[]))).run()?;
         self.fails(&watch, &outcome, "POSTHASTE_TCP_PORTS is 7070", 15)
+    }
+
+    /// As if it belonged to another job: it gets an error, and those that it has called say that they refused it.
+    fn wrong_secret(&self) -> Fallible {
+        let watch = Watch::begin();
+        let job = self.launch(self.mpi, 2, 1).env("POSTHASTE_TCP_CONNECT_S", "5");
+        let other = "[ $PMI_RANK = 0 ] || export POSTHASTE_SECRET=$(printf %064d 7); exec \"$@\"";
+        let job = job.args(["sh", "-c", other, "sh"]).arg(&self.places);
+        let outcome = self.rig.on(1, watch.mark(job)).run()?;
+        self.fails(&watch, &outcome, "secret", 15)
     }
 }

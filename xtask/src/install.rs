@@ -1,7 +1,7 @@
 //! `install --prefix DIR`, and the staged installation that demo, test and bench use: both are the same layout.
 //!
 //! ```text
-//! bin/mpiexec mpirun mpicc mpicxx    lib/libmpi_abi.so.1, libmpi_abi.so    include/mpi.h
+//! bin/mpiexec mpirun mpicc mpicxx posthaste-info    lib/libmpi_abi.so.1, libmpi_abi.so    include/mpi.h
 //! lib/pkgconfig/posthaste.pc, mpi.pc    lib/cmake/posthaste/posthaste-config.cmake
 //! ```
 //! CMake's own FindMPI works through `bin/mpicc -show`; the config file is for those who prefer a package.
@@ -16,8 +16,13 @@ use std::{
 
 use crate::project::{Fallible, Project};
 
-const PROGRAMS: [(&str, &str); 4] =
-    [("mpiexec", "mpiexec"), ("mpiexec", "mpirun"), ("mpicc", "mpicc"), ("mpicxx", "mpicxx")];
+const PROGRAMS: [(&str, &str); 5] = [
+    ("mpiexec", "mpiexec"),
+    ("mpiexec", "mpirun"),
+    ("mpicc", "mpicc"),
+    ("mpicxx", "mpicxx"),
+    ("posthaste-info", "posthaste-info"),
+];
 
 /// Builds in release mode and brings the staged installation up to date.
 pub(crate) fn stage(project: &Project) -> Fallible {

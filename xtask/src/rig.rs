@@ -176,7 +176,8 @@ impl Rig {
                  LogLevel ERROR\n"
             ),
         )?;
-        let names: String = (1..=hosts).map(|host| format!("10.77.0.{host} host{host}\n")).collect();
+        // The names lead to the second network, so that tests may do what they want with the first.
+        let names: String = (1..=hosts).map(|host| format!("10.77.1.{host} host{host}\n")).collect();
         self.write("hosts", &format!("127.0.0.1 localhost\n{names}"))?;
         let programs = self.folder.join("bin");
         fs::create_dir(&programs).map_err(|e| format!("{}: {e}", programs.display()))?;

@@ -109,7 +109,9 @@ pub struct Config {
     pub tcp_interfaces: String,
     /// The system's buffers of a TCP connection for each direction, in bytes; 0 leaves them to the system.
     pub tcp_buffer: usize,
-    /// Time to reach a peer over TCP, in s.
+    /// Longest message sent eagerly over TCP, in bytes; cut to what one record holds.
+    pub tcp_eager_limit: usize,
+    /// Time for an address of a peer to take a TCP connection, in s.
     pub tcp_connect_s: u32,
     /// Time after which a peer whose system does not answer is given up, in s.
     pub tcp_dead_s: u32,
@@ -136,6 +138,7 @@ impl Default for Config {
             tcp_ports: (0, 0),
             tcp_interfaces: String::new(),
             tcp_buffer: 0,
+            tcp_eager_limit: 16 << 10,
             tcp_connect_s: 20,
             tcp_dead_s: 20,
         }
@@ -246,9 +249,14 @@ pub const TUNABLES: &[Tunable] = &[
         meaning: "the system's buffers of a TCP connection for each direction, in bytes; 0 leaves them to the system",
     },
     Tunable {
+        name: "POSTHASTE_TCP_EAGER_LIMIT",
+        default: "16384",
+        meaning: "longest message sent eagerly over TCP, in bytes; cut to what one record holds (16384)",
+    },
+    Tunable {
         name: "POSTHASTE_TCP_CONNECT_S",
         default: "20",
-        meaning: "time to reach a rank over TCP, in s",
+        meaning: "time for an address of a rank to take a TCP connection, in s; when none does, the rank counts as down",
     },
     Tunable {
         name: "POSTHASTE_TCP_DEAD_S",
@@ -293,9 +301,17 @@ impl Config {
         ports(&lookup, "POSTHASTE_TCP_PORTS", &mut config.tcp_ports)?;
         names(&lookup, "POSTHASTE_TCP_INTERFACES", &mut config.tcp_interfaces)?;
         number(&lookup, "POSTHASTE_TCP_BUFFER", 0..=1 << 30, &mut config.tcp_buffer)?;
+        number(&lookup, "POSTHASTE_TCP_EAGER_LIMIT", 0..=1 << 30, &mut config.tcp_eager_limit)?;
         number(&lookup, "POSTHASTE_TCP_CONNECT_S", 1..=3600, &mut config.tcp_connect_s)?;
         number(&lookup, "POSTHASTE_TCP_DEAD_S", 2..=86400, &mut config.tcp_dead_s)?;
         Ok(config)
+    }
+
+    /// Whether TCP may use the network interface of this name.
+    pub fn admits_interface(&self, name: &str) -> bool {
+        let wanted = &self.tcp_interfaces;
+        let named = |list: &str| list.split(',').any(|one| one == name);
+        wanted.is_empty() || wanted.strip_prefix('^').map_or_else(|| named(wanted), |list| !named(list))
     }
 }
 
@@ -419,7 +435,9 @@ mod tests {
         for wrong in ["9-8", "0-5", "70000", "1-2-3"] {
             assert!(set("POSTHASTE_TCP_PORTS", wrong).is_err(), "{wrong}");
         }
-        assert_eq!(set("POSTHASTE_TCP_INTERFACES", "^lo,eth0.5").unwrap().tcp_interfaces, "^lo,eth0.5");
+        let all_but = set("POSTHASTE_TCP_INTERFACES", "^lo,eth0.5").unwrap();
+        assert_eq!(["lo", "eth0", "eth0.5"].map(|name| all_but.admits_interface(name)), [false, true, false]);
+        assert!(Config::default().admits_interface("lo"));
         assert!(set("POSTHASTE_TCP_INTERFACES", "a,,b").is_err());
     }
 

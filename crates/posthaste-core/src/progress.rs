@@ -22,8 +22,6 @@ pub struct Lane {
     pub running: Running,
     /// Threads of this process that sleep in the library.
     pub sleepers: u32,
-    /// One of them waits for sockets, too.
-    pub watched: bool,
     /// The engine's count of ended requests when sleepers were last woken.
     pub told_sleepers: u64,
     /// Operations so far that looked at one peer only.
@@ -39,7 +37,6 @@ impl Lane {
             methods,
             running: Running::default(),
             sleepers: 0,
-            watched: false,
             told_sleepers: 0,
             quick: 0,
             actions: Vec::new(),
@@ -65,7 +62,7 @@ impl Lane {
     /// Whether nothing is under way that needs progress, so that a fast path may be taken.
     #[inline]
     pub fn is_quiet(&self) -> bool {
-        self.running.is_empty() && !self.engine.has_pending() && self.methods.is_drained()
+        self.running.is_empty() && !self.engine.has_chores() && self.methods.is_drained()
     }
 
     /// Polls once, answers what came, retries what waits for room, advances schedules. Returns whether anything

@@ -202,9 +202,7 @@ impl Waiting {
             return machine::yield_now();
         };
         let mut lane = self.enter();
-        // One thread watches the sockets for all.
-        let watches = doorbell.has_descriptors() && !lane.watched;
-        let ticket = doorbell.about_to_sleep(watches || lane.watched);
+        let ticket = doorbell.about_to_sleep();
         if lane.progress() || !lane.methods.is_quiet() {
             if lane.sleepers == 0 {
                 doorbell.stay_awake();
@@ -212,27 +210,17 @@ impl Waiting {
             return;
         }
         lane.sleepers += 1;
-        lane.watched |= watches;
         let nap = if lane.methods.is_connecting() { SHORT_NAP } else { NAP };
         lane.told_sleepers = lane.engine.finished.ends;
         lane.engine.counts.add(Counter::Sleeps, 1);
         self.tell(&lane, idler, call, awaited);
         drop(lane);
-        if watches {
-            doorbell.watch(nap)
-        } else {
-            doorbell.sleep(ticket, nap)
-        }
+        doorbell.sleep(ticket, nap);
         let mut lane = self.enter();
+        lane.methods.look_at_sockets();
         lane.sleepers -= 1;
-        if watches {
-            lane.watched = false;
-            lane.methods.look_at_sockets();
-        }
         if lane.sleepers == 0 {
             doorbell.stay_awake();
-        } else if watches {
-            doorbell.rouse(); // one of them watches while this thread looks around
         }
     }
 }

@@ -3,8 +3,13 @@
 //! Called by the doors (`posthaste-abi`, `posthaste`); calls `wait`, `comm`, `coll`, `pt2pt`. Who we are is found out
 //! in `start`. MPI-5.0 §11.2.
 //!
+//! Parts: `quick`, the fast paths of the blocking calls; `probes`.
+//!
 //! What must stay true: one engine per process; a process that was meant to be one of many never goes on as one
 //! of one.
+
+mod probes;
+mod quick;
 
 use std::marker::PhantomData;
 use std::ops::ControlFlow;
@@ -22,13 +27,13 @@ use crate::config::Config;
 use crate::datatype::{Segment, Types};
 use crate::error::{Error, ErrorClass, Result};
 use crate::ids::{ANY_SOURCE, ANY_TAG, ContextId, PROC_NULL, Peer, RequestId, TAG_UB};
-use crate::method::Methods;
 use crate::method::shm::Shm;
+use crate::method::{Methods, Route};
 use crate::progress::Lane;
-use crate::pt2pt::matching::{Held, Pattern};
+use crate::pt2pt::matching::Pattern;
 use crate::pt2pt::recv::{self, Found};
 use crate::pt2pt::send::Started;
-use crate::pt2pt::{Engine, probe, ready, send};
+use crate::pt2pt::{Engine, ready, send};
 use crate::request::{Request, State, Status, Table, complete};
 use crate::wait::{Awaited, Entered, Waiting};
 use crate::wire::{Envelope, Mode};
@@ -38,6 +43,9 @@ mod wireup;
 
 use start::Start;
 use wireup::{Places, Shared};
+
+/// Longest wait for peers on other nodes to close their connections at the end.
+const LEAVE: Duration = Duration::from_secs(2);
 
 /// The one engine of this process exists.
 static TAKEN: AtomicBool = AtomicBool::new(false);
@@ -127,7 +135,13 @@ impl World {
         let spin = if crowded_here { 0 } else { config.spin_us };
         let yielding = Duration::from_micros(config.yield_us.into());
         let shm = (size > 1).then(|| Shm::new(&node, local_rank, beside, &config, crowded_here));
-        let doorbell = shm.as_ref().map(|shm| shm.doorbell().clone());
+        let mut doorbell = shm.as_ref().map(|shm| shm.doorbell().clone());
+        let shares = routes.iter().any(|route| matches!(route, Route::Shm(_)));
+        let tcp = tcp.map(|tcp| if shares { tcp.sharing() } else { tcp });
+        if let (Some(bell), Some(tcp)) = (&mut doorbell, &tcp) {
+            let watching = bell.clone().watching(tcp.set());
+            *bell = watching.map_err(|e| Error::system("making a pipe to sleep on", e))?;
+        }
         let methods = Methods::new(routes, shm, tcp, None, me);
         let mut engine = Engine::new(config, size);
         if explain {
@@ -248,16 +262,22 @@ impl World {
         let mut lane = self.waiting.enter();
         let Lane { engine, methods, .. } = &mut *lane;
         match send::start(engine, methods, peer, &envelope, segment)? {
-            Started::Complete => Ok(()),
+            Started::Complete => {
+                methods.flush_gathered();
+                Ok(())
+            }
             Started::Request(id) => {
+                if mode == Mode::Synchronous {
+                    self.acknowledged_at_once(&mut lane, peer, id);
+                }
                 drop(lane);
                 self.wait_in(call(&self.calls), id).and_then(fate)
             }
         }
     }
 
-    /// Sends and receives at the same time: the receive is posted before the send begins, so that two ranks may
-    /// exchange long messages. The status carries a truncation.
+    /// Sends and receives at the same time: unless the send is over at once, the receive is posted before it begins,
+    /// so that two ranks may exchange long messages. The status carries a truncation.
     ///
     /// # Errors
     /// A wrong rank or tag, of which neither message is started; a failed transfer.
@@ -267,9 +287,15 @@ impl World {
         (outgoing, to, send_tag): (Segment, i32, i32),
         (incoming, from, receive_tag): (Segment, i32, i32),
     ) -> Result<Status> {
-        // Everything about the send is checked before the receive is posted.
-        comm.destination(to)?;
-        envelope(comm, send_tag, &outgoing, Mode::Standard, Types::UNKNOWN)?;
+        // Everything is checked before either begins.
+        let destination = comm.destination(to)?;
+        let letter = envelope(comm, send_tag, &outgoing, Mode::Standard, Types::UNKNOWN)?;
+        let sought = sought(comm, from, receive_tag)?;
+        if let Some(peer) = destination
+            && self.left_at_once(peer, &letter, &outgoing)
+        {
+            return self.recv_sought(|calls| calls.exchange, sought, incoming);
+        }
         let id = self.irecv(comm, from, receive_tag, incoming)?;
         let sent = self.send_as(|calls| calls.exchange, comm, to, send_tag, outgoing, Mode::Standard);
         if sent.is_err() {
@@ -334,10 +360,19 @@ impl World {
     /// A wrong rank or tag; a full table of requests.
     #[inline]
     pub fn recv(&self, comm: &Comm, from: i32, tag: i32, segment: Segment) -> Result<Status> {
-        let Some(Sought { pattern, peer }) = sought(comm, from, tag)? else { return Ok(from_nobody()) };
+        self.recv_sought(|calls| calls.receive, sought(comm, from, tag)?, segment)
+    }
+
+    #[inline(always)]
+    fn recv_sought(
+        &self,
+        call: impl FnOnce(&Calls) -> &'static str,
+        sought: Option<Sought>,
+        segment: Segment,
+    ) -> Result<Status> {
+        let Some(Sought { pattern, peer }) = sought else { return Ok(from_nobody()) };
         let (mut segment, mut waited) = (segment, false);
-        let found =
-            peer.map_or(Found::Other, |peer| self.recv_now(peer, &pattern, &mut segment, &mut waited));
+        let found = self.recv_at_once(peer, &pattern, &mut segment, &mut waited);
         if let Found::Message(status) = found {
             return Ok(status);
         }
@@ -359,29 +394,7 @@ impl World {
                 Found::Message(_) | Found::Other => recv::start(engine, methods, &pattern, segment)?,
             }
         };
-        self.wait_in(self.calls.receive, id)
-    }
-
-    /// The fast path of [`World::recv`]: looks for the message at the peer's next packet for a short while. It is
-    /// not taken when anything else is under way that needs attention.
-    #[inline]
-    fn recv_now(&self, peer: Peer, pattern: &Pattern, segment: &mut Segment, waited: &mut bool) -> Found {
-        let mut lane = self.waiting.enter();
-        lane.stay_fair();
-        let found = self.waiting.glance(&mut lane, |Lane { engine, methods, .. }, looks| {
-            if engine.matching.has_posted() || engine.matching.peek_held(pattern).is_some() {
-                return Some(Found::Other);
-            }
-            (0..looks).find_map(|_| {
-                let ready = |envelope: &Envelope| {
-                    if *waited { None } else { ready::came_early(engine, envelope) }
-                };
-                let found = recv::now(methods, peer, pattern, segment, ready).break_value();
-                *waited |= found.is_none();
-                found
-            })
-        });
-        found.unwrap_or(Found::Other)
+        self.wait_in(call(&self.calls), id)
     }
 
     /// Starts a receive.
@@ -407,69 +420,6 @@ impl World {
         }
         let Lane { engine, methods, .. } = &mut *lane;
         recv::start(engine, methods, &pattern, segment)
-    }
-
-    /// What a receive would get now, if anything.
-    ///
-    /// # Errors
-    /// A wrong rank or tag.
-    pub fn iprobe(&self, comm: &Comm, from: i32, tag: i32) -> Result<Option<Status>> {
-        let Some(Sought { pattern, .. }) = sought(comm, from, tag)? else { return Ok(Some(from_nobody())) };
-        self.waiting.step();
-        let Lane { engine, methods, .. } = &mut *self.waiting.enter();
-        Ok(probe::probe(engine, methods, &pattern))
-    }
-
-    /// Waits until a receive would get something, and says what.
-    ///
-    /// # Errors
-    /// A wrong rank or tag.
-    pub fn probe(&self, comm: &Comm, from: i32, tag: i32) -> Result<Status> {
-        let Some(Sought { pattern, .. }) = sought(comm, from, tag)? else { return Ok(from_nobody()) };
-        let awaited = |_: &Lane| Awaited::Message(pattern);
-        Ok(self.waiting.until(self.calls.probe, awaited, |lane| {
-            probe::probe(&mut lane.engine, &mut lane.methods, &pattern)
-        }))
-    }
-
-    /// Takes what a receive would get now out of the queue. `Some(None)` is the message from nobody.
-    ///
-    /// # Errors
-    /// A wrong rank or tag.
-    pub fn improbe(&self, comm: &Comm, from: i32, tag: i32) -> Result<Option<Option<Held>>> {
-        let Some(Sought { pattern, .. }) = sought(comm, from, tag)? else { return Ok(Some(None)) };
-        self.waiting.step();
-        let Lane { engine, methods, .. } = &mut *self.waiting.enter();
-        Ok(probe::take(engine, methods, &pattern).map(Some))
-    }
-
-    /// Waits until a receive would get something, and takes it out of the queue.
-    ///
-    /// # Errors
-    /// A wrong rank or tag.
-    pub fn mprobe(&self, comm: &Comm, from: i32, tag: i32) -> Result<Option<Held>> {
-        let Some(Sought { pattern, .. }) = sought(comm, from, tag)? else { return Ok(None) };
-        let awaited = |_: &Lane| Awaited::Message(pattern);
-        let take = |lane: &mut Lane| probe::take(&mut lane.engine, &mut lane.methods, &pattern);
-        Ok(Some(self.waiting.until(self.calls.matched_probe, awaited, take)))
-    }
-
-    /// Starts to receive a message taken out by a probe; the message from nobody is `None`. If that fails, `held`
-    /// still has the message.
-    ///
-    /// # Errors
-    /// A full table of requests.
-    pub fn imrecv(&self, held: &mut Option<Held>, segment: Segment) -> Result<RequestId> {
-        let mut lane = self.waiting.enter();
-        let Lane { engine, methods, .. } = &mut *lane;
-        engine.requests.ensure_room()?;
-        match held.take() {
-            Some(held) => recv::start_held(engine, methods, held, segment),
-            None => {
-                drop(lane);
-                self.completed(from_nobody())
-            }
-        }
     }
 
     /// A request that is over from the start.
@@ -590,6 +540,7 @@ impl World {
             (0..looks).any(|_| walk.look(engine, methods)).then_some(())
         });
         let Lane { engine, methods, running, .. } = &mut *lane;
+        methods.flush_gathered();
         if walked.is_some() {
             return running.over(walk);
         }
@@ -609,11 +560,21 @@ impl World {
         self.waiting.until(call, |_| Awaited::Departure, all_left);
         self.run_in(call, crate::coll::barrier(&self.world))?;
         self.waiting.until(call, |_| Awaited::Departure, all_left);
+        self.leave(call);
         self.publish_counters();
         self.node.set_life(self.local_rank, Life::Finalised);
         // The job is over for us either way.
         let _ = wireup::ask(&self.launcher, Launcher::finalize);
         Ok(())
+    }
+
+    /// Closes the connections to other nodes, when all peers have everything; not for longer than it takes when all goes
+    /// well.
+    fn leave(&self, call: &'static str) {
+        self.waiting.enter().methods.begin_leaving();
+        let until = machine::now() + LEAVE;
+        let has_left = |lane: &mut Lane| (lane.methods.has_left() || machine::now() > until).then_some(());
+        self.waiting.until(call, |_| Awaited::Departure, has_left);
     }
 
     /// Shows the counters to the launcher.

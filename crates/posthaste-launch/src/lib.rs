@@ -1,7 +1,7 @@
-//! The tools that start and build message-passing programs: `mpiexec`, `mpicc`, `mpicxx`.
+//! The tools that start and build message-passing programs: `mpiexec`, `mpicc`, `mpicxx`; and `posthaste-info`.
 //!
 //! Rooms: [`options`] (the command line of mpiexec, pure), [`explain`] (what the ranks of a job are doing) →
-//! [`mpiexec`] (a small program over `posthaste_pmi::spawn`); [`wrapper`] (the compiler commands).
+//! [`mpiexec`] (a small program over `posthaste_pmi::spawn`); [`wrapper`] (the compiler commands); [`info`] (what is usable here).
 #![forbid(unsafe_code)]
 
 pub mod options;
@@ -11,3 +11,5 @@ pub mod explain;
 pub mod mpiexec;
 
 pub mod wrapper;
+
+pub mod info;

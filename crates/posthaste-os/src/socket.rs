@@ -257,6 +257,14 @@ impl Stream {
         })
     }
 
+    /// Our port and the peer's.
+    ///
+    /// # Errors
+    /// What the system said.
+    pub fn ports(&self) -> io::Result<(u16, u16)> {
+        Ok((self.0.local_addr()?.port(), self.0.peer_addr()?.port()))
+    }
+
     /// Nothing more will be written; what was written still arrives.
     pub fn close_writing(&self) {
         // A connection that is gone already needs no closing.

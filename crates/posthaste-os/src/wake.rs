@@ -6,9 +6,8 @@
 //! one in every process instead (membarrier). So the cost is paid by whoever goes to sleep, not per message.
 //! Where the system has no membarrier, every ring of the doorbell has a fence ([`Doorbell::fenced`]).
 //!
-//! A process that has sockets, too, sleeps on all of them at once: one of its threads, the watcher, waits in epoll for
-//! the sockets and for a pipe, and the `sleeping` word says so; whoever rings then writes into that pipe, which it opens
-//! through /proc. Further threads of the process sleep on the futex as ever, and the watcher wakes them.
+//! A process that has sockets, too, sleeps on all of them at once: it waits in epoll for the sockets and for a pipe, and the
+//! `sleeping` word says so; whoever rings then writes into that pipe, which it opens through /proc.
 //!
 //! What must stay true: after `about_to_sleep` or `clear_active`, a record that was written before is found by
 //! looking at the rings once more, and the writer of a record written after sees the words.
@@ -25,7 +24,7 @@ use crate::node::{ACTIVE_BITS, ACTIVE_WORDS};
 #[cfg(not(loom))]
 use crate::socket::{Pipe, Ready, Set};
 
-/// What the word `sleeping` says: nobody sleeps (0), somebody does on the futex, or a watcher does in epoll.
+/// What the word `sleeping` says: nobody sleeps (0), or somebody does on the futex, or in epoll.
 const ON_FUTEX: u32 = 1;
 const ON_PIPE: u32 = 2;
 /// Longest sleep where a ring may be missed.
@@ -44,7 +43,7 @@ pub struct Doorbell {
     watch: Option<Arc<Watch>>,
 }
 
-/// What a watcher sleeps on besides sockets.
+/// What a process with sockets sleeps on.
 #[cfg(not(loom))]
 #[derive(Debug)]
 struct Watch {
@@ -75,12 +74,6 @@ impl Doorbell {
         set.add(&pipe, PIPE, false)?;
         self.node.set_pipe(self.me, pipe.writer())?;
         Ok(Self { watch: Some(Arc::new(Watch { set, pipe })), ..self })
-    }
-
-    /// Whether a thread has to watch descriptors while it sleeps.
-    #[cfg(not(loom))]
-    pub fn has_descriptors(&self) -> bool {
-        self.watch.is_some()
     }
 
     /// Whether each ring costs a fence because the system has no membarrier.
@@ -158,11 +151,10 @@ impl Doorbell {
     }
 
     /// First step to sleep: says so. The caller looks at everything once more, then calls [`Doorbell::sleep`]
-    /// with the ticket, or [`Doorbell::stay_awake`]. `watched`: this thread or another one of the process is going to be
-    /// in [`Doorbell::watch`].
-    pub fn about_to_sleep(&self, watched: bool) -> u32 {
+    /// with the ticket, or [`Doorbell::stay_awake`].
+    pub fn about_to_sleep(&self) -> u32 {
         let ticket = self.node.futex(self.me).load(Ordering::Acquire);
-        self.node.sleeping(self.me).store(if watched { ON_PIPE } else { ON_FUTEX }, Ordering::SeqCst);
+        self.node.sleeping(self.me).store(self.place(), Ordering::SeqCst);
         self.barrier();
         ticket
     }
@@ -172,32 +164,26 @@ impl Doorbell {
         self.node.sleeping(self.me).store(0, Ordering::Relaxed);
     }
 
-    /// Sleeps until somebody rings or the time is over; the caller then calls [`Doorbell::stay_awake`].
+    /// What this process sleeps on.
+    fn place(&self) -> u32 {
+        #[cfg(not(loom))]
+        if self.watch.is_some() {
+            return ON_PIPE;
+        }
+        ON_FUTEX
+    }
+
+    /// Sleeps until somebody rings, a descriptor is ready, or the time is over; the caller then calls
+    /// [`Doorbell::stay_awake`].
     pub fn sleep(&self, ticket: u32, limit: Duration) {
         // Without a barrier in the senders a ring can be missed, so the sleep is short.
         let limit = if self.fenced { limit.min(SHORT) } else { limit };
-        futex_wait(&self.node, self.me, ticket, limit);
-    }
-
-    /// Sleeps until a descriptor is ready, somebody rings, or the time is over; the caller then calls
-    /// [`Doorbell::rouse`] if further threads sleep, or else [`Doorbell::stay_awake`]. One thread of a process at a time.
-    #[cfg(not(loom))]
-    pub fn watch(&self, limit: Duration) {
-        let Some(watch) = &self.watch else { return };
-        let missed = self.fenced || self.node.is_pipe_out_of_reach(self.me);
-        let limit = if missed { limit.min(SHORT) } else { limit };
-        let mut ready = Vec::new();
-        watch.set.wait(limit, &mut ready);
-        // The others are still ready when their owner looks.
-        if ready.iter().any(|Ready { token, .. }| *token == PIPE) {
-            watch.pipe.drain();
+        #[cfg(not(loom))]
+        if let Some(watch) = &self.watch {
+            let unheard = self.node.is_pipe_out_of_reach(self.me);
+            return watch.sleep(if unheard { limit.min(SHORT) } else { limit });
         }
-    }
-
-    /// Wakes the threads of this process that sleep on the futex.
-    pub fn rouse(&self) {
-        self.node.futex(self.me).fetch_add(1, Ordering::Release);
-        futex_wake(&self.node, self.me);
+        futex_wait(&self.node, self.me, ticket, limit);
     }
 
     /// Wakes the sleeping threads of this process.
@@ -214,6 +200,18 @@ impl Doorbell {
     }
 }
 
+#[cfg(not(loom))]
+impl Watch {
+    fn sleep(&self, limit: Duration) {
+        let mut ready = Vec::new();
+        self.set.wait(limit, &mut ready);
+        // The others are still ready when their owner looks.
+        if ready.iter().any(|Ready { token, .. }| *token == PIPE) {
+            self.pipe.drain();
+        }
+    }
+}
+
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
@@ -224,7 +222,7 @@ mod tests {
         let (sender, sleeper) = (Doorbell::new(&node, 0), Doorbell::new(&node, 1));
         assert!(!sender.ring(1));
         assert_eq!(sleeper.active(0), 1);
-        let ticket = sleeper.about_to_sleep(false);
+        let ticket = sleeper.about_to_sleep();
         let asleep = std::thread::spawn(move || {
             let start = std::time::Instant::now();
             sleeper.sleep(ticket, Duration::from_secs(20));
@@ -236,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_watcher_is_woken_through_its_pipe_and_by_its_descriptors() {
+    fn a_process_with_descriptors_is_woken_through_its_pipe_and_by_them() {
         let node = Node::create(2).unwrap();
         node.set_pid(1, std::process::id());
         let set = Arc::new(Set::new().unwrap());
@@ -244,13 +242,12 @@ mod tests {
         set.add(&other, 7, false).unwrap();
         let sender = Doorbell::new(&node, 0);
         let watcher = Doorbell::new(&node, 1).watching(set).unwrap();
-        assert!(watcher.has_descriptors() && !sender.has_descriptors());
         let asleep = |watcher: &Doorbell| {
             let watcher = watcher.clone();
-            watcher.about_to_sleep(true);
+            let ticket = watcher.about_to_sleep();
             std::thread::spawn(move || {
                 let start = std::time::Instant::now();
-                watcher.watch(Duration::from_secs(20));
+                watcher.sleep(ticket, Duration::from_secs(20));
                 start.elapsed()
             })
         };
@@ -267,7 +264,7 @@ mod tests {
         // The pipe was drained: nothing is left that would end a sleep.
         watcher.stay_awake();
         let start = std::time::Instant::now();
-        watcher.watch(Duration::from_millis(50));
+        watcher.sleep(0, Duration::from_millis(50));
         assert!(start.elapsed() >= Duration::from_millis(50));
     }
 
@@ -279,11 +276,11 @@ mod tests {
         let watcher = Doorbell::new(&node, 1).watching(set).unwrap();
         // As in another container: the number is there, and means something else.
         node.set_pid(1, 1);
-        watcher.about_to_sleep(true);
+        let ticket = watcher.about_to_sleep();
         assert!(Doorbell::new(&node, 0).ring(1));
         assert!(node.is_pipe_out_of_reach(1));
         let start = std::time::Instant::now();
-        watcher.watch(Duration::from_secs(20));
+        watcher.sleep(ticket, Duration::from_secs(20));
         assert!(start.elapsed() < Duration::from_secs(10));
     }
 

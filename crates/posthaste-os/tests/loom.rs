@@ -295,7 +295,7 @@ fn claims_exclude_each_other() {
 /// can be left out.
 fn wait(doorbell: &Doorbell, look_again: bool, mut look: impl FnMut() -> bool) {
     while !look() {
-        let ticket = doorbell.about_to_sleep(false);
+        let ticket = doorbell.about_to_sleep();
         if look_again && look() {
             return doorbell.stay_awake();
         }

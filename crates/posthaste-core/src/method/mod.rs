@@ -314,6 +314,14 @@ impl Methods {
         }
     }
 
+    /// As [`Methods::take_next`] for the packets that are next from each process of this host: the first one decides. What
+    /// may come from others needs the general way.
+    #[inline]
+    pub fn take_next_of_any(&mut self, take: impl FnMut(Peer, &Packet<'_>) -> bool) -> Next {
+        let next = self.shm.as_mut().map_or(Next::Left, |shm| shm.take_next_of_any(take));
+        if next == Next::Nothing && self.tcp.is_some() { Next::Left } else { next }
+    }
+
     /// Sends a packet without message data; false while there is no room.
     pub fn send(&mut self, to: Peer, emit: &Emit) -> bool {
         let Some(claim) = self.claim(to, emit.front().len(), Load::Control) else { return false };
@@ -407,6 +415,26 @@ impl Methods {
         self.loopback.is_idle()
             && self.shm.as_ref().is_none_or(Shm::is_quiet)
             && self.tcp.as_ref().is_none_or(Tcp::is_quiet)
+    }
+
+    /// Sends what has gathered: called by whoever blocks, waits, or may not come back soon.
+    #[inline(always)]
+    pub fn flush_gathered(&mut self) {
+        if let Some(tcp) = &mut self.tcp {
+            tcp.flush_gathered();
+        }
+    }
+
+    /// Tells all peers that nothing more will come from here. Everything handed over must have left.
+    pub fn begin_leaving(&mut self) {
+        if let Some(tcp) = &mut self.tcp {
+            tcp.begin_leaving();
+        }
+    }
+
+    /// Whether all peers have taken leave as well, so that this process may end without cutting anything off.
+    pub fn has_left(&self) -> bool {
+        self.tcp.as_ref().is_none_or(Tcp::has_left)
     }
 
     /// The next poll looks at the sockets, too.

@@ -5,9 +5,10 @@
 //! move bytes over a connection that stands.
 //!
 //! What must stay true: nothing here blocks (only asking for a card may take as long as the launcher's answer); packets to
-//! one peer stay in order, whether its connection stands yet or not; the first record since the last poll is written at
-//! once and those behind it gather until the next poll, or until they are enough; a peer that is lost is reported once,
-//! and what is still sent to it disappears.
+//! one peer stay in order, whether its connection stands yet or not; the first records since the last poll are written at
+//! once, and those behind them gather until they are enough or until the next poll, blocking call or wait; a peer that is
+//! lost is reported once, and what is still sent to it disappears; a process that leaves closes its connections only when
+//! its peers have everything.
 
 mod card;
 mod door;
@@ -33,7 +34,7 @@ use crate::wire::{Emit, Packet};
 use door::Door;
 use handshake::Identity;
 use incoming::{Garbage, Input, Read};
-use outgoing::{HOLD, Out, RELEASE};
+use outgoing::{BYE, HOLD, Out, RELEASE};
 use reach::Reaching;
 
 pub use card::{AddressBook, Card, Shelf};
@@ -50,6 +51,8 @@ const FAVOUR: u32 = 4;
 const FORGET: u32 = 4096;
 /// Fruitless looks of a fast path until it is told to wait properly.
 const PATIENCE: u32 = 256;
+/// Records that are written at once between two polls or waits; those behind them gather.
+const AT_ONCE: u32 = 2;
 /// Reads from one connection before the others have their turn.
 const READS: usize = 8;
 /// Looks at the sockets between two looks at the clock, and the time between two looks at everybody's health.
@@ -95,8 +98,8 @@ pub struct Tcp {
     busy: Option<Peer>,
     /// Fruitless looks since.
     misses: u32,
-    /// Number of this poll.
-    poll: u64,
+    /// Counts polls and waits: between two of them records gather.
+    round: u64,
     /// Other peers are polled, too, so sockets have their turn only now and then.
     shares: bool,
     until_look: u32,
@@ -106,6 +109,11 @@ pub struct Tcp {
     ready: Vec<Ready>,
     told_of_strangers: bool,
     told_of_accept: bool,
+    /// Connections that end now are not lost.
+    is_leaving: bool,
+    /// By how much the clock goes ahead.
+    #[cfg(test)]
+    ahead: Duration,
 }
 
 /// The way to one peer.
@@ -116,10 +124,12 @@ struct Way {
     format: Option<Format>,
     /// The peer holds our messages back.
     held: bool,
-    /// The poll in which something was last written at once.
-    wrote: u64,
+    /// The round in which a record was last sent, and how many have been in it.
+    wrote: (u64, u32),
     is_pending: bool,
     is_loaded: bool,
+    /// Since when its system has not answered.
+    silent_since: Option<Duration>,
     /// The set tells when there is room.
     watched_for_room: bool,
     out: Out,
@@ -155,7 +165,7 @@ impl Tcp {
     /// # Errors
     /// When no port is free, no interface can be used, or there are no descriptors left.
     pub fn new(setup: TcpSetup, config: &Config, book: Box<dyn AddressBook>) -> Result<(Self, Card)> {
-        let addresses = card::own_addresses(&config.tcp_interfaces)?;
+        let addresses = card::own_addresses(config)?;
         let (first, last) = config.tcp_ports;
         let listener = Listener::open(first..=last).map_err(|e| {
             Error::system(format!("listening for other ranks (POSTHASTE_TCP_PORTS is {first}-{last})"), e)
@@ -182,7 +192,7 @@ impl Tcp {
             lost: VecDeque::new(),
             busy: None,
             misses: 0,
-            poll: 1,
+            round: 1,
             shares: false,
             until_look: 0,
             interval: 0,
@@ -191,6 +201,9 @@ impl Tcp {
             ready: Vec::new(),
             told_of_strangers: false,
             told_of_accept: false,
+            is_leaving: false,
+            #[cfg(test)]
+            ahead: Duration::ZERO,
         };
         Ok((tcp, card))
     }
@@ -204,6 +217,13 @@ impl Tcp {
     /// What a sleeper has to watch.
     pub fn set(&self) -> Arc<Set> {
         self.set.clone()
+    }
+
+    fn now(&self) -> Duration {
+        #[cfg(test)]
+        return machine::now() + self.ahead;
+        #[cfg(not(test))]
+        machine::now()
     }
 
     fn way(&mut self, peer: Peer) -> &mut Way {
@@ -254,8 +274,9 @@ impl Tcp {
     }
 
     pub(super) fn hold_back(&mut self, from: Peer, hold: bool) {
-        let way = self.way(from);
-        if !matches!(way.state, State::Down) {
+        if let Some(way) = self.known(from)
+            && !matches!(way.state, State::Down)
+        {
             way.out.push_own(if hold { HOLD } else { RELEASE });
             self.flush(from);
         }
@@ -297,7 +318,7 @@ impl Tcp {
             match way.input.read(stream) {
                 Ok(Read::Nothing) => {
                     self.misses += 1;
-                    let patient = self.misses % PATIENCE != 0;
+                    let patient = !self.misses.is_multiple_of(PATIENCE);
                     return if patient { Next::Nothing } else { Next::Left };
                 }
                 Ok(Read::Full | Read::Some) => {}
@@ -320,9 +341,28 @@ impl Tcp {
         self.done.is_empty() && self.lost.is_empty() && self.loaded.is_empty()
     }
 
-    /// The next poll looks at the sockets.
+    /// The next poll looks at the sockets, and at the clock: this process has slept.
     pub(super) fn look_soon(&mut self) {
         self.until_look = 0;
+        self.looks = LOOKS_PER_CLOCK - 1;
+    }
+
+    /// Begins to leave: tells all peers that nothing more comes.
+    pub(super) fn begin_leaving(&mut self) {
+        self.is_leaving = true;
+        for at in 0..self.ways.len() {
+            let Some(way) = self.ways[at].as_deref_mut() else { continue };
+            way.out.push_own(BYE);
+            self.flush(Peer(at as u32));
+            if let Some(Way { state: State::Up(stream), .. }) = self.ways[at].as_deref() {
+                stream.close_writing();
+            }
+        }
+    }
+
+    /// Whether all peers have closed their ends, so that everything has arrived and nothing is cut off.
+    pub(super) fn has_left(&self) -> bool {
+        !self.ways.iter().flatten().any(|way| matches!(way.state, State::Up(_)))
     }
 
     /// Whether a connection is being made.
@@ -336,7 +376,7 @@ impl Tcp {
     }
 
     pub(super) fn poll(&mut self, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
-        self.poll += 1;
+        self.round += 1;
         let mut busy = false;
         if !self.pending.is_empty() {
             busy |= self.flush_all();
@@ -375,16 +415,13 @@ impl Tcp {
     /// Looks at the sockets.
     fn look(&mut self, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
         self.looks = self.looks.wrapping_add(1);
-        if self.looks.is_multiple_of(LOOKS_PER_CLOCK) || !self.reaching.is_empty() {
-            self.pass_time(counts);
-        }
         if let Some(peer) = self.busy {
             let found = self.receive(peer, counts, on);
             self.misses = if found { 0 } else { self.misses + 1 };
             if self.misses >= FORGET {
                 self.busy = None;
             }
-            if !self.looks.is_multiple_of(FAVOUR) {
+            if !self.looks.is_multiple_of(FAVOUR) && self.reaching.is_empty() {
                 return found;
             }
         }
@@ -394,9 +431,11 @@ impl Tcp {
         for Ready { token, read, write } in ready.drain(..) {
             if token == LISTENER {
                 self.accept(counts);
-            } else if token & DOORS != 0 {
+            } else if token >> 32 == DOORS >> 32 {
                 self.door_is_ready((token - DOORS) as usize, counts);
-            } else if token < self.ways.len() as u64 {
+            } else if token >= self.ways.len() as u64 {
+                continue; // the pipe that ends sleeps
+            } else {
                 let peer = Peer(token as u32);
                 if write && let Some(way) = self.known(peer) {
                     way.out.blocked = false;
@@ -408,13 +447,17 @@ impl Tcp {
             busy = true;
         }
         self.ready = ready;
+        // Last: this process may have been away for long, and what has come meanwhile came in time.
+        if self.looks.is_multiple_of(LOOKS_PER_CLOCK) || !self.reaching.is_empty() {
+            self.pass_time(counts);
+        }
         busy
     }
 
     #[cold]
     fn pass_time(&mut self, counts: &mut Counts) {
-        let now = machine::now();
-        self.look_at_the_clock(now, counts);
+        self.look_at_the_clock(counts);
+        let now = self.now();
         if now - self.checked < BETWEEN_CHECKS {
             return;
         }
@@ -422,11 +465,17 @@ impl Tcp {
         for at in 0..self.ways.len() {
             let Some(Way { state: State::Up(stream), .. }) = self.ways[at].as_deref() else { continue };
             match stream.health() {
-                Ok(health) if health.unanswered && health.silent > self.tuning.dead => {
-                    let why = format!("its system has not answered for {} s", health.silent.as_secs());
-                    self.lose(Peer(at as u32), &why);
+                // What has been said since it fell silent: before that it may have been idle for long.
+                Ok(health) if health.unanswered => {
+                    let dead = self.tuning.dead;
+                    let Some(way) = self.known(Peer(at as u32)) else { continue };
+                    let since = *way.silent_since.get_or_insert(now);
+                    if health.silent.min(now - since) >= dead {
+                        let why = format!("its system has not answered for {} s", dead.as_secs());
+                        self.lose(Peer(at as u32), &why);
+                    }
                 }
-                _ => {}
+                _ => self.way(Peer(at as u32)).silent_since = None,
             }
         }
     }
@@ -450,6 +499,7 @@ impl Tcp {
                     self.process(peer, counts, on);
                     busy = true;
                 }
+                Ok(Read::End) if input.bye => self.lose(peer, "it has finalised"),
                 Ok(Read::End) => self.lose(peer, "it has closed its connection"),
                 Err(error) => self.lose(peer, &error.to_string()),
             }
@@ -482,6 +532,17 @@ impl Tcp {
         }
     }
 
+    /// Writes what has gathered.
+    #[inline]
+    pub(super) fn flush_gathered(&mut self) {
+        self.round += 1;
+        if !self.pending.is_empty() {
+            self.flush_all();
+        }
+    }
+
+    /// Writes what waits for any peer, as far as there is room.
+    #[cold]
     fn flush_all(&mut self) -> bool {
         let mut busy = false;
         for peer in std::mem::take(&mut self.pending) {
@@ -495,14 +556,13 @@ impl Tcp {
 
     /// Writes what waits for a peer, as far as there is room. Returns whether anything left.
     fn flush(&mut self, peer: Peer) -> bool {
-        let (poll, set) = (self.poll, &self.set);
+        let set = &self.set;
         let Some(Some(way)) = self.ways.get_mut(peer.index()) else { return false };
         let mut busy = Ok(false);
         if let State::Up(stream) = &way.state
             && !way.out.blocked
         {
             busy = way.out.write(stream, &mut self.done);
-            way.wrote = poll;
             if way.out.blocked != way.watched_for_room
                 && set.change(stream, peer.0.into(), way.out.blocked).is_ok()
             {
@@ -538,7 +598,9 @@ impl Tcp {
         }
         let format = self.way(peer).format;
         *self.way(peer) = Way { state: State::Down, format, ..Way::default() };
-        self.lost.push_back((peer, error));
+        if !self.is_leaving {
+            self.lost.push_back((peer, error));
+        }
     }
 }
 
@@ -546,13 +608,17 @@ impl Claim<'_> {
     #[inline]
     pub(super) fn write(self, emit: &Emit, data: Option<&mut Segment>) {
         let Self { tcp, to, len } = self;
-        let poll = tcp.poll;
+        let round = tcp.round;
         let way = tcp.way(to);
         if matches!(way.state, State::Down) {
             return;
         }
         way.out.push(emit, len, data);
-        if way.wrote != poll || way.out.is_worth_a_write() {
+        if way.wrote.0 != round {
+            way.wrote = (round, 0);
+        }
+        way.wrote.1 += 1;
+        if way.wrote.1 <= AT_ONCE || way.out.is_worth_a_write() {
             tcp.flush(to);
         } else if !way.is_pending {
             way.is_pending = true;
@@ -560,3 +626,6 @@ impl Claim<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

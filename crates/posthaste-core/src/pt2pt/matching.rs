@@ -211,6 +211,16 @@ impl Matching {
         Some(first?.1)
     }
 
+    /// Whether a receive is posted that this message has to go to.
+    #[inline]
+    pub fn expects(&self, envelope: &Envelope) -> bool {
+        self.posted_count > 0
+            && (0..SHAPES).any(|shape| {
+                self.posted_shapes[shape] > 0
+                    && self.posted_index.front(key_in_shape(envelope, shape)).is_some()
+            })
+    }
+
     /// Takes a receive back; its request.
     #[inline]
     pub fn unpost(&mut self, entry: u32) -> Option<RequestId> {

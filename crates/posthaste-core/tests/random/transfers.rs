@@ -170,7 +170,9 @@ fn travel(
     let limits = prop_oneof![0usize..300, Just(4096)];
     let chunks = prop_oneof![64usize..9000, 9000usize..300_000];
     let settings = (limits, chunks, 0usize..9000, long).prop_map(|(eager_limit, chunk, get_limit, long)| {
-        Config { eager_limit, stream_chunk: chunk, get_limit, long_protocol: long, ..Config::default() }
+        let tcp_eager_limit = eager_limit;
+        let limits = Config { eager_limit, tcp_eager_limit, ..Config::default() };
+        Config { stream_chunk: chunk, get_limit, long_protocol: long, ..limits }
     });
     let input = (way, settings, prop::collection::vec(message(most / 60), 1..6), any::<u64>());
     let counts: Vec<Cell<u64>> = proof.iter().map(|_| Cell::new(0)).collect();

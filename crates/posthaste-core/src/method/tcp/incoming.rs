@@ -11,7 +11,7 @@ use posthaste_os::socket::Stream;
 
 use crate::ids::{Peer, RequestId};
 use crate::method::landing::Landing;
-use crate::method::tcp::outgoing::{HOLD, OWN, PACKET, PREFIX, RELEASE};
+use crate::method::tcp::outgoing::{BYE, HOLD, OWN, PACKET, PREFIX, RELEASE};
 use crate::method::{Event, Next};
 use crate::trace::{Counter, Counts};
 use crate::wire::{DATA_FRONT, HEADER, Kind, Packet};
@@ -33,6 +33,8 @@ pub(super) struct Input {
     stage: Stage,
     /// A message whose last bytes were read into their place.
     landed: Option<RequestId>,
+    /// The peer has said that nothing more comes.
+    pub(super) bye: bool,
     pub(super) landing: Landing,
 }
 
@@ -86,6 +88,7 @@ impl Default for Input {
             end: 0,
             stage: Stage::Records,
             landed: None,
+            bye: false,
             landing: Landing::default(),
         }
     }
@@ -123,6 +126,9 @@ impl Input {
         }
         let mut free = Sink::from(&mut self.buffer[self.end..]);
         let wanted = free.len();
+        if wanted == 0 {
+            return Ok(Read::Full); // what is here has to be looked at first
+        }
         let read = stream.read_one(&mut free)?;
         self.end += read.unwrap_or(0);
         Ok(outcome(read, wanted))
@@ -143,7 +149,7 @@ impl Input {
         let Some((word, rest)) = bytes.split_first_chunk::<4>() else { return Front::Part };
         let word = u32::from_le_bytes(*word);
         if word & OWN != 0 {
-            return if matches!(word, HOLD | RELEASE) { Front::Own(word) } else { Front::Garbage };
+            return if matches!(word, HOLD | RELEASE | BYE) { Front::Own(word) } else { Front::Garbage };
         }
         let len = word as usize;
         if len > MOST {
@@ -208,6 +214,7 @@ impl Input {
                     Front::Garbage => return Err(Garbage),
                     Front::Own(word) => {
                         *held = word == HOLD;
+                        self.bye |= word == BYE;
                         self.start += 4;
                     }
                     Front::Fragment { receiver, offset, len } => {

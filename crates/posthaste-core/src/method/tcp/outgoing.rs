@@ -41,6 +41,8 @@ pub(super) const OWN: u32 = 1 << 31;
 pub(super) const HOLD: u32 = OWN | 1;
 /// Messages may come again.
 pub(super) const RELEASE: u32 = OWN | 2;
+/// Nothing more comes: the sender is finalising.
+pub(super) const BYE: u32 = OWN | 3;
 
 /// What leaves over one connection.
 #[derive(Debug, Default)]

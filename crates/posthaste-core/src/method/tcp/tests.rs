@@ -1,0 +1,298 @@
+//! Connections: who gets in, who does not, and how long reaching for a peer may take. Messages over them are tested with
+//! those of the other methods.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::Instant;
+
+use super::*;
+use crate::ids::ContextId;
+use crate::wire::Envelope;
+
+/// Processes with these secrets, whose cards are on one shelf.
+struct House {
+    tcps: Vec<Tcp>,
+    shelf: Shelf,
+    counts: Vec<Counts>,
+}
+
+impl House {
+    fn new(secrets: &[u8]) -> Self {
+        let config = Config { tcp_interfaces: "lo".into(), tcp_connect_s: 3, ..Config::default() };
+        let shelf = Shelf::default();
+        let tcps = (0..).zip(secrets).map(|(me, secret)| {
+            let (me, peers, secret) = (Peer(me), secrets.len(), [*secret; 32]);
+            let setup =
+                TcpSetup { me, peers, secret, format: Format::NATIVE, node: format!("node-{}", me.0) };
+            let (tcp, card) = Tcp::new(setup, &config, Box::new(shelf.clone())).unwrap();
+            shelf.put(me, &card);
+            tcp
+        });
+        let tcps: Vec<Tcp> = tcps.collect();
+        Self { counts: vec![Counts::default(); tcps.len()], tcps, shelf }
+    }
+
+    /// Everybody polls once. What happened, in words.
+    fn poll(&mut self) -> Vec<String> {
+        let mut heard = Vec::new();
+        for (tcp, counts) in self.tcps.iter_mut().zip(&mut self.counts) {
+            let me = tcp.identity.me.0;
+            tcp.poll(counts, &mut |event, _| match event {
+                Event::Packet(from, packet) => heard.push(format!("{me} from {}: {packet}", from.0)),
+                Event::PeerDown(peer, why) => heard.push(format!("{me} lost {}: {why}", peer.0)),
+                other => heard.push(format!("{me}: {other:?}")),
+            });
+        }
+        heard
+    }
+
+    /// Polls until something happens.
+    fn hear(&mut self) -> Vec<String> {
+        let began = Instant::now();
+        loop {
+            let heard = self.poll();
+            if !heard.is_empty() {
+                return heard;
+            }
+            assert!(began.elapsed() < Duration::from_secs(20), "nothing happens");
+        }
+    }
+
+    fn send(&mut self, from: u32, to: u32) {
+        let claim = self.tcps[from as usize].claim(Peer(to), 0, Load::Message).expect("room");
+        claim.write(&eager(from), None);
+    }
+
+    /// A message arrives.
+    fn talk(&mut self, from: u32, to: u32) {
+        self.send(from, to);
+        let heard = self.hear();
+        assert!(heard.len() == 1 && heard[0].starts_with(&format!("{to} from {from}: eager")), "{heard:?}");
+    }
+
+    /// A stranger at the door of process `at`.
+    fn stranger(&self, at: usize) -> TcpStream {
+        let stranger = TcpStream::connect(("127.0.0.1", self.tcps[at].listener.port().unwrap())).unwrap();
+        stranger.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+        stranger
+    }
+
+    fn refused(&self, at: usize) -> u64 {
+        self.counts[at].get(Counter::ConnectionsRefused)
+    }
+
+    fn doors(&self, at: usize) -> usize {
+        self.tcps[at].doors.iter().flatten().count()
+    }
+}
+
+fn eager(source: u32) -> Emit {
+    let (mode, types) = (crate::wire::Mode::Standard, crate::datatype::Types::UNKNOWN);
+    Emit::eager(&Envelope { context: ContextId::WORLD, source: source as i32, tag: 0, len: 0, mode, types })
+}
+
+#[test]
+fn a_connection_is_made_when_it_is_first_needed_and_only_one() {
+    let mut house = House::new(&[7; 3]);
+    assert!(house.poll().is_empty() && house.tcps[0].ways.iter().all(Option::is_none));
+    house.talk(0, 1);
+    house.talk(1, 0);
+    house.talk(2, 1);
+    assert!(house.tcps[0].ways[2].is_none(), "nobody has asked for it");
+    assert_eq!(size_of_val(&house.tcps[0].ways[2]), 8, "bytes for an idle peer");
+    let made: Vec<u64> = house.counts.iter().map(|counts| counts.get(Counter::ConnectionsMade)).collect();
+    assert_eq!(made, [1, 2, 1]);
+}
+
+#[test]
+fn two_that_reach_for_each_other_at_once_end_with_one_connection() {
+    for round in 0..50 {
+        let mut house = House::new(&[7; 2]);
+        house.send(0, 1);
+        house.send(1, 0);
+        let mut heard = Vec::new();
+        // Now one is faster, now the other.
+        for _ in 0..round {
+            let (tcp, counts) = (&mut house.tcps[round % 2], &mut house.counts[round % 2]);
+            tcp.poll(counts, &mut |event, _| heard.push(format!("{event:?}")));
+        }
+        while heard.len() < 2 {
+            heard.extend(house.hear());
+        }
+        for _ in 0..20 {
+            house.poll();
+        }
+        assert!(heard.iter().all(|what| what.contains("ager")), "{heard:?}");
+        assert_eq!((house.doors(0), house.doors(1)), (0, 0));
+        let port = |at: usize, other: usize| match &house.tcps[at].ways[other].as_ref().unwrap().state {
+            State::Up(stream) => stream.ports().unwrap(),
+            other => panic!("{other:?}"),
+        };
+        let ((near, far), (other_near, other_far)) = (port(0, 1), port(1, 0));
+        assert_eq!((near, far), (other_far, other_near), "two ends of one connection");
+        house.talk(0, 1);
+        house.talk(1, 0);
+    }
+}
+
+#[test]
+fn strangers_are_turned_away_counted_and_harm_nobody() {
+    let mut house = House::new(&[7; 2]);
+    let hello = Identity::new(Peer(1), 2, Format::NATIVE, [8; 32]).hello(Peer(0), [1; 32]);
+    let long = vec![0xff; 1 << 16];
+    let http = b"GET / HTTP/1.1\r\nHost: example\r\nAccept: text/html, and so on and on\r\n\r\n";
+    let unsealed = [&hello[..], &[0; 32]].concat();
+    for (number, bytes) in [&long[..], http, &unsealed].into_iter().enumerate() {
+        let mut stranger = house.stranger(0);
+        let _ = stranger.write_all(bytes);
+        while house.refused(0) <= number as u64 {
+            assert_eq!(house.poll(), Vec::<String>::new());
+        }
+        // Closed: there is an end, or it says that nobody reads what was written.
+        let mut rest = Vec::new();
+        let _ = stranger.read_to_end(&mut rest);
+        assert!(rest.len() <= handshake::GREETING && house.doors(0) == 0);
+    }
+    // One who comes and goes is not worth a word.
+    drop(house.stranger(0));
+    house.talk(1, 0);
+    assert_eq!(house.refused(0), 3);
+}
+
+#[test]
+fn strangers_that_say_nothing_have_their_time_and_others_get_through() {
+    let mut house = House::new(&[7; 2]);
+    let crowd: Vec<TcpStream> = (0..300).map(|_| house.stranger(0)).collect();
+    for _ in 0..100 {
+        house.poll();
+    }
+    assert_eq!(house.doors(0), 256);
+    house.talk(1, 0);
+    assert!(house.refused(0) > 0, "somebody had to make room");
+    // One byte now and then is not enough.
+    let _ = (&crowd[299]).write_all(b"p");
+    house.tcps[0].ahead = Duration::from_secs(6);
+    house.tcps[0].look_at_the_clock(&mut house.counts[0]);
+    assert_eq!(house.doors(0), 0);
+    for _ in 0..100 {
+        house.poll();
+    }
+    house.talk(0, 1);
+}
+
+#[test]
+fn who_does_not_know_the_secret_reaches_nobody() {
+    let mut house = House::new(&[7, 8]);
+    house.send(0, 1);
+    let heard = house.hear();
+    assert!(
+        heard[0].starts_with("0 lost 1: rank 1 of the world on node node-1 cannot be reached"),
+        "{heard:?}"
+    );
+    assert!(heard[0].contains("it does not know the secret of this job"), "{heard:?}");
+    // Lost for good: nothing waits any more.
+    let tcp = &mut house.tcps[0];
+    assert!(tcp.claim(Peer(1), 0, Load::Message).is_none());
+    tcp.claim(Peer(1), 0, Load::Control).expect("it disappears").write(&Emit::resume(), None);
+    assert!(tcp.is_drained() && tcp.is_quiet());
+}
+
+#[test]
+fn of_several_addresses_one_that_works_is_enough() {
+    let mut house = House::new(&[7; 2]);
+    let card = house.shelf.clone().card(Peer(1)).unwrap();
+    // Nobody there, nobody knows where, and the right one.
+    let addresses = ["127.1.2.3", "192.0.2.1", "127.0.0.1"].map(|text| text.parse().unwrap()).to_vec();
+    house.shelf.put(Peer(1), &Card { addresses, ..card });
+    let began = Instant::now();
+    house.talk(0, 1);
+    assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
+}
+
+#[test]
+fn when_no_address_works_each_is_named() {
+    let mut house = House::new(&[7; 3]);
+    let card = house.shelf.clone().card(Peer(2)).unwrap();
+    let nobody = Listener::open(0..=0).unwrap().port().unwrap();
+    let addresses = vec!["127.0.0.1".parse().unwrap(), "127.0.0.2".parse().unwrap()];
+    house.shelf.put(Peer(2), &Card { addresses: addresses.clone(), port: nobody, ..card });
+    house.send(0, 2);
+    let heard = house.hear();
+    for address in &addresses {
+        assert!(heard[0].contains(&format!("{address}:{nobody}: Connection refused")), "{heard:?}");
+    }
+    // A listener of the job, but of another rank.
+    let other = house.shelf.clone().card(Peer(1)).unwrap();
+    let mut house_of_wrong_cards = House::new(&[7; 3]);
+    let port = house_of_wrong_cards.shelf.clone().card(Peer(1)).unwrap().port;
+    house_of_wrong_cards.shelf.put(Peer(2), &Card { port, ..other });
+    house_of_wrong_cards.send(0, 2);
+    let heard = house_of_wrong_cards.hear();
+    assert!(heard[0].contains("0 lost 2") && heard[0].contains("127.0.0.1"), "{heard:?}");
+    house_of_wrong_cards.talk(0, 1);
+}
+
+#[test]
+fn who_takes_the_call_and_says_nothing_is_waited_for_as_long_as_it_is_there() {
+    let mut house = House::new(&[7; 2]);
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let card = house.shelf.clone().card(Peer(1)).unwrap();
+    house.shelf.put(Peer(1), &Card { port: silent.local_addr().unwrap().port(), ..card });
+    house.send(0, 1);
+    for seconds in 0..100 {
+        house.tcps[0].ahead = Duration::from_secs(seconds);
+        assert_eq!(house.poll(), Vec::<String>::new());
+    }
+    drop(silent);
+    let heard = house.hear();
+    assert!(heard[0].contains("cannot be reached") && heard[0].contains("Connection refused"), "{heard:?}");
+}
+
+/// Both may compute for long, at any step.
+#[test]
+fn a_rank_that_does_not_look_for_long_is_reached_all_the_same() {
+    for steps in 0..12 {
+        for absent in 0..2 {
+            let mut house = House::new(&[7; 2]);
+            house.send(0, 1);
+            let poll = |house: &mut House, at: usize| {
+                let mut heard = Vec::new();
+                let (tcp, counts) = (&mut house.tcps[at], &mut house.counts[at]);
+                tcp.poll(counts, &mut |event, _| heard.push(format!("{event:?}")));
+                heard
+            };
+            let mut heard = Vec::new();
+            for step in 0..steps {
+                heard.extend(poll(&mut house, step % 2));
+            }
+            // The other one looks on while a minute passes.
+            for half_seconds in 0..120 {
+                house.tcps[1 - absent].ahead = Duration::from_millis(500 * half_seconds);
+                heard.extend(poll(&mut house, 1 - absent));
+            }
+            house.tcps[absent].ahead = Duration::from_secs(60);
+            for more in 1..200 {
+                house.tcps.iter_mut().for_each(|tcp| tcp.ahead = Duration::from_millis(60_000 + 60 * more));
+                heard.extend(house.poll());
+            }
+            assert!(heard.len() == 1 && heard[0].contains("ager"), "{heard:?} after {steps} steps");
+        }
+    }
+}
+
+#[test]
+fn garbage_on_a_connection_that_stands_loses_the_peer() {
+    let mut house = House::new(&[7; 2]);
+    house.talk(0, 1);
+    for word in [u32::MAX, outgoing::OWN | 9, 1 << 30] {
+        let mut house = House::new(&[7; 2]);
+        house.talk(0, 1);
+        house.tcps[0].way(Peer(1)).out.push_own(word);
+        house.tcps[0].flush(Peer(1));
+        let heard = house.hear();
+        assert!(heard[0].contains("1: Malformed(Peer(0))"), "{heard:?}");
+        assert!(heard[1].contains("1 lost 0: the connection to rank 0 of the world is lost"), "{heard:?}");
+        let heard = house.hear();
+        assert!(heard[0].contains("0 lost 1: the connection to rank 1 of the world is lost"), "{heard:?}");
+    }
+}

@@ -1,0 +1,149 @@
+//! `posthaste-info`: what this installation can do on this host, and what the settings are.
+//!
+//! Called by the program of that name; calls the tables of `posthaste_core::config` and asks the system what each method
+//! needs. What must stay true: it says of each method whether it is usable here, and if not, why not; it starts no job.
+
+use posthaste_core::config::{Config, TUNABLES, Way};
+use posthaste_os::node::Node;
+use posthaste_os::{machine, peer_copy, pmix, socket};
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
+use std::net::IpAddr;
+
+/// Runs the command and returns its exit code.
+pub fn main() -> i32 {
+    let mut arguments = std::env::args().skip(1);
+    if let Some(argument) = arguments.next() {
+        let wanted = ["-h", "-help", "--help", "-V", "--version"].contains(&argument.as_str());
+        let usage = format!(
+            "posthaste-info of posthaste {}: takes no arguments and says which methods are usable on this host, which \
+             launchers are understood, and what the settings are\n",
+            env!("CARGO_PKG_VERSION")
+        );
+        let said = if wanted {
+            io::stdout().write_all(usage.as_bytes())
+        } else {
+            io::stderr().write_all(usage.as_bytes())
+        };
+        return i32::from(!wanted || said.is_err());
+    }
+    let lookup = |name: &str| std::env::var(name).ok();
+    i32::from(io::stdout().write_all(report(lookup).as_bytes()).is_err())
+}
+
+/// All that there is to say; `lookup` reads the environment.
+fn report(lookup: impl Fn(&str) -> Option<String>) -> String {
+    let mut text = format!("posthaste {}, MPI 5.0, standard ABI 1.0\n", env!("CARGO_PKG_VERSION"));
+    let read = Config::read(&lookup);
+    if let Err(why) = &read {
+        let _ = writeln!(text, "the settings cannot be used: {why}");
+    }
+    let config = read.unwrap_or_default();
+    let _ = writeln!(text, "\nhost {}, {} CPUs usable", machine::host_name(), machine::usable_cpus());
+    let _ = writeln!(text, "\nmethods");
+    let _ = writeln!(text, "  self    usable: messages to the own rank");
+    for way in Way::ALL {
+        let state = if !config.methods.admit(way) {
+            format!("left out by POSTHASTE_METHODS, which admits {}", config.methods)
+        } else {
+            match way {
+                Way::Shm => shared_memory(),
+                Way::Tcp => tcp(&config),
+            }
+        };
+        let _ = writeln!(text, "  {:<7} {state}", way.name());
+    }
+    let _ = writeln!(text, "\nlaunchers");
+    let _ = writeln!(text, "  PMI-1   usable: our mpiexec, Hydra, srun --mpi=pmi2, Flux");
+    let _ = writeln!(text, "  PMIx    {}", launcher_library());
+    let _ = writeln!(text, "\nsettings (environment variables; those in force are marked by *)");
+    for tunable in TUNABLES {
+        let (mark, value) = match lookup(tunable.name) {
+            Some(value) => ('*', value),
+            None => (' ', tunable.default.to_owned()),
+        };
+        let _ = writeln!(text, "{mark} {} = {value}\n      {}", tunable.name, tunable.meaning);
+    }
+    text
+}
+
+fn shared_memory() -> String {
+    if let Err(why) = Node::create(2) {
+        return format!("not usable: {why}");
+    }
+    let direct = if peer_copy::probe(std::process::id(), peer_copy::probe_address()) {
+        "long messages by direct copy as well"
+    } else {
+        "without direct copies (process_vm_readv is not allowed here)"
+    };
+    format!("usable between ranks of one node, {direct}")
+}
+
+/// The addresses that other ranks are told, or why there are none.
+fn tcp(config: &Config) -> String {
+    let known = match socket::interfaces() {
+        Ok(known) => known,
+        Err(why) => return format!("not usable: the network interfaces cannot be listed: {why}"),
+    };
+    let mut lines = String::new();
+    let mut usable = 0;
+    for interface in &known {
+        let state = if !interface.running {
+            "is down"
+        } else if !config.admits_interface(&interface.name) {
+            "is left out by POSTHASTE_TCP_INTERFACES"
+        } else if is_link_local(interface.address) {
+            "is good only on its own link, and not used"
+        } else {
+            usable += 1;
+            "is offered to ranks of other nodes"
+        };
+        let _ = write!(lines, "\n          {} {} {state}", interface.name, interface.address);
+    }
+    let state =
+        if usable > 0 { "usable between any ranks" } else { "not usable: no network interface is left" };
+    format!("{state}{lines}")
+}
+
+/// Such an address needs an interface besides, whose number is another on each host.
+fn is_link_local(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => address.is_link_local(),
+        IpAddr::V6(address) => address.is_unicast_link_local(),
+    }
+}
+
+fn launcher_library() -> String {
+    match pmix::found() {
+        Some(place) => {
+            format!("usable: mpirun of Open MPI, prterun, srun --mpi=pmix, by {}", place.display())
+        }
+        None => {
+            "not usable from here: no libpmix.so.2 is found (launchers that bring their own say where it is)"
+                .into()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_method_and_setting_is_there_with_its_state() {
+        let text = report(|name| (name == "POSTHASTE_METHODS").then(|| "^tcp".to_owned()));
+        assert!(text.contains("  shm     usable between ranks of one node"), "{text}");
+        assert!(text.contains("  tcp     left out by POSTHASTE_METHODS, which admits shm"), "{text}");
+        assert!(text.contains("* POSTHASTE_METHODS = ^tcp"), "{text}");
+        for tunable in TUNABLES {
+            assert!(text.contains(tunable.name), "{}", tunable.name);
+        }
+        assert!(report(|_| None).contains("  tcp     usable between any ranks\n          "));
+    }
+
+    #[test]
+    fn a_setting_that_cannot_be_read_is_named() {
+        let text = report(|name| (name == "POSTHASTE_SPIN_US").then(|| "soon".to_owned()));
+        assert!(text.contains("the settings cannot be used: POSTHASTE_SPIN_US is \"soon\""), "{text}");
+    }
+}
