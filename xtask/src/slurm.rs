@@ -28,7 +28,7 @@ use crate::{
 };
 
 /// How many tests there are, for when none of them can be run.
-const TESTS: usize = 14;
+const TESTS: usize = 16;
 
 /// Every program that is needed; all are of the Debian packages slurm-wlm and munge.
 const PROGRAMS: [&str; 6] = ["munged", "slurmctld", "slurmd", "srun", "salloc", "sbatch"];
@@ -69,7 +69,9 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
     };
     let pmi = ["--mpi=pmi2", "-N2"];
     tally.test("slurm: srun runs our programs on two nodes", || cluster.joins(&pmi, 4));
-    tally.test("slurm: ranks of one node share memory, those of two do not", || cluster.places(&pmi));
+    tally.test("slurm: ranks of one node share memory, those of two do not", || {
+        cluster.places(cluster.srun(&pmi, 4).arg("--ntasks-per-node=2"))
+    });
     if cluster.has_pmix() {
         // Two servers of PMIx on one machine take each other's clients, so this is one node.
         let pmix = ["--mpi=pmix", "-N1"];
@@ -88,6 +90,18 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
         cluster.ends(&["--mpi=pmi2", "-N2", "-K"], &["die", "9"], "Killed")
     });
     tally.test("slurm: a command of salloc, alone and with mpiexec", || cluster.allocated());
+    tally.test("slurm: mpiexec runs on all nodes of its allocation, by srun", || {
+        cluster.places(cluster.allocated_to("2").args(["-n", "4"]))
+    });
+    tally.test("slurm: a rank that dies ends the mpiexec of an allocation, and its agents", || {
+        let watch = Watch::begin();
+        let job = cluster.allocated_to("2").args(["-n", "4"]).arg(&cluster.faulty).args(["die", "9"]);
+        let outcome = watch.mark(job).limit(15).run()?;
+        if outcome.code() != 137 || outcome.timed_out || !outcome.stderr.contains(" was killed by signal 9") {
+            return Err(format!("exit code 137 and its cause were expected\n{}", outcome.complaint()));
+        }
+        watch.nothing_left()
+    });
     tally.test("slurm: the interactive shell of salloc, alone and with mpiexec", || cluster.interactive());
     tally.test("slurm: the script of sbatch, alone and with mpiexec", || cluster.batch());
     tally.test("slurm: it ends, and nothing is left", || {
@@ -205,10 +219,9 @@ impl<'a> Cluster<'a> {
     }
 
     /// Two tasks on each of two nodes, which are one machine: Slurm says which is where.
-    fn places(&self, options: &[&str]) -> Fallible {
+    fn places(&self, job: Job) -> Fallible {
         let watch = Watch::begin();
-        let said =
-            watch.mark(self.srun(options, 4)).arg("--ntasks-per-node=2").arg(&self.places).succeed()?.stdout;
+        let said = watch.mark(job).arg(&self.places).succeed()?.stdout;
         for (rank, with) in ["0 1", "0 1", "2 3", "2 3"].iter().enumerate() {
             let begin = format!("rank {rank} of 4, sum 6, on ");
             let end = format!(" with {with}");
@@ -269,6 +282,12 @@ impl<'a> Cluster<'a> {
     fn both(said: &str) -> Fallible {
         expect(said, 1, "posthaste")?;
         expect(said, 4, "posthaste")
+    }
+
+    /// `salloc` of two ranks on each of so many nodes with our mpiexec, to be completed.
+    fn allocated_to(&self, nodes: &str) -> Job {
+        let options = ["-N", nodes, "--ntasks-per-node=2"];
+        self.tool("salloc").args(options).arg(self.mpi.launcher())
     }
 
     fn allocated(&self) -> Fallible {

@@ -11,6 +11,9 @@
 //! * [`Methods::expose`] opens a receive for fragments, [`Methods::put`] sends them. Data packets that arrive for
 //!   an exposed receive are the method's own business: the engine hears only [`Event::Landed`].
 //! * [`Methods::poll`] tells what happened.
+//! * A method that can lose a peer says so once ([`Event::PeerDown`]). Messages to that peer find no room from then on;
+//!   everything else towards it disappears.
+//! * A method may let short packets gather; [`Methods::flush_gathered`] sends them, and so does every poll.
 //!
 //! What must stay true: packets between two processes stay in order; a segment handed to a method comes back
 //! only through [`Event::Refused`]; nothing here knows what a message is for.

@@ -2,7 +2,7 @@
 //!
 //! Called through [`crate::method::Methods`]; calls `posthaste_os::socket`. Parts: `card` says how a process can be
 //! reached, `reach` makes connections, `door` and `handshake` see to who is at the other end, `outgoing` and `incoming`
-//! move bytes over a connection that stands.
+//! move bytes over a connection that stands, `turn` looks at all of them.
 //!
 //! What must stay true: nothing here blocks (only asking for a card may take as long as the launcher's answer); packets to
 //! one peer stay in order, whether its connection stands yet or not; the first records since the last poll are written at
@@ -16,24 +16,24 @@ mod handshake;
 mod incoming;
 mod outgoing;
 mod reach;
+mod turn;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use posthaste_os::machine;
 use posthaste_os::socket::{Listener, Ready, Set, Stream, Tuning};
+use posthaste_os::{machine, process};
 
 use crate::config::Config;
 use crate::datatype::{Format, Segment};
-use crate::error::{Error, ErrorClass, Result};
+use crate::error::{Error, Result};
 use crate::ids::{Peer, RequestId};
-use crate::method::{Caps, Done, Event, Get, Load, Next, Put};
-use crate::trace::{Counter, Counts};
+use crate::method::{Caps, Done, Get, Load, Next, Put};
 use crate::wire::{Emit, Packet};
 use door::Door;
 use handshake::Identity;
-use incoming::{Garbage, Input, Read};
+use incoming::{Input, Read};
 use outgoing::{BYE, HOLD, Out, RELEASE};
 use reach::Reaching;
 
@@ -43,21 +43,12 @@ pub use outgoing::PACKET;
 /// Tokens in the epoll set: peers by their number, doors, and the listener.
 const DOORS: u64 = 1 << 32;
 const LISTENER: u64 = 1 << 33;
-/// Polls between two looks at the sockets while shared memory is polled, at most.
-const RARELY: u32 = 32;
-/// Looks at the connection that was busy last between two looks at all of them.
-const FAVOUR: u32 = 4;
-/// Fruitless looks until no connection is the busy one any more.
-const FORGET: u32 = 4096;
 /// Fruitless looks of a fast path until it is told to wait properly.
 const PATIENCE: u32 = 256;
 /// Records that are written at once between two polls or waits; those behind them gather.
 const AT_ONCE: u32 = 2;
-/// Reads from one connection before the others have their turn.
-const READS: usize = 8;
-/// Looks at the sockets between two looks at the clock, and the time between two looks at everybody's health.
-const LOOKS_PER_CLOCK: u32 = 256;
-const BETWEEN_CHECKS: Duration = Duration::from_secs(1);
+/// Descriptors that a program needs besides one for each peer.
+const OPEN_FILES: u64 = 512;
 
 /// What the method needs to know of the job.
 #[derive(Clone)]
@@ -165,7 +156,7 @@ impl Tcp {
     /// # Errors
     /// When no port is free, no interface can be used, or there are no descriptors left.
     pub fn new(setup: TcpSetup, config: &Config, book: Box<dyn AddressBook>) -> Result<(Self, Card)> {
-        let addresses = card::own_addresses(&config.tcp_interfaces)?;
+        let addresses = card::own_addresses(config)?;
         let (first, last) = config.tcp_ports;
         let listener = Listener::open(first..=last).map_err(|e| {
             Error::system(format!("listening for other ranks (POSTHASTE_TCP_PORTS is {first}-{last})"), e)
@@ -174,6 +165,8 @@ impl Tcp {
         let set = Set::new().map_err(|e| Error::system("making an epoll set", e))?;
         set.add(&listener, LISTENER, false).map_err(|e| Error::system("watching the listener", e))?;
         let TcpSetup { me, peers, secret, format, node } = setup;
+        // One for each peer, and the program's own.
+        process::allow_open_files(OPEN_FILES + peers as u64);
         let card = Card { format, port, addresses, node };
         let tcp = Self {
             identity: Identity::new(me, peers, format, secret),
@@ -348,12 +341,6 @@ impl Tcp {
         self.done.is_empty() && self.lost.is_empty() && self.loaded.is_empty()
     }
 
-    /// The next poll looks at the sockets, and at the clock: this process has slept.
-    pub(super) fn look_soon(&mut self) {
-        self.until_look = 0;
-        self.looks = LOOKS_PER_CLOCK - 1;
-    }
-
     /// Begins to leave: tells all peers that nothing more comes.
     pub(super) fn begin_leaving(&mut self) {
         self.is_leaving = true;
@@ -380,234 +367,6 @@ impl Tcp {
     /// Whether everything handed over has left.
     pub(super) fn is_drained(&self) -> bool {
         self.pending.is_empty() && self.done.is_empty()
-    }
-
-    pub(super) fn poll(&mut self, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
-        self.round += 1;
-        let mut busy = false;
-        if !self.pending.is_empty() {
-            busy |= self.flush_all();
-        }
-        if !self.loaded.is_empty() {
-            for peer in std::mem::take(&mut self.loaded) {
-                if let Some(way) = self.known(peer) {
-                    way.is_loaded = false;
-                }
-                busy |= self.process(peer, counts, on);
-            }
-        }
-        if self.until_look > 0 {
-            self.until_look -= 1;
-        } else {
-            let found = self.look(counts, on);
-            busy |= found;
-            self.interval = match self.shares {
-                true if !found => (self.interval * 2).clamp(1, RARELY),
-                _ => 0,
-            };
-            self.until_look = self.interval;
-        }
-        while let Some(done) = self.done.pop_front() {
-            busy = true;
-            on(done.event(), counts);
-        }
-        while let Some((peer, error)) = self.lost.pop_front() {
-            busy = true;
-            counts.add(Counter::PeersDown, 1);
-            on(Event::PeerDown(peer, error), counts);
-        }
-        busy
-    }
-
-    /// Looks at the sockets.
-    fn look(&mut self, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
-        self.looks = self.looks.wrapping_add(1);
-        if let Some(peer) = self.busy {
-            let found = self.receive(peer, counts, on);
-            self.misses = if found { 0 } else { self.misses + 1 };
-            if self.misses >= FORGET {
-                self.busy = None;
-            }
-            if !self.looks.is_multiple_of(FAVOUR) && self.reaching.is_empty() {
-                return found;
-            }
-        }
-        let mut ready = std::mem::take(&mut self.ready);
-        self.set.wait(Duration::ZERO, &mut ready);
-        let mut busy = false;
-        for Ready { token, read, write } in ready.drain(..) {
-            if token == LISTENER {
-                self.accept(counts);
-            } else if token >> 32 == DOORS >> 32 {
-                self.door_is_ready((token - DOORS) as usize, counts);
-            } else if token >= self.ways.len() as u64 {
-                continue; // the pipe that ends sleeps
-            } else {
-                let peer = Peer(token as u32);
-                if write && let Some(way) = self.known(peer) {
-                    way.out.blocked = false;
-                    self.flush(peer);
-                }
-                busy |= read && self.receive(peer, counts, on);
-                continue;
-            }
-            busy = true;
-        }
-        self.ready = ready;
-        // Last: this process may have been away for long, and what has come meanwhile came in time.
-        if self.looks.is_multiple_of(LOOKS_PER_CLOCK) || !self.reaching.is_empty() {
-            self.pass_time(counts);
-        }
-        busy
-    }
-
-    #[cold]
-    fn pass_time(&mut self, counts: &mut Counts) {
-        self.look_at_the_clock(counts);
-        let now = self.now();
-        if now - self.checked < BETWEEN_CHECKS {
-            return;
-        }
-        self.checked = now;
-        for at in 0..self.ways.len() {
-            let Some(Way { state: State::Up(stream), .. }) = self.ways[at].as_deref() else { continue };
-            match stream.health() {
-                // What has been said since it fell silent: before that it may have been idle for long.
-                Ok(health) if health.unanswered => {
-                    let dead = self.tuning.dead;
-                    let Some(way) = self.known(Peer(at as u32)) else { continue };
-                    let since = *way.silent_since.get_or_insert(now);
-                    if health.silent.min(now - since) >= dead {
-                        let why = format!("its system has not answered for {} s", dead.as_secs());
-                        self.lose(Peer(at as u32), &why);
-                    }
-                }
-                _ => self.way(Peer(at as u32)).silent_since = None,
-            }
-        }
-    }
-
-    /// Reads what has come from a peer, and looks at it.
-    fn receive(
-        &mut self,
-        peer: Peer,
-        counts: &mut Counts,
-        on: &mut impl FnMut(Event<'_>, &mut Counts),
-    ) -> bool {
-        let mut busy = false;
-        for _ in 0..READS {
-            let Some(Way { state: State::Up(stream), input, .. }) = self.known(peer) else { return busy };
-            let read = input.read(stream);
-            let is_full = matches!(read, Ok(Read::Full));
-            match read {
-                Ok(Read::Nothing) => return busy,
-                Ok(Read::Full | Read::Some) => {
-                    (self.busy, self.misses) = (Some(peer), 0);
-                    self.process(peer, counts, on);
-                    busy = true;
-                }
-                Ok(Read::End) if input.bye => self.lose(peer, "it has finalised"),
-                Ok(Read::End) => self.lose(peer, "it has closed its connection"),
-                Err(error) => self.lose(peer, &error.to_string()),
-            }
-            if !is_full {
-                return true;
-            }
-        }
-        busy
-    }
-
-    /// Looks at what has been read from a peer.
-    fn process(
-        &mut self,
-        peer: Peer,
-        counts: &mut Counts,
-        on: &mut impl FnMut(Event<'_>, &mut Counts),
-    ) -> bool {
-        let Some(way) = self.known(peer) else { return false };
-        let held = way.held;
-        match way.input.process(peer, &mut way.held, counts, on) {
-            Ok(busy) => {
-                // Messages that were held back may leave: not yet, but what waits for room looks again.
-                busy || held != way.held
-            }
-            Err(Garbage) => {
-                on(Event::Malformed(peer), counts);
-                self.lose(peer, "it has sent something unreadable");
-                true
-            }
-        }
-    }
-
-    /// Writes what has gathered.
-    #[inline]
-    pub(super) fn flush_gathered(&mut self) {
-        self.round += 1;
-        if !self.pending.is_empty() {
-            self.flush_all();
-        }
-    }
-
-    /// Writes what waits for any peer, as far as there is room.
-    #[cold]
-    fn flush_all(&mut self) -> bool {
-        let mut busy = false;
-        for peer in std::mem::take(&mut self.pending) {
-            if let Some(way) = self.known(peer) {
-                way.is_pending = false;
-                busy |= self.flush(peer);
-            }
-        }
-        busy
-    }
-
-    /// Writes what waits for a peer, as far as there is room. Returns whether anything left.
-    fn flush(&mut self, peer: Peer) -> bool {
-        let set = &self.set;
-        let Some(Some(way)) = self.ways.get_mut(peer.index()) else { return false };
-        let mut busy = Ok(false);
-        if let State::Up(stream) = &way.state
-            && !way.out.blocked
-        {
-            busy = way.out.write(stream, &mut self.done);
-            if way.out.blocked != way.watched_for_room
-                && set.change(stream, peer.0.into(), way.out.blocked).is_ok()
-            {
-                way.watched_for_room = way.out.blocked;
-            }
-        }
-        if !way.out.is_empty() && !way.is_pending {
-            way.is_pending = true;
-            self.pending.push(peer);
-        }
-        busy.unwrap_or_else(|error| {
-            self.lose(peer, &error.to_string());
-            true
-        })
-    }
-
-    /// The connection to a peer is gone.
-    fn lose(&mut self, peer: Peer, why: &str) {
-        let text = format!("the connection to rank {} of the world is lost: {why}", peer.0);
-        self.fail(peer, Error::other(ErrorClass::ProcAborted, text));
-    }
-
-    /// A peer is down: forgets everything about it but that, and tells the engine.
-    fn fail(&mut self, peer: Peer, error: Error) {
-        self.reaching.retain(|other| *other != peer);
-        self.pending.retain(|other| *other != peer);
-        self.loaded.retain(|other| *other != peer);
-        for door in &mut self.doors {
-            door.take_if(|door| door.called() == Some(peer));
-        }
-        if self.busy == Some(peer) {
-            self.busy = None;
-        }
-        let format = self.way(peer).format;
-        *self.way(peer) = Way { state: State::Down, format, ..Way::default() };
-        if !self.is_leaving {
-            self.lost.push_back((peer, error));
-        }
     }
 }
 

@@ -26,7 +26,7 @@ use std::time::{Duration, Instant};
 const LAST_WORDS: Duration = Duration::from_millis(500);
 /// How long agents have to end when we do.
 const FAREWELL: Duration = Duration::from_millis(2500);
-/// What is kept of an agent's standard error before it greets us.
+/// What is kept of an agent's standard error: before it greets us, or of an incomplete line.
 const MOST_WORDS: usize = 4096;
 
 #[derive(Debug)]
@@ -191,16 +191,15 @@ impl Tree {
         match words.read(&mut self.scratch) {
             Ok(count @ 1..) => {
                 state.said.extend_from_slice(&self.scratch[..count]);
-                let more = state.said.len().saturating_sub(MOST_WORDS);
                 if self.relay.is_up(agent) {
-                    while let Some(end) = self.agents[agent].said.iter().position(|&byte| byte == b'\n') {
-                        let line: Vec<u8> = self.agents[agent].said.drain(..=end).collect();
+                    while let Some(end) = state.said.iter().position(|&byte| byte == b'\n') {
+                        let line: Vec<u8> = state.said.drain(..=end).collect();
                         let line = String::from_utf8_lossy(&line).into_owned();
                         self.relay.say(format!("{}: {line}", self.relay.host(agent)));
                     }
-                } else {
-                    state.said.drain(..more);
                 }
+                let more = state.said.len().saturating_sub(MOST_WORDS);
+                state.said.drain(..more);
             }
             Err(why) if why.kind() == io::ErrorKind::Interrupted => {}
             Ok(0) | Err(_) => {

@@ -120,9 +120,9 @@ impl Tcp {
     fn go_on_reaching(&mut self, peer: Peer, now: Duration) {
         let tuning = self.tuning;
         while let Some(reaching) = self.reaching(peer) {
-            if let Some((door, told, _)) = reaching.waiting.take_if(|(_, _, since)| now - *since > POLITENESS)
-                && !reaching.found
-            {
+            let found = reaching.found;
+            let enough = |(_, _, since): &mut (Door, Told, Duration)| !found && now - *since > POLITENESS;
+            if let Some((door, told, _)) = reaching.waiting.take_if(enough) {
                 return self.open(peer, door, told, true);
             }
             if now >= reaching.deadline {

@@ -7,6 +7,8 @@ use std::time::Instant;
 
 use super::*;
 use crate::ids::ContextId;
+use crate::method::Event;
+use crate::trace::{Counter, Counts};
 use crate::wire::Envelope;
 
 /// Processes with these secrets, whose cards are on one shelf.

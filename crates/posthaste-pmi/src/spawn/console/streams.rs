@@ -92,7 +92,8 @@ impl Console<'_> {
         self.retry = None;
         let Some(source) = &self.source else { return };
         let event = EpollEvent::new(EpollFlags::EPOLLIN, Token::Source.emit());
-        if let Err(Errno::EPERM) = self.epoll.add(source, event) {
+        // A file cannot be waited for: it is there.
+        if self.epoll.add(source, event) == Err(Errno::EPERM) {
             self.read_source();
         }
     }
