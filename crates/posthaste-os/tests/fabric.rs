@@ -289,3 +289,39 @@ fn what_is_not_there_is_said() {
         assert!(why.contains("\"pigeon\""), "{why}");
     }
 }
+
+/// A peer that is gone is told of by what is sent to it.
+#[test]
+fn a_peer_that_is_gone_is_noticed() {
+    let (Some(mut a), Some(b)) = (endpoint("tcp"), endpoint("tcp")) else { return };
+    let to_b = a.connect(b.address()).unwrap();
+    let deadline = Instant::now() + Duration::from_secs(30);
+    let mut b = Some(b);
+    let mut found = Vec::new();
+    loop {
+        let mut failed = false;
+        if let Some(slot) = a.claim() {
+            match a.send(slot, 8, to_b) {
+                Ok(()) => {}
+                Err(NotStarted::Full(slot)) => a.unclaim(slot),
+                Err(NotStarted::Failed(slot, _)) => {
+                    a.unclaim(slot);
+                    failed = true;
+                }
+            }
+        }
+        a.poll(&mut found).unwrap();
+        failed |= found.drain(..).any(|completion| matches!(completion, Completion::Lost(..)));
+        if failed {
+            assert!(b.is_none(), "lost while it was there");
+            return;
+        }
+        if let Some(there) = &mut b {
+            there.poll(&mut found).unwrap();
+            if found.drain(..).any(|completion| matches!(completion, Completion::Arrived(_))) {
+                b = None;
+            }
+        }
+        assert!(Instant::now() < deadline, "nobody notices");
+    }
+}

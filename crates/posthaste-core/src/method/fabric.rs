@@ -215,7 +215,7 @@ impl Fabric {
                 // Messages wait for the bad news; everything else disappears.
                 return (!is_message).then_some(Claim { fabric: self, to, len, slot: None });
             }
-            Some(link) if is_message && link.held => return None,
+            Some(link) if is_message && (link.held || !link.has_room()) => return None,
             Some(_) => {}
             None => return None,
         }
@@ -392,7 +392,11 @@ impl Fabric {
         };
         let peer = Peer(mark.from);
         // One that we have not spoken to yet has found us.
-        match self.wanted(peer).map(|link| link.turn(mark.number)) {
+        let turn = self.wanted(peer).map(|link| {
+            link.saw(mark.seen);
+            link.turn(mark.number)
+        });
+        match turn {
             Some(Turn::Now) => {
                 let bytes = self.endpoint.bytes(&arrived);
                 let (_, body) = bytes.split_at(bytes.len() - body);
@@ -417,6 +421,9 @@ impl Fabric {
         while let Some((frame, body)) = self.known(peer).and_then(Link::next) {
             let later = deliver(peer, &mut self.links, frame, body[..].into(), counts, on);
             self.later(peer, later, counts);
+        }
+        if self.known(peer).is_some_and(Link::is_due) {
+            self.transfers.tell(peer, Frame::Seen);
         }
     }
 
@@ -573,6 +580,7 @@ fn deliver(
             link.is_leaving = true;
             return Later::Nothing;
         }
+        Frame::Seen => return Later::Nothing,
         Frame::Packet => {}
     }
     let (front, payload) = body.split_at(HEADER);
@@ -614,11 +622,12 @@ impl Claim<'_> {
         let Self { fabric, to, len, slot } = self;
         let Some(slot) = slot else { return };
         fabric.windows.told(emit);
-        let Some(number) = fabric.known(to).map(Link::count) else { return fabric.endpoint.unclaim(slot) };
         let FabricSetup { me, mark, .. } = fabric.setup;
+        let mark = fabric.known(to).map(|link| link.mark(mark, me.0, Frame::Packet));
+        let Some(mark) = mark else { return fabric.endpoint.unclaim(slot) };
         let (mut front, rest) = fabric.endpoint.sink(&slot).split_at(PREAMBLE + HEADER);
         let (mut preamble, mut header) = front.reborrow().split_at(PREAMBLE);
-        preamble.copy_from(&Mark { job: mark, from: me.0, number, frame: Frame::Packet }.write());
+        preamble.copy_from(&mark.write());
         header.copy_from(&emit.header);
         let (payload, _) = rest.split_at(len);
         let rest: Sink<'_> = emit.write_front(payload);
@@ -633,11 +642,11 @@ impl Fabric {
     /// Sends one of the method's own frames; false while there is no room.
     fn send_frame(&mut self, to: Peer, frame: Frame) -> bool {
         let Some(slot) = self.endpoint.claim() else { return false };
-        let Some(number) = self.known(to).map(Link::count) else {
+        let FabricSetup { me, mark, .. } = self.setup;
+        let Some(mark) = self.known(to).map(|link| link.mark(mark, me.0, frame)) else {
             self.endpoint.unclaim(slot);
             return true;
         };
-        let mark = Mark { job: self.setup.mark, from: self.setup.me.0, number, frame };
         self.endpoint.sink(&slot).copy_from(&mark.write());
         self.post(to, slot, PREAMBLE);
         true

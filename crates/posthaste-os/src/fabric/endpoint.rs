@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::abi::*;
-use super::library::Provider;
+use super::library::{Handlers, Provider};
 use super::memory::{Pages, Registration, bind, close, enable};
 use crate::mem::{Sink, Source};
 
@@ -299,6 +299,7 @@ impl Endpoint {
     /// # Errors
     /// What libfabric said, and at which step.
     pub fn open(provider: Provider, sizes: Sizes) -> io::Result<Self> {
+        let _handlers = Handlers::keep();
         let (open, wait) = Open::new(provider, &sizes)?;
         let mut endpoint = Self {
             free: (0..sizes.sends).rev().collect(),

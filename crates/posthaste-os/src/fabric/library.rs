@@ -58,6 +58,7 @@ impl Library {
     /// What the dynamic linker said.
     pub fn open(file: &str) -> io::Result<Arc<Self>> {
         let name = CString::new(file).map_err(io::Error::other)?;
+        let _handlers = Handlers::keep();
         // SAFETY: a nul-terminated name; libfabric's initialiser is made to be run by whoever loads it.
         let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
         if handle.is_null() {
@@ -146,6 +147,7 @@ impl Library {
             (*info.fabric_attr).prov_name = copied(wanted.provider)?;
         }
         let mut list = ptr::null_mut();
+        let _handlers = Handlers::keep();
         // SAFETY: the hints are a complete entry, and the answer is a place for one pointer.
         let code =
             unsafe { (self.get_info)(API, ptr::null(), ptr::null(), 0, hints.info.as_ptr(), &mut list) };
@@ -180,6 +182,40 @@ impl Library {
         // SAFETY: any number is answered with a text that lives as long as the library.
         let text = unsafe { CStr::from_ptr((self.error_text)(number as c_int)) };
         io::Error::other(format!("{doing}: {} (error {number})", text.to_string_lossy()))
+    }
+}
+
+/// What this process does on signals, put back when the value goes: the libraries behind some providers install handlers
+/// of their own that end the process with a backtrace, and take these signals from the program and from the launcher.
+pub(super) struct Handlers([(c_int, libc::sigaction); 7]);
+
+impl Handlers {
+    pub(super) fn keep() -> Self {
+        let signals = [
+            libc::SIGSEGV,
+            libc::SIGBUS,
+            libc::SIGFPE,
+            libc::SIGILL,
+            libc::SIGABRT,
+            libc::SIGINT,
+            libc::SIGTERM,
+        ];
+        Self(signals.map(|signal| {
+            // SAFETY: all zeros are a valid action, which the call fills in.
+            let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+            // SAFETY: a signal that exists, and a place for its action.
+            unsafe { libc::sigaction(signal, ptr::null(), &mut action) };
+            (signal, action)
+        }))
+    }
+}
+
+impl Drop for Handlers {
+    fn drop(&mut self) {
+        for (signal, action) in &self.0 {
+            // SAFETY: an action that was in force before.
+            unsafe { libc::sigaction(*signal, action, ptr::null_mut()) };
+        }
     }
 }
 

@@ -16,6 +16,8 @@ use crate::method::landing::Landing;
 
 /// Bytes in front of a packet's header.
 pub(super) const PREAMBLE: usize = size_of::<Preamble>();
+/// Packets that may be under way before further messages wait: what a peer that holds messages back still gets.
+const WINDOW: u32 = 128;
 /// How far in front of its turn a packet may come.
 const EARLY: u32 = 4096;
 
@@ -25,6 +27,7 @@ struct Preamble {
     job: U64,
     from: U32,
     number: U32,
+    seen: U32,
     frame: U32,
 }
 
@@ -39,6 +42,8 @@ pub(super) enum Frame {
     Release,
     /// Nothing more is coming, and nothing more is wanted.
     Bye,
+    /// Nothing: the receiver of this has to know how far its packets have been looked at.
+    Seen,
 }
 
 /// Whose packet it is, and which.
@@ -47,6 +52,8 @@ pub(super) struct Mark {
     pub(super) job: u64,
     pub(super) from: u32,
     pub(super) number: u32,
+    /// Number of the next packet that the sender of this wants.
+    pub(super) seen: u32,
     pub(super) frame: Frame,
 }
 
@@ -57,11 +64,13 @@ impl Mark {
             Frame::Hold => 1,
             Frame::Release => 2,
             Frame::Bye => 3,
+            Frame::Seen => 4,
         };
         let preamble = Preamble {
             job: self.job.into(),
             from: self.from.into(),
             number: self.number.into(),
+            seen: self.seen.into(),
             frame: U32::new(frame),
         };
         zerocopy::transmute!(preamble)
@@ -79,10 +88,12 @@ impl Mark {
             1 => Frame::Hold,
             2 => Frame::Release,
             3 => Frame::Bye,
+            4 => Frame::Seen,
             _ => return None,
         };
-        let (job, from, number) = (preamble.job.get(), preamble.from.get(), preamble.number.get());
-        Some((Self { job, from, number, frame }, bytes.len() - PREAMBLE))
+        let (job, from) = (preamble.job.get(), preamble.from.get());
+        let (number, seen) = (preamble.number.get(), preamble.seen.get());
+        Some((Self { job, from, number, seen, frame }, bytes.len() - PREAMBLE))
     }
 }
 
@@ -112,6 +123,9 @@ pub(super) struct Link {
     /// Number of the next packet to be sent, and of the next one to be looked at.
     outgoing: u32,
     incoming: u32,
+    /// What the peer has said that it has looked at, and what it has been told.
+    seen: u32,
+    told: u32,
     early: BTreeMap<u32, (Frame, Vec<u8>)>,
     pub(super) landing: Landing,
 }
@@ -131,6 +145,8 @@ impl Link {
             backlog: VecDeque::new(),
             outgoing: 0,
             incoming: 0,
+            seen: 0,
+            told: 0,
             early: BTreeMap::new(),
             landing: Landing::default(),
         }
@@ -148,11 +164,33 @@ impl Link {
         self.remote == Some(remote)
     }
 
-    /// The number of a packet that is about to be sent.
-    pub(super) fn count(&mut self) -> u32 {
+    /// What a packet that is about to be sent bears.
+    pub(super) fn mark(&mut self, job: u64, from: u32, frame: Frame) -> Mark {
         let number = self.outgoing;
         self.outgoing = number.wrapping_add(1);
-        number
+        self.told = self.incoming;
+        Mark { job, from, number, seen: self.incoming, frame }
+    }
+
+    /// Whether messages may leave, as far as those under way are concerned.
+    pub(super) fn has_room(&self) -> bool {
+        self.outgoing.wrapping_sub(self.seen) < WINDOW
+    }
+
+    /// The peer has looked at everything before this number.
+    pub(super) fn saw(&mut self, seen: u32) {
+        if self.outgoing.wrapping_sub(seen) <= self.outgoing.wrapping_sub(self.seen) {
+            self.seen = seen;
+        }
+    }
+
+    /// Whether the peer has to be told, for it may wait; then it is.
+    pub(super) fn is_due(&mut self) -> bool {
+        let is_due = self.incoming.wrapping_sub(self.told) >= WINDOW / 2;
+        if is_due {
+            self.told = self.incoming;
+        }
+        is_due
     }
 
     /// Whether it is this packet's turn, which then is the next one's.
@@ -191,15 +229,33 @@ mod tests {
 
     #[test]
     fn a_mark_survives_and_others_are_refused() {
-        for frame in [Frame::Packet, Frame::Hold, Frame::Release, Frame::Bye] {
-            let mark = Mark { job: 7 << 60, from: 3, number: u32::MAX, frame };
+        for frame in [Frame::Packet, Frame::Hold, Frame::Release, Frame::Bye, Frame::Seen] {
+            let mark = Mark { job: 7 << 60, from: 3, number: u32::MAX, seen: 9, frame };
             let bytes = [&mark.write()[..], b"data"].concat();
             assert_eq!(Mark::read(bytes[..].into()), Some((mark, 4)));
         }
-        let mut bytes = Mark { job: 1, from: 2, number: 3, frame: Frame::Packet }.write();
+        let mut bytes = Mark { job: 1, from: 2, number: 3, seen: 0, frame: Frame::Packet }.write();
         assert_eq!(Mark::read(bytes[..PREAMBLE - 1].into()), None);
-        bytes[PREAMBLE - 4] = 4;
+        bytes[PREAMBLE - 4] = 5;
         assert_eq!(Mark::read(bytes[..].into()), None);
+    }
+
+    #[test]
+    fn messages_wait_for_what_the_peer_has_seen() {
+        let mut link = Link { outgoing: u32::MAX - 5, seen: u32::MAX - 5, ..Link::down(Format::NATIVE) };
+        let mut last = 0;
+        while link.has_room() {
+            last = link.mark(0, 0, Frame::Packet).number;
+        }
+        assert_eq!(last, (u32::MAX - 5).wrapping_add(WINDOW - 1));
+        link.saw(last.wrapping_add(2)); // not sent yet: not believed
+        link.saw(u32::MAX - 6); // seen long ago
+        assert!(!link.has_room());
+        link.saw(last);
+        assert!(link.has_room());
+        link.incoming = link.told.wrapping_add(WINDOW / 2);
+        assert_eq!((link.is_due(), link.is_due()), (true, false));
+        assert_eq!(link.mark(0, 0, Frame::Seen).seen, link.incoming);
     }
 
     proptest! {
@@ -212,7 +268,8 @@ mod tests {
             order.insert(twice, order[twice]);
             let mut seen = Vec::new();
             for number in order {
-                let mark = Mark { job: 0, from: 0, number: first.wrapping_add(number), frame: Frame::Packet };
+                let (number_there, frame) = (first.wrapping_add(number), Frame::Packet);
+                let mark = Mark { job: 0, from: 0, number: number_there, seen: 0, frame };
                 match link.turn(mark.number) {
                     Turn::Now => seen.push(number),
                     Turn::Later => link.keep(mark, number.to_le_bytes().to_vec()),
