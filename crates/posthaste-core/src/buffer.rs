@@ -24,8 +24,11 @@ pub use kernel::Span;
 pub(crate) use kernel::{Mover, Turns, Visitor};
 pub(crate) use quad::Quad;
 
+pub use posthaste_os::heap::Block;
 use posthaste_os::mem::{Sink, Source};
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
 use std::ptr::{self, NonNull};
 
 /// A base address that the caller vouched for.
@@ -205,6 +208,43 @@ impl Drop for OwnedBuf {
             // SAFETY: allocated in `new` with this layout, freed once.
             unsafe { dealloc(self.base.as_ptr(), self.layout) };
         }
+    }
+}
+
+/// Numbers in memory that was allocated for messages (`MPI_Alloc_mem`); zero at first. It is used as a slice.
+#[derive(Debug)]
+pub struct Memory<T> {
+    block: Block,
+    len: usize,
+    numbers: PhantomData<T>,
+}
+
+impl<T: Equivalence> Memory<T> {
+    /// The number of bytes that `len` numbers take.
+    pub fn bytes(len: usize) -> usize {
+        len.saturating_mul(size_of::<T>())
+    }
+
+    /// As many numbers as fit into a block.
+    pub fn new(block: Block) -> Self {
+        let len = block.len() / size_of::<T>();
+        Self { block, len, numbers: PhantomData }
+    }
+}
+
+impl<T: Equivalence> Deref for Memory<T> {
+    type Target = [T];
+    fn deref(&self) -> &[T] {
+        // SAFETY: the block has room for `len` numbers and is aligned for them; every bit pattern is one (`Equivalence`),
+        // and peers write only while a receive holds a mutable borrow of the slice.
+        unsafe { std::slice::from_raw_parts(self.block.as_ptr().cast(), self.len) }
+    }
+}
+
+impl<T: Equivalence> DerefMut for Memory<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        // SAFETY: as in `deref`, and the borrow is exclusive.
+        unsafe { std::slice::from_raw_parts_mut(self.block.as_ptr().cast(), self.len) }
     }
 }
 

@@ -16,6 +16,8 @@ pub enum LongProtocol {
     Get,
     /// The receiver asks, the sender puts in fragments.
     Put,
+    /// Whoever can reach the other's memory from MPI_Alloc_mem copies.
+    Shared,
 }
 
 /// What is said of a message in ready mode that came before its receive was posted.
@@ -42,6 +44,8 @@ pub struct Config {
     pub get_limit: usize,
     /// Shortest mean piece of a direct copy from or into many pieces, in bytes.
     pub run_limit: usize,
+    /// Shortest message that is copied directly from or into memory from MPI_Alloc_mem.
+    pub shared_limit: usize,
     /// Most requests at one time.
     pub requests: usize,
     /// Memory that the unexpected messages of one peer may take here, in bytes.
@@ -68,6 +72,7 @@ impl Default for Config {
             stream_chunk: 8 << 10,
             get_limit: 256 << 10,
             run_limit: 4 << 10,
+            shared_limit: 16 << 10,
             requests: 1 << 20,
             unexpected_bytes: 16 << 20,
             spin_us: 50,
@@ -101,7 +106,7 @@ pub const TUNABLES: &[Tunable] = &[
     Tunable {
         name: "POSTHASTE_LONG_PROTOCOL",
         default: "auto",
-        meaning: "how longer messages travel: auto, stream (copy buffer, both sides copy), get (direct copy by whoever has the data or the room in many pieces, else by the receiver), put (fragments)",
+        meaning: "how longer messages travel: auto, stream (copy buffer, both sides copy), get (direct copy by whoever has the data or the room in many pieces, else by the receiver), shared (one copy from or into memory from MPI_Alloc_mem), put (fragments)",
     },
     Tunable {
         name: "POSTHASTE_STREAM_CHUNK",
@@ -117,6 +122,11 @@ pub const TUNABLES: &[Tunable] = &[
         name: "POSTHASTE_RUN_LIMIT",
         default: "4096",
         meaning: "shortest mean piece, in bytes, of data in many pieces that is copied directly; shorter ones go through a copy buffer",
+    },
+    Tunable {
+        name: "POSTHASTE_SHARED_LIMIT",
+        default: "16384",
+        meaning: "shortest message that is copied directly from or into memory from MPI_Alloc_mem, in bytes",
     },
     Tunable {
         name: "POSTHASTE_REQUESTS",
@@ -171,6 +181,7 @@ impl Config {
         number(&lookup, "POSTHASTE_STREAM_CHUNK", 64..=1 << 30, &mut config.stream_chunk)?;
         number(&lookup, "POSTHASTE_GET_LIMIT", 0..=usize::MAX, &mut config.get_limit)?;
         number(&lookup, "POSTHASTE_RUN_LIMIT", 0..=usize::MAX, &mut config.run_limit)?;
+        number(&lookup, "POSTHASTE_SHARED_LIMIT", 0..=usize::MAX, &mut config.shared_limit)?;
         number(&lookup, "POSTHASTE_REQUESTS", 64..=1 << 20, &mut config.requests)?;
         number(&lookup, "POSTHASTE_UNEXPECTED_BYTES", 0..=1 << 40, &mut config.unexpected_bytes)?;
         number(&lookup, "POSTHASTE_SPIN_US", 0..=1_000_000_000, &mut config.spin_us)?;
@@ -183,6 +194,7 @@ impl Config {
             ("stream", LongProtocol::Stream),
             ("get", LongProtocol::Get),
             ("put", LongProtocol::Put),
+            ("shared", LongProtocol::Shared),
         ];
         word(&lookup, "POSTHASTE_LONG_PROTOCOL", &ways, &mut config.long_protocol)?;
         let checks = [("warn", ReadyCheck::Warn), ("error", ReadyCheck::Error), ("off", ReadyCheck::Off)];

@@ -27,6 +27,8 @@ counters! {
     PutShmBytes = "bytes.put.shm";
     WriteShm = "messages.write.shm";
     WriteShmBytes = "bytes.write.shm";
+    SharedShm = "messages.shared.shm";
+    SharedShmBytes = "bytes.shared.shm";
     EagerLoopback = "messages.eager.loopback";
     EagerLoopbackBytes = "bytes.eager.loopback";
     GetLoopback = "messages.get.loopback";

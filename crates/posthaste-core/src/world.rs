@@ -19,6 +19,7 @@ use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
+use posthaste_os::heap::{Block, Heap};
 use posthaste_os::node::{Life, Node};
 use posthaste_os::{peer_copy, process};
 use posthaste_pmi::client::Client;
@@ -96,6 +97,8 @@ pub struct World {
     next_context: AtomicU32,
     world: Arc<Comm>,
     own: Arc<Comm>,
+    /// Memory that this process shares with its peers on the host.
+    heap: Option<Arc<Heap>>,
     shows_types: bool,
     on_one_thread: PhantomData<*const ()>,
 }
@@ -143,6 +146,7 @@ impl World {
             (None, None)
         };
         let methods = Methods::new((0..size).map(route).collect(), shm, None, me);
+        let heap = methods.heap().cloned();
         let explain = config.explain;
         let mut engine = Engine::new(config, size as usize);
         if explain {
@@ -168,6 +172,7 @@ impl World {
             next_context: AtomicU32::new(ContextId::FIRST_COUNT),
             world: Arc::new(world),
             own: Arc::new(Comm::own(me)),
+            heap,
             shows_types,
             on_one_thread: PhantomData,
         })
@@ -218,6 +223,15 @@ impl World {
     /// The lane, for what needs several steps under one lock.
     pub fn lane(&self) -> Entered<'_> {
         self.waiting.enter()
+    }
+
+    /// Memory for messages, zero at first: peers on the host can reach it, so that messages between them are copied once.
+    ///
+    /// # Errors
+    /// When there is not so much memory.
+    pub fn allocate(&self, len: usize) -> Result<Block> {
+        Block::new(self.heap.as_ref(), len)
+            .map_err(|why| Error::no_memory(format!("there is no memory to allocate {why}")))
     }
 
     /// A context that this process founds.

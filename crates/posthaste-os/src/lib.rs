@@ -1,6 +1,8 @@
 //! Everything of posthaste that talks to the operating system or to memory shared between processes.
 //! All `unsafe` of that kind is here, behind safe functions; see ARCHITECTURE.md for the arrows between crates.
 pub mod board;
+#[cfg(not(loom))]
+pub mod heap;
 pub mod machine;
 pub mod mem;
 mod memory;

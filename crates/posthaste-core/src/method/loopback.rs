@@ -58,7 +58,7 @@ impl Loopback {
     }
 
     pub(super) fn caps(&self) -> Caps {
-        Caps { packet: PACKET, stream: false, get: true, get_any: true, crowded: false }
+        Caps { packet: PACKET, stream: false, get: true, get_any: true, into: false, crowded: false }
     }
 
     pub(super) fn is_idle(&self) -> bool {

@@ -6,8 +6,8 @@
 //! * [`Methods::claim`] gives room for one packet, or `None` while there is none; writing it commits it.
 //! * [`Methods::hold_back`] keeps a peer from sending further messages: its claims for them are refused, soon if not at
 //!   once. Everything else it sends still finds room.
-//! * [`Methods::offer_stream`] and [`Methods::offer_memory`] make a long message reachable for the receiver,
-//!   [`Methods::get`] brings it;
+//! * [`Methods::offer_stream`], [`Methods::offer_memory`] and [`Methods::offer_shared`] make a long message reachable
+//!   for the receiver, [`Methods::get`] brings it;
 //! * [`Methods::expose`] opens a receive for fragments, [`Methods::put`] sends them. Data packets that arrive for
 //!   an exposed receive are the method's own business: the engine hears only [`Event::Landed`].
 //! * [`Methods::poll`] tells what happened.
@@ -23,8 +23,11 @@ pub mod sim;
 use crate::datatype::Segment;
 use crate::ids::{Peer, RequestId};
 use crate::trace::{Counter, Counts};
-use crate::wire::{Emit, Envelope, Offer, Packet, Through};
+use crate::wire::{Emit, Envelope, Offer, Packet, Place, Through};
 
+use std::sync::Arc;
+
+use posthaste_os::heap::Heap;
 pub use posthaste_os::ring::Load;
 
 use loopback::Loopback;
@@ -42,6 +45,8 @@ pub struct Caps {
     pub get: bool,
     /// The same for a message that is not contiguous.
     pub get_any: bool,
+    /// Messages to there are likely to be received into memory that this process can reach.
+    pub into: bool,
     /// Sender and receiver may have to share a CPU, so handing over often is dear.
     pub crowded: bool,
 }
@@ -154,7 +159,7 @@ pub struct Put {
     /// What is sent.
     pub segment: Segment,
     /// Where in the receiver's memory it may be copied.
-    pub memory: Option<u64>,
+    pub memory: Option<Place>,
 }
 
 impl Methods {
@@ -332,6 +337,39 @@ impl Methods {
         }
     }
 
+    /// Tells where a long message lies in memory that this process shares with its peers, if it lies there.
+    pub fn offer_shared(&mut self, to: Peer, segment: &Segment) -> Option<Offer> {
+        self.shared_place(to, segment).map(|place| Offer::Shared { place })
+    }
+
+    /// The memory that this process shares with its peers, if it has peers to share with.
+    pub fn heap(&self) -> Option<&Arc<Heap>> {
+        self.shm.as_ref().map(Shm::heap)
+    }
+
+    /// Whether [`Methods::offer_shared`] would offer anything.
+    #[inline]
+    pub fn lies_shared(&self, to: Peer, segment: &Segment) -> bool {
+        self.shared_place(to, segment).is_some()
+    }
+
+    #[inline]
+    fn shared_place(&self, to: Peer, segment: &Segment) -> Option<u64> {
+        match (self.route(to), &self.shm) {
+            (Route::Shm(_), Some(shm)) => shm.shared_place(segment),
+            _ => None,
+        }
+    }
+
+    /// Where a message of `len` bytes from `from` may be copied in memory that this process shares with its peers, if the
+    /// receive buffer lies there.
+    pub fn place(&self, from: Peer, segment: &Segment, len: u64) -> Option<Place> {
+        match (self.route(from), &self.shm) {
+            (Route::Shm(_), Some(shm)) => shm.place(segment, len),
+            _ => None,
+        }
+    }
+
     /// Takes back what [`Methods::offer_memory`] made readable: nobody will ask for it.
     pub fn withdraw(&mut self, to: Peer, sender: RequestId) {
         match self.route(to) {
@@ -411,6 +449,7 @@ impl Methods {
         match (self.route(get.from), get.offer) {
             (Route::Loopback, _) => Counter::GetLoopback,
             (_, Offer::Stream { .. }) => Counter::StreamShm,
+            (_, Offer::Shared { .. }) => Counter::SharedShm,
             (_, Offer::Memory { .. } | Offer::Write | Offer::Nothing) => Counter::GetShm,
         }
     }

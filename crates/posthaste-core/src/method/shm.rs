@@ -1,11 +1,13 @@
 //! Shared memory: rings for packets, copy buffers and direct copies for long messages.
 //!
-//! Called through [`crate::method::Methods`]; calls `posthaste_os::{ring, pool, wake, peer_copy}`. What must stay
+//! Called through [`crate::method::Methods`]; calls `posthaste_os::{ring, pool, wake, peer_copy, heap}`. What must stay
 //! true: only rings whose bit is set are looked at, and a bit that is taken back is followed by one more look
 //! (see `posthaste_os::wake`); whoever copies through a buffer wakes a sleeping partner.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
+use posthaste_os::heap::{Heap, PeerHeap};
 use posthaste_os::node::{ACTIVE_BITS, ACTIVE_WORDS, Node};
 use posthaste_os::peer_copy::{self, EFAULT};
 use posthaste_os::pool::{self, Drainer, Filler};
@@ -19,7 +21,7 @@ use crate::ids::{Peer, RequestId};
 use crate::method::landing::Landing;
 use crate::method::{Caps, Event, Get, Next, Put};
 use crate::trace::{Counter, Counts};
-use crate::wire::{DATA_FRONT, Emit, Envelope, Kind, Offer, Packet, Through};
+use crate::wire::{DATA_FRONT, Emit, Envelope, Kind, Offer, Packet, Place, Through};
 
 /// Records taken from one ring before the next ring has its turn.
 const TURN: usize = 64;
@@ -29,6 +31,8 @@ const SWEEP: u32 = 1 << 15;
 const DIRECT_PIECE: u64 = 4 << 20;
 /// Runs of user memory in one direct copy.
 const DIRECT_RUNS: usize = 1024;
+/// Messages to a peer between two questions whether its receive buffers lie in memory that we can reach.
+const DOUBTS: u8 = 64;
 /// Most ranks of which each may keep a copy buffer at each other.
 const KEEPERS: usize = 5;
 
@@ -57,6 +61,14 @@ pub struct Shm {
     writes: VecDeque<(usize, Put)>,
     runs: Vec<(usize, usize)>,
     reachable: Vec<Option<bool>>,
+    /// Memory that this process shares with its peers.
+    heap: Arc<Heap>,
+    /// Memory that they share with it.
+    reached: Vec<Reached>,
+    /// Messages to go before a peer is asked again whether its receive buffers lie in such memory.
+    doubts: Vec<u8>,
+    /// Messages may be copied directly from and into shared memory.
+    shares: bool,
     /// Rings that have shown something unreadable.
     broken: Vec<bool>,
     crowded: bool,
@@ -85,6 +97,17 @@ enum Kept {
         /// The last message through it had been matched before it began.
         granted: bool,
     },
+}
+
+/// Memory that a peer shares.
+#[derive(Debug)]
+enum Reached {
+    /// There was no need so far.
+    NotYet,
+    /// The system does not let us.
+    Never,
+    /// Mapped here.
+    Yes(PeerHeap),
 }
 
 #[derive(Debug)]
@@ -143,6 +166,10 @@ impl Shm {
             // With few ranks each can keep a buffer at each receiver and some are left for messages in between.
             kept: (0..ranks).map(|_| if ranks <= KEEPERS { Kept::NotYet } else { Kept::Never }).collect(),
             reachable: vec![None; ranks],
+            heap: Heap::new(node, me),
+            reached: (0..ranks).map(|_| Reached::NotYet).collect(),
+            doubts: vec![0; ranks],
+            shares: matches!(config.long_protocol, LongProtocol::Auto | LongProtocol::Shared),
             broken: vec![false; ranks],
             crowded,
             // Two chunks are copied in at once (`send_buffered`), so they have to fit.
@@ -163,9 +190,41 @@ impl Shm {
         &self.doorbell
     }
 
+    /// The memory that this process shares with its peers.
+    pub(super) fn heap(&self) -> &Arc<Heap> {
+        &self.heap
+    }
+
     pub(super) fn caps(&mut self, to: usize) -> Caps {
         let get = self.can_read(to);
-        Caps { packet: self.packet, stream: true, get, get_any: false, crowded: self.crowded }
+        let into =
+            self.doubts[to] == 0 && self.node.has_heap(to) && !matches!(self.reached[to], Reached::Never);
+        Caps { packet: self.packet, stream: true, get, get_any: false, into, crowded: self.crowded }
+    }
+
+    /// See [`super::Methods::offer_shared`].
+    #[inline]
+    pub(super) fn shared_place(&self, segment: &Segment) -> Option<u64> {
+        let (buffer, len) = segment.contiguous_rest()?;
+        if self.shares { self.heap.find(buffer.address(), len) } else { None }
+    }
+
+    /// See [`super::Methods::place`].
+    pub(super) fn place(&self, segment: &Segment, len: u64) -> Option<Place> {
+        let (buffer, room) = segment.contiguous_rest()?;
+        let place = if self.shares && room >= len { self.heap.find(buffer.address(), len) } else { None };
+        place.map(Place::Shared)
+    }
+
+    /// The memory that a peer shares, if the system lets us reach it.
+    fn reach(&mut self, rank: usize) -> Option<&mut PeerHeap> {
+        if let Reached::NotYet = self.reached[rank] {
+            self.reached[rank] = PeerHeap::open(&self.node, rank).map_or(Reached::Never, Reached::Yes);
+        }
+        match &mut self.reached[rank] {
+            Reached::Yes(heap) => Some(heap),
+            Reached::NotYet | Reached::Never => None,
+        }
     }
 
     /// Whether the system lets processes of this pair read each other's memory; tried once. The receiver reads,
@@ -198,6 +257,7 @@ impl Shm {
         sender: RequestId,
         segment: &Segment,
     ) -> Option<(Offer, bool)> {
+        self.doubts[to] = self.doubts[to].saturating_sub(1);
         // What has been granted goes first: it is certain to be drained.
         if self.puts.iter().any(|(waiting, _)| *waiting == to) {
             return None;
@@ -322,6 +382,7 @@ impl Shm {
     }
 
     pub(super) fn put(&mut self, to: usize, put: Put) {
+        self.doubts[to] = if matches!(put.memory, Some(Place::Shared(_))) { 0 } else { DOUBTS };
         let queue = if put.memory.is_some() { &mut self.writes } else { &mut self.puts };
         queue.push_back((to, put));
     }
@@ -570,19 +631,18 @@ impl Shm {
             }
             // Very short pieces are faster through a copy buffer.
             Offer::Memory { .. } => Piece::Declined,
+            Offer::Shared { place } => self.get_shared_piece(rank, place, &mut get),
             Offer::Nothing | Offer::Write | Offer::Stream { .. } => Piece::Refused,
         };
-        let Get { receiver, mut segment, .. } = match piece {
-            Piece::More => {
-                self.gets.push_front(get);
-                return true;
-            }
-            _ => get,
-        };
+        if piece == Piece::More {
+            self.gets.push_front(get);
+            return true;
+        }
+        let Get { receiver, mut segment, offer, .. } = get;
         match piece {
             Piece::Unreadable => on(Event::Unreadable(receiver), counts),
             Piece::Refused | Piece::Declined => {
-                if piece == Piece::Refused {
+                if piece == Piece::Refused && matches!(offer, Offer::Memory { .. }) {
                     self.reachable[rank] = Some(false);
                 }
                 segment.seek(0);
@@ -596,11 +656,20 @@ impl Shm {
     /// Copies the next piece of the first message that is copied directly by its sender.
     fn copy_to_peer(&mut self, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
         let Some((to, mut put)) = self.writes.pop_front() else { return false };
-        let piece = put_piece(self.node.pid(to), &mut put, &mut self.runs);
+        let piece = match put.memory {
+            Some(Place::Shared(place)) => self.put_shared_piece(to, place, &mut put),
+            Some(Place::Address(address)) => {
+                let piece = put_piece(self.node.pid(to), address, &mut put, &mut self.runs);
+                if piece == Piece::Refused {
+                    self.reachable[to] = Some(false);
+                }
+                piece
+            }
+            None => Piece::Refused,
+        };
         match piece {
             Piece::More => self.writes.push_front((to, put)),
             Piece::Refused | Piece::Declined => {
-                self.reachable[to] = Some(false);
                 put.segment.seek(0);
                 self.puts.push_back((to, Put { memory: None, ..put }));
             }
@@ -642,6 +711,29 @@ impl Shm {
 }
 
 impl Shm {
+    /// Copies the next piece of a message out of memory that its sender shares.
+    fn get_shared_piece(&mut self, rank: usize, place: u64, get: &mut Get) -> Piece {
+        let Some(heap) = self.reach(rank) else { return Piece::Refused };
+        let at = get.segment.position();
+        let left = get.len.min(get.segment.len()) - at;
+        let Ok(source) = heap.source(place.saturating_add(at), left.min(DIRECT_PIECE) as usize) else {
+            return Piece::Refused;
+        };
+        get.segment.unpack(source);
+        if left > DIRECT_PIECE { Piece::More } else { Piece::Last }
+    }
+
+    /// Copies the next piece of a message into memory that its receiver shares.
+    fn put_shared_piece(&mut self, to: usize, place: u64, put: &mut Put) -> Piece {
+        let Some(heap) = self.reach(to) else { return Piece::Refused };
+        let (at, left) = (put.segment.position(), put.segment.remaining());
+        let Ok(sink) = heap.sink(place.saturating_add(at), left.min(DIRECT_PIECE) as usize) else {
+            return Piece::Refused;
+        };
+        put.segment.pack(sink);
+        if left > DIRECT_PIECE { Piece::More } else { Piece::Last }
+    }
+
     /// Begins to copy a granted message through a buffer; the message comes back while there is none.
     fn send_stream(&mut self, to: usize, put: Put) -> Result<Option<RequestId>, Put> {
         let Some((filler, kept)) = self.copy_buffer(to, true) else { return Err(put) };
@@ -706,10 +798,9 @@ fn get_piece(pid: u32, address: u64, get: &mut Get, runs: &mut Vec<(usize, usize
 }
 
 /// Copies the next piece of a message into its receiver's memory.
-fn put_piece(pid: u32, put: &mut Put, runs: &mut Vec<(usize, usize)>) -> Piece {
+fn put_piece(pid: u32, address: u64, put: &mut Put, runs: &mut Vec<(usize, usize)>) -> Piece {
     let at = put.segment.position();
     if put.segment.remaining() > 0 {
-        let Some(address) = put.memory else { return Piece::Refused };
         runs.clear();
         let piece = put.segment.runs(DIRECT_RUNS, DIRECT_PIECE, runs);
         if let Some(failed) = failed(piece, buffer::write_peer(pid, address.wrapping_add(at), runs)) {

@@ -144,7 +144,7 @@ impl Sim {
         let Weather { packet, get, .. } = net.weather;
         // Now one side copies what lies in many pieces, now the other.
         let get_any = get && net.random(2) == 0;
-        Caps { packet, stream: false, get, get_any, crowded: false }
+        Caps { packet, stream: false, get, get_any, into: false, crowded: false }
     }
 
     /// Whether the numbers of this peer look different from ours.

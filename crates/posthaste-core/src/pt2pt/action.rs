@@ -11,7 +11,7 @@ use crate::pt2pt::protocol::Protocol;
 use crate::pt2pt::{Engine, cancel, flow, rendezvous, send};
 use crate::request::{State, Status};
 use crate::trace::Counter;
-use crate::wire::{Emit, Envelope, Mode};
+use crate::wire::{Emit, Envelope, Mode, Place};
 
 /// I/O that a handler asks for.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ pub enum Action {
         /// Length of the message.
         len: u64,
         /// Where the sender may copy the message to itself.
-        memory: Option<u64>,
+        memory: Option<Place>,
     },
     /// Sends a message that was granted.
     Put(Put),
@@ -58,7 +58,12 @@ pub fn perform(engine: &mut Engine, methods: &mut Methods, action: Action) {
             methods.get(get);
         }
         Action::Grant { from, sender, receiver, segment, len, memory } => {
-            let counter = if memory.is_some() { Counter::WriteShm } else { Counter::PutShm };
+            let memory = methods.place(from, &segment, len).or(memory);
+            let counter = match memory {
+                None => Counter::PutShm,
+                Some(Place::Address(_)) => Counter::WriteShm,
+                Some(Place::Shared(_)) => Counter::SharedShm,
+            };
             engine.counts.message(counter, len);
             methods.expose(from, receiver, segment, len);
             send_control(engine, methods, from, Emit::ok_to_send(sender, receiver, memory));

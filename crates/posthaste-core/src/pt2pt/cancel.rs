@@ -80,7 +80,10 @@ pub(crate) fn asked_back(engine: &mut Engine, from: Peer, sender: RequestId) -> 
         Content::Asked { offer: offer @ Offer::Stream { .. }, .. } => {
             return drained(engine, from, &envelope, sender, offer);
         }
-        Content::Asked { offer: Offer::Nothing | Offer::Memory { .. } | Offer::Write, .. } => {}
+        Content::Asked {
+            offer: Offer::Nothing | Offer::Memory { .. } | Offer::Shared { .. } | Offer::Write,
+            ..
+        } => {}
     }
     answer(true)
 }

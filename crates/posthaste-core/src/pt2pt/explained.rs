@@ -67,6 +67,7 @@ fn receiving(me: Peer, from: Peer, envelope: &Envelope, offer: Option<&Offer>, m
         Some(Offer::Stream { .. }) => "stream",
         Some(Offer::Memory { .. }) => "get",
         Some(Offer::Write) => "write",
+        Some(Offer::Shared { .. }) => "shared",
         Some(Offer::Nothing) => "put",
     };
     let met = match met {

@@ -18,6 +18,11 @@ pub enum Protocol {
     Write,
     /// A request to send; after the ok, fragments.
     Put,
+    /// A request to send; the receiver copies out of memory that the sender shares with it.
+    Shared,
+    /// A request to send; after the ok, the sender copies into memory that the receiver shares with it, if the receive
+    /// buffer lies there.
+    Into,
 }
 
 /// What the choice depends on.
@@ -29,6 +34,10 @@ pub struct Traits {
     pub contiguous: bool,
     /// Mean length of its pieces, in bytes.
     pub run: u64,
+    /// The message lies in one piece in memory that this process shares with its peers.
+    pub shared: bool,
+    /// Shortest message for that, by setting.
+    pub shared_limit: usize,
     /// Longest eager message by setting.
     pub eager_limit: usize,
     /// Shortest direct copy where CPUs are shared, by setting.
@@ -48,6 +57,8 @@ impl Protocol {
             Self::Get => "get",
             Self::Write => "write",
             Self::Put => "put",
+            Self::Shared => "shared",
+            Self::Into => "into",
         }
     }
 }
@@ -66,6 +77,11 @@ pub fn choose(traits: &Traits, caps: &Caps) -> (Protocol, &'static str) {
     let can_write = caps.get && !can_get;
     match traits.long {
         LongProtocol::Put => (Protocol::Put, "POSTHASTE_LONG_PROTOCOL=put"),
+        LongProtocol::Shared if traits.shared => (Protocol::Shared, "POSTHASTE_LONG_PROTOCOL=shared"),
+        LongProtocol::Shared => (
+            Protocol::Into,
+            "POSTHASTE_LONG_PROTOCOL=shared, and the data does not lie in memory from MPI_Alloc_mem",
+        ),
         LongProtocol::Get if can_get => (Protocol::Get, "POSTHASTE_LONG_PROTOCOL=get"),
         LongProtocol::Get if can_write => {
             (Protocol::Write, "POSTHASTE_LONG_PROTOCOL=get, and the data lies in many pieces")
@@ -79,6 +95,20 @@ pub fn choose(traits: &Traits, caps: &Caps) -> (Protocol, &'static str) {
             (Protocol::Put, "POSTHASTE_LONG_PROTOCOL=stream, but there is no copy buffer")
         }
         LongProtocol::Auto => {
+            if traits.len >= traits.shared_limit as u64 {
+                if traits.shared {
+                    return (
+                        Protocol::Shared,
+                        "it lies in memory from MPI_Alloc_mem, which the receiver can reach",
+                    );
+                }
+                if caps.into {
+                    return (
+                        Protocol::Into,
+                        "messages like it are received into memory from MPI_Alloc_mem there",
+                    );
+                }
+            }
             let is_dear = caps.crowded && traits.len >= traits.get_limit as u64;
             if can_get && !caps.stream {
                 (Protocol::Get, "the receiver can read the data where it lies")
@@ -109,11 +139,13 @@ mod tests {
     fn table() {
         use LongProtocol as L;
         use Protocol as P;
-        let shm = Caps { packet: 4064, stream: true, get: true, get_any: false, crowded: false };
+        let shm = Caps { packet: 4064, stream: true, get: true, get_any: false, into: false, crowded: false };
         let crowded = Caps { crowded: true, ..shm };
+        let into = Caps { into: true, ..crowded };
         let no_get = Caps { get: false, ..crowded };
-        let own = Caps { packet: 4096, stream: false, get: true, get_any: true, crowded: false };
-        let bare = Caps { packet: 100, stream: false, get: false, get_any: false, crowded: false };
+        let own = Caps { packet: 4096, stream: false, get: true, get_any: true, into: false, crowded: false };
+        let bare =
+            Caps { packet: 100, stream: false, get: false, get_any: false, into: false, crowded: false };
         #[rustfmt::skip]
         let table = [
             // len, contiguous, forced, caps → protocol
@@ -134,12 +166,19 @@ mod tests {
             (1 << 20,  false, L::Auto,   own,     P::Get),
             (1 << 20,  true,  L::Stream, own,     P::Put),
             (101,      true,  L::Auto,   bare,    P::Put),
+            (1 << 20,  true,  L::Shared, shm,     P::Into),
+            (1 << 20,  true,  L::Auto,   into,    P::Into),
+            (1 << 20,  false, L::Auto,   into,    P::Into),
+            (1 << 20,  true,  L::Stream, into,    P::Stream),
+            (1 << 20,  true,  L::Get,    into,    P::Get),
         ];
         for (len, contiguous, long, caps, expected) in table {
             let traits = Traits {
                 len,
                 contiguous,
                 run: 64,
+                shared: false,
+                shared_limit: 0,
                 eager_limit: 8192,
                 get_limit: 1 << 18,
                 run_limit: 1024,
@@ -151,11 +190,13 @@ mod tests {
 
     #[test]
     fn the_reason_is_the_one_that_decided() {
-        let caps = Caps { packet: 4064, stream: true, get: true, get_any: false, crowded: true };
+        let caps = Caps { packet: 4064, stream: true, get: true, get_any: false, into: false, crowded: true };
         let traits = Traits {
             len: 1 << 20,
             contiguous: true,
             run: 100,
+            shared: false,
+            shared_limit: 1 << 14,
             eager_limit: 4096,
             get_limit: 1 << 18,
             run_limit: 1024,
@@ -163,6 +204,19 @@ mod tests {
         };
         let why = |traits: &Traits| choose(traits, &caps).1;
         assert!(why(&Traits { len: 8, ..traits }).contains("eager limit"));
+        let shared = Traits { shared: true, ..traits };
+        for (len, caps, protocol) in [
+            (1 << 20, caps, Protocol::Shared),
+            (1 << 14, Caps { into: true, ..caps }, Protocol::Shared),
+            ((1 << 14) - 1, Caps { into: true, ..caps }, Protocol::Stream),
+        ] {
+            assert_eq!(choose(&Traits { len, ..shared }, &caps).0, protocol, "{len}");
+        }
+        assert!(why(&shared).contains("MPI_Alloc_mem"));
+        for (long, protocol) in [(LongProtocol::Shared, Protocol::Shared), (LongProtocol::Put, Protocol::Put)]
+        {
+            assert_eq!(choose(&Traits { long, len: 9000, ..shared }, &caps).0, protocol);
+        }
         assert!(why(&traits).contains("POSTHASTE_GET_LIMIT"));
         let pieces = Traits { contiguous: false, run: 2000, ..traits };
         assert_eq!(choose(&pieces, &caps).0, Protocol::Write);

@@ -10,9 +10,13 @@
 //!   memory: the receiver copies directly
 //!   finished   <---------- Fin -----------   landed
 //!
+//!   shared: the same out of memory that the sender shares with the receiver
+//!
 //!   write: the sender copies directly
 //!   granted    <-- OkToSend + address ----   matched
 //!   sent       --------- Written -------->   landed
+//!
+//!   into: the same into memory that the receiver shares with the sender, whatever was offered
 //!
 //!   nothing offered, the direct copy refused, or the receive buffer is in many pieces as well:
 //!   granted    <------- OkToSend ---------   matched
@@ -35,7 +39,7 @@ use crate::pt2pt::protocol::Protocol;
 use crate::pt2pt::{Action, Engine, flow, ready, types};
 use crate::request::{State, Status};
 use crate::trace::Counter;
-use crate::wire::{Emit, Envelope, Mode, Offer};
+use crate::wire::{Emit, Envelope, Mode, Offer, Place};
 
 /// Sender, step 1: asks, with an offer if there is one; false while there is no room for the question.
 pub(super) fn ask(
@@ -65,7 +69,8 @@ pub(super) fn ask(
         }),
         Protocol::Get => methods.offer_memory(to, id, &segment),
         Protocol::Write => Some(Offer::Write),
-        Protocol::Eager | Protocol::Put => None,
+        Protocol::Shared => methods.offer_shared(to, &segment),
+        Protocol::Eager | Protocol::Put | Protocol::Into => None,
     };
     request.state = match offer {
         Some(Offer::Stream { .. }) => {
@@ -116,7 +121,7 @@ pub fn matched(
         len: envelope.len,
         from,
         sender,
-        fin: matches!(offer, Offer::Memory { .. }),
+        fin: matches!(offer, Offer::Memory { .. } | Offer::Shared { .. }),
     };
     let State::Posted { mut segment, .. } = std::mem::replace(&mut request.state, landing(0)) else {
         return None;
@@ -139,7 +144,7 @@ pub fn matched(
         Offer::Nothing => Some(Action::Grant { from, sender, receiver, segment, len, memory: None }),
         Offer::Write => {
             let whole = segment.contiguous_rest().filter(|(_, room)| *room >= len);
-            let memory = whole.map(|(buf, _)| buf.address() as u64);
+            let memory = whole.map(|(buf, _)| Place::Address(buf.address() as u64));
             Some(Action::Grant { from, sender, receiver, segment, len, memory })
         }
         Offer::Stream { .. } => {
@@ -147,7 +152,9 @@ pub fn matched(
             let ack = (envelope.mode == Mode::Synchronous).then(|| Emit::sync_ack(sender));
             Some(Action::Get(Get { from, sender, offer, receiver, segment, len }, ack))
         }
-        Offer::Memory { .. } => Some(Action::Get(Get { from, sender, offer, receiver, segment, len }, None)),
+        Offer::Memory { .. } | Offer::Shared { .. } => {
+            Some(Action::Get(Get { from, sender, offer, receiver, segment, len }, None))
+        }
     }
 }
 
@@ -196,7 +203,7 @@ pub fn granted(
     from: Peer,
     sender: RequestId,
     receiver: RequestId,
-    memory: Option<u64>,
+    memory: Option<Place>,
 ) -> Option<Action> {
     let Some(request) = engine.requests.get_mut(sender) else { return stale(engine) };
     let sending = State::Sending { to: from, sent: false, acknowledged: true };

@@ -183,14 +183,14 @@ fn messages_to_ourselves() {
 fn stale_packets_change_nothing() {
     use crate::ids::{ContextId, Peer, RequestId};
     use crate::trace::Counter;
-    use crate::wire::{Emit, Envelope, Found, Mode, Seek, Sought};
+    use crate::wire::{Emit, Envelope, Found, Mode, Place, Seek, Sought};
     let mut bench = Bench::new(1, 2, CALM, &Config::default());
     let forged = RequestId { slot: 77, generation: 3 };
     let (context, types) = (ContextId::WORLD, crate::datatype::Types::UNKNOWN);
     let envelope = Envelope { context, source: 0, tag: 1, len: 1 << 60, mode: Mode::Standard, types };
     let found = |message| Found { serial: 0, place: u64::MAX, message };
     for emit in [
-        Emit::ok_to_send(forged, forged, Some(4096)),
+        Emit::ok_to_send(forged, forged, Some(Place::Address(4096))),
         Emit::written(forged, true),
         Emit::fin(forged, false),
         Emit::sync_ack(forged),

@@ -187,6 +187,20 @@ pub enum Offer {
     },
     /// The message lies in many pieces, which the sender can copy into one piece of the receiver's memory.
     Write,
+    /// The message lies in one piece at this place of the memory that the sender shares with its peers.
+    Shared {
+        /// Place in the sender's shared memory.
+        place: u64,
+    },
+}
+
+/// Where the sender may copy a message itself: the receive buffer, which lies in one piece.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// At this address of the receiver.
+    Address(u64),
+    /// At this place of the memory that the receiver shares with its peers.
+    Shared(u64),
 }
 
 #[derive(Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
@@ -204,8 +218,9 @@ struct AskBody {
 struct OkBody {
     sender: WireId,
     receiver: WireId,
-    /// 0: none.
     memory: U64,
+    /// 0: none; 1: an address; 2: a place in shared memory.
+    kind: U32,
 }
 
 #[derive(Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
@@ -324,8 +339,8 @@ pub enum Packet<'a> {
         sender: RequestId,
         /// The receiver's request, under which the data is to arrive.
         receiver: RequestId,
-        /// Address of the receive buffer, which lies in one piece: the sender may copy the message there itself.
-        memory: Option<u64>,
+        /// Where the sender may copy the message itself.
+        memory: Option<Place>,
     },
     /// A fragment.
     Data {
@@ -466,6 +481,7 @@ impl Emit {
             }
             Offer::Memory { address } => (2, 0, address, 0),
             Offer::Write => (4, 0, 0, 0),
+            Offer::Shared { place } => (5, 0, place, 0),
         };
         let body = AskBody {
             sender: sender.into(),
@@ -478,9 +494,14 @@ impl Emit {
     }
 
     /// The receive is matched, send.
-    pub fn ok_to_send(sender: RequestId, receiver: RequestId, memory: Option<u64>) -> Self {
-        let memory = U64::new(memory.unwrap_or(0));
-        let body = OkBody { sender: sender.into(), receiver: receiver.into(), memory };
+    pub fn ok_to_send(sender: RequestId, receiver: RequestId, memory: Option<Place>) -> Self {
+        let (kind, memory) = match memory {
+            None => (0, 0),
+            Some(Place::Address(address)) => (1, address),
+            Some(Place::Shared(place)) => (2, place),
+        };
+        let (sender, receiver) = (sender.into(), receiver.into());
+        let body = OkBody { sender, receiver, memory: U64::new(memory), kind: U32::new(kind) };
         Self::control(Kind::OkToSend, body.as_bytes())
     }
 
@@ -640,13 +661,19 @@ impl<'a> Packet<'a> {
                     }
                     2 => Offer::Memory { address: body.address.get() },
                     4 => Offer::Write,
+                    5 => Offer::Shared { place: body.address.get() },
                     _ => return Err(Malformed),
                 };
                 Self::RequestToSend { envelope, sender: body.sender.into(), offer }
             }
             Kind::OkToSend => {
                 let (body, _) = front::<OkBody>(payload)?;
-                let memory = Some(body.memory.get()).filter(|address| *address != 0);
+                let memory = match (body.kind.get(), body.memory.get()) {
+                    (0, _) => None,
+                    (1, address) => Some(Place::Address(address)),
+                    (2, place) => Some(Place::Shared(place)),
+                    _ => return Err(Malformed),
+                };
                 Self::OkToSend { sender: body.sender.into(), receiver: body.receiver.into(), memory }
             }
             Kind::Data => {
@@ -713,8 +740,11 @@ impl fmt::Display for Packet<'_> {
             Self::OkToSend { sender, receiver, memory: None } => {
                 write!(f, "ok-to-send {sender} into {receiver}")
             }
-            Self::OkToSend { sender, receiver, memory: Some(address) } => {
+            Self::OkToSend { sender, receiver, memory: Some(Place::Address(address)) } => {
                 write!(f, "ok-to-send {sender} into {receiver} at {address:#x}")
+            }
+            Self::OkToSend { sender, receiver, memory: Some(Place::Shared(place)) } => {
+                write!(f, "ok-to-send {sender} into {receiver} at {place:#x} of its shared memory")
             }
             Self::Written { receiver, unreadable: false } => write!(f, "written {receiver}"),
             Self::Written { receiver, unreadable: true } => write!(f, "written {receiver}, unreadable"),

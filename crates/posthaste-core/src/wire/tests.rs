@@ -37,7 +37,15 @@ fn round_trips() {
             "request-to-send #9.4 (context 7696581394432, source 3, tag -5, 4 bytes) offer Write",
         ),
         (Emit::ok_to_send(id, other, None), "ok-to-send #9.4 into #1.2"),
-        (Emit::ok_to_send(id, other, Some(4096)), "ok-to-send #9.4 into #1.2 at 0x1000"),
+        (
+            Emit::request_to_send(&envelope(), id, Offer::Shared { place: 8 }),
+            "request-to-send #9.4 (context 7696581394432, source 3, tag -5, 4 bytes) offer Shared { place: 8 }",
+        ),
+        (Emit::ok_to_send(id, other, Some(Place::Address(4096))), "ok-to-send #9.4 into #1.2 at 0x1000"),
+        (
+            Emit::ok_to_send(id, other, Some(Place::Shared(0))),
+            "ok-to-send #9.4 into #1.2 at 0x0 of its shared memory",
+        ),
         (Emit::written(id, false), "written #9.4"),
         (Emit::written(id, true), "written #9.4, unreadable"),
         (Emit::data(id, 1 << 40), "data for #9.4 at 1099511627776, 4 bytes"),

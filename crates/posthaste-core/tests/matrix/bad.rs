@@ -9,7 +9,7 @@ use posthaste_core::ids::{ANY_SOURCE, ANY_TAG, ContextId, Peer, RequestId};
 use posthaste_core::method::Load;
 use posthaste_core::pt2pt::send::Started;
 use posthaste_core::trace::Counter;
-use posthaste_core::wire::{Emit, Envelope, HEADER, Mode, Offer, Through};
+use posthaste_core::wire::{Emit, Envelope, HEADER, Mode, Offer, Place, Through};
 
 /// Where a header says what the packet is, how it is to be read, and how long its message is.
 const KIND: usize = 0;
@@ -51,7 +51,7 @@ fn stale(old: RequestId) -> Vec<Emit> {
     for id in [NOBODY, old, RequestId::NONE, RequestId { slot: u32::MAX - 1, generation: u32::MAX }] {
         all.extend([
             Emit::ok_to_send(id, id, None),
-            Emit::ok_to_send(id, id, Some(4096)),
+            Emit::ok_to_send(id, id, Some(Place::Address(4096))),
             Emit::fin(id, false),
             Emit::fin(id, true),
             Emit::sync_ack(id),

@@ -28,8 +28,8 @@ use posthaste_core::trace::Counter::{self, *};
 use posthaste_os::node::Node;
 use posthaste_os::{pool, ring};
 
-const PROTOCOLS: [LongProtocol; 4] =
-    [LongProtocol::Auto, LongProtocol::Stream, LongProtocol::Get, LongProtocol::Put];
+const PROTOCOLS: [LongProtocol; 5] =
+    [LongProtocol::Auto, LongProtocol::Stream, LongProtocol::Get, LongProtocol::Put, LongProtocol::Shared];
 
 /// Data in the first cell of a record.
 const CELL: u64 = 32;
@@ -63,10 +63,16 @@ fn matrix(way: Way, by: &[Counter]) {
     for long_protocol in PROTOCOLS {
         let base = Config { long_protocol, run_limit: RUN_LIMIT, ..Config::default() };
         // Limits far below those of the method, then an eager limit that is cut to a packet.
-        let low = Config { eager_limit: 300, stream_chunk: 512, get_limit: 3000, ..base.clone() };
+        let low = Config {
+            eager_limit: 300,
+            stream_chunk: 512,
+            shared_limit: 2000,
+            get_limit: 3000,
+            ..base.clone()
+        };
         let high = Config { eager_limit: limits.packet as usize + 100, ..base };
         let chunk = low.stream_chunk as u64;
-        let mut around = vec![CELL, 300, chunk, 2 * chunk, 3000];
+        let mut around = vec![CELL, 300, chunk, 2 * chunk, 2000, 3000];
         around.extend(limits.buffer);
         rows(way, &limits, &low, &around, &mut taken);
         rows(way, &limits, &high, &[limits.packet, high.eager_limit as u64], &mut taken);
@@ -77,8 +83,8 @@ fn matrix(way: Way, by: &[Counter]) {
 /// All messages with these settings, of lengths around these limits.
 fn rows(way: Way, limits: &Limits, config: &Config, around: &[u64], taken: &mut Vec<Counter>) {
     let lengths: BTreeSet<u64> = around.iter().flat_map(|limit| limit - 1..=limit + 1).chain(0..2).collect();
-    let mut memory = Memory::new(lengths.last().copied().unwrap_or(0));
     let mut pair = Pair::new(1, way, config);
+    let mut memory = Memory::new(lengths.last().copied().unwrap_or(0), &pair.heaps(way));
     for len in lengths {
         for case in case::product(len) {
             match case.run(&mut pair, way, limits.packet, config, &mut memory) {
@@ -123,11 +129,16 @@ methods! {
     refusals: Way::Simulator(Weather { window: 3, refuse: 3, delay: 3, refuse_get: 2, ..CALM }),
         by [EagerShm, GetShm, WriteShm, PutShm];
     ourselves: Way::Loopback, by [EagerLoopback, GetLoopback, PutShm];
-    shared_memory: Way::SharedMemory { crowded: false, ranks: 2 },
+    shared_memory: Way::SharedMemory { crowded: false, ranks: 2, heap: false },
         by [EagerShm, StreamShm, GetShm, WriteShm, PutShm];
-    shared_memory_where_ranks_share_cpus: Way::SharedMemory { crowded: true, ranks: 2 },
+    shared_memory_where_ranks_share_cpus: Way::SharedMemory { crowded: true, ranks: 2, heap: false },
         by [EagerShm, StreamShm, GetShm, WriteShm, PutShm];
+    /// All buffers lie in memory that the two share.
+    allocated_memory: Way::SharedMemory { crowded: false, ranks: 2, heap: true },
+        by [EagerShm, StreamShm, GetShm, WriteShm, PutShm, SharedShm];
+    allocated_memory_where_ranks_share_cpus: Way::SharedMemory { crowded: true, ranks: 2, heap: true },
+        by [EagerShm, StreamShm, GetShm, WriteShm, PutShm, SharedShm];
     /// Small rings, and copy buffers that are borrowed for each message.
-    shared_memory_of_many_ranks: Way::SharedMemory { crowded: false, ranks: 32 },
+    shared_memory_of_many_ranks: Way::SharedMemory { crowded: false, ranks: 32, heap: false },
         by [EagerShm, StreamShm, GetShm, WriteShm, PutShm];
 }

@@ -8,12 +8,13 @@ use posthaste_core::config::{Config, LongProtocol};
 use posthaste_core::trace::Counter::{self, *};
 
 /// What counts the messages and the bytes of each way.
-const WAYS: [(Counter, Counter); 7] = [
+const WAYS: [(Counter, Counter); 8] = [
     (EagerShm, EagerShmBytes),
     (StreamShm, StreamShmBytes),
     (GetShm, GetShmBytes),
     (PutShm, PutShmBytes),
     (WriteShm, WriteShmBytes),
+    (SharedShm, SharedShmBytes),
     (EagerLoopback, EagerLoopbackBytes),
     (GetLoopback, GetLoopbackBytes),
 ];
@@ -56,21 +57,22 @@ pub(crate) fn allowed(way: Way, packet: u64, config: &Config, case: &Case) -> &'
         Way::Loopback => to_ourselves(config.long_protocol),
         Way::Simulator(weather) if weather.get => in_the_simulator(config.long_protocol, case),
         Way::Simulator(_) => &[&[PutShm]],
-        Way::SharedMemory { crowded, .. } => in_shared_memory(crowded, config, case),
+        Way::SharedMemory { heap: true, .. } => in_allocated_memory(way, config, case),
+        Way::SharedMemory { .. } => in_shared_memory(way, config, case),
     }
 }
 
 fn to_ourselves(long: LongProtocol) -> &'static [&'static [Counter]] {
     match long {
         LongProtocol::Auto | LongProtocol::Get => &[&[GetLoopback]],
-        LongProtocol::Stream | LongProtocol::Put => &[&[PutShm]],
+        LongProtocol::Stream | LongProtocol::Put | LongProtocol::Shared => &[&[PutShm]],
     }
 }
 
 /// Gets are refused now and then there, and now it is the sender who copies pieces, now the receiver.
 fn in_the_simulator(long: LongProtocol, case: &Case) -> &'static [&'static [Counter]] {
     match long {
-        LongProtocol::Stream | LongProtocol::Put => &[&[PutShm]],
+        LongProtocol::Stream | LongProtocol::Put | LongProtocol::Shared => &[&[PutShm]],
         LongProtocol::Get if !case.from.is_whole(case.len) && case.is_one_place() => {
             &[&[GetShm], &[GetShm, PutShm], &[WriteShm]]
         }
@@ -81,12 +83,33 @@ fn in_the_simulator(long: LongProtocol, case: &Case) -> &'static [&'static [Coun
     }
 }
 
-fn in_shared_memory(crowded: bool, config: &Config, case: &Case) -> &'static [&'static [Counter]] {
+/// Whoever can copies directly. Where that is the sender, it asks first, but not each time.
+fn in_allocated_memory(way: Way, config: &Config, case: &Case) -> &'static [&'static [Counter]] {
+    let (whole, one_place) = (case.from.is_whole(case.len), case.is_one_place());
+    let granted: &[&[Counter]] = if one_place { &[&[SharedShm]] } else { &[&[PutShm]] };
+    match config.long_protocol {
+        LongProtocol::Shared | LongProtocol::Auto if whole && case.len >= config.shared_limit as u64 => {
+            &[&[SharedShm]]
+        }
+        LongProtocol::Shared if whole => &[&[SharedShm]],
+        LongProtocol::Shared => granted,
+        LongProtocol::Auto if case.len >= config.shared_limit as u64 && one_place => {
+            &[&[SharedShm], &[StreamShm]]
+        }
+        LongProtocol::Auto if case.len >= config.shared_limit as u64 => &[&[PutShm], &[StreamShm]],
+        LongProtocol::Auto | LongProtocol::Stream | LongProtocol::Get | LongProtocol::Put => {
+            in_shared_memory(way, config, case)
+        }
+    }
+}
+
+fn in_shared_memory(way: Way, config: &Config, case: &Case) -> &'static [&'static [Counter]] {
+    let crowded = matches!(way, Way::SharedMemory { crowded: true, .. });
     let whole = case.from.is_whole(case.len);
     let long_pieces = case.from.mean_run(case.len) >= RUN_LIMIT as u64;
     let by_the_sender: &[&[Counter]] = if case.is_one_place() { &[&[WriteShm]] } else { &[&[PutShm]] };
     match config.long_protocol {
-        LongProtocol::Put => &[&[PutShm]],
+        LongProtocol::Put | LongProtocol::Shared => &[&[PutShm]],
         LongProtocol::Stream => &[&[StreamShm]],
         LongProtocol::Get if whole => &[&[GetShm]],
         LongProtocol::Get => by_the_sender,

@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::oracle::{Recipe, dimension, noise, sized};
 use crate::pair::{Pair, Way};
 use crate::segments::pack_and_unpack;
-use posthaste_core::buffer::UserBuf;
+use posthaste_core::buffer::{Block, UserBuf};
 use posthaste_core::config::Config;
 use posthaste_core::datatype::{Datatype, Dimension, Distribution, Order, Segment, Types};
 use posthaste_core::error::Result;
@@ -18,7 +18,7 @@ use posthaste_core::method::Load;
 use posthaste_core::method::sim::Weather;
 use posthaste_core::pt2pt::recv;
 use posthaste_core::pt2pt::send::Started;
-use posthaste_core::wire::{Emit, Envelope, HEADER, Mode, Offer, Through};
+use posthaste_core::wire::{Emit, Envelope, HEADER, Mode, Offer, Place, Through};
 
 /// Time for random bytes in `cargo test`.
 const BUDGET: Duration = Duration::from_secs(1);
@@ -176,8 +176,9 @@ impl Dice<'_> {
             0 => Emit::eager(&envelope),
             1 => Emit::eager_synchronous(&envelope, self.id()),
             2 => {
-                let offer = match self.byte() % 5 {
+                let offer = match self.byte() % 6 {
                     0 => Offer::Nothing,
+                    5 => Offer::Shared { place: self.wide() as u64 },
                     4 => Offer::Write,
                     1 => Offer::Memory {
                         address: if self.coin() { somewhere as u64 } else { self.wide() as u64 },
@@ -187,7 +188,10 @@ impl Dice<'_> {
                 Emit::request_to_send(&envelope, self.id(), offer)
             }
             // Nobody's memory: the peer of these tests is this very process.
-            3 => Emit::ok_to_send(self.id(), self.id(), self.coin().then_some(8)),
+            3 => {
+                let memory = [None, Some(Place::Address(8)), Some(Place::Shared(self.wide() as u64))];
+                Emit::ok_to_send(self.id(), self.id(), memory[usize::from(self.byte() % 3)])
+            }
             4 => Emit::data(self.id(), if self.coin() { self.byte().into() } else { self.wide() as u64 }),
             5 => Emit::stream(self.id(), self.through()),
             6 => Emit::fin(self.id(), self.coin()),
@@ -250,10 +254,13 @@ fn packets() {
         let way = match dice.byte() % 4 {
             0 => Way::Loopback,
             1 => Way::Simulator(weather),
-            _ => Way::SharedMemory { crowded: dice.coin(), ranks: 2 },
+            _ => Way::SharedMemory { crowded: dice.coin(), ranks: 2, heap: true },
         };
         let config = Config { eager_limit: 40, stream_chunk: 64, requests: 64, ..Config::default() };
-        Story { pair: Pair::new(1, way, &config), rooms: Vec::new(), open: Vec::new() }.run(&mut dice);
+        let pair = Pair::new(1, way, &config);
+        // What packets that speak of shared memory may speak of.
+        let _blocks = pair.heaps(way).map(|heap| Block::new(heap.as_ref(), 10_000));
+        Story { pair, rooms: Vec::new(), open: Vec::new() }.run(&mut dice);
     });
 }
 
