@@ -25,7 +25,7 @@ pub fn on_event(engine: &mut Engine, event: Event<'_>) -> Option<Action> {
                 None
             }
             Packet::SyncAck { sender } => {
-                eager::acknowledged(engine, sender);
+                eager::acknowledged(engine, from, sender);
                 None
             }
             Packet::Seek(seek) => flow::asked(engine, from, seek),

@@ -1,18 +1,20 @@
 //! Receives that are open for fragments: where the data packets of a put go.
 //!
 //! Owned by each method; the engine never sees these packets. What must stay true: a fragment outside its
-//! message, or for a receive that is not open, changes nothing and is counted.
+//! message, for a receive that is not open, or from another process than the receive's sender, changes nothing and is
+//! counted.
 
 use std::collections::HashMap;
 
 use posthaste_os::mem::Source;
 
 use crate::datatype::Segment;
-use crate::ids::RequestId;
+use crate::ids::{Peer, RequestId};
 use crate::trace::{Counter, Counts};
 
 #[derive(Debug)]
 struct Open {
+    from: Peer,
     segment: Segment,
     len: u64,
     arrived: u64,
@@ -25,9 +27,9 @@ pub struct Landing {
 }
 
 impl Landing {
-    /// Opens a receive for a message of `len` bytes, of which the segment takes as many as fit.
-    pub fn open(&mut self, receiver: RequestId, segment: Segment, len: u64) {
-        self.open.insert(receiver, Open { segment, len, arrived: 0 });
+    /// Opens a receive for a message of `len` bytes from `from`, of which the segment takes as many as fit.
+    pub fn open(&mut self, from: Peer, receiver: RequestId, segment: Segment, len: u64) {
+        self.open.insert(receiver, Open { from, segment, len, arrived: 0 });
     }
 
     /// Whether no receive is open.
@@ -35,20 +37,22 @@ impl Landing {
         self.open.is_empty()
     }
 
-    /// Closes a receive whose message comes another way; where it goes, and its length.
-    pub fn close(&mut self, receiver: RequestId) -> Option<(Segment, u64)> {
+    /// Closes a receive whose message comes another way, as its sender says; where it goes, and its length.
+    pub fn close(&mut self, from: Peer, receiver: RequestId) -> Option<(Segment, u64)> {
+        self.open.get(&receiver).filter(|open| open.from == from)?;
         self.open.remove(&receiver).map(|open| (open.segment, open.len))
     }
 
     /// A fragment has come. Returns true when it was the last of its message.
     pub fn arrived(
         &mut self,
+        from: Peer,
         receiver: RequestId,
         offset: u64,
         data: Source<'_>,
         counts: &mut Counts,
     ) -> bool {
-        let Some(open) = self.open.get_mut(&receiver) else {
+        let Some(open) = self.open.get_mut(&receiver).filter(|open| open.from == from) else {
             counts.add(Counter::StalePackets, 1);
             return false;
         };

@@ -391,9 +391,9 @@ impl Methods {
     /// Opens a receive for what is granted; ends with [`Event::Landed`].
     pub fn expose(&mut self, from: Peer, receiver: RequestId, segment: Segment, len: u64) {
         match self.route(from) {
-            Route::Loopback => self.loopback.landing.open(receiver, segment, len),
-            Route::Shm(_) => self.shm().landing.open(receiver, segment, len),
-            Route::Sim => self.sim().expose(receiver, segment, len),
+            Route::Loopback => self.loopback.landing.open(from, receiver, segment, len),
+            Route::Shm(_) => self.shm().landing.open(from, receiver, segment, len),
+            Route::Sim => self.sim().expose(from, receiver, segment, len),
         }
     }
 

@@ -374,7 +374,7 @@ impl Shm {
     /// A granted message comes through a copy buffer.
     fn stream_begins(&mut self, from: usize, receiver: RequestId, through: Through, counts: &mut Counts) {
         match pool::attach(&self.node, self.me, through.buffer as usize, through.start, 0) {
-            Some(drainer) if let Some((segment, len)) = self.landing.close(receiver) => {
+            Some(drainer) if let Some((segment, len)) = self.landing.close(self.peers[from], receiver) => {
                 self.draining.push(Draining { from, drainer, through, segment, len, receiver });
             }
             _ => counts.add(Counter::StalePackets, 1),
@@ -523,12 +523,12 @@ impl Shm {
             taken += 1;
             match Packet::parse(&record.header, record.payload) {
                 Ok(Packet::Data { receiver, offset, data }) => {
-                    if self.landing.arrived(receiver, offset, data, counts) {
+                    if self.landing.arrived(peer, receiver, offset, data, counts) {
                         on(Event::Landed(receiver), counts);
                     }
                 }
                 Ok(Packet::Stream { receiver, through }) => began = Some((receiver, through)),
-                Ok(Packet::Written { receiver, unreadable }) => match self.landing.close(receiver) {
+                Ok(Packet::Written { receiver, unreadable }) => match self.landing.close(peer, receiver) {
                     Some(_) if unreadable => on(Event::Unreadable(receiver), counts),
                     Some(_) => on(Event::Landed(receiver), counts),
                     None => counts.add(Counter::StalePackets, 1),

@@ -209,9 +209,9 @@ impl Sim {
         }
     }
 
-    pub(super) fn expose(&mut self, receiver: RequestId, segment: Segment, len: u64) {
+    pub(super) fn expose(&mut self, from: Peer, receiver: RequestId, segment: Segment, len: u64) {
         self.network.lock().exposed.insert((self.me, receiver), segment.clone());
-        self.landing.open(receiver, segment, len);
+        self.landing.open(from, receiver, segment, len);
     }
 
     pub(super) fn put(&mut self, mut put: Put) {
@@ -261,11 +261,11 @@ impl Sim {
             busy = true;
             match Packet::parse(&header, payload[..].into()) {
                 Ok(Packet::Data { receiver, offset, data }) => {
-                    if self.landing.arrived(receiver, offset, data, counts) {
+                    if self.landing.arrived(from, receiver, offset, data, counts) {
                         on(Event::Landed(receiver), counts);
                     }
                 }
-                Ok(Packet::Written { receiver, .. }) if self.landing.close(receiver).is_some() => {
+                Ok(Packet::Written { receiver, .. }) if self.landing.close(from, receiver).is_some() => {
                     on(Event::Landed(receiver), counts);
                 }
                 Ok(packet) => on(Event::Packet(from, packet), counts),

@@ -254,7 +254,7 @@ pub fn finished(engine: &mut Engine, from: Peer, sender: RequestId, unreadable: 
             let error = unreadable.then(|| no_buffer("send", segment.len()));
             engine.complete(sender, Status { error, ..Status::EMPTY });
         }
-        Some(State::Sending { sent: false, .. }) if unreadable => {
+        Some(State::Sending { to, sent: false, .. }) if *to == from && unreadable => {
             let len = engine.outgoing.find(sender).map_or(0, |(_, envelope)| envelope.len);
             let error = Some(no_buffer("send or the receive", len));
             engine.complete(sender, Status { error, ..Status::EMPTY });

@@ -72,7 +72,7 @@ pub fn acknowledged_at_once(
         Next::Nothing => ControlFlow::Continue(()),
         Next::Left => ControlFlow::Break(false),
         Next::Taken => {
-            eager::acknowledged(engine, id);
+            eager::acknowledged(engine, to, id);
             ControlFlow::Break(true)
         }
     }
