@@ -31,6 +31,9 @@ pub enum ReadyCheck {
     Off,
 }
 
+/// Most requests at one time: as many as a C handle can name, less a reserve for collective operations.
+pub const HIGHEST_REQUESTS: usize = (1 << 20) - (1 << 16);
+
 /// The values in force.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -73,7 +76,7 @@ impl Default for Config {
             get_limit: 256 << 10,
             run_limit: 4 << 10,
             shared_limit: 16 << 10,
-            requests: 1 << 20,
+            requests: HIGHEST_REQUESTS,
             unexpected_bytes: 16 << 20,
             spin_us: 50,
             yield_us: 1000,
@@ -130,8 +133,8 @@ pub const TUNABLES: &[Tunable] = &[
     },
     Tunable {
         name: "POSTHASTE_REQUESTS",
-        default: "1048576",
-        meaning: "most requests at one time (at most 1048576)",
+        default: "983040",
+        meaning: "most requests at one time (at most 983040); those of collective operations may go beyond it",
     },
     Tunable {
         name: "POSTHASTE_UNEXPECTED_BYTES",
@@ -182,7 +185,7 @@ impl Config {
         number(&lookup, "POSTHASTE_GET_LIMIT", 0..=usize::MAX, &mut config.get_limit)?;
         number(&lookup, "POSTHASTE_RUN_LIMIT", 0..=usize::MAX, &mut config.run_limit)?;
         number(&lookup, "POSTHASTE_SHARED_LIMIT", 0..=usize::MAX, &mut config.shared_limit)?;
-        number(&lookup, "POSTHASTE_REQUESTS", 64..=1 << 20, &mut config.requests)?;
+        number(&lookup, "POSTHASTE_REQUESTS", 64..=HIGHEST_REQUESTS, &mut config.requests)?;
         number(&lookup, "POSTHASTE_UNEXPECTED_BYTES", 0..=1 << 40, &mut config.unexpected_bytes)?;
         number(&lookup, "POSTHASTE_SPIN_US", 0..=1_000_000_000, &mut config.spin_us)?;
         number(&lookup, "POSTHASTE_YIELD_US", 0..=1_000_000_000, &mut config.yield_us)?;

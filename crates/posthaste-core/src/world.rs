@@ -542,7 +542,10 @@ impl World {
     /// As [`World::run`].
     pub fn run_in(&self, call: &'static str, schedule: Schedule) -> Result<()> {
         let mut lane = self.waiting.enter();
-        lane.engine.requests.ensure_room()?; // before anything leaves
+        lane.engine.requests.reserve(true);
+        let room = lane.engine.requests.ensure_room(); // before anything leaves
+        lane.engine.requests.reserve(false);
+        room?;
         let mut walk = lane.running.walk(schedule);
         lane.stay_fair();
         let walked = self.waiting.glance(&mut lane, |Lane { engine, methods, .. }, looks| {

@@ -317,10 +317,16 @@ impl Methods {
     }
 
     /// Begins to copy a long message through a buffer: the offer, and whether all of it has left already (then no
-    /// [`Event::Sent`] follows). `None`: not possible at this time.
-    pub fn offer_stream(&mut self, to: Peer, sender: RequestId, segment: &Segment) -> Option<(Offer, bool)> {
+    /// [`Event::Sent`] follows). `ready`: its receive is promised to be posted. `None`: not possible at this time.
+    pub fn offer_stream(
+        &mut self,
+        to: Peer,
+        sender: RequestId,
+        segment: &Segment,
+        ready: bool,
+    ) -> Option<(Offer, bool)> {
         match self.route(to) {
-            Route::Shm(rank) => self.shm().offer_stream(rank as usize, sender, segment),
+            Route::Shm(rank) => self.shm().offer_stream(rank as usize, sender, segment, ready),
             Route::Loopback | Route::Sim => None,
         }
     }

@@ -110,6 +110,17 @@ enum Reached {
     Yes(PeerHeap),
 }
 
+/// What is known of the receive of a message that is to go through a copy buffer.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Receive {
+    /// Nothing.
+    Unknown,
+    /// The sender has promised that it is posted (ready mode).
+    Promised,
+    /// It has been matched.
+    Matched,
+}
+
 #[derive(Debug)]
 struct Filling {
     to: usize,
@@ -256,13 +267,15 @@ impl Shm {
         to: usize,
         sender: RequestId,
         segment: &Segment,
+        ready: bool,
     ) -> Option<(Offer, bool)> {
         self.doubts[to] = self.doubts[to].saturating_sub(1);
         // What has been granted goes first: it is certain to be drained.
         if self.puts.iter().any(|(waiting, _)| *waiting == to) {
             return None;
         }
-        let (filler, kept) = self.copy_buffer(to, false)?;
+        let receive = if ready { Receive::Promised } else { Receive::Unknown };
+        let (filler, kept) = self.copy_buffer(to, receive)?;
         let through = Through { buffer: filler.index() as u32, kept, start: filler.position() };
         let mut filling =
             Filling { to, filler, kept, segment: segment.clone(), piece: self.chunk, granted: false, sender };
@@ -334,12 +347,15 @@ impl Shm {
         self.doorbell.ring_for_room(from);
     }
 
-    /// A copy buffer of receiver `to` for a message that has been granted, or not yet. A message that nobody has
-    /// matched may sit in its buffer for long, so nothing else may queue behind it; behind a granted one it may.
-    fn copy_buffer(&mut self, to: usize, granted: bool) -> Option<(Filler, bool)> {
+    /// A copy buffer of receiver `to` for a message whose receive has been matched, or not yet. A message that nobody has
+    /// matched may sit in its buffer for long, so nothing else may queue behind it; behind a granted one a message
+    /// may that is certain to be drained, too. A promise is not that certain: nothing queues behind a promised one.
+    fn copy_buffer(&mut self, to: usize, receive: Receive) -> Option<(Filler, bool)> {
         let kept = &mut self.kept[to];
         match kept {
-            Kept::Idle { filler, granted: last } if (granted && *last) || filler.is_drained() => {
+            Kept::Idle { filler, granted: last }
+                if (receive != Receive::Unknown && *last) || filler.is_drained() =>
+            {
                 let Kept::Idle { filler, .. } = std::mem::replace(kept, Kept::InUse) else { return None };
                 return Some((filler, true));
             }
@@ -353,11 +369,11 @@ impl Shm {
         let keeps = !matches!(kept, Kept::Never);
         let fills = || self.filling.iter().any(|filling| filling.to == to && filling.granted);
         // One buffer at a time is enough, and stays in the cache; another one only gets past a message in the kept
-        // one that nobody has matched. Where none is kept, some stay free for what is granted and always drains.
-        if keeps && (!granted || fills()) {
+        // one that nobody has matched. Some stay free for what is granted and always drains.
+        if keeps && (receive == Receive::Unknown || fills()) {
             return None;
         }
-        Some((pool::claim(&self.node, to, if granted { 0 } else { 2 })?, false))
+        Some((pool::claim(&self.node, to, if receive == Receive::Matched { 0 } else { 2 })?, false))
     }
 
     pub(super) fn get(&mut self, from: usize, get: Get) {
@@ -736,7 +752,7 @@ impl Shm {
 
     /// Begins to copy a granted message through a buffer; the message comes back while there is none.
     fn send_stream(&mut self, to: usize, put: Put) -> Result<Option<RequestId>, Put> {
-        let Some((filler, kept)) = self.copy_buffer(to, true) else { return Err(put) };
+        let Some((filler, kept)) = self.copy_buffer(to, Receive::Matched) else { return Err(put) };
         let through = Through { buffer: filler.index() as u32, kept, start: filler.position() };
         let emit = Emit::stream(put.receiver, through);
         match self.claim(to, emit.front().len(), Load::Control) {

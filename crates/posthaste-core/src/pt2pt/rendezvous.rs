@@ -63,10 +63,13 @@ pub(super) fn ask(
     };
     let mut all_left = false;
     let offer = match proposal {
-        Protocol::Stream => methods.offer_stream(to, id, &segment).map(|(offer, whole)| {
-            all_left = whole;
-            offer
-        }),
+        Protocol::Stream => {
+            let ready = envelope.mode == Mode::Ready;
+            methods.offer_stream(to, id, &segment, ready).map(|(offer, whole)| {
+                all_left = whole;
+                offer
+            })
+        }
         Protocol::Get => methods.offer_memory(to, id, &segment),
         Protocol::Write => Some(Offer::Write),
         Protocol::Shared => methods.offer_shared(to, &segment),

@@ -194,7 +194,7 @@ fn a_third_process_can_end_nothing() {
         for emit in all {
             assert!(bench.lanes[2].methods.send(Peer(at), emit));
         }
-        (0..20).for_each(|_| drop(bench.lanes[at as usize].progress()));
+        (0..20).for_each(|_| _ = bench.lanes[at as usize].progress());
         assert_eq!(count(bench, at as usize) - before, all.len() as u64);
     };
     for (long, len, synchronous) in [
@@ -223,7 +223,7 @@ fn a_third_process_can_end_nothing() {
         let receiver = bench.recv(1, 0, 5, &into);
         // The receiver hears of the message and answers; its sender does not look.
         if long == LongProtocol::Put {
-            (0..20).for_each(|_| drop(bench.lanes[1].progress()));
+            (0..20).for_each(|_| _ = bench.lanes[1].progress());
             let written = [Emit::written(receiver, false), Emit::written(receiver, true)];
             forge(&mut bench, 1, &[written[0], written[1], Emit::stream(receiver, through)]);
             forge(&mut bench, 1, &[Emit::data(receiver, 0), Emit::data(receiver, 2999)]);
@@ -251,11 +251,11 @@ fn a_third_process_does_not_answer_for_the_receiver() {
             let Started::Request(id) = bench.send(0, 1, 5, &data, synchronous) else {
                 panic!("over at once")
             };
-            (0..20).for_each(|_| drop(bench.lanes[1].progress()));
+            (0..20).for_each(|_| _ = bench.lanes[1].progress());
             let crate::progress::Lane { engine, methods, .. } = &mut bench.lanes[0];
             assert!(cancel::cancel(engine, methods, id));
             assert!(bench.lanes[2].methods.send(Peer(0), &Emit::taken_back(id, taken)));
-            (0..20).for_each(|_| drop(bench.lanes[0].progress()));
+            (0..20).for_each(|_| _ = bench.lanes[0].progress());
             assert!(bench.take(0, id).is_none(), "{long:?}: ended by a third process");
             assert!(bench.finish(0, id).cancelled, "{long:?}: not cancelled though nobody received it");
             assert_eq!(bench.lanes[0].engine.counts.get(Counter::StalePackets), 1);

@@ -9,6 +9,7 @@
 //! - `case`: one message, the product of all choices, what must come of it.
 //! - `memory`: layouts, guard bytes, what a receive must leave behind.
 //! - `proof`: the protocol that must have run.
+//! - `ready`: long messages in ready mode.
 //! - `bad`: packets that nobody may send, over the same methods.
 
 mod bad;
@@ -17,6 +18,7 @@ mod memory;
 #[path = "../random/pair.rs"]
 mod pair;
 mod proof;
+mod ready;
 
 use std::collections::BTreeSet;
 
