@@ -62,7 +62,7 @@ int main(int argc, char **argv)
     for (int full = 0; full < size; full++) {
         char byte;
         for (int i = 0; i < REQUESTS && rank == full; i++)
-            OK(MPI_Irecv(&byte, 1, MPI_BYTE, rank, i, MPI_COMM_SELF, &mine[i]));
+            OK(MPI_Irecv(&byte, 1, MPI_BYTE, 0, i, MPI_COMM_SELF, &mine[i]));
         for (int turn = 0; turn < 3; turn++) {
             blocking(MPI_COMM_WORLD);
             nonblocking(MPI_COMM_WORLD);
@@ -70,7 +70,7 @@ int main(int argc, char **argv)
         }
         if (rank != full) continue;
         MPI_Request more = MPI_REQUEST_NULL;
-        REFUSED(MPI_Irecv(&byte, 1, MPI_BYTE, rank, 1, MPI_COMM_SELF, &more), MPI_ERR_NO_MEM);
+        REFUSED(MPI_Irecv(&byte, 1, MPI_BYTE, 0, 1, MPI_COMM_SELF, &more), MPI_ERR_NO_MEM);
         for (int i = 0; i < REQUESTS; i++) OK(MPI_Cancel(&mine[i]));
         OK(MPI_Waitall(REQUESTS, mine, MPI_STATUSES_IGNORE));
     }
