@@ -31,6 +31,8 @@ const SWEEP: u32 = 1 << 15;
 const DIRECT_PIECE: u64 = 4 << 20;
 /// Runs of user memory in one direct copy.
 const DIRECT_RUNS: usize = 1024;
+/// Looks for the next piece of a message that comes through a copy buffer, before everything else is looked at again.
+const LOOKS: u32 = 100;
 /// Messages to a peer between two questions whether its receive buffers lie in memory that we can reach.
 const DOUBTS: u8 = 64;
 /// Most ranks of which each may keep a copy buffer at each other.
@@ -589,6 +591,7 @@ impl Shm {
     fn copy_streams(&mut self, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
         let mut busy = false;
         let (chunk, doorbell) = (self.chunk, &self.doorbell);
+        let looks = if self.crowded { 0 } else { LOOKS };
         let mut at = 0;
         while let Some(filling) = self.filling.get_mut(at) {
             if filling.pump(8, chunk) {
@@ -615,7 +618,7 @@ impl Shm {
                 continue;
             }
             let draining = &mut self.draining[at];
-            busy |= draining.pump();
+            busy |= draining.pump(looks);
             if draining.drainer.has_told() {
                 doorbell.ring_for_room(from);
             }
@@ -867,9 +870,10 @@ impl Filling {
 }
 
 impl Draining {
-    /// Copies out what is there; whether anything was.
-    fn pump(&mut self) -> bool {
-        let mut busy = false;
+    /// Copies out what is there; whether anything was. Once something was, the sender is at it, and the next piece shows
+    /// only in the buffer: so many looks are taken for it.
+    fn pump(&mut self, looks: u32) -> bool {
+        let (mut busy, mut patience) = (false, 0);
         while self.drainer.drained() < self.len {
             let left = (self.len - self.drainer.drained()).min(usize::MAX as u64) as usize;
             let segment = &mut self.segment;
@@ -881,9 +885,15 @@ impl Draining {
                 })
                 .is_none()
             {
-                break;
+                if patience == 0 {
+                    break;
+                }
+                patience -= 1;
+                std::hint::spin_loop();
+                continue;
             }
             busy = true;
+            patience = looks;
         }
         busy
     }
