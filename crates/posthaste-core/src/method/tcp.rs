@@ -27,8 +27,8 @@ use posthaste_os::socket::{Listener, Ready, Set, Stream, Tuning};
 use crate::config::Config;
 use crate::datatype::{Format, Segment};
 use crate::error::{Error, ErrorClass, Result};
-use crate::ids::{Peer, RequestId};
-use crate::method::{Caps, Done, Event, Get, Load, Next, Put};
+use crate::ids::Peer;
+use crate::method::{Caps, Done, Event, Expose, Get, Load, Next, Put};
 use crate::trace::{Counter, Counts};
 use crate::wire::{Emit, Packet};
 use door::Door;
@@ -282,17 +282,10 @@ impl Tcp {
         }
     }
 
-    pub(super) fn expose(
-        &mut self,
-        from: Peer,
-        receiver: RequestId,
-        segment: Segment,
-        len: u64,
-        arrived: u64,
-    ) {
-        let way = self.way(from);
+    pub(super) fn expose(&mut self, expose: Expose) {
+        let way = self.way(expose.from);
         if !matches!(way.state, State::Down) {
-            way.input.landing.open(receiver, segment, len, arrived);
+            way.input.landing.open(expose);
         }
     }
 
