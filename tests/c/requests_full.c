@@ -100,12 +100,18 @@ static void receives(void)
 
 static void others(void)
 {
-    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Request request = MPI_REQUEST_NULL, other = MPI_REQUEST_NULL;
     MPI_Comm copy;
     int sum = 0;
-    FULL(MPI_Ibarrier(MPI_COMM_SELF, &request));
-    FULL(MPI_Iallreduce(&sum, &sum, 0, MPI_INT, MPI_SUM, MPI_COMM_SELF, &request));
-    FULL(MPI_Comm_dup(MPI_COMM_SELF, &copy));
+    /* Collective operations go beyond the limit, and leave nothing behind. */
+    OK(MPI_Ibarrier(MPI_COMM_SELF, &request));
+    FULL(MPI_Irecv(data, 1, MPI_BYTE, 0, 1, MPI_COMM_WORLD, &other));
+    OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    OK(MPI_Iallreduce(&sum, &sum, 0, MPI_INT, MPI_SUM, MPI_COMM_SELF, &request));
+    OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    OK(MPI_Comm_dup(MPI_COMM_SELF, &copy));
+    OK(MPI_Comm_free(&copy));
+    FULL(MPI_Irecv(data, 1, MPI_BYTE, 0, 1, MPI_COMM_WORLD, &other));
     FULL(MPI_Isendrecv(data, 1, MPI_BYTE, 0, 1, data, 1, MPI_BYTE, 0, 1, MPI_COMM_SELF, &request));
     FULL(MPI_Grequest_start(nothing, NULL, cancelled, NULL, &request));
     FULL(MPI_Recv_init(data, 1, MPI_BYTE, 0, 1, MPI_COMM_WORLD, &request));

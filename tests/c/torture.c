@@ -2,8 +2,8 @@
 // timeout: 90
 /* Torture by threads: in each rank three threads send to all ranks in all modes and lengths, three receive on
  * communicators of their own with wildcards, exact receives, probes and cancels, and two take the messages of a common
- * communicator by matched probes, at the same time. Every message says what it is; each (sender, tag) must come whole,
- * once and in order. The seed is printed; `torture SEED SECONDS` does it again. MPI-5.0 sections 3.5, 3.8, 11.6. */
+ * communicator by matched probes, at the same time. Some sends are asked back at once. Every message says what it is;
+ * each (sender, tag) must come whole, once and in order, and one that was asked back comes or is cancelled, never both. The seed is printed; `torture SEED SECONDS` does it again. MPI-5.0 sections 3.5, 3.8, 11.6. */
 #include "check.h"
 
 #include <pthread.h>
@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <time.h>
 
-enum { PRODUCERS = 3, SHARERS = 2, TAGS = 3, END = 99, LONGEST = 200000, WINDOW = 4, MOST_RANKS = 4 };
+enum { PRODUCERS = 3, SHARERS = 2, TAGS = 3, DOUBT = TAGS, END = 99, LONGEST = 200000, WINDOW = 4, MOST_RANKS = 4 };
 
 /* The front of a message. */
 struct front {
@@ -24,12 +24,19 @@ struct front {
 struct farewell {
     struct front front;
     int64_t sent[TAGS];
+    /* How many were asked back in vain, and the sum of their numbers. */
+    int64_t doubtful, doubtful_sum;
+};
+
+/* What has come from a producer. */
+struct account {
+    int64_t got[TAGS], doubtful, doubtful_sum, last_doubtful;
 };
 
 static MPI_Comm comms[PRODUCERS], common;
 static double deadline;
 static unsigned long long seed;
-static atomic_long messages, cancelled;
+static atomic_long messages, cancelled, sends_cancelled;
 /* Numbers of the messages on the common communicator, by sender: how many came, their sum, and how many were sent. */
 static atomic_llong came[MOST_RANKS][PRODUCERS], sum[MOST_RANKS][PRODUCERS], sent[MOST_RANKS][PRODUCERS];
 
@@ -104,11 +111,29 @@ static void send_one(struct window *window, const struct front *front, int to, M
     if (below(dice, 50) == 0) OK(MPI_Waitall(WINDOW, window->requests, MPI_STATUSES_IGNORE));
 }
 
+/* A message that is asked back at once. Returns whether it left all the same. */
+static int ask_back(const struct front *front, unsigned char *data, int to, MPI_Comm comm, int synchronous)
+{
+    MPI_Request request;
+    MPI_Status status;
+    int flag;
+    fill(data, front);
+    if (synchronous) OK(MPI_Issend(data, front->length, MPI_BYTE, to, DOUBT, comm, &request));
+    else OK(MPI_Isend(data, front->length, MPI_BYTE, to, DOUBT, comm, &request));
+    OK(MPI_Cancel(&request));
+    OK(MPI_Wait(&request, &status));
+    OK(MPI_Test_cancelled(&status, &flag));
+    if (flag) atomic_fetch_add(&sends_cancelled, 1);
+    return !flag;
+}
+
 static void *produce(void *which)
 {
     static const int lengths[] = {24, 28, 56, 60, 1000, 4064, 4068, 9000, 20000, LONGEST};
     int me = (int)(long)which;
     int64_t own[MOST_RANKS][TAGS] = {{0}}, shared[MOST_RANKS] = {0};
+    int64_t asked_back[MOST_RANKS] = {0}, doubtful[MOST_RANKS] = {0}, doubtful_sum[MOST_RANKS] = {0};
+    unsigned char *wanted_back = malloc(LONGEST);
     uint64_t dice = dice_of(me);
     struct window window;
     for (int i = 0; i < WINDOW; i++) window.requests[i] = MPI_REQUEST_NULL, window.data[i] = malloc(LONGEST);
@@ -116,40 +141,58 @@ static void *produce(void *which)
         int to = below(&dice, size), share = below(&dice, 3) == 0;
         struct front front = {rank, me, share ? me : below(&dice, TAGS), lengths[below(&dice, 10)], 0};
         if (front.length == LONGEST && below(&dice, 4)) front.length = 40;
+        if (below(&dice, 12) == 0) {
+            front.tag = DOUBT, front.number = asked_back[to]++;
+            if (ask_back(&front, wanted_back, to, comms[me], below(&dice, 2)))
+                doubtful[to]++, doubtful_sum[to] += front.number;
+            continue;
+        }
         front.number = share ? shared[to]++ : own[to][front.tag]++;
         /* Now and then a synchronous one, so that nobody is far ahead of its receivers. */
         send_one(&window, &front, to, share ? common : comms[me], turn % 8 == 0 ? 1 : below(&dice, 4), &dice);
     }
     OK(MPI_Waitall(WINDOW, window.requests, MPI_STATUSES_IGNORE));
     for (int to = 0; to < size; to++) {
-        struct farewell bye = {{rank, me, END, sizeof bye, 0}, {0}};
+        struct farewell bye = {{rank, me, END, sizeof bye, 0}, {0}, doubtful[to], doubtful_sum[to]};
         memcpy(bye.sent, own[to], sizeof bye.sent);
         OK(MPI_Send(&bye, sizeof bye, MPI_BYTE, to, END, comms[me]));
         bye.sent[0] = shared[to];
         for (int i = 0; i < SHARERS; i++) OK(MPI_Send(&bye, sizeof bye, MPI_BYTE, to, END, common));
     }
     for (int i = 0; i < WINDOW; i++) free(window.data[i]);
+    free(wanted_back);
     return NULL;
 }
 
 /* Notes a message on a communicator with one receiver; returns 1 for the last of a sender. */
-static int note(int64_t got[MOST_RANKS][TAGS], const unsigned char *data, MPI_Status *status)
+static int note(struct account *accounts, const unsigned char *data, MPI_Status *status)
 {
     struct front front = checked(data, status);
+    struct account *account = &accounts[front.source];
     struct farewell bye;
+    if (front.tag == DOUBT) {
+        CHECK(account->doubtful == 0 || front.number > account->last_doubtful, "message %lld of %d.%d, asked back, came after %lld",
+              (long long)front.number, front.source, front.producer, (long long)account->last_doubtful);
+        account->last_doubtful = front.number;
+        account->doubtful++;
+        account->doubtful_sum += front.number;
+        return 0;
+    }
     if (front.tag != END) {
-        CHECK(front.number == got[front.source][front.tag], "message %lld of %d.%d, tag %d, came in the place of %lld",
-              (long long)front.number, front.source, front.producer, front.tag, (long long)got[front.source][front.tag]);
-        got[front.source][front.tag]++;
+        CHECK(front.number == account->got[front.tag], "message %lld of %d.%d, tag %d, came in the place of %lld",
+              (long long)front.number, front.source, front.producer, front.tag, (long long)account->got[front.tag]);
+        account->got[front.tag]++;
         return 0;
     }
     memcpy(&bye, data, sizeof bye);
-    for (int tag = 0; tag < TAGS; tag++) EQUAL(got[front.source][tag], bye.sent[tag]);
+    for (int tag = 0; tag < TAGS; tag++) EQUAL(account->got[tag], bye.sent[tag]);
+    EQUAL(account->doubtful, bye.doubtful);
+    EQUAL(account->doubtful_sum, bye.doubtful_sum);
     return 1;
 }
 
 /* Posts receives, waits for some, takes the others back; what has come is noted in the order of the receives. */
-static int by_window(MPI_Comm comm, unsigned char **data, int64_t got[MOST_RANKS][TAGS], uint64_t *dice)
+static int by_window(MPI_Comm comm, unsigned char **data, struct account *got, uint64_t *dice)
 {
     int from = below(dice, 2) ? MPI_ANY_SOURCE : below(dice, size), tag = below(dice, 2) ? MPI_ANY_TAG : below(dice, TAGS);
     int ended = 0, tries = below(dice, 20), flag, index;
@@ -179,7 +222,7 @@ static int by_window(MPI_Comm comm, unsigned char **data, int64_t got[MOST_RANKS
 static void *consume(void *which)
 {
     int me = (int)(long)which, ended = 0, flag, length;
-    int64_t got[MOST_RANKS][TAGS] = {{0}};
+    struct account got[MOST_RANKS] = {{{0}, 0, 0, 0}};
     uint64_t dice = dice_of(10 + me);
     unsigned char *data[WINDOW];
     MPI_Comm comm = comms[me];
@@ -281,8 +324,10 @@ int main(int argc, char **argv)
             EQUAL(came[from][p], all);
             EQUAL(sum[from][p], all * (all - 1) / 2);
         }
-    CHECK(messages > 0 && cancelled > 0, "%ld messages, %ld cancelled receives", messages, cancelled);
-    if (rank == 0) printf("rank 0 received %ld messages, %ld receives were cancelled\n", messages, cancelled);
+    CHECK(messages > 0 && cancelled > 0 && sends_cancelled > 0, "%ld messages, %ld receives and %ld sends cancelled", messages,
+          cancelled, sends_cancelled);
+    if (rank == 0)
+        printf("rank 0 received %ld messages, %ld receives and %ld sends were cancelled\n", messages, cancelled, sends_cancelled);
     for (int i = 0; i < PRODUCERS; i++) OK(MPI_Comm_free(&comms[i]));
     OK(MPI_Comm_free(&common));
     OK(MPI_Finalize());

@@ -170,31 +170,20 @@ fn finish() -> Result<()> {
 
 /// Memory that C programs get and give back.
 mod heap {
-    use std::collections::BTreeSet;
+    use std::collections::BTreeMap;
     use std::sync::{Mutex, PoisonError};
 
-    use super::{Error, ErrorClass, Result, c_int, c_void};
+    use posthaste_core::buffer::Block;
 
-    /// Cache lines of the processors we run on, and enough for every datatype.
-    const ALIGN: usize = 64;
+    use super::{Error, ErrorClass, Result, c_void, library};
 
-    /// The addresses that programs have got and not given back.
-    static GIVEN: Mutex<BTreeSet<usize>> = Mutex::new(BTreeSet::new());
-
-    unsafe extern "C" {
-        fn posix_memalign(place: *mut *mut c_void, align: usize, size: usize) -> c_int;
-        #[link_name = "free"]
-        fn release(base: *mut c_void);
-    }
+    /// What programs have got and not given back, by address.
+    static GIVEN: Mutex<BTreeMap<usize, Block>> = Mutex::new(BTreeMap::new());
 
     pub(super) fn allocate(size: usize) -> Result<*mut c_void> {
-        let mut base = std::ptr::null_mut();
-        // SAFETY: `base` is a place for the result, and the alignment a power of two.
-        let code = unsafe { posix_memalign(&mut base, ALIGN, size.max(1)) };
-        if code != 0 {
-            return Err(Error::no_memory(format!("there is no memory for {size} bytes")));
-        }
-        GIVEN.lock().unwrap_or_else(PoisonError::into_inner).insert(base.addr());
+        let block = library().world.allocate(size)?;
+        let base: *mut c_void = block.as_ptr().cast();
+        GIVEN.lock().unwrap_or_else(PoisonError::into_inner).insert(base.addr(), block);
         Ok(base)
     }
 
@@ -202,12 +191,11 @@ mod heap {
         if base.is_null() {
             return Ok(());
         }
-        if !GIVEN.lock().unwrap_or_else(PoisonError::into_inner).remove(&base.addr()) {
+        let block = GIVEN.lock().unwrap_or_else(PoisonError::into_inner).remove(&base.addr());
+        if block.is_none() {
             let got = format_args!("{base:p}");
             return Err(Error::invalid(ErrorClass::Base, "base", got, "what MPI_Alloc_mem gave, once"));
         }
-        // SAFETY: `allocate` gave it and it has not come back before.
-        unsafe { release(base) };
         Ok(())
     }
 }

@@ -231,7 +231,9 @@ impl AtEnd for Both {
     }
 
     fn cancel(&self, _over: bool) -> Result<bool> {
-        recv::cancel(&mut library().world.lane().engine, self.recv);
+        let mut lane = library().world.lane();
+        completion::take_back(&mut lane, self.recv);
+        completion::take_back(&mut lane, self.send);
         Ok(true)
     }
 

@@ -25,8 +25,11 @@ pub(crate) use kernel::{Mover, Turns, Visitor};
 pub(crate) use quad::Quad;
 
 use posthaste_os::fabric::{Endpoint, NotStarted, Place, Registration, Remote};
+pub use posthaste_os::heap::Block;
 use posthaste_os::mem::{Sink, Source};
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
 use std::ptr::{self, NonNull};
 
 /// A base address that the caller vouched for.
@@ -214,6 +217,43 @@ impl Drop for OwnedBuf {
 /// The run is one of a segment: it lies in a buffer that the caller vouched for ([`UserBuf::new`]).
 pub(crate) fn run<'a>((address, len): (usize, usize)) -> Source<'a> {
     UserBuf(ptr::with_exposed_provenance_mut(address)).source(len)
+}
+
+/// Numbers in memory that was allocated for messages (`MPI_Alloc_mem`); zero at first. It is used as a slice.
+#[derive(Debug)]
+pub struct Memory<T> {
+    block: Block,
+    len: usize,
+    numbers: PhantomData<T>,
+}
+
+impl<T: Equivalence> Memory<T> {
+    /// The number of bytes that `len` numbers take.
+    pub fn bytes(len: usize) -> usize {
+        len.saturating_mul(size_of::<T>())
+    }
+
+    /// As many numbers as fit into a block.
+    pub fn new(block: Block) -> Self {
+        let len = block.len() / size_of::<T>();
+        Self { block, len, numbers: PhantomData }
+    }
+}
+
+impl<T: Equivalence> Deref for Memory<T> {
+    type Target = [T];
+    fn deref(&self) -> &[T] {
+        // SAFETY: the block has room for `len` numbers and is aligned for them; every bit pattern is one (`Equivalence`),
+        // and peers write only while a receive holds a mutable borrow of the slice.
+        unsafe { std::slice::from_raw_parts(self.block.as_ptr().cast(), self.len) }
+    }
+}
+
+impl<T: Equivalence> DerefMut for Memory<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        // SAFETY: as in `deref`, and the borrow is exclusive.
+        unsafe { std::slice::from_raw_parts_mut(self.block.as_ptr().cast(), self.len) }
+    }
 }
 
 /// Copies from the memory of process `pid` at `remote` into runs of user memory (address, length), in order.

@@ -20,6 +20,8 @@ pub enum LongProtocol {
     Write,
     /// The first bytes come with the question, the next are written part by part, the last come in fragments.
     Pipeline,
+    /// Whoever can reach the other's memory from MPI_Alloc_mem copies.
+    Shared,
 }
 
 /// What is said of a message in ready mode that came before its receive was posted.
@@ -89,6 +91,8 @@ impl std::fmt::Display for Ways {
         f.write_str(&names.join(","))
     }
 }
+/// Most requests at one time: as many as a C handle can name, less a reserve for collective operations.
+pub const HIGHEST_REQUESTS: usize = (1 << 20) - (1 << 16);
 
 /// The values in force.
 #[derive(Clone, Debug)]
@@ -103,6 +107,8 @@ pub struct Config {
     pub get_limit: usize,
     /// Shortest mean piece of a direct copy from or into many pieces, in bytes.
     pub run_limit: usize,
+    /// Shortest message that is copied directly from or into memory from MPI_Alloc_mem.
+    pub shared_limit: usize,
     /// Most requests at one time.
     pub requests: usize,
     /// Memory that the unexpected messages of one peer may take here, in bytes.
@@ -159,7 +165,8 @@ impl Default for Config {
             stream_chunk: 8 << 10,
             get_limit: 256 << 10,
             run_limit: 4 << 10,
-            requests: 1 << 20,
+            shared_limit: 16 << 10,
+            requests: HIGHEST_REQUESTS,
             unexpected_bytes: 16 << 20,
             spin_us: 50,
             yield_us: 1000,
@@ -207,7 +214,7 @@ pub const TUNABLES: &[Tunable] = &[
     Tunable {
         name: "POSTHASTE_LONG_PROTOCOL",
         default: "auto",
-        meaning: "how longer messages travel: auto, stream (copy buffer, both sides copy), get (direct copy by whoever has the data or the room in many pieces, else by the receiver), put (fragments), write (direct copy by the sender), pipeline (by the sender, part by part, for networks that want memory registered)",
+        meaning: "how longer messages travel: auto, stream (copy buffer, both sides copy), get (direct copy by whoever has the data or the room in many pieces, else by the receiver), put (fragments), write (direct copy by the sender), pipeline (by the sender, part by part, for networks that want memory registered), shared (one copy from or into memory from MPI_Alloc_mem)",
     },
     Tunable {
         name: "POSTHASTE_STREAM_CHUNK",
@@ -225,9 +232,14 @@ pub const TUNABLES: &[Tunable] = &[
         meaning: "shortest mean piece, in bytes, of data in many pieces that is copied directly; shorter ones go through a copy buffer",
     },
     Tunable {
+        name: "POSTHASTE_SHARED_LIMIT",
+        default: "16384",
+        meaning: "shortest message that is copied directly from or into memory from MPI_Alloc_mem, in bytes",
+    },
+    Tunable {
         name: "POSTHASTE_REQUESTS",
-        default: "1048576",
-        meaning: "most requests at one time (at most 1048576)",
+        default: "983040",
+        meaning: "most requests at one time (at most 983040); those of collective operations may go beyond it",
     },
     Tunable {
         name: "POSTHASTE_UNEXPECTED_BYTES",
@@ -348,7 +360,8 @@ impl Config {
         number(&lookup, "POSTHASTE_STREAM_CHUNK", 64..=1 << 30, &mut config.stream_chunk)?;
         number(&lookup, "POSTHASTE_GET_LIMIT", 0..=usize::MAX, &mut config.get_limit)?;
         number(&lookup, "POSTHASTE_RUN_LIMIT", 0..=usize::MAX, &mut config.run_limit)?;
-        number(&lookup, "POSTHASTE_REQUESTS", 64..=1 << 20, &mut config.requests)?;
+        number(&lookup, "POSTHASTE_SHARED_LIMIT", 0..=usize::MAX, &mut config.shared_limit)?;
+        number(&lookup, "POSTHASTE_REQUESTS", 64..=HIGHEST_REQUESTS, &mut config.requests)?;
         number(&lookup, "POSTHASTE_UNEXPECTED_BYTES", 0..=1 << 40, &mut config.unexpected_bytes)?;
         number(&lookup, "POSTHASTE_SPIN_US", 0..=1_000_000_000, &mut config.spin_us)?;
         number(&lookup, "POSTHASTE_YIELD_US", 0..=1_000_000_000, &mut config.yield_us)?;
@@ -363,6 +376,7 @@ impl Config {
             ("put", LongProtocol::Put),
             ("write", LongProtocol::Write),
             ("pipeline", LongProtocol::Pipeline),
+            ("shared", LongProtocol::Shared),
         ];
         word(&lookup, "POSTHASTE_LONG_PROTOCOL", &ways, &mut config.long_protocol)?;
         let checks = [("warn", ReadyCheck::Warn), ("error", ReadyCheck::Error), ("off", ReadyCheck::Off)];

@@ -23,7 +23,7 @@ pub fn on_event(engine: &mut Engine, event: Event<'_>) -> Option<Action> {
             }
             Packet::Fin { sender, unreadable } => rendezvous::finished(engine, from, sender, unreadable),
             Packet::SyncAck { sender } => {
-                eager::acknowledged(engine, sender);
+                eager::acknowledged(engine, from, sender);
                 None
             }
             Packet::Seek(seek) => flow::asked(engine, from, seek),

@@ -43,6 +43,8 @@ counters! {
     WriteFabricBytes = "bytes.write.fabric";
     PipelineFabric = "messages.pipeline.fabric";
     PipelineFabricBytes = "bytes.pipeline.fabric";
+    SharedShm = "messages.shared.shm";
+    SharedShmBytes = "bytes.shared.shm";
     EagerLoopback = "messages.eager.loopback";
     EagerLoopbackBytes = "bytes.eager.loopback";
     GetLoopback = "messages.get.loopback";

@@ -17,6 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
+use posthaste_os::heap::{Block, Heap};
 use posthaste_os::node::{Life, Node};
 use posthaste_os::socket::Set;
 use posthaste_os::{machine, peer_copy, process};
@@ -103,6 +104,8 @@ pub struct World {
     next_context: AtomicU32,
     world: Arc<Comm>,
     own: Arc<Comm>,
+    /// Memory that this process shares with its peers on the host.
+    heap: Option<Arc<Heap>>,
     shows_types: bool,
     on_one_thread: PhantomData<*const ()>,
 }
@@ -167,6 +170,7 @@ impl World {
             *bell = watching.map_err(|e| Error::system("making a pipe to sleep on", e))?;
         }
         let methods = Methods::new(routes, shm, tcp, None, me).with_fabric(fabric);
+        let heap = methods.heap().cloned();
         let (explain, progress_thread) = (config.explain, config.progress_thread);
         let mut engine = Engine::new(config, size);
         if explain {
@@ -198,6 +202,7 @@ impl World {
             next_context: AtomicU32::new(ContextId::FIRST_COUNT),
             world: Arc::new(world),
             own: Arc::new(Comm::own(me)),
+            heap,
             shows_types,
             on_one_thread: PhantomData,
         })
@@ -243,6 +248,15 @@ impl World {
     /// The lane, for what needs several steps under one lock.
     pub fn lane(&self) -> Entered<'_> {
         self.waiting.enter()
+    }
+
+    /// Memory for messages, zero at first: peers on the host can reach it, so that messages between them are copied once.
+    ///
+    /// # Errors
+    /// When there is not so much memory.
+    pub fn allocate(&self, len: usize) -> Result<Block> {
+        Block::new(self.heap.as_ref(), len)
+            .map_err(|why| Error::no_memory(format!("there is no memory to allocate {why}")))
     }
 
     /// A context that this process founds.
@@ -556,7 +570,10 @@ impl World {
     /// As [`World::run`].
     pub fn run_in(&self, call: &'static str, schedule: Schedule) -> Result<()> {
         let mut lane = self.waiting.enter();
-        lane.engine.requests.ensure_room()?; // before anything leaves
+        lane.engine.requests.reserve(true);
+        let room = lane.engine.requests.ensure_room(); // before anything leaves
+        lane.engine.requests.reserve(false);
+        room?;
         let mut walk = lane.running.walk(schedule);
         lane.stay_fair();
         let walked = self.waiting.glance(&mut lane, |Lane { engine, methods, .. }, looks| {

@@ -2,6 +2,8 @@
 //! All `unsafe` of that kind is here, behind safe functions; see ARCHITECTURE.md for the arrows between crates.
 pub mod board;
 pub mod fabric;
+#[cfg(not(loom))]
+pub mod heap;
 pub mod machine;
 pub mod mem;
 mod memory;

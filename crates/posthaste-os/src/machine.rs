@@ -61,6 +61,34 @@ fn parse_quota(text: &str) -> Option<f64> {
     Some(quota.parse::<f64>().ok()? / period.parse::<f64>().ok().filter(|p| *p > 0.0)?)
 }
 
+/// Bytes of memory that this process could still get without anybody being thrown out: what the host has, cut by the
+/// control group's limit. `None` where the kernel does not say.
+pub fn memory_available() -> Option<u64> {
+    let host = field(&std::fs::read_to_string("/proc/meminfo").ok()?, "MemAvailable:")? << 10;
+    Some(within_group().map_or(host, |group| group.min(host)))
+}
+
+/// What the control group's memory limit leaves; files that are only cached do not count.
+fn within_group() -> Option<u64> {
+    let groups = std::fs::read_to_string("/proc/self/cgroup").ok()?;
+    let path = groups.lines().find_map(|line| line.strip_prefix("0::"))?;
+    let read = |name: &str| {
+        std::fs::read_to_string(format!("/sys/fs/cgroup{path}/{name}"))
+            .or_else(|_| std::fs::read_to_string(format!("/sys/fs/cgroup/{name}")))
+            .ok()
+    };
+    let number = |name: &str| read(name)?.trim().parse::<u64>().ok();
+    let (limit, used, stat) = (number("memory.max")?, number("memory.current")?, read("memory.stat")?);
+    let cached = field(&stat, "file ")?.saturating_sub(field(&stat, "shmem ")?);
+    Some((limit + cached).saturating_sub(used))
+}
+
+/// The number behind a name at the beginning of a line.
+fn field(text: &str, name: &str) -> Option<u64> {
+    let rest = text.lines().find_map(|line| line.strip_prefix(name))?;
+    rest.split_whitespace().next()?.parse().ok()
+}
+
 /// This host's name as the kernel knows it; never looked up on a network.
 pub fn host_name() -> String {
     std::fs::read_to_string("/proc/sys/kernel/hostname")
@@ -127,5 +155,12 @@ mod tests {
         assert!(!host_name().is_empty());
         assert_eq!(identity().split('.').filter(|part| !part.is_empty()).count(), 3);
         assert_ne!(random().unwrap(), random().unwrap());
+    }
+
+    #[test]
+    fn memory() {
+        assert_eq!(field("MemTotal: 5 kB\nMemAvailable:   77 kB\n", "MemAvailable:"), Some(77));
+        assert_eq!(field("file 3\n", "shmem "), None);
+        assert!(memory_available().is_none_or(|bytes| bytes > 1 << 20));
     }
 }

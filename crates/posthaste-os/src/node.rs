@@ -333,6 +333,25 @@ impl Node {
         self.word32(self.block(rank) + 84).load(Ordering::Acquire) != 0
     }
 
+    /// The file in which `rank` keeps memory that its peers may reach, if it has any: descriptor and inode.
+    pub(crate) fn heap(&self, rank: usize) -> Option<(u32, u64)> {
+        // SYNC: pairs with the Release store in `set_heap`.
+        let fd = self.word32(self.block(rank) + 100).load(Ordering::Acquire).checked_sub(1)?;
+        Some((fd, self.word64(self.block(rank) + 104).load(Ordering::Relaxed)))
+    }
+
+    /// Whether `rank` has memory that its peers may reach.
+    pub fn has_heap(&self, rank: usize) -> bool {
+        self.word32(self.block(rank) + 100).load(Ordering::Relaxed) != 0
+    }
+
+    /// Says where that file is; only that rank says it.
+    pub(crate) fn set_heap(&self, rank: usize, fd: u32, inode: u64) {
+        self.word64(self.block(rank) + 104).store(inode, Ordering::Relaxed);
+        // SYNC: whoever sees the descriptor sees the inode.
+        self.word32(self.block(rank) + 100).store(fd + 1, Ordering::Release);
+    }
+
     /// Says in which format this process keeps its data, as a word that is not 0, and returns the word of whoever said
     /// it first.
     pub fn agree_on_format(&self, word: u32) -> u32 {
@@ -476,7 +495,7 @@ impl Node {
 }
 
 /// The largest file that this process may make (`RLIMIT_FSIZE`), in bytes.
-fn file_size_limit() -> u64 {
+pub(crate) fn file_size_limit() -> u64 {
     let mut limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
     // SAFETY: `limit` is a place for the answer; without one it stays as it is.
     unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit) };

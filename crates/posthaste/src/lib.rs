@@ -45,7 +45,7 @@ pub use argument::{ANY, Any, Destination, Source, Status, TAG_MAX, Tag};
 pub use communicator::Communicator;
 pub use error::{Error, ErrorClass, Result};
 pub use operation::Operation;
-pub use posthaste_core::buffer::Equivalence;
+pub use posthaste_core::buffer::{Equivalence, Memory};
 pub use scope::{Request, Scope};
 pub use strided::{Parts, Strided, StridedMut};
 pub use universe::{Universe, init};

@@ -8,6 +8,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use posthaste_core::buffer::{Equivalence, Memory};
 use posthaste_core::error::say;
 use posthaste_core::world::{Calls, World};
 
@@ -80,6 +81,25 @@ impl Universe {
     /// The communicator of this rank alone (`MPI_COMM_SELF`).
     pub fn own(&self) -> Communicator<'_> {
         Communicator::new(self, Arc::clone(self.joined.own()))
+    }
+
+    /// Memory for `len` numbers, zero at first (`MPI_Alloc_mem`, MPI-5.0 §9.2). Other ranks of this host can reach it, so
+    /// that a long message from or into it is copied once. A child process that this rank forks shares it, too.
+    ///
+    /// # Errors
+    /// When there is not so much memory.
+    ///
+    /// ```
+    /// let universe = posthaste::init()?;
+    /// let mut field = universe.allocate::<f64>(1 << 16)?;
+    /// field[3] = 1.5;
+    /// assert_eq!(field.iter().sum::<f64>(), 1.5);
+    /// # Ok::<(), posthaste::Error>(())
+    /// ```
+    pub fn allocate<T: Equivalence>(&self, len: usize) -> Result<Memory<T>> {
+        let block = self.joined.allocate(Memory::<T>::bytes(len));
+        let rank = Some(self.joined.rank() as usize);
+        block.map(Memory::new).map_err(|cause| Error::new("allocate", rank, cause))
     }
 
     /// Ends this rank's part: what dropping the value does, but errors are told. Blocks until every rank is here.

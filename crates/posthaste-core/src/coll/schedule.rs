@@ -208,7 +208,10 @@ impl Running {
     /// # Errors
     /// When the table of requests is full.
     pub fn go_on(&mut self, engine: &mut Engine, methods: &mut Methods, walk: Walk) -> Result<RequestId> {
-        let id = engine.requests.insert(Request::new(State::Schedule))?;
+        engine.requests.reserve(true); // the peers count on us
+        let inserted = engine.requests.insert(Request::new(State::Schedule));
+        engine.requests.reserve(false);
+        let id = inserted?;
         let mut active = Active { id, walk };
         if active.walk.advance(engine, methods) {
             self.end(engine, active);
@@ -276,12 +279,21 @@ impl Walk {
     /// receive is posted as long as that goes well. Returns true at the end.
     #[inline]
     pub fn look(&mut self, engine: &mut Engine, methods: &mut Methods) -> bool {
-        self.place.advance(&self.plan, engine, methods, Receives::LookedFor)
+        self.go(engine, methods, Receives::LookedFor)
     }
 
     /// Takes steps as far as possible. Returns true at the end.
     fn advance(&mut self, engine: &mut Engine, methods: &mut Methods) -> bool {
-        self.place.advance(&self.plan, engine, methods, Receives::Posted)
+        self.go(engine, methods, Receives::Posted)
+    }
+
+    /// The same: its messages may go beyond the limit of requests, because the peers count on them.
+    #[inline]
+    fn go(&mut self, engine: &mut Engine, methods: &mut Methods, receives: Receives) -> bool {
+        engine.requests.reserve(true);
+        let over = self.place.advance(&self.plan, engine, methods, receives);
+        engine.requests.reserve(false);
+        over
     }
 }
 

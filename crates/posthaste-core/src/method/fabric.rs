@@ -246,9 +246,9 @@ impl Fabric {
     pub(super) fn expose(&mut self, expose: Expose) -> Granted {
         let until = self.windows.take(&expose);
         let whole = expose.whole().filter(|_| expose.offer == Offer::Write);
-        let Expose { from, receiver, segment, len, arrived, .. } = expose;
+        let Expose { from, receiver, len, .. } = expose;
         let Some(link) = self.known(from) else { return Granted::Fragments };
-        link.landing.open(receiver, segment, len, arrived);
+        link.landing.open(expose);
         if let Some(until) = until {
             return Granted::Windows { until };
         }
@@ -592,11 +592,11 @@ fn deliver(
     };
     match packet {
         Ok(Packet::Data { receiver, offset, data }) => {
-            if link.landing.arrived(receiver, offset, data, counts) {
+            if link.landing.arrived(peer, receiver, offset, data, counts) {
                 return Later::Landed(receiver);
             }
         }
-        Ok(Packet::Written { receiver, .. }) => match link.landing.close(receiver) {
+        Ok(Packet::Written { receiver, .. }) => match link.landing.close(peer, receiver) {
             Some(_) => return Later::Landed(receiver),
             None => counts.add(Counter::StalePackets, 1),
         },

@@ -1,7 +1,8 @@
 //! Receives that are open for fragments: where the data packets of a put go.
 //!
 //! Owned by each method; the engine never sees these packets. What must stay true: a fragment outside its
-//! message, or for a receive that is not open, changes nothing and is counted.
+//! message, for a receive that is not open, or from another process than the receive's sender, changes nothing and is
+//! counted.
 
 use std::collections::HashMap;
 
@@ -9,11 +10,13 @@ use posthaste_os::mem::Source;
 
 use crate::buffer::UserBuf;
 use crate::datatype::Segment;
-use crate::ids::RequestId;
+use crate::ids::{Peer, RequestId};
+use crate::method::Expose;
 use crate::trace::{Counter, Counts};
 
 #[derive(Debug)]
 struct Open {
+    from: Peer,
     segment: Segment,
     len: u64,
     arrived: u64,
@@ -26,10 +29,10 @@ pub struct Landing {
 }
 
 impl Landing {
-    /// Opens a receive for the rest of a message of `len` bytes, of which `arrived` are there and the segment takes as
-    /// many as fit.
-    pub fn open(&mut self, receiver: RequestId, segment: Segment, len: u64, arrived: u64) {
-        self.open.insert(receiver, Open { segment, len, arrived });
+    /// Opens a receive for the rest of a message, of which the segment takes as many bytes as fit.
+    pub fn open(&mut self, expose: Expose) {
+        let Expose { from, receiver, segment, len, arrived, .. } = expose;
+        self.open.insert(receiver, Open { from, segment, len, arrived });
     }
 
     /// Whether no receive is open.
@@ -37,21 +40,23 @@ impl Landing {
         self.open.is_empty()
     }
 
-    /// Closes a receive whose message comes another way; where it goes, and its length.
-    pub fn close(&mut self, receiver: RequestId) -> Option<(Segment, u64)> {
+    /// Closes a receive whose message comes another way, as its sender says; where it goes, and its length.
+    pub fn close(&mut self, from: Peer, receiver: RequestId) -> Option<(Segment, u64)> {
+        self.open.get(&receiver).filter(|open| open.from == from)?;
         self.open.remove(&receiver).map(|open| (open.segment, open.len))
     }
 
     /// A fragment has come. Returns true when it was the last of its message.
     pub fn arrived(
         &mut self,
+        from: Peer,
         receiver: RequestId,
         offset: u64,
         data: Source<'_>,
         counts: &mut Counts,
     ) -> bool {
         let n = data.len() as u64;
-        if !self.expects(receiver, offset, n, counts) {
+        if !self.expects(from, receiver, offset, n, counts) {
             return false;
         }
         let Some(open) = self.open.get_mut(&receiver) else { return false };
@@ -64,9 +69,9 @@ impl Landing {
         self.placed(receiver, n)
     }
 
-    /// Whether a fragment of `n` bytes may come. What may not is counted.
-    pub fn expects(&self, receiver: RequestId, offset: u64, n: u64, counts: &mut Counts) -> bool {
-        let Some(open) = self.open.get(&receiver) else {
+    /// Whether a fragment of `n` bytes may come from there. What may not is counted.
+    pub fn expects(&self, from: Peer, receiver: RequestId, offset: u64, n: u64, counts: &mut Counts) -> bool {
+        let Some(open) = self.open.get(&receiver).filter(|open| open.from == from) else {
             counts.add(Counter::StalePackets, 1);
             return false;
         };

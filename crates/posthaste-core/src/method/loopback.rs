@@ -126,7 +126,7 @@ impl Loopback {
             let Some(Queued { header, payload }) = self.queue.pop_front() else { break };
             match Packet::parse(&header, payload[..].into()) {
                 Ok(Packet::Data { receiver, offset, data }) => {
-                    if self.landing.arrived(receiver, offset, data, counts) {
+                    if self.landing.arrived(self.me, receiver, offset, data, counts) {
                         on(Event::Landed(receiver), counts);
                     }
                 }

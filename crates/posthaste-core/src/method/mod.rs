@@ -6,8 +6,8 @@
 //! * [`Methods::claim`] gives room for one packet, or `None` while there is none; writing it commits it.
 //! * [`Methods::hold_back`] keeps a peer from sending further messages: its claims for them are refused, soon if not at
 //!   once. Everything else it sends still finds room.
-//! * [`Methods::offer_stream`] and [`Methods::offer_memory`] make a long message reachable for the receiver,
-//!   [`Methods::get`] brings it;
+//! * [`Methods::offer_stream`], [`Methods::offer_memory`] and [`Methods::offer_shared`] make a long message reachable
+//!   for the receiver, [`Methods::get`] brings it;
 //! * [`Methods::expose`] opens a receive for fragments, [`Methods::put`] sends them. Data packets that arrive for
 //!   an exposed receive are the method's own business: the engine hears only [`Event::Landed`].
 //! * [`Methods::poll`] tells what happened.
@@ -34,6 +34,9 @@ use crate::ids::{Peer, RequestId};
 use crate::trace::{Counter, Counts};
 use crate::wire::{Emit, Envelope, Granted, Offer, Packet, Place, Through};
 
+use std::sync::Arc;
+
+use posthaste_os::heap::Heap;
 pub use posthaste_os::ring::Load;
 
 use fabric::Fabric;
@@ -59,6 +62,8 @@ pub struct Caps {
     pub windows: bool,
     /// Memory has to be registered for each message, which is better done part by part.
     pub registers: bool,
+    /// Messages to there are likely to be received into memory that the receiver shares with this process.
+    pub into: bool,
     /// Sender and receiver may have to share a CPU, so handing over often is dear.
     pub crowded: bool,
 }
@@ -213,7 +218,8 @@ pub struct Expose {
 impl Expose {
     /// The memory that takes all of the message in one piece, if the receive buffer is like that.
     fn whole(&self) -> Option<UserBuf> {
-        self.segment.contiguous_rest().filter(|(_, room)| *room >= self.len).map(|(buffer, _)| buffer)
+        let (buffer, room) = self.segment.contiguous_rest()?;
+        (self.arrived == 0 && room >= self.len).then_some(buffer)
     }
 }
 
@@ -395,10 +401,16 @@ impl Methods {
     }
 
     /// Begins to copy a long message through a buffer: the offer, and whether all of it has left already (then no
-    /// [`Event::Sent`] follows). `None`: not possible at this time.
-    pub fn offer_stream(&mut self, to: Peer, sender: RequestId, segment: &Segment) -> Option<(Offer, bool)> {
+    /// [`Event::Sent`] follows). `ready`: its receive is promised to be posted. `None`: not possible at this time.
+    pub fn offer_stream(
+        &mut self,
+        to: Peer,
+        sender: RequestId,
+        segment: &Segment,
+        ready: bool,
+    ) -> Option<(Offer, bool)> {
         match self.route(to) {
-            Route::Shm(rank) => self.shm().offer_stream(rank as usize, sender, segment),
+            Route::Shm(rank) => self.shm().offer_stream(rank as usize, sender, segment, ready),
             Route::Loopback | Route::Tcp | Route::Fabric | Route::Sim => None,
         }
     }
@@ -414,6 +426,30 @@ impl Methods {
             Route::Tcp => None,
             Route::Fabric => self.fabric().offer(sender, segment),
             Route::Sim => self.sim().offer(sender, segment),
+        }
+    }
+
+    /// Tells where a long message lies in memory that this process shares with its peers, if it lies there.
+    pub fn offer_shared(&mut self, to: Peer, segment: &Segment) -> Option<Offer> {
+        self.shared_place(to, segment).map(|place| Offer::Shared { place })
+    }
+
+    /// The memory that this process shares with its peers, if it has peers to share with.
+    pub fn heap(&self) -> Option<&Arc<Heap>> {
+        self.shm.as_ref().map(Shm::heap)
+    }
+
+    /// Whether [`Methods::offer_shared`] would offer anything.
+    #[inline]
+    pub fn lies_shared(&self, to: Peer, segment: &Segment) -> bool {
+        self.shared_place(to, segment).is_some()
+    }
+
+    #[inline]
+    fn shared_place(&self, to: Peer, segment: &Segment) -> Option<u64> {
+        match (self.route(to), &self.shm) {
+            (Route::Shm(_), Some(shm)) => shm.shared_place(segment),
+            _ => None,
         }
     }
 
@@ -441,22 +477,15 @@ impl Methods {
     /// Opens a receive for what is granted, and says how it is to come; ends with [`Event::Landed`].
     pub fn expose(&mut self, expose: Expose) -> Granted {
         match self.route(expose.from) {
-            Route::Shm(_) => {
-                let whole = expose.whole().filter(|_| expose.offer == Offer::Write);
-                let Expose { receiver, segment, len, arrived, .. } = expose;
-                self.shm().landing.open(receiver, segment, len, arrived);
-                let place = |buffer: UserBuf| Place { address: buffer.address() as u64, key: 0 };
-                whole.map_or(Granted::Fragments, |buffer| Granted::Memory(place(buffer)))
-            }
+            Route::Shm(_) => self.shm().expose(expose),
             Route::Fabric => self.fabric().expose(expose),
             Route::Sim => self.sim().expose(expose),
-            route => {
-                let Expose { from, receiver, segment, len, arrived, .. } = expose;
-                if route == Route::Tcp {
-                    self.tcp().expose(from, receiver, segment, len, arrived);
-                } else {
-                    self.loopback.landing.open(receiver, segment, len, arrived);
-                }
+            Route::Tcp => {
+                self.tcp().expose(expose);
+                Granted::Fragments
+            }
+            Route::Loopback => {
+                self.loopback.landing.open(expose);
                 Granted::Fragments
             }
         }
@@ -584,6 +613,7 @@ impl Methods {
             Granted::Memory(_) if fabric => Counter::WriteFabric,
             Granted::Windows { .. } if fabric => Counter::PipelineFabric,
             Granted::Fragments if fabric => Counter::PutFabric,
+            Granted::Shared { .. } => Counter::SharedShm,
             Granted::Memory(_) => Counter::WriteShm,
             Granted::Windows { .. } => Counter::PipelineShm,
             Granted::Fragments if self.route(from) == Route::Tcp => Counter::PutTcp,
@@ -597,6 +627,7 @@ impl Methods {
             (Route::Loopback, _) => Counter::GetLoopback,
             (Route::Fabric, _) => Counter::GetFabric,
             (_, Offer::Stream { .. }) => Counter::StreamShm,
+            (_, Offer::Shared { .. }) => Counter::SharedShm,
             (_, Offer::Memory(_) | Offer::Write | Offer::Pipeline | Offer::Nothing) => Counter::GetShm,
         }
     }

@@ -1,23 +1,25 @@
 //! Shared memory: rings for packets, copy buffers and direct copies for long messages.
 //!
-//! Called through [`crate::method::Methods`]; calls `posthaste_os::{ring, pool, wake, peer_copy}`. What must stay
+//! Called through [`crate::method::Methods`]; calls `posthaste_os::{ring, pool, wake, peer_copy, heap}`. What must stay
 //! true: only rings whose bit is set are looked at, and a bit that is taken back is followed by one more look
 //! (see `posthaste_os::wake`); whoever copies through a buffer wakes a sleeping partner.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
+use posthaste_os::heap::{Heap, PeerHeap};
 use posthaste_os::node::{ACTIVE_BITS, ACTIVE_WORDS, Node};
 use posthaste_os::peer_copy::{self, EFAULT};
 use posthaste_os::pool::{self, Drainer, Filler};
 use posthaste_os::ring::{self, Load, Reader, Writer};
 use posthaste_os::wake::Doorbell;
 
-use crate::buffer;
+use crate::buffer::{self, UserBuf};
 use crate::config::{Config, LongProtocol};
 use crate::datatype::Segment;
 use crate::ids::{Peer, RequestId};
 use crate::method::landing::Landing;
-use crate::method::{Caps, Event, Get, Next, Put};
+use crate::method::{Caps, Event, Expose, Get, Next, Put};
 use crate::trace::{Counter, Counts};
 use crate::wire::{DATA_FRONT, Emit, Envelope, Granted, Kind, Offer, Packet, Place, Through};
 
@@ -29,6 +31,10 @@ const SWEEP: u32 = 1 << 15;
 const DIRECT_PIECE: u64 = 4 << 20;
 /// Runs of user memory in one direct copy.
 const DIRECT_RUNS: usize = 1024;
+/// Looks for the next piece of a message that comes through a copy buffer, before everything else is looked at again.
+const LOOKS: u32 = 100;
+/// Messages to a peer between two questions whether its receive buffers lie in memory that we can reach.
+const DOUBTS: u8 = 64;
 /// Most ranks of which each may keep a copy buffer at each other.
 const KEEPERS: usize = 5;
 
@@ -57,6 +63,14 @@ pub struct Shm {
     writes: VecDeque<(usize, Put)>,
     runs: Vec<(usize, usize)>,
     reachable: Vec<Option<bool>>,
+    /// Memory that this process shares with its peers.
+    heap: Arc<Heap>,
+    /// Memory that they share with it.
+    reached: Vec<Reached>,
+    /// Messages to go before a peer is asked again whether its receive buffers lie in such memory.
+    doubts: Vec<u8>,
+    /// Messages may be copied directly from and into shared memory.
+    shares: bool,
     /// Rings that have shown something unreadable.
     broken: Vec<bool>,
     crowded: bool,
@@ -85,6 +99,28 @@ enum Kept {
         /// The last message through it had been matched before it began.
         granted: bool,
     },
+}
+
+/// Memory that a peer shares.
+#[derive(Debug)]
+enum Reached {
+    /// There was no need so far.
+    NotYet,
+    /// The system does not let us.
+    Never,
+    /// Mapped here.
+    Yes(PeerHeap),
+}
+
+/// What is known of the receive of a message that is to go through a copy buffer.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Receive {
+    /// Nothing.
+    Unknown,
+    /// The sender has promised that it is posted (ready mode).
+    Promised,
+    /// It has been matched.
+    Matched,
 }
 
 #[derive(Debug)]
@@ -143,6 +179,10 @@ impl Shm {
             // With few ranks each can keep a buffer at each receiver and some are left for messages in between.
             kept: (0..ranks).map(|_| if ranks <= KEEPERS { Kept::NotYet } else { Kept::Never }).collect(),
             reachable: vec![None; ranks],
+            heap: Heap::new(node, me),
+            reached: (0..ranks).map(|_| Reached::NotYet).collect(),
+            doubts: vec![0; ranks],
+            shares: matches!(config.long_protocol, LongProtocol::Auto | LongProtocol::Shared),
             broken: vec![false; ranks],
             crowded,
             // Two chunks are copied in at once (`send_buffered`), so they have to fit.
@@ -163,9 +203,40 @@ impl Shm {
         &self.doorbell
     }
 
+    /// The memory that this process shares with its peers.
+    pub(super) fn heap(&self) -> &Arc<Heap> {
+        &self.heap
+    }
+
     pub(super) fn caps(&mut self, to: usize) -> Caps {
         let get = self.can_read(to);
-        Caps { packet: self.packet, stream: true, get, put: get, crowded: self.crowded, ..Caps::default() }
+        let into =
+            self.doubts[to] == 0 && self.node.has_heap(to) && !matches!(self.reached[to], Reached::Never);
+        let Self { packet, crowded, .. } = *self;
+        Caps { packet, stream: true, get, put: get, into, crowded, ..Caps::default() }
+    }
+
+    /// See [`super::Methods::offer_shared`].
+    #[inline]
+    pub(super) fn shared_place(&self, segment: &Segment) -> Option<u64> {
+        let (buffer, len) = segment.contiguous_rest()?;
+        self.place_of(buffer, len)
+    }
+
+    #[inline]
+    fn place_of(&self, buffer: UserBuf, len: u64) -> Option<u64> {
+        if self.shares { self.heap.find(buffer.address(), len) } else { None }
+    }
+
+    /// The memory that a peer shares, if the system lets us reach it.
+    fn reach(&mut self, rank: usize) -> Option<&mut PeerHeap> {
+        if let Reached::NotYet = self.reached[rank] {
+            self.reached[rank] = PeerHeap::open(&self.node, rank).map_or(Reached::Never, Reached::Yes);
+        }
+        match &mut self.reached[rank] {
+            Reached::Yes(heap) => Some(heap),
+            Reached::NotYet | Reached::Never => None,
+        }
     }
 
     /// Whether the system lets processes of this pair read each other's memory; tried once. The receiver reads,
@@ -197,12 +268,15 @@ impl Shm {
         to: usize,
         sender: RequestId,
         segment: &Segment,
+        ready: bool,
     ) -> Option<(Offer, bool)> {
+        self.doubts[to] = self.doubts[to].saturating_sub(1);
         // What has been granted goes first: it is certain to be drained.
         if self.puts.iter().any(|(waiting, _)| *waiting == to) {
             return None;
         }
-        let (filler, kept) = self.copy_buffer(to, false)?;
+        let receive = if ready { Receive::Promised } else { Receive::Unknown };
+        let (filler, kept) = self.copy_buffer(to, receive)?;
         let through = Through { buffer: filler.index() as u32, kept, start: filler.position() };
         let mut filling =
             Filling { to, filler, kept, segment: segment.clone(), piece: self.chunk, granted: false, sender };
@@ -274,12 +348,15 @@ impl Shm {
         self.doorbell.ring_for_room(from);
     }
 
-    /// A copy buffer of receiver `to` for a message that has been granted, or not yet. A message that nobody has
-    /// matched may sit in its buffer for long, so nothing else may queue behind it; behind a granted one it may.
-    fn copy_buffer(&mut self, to: usize, granted: bool) -> Option<(Filler, bool)> {
+    /// A copy buffer of receiver `to` for a message whose receive has been matched, or not yet. A message that nobody has
+    /// matched may sit in its buffer for long, so nothing else may queue behind it; behind a granted one a message
+    /// may that is certain to be drained, too. A promise is not that certain: nothing queues behind a promised one.
+    fn copy_buffer(&mut self, to: usize, receive: Receive) -> Option<(Filler, bool)> {
         let kept = &mut self.kept[to];
         match kept {
-            Kept::Idle { filler, granted: last } if (granted && *last) || filler.is_drained() => {
+            Kept::Idle { filler, granted: last }
+                if (receive != Receive::Unknown && *last) || filler.is_drained() =>
+            {
                 let Kept::Idle { filler, .. } = std::mem::replace(kept, Kept::InUse) else { return None };
                 return Some((filler, true));
             }
@@ -293,11 +370,24 @@ impl Shm {
         let keeps = !matches!(kept, Kept::Never);
         let fills = || self.filling.iter().any(|filling| filling.to == to && filling.granted);
         // One buffer at a time is enough, and stays in the cache; another one only gets past a message in the kept
-        // one that nobody has matched. Where none is kept, some stay free for what is granted and always drains.
-        if keeps && (!granted || fills()) {
+        // one that nobody has matched. Some stay free for what is granted and always drains.
+        if keeps && (receive == Receive::Unknown || fills()) {
             return None;
         }
-        Some((pool::claim(&self.node, to, if granted { 0 } else { 2 })?, false))
+        Some((pool::claim(&self.node, to, if receive == Receive::Matched { 0 } else { 2 })?, false))
+    }
+
+    /// See [`super::Methods::expose`].
+    pub(super) fn expose(&mut self, expose: Expose) -> Granted {
+        let granted = match expose.whole() {
+            Some(buffer) if let Some(place) = self.place_of(buffer, expose.len) => Granted::Shared { place },
+            Some(buffer) if expose.offer == Offer::Write => {
+                Granted::Memory(Place { address: buffer.address() as u64, key: 0 })
+            }
+            _ => Granted::Fragments,
+        };
+        self.landing.open(expose);
+        granted
     }
 
     pub(super) fn get(&mut self, from: usize, get: Get) {
@@ -314,7 +404,7 @@ impl Shm {
     /// A granted message comes through a copy buffer.
     fn stream_begins(&mut self, from: usize, receiver: RequestId, through: Through, counts: &mut Counts) {
         match pool::attach(&self.node, self.me, through.buffer as usize, through.start, 0) {
-            Some(drainer) if let Some((segment, len)) = self.landing.close(receiver) => {
+            Some(drainer) if let Some((segment, len)) = self.landing.close(self.peers[from], receiver) => {
                 self.draining.push(Draining { from, drainer, through, segment, len, receiver });
             }
             _ => counts.add(Counter::StalePackets, 1),
@@ -322,8 +412,9 @@ impl Shm {
     }
 
     pub(super) fn put(&mut self, to: usize, put: Put) {
+        self.doubts[to] = if matches!(put.granted, Granted::Shared { .. }) { 0 } else { DOUBTS };
         let queue = match put.granted {
-            Granted::Memory(_) => &mut self.writes,
+            Granted::Memory(_) | Granted::Shared { .. } => &mut self.writes,
             Granted::Fragments | Granted::Windows { .. } => &mut self.puts,
         };
         queue.push_back((to, put));
@@ -465,12 +556,12 @@ impl Shm {
             taken += 1;
             match Packet::parse(&record.header, record.payload) {
                 Ok(Packet::Data { receiver, offset, data }) => {
-                    if self.landing.arrived(receiver, offset, data, counts) {
+                    if self.landing.arrived(peer, receiver, offset, data, counts) {
                         on(Event::Landed(receiver), counts);
                     }
                 }
                 Ok(Packet::Stream { receiver, through }) => began = Some((receiver, through)),
-                Ok(Packet::Written { receiver, unreadable }) => match self.landing.close(receiver) {
+                Ok(Packet::Written { receiver, unreadable }) => match self.landing.close(peer, receiver) {
                     Some(_) if unreadable => on(Event::Unreadable(receiver), counts),
                     Some(_) => on(Event::Landed(receiver), counts),
                     None => counts.add(Counter::StalePackets, 1),
@@ -515,6 +606,7 @@ impl Shm {
     fn copy_streams(&mut self, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
         let mut busy = false;
         let (chunk, doorbell) = (self.chunk, &self.doorbell);
+        let looks = if self.crowded { 0 } else { LOOKS };
         let mut at = 0;
         while let Some(filling) = self.filling.get_mut(at) {
             if filling.pump(8, chunk) {
@@ -541,7 +633,7 @@ impl Shm {
                 continue;
             }
             let draining = &mut self.draining[at];
-            busy |= draining.pump();
+            busy |= draining.pump(looks);
             if draining.drainer.has_told() {
                 doorbell.ring_for_room(from);
             }
@@ -573,19 +665,18 @@ impl Shm {
             }
             // Very short pieces are faster through a copy buffer.
             Offer::Memory { .. } => Piece::Declined,
+            Offer::Shared { place } => self.get_shared_piece(rank, place, &mut get),
             Offer::Nothing | Offer::Write | Offer::Pipeline | Offer::Stream { .. } => Piece::Refused,
         };
-        let Get { receiver, mut segment, .. } = match piece {
-            Piece::More => {
-                self.gets.push_front(get);
-                return true;
-            }
-            _ => get,
-        };
+        if piece == Piece::More {
+            self.gets.push_front(get);
+            return true;
+        }
+        let Get { receiver, mut segment, offer, .. } = get;
         match piece {
             Piece::Unreadable => on(Event::Unreadable(receiver), counts),
             Piece::Refused | Piece::Declined => {
-                if piece == Piece::Refused {
+                if piece == Piece::Refused && matches!(offer, Offer::Memory(_)) {
                     self.reachable[rank] = Some(false);
                 }
                 segment.seek(0);
@@ -599,11 +690,20 @@ impl Shm {
     /// Copies the next piece of the first message that is copied directly by its sender.
     fn copy_to_peer(&mut self, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
         let Some((to, mut put)) = self.writes.pop_front() else { return false };
-        let piece = put_piece(self.node.pid(to), &mut put, &mut self.runs);
+        let piece = match put.granted {
+            Granted::Shared { place } => self.put_shared_piece(to, place, &mut put),
+            Granted::Memory(Place { address, .. }) => {
+                let piece = put_piece(self.node.pid(to), address, &mut put, &mut self.runs);
+                if piece == Piece::Refused {
+                    self.reachable[to] = Some(false);
+                }
+                piece
+            }
+            Granted::Fragments | Granted::Windows { .. } => Piece::Refused,
+        };
         match piece {
             Piece::More => self.writes.push_front((to, put)),
             Piece::Refused | Piece::Declined => {
-                self.reachable[to] = Some(false);
                 put.segment.seek(0);
                 self.puts.push_back((to, Put { granted: Granted::Fragments, ..put }));
             }
@@ -645,9 +745,32 @@ impl Shm {
 }
 
 impl Shm {
+    /// Copies the next piece of a message out of memory that its sender shares.
+    fn get_shared_piece(&mut self, rank: usize, place: u64, get: &mut Get) -> Piece {
+        let Some(heap) = self.reach(rank) else { return Piece::Refused };
+        let at = get.segment.position();
+        let left = get.len.min(get.segment.len()) - at;
+        let Ok(source) = heap.source(place.saturating_add(at), left.min(DIRECT_PIECE) as usize) else {
+            return Piece::Refused;
+        };
+        get.segment.unpack(source);
+        if left > DIRECT_PIECE { Piece::More } else { Piece::Last }
+    }
+
+    /// Copies the next piece of a message into memory that its receiver shares.
+    fn put_shared_piece(&mut self, to: usize, place: u64, put: &mut Put) -> Piece {
+        let Some(heap) = self.reach(to) else { return Piece::Refused };
+        let (at, left) = (put.segment.position(), put.segment.remaining());
+        let Ok(sink) = heap.sink(place.saturating_add(at), left.min(DIRECT_PIECE) as usize) else {
+            return Piece::Refused;
+        };
+        put.segment.pack(sink);
+        if left > DIRECT_PIECE { Piece::More } else { Piece::Last }
+    }
+
     /// Begins to copy a granted message through a buffer; the message comes back while there is none.
     fn send_stream(&mut self, to: usize, put: Put) -> Result<Option<RequestId>, Put> {
-        let Some((filler, kept)) = self.copy_buffer(to, true) else { return Err(put) };
+        let Some((filler, kept)) = self.copy_buffer(to, Receive::Matched) else { return Err(put) };
         let through = Through { buffer: filler.index() as u32, kept, start: filler.position() };
         let emit = Emit::stream(put.receiver, through);
         match self.claim(to, emit.front().len(), Load::Control) {
@@ -709,10 +832,9 @@ fn get_piece(pid: u32, address: u64, get: &mut Get, runs: &mut Vec<(usize, usize
 }
 
 /// Copies the next piece of a message into its receiver's memory.
-fn put_piece(pid: u32, put: &mut Put, runs: &mut Vec<(usize, usize)>) -> Piece {
+fn put_piece(pid: u32, address: u64, put: &mut Put, runs: &mut Vec<(usize, usize)>) -> Piece {
     let at = put.segment.position();
     if put.segment.remaining() > 0 {
-        let Granted::Memory(Place { address, .. }) = put.granted else { return Piece::Refused };
         runs.clear();
         let piece = put.segment.runs(DIRECT_RUNS, DIRECT_PIECE, runs);
         if let Some(failed) = failed(piece, buffer::write_peer(pid, address.wrapping_add(at), runs)) {
@@ -763,9 +885,10 @@ impl Filling {
 }
 
 impl Draining {
-    /// Copies out what is there; whether anything was.
-    fn pump(&mut self) -> bool {
-        let mut busy = false;
+    /// Copies out what is there; whether anything was. Once something was, the sender is at it, and the next piece shows
+    /// only in the buffer: so many looks are taken for it.
+    fn pump(&mut self, looks: u32) -> bool {
+        let (mut busy, mut patience) = (false, 0);
         while self.drainer.drained() < self.len {
             let left = (self.len - self.drainer.drained()).min(usize::MAX as u64) as usize;
             let segment = &mut self.segment;
@@ -777,9 +900,15 @@ impl Draining {
                 })
                 .is_none()
             {
-                break;
+                if patience == 0 {
+                    break;
+                }
+                patience -= 1;
+                std::hint::spin_loop();
+                continue;
             }
             busy = true;
+            patience = looks;
         }
         busy
     }

@@ -370,10 +370,11 @@ impl Sim {
         }
         let offered = net.offered.remove(&(get.from, get.sender));
         drop(net);
-        let Offer::Memory(place) = get.offer else { return };
         let len = get.len.min(get.segment.len());
-        match offered {
-            Some(mut from) if len == 0 || self.may_transfer(get.from, place, &get.segment, len) => {
+        match (offered, get.offer) {
+            (Some(mut from), Offer::Memory(place))
+                if len == 0 || self.may_transfer(get.from, place, &get.segment, len) =>
+            {
                 datatype::copy(&mut from, &mut get.segment);
                 self.done.push_back(Done::Landed(get.receiver));
             }
@@ -384,9 +385,9 @@ impl Sim {
     pub(super) fn expose(&mut self, expose: Expose) -> Granted {
         let until = self.windows.take(&expose);
         let whole = expose.whole().filter(|_| expose.offer == Offer::Write);
-        let Expose { receiver, segment, len, arrived, .. } = expose;
-        self.network.lock().exposed.insert((self.me, receiver), segment.clone());
-        self.landing.open(receiver, segment, len, arrived);
+        let Expose { receiver, len, .. } = expose;
+        self.network.lock().exposed.insert((self.me, receiver), expose.segment.clone());
+        self.landing.open(expose);
         let place = whole.and_then(|memory| self.register(receiver, memory, len));
         match (until, place) {
             (Some(until), _) => Granted::Windows { until },
@@ -400,7 +401,7 @@ impl Sim {
             return;
         }
         match put.granted {
-            Granted::Fragments => {}
+            Granted::Fragments | Granted::Shared { .. } => {}
             Granted::Memory(place) => {
                 let exposed = self.network.lock().exposed.remove(&(put.to, put.receiver));
                 let len = put.segment.len();
@@ -542,12 +543,12 @@ impl Sim {
             busy = true;
             match Packet::parse(&header, payload[..].into()) {
                 Ok(Packet::Data { receiver, offset, data }) => {
-                    if self.landing.arrived(receiver, offset, data, counts) {
+                    if self.landing.arrived(from, receiver, offset, data, counts) {
                         self.landed(receiver);
                         on(Event::Landed(receiver), counts);
                     }
                 }
-                Ok(Packet::Written { receiver, .. }) if self.landing.close(receiver).is_some() => {
+                Ok(Packet::Written { receiver, .. }) if self.landing.close(from, receiver).is_some() => {
                     self.landed(receiver);
                     on(Event::Landed(receiver), counts);
                 }

@@ -28,8 +28,8 @@ use posthaste_os::{machine, process};
 use crate::config::Config;
 use crate::datatype::{Format, Segment};
 use crate::error::{Error, Result};
-use crate::ids::{Peer, RequestId};
-use crate::method::{Caps, Done, Get, Load, Next, Put};
+use crate::ids::Peer;
+use crate::method::{Caps, Done, Expose, Get, Load, Next, Put};
 use crate::wire::{Emit, Packet};
 use door::Door;
 use handshake::Identity;
@@ -275,17 +275,10 @@ impl Tcp {
         }
     }
 
-    pub(super) fn expose(
-        &mut self,
-        from: Peer,
-        receiver: RequestId,
-        segment: Segment,
-        len: u64,
-        arrived: u64,
-    ) {
-        let way = self.way(from);
+    pub(super) fn expose(&mut self, expose: Expose) {
+        let way = self.way(expose.from);
         if !matches!(way.state, State::Down) {
-            way.input.landing.open(receiver, segment, len, arrived);
+            way.input.landing.open(expose);
         }
     }
 

@@ -111,17 +111,24 @@ pub(crate) fn answered(engine: &mut Engine, from: Peer, sender: RequestId, taken
     let Some(request) = engine.requests.get_mut(sender).filter(|request| request.cancelling) else {
         return None; // it has been received, and the answer came late
     };
+    if let State::SendPending { to, .. } | State::SendAsked { to, .. } | State::Sending { to, .. } =
+        &request.state
+        && *to != from
+    {
+        engine.counts.add(Counter::StalePackets, 1);
+        return None;
+    }
     match &mut request.state {
-        State::SendPending { to, place, .. } if *to == from && !taken => {
+        State::SendPending { place, .. } if !taken => {
             // The receiver knew of it and did not want it.
             let place = *place;
             withdrawn(engine, sender, from, place);
         }
-        State::SendAsked { to, .. } if *to == from && taken => {
+        State::SendAsked { .. } if taken => {
             engine.complete(sender, CANCELLED);
             return Some(Action::Withdraw(from, sender));
         }
-        State::Sending { to, sent, acknowledged } if *to == from => {
+        State::Sending { sent, acknowledged, .. } => {
             // What is being copied still leaves the buffer; it comes to nothing if it was taken back.
             *acknowledged |= taken;
             let over = *sent && *acknowledged;

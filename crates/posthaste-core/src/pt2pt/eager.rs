@@ -88,9 +88,9 @@ pub fn deliver(
 }
 
 /// Sender: a synchronous message has been matched.
-pub fn acknowledged(engine: &mut Engine, sender: RequestId) {
+pub fn acknowledged(engine: &mut Engine, from: Peer, sender: RequestId) {
     match engine.requests.get_mut(sender).map(|request| &mut request.state) {
-        Some(State::Sending { sent, acknowledged, .. }) if !*acknowledged => {
+        Some(State::Sending { to, sent, acknowledged }) if *to == from && !*acknowledged => {
             *acknowledged = true;
             if *sent {
                 engine.complete(sender, Status::EMPTY);

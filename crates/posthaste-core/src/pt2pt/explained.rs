@@ -68,6 +68,7 @@ fn receiving(me: Peer, from: Peer, envelope: &Envelope, offer: Option<&Offer>, m
         Some(Offer::Memory { .. }) => "get",
         Some(Offer::Write) => "write",
         Some(Offer::Pipeline) => "pipeline",
+        Some(Offer::Shared { .. }) => "shared",
         Some(Offer::Nothing) => "put",
     };
     let met = match met {

@@ -20,6 +20,11 @@ pub enum Protocol {
     Pipeline,
     /// A request to send; after the ok, fragments.
     Put,
+    /// A request to send; the receiver copies out of memory that the sender shares with it.
+    Shared,
+    /// A request to send; after the ok, the sender copies into memory that the receiver shares with it, if the receive
+    /// buffer lies there.
+    Into,
 }
 
 /// What the choice depends on.
@@ -31,6 +36,10 @@ pub struct Traits {
     pub contiguous: bool,
     /// Mean length of its pieces, in bytes.
     pub run: u64,
+    /// The message lies in one piece in memory that this process shares with its peers.
+    pub shared: bool,
+    /// Shortest message for that, by setting.
+    pub shared_limit: usize,
     /// Longest eager message by setting.
     pub eager_limit: usize,
     /// Shortest direct copy where CPUs are shared, by setting.
@@ -53,6 +62,8 @@ impl Protocol {
             Self::Write => "write",
             Self::Pipeline => "pipeline",
             Self::Put => "put",
+            Self::Shared => "shared",
+            Self::Into => "into",
         }
     }
 }
@@ -81,6 +92,11 @@ pub fn choose(traits: &Traits, caps: &Caps) -> (Protocol, &'static str) {
             "POSTHASTE_LONG_PROTOCOL=pipeline, but the sender cannot write into the receiver's memory part by part",
         ),
         LongProtocol::Put => (Protocol::Put, "POSTHASTE_LONG_PROTOCOL=put"),
+        LongProtocol::Shared if traits.shared => (Protocol::Shared, "POSTHASTE_LONG_PROTOCOL=shared"),
+        LongProtocol::Shared => (
+            Protocol::Into,
+            "POSTHASTE_LONG_PROTOCOL=shared, and the data does not lie in memory from MPI_Alloc_mem",
+        ),
         LongProtocol::Get if can_get => (Protocol::Get, "POSTHASTE_LONG_PROTOCOL=get"),
         LongProtocol::Get if can_write => {
             (Protocol::Write, "POSTHASTE_LONG_PROTOCOL=get, and the data lies in many pieces")
@@ -94,6 +110,20 @@ pub fn choose(traits: &Traits, caps: &Caps) -> (Protocol, &'static str) {
             (Protocol::Put, "POSTHASTE_LONG_PROTOCOL=stream, but there is no copy buffer")
         }
         LongProtocol::Auto => {
+            if traits.len >= traits.shared_limit as u64 {
+                if traits.shared {
+                    return (
+                        Protocol::Shared,
+                        "it lies in memory from MPI_Alloc_mem, which the receiver can reach",
+                    );
+                }
+                if caps.into {
+                    return (
+                        Protocol::Into,
+                        "messages like it are received into memory from MPI_Alloc_mem there",
+                    );
+                }
+            }
             let is_dear = caps.crowded && traits.len >= traits.get_limit as u64;
             let by_parts = caps.windows && caps.registers && traits.len >= traits.pipeline_limit as u64;
             if by_parts && traits.contiguous {
@@ -129,6 +159,7 @@ mod tests {
         use Protocol as P;
         let shm = Caps { packet: 4064, stream: true, get: true, put: true, ..Caps::default() };
         let crowded = Caps { crowded: true, ..shm };
+        let into = Caps { into: true, ..crowded };
         let no_get = Caps { get: false, put: false, ..crowded };
         let own = Caps { packet: 4096, get: true, get_any: true, ..Caps::default() };
         let bare = Caps { packet: 100, ..Caps::default() };
@@ -163,12 +194,19 @@ mod tests {
             (1 << 20,  true,  L::Auto,   registers, P::Pipeline),
             (1 << 20,  false, L::Auto,   registers, P::Put),
             (9000,     true,  L::Auto,   registers, P::Get),
+            (1 << 20,  true,  L::Shared, shm,     P::Into),
+            (1 << 20,  true,  L::Auto,   into,    P::Into),
+            (1 << 20,  false, L::Auto,   into,    P::Into),
+            (1 << 20,  true,  L::Stream, into,    P::Stream),
+            (1 << 20,  true,  L::Get,    into,    P::Get),
         ];
         for (len, contiguous, long, caps, expected) in table {
             let traits = Traits {
                 len,
                 contiguous,
                 run: 64,
+                shared: false,
+                shared_limit: 0,
                 eager_limit: 8192,
                 get_limit: 1 << 18,
                 run_limit: 1024,
@@ -187,6 +225,8 @@ mod tests {
             len: 1 << 20,
             contiguous: true,
             run: 100,
+            shared: false,
+            shared_limit: 1 << 14,
             eager_limit: 4096,
             get_limit: 1 << 18,
             run_limit: 1024,
@@ -195,6 +235,19 @@ mod tests {
         };
         let why = |traits: &Traits| choose(traits, &caps).1;
         assert!(why(&Traits { len: 8, ..traits }).contains("eager limit"));
+        let shared = Traits { shared: true, ..traits };
+        for (len, caps, protocol) in [
+            (1 << 20, caps, Protocol::Shared),
+            (1 << 14, Caps { into: true, ..caps }, Protocol::Shared),
+            ((1 << 14) - 1, Caps { into: true, ..caps }, Protocol::Stream),
+        ] {
+            assert_eq!(choose(&Traits { len, ..shared }, &caps).0, protocol, "{len}");
+        }
+        assert!(why(&shared).contains("MPI_Alloc_mem"));
+        for (long, protocol) in [(LongProtocol::Shared, Protocol::Shared), (LongProtocol::Put, Protocol::Put)]
+        {
+            assert_eq!(choose(&Traits { long, len: 9000, ..shared }, &caps).0, protocol);
+        }
         assert!(why(&traits).contains("POSTHASTE_GET_LIMIT"));
         let pieces = Traits { contiguous: false, run: 2000, ..traits };
         assert_eq!(choose(&pieces, &caps).0, Protocol::Write);

@@ -10,6 +10,8 @@
 //!   memory: the receiver copies directly
 //!   finished   <---------- Fin -----------   landed
 //!
+//!   shared: the same out of memory that the sender shares with the receiver
+//!
 //!   write: the sender copies directly
 //!   granted    <-- OkToSend + address ----   matched
 //!   sent       --------- Written -------->   landed
@@ -19,6 +21,8 @@
 //!   granted    <- OkToSend + windows ----    matched
 //!   put        ==== parts, fragments ====>   landed
 //!   sent
+//!
+//!   into: as write, into memory that the receiver shares with the sender, whatever was offered
 //!
 //!   nothing offered, the direct copy refused, or the receive buffer is in many pieces as well:
 //!   granted    <------- OkToSend ---------   matched
@@ -81,13 +85,17 @@ pub(super) fn ask(
     };
     let mut all_left = false;
     let offer = match proposal {
-        Protocol::Stream => methods.offer_stream(to, id, &segment).map(|(offer, whole)| {
-            all_left = whole;
-            offer
-        }),
+        Protocol::Stream => {
+            let ready = envelope.mode == Mode::Ready;
+            methods.offer_stream(to, id, &segment, ready).map(|(offer, whole)| {
+                all_left = whole;
+                offer
+            })
+        }
         Protocol::Get => methods.offer_memory(to, id, &segment),
         Protocol::Write => Some(Offer::Write),
-        Protocol::Eager | Protocol::Pipeline | Protocol::Put => None,
+        Protocol::Shared => methods.offer_shared(to, &segment),
+        Protocol::Eager | Protocol::Pipeline | Protocol::Put | Protocol::Into => None,
     };
     request.state = match offer {
         Some(Offer::Stream { .. }) => {
@@ -155,7 +163,7 @@ pub fn matched(
         len: envelope.len,
         from,
         sender,
-        fin: matches!(offer, Offer::Memory(_)),
+        fin: matches!(offer, Offer::Memory(_) | Offer::Shared { .. }),
     };
     let State::Posted { mut segment, .. } = std::mem::replace(&mut request.state, landing(0)) else {
         return None;
@@ -185,7 +193,9 @@ pub fn matched(
             let ack = (envelope.mode == Mode::Synchronous).then(|| Emit::sync_ack(sender));
             Some(Action::Get(Get { from, sender, offer, receiver, segment, len }, ack))
         }
-        Offer::Memory(_) => Some(Action::Get(Get { from, sender, offer, receiver, segment, len }, None)),
+        Offer::Memory(_) | Offer::Shared { .. } => {
+            Some(Action::Get(Get { from, sender, offer, receiver, segment, len }, None))
+        }
     }
 }
 
@@ -286,7 +296,7 @@ pub fn finished(engine: &mut Engine, from: Peer, sender: RequestId, unreadable: 
             engine.complete(sender, Status { error, ..Status::EMPTY });
             return Some(Action::Withdraw(from, sender));
         }
-        Some(State::Sending { sent: false, .. }) if unreadable => {
+        Some(State::Sending { to, sent: false, .. }) if *to == from && unreadable => {
             let len = engine.outgoing.find(sender).map_or(0, |(_, envelope)| envelope.len);
             let error = Some(no_buffer("send or the receive", len));
             engine.complete(sender, Status { error, ..Status::EMPTY });

@@ -72,7 +72,7 @@ pub fn acknowledged_at_once(
         Next::Nothing => ControlFlow::Continue(()),
         Next::Left => ControlFlow::Break(false),
         Next::Taken => {
-            eager::acknowledged(engine, id);
+            eager::acknowledged(engine, to, id);
             ControlFlow::Break(true)
         }
     }
@@ -109,6 +109,7 @@ pub fn start_general(
     if envelope.mode != Mode::Synchronous
         && matches!(engine.config.long_protocol, LongProtocol::Auto | LongProtocol::Stream)
         && engine.way_is_free(to)
+        && !(envelope.len >= engine.config.shared_limit as u64 && methods.lies_shared(to, &segment))
         && methods.send_buffered(to, envelope, &mut segment)
     {
         let why = "it is of medium length and our copy buffer at the receiver is free";
@@ -153,6 +154,8 @@ pub(super) fn proposal(
         len: envelope.len,
         contiguous: segment.contiguous_rest().is_some(),
         run: segment.mean_run(),
+        shared: methods.lies_shared(to, segment),
+        shared_limit: config.shared_limit,
         eager_limit: if methods.route(to) == Route::Tcp {
             config.tcp_eager_limit
         } else {

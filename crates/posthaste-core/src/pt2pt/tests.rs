@@ -222,6 +222,93 @@ fn messages_to_ourselves() {
     }
 }
 
+/// Packets about a message of two processes, from a third that knows the names of both requests: dropped and counted.
+#[test]
+fn a_third_process_can_end_nothing() {
+    use crate::ids::{Peer, RequestId};
+    use crate::trace::Counter;
+    use crate::wire::{Emit, Granted, Place, Through};
+    let count = |bench: &Bench, at: usize| {
+        let crate::progress::Lane { engine, methods, .. } = &bench.lanes[at];
+        engine.counts.get(Counter::StalePackets) + methods.counts.get(Counter::StalePackets)
+    };
+    // Thrown at one engine, which looks at them at once while the others stand still.
+    let forge = |bench: &mut Bench, at: u32, all: &[Emit]| {
+        let before = count(bench, at as usize);
+        for emit in all {
+            assert!(bench.lanes[2].methods.send(Peer(at), emit));
+        }
+        (0..20).for_each(|_| _ = bench.lanes[at as usize].progress());
+        assert_eq!(count(bench, at as usize) - before, all.len() as u64);
+    };
+    for (long, len, synchronous) in [
+        (LongProtocol::Put, 3000, false),
+        (LongProtocol::Put, 3000, true),
+        (LongProtocol::Get, 3000, false),
+        (LongProtocol::Auto, 10, true),
+    ] {
+        let config = Config { long_protocol: long, eager_limit: 64, ..Config::default() };
+        let mut bench = Bench::new(1, 3, CALM, &config);
+        let (data, into) = (filled(len, 3), OwnedBuf::new(len));
+        let Started::Request(sender) = bench.send(0, 1, 5, &data, synchronous) else {
+            panic!("{long:?}: over at once")
+        };
+        let through = Through { buffer: 0, kept: false, start: 0 };
+        let to_the_sender = |receiver: RequestId| {
+            [
+                Emit::ok_to_send(sender, receiver, Granted::Fragments),
+                Emit::ok_to_send(sender, receiver, Granted::Memory(Place { address: 4096, key: 0 })),
+                Emit::ok_to_send(sender, receiver, Granted::Shared { place: 4096 }),
+                Emit::ok_to_send(sender, receiver, Granted::Windows { until: 4096 }),
+                Emit::fin(sender, false),
+                Emit::fin(sender, true),
+                Emit::sync_ack(sender),
+            ]
+        };
+        forge(&mut bench, 0, &to_the_sender(RequestId { slot: 1, generation: 1 }));
+        let receiver = bench.recv(1, 0, 5, &into);
+        // The receiver hears of the message and answers; its sender does not look.
+        if long == LongProtocol::Put {
+            (0..20).for_each(|_| _ = bench.lanes[1].progress());
+            let written = [Emit::written(receiver, false), Emit::written(receiver, true)];
+            forge(&mut bench, 1, &[written[0], written[1], Emit::stream(receiver, through)]);
+            forge(&mut bench, 1, &[Emit::data(receiver, 0), Emit::data(receiver, 2999)]);
+        }
+        let status = bench.finish(1, receiver);
+        assert!(status.error.is_none() && status.bytes == len as u64, "{long:?}: {status:?}");
+        assert!(bench.finish(0, sender).error.is_none());
+        assert_eq!(into.source().to_vec(), data.source().to_vec());
+        assert!(bench.lanes.iter().all(|lane| lane.engine.requests.is_empty()));
+    }
+}
+
+/// The answer to a message that was asked back counts only when it comes from its receiver.
+#[test]
+fn a_third_process_does_not_answer_for_the_receiver() {
+    use crate::ids::Peer;
+    use crate::pt2pt::cancel;
+    use crate::trace::Counter;
+    use crate::wire::Emit;
+    for (long, len, synchronous) in [(LongProtocol::Put, 3000, false), (LongProtocol::Auto, 10, true)] {
+        for taken in [false, true] {
+            let config = Config { long_protocol: long, eager_limit: 64, ..Config::default() };
+            let mut bench = Bench::new(1, 3, CALM, &config);
+            let data = filled(len, 3);
+            let Started::Request(id) = bench.send(0, 1, 5, &data, synchronous) else {
+                panic!("over at once")
+            };
+            (0..20).for_each(|_| _ = bench.lanes[1].progress());
+            let crate::progress::Lane { engine, methods, .. } = &mut bench.lanes[0];
+            assert!(cancel::cancel(engine, methods, id));
+            assert!(bench.lanes[2].methods.send(Peer(0), &Emit::taken_back(id, taken)));
+            (0..20).for_each(|_| _ = bench.lanes[0].progress());
+            assert!(bench.take(0, id).is_none(), "{long:?}: ended by a third process");
+            assert!(bench.finish(0, id).cancelled, "{long:?}: not cancelled though nobody received it");
+            assert_eq!(bench.lanes[0].engine.counts.get(Counter::StalePackets), 1);
+        }
+    }
+}
+
 /// A receive outside the table, a grant nobody asked for: dropped and counted.
 #[test]
 fn stale_packets_change_nothing() {

@@ -8,12 +8,16 @@
 //!
 //! One request is always there: [`Table::DONE`], which stands for everything that was over when it was started and
 //! has nothing to tell. It can be taken out any number of times, so that a short send needs no slot.
+//!
+//! The limit is for messages that the program starts. A collective operation that one rank refused would leave its peers
+//! waiting, so the requests of collective operations may go beyond the limit, into a reserve ([`Table::reserve`]).
 
+use crate::config::HIGHEST_REQUESTS;
 use crate::error::{Error, Result};
 use crate::ids::RequestId;
 use crate::request::{Request, State, Status};
 
-/// Most requests a table can hold.
+/// Slots in all: as many as a handle can name.
 pub const MOST: usize = 1 << 20;
 const HANDLE_GENERATIONS: u32 = 1023;
 
@@ -31,6 +35,10 @@ pub struct Table {
     slots: Vec<Slot>,
     free: u32,
     limit: usize,
+    /// First free slot beyond the limit.
+    free_beyond: u32,
+    /// Slots beyond the limit may be taken now.
+    reserve: bool,
     live: usize,
 }
 
@@ -44,7 +52,8 @@ impl Table {
     pub fn new(limit: usize) -> Self {
         let mut slots = Vec::with_capacity(256.min(limit));
         slots.push(Slot { generation: 0, next_free: NONE, request: Some(Request::new(State::Complete)) });
-        Self { slots, free: NONE, limit: limit.saturating_add(1).min(MOST), live: 0 }
+        let limit = limit.min(HIGHEST_REQUESTS) + 1;
+        Self { slots, free: NONE, limit, free_beyond: NONE, reserve: false, live: 0 }
     }
 
     /// Number of requests in the table, not counting [`Table::DONE`].
@@ -91,10 +100,44 @@ impl Table {
         Ok(RequestId { slot, generation: place.generation })
     }
 
+    /// Lets requests beyond the limit in, or only such as keep it.
+    #[inline]
+    pub fn reserve(&mut self, open: bool) {
+        self.reserve = open;
+        if self.free as usize >= self.limit && self.free != NONE {
+            let unused = std::mem::replace(&mut self.free, NONE);
+            self.put_beyond(unused);
+        }
+    }
+
+    /// A free slot beyond the limit goes back to its kind.
+    #[cold]
+    fn put_beyond(&mut self, slot: u32) {
+        self.slots[slot as usize].next_free = self.free_beyond;
+        self.free_beyond = slot;
+    }
+
+    /// A slot has become free.
+    #[inline]
+    fn put_back(&mut self, slot: u32) {
+        if slot as usize >= self.limit {
+            return self.put_beyond(slot);
+        }
+        self.slots[slot as usize].next_free = self.free;
+        self.free = slot;
+    }
+
     #[cold]
     fn grow(&mut self) -> Result<()> {
         if self.slots.len() >= self.limit {
-            return Err(self.full());
+            if !self.reserve || (self.free_beyond == NONE && self.slots.len() >= MOST) {
+                return Err(self.full());
+            }
+            if self.free_beyond != NONE {
+                self.free = self.free_beyond;
+                self.free_beyond = std::mem::replace(&mut self.slots[self.free as usize].next_free, NONE);
+                return Ok(());
+            }
         }
         self.free = self.slots.len() as u32;
         self.slots.push(Slot { generation: 1, next_free: NONE, request: None });
@@ -103,9 +146,9 @@ impl Table {
 
     fn full(&self) -> Error {
         let (live, most) = (self.live, self.limit - 1);
-        let used = if live == most { format!("all {live}") } else { format!("{live} of {most}") };
+        let used = if live >= most { format!("all {most}") } else { format!("{live} of {most}") };
         Error::no_memory(format!(
-            "{used} requests are in use (POSTHASTE_REQUESTS sets the limit, at most {MOST})"
+            "{used} requests are in use (POSTHASTE_REQUESTS sets the limit, at most {HIGHEST_REQUESTS})"
         ))
     }
 
@@ -130,8 +173,7 @@ impl Table {
         let slot = self.slots.get_mut(id.slot as usize).filter(|slot| slot.generation == id.generation)?;
         let request = slot.request.take()?;
         slot.generation = slot.generation.checked_add(1).unwrap_or(1);
-        slot.next_free = self.free;
-        self.free = id.slot;
+        self.put_back(id.slot);
         self.live -= 1;
         Some(request)
     }
@@ -171,8 +213,7 @@ impl Table {
         };
         slot.request = None;
         slot.generation = slot.generation.checked_add(1).unwrap_or(1);
-        slot.next_free = self.free;
-        self.free = at;
+        self.put_back(at);
         self.live -= 1;
         Some(ended)
     }
@@ -235,6 +276,28 @@ mod tests {
         assert!(table.take_ended(handle + 1).is_none());
         assert_eq!(table.take_ended(handle).unwrap().bytes, 7);
         assert!(table.take_ended(handle).is_none() && table.is_empty());
+    }
+
+    #[test]
+    fn collective_operations_go_beyond_the_limit_and_nobody_else() {
+        let mut table = Table::new(2);
+        let new = || Request::new(State::Schedule);
+        let own = [table.insert(new()).unwrap(), table.insert(new()).unwrap()];
+        for _ in 0..3 {
+            table.reserve(true);
+            assert!(table.ensure_room().is_ok());
+            let beyond: Vec<_> = (0..5).map(|_| table.insert(new()).unwrap()).collect();
+            assert!(table.ensure_room().is_ok());
+            table.reserve(false);
+            assert!(table.insert(new()).unwrap_err().to_string().contains("all 2 requests"));
+            for id in &beyond {
+                assert_eq!(table.by_handle(Table::handle(*id) as usize), Some(*id));
+                assert!(table.remove(*id).is_some());
+            }
+            assert!(table.insert(new()).is_err() && table.slots.len() <= 9);
+        }
+        table.remove(own[0]);
+        assert!(table.insert(new()).is_ok() && table.insert(new()).is_err());
     }
 
     #[test]

@@ -193,6 +193,11 @@ pub enum Granted {
         /// Place in the message, in bytes.
         until: u64,
     },
+    /// The sender may copy it into the memory that the receiver shares with its peers.
+    Shared {
+        /// Where in that memory, which has room for all of it in one piece.
+        place: u64,
+    },
 }
 
 /// Where the receiver can get a long message from: the sender's proposal in a request to send.
@@ -213,6 +218,11 @@ pub enum Offer {
     Write,
     /// The first bytes are in the packet; the sender can copy the rest into the receiver's memory part by part.
     Pipeline,
+    /// The message lies in one piece in the memory that the sender shares with its peers.
+    Shared {
+        /// Where in that memory.
+        place: u64,
+    },
 }
 
 #[derive(Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
@@ -230,7 +240,7 @@ struct AskBody {
 struct OkBody {
     sender: WireId,
     receiver: WireId,
-    /// 0: in fragments; 1: to a place; 2: into windows.
+    /// 0: in fragments; 1: to a place; 2: into windows; 3: into shared memory.
     granted: U32,
     address: U64,
     key: U64,
@@ -526,6 +536,7 @@ impl Emit {
             Offer::Memory(Place { address, key }) => (2, 0, address, key),
             Offer::Write => (4, 0, 0, 0),
             Offer::Pipeline => (5, 0, 0, 0),
+            Offer::Shared { place } => (6, 0, place, 0),
         };
         let body = AskBody {
             sender: sender.into(),
@@ -543,6 +554,7 @@ impl Emit {
             Granted::Fragments => (0, 0, 0),
             Granted::Memory(Place { address, key }) => (1, address, key),
             Granted::Windows { until } => (2, until, 0),
+            Granted::Shared { place } => (3, place, 0),
         };
         let body = OkBody {
             sender: sender.into(),
@@ -745,6 +757,7 @@ impl<'a> Packet<'a> {
                     2 => Offer::Memory(Place { address: body.address.get(), key: body.filled.get() }),
                     4 => Offer::Write,
                     5 => Offer::Pipeline,
+                    6 => Offer::Shared { place: body.address.get() },
                     _ => return Err(Malformed),
                 };
                 let (first, _) = first.split_at(if offer == Offer::Pipeline { first.len() } else { 0 });
@@ -760,6 +773,7 @@ impl<'a> Packet<'a> {
                     0 => Granted::Fragments,
                     1 => Granted::Memory(Place { address, key }),
                     2 => Granted::Windows { until: address },
+                    3 => Granted::Shared { place: address },
                     _ => return Err(Malformed),
                 };
                 Self::OkToSend { sender: body.sender.into(), receiver: body.receiver.into(), granted }
@@ -845,6 +859,7 @@ impl fmt::Display for Packet<'_> {
                     Granted::Memory(Place { address, key: 0 }) => write!(f, " at {address:#x}"),
                     Granted::Memory(Place { address, key }) => write!(f, " at {address:#x}, key {key:#x}"),
                     Granted::Windows { until } => write!(f, ", windows up to {until}"),
+                    Granted::Shared { place } => write!(f, " at {place:#x} of its shared memory"),
                 }
             }
             Self::Window(Part { receiver, offset, len, place: None }) => {

@@ -48,6 +48,14 @@ fn round_trips() {
             "ok-to-send #9.4 into #1.2, windows up to 9",
         ),
         (
+            Emit::ok_to_send(id, other, Granted::Shared { place: 0 }),
+            "ok-to-send #9.4 into #1.2 at 0x0 of its shared memory",
+        ),
+        (
+            Emit::request_to_send(&envelope(), id, Offer::Shared { place: 8 }),
+            "request-to-send #9.4 (context 7696581394432, source 3, tag -5, 4 bytes) offer Shared { place: 8 }",
+        ),
+        (
             Emit::request_to_send(&Envelope { len: 9, ..envelope() }, id, Offer::Pipeline),
             "request-to-send #9.4 (context 7696581394432, source 3, tag -5, 9 bytes) offer Pipeline, 4 bytes",
         ),

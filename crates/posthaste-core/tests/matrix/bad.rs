@@ -53,6 +53,7 @@ fn stale(old: RequestId) -> Vec<Emit> {
             Emit::ok_to_send(id, id, Granted::Fragments),
             Emit::ok_to_send(id, id, Granted::Memory(Place { address: 4096, key: 0 })),
             Emit::ok_to_send(id, id, Granted::Windows { until: 4096 }),
+            Emit::ok_to_send(id, id, Granted::Shared { place: 4096 }),
             Emit::window(Part { receiver: id, offset: 0, len: 8, place: None }),
             Emit::filled(Part { receiver: id, offset: 0, len: 8, place: None }),
             Emit::fin(id, false),

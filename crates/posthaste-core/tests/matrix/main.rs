@@ -9,6 +9,7 @@
 //! - `case`: one message, the product of all choices, what must come of it.
 //! - `memory`: layouts, guard bytes, what a receive must leave behind.
 //! - `proof`: the protocol that must have run.
+//! - `ready`: long messages in ready mode.
 //! - `bad`: packets that nobody may send, over the same methods.
 
 mod bad;
@@ -17,6 +18,7 @@ mod memory;
 #[path = "../random/pair.rs"]
 mod pair;
 mod proof;
+mod ready;
 
 use std::collections::BTreeSet;
 
@@ -30,13 +32,14 @@ use posthaste_core::trace::Counter::{self, *};
 use posthaste_os::node::Node;
 use posthaste_os::{pool, ring};
 
-const PROTOCOLS: [LongProtocol; 6] = [
+const PROTOCOLS: [LongProtocol; 7] = [
     LongProtocol::Auto,
     LongProtocol::Stream,
     LongProtocol::Get,
     LongProtocol::Put,
     LongProtocol::Write,
     LongProtocol::Pipeline,
+    LongProtocol::Shared,
 ];
 
 /// Data in the first cell of a record.
@@ -76,6 +79,7 @@ fn matrix(way: Way, by: &[Counter]) {
         let eager = |limit| Config { eager_limit: limit, tcp_eager_limit: limit, ..base.clone() };
         let low = Config {
             stream_chunk: 512,
+            shared_limit: 2000,
             get_limit: 3000,
             pipeline_part: 512,
             pipeline_limit: 2000,
@@ -83,7 +87,7 @@ fn matrix(way: Way, by: &[Counter]) {
         };
         let high = eager(limits.packet as usize + 100);
         let chunk = low.stream_chunk as u64;
-        let mut around = vec![CELL, 300, chunk, 2 * chunk, 3000];
+        let mut around = vec![CELL, 300, chunk, 2 * chunk, 2000, 3000];
         around.extend(limits.buffer);
         rows(way, &limits, &low, &around, &mut taken);
         rows(way, &limits, &high, &[limits.packet, high.eager_limit as u64], &mut taken);
@@ -94,8 +98,8 @@ fn matrix(way: Way, by: &[Counter]) {
 /// All messages with these settings, of lengths around these limits.
 fn rows(way: Way, limits: &Limits, config: &Config, around: &[u64], taken: &mut Vec<Counter>) {
     let lengths: BTreeSet<u64> = around.iter().flat_map(|limit| limit - 1..=limit + 1).chain(0..2).collect();
-    let mut memory = Memory::new(lengths.last().copied().unwrap_or(0));
     let mut pair = Pair::new(1, way, config);
+    let mut memory = Memory::new(lengths.last().copied().unwrap_or(0), &pair.heaps(way));
     for len in lengths {
         for case in case::product(len) {
             match case.run(&mut pair, way, limits.packet, config, &mut memory) {
@@ -161,11 +165,16 @@ methods! {
     tcp_with_small_buffers: Way::Tcp { buffer: 20_000 }, by [EagerTcp, PutTcp];
     fabric_over_tcp: FABRIC_TCP, by [EagerFabric, GetFabric, WriteFabric, PipelineFabric, PutFabric];
     fabric_over_shm: FABRIC_SHM, by [EagerFabric, GetFabric, WriteFabric, PipelineFabric, PutFabric];
-    shared_memory: Way::SharedMemory { crowded: false, ranks: 2 },
+    shared_memory: Way::SharedMemory { crowded: false, ranks: 2, heap: false },
         by [EagerShm, StreamShm, GetShm, WriteShm, PutShm];
-    shared_memory_where_ranks_share_cpus: Way::SharedMemory { crowded: true, ranks: 2 },
+    shared_memory_where_ranks_share_cpus: Way::SharedMemory { crowded: true, ranks: 2, heap: false },
         by [EagerShm, StreamShm, GetShm, WriteShm, PutShm];
+    /// All buffers lie in memory that the two share.
+    allocated_memory: Way::SharedMemory { crowded: false, ranks: 2, heap: true },
+        by [EagerShm, StreamShm, GetShm, WriteShm, PutShm, SharedShm];
+    allocated_memory_where_ranks_share_cpus: Way::SharedMemory { crowded: true, ranks: 2, heap: true },
+        by [EagerShm, StreamShm, GetShm, WriteShm, PutShm, SharedShm];
     /// Small rings, and copy buffers that are borrowed for each message.
-    shared_memory_of_many_ranks: Way::SharedMemory { crowded: false, ranks: 32 },
+    shared_memory_of_many_ranks: Way::SharedMemory { crowded: false, ranks: 32, heap: false },
         by [EagerShm, StreamShm, GetShm, WriteShm, PutShm];
 }

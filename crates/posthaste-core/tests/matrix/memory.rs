@@ -5,8 +5,11 @@
 
 use std::collections::HashMap;
 
-use posthaste_core::buffer::UserBuf;
+use std::sync::Arc;
+
+use posthaste_core::buffer::{Block, Memory as Bytes, UserBuf};
 use posthaste_core::datatype::{Datatype, Segment};
+use posthaste_os::heap::Heap;
 
 /// What stands where nothing may be written.
 const GUARD: u8 = 0xA5;
@@ -70,21 +73,25 @@ impl Layout {
 
 /// The memories of a sender and of a receiver.
 pub(crate) struct Memory {
-    source: Vec<u8>,
+    source: Bytes<u8>,
     /// What `source` must still be in the end.
     original: Vec<u8>,
-    target: Vec<u8>,
+    target: Bytes<u8>,
     types: HashMap<(Layout, u64), Datatype>,
     /// Where the next message begins: each has other bytes than the one before it.
     shift: usize,
 }
 
 impl Memory {
-    /// Memory for messages of up to `most` bytes.
-    pub(crate) fn new(most: u64) -> Self {
+    /// Memory for messages of up to `most` bytes, in these heaps.
+    pub(crate) fn new(most: u64, heaps: &[Option<Arc<Heap>>; 2]) -> Self {
         let span = 3 * most as usize + SHIFTS + 2 * AROUND;
-        let source: Vec<u8> = (0..span).map(noise).collect();
-        Self { original: source.clone(), source, target: vec![GUARD; span], types: HashMap::new(), shift: 0 }
+        let [mut source, mut target] =
+            heaps.each_ref().map(|heap| Bytes::new(Block::new(heap.as_ref(), span).unwrap()));
+        let original: Vec<u8> = (0..span).map(noise).collect();
+        source.copy_from_slice(&original);
+        target.fill(GUARD);
+        Self { original, source, target, types: HashMap::new(), shift: 0 }
     }
 
     /// The next message, `len` bytes in `from`, and a receive of up to `room` bytes into `to`.
@@ -143,7 +150,7 @@ impl Memory {
 
     /// Nothing has written to the sender's memory, or behind the receiver's.
     pub(crate) fn check_rest(&self) {
-        assert!(self.source == self.original, "the sender's memory was changed");
+        assert!(*self.source == self.original, "the sender's memory was changed");
         assert!(self.target.iter().all(|byte| *byte == GUARD), "the receiver's memory was changed far away");
     }
 }

@@ -8,7 +8,7 @@ use posthaste_core::config::{Config, LeavePinned, LongProtocol};
 use posthaste_core::trace::Counter::{self, *};
 
 /// What counts the messages and the bytes of each way.
-const WAYS: [(Counter, Counter); 15] = [
+const WAYS: [(Counter, Counter); 16] = [
     (EagerShm, EagerShmBytes),
     (StreamShm, StreamShmBytes),
     (GetShm, GetShmBytes),
@@ -22,6 +22,7 @@ const WAYS: [(Counter, Counter); 15] = [
     (PutFabric, PutFabricBytes),
     (WriteFabric, WriteFabricBytes),
     (PipelineFabric, PipelineFabricBytes),
+    (SharedShm, SharedShmBytes),
     (EagerLoopback, EagerLoopbackBytes),
     (GetLoopback, GetLoopbackBytes),
 ];
@@ -71,6 +72,7 @@ pub(crate) fn allowed(way: Way, packet: u64, config: &Config, case: &Case) -> &'
         Way::Simulator(_) => &[&[PutShm]],
         Way::Tcp { .. } => &[&[PutTcp]],
         Way::Fabric { leave_pinned, .. } => by_libfabric(leave_pinned, config, case),
+        Way::SharedMemory { crowded, heap: true, .. } => in_allocated_memory(crowded, config, case),
         Way::SharedMemory { crowded, .. } => in_shared_memory(crowded, config, case),
     }
 }
@@ -78,9 +80,7 @@ pub(crate) fn allowed(way: Way, packet: u64, config: &Config, case: &Case) -> &'
 fn to_ourselves(long: LongProtocol) -> &'static [&'static [Counter]] {
     match long {
         LongProtocol::Auto | LongProtocol::Get => &[&[GetLoopback]],
-        LongProtocol::Stream | LongProtocol::Put | LongProtocol::Write | LongProtocol::Pipeline => {
-            &[&[PutShm]]
-        }
+        _ => &[&[PutShm]],
     }
 }
 
@@ -91,8 +91,7 @@ fn in_the_simulator(long: LongProtocol, case: &Case) -> &'static [&'static [Coun
         LongProtocol::Pipeline if case.is_one_place() => &[&[PipelineShm]],
         // Behind the first bytes the rest may lie in one piece.
         LongProtocol::Pipeline => &[&[PutShm], &[PipelineShm]],
-        LongProtocol::Write => &[&[PutShm]],
-        LongProtocol::Stream | LongProtocol::Put => &[&[PutShm]],
+        LongProtocol::Stream | LongProtocol::Put | LongProtocol::Write | LongProtocol::Shared => &[&[PutShm]],
         LongProtocol::Get if !case.from.is_whole(case.len) && case.is_one_place() => {
             &[&[GetShm], &[GetShm, PutShm], &[WriteShm]]
         }
@@ -118,7 +117,27 @@ fn by_libfabric(leave: LeavePinned, config: &Config, case: &Case) -> &'static [&
         LongProtocol::Auto | LongProtocol::Get if whole => &[&[GetFabric], &[GetFabric, PutFabric]],
         LongProtocol::Get | LongProtocol::Write => by_the_sender,
         LongProtocol::Pipeline => parts,
-        LongProtocol::Auto | LongProtocol::Stream | LongProtocol::Put => &[&[PutFabric]],
+        LongProtocol::Auto | LongProtocol::Stream | LongProtocol::Put | LongProtocol::Shared => {
+            &[&[PutFabric]]
+        }
+    }
+}
+
+/// Whoever can copies directly. Where that is the sender, it asks first, but not each time.
+fn in_allocated_memory(crowded: bool, config: &Config, case: &Case) -> &'static [&'static [Counter]] {
+    let (whole, one_place) = (case.from.is_whole(case.len), case.is_one_place());
+    let granted: &[&[Counter]] = if one_place { &[&[SharedShm]] } else { &[&[PutShm]] };
+    match config.long_protocol {
+        LongProtocol::Shared | LongProtocol::Auto if whole && case.len >= config.shared_limit as u64 => {
+            &[&[SharedShm]]
+        }
+        LongProtocol::Shared if whole => &[&[SharedShm]],
+        LongProtocol::Shared => granted,
+        LongProtocol::Auto if case.len >= config.shared_limit as u64 && one_place => {
+            &[&[SharedShm], &[StreamShm]]
+        }
+        LongProtocol::Auto if case.len >= config.shared_limit as u64 => &[&[PutShm], &[StreamShm]],
+        _ => in_shared_memory(crowded, config, case),
     }
 }
 
@@ -127,7 +146,7 @@ fn in_shared_memory(crowded: bool, config: &Config, case: &Case) -> &'static [&'
     let long_pieces = case.from.mean_run(case.len) >= RUN_LIMIT as u64;
     let by_the_sender: &[&[Counter]] = if case.is_one_place() { &[&[WriteShm]] } else { &[&[PutShm]] };
     match config.long_protocol {
-        LongProtocol::Put | LongProtocol::Pipeline => &[&[PutShm]],
+        LongProtocol::Put | LongProtocol::Pipeline | LongProtocol::Shared => &[&[PutShm]],
         LongProtocol::Write => by_the_sender,
         LongProtocol::Stream => &[&[StreamShm]],
         LongProtocol::Get if whole => &[&[GetShm]],

@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::oracle::{Recipe, dimension, noise, sized};
 use crate::pair::{Pair, Way};
 use crate::segments::pack_and_unpack;
-use posthaste_core::buffer::UserBuf;
+use posthaste_core::buffer::{Block, UserBuf};
 use posthaste_core::config::Config;
 use posthaste_core::datatype::{Datatype, Dimension, Distribution, Order, Segment, Types};
 use posthaste_core::error::Result;
@@ -178,8 +178,9 @@ impl Dice<'_> {
             0 => Emit::eager(&envelope),
             1 => Emit::eager_synchronous(&envelope, self.id()),
             2 => {
-                let offer = match self.byte() % 6 {
+                let offer = match self.byte() % 7 {
                     0 => Offer::Nothing,
+                    6 => Offer::Shared { place: self.wide() as u64 },
                     4 => Offer::Write,
                     5 => Offer::Pipeline,
                     1 => Offer::Memory(place),
@@ -189,9 +190,10 @@ impl Dice<'_> {
             }
             // Nobody's memory: the peer of these tests is this very process.
             3 => {
-                let granted = match self.byte() % 3 {
+                let granted = match self.byte() % 4 {
                     0 => Granted::Fragments,
                     1 => Granted::Memory(Place { address: 8, key: 0 }),
+                    2 => Granted::Shared { place: self.wide() as u64 },
                     _ => Granted::Windows { until: self.wide() as u64 },
                 };
                 Emit::ok_to_send(self.id(), self.id(), granted)
@@ -271,10 +273,13 @@ fn packets() {
         let way = match dice.byte() % 4 {
             0 => Way::Loopback,
             1 => Way::Simulator(weather),
-            _ => Way::SharedMemory { crowded: dice.coin(), ranks: 2 },
+            _ => Way::SharedMemory { crowded: dice.coin(), ranks: 2, heap: true },
         };
         let config = Config { eager_limit: 40, stream_chunk: 64, requests: 64, ..Config::default() };
-        Story { pair: Pair::new(1, way, &config), rooms: Vec::new(), open: Vec::new() }.run(&mut dice);
+        let pair = Pair::new(1, way, &config);
+        // What packets that speak of shared memory may speak of.
+        let _blocks = pair.heaps(way).map(|heap| Block::new(heap.as_ref(), 10_000));
+        Story { pair, rooms: Vec::new(), open: Vec::new() }.run(&mut dice);
     });
 }
 

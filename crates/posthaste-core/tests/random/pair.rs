@@ -2,6 +2,9 @@
 //!
 //! Used by `transfers`, `fuzz` and the conformance matrix. A run is a function of its seed.
 
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
 use posthaste_core::config::{Config, LeavePinned};
 use posthaste_core::datatype::{Format, Segment, Types};
 use posthaste_core::error::Result;
@@ -18,9 +21,9 @@ use posthaste_core::pt2pt::{Engine, recv, send};
 use posthaste_core::request::{Status, complete};
 use posthaste_core::trace::Counter;
 use posthaste_core::wire::{Envelope, Mode};
+use posthaste_os::heap::Heap;
 use posthaste_os::node::Node;
 use posthaste_os::peer_copy;
-use std::time::{Duration, Instant};
 
 /// How the two are connected.
 #[derive(Clone, Copy, Debug)]
@@ -34,6 +37,8 @@ pub(crate) enum Way {
         /// Ranks on the host, of which the two are the first: where there are many, rings and buffers are small, and
         /// buffers are borrowed message by message.
         ranks: usize,
+        /// Buffers lie in memory that the two share.
+        heap: bool,
     },
     /// By TCP over this host's own addresses.
     Tcp {
@@ -136,6 +141,15 @@ impl Pair {
             })
             .collect();
         Self { network, lanes }
+    }
+
+    /// Where the buffers of sender and receiver are allocated.
+    pub(crate) fn heaps(&self, way: Way) -> [Option<Arc<Heap>>; 2] {
+        let heap = |at: usize| self.lanes[at].methods.heap().cloned();
+        match way {
+            Way::SharedMemory { heap: true, .. } => [heap(0), heap(1)],
+            _ => [None, None],
+        }
     }
 
     /// The number of the lane that receives what the first one sends.

@@ -220,7 +220,7 @@ impl Fabric {
                     then: Then::Rest,
                 });
             }
-            Granted::Fragments => {
+            Granted::Fragments | Granted::Shared { .. } => {
                 let then = Then::Sent(sender);
                 self.transfers.fragments.push_back(Fragments { to, receiver, segment, end, then });
             }

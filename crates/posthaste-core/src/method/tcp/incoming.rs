@@ -195,7 +195,7 @@ impl Input {
                         return Ok(busy);
                     }
                     let data = Source::from(&self.buffer[self.start..self.start + n as usize]);
-                    if self.landing.arrived(receiver, offset, data, counts) {
+                    if self.landing.arrived(peer, receiver, offset, data, counts) {
                         on(Event::Landed(receiver), counts);
                     }
                     self.start += n as usize;
@@ -219,7 +219,7 @@ impl Input {
                     }
                     Front::Fragment { receiver, offset, len } => {
                         self.start += PREFIX + DATA_FRONT;
-                        let expected = self.landing.expects(receiver, offset, len, counts);
+                        let expected = self.landing.expects(peer, receiver, offset, len, counts);
                         self.stage = match len {
                             0 => Stage::Records,
                             left if expected => Stage::Data { receiver, offset, left },
