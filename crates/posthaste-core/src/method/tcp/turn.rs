@@ -77,8 +77,9 @@ impl Tcp {
     /// Looks at the sockets.
     fn look(&mut self, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
         self.looks = self.looks.wrapping_add(1);
+        let mut found = false;
         if let Some(peer) = self.busy {
-            let found = self.receive(peer, counts, on);
+            found = self.receive(peer, counts, on);
             self.misses = if found { 0 } else { self.misses + 1 };
             if self.misses >= FORGET {
                 self.busy = None;
@@ -89,7 +90,7 @@ impl Tcp {
         }
         let mut ready = std::mem::take(&mut self.ready);
         self.set.wait(Duration::ZERO, &mut ready);
-        let mut busy = false;
+        let mut busy = found;
         for Ready { token, read, write } in ready.drain(..) {
             if token == LISTENER {
                 self.accept(counts);
