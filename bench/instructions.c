@@ -1,5 +1,6 @@
-/* instructions.c: two ranks, so many short sends and window-wise nonblocking messages. Run under callgrind by
- * `cargo xtask test`, which counts the instructions of the calls. Usage: instructions COUNT (a multiple of 64). */
+/* instructions.c: two ranks, so many short sends, window-wise nonblocking messages, and sends of other modes. Run under
+ * callgrind by `cargo xtask test`, which counts the instructions of the calls. Usage: instructions COUNT (a multiple
+ * of 64). */
 #include <mpi.h>
 #include <stdlib.h>
 
@@ -30,6 +31,31 @@ int main(int argc, char **argv)
         }
         MPI_Waitall(64, requests, MPI_STATUSES_IGNORE);
     }
+    /* Other modes, in turns, so that there is always room; the answers take a function that is not counted. */
+    MPI_Request persistent;
+    MPI_Message message;
+    static char attached[4096];
+    int size;
+    void *back;
+    MPI_Buffer_attach(attached, sizeof attached);
+    MPI_Send_init(data, 8, MPI_BYTE, 1, 4, MPI_COMM_WORLD, &persistent);
+    for (int i = 0; i < count; i++) {
+        if (rank == 0) {
+            MPI_Start(&persistent);
+            MPI_Wait(&persistent, MPI_STATUS_IGNORE);
+            MPI_Recv(data, 0, MPI_BYTE, 1, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            MPI_Bsend(data, 8, MPI_BYTE, 1, 4, MPI_COMM_WORLD);
+            MPI_Recv(data, 0, MPI_BYTE, 1, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        } else {
+            for (int k = 0; k < 2; k++) {
+                MPI_Mprobe(0, 4, MPI_COMM_WORLD, &message, MPI_STATUS_IGNORE);
+                MPI_Mrecv(data, 8, MPI_BYTE, &message, MPI_STATUS_IGNORE);
+                MPI_Rsend(data, 0, MPI_BYTE, 0, 5, MPI_COMM_WORLD);
+            }
+        }
+    }
+    MPI_Request_free(&persistent);
+    MPI_Buffer_detach(&back, &size);
     MPI_Finalize();
     return 0;
 }

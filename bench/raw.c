@@ -5,17 +5,23 @@
  *   memcpy    one process copies a private buffer to another
  *   copy      both processes copy at once through a small ring that stays in the cache
  *   slots     one producer writes 64-byte slots, one consumer reads them
+ * or a TCP connection over the loopback interface:
+ *   sockets   8 bytes there and back, spinning on the socket or sleeping in epoll; long messages one way
  * Every number is the best of several batches, as in the programs it is compared with.
  * Output: lines "result NAME VALUE UNIT". Called by `cargo xtask bench`.
  */
 #define _GNU_SOURCE
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -216,6 +222,99 @@ static void copies(void)
     }
 }
 
+static int ends[2], asleep;
+static size_t stream_size;
+
+static void fail(const char *what)
+{
+    perror(what);
+    exit(2);
+}
+
+static void connect_ends(void)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    socklen_t length = sizeof address;
+    int listener = socket(AF_INET, SOCK_STREAM, 0), one = 1;
+    ends[0] = socket(AF_INET, SOCK_STREAM, 0);
+    if (listener < 0 || ends[0] < 0 || bind(listener, (void *)&address, length) != 0 || listen(listener, 1) != 0 ||
+        getsockname(listener, (void *)&address, &length) != 0 || connect(ends[0], (void *)&address, length) != 0 ||
+        (ends[1] = accept(listener, NULL, NULL)) < 0) {
+        fail("raw: a TCP connection");
+    }
+    for (int i = 0; i < 2; i++) setsockopt(ends[i], IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+    close(listener);
+}
+
+static void put_all(int end, size_t n)
+{
+    for (unsigned char *at = private_buffer; n > 0;) {
+        ssize_t now = send(end, at, n, MSG_DONTWAIT | MSG_NOSIGNAL);
+        if (now > 0) at += now, n -= (size_t)now;
+    }
+}
+
+static void get_all(int end, int set, size_t n)
+{
+    for (unsigned char *at = private_buffer; n > 0;) {
+        struct epoll_event event;
+        if (asleep) epoll_wait(set, &event, 1, -1);
+        ssize_t now = recv(end, at, n, MSG_DONTWAIT);
+        if (now == 0) _exit(3);
+        if (now > 0) at += now, n -= (size_t)now;
+    }
+}
+
+/* The side sends `there` bytes and gets `back`, or the other way round; best time of a turn. */
+static double socket_turns(int side, int turns, size_t there, size_t back)
+{
+    int end = ends[side], set = epoll_create1(0);
+    struct epoll_event event = {.events = EPOLLIN};
+    double best = 1e9;
+    epoll_ctl(set, EPOLL_CTL_ADD, end, &event);
+    for (int batch = 0; batch < BATCHES; batch++) {
+        double start = now();
+        for (int i = 0; i < turns; i++) {
+            if (side == 0) put_all(end, there);
+            else get_all(end, set, there);
+            if (i + 1 < turns && back == 1) continue; /* one answer to all of them */
+            if (side == 0) get_all(end, set, back);
+            else put_all(end, back);
+        }
+        double each = (now() - start) / turns;
+        if (each < best) best = each;
+    }
+    close(set);
+    return best;
+}
+
+static void socket_latency(int side)
+{
+    double best = socket_turns(side, asleep ? 500 : 2000, 8, 8) / 2;
+    if (side == 0) printf("result %s %.3f us\n", asleep ? "socket_asleep" : "socket_8", best * 1e6);
+}
+
+static void socket_stream(int side)
+{
+    double best = socket_turns(side, (int)((64u << 20) / stream_size), stream_size, 1);
+    if (side == 0) printf("result socket_%zu %.3f GB/s\n", stream_size, stream_size / best * 1e-9);
+}
+
+static void sockets(void)
+{
+    private_buffer = aligned_alloc(4096, sizes[4]);
+    memset(private_buffer, 1, sizes[4]);
+    connect_ends();
+    both(socket_latency);
+    asleep = 1;
+    both(socket_latency);
+    asleep = 0;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        stream_size = sizes[i];
+        both(socket_stream);
+    }
+}
+
 static void memcpys(void)
 {
     unsigned char *from = aligned_alloc(4096, sizes[4]), *to = aligned_alloc(4096, sizes[4]);
@@ -254,5 +353,6 @@ int main(int argc, char **argv)
     if (all || strcmp(what, "slots") == 0) both(slots);
     if (all || strcmp(what, "memcpy") == 0) memcpys();
     if (all || strcmp(what, "copy") == 0) copies();
+    if (strcmp(what, "sockets") == 0) sockets();
     return 0;
 }

@@ -1,5 +1,6 @@
 // ranks: 4
 // env: POSTHASTE_UNEXPECTED_BYTES=1048576
+// env: POSTHASTE_TCP_BUFFER=65536
 // says: of the world floods rank 0 with messages that nobody receives
 // only: posthaste
 // timeout: 180

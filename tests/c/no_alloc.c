@@ -1,4 +1,5 @@
 // ranks: 2
+// of memory
 // only: posthaste
 // env: POSTHASTE_YIELD_US=1000000000
 // timeout: 60

@@ -1,4 +1,5 @@
 // ranks: 2 4
+// of memory
 // only: posthaste
 // env: POSTHASTE_READY_CHECK=error
 /* ready_error.c: as ready_early.c, where the setting makes it an error of the receive. */

@@ -25,7 +25,7 @@ pub(crate) struct Options {
     #[arg(long)]
     rivals: bool,
     /// Only these groups (comma-separated): latency, bandwidth, rate, rotating, modes, queues, threads, pair, crowd,
-    /// startup, idle, datatypes
+    /// startup, idle, datatypes, tcp
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
     /// How many rounds must be kept
@@ -39,7 +39,7 @@ pub(crate) struct Options {
     without_us: bool,
 }
 
-const GROUPS: [&str; 12] = [
+const GROUPS: [&str; 13] = [
     "latency",
     "bandwidth",
     "rate",
@@ -52,6 +52,7 @@ const GROUPS: [&str; 12] = [
     "startup",
     "idle",
     "datatypes",
+    "tcp",
 ];
 const CROWDS: [usize; 4] = [4, 8, 16, 32];
 const STARTED: [usize; 3] = [2, 16, 64];
@@ -72,7 +73,7 @@ const fn row(
 }
 
 /// The goals are those of the rows that are promised now.
-const ROWS: [Row; 78] = [
+const ROWS: [Row; 91] = [
     row("latency", "latency_8", "8 B one-way", "us", Some("handoff"), Some(1.0)),
     row("latency", "latency_1024", "1 KiB one-way", "us", Some("handoff"), None),
     row("latency", "latency_16384", "16 KiB one-way", "us", Some("handoff"), None),
@@ -158,6 +159,19 @@ const ROWS: [Row; 78] = [
     row("startup", "startup_64", "start-up, 64 ranks", "ms", Some("fork_64"), Some(1.0)),
     row("idle", "idle_cpu", "CPU of a waiting rank", "%", None, None),
     row("idle", "wake_up", "its answer after 1 s", "us", None, None),
+    row("tcp", "tcp_latency_8", "TCP 8 B one-way", "us", Some("socket_8"), Some(1.0)),
+    row("tcp", "tcp_asleep_latency_8", "same, sleeping at once", "us", Some("socket_asleep"), None),
+    row("tcp", "tcp_rate_8", "TCP 8 B rate, window 64", "M/s", None, Some(5.0)),
+    row("tcp", "tcp_latency_65536", "TCP 64 KiB one-way", "us", None, None),
+    row("tcp", "tcp_window_65536", "TCP 64 KiB, window 16", "GB/s", Some("socket_65536"), Some(1.0)),
+    row("tcp", "tcp_window_1048576", "TCP 1 MiB, window 16", "GB/s", Some("socket_1048576"), Some(1.0)),
+    row("tcp", "tcp_window_4194304", "TCP 4 MiB, window 16", "GB/s", Some("socket_4194304"), Some(1.0)),
+    row("tcp", "mixed_latency_8", "8 B on a node, TCP peer", "us", Some("near_latency_8"), None),
+    row("tcp", "near_latency_8", "8 B on a node, none", "us", None, None),
+    row("limit", "socket_8", "TCP 8 B, spinning", "us", None, None),
+    row("limit", "socket_asleep", "TCP 8 B, epoll", "us", None, None),
+    row("limit", "socket_65536", "TCP 64 KiB", "GB/s", None, None),
+    row("limit", "socket_1048576", "TCP 1 MiB", "GB/s", None, None),
     row("limit", "handoff", "cache-line hand-off", "us", None, None),
     row("limit", "slots", "ring of 64 B slots", "M/s", None, None),
     row("limit", "memcpy_65536", "memcpy 64 KiB", "GB/s", None, None),
@@ -305,6 +319,9 @@ impl Plan {
         if let Part::Startup(ranks) = part {
             self.forks(ranks, measured)?;
         }
+        if let Part::Tcp = part {
+            measured.take(LIMIT, &Job::new(&self.raw).arg("sockets").succeed()?.stdout);
+        }
         for mpi in &self.contenders {
             if let Err(complaint) = part.run(self, mpi, measured) {
                 if mpi.name == "posthaste" {
@@ -332,6 +349,7 @@ impl Plan {
                 "modes" => parts.push(Part::Program("modes")),
                 "queues" => parts.push(Part::Program("queues")),
                 "threads" => parts.push(Part::Threads),
+                "tcp" => parts.push(Part::Tcp),
                 "datatypes" => parts.extend([Part::Types(1), Part::Types(2)]),
                 group => parts.push(Part::Pair(group)),
             }
@@ -399,7 +417,22 @@ enum Part {
     Startup(usize),
     /// Derived types: packing by one rank, messages of two.
     Types(usize),
+    /// Two bound ranks over TCP on this machine, and two beside one that is reached by TCP.
+    Tcp,
 }
+
+/// What makes everybody use TCP on one machine; each ignores what is meant for the others.
+const OVER_TCP: [(&str, &str); 9] = [
+    ("POSTHASTE_METHODS", "tcp"),
+    ("MPIR_CVAR_NOLOCAL", "1"),
+    ("I_MPI_FABRICS", "ofi"),
+    ("I_MPI_OFI_PROVIDER", "tcp"),
+    ("FI_PROVIDER", "tcp"),
+    ("FI_TCP_IFACE", "lo"),
+    ("OMPI_MCA_pml", "ob1"),
+    ("OMPI_MCA_btl", "tcp,self"),
+    ("OMPI_MCA_btl_tcp_if_include", "lo"),
+];
 
 impl Part {
     fn run(self, plan: &Plan, mpi: &Mpi, measured: &mut Measured) -> Fallible {
@@ -427,6 +460,26 @@ impl Part {
                 let what = if ranks == 1 { "pack" } else { "pingpong" };
                 let job = mpi.mpiexec(ranks, true).arg(plan.program(mpi, "datatypes")).arg(what);
                 measured.take(mpi.name, &job.succeed()?.stdout);
+            }
+            Self::Tcp => {
+                let program = plan.program(mpi, "pt2pt");
+                let over_tcp =
+                    |job: Job| OVER_TCP.iter().fold(job, |job, (name, value)| job.env(name, value));
+                let job = over_tcp(mpi.mpiexec(2, true)).arg(&program).args(["latency", "rate", "bandwidth"]);
+                measured.take_as("tcp_", mpi.name, &job.limit(120).succeed()?.stdout);
+                if mpi.name == "posthaste" {
+                    let job = over_tcp(mpi.mpiexec(2, true)).env("POSTHASTE_SPIN_US", "0");
+                    let job = job.env("POSTHASTE_YIELD_US", "0").arg(&program).arg("latency");
+                    measured.take_as("tcp_asleep_", mpi.name, &job.limit(120).succeed()?.stdout);
+                    let near = mpi.mpiexec(2, true).arg(&program).arg("latency").succeed()?;
+                    measured.take_as("near_", mpi.name, &near.stdout);
+                    // The third rank sleeps at once, so that it takes no CPU from the two.
+                    let job = mpi.plain().args(["-n", "2", "-env", "POSTHASTE_NODE", "here"]).arg(&program);
+                    let job = job.args(["latency", ":", "-n", "1", "-env", "POSTHASTE_NODE", "there"]);
+                    let job = job.args(["-env", "POSTHASTE_SPIN_US", "0", "-env", "POSTHASTE_YIELD_US", "0"]);
+                    let mixed = job.arg(&program).arg("latency").succeed()?;
+                    measured.take_as("mixed_", mpi.name, &mixed.stdout);
+                }
             }
             Self::Startup(ranks) => {
                 for _ in 0..3 {

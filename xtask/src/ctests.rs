@@ -180,6 +180,8 @@ impl Wishes {
                     let (name, value) =
                         value.split_once('=').ok_or_else(|| format!("`{value}` is not NAME=VALUE"))?;
                     wishes.environment.push((name.into(), value.into()));
+                    // Only shared memory has several.
+                    wishes.is_of_memory |= name == "POSTHASTE_LONG_PROTOCOL";
                 }
                 "args" => wishes.arguments = value.split_whitespace().map(Into::into).collect(),
                 "exit" if value == "nonzero" => wishes.exit = None,

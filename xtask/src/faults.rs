@@ -191,7 +191,9 @@ impl<'a> Bench<'a> {
 
     fn launcher_ends(&self, signal: Signal) -> Fallible {
         let watch = Watch::begin();
-        let (running, fault) = self.until_the_fault(&watch, self.job(4), &["exchange"])?;
+        // A shell that runs this in the background has it ignore interrupts, and mpiexec keeps to that.
+        let job = self.job(4).under(&["env", "--default-signal=INT"]);
+        let (running, fault) = self.until_the_fault(&watch, job, &["exchange"])?;
         running.signal(signal);
         let outcome = running.wait()?;
         in_time(&outcome, fault)?;

@@ -4,6 +4,8 @@
 //! What must stay true: ranks of one host share memory and those of different hosts do not, although all hosts have one
 //! name, one kernel and one /dev/shm; every failure is one sentence that names what failed, in bounded time.
 
+mod ours;
+
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -22,7 +24,7 @@ use crate::{
 
 /// How many tests there are, for when none of them can be run: with both launchers, and for all.
 const EACH: usize = 8;
-const OTHERS: usize = 3;
+const OTHERS: usize = 3 + ours::TESTS;
 /// Hosts that are made.
 const HOSTS: usize = 3;
 
@@ -41,6 +43,7 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
         return tally.not_run(2 * EACH + OTHERS - 1, "several hosts: they did not come up");
     };
     house.under("mpiexec", mpi, tally);
+    ours::run(&house, tally);
     tally.test("hosts: a rank with another secret reaches nobody", || house.wrong_secret());
     match Mpi::rival(project, "mpich") {
         Ok(mpich) => house.under("Hydra", &mpich, tally),
@@ -177,7 +180,7 @@ impl<'a> House<'a> {
         let watch = Watch::begin();
         let job = self.talk(launcher, &watch)?;
         let ours = |(_, command): &(u32, String)| command.starts_with(&*self.steady.to_string_lossy());
-        let Some((pid, _)) = watch.processes().into_iter().filter(ours).next_back() else {
+        let Some((pid, _)) = watch.processes().into_iter().rfind(ours) else {
             return Err("no rank was found".into());
         };
         Job::new("kill").args(["-KILL", &pid.to_string()]).succeed()?;

@@ -38,20 +38,14 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
     for name in ["mpich", "intel"] {
         match Mpi::rival(project, name) {
             Ok(rival) => house.hydra(&rival, tally),
-            Err(why) => tally.not_run(9, format!("launcher and library of {name}: {}", first_line(&why))),
+            Err(why) => tally.not_run(10, format!("launcher and library of {name}: {}", first_line(&why))),
         }
     }
     match Mpi::rival(project, "openmpi") {
-        Ok(openmpi) => {
-            tally.test("launchers: under Open MPI's mpirun our programs say that they can't join", || {
-                house.under_openmpi(&openmpi)
-            });
-            tally.test("launchers: Open MPI's mpirun runs one of our programs as a job of one", || {
-                house.under_launcher(&openmpi, 1)
-            });
-        }
-        Err(why) => tally.not_run(2, format!("Open MPI's launcher: {}", first_line(&why))),
+        Ok(openmpi) => house.prrte(&openmpi, tally),
+        Err(why) => tally.not_run(7, format!("Open MPI's launcher: {}", first_line(&why))),
     }
+    tally.test("launchers: nodes are what POSTHASTE_NODE calls so", || house.named(mpi.plain()));
     slurm::run(project, mpi, tally);
 }
 
@@ -76,6 +70,7 @@ struct House<'a> {
     mpi: &'a Mpi,
     whose: PathBuf,
     faulty: PathBuf,
+    places: PathBuf,
 }
 
 impl<'a> House<'a> {
@@ -84,6 +79,7 @@ impl<'a> House<'a> {
             mpi,
             whose: crate::ctests::helper(project, mpi, "build", "whose")?,
             faulty: crate::ctests::helper(project, mpi, "fault", "faulty")?,
+            places: crate::ctests::helper(project, mpi, "hosts", "places")?,
         })
     }
 
@@ -126,6 +122,10 @@ impl<'a> House<'a> {
                 self.ours_with_theirs(rival, ranks)
             });
         }
+        tally
+            .test(&format!("launchers: under {name}'s Hydra nodes are what POSTHASTE_NODE calls so"), || {
+                self.named(rival.plain())
+            });
         tally.test(
             &format!("launchers: under {name}'s Hydra a program that a rank runs is a job of one"),
             || self.system(self.ours(rival, 2)),
@@ -183,11 +183,47 @@ impl<'a> House<'a> {
         watch.nothing_left()
     }
 
+    /// Open MPI's mpirun, which speaks PMIx by a library of its own.
+    fn prrte(&self, openmpi: &Mpi, tally: &mut Tally) {
+        for ranks in [1, 2, 4] {
+            tally.test(&format!("launchers: Open MPI's mpirun runs our programs with {ranks} ranks"), || {
+                self.under_launcher(openmpi, ranks)
+            });
+        }
+        tally.test("launchers: under Open MPI's mpirun a program that a rank runs is a job of one", || {
+            self.system(self.ours(openmpi, 2))
+        });
+        tally.test("launchers: under Open MPI's mpirun ranks reach each other by TCP as well", || {
+            let watch = Watch::begin();
+            let job = watch.mark(self.ours(openmpi, 3)).env("POSTHASTE_METHODS", "tcp").arg(&self.places);
+            let said = job.succeed()?.stdout;
+            if said.lines().filter(|line| line.ends_with(" with 0 1 2")).count() != 3 {
+                return Err(format!("three ranks on one node were expected, this was said:\n{said}"));
+            }
+            watch.nothing_left()
+        });
+        tally.test("launchers: Open MPI's mpirun ends our programs when one aborts", || {
+            self.abort_under_hydra(openmpi)
+        });
+        tally.test("launchers: without the library of PMIx our programs say that they can't join", || {
+            self.without_library(openmpi)
+        });
+    }
+
     /// Every rank says it, unless the launcher ends it before because of another that has; and none of them goes on.
-    fn under_openmpi(&self, openmpi: &Mpi) -> Fallible {
+    fn without_library(&self, openmpi: &Mpi) -> Fallible {
         let watch = Watch::begin();
-        let outcome = watch.mark(self.ours(openmpi, 4)).arg(&self.whose).run()?;
-        let sentences = outcome.stderr.matches("can't join it").count();
+        // A file that is no library stands in the way of those that the system may have.
+        let folder = self.whose.with_file_name("no-pmix");
+        let file = folder.join("libpmix.so.2");
+        std::fs::create_dir_all(&folder)
+            .and_then(|()| std::fs::write(&file, ""))
+            .map_err(|e| format!("{}: {e}", file.display()))?;
+        let path = format!("LD_LIBRARY_PATH={}:{}", folder.display(), self.mpi.library().to_string_lossy());
+        let job =
+            watch.mark(self.ours(openmpi, 4)).args(["env", "-u", "PMIX_PREFIX", "-u", "OPAL_PREFIX", &path]);
+        let outcome = job.arg(&self.whose).run()?;
+        let sentences = outcome.stderr.matches("can't join it (").count();
         if outcome.code() == 0
             || outcome.timed_out
             || !(1..=4).contains(&sentences)
@@ -197,6 +233,25 @@ impl<'a> House<'a> {
                 "one to four sentences and a failure were expected\n{}",
                 outcome.complaint()
             ));
+        }
+        watch.nothing_left()
+    }
+
+    /// Ranks of one host are on different nodes when they are told so, with all launchers of the family.
+    fn named(&self, launcher: Job) -> Fallible {
+        let watch = Watch::begin();
+        let job = ["here", "there"].iter().fold(watch.mark(launcher), |job, node| {
+            let job = if *node == "there" { job.arg(":") } else { job };
+            job.args(["-n", "2", "-env", "POSTHASTE_NODE", node]).arg(&self.places)
+        });
+        let said = job.env("LD_LIBRARY_PATH", self.mpi.library()).succeed()?.stdout;
+        for (rank, place) in
+            ["here with 0 1", "here with 0 1", "there with 2 3", "there with 2 3"].iter().enumerate()
+        {
+            let wanted = format!("rank {rank} of 4, sum 6, on {place}");
+            if !said.lines().any(|line| line == wanted) {
+                return Err(format!("\"{wanted}\" was expected, this was said:\n{said}"));
+            }
         }
         watch.nothing_left()
     }

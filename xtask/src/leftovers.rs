@@ -76,11 +76,13 @@ impl Watch {
     }
 }
 
-fn processes() -> impl Iterator<Item = u32> {
+/// The ids of all processes.
+pub(crate) fn processes() -> impl Iterator<Item = u32> {
     fs::read_dir("/proc").into_iter().flatten().flatten().filter_map(|e| e.file_name().to_str()?.parse().ok())
 }
 
-fn command_line(pid: u32) -> String {
+/// The command line of a process.
+pub(crate) fn command_line(pid: u32) -> String {
     let bytes = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     String::from_utf8_lossy(&bytes).replace('\0', " ").trim().to_owned()
 }

@@ -41,10 +41,15 @@ pub(crate) const LIMIT: &str = "limit";
 impl Measured {
     /// Takes the lines `result NAME VALUE UNIT` of a program's output.
     pub(crate) fn take(&mut self, contender: &str, output: &str) {
+        self.take_as("", contender, output);
+    }
+
+    /// The same under other names, with a prefix.
+    pub(crate) fn take_as(&mut self, prefix: &str, contender: &str, output: &str) {
         for line in output.lines() {
             let mut words = line.trim().strip_prefix("result ").unwrap_or_default().split_whitespace();
             if let (Some(name), Some(Ok(value))) = (words.next(), words.next().map(str::parse)) {
-                self.add(contender, name, value);
+                self.add(contender, &format!("{prefix}{name}"), value);
             }
         }
     }

@@ -28,7 +28,7 @@ use crate::{
 };
 
 /// How many tests there are, for when none of them can be run.
-const TESTS: usize = 11;
+const TESTS: usize = 16;
 
 /// Every program that is needed; all are of the Debian packages slurm-wlm and munge.
 const PROGRAMS: [&str; 6] = ["munged", "slurmctld", "slurmd", "srun", "salloc", "sbatch"];
@@ -69,14 +69,39 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
     };
     let pmi = ["--mpi=pmi2", "-N2"];
     tally.test("slurm: srun runs our programs on two nodes", || cluster.joins(&pmi, 4));
+    tally.test("slurm: ranks of one node share memory, those of two do not", || {
+        cluster.places(cluster.srun(&pmi, 4).arg("--ntasks-per-node=2"))
+    });
+    if cluster.has_pmix() {
+        // Two servers of PMIx on one machine take each other's clients, so this is one node.
+        let pmix = ["--mpi=pmix", "-N1"];
+        tally.test("slurm: srun --mpi=pmix runs our programs", || started(|| cluster.joins(&pmix, 4)));
+        tally.test("slurm: in a step with PMIx, too, MPI_Abort ends it", || {
+            started(|| cluster.ends(&pmix, &["abort", "7"], "MPI_Abort(7)"))
+        });
+    } else {
+        tally.not_run(2, "Slurm with PMIx: its plug-in finds no libpmix.so (apt install libpmix-dev)");
+    }
     tally.test("slurm: a step of one task is a job of one", || cluster.joins(&["--mpi=none"], 1));
     tally.test("slurm: in a step without PMI every rank says that it can't join", || cluster.refuses());
     tally.test("slurm: a program that a rank runs is a job of one", || cluster.system());
-    tally.test("slurm: MPI_Abort ends the step", || cluster.ends(&[], &["abort", "7"], "MPI_Abort(7)"));
+    tally.test("slurm: MPI_Abort ends the step", || cluster.ends(&pmi, &["abort", "7"], "MPI_Abort(7)"));
     tally.test("slurm: srun -K ends the step when a rank is killed", || {
-        cluster.ends(&["-K"], &["die", "9"], "Killed")
+        cluster.ends(&["--mpi=pmi2", "-N2", "-K"], &["die", "9"], "Killed")
     });
     tally.test("slurm: a command of salloc, alone and with mpiexec", || cluster.allocated());
+    tally.test("slurm: mpiexec runs on all nodes of its allocation, by srun", || {
+        cluster.places(cluster.allocated_to("2").args(["-n", "4"]))
+    });
+    tally.test("slurm: a rank that dies ends the mpiexec of an allocation, and its agents", || {
+        let watch = Watch::begin();
+        let job = cluster.allocated_to("2").args(["-n", "4"]).arg(&cluster.faulty).args(["die", "9"]);
+        let outcome = watch.mark(job).limit(15).run()?;
+        if outcome.code() != 137 || outcome.timed_out || !outcome.stderr.contains(" was killed by signal 9") {
+            return Err(format!("exit code 137 and its cause were expected\n{}", outcome.complaint()));
+        }
+        watch.nothing_left()
+    });
     tally.test("slurm: the interactive shell of salloc, alone and with mpiexec", || cluster.interactive());
     tally.test("slurm: the script of sbatch, alone and with mpiexec", || cluster.batch());
     tally.test("slurm: it ends, and nothing is left", || {
@@ -92,6 +117,7 @@ struct Cluster<'a> {
     daemons: Option<Running>,
     whose: PathBuf,
     faulty: PathBuf,
+    places: PathBuf,
 }
 
 impl<'a> Cluster<'a> {
@@ -101,7 +127,9 @@ impl<'a> Cluster<'a> {
         let _ = fs::remove_dir_all(&folder);
         let whose = ctests::helper(project, mpi, "build", "whose")?;
         let faulty = ctests::helper(project, mpi, "fault", "faulty")?;
-        let mut cluster = Self { mpi, folder: project.folder("slurm")?, daemons: None, whose, faulty };
+        let places = ctests::helper(project, mpi, "hosts", "places")?;
+        let mut cluster =
+            Self { mpi, folder: project.folder("slurm")?, daemons: None, whose, faulty, places };
         cluster.configure()?;
         let daemons = cluster.tool("sh").args(["-c", DAEMONS]).under(&NAMESPACE);
         cluster.daemons = Some(watch.mark(daemons).start()?);
@@ -190,6 +218,25 @@ impl<'a> Cluster<'a> {
         watch.nothing_left()
     }
 
+    /// Two tasks on each of two nodes, which are one machine: Slurm says which is where.
+    fn places(&self, job: Job) -> Fallible {
+        let watch = Watch::begin();
+        let said = watch.mark(job).arg(&self.places).succeed()?.stdout;
+        for (rank, with) in ["0 1", "0 1", "2 3", "2 3"].iter().enumerate() {
+            let begin = format!("rank {rank} of 4, sum 6, on ");
+            let end = format!(" with {with}");
+            if !said.lines().any(|line| line.starts_with(&begin) && line.ends_with(&end)) {
+                return Err(format!("\"{begin}...{end}\" was expected, this was said:\n{said}"));
+            }
+        }
+        watch.nothing_left()
+    }
+
+    /// Whether this Slurm can start a step with PMIx: its plug-in loads a library that may be missing.
+    fn has_pmix(&self) -> bool {
+        started(|| self.srun(&["--mpi=pmix"], 1).arg("true").limit(10).succeed().map(drop)).is_ok()
+    }
+
     fn refuses(&self) -> Fallible {
         let watch = Watch::begin();
         let outcome = watch.mark(self.srun(&["--mpi=none", "-N2"], 4)).arg(&self.whose).run()?;
@@ -218,7 +265,7 @@ impl<'a> Cluster<'a> {
     /// Whether all ends at once when one rank does `what`, and `sentence` is said.
     fn ends(&self, options: &[&str], what: &[&str], sentence: &str) -> Fallible {
         let watch = Watch::begin();
-        let job = self.srun(&["--mpi=pmi2", "-N2"], 4).args(options).arg(&self.faulty).args(what);
+        let job = self.srun(options, 4).arg(&self.faulty).args(what);
         let outcome = watch.mark(job).limit(10).run()?;
         if outcome.code() == 0 || outcome.timed_out || !outcome.stderr.contains(sentence) {
             return Err(format!("a failure that says {sentence} was expected\n{}", outcome.complaint()));
@@ -235,6 +282,12 @@ impl<'a> Cluster<'a> {
     fn both(said: &str) -> Fallible {
         expect(said, 1, "posthaste")?;
         expect(said, 4, "posthaste")
+    }
+
+    /// `salloc` of two ranks on each of so many nodes with our mpiexec, to be completed.
+    fn allocated_to(&self, nodes: &str) -> Job {
+        let options = ["-N", nodes, "--ntasks-per-node=2"];
+        self.tool("salloc").args(options).arg(self.mpi.launcher())
     }
 
     fn allocated(&self) -> Fallible {
@@ -289,6 +342,20 @@ impl Drop for Cluster<'_> {
         // After a start that failed half-way; the failure is reported already.
         let _ = self.stop();
     }
+}
+
+/// A test once more while Slurm itself cannot start its step: its plug-in for PMIx fails now and then when it still takes
+/// an earlier step away.
+fn started(test: impl Fn() -> Fallible) -> Fallible {
+    for _ in 0..9 {
+        match test() {
+            Err(complaint) if complaint.contains("task 0 launch failed") => {
+                thread::sleep(Duration::from_millis(300))
+            }
+            other => return other,
+        }
+    }
+    test()
 }
 
 /// Whether there is a program of this name.

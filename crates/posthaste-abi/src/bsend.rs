@@ -8,9 +8,9 @@
 //! buffer is given back only when no message is left in it. Bookkeeping lies outside of the buffer, so the
 //! `MPI_BSEND_OVERHEAD` that programs add for each message is room to spare.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::ffi::c_void;
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use posthaste_core::comm::Comm;
 use posthaste_core::datatype::{Segment, copy};
@@ -47,12 +47,12 @@ struct Message {
 }
 
 /// Attached buffers by communicator; that of the process under `MPI_COMM_NULL`.
-static BUFFERS: LazyLock<Mutex<HashMap<usize, Buffer>>> = LazyLock::new(Mutex::default);
+static BUFFERS: Mutex<BTreeMap<usize, Buffer>> = Mutex::new(BTreeMap::new());
 
 /// The buffer that serves the whole process.
 pub(crate) const PROCESS: MPI_Comm = MPI_COMM_NULL;
 
-fn buffers() -> MutexGuard<'static, HashMap<usize, Buffer>> {
+fn buffers() -> MutexGuard<'static, BTreeMap<usize, Buffer>> {
     BUFFERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -127,12 +127,20 @@ pub(crate) fn send(handle: MPI_Comm, comm: &Comm, dest: i32, tag: i32, data: &Se
         return Ok(()); // to MPI_PROC_NULL nothing leaves (MPI-5.0 §3.11)
     }
     let world = &library().world;
-    // What has left makes room; one step of progress helps it.
-    world.step();
     let mut buffers = buffers();
     let owner = if buffers.contains_key(&handle.0) { handle } else { PROCESS };
+    if buffers.get(&owner.0).is_some_and(|buffer| !buffer.messages.is_empty()) {
+        // What has left makes room; one step of progress helps it.
+        drop(buffers);
+        world.step();
+        buffers = self::buffers();
+    }
     let Some(buffer) = buffers.get_mut(&owner.0) else { return Err(none_attached()) };
     buffer.reap(&mut world.lane());
+    let fits = buffer.base == MPI_BUFFER_AUTOMATIC || data.len() <= buffer.size;
+    if buffer.messages.is_empty() && fits && world.send_at_once(comm, dest, tag, data)? {
+        return Ok(()); // it needs no place
+    }
     let (at, place, memory) = buffer.place(data.len())?;
     let packed = data.repacked(user_buf(place));
     copy(&mut data.clone(), &mut packed.clone());

@@ -31,6 +31,9 @@ const SPECIAL: u32 = 1 << 31;
 /// A further mark: others in the table stand behind the request, and tell whether it is over.
 const DRIVEN: u32 = 1 << 30;
 const MARKS: u32 = SPECIAL | DRIVEN;
+/// The second mark alone: a persistent request. One other stands behind it while it is active, and the engine knows
+/// which; what runs at its end is for rare cases only.
+const PERSISTENT: u32 = DRIVEN;
 
 /// What runs at the end of a request.
 pub(crate) trait AtEnd: Any + Send + Sync {
@@ -115,6 +118,23 @@ pub(crate) fn give_driven(comm: MPI_Comm, at_end: SharedAtEnd, request: Out<MPI_
     Ok(())
 }
 
+/// Gives a new persistent request to the program.
+pub(crate) fn give_persistent(
+    id: RequestId,
+    comm: MPI_Comm,
+    at_end: SharedAtEnd,
+    request: Out<MPI_Request>,
+) -> Result<()> {
+    give_special(id, comm, at_end, request)?;
+    NOTES[id.slot as usize % table::MOST].store(comm.0 as u32 | PERSISTENT, Ordering::Relaxed);
+    Ok(())
+}
+
+/// The communicator of a request.
+pub(crate) fn comm_of(id: RequestId) -> MPI_Comm {
+    MPI_Comm((NOTES[id.slot as usize % table::MOST].load(Ordering::Relaxed) & !MARKS) as usize)
+}
+
 /// A request that is over and was taken.
 pub(crate) struct Ended {
     handle: MPI_Request,
@@ -183,8 +203,12 @@ pub(crate) fn take(lane: &mut Lane, request: MPI_Request) -> Result<Option<Ended
     lane.methods.flush_gathered();
     let id = find(lane, request)?;
     let note = NOTES[id.slot as usize % table::MOST].load(Ordering::Relaxed);
+    if let Some(status) = lane.engine.requests.take_ended(Table::handle(id) as usize) {
+        return Ok(Some(Ended { handle: request, note, status, stays: false, inactive: false }));
+    }
     match lane.engine.requests.get(id) {
         Some(found) if complete::is_complete(found) => {}
+        _ if note & MARKS == PERSISTENT => return Ok(take_started(lane, id, request, note)),
         _ if note & DRIVEN != 0 => return Ok(take_driven(lane, id, request, note)),
         _ => return Ok(None),
     }
@@ -196,6 +220,24 @@ pub(crate) fn take(lane: &mut Lane, request: MPI_Request) -> Result<Option<Ended
         stays: false,
         inactive: false,
     }))
+}
+
+/// The same for a persistent request, which stays.
+#[inline]
+fn take_started(lane: &mut Lane, id: RequestId, request: MPI_Request, note: u32) -> Option<Ended> {
+    let engine = &mut lane.engine;
+    let Some(active) = engine.persistent.active(id) else {
+        return Some(Ended { handle: request, note, status: Status::EMPTY, stays: true, inactive: true });
+    };
+    let status = match engine.requests.take_ended(Table::handle(active) as usize) {
+        Some(status) => status,
+        None if engine.requests.get(active).is_some_and(|found| !complete::is_complete(found)) => {
+            return None;
+        }
+        None => engine.requests.remove(active).map_or(Status::EMPTY, |failed| failed.status),
+    };
+    engine.persistent.end(id);
+    Some(Ended { handle: request, note, status, stays: true, inactive: false })
 }
 
 #[cold]
@@ -236,6 +278,9 @@ pub(crate) fn behind(lane: &Lane, request: MPI_Request) -> Vec<RequestId> {
     let Ok(id) = find(lane, request) else { return Vec::new() };
     if has_ended(lane, request).unwrap_or(true) {
         return Vec::new();
+    }
+    if let Some(active) = lane.engine.persistent.active(id) {
+        return vec![active];
     }
     let behind = special(request).map_or_else(Vec::new, |at_end| at_end.behind());
     if behind.is_empty() { vec![id] } else { behind }

@@ -16,7 +16,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::ops::Deref;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use posthaste_core::error::{Error, ErrorClass, Result};
 
@@ -175,23 +175,115 @@ impl<T> Deref for Held<T> {
 /// The user's objects of one kind.
 pub(crate) struct Table<T> {
     kind: Kind,
-    slots: RwLock<Slots<T>>,
+    slots: RwLock<Slots<Arc<T>>>,
 }
 
-struct Slots<T> {
-    entries: Vec<Entry<T>>,
+/// Places for objects, or for what points to them.
+struct Slots<P> {
+    entries: Vec<Entry<P>>,
     free: VecDeque<u32>,
 }
 
-struct Entry<T> {
+struct Entry<P> {
     generation: usize,
-    object: Option<Arc<T>>,
+    object: Option<P>,
+}
+
+impl<P> Slots<P> {
+    const fn new() -> Self {
+        Self { entries: Vec::new(), free: VecDeque::new() }
+    }
+
+    /// Takes a place for an object, which may come later; its handle.
+    fn place(&mut self, kind: Kind, object: Option<P>) -> Result<usize> {
+        let full = self.entries.len() >= 1 << SLOT_BITS;
+        let slot = match self.free.pop_front_if_rested(full) {
+            Some(slot) => slot as usize,
+            None if full => return Err(too_many(kind)),
+            None => {
+                self.entries.push(Entry { generation: 0, object: None });
+                self.entries.len() - 1
+            }
+        };
+        let entry = &mut self.entries[slot];
+        entry.object = object;
+        Ok((kind as usize) << KIND_SHIFT | entry.generation << SLOT_BITS | slot)
+    }
+
+    fn get(&self, kind: Kind, handle: usize) -> Option<&P> {
+        let (slot, generation) = split(kind, handle)?;
+        self.entries.get(slot).filter(|entry| entry.generation == generation)?.object.as_ref()
+    }
+
+    fn get_mut(&mut self, kind: Kind, handle: usize) -> Option<&mut P> {
+        let (slot, generation) = split(kind, handle)?;
+        self.entries.get_mut(slot).filter(|entry| entry.generation == generation)?.object.as_mut()
+    }
+
+    /// Takes the object out; its handle is stale from now on.
+    fn remove(&mut self, kind: Kind, handle: usize) -> Option<P> {
+        let (slot, generation) = split(kind, handle)?;
+        let entry = self.entries.get_mut(slot).filter(|entry| entry.generation == generation)?;
+        let object = entry.object.take()?;
+        entry.generation = (entry.generation + 1) % (1 << GENERATION_BITS);
+        self.free.push_back(slot as u32);
+        Some(object)
+    }
+}
+
+/// Slot and generation of a handle of this kind.
+#[inline]
+fn split(kind: Kind, handle: usize) -> Option<(usize, usize)> {
+    let ours = handle >> KIND_SHIFT == kind as usize;
+    ours.then_some((handle & ((1 << SLOT_BITS) - 1), handle >> SLOT_BITS & ((1 << GENERATION_BITS) - 1)))
+}
+
+/// The user's objects of a kind that one call makes and another one takes back, and nobody uses in between.
+pub(crate) struct Deposit<T> {
+    kind: Kind,
+    slots: Mutex<Slots<T>>,
+}
+
+impl<T> Deposit<T> {
+    /// An empty one.
+    pub(crate) const fn new(kind: Kind) -> Self {
+        Self { kind, slots: Mutex::new(Slots::new()) }
+    }
+
+    /// Stores an object and returns its handle.
+    pub(crate) fn insert(&self, object: T) -> Result<usize> {
+        self.slots().place(self.kind, Some(object))
+    }
+
+    /// What `take` makes of the object with this handle. Unless that is an error, the object is gone and its handle is
+    /// stale from now on.
+    pub(crate) fn consume<R>(
+        &self,
+        argument: &'static str,
+        handle: usize,
+        take: impl FnOnce(&mut T) -> Result<R>,
+    ) -> Result<R> {
+        let mut slots = self.slots();
+        let object = slots.get_mut(self.kind, handle);
+        let taken = take(object.ok_or_else(|| invalid(self.kind, argument, handle))?)?;
+        slots.remove(self.kind, handle);
+        Ok(taken)
+    }
+
+    /// What `look` takes from the object with this handle.
+    pub(crate) fn look<R>(&self, handle: usize, look: impl FnOnce(&T) -> R) -> Option<R> {
+        self.slots().get(self.kind, handle).map(look)
+    }
+
+    fn slots(&self) -> MutexGuard<'_, Slots<T>> {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl<T> Table<T> {
     /// An empty table.
     pub(crate) const fn new(kind: Kind) -> Self {
-        Self { kind, slots: RwLock::new(Slots { entries: Vec::new(), free: VecDeque::new() }) }
+        Self { kind, slots: RwLock::new(Slots::new()) }
     }
 
     /// Stores an object and returns its handle.
@@ -200,19 +292,7 @@ impl<T> Table<T> {
     }
 
     fn place(&self, object: Option<Arc<T>>) -> Result<usize> {
-        let mut slots = self.slots.write().unwrap_or_else(PoisonError::into_inner);
-        let full = slots.entries.len() >= 1 << SLOT_BITS;
-        let slot = match slots.free.pop_front_if_rested(full) {
-            Some(slot) => slot as usize,
-            None if full => return Err(too_many(self.kind)),
-            None => {
-                slots.entries.push(Entry { generation: 0, object: None });
-                slots.entries.len() - 1
-            }
-        };
-        let entry = &mut slots.entries[slot];
-        entry.object = object;
-        Ok((self.kind as usize) << KIND_SHIFT | entry.generation << SLOT_BITS | slot)
+        self.slots.write().unwrap_or_else(PoisonError::into_inner).place(self.kind, object)
     }
 
     /// The object with this handle.
@@ -230,21 +310,13 @@ impl<T> Table<T> {
     /// What `look` takes from the object with this handle, which stays locked meanwhile.
     #[inline]
     pub(crate) fn look<R>(&self, handle: usize, look: impl FnOnce(&Arc<T>) -> R) -> Option<R> {
-        let (slot, generation) = self.split(handle)?;
-        let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
-        slots.entries.get(slot).filter(|entry| entry.generation == generation)?.object.as_ref().map(look)
+        self.slots.read().unwrap_or_else(PoisonError::into_inner).get(self.kind, handle).map(look)
     }
 
     /// Takes the object out; its handle is stale from now on.
     pub(crate) fn remove(&self, argument: &'static str, handle: usize) -> Result<Arc<T>> {
-        let stale = || invalid(self.kind, argument, handle);
-        let (slot, generation) = self.split(handle).ok_or_else(stale)?;
         let mut slots = self.slots.write().unwrap_or_else(PoisonError::into_inner);
-        let entry = slots.entries.get_mut(slot).filter(|e| e.generation == generation).ok_or_else(stale)?;
-        let object = entry.object.take().ok_or_else(stale)?;
-        entry.generation = (entry.generation + 1) % (1 << GENERATION_BITS);
-        slots.free.push_back(slot as u32);
-        Ok(object)
+        slots.remove(self.kind, handle).ok_or_else(|| invalid(self.kind, argument, handle))
     }
 
     /// The handle of the first object that `is_it` recognises.
@@ -262,7 +334,7 @@ impl<T> Table<T> {
 
     /// Stores the object of a handle that was reserved.
     pub(crate) fn fill(&self, handle: usize, object: Arc<T>) {
-        if let Some((slot, generation)) = self.split(handle) {
+        if let Some((slot, generation)) = split(self.kind, handle) {
             let mut slots = self.slots.write().unwrap_or_else(PoisonError::into_inner);
             if let Some(entry) = slots.entries.get_mut(slot).filter(|entry| entry.generation == generation) {
                 entry.object = Some(object);
@@ -274,12 +346,6 @@ impl<T> Table<T> {
     pub(crate) fn len(&self) -> usize {
         let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
         slots.entries.len() - slots.free.len()
-    }
-
-    #[inline]
-    fn split(&self, handle: usize) -> Option<(usize, usize)> {
-        let ours = handle >> KIND_SHIFT == self.kind as usize;
-        ours.then_some((handle & ((1 << SLOT_BITS) - 1), handle >> SLOT_BITS & ((1 << GENERATION_BITS) - 1)))
     }
 }
 

@@ -1,12 +1,13 @@
 //! Persistent requests, and requests with two messages behind them (MPI-5.0 §3.9, §3.10, §6.13).
 //!
 //! Called by `pt2pt` and `coll_persistent`; calls the engine. A persistent request keeps a place in the engine's
-//! table, inactive; while it is active another request stands behind it.
+//! table, inactive; while it is active another request stands behind it, and the engine knows which
+//! (`core::pt2pt::persistent`).
 //!
 //! What must stay true: the handle stays the same through all starts; what is behind a request is taken out of the
 //! table exactly once.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use posthaste_core::coll::Schedule;
 use posthaste_core::comm::Comm;
@@ -15,9 +16,9 @@ use posthaste_core::error::{Error, ErrorClass, Result};
 use posthaste_core::ids::RequestId;
 use posthaste_core::method::Holds;
 use posthaste_core::progress::Lane;
+use posthaste_core::pt2pt::persistent::{self, Begun, Message};
 use posthaste_core::pt2pt::recv;
-use posthaste_core::request::{Request, State, Status, complete};
-use posthaste_core::wire::Mode;
+use posthaste_core::request::{Request, State, Status, Table, complete};
 
 use crate::bsend;
 use crate::call::{Located, Outcome};
@@ -30,18 +31,10 @@ use crate::types::{MPI_Comm, MPI_Request};
 
 /// What a persistent request starts.
 pub(crate) enum Plan {
-    /// A send.
-    Send {
+    /// A message, which the engine has and starts; its communicator stays with it.
+    Message {
         /// Where.
-        comm: Held<Comm>,
-        /// What.
-        segment: Segment,
-        /// To whom.
-        dest: i32,
-        /// With which tag.
-        tag: i32,
-        /// In which mode.
-        mode: Mode,
+        _comm: Held<Comm>,
     },
     /// A send in buffered mode.
     Buffered {
@@ -54,38 +47,47 @@ pub(crate) enum Plan {
         /// With which tag.
         tag: i32,
     },
-    /// A receive.
-    Recv {
-        /// Where.
-        comm: Held<Comm>,
-        /// Into what.
-        segment: Segment,
-        /// From whom.
-        source: i32,
-        /// With which tag.
-        tag: i32,
-    },
     /// A collective operation.
     Collective(Arc<Schedule>),
 }
 
 struct Persistent {
+    id: RequestId,
     plan: Plan,
     comm: MPI_Comm,
-    active: Mutex<Option<RequestId>>,
     /// What networks know of the buffer, which stays as long as the request (MPI-5.0 §3.9).
     holds: Mutex<Holds>,
 }
 
 /// Gives a persistent request to the program.
 pub(crate) fn prepare(plan: Plan, comm: MPI_Comm, request: Out<MPI_Request>) -> Result<()> {
-    let holds = match &plan {
-        Plan::Send { segment, .. } => library().world.lane().methods.hold(segment, false),
-        Plan::Recv { segment, .. } => library().world.lane().methods.hold(segment, true),
-        Plan::Buffered { .. } | Plan::Collective(_) => Holds::default(),
+    keep(None, plan, comm, request)
+}
+
+/// The same for a message, whose communicator is `held`.
+pub(crate) fn prepare_message(
+    message: Message,
+    held: Held<Comm>,
+    comm: MPI_Comm,
+    request: Out<MPI_Request>,
+) -> Result<()> {
+    keep(Some(message), Plan::Message { _comm: held }, comm, request)
+}
+
+fn keep(message: Option<Message>, plan: Plan, comm: MPI_Comm, request: Out<MPI_Request>) -> Result<()> {
+    request.ready("request")?;
+    let (id, holds) = {
+        let mut lane = library().world.lane();
+        let id = lane.engine.requests.insert(Request::new(State::Inactive))?;
+        let holds = match &message {
+            Some(Message::Send { segment, .. }) => lane.methods.hold(segment, false),
+            Some(Message::Recv { segment, .. }) => lane.methods.hold(segment, true),
+            Some(Message::Nobody(_)) | None => Holds::default(),
+        };
+        lane.engine.persistent.keep(id, message);
+        (id, Mutex::new(holds))
     };
-    let persistent = Arc::new(Persistent { plan, comm, active: Mutex::new(None), holds: Mutex::new(holds) });
-    completion::give_driven(comm, persistent, request)
+    completion::give_persistent(id, comm, Arc::new(Persistent { id, plan, comm, holds }), request)
 }
 
 /// Whether the handle is a request's.
@@ -94,8 +96,27 @@ pub(crate) fn check(request: MPI_Request) -> Result<()> {
 }
 
 /// Starts a persistent request.
+#[inline]
 pub(crate) fn start(request: MPI_Request) -> Outcome {
-    completion::find(&library().world.lane(), request)?;
+    {
+        let mut lane = library().world.lane();
+        let id = completion::find(&lane, request)?;
+        lane.stay_fair();
+        loop {
+            let Lane { engine, methods, .. } = &mut *lane;
+            match persistent::start(engine, methods, id) {
+                Ok(Begun::Yes) => return Ok(()),
+                Ok(Begun::Unseen) => lane.progress(),
+                Ok(Begun::Elsewhere) => break,
+                Err(error) => return Err(Located { site: Site::Comm(completion::comm_of(id)), error }),
+            };
+        }
+    }
+    start_other(request)
+}
+
+#[cold]
+fn start_other(request: MPI_Request) -> Outcome {
     match completion::special(request) {
         Some(behind) => behind.start(),
         None => {
@@ -106,56 +127,36 @@ pub(crate) fn start(request: MPI_Request) -> Outcome {
 }
 
 impl Persistent {
-    /// The request of the present start. Taken inside the lane's lock, so never the other way round.
-    fn active(&self) -> MutexGuard<'_, Option<RequestId>> {
-        self.active.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn go(&self) -> Result<()> {
-        if self.active().is_some() {
-            let expected = "one that is not active: wait for it before it is started again";
-            return Err(Error::invalid(
-                ErrorClass::Request,
-                "request",
-                "an active persistent request",
-                expected,
-            ));
-        }
         let world = &library().world;
-        let id = match &self.plan {
-            Plan::Send { comm, segment, dest, tag, mode } => {
-                world.isend(comm, *dest, *tag, segment.clone(), *mode)?
-            }
+        world.lane().engine.persistent.check_inactive(self.id)?;
+        let active = match &self.plan {
+            Plan::Message { .. } => return Ok(()), // the engine has started it
             Plan::Buffered { comm, segment, dest, tag } => {
                 bsend::send(self.comm, comm, *dest, *tag, segment)?;
-                world.lane().engine.requests.insert(Request::new(State::Complete))?
+                Table::DONE
             }
-            Plan::Recv { comm, segment, source, tag } => world.irecv(comm, *source, *tag, segment.clone())?,
             Plan::Collective(schedule) => world.start_again(schedule)?,
         };
-        *self.active() = Some(id);
+        world.lane().engine.persistent.begin(self.id, active);
         Ok(())
     }
 }
 
 impl AtEnd for Persistent {
-    fn behind(&self) -> Vec<RequestId> {
-        self.active().iter().copied().collect()
-    }
-
     fn start(&self) -> Outcome {
         self.go().map_err(|error| Located { site: Site::Comm(self.comm), error })
     }
 
     fn stands(&self, lane: &Lane) -> Stand {
-        match *self.active() {
+        match lane.engine.persistent.active(self.id) {
             None => Stand::Inactive,
             Some(id) => over(lane, id).map_or(Stand::Active, Stand::Over),
         }
     }
 
     fn clear(&self, lane: &mut Lane) {
-        if let Some(id) = self.active().take() {
+        if let Some(id) = lane.engine.persistent.end(self.id) {
             lane.engine.requests.remove(id);
         }
     }
@@ -165,19 +166,20 @@ impl AtEnd for Persistent {
     }
 
     fn cancel(&self, _over: bool) -> Result<bool> {
-        let active = *self.active();
-        if let Some(id) = active {
-            completion::take_back(&mut library().world.lane(), id);
+        let mut lane = library().world.lane();
+        if let Some(id) = lane.engine.persistent.active(self.id) {
+            completion::take_back(&mut lane, id);
         }
         Ok(true)
     }
 
     fn let_go(&self) -> Result<bool> {
         let holds = std::mem::take(&mut *self.holds.lock().unwrap_or_else(PoisonError::into_inner));
-        library().world.lane().methods.let_go(holds);
-        let active = self.active().take();
-        if let Some(id) = active {
-            recv::detach(&mut library().world.lane().engine, id);
+        let mut lane = library().world.lane();
+        lane.methods.let_go(holds);
+        let engine = &mut lane.engine;
+        if let Some(id) = engine.persistent.forget(self.id) {
+            recv::detach(engine, id);
         }
         Ok(true)
     }

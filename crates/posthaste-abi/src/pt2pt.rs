@@ -5,7 +5,7 @@
 //! nothing.
 
 use std::ffi::{c_int, c_void};
-use std::sync::Mutex;
+use std::ops::ControlFlow;
 
 use posthaste_core::comm::Comm;
 use posthaste_core::datatype::{Segment, copy};
@@ -18,14 +18,11 @@ use posthaste_core::wire::Mode;
 use posthaste_core::world::World;
 
 use crate::bsend;
-use crate::call::{mpi_fn, unsupported};
+use crate::call::{Located, Outcome, mpi_fn, unsupported};
 use crate::communicator;
-use crate::constants::{
-    MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, MPI_COMM_WORLD, MPI_MESSAGE_NO_PROC, MPI_MESSAGE_NULL,
-    MPI_UNDEFINED,
-};
+use crate::constants::{MPI_COMM_SELF, MPI_COMM_WORLD, MPI_MESSAGE_NO_PROC, MPI_MESSAGE_NULL, MPI_UNDEFINED};
 use crate::failure::Site;
-use crate::handle::{self, Kind, Table};
+use crate::handle::{Deposit, Kind};
 use crate::library::library;
 use crate::memory::{length, plain_segment, segment, user_buf};
 use crate::persistent::{self, Plan};
@@ -282,7 +279,7 @@ mpi_fn! {
 mpi_fn! {
     /// MPI-5.0 §3.8.3
     fn MPI_Mrecv / PMPI_Mrecv(buf: *mut c_void, count: c_int, datatype: MPI_Datatype,
-        message: Out<MPI_Message>, status: Out<MPI_Status>) raises site_of(message) => {
+        message: Out<MPI_Message>, status: Out<MPI_Status>) raises where it belongs {
         mrecv(buf, count.into(), datatype, message, status)
     }
     /// MPI-5.0 §3.8.3
@@ -292,7 +289,7 @@ mpi_fn! {
     }
     /// MPI-5.0 §3.8.3
     fn MPI_Mrecv_c / PMPI_Mrecv_c(buf: *mut c_void, count: MPI_Count, datatype: MPI_Datatype,
-        message: Out<MPI_Message>, status: Out<MPI_Status>) raises site_of(message) => {
+        message: Out<MPI_Message>, status: Out<MPI_Status>) raises where it belongs {
         mrecv(buf, count, datatype, message, status)
     }
     /// MPI-5.0 §3.8.3
@@ -670,9 +667,8 @@ fn send_init(
 ) -> Result<()> {
     let found = communicator::find("comm", comm)?;
     let segment = segment(buf, count, datatype)?;
-    check_send(&found, (dest, tag))?;
-    let plan = Plan::Send { comm: found, segment, dest, tag, mode };
-    persistent::prepare(plan, comm, request)
+    let message = library().world.persistent_send(&found, dest, tag, segment, mode)?;
+    persistent::prepare_message(message, found, comm, request)
 }
 
 fn recv_init(
@@ -686,24 +682,18 @@ fn recv_init(
 ) -> Result<()> {
     let found = communicator::find("comm", comm)?;
     let segment = segment(buf, count, datatype)?;
-    if source != MPI_ANY_SOURCE {
-        found.source(source)?;
-    }
-    if tag < 0 && tag != MPI_ANY_TAG {
-        let expected = format_args!("0..={TAG_UB} or MPI_ANY_TAG ({MPI_ANY_TAG})");
-        return Err(Error::invalid(ErrorClass::Tag, "tag", tag, expected));
-    }
-    persistent::prepare(Plan::Recv { comm: found, segment, source, tag }, comm, request)
+    let message = library().world.persistent_recv(&found, source, tag, segment)?;
+    persistent::prepare_message(message, found, comm, request)
 }
 
-/// A message that a matched probe took out of the queue; `None` is the message from `MPI_PROC_NULL`.
-struct Taken {
-    held: Mutex<Option<HeldMessage>>,
+/// A message that a matched probe took out of the queue and that waits for its `MPI_Mrecv`.
+struct Probed {
+    /// `None` while it is being received.
+    held: Option<HeldMessage>,
     comm: MPI_Comm,
 }
 
-/// Messages that wait for their `MPI_Mrecv`.
-static MESSAGES: Table<Taken> = Table::new(Kind::Message);
+static MESSAGES: Deposit<Probed> = Deposit::new(Kind::Message);
 
 /// Gives a message taken by a probe to the program.
 fn keep(
@@ -717,35 +707,28 @@ fn keep(
         return message.set("message", MPI_MESSAGE_NO_PROC);
     };
     status.tell(&MPI_Status::of(&probe::status(&held)));
-    let taken = Taken { held: Mutex::new(Some(held)), comm };
-    message.set("message", MPI_Message(MESSAGES.insert(taken.into())?))
+    message.set("message", MPI_Message(MESSAGES.insert(Probed { held: Some(held), comm })?))
 }
 
 /// The communicator through which a message came.
 fn site_of(message: Out<MPI_Message>) -> Site {
-    let taken = message.get("message").ok().and_then(|handle| MESSAGES.peek(handle.0));
-    taken.map_or(Site::Process, |taken| Site::Comm(taken.comm))
+    let comm = message.get("message").ok().and_then(|handle| MESSAGES.look(handle.0, |probed| probed.comm));
+    comm.map_or(Site::Process, Site::Comm)
 }
 
-/// Starts to receive the message. If that fails, the program still has it.
-fn start_taken(message: Out<MPI_Message>, segment: Segment) -> Result<(RequestId, MPI_Comm)> {
+/// Starts to receive the message with `start`, and says where it came from. If that fails, the program still has it.
+fn start_probed<R>(
+    message: Out<MPI_Message>,
+    start: impl FnOnce(&mut Option<HeldMessage>) -> Result<R>,
+) -> Result<(R, MPI_Comm)> {
     let handle = message.get("message")?;
-    let world = &library().world;
-    let (id, comm) = if handle == MPI_MESSAGE_NO_PROC {
-        (world.imrecv(&mut None, segment)?, MPI_COMM_SELF)
+    let started = if handle == MPI_MESSAGE_NO_PROC {
+        (start(&mut None)?, MPI_COMM_SELF)
     } else {
-        let taken = MESSAGES.get("message", handle.0)?;
-        let mut held = taken.held.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if held.is_none() {
-            // Another thread has just received it.
-            return Err(handle::invalid(Kind::Message, "message", handle.0));
-        }
-        let id = world.imrecv(&mut held, segment)?;
-        MESSAGES.remove("message", handle.0)?;
-        (id, taken.comm)
+        MESSAGES.consume("message", handle.0, |probed| Ok((start(&mut probed.held)?, probed.comm)))?
     };
     message.set("message", MPI_MESSAGE_NULL)?;
-    Ok((id, comm))
+    Ok(started)
 }
 
 fn mrecv(
@@ -754,12 +737,21 @@ fn mrecv(
     datatype: MPI_Datatype,
     message: Out<MPI_Message>,
     status: Out<MPI_Status>,
-) -> Result<()> {
-    let segment = segment(buf, count, datatype)?;
-    let (id, _) = start_taken(message, segment)?;
-    let done = library().world.wait_in("MPI_Mrecv", id)?;
-    status.tell(&MPI_Status::of(&done));
-    done.error.map_or(Ok(()), Err)
+) -> Outcome {
+    let world = &library().world;
+    // The site of a message is looked for while there is one, and only if something is wrong.
+    let started = segment(buf, count, datatype)
+        .and_then(|segment| start_probed(message, |held| world.start_mrecv(held, segment)));
+    let (started, comm) = started.map_err(|error| Located { site: site_of(message), error })?;
+    let done = match started {
+        ControlFlow::Break(done) => Ok(done),
+        ControlFlow::Continue(id) => world.wait_in("MPI_Mrecv", id),
+    };
+    let told = done.and_then(|done| {
+        status.tell(&MPI_Status::of(&done));
+        done.error.map_or(Ok(()), Err)
+    });
+    told.map_err(|error| Located { site: Site::Comm(comm), error })
 }
 
 fn imrecv(
@@ -771,6 +763,6 @@ fn imrecv(
 ) -> Result<()> {
     request.ready("request")?;
     let segment = segment(buf, count, datatype)?;
-    let (id, comm) = start_taken(message, segment)?;
+    let (id, comm) = start_probed(message, |held| library().world.imrecv(held, segment))?;
     request::give(id, comm, request)
 }

@@ -111,6 +111,8 @@ pub struct Config {
     pub spin_us: u32,
     /// Time spent yielding before sleeping, in µs.
     pub yield_us: u32,
+    /// Whether a thread of the library keeps transfers going while the program computes.
+    pub progress_thread: bool,
     /// Whether messages carry their types and receives check them.
     pub check_types: bool,
     /// Whether every committed datatype is shown on stderr.
@@ -141,7 +143,9 @@ pub struct Config {
     pub tcp_interfaces: String,
     /// The system's buffers of a TCP connection for each direction, in bytes; 0 leaves them to the system.
     pub tcp_buffer: usize,
-    /// Time to reach a peer over TCP, in s.
+    /// Longest message sent eagerly over TCP, in bytes; cut to what one record holds.
+    pub tcp_eager_limit: usize,
+    /// Time for an address of a peer to take a TCP connection, in s.
     pub tcp_connect_s: u32,
     /// Time after which a peer whose system does not answer is given up, in s.
     pub tcp_dead_s: u32,
@@ -159,6 +163,7 @@ impl Default for Config {
             unexpected_bytes: 16 << 20,
             spin_us: 50,
             yield_us: 1000,
+            progress_thread: false,
             check_types: false,
             show_types: false,
             explain: false,
@@ -174,6 +179,7 @@ impl Default for Config {
             tcp_ports: (0, 0),
             tcp_interfaces: String::new(),
             tcp_buffer: 0,
+            tcp_eager_limit: 16 << 10,
             tcp_connect_s: 20,
             tcp_dead_s: 20,
         }
@@ -237,6 +243,11 @@ pub const TUNABLES: &[Tunable] = &[
         name: "POSTHASTE_YIELD_US",
         default: "1000",
         meaning: "time spent yielding before sleeping, in µs",
+    },
+    Tunable {
+        name: "POSTHASTE_PROGRESS_THREAD",
+        default: "0",
+        meaning: "1: a thread of the library keeps transfers going while the program computes; it sleeps while there is nothing to do",
     },
     Tunable {
         name: "POSTHASTE_CHECK_TYPES",
@@ -310,9 +321,14 @@ pub const TUNABLES: &[Tunable] = &[
         meaning: "the system's buffers of a TCP connection for each direction, in bytes; 0 leaves them to the system",
     },
     Tunable {
+        name: "POSTHASTE_TCP_EAGER_LIMIT",
+        default: "16384",
+        meaning: "longest message sent eagerly over TCP, in bytes; cut to what one record holds (16384)",
+    },
+    Tunable {
         name: "POSTHASTE_TCP_CONNECT_S",
         default: "20",
-        meaning: "time to reach a rank over TCP, in s",
+        meaning: "time for an address of a rank to take a TCP connection, in s; when none does, the rank counts as down",
     },
     Tunable {
         name: "POSTHASTE_TCP_DEAD_S",
@@ -336,6 +352,7 @@ impl Config {
         number(&lookup, "POSTHASTE_UNEXPECTED_BYTES", 0..=1 << 40, &mut config.unexpected_bytes)?;
         number(&lookup, "POSTHASTE_SPIN_US", 0..=1_000_000_000, &mut config.spin_us)?;
         number(&lookup, "POSTHASTE_YIELD_US", 0..=1_000_000_000, &mut config.yield_us)?;
+        switch(&lookup, "POSTHASTE_PROGRESS_THREAD", &mut config.progress_thread)?;
         switch(&lookup, "POSTHASTE_CHECK_TYPES", &mut config.check_types)?;
         switch(&lookup, "POSTHASTE_SHOW_TYPES", &mut config.show_types)?;
         switch(&lookup, "POSTHASTE_EXPLAIN", &mut config.explain)?;
@@ -366,6 +383,7 @@ impl Config {
         ports(&lookup, "POSTHASTE_TCP_PORTS", &mut config.tcp_ports)?;
         names(&lookup, "POSTHASTE_TCP_INTERFACES", &mut config.tcp_interfaces)?;
         number(&lookup, "POSTHASTE_TCP_BUFFER", 0..=1 << 30, &mut config.tcp_buffer)?;
+        number(&lookup, "POSTHASTE_TCP_EAGER_LIMIT", 0..=1 << 30, &mut config.tcp_eager_limit)?;
         number(&lookup, "POSTHASTE_TCP_CONNECT_S", 1..=3600, &mut config.tcp_connect_s)?;
         number(&lookup, "POSTHASTE_TCP_DEAD_S", 2..=86400, &mut config.tcp_dead_s)?;
         Ok(config)

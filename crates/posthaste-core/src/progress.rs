@@ -3,13 +3,33 @@
 //! Called by `wait` (and by tests that drive engines themselves); calls `method`, `dispatch`, `pt2pt::{action, flow}`,
 //! `coll`. Never blocks.
 
+use posthaste_os::machine;
+use posthaste_os::park::{Parked, SleeperId, Wake, Wants};
+
 use crate::coll::{self, Running};
 use crate::dispatch;
+use crate::ids::RequestId;
 use crate::method::Methods;
 use crate::pt2pt::{Action, Engine, action, down, flow};
+use crate::request::{State, complete};
 
 /// Operations on the fast paths between two steps of progress.
 const QUICK: u32 = 1024;
+/// Fast paths in a row after which a thread counts as the only one that is active.
+const ALONE: u32 = 16;
+
+/// How long a thread sleeps.
+#[derive(Debug)]
+pub enum Until<'a> {
+    /// All these requests have ended.
+    All(&'a [RequestId]),
+    /// One of these requests has ended.
+    Any(&'a [RequestId]),
+    /// Something happens.
+    Event,
+    /// There is something to do that nobody else does.
+    Bell,
+}
 
 /// What one lock protects: an engine, its methods, and the schedules they advance.
 #[derive(Debug)]
@@ -21,9 +41,13 @@ pub struct Lane {
     /// Collective operations under way.
     pub running: Running,
     /// Threads of this process that sleep in the library.
-    pub sleepers: u32,
-    /// The engine's count of ended requests when sleepers were last woken.
-    pub told_sleepers: u64,
+    pub parked: Parked,
+    /// What had happened when sleepers were last told.
+    told: u64,
+    /// Steps so far, by any thread.
+    pub steps: u64,
+    /// The thread that was last in a fast path, and how often in a row.
+    last: (usize, u32),
     /// Operations so far that looked at one peer only.
     quick: u32,
     actions: Vec<Action>,
@@ -36,18 +60,93 @@ impl Lane {
             engine,
             methods,
             running: Running::default(),
-            sleepers: 0,
-            told_sleepers: 0,
+            parked: Parked::default(),
+            told: 0,
+            steps: 0,
+            last: (0, 0),
             quick: 0,
             actions: Vec::new(),
         }
     }
 
-    /// Whether a thread of this process that sleeps in the library has to look: a request has ended, or there are
-    /// bytes to be copied by this process.
+    /// Whether the calling thread, which takes a fast path, is the only one that has done so for a while.
+    #[inline]
+    pub fn is_alone(&mut self) -> bool {
+        let (thread, times) = (machine::this_thread(), self.last.1);
+        self.last = (thread, if self.last.0 == thread { times.saturating_add(1) } else { 0 });
+        times > ALONE
+    }
+
+    /// Whether something has happened that threads of this process which sleep in the library may have to know.
     #[inline]
     pub fn concerns_sleepers(&self) -> bool {
-        self.sleepers > 0 && (self.engine.finished.ends != self.told_sleepers || !self.methods.is_quiet())
+        !self.parked.is_empty() && (self.happened() != self.told || !self.methods.is_quiet())
+    }
+
+    /// Counts what a sleeper may wait for.
+    fn happened(&self) -> u64 {
+        self.engine.finished.ends + self.engine.matching.arrivals()
+    }
+
+    /// Whom to wake, once the lane has been left.
+    #[cold]
+    pub fn wakes(&mut self) -> Vec<Wake> {
+        let Self { engine, methods, running, parked, .. } = self;
+        let told = engine.finished.told.drain(..).filter_map(|sleeper| parked.ended(sleeper));
+        let mut wakes: Vec<Wake> = told.collect();
+        // What goes on by itself where somebody is awake.
+        let work = engine.has_chores() || !running.is_empty() || !engine.finished.handlers.is_empty();
+        if work || !methods.is_quiet() {
+            wakes.extend(parked.rouse_listener());
+        }
+        let happened = self.happened();
+        if std::mem::replace(&mut self.told, happened) != happened {
+            wakes.extend(self.parked.happened());
+        }
+        wakes
+    }
+
+    /// The calling thread is about to sleep. `None`: what it waits for is there. Whoever wakes up calls
+    /// [`Lane::awake`].
+    pub fn falls_asleep(&mut self, until: &Until<'_>, dozes: bool) -> Option<SleeperId> {
+        self.told = self.happened();
+        let table = &mut self.engine.requests;
+        let is_inactive =
+            |id: &RequestId| table.get(*id).is_some_and(|request| matches!(request.state, State::Inactive));
+        let (ids, all) = match until {
+            Until::All(ids) => (*ids, true),
+            Until::Any(ids) => (*ids, false),
+            Until::Event => return Some(self.parked.register(Wants::Anything, dozes)),
+            Until::Bell => return Some(self.parked.register(Wants::Ends(usize::MAX), dozes)),
+        };
+        // What stands behind a request that is not started itself is not known here.
+        if ids.iter().any(is_inactive) {
+            return Some(self.parked.register(Wants::Anything, dozes));
+        }
+        let goes_on =
+            |id: &&RequestId| table.get(**id).is_some_and(|request| !complete::is_complete(request));
+        let open = ids.iter().filter(goes_on).count();
+        if open == 0 || (!all && open < ids.len()) {
+            return None;
+        }
+        let sleeper = self.parked.register(Wants::Ends(if all { open } else { 1 }), dozes);
+        for id in ids {
+            complete::watch(&mut self.engine.requests, *id, sleeper);
+        }
+        Some(sleeper)
+    }
+
+    /// A thread that slept is awake.
+    pub fn awake(&mut self, until: &Until<'_>, sleeper: SleeperId) {
+        let ids = match until {
+            Until::All(ids) | Until::Any(ids) => *ids,
+            Until::Event | Until::Bell => &[],
+        };
+        for id in ids {
+            complete::unwatch(&mut self.engine.requests, *id, sleeper);
+        }
+        self.engine.finished.told.retain(|told| *told != sleeper);
+        self.parked.unregister(sleeper);
     }
 
     /// Called by fast paths, which look at one peer only: it must not keep us from everything else.
@@ -62,7 +161,7 @@ impl Lane {
     /// Whether nothing is under way that needs progress, so that a fast path may be taken.
     #[inline]
     pub fn is_quiet(&self) -> bool {
-        self.running.is_empty() && !self.engine.has_pending() && self.methods.is_drained()
+        self.running.is_empty() && !self.engine.has_chores() && self.methods.is_drained()
     }
 
     /// Polls once, answers what came, retries what waits for room, advances schedules. Returns whether anything
@@ -70,6 +169,7 @@ impl Lane {
     #[inline]
     pub fn progress(&mut self) -> bool {
         let Self { engine, methods, running, actions, .. } = self;
+        self.steps += 1;
         let mut busy = methods.poll(|event, _| {
             if let Some(asked) = dispatch::on_event(engine, event) {
                 actions.push(asked);

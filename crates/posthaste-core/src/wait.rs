@@ -7,8 +7,9 @@
 //! What must stay true: between saying "I sleep" and sleeping the waiter looks at everything once more; nobody
 //! sleeps while this process itself has bytes to copy; handlers run outside the lock.
 //!
-//! Part: `report`, which tells others what a sleeping call waits for.
+//! Parts: `report`, which tells others what a sleeping call waits for; `attend`, the progress thread.
 
+mod attend;
 mod report;
 
 use std::ops::{Deref, DerefMut};
@@ -17,14 +18,17 @@ use std::time::Duration;
 
 use posthaste_os::machine;
 use posthaste_os::node::Node;
+use posthaste_os::park::{self, Wake};
 use posthaste_os::sync::{Guard, Lock};
 use posthaste_os::wake::Doorbell;
 
 use crate::progress::Lane;
+use crate::pt2pt::Engine;
 use crate::request::complete;
 use crate::trace::Counter;
 use report::{Note, Teller};
 
+pub use attend::ProgressThread;
 pub use report::Awaited;
 
 /// Polls between two looks at the clock.
@@ -38,6 +42,12 @@ const LONG_YIELD: Duration = Duration::from_micros(4);
 const REMEMBER: u32 = 64;
 /// Longest sleep before a look around.
 const NAP: Duration = Duration::from_millis(250);
+/// The same while other threads of this process look around, too: at first, and after several such sleeps.
+const DOZE: Duration = Duration::from_micros(200);
+const LONGEST_DOZE: Duration = Duration::from_millis(2);
+/// Rounds and looks of a fast path where other threads may want the lane.
+const SHARED_ROUNDS: u32 = 256;
+const SHARED_LOOKS: u32 = 16;
 /// The same while connections are being made, which may need a further step without being rung for.
 const SHORT_NAP: Duration = Duration::from_millis(20);
 
@@ -60,9 +70,7 @@ impl Waiting {
     /// Spins for `spin` (zero where ranks share CPUs), then yields for `yielding`, then sleeps on `doorbell`; a
     /// process without peers has none.
     pub fn new(lane: Lock<Lane>, doorbell: Option<Doorbell>, spin: Duration, yielding: Duration) -> Self {
-        // Where several threads share the lane, what is next may be another thread's.
-        let patient = !lane.is_threaded();
-        Self { lane, doorbell, teller: None, patient, spin, yielding, shared: AtomicU32::new(0) }
+        Self { lane, doorbell, teller: None, patient: true, spin, yielding, shared: AtomicU32::new(0) }
     }
 
     /// Sleeping calls tell what they wait for on the board of this rank.
@@ -80,16 +88,24 @@ impl Waiting {
     /// is told, again and again until it gives a value. `None`: it is time to wait properly.
     ///
     /// Where every rank has a CPU the message is a matter of moments, and progress is made now and then. Where ranks
-    /// share CPUs it comes once we have given ours away; progress would only take it from where we look. Where
-    /// several threads share the lane there is no patience at all.
+    /// share CPUs it comes once we have given ours away; progress would only take it from where we look. Where several
+    /// threads may call, one that is alone for the moment has patience, and lets others in.
     #[inline]
-    pub fn glance<T>(&self, lane: &mut Lane, mut look: impl FnMut(&mut Lane, u32) -> Option<T>) -> Option<T> {
-        if !self.patient {
+    pub fn glance<T>(
+        &self,
+        lane: &mut Entered<'_>,
+        mut look: impl FnMut(&mut Lane, u32) -> Option<T>,
+    ) -> Option<T> {
+        if !self.patient || (self.lane.is_threaded() && !lane.is_alone()) {
             return None;
         }
         let crowded = self.spin.is_zero();
         let hurried = crowded || self.shared.load(Ordering::Relaxed) > 0;
-        let (rounds, looks) = if hurried { (CROWDED_ROUNDS, 1) } else { (ROUNDS, POLLS_PER_LOOK) };
+        let (rounds, looks) = match (hurried, self.lane.is_threaded()) {
+            (true, _) => (CROWDED_ROUNDS, 1),
+            (false, true) => (SHARED_ROUNDS, SHARED_LOOKS),
+            (false, false) => (ROUNDS, POLLS_PER_LOOK),
+        };
         for _ in 0..rounds {
             if !lane.is_quiet() {
                 return None;
@@ -103,6 +119,9 @@ impl Waiting {
             } else {
                 lane.progress();
             }
+            if self.lane.is_threaded() {
+                lane.let_others_in();
+            }
         }
         None
     }
@@ -110,7 +129,7 @@ impl Waiting {
     /// Enters the lane. Leaving it wakes sleeping threads of this process that what happened concerns.
     #[inline]
     pub fn enter(&self) -> Entered<'_> {
-        Entered { lane: Some(self.lane.lock()), doorbell: self.doorbell.as_ref() }
+        Entered { lane: Some(self.lane.lock()), waiting: self }
     }
 
     /// Advances everything until `done` gives a value. `call` and `awaited` say what is waited for, should it take
@@ -122,16 +141,23 @@ impl Waiting {
         awaited: impl Fn(&Lane) -> Awaited,
         mut done: impl FnMut(&mut Lane) -> Option<T>,
     ) -> T {
-        let mut idler = Idler { polls: 0, since: None, began: None, note: None };
+        let mut idler = Idler::default();
         loop {
             let mut lane = self.enter();
             if let Some(value) = done(&mut lane) {
+                if idler.slept {
+                    lane.parked.stops_looking();
+                }
+                if lane.parked.lacks_listener() {
+                    lane.call_listener();
+                }
                 if idler.note.is_some() {
                     self.retract(&idler);
                 }
                 return value;
             }
             let busy = lane.progress();
+            idler.steps += 1;
             let handlers = !lane.engine.finished.handlers.is_empty();
             drop(lane);
             if handlers {
@@ -167,8 +193,8 @@ impl Waiting {
             let Some((id, handler, status)) = due else { break };
             handler(id, &status);
             let mut lane = self.enter();
-            complete::handled(&mut lane.engine.requests, id);
-            lane.engine.finished.ends += 1;
+            let Engine { requests, finished, .. } = &mut lane.engine;
+            complete::handled(requests, finished, id);
         }
     }
 
@@ -195,41 +221,51 @@ impl Waiting {
         true
     }
 
+    /// Sleeps: as the thread that listens for all, if there is none, else parked until its own wait is over.
     #[cold]
     fn sleep(&self, idler: &mut Idler, call: &'static str, awaited: &dyn Fn(&Lane) -> Awaited) {
-        let Some(doorbell) = &self.doorbell else {
-            self.tell(&self.enter(), idler, call, awaited);
-            return machine::yield_now();
-        };
         let mut lane = self.enter();
-        let ticket = doorbell.about_to_sleep();
-        if lane.progress() || !lane.methods.is_quiet() {
-            if lane.sleepers == 0 {
-                doorbell.stay_awake();
-            }
-            return;
+        // While another thread looks around all the time, peers need not wake this one for each of its messages.
+        let dozes = lane.steps > idler.steps && idler.slept;
+        let bell = self.doorbell.as_ref().filter(|_| !lane.parked.has_listener() && !dozes);
+        let ticket = bell.map(Doorbell::about_to_sleep);
+        if lane.progress() || (ticket.is_some() && !lane.methods.is_quiet()) {
+            return bell.map_or((), Doorbell::stay_awake);
         }
-        lane.sleepers += 1;
+        let awaited = awaited(&lane);
+        let until = awaited.until();
+        let Some(sleeper) = lane.falls_asleep(&until, bell.is_none()) else {
+            return bell.map_or((), Doorbell::stay_awake);
+        };
+        if idler.slept {
+            lane.parked.stops_looking();
+        }
+        let listens = lane.parked.is_listener(sleeper);
         let nap = if lane.methods.is_connecting() { SHORT_NAP } else { NAP };
-        lane.told_sleepers = lane.engine.finished.ends;
         lane.engine.counts.add(Counter::Sleeps, 1);
-        self.tell(&lane, idler, call, awaited);
+        if let Some(teller) = &self.teller {
+            teller.tell(&lane, &mut idler.note, call, idler.began.unwrap_or_default(), &awaited);
+        }
+        let doze = idler.doze.max(DOZE);
+        idler.doze = if dozes { LONGEST_DOZE.min(2 * doze) } else { DOZE };
+        (idler.slept, idler.steps) = (true, lane.steps);
         drop(lane);
-        doorbell.sleep(ticket, nap);
+        match (bell, ticket) {
+            (Some(bell), Some(ticket)) => bell.sleep(ticket, nap),
+            _ => park::park(if listens && self.doorbell.is_some() { doze } else { NAP }),
+        }
         let mut lane = self.enter();
+        lane.awake(&until, sleeper);
         lane.methods.look_at_sockets();
-        lane.sleepers -= 1;
-        if lane.sleepers == 0 {
-            doorbell.stay_awake();
+        if let Some(bell) = bell {
+            bell.stay_awake();
         }
     }
 }
 
 impl Waiting {
-    fn tell(&self, lane: &Lane, idler: &mut Idler, call: &'static str, awaited: &dyn Fn(&Lane) -> Awaited) {
-        if let Some(teller) = &self.teller {
-            teller.tell(lane, &mut idler.note, call, idler.began.unwrap_or_default(), awaited);
-        }
+    fn wake(&self, wake: Wake) {
+        wake.now(self.doorbell.as_ref().map(|bell| || bell.nudge()));
     }
 
     /// The call that stands on the board goes on.
@@ -245,7 +281,7 @@ impl Waiting {
 #[derive(Debug)]
 pub struct Entered<'a> {
     lane: Option<Guard<'a, Lane>>,
-    doorbell: Option<&'a Doorbell>,
+    waiting: &'a Waiting,
 }
 
 impl Deref for Entered<'_> {
@@ -266,24 +302,42 @@ impl DerefMut for Entered<'_> {
 impl Drop for Entered<'_> {
     #[inline]
     fn drop(&mut self) {
-        if self.concerns_sleepers() {
+        if self.lane.as_ref().is_some_and(|lane| lane.concerns_sleepers()) {
             self.wake_sleepers();
         }
     }
 }
 
 impl Entered<'_> {
+    /// Leaves and enters again.
+    #[inline]
+    fn let_others_in(&mut self) {
+        if self.concerns_sleepers() {
+            self.wake_sleepers();
+        }
+        self.lane = None;
+        self.lane = Some(self.waiting.lane.lock());
+    }
+
+    /// Leaves, wakes whom what happened concerns.
     #[cold]
     fn wake_sleepers(&mut self) {
-        self.told_sleepers = self.engine.finished.ends;
+        let wakes = self.wakes();
         self.lane = None;
-        if let Some(doorbell) = self.doorbell {
-            doorbell.nudge();
-        }
+        wakes.into_iter().for_each(|wake| self.waiting.wake(wake));
+    }
+
+    /// Leaves for good, and calls a parked thread to listen for all.
+    #[cold]
+    fn call_listener(mut self) {
+        let mut wakes = self.wakes();
+        wakes.extend(self.parked.call_listener());
+        self.lane = None;
+        wakes.into_iter().for_each(|wake| self.waiting.wake(wake));
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Idler {
     polls: u32,
     /// Since when nothing has happened.
@@ -292,4 +346,10 @@ struct Idler {
     began: Option<Duration>,
     /// What others were told of it.
     note: Option<Note>,
+    /// It has slept before.
+    slept: bool,
+    /// Steps of the lane up to then, and of this call since.
+    steps: u64,
+    /// How long it sleeps next while others look around.
+    doze: Duration,
 }

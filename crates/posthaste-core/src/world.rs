@@ -3,8 +3,13 @@
 //! Called by the doors (`posthaste-abi`, `posthaste`); calls `wait`, `comm`, `coll`, `pt2pt`. Who we are is found out
 //! in `start`. MPI-5.0 §11.2.
 //!
+//! Parts: `quick`, the fast paths of the blocking calls; `probes`.
+//!
 //! What must stay true: one engine per process; a process that was meant to be one of many never goes on as one
 //! of one.
+
+mod probes;
+mod quick;
 
 use std::marker::PhantomData;
 use std::ops::ControlFlow;
@@ -26,12 +31,12 @@ use crate::ids::{ANY_SOURCE, ANY_TAG, ContextId, PROC_NULL, Peer, RequestId, TAG
 use crate::method::shm::Shm;
 use crate::method::{Methods, Route};
 use crate::progress::Lane;
-use crate::pt2pt::matching::{Held, Pattern};
+use crate::pt2pt::matching::Pattern;
 use crate::pt2pt::recv::{self, Found};
 use crate::pt2pt::send::Started;
-use crate::pt2pt::{Engine, probe, ready, send};
+use crate::pt2pt::{Engine, ready, send};
 use crate::request::{Request, State, Status, Table, complete};
-use crate::wait::{Awaited, Entered, Waiting};
+use crate::wait::{Awaited, Entered, ProgressThread, Waiting};
 use crate::wire::{Envelope, Mode};
 
 mod start;
@@ -87,7 +92,8 @@ impl Calls {
 /// This process's part in the job.
 #[derive(Debug)]
 pub struct World {
-    waiting: Waiting,
+    waiting: Arc<Waiting>,
+    progress: Option<ProgressThread>,
     calls: Calls,
     node: Node,
     local_rank: usize,
@@ -138,7 +144,7 @@ impl World {
             launcher,
         } = start;
         let (me, size) = (Peer(rank), routes.len());
-        let (shows_types, explain, node_name) = (config.show_types, config.explain, config.node.clone());
+        let (shows_types, node_name) = (config.show_types, config.node.clone());
         let spin = if crowded_here { 0 } else { config.spin_us };
         let yielding = Duration::from_micros(config.yield_us.into());
         let shm = (size > 1).then(|| Shm::new(&node, local_rank, beside, &config, crowded_here));
@@ -161,6 +167,7 @@ impl World {
             *bell = watching.map_err(|e| Error::system("making a pipe to sleep on", e))?;
         }
         let methods = Methods::new(routes, shm, tcp, None, me).with_fabric(fabric);
+        let (explain, progress_thread) = (config.explain, config.progress_thread);
         let mut engine = Engine::new(config, size);
         if explain {
             engine.explain(me);
@@ -172,13 +179,16 @@ impl World {
         node.set_life(local_rank, Life::Inside);
         // SAFETY: a `World` is neither `Send` nor `Sync`, so calls on it come from one thread and cannot overlap
         // unless a door vouches for it (see `init`).
-        let lane = unsafe { posthaste_os::sync::Lock::new(lane, threaded) };
+        let lane = unsafe { posthaste_os::sync::Lock::new(lane, threaded || progress_thread) };
         let mut world = Comm::world(rank, size as u32);
         world.set_crowded(crowded);
         let waiting = Waiting::new(lane, doorbell, Duration::from_micros(spin.into()), yielding)
             .telling(&node, local_rank);
+        let waiting = Arc::new(if explain { waiting.explaining() } else { waiting });
+        let progress = if progress_thread { Some(ProgressThread::start(&waiting)?) } else { None };
         Ok(Self {
-            waiting: if explain { waiting.explaining() } else { waiting },
+            waiting,
+            progress,
             calls: Calls::C,
             node,
             local_rank,
@@ -228,11 +238,6 @@ impl World {
     /// The name of the node: that of the host, unless a setting gives it another one.
     pub fn node_name(&self) -> String {
         self.node_name.clone().unwrap_or_else(machine::host_name)
-    }
-
-    /// Whether several threads may call at the same time.
-    pub fn is_threaded(&self) -> bool {
-        self.waiting.lane.is_threaded()
     }
 
     /// The lane, for what needs several steps under one lock.
@@ -285,14 +290,17 @@ impl World {
                 Ok(())
             }
             Started::Request(id) => {
+                if mode == Mode::Synchronous {
+                    self.acknowledged_at_once(&mut lane, peer, id);
+                }
                 drop(lane);
                 self.wait_in(call(&self.calls), id).and_then(fate)
             }
         }
     }
 
-    /// Sends and receives at the same time: the receive is posted before the send begins, so that two ranks may
-    /// exchange long messages. The status carries a truncation.
+    /// Sends and receives at the same time: unless the send is over at once, the receive is posted before it begins,
+    /// so that two ranks may exchange long messages. The status carries a truncation.
     ///
     /// # Errors
     /// A wrong rank or tag, of which neither message is started; a failed transfer.
@@ -302,9 +310,15 @@ impl World {
         (outgoing, to, send_tag): (Segment, i32, i32),
         (incoming, from, receive_tag): (Segment, i32, i32),
     ) -> Result<Status> {
-        // Everything about the send is checked before the receive is posted.
-        comm.destination(to)?;
-        envelope(comm, send_tag, &outgoing, Mode::Standard, Types::UNKNOWN)?;
+        // Everything is checked before either begins.
+        let destination = comm.destination(to)?;
+        let letter = envelope(comm, send_tag, &outgoing, Mode::Standard, Types::UNKNOWN)?;
+        let sought = sought(comm, from, receive_tag)?;
+        if let Some(peer) = destination
+            && self.left_at_once(peer, &letter, &outgoing)
+        {
+            return self.recv_sought(|calls| calls.exchange, sought, incoming);
+        }
         let id = self.irecv(comm, from, receive_tag, incoming)?;
         let sent = self.send_as(|calls| calls.exchange, comm, to, send_tag, outgoing, Mode::Standard);
         if sent.is_err() {
@@ -369,10 +383,19 @@ impl World {
     /// A wrong rank or tag; a full table of requests.
     #[inline]
     pub fn recv(&self, comm: &Comm, from: i32, tag: i32, segment: Segment) -> Result<Status> {
-        let Some(Sought { pattern, peer }) = sought(comm, from, tag)? else { return Ok(from_nobody()) };
+        self.recv_sought(|calls| calls.receive, sought(comm, from, tag)?, segment)
+    }
+
+    #[inline(always)]
+    fn recv_sought(
+        &self,
+        call: impl FnOnce(&Calls) -> &'static str,
+        sought: Option<Sought>,
+        segment: Segment,
+    ) -> Result<Status> {
+        let Some(Sought { pattern, peer }) = sought else { return Ok(from_nobody()) };
         let (mut segment, mut waited) = (segment, false);
-        let found =
-            peer.map_or(Found::Other, |peer| self.recv_now(peer, &pattern, &mut segment, &mut waited));
+        let found = self.recv_at_once(peer, &pattern, &mut segment, &mut waited);
         if let Found::Message(status) = found {
             return Ok(status);
         }
@@ -394,29 +417,7 @@ impl World {
                 Found::Message(_) | Found::Other => recv::start(engine, methods, &pattern, segment)?,
             }
         };
-        self.wait_in(self.calls.receive, id)
-    }
-
-    /// The fast path of [`World::recv`]: looks for the message at the peer's next packet for a short while. It is
-    /// not taken when anything else is under way that needs attention.
-    #[inline]
-    fn recv_now(&self, peer: Peer, pattern: &Pattern, segment: &mut Segment, waited: &mut bool) -> Found {
-        let mut lane = self.waiting.enter();
-        lane.stay_fair();
-        let found = self.waiting.glance(&mut lane, |Lane { engine, methods, .. }, looks| {
-            if engine.matching.has_posted() || engine.matching.peek_held(pattern).is_some() {
-                return Some(Found::Other);
-            }
-            (0..looks).find_map(|_| {
-                let ready = |envelope: &Envelope| {
-                    if *waited { None } else { ready::came_early(engine, envelope) }
-                };
-                let found = recv::now(methods, peer, pattern, segment, ready).break_value();
-                *waited |= found.is_none();
-                found
-            })
-        });
-        found.unwrap_or(Found::Other)
+        self.wait_in(call(&self.calls), id)
     }
 
     /// Starts a receive.
@@ -442,69 +443,6 @@ impl World {
         }
         let Lane { engine, methods, .. } = &mut *lane;
         recv::start(engine, methods, &pattern, segment)
-    }
-
-    /// What a receive would get now, if anything.
-    ///
-    /// # Errors
-    /// A wrong rank or tag.
-    pub fn iprobe(&self, comm: &Comm, from: i32, tag: i32) -> Result<Option<Status>> {
-        let Some(Sought { pattern, .. }) = sought(comm, from, tag)? else { return Ok(Some(from_nobody())) };
-        self.waiting.step();
-        let Lane { engine, methods, .. } = &mut *self.waiting.enter();
-        Ok(probe::probe(engine, methods, &pattern))
-    }
-
-    /// Waits until a receive would get something, and says what.
-    ///
-    /// # Errors
-    /// A wrong rank or tag.
-    pub fn probe(&self, comm: &Comm, from: i32, tag: i32) -> Result<Status> {
-        let Some(Sought { pattern, .. }) = sought(comm, from, tag)? else { return Ok(from_nobody()) };
-        let awaited = |_: &Lane| Awaited::Message(pattern);
-        Ok(self.waiting.until(self.calls.probe, awaited, |lane| {
-            probe::probe(&mut lane.engine, &mut lane.methods, &pattern)
-        }))
-    }
-
-    /// Takes what a receive would get now out of the queue. `Some(None)` is the message from nobody.
-    ///
-    /// # Errors
-    /// A wrong rank or tag.
-    pub fn improbe(&self, comm: &Comm, from: i32, tag: i32) -> Result<Option<Option<Held>>> {
-        let Some(Sought { pattern, .. }) = sought(comm, from, tag)? else { return Ok(Some(None)) };
-        self.waiting.step();
-        let Lane { engine, methods, .. } = &mut *self.waiting.enter();
-        Ok(probe::take(engine, methods, &pattern).map(Some))
-    }
-
-    /// Waits until a receive would get something, and takes it out of the queue.
-    ///
-    /// # Errors
-    /// A wrong rank or tag.
-    pub fn mprobe(&self, comm: &Comm, from: i32, tag: i32) -> Result<Option<Held>> {
-        let Some(Sought { pattern, .. }) = sought(comm, from, tag)? else { return Ok(None) };
-        let awaited = |_: &Lane| Awaited::Message(pattern);
-        let take = |lane: &mut Lane| probe::take(&mut lane.engine, &mut lane.methods, &pattern);
-        Ok(Some(self.waiting.until(self.calls.matched_probe, awaited, take)))
-    }
-
-    /// Starts to receive a message taken out by a probe; the message from nobody is `None`. If that fails, `held`
-    /// still has the message.
-    ///
-    /// # Errors
-    /// A full table of requests.
-    pub fn imrecv(&self, held: &mut Option<Held>, segment: Segment) -> Result<RequestId> {
-        let mut lane = self.waiting.enter();
-        let Lane { engine, methods, .. } = &mut *lane;
-        engine.requests.ensure_room()?;
-        match held.take() {
-            Some(held) => recv::start_held(engine, methods, held, segment),
-            None => {
-                drop(lane);
-                self.completed(from_nobody())
-            }
-        }
     }
 
     /// A request that is over from the start.
@@ -625,6 +563,7 @@ impl World {
             (0..looks).any(|_| walk.look(engine, methods)).then_some(())
         });
         let Lane { engine, methods, running, .. } = &mut *lane;
+        methods.flush_gathered();
         if walked.is_some() {
             return running.over(walk);
         }
@@ -645,6 +584,9 @@ impl World {
         self.run_in(call, crate::coll::barrier(&self.world))?;
         self.waiting.until(call, |_| Awaited::Departure, all_left);
         self.leave(call);
+        if let Some(progress) = &self.progress {
+            progress.stop(&self.waiting);
+        }
         self.publish_counters();
         self.node.set_life(self.local_rank, Life::Finalised);
         // The job is over for us either way.

@@ -62,7 +62,10 @@ pub fn of_process(pid: u32) -> Result<String, String> {
             return Ok(of_job(&node));
         }
     }
-    Err(format!("-explain {pid}: the process is neither an mpiexec with a running job nor a rank of one"))
+    Err(format!(
+        "-explain {pid}: the process is neither an mpiexec with a running job nor a rank of one (a job on several hosts \
+         is explained by its mpiexec on SIGUSR2)"
+    ))
 }
 
 /// What a look tells, by the clock of this host, which shows `now`.

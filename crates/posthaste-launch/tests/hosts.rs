@@ -375,6 +375,7 @@ fn signals_are_passed_on_to_all_hosts() {
     let said = said(child, Instant::now());
     assert_eq!(said.code, 143, "{}", said.err);
     one_sentence(&said, &["was ended by SIGTERM"]);
+    assert!(said.took < ENDED, "{:?}", said.took);
 }
 
 #[test]

@@ -7,6 +7,7 @@ pub mod mem;
 mod memory;
 #[cfg_attr(loom, allow(dead_code))]
 pub mod node;
+pub mod park;
 pub mod peer_copy;
 pub mod pmix;
 pub mod pool;

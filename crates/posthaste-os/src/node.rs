@@ -266,13 +266,13 @@ impl Node {
 
     /// The rank in the whole job of `rank` of this segment; `None` before it attached.
     pub fn world_rank(&self, rank: usize) -> Option<u32> {
-        self.word32(self.block(rank) + 80).load(Ordering::Acquire).checked_sub(1)
+        self.word32(self.block(rank) + 96).load(Ordering::Acquire).checked_sub(1)
     }
 
     /// Says that `rank` of this segment is rank `world` of a job of `size`. All who say it say the same.
     pub fn set_world_rank(&self, rank: usize, world: u32, size: u32) {
         self.word32(WORLD).store(size, Ordering::Release);
-        self.word32(self.block(rank) + 80).store(world.saturating_add(1), Ordering::Release);
+        self.word32(self.block(rank) + 96).store(world.saturating_add(1), Ordering::Release);
     }
 
     /// Number of ranks of the whole job; `None` before the first rank attached.

@@ -404,6 +404,20 @@ pub fn inherited(number: RawFd) -> io::Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(number) })
 }
 
+/// Lets this process have so many descriptors open, as far as its hard limit goes; programs that it starts inherit that.
+/// Returns how many it may have.
+pub fn allow_open_files(count: u64) -> u64 {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: `limit` is a place for the answer.
+    if unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) } != 0 || limit.rlim_cur >= count {
+        return limit.rlim_cur;
+    }
+    let before = std::mem::replace(&mut limit.rlim_cur, count.min(limit.rlim_max));
+    // SAFETY: a plain system call on a value of this frame.
+    let refused = unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit) } != 0;
+    if refused { before } else { limit.rlim_cur }
+}
+
 /// Removes variables from the environment, so that programs started later do not take them for theirs.
 ///
 /// Rust code is kept out by the lock of `std::env`; C code that reads the environment at this very moment in
@@ -505,6 +519,15 @@ mod tests {
         let report = Report { tag: 3, step: Step::Group, errno: -4 };
         assert_eq!(Report::parse(&report.emit()), Some(report));
         assert_eq!(Report::parse(&[9; Report::LEN]), None);
+    }
+
+    #[test]
+    fn open_files_are_allowed_up_to_the_hard_limit() {
+        let now = allow_open_files(0);
+        assert!(now > 0);
+        assert_eq!(allow_open_files(now), now);
+        let most = allow_open_files(u64::MAX);
+        assert!(most >= now && allow_open_files(0) == most);
     }
 
     #[test]

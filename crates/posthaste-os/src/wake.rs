@@ -151,7 +151,7 @@ impl Doorbell {
     }
 
     /// First step to sleep: says so. The caller looks at everything once more, then calls [`Doorbell::sleep`]
-    /// with the ticket, or [`Doorbell::stay_awake`].
+    /// with the ticket, or [`Doorbell::stay_awake`]. One thread of a process at a time.
     pub fn about_to_sleep(&self) -> u32 {
         let ticket = self.node.futex(self.me).load(Ordering::Acquire);
         self.node.sleeping(self.me).store(self.place(), Ordering::SeqCst);
@@ -186,7 +186,7 @@ impl Doorbell {
         futex_wait(&self.node, self.me, ticket, limit);
     }
 
-    /// Wakes the sleeping threads of this process.
+    /// Wakes the thread of this process that sleeps here.
     pub fn nudge(&self) {
         self.wake(self.me);
     }

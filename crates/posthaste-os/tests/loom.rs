@@ -10,9 +10,11 @@
 use std::time::Duration;
 
 use loom::sync::atomic::AtomicU64;
+use loom::sync::{Arc, Mutex};
 use loom::thread;
 use posthaste_os::board::Board;
 use posthaste_os::model::{Node, Shape};
+use posthaste_os::park::{self, Parked, SleeperId, Wake, Wants};
 use posthaste_os::pool;
 use posthaste_os::ring::{HEADER, Load, Reader, Writer};
 use posthaste_os::wake::Doorbell;
@@ -467,4 +469,86 @@ fn a_board_is_read_whole_or_not_at_all() {
         owner.join().unwrap();
         assert_eq!(Board::over(&words).read(), Some(vec![2; 9]));
     });
+}
+
+/// What two threads of a process and their peer share: requests that are over, as far as anybody has looked.
+#[derive(Default)]
+struct Requests {
+    /// What has come from the peer and nobody has looked at.
+    arrived: Vec<usize>,
+    over: [bool; 2],
+    sleeper: [Option<SleeperId>; 2],
+    parked: Parked,
+}
+
+impl Requests {
+    /// One step of progress: looks at what has come, for everybody.
+    fn progress(&mut self) -> Vec<Wake> {
+        let mut wakes = Vec::new();
+        for request in std::mem::take(&mut self.arrived) {
+            self.over[request] = true;
+            wakes.extend(self.sleeper[request].and_then(|sleeper| self.parked.ended(sleeper)));
+        }
+        wakes
+    }
+}
+
+fn wake(wakes: impl IntoIterator<Item = Wake>) {
+    wakes.into_iter().for_each(|wake| wake.now(None::<fn()>));
+}
+
+/// Waits for a request as `core::wait` does.
+fn wait_for(shared: &Mutex<Requests>, request: usize) {
+    let mut slept = false;
+    loop {
+        let mut lane = shared.lock().unwrap();
+        let mut wakes = lane.progress();
+        if lane.over[request] {
+            if slept {
+                lane.parked.stops_looking();
+            }
+            wakes.extend(lane.parked.call_listener());
+            drop(lane);
+            return wake(wakes);
+        }
+        if std::mem::replace(&mut slept, true) {
+            lane.parked.stops_looking();
+        }
+        let sleeper = lane.parked.register(Wants::Ends(1), true);
+        lane.sleeper[request] = Some(sleeper);
+        drop(lane);
+        wake(wakes);
+        park::park(Duration::ZERO);
+        let mut lane = shared.lock().unwrap();
+        lane.sleeper[request] = None;
+        lane.parked.unregister(sleeper);
+    }
+}
+
+/// Two threads wait for a message each, which come in this order.
+fn two_wait(order: [usize; 2]) {
+    explore(Some(3), move || {
+        let shared = Arc::new(Mutex::new(Requests::default()));
+        let threads = [0, 1].map(|request| {
+            let shared = Arc::clone(&shared);
+            thread::spawn(move || wait_for(&shared, request))
+        });
+        for request in order {
+            let mut lane = shared.lock().unwrap();
+            lane.arrived.push(request);
+            let listener = lane.parked.rouse_listener(); // the doorbell
+            drop(lane);
+            wake(listener);
+        }
+        for thread in threads {
+            thread.join().unwrap();
+        }
+        assert!(shared.lock().unwrap().parked.is_empty());
+    });
+}
+
+#[test]
+fn each_thread_is_woken_by_its_own_end_and_the_listener_hands_on() {
+    two_wait([0, 1]);
+    two_wait([1, 0]);
 }

@@ -16,7 +16,7 @@ pub struct Launcher(Kind);
 enum Kind {
     /// PMI-1.1, with the name of the job's key-value space once it was asked for.
     Pmi(Client, Option<String>),
-    Pmix(Pmix),
+    Pmix(Box<Pmix>),
 }
 
 impl Launcher {
@@ -30,7 +30,7 @@ impl Launcher {
             Ok(client) => Ok(client.map(|client| Self(Kind::Pmi(client, None)))),
             Err(foreign @ Error::Foreign { .. }) if has_pmix_server() => {
                 let pmix = Pmix::join().map_err(|why| foreign.because(why))?;
-                Ok(Some(Self(Kind::Pmix(pmix))))
+                Ok(Some(Self(Kind::Pmix(Box::new(pmix)))))
             }
             Err(error) => Err(error),
         }

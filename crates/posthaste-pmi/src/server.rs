@@ -63,6 +63,8 @@ pub struct Server {
     name: String,
     /// Ranks in the whole job.
     size: usize,
+    /// How its ranks are placed, which may be longer than what ranks may put.
+    mapping: String,
     members: Vec<Member>,
     kvs: Kvs,
     fence: Fence,
@@ -75,17 +77,15 @@ impl Server {
     /// `size` ranks called `name`. `mapping` says how its ranks are placed on hosts: blocks of (first node, number of
     /// nodes, ranks per node).
     pub fn new(name: &str, size: usize, mapping: &str, applications: &[usize]) -> Self {
-        let mut kvs = Kvs::default();
-        // One that is too long is left out: libraries of the family then find out by themselves.
-        let _ = kvs.put("PMI_process_mapping", mapping);
         Self {
             name: name.into(),
             size,
+            mapping: mapping.into(),
             members: applications
                 .iter()
                 .map(|&application| Member { application, ..Member::default() })
                 .collect(),
-            kvs,
+            kvs: Kvs::default(),
             fence: Fence::new(applications.len()),
             fresh: Vec::new(),
         }
@@ -191,7 +191,11 @@ impl Server {
         if line.need("kvsname")? != self.name {
             return Ok(failed("get", "no_such_kvsname"));
         }
-        Ok(match self.kvs.get(line.need("key")?) {
+        let found = match line.need("key")? {
+            "PMI_process_mapping" => Some(self.mapping.as_str()),
+            key => self.kvs.get(key),
+        };
+        Ok(match found {
             Some(value) => {
                 Emit::new("get_result").number("rc", 0).pair("msg", "success").pair("value", value)
             }

@@ -353,7 +353,7 @@ impl Place {
         {
             let (step, pattern) = (*step, plan.pattern(*from));
             if engine.matching.peek_held(&pattern).is_none() {
-                match recv::now(methods, *peer, &pattern, segment, |_| None) {
+                match recv::now(methods, *peer, &pattern, segment) {
                     ControlFlow::Continue(()) => return false,
                     ControlFlow::Break(Found::Message(status)) => {
                         self.lists.awaited.pop();

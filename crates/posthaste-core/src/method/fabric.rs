@@ -1,6 +1,6 @@
 //! Networks with remote memory, by libfabric: packets from and into registered buffers, long messages by reads and writes.
 //!
-//! Called through [`crate::method::Methods`]; calls `posthaste_os::fabric`. Parts: [`card`] says how a process can be
+//! Called through [`crate::method::Methods`]; calls `posthaste_os::fabric`. Parts: `card` says how a process can be
 //! reached; `link` keeps the packets of one peer in order; `transfer` moves long messages. Seed 000 (VIA), seed 003 (RDMA
 //! Direct Get, RDMA Direct Put, RDMA Pipeline).
 //!

@@ -11,6 +11,9 @@
 //! * [`Methods::expose`] opens a receive for fragments, [`Methods::put`] sends them. Data packets that arrive for
 //!   an exposed receive are the method's own business: the engine hears only [`Event::Landed`].
 //! * [`Methods::poll`] tells what happened.
+//! * A method that can lose a peer says so once ([`Event::PeerDown`]). Messages to that peer find no room from then on;
+//!   everything else towards it disappears.
+//! * A method may let short packets gather; [`Methods::flush_gathered`] sends them, and so does every poll.
 //!
 //! What must stay true: packets between two processes stay in order; a segment handed to a method comes back
 //! only through [`Event::Refused`]; nothing here knows what a message is for.
@@ -375,6 +378,15 @@ impl Methods {
         }
     }
 
+    /// As [`Methods::take_next`] for the packets that are next from each process of this host: the first one decides. What
+    /// may come from others needs the general way.
+    #[inline]
+    pub fn take_next_of_any(&mut self, take: impl FnMut(Peer, &Packet<'_>) -> bool) -> Next {
+        let next = self.shm.as_mut().map_or(Next::Left, |shm| shm.take_next_of_any(take));
+        let elsewhere = self.tcp.is_some() || self.fabric.is_some();
+        if next == Next::Nothing && elsewhere { Next::Left } else { next }
+    }
+
     /// Sends a packet without message data; false while there is no room.
     pub fn send(&mut self, to: Peer, emit: &Emit) -> bool {
         let Some(claim) = self.claim(to, emit.front().len(), Load::Control) else { return false };
@@ -513,10 +525,8 @@ impl Methods {
     /// Sends what has gathered: called by whoever blocks, waits, or may not come back soon.
     #[inline(always)]
     pub fn flush_gathered(&mut self) {
-        if let Some(tcp) = &mut self.tcp
-            && tcp.has_gathered()
-        {
-            tcp.flush_all();
+        if let Some(tcp) = &mut self.tcp {
+            tcp.flush_gathered();
         }
     }
 

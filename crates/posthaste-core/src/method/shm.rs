@@ -365,6 +365,26 @@ impl Shm {
         }
     }
 
+    /// See [`super::Methods::take_next_of_any`].
+    #[inline]
+    pub(super) fn take_next_of_any(&mut self, mut take: impl FnMut(Peer, &Packet<'_>) -> bool) -> Next {
+        for word in 0..self.words {
+            let mut bits = self.doorbell.active(word) | self.again[word];
+            while bits != 0 {
+                let mut from = word * 64 + bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                while let Some(peer) = self.peers.get(from).copied() {
+                    let next = self.take_next(from, |packet| take(peer, packet));
+                    if next != Next::Nothing {
+                        return next;
+                    }
+                    from += ACTIVE_BITS;
+                }
+            }
+        }
+        Next::Nothing
+    }
+
     /// Whether no copy needs this process's CPU.
     pub(super) fn is_quiet(&self) -> bool {
         self.gets.is_empty() && self.writes.is_empty()

@@ -1,8 +1,8 @@
 //! TCP: connections between processes of different nodes, made when they are first needed.
 //!
-//! Called through [`crate::method::Methods`]; calls `posthaste_os::socket`. Parts: [`card`] says how a process can be
+//! Called through [`crate::method::Methods`]; calls `posthaste_os::socket`. Parts: `card` says how a process can be
 //! reached, `reach` makes connections, `door` and `handshake` see to who is at the other end, `outgoing` and `incoming`
-//! move bytes over a connection that stands.
+//! move bytes over a connection that stands, `turn` looks at all of them.
 //!
 //! What must stay true: nothing here blocks (only asking for a card may take as long as the launcher's answer); packets to
 //! one peer stay in order, whether its connection stands yet or not; the first records since the last poll are written at
@@ -16,24 +16,24 @@ mod handshake;
 mod incoming;
 mod outgoing;
 mod reach;
+mod turn;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use posthaste_os::machine;
 use posthaste_os::socket::{Listener, Ready, Set, Stream, Tuning};
+use posthaste_os::{machine, process};
 
 use crate::config::Config;
 use crate::datatype::{Format, Segment};
-use crate::error::{Error, ErrorClass, Result};
+use crate::error::{Error, Result};
 use crate::ids::{Peer, RequestId};
-use crate::method::{Caps, Done, Event, Get, Load, Next, Put};
-use crate::trace::{Counter, Counts};
+use crate::method::{Caps, Done, Get, Load, Next, Put};
 use crate::wire::{Emit, Packet};
 use door::Door;
 use handshake::Identity;
-use incoming::{Garbage, Input, Read};
+use incoming::{Input, Read};
 use outgoing::{BYE, HOLD, Out, RELEASE};
 use reach::Reaching;
 
@@ -43,21 +43,12 @@ pub use outgoing::PACKET;
 /// Tokens in the epoll set: peers by their number, doors, and the listener.
 const DOORS: u64 = 1 << 32;
 const LISTENER: u64 = 1 << 33;
-/// Polls between two looks at the sockets while shared memory is polled, at most.
-const RARELY: u32 = 32;
-/// Looks at the connection that was busy last between two looks at all of them.
-const FAVOUR: u32 = 4;
-/// Fruitless looks until no connection is the busy one any more.
-const FORGET: u32 = 4096;
 /// Fruitless looks of a fast path until it is told to wait properly.
 const PATIENCE: u32 = 256;
-/// Records that are written at once between two polls; those behind them gather.
-const AT_ONCE: u32 = 4;
-/// Reads from one connection before the others have their turn.
-const READS: usize = 8;
-/// Looks at the sockets between two looks at the clock, and the time between two looks at everybody's health.
-const LOOKS_PER_CLOCK: u32 = 256;
-const BETWEEN_CHECKS: Duration = Duration::from_secs(1);
+/// Records that are written at once between two polls or waits; those behind them gather.
+const AT_ONCE: u32 = 2;
+/// Descriptors that a program needs besides one for each peer.
+const OPEN_FILES: u64 = 512;
 
 /// What the method needs to know of the job.
 #[derive(Clone)]
@@ -98,8 +89,8 @@ pub struct Tcp {
     busy: Option<Peer>,
     /// Fruitless looks since.
     misses: u32,
-    /// Number of this poll.
-    poll: u64,
+    /// Counts polls and waits: between two of them records gather.
+    round: u64,
     /// Other peers are polled, too, so sockets have their turn only now and then.
     shares: bool,
     until_look: u32,
@@ -111,6 +102,9 @@ pub struct Tcp {
     told_of_accept: bool,
     /// Connections that end now are not lost.
     is_leaving: bool,
+    /// By how much the clock goes ahead.
+    #[cfg(test)]
+    ahead: Duration,
 }
 
 /// The way to one peer.
@@ -121,10 +115,12 @@ struct Way {
     format: Option<Format>,
     /// The peer holds our messages back.
     held: bool,
-    /// How many records were written at once since this poll.
+    /// The round in which a record was last sent, and how many have been in it.
     wrote: (u64, u32),
     is_pending: bool,
     is_loaded: bool,
+    /// Since when its system has not answered.
+    silent_since: Option<Duration>,
     /// The set tells when there is room.
     watched_for_room: bool,
     out: Out,
@@ -160,7 +156,7 @@ impl Tcp {
     /// # Errors
     /// When no port is free, no interface can be used, or there are no descriptors left.
     pub fn new(setup: TcpSetup, config: &Config, book: Box<dyn AddressBook>) -> Result<(Self, Card)> {
-        let addresses = card::own_addresses(&config.tcp_interfaces)?;
+        let addresses = card::own_addresses(config)?;
         let (first, last) = config.tcp_ports;
         let listener = Listener::open(first..=last).map_err(|e| {
             Error::system(format!("listening for other ranks (POSTHASTE_TCP_PORTS is {first}-{last})"), e)
@@ -169,6 +165,8 @@ impl Tcp {
         let set = Set::new().map_err(|e| Error::system("making an epoll set", e))?;
         set.add(&listener, LISTENER, false).map_err(|e| Error::system("watching the listener", e))?;
         let TcpSetup { me, peers, secret, format, node } = setup;
+        // One for each peer, and the program's own.
+        process::allow_open_files(OPEN_FILES + peers as u64);
         let card = Card { format, port, addresses, node };
         let tcp = Self {
             identity: Identity::new(me, peers, format, secret),
@@ -187,7 +185,7 @@ impl Tcp {
             lost: VecDeque::new(),
             busy: None,
             misses: 0,
-            poll: 1,
+            round: 1,
             shares: false,
             until_look: 0,
             interval: 0,
@@ -197,6 +195,8 @@ impl Tcp {
             told_of_strangers: false,
             told_of_accept: false,
             is_leaving: false,
+            #[cfg(test)]
+            ahead: Duration::ZERO,
         };
         Ok((tcp, card))
     }
@@ -210,6 +210,13 @@ impl Tcp {
     /// What a sleeper has to watch.
     pub fn set(&self) -> Arc<Set> {
         self.set.clone()
+    }
+
+    fn now(&self) -> Duration {
+        #[cfg(test)]
+        return machine::now() + self.ahead;
+        #[cfg(not(test))]
+        machine::now()
     }
 
     fn way(&mut self, peer: Peer) -> &mut Way {
@@ -260,8 +267,9 @@ impl Tcp {
     }
 
     pub(super) fn hold_back(&mut self, from: Peer, hold: bool) {
-        let way = self.way(from);
-        if !matches!(way.state, State::Down) {
+        if let Some(way) = self.known(from)
+            && !matches!(way.state, State::Down)
+        {
             way.out.push_own(if hold { HOLD } else { RELEASE });
             self.flush(from);
         }
@@ -310,7 +318,7 @@ impl Tcp {
             match way.input.read(stream) {
                 Ok(Read::Nothing) => {
                     self.misses += 1;
-                    let patient = self.misses % PATIENCE != 0;
+                    let patient = !self.misses.is_multiple_of(PATIENCE);
                     return if patient { Next::Nothing } else { Next::Left };
                 }
                 Ok(Read::Full | Read::Some) => {}
@@ -331,11 +339,6 @@ impl Tcp {
     /// Whether nothing waits here that a sleeper would not be woken for.
     pub(super) fn is_quiet(&self) -> bool {
         self.done.is_empty() && self.lost.is_empty() && self.loaded.is_empty()
-    }
-
-    /// The next poll looks at the sockets.
-    pub(super) fn look_soon(&mut self) {
-        self.until_look = 0;
     }
 
     /// Begins to leave: tells all peers that nothing more comes.
@@ -365,236 +368,20 @@ impl Tcp {
     pub(super) fn is_drained(&self) -> bool {
         self.pending.is_empty() && self.done.is_empty()
     }
-
-    pub(super) fn poll(&mut self, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
-        self.poll += 1;
-        let mut busy = false;
-        if !self.pending.is_empty() {
-            busy |= self.flush_all();
-        }
-        if !self.loaded.is_empty() {
-            for peer in std::mem::take(&mut self.loaded) {
-                if let Some(way) = self.known(peer) {
-                    way.is_loaded = false;
-                }
-                busy |= self.process(peer, counts, on);
-            }
-        }
-        if self.until_look > 0 {
-            self.until_look -= 1;
-        } else {
-            let found = self.look(counts, on);
-            busy |= found;
-            self.interval = match self.shares {
-                true if !found => (self.interval * 2).clamp(1, RARELY),
-                _ => 0,
-            };
-            self.until_look = self.interval;
-        }
-        while let Some(done) = self.done.pop_front() {
-            busy = true;
-            on(done.event(), counts);
-        }
-        while let Some((peer, error)) = self.lost.pop_front() {
-            busy = true;
-            counts.add(Counter::PeersDown, 1);
-            on(Event::PeerDown(peer, error), counts);
-        }
-        busy
-    }
-
-    /// Looks at the sockets.
-    fn look(&mut self, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
-        self.looks = self.looks.wrapping_add(1);
-        if self.looks.is_multiple_of(LOOKS_PER_CLOCK) || !self.reaching.is_empty() {
-            self.pass_time(counts);
-        }
-        if let Some(peer) = self.busy {
-            let found = self.receive(peer, counts, on);
-            self.misses = if found { 0 } else { self.misses + 1 };
-            if self.misses >= FORGET {
-                self.busy = None;
-            }
-            if !self.looks.is_multiple_of(FAVOUR) {
-                return found;
-            }
-        }
-        let mut ready = std::mem::take(&mut self.ready);
-        self.set.wait(Duration::ZERO, &mut ready);
-        let mut busy = false;
-        for Ready { token, read, write } in ready.drain(..) {
-            if token == LISTENER {
-                self.accept(counts);
-            } else if token & DOORS != 0 {
-                self.door_is_ready((token - DOORS) as usize, counts);
-            } else if token < self.ways.len() as u64 {
-                let peer = Peer(token as u32);
-                if write && let Some(way) = self.known(peer) {
-                    way.out.blocked = false;
-                    self.flush(peer);
-                }
-                busy |= read && self.receive(peer, counts, on);
-                continue;
-            }
-            busy = true;
-        }
-        self.ready = ready;
-        busy
-    }
-
-    #[cold]
-    fn pass_time(&mut self, counts: &mut Counts) {
-        let now = machine::now();
-        self.look_at_the_clock(now, counts);
-        if now - self.checked < BETWEEN_CHECKS {
-            return;
-        }
-        self.checked = now;
-        for at in 0..self.ways.len() {
-            let Some(Way { state: State::Up(stream), .. }) = self.ways[at].as_deref() else { continue };
-            match stream.health() {
-                Ok(health) if health.unanswered && health.silent > self.tuning.dead => {
-                    let why = format!("its system has not answered for {} s", health.silent.as_secs());
-                    self.lose(Peer(at as u32), &why);
-                }
-                _ => {}
-            }
-        }
-    }
-
-    /// Reads what has come from a peer, and looks at it.
-    fn receive(
-        &mut self,
-        peer: Peer,
-        counts: &mut Counts,
-        on: &mut impl FnMut(Event<'_>, &mut Counts),
-    ) -> bool {
-        let mut busy = false;
-        for _ in 0..READS {
-            let Some(Way { state: State::Up(stream), input, .. }) = self.known(peer) else { return busy };
-            let read = input.read(stream);
-            let is_full = matches!(read, Ok(Read::Full));
-            match read {
-                Ok(Read::Nothing) => return busy,
-                Ok(Read::Full | Read::Some) => {
-                    (self.busy, self.misses) = (Some(peer), 0);
-                    self.process(peer, counts, on);
-                    busy = true;
-                }
-                Ok(Read::End) if input.bye => self.lose(peer, "it has finalised"),
-                Ok(Read::End) => self.lose(peer, "it has closed its connection"),
-                Err(error) => self.lose(peer, &error.to_string()),
-            }
-            if !is_full {
-                return true;
-            }
-        }
-        busy
-    }
-
-    /// Looks at what has been read from a peer.
-    fn process(
-        &mut self,
-        peer: Peer,
-        counts: &mut Counts,
-        on: &mut impl FnMut(Event<'_>, &mut Counts),
-    ) -> bool {
-        let Some(way) = self.known(peer) else { return false };
-        let held = way.held;
-        match way.input.process(peer, &mut way.held, counts, on) {
-            Ok(busy) => {
-                // Messages that were held back may leave: not yet, but what waits for room looks again.
-                busy || held != way.held
-            }
-            Err(Garbage) => {
-                on(Event::Malformed(peer), counts);
-                self.lose(peer, "it has sent something unreadable");
-                true
-            }
-        }
-    }
-
-    /// Whether something waits that could be written.
-    #[inline]
-    pub(super) fn has_gathered(&self) -> bool {
-        !self.pending.is_empty()
-    }
-
-    /// Writes what waits for any peer, as far as there is room.
-    #[cold]
-    pub(super) fn flush_all(&mut self) -> bool {
-        let mut busy = false;
-        for peer in std::mem::take(&mut self.pending) {
-            if let Some(way) = self.known(peer) {
-                way.is_pending = false;
-                busy |= self.flush(peer);
-            }
-        }
-        busy
-    }
-
-    /// Writes what waits for a peer, as far as there is room. Returns whether anything left.
-    fn flush(&mut self, peer: Peer) -> bool {
-        let set = &self.set;
-        let Some(Some(way)) = self.ways.get_mut(peer.index()) else { return false };
-        let mut busy = Ok(false);
-        if let State::Up(stream) = &way.state
-            && !way.out.blocked
-        {
-            busy = way.out.write(stream, &mut self.done);
-            if way.out.blocked != way.watched_for_room
-                && set.change(stream, peer.0.into(), way.out.blocked).is_ok()
-            {
-                way.watched_for_room = way.out.blocked;
-            }
-        }
-        if !way.out.is_empty() && !way.is_pending {
-            way.is_pending = true;
-            self.pending.push(peer);
-        }
-        busy.unwrap_or_else(|error| {
-            self.lose(peer, &error.to_string());
-            true
-        })
-    }
-
-    /// The connection to a peer is gone.
-    fn lose(&mut self, peer: Peer, why: &str) {
-        let text = format!("the connection to rank {} of the world is lost: {why}", peer.0);
-        self.fail(peer, Error::other(ErrorClass::ProcAborted, text));
-    }
-
-    /// A peer is down: forgets everything about it but that, and tells the engine.
-    fn fail(&mut self, peer: Peer, error: Error) {
-        self.reaching.retain(|other| *other != peer);
-        self.pending.retain(|other| *other != peer);
-        self.loaded.retain(|other| *other != peer);
-        for door in &mut self.doors {
-            door.take_if(|door| door.called() == Some(peer));
-        }
-        if self.busy == Some(peer) {
-            self.busy = None;
-        }
-        let format = self.way(peer).format;
-        *self.way(peer) = Way { state: State::Down, format, ..Way::default() };
-        if !self.is_leaving {
-            self.lost.push_back((peer, error));
-        }
-    }
 }
 
 impl Claim<'_> {
     #[inline]
     pub(super) fn write(self, emit: &Emit, data: Option<&mut Segment>) {
         let Self { tcp, to, len } = self;
-        let poll = tcp.poll;
+        let round = tcp.round;
         let way = tcp.way(to);
         if matches!(way.state, State::Down) {
             return;
         }
         way.out.push(emit, len, data);
-        if way.wrote.0 != poll {
-            way.wrote = (poll, 0);
+        if way.wrote.0 != round {
+            way.wrote = (round, 0);
         }
         way.wrote.1 += 1;
         if way.wrote.1 <= AT_ONCE || way.out.is_worth_a_write() {

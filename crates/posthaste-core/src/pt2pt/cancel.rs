@@ -22,7 +22,7 @@ use crate::pt2pt::action::send_control;
 use crate::pt2pt::matching::{Content, Held};
 use crate::pt2pt::rendezvous::Asked;
 use crate::pt2pt::{Action, Engine, recv, rendezvous};
-use crate::request::{Request, State, Status};
+use crate::request::{Audience, Request, State, Status};
 use crate::trace::Counter;
 use crate::wire::{Emit, Envelope, Mode, Offer};
 
@@ -95,7 +95,8 @@ fn drained(
     offer: Offer,
 ) -> Option<Action> {
     let segment = Segment::contiguous(UserBuf::none(), 0);
-    let nowhere = Request { detached: true, ..Request::new(State::Posted { segment, entry: u32::MAX }) };
+    let nowhere =
+        Request { audience: Audience::Nobody, ..Request::new(State::Posted { segment, entry: u32::MAX }) };
     let receiver = engine.requests.insert(nowhere).ok()?;
     let envelope = Envelope { mode: Mode::Standard, ..*envelope };
     let asked = Asked { sender, offer, first: (&[][..]).into() };

@@ -69,7 +69,7 @@ impl Loss {
 }
 
 fn config() -> Config {
-    Config { eager_limit: 64, ..Config::default() }
+    Config { eager_limit: 64, tcp_eager_limit: 64, ..Config::default() }
 }
 
 #[test]

@@ -135,6 +135,7 @@ pub struct Matching {
     held_count: usize,
     held_indexes: [Option<Index>; SHAPES],
     stamp: u64,
+    arrivals: u64,
     /// What the unexpected messages of each peer take.
     kept_bytes: Vec<u64>,
     /// Memory of eager messages that have been taken, for the next ones of its class.
@@ -154,6 +155,7 @@ impl Default for Matching {
             held_count: 0,
             held_indexes: [Some(Index::new()), None, None, None],
             stamp: 0,
+            arrivals: 0,
             kept_bytes: Vec::new(),
             spare: [const { Vec::new() }; CLASSES.len()],
         }
@@ -213,6 +215,16 @@ impl Matching {
         Some(first?.1)
     }
 
+    /// Whether a receive is posted that this message has to go to.
+    #[inline]
+    pub fn expects(&self, envelope: &Envelope) -> bool {
+        self.posted_count > 0
+            && (0..SHAPES).any(|shape| {
+                self.posted_shapes[shape] > 0
+                    && self.posted_index.front(key_in_shape(envelope, shape)).is_some()
+            })
+    }
+
     /// Takes a receive back; its request.
     #[inline]
     pub fn unpost(&mut self, entry: u32) -> Option<RequestId> {
@@ -227,6 +239,7 @@ impl Matching {
     /// Keeps a message that nobody expected.
     pub fn hold(&mut self, held: Held) {
         self.stamp += 1;
+        self.arrivals += 1;
         let envelope = held.envelope;
         let from = held.from.index();
         if self.kept_bytes.len() <= from {
@@ -364,6 +377,11 @@ impl Matching {
     /// What a posted receive asks for.
     pub fn posted_pattern(&self, entry: u32) -> Option<Pattern> {
         self.posted.get(entry as usize)?.as_ref().map(|posted| posted.pattern)
+    }
+
+    /// Counts the messages that nobody expected.
+    pub fn arrivals(&self) -> u64 {
+        self.arrivals
     }
 
     /// Whether any unexpected message is kept.

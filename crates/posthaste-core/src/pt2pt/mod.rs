@@ -15,6 +15,7 @@ pub mod matching;
 pub mod outgoing;
 pub mod partitioned;
 pub mod pending;
+pub mod persistent;
 pub mod probe;
 pub mod protocol;
 pub(crate) mod ready;
@@ -57,6 +58,8 @@ pub struct Engine {
     pub outgoing: outgoing::Outgoing,
     /// Messages in ready mode that came too early.
     told_early: ready::Told,
+    /// Persistent requests.
+    pub persistent: persistent::Persistents,
     /// What this engine counts.
     pub counts: Counts,
     /// Shorter messages than this take the fast path of a send.
@@ -82,6 +85,7 @@ impl Engine {
             chores: 0,
             outgoing: outgoing::Outgoing::default(),
             told_early: ready::Told::default(),
+            persistent: persistent::Persistents::default(),
             counts: Counts::default(),
             eager_below: config.eager_limit as u64 + 1,
             explaining: None,

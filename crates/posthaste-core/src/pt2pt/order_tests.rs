@@ -329,7 +329,7 @@ impl Run {
 }
 
 fn config(unexpected_bytes: u64) -> Config {
-    Config { eager_limit: 64, unexpected_bytes, ..Config::default() }
+    Config { eager_limit: 64, tcp_eager_limit: 64, unexpected_bytes, ..Config::default() }
 }
 
 /// Memory that unexpected messages may take: nothing, one message, a few, plenty.

@@ -29,7 +29,7 @@ use crate::method::Methods;
 use crate::pt2pt::matching::Pattern;
 use crate::pt2pt::send::Started;
 use crate::pt2pt::{Engine, recv, send};
-use crate::request::{Handler, Status, Table, complete};
+use crate::request::{Audience, Handler, Status, Table, complete};
 use crate::wire::{Envelope, Mode};
 
 /// What the sender tells once, before the first partition.
@@ -286,7 +286,7 @@ impl Sending {
 fn forget_after(engine: &mut Engine, id: RequestId, handler: Handler) {
     complete::attach(&mut engine.requests, &mut engine.finished, id, handler);
     if let Some(request) = engine.requests.get_mut(id) {
-        request.detached = true;
+        request.audience = Audience::Nobody;
     }
 }
 
@@ -498,7 +498,7 @@ mod tests {
         for lane in &mut bench.lanes {
             while let Some((id, handler, status)) = lane.engine.finished.handlers.pop_front() {
                 handler(id, &status);
-                complete::handled(&mut lane.engine.requests, id);
+                complete::handled(&mut lane.engine.requests, &mut lane.engine.finished, id);
             }
         }
         if let Ok(status) = heard.try_recv() {

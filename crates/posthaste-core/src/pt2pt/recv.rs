@@ -6,15 +6,15 @@
 use std::ops::ControlFlow;
 
 use crate::datatype::{Segment, Types};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::ids::{Peer, RequestId};
 use crate::method::{Methods, Next};
 use crate::pt2pt::explained::{self, Met};
 use crate::pt2pt::matching::{Content, Held, Pattern};
 use crate::pt2pt::rendezvous::Asked;
 use crate::pt2pt::{Engine, action, eager, flow, ready, rendezvous};
-use crate::request::{Request, State, Status, complete};
-use crate::wire::{Envelope, Mode, Offer, Packet};
+use crate::request::{Audience, Request, State, Status, complete};
+use crate::wire::{Emit, Envelope, Mode, Offer, Packet, Through};
 
 /// Starts a receive. The request may be complete when this returns.
 ///
@@ -127,7 +127,7 @@ fn receive_there(
     Ok(None)
 }
 
-/// What [`now`] finds.
+/// What a fast path finds.
 #[derive(Debug)]
 pub enum Found {
     /// A message, received.
@@ -138,57 +138,163 @@ pub enum Found {
     Other,
 }
 
-/// The fast path of a blocking receive from a known peer: takes the message straight out of its packet, if that
-/// is the next one from there and certain to match. Takes no request for a short one, and looks at no queue.
+/// A message that has been taken out of its packet.
+enum Taken {
+    /// It came whole, and eager data has been copied.
+    Short {
+        status: Status,
+        mode: Mode,
+        /// The data lies in a copy buffer.
+        through: Option<Through>,
+        /// The sender waits to hear of it.
+        sender: Option<RequestId>,
+    },
+    /// It was asked for.
+    Long(Held),
+}
+
+/// Takes the message of a packet, if it fits and needs nothing but a copy, or is asked for.
+#[inline(always)]
+fn take(packet: &Packet<'_>, from: Peer, pattern: &Pattern, segment: &mut Segment) -> Option<Taken> {
+    let (envelope, data, through, sender) = match packet {
+        Packet::Eager { envelope, sender, data } => (envelope, Some(data), None, *sender),
+        Packet::RequestToSend { envelope, sender, offer, first } if pattern.fits(envelope) => match offer {
+            Offer::Stream { through, filled }
+                if *filled == envelope.len && envelope.mode != Mode::Synchronous =>
+            {
+                (envelope, None, Some(*through), None)
+            }
+            _ => {
+                let content = Content::Asked { sender: *sender, offer: *offer, first: first.to_vec() };
+                return Some(Taken::Long(Held { envelope: *envelope, from, content }));
+            }
+        },
+        _ => return None,
+    };
+    if !pattern.fits(envelope) || envelope.len > segment.len() || envelope.types != Types::UNKNOWN {
+        return None;
+    }
+    if let Some(data) = data {
+        segment.unpack(*data);
+    }
+    let Envelope { source, tag, len, mode, .. } = *envelope;
+    let status = Status { source, tag, bytes: len, cancelled: false, error: None };
+    Some(Taken::Short { status, mode, through, sender })
+}
+
+/// The fast path of a collective operation's receive: takes the message straight out of its packet, if that is the
+/// next one from there and certain to match. Takes no request for a short one, and looks at no queue. There are no
+/// synchronous messages among these.
 ///
-/// The caller has made sure that no receive is posted that it could match and that no held message fits, and says
-/// what becomes of a message in ready mode. `Continue`: nothing has come yet.
+/// The caller has made sure that no receive is posted that it could match and that no held message fits. `Continue`:
+/// nothing has come yet.
 #[inline(always)]
 pub fn now(
     methods: &mut Methods,
     from: Peer,
     pattern: &Pattern,
     segment: &mut Segment,
-    ready: impl FnOnce(&Envelope) -> Option<Error>,
 ) -> ControlFlow<Found> {
-    let (mut found, mut stream) = (Found::Other, None);
+    let mut taken = None;
     let next = methods.take_next(from, |packet| {
-        let (envelope, data) = match packet {
-            Packet::Eager { envelope, sender: None, data } => (envelope, Some(data)),
-            Packet::RequestToSend { envelope, sender, offer, first } if pattern.fits(envelope) => match offer
-            {
-                Offer::Stream { through, filled }
-                    if *filled == envelope.len && envelope.mode != Mode::Synchronous =>
-                {
-                    stream = Some((*through, envelope.len));
-                    (envelope, None)
-                }
-                _ => {
-                    let first = first.to_vec();
-                    let content = Content::Asked { sender: *sender, offer: *offer, first };
-                    found = Found::Long(Held { envelope: *envelope, from, content });
-                    return true;
-                }
-            },
-            _ => return false,
-        };
-        if !pattern.fits(envelope) || envelope.len > segment.len() || envelope.types != Types::UNKNOWN {
-            return false;
-        }
-        if let Some(data) = data {
-            segment.unpack(*data);
-        }
-        let Envelope { source, tag, len, .. } = *envelope;
-        let error = if envelope.mode == Mode::Ready { ready(envelope) } else { None };
-        found = Found::Message(Status { source, tag, bytes: len, cancelled: false, error });
-        true
+        let is_plain = !matches!(packet, Packet::Eager { sender: Some(_), .. });
+        taken = if is_plain { take(packet, from, pattern, segment) } else { None };
+        taken.is_some()
     });
-    if next == Next::Taken
-        && let Some((through, len)) = stream
-    {
-        methods.drain_whole(from, through, segment, len);
+    match taken {
+        Some(Taken::Short { status, through, .. }) => {
+            if let Some(through) = through {
+                methods.drain_whole(from, through, segment, status.bytes);
+            }
+            ControlFlow::Break(Found::Message(status))
+        }
+        Some(Taken::Long(held)) => ControlFlow::Break(Found::Long(held)),
+        None if next == Next::Nothing => ControlFlow::Continue(()),
+        None => ControlFlow::Break(Found::Other),
     }
-    if next == Next::Nothing { ControlFlow::Continue(()) } else { ControlFlow::Break(found) }
+}
+
+/// The fast path of a blocking receive, from one peer or from any: as [`now`], also while receives are posted that
+/// want other messages, and for synchronous messages. `waited`: it has looked before.
+///
+/// The caller has made sure that no held message fits and no peer is held back.
+#[inline(always)]
+pub fn at_once(
+    engine: &mut Engine,
+    methods: &mut Methods,
+    from: Option<Peer>,
+    pattern: &Pattern,
+    segment: &mut Segment,
+    waited: bool,
+) -> ControlFlow<Found> {
+    let (mut taken, mut origin) = (None, from);
+    let matching = &engine.matching;
+    let mut look = |from: Peer, packet: &Packet<'_>| {
+        if let Packet::Eager { envelope, .. } | Packet::RequestToSend { envelope, .. } = packet
+            && !matching.expects(envelope)
+        {
+            taken = take(packet, from, pattern, segment);
+        }
+        taken.is_some()
+    };
+    let next = match from {
+        Some(from) => methods.take_next(from, |packet| look(from, packet)),
+        None => methods.take_next_of_any(|from, packet| {
+            origin = Some(from);
+            look(from, packet)
+        }),
+    };
+    let (taken, origin) = match (taken, origin) {
+        (Some(taken), Some(origin)) => (taken, origin),
+        _ if next == Next::Nothing => return ControlFlow::Continue(()),
+        _ => return ControlFlow::Break(Found::Other),
+    };
+    let (mut status, mode, sender) = match taken {
+        Taken::Long(held) => return ControlFlow::Break(Found::Long(held)),
+        Taken::Short { status, mode, through, sender } => {
+            if let Some(through) = through {
+                methods.drain_whole(origin, through, segment, status.bytes);
+            }
+            (status, mode, sender)
+        }
+    };
+    if let Some(sender) = sender {
+        action::send_control(engine, methods, origin, Emit::sync_ack(sender));
+    }
+    if mode == Mode::Ready && !waited {
+        let (context, types) = (pattern.context, Types::UNKNOWN);
+        let Status { source, tag, bytes: len, .. } = status;
+        status.error = ready::came_early(engine, &Envelope { context, source, tag, len, mode, types });
+    }
+    ControlFlow::Break(Found::Message(status))
+}
+
+/// Receives a message that a probe has taken out of the queue, if it came whole and fits; otherwise it stays.
+pub fn held_at_once(
+    engine: &mut Engine,
+    methods: &mut Methods,
+    held: &mut Option<Held>,
+    segment: &mut Segment,
+) -> Option<Status> {
+    let taken = held.take_if(|held| {
+        matches!(held.content, Content::Eager { .. })
+            && held.envelope.len <= segment.len()
+            && held.envelope.types == Types::UNKNOWN
+            && held.envelope.mode != Mode::Ready
+            && engine.explaining.is_none()
+    })?;
+    let Envelope { source, tag, len, .. } = taken.envelope;
+    if let Content::Eager { data, sender } = taken.content {
+        segment.unpack(data[..].into());
+        engine.matching.recycle(data);
+        if let Some(sender) = sender {
+            action::send_control(engine, methods, taken.from, Emit::sync_ack(sender));
+        }
+    }
+    if engine.flow.is_holding() {
+        flow::ease(engine, methods);
+    }
+    Some(Status { source, tag, bytes: len, cancelled: false, error: None })
 }
 
 /// Starts to receive a message that has been taken out of the unexpected queue. The caller makes sure of room for the
@@ -248,6 +354,6 @@ pub fn detach(engine: &mut Engine, id: RequestId) {
     if complete::is_complete(request) || matches!(request.state, State::Inactive) {
         engine.requests.remove(id);
     } else {
-        request.detached = true;
+        request.audience = Audience::Nobody;
     }
 }

@@ -2,15 +2,17 @@
 //!
 //! Called by `world`, `coll` and `action`; calls `protocol`, `action`, `method`. MPI-5.0 §3.2, §3.4.
 
+use std::ops::ControlFlow;
+
 use crate::config::{Config, LongProtocol};
 use crate::datatype::Segment;
 use crate::error::Result;
 use crate::ids::{Peer, RequestId};
-use crate::method::Methods;
+use crate::method::{Methods, Next, Route};
 use crate::pt2pt::protocol::{self, Protocol, Traits};
-use crate::pt2pt::{Engine, action, explained, flow};
+use crate::pt2pt::{Engine, action, eager, explained, flow};
 use crate::request::{Request, State};
-use crate::wire::{Envelope, Mode};
+use crate::wire::{Envelope, Mode, Packet};
 
 /// How a send has begun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,14 +38,44 @@ pub fn start(
     envelope: &Envelope,
     mut segment: Segment,
 ) -> Result<Started> {
-    if envelope.mode != Mode::Synchronous
-        && envelope.len < engine.eager_below
-        && engine.way_is_free(to)
-        && methods.send_eager(to, envelope, &mut segment)
-    {
+    if at_once(engine, methods, to, envelope, &mut segment) {
         return Ok(Started::Complete);
     }
     start_general(engine, methods, to, envelope, segment)
+}
+
+/// Sends a message if it is short and there is room for it at once; then it is over.
+#[inline(always)]
+pub fn at_once(
+    engine: &Engine,
+    methods: &mut Methods,
+    to: Peer,
+    envelope: &Envelope,
+    segment: &mut Segment,
+) -> bool {
+    envelope.mode != Mode::Synchronous
+        && envelope.len < engine.eager_below
+        && engine.way_is_free(to)
+        && methods.send_eager(to, envelope, segment)
+}
+
+/// Takes the acknowledgement of a synchronous message that the receiver has sent back, if that is what is next from
+/// there; the request is over then. `Continue`: nothing has come yet; `Break(false)`: this needs the general way.
+#[inline]
+pub fn acknowledged_at_once(
+    engine: &mut Engine,
+    methods: &mut Methods,
+    to: Peer,
+    id: RequestId,
+) -> ControlFlow<bool> {
+    match methods.take_next(to, |packet| matches!(packet, Packet::SyncAck { sender } if *sender == id)) {
+        Next::Nothing => ControlFlow::Continue(()),
+        Next::Left => ControlFlow::Break(false),
+        Next::Taken => {
+            eager::acknowledged(engine, id);
+            ControlFlow::Break(true)
+        }
+    }
 }
 
 /// As [`start`], for every message: also one that says what its types are, and one that has to be converted.
@@ -121,7 +153,11 @@ pub(super) fn proposal(
         len: envelope.len,
         contiguous: segment.contiguous_rest().is_some(),
         run: segment.mean_run(),
-        eager_limit: config.eager_limit,
+        eager_limit: if methods.route(to) == Route::Tcp {
+            config.tcp_eager_limit
+        } else {
+            config.eager_limit
+        },
         get_limit: config.get_limit,
         run_limit: config.run_limit,
         pipeline_limit: config.pipeline_limit,

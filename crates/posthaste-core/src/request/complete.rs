@@ -6,7 +6,9 @@
 use std::collections::VecDeque;
 
 use crate::ids::RequestId;
-use crate::request::{Handler, Request, State, Status, Table};
+use posthaste_os::park::SleeperId;
+
+use crate::request::{Audience, Handler, Request, State, Status, Table};
 
 /// What the end of requests leaves to be done outside the lock.
 #[derive(Default)]
@@ -15,6 +17,8 @@ pub struct Finished {
     pub handlers: VecDeque<(RequestId, Handler, Status)>,
     /// Counts every end, so that a waiter sees that something happened.
     pub ends: u64,
+    /// Sleepers that are to be told of an end, once for each.
+    pub told: Vec<SleeperId>,
 }
 
 impl std::fmt::Debug for Finished {
@@ -40,7 +44,7 @@ pub fn complete(table: &mut Table, finished: &mut Finished, id: RequestId, statu
 #[inline(always)]
 pub fn complete_plain(request: &mut Request, finished: &mut Finished, status: Status) -> Result<(), Status> {
     debug_assert!(is_active(&request.state), "{:?} ends twice", request.state);
-    if request.handler.is_some() || request.detached {
+    if request.handler.is_some() || request.audience != Audience::Caller {
         return Err(status);
     }
     finished.ends += 1;
@@ -52,15 +56,45 @@ pub fn complete_plain(request: &mut Request, finished: &mut Finished, status: St
 #[cold]
 fn complete_special(table: &mut Table, finished: &mut Finished, id: RequestId, status: Status) {
     finished.ends += 1;
-    if table.get(id).is_some_and(|request| request.handler.is_some()) {
-        with_handler(table, finished, id, status);
-    } else {
-        table.remove(id);
+    let Some(request) = table.get_mut(id) else { return };
+    if request.handler.is_some() {
+        return with_handler(request, finished, id, status);
+    }
+    request.status = status;
+    is_over(table, finished, id);
+}
+
+/// A request that needed more than a new state is over.
+fn is_over(table: &mut Table, finished: &mut Finished, id: RequestId) {
+    let Some(request) = table.get_mut(id) else { return };
+    request.state = State::Complete;
+    match std::mem::replace(&mut request.audience, Audience::Caller) {
+        Audience::Caller => {}
+        Audience::Sleeper(sleeper) => finished.told.push(sleeper),
+        Audience::Nobody => drop(table.remove(id)),
     }
 }
 
-fn with_handler(table: &mut Table, finished: &mut Finished, id: RequestId, status: Status) {
-    let Some(request) = table.get_mut(id) else { return };
+/// Lets a sleeping thread know of the end of a request. Returns false if it is over, or the id is stale.
+pub fn watch(table: &mut Table, id: RequestId, sleeper: SleeperId) -> bool {
+    let Some(request) = table.get_mut(id) else { return false };
+    let goes_on = !is_complete(request);
+    if goes_on && request.audience == Audience::Caller {
+        request.audience = Audience::Sleeper(sleeper);
+    }
+    goes_on
+}
+
+/// Takes [`watch`] back.
+pub fn unwatch(table: &mut Table, id: RequestId, sleeper: SleeperId) {
+    if let Some(request) = table.get_mut(id)
+        && request.audience == Audience::Sleeper(sleeper)
+    {
+        request.audience = Audience::Caller;
+    }
+}
+
+fn with_handler(request: &mut Request, finished: &mut Finished, id: RequestId, status: Status) {
     request.state = State::Finished;
     request.status = status.clone();
     if let Some(handler) = request.handler.take() {
@@ -69,14 +103,10 @@ fn with_handler(table: &mut Table, finished: &mut Finished, id: RequestId, statu
 }
 
 /// The handler of a finished request has run.
-pub fn handled(table: &mut Table, id: RequestId) {
-    let Some(request) = table.get_mut(id) else { return };
-    if matches!(request.state, State::Finished) {
-        if request.detached {
-            table.remove(id);
-        } else {
-            request.state = State::Complete;
-        }
+pub fn handled(table: &mut Table, finished: &mut Finished, id: RequestId) {
+    if table.get(id).is_some_and(|request| matches!(request.state, State::Finished)) {
+        finished.ends += 1;
+        is_over(table, finished, id);
     }
 }
 
@@ -121,7 +151,7 @@ mod tests {
         assert!(matches!(table.get(id).unwrap().state, State::Finished));
         let (ended, handler, status) = finished.handlers.pop_front().unwrap();
         handler(ended, &status);
-        handled(&mut table, id);
+        handled(&mut table, &mut finished, id);
         assert!(is_complete(table.get(id).unwrap()));
         assert_eq!(table.remove(id).unwrap().status.bytes, 5);
         assert!(!attach(&mut table, &mut finished, id, Box::new(|_, _| ())));
@@ -130,7 +160,8 @@ mod tests {
     #[test]
     fn a_detached_request_leaves_by_itself() {
         let (mut table, mut finished) = (Table::new(8), Finished::default());
-        let id = table.insert(Request { detached: true, ..Request::new(State::Schedule) }).unwrap();
+        let id =
+            table.insert(Request { audience: Audience::Nobody, ..Request::new(State::Schedule) }).unwrap();
         complete(&mut table, &mut finished, id, Status::EMPTY);
         assert!(table.is_empty());
     }

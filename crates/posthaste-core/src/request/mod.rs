@@ -10,6 +10,8 @@
 pub mod complete;
 pub mod table;
 
+use posthaste_os::park::SleeperId;
+
 use crate::datatype::Segment;
 use crate::error::Error;
 use crate::ids::{ANY_SOURCE, ANY_TAG, Peer, RequestId};
@@ -98,14 +100,25 @@ pub enum State {
     Complete,
 }
 
+/// Who wants to know of a request's end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Audience {
+    /// Who looks at it.
+    Caller,
+    /// A sleeping thread, which has to be told.
+    Sleeper(SleeperId),
+    /// Nobody: it leaves the table when it ends.
+    Nobody,
+}
+
 /// A request.
 pub struct Request {
     /// What it is doing.
     pub state: State,
     /// What it tells when it is over.
     pub status: Status,
-    /// Nobody will ask for it: it leaves the table when it ends.
-    pub detached: bool,
+    /// Who wants to know of its end.
+    pub audience: Audience,
     /// A send whose message has been asked back.
     pub cancelling: bool,
     /// To be run at the end.
@@ -116,7 +129,7 @@ impl Request {
     /// A request in `state`, with an empty status.
     #[inline]
     pub fn new(state: State) -> Self {
-        Self { state, status: Status::EMPTY, detached: false, cancelling: false, handler: None }
+        Self { state, status: Status::EMPTY, audience: Audience::Caller, cancelling: false, handler: None }
     }
 }
 
@@ -125,7 +138,7 @@ impl std::fmt::Debug for Request {
         f.debug_struct("Request")
             .field("state", &self.state)
             .field("status", &self.status)
-            .field("detached", &self.detached)
+            .field("audience", &self.audience)
             .field("handler", &self.handler.is_some())
             .finish()
     }

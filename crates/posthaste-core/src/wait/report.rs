@@ -12,7 +12,7 @@ use posthaste_os::node::Node;
 
 use crate::explain::{Goal, List, Message, Operation, Part, Report, Wait, names};
 use crate::ids::{ContextId, RequestId};
-use crate::progress::Lane;
+use crate::progress::{Lane, Until};
 use crate::pt2pt::Pattern;
 use crate::request::State;
 use crate::wire::Envelope;
@@ -33,6 +33,20 @@ pub enum Awaited {
     Message(Pattern),
     /// Everything of ours to have left.
     Departure,
+    /// Nothing: it keeps things going until it is told to end.
+    Nothing,
+}
+
+impl Awaited {
+    /// How long it lets a thread sleep.
+    pub(super) fn until(&self) -> Until<'_> {
+        match self {
+            Self::All(ids) => Until::All(ids),
+            Self::Any(ids) => Until::Any(ids),
+            Self::Message(_) | Self::Departure => Until::Event,
+            Self::Nothing => Until::Bell,
+        }
+    }
 }
 
 /// The board of this process and what stands on it.
@@ -72,10 +86,12 @@ impl Teller {
         note: &mut Option<Note>,
         call: &'static str,
         began: Duration,
-        awaited: &dyn Fn(&Lane) -> Awaited,
+        awaited: &Awaited,
     ) {
         let now = machine::now();
-        if note.as_ref().is_some_and(|note| now.saturating_sub(note.at) < REFRESH) {
+        if matches!(awaited, Awaited::Nothing)
+            || note.as_ref().is_some_and(|note| now.saturating_sub(note.at) < REFRESH)
+        {
             return;
         }
         let mut told = self.told();
@@ -87,7 +103,7 @@ impl Teller {
             }
         };
         *note = Some(Note { id, at: now });
-        let wait = wait(lane, call, began, awaited(lane));
+        let wait = wait(lane, call, began, awaited);
         match told.notes.iter().position(|known| *known == id) {
             Some(place) => told.report.waits[place] = wait,
             None => {
@@ -124,7 +140,7 @@ impl Teller {
     }
 }
 
-fn wait(lane: &Lane, call: &'static str, since: Duration, awaited: Awaited) -> Wait {
+fn wait(lane: &Lane, call: &'static str, since: Duration, awaited: &Awaited) -> Wait {
     let any = matches!(awaited, Awaited::Any(_));
     let mut more = 0;
     let goals = match awaited {
@@ -135,8 +151,9 @@ fn wait(lane: &Lane, call: &'static str, since: Duration, awaited: Awaited) -> W
             goals.truncate(MOST);
             goals
         }
-        Awaited::Message(pattern) => vec![Goal::Message(wanted(Part::Probed, &pattern, 0))],
+        Awaited::Message(pattern) => vec![Goal::Message(wanted(Part::Probed, pattern, 0))],
         Awaited::Departure => sends(lane).take(MOST).map(Goal::Message).collect(),
+        Awaited::Nothing => Vec::new(),
     };
     Wait { call: call.to_owned(), since, any, goals, more }
 }
@@ -299,7 +316,7 @@ mod tests {
         settle(&mut bench);
         let lane = &bench.lanes[0];
         let wait =
-            wait(lane, "MPI_Waitall", Duration::ZERO, Awaited::All(vec![asked, synchronous, posted, any]));
+            wait(lane, "MPI_Waitall", Duration::ZERO, &Awaited::All(vec![asked, synchronous, posted, any]));
         let told: Vec<_> = wait
             .goals
             .iter()
@@ -332,7 +349,7 @@ mod tests {
         let waits = || Report::decode(&node.board(0).read().unwrap()).map_or(0, |report| report.waits.len());
         for at_second in [false, true, false] {
             let note = if at_second { &mut second } else { &mut first };
-            teller.tell(&bench.lanes[0], note, "MPI_Probe", Duration::ZERO, &|_| Awaited::Message(pattern));
+            teller.tell(&bench.lanes[0], note, "MPI_Probe", Duration::ZERO, &Awaited::Message(pattern));
         }
         assert_eq!(waits(), 2);
         teller.retract(&first.unwrap());

@@ -135,7 +135,7 @@ fn honest(pair: &mut Pair, len: usize) -> RequestId {
 
 /// All of it over one method.
 pub(crate) fn bad_packets(way: Way) {
-    let config = Config { eager_limit: 100, ..Config::default() };
+    let config = Config { eager_limit: 100, tcp_eager_limit: 100, ..Config::default() };
     let mut pair = Pair::new(1, way, &config);
     let last = pair.receiver();
     let old = honest(&mut pair, 1000);

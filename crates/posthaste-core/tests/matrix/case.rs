@@ -193,8 +193,9 @@ impl Case {
                     Err(error) => Err(error),
                 }
             }
-            Meeting::Blocking if !self.any_source => {
-                let look = |_| recv::now(methods, sender, &pattern, &mut into, |_| None).break_value();
+            Meeting::Blocking => {
+                let from = (!self.any_source).then_some(sender);
+                let look = |_| recv::at_once(engine, methods, from, &pattern, &mut into, true).break_value();
                 match (0..3).find_map(look) {
                     Some(Found::Message(status)) => return Ok(Met::Over(status)),
                     Some(Found::Long(held)) => recv::start_held(engine, methods, held, into),

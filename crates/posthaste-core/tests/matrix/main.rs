@@ -73,15 +73,15 @@ fn matrix(way: Way, by: &[Counter]) {
     for long_protocol in PROTOCOLS {
         let base = Config { long_protocol, run_limit: RUN_LIMIT, ..Config::default() };
         // Limits far below those of the method, then an eager limit that is cut to a packet.
+        let eager = |limit| Config { eager_limit: limit, tcp_eager_limit: limit, ..base.clone() };
         let low = Config {
-            eager_limit: 300,
             stream_chunk: 512,
             get_limit: 3000,
             pipeline_part: 512,
             pipeline_limit: 2000,
-            ..base.clone()
+            ..eager(300)
         };
-        let high = Config { eager_limit: limits.packet as usize + 100, ..base };
+        let high = eager(limits.packet as usize + 100);
         let chunk = low.stream_chunk as u64;
         let mut around = vec![CELL, 300, chunk, 2 * chunk, 3000];
         around.extend(limits.buffer);

@@ -173,6 +173,7 @@ fn travel(
     let settings = (limits, chunks, 0usize..9000, parts, long).prop_map(
         |(eager_limit, stream_chunk, get_limit, pipeline_part, long_protocol)| Config {
             eager_limit,
+            tcp_eager_limit: eager_limit,
             stream_chunk,
             get_limit,
             pipeline_part,

@@ -15,7 +15,7 @@ use crate::spawn::talk::{Common, Fault, Order, Report, Seats};
 use crate::spawn::verdict::Cause;
 use nix::sys::epoll::Epoll;
 use std::collections::VecDeque;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
@@ -55,28 +55,40 @@ pub fn agent() -> i32 {
 fn run_agent() -> Result<(), Refused> {
     let mut frames = Frames::default();
     let Some(mut plan) = first_plan(&mut frames)? else { return Ok(()) };
-    for pair in &mut plan.common.environment {
-        if OF_THE_HOST.iter().any(|name| pair.0 == *name) {
-            pair.1 = std::env::var_os(&pair.0).unwrap_or_default();
-        }
-    }
-    plan.common
-        .environment
-        .retain(|(name, value)| !value.is_empty() || !OF_THE_HOST.iter().any(|of| name == of));
+    settle_environment(&mut plan.common, |name| std::env::var_os(name));
     let epoll = run::epoll().map_err(refused("cannot make an epoll"))?;
-    let signals = Signals::catch(&epoll).map_err(refused("cannot catch signals"))?;
     let host = plan.seats.first().map_or(String::new(), |seats| seats.host.clone());
     let mut link =
         Link::new(&host, frames, epoll.clone()).map_err(refused("cannot use the standard streams"))?;
     link.take_frames();
+    let catch = || Signals::catch(&epoll).map_err(refused("cannot catch signals"));
+    let signals;
     let mut below: Box<dyn Below> = match &plan.seats[..] {
-        [seats] => match start(&plan.common, seats, &signals, epoll.clone()) {
-            Ok(local) => Box::new(local),
-            Err(refused) => Box::new(Unstarted::new(seats, refused)),
-        },
-        _ => Box::new(Tree::start(*plan, true, epoll.clone())?),
+        [seats] => {
+            signals = catch()?;
+            match start(&plan.common, seats, &signals, epoll.clone()) {
+                Ok(local) => Box::new(local),
+                Err(refused) => Box::new(Unstarted::new(seats, refused)),
+            }
+        }
+        _ => {
+            // Before signals are caught: what is started shall not find them blocked.
+            let tree = Tree::start(*plan, true, epoll.clone())?;
+            signals = catch()?;
+            Box::new(tree)
+        }
     };
     run::run(&epoll, &signals, &mut link, below.as_mut())
+}
+
+/// Variables of the host are those of this one, or none.
+fn settle_environment(common: &mut Common, own: impl Fn(&OsStr) -> Option<OsString>) {
+    common.environment.retain_mut(|(name, value)| {
+        if !OF_THE_HOST.iter().any(|of_the_host| name == of_the_host) {
+            return true;
+        }
+        own(name).map(|own| *value = own).is_some()
+    });
 }
 
 /// Greets the parent and reads what is to be done; nothing when the parent is gone.
@@ -147,5 +159,19 @@ impl Below for Unstarted {
     fn on_time(&mut self, _: Instant) {}
     fn due(&self) -> Option<Instant> {
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_belongs_to_a_host_is_its_own() {
+        let pair = |name: &str, value: &str| (OsString::from(name), OsString::from(value));
+        let environment = vec![pair("PATH", "/bin"), pair("HOSTNAME", "a"), pair("SSH_TTY", "/dev/pts/1")];
+        let mut common = Common { environment, ..Common::default() };
+        settle_environment(&mut common, |name| (name == "HOSTNAME").then(|| "b".into()));
+        assert_eq!(common.environment, [pair("PATH", "/bin"), pair("HOSTNAME", "b")]);
     }
 }

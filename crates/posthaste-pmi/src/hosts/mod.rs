@@ -61,11 +61,12 @@ pub fn spawn(
     let mut common = job.common(programs.len(), placed.mapping)?;
     common.directory = std::env::current_dir().ok().map(Into::into);
     let epoll = run::epoll().map_err(refused("cannot make an epoll"))?;
-    let signals = Signals::catch(&epoll).map_err(refused("cannot catch signals"))?;
     let console = Console::new(hooks, name, job.timeout, &mut common, epoll.clone());
     let mut console = console.map_err(refused("cannot use the standard streams"))?;
     let plan = frame::Plan { common, seats: placed.seats, launcher: launcher.clone() };
+    // Before signals are caught: what is started shall not find them blocked.
     let mut tree = Tree::start(plan, false, epoll.clone())?;
+    let signals = Signals::catch(&epoll).map_err(refused("cannot catch signals"))?;
     console.read_from(Source::new().map_err(refused("cannot use standard input"))?);
     run::run(&epoll, &signals, &mut console, &mut tree)?;
     Ok(console.outcome())

@@ -3,6 +3,7 @@
 //! Called by `hosts` with what mpiexec read from its options; pure. What must stay true: every rank has one host; hosts
 //! without a rank are not started; the mapping told to the ranks is the one that is used.
 
+use crate::mapping;
 use crate::spawn::talk::Seats;
 use nix::ifaddrs::InterfaceAddress;
 use std::net::IpAddr;
@@ -63,7 +64,7 @@ impl Placement {
             .collect();
         let nodes: Vec<usize> = of_rank.iter().map(|&host| node_of[host]).collect();
         seats.retain(|seats| !seats.ranks.is_empty());
-        Placed { seats, mapping: mapping(&nodes) }
+        Placed { seats, mapping: mapping::emit(&nodes) }
     }
 
     /// The index of its host for each of `count` ranks.
@@ -98,39 +99,6 @@ pub fn own_addresses() -> Vec<IpAddr> {
     interfaces.filter_map(address).collect()
 }
 
-/// Longest mapping that is written out in full: libraries of the family read lines of 1024 bytes.
-const LONG: usize = 900;
-
-/// Says on which node each rank runs: "(vector,(first node,nodes,ranks per node),...)", begun anew when it is at its end.
-fn mapping(nodes: &[usize]) -> String {
-    // Runs of ranks on one node, then runs of such runs on consecutive nodes.
-    let mut blocks: Vec<(usize, usize, usize)> = Vec::new();
-    for run in nodes.chunk_by(|a, b| a == b) {
-        match blocks.last_mut() {
-            Some((first, count, each)) if *first + *count == run[0] && *each == run.len() => *count += 1,
-            _ => blocks.push((run[0], 1, run.len())),
-        }
-    }
-    let words = |blocks: &[(usize, usize, usize)]| -> String {
-        let blocks: Vec<String> =
-            blocks.iter().map(|(first, count, each)| format!("({first},{count},{each})")).collect();
-        format!("(vector,{})", blocks.join(","))
-    };
-    let full = words(&blocks);
-    if full.len() <= LONG {
-        return full;
-    }
-    // The last round may stop early.
-    let covers = |period: usize| {
-        let expanded = blocks[..period].iter().cycle().flat_map(|&(first, count, each)| {
-            (first..first + count).flat_map(move |node| std::iter::repeat_n(node, each))
-        });
-        expanded.take(nodes.len()).eq(nodes.iter().copied())
-    };
-    let period = (1..blocks.len()).find(|&period| covers(period)).unwrap_or(blocks.len());
-    words(&blocks[..period])
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -156,14 +124,5 @@ mod tests {
         assert_eq!(placed(&known, By::Slot, 5).0, "a:0+3 c:1+2+4");
         assert_eq!(placed(&known, By::Node, 3).0, "a:0 c:1+2");
         assert_eq!(placed(&[("a", Some(8)), ("b", None)], By::Slot, 2).0, "a:0+1");
-    }
-
-    #[test]
-    fn a_long_mapping_is_said_by_its_period() {
-        let hosts = [("a", Some(1)), ("b", Some(1))];
-        let (_, short) = placed(&hosts, By::Slot, 6);
-        assert_eq!(short, "(vector,(0,2,1),(0,2,1),(0,2,1))");
-        let (_, long) = placed(&hosts, By::Slot, 1001);
-        assert_eq!(long, "(vector,(0,2,1))");
     }
 }

@@ -6,6 +6,7 @@
 //! for.
 
 use super::frame::{Bad, Down, Frames, Plan, Up, emit};
+use super::launcher::Launcher;
 use super::relay::Relay;
 use super::{BEAT, FAN_OUT, PATIENCE};
 use crate::spawn::Refused;
@@ -25,7 +26,7 @@ use std::time::{Duration, Instant};
 const LAST_WORDS: Duration = Duration::from_millis(500);
 /// How long agents have to end when we do.
 const FAREWELL: Duration = Duration::from_millis(2500);
-/// What is kept of an agent's standard error before it greets us.
+/// What is kept of an agent's standard error: before it greets us, or of an incomplete line.
 const MOST_WORDS: usize = 4096;
 
 #[derive(Debug)]
@@ -77,13 +78,14 @@ impl Tree {
             guardian,
         };
         for (index, group) in groups.iter().enumerate() {
-            let mut launcher = plan.launcher.clone();
-            if own_first && index == 0 {
-                launcher.own.push(group[0].host.clone());
-            }
-            let plan =
-                Plan { common: plan.common.clone(), seats: group.to_vec(), launcher: plan.launcher.clone() };
             let host = &group[0].host;
+            let mut launcher = plan.launcher.clone();
+            // What our own host is called means nothing to an agent elsewhere.
+            let theirs = Launcher { own: Vec::new(), ..launcher.clone() };
+            let plan = Plan { common: plan.common.clone(), seats: group.to_vec(), launcher: theirs };
+            if own_first && index == 0 {
+                launcher.own.push(host.clone());
+            }
             let mut command = launcher.command(host);
             // Keys of the terminal are for us alone.
             command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -189,16 +191,15 @@ impl Tree {
         match words.read(&mut self.scratch) {
             Ok(count @ 1..) => {
                 state.said.extend_from_slice(&self.scratch[..count]);
-                let more = state.said.len().saturating_sub(MOST_WORDS);
                 if self.relay.is_up(agent) {
-                    while let Some(end) = self.agents[agent].said.iter().position(|&byte| byte == b'\n') {
-                        let line: Vec<u8> = self.agents[agent].said.drain(..=end).collect();
+                    while let Some(end) = state.said.iter().position(|&byte| byte == b'\n') {
+                        let line: Vec<u8> = state.said.drain(..=end).collect();
                         let line = String::from_utf8_lossy(&line).into_owned();
                         self.relay.say(format!("{}: {line}", self.relay.host(agent)));
                     }
-                } else {
-                    state.said.drain(..more);
                 }
+                let more = state.said.len().saturating_sub(MOST_WORDS);
+                state.said.drain(..more);
             }
             Err(why) if why.kind() == io::ErrorKind::Interrupted => {}
             Ok(0) | Err(_) => {
@@ -303,6 +304,8 @@ impl Below for Tree {
     fn on_time(&mut self, now: Instant) {
         if now >= self.beat {
             self.beat = now + BEAT;
+            // One that ended before signals were caught has sent none.
+            self.children();
             for agent in self.relay.lose_silent(now) {
                 self.give_up(agent);
             }

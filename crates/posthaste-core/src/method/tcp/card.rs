@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use posthaste_os::socket;
 
+use crate::config::Config;
 use crate::datatype::Format;
 use crate::error::{Error, ErrorClass, Result};
 use crate::ids::Peer;
@@ -93,18 +94,13 @@ impl FromStr for Card {
     }
 }
 
-/// The addresses under which others may reach this host, the likeliest first: those of interfaces that are up, IPv4
-/// before IPv6, this host's own loopback last. `wanted` names interfaces, separated by commas; `^` in front excludes them.
+/// The addresses under which others may reach this host, the likeliest first: those of interfaces that are up and may be
+/// used, IPv4 before IPv6, this host's own loopback last.
 ///
 /// # Errors
 /// When the interfaces cannot be listed, or none is left.
-pub(super) fn own_addresses(wanted: &str) -> Result<Vec<IpAddr>> {
+pub(super) fn own_addresses(config: &Config) -> Result<Vec<IpAddr>> {
     let known = socket::interfaces().map_err(|e| Error::system("listing the network interfaces", e))?;
-    let (names, excluded) = match wanted.strip_prefix('^') {
-        Some(names) => (names, true),
-        None => (wanted, false),
-    };
-    let fits = |name: &str| wanted.is_empty() || names.split(',').any(|one| one == name) != excluded;
     // An address that is good only on its own link needs the interface, whose number is another on each host.
     let is_local = |address: IpAddr| match address {
         IpAddr::V4(address) => address.is_link_local(),
@@ -112,14 +108,15 @@ pub(super) fn own_addresses(wanted: &str) -> Result<Vec<IpAddr>> {
     };
     let mut usable: Vec<IpAddr> = known
         .iter()
-        .filter(|known| known.running && fits(&known.name) && !is_local(known.address))
+        .filter(|known| known.running && config.admits_interface(&known.name) && !is_local(known.address))
         .map(|known| known.address)
         .collect();
     usable.sort_by_key(|address| (address.is_loopback(), address.is_ipv6())); // stable
     if usable.is_empty() {
         let names: Vec<&str> = known.iter().map(|known| known.name.as_str()).collect();
         let what = format!(
-            "no network interface can be used: POSTHASTE_TCP_INTERFACES is \"{wanted}\", this host has {}",
+            "no network interface can be used: POSTHASTE_TCP_INTERFACES is \"{}\", this host has {}",
+            config.tcp_interfaces,
             names.join(", ")
         );
         return Err(Error::other(ErrorClass::Other, what));
@@ -188,12 +185,13 @@ mod tests {
 
     #[test]
     fn this_host_has_addresses_and_names_choose_among_them() {
-        let all = own_addresses("").unwrap();
+        let of = |names: &str| own_addresses(&Config { tcp_interfaces: names.into(), ..Config::default() });
+        let all = of("").unwrap();
         assert!(!all.is_empty());
-        let lo: Vec<IpAddr> = own_addresses("lo").unwrap();
+        let lo: Vec<IpAddr> = of("lo").unwrap();
         assert!(lo.iter().all(IpAddr::is_loopback));
-        assert!(!own_addresses("^lo").is_ok_and(|rest| rest.iter().any(IpAddr::is_loopback)));
-        let error = own_addresses("none0").unwrap_err().to_string();
+        assert!(!of("^lo").is_ok_and(|rest| rest.iter().any(IpAddr::is_loopback)));
+        let error = of("none0").unwrap_err().to_string();
         assert!(error.contains("POSTHASTE_TCP_INTERFACES is \"none0\", this host has"), "{error}");
     }
 }

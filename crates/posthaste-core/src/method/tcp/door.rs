@@ -1,8 +1,9 @@
 //! Connections that are not trusted yet: the steps of the handshake, for both sides.
 //!
 //! Called by `connect`, which decides what becomes of them; calls the socket and `handshake`. What must stay true: nothing
-//! is read behind the handshake, for it belongs to the messages; a door has a deadline and takes no more memory than the
-//! longest part of a handshake.
+//! is read behind the handshake, for it belongs to the messages; a door takes no more memory than the longest part of a
+//! handshake. The other end may be a rank that computes and looks at its connections only now and then, so there is no
+//! time limit here.
 
 use std::io;
 use std::net::SocketAddr;
@@ -13,7 +14,7 @@ use posthaste_os::mem::{Sink, Source};
 use posthaste_os::socket::{Set, Stream};
 
 use crate::ids::Peer;
-use crate::method::tcp::handshake::{ANSWER, GO, HELLO, Identity, PROOF, Told, is_same};
+use crate::method::tcp::handshake::{GO, GREETING, HELLO, Identity, NO, PROOF, Told, is_same};
 
 /// A connection before its handshake is over.
 #[derive(Debug)]
@@ -26,7 +27,7 @@ pub(super) struct Door {
     /// The caller's hello and the front of the answer to it.
     hello: [u8; HELLO],
     answer: [u8; HELLO],
-    got: [u8; ANSWER],
+    got: [u8; GREETING],
     got_len: usize,
 }
 
@@ -65,7 +66,9 @@ pub(super) enum Step {
 /// Why a door is of no use.
 #[derive(Debug)]
 pub(super) enum Why {
-    /// The other end is gone, or never was there.
+    /// Nobody can be reached there.
+    Unreachable(String),
+    /// The other end was there, and has gone.
     Gone(String),
     /// It is there, but not who it should be.
     Stranger(String),
@@ -84,7 +87,7 @@ impl Door {
 
     fn new(stream: Stream, address: SocketAddr, stage: Stage, since: Duration) -> Self {
         let (hello, answer) = ([0; HELLO], [0; HELLO]);
-        Self { stream, address, since, stage, hello, answer, got: [0; ANSWER], got_len: 0 }
+        Self { stream, address, since, stage, hello, answer, got: [0; GREETING], got_len: 0 }
     }
 
     /// The peer that we call, if we do.
@@ -94,6 +97,16 @@ impl Door {
             Stage::Go(told) => Some(told.from),
             Stage::Hello | Stage::Proof(_) | Stage::Decision => None,
         }
+    }
+
+    /// Whether we call, and nobody has taken the call.
+    pub(super) fn is_unanswered(&self) -> bool {
+        matches!(self.stage, Stage::Connected(_))
+    }
+
+    /// Whether somebody calls and has not said a word that only ranks of this job can say.
+    pub(super) fn is_strange(&self) -> bool {
+        self.stage == Stage::Hello
     }
 
     /// Goes on as far as possible.
@@ -131,17 +144,23 @@ impl Door {
     ) -> io::Result<Option<Step>> {
         match self.stream.connected() {
             Err(error) if error.kind() == io::ErrorKind::NotConnected => return Ok(Some(Step::Wait)),
-            other => other?,
+            Err(error) => return Ok(Some(Step::Failed(Why::Unreachable(error.to_string())))),
+            Ok(()) => {}
         }
         set.change(&self.stream, token, false)?;
         self.hello = identity.hello(peer, machine::random()?);
-        self.say(&self.hello)?;
+        self.say(&[&self.hello[..], &identity.seal(&self.hello)].concat())?;
         self.stage = Stage::Answer(peer);
         Ok(None)
     }
 
     fn answered(&mut self, identity: &Identity, peer: Peer) -> io::Result<Option<Step>> {
-        let Some(answer) = self.part(ANSWER)? else { return Ok(Some(Step::Wait)) };
+        let answer = match self.part(GREETING) {
+            Ok(Some(answer)) => answer,
+            Ok(None) => return Ok(Some(Step::Wait)),
+            Err(_) if self.got[..self.got_len] == [NO] => return Ok(Some(stranger(NO_SECRET))),
+            Err(error) => return Err(error),
+        };
         let Some((front, proof)) = answer.split_first_chunk::<HELLO>() else { return Ok(Some(Step::Wait)) };
         let told = match identity.read(front) {
             Ok(told) if told.from == peer => told,
@@ -159,12 +178,16 @@ impl Door {
     }
 
     fn greeted(&mut self, identity: &Identity) -> io::Result<Option<Step>> {
-        let Some(hello) = self.part(HELLO)? else { return Ok(Some(Step::Wait)) };
-        let Some(hello) = hello.first_chunk::<HELLO>() else { return Ok(Some(Step::Wait)) };
+        let Some(greeting) = self.part(GREETING)? else { return Ok(Some(Step::Wait)) };
+        let Some((hello, seal)) = greeting.split_first_chunk::<HELLO>() else { return Ok(Some(Step::Wait)) };
         let told = match identity.read(hello) {
             Ok(told) => told,
             Err(why) => return Ok(Some(stranger(why))),
         };
+        if !seal.first_chunk().is_some_and(|seal| is_same(seal, &identity.seal(hello))) {
+            let _ = self.say(&[NO]);
+            return Ok(Some(stranger(NO_SECRET)));
+        }
         self.hello = *hello;
         self.answer = identity.hello(told.from, machine::random()?);
         let proof = identity.answerer_proof(&self.hello, &self.answer);
@@ -192,7 +215,7 @@ impl Door {
     }
 
     /// The next `n` bytes, once they are all here.
-    fn part(&mut self, n: usize) -> io::Result<Option<[u8; ANSWER]>> {
+    fn part(&mut self, n: usize) -> io::Result<Option<[u8; GREETING]>> {
         while self.got_len < n {
             match self.stream.read_one(&mut Sink::from(&mut self.got[self.got_len..n]))? {
                 None => return Ok(None),
@@ -213,7 +236,7 @@ impl Door {
     }
 }
 
-const NO_SECRET: &str = "it does not know the secret of this job";
+const NO_SECRET: &str = "it does not know the secret of this job, or knows another one";
 
 fn stranger(why: impl Into<String>) -> Step {
     Step::Failed(Why::Stranger(why.into()))

@@ -2,15 +2,16 @@
 //!
 //! ```text
 //!   caller                                answerer
-//!   hello: version, format, from, to, nonce ---->
+//!   hello: version, format, from, to, nonce; and its seal ---->
 //!          <---- the same of its own, and its proof over both
-//!   proof over both ---------------------------->
+//!   proof over both ------------------------------------------>
 //!          <---- go, when this connection is the one
 //! ```
 //!
 //! A proof is the keyed hash (BLAKE3) of everything said so far under the job's secret, so the secret itself never travels,
-//! a proof serves one connection in one direction only, and nobody can give it who does not know the secret. What this
-//! does not do: what follows the handshake is neither encrypted nor signed, so who can change packets on the way can
+//! a proof serves one connection in one direction only, and nobody can give it who does not know the secret. The seal is
+//! the same hash of the hello alone: it can be repeated by who has heard it, and so proves nothing, but strangers have none,
+//! and who has one is waited for: it may be a rank that computes. What this does not do: what follows the handshake is neither encrypted nor signed, so who can change packets on the way can
 //! change messages. Called by `connect`; does no I/O. What must stay true: every byte from a peer is checked; proofs are
 //! compared in constant time.
 
@@ -25,13 +26,15 @@ const VERSION: u32 = 1;
 const MAGIC: [u8; 8] = *b"pstHaste";
 /// The last byte of a handshake.
 pub(super) const GO: u8 = b'G';
+/// All that one hears whose seal is wrong.
+pub(super) const NO: u8 = b'N';
 
 /// Bytes of a proof.
 pub(super) const PROOF: usize = 32;
 /// Bytes of a hello.
 pub(super) const HELLO: usize = size_of::<Words>();
-/// Bytes of the answer to it.
-pub(super) const ANSWER: usize = HELLO + PROOF;
+/// Bytes of a hello with its seal, and of the answer to it with its proof.
+pub(super) const GREETING: usize = HELLO + PROOF;
 
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
@@ -109,6 +112,11 @@ impl Identity {
         Ok(Told { from, format })
     }
 
+    /// The seal of a hello.
+    pub(super) fn seal(&self, hello: &[u8; HELLO]) -> [u8; PROOF] {
+        self.proof(b"hello", hello, &[0; HELLO])
+    }
+
     /// The answerer's proof.
     pub(super) fn answerer_proof(&self, hello: &[u8; HELLO], answer: &[u8; HELLO]) -> [u8; PROOF] {
         self.proof(b"answerer", hello, answer)
@@ -151,6 +159,9 @@ mod tests {
         assert!(!is_same(&a.answerer_proof(&hello, &answer), &stranger.answerer_proof(&hello, &answer)));
         let other = a.hello(Peer(1), [3; 32]);
         assert!(!is_same(&a.caller_proof(&hello, &answer), &a.caller_proof(&other, &answer)));
+        assert!(
+            is_same(&a.seal(&hello), &b.seal(&hello)) && !is_same(&a.seal(&hello), &stranger.seal(&hello))
+        );
     }
 
     #[test]

@@ -126,6 +126,9 @@ impl Input {
         }
         let mut free = Sink::from(&mut self.buffer[self.end..]);
         let wanted = free.len();
+        if wanted == 0 {
+            return Ok(Read::Full); // what is here has to be looked at first
+        }
         let read = stream.read_one(&mut free)?;
         self.end += read.unwrap_or(0);
         Ok(outcome(read, wanted))

@@ -8,13 +8,14 @@
 //! ```
 //!
 //! Called by `tcp` (first use of a peer, events at the listener and at doors, passing time); calls `door`, `card`. What
-//! must stay true: reaching ends within the time that is set, with a connection or with a sentence that names every
-//! address and what became of it; strangers are bounded in number and time, counted, and told of once.
+//! must stay true: an address where nobody takes the call is given up within the time that is set, and when none is left a
+//! sentence names every address and what became of it; who has taken the call is waited for, because a rank that computes
+//! does not look; strangers are bounded in number and time, counted, and told of once.
 
+use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use posthaste_os::machine;
 use posthaste_os::socket::Stream;
 
 use crate::error::{Error, ErrorClass, say};
@@ -32,6 +33,10 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const MOST_STRANGERS: usize = 256;
 /// A stranger may be sent away for another after this time.
 const AGED: Duration = Duration::from_secs(1);
+/// How long the peer's own connection waits for the fate of ours.
+const POLITENESS: Duration = Duration::from_secs(1);
+/// Calls to addresses whose owner was there and went.
+const MOST_CALLS: u32 = 64;
 /// Connections accepted in one go.
 const ACCEPTS: usize = 32;
 
@@ -39,17 +44,38 @@ const ACCEPTS: usize = 32;
 #[derive(Debug)]
 pub(super) struct Reaching {
     node: String,
-    /// Addresses that have not been tried.
-    rest: std::vec::IntoIter<SocketAddr>,
+    /// Addresses that are to be tried.
+    rest: VecDeque<SocketAddr>,
+    calls: u32,
     /// Doors under way.
     tries: usize,
     /// One of them has given its proof; no other is opened as long as it stands.
     found: bool,
     next_at: Duration,
     deadline: Duration,
-    failures: Vec<String>,
+    /// What became of each address, last.
+    failures: Vec<(SocketAddr, String)>,
+    told: bool,
     /// The peer's own connection, which waits for the fate of ours.
-    waiting: Option<(Door, Told)>,
+    waiting: Option<(Door, Told, Duration)>,
+}
+
+impl Reaching {
+    fn failed(&mut self, address: SocketAddr, why: String) {
+        match self.failures.iter_mut().find(|(known, _)| *known == address) {
+            Some((_, last)) => *last = why,
+            None => self.failures.push((address, why)),
+        }
+    }
+
+    fn told_failures(&self) -> String {
+        if self.failures.is_empty() {
+            return "it has no address".into();
+        }
+        let all: Vec<String> =
+            self.failures.iter().map(|(address, why)| format!("{address}: {why}")).collect();
+        all.join("; ")
+    }
 }
 
 impl Tcp {
@@ -62,16 +88,18 @@ impl Tcp {
                 return self.fail(peer, Error::other(ErrorClass::Other, text));
             }
         };
-        let now = machine::now();
-        let rest: Vec<SocketAddr> = card.endpoints().collect();
+        let now = self.now();
+        let rest = card.endpoints().collect();
         let reaching = Reaching {
             node: card.node,
-            rest: rest.into_iter(),
+            rest,
+            calls: 0,
             tries: 0,
             found: false,
             next_at: now,
             deadline: now + self.connect_time,
             failures: Vec::new(),
+            told: false,
             waiting: None,
         };
         let way = self.way(peer);
@@ -92,18 +120,23 @@ impl Tcp {
     fn go_on_reaching(&mut self, peer: Peer, now: Duration) {
         let tuning = self.tuning;
         while let Some(reaching) = self.reaching(peer) {
+            let found = reaching.found;
+            let enough = |(_, _, since): &mut (Door, Told, Duration)| !found && now - *since > POLITENESS;
+            if let Some((door, told, _)) = reaching.waiting.take_if(enough) {
+                return self.open(peer, door, told, true);
+            }
             if now >= reaching.deadline {
+                self.stop_waiting(peer);
+            }
+            let Some(reaching) = self.reaching(peer) else { return };
+            if reaching.rest.is_empty() && reaching.tries == 0 {
                 return self.give_up(peer);
             }
-            if reaching.found || (reaching.tries > 0 && now < reaching.next_at) {
+            if reaching.found || now < reaching.next_at {
                 return;
             }
-            let Some(address) = reaching.rest.next() else {
-                if reaching.tries == 0 {
-                    self.give_up(peer);
-                }
-                return;
-            };
+            let Some(address) = reaching.rest.pop_front() else { return };
+            reaching.calls += 1;
             reaching.next_at = now + BETWEEN;
             match Stream::connect(address, &tuning) {
                 Ok(stream) => {
@@ -111,7 +144,10 @@ impl Tcp {
                     let door = Door::calling(stream, address, peer, now);
                     self.open_door(door, true);
                 }
-                Err(error) => reaching.failures.push(format!("{address}: {error}")),
+                Err(error) => {
+                    reaching.failed(address, error.to_string());
+                    reaching.next_at = now;
+                }
             }
         }
     }
@@ -126,12 +162,29 @@ impl Tcp {
         self.doors[at] = Some(door);
     }
 
+    /// The time is over: where nobody has taken the call, nobody will. Who has taken it may be busy.
+    fn stop_waiting(&mut self, peer: Peer) {
+        self.close_calls(peer, Door::is_unanswered);
+        let (me, time) = (self.identity.me, self.connect_time);
+        let Some(reaching) = self.reaching(peer) else { return };
+        if reaching.tries > 0 && !std::mem::replace(&mut reaching.told, true) {
+            say(format_args!(
+                "rank {} of the world on node {} has taken a connection of rank {} and has not said a word for {} s: it \
+                 may be computing, or somebody else has its address; rank {} waits",
+                peer.0,
+                reaching.node,
+                me.0,
+                time.as_secs(),
+                me.0
+            ));
+        }
+    }
+
     /// No address of the peer works from here. Its own connection may.
     fn give_up(&mut self, peer: Peer) {
-        self.close_calls(peer);
         let time = self.connect_time;
         let Some(reaching) = self.reaching(peer) else { return };
-        if let Some((door, told)) = reaching.waiting.take() {
+        if let Some((door, told, _)) = reaching.waiting.take() {
             return self.open(peer, door, told, true);
         }
         let text = format!(
@@ -139,23 +192,19 @@ impl Tcp {
             peer.0,
             reaching.node,
             time.as_secs(),
-            if reaching.failures.is_empty() {
-                "it has no address".into()
-            } else {
-                reaching.failures.join("; ")
-            }
+            reaching.told_failures()
         );
         self.fail(peer, Error::other(ErrorClass::Other, text));
     }
 
-    /// Closes our own tries to reach a peer. Those that have not ended tell so.
-    fn close_calls(&mut self, peer: Peer) {
+    /// Closes those of our own tries to reach a peer that are `meant`.
+    fn close_calls(&mut self, peer: Peer, meant: impl Fn(&Door) -> bool) {
         for at in 0..self.doors.len() {
-            if let Some(door) = self.doors[at].take_if(|door| door.called() == Some(peer))
+            if let Some(door) = self.doors[at].take_if(|door| door.called() == Some(peer) && meant(door))
                 && let Some(reaching) = self.reaching(peer)
             {
                 reaching.tries -= 1;
-                reaching.failures.push(format!("{}: no answer", door.address));
+                reaching.failed(door.address, "no answer".into());
             }
         }
     }
@@ -177,7 +226,7 @@ impl Tcp {
                 // The others are not needed any more.
                 let Some(door) = self.doors[at].take() else { return };
                 if let Some(peer) = called {
-                    self.close_calls(peer);
+                    self.close_calls(peer, |_| true);
                     if let Some(reaching) = self.reaching(peer) {
                         (reaching.found, reaching.tries) = (true, 1);
                     }
@@ -201,10 +250,17 @@ impl Tcp {
     }
 
     fn call_failed(&mut self, peer: Peer, door: &Door, why: Why) {
-        let now = machine::now();
+        let (now, time) = (self.now(), self.connect_time);
         let Some(reaching) = self.reaching(peer) else { return };
-        let (Why::Gone(why) | Why::Stranger(why)) = why;
-        reaching.failures.push(format!("{}: {why}", door.address));
+        reaching.next_at = now;
+        if matches!(why, Why::Gone(_)) && reaching.calls < MOST_CALLS {
+            // It may have had no room, or no time.
+            reaching.rest.push_back(door.address);
+            reaching.next_at = now + BETWEEN;
+            reaching.deadline = reaching.deadline.max(reaching.next_at + time);
+        }
+        let (Why::Unreachable(why) | Why::Gone(why) | Why::Stranger(why)) = why;
+        reaching.failed(door.address, why);
         (reaching.tries, reaching.found) = (reaching.tries - 1, false);
         self.go_on_reaching(peer, now);
     }
@@ -212,7 +268,7 @@ impl Tcp {
     fn stranger_failed(&mut self, door: &Door, why: Why, counts: &mut Counts) {
         match why {
             // One of several tries of a peer that has found a better one.
-            Why::Gone(_) => {}
+            Why::Unreachable(_) | Why::Gone(_) => {}
             Why::Stranger(why) => self.refuse(door, &why, counts),
         }
         self.listen_again();
@@ -234,10 +290,11 @@ impl Tcp {
     fn admit(&mut self, door: Door, told: Told) {
         let (me, peer) = (self.identity.me, told.from);
         self.listen_again();
+        let now = self.now();
         match &mut self.way(peer).state {
             State::None => self.open(peer, door, told, true),
-            State::Reaching(reaching) if me < peer && (reaching.tries > 0 || reaching.rest.len() > 0) => {
-                reaching.waiting = Some((door, told));
+            State::Reaching(reaching) if me < peer => {
+                reaching.waiting = Some((door, told, now));
             }
             State::Reaching(_) => self.open(peer, door, told, true),
             // There is one already, or the peer has been given up.
@@ -247,7 +304,7 @@ impl Tcp {
 
     /// This connection is the one. `say`: the other side waits to hear so.
     fn open(&mut self, peer: Peer, door: Door, told: Told, say: bool) {
-        self.close_calls(peer);
+        self.close_calls(peer, |_| true);
         self.reaching.retain(|other| *other != peer);
         let opened = if say { door.go() } else { Ok(()) };
         let set = &self.set;
@@ -274,7 +331,7 @@ impl Tcp {
     /// Somebody is at the door.
     pub(super) fn accept(&mut self, counts: &mut Counts) {
         for _ in 0..ACCEPTS {
-            let now = machine::now();
+            let now = self.now();
             if !self.has_room_for_a_stranger(now, counts) {
                 return self.stop_listening();
             }
@@ -299,8 +356,11 @@ impl Tcp {
     }
 
     fn has_room_for_a_stranger(&mut self, now: Duration, counts: &mut Counts) -> bool {
-        let strangers = || self.doors.iter().enumerate().filter_map(|(at, door)| Some((at, door.as_ref()?)));
-        let strangers = || strangers().filter(|(_, door)| door.called().is_none());
+        let doors = || self.doors.iter().enumerate().filter_map(|(at, door)| Some((at, door.as_ref()?)));
+        let strangers = || doors().filter(|(_, door)| door.is_strange());
+        if doors().count() >= MOST_STRANGERS + 2 * self.identity.peers {
+            return false; // somebody repeats what ranks have said
+        }
         if strangers().count() < MOST_STRANGERS {
             return true;
         }
@@ -330,12 +390,13 @@ impl Tcp {
     }
 
     /// Time has passed.
-    pub(super) fn look_at_the_clock(&mut self, now: Duration, counts: &mut Counts) {
+    pub(super) fn look_at_the_clock(&mut self, counts: &mut Counts) {
+        let now = self.now();
         for peer in self.reaching.clone() {
             self.go_on_reaching(peer, now);
         }
         for at in 0..self.doors.len() {
-            let late = |door: &mut Door| door.called().is_none() && now - door.since > PATIENCE;
+            let late = |door: &mut Door| door.is_strange() && now - door.since > PATIENCE;
             if let Some(door) = self.doors[at].take_if(late) {
                 self.refuse(&door, "it does not say who it is", counts);
             }

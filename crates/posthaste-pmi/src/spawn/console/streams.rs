@@ -92,9 +92,9 @@ impl Console<'_> {
         self.retry = None;
         let Some(source) = &self.source else { return };
         let event = EpollEvent::new(EpollFlags::EPOLLIN, Token::Source.emit());
-        match self.epoll.add(source, event) {
-            Err(Errno::EPERM) => self.read_source(),
-            _ => {}
+        // A file cannot be waited for: it is there.
+        if self.epoll.add(source, event) == Err(Errno::EPERM) {
+            self.read_source();
         }
     }
 

@@ -397,6 +397,7 @@ impl Below for Local {
             }
         }
         // Some orders end something, and nothing else may come to wake us.
+        self.check_barrier();
         self.check_end();
     }
 

@@ -1,0 +1,267 @@
+//! A turn of TCP: what waits is written, what has come is read and handed on, time is looked at, and what is lost is told.
+//!
+//! Called by `tcp` and `reach`; calls the sockets. What must stay true: while shared memory is polled, too, most turns
+//! leave the sockets alone; nothing that has been read waits for a socket; a peer is lost once.
+
+use std::time::Duration;
+
+use posthaste_os::socket::Ready;
+
+use crate::error::{Error, ErrorClass};
+use crate::ids::Peer;
+use crate::method::Event;
+use crate::method::tcp::incoming::{Garbage, Read};
+use crate::method::tcp::{DOORS, LISTENER, State, Tcp, Way};
+use crate::trace::{Counter, Counts};
+
+/// Polls between two looks at the sockets while shared memory is polled, at most.
+const RARELY: u32 = 32;
+/// Looks at the connection that was busy last between two looks at all of them.
+const FAVOUR: u32 = 4;
+/// Fruitless looks until no connection is the busy one any more.
+const FORGET: u32 = 4096;
+/// Reads from one connection before the others have their turn.
+const READS: usize = 8;
+/// Looks at the sockets between two looks at the clock, and the time between two looks at everybody's health.
+const LOOKS_PER_CLOCK: u32 = 256;
+const BETWEEN_CHECKS: Duration = Duration::from_secs(1);
+
+impl Tcp {
+    pub(in crate::method) fn poll(
+        &mut self,
+        counts: &mut Counts,
+        on: &mut impl FnMut(Event<'_>, &mut Counts),
+    ) -> bool {
+        self.round += 1;
+        let mut busy = false;
+        if !self.pending.is_empty() {
+            busy |= self.flush_all();
+        }
+        if !self.loaded.is_empty() {
+            for peer in std::mem::take(&mut self.loaded) {
+                if let Some(way) = self.known(peer) {
+                    way.is_loaded = false;
+                }
+                busy |= self.process(peer, counts, on);
+            }
+        }
+        if self.until_look > 0 {
+            self.until_look -= 1;
+        } else {
+            let found = self.look(counts, on);
+            busy |= found;
+            self.interval = match self.shares {
+                true if !found => (self.interval * 2).clamp(1, RARELY),
+                _ => 0,
+            };
+            self.until_look = self.interval;
+        }
+        while let Some(done) = self.done.pop_front() {
+            busy = true;
+            on(done.event(), counts);
+        }
+        while let Some((peer, error)) = self.lost.pop_front() {
+            busy = true;
+            counts.add(Counter::PeersDown, 1);
+            on(Event::PeerDown(peer, error), counts);
+        }
+        busy
+    }
+
+    /// The next poll looks at the sockets, and at the clock: this process has slept.
+    pub(in crate::method) fn look_soon(&mut self) {
+        self.until_look = 0;
+        self.looks = LOOKS_PER_CLOCK - 1;
+    }
+
+    /// Looks at the sockets.
+    fn look(&mut self, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
+        self.looks = self.looks.wrapping_add(1);
+        if let Some(peer) = self.busy {
+            let found = self.receive(peer, counts, on);
+            self.misses = if found { 0 } else { self.misses + 1 };
+            if self.misses >= FORGET {
+                self.busy = None;
+            }
+            if !self.looks.is_multiple_of(FAVOUR) && self.reaching.is_empty() {
+                return found;
+            }
+        }
+        let mut ready = std::mem::take(&mut self.ready);
+        self.set.wait(Duration::ZERO, &mut ready);
+        let mut busy = false;
+        for Ready { token, read, write } in ready.drain(..) {
+            if token == LISTENER {
+                self.accept(counts);
+            } else if token >> 32 == DOORS >> 32 {
+                self.door_is_ready((token - DOORS) as usize, counts);
+            } else if token >= self.ways.len() as u64 {
+                continue; // the pipe that ends sleeps
+            } else {
+                let peer = Peer(token as u32);
+                if write && let Some(way) = self.known(peer) {
+                    way.out.blocked = false;
+                    self.flush(peer);
+                }
+                busy |= read && self.receive(peer, counts, on);
+                continue;
+            }
+            busy = true;
+        }
+        self.ready = ready;
+        // Last: this process may have been away for long, and what has come meanwhile came in time.
+        if self.looks.is_multiple_of(LOOKS_PER_CLOCK) || !self.reaching.is_empty() {
+            self.pass_time(counts);
+        }
+        busy
+    }
+
+    #[cold]
+    fn pass_time(&mut self, counts: &mut Counts) {
+        self.look_at_the_clock(counts);
+        let now = self.now();
+        if now - self.checked < BETWEEN_CHECKS {
+            return;
+        }
+        self.checked = now;
+        for at in 0..self.ways.len() {
+            let Some(Way { state: State::Up(stream), .. }) = self.ways[at].as_deref() else { continue };
+            match stream.health() {
+                // What has been said since it fell silent: before that it may have been idle for long.
+                Ok(health) if health.unanswered => {
+                    let dead = self.tuning.dead;
+                    let Some(way) = self.known(Peer(at as u32)) else { continue };
+                    let since = *way.silent_since.get_or_insert(now);
+                    if health.silent.min(now - since) >= dead {
+                        let why = format!("its system has not answered for {} s", dead.as_secs());
+                        self.lose(Peer(at as u32), &why);
+                    }
+                }
+                _ => self.way(Peer(at as u32)).silent_since = None,
+            }
+        }
+    }
+
+    /// Reads what has come from a peer, and looks at it.
+    fn receive(
+        &mut self,
+        peer: Peer,
+        counts: &mut Counts,
+        on: &mut impl FnMut(Event<'_>, &mut Counts),
+    ) -> bool {
+        let mut busy = false;
+        for _ in 0..READS {
+            let Some(Way { state: State::Up(stream), input, .. }) = self.known(peer) else { return busy };
+            let read = input.read(stream);
+            let is_full = matches!(read, Ok(Read::Full));
+            match read {
+                Ok(Read::Nothing) => return busy,
+                Ok(Read::Full | Read::Some) => {
+                    (self.busy, self.misses) = (Some(peer), 0);
+                    self.process(peer, counts, on);
+                    busy = true;
+                }
+                Ok(Read::End) if input.bye => self.lose(peer, "it has finalised"),
+                Ok(Read::End) => self.lose(peer, "it has closed its connection"),
+                Err(error) => self.lose(peer, &error.to_string()),
+            }
+            if !is_full {
+                return true;
+            }
+        }
+        busy
+    }
+
+    /// Looks at what has been read from a peer.
+    fn process(
+        &mut self,
+        peer: Peer,
+        counts: &mut Counts,
+        on: &mut impl FnMut(Event<'_>, &mut Counts),
+    ) -> bool {
+        let Some(way) = self.known(peer) else { return false };
+        let held = way.held;
+        match way.input.process(peer, &mut way.held, counts, on) {
+            Ok(busy) => {
+                // Messages that were held back may leave: not yet, but what waits for room looks again.
+                busy || held != way.held
+            }
+            Err(Garbage) => {
+                on(Event::Malformed(peer), counts);
+                self.lose(peer, "it has sent something unreadable");
+                true
+            }
+        }
+    }
+
+    /// Writes what has gathered.
+    #[inline]
+    pub(in crate::method) fn flush_gathered(&mut self) {
+        self.round += 1;
+        if !self.pending.is_empty() {
+            self.flush_all();
+        }
+    }
+
+    /// Writes what waits for any peer, as far as there is room.
+    #[cold]
+    fn flush_all(&mut self) -> bool {
+        let mut busy = false;
+        for peer in std::mem::take(&mut self.pending) {
+            if let Some(way) = self.known(peer) {
+                way.is_pending = false;
+                busy |= self.flush(peer);
+            }
+        }
+        busy
+    }
+
+    /// Writes what waits for a peer, as far as there is room. Returns whether anything left.
+    pub(super) fn flush(&mut self, peer: Peer) -> bool {
+        let set = &self.set;
+        let Some(Some(way)) = self.ways.get_mut(peer.index()) else { return false };
+        let mut busy = Ok(false);
+        if let State::Up(stream) = &way.state
+            && !way.out.blocked
+        {
+            busy = way.out.write(stream, &mut self.done);
+            if way.out.blocked != way.watched_for_room
+                && set.change(stream, peer.0.into(), way.out.blocked).is_ok()
+            {
+                way.watched_for_room = way.out.blocked;
+            }
+        }
+        if !way.out.is_empty() && !way.is_pending {
+            way.is_pending = true;
+            self.pending.push(peer);
+        }
+        busy.unwrap_or_else(|error| {
+            self.lose(peer, &error.to_string());
+            true
+        })
+    }
+
+    /// The connection to a peer is gone.
+    pub(super) fn lose(&mut self, peer: Peer, why: &str) {
+        let text = format!("the connection to rank {} of the world is lost: {why}", peer.0);
+        self.fail(peer, Error::other(ErrorClass::ProcAborted, text));
+    }
+
+    /// A peer is down: forgets everything about it but that, and tells the engine.
+    pub(super) fn fail(&mut self, peer: Peer, error: Error) {
+        self.reaching.retain(|other| *other != peer);
+        self.pending.retain(|other| *other != peer);
+        self.loaded.retain(|other| *other != peer);
+        for door in &mut self.doors {
+            door.take_if(|door| door.called() == Some(peer));
+        }
+        if self.busy == Some(peer) {
+            self.busy = None;
+        }
+        let format = self.way(peer).format;
+        *self.way(peer) = Way { state: State::Down, format, ..Way::default() };
+        if !self.is_leaving {
+            self.lost.push_back((peer, error));
+        }
+    }
+}

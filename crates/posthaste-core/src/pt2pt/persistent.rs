@@ -1,0 +1,201 @@
+//! Persistent requests: what is described once and started often.
+//!
+//! Called by `world` and the C door; calls `send` and `recv`. The request that the user keeps has a place in the table
+//! of requests, inactive; each start has a request of its own behind it. Everything about a message has been checked
+//! and looked up when it is kept, so a start costs less than a nonblocking call. MPI-5.0 §3.9.
+//!
+//! What must stay true: an entry counts only with the generation of the request that it was kept for.
+
+use std::ops::ControlFlow;
+
+use crate::datatype::Segment;
+use crate::error::{Error, ErrorClass, Result};
+use crate::ids::{Peer, RequestId};
+use crate::method::Methods;
+use crate::pt2pt::matching::Pattern;
+use crate::pt2pt::send::Started;
+use crate::pt2pt::{Engine, recv, send};
+use crate::request::{Request, State, Status, Table};
+use crate::wire::Envelope;
+
+/// A message that may be started.
+#[derive(Debug)]
+pub enum Message {
+    /// A send.
+    Send {
+        /// Whom.
+        to: Peer,
+        /// With which envelope.
+        envelope: Envelope,
+        /// What.
+        segment: Segment,
+    },
+    /// A receive.
+    Recv {
+        /// From whom; `None` is anybody.
+        from: Option<Peer>,
+        /// What fits.
+        pattern: Pattern,
+        /// Into what.
+        segment: Segment,
+    },
+    /// To or from `MPI_PROC_NULL`: what its end tells.
+    Nobody(Status),
+}
+
+#[derive(Debug)]
+struct Entry {
+    generation: u32,
+    /// `None`: somebody else starts it.
+    message: Option<Message>,
+    active: Option<RequestId>,
+}
+
+/// Persistent requests by the slots of the requests that users keep.
+#[derive(Debug, Default)]
+pub struct Persistents {
+    entries: Vec<Option<Entry>>,
+}
+
+impl Persistents {
+    /// The request `id` is a persistent one, of this message or of something that others start.
+    pub fn keep(&mut self, id: RequestId, message: Option<Message>) {
+        let slot = id.slot as usize;
+        if self.entries.len() <= slot {
+            self.entries.resize_with(slot + 1, || None);
+        }
+        self.entries[slot] = Some(Entry { generation: id.generation, message, active: None });
+    }
+
+    /// It is one no more; the request of its last start, if that was not ended.
+    pub fn forget(&mut self, id: RequestId) -> Option<RequestId> {
+        let active = self.end(id);
+        if self.entry(id).is_some() {
+            self.entries[id.slot as usize] = None;
+        }
+        active
+    }
+
+    /// The request behind a persistent one that is active.
+    #[inline]
+    pub fn active(&self, id: RequestId) -> Option<RequestId> {
+        self.entry(id)?.active
+    }
+
+    /// It has been started; `active` stands behind it.
+    #[inline]
+    pub fn begin(&mut self, id: RequestId, active: RequestId) {
+        if let Some(entry) = self.entry_mut(id) {
+            entry.active = Some(active);
+        }
+    }
+
+    /// It is inactive again; the request that stood behind it.
+    #[inline]
+    pub fn end(&mut self, id: RequestId) -> Option<RequestId> {
+        self.entry_mut(id)?.active.take()
+    }
+
+    /// Makes sure that it may be started.
+    ///
+    /// # Errors
+    /// When it is active.
+    #[inline]
+    pub fn check_inactive(&self, id: RequestId) -> Result<()> {
+        if self.active(id).is_some() { Err(is_active()) } else { Ok(()) }
+    }
+
+    #[inline]
+    fn entry(&self, id: RequestId) -> Option<&Entry> {
+        self.entries.get(id.slot as usize)?.as_ref().filter(|entry| entry.generation == id.generation)
+    }
+
+    #[inline]
+    fn entry_mut(&mut self, id: RequestId) -> Option<&mut Entry> {
+        self.entries.get_mut(id.slot as usize)?.as_mut().filter(|entry| entry.generation == id.generation)
+    }
+}
+
+/// How the start of a persistent request went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Begun {
+    /// It is active.
+    Yes,
+    /// It is not one of a message: somebody else starts it.
+    Elsewhere,
+    /// A message in ready mode has to be seen to have come before this: after a step of progress it is to be started
+    /// again.
+    Unseen,
+}
+
+/// Starts the message of a persistent request.
+///
+/// # Errors
+/// When it is active; when the table of requests is full.
+#[inline]
+pub fn start(engine: &mut Engine, methods: &mut Methods, id: RequestId) -> Result<Begun> {
+    let Some(Entry { message: Some(message), active, .. }) = engine.persistent.entry(id) else {
+        return Ok(Begun::Elsewhere);
+    };
+    if active.is_some() {
+        return Err(is_active());
+    }
+    let active = match message {
+        Message::Send { to, envelope, segment } => {
+            if !segment.is_typed() && send::at_once(engine, methods, *to, envelope, &mut segment.clone()) {
+                Table::DONE
+            } else {
+                let (to, envelope, segment) = (*to, *envelope, segment.clone());
+                match send::start_general(engine, methods, to, &envelope, segment)? {
+                    Started::Complete => Table::DONE,
+                    Started::Request(active) => active,
+                }
+            }
+        }
+        Message::Recv { from, pattern, segment } => {
+            let (from, pattern, segment) = (*from, *pattern, segment.clone());
+            match from {
+                Some(from) if methods.is_next_there(from) => {
+                    match recv::start_there(engine, methods, from, &pattern, segment)? {
+                        ControlFlow::Break(active) => active,
+                        ControlFlow::Continue(_) => return Ok(Begun::Unseen),
+                    }
+                }
+                _ => recv::start(engine, methods, &pattern, segment)?,
+            }
+        }
+        Message::Nobody(status) => {
+            let over = Request { status: status.clone(), ..Request::new(State::Complete) };
+            engine.requests.insert(over)?
+        }
+    };
+    engine.persistent.begin(id, active);
+    Ok(Begun::Yes)
+}
+
+#[cold]
+fn is_active() -> Error {
+    let expected = "one that is not active: wait for it before it is started again";
+    Error::invalid(ErrorClass::Request, "request", "an active persistent request", expected)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_counts_for_its_own_request_only() {
+        let mut persistents = Persistents::default();
+        let (old, new) = (RequestId { slot: 3, generation: 1 }, RequestId { slot: 3, generation: 2 });
+        let behind = RequestId { slot: 5, generation: 1 };
+        persistents.keep(old, None);
+        persistents.begin(old, behind);
+        assert!(persistents.check_inactive(old).is_err());
+        persistents.keep(new, None);
+        assert_eq!((persistents.active(old), persistents.active(new)), (None, None));
+        persistents.begin(new, behind);
+        assert_eq!(persistents.forget(old), None);
+        assert_eq!(persistents.forget(new), Some(behind));
+        assert_eq!(persistents.active(new), None);
+    }
+}

@@ -1,0 +1,71 @@
+//! The progress thread: keeps transfers going while the program computes (`POSTHASTE_PROGRESS_THREAD`).
+//!
+//! Started by `world`. It is a waiter that waits for nothing: it advances what there is, runs handlers, and sleeps like
+//! any other thread, as the one that listens if no other does. MPI-5.0 §3.7.4 "progress"; seed 001, "poll may be called
+//! from many places".
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+
+use crate::error::{Error, Result};
+use crate::wait::{Awaited, Idler, Waiting};
+
+/// The thread. It ends when it is told to, or with the process.
+#[derive(Debug)]
+pub struct ProgressThread {
+    over: Arc<AtomicBool>,
+    thread: JoinHandle<()>,
+}
+
+impl ProgressThread {
+    /// Starts it. The lane must have a real lock.
+    ///
+    /// # Errors
+    /// When the system gives no thread.
+    pub fn start(waiting: &Arc<Waiting>) -> Result<Self> {
+        let over = Arc::new(AtomicBool::new(false));
+        let (theirs, waiting) = (Arc::clone(&over), Arc::clone(waiting));
+        let thread = thread::Builder::new()
+            .name("posthaste-progress".to_owned())
+            .spawn(move || waiting.attend(&theirs))
+            .map_err(|e| Error::system("starting the progress thread", e))?;
+        Ok(Self { over, thread })
+    }
+
+    /// Ends it.
+    pub fn stop(&self, waiting: &Waiting) {
+        self.over.store(true, Ordering::Release);
+        self.thread.thread().unpark();
+        if let Some(doorbell) = &waiting.doorbell {
+            doorbell.nudge();
+        }
+    }
+}
+
+impl Waiting {
+    /// Advances everything until it is over.
+    fn attend(&self, over: &AtomicBool) {
+        let mut idler = Idler::default();
+        while !over.load(Ordering::Acquire) {
+            let mut lane = self.enter();
+            let busy = lane.progress();
+            idler.steps += 1;
+            let handlers = !lane.engine.finished.handlers.is_empty();
+            drop(lane);
+            if handlers {
+                self.run_handlers();
+            }
+            if !busy {
+                self.sleep(&mut idler, "progress", &|_| Awaited::Nothing);
+            }
+        }
+        let mut lane = self.enter();
+        if idler.slept {
+            lane.parked.stops_looking();
+        }
+        if lane.parked.lacks_listener() {
+            lane.call_listener();
+        }
+    }
+}

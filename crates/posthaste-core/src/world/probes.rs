@@ -1,0 +1,163 @@
+//! Probes, and the receives of the messages that they took out of the queue.
+//!
+//! Called by the doors; calls `wait` and `pt2pt::{probe, recv}`. MPI-5.0 §3.8.
+//!
+//! What must stay true: a fast path finds a message only where the general way would find the same one (see
+//! `pt2pt::probe`).
+
+use std::ops::ControlFlow;
+
+use crate::comm::Comm;
+use crate::datatype::Segment;
+use crate::error::Result;
+use crate::ids::{Peer, RequestId};
+use crate::progress::Lane;
+use crate::pt2pt::matching::{Held, Pattern};
+use crate::pt2pt::{probe, recv};
+use crate::request::Status;
+use crate::wait::Awaited;
+use crate::world::{Sought, World, from_nobody, sought};
+
+impl World {
+    /// What a receive would get now, if anything.
+    ///
+    /// # Errors
+    /// A wrong rank or tag; a sender that is down.
+    pub fn iprobe(&self, comm: &Comm, from: i32, tag: i32) -> Result<Option<Status>> {
+        let Some(Sought { pattern, peer }) = sought(comm, from, tag)? else { return Ok(Some(from_nobody())) };
+        {
+            let mut lane = self.waiting.enter();
+            lane.stay_fair();
+            let Lane { engine, methods, .. } = &mut *lane;
+            if let Some(status) = probe::probe(engine, methods, &pattern) {
+                return Ok(Some(status));
+            }
+            match probe::at_once(engine, methods, peer, &pattern) {
+                ControlFlow::Break(Some(status)) => return Ok(Some(status)),
+                ControlFlow::Break(None) => {}
+                // Nobody waits for progress.
+                ControlFlow::Continue(()) if lane.engine.requests.is_empty() && lane.is_quiet() => {
+                    return Ok(None);
+                }
+                ControlFlow::Continue(()) => {}
+            }
+        }
+        self.waiting.step();
+        let Lane { engine, methods, .. } = &mut *self.waiting.enter();
+        match probe::probe(engine, methods, &pattern) {
+            None => engine.down.concerns(&pattern).map_or(Ok(None), Err),
+            found => Ok(found),
+        }
+    }
+
+    /// Waits until a receive would get something, and says what.
+    ///
+    /// # Errors
+    /// A wrong rank or tag; a sender that is down.
+    pub fn probe(&self, comm: &Comm, from: i32, tag: i32) -> Result<Status> {
+        let Some(Sought { pattern, peer }) = sought(comm, from, tag)? else { return Ok(from_nobody()) };
+        if let Some(status) = self.probe_at_once(peer, &pattern) {
+            return Ok(status);
+        }
+        let awaited = |_: &Lane| Awaited::Message(pattern);
+        self.waiting.until(self.calls.probe, awaited, |lane| {
+            let found = probe::probe(&mut lane.engine, &mut lane.methods, &pattern);
+            found.map(Ok).or_else(|| lane.engine.down.concerns(&pattern).map(Err))
+        })
+    }
+
+    /// Takes what a receive would get now out of the queue. `Some(None)` is the message from nobody.
+    ///
+    /// # Errors
+    /// A wrong rank or tag.
+    pub fn improbe(&self, comm: &Comm, from: i32, tag: i32) -> Result<Option<Option<Held>>> {
+        let Some(Sought { pattern, .. }) = sought(comm, from, tag)? else { return Ok(Some(None)) };
+        self.waiting.step();
+        let Lane { engine, methods, .. } = &mut *self.waiting.enter();
+        Ok(probe::take(engine, methods, &pattern).map(Some))
+    }
+
+    /// Waits until a receive would get something, and takes it out of the queue.
+    ///
+    /// # Errors
+    /// A wrong rank or tag; a sender that is down.
+    pub fn mprobe(&self, comm: &Comm, from: i32, tag: i32) -> Result<Option<Held>> {
+        let Some(Sought { pattern, peer }) = sought(comm, from, tag)? else { return Ok(None) };
+        if let Some(held) = self.mprobe_at_once(peer, &pattern) {
+            return Ok(Some(held));
+        }
+        let awaited = |_: &Lane| Awaited::Message(pattern);
+        let take = |lane: &mut Lane| {
+            let taken = probe::take(&mut lane.engine, &mut lane.methods, &pattern);
+            taken.map(Ok).or_else(|| lane.engine.down.concerns(&pattern).map(Err))
+        };
+        self.waiting.until(self.calls.matched_probe, awaited, take).map(Some)
+    }
+
+    /// Begins to receive a message taken out by a probe; the message from nobody is `None`. `Break`: it is over, and its
+    /// status carries a truncation. If this fails, `held` still has the message.
+    ///
+    /// # Errors
+    /// A full table of requests.
+    pub fn start_mrecv(
+        &self,
+        held: &mut Option<Held>,
+        mut segment: Segment,
+    ) -> Result<ControlFlow<Status, RequestId>> {
+        let mut lane = self.waiting.enter();
+        let Lane { engine, methods, .. } = &mut *lane;
+        if held.is_none() {
+            return Ok(ControlFlow::Break(from_nobody()));
+        }
+        if let Some(status) = recv::held_at_once(engine, methods, held, &mut segment) {
+            return Ok(ControlFlow::Break(status));
+        }
+        engine.requests.ensure_room()?;
+        let Some(held) = held.take() else { return Ok(ControlFlow::Break(from_nobody())) };
+        recv::start_held(engine, methods, held, segment).map(ControlFlow::Continue)
+    }
+
+    /// Starts to receive a message taken out by a probe; the message from nobody is `None`. If that fails, `held`
+    /// still has the message.
+    ///
+    /// # Errors
+    /// A full table of requests.
+    pub fn imrecv(&self, held: &mut Option<Held>, segment: Segment) -> Result<RequestId> {
+        let mut lane = self.waiting.enter();
+        let Lane { engine, methods, .. } = &mut *lane;
+        engine.requests.ensure_room()?;
+        match held.take() {
+            Some(held) => recv::start_held(engine, methods, held, segment),
+            None => {
+                drop(lane);
+                self.completed(from_nobody())
+            }
+        }
+    }
+
+    /// The fast path of [`World::probe`], as that of [`World::recv`].
+    fn probe_at_once(&self, peer: Option<Peer>, pattern: &Pattern) -> Option<Status> {
+        let mut lane = self.waiting.enter();
+        lane.stay_fair();
+        let found = self.waiting.glance(&mut lane, |Lane { engine, methods, .. }, looks| {
+            if let Some(status) = probe::probe(engine, methods, pattern) {
+                return Some(Some(status));
+            }
+            (0..looks).find_map(|_| probe::at_once(engine, methods, peer, pattern).break_value())
+        });
+        found.flatten()
+    }
+
+    /// The fast path of [`World::mprobe`], as that of [`World::recv`].
+    fn mprobe_at_once(&self, peer: Option<Peer>, pattern: &Pattern) -> Option<Held> {
+        let mut lane = self.waiting.enter();
+        lane.stay_fair();
+        let found = self.waiting.glance(&mut lane, |Lane { engine, methods, .. }, looks| {
+            if let Some(held) = probe::take(engine, methods, pattern) {
+                return Some(Some(held));
+            }
+            (0..looks).find_map(|_| probe::take_at_once(engine, methods, peer, pattern).break_value())
+        });
+        found.flatten()
+    }
+}

@@ -1,0 +1,113 @@
+//! The fast paths of the blocking calls: a short message goes straight between the user's buffer and its packet,
+//! without a request and without a queue; and messages that are described once and started often.
+//!
+//! Called by `world` and the doors; calls `wait` for its patience and the `at_once` functions of `pt2pt`. MPI-5.0
+//! §3.2, §3.4, §3.9.
+//!
+//! What must stay true: a fast path takes a message only where the general way would give the same one: nothing held
+//! fits, and no posted receive is to have it. Whatever needs attention ends it, and the general way goes on.
+
+use crate::comm::Comm;
+use crate::datatype::{Segment, Types};
+use crate::error::Result;
+use crate::ids::{Peer, RequestId};
+use crate::progress::Lane;
+use crate::pt2pt::matching::Pattern;
+use crate::pt2pt::persistent::Message;
+use crate::pt2pt::recv::{self, Found};
+use crate::pt2pt::send;
+use crate::request::{Status, complete};
+use crate::wait::Entered;
+use crate::wire::{Envelope, Mode};
+use crate::world::{Sought, World, envelope, from_nobody, sought, to_nobody};
+
+impl World {
+    /// Sends a short message if there is room for it at once, and says whether it has; for doors that keep what
+    /// cannot leave at once.
+    ///
+    /// # Errors
+    /// A wrong rank or tag.
+    pub fn send_at_once(&self, comm: &Comm, to: i32, tag: i32, segment: &Segment) -> Result<bool> {
+        let Some(peer) = comm.destination(to)? else { return to_nobody(tag).map(|()| true) };
+        let envelope = envelope(comm, tag, segment, Mode::Standard, Types::UNKNOWN)?;
+        Ok(self.left_at_once(peer, &envelope, segment))
+    }
+
+    /// The same of a message whose arguments are known to be right.
+    #[inline]
+    pub(super) fn left_at_once(&self, peer: Peer, envelope: &Envelope, segment: &Segment) -> bool {
+        let mut lane = self.waiting.enter();
+        let Lane { engine, methods, .. } = &mut *lane;
+        let left =
+            !segment.is_typed() && send::at_once(engine, methods, peer, envelope, &mut segment.clone());
+        methods.flush_gathered();
+        left
+    }
+
+    /// The fast path of [`World::recv`]: looks for the message at the next packet of the peer, or of every peer, for a
+    /// short while. It is not taken when anything else is under way that needs attention.
+    #[inline]
+    pub(super) fn recv_at_once(
+        &self,
+        peer: Option<Peer>,
+        pattern: &Pattern,
+        segment: &mut Segment,
+        waited: &mut bool,
+    ) -> Found {
+        let mut lane = self.waiting.enter();
+        lane.stay_fair();
+        let found = self.waiting.glance(&mut lane, |Lane { engine, methods, .. }, looks| {
+            if engine.matching.peek_held(pattern).is_some() {
+                return Some(Found::Other);
+            }
+            (0..looks).find_map(|_| {
+                let found = recv::at_once(engine, methods, peer, pattern, segment, *waited).break_value();
+                *waited |= found.is_none();
+                found
+            })
+        });
+        found.unwrap_or(Found::Other)
+    }
+
+    /// The fast path of a synchronous send: looks for the acknowledgement at the next packet of the peer for a short
+    /// while, and leaves what comes behind it to the next receive.
+    pub(super) fn acknowledged_at_once(&self, lane: &mut Entered<'_>, peer: Peer, id: RequestId) {
+        self.waiting.glance(lane, |Lane { engine, methods, .. }, looks| {
+            if engine.requests.get(id).is_none_or(complete::is_complete) {
+                return Some(());
+            }
+            let look = |_| send::acknowledged_at_once(engine, methods, peer, id).break_value();
+            (0..looks).find_map(look).map(drop)
+        });
+    }
+
+    /// A send that may be started often.
+    ///
+    /// # Errors
+    /// A wrong rank or tag.
+    pub fn persistent_send(
+        &self,
+        comm: &Comm,
+        to: i32,
+        tag: i32,
+        segment: Segment,
+        mode: Mode,
+    ) -> Result<Message> {
+        let Some(to) = comm.destination(to)? else {
+            return to_nobody(tag).map(|()| Message::Nobody(Status::EMPTY));
+        };
+        let envelope = envelope(comm, tag, &segment, mode, segment.types())?;
+        Ok(Message::Send { to, envelope, segment })
+    }
+
+    /// A receive that may be started often.
+    ///
+    /// # Errors
+    /// A wrong rank or tag.
+    pub fn persistent_recv(&self, comm: &Comm, from: i32, tag: i32, segment: Segment) -> Result<Message> {
+        Ok(match sought(comm, from, tag)? {
+            Some(Sought { pattern, peer: from }) => Message::Recv { from, pattern, segment },
+            None => Message::Nobody(from_nobody()),
+        })
+    }
+}

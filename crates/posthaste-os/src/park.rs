@@ -1,0 +1,241 @@
+//! The threads of one process that sleep in the library: whom to wake, and who of them listens for all.
+//!
+//! Owned by a lane, so everything here happens under its lock; called by `core::wait`. One sleeper, the *listener*,
+//! sleeps where peers can wake it (on the doorbell); the others are parked, each on its own. A parked thread is woken
+//! when what it waits for is over, and only then, whoever found that out: there is no broadcast. A listener that
+//! leaves calls a parked thread, which takes its place. MPI-5.0 §11.6; seed 000 "MPI_Wait", multi-threaded.
+//!
+//! What must stay true: while anybody is parked, somebody listens, has been called to, or is awake inside the library
+//! and will call when it leaves. A sleeper registers under the lock under which it saw that it has to wait, and a parked
+//! thread keeps a wake-up that comes before it parks; so none is lost.
+
+use std::time::Duration;
+
+#[cfg(loom)]
+use loom::thread::{self, Thread};
+#[cfg(not(loom))]
+use std::thread::{self, Thread};
+
+/// What a sleeper waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wants {
+    /// So many of the ends that are told of by [`Parked::ended`].
+    Ends(usize),
+    /// Whatever happens next.
+    Anything,
+}
+
+/// The number of a sleeper while it sleeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SleeperId(u32);
+
+#[derive(Debug)]
+struct Sleeper {
+    wants: Wants,
+    thread: Thread,
+    /// It is the listener.
+    listens: bool,
+    dozes: bool,
+    /// It has been woken, because its wait is over or because it is to listen.
+    woken: bool,
+    /// It is to listen.
+    called: bool,
+}
+
+/// The sleeping threads of one lane.
+#[derive(Debug, Default)]
+pub struct Parked {
+    sleepers: Vec<Option<Sleeper>>,
+    parked: usize,
+    /// Threads that have slept and are awake for the moment: they look for all.
+    awake: usize,
+    listens: bool,
+    called: bool,
+}
+
+/// Somebody to be woken once the lock has been left.
+#[derive(Debug)]
+pub enum Wake {
+    /// A parked thread.
+    Parked(Thread),
+    /// The listener: by the doorbell of this process, if it has one.
+    Listener(Thread),
+}
+
+impl Parked {
+    /// Whether nobody sleeps.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.parked == 0 && !self.listens
+    }
+
+    /// Whether somebody listens for all.
+    #[inline]
+    pub fn has_listener(&self) -> bool {
+        self.listens
+    }
+
+    /// Whether threads are parked and nobody listens, looks around, or has been called to: who leaves the library has to
+    /// call.
+    #[inline]
+    pub fn lacks_listener(&self) -> bool {
+        self.parked > 0 && !self.listens && !self.called && self.awake == 0
+    }
+
+    /// The calling thread is about to sleep: as the listener if there is none, else parked. A listener may doze: then it
+    /// looks around by itself soon, and is woken as if it were parked.
+    pub fn register(&mut self, wants: Wants, dozes: bool) -> SleeperId {
+        let listens = !self.listens;
+        if listens {
+            self.listens = true;
+        } else {
+            self.parked += 1;
+        }
+        let thread = thread::current();
+        let sleeper = Some(Sleeper { wants, thread, listens, dozes, woken: false, called: false });
+        let free = self.sleepers.iter().position(Option::is_none);
+        let at = free.unwrap_or(self.sleepers.len());
+        if at == self.sleepers.len() {
+            self.sleepers.push(sleeper);
+        } else {
+            self.sleepers[at] = sleeper;
+        }
+        SleeperId(at as u32)
+    }
+
+    /// Whether this sleeper is the listener.
+    pub fn is_listener(&self, id: SleeperId) -> bool {
+        self.sleepers.get(id.0 as usize).and_then(Option::as_ref).is_some_and(|sleeper| sleeper.listens)
+    }
+
+    /// The calling thread, which was registered, is awake, until it registers again or leaves.
+    pub fn unregister(&mut self, id: SleeperId) {
+        self.awake += 1;
+        let Some(sleeper) = self.sleepers.get_mut(id.0 as usize).and_then(Option::take) else { return };
+        if sleeper.listens {
+            self.listens = false;
+        } else {
+            self.parked -= 1;
+        }
+        if sleeper.called {
+            self.called = false; // it will listen, or call another one
+        }
+    }
+
+    /// A thread that is awake goes back to sleep, or leaves.
+    pub fn stops_looking(&mut self) {
+        self.awake -= 1;
+    }
+
+    /// One of the ends that this sleeper waits for has come; whom to wake if that was the last of them.
+    pub fn ended(&mut self, id: SleeperId) -> Option<Wake> {
+        let sleeper = self.sleepers.get_mut(id.0 as usize)?.as_mut()?;
+        let Wants::Ends(missing) = &mut sleeper.wants else { return None };
+        *missing = missing.saturating_sub(1);
+        if *missing > 0 { None } else { sleeper.wake() }
+    }
+
+    /// Something happened that is nobody's end: whom to wake of those that wait for anything.
+    pub fn happened(&mut self) -> Vec<Wake> {
+        let curious = |sleeper: &&mut Sleeper| sleeper.wants == Wants::Anything;
+        self.sleepers.iter_mut().flatten().filter(curious).filter_map(Sleeper::wake).collect()
+    }
+
+    /// There is work that only a thread which is awake can do: wakes the listener.
+    pub fn rouse_listener(&mut self) -> Option<Wake> {
+        self.sleepers.iter_mut().flatten().find(|sleeper| sleeper.listens)?.wake()
+    }
+
+    /// Calls a parked thread to listen, if nobody does.
+    pub fn call_listener(&mut self) -> Option<Wake> {
+        if !self.lacks_listener() {
+            return None;
+        }
+        // One that has been woken already is on its way, and calls the next one when it leaves.
+        let asleep = |sleeper: &&mut Sleeper| !sleeper.woken && !sleeper.listens;
+        let sleeper = self.sleepers.iter_mut().flatten().find(asleep)?;
+        sleeper.called = true;
+        self.called = true;
+        sleeper.wake()
+    }
+}
+
+impl Sleeper {
+    fn wake(&mut self) -> Option<Wake> {
+        if std::mem::replace(&mut self.woken, true) {
+            return None;
+        }
+        let thread = self.thread.clone();
+        Some(if self.listens && !self.dozes { Wake::Listener(thread) } else { Wake::Parked(thread) })
+    }
+}
+
+impl Wake {
+    /// Wakes; the listener is woken by `ring` if there is a doorbell.
+    pub fn now(self, ring: Option<impl FnOnce()>) {
+        match (self, ring) {
+            (Self::Listener(_), Some(ring)) => ring(),
+            (Self::Listener(thread), None) | (Self::Parked(thread), _) => thread.unpark(),
+        }
+    }
+}
+
+/// Parks the calling thread until it is woken, or for `limit`; it may also return for no reason.
+pub fn park(limit: Duration) {
+    #[cfg(not(loom))]
+    thread::park_timeout(limit);
+    #[cfg(loom)]
+    {
+        let _ = limit; // in the model a lost wake-up has to be seen
+        thread::park();
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_sleeper_listens_and_the_others_are_parked() {
+        let mut parked = Parked::default();
+        assert!(parked.is_empty() && !parked.lacks_listener());
+        let first = parked.register(Wants::Ends(1), false);
+        let second = parked.register(Wants::Ends(2), false);
+        assert!(parked.is_listener(first) && !parked.is_listener(second));
+        assert!(parked.ended(second).is_none());
+        assert!(matches!(parked.ended(second), Some(Wake::Parked(_))));
+        assert!(parked.ended(second).is_none(), "woken twice");
+        assert!(matches!(parked.ended(first), Some(Wake::Listener(_))));
+    }
+
+    #[test]
+    fn a_listener_that_leaves_calls_one_that_sleeps() {
+        let mut parked = Parked::default();
+        let [first, second, third] = [(); 3].map(|()| parked.register(Wants::Ends(1), false));
+        assert!(parked.call_listener().is_none());
+        assert!(parked.ended(second).is_some());
+        parked.unregister(first);
+        assert!(!parked.lacks_listener(), "the first one looks");
+        parked.stops_looking();
+        assert!(parked.lacks_listener());
+        assert!(matches!(parked.call_listener(), Some(Wake::Parked(_))));
+        assert!(parked.call_listener().is_none(), "two are called");
+        parked.unregister(second);
+        parked.stops_looking();
+        assert!(!parked.lacks_listener());
+        parked.unregister(third); // it was called
+        assert!(parked.is_empty());
+        assert!(!parked.is_listener(first));
+    }
+
+    #[test]
+    fn who_waits_for_anything_hears_of_everything_once() {
+        let mut parked = Parked::default();
+        let listener = parked.register(Wants::Anything, false);
+        parked.register(Wants::Ends(1), false);
+        parked.register(Wants::Anything, false);
+        assert_eq!(parked.happened().len(), 2);
+        assert!(parked.happened().is_empty());
+        assert!(parked.ended(listener).is_none());
+    }
+}

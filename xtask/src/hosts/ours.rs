@@ -1,0 +1,135 @@
+//! Our own mpiexec on several hosts, over real ssh: what works there, and what is said and left when a host, an agent,
+//! an mpiexec or the network between them is lost. Called by `hosts`.
+//!
+//! What must stay true: every loss ends the job on every host within seconds, with one sentence that names the host.
+
+use std::{fs, time::Duration};
+
+use super::House;
+use crate::{
+    leftovers::{self, Watch},
+    process::{Job, Outcome, Running},
+    project::Fallible,
+    tally::Tally,
+};
+
+/// How many tests there are.
+pub(super) const TESTS: usize = 7;
+
+/// Within this everybody is gone after a loss; five seconds are promised, the rest is for a busy machine.
+const SECONDS: u64 = 8;
+
+/// What an agent is called as.
+const AGENT: &str = "--posthaste-agent";
+
+pub(super) fn run(house: &House<'_>, tally: &mut Tally) {
+    tally.test("hosts: our mpiexec: output, input, environment and directory are as on one host", || {
+        house.surroundings()
+    });
+    tally.test("hosts: our mpiexec: an abort on another host is the exit code", || {
+        let job = house.ours(&["1", "2"], 2).arg(&house.faulty).args(["abort", "7"]);
+        house.is_told(job, 7, &["called MPI_Abort with error code 7"])
+    });
+    tally.test("hosts: our mpiexec: a host that is not there is named", || {
+        house.is_told(
+            house.ours(&["1", "9"], 1).arg("true"),
+            1,
+            &["no agent could be started on host9 (ssh exited with code 255: "],
+        )
+    });
+    for (name, signal) in [("killed", "-KILL"), ("stopped", "-STOP")] {
+        tally.test(&format!("hosts: our mpiexec: an agent that is {name} ends the job"), || {
+            house.loses(|house| house.signal(signal, AGENT), "host")
+        });
+    }
+    tally.test("hosts: our mpiexec: one that is killed leaves nothing on any host", || {
+        house.loses(|house| house.signal("-KILL", "-hosts"), "")
+    });
+    tally.test("hosts: our mpiexec: a host that is cut off ends the job on both sides", || {
+        let outcome = house.loses(|house| house.links("down"), "host2 has not answered");
+        house.links("up")?;
+        outcome
+    });
+}
+
+impl House<'_> {
+    /// Our mpiexec on the first host, to be completed with a program.
+    fn ours(&self, hosts: &[&str], each: usize) -> Job {
+        let names: Vec<String> = hosts.iter().map(|host| format!("host{host}")).collect();
+        self.mpi.plain().args(["-hosts", &names.join(","), "-ppn", &each.to_string()]).limit(60)
+    }
+
+    fn surroundings(&self) -> Fallible {
+        let script = "read word; echo $PMI_RANK $word $SHADE; pwd; echo $PMI_RANK >&2";
+        let job = self
+            .ours(&["1", "2"], 1)
+            .args(["-l", "-wdir", "/usr", "-genv", "SHADE", "teal", "sh", "-c", script]);
+        let outcome = self.succeed(job.input("hello\n"))?;
+        let mut lines: Vec<&str> = outcome.stdout.lines().chain(outcome.stderr.lines()).collect();
+        lines.sort_unstable();
+        if lines != ["[0] /usr", "[0] 0", "[0] 0 hello teal", "[1] /usr", "[1] 1", "[1] 1 teal"] {
+            return Err(outcome.complaint());
+        }
+        Ok(())
+    }
+
+    /// A failure with this code, of which mpiexec says one sentence with these words, and nothing is left.
+    fn is_told(&self, job: Job, code: i32, words: &[&str]) -> Fallible {
+        let watch = Watch::begin();
+        let outcome = self.rig.on(1, watch.mark(job)).run()?;
+        Self::check(&outcome, code, words)?;
+        watch.nothing_left()
+    }
+
+    fn check(outcome: &Outcome, code: i32, words: &[&str]) -> Fallible {
+        let sentences: Vec<&str> =
+            outcome.stderr.lines().filter(|line| line.starts_with("mpiexec: ")).collect();
+        let told = sentences.len() == 1 && words.iter().all(|word| sentences[0].contains(word));
+        if outcome.code() != code || outcome.timed_out || !told {
+            return Err(format!(
+                "code {code} and one sentence with {words:?} were expected\n{}",
+                outcome.complaint()
+            ));
+        }
+        Ok(())
+    }
+
+    /// A job on two hosts, to which `loss` happens: it ends in time, and mpiexec, if it still can, says one sentence with
+    /// `words`.
+    fn loses(&self, loss: impl Fn(&Self) -> Fallible, words: &str) -> Fallible {
+        let watch = Watch::begin();
+        let job = self.ours(&["1", "2"], 2).arg(&self.steady).arg("40");
+        let job: Running = self.rig.on(1, watch.mark(job)).start()?;
+        if !job.wait_for_output("begun", 20) {
+            return Err(job.wait()?.complaint());
+        }
+        loss(self)?;
+        let began = std::time::Instant::now();
+        let outcome = job.wait()?;
+        if !words.is_empty() {
+            Self::check(&outcome, 1, &[words])?;
+        }
+        let left = || {
+            watch.processes().iter().any(|(_, command)| command.starts_with(&*self.steady.to_string_lossy()))
+        };
+        while left() && began.elapsed() < Duration::from_secs(SECONDS) {
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        if began.elapsed() >= Duration::from_secs(SECONDS) {
+            return Err(format!("after {SECONDS} s something is left\n{}", outcome.complaint()));
+        }
+        watch.nothing_left()
+    }
+
+    /// Sends a signal to the last process that is our mpiexec, or an agent of it, with this word as its first argument.
+    /// Agents do not carry the mark of the job: ssh hands no environment on.
+    fn signal(&self, signal: &str, word: &str) -> Fallible {
+        let begin = format!("{} {word}", self.mpi.launcher().display());
+        // Its guardian has the same command line and a name of its own.
+        let is_named =
+            |pid: &u32| fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|name| name == "mpiexec\n");
+        let found = leftovers::processes().filter(|pid| leftovers::command_line(*pid).starts_with(&begin));
+        let pid = found.filter(is_named).max().ok_or_else(|| format!("no process \"{begin}\" was found"))?;
+        Job::new("kill").args([signal, &pid.to_string()]).succeed().map(drop)
+    }
+}
