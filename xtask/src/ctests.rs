@@ -12,6 +12,7 @@
 //! // alone               run without mpiexec as well, as a singleton
 //! // only: posthaste     not a test for other implementations
 //! // of memory           a test of what only shared memory does
+//! // not over libfabric: WHY
 //! ```
 //! What must stay true: a test passes only when it ended in time with the right code and said what it must.
 
@@ -43,6 +44,7 @@ struct Wishes {
     alone: bool,
     only: Option<String>,
     is_of_memory: bool,
+    not_over_libfabric: bool,
 }
 
 /// By which methods the ranks of a test reach each other.
@@ -117,6 +119,9 @@ fn run_one(mpi: &Mpi, source: &Path, program: &Path, over: Over, tally: &mut Tal
     if wishes.only.as_ref().is_some_and(|only| only != mpi.name) || (over != Over::Own && !has_messages) {
         return;
     }
+    if over == Over::Fabric && wishes.not_over_libfabric {
+        return;
+    }
     if let Err(complaint) = mpi.compile(&[source.to_path_buf()], program, &OPTIONS) {
         return tally.test(&format!("{name}: compile"), || Err(complaint));
     }
@@ -184,6 +189,7 @@ impl Wishes {
                 "says" => wishes.says.push(value.into()),
                 "alone" => wishes.alone = true,
                 "of memory" => wishes.is_of_memory = true,
+                "not over libfabric" => wishes.not_over_libfabric = true,
                 "only" => wishes.only = Some(value.into()),
                 _ => {}
             }
