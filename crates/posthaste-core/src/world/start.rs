@@ -43,17 +43,21 @@ pub(super) struct Start {
 
 /// Finds out which job this process belongs to, and joins it.
 pub(super) fn join(config: &Config) -> Result<Start> {
-    let launcher = Launcher::connect().map_err(|e| Error::system("joining the job", e))?;
-    let start = match launcher {
-        None => alone(),
-        Some(launcher) => match std::env::var("POSTHASTE_NODE_FD") {
-            Ok(fd) => ours(launcher, &fd, config),
-            Err(_) => foreign(launcher, config),
-        },
-    }?;
+    let Some(launcher) = Launcher::connect().map_err(|e| Error::system("joining the job", e))? else {
+        return alone();
+    };
+    let launcher = Arc::new(Mutex::new(Some(launcher)));
+    let start = match std::env::var("POSTHASTE_NODE_FD") {
+        Ok(fd) => ours(&launcher, &fd, config),
+        Err(_) => foreign(&launcher, config),
+    };
+    if start.is_err() {
+        // A launcher may take the end of the connection for that of the process, and kill it before it has said why.
+        std::mem::forget(launcher);
+    }
     // Spent: a program that this rank starts is on its own (MPI-5.0 §11.2 leaves that open; users expect it).
     process::remove_variables(client::JOB_VARIABLES.iter().copied());
-    Ok(start)
+    start
 }
 
 /// A job of one.
@@ -76,7 +80,9 @@ fn alone() -> Result<Start> {
 }
 
 /// Our own launcher has handed everything down.
-fn ours(mut launcher: Launcher, fd: &str, config: &Config) -> Result<Start> {
+fn ours(shared: &Shared, fd: &str, config: &Config) -> Result<Start> {
+    let mut held = wireup::hold(shared);
+    let launcher = held.as_mut().ok_or_else(wireup::gone)?;
     let number = |name: &'static str| -> Result<usize> {
         let text = std::env::var(name).unwrap_or_default();
         text.parse().map_err(|_| Error::invalid(ErrorClass::Other, name, format!("\"{text}\""), "a number"))
@@ -108,20 +114,26 @@ fn ours(mut launcher: Launcher, fd: &str, config: &Config) -> Result<Start> {
     // The launcher may have bound each rank to one CPU; it says how many there are for all.
     let crowded_here = node.ranks() > number("POSTHASTE_CPUS")?;
     let nodes = match &config.node {
-        Some(name) => wireup::by_names(&mut launcher, Some(name))?,
+        Some(name) => wireup::by_names(launcher, Some(name))?,
         None => hosts.clone(),
     };
     let routes = wireup::routes(rank, &beside, &nodes, config)?;
     let secret = match std::env::var("POSTHASTE_SECRET") {
         Ok(text) => Some(wireup::read_secret(&text)?),
+<<<<<<< HEAD
         Err(_) if wireup::needs_secret(&routes) => {
             wireup::offer_secret(&mut launcher)?;
+=======
+        Err(_) if routes.contains(&Route::Tcp) => {
+            wireup::offer_secret(launcher)?;
+>>>>>>> dev-wireup
             launcher.fence().map_err(wireup::failed)?;
-            Some(wireup::secret(&mut launcher)?)
+            Some(wireup::secret(launcher)?)
         }
         Err(_) => None,
     };
-    let launcher = Arc::new(Mutex::new(Some(launcher)));
+    drop(held);
+    let launcher = shared.clone();
     let tcp = wireup::open_tcp(&launcher, Peer(rank), &routes, secret, config)?;
     let fabric = wireup::open_fabric(&launcher, Peer(rank), &routes, secret, config)?;
     if tcp.is_some() || fabric.is_some() || !hosts.are_one() {
@@ -134,30 +146,37 @@ fn ours(mut launcher: Launcher, fd: &str, config: &Config) -> Result<Start> {
 
 /// A foreign launcher: the lowest rank of each node makes its node segment and tells the others of that node through the
 /// key-value space.
-fn foreign(mut launcher: Launcher, config: &Config) -> Result<Start> {
+fn foreign(shared: &Shared, config: &Config) -> Result<Start> {
+    let mut held = wireup::hold(shared);
+    let launcher = held.as_mut().ok_or_else(wireup::gone)?;
     let rank = launcher.rank() as u32;
     let told = if config.node.is_none() { launcher.nodes().map_err(wireup::failed)? } else { None };
     let nodes = match told {
         Some(nodes) => Places::of(&nodes),
-        None => wireup::by_names(&mut launcher, config.node.as_deref())?,
+        None => wireup::by_names(launcher, config.node.as_deref())?,
     };
     let (beside, leader) = (nodes.with(rank), nodes.leader(rank));
     let routes = wireup::routes(rank, &beside, &nodes, config)?;
     let needs_secret = wireup::needs_secret(&routes);
     if needs_secret {
-        wireup::offer_secret(&mut launcher)?;
+        wireup::offer_secret(launcher)?;
     }
-    let own = if rank == leader { Some(wireup::make_segment(&mut launcher, beside.len())?) } else { None };
-    wireup::tell_cpus(&mut launcher)?;
+    let own = if rank == leader { Some(wireup::make_segment(launcher, beside.len())?) } else { None };
+    wireup::tell_cpus(launcher)?;
     launcher.fence().map_err(wireup::failed)?;
-    let node = own.map_or_else(|| wireup::attach_segment(&mut launcher, leader), Ok)?;
+    let node = own.map_or_else(|| wireup::attach_segment(launcher, leader), Ok)?;
     agree(&node, Format::NATIVE, config)?;
-    let secret = if needs_secret { Some(wireup::secret(&mut launcher)?) } else { None };
-    let shared = if rank == leader { Some(wireup::share_cpus(&mut launcher, &beside)?) } else { None };
-    let launcher = Arc::new(Mutex::new(Some(launcher)));
+    let secret = if needs_secret { Some(wireup::secret(launcher)?) } else { None };
+    let outnumber = if rank == leader { Some(wireup::share_cpus(launcher, &beside)?) } else { None };
+    drop(held);
+    let launcher = shared.clone();
     let tcp = wireup::open_tcp(&launcher, Peer(rank), &routes, secret, config)?;
+<<<<<<< HEAD
     let fabric = wireup::open_fabric(&launcher, Peer(rank), &routes, secret, config)?;
     wireup::meet(&launcher, shared)?;
+=======
+    wireup::meet(&launcher, outnumber)?;
+>>>>>>> dev-wireup
     let crowded_here = wireup::is_crowded(&launcher, leader)?;
     let crowded = crowded_here || wireup::crowded_anywhere(&launcher, &nodes)?;
     let local_rank = beside.iter().position(|other| *other == rank).unwrap_or_default();

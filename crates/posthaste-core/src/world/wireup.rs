@@ -12,7 +12,7 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 use std::os::fd::AsRawFd;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use posthaste_os::machine;
 use posthaste_os::node::Node;
@@ -30,9 +30,19 @@ use crate::method::tcp::{AddressBook, Card, Tcp, TcpSetup};
 /// The launcher, shared by those who ask it while the program runs.
 pub(super) type Shared = Arc<Mutex<Option<Launcher>>>;
 
+/// The launcher for several questions.
+pub(super) fn hold(launcher: &Shared) -> MutexGuard<'_, Option<Launcher>> {
+    launcher.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// There is no launcher where one has started this process.
+pub(super) fn gone() -> Error {
+    Error::other(ErrorClass::Other, "the launcher's connection is gone")
+}
+
 /// Does something with the launcher, if there is one.
 pub(super) fn ask<T>(launcher: &Shared, with: impl FnOnce(&mut Launcher) -> T) -> Option<T> {
-    launcher.lock().unwrap_or_else(PoisonError::into_inner).as_mut().map(with)
+    hold(launcher).as_mut().map(with)
 }
 
 /// Which ranks are together: for each rank the lowest one of those that it is with.
