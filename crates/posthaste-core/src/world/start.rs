@@ -120,13 +120,8 @@ fn ours(shared: &Shared, fd: &str, config: &Config) -> Result<Start> {
     let routes = wireup::routes(rank, &beside, &nodes, config)?;
     let secret = match std::env::var("POSTHASTE_SECRET") {
         Ok(text) => Some(wireup::read_secret(&text)?),
-<<<<<<< HEAD
         Err(_) if wireup::needs_secret(&routes) => {
-            wireup::offer_secret(&mut launcher)?;
-=======
-        Err(_) if routes.contains(&Route::Tcp) => {
             wireup::offer_secret(launcher)?;
->>>>>>> dev-wireup
             launcher.fence().map_err(wireup::failed)?;
             Some(wireup::secret(launcher)?)
         }
@@ -171,12 +166,8 @@ fn foreign(shared: &Shared, config: &Config) -> Result<Start> {
     drop(held);
     let launcher = shared.clone();
     let tcp = wireup::open_tcp(&launcher, Peer(rank), &routes, secret, config)?;
-<<<<<<< HEAD
     let fabric = wireup::open_fabric(&launcher, Peer(rank), &routes, secret, config)?;
-    wireup::meet(&launcher, shared)?;
-=======
     wireup::meet(&launcher, outnumber)?;
->>>>>>> dev-wireup
     let crowded_here = wireup::is_crowded(&launcher, leader)?;
     let crowded = crowded_here || wireup::crowded_anywhere(&launcher, &nodes)?;
     let local_rank = beside.iter().position(|other| *other == rank).unwrap_or_default();
