@@ -38,12 +38,13 @@ impl House {
     fn poll(&mut self) -> Vec<String> {
         let mut heard = Vec::new();
         for (tcp, counts) in self.tcps.iter_mut().zip(&mut self.counts) {
-            let me = tcp.identity.me.0;
-            tcp.poll(counts, &mut |event, _| match event {
+            let (me, before) = (tcp.identity.me.0, heard.len());
+            let busy = tcp.poll(counts, &mut |event, _| match event {
                 Event::Packet(from, packet) => heard.push(format!("{me} from {}: {packet}", from.0)),
                 Event::PeerDown(peer, why) => heard.push(format!("{me} lost {}: {why}", peer.0)),
                 other => heard.push(format!("{me}: {other:?}")),
             });
+            assert!(busy || heard.len() == before, "who waits would sleep over {heard:?}");
         }
         heard
     }
@@ -104,6 +105,16 @@ fn a_connection_is_made_when_it_is_first_needed_and_only_one() {
     assert_eq!(size_of_val(&house.tcps[0].ways[2]), 8, "bytes for an idle peer");
     let made: Vec<u64> = house.counts.iter().map(|counts| counts.get(Counter::ConnectionsMade)).collect();
     assert_eq!(made, [1, 2, 1]);
+}
+
+#[test]
+fn a_poll_that_hands_something_on_says_so() {
+    let mut house = House::new(&[7; 2]);
+    for idle in 0..20 {
+        house.talk(0, 1);
+        (0..idle).for_each(|_| drop(house.poll()));
+        house.tcps[1].look_soon();
+    }
 }
 
 #[test]
