@@ -121,15 +121,16 @@ static void check(const struct mode *mode)
     }
 }
 
-enum { BULK = 1 << 20 };
+enum { BULK = 4 << 20 };
 static char *bulk_out, *bulk_in;
+static int bulk_size;
 
 static void bulk(void *what)
 {
     (void)what;
-    if (rank == 0) MPI_Send(bulk_out, BULK, MPI_BYTE, peer, 2, WORLD);
-    MPI_Recv(bulk_in, BULK, MPI_BYTE, peer, 2, WORLD, HERE);
-    if (rank == 1) MPI_Send(bulk_out, BULK, MPI_BYTE, peer, 2, WORLD);
+    if (rank == 0) MPI_Send(bulk_out, bulk_size, MPI_BYTE, peer, 2, WORLD);
+    MPI_Recv(bulk_in, bulk_size, MPI_BYTE, peer, 2, WORLD, HERE);
+    if (rank == 1) MPI_Send(bulk_out, bulk_size, MPI_BYTE, peer, 2, WORLD);
 }
 
 int main(int argc, char **argv)
@@ -154,8 +155,14 @@ int main(int argc, char **argv)
         }
         double one_way = measure(exchange, NULL, 0.002, 0);
         if (rank == 0) measure_report("mode_sendrecv", one_way * 1e6, "us");
-        one_way = measure(bulk, NULL, 0.004, 0) / 2;
-        if (rank == 0) measure_report("alloc_mem_1048576", BULK / one_way * 1e-9, "GB/s");
+        for (int i = 0; i < 3; i++) {
+            static const int sizes[] = {1 << 16, 1 << 20, BULK};
+            char name[40];
+            bulk_size = sizes[i];
+            snprintf(name, sizeof name, "alloc_mem_%d", bulk_size);
+            one_way = measure(bulk, NULL, 0.004, 0) / 2;
+            if (rank == 0) measure_report(name, bulk_size / one_way * 1e-9, "GB/s");
+        }
     }
     MPI_Request_free(&to_peer);
     MPI_Request_free(&from_peer);

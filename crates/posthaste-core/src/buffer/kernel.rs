@@ -429,6 +429,16 @@ unsafe fn move_words<W: Copy, D: Direction>(rows: Rows) {
     let (ahead, next) = four_turns(rows.stride as isize);
     let word = size_of::<W>();
     let (mut user, mut packed) = (rows.user, rows.packed);
+    if D::PACKS && rows.stride.unsigned_abs() >= FAR {
+        for _ in 0..rows.count {
+            // SAFETY: one of the words, for which the caller vouches.
+            unsafe { D::word::<W>(user, packed) };
+            user = user.wrapping_offset(rows.stride as isize);
+            packed = packed.wrapping_add(word);
+            std::hint::black_box(()); // keeps the compiler from unrolling
+        }
+        return;
+    }
     for _ in 0..rows.count / 4 {
         // SAFETY: four of the words, for which the caller vouches.
         unsafe { D::four::<W>(user, ahead, packed) };
@@ -441,6 +451,10 @@ unsafe fn move_words<W: Copy, D: Direction>(rows: Rows) {
         packed = packed.wrapping_add(word);
     }
 }
+
+/// Strides from which on words are packed by one load instruction: the CPU foresees where it goes next, but not where four
+/// of them go that take turns, each stepping over pages. Stores gain nothing by it.
+const FAR: u64 = 512;
 
 /// Offsets of four turns, and where the next four begin. The compiler is kept from deriving each from the one
 /// before: a chain of additions would hold a short run back to one per cycle.
