@@ -43,6 +43,10 @@ counters! {
     WriteFabricBytes = "bytes.write.fabric";
     PipelineFabric = "messages.pipeline.fabric";
     PipelineFabricBytes = "bytes.pipeline.fabric";
+    EagerPlugin = "messages.eager.plugin";
+    EagerPluginBytes = "bytes.eager.plugin";
+    PutPlugin = "messages.put.plugin";
+    PutPluginBytes = "bytes.put.plugin";
     EagerLoopback = "messages.eager.loopback";
     EagerLoopbackBytes = "bytes.eager.loopback";
     GetLoopback = "messages.get.loopback";

@@ -92,8 +92,8 @@ pub struct Started {
     ranks: u32,
 }
 
-// SAFETY: the header promises calls from one thread at a time, not from always the same one, and `&mut self` on all
-// functions that change anything keeps that promise.
+// SAFETY: the header promises calls from one thread at a time, but not from always the same one. That holds, for the value
+// is not `Sync`.
 unsafe impl std::marker::Send for Started {}
 
 /// What a poll has found.
@@ -259,7 +259,7 @@ impl Started {
     }
 
     /// Whether everything that was sent has left this process.
-    pub fn flush(&mut self) -> bool {
+    pub fn flush(&self) -> bool {
         // SAFETY: the instance is open.
         unsafe { (self.plugin.flush)(self.instance.as_ptr()) != 0 }
     }

@@ -19,6 +19,7 @@ pub mod fabric;
 pub mod landing;
 pub mod loopback;
 pub mod pinned;
+pub mod plugin;
 pub mod shm;
 pub mod sim;
 pub mod tcp;
@@ -35,6 +36,7 @@ pub use posthaste_os::ring::Load;
 
 use fabric::Fabric;
 use loopback::Loopback;
+use plugin::Plugin;
 use shm::Shm;
 use sim::Sim;
 use tcp::Tcp;
@@ -119,6 +121,8 @@ pub enum Route {
     Tcp,
     /// The peer is reached by libfabric.
     Fabric,
+    /// The peer is reached by a plug-in.
+    Plugin,
     /// The peer is another engine in this process (tests).
     Sim,
 }
@@ -131,6 +135,7 @@ pub struct Methods {
     shm: Option<Shm>,
     tcp: Option<Tcp>,
     fabric: Option<Fabric>,
+    plugin: Option<Plugin>,
     sim: Option<Sim>,
     /// Counts of messages and bytes, by protocol and method.
     pub counts: Counts,
@@ -147,6 +152,8 @@ pub enum Claim<'a> {
     Tcp(tcp::Claim<'a>),
     /// In a buffer that the network sends from.
     Fabric(fabric::Claim<'a>),
+    /// On its way into a plug-in.
+    Plugin(plugin::Claim<'a>),
     /// In the simulated network.
     Sim(sim::Claim<'a>),
 }
@@ -217,13 +224,28 @@ impl Expose {
 impl Methods {
     /// The methods with the way to each peer; peer `i` is reached by `routes[i]`.
     pub fn new(routes: Vec<Route>, shm: Option<Shm>, tcp: Option<Tcp>, sim: Option<Sim>, me: Peer) -> Self {
-        Self { routes, loopback: Loopback::new(me), shm, tcp, fabric: None, sim, counts: Counts::default() }
+        Self {
+            routes,
+            loopback: Loopback::new(me),
+            shm,
+            tcp,
+            fabric: None,
+            plugin: None,
+            sim,
+            counts: Counts::default(),
+        }
     }
 
     /// The same with a network of libfabric.
     #[must_use]
     pub fn with_fabric(self, fabric: Option<Fabric>) -> Self {
         Self { fabric, ..self }
+    }
+
+    /// The same with a method from a plug-in.
+    #[must_use]
+    pub fn with_plugin(self, plugin: Option<Plugin>) -> Self {
+        Self { plugin, ..self }
     }
 
     /// The way to a peer; a peer that does not exist is not reached by anything but ourselves.
@@ -244,6 +266,7 @@ impl Methods {
             Route::Shm(rank) => self.shm().caps(rank as usize),
             Route::Tcp => self.tcp().caps(),
             Route::Fabric => self.fabric().caps(),
+            Route::Plugin => self.plugin().caps(),
             Route::Sim => self.sim().caps(),
         }
     }
@@ -256,6 +279,7 @@ impl Methods {
             Route::Loopback | Route::Shm(_) => false,
             Route::Tcp => self.tcp().is_unlike(to),
             Route::Fabric => self.fabric().is_unlike(to),
+            Route::Plugin => self.plugin().is_unlike(to),
             Route::Sim => self.sim.as_ref().is_some_and(|sim| sim.is_unlike(to)),
         }
     }
@@ -268,7 +292,7 @@ impl Methods {
                 Some(claim) => claim.abandon(),
                 None => false,
             },
-            Route::Shm(_) | Route::Tcp | Route::Sim => self.claim(to, len, load).is_some(),
+            Route::Shm(_) | Route::Tcp | Route::Plugin | Route::Sim => self.claim(to, len, load).is_some(),
         }
     }
 
@@ -284,6 +308,7 @@ impl Methods {
             Route::Loopback => self.loopback.claim(len, load).map(Claim::Loopback),
             Route::Tcp => self.tcp().claim(to, len, load).map(Claim::Tcp),
             Route::Fabric => self.fabric().claim(to, len, load).map(Claim::Fabric),
+            Route::Plugin => self.plugin().claim(to, len, load).map(Claim::Plugin),
             Route::Sim => self.sim().claim(to, len, load).map(Claim::Sim),
         }
     }
@@ -295,6 +320,7 @@ impl Methods {
             Route::Loopback => self.loopback.hold_back(hold),
             Route::Tcp => self.tcp().hold_back(from, hold),
             Route::Fabric => self.fabric().hold_back(from, hold),
+            Route::Plugin => self.plugin().hold_back(from, hold),
             Route::Sim => self.sim().hold_back(from, hold),
         }
     }
@@ -380,7 +406,7 @@ impl Methods {
     #[inline]
     pub fn take_next_of_any(&mut self, take: impl FnMut(Peer, &Packet<'_>) -> bool) -> Next {
         let next = self.shm.as_mut().map_or(Next::Left, |shm| shm.take_next_of_any(take));
-        let elsewhere = self.tcp.is_some() || self.fabric.is_some();
+        let elsewhere = self.tcp.is_some() || self.fabric.is_some() || self.plugin.is_some();
         if next == Next::Nothing && elsewhere { Next::Left } else { next }
     }
 
@@ -396,7 +422,7 @@ impl Methods {
     pub fn offer_stream(&mut self, to: Peer, sender: RequestId, segment: &Segment) -> Option<(Offer, bool)> {
         match self.route(to) {
             Route::Shm(rank) => self.shm().offer_stream(rank as usize, sender, segment),
-            Route::Loopback | Route::Tcp | Route::Fabric | Route::Sim => None,
+            Route::Loopback | Route::Tcp | Route::Fabric | Route::Plugin | Route::Sim => None,
         }
     }
 
@@ -408,7 +434,7 @@ impl Methods {
                 Some(Offer::Memory(Place { address: buffer.address() as u64, key: 0 }))
             }
             Route::Loopback => Some(self.loopback.offer(sender, segment)),
-            Route::Tcp => None,
+            Route::Tcp | Route::Plugin => None,
             Route::Fabric => self.fabric().offer(sender, segment),
             Route::Sim => self.sim().offer(sender, segment),
         }
@@ -417,7 +443,7 @@ impl Methods {
     /// Takes back what [`Methods::offer_memory`] made readable: nobody will ask for it.
     pub fn withdraw(&mut self, to: Peer, sender: RequestId) {
         match self.route(to) {
-            Route::Shm(_) | Route::Tcp => {}
+            Route::Shm(_) | Route::Tcp | Route::Plugin => {}
             Route::Loopback => self.loopback.withdraw(sender),
             Route::Fabric => self.fabric().withdraw(sender),
             Route::Sim => self.sim().withdraw(sender),
@@ -431,6 +457,7 @@ impl Methods {
             (Route::Shm(rank), _) => self.shm().get(rank as usize, get),
             (Route::Tcp, _) => self.tcp().get(get),
             (Route::Fabric, _) => self.fabric().get(get),
+            (Route::Plugin, _) => self.plugin().get(get),
             (Route::Sim, _) => self.sim().get(get),
         }
     }
@@ -449,10 +476,10 @@ impl Methods {
             Route::Sim => self.sim().expose(expose),
             route => {
                 let Expose { from, receiver, segment, len, arrived, .. } = expose;
-                if route == Route::Tcp {
-                    self.tcp().expose(from, receiver, segment, len, arrived);
-                } else {
-                    self.loopback.landing.open(receiver, segment, len, arrived);
+                match route {
+                    Route::Tcp => self.tcp().expose(from, receiver, segment, len, arrived),
+                    Route::Plugin => self.plugin().expose(from, receiver, segment, len, arrived),
+                    _ => self.loopback.landing.open(receiver, segment, len, arrived),
                 }
                 Granted::Fragments
             }
@@ -466,6 +493,7 @@ impl Methods {
             Route::Shm(rank) => self.shm().put(rank as usize, put),
             Route::Tcp => self.tcp().put(put),
             Route::Fabric => self.fabric().put(put),
+            Route::Plugin => self.plugin().put(put),
             Route::Sim => self.sim().put(put),
         }
     }
@@ -505,6 +533,9 @@ impl Methods {
         if let Some(fabric) = &mut self.fabric {
             busy |= fabric.poll(counts, &mut on);
         }
+        if let Some(plugin) = &mut self.plugin {
+            busy |= plugin.poll(counts, &mut on);
+        }
         if let Some(sim) = &mut self.sim {
             busy |= sim.poll(counts, &mut on);
         }
@@ -517,6 +548,7 @@ impl Methods {
             && self.shm.as_ref().is_none_or(Shm::is_quiet)
             && self.tcp.as_ref().is_none_or(Tcp::is_quiet)
             && self.fabric.as_ref().is_none_or(Fabric::is_quiet)
+            && self.plugin.as_ref().is_none_or(Plugin::is_quiet)
     }
 
     /// Sends what has gathered: called by whoever blocks, waits, or may not come back soon.
@@ -535,17 +567,25 @@ impl Methods {
         if let Some(fabric) = &mut self.fabric {
             fabric.begin_leaving();
         }
+        if let Some(plugin) = &mut self.plugin {
+            plugin.begin_leaving();
+        }
     }
 
     /// Whether all peers have taken leave as well, so that this process may end without cutting anything off.
     pub fn has_left(&self) -> bool {
-        self.tcp.as_ref().is_none_or(Tcp::has_left) && self.fabric.as_ref().is_none_or(Fabric::has_left)
+        self.tcp.as_ref().is_none_or(Tcp::has_left)
+            && self.fabric.as_ref().is_none_or(Fabric::has_left)
+            && self.plugin.as_ref().is_none_or(Plugin::has_left)
     }
 
     /// The next poll looks at the sockets, too.
     pub fn look_at_sockets(&mut self) {
         if let Some(tcp) = &mut self.tcp {
             tcp.look_soon();
+        }
+        if let Some(plugin) = &mut self.plugin {
+            plugin.look_soon();
         }
     }
 
@@ -560,6 +600,7 @@ impl Methods {
             && self.shm.as_ref().is_none_or(Shm::is_drained)
             && self.tcp.as_ref().is_none_or(Tcp::is_drained)
             && self.fabric.as_ref().is_none_or(Fabric::is_drained)
+            && self.plugin.as_ref().is_none_or(Plugin::is_drained)
             && self.sim.as_ref().is_none_or(Sim::is_drained)
     }
 
@@ -570,6 +611,7 @@ impl Methods {
             Route::Loopback => Counter::EagerLoopback,
             Route::Tcp => Counter::EagerTcp,
             Route::Fabric => Counter::EagerFabric,
+            Route::Plugin => Counter::EagerPlugin,
             Route::Shm(_) | Route::Sim => Counter::EagerShm,
         }
     }
@@ -584,6 +626,7 @@ impl Methods {
             Granted::Memory(_) => Counter::WriteShm,
             Granted::Windows { .. } => Counter::PipelineShm,
             Granted::Fragments if self.route(from) == Route::Tcp => Counter::PutTcp,
+            Granted::Fragments if self.route(from) == Route::Plugin => Counter::PutPlugin,
             Granted::Fragments => Counter::PutShm,
         }
     }
@@ -610,6 +653,10 @@ impl Methods {
         self.fabric.as_mut().expect("a route by libfabric exists only with that method")
     }
 
+    fn plugin(&mut self) -> &mut Plugin {
+        self.plugin.as_mut().expect("a route by a plug-in exists only with that method")
+    }
+
     fn sim(&mut self) -> &mut Sim {
         self.sim.as_mut().expect("a simulated route exists only with that method")
     }
@@ -624,6 +671,7 @@ impl Claim<'_> {
             Self::Loopback(claim) => claim.write(emit, data),
             Self::Tcp(claim) => claim.write(emit, data),
             Self::Fabric(claim) => claim.write(emit, data),
+            Self::Plugin(claim) => claim.write(emit, data),
             Self::Sim(claim) => claim.write(emit, data),
         }
     }

@@ -8,7 +8,7 @@ use posthaste_core::config::{Config, LeavePinned, LongProtocol};
 use posthaste_core::trace::Counter::{self, *};
 
 /// What counts the messages and the bytes of each way.
-const WAYS: [(Counter, Counter); 15] = [
+const WAYS: [(Counter, Counter); 17] = [
     (EagerShm, EagerShmBytes),
     (StreamShm, StreamShmBytes),
     (GetShm, GetShmBytes),
@@ -22,6 +22,8 @@ const WAYS: [(Counter, Counter); 15] = [
     (PutFabric, PutFabricBytes),
     (WriteFabric, WriteFabricBytes),
     (PipelineFabric, PipelineFabricBytes),
+    (EagerPlugin, EagerPluginBytes),
+    (PutPlugin, PutPluginBytes),
     (EagerLoopback, EagerLoopbackBytes),
     (GetLoopback, GetLoopbackBytes),
 ];
@@ -62,6 +64,7 @@ pub(crate) fn allowed(way: Way, packet: u64, config: &Config, case: &Case) -> &'
             Way::Loopback => &[&[EagerLoopback]],
             Way::Tcp { .. } => &[&[EagerTcp]],
             Way::Fabric { .. } => &[&[EagerFabric]],
+            Way::Plugin => &[&[EagerPlugin]],
             Way::Simulator(_) | Way::SharedMemory { .. } => &[&[EagerShm]],
         };
     }
@@ -70,6 +73,7 @@ pub(crate) fn allowed(way: Way, packet: u64, config: &Config, case: &Case) -> &'
         Way::Simulator(weather) if weather.get => in_the_simulator(config.long_protocol, case),
         Way::Simulator(_) => &[&[PutShm]],
         Way::Tcp { .. } => &[&[PutTcp]],
+        Way::Plugin => &[&[PutPlugin]],
         Way::Fabric { leave_pinned, .. } => by_libfabric(leave_pinned, config, case),
         Way::SharedMemory { crowded, .. } => in_shared_memory(crowded, config, case),
     }
