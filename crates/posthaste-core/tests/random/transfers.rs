@@ -287,6 +287,14 @@ fn by_libfabric() {
 }
 
 #[test]
+fn by_a_plugin() {
+    if is_there(Way::Plugin) {
+        let proof = [Counter::EagerPlugin, Counter::PutPlugin, Counter::Unexpected];
+        travel(60, LARGE, Just(Way::Plugin), any_protocol(), &proof);
+    }
+}
+
+#[test]
 fn to_ourselves() {
     let proof = [Counter::EagerLoopback, Counter::GetLoopback, Counter::Unexpected];
     travel(100, LARGE, Just(Way::Loopback), any_protocol(), &proof);
