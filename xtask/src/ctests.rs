@@ -100,7 +100,8 @@ pub(crate) fn over_methods(project: &Project, mpi: &Mpi, tally: &mut Tally) -> F
 fn example(project: &Project, file: &Path) -> Fallible {
     let source = project.root.join("examples/unix-method/unix_method.c");
     let include = project.stage.join("include");
-    let compiler = Job::new("cc").args(["-shared", "-fPIC"]).args(OPTIONS).arg("-I").arg(include).arg("-o").arg(file);
+    let compiler =
+        Job::new("cc").args(["-shared", "-fPIC"]).args(OPTIONS).arg("-I").arg(include).arg("-o").arg(file);
     compiler.arg(source).succeed().map(drop)
 }
 
@@ -171,7 +172,9 @@ impl Over {
             }
             Self::Fabric => wishes.prepare(over_libfabric(job).arg("-n").arg(ranks.to_string()).arg(program)),
             Self::Plugin => {
-                let job = job.env("POSTHASTE_METHODS", "plugin").env("POSTHASTE_PLUGIN", program.with_file_name(PLUGIN));
+                let job = job
+                    .env("POSTHASTE_METHODS", "plugin")
+                    .env("POSTHASTE_PLUGIN", program.with_file_name(PLUGIN));
                 wishes.prepare(job.arg("-n").arg(ranks.to_string()).arg(program))
             }
             Self::Hosts => {
