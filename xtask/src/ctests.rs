@@ -31,6 +31,10 @@ use crate::{
 
 const OPTIONS: [&str; 6] = ["-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Werror"];
 
+/// The plug-in in `examples`, and tests that are run over it.
+const PLUGIN: &str = "libposthaste_unix.so";
+const BY_PLUGIN: [&str; 6] = ["ring", "modes", "matrix", "pt2pt_order", "reductions", "wakeups"];
+
 /// What the comment lines of a test ask for.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Wishes {
@@ -56,6 +60,8 @@ pub(crate) enum Over {
     Tcp,
     /// By libfabric alone, with its provider for TCP.
     Fabric,
+    /// By the plug-in in `examples` alone.
+    Plugin,
     /// They are on what our mpiexec takes for two hosts: by shared memory inside, by TCP between them.
     Hosts,
 }
@@ -63,6 +69,9 @@ pub(crate) enum Over {
 /// Runs all C tests whose name contains `filter`.
 pub(crate) fn run(project: &Project, mpi: &Mpi, filter: &str, over: Over, tally: &mut Tally) -> Fallible {
     let folder = project.folder(&format!("c-tests/{}", mpi.name.replace(' ', "-")))?;
+    if over == Over::Plugin {
+        example(project, &folder.join(PLUGIN))?;
+    }
     for source in files(&project.root.join("tests/c"), "c") {
         let name = stem(&source);
         if name.contains(filter) {
@@ -81,7 +90,21 @@ pub(crate) fn over_methods(project: &Project, mpi: &Mpi, tally: &mut Tally) -> F
             tally.not_run(files(&project.root.join("tests/c"), "c").len(), format!("c over libfabric: {why}"))
         }
     }
-    run(project, mpi, "", Over::Hosts, tally)
+    run(project, mpi, "", Over::Hosts, tally)?;
+    // Enough to see that it works under mpiexec: the engine's suite goes through all of it.
+    for filter in BY_PLUGIN {
+        run(project, mpi, filter, Over::Plugin, tally)?;
+    }
+    Ok(())
+}
+
+/// Compiles the plug-in in `examples` as its users would.
+fn example(project: &Project, file: &Path) -> Fallible {
+    let source = project.root.join("examples/unix-method/unix_method.c");
+    let include = project.stage.join("include");
+    let compiler =
+        Job::new("cc").args(["-shared", "-fPIC"]).args(OPTIONS).arg("-I").arg(include).arg("-o").arg(file);
+    compiler.arg(source).succeed().map(drop)
 }
 
 /// Whether ranks can use libfabric here; if not, why.
@@ -105,6 +128,7 @@ fn run_one(mpi: &Mpi, source: &Path, program: &Path, over: Over, tally: &mut Tal
         Over::Own => format!("c/{}", stem(source)),
         Over::Tcp => format!("c over tcp/{}", stem(source)),
         Over::Fabric => format!("c over libfabric/{}", stem(source)),
+        Over::Plugin => format!("c over a plug-in/{}", stem(source)),
         Over::Hosts => format!("c on two hosts/{}", stem(source)),
     };
     let text = match fs::read_to_string(source) {
@@ -152,6 +176,12 @@ impl Over {
                 wishes.prepare(job.arg(program))
             }
             Self::Fabric => wishes.prepare(over_libfabric(job).arg("-n").arg(ranks.to_string()).arg(program)),
+            Self::Plugin => {
+                let job = job
+                    .env("POSTHASTE_METHODS", "plugin")
+                    .env("POSTHASTE_PLUGIN", program.with_file_name(PLUGIN));
+                wishes.prepare(job.arg("-n").arg(ranks.to_string()).arg(program))
+            }
             Self::Hosts => {
                 let each = ranks.div_ceil(2).to_string();
                 let job = job.args(["-launcher", "fork", "-hosts", "one,two", "-ppn", &each, "-n"]);

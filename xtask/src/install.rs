@@ -1,8 +1,8 @@
 //! `install --prefix DIR`, and the staged installation that demo, test and bench use: both are the same layout.
 //!
 //! ```text
-//! bin/mpiexec mpirun mpicc mpicxx posthaste-info    lib/libmpi_abi.so.1, libmpi_abi.so    include/mpi.h
-//! lib/pkgconfig/posthaste.pc, mpi.pc    lib/cmake/posthaste/posthaste-config.cmake
+//! bin/mpiexec mpirun mpicc mpicxx posthaste-info    lib/libmpi_abi.so.1, libmpi_abi.so    include/mpi.h,
+//! posthaste_method.h    lib/pkgconfig/posthaste.pc, mpi.pc    lib/cmake/posthaste/posthaste-config.cmake
 //! ```
 //! CMake's own FindMPI works through `bin/mpicc -show`; the config file is for those who prefer a package.
 //! What must stay true: a file in use is replaced, never overwritten in place (a running program keeps the old
@@ -64,7 +64,10 @@ pub(crate) fn copy(project: &Project, prefix: &Path) -> Fallible {
     }
     put(&built.join("libmpi_abi.so"), &prefix.join("lib/libmpi_abi.so.1"), 0o755)?;
     link("libmpi_abi.so.1", &prefix.join("lib/libmpi_abi.so"))?;
-    put(&project.root.join("crates/posthaste-abi/include/mpi.h"), &prefix.join("include/mpi.h"), 0o644)?;
+    for header in ["mpi.h", "posthaste_method.h"] {
+        let from = project.root.join("crates/posthaste-abi/include").join(header);
+        put(&from, &prefix.join("include").join(header), 0o644)?;
+    }
     let version = env!("CARGO_PKG_VERSION");
     let package = |name: &str| {
         format!(

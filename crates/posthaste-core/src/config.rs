@@ -55,11 +55,13 @@ pub enum Way {
     Tcp,
     /// A network that libfabric knows.
     Fabric,
+    /// A method from a shared object.
+    Plugin,
 }
 
 impl Way {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Shm, Self::Tcp, Self::Fabric];
+    pub const ALL: [Self; 4] = [Self::Shm, Self::Tcp, Self::Fabric, Self::Plugin];
     /// Those that may be used unless a setting names others.
     const USUAL: [Self; 2] = [Self::Shm, Self::Tcp];
 
@@ -69,6 +71,7 @@ impl Way {
             Self::Shm => "shm",
             Self::Tcp => "tcp",
             Self::Fabric => "fabric",
+            Self::Plugin => "plugin",
         }
     }
 }
@@ -141,6 +144,8 @@ pub struct Config {
     pub fabric_provider: Option<String>,
     /// The file that holds libfabric. `None`: where the system looks.
     pub fabric_library: Option<String>,
+    /// The shared object of the method `plugin`: a path, or a word in its file name.
+    pub plugin: Option<String>,
     /// What this process's node is called; ranks with the same name share memory. `None`: found out.
     pub node: Option<String>,
     /// First and last port that TCP may listen on; 0 is any.
@@ -182,6 +187,7 @@ impl Default for Config {
             methods: Ways(Way::USUAL.to_vec()),
             fabric_provider: None,
             fabric_library: None,
+            plugin: None,
             node: None,
             tcp_ports: (0, 0),
             tcp_interfaces: String::new(),
@@ -300,7 +306,7 @@ pub const TUNABLES: &[Tunable] = &[
     Tunable {
         name: "POSTHASTE_METHODS",
         default: "shm,tcp",
-        meaning: "ways to other processes that may be used, as a list of shm, tcp and fabric, or ^ and a list of those of shm and tcp that may not; the same for all ranks",
+        meaning: "ways to other processes that may be used, as a list of shm, tcp, fabric and plugin, or ^ and a list of those of shm and tcp that may not; the same for all ranks",
     },
     Tunable {
         name: "POSTHASTE_FABRIC_PROVIDER",
@@ -311,6 +317,11 @@ pub const TUNABLES: &[Tunable] = &[
         name: "POSTHASTE_FABRIC_LIBRARY",
         default: "libfabric.so.1",
         meaning: "the file that holds libfabric",
+    },
+    Tunable {
+        name: "POSTHASTE_PLUGIN",
+        default: "",
+        meaning: "the shared object for the method plugin: a path, or NAME for libposthaste_NAME.so where the dynamic linker finds it; the same for all ranks",
     },
     Tunable {
         name: "POSTHASTE_NODE",
@@ -389,6 +400,7 @@ impl Config {
         choice_of_ways(&lookup, "POSTHASTE_METHODS", &mut config.methods)?;
         text(&lookup, "POSTHASTE_FABRIC_PROVIDER", "the name of a provider", &mut config.fabric_provider)?;
         text(&lookup, "POSTHASTE_FABRIC_LIBRARY", "the name of a file", &mut config.fabric_library)?;
+        text(&lookup, "POSTHASTE_PLUGIN", "a path or a name", &mut config.plugin)?;
         config.node = lookup("POSTHASTE_NODE").filter(|name| !name.is_empty());
         if let Some(name) = config.node.as_deref().filter(|name| !is_node_name(name)) {
             let expected = "1 to 64 letters, digits, dots, hyphens and underscores";
@@ -579,7 +591,7 @@ mod tests {
             [None, None, None, None]
         );
         let error = set("POSTHASTE_METHODS", "ethernet").unwrap_err().to_string();
-        let expected = "expected a list of shm, tcp, fabric, or ^ and a list of those to be left out";
+        let expected = "expected a list of shm, tcp, fabric, plugin, or ^ and a list of those to be left out";
         assert_eq!(error, format!("POSTHASTE_METHODS is \"ethernet\", {expected}"));
         assert_eq!(set("POSTHASTE_NODE", "").unwrap().node, None);
         assert!(set("POSTHASTE_NODE", "a b").is_err());

@@ -6,7 +6,7 @@
 //! 2. [`pt2pt::send::start`]: a short message goes straight into a packet of the peer's [`method::Methods`] (the
 //!    fast path); otherwise [`pt2pt::protocol::choose`] says how, and `pt2pt::rendezvous` begins.
 //! 3. A packet ([`wire::Packet`]) travels by a method: [`method::loopback`], [`method::shm`], [`method::tcp`],
-//!    [`method::fabric`], [`method::sim`]; one that finds no room waits its turn in [`pt2pt::Pending`].
+//!    [`method::fabric`], [`method::plugin`], [`method::sim`]; one that finds no room waits its turn in [`pt2pt::Pending`].
 //! 4. At the receiver [`progress::Lane::progress`] polls the methods; [`dispatch::on_event`] knows whose each packet is.
 //! 5. [`pt2pt::matching::Matching`] brings message and receive together, whichever came first.
 //! 6. [`pt2pt::eager`] or [`pt2pt::rendezvous`] puts the data in place, or returns an [`pt2pt::Action`] for progress to

@@ -45,6 +45,10 @@ counters! {
     PipelineFabricBytes = "bytes.pipeline.fabric";
     SharedShm = "messages.shared.shm";
     SharedShmBytes = "bytes.shared.shm";
+    EagerPlugin = "messages.eager.plugin";
+    EagerPluginBytes = "bytes.eager.plugin";
+    PutPlugin = "messages.put.plugin";
+    PutPluginBytes = "bytes.put.plugin";
     EagerLoopback = "messages.eager.loopback";
     EagerLoopbackBytes = "bytes.eager.loopback";
     GetLoopback = "messages.get.loopback";

@@ -142,6 +142,7 @@ impl World {
             routes,
             tcp,
             fabric,
+            plugin,
             crowded_here,
             crowded,
             launcher,
@@ -154,22 +155,26 @@ impl World {
         let mut doorbell = shm.as_ref().map(|shm| shm.doorbell().clone());
         let shares = routes.iter().any(|route| matches!(route, Route::Shm(_)));
         let tcp = tcp.map(|tcp| if shares { tcp.sharing() } else { tcp });
-        let watched = match (&tcp, &fabric) {
-            (Some(tcp), _) => Some(tcp.set()),
-            (None, Some(_)) => {
+        let mut plugin = plugin.map(|plugin| if shares { plugin.sharing() } else { plugin });
+        let watched = match &tcp {
+            Some(tcp) => Some(tcp.set()),
+            None if fabric.is_some() || plugin.is_some() => {
                 let set = Set::new().map_err(|e| Error::system("making an epoll set", e))?;
                 Some(Arc::new(set))
             }
-            (None, None) => None,
+            None => None,
         };
         if let (Some(bell), Some(watched)) = (&mut doorbell, &watched) {
             if let Some(fabric) = &fabric {
                 fabric.watch_in(watched);
             }
+            if let Some(plugin) = &mut plugin {
+                plugin.watch_in(watched);
+            }
             let watching = bell.clone().watching(watched.clone());
             *bell = watching.map_err(|e| Error::system("making a pipe to sleep on", e))?;
         }
-        let methods = Methods::new(routes, shm, tcp, None, me).with_fabric(fabric);
+        let methods = Methods::new(routes, shm, tcp, None, me).with_fabric(fabric).with_plugin(plugin);
         let heap = methods.heap().cloned();
         let (explain, progress_thread) = (config.explain, config.progress_thread);
         let mut engine = Engine::new(config, size);

@@ -6,6 +6,7 @@
 use posthaste_core::config::{Config, TUNABLES, Way};
 use posthaste_os::fabric::{FILE, Library, Wanted};
 use posthaste_os::node::Node;
+use posthaste_os::plugin::Plugin;
 use posthaste_os::{machine, peer_copy, pmix, socket};
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
@@ -47,6 +48,7 @@ fn report(lookup: impl Fn(&str) -> Option<String>) -> String {
         let is_named = config.methods.admit(way);
         let state = match way {
             Way::Fabric => fabric(&config, is_named),
+            Way::Plugin => plugin(&config, is_named),
             _ if !is_named => format!("left out by POSTHASTE_METHODS, which admits {}", config.methods),
             Way::Shm => shared_memory(),
             Way::Tcp => tcp(&config),
@@ -127,6 +129,16 @@ fn fabric(config: &Config, is_named: bool) -> String {
     format!("{use_it}, by libfabric {}, the best provider first{}", library.version(), lines.concat())
 }
 
+/// The method from a shared object, if the settings say which one.
+fn plugin(config: &Config, is_named: bool) -> String {
+    let Some(setting) = &config.plugin else { return "none: POSTHASTE_PLUGIN names no shared object".into() };
+    match Plugin::load(setting) {
+        Ok(plugin) if is_named => format!("usable: {}", plugin.name()),
+        Ok(plugin) => format!("usable if POSTHASTE_METHODS names it: {}", plugin.name()),
+        Err(why) => format!("not usable: {why}"),
+    }
+}
+
 /// Such an address needs an interface besides, whose number is another on each host.
 fn is_link_local(address: IpAddr) -> bool {
     match address {
@@ -164,6 +176,9 @@ mod tests {
         );
         let missing = report(|name| (name == "POSTHASTE_FABRIC_LIBRARY").then(|| "libnothing.so".to_owned()));
         assert!(missing.contains("  fabric  not usable: libnothing.so"), "{missing}");
+        assert!(text.contains("  plugin  none: POSTHASTE_PLUGIN names no shared object"), "{text}");
+        let missing = report(|name| (name == "POSTHASTE_PLUGIN").then(|| "nothing".to_owned()));
+        assert!(missing.contains("  plugin  not usable: libposthaste_nothing.so"), "{missing}");
         for tunable in TUNABLES {
             assert!(text.contains(tunable.name), "{}", tunable.name);
         }

@@ -11,6 +11,7 @@ mod memory;
 pub mod node;
 pub mod park;
 pub mod peer_copy;
+pub mod plugin;
 pub mod pmix;
 pub mod pool;
 pub mod process;

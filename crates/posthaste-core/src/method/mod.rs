@@ -22,6 +22,7 @@ pub mod fabric;
 pub mod landing;
 pub mod loopback;
 pub mod pinned;
+pub mod plugin;
 pub mod shm;
 pub mod sim;
 pub mod tcp;
@@ -41,6 +42,7 @@ pub use posthaste_os::ring::Load;
 
 use fabric::Fabric;
 use loopback::Loopback;
+use plugin::Plugin;
 use shm::Shm;
 use sim::Sim;
 use tcp::Tcp;
@@ -127,6 +129,8 @@ pub enum Route {
     Tcp,
     /// The peer is reached by libfabric.
     Fabric,
+    /// The peer is reached by a plug-in.
+    Plugin,
     /// The peer is another engine in this process (tests).
     Sim,
 }
@@ -139,6 +143,7 @@ pub struct Methods {
     shm: Option<Shm>,
     tcp: Option<Tcp>,
     fabric: Option<Fabric>,
+    plugin: Option<Plugin>,
     sim: Option<Sim>,
     /// Counts of messages and bytes, by protocol and method.
     pub counts: Counts,
@@ -155,6 +160,8 @@ pub enum Claim<'a> {
     Tcp(tcp::Claim<'a>),
     /// In a buffer that the network sends from.
     Fabric(fabric::Claim<'a>),
+    /// On its way into a plug-in.
+    Plugin(plugin::Claim<'a>),
     /// In the simulated network.
     Sim(sim::Claim<'a>),
 }
@@ -226,13 +233,28 @@ impl Expose {
 impl Methods {
     /// The methods with the way to each peer; peer `i` is reached by `routes[i]`.
     pub fn new(routes: Vec<Route>, shm: Option<Shm>, tcp: Option<Tcp>, sim: Option<Sim>, me: Peer) -> Self {
-        Self { routes, loopback: Loopback::new(me), shm, tcp, fabric: None, sim, counts: Counts::default() }
+        Self {
+            routes,
+            loopback: Loopback::new(me),
+            shm,
+            tcp,
+            fabric: None,
+            plugin: None,
+            sim,
+            counts: Counts::default(),
+        }
     }
 
     /// The same with a network of libfabric.
     #[must_use]
     pub fn with_fabric(self, fabric: Option<Fabric>) -> Self {
         Self { fabric, ..self }
+    }
+
+    /// The same with a method from a plug-in.
+    #[must_use]
+    pub fn with_plugin(self, plugin: Option<Plugin>) -> Self {
+        Self { plugin, ..self }
     }
 
     /// The way to a peer; a peer that does not exist is not reached by anything but ourselves.
@@ -253,6 +275,7 @@ impl Methods {
             Route::Shm(rank) => self.shm().caps(rank as usize),
             Route::Tcp => self.tcp().caps(),
             Route::Fabric => self.fabric().caps(),
+            Route::Plugin => self.plugin().caps(),
             Route::Sim => self.sim().caps(),
         }
     }
@@ -265,6 +288,7 @@ impl Methods {
             Route::Loopback | Route::Shm(_) => false,
             Route::Tcp => self.tcp().is_unlike(to),
             Route::Fabric => self.fabric().is_unlike(to),
+            Route::Plugin => self.plugin().is_unlike(to),
             Route::Sim => self.sim.as_ref().is_some_and(|sim| sim.is_unlike(to)),
         }
     }
@@ -277,7 +301,7 @@ impl Methods {
                 Some(claim) => claim.abandon(),
                 None => false,
             },
-            Route::Shm(_) | Route::Tcp | Route::Sim => self.claim(to, len, load).is_some(),
+            Route::Shm(_) | Route::Tcp | Route::Plugin | Route::Sim => self.claim(to, len, load).is_some(),
         }
     }
 
@@ -293,6 +317,7 @@ impl Methods {
             Route::Loopback => self.loopback.claim(len, load).map(Claim::Loopback),
             Route::Tcp => self.tcp().claim(to, len, load).map(Claim::Tcp),
             Route::Fabric => self.fabric().claim(to, len, load).map(Claim::Fabric),
+            Route::Plugin => self.plugin().claim(to, len, load).map(Claim::Plugin),
             Route::Sim => self.sim().claim(to, len, load).map(Claim::Sim),
         }
     }
@@ -304,6 +329,7 @@ impl Methods {
             Route::Loopback => self.loopback.hold_back(hold),
             Route::Tcp => self.tcp().hold_back(from, hold),
             Route::Fabric => self.fabric().hold_back(from, hold),
+            Route::Plugin => self.plugin().hold_back(from, hold),
             Route::Sim => self.sim().hold_back(from, hold),
         }
     }
@@ -389,7 +415,7 @@ impl Methods {
     #[inline]
     pub fn take_next_of_any(&mut self, take: impl FnMut(Peer, &Packet<'_>) -> bool) -> Next {
         let next = self.shm.as_mut().map_or(Next::Left, |shm| shm.take_next_of_any(take));
-        let elsewhere = self.tcp.is_some() || self.fabric.is_some();
+        let elsewhere = self.tcp.is_some() || self.fabric.is_some() || self.plugin.is_some();
         if next == Next::Nothing && elsewhere { Next::Left } else { next }
     }
 
@@ -411,7 +437,7 @@ impl Methods {
     ) -> Option<(Offer, bool)> {
         match self.route(to) {
             Route::Shm(rank) => self.shm().offer_stream(rank as usize, sender, segment, ready),
-            Route::Loopback | Route::Tcp | Route::Fabric | Route::Sim => None,
+            Route::Loopback | Route::Tcp | Route::Fabric | Route::Plugin | Route::Sim => None,
         }
     }
 
@@ -423,7 +449,7 @@ impl Methods {
                 Some(Offer::Memory(Place { address: buffer.address() as u64, key: 0 }))
             }
             Route::Loopback => Some(self.loopback.offer(sender, segment)),
-            Route::Tcp => None,
+            Route::Tcp | Route::Plugin => None,
             Route::Fabric => self.fabric().offer(sender, segment),
             Route::Sim => self.sim().offer(sender, segment),
         }
@@ -456,7 +482,7 @@ impl Methods {
     /// Takes back what [`Methods::offer_memory`] made readable: nobody will ask for it.
     pub fn withdraw(&mut self, to: Peer, sender: RequestId) {
         match self.route(to) {
-            Route::Shm(_) | Route::Tcp => {}
+            Route::Shm(_) | Route::Tcp | Route::Plugin => {}
             Route::Loopback => self.loopback.withdraw(sender),
             Route::Fabric => self.fabric().withdraw(sender),
             Route::Sim => self.sim().withdraw(sender),
@@ -470,6 +496,7 @@ impl Methods {
             (Route::Shm(rank), _) => self.shm().get(rank as usize, get),
             (Route::Tcp, _) => self.tcp().get(get),
             (Route::Fabric, _) => self.fabric().get(get),
+            (Route::Plugin, _) => self.plugin().get(get),
             (Route::Sim, _) => self.sim().get(get),
         }
     }
@@ -482,6 +509,10 @@ impl Methods {
             Route::Sim => self.sim().expose(expose),
             Route::Tcp => {
                 self.tcp().expose(expose);
+                Granted::Fragments
+            }
+            Route::Plugin => {
+                self.plugin().expose(expose);
                 Granted::Fragments
             }
             Route::Loopback => {
@@ -498,6 +529,7 @@ impl Methods {
             Route::Shm(rank) => self.shm().put(rank as usize, put),
             Route::Tcp => self.tcp().put(put),
             Route::Fabric => self.fabric().put(put),
+            Route::Plugin => self.plugin().put(put),
             Route::Sim => self.sim().put(put),
         }
     }
@@ -537,6 +569,9 @@ impl Methods {
         if let Some(fabric) = &mut self.fabric {
             busy |= fabric.poll(counts, &mut on);
         }
+        if let Some(plugin) = &mut self.plugin {
+            busy |= plugin.poll(counts, &mut on);
+        }
         if let Some(sim) = &mut self.sim {
             busy |= sim.poll(counts, &mut on);
         }
@@ -549,6 +584,7 @@ impl Methods {
             && self.shm.as_ref().is_none_or(Shm::is_quiet)
             && self.tcp.as_ref().is_none_or(Tcp::is_quiet)
             && self.fabric.as_ref().is_none_or(Fabric::is_quiet)
+            && self.plugin.as_ref().is_none_or(Plugin::is_quiet)
     }
 
     /// Sends what has gathered: called by whoever blocks, waits, or may not come back soon.
@@ -567,17 +603,25 @@ impl Methods {
         if let Some(fabric) = &mut self.fabric {
             fabric.begin_leaving();
         }
+        if let Some(plugin) = &mut self.plugin {
+            plugin.begin_leaving();
+        }
     }
 
     /// Whether all peers have taken leave as well, so that this process may end without cutting anything off.
     pub fn has_left(&self) -> bool {
-        self.tcp.as_ref().is_none_or(Tcp::has_left) && self.fabric.as_ref().is_none_or(Fabric::has_left)
+        self.tcp.as_ref().is_none_or(Tcp::has_left)
+            && self.fabric.as_ref().is_none_or(Fabric::has_left)
+            && self.plugin.as_ref().is_none_or(Plugin::has_left)
     }
 
     /// The next poll looks at the sockets, too.
     pub fn look_at_sockets(&mut self) {
         if let Some(tcp) = &mut self.tcp {
             tcp.look_soon();
+        }
+        if let Some(plugin) = &mut self.plugin {
+            plugin.look_soon();
         }
     }
 
@@ -592,6 +636,7 @@ impl Methods {
             && self.shm.as_ref().is_none_or(Shm::is_drained)
             && self.tcp.as_ref().is_none_or(Tcp::is_drained)
             && self.fabric.as_ref().is_none_or(Fabric::is_drained)
+            && self.plugin.as_ref().is_none_or(Plugin::is_drained)
             && self.sim.as_ref().is_none_or(Sim::is_drained)
     }
 
@@ -602,6 +647,7 @@ impl Methods {
             Route::Loopback => Counter::EagerLoopback,
             Route::Tcp => Counter::EagerTcp,
             Route::Fabric => Counter::EagerFabric,
+            Route::Plugin => Counter::EagerPlugin,
             Route::Shm(_) | Route::Sim => Counter::EagerShm,
         }
     }
@@ -617,6 +663,7 @@ impl Methods {
             Granted::Memory(_) => Counter::WriteShm,
             Granted::Windows { .. } => Counter::PipelineShm,
             Granted::Fragments if self.route(from) == Route::Tcp => Counter::PutTcp,
+            Granted::Fragments if self.route(from) == Route::Plugin => Counter::PutPlugin,
             Granted::Fragments => Counter::PutShm,
         }
     }
@@ -644,6 +691,10 @@ impl Methods {
         self.fabric.as_mut().expect("a route by libfabric exists only with that method")
     }
 
+    fn plugin(&mut self) -> &mut Plugin {
+        self.plugin.as_mut().expect("a route by a plug-in exists only with that method")
+    }
+
     fn sim(&mut self) -> &mut Sim {
         self.sim.as_mut().expect("a simulated route exists only with that method")
     }
@@ -658,6 +709,7 @@ impl Claim<'_> {
             Self::Loopback(claim) => claim.write(emit, data),
             Self::Tcp(claim) => claim.write(emit, data),
             Self::Fabric(claim) => claim.write(emit, data),
+            Self::Plugin(claim) => claim.write(emit, data),
             Self::Sim(claim) => claim.write(emit, data),
         }
     }

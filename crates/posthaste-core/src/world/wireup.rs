@@ -7,7 +7,8 @@
 //!
 //! What ranks say of themselves there: `node` (its name, where the launcher does not tell or is not believed), `segment`
 //! (where the lowest rank of a node has the node segment), `cpus` (which ones this rank may use), `crowded` (whether the
-//! ranks of this node share CPUs), `secret` (rank 0), `card` (where this rank can be reached by TCP).
+//! ranks of this node share CPUs), `secret` (rank 0), `card` (where this rank can be reached by TCP;
+//! `fabric` and `plugin` likewise).
 
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
@@ -25,6 +26,7 @@ use crate::error::{Error, ErrorClass, Result};
 use crate::ids::Peer;
 use crate::method::Route;
 use crate::method::fabric::{Fabric, FabricBook, FabricCard, FabricSetup};
+use crate::method::plugin::{Plugin, PluginSetup};
 use crate::method::tcp::{AddressBook, Card, Tcp, TcpSetup};
 
 /// The launcher, shared by those who ask it while the program runs.
@@ -96,6 +98,7 @@ pub(super) fn routes(rank: u32, beside: &[u32], nodes: &Places, config: &Config)
     let route = |(peer, index): (u32, Option<u32>)| match index.filter(|_| nodes.leader(peer) == near) {
         _ if peer == rank => Ok(Route::Loopback),
         Some(index) if config.methods.admit(Way::Shm) => Ok(Route::Shm(index)),
+        _ if config.methods.admit(Way::Plugin) => Ok(Route::Plugin),
         _ if config.methods.admit(Way::Fabric) => Ok(Route::Fabric),
         _ if config.methods.admit(Way::Tcp) => Ok(Route::Tcp),
         _ => {
@@ -251,9 +254,27 @@ pub(super) fn open_fabric(
     Ok(Some(fabric))
 }
 
+/// The same for a plug-in.
+pub(super) fn open_plugin(
+    launcher: &Shared,
+    me: Peer,
+    routes: &[Route],
+    secret: Option<[u8; 32]>,
+    config: &Config,
+) -> Result<Option<Plugin>> {
+    let Some(secret) = secret.filter(|_| routes.contains(&Route::Plugin)) else { return Ok(None) };
+    let setup = PluginSetup { me, peers: routes.len(), secret, format: Format::NATIVE };
+    let book = Book(launcher.clone());
+    let cards = move |peer| book.text(peer, "plugin")?.parse();
+    let (plugin, card) = Plugin::new(setup, config, Box::new(cards))?;
+    let put = |launcher: &mut Launcher| launcher.put("plugin", &card.to_string());
+    ask(launcher, put).unwrap_or(Ok(())).map_err(failed)?;
+    Ok(Some(plugin))
+}
+
 /// Whether ranks have to be reached by a network, so that they need the job's secret.
 pub(super) fn needs_secret(routes: &[Route]) -> bool {
-    routes.iter().any(|route| matches!(route, Route::Tcp | Route::Fabric))
+    routes.iter().any(|route| matches!(route, Route::Tcp | Route::Fabric | Route::Plugin))
 }
 
 /// The cards that the ranks of the job have put into the launcher's key-value space.

@@ -60,6 +60,7 @@ impl Limits {
             Way::Simulator(weather) => Self { packet: weather.packet as u64, buffer: None },
             Way::Tcp { .. } => Self { packet: PACKET as u64, buffer: None },
             Way::Fabric { .. } => Self { packet: fabric::PACKET as u64, buffer: None },
+            Way::Plugin => Self { packet: (16 << 10) - 28, buffer: None }, // what the example takes, less our front
             Way::SharedMemory { ranks, .. } => {
                 let node = Node::create(ranks).unwrap();
                 Self { packet: ring::max_payload(&node) as u64, buffer: Some(pool::bytes(&node) as u64) }
@@ -165,6 +166,7 @@ methods! {
     tcp_with_small_buffers: Way::Tcp { buffer: 20_000 }, by [EagerTcp, PutTcp];
     fabric_over_tcp: FABRIC_TCP, by [EagerFabric, GetFabric, WriteFabric, PipelineFabric, PutFabric];
     fabric_over_shm: FABRIC_SHM, by [EagerFabric, GetFabric, WriteFabric, PipelineFabric, PutFabric];
+    plugin: Way::Plugin, by [EagerPlugin, PutPlugin];
     shared_memory: Way::SharedMemory { crowded: false, ranks: 2, heap: false },
         by [EagerShm, StreamShm, GetShm, WriteShm, PutShm];
     shared_memory_where_ranks_share_cpus: Way::SharedMemory { crowded: true, ranks: 2, heap: false },

@@ -8,7 +8,7 @@ use posthaste_core::config::{Config, LeavePinned, LongProtocol};
 use posthaste_core::trace::Counter::{self, *};
 
 /// What counts the messages and the bytes of each way.
-const WAYS: [(Counter, Counter); 16] = [
+const WAYS: [(Counter, Counter); 18] = [
     (EagerShm, EagerShmBytes),
     (StreamShm, StreamShmBytes),
     (GetShm, GetShmBytes),
@@ -23,6 +23,8 @@ const WAYS: [(Counter, Counter); 16] = [
     (WriteFabric, WriteFabricBytes),
     (PipelineFabric, PipelineFabricBytes),
     (SharedShm, SharedShmBytes),
+    (EagerPlugin, EagerPluginBytes),
+    (PutPlugin, PutPluginBytes),
     (EagerLoopback, EagerLoopbackBytes),
     (GetLoopback, GetLoopbackBytes),
 ];
@@ -63,6 +65,7 @@ pub(crate) fn allowed(way: Way, packet: u64, config: &Config, case: &Case) -> &'
             Way::Loopback => &[&[EagerLoopback]],
             Way::Tcp { .. } => &[&[EagerTcp]],
             Way::Fabric { .. } => &[&[EagerFabric]],
+            Way::Plugin => &[&[EagerPlugin]],
             Way::Simulator(_) | Way::SharedMemory { .. } => &[&[EagerShm]],
         };
     }
@@ -71,6 +74,7 @@ pub(crate) fn allowed(way: Way, packet: u64, config: &Config, case: &Case) -> &'
         Way::Simulator(weather) if weather.get => in_the_simulator(config.long_protocol, case),
         Way::Simulator(_) => &[&[PutShm]],
         Way::Tcp { .. } => &[&[PutTcp]],
+        Way::Plugin => &[&[PutPlugin]],
         Way::Fabric { leave_pinned, .. } => by_libfabric(leave_pinned, config, case),
         Way::SharedMemory { crowded, heap: true, .. } => in_allocated_memory(crowded, config, case),
         Way::SharedMemory { crowded, .. } => in_shared_memory(crowded, config, case),

@@ -2,14 +2,18 @@
 //!
 //! Used by `transfers`, `fuzz` and the conformance matrix. A run is a function of its seed.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::path::Path;
+use std::process::Command;
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use posthaste_core::config::{Config, LeavePinned};
 use posthaste_core::datatype::{Format, Segment, Types};
-use posthaste_core::error::Result;
+use posthaste_core::error::{Error, ErrorClass, Result};
 use posthaste_core::ids::{ContextId, Peer, RequestId};
 use posthaste_core::method::fabric::{Fabric, FabricSetup, FabricShelf};
+use posthaste_core::method::plugin::{Plugin, PluginCard, PluginSetup};
 use posthaste_core::method::shm::Shm;
 use posthaste_core::method::sim::{Network, Weather};
 use posthaste_core::method::tcp::{Shelf, Tcp, TcpSetup};
@@ -53,6 +57,9 @@ pub(crate) enum Way {
         /// Whether registrations are kept.
         leave_pinned: LeavePinned,
     },
+    /// By the plug-in in `examples`.
+    #[allow(dead_code)] // as above
+    Plugin,
     /// They are one.
     Loopback,
 }
@@ -77,10 +84,48 @@ pub(crate) fn fabric(me: Peer, way: Way, config: &Config, shelf: &FabricShelf) -
     Ok(fabric)
 }
 
+/// Cards of plug-ins.
+type Cards = Arc<Mutex<HashMap<Peer, PluginCard>>>;
+
+/// The plug-in in `examples`, compiled, or why it cannot be.
+fn example() -> &'static std::result::Result<String, String> {
+    static EXAMPLE: OnceLock<std::result::Result<String, String>> = OnceLock::new();
+    EXAMPLE.get_or_init(|| {
+        let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("crates have a folder");
+        let file =
+            format!("{}/libposthaste_unix.{}.so", env!("CARGO_TARGET_TMPDIR"), env!("CARGO_CRATE_NAME"));
+        let compiler = Command::new("cc")
+            .args(["-shared", "-fPIC", "-O1", "-Wall", "-Wextra", "-Werror", "-I"])
+            .arg(crates.join("posthaste-abi/include"))
+            .args(["-o", &file])
+            .arg(crates.join("../examples/unix-method/unix_method.c"))
+            .output();
+        let said = compiler.map_err(|why| format!("there is no C compiler: {why}"))?;
+        assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
+        Ok(file)
+    })
+}
+
+/// A plug-in at work, whose card is put where the other one finds it.
+pub(crate) fn plugin(me: Peer, config: &Config, shelf: &Cards) -> Result<Plugin> {
+    let file = example().clone().map_err(|why| Error::other(ErrorClass::Other, why))?;
+    let setup = PluginSetup { me, peers: 2, secret: [7; 32], format: Format::NATIVE };
+    let config = Config { plugin: Some(file), ..config.clone() };
+    let others = shelf.clone();
+    let cards = Box::new(move |peer| Ok(others.lock().unwrap()[&peer].clone()));
+    let (plugin, card) = Plugin::new(setup, &config, cards)?;
+    shelf.lock().unwrap().insert(me, card.to_string().parse()?);
+    Ok(plugin)
+}
+
 /// Whether this machine has what the way needs; if not, a line says so.
 pub(crate) fn is_there(way: Way) -> bool {
-    let Way::Fabric { .. } = way else { return true };
-    let found = fabric(Peer(0), way, &Config::default(), &FabricShelf::default());
+    let config = Config::default();
+    let found = match way {
+        Way::Fabric { .. } => fabric(Peer(0), way, &config, &FabricShelf::default()).map(drop),
+        Way::Plugin => plugin(Peer(0), &config, &Cards::default()).map(drop),
+        _ => Ok(()),
+    };
     found.inspect_err(|why| println!("omitted: {why}")).is_ok()
 }
 
@@ -107,9 +152,9 @@ impl Pair {
         let network = Network::new(seed, weather);
         let node = match way {
             Way::SharedMemory { ranks, .. } => Some(Node::create(ranks).unwrap()),
-            Way::Simulator(_) | Way::Tcp { .. } | Way::Fabric { .. } | Way::Loopback => None,
+            Way::Simulator(_) | Way::Tcp { .. } | Way::Fabric { .. } | Way::Plugin | Way::Loopback => None,
         };
-        let (shelf, cards) = (Shelf::default(), FabricShelf::default());
+        let (shelf, cards, plugins) = (Shelf::default(), FabricShelf::default(), Cards::default());
         let ranks = if matches!(way, Way::Loopback) { 1 } else { 2 };
         let lanes = (0..ranks)
             .map(|me| {
@@ -118,6 +163,7 @@ impl Pair {
                     Way::Simulator(_) => Route::Sim,
                     Way::Tcp { .. } => Route::Tcp,
                     Way::Fabric { .. } => Route::Fabric,
+                    Way::Plugin => Route::Plugin,
                     _ => Route::Shm(peer),
                 };
                 let shm = node.as_ref().map(|node| {
@@ -135,8 +181,11 @@ impl Pair {
                 };
                 let fabric = matches!(way, Way::Fabric { .. })
                     .then(|| fabric(Peer(me), way, config, &cards).expect("looked for before"));
+                let plugin = matches!(way, Way::Plugin)
+                    .then(|| plugin(Peer(me), config, &plugins).expect("looked for before"));
                 let methods = Methods::new((0..ranks).map(route).collect(), shm, tcp, sim, Peer(me))
-                    .with_fabric(fabric);
+                    .with_fabric(fabric)
+                    .with_plugin(plugin);
                 Lane::new(Engine::new(config.clone(), ranks as usize), methods)
             })
             .collect();

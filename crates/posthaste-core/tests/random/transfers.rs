@@ -287,6 +287,35 @@ fn by_libfabric() {
 }
 
 #[test]
+fn by_a_plugin() {
+    if is_there(Way::Plugin) {
+        let proof = [Counter::EagerPlugin, Counter::PutPlugin, Counter::Unexpected];
+        travel(60, LARGE, Just(Way::Plugin), any_protocol(), &proof);
+    }
+}
+
+/// The other end goes away: what it has sent is there, and what waits for it ends with an error that names it.
+#[test]
+fn a_peer_that_a_plugin_loses_is_down() {
+    if !is_there(Way::Plugin) {
+        return;
+    }
+    let mut pair = Pair::new(1, Way::Plugin, &Config::default());
+    let nothing = || Segment::contiguous(UserBuf::borrowed::<u8>(&[]), 0);
+    assert!(matches!(pair.send(1, 5, nothing(), false), Started::Complete));
+    drop(pair.lanes.pop());
+    let (first, second) = (pair.recv(0, 1, 5, nothing()), pair.recv(0, 1, 5, nothing()));
+    assert!(pair.finish(0, first).error.is_none());
+    let error = pair.finish(0, second).error.expect("nobody is left to send");
+    assert_eq!(error.class(), ErrorClass::ProcAborted);
+    let told = error.to_string();
+    assert!(
+        told.contains("rank 1 of the world is lost to the plug-in unix: it has closed its connection"),
+        "{told}"
+    );
+}
+
+#[test]
 fn to_ourselves() {
     let proof = [Counter::EagerLoopback, Counter::GetLoopback, Counter::Unexpected];
     travel(100, LARGE, Just(Way::Loopback), any_protocol(), &proof);

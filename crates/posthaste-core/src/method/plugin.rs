@@ -1,0 +1,499 @@
+//! A method from a shared object: packets by a plug-in, everything else made of them here.
+//!
+//! Called through [`crate::method::Methods`]; calls `posthaste_os::plugin`. A plug-in moves packets, reliably and in order,
+//! and knows nothing else; so long messages come in fragments, and holding a peer's messages back is a word to it:
+//!
+//! ```text
+//!   packet:  FRAME (4 bytes), header of `wire` (24), payload
+//!   word:    HOLD, RELEASE or BYE (4 bytes), between the two methods only
+//! ```
+//!
+//! What must stay true: a packet that the plug-in has no room for waits here, one for each peer and words behind it, and
+//! nothing overtakes it; a peer that is lost is reported once, and what is still sent to it disappears; a process that
+//! leaves closes the plug-in only when its peers have everything.
+
+mod card;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use posthaste_os::mem::{Sink, Source};
+use posthaste_os::plugin::{self, Found, Started};
+use posthaste_os::socket::Set;
+
+use crate::config::Config;
+use crate::datatype::{Format, Segment};
+use crate::error::{Error, ErrorClass, Result};
+use crate::ids::Peer;
+use crate::method::landing::Landing;
+use crate::method::{Caps, Done, Event, Expose, Get, Load, Put};
+use crate::trace::{Counter, Counts};
+use crate::wire::{DATA_FRONT, Emit, HEADER, Packet};
+
+pub use card::PluginCard;
+
+/// What is sent, as its first word.
+const FRAME: u32 = 0;
+const HOLD: u32 = 1;
+const RELEASE: u32 = 2;
+const BYE: u32 = 3;
+/// Bytes of that word, and of everything in front of a payload.
+const WORD: usize = 4;
+const PREFIX: usize = WORD + HEADER;
+/// Fragments for one peer before the others have their turn.
+const TURNS: usize = 16;
+/// Polls between two looks at the plug-in while shared memory is polled, at most.
+const RARELY: u32 = 32;
+/// What the set of descriptors says of the plug-in's.
+const TOKEN: u64 = 1 << 35;
+
+/// What the method needs to know of the job.
+#[derive(Clone)]
+pub struct PluginSetup {
+    /// This process.
+    pub me: Peer,
+    /// Number of processes.
+    pub peers: usize,
+    /// What only processes of this job know.
+    pub secret: [u8; 32],
+    /// How the data of this process looks.
+    pub format: Format,
+}
+
+/// Finds the card of a peer; may take as long as an answer of the launcher.
+pub type Cards = Box<dyn FnMut(Peer) -> Result<PluginCard> + Send>;
+
+/// The method.
+pub struct Plugin {
+    own: PluginCard,
+    cards: Cards,
+    links: Vec<Option<Box<Link>>>,
+    /// Peers for whom something waits.
+    waiting: Vec<Peer>,
+    done: VecDeque<Done>,
+    lost: VecDeque<(Peer, Error)>,
+    /// Where data in pieces is put together.
+    scratch: Vec<u8>,
+    /// Longest payload.
+    packet: usize,
+    /// Other peers are polled, too, so the plug-in has its turn only now and then.
+    shares: bool,
+    until_look: u32,
+    interval: u32,
+    can_wake: bool,
+    /// Losses do not matter any more.
+    is_leaving: bool,
+    started: Started,
+}
+
+/// The way to one peer.
+#[derive(Debug, Default)]
+struct Link {
+    state: State,
+    /// How the peer's data looks, once it is known.
+    format: Option<Format>,
+    /// The peer holds our messages back.
+    held: bool,
+    /// The peer has said that nothing more comes.
+    has_left: bool,
+    is_waiting: bool,
+    /// What the plug-in had no room for.
+    backlog: VecDeque<Vec<u8>>,
+    puts: VecDeque<Put>,
+    landing: Landing,
+}
+
+#[derive(Debug, Default, PartialEq, Eq)]
+enum State {
+    /// It has spoken to us, perhaps.
+    #[default]
+    New,
+    Up,
+    Down,
+}
+
+/// Room for one packet.
+#[derive(Debug)]
+pub struct Claim<'a> {
+    plugin: &'a mut Plugin,
+    to: Peer,
+    len: usize,
+}
+
+impl std::fmt::Debug for PluginSetup {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PluginSetup").field("me", &self.me).finish_non_exhaustive()
+    }
+}
+
+impl std::fmt::Debug for Plugin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Plugin").field("own", &self.own).field("links", &self.links).finish_non_exhaustive()
+    }
+}
+
+impl Plugin {
+    /// Loads and starts the plug-in that the settings name; the card is for the other processes.
+    ///
+    /// # Errors
+    /// When there is none, or it is none of ours, or it cannot start.
+    pub fn new(setup: PluginSetup, config: &Config, cards: Cards) -> Result<(Self, PluginCard)> {
+        let Some(setting) = &config.plugin else {
+            let text = "POSTHASTE_METHODS names plugin, but POSTHASTE_PLUGIN does not say which one to load";
+            return Err(Error::other(ErrorClass::Other, text));
+        };
+        let wrong = |doing: String| move |why: String| Error::system(doing, why);
+        let plugin = plugin::Plugin::load(setting)
+            .map_err(wrong("loading a method from a plug-in (POSTHASTE_PLUGIN)".into()))?;
+        let (name, longest) = (plugin.name().to_owned(), plugin.longest());
+        let PluginSetup { me, peers, secret, format } = setup;
+        let doing = format!("starting the plug-in {name}");
+        let started = plugin.start(me.0, peers as u32, &secret).map_err(wrong(doing.clone()))?;
+        let address = started.address().map_err(wrong(doing))?;
+        let own = PluginCard { format, name, address };
+        let method = Self {
+            own: own.clone(),
+            cards,
+            links: (0..peers).map(|_| None).collect(),
+            waiting: Vec::new(),
+            done: VecDeque::new(),
+            lost: VecDeque::new(),
+            scratch: Vec::new(),
+            packet: longest - PREFIX,
+            shares: false,
+            until_look: 0,
+            interval: 0,
+            can_wake: false,
+            is_leaving: false,
+            started,
+        };
+        Ok((method, own))
+    }
+
+    /// Other peers are polled, too: most polls leave the plug-in alone.
+    #[must_use]
+    pub fn sharing(self) -> Self {
+        Self { shares: true, ..self }
+    }
+
+    /// Adds what a sleeper has to watch to this set; without it, sleepers stay awake.
+    pub fn watch_in(&mut self, set: &Arc<Set>) {
+        self.can_wake = self.started.descriptor().is_some_and(|fd| set.add(&fd, TOKEN, false).is_ok());
+    }
+
+    fn known(&mut self, peer: Peer) -> Option<&mut Link> {
+        self.links.get_mut(peer.index())?.as_deref_mut()
+    }
+
+    fn link(&mut self, peer: Peer) -> &mut Link {
+        self.links[peer.index()].get_or_insert_default()
+    }
+
+    /// The way to a peer, which is connected if it has not been yet.
+    fn wanted(&mut self, peer: Peer) -> &mut Link {
+        if self.link(peer).state == State::New {
+            match self.reach(peer) {
+                Ok(format) => {
+                    let link = self.link(peer);
+                    (link.state, link.format) = (State::Up, Some(format));
+                }
+                Err(why) => self.fail(peer, why),
+            }
+        }
+        self.link(peer)
+    }
+
+    #[cold]
+    fn reach(&mut self, peer: Peer) -> Result<Format> {
+        let card = (self.cards)(peer)?;
+        if card.name != self.own.name {
+            let text = format!(
+                "rank {} of the world uses the plug-in {}, this one {}: POSTHASTE_PLUGIN must be the same for all ranks",
+                peer.0, card.name, self.own.name
+            );
+            return Err(Error::other(ErrorClass::Other, text));
+        }
+        let doing = || format!("reaching rank {} of the world by the plug-in {}", peer.0, self.own.name);
+        self.started.connect(peer.0, &card.address).map_err(|why| Error::system(doing(), why))?;
+        Ok(card.format)
+    }
+
+    pub(super) fn caps(&self) -> Caps {
+        Caps { packet: self.packet, ..Caps::default() }
+    }
+
+    /// Whether the numbers of this peer look different from ours.
+    pub(super) fn is_unlike(&mut self, to: Peer) -> bool {
+        let own = self.own.format;
+        self.wanted(to).format.is_some_and(|format| format != own)
+    }
+
+    #[inline]
+    pub(super) fn claim(&mut self, to: Peer, len: usize, load: Load) -> Option<Claim<'_>> {
+        let is_message = load == Load::Message;
+        let link = self.wanted(to);
+        match link.state {
+            // Messages wait for the bad news; everything else disappears.
+            State::Down if is_message => return None,
+            State::Down => {}
+            _ if is_message && link.held => return None,
+            _ => {
+                if !link.backlog.is_empty() {
+                    self.advance(to);
+                }
+                if len > self.packet || !self.link(to).backlog.is_empty() {
+                    return None;
+                }
+            }
+        }
+        Some(Claim { plugin: self, to, len })
+    }
+
+    pub(super) fn hold_back(&mut self, from: Peer, hold: bool) {
+        self.tell(from, if hold { HOLD } else { RELEASE });
+    }
+
+    /// Sends a word to the peer's method; there is always room.
+    fn tell(&mut self, peer: Peer, word: u32) {
+        let link = self.wanted(peer);
+        if link.state == State::Up {
+            link.backlog.push_back(word.to_le_bytes().to_vec());
+            self.advance(peer);
+        }
+    }
+
+    pub(super) fn expose(&mut self, expose: Expose) {
+        let link = self.link(expose.from);
+        if link.state != State::Down {
+            link.landing.open(expose);
+        }
+    }
+
+    pub(super) fn put(&mut self, put: Put) {
+        let to = put.to;
+        let link = self.wanted(to);
+        if link.state == State::Up {
+            link.puts.push_back(put);
+            self.advance(to);
+        }
+    }
+
+    /// Nothing can be fetched here, whatever was offered.
+    pub(super) fn get(&mut self, get: Get) {
+        self.done.push_back(Done::Refused(get.receiver, get.segment));
+    }
+
+    /// Whether nothing waits here that a sleeper would not be woken for.
+    pub(super) fn is_quiet(&self) -> bool {
+        self.can_wake && self.waiting.is_empty() && self.done.is_empty() && self.lost.is_empty()
+    }
+
+    /// The next poll looks at the plug-in: this process has slept.
+    pub(super) fn look_soon(&mut self) {
+        self.until_look = 0;
+    }
+
+    /// Whether everything handed over has left.
+    pub(super) fn is_drained(&self) -> bool {
+        self.waiting.is_empty() && self.done.is_empty() && self.started.flush()
+    }
+
+    /// Says good-bye to all peers that were spoken to.
+    pub(super) fn begin_leaving(&mut self) {
+        self.is_leaving = true;
+        for peer in (0..self.links.len() as u32).map(Peer) {
+            if self.known(peer).is_some_and(|link| link.state != State::Down) {
+                self.tell(peer, BYE);
+            }
+        }
+    }
+
+    /// Whether all these peers have done so, too: closing earlier could cut off what they have not read.
+    pub(super) fn has_left(&self) -> bool {
+        let has = |link: &Link| link.state == State::Down || link.has_left;
+        self.is_drained() && self.links.iter().flatten().all(|link| has(link))
+    }
+
+    pub(super) fn poll(&mut self, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
+        let mut busy = false;
+        for peer in std::mem::take(&mut self.waiting) {
+            if let Some(link) = self.known(peer) {
+                link.is_waiting = false;
+                busy |= self.advance(peer);
+            }
+        }
+        if self.until_look > 0 {
+            self.until_look -= 1;
+        } else {
+            let found = self.look(counts, on);
+            busy |= found;
+            self.interval = if self.shares && !found { (self.interval * 2).clamp(1, RARELY) } else { 0 };
+            self.until_look = self.interval;
+        }
+        while let Some(done) = self.done.pop_front() {
+            busy = true;
+            on(done.event(), counts);
+        }
+        while let Some((peer, error)) = self.lost.pop_front() {
+            busy = true;
+            counts.add(Counter::PeersDown, 1);
+            on(Event::PeerDown(peer, error), counts);
+        }
+        busy
+    }
+
+    /// Lets the plug-in say what has come.
+    fn look(&mut self, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
+        let mut down = Vec::new();
+        let links = &mut self.links;
+        let busy = self.started.poll(&mut |found| match found {
+            Found::Packet(from, bytes) => match links.get_mut(from as usize) {
+                Some(link) => link.get_or_insert_default().arrived(Peer(from), bytes, counts, on),
+                None => counts.add(Counter::MalformedPackets, 1),
+            },
+            Found::Down(peer, why) if (peer as usize) < links.len() => down.push((Peer(peer), why)),
+            Found::Down(..) => {}
+        });
+        for (peer, why) in down {
+            let has_left = self.known(peer).is_some_and(|link| link.has_left);
+            let why = if has_left { "it has finalised" } else { &why };
+            let text =
+                format!("rank {} of the world is lost to the plug-in {}: {why}", peer.0, self.own.name);
+            self.fail(peer, Error::other(ErrorClass::ProcAborted, text));
+        }
+        busy
+    }
+
+    /// Sends what waits for a peer, as far as there is room. Returns whether anything left.
+    fn advance(&mut self, peer: Peer) -> bool {
+        let Some(Some(link)) = self.links.get_mut(peer.index()) else { return false };
+        let mut busy = false;
+        while let Some(packet) = link.backlog.front()
+            && self.started.send(peer.0, &[packet[..].into()])
+        {
+            link.backlog.pop_front();
+            busy = true;
+        }
+        for _ in 0..TURNS {
+            if !link.backlog.is_empty() {
+                break;
+            }
+            let Some(put) = link.puts.front_mut() else { break };
+            let n = put.segment.remaining().min((self.packet - DATA_FRONT) as u64) as usize;
+            if n > 0 {
+                let emit = Emit::data(put.receiver, put.segment.position());
+                let refused =
+                    send(&mut self.started, peer, &emit, n, Some(&mut put.segment), &mut self.scratch);
+                link.backlog.extend(refused);
+            }
+            if put.segment.remaining() == 0 {
+                self.done.push_back(Done::Sent(put.sender));
+                link.puts.pop_front();
+            }
+            busy = true;
+        }
+        if (!link.backlog.is_empty() || !link.puts.is_empty()) && !link.is_waiting {
+            link.is_waiting = true;
+            self.waiting.push(peer);
+        }
+        busy
+    }
+
+    /// A peer is down: forgets everything about it but that, and tells the engine.
+    fn fail(&mut self, peer: Peer, error: Error) {
+        self.waiting.retain(|other| *other != peer);
+        let link = self.link(peer);
+        if link.state == State::Down {
+            return;
+        }
+        let format = link.format;
+        *link = Link { state: State::Down, format, ..Link::default() };
+        if !self.is_leaving {
+            self.lost.push_back((peer, error));
+        }
+    }
+}
+
+impl Link {
+    /// A packet has come.
+    fn arrived(
+        &mut self,
+        from: Peer,
+        bytes: Source<'_>,
+        counts: &mut Counts,
+        on: &mut impl FnMut(Event<'_>, &mut Counts),
+    ) {
+        if self.state == State::Down {
+            return counts.add(Counter::StalePackets, 1);
+        }
+        let (mut word, mut header) = ([0; WORD], [0; HEADER]);
+        bytes.copy_to(&mut word);
+        let (front, payload) = bytes.split_at(PREFIX);
+        match (u32::from_le_bytes(word), bytes.len()) {
+            (FRAME, PREFIX..) => {
+                front.split_at(WORD).1.copy_to(&mut header);
+                match Packet::parse(&header, payload) {
+                    Ok(Packet::Data { receiver, offset, data }) => {
+                        if self.landing.arrived(from, receiver, offset, data, counts) {
+                            on(Event::Landed(receiver), counts);
+                        }
+                    }
+                    Ok(packet) => on(Event::Packet(from, packet), counts),
+                    Err(_) => counts.add(Counter::MalformedPackets, 1),
+                }
+            }
+            (HOLD, WORD) => self.held = true,
+            (RELEASE, WORD) => self.held = false,
+            (BYE, WORD) => self.has_left = true,
+            _ => counts.add(Counter::MalformedPackets, 1),
+        }
+    }
+}
+
+/// Sends a packet with the next `n` bytes of `data`. Returns it as it is to wait, if there is no room for it.
+fn send(
+    started: &mut Started,
+    to: Peer,
+    emit: &Emit,
+    n: usize,
+    data: Option<&mut Segment>,
+    scratch: &mut Vec<u8>,
+) -> Option<Vec<u8>> {
+    let mut prefix = [0; PREFIX];
+    prefix[..WORD].copy_from_slice(&FRAME.to_le_bytes());
+    prefix[WORD..].copy_from_slice(&emit.header);
+    let data = data.map_or(Source::from(&[][..]), |segment| match segment.contiguous_rest() {
+        Some((memory, _)) => {
+            segment.seek(segment.position() + n as u64);
+            memory.source(n)
+        }
+        None => {
+            scratch.resize(n, 0);
+            segment.pack(Sink::from(&mut scratch[..]));
+            Source::from(&scratch[..])
+        }
+    });
+    if started.send(to.0, &[prefix[..].into(), emit.front().into(), data]) {
+        return None;
+    }
+    Some([&prefix[..], emit.front(), &data.to_vec()].concat())
+}
+
+impl Claim<'_> {
+    #[inline]
+    pub(super) fn write(self, emit: &Emit, data: Option<&mut Segment>) {
+        let Self { plugin: Plugin { links, started, scratch, waiting, .. }, to, len } = self;
+        let Some(Some(link)) = links.get_mut(to.index()) else { return };
+        if link.state == State::Down {
+            return;
+        }
+        let n = len - emit.front().len();
+        if let Some(packet) = send(started, to, emit, n, data, scratch) {
+            link.backlog.push_back(packet);
+            if !link.is_waiting {
+                link.is_waiting = true;
+                waiting.push(to);
+            }
+        }
+    }
+}
