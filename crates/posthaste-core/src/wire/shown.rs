@@ -1,0 +1,78 @@
+//! Packets and envelopes in words, for those who read traces.
+
+use std::fmt;
+
+use super::*;
+
+impl fmt::Display for Packet<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Eager { envelope, .. } => write!(f, "eager {envelope}"),
+            Self::RequestToSend { envelope, sender, offer, first } => {
+                write!(f, "request-to-send {sender} {envelope} offer {offer:?}")?;
+                if first.is_empty() { Ok(()) } else { write!(f, ", {} bytes", first.len()) }
+            }
+            Self::OkToSend { sender, receiver, granted } => {
+                write!(f, "ok-to-send {sender} into {receiver}")?;
+                match granted {
+                    Granted::Fragments => Ok(()),
+                    Granted::Memory(Place { address, key: 0 }) => write!(f, " at {address:#x}"),
+                    Granted::Memory(Place { address, key }) => write!(f, " at {address:#x}, key {key:#x}"),
+                    Granted::Windows { until } => write!(f, ", windows up to {until}"),
+                    Granted::Shared { place } => write!(f, " at {place:#x} of its shared memory"),
+                }
+            }
+            Self::Window(Part { receiver, offset, len, place: None }) => {
+                write!(f, "window for {receiver} at {offset}, {len} bytes in fragments")
+            }
+            Self::Window(Part { receiver, offset, len, place: Some(Place { address, key }) }) => {
+                write!(f, "window for {receiver} at {offset}, {len} bytes to {address:#x}, key {key:#x}")
+            }
+            Self::Filled(Part { receiver, offset, len, .. }) => {
+                write!(f, "filled {receiver} at {offset}, {len} bytes")
+            }
+            Self::Written { receiver, unreadable: false } => write!(f, "written {receiver}"),
+            Self::Written { receiver, unreadable: true } => write!(f, "written {receiver}, unreadable"),
+            Self::Data { receiver, offset, data } => {
+                write!(f, "data for {receiver} at {offset}, {} bytes", data.len())
+            }
+            Self::Stream { receiver, through } => write!(f, "stream for {receiver} through {through:?}"),
+            Self::Fin { sender, unreadable: false } => write!(f, "fin {sender}"),
+            Self::Fin { sender, unreadable: true } => write!(f, "fin {sender}, unreadable"),
+            Self::SyncAck { sender } => write!(f, "sync-ack {sender}"),
+            Self::Seek(Seek { serial, first, what }) => write!(f, "seek {serial} from {first}: {what:?}"),
+            Self::Found(Found { serial, place, message: None }) => {
+                write!(f, "found {serial}: nothing up to {place}")
+            }
+            Self::Found(Found { serial, place, message: Some((sender, envelope)) }) => {
+                write!(f, "found {serial}: {sender} {envelope} at {place}")
+            }
+            Self::Resume => f.write_str("resume"),
+            Self::TakeBack { sender } => write!(f, "take-back {sender}"),
+            Self::TakenBack { sender, taken } => write!(f, "taken-back {sender}: {taken}"),
+        }
+    }
+}
+
+impl fmt::Display for Envelope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "(context {}, source {}, tag {}, {} bytes{}{}",
+            self.context.0,
+            self.source,
+            self.tag,
+            self.len,
+            match self.mode {
+                Mode::Standard => "",
+                Mode::Synchronous => ", synchronous",
+                Mode::Ready => ", ready",
+            },
+            if self.types.canonical { ", canonical" } else { "" },
+        )?;
+        if self.types.is_known() {
+            write!(f, ", types {:08x} from {:#x}", self.types.hash, self.types.first)?;
+        }
+        f.write_str(")")
+    }
+}
