@@ -302,7 +302,8 @@ impl Plugin {
 
     /// Whether nothing waits here that a sleeper would not be woken for.
     pub(super) fn is_quiet(&self) -> bool {
-        self.can_wake && self.waiting.is_empty() && self.done.is_empty() && self.lost.is_empty()
+        let may_send = self.unlooked < UNLOOKED;
+        self.can_wake && may_send && self.waiting.is_empty() && self.done.is_empty() && self.lost.is_empty()
     }
 
     /// The next poll looks at the plug-in: this process has slept.
