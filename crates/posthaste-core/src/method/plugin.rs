@@ -42,6 +42,8 @@ const WORD: usize = 4;
 const PREFIX: usize = WORD + HEADER;
 /// Fragments for one peer before the others have their turn.
 const TURNS: usize = 16;
+/// Messages sent between two looks at the plug-in, where the receivers' word to hold back may be.
+const UNLOOKED: u32 = 64;
 /// Polls between two looks at the plug-in while shared memory is polled, at most.
 const RARELY: u32 = 32;
 /// What the set of descriptors says of the plug-in's.
@@ -79,6 +81,8 @@ pub struct Plugin {
     /// Other peers are polled, too, so the plug-in has its turn only now and then.
     shares: bool,
     until_look: u32,
+    /// Messages sent since.
+    unlooked: u32,
     interval: u32,
     can_wake: bool,
     /// Losses do not matter any more.
@@ -162,6 +166,7 @@ impl Plugin {
             packet: longest - PREFIX,
             shares: false,
             until_look: 0,
+            unlooked: 0,
             interval: 0,
             can_wake: false,
             is_leaving: false,
@@ -231,6 +236,10 @@ impl Plugin {
     #[inline]
     pub(super) fn claim(&mut self, to: Peer, len: usize, load: Load) -> Option<Claim<'_>> {
         let is_message = load == Load::Message;
+        if is_message && self.unlooked >= UNLOOKED {
+            self.until_look = 0;
+            return None;
+        }
         let link = self.wanted(to);
         match link.state {
             // Messages wait for the bad news; everything else disappears.
@@ -246,6 +255,7 @@ impl Plugin {
                 }
             }
         }
+        self.unlooked += u32::from(is_message);
         Some(Claim { plugin: self, to, len })
     }
 
@@ -285,7 +295,8 @@ impl Plugin {
 
     /// Whether nothing waits here that a sleeper would not be woken for.
     pub(super) fn is_quiet(&self) -> bool {
-        self.can_wake && self.waiting.is_empty() && self.done.is_empty() && self.lost.is_empty()
+        let may_send = self.unlooked < UNLOOKED;
+        self.can_wake && may_send && self.waiting.is_empty() && self.done.is_empty() && self.lost.is_empty()
     }
 
     /// The next poll looks at the plug-in: this process has slept.
@@ -344,6 +355,8 @@ impl Plugin {
 
     /// Lets the plug-in say what has come.
     fn look(&mut self, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
+        // What was refused for want of a look may leave now.
+        let refused = std::mem::take(&mut self.unlooked) >= UNLOOKED;
         let mut down = Vec::new();
         let links = &mut self.links;
         let busy = self.started.poll(&mut |found| match found {
@@ -361,7 +374,7 @@ impl Plugin {
                 format!("rank {} of the world is lost to the plug-in {}: {why}", peer.0, self.own.name);
             self.fail(peer, Error::other(ErrorClass::ProcAborted, text));
         }
-        busy
+        busy || refused
     }
 
     /// Sends what waits for a peer, as far as there is room. Returns whether anything left.
