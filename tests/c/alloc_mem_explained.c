@@ -1,4 +1,5 @@
 // ranks: 2
+// of memory
 // only: posthaste
 // env: POSTHASTE_EXPLAIN=1
 // says: posthaste: rank 0 sends 100000 bytes to rank 1, tag 1, MPI_COMM_WORLD: shared through shared memory, because it lies in memory from MPI_Alloc_mem, which the receiver can reach

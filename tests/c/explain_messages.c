@@ -1,4 +1,5 @@
 // ranks: 2
+// of memory
 // only: posthaste
 // env: POSTHASTE_EXPLAIN=1
 // says: posthaste: rank 0 sends 8 bytes to rank 1, tag 5, MPI_COMM_WORLD: eager through shared memory, because it is short and there is room for it

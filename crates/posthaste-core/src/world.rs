@@ -179,7 +179,7 @@ impl World {
         let (explain, progress_thread) = (config.explain, config.progress_thread);
         let mut engine = Engine::new(config, size);
         if explain {
-            engine.explain(me);
+            engine.explain(me, methods.ways());
         }
         let lane = Lane::new(engine, methods);
         node.set_pid(local_rank, std::process::id());

@@ -33,6 +33,23 @@ const FORMAT: usize = 12;
 const METHODS: usize = 16;
 /// Where the header keeps the number of ranks of the whole job.
 const WORLD: usize = 20;
+/// Where the block of a rank keeps what: the only list, so that no two things share a place. The first line is what
+/// senders read after each message.
+mod block {
+    pub(super) const SLEEPING: usize = 0;
+    pub(super) const FUTEX: usize = 4;
+    pub(super) const ACTIVE: usize = 8; // 48 bytes
+    pub(super) const LIFE: usize = 64;
+    pub(super) const PID: usize = 68;
+    pub(super) const PROBE: usize = 72; // 8 bytes
+    pub(super) const PIPE: usize = 80;
+    pub(super) const PIPE_OUT_OF_REACH: usize = 84;
+    pub(super) const PIPE_INODE: usize = 88; // 8 bytes
+    pub(super) const RANK_OF_JOB: usize = 96;
+    pub(super) const HEAP: usize = 100;
+    pub(super) const HEAP_INODE: usize = 104; // 8 bytes
+    pub(super) const COUNTS: usize = 128; // 512 bytes
+}
 /// Bytes of the board on which a rank says what it waits for.
 pub const BOARD: usize = 2 * PAGE;
 /// Words of the active-ring bitmap; source `s` uses bit `s % ACTIVE_BITS`.
@@ -241,7 +258,7 @@ impl Node {
 
     /// How far `rank` has come.
     pub fn life(&self, rank: usize) -> Life {
-        match self.word32(self.block(rank) + 64).load(Ordering::Acquire) {
+        match self.word32(self.block(rank) + block::LIFE).load(Ordering::Acquire) {
             1 => Life::Inside,
             2 => Life::Finalised,
             3 => Life::Aborted,
@@ -251,28 +268,28 @@ impl Node {
 
     /// Says how far `rank` has come; only that rank says it.
     pub fn set_life(&self, rank: usize, life: Life) {
-        self.word32(self.block(rank) + 64).store(life as u32, Ordering::Release);
+        self.word32(self.block(rank) + block::LIFE).store(life as u32, Ordering::Release);
     }
 
     /// Process id of `rank`, 0 before it attached.
     pub fn pid(&self, rank: usize) -> u32 {
-        self.word32(self.block(rank) + 68).load(Ordering::Acquire)
+        self.word32(self.block(rank) + block::PID).load(Ordering::Acquire)
     }
 
     /// Says the process id of `rank`; only that rank says it.
     pub fn set_pid(&self, rank: usize, pid: u32) {
-        self.word32(self.block(rank) + 68).store(pid, Ordering::Release);
+        self.word32(self.block(rank) + block::PID).store(pid, Ordering::Release);
     }
 
     /// The rank in the whole job of `rank` of this segment; `None` before it attached.
     pub fn world_rank(&self, rank: usize) -> Option<u32> {
-        self.word32(self.block(rank) + 96).load(Ordering::Acquire).checked_sub(1)
+        self.word32(self.block(rank) + block::RANK_OF_JOB).load(Ordering::Acquire).checked_sub(1)
     }
 
     /// Says that `rank` of this segment is rank `world` of a job of `size`. All who say it say the same.
     pub fn set_world_rank(&self, rank: usize, world: u32, size: u32) {
         self.word32(WORLD).store(size, Ordering::Release);
-        self.word32(self.block(rank) + 96).store(world.saturating_add(1), Ordering::Release);
+        self.word32(self.block(rank) + block::RANK_OF_JOB).store(world.saturating_add(1), Ordering::Release);
     }
 
     /// Number of ranks of the whole job; `None` before the first rank attached.
@@ -282,12 +299,12 @@ impl Node {
 
     /// Where `rank` keeps [`crate::peer_copy::PROBE`] in its own memory, 0 before it attached.
     pub fn probe_address(&self, rank: usize) -> u64 {
-        self.word64(self.block(rank) + 72).load(Ordering::Acquire)
+        self.word64(self.block(rank) + block::PROBE).load(Ordering::Acquire)
     }
 
     /// Says where the probe word of `rank` is; only that rank says it.
     pub fn set_probe_address(&self, rank: usize, address: u64) {
-        self.word64(self.block(rank) + 72).store(address, Ordering::Release);
+        self.word64(self.block(rank) + block::PROBE).store(address, Ordering::Release);
     }
 
     /// Says that `rank` sleeps on a pipe, too, whose writing end has this number there; only that rank says it.
@@ -296,9 +313,9 @@ impl Node {
     /// What the system said of the pipe.
     pub(crate) fn set_pipe(&self, rank: usize, writer: BorrowedFd<'_>) -> io::Result<()> {
         let inode = std::fs::File::from(writer.try_clone_to_owned()?).metadata()?.ino();
-        self.word32(self.block(rank) + 80).store(writer.as_raw_fd() as u32, Ordering::Relaxed);
+        self.word32(self.block(rank) + block::PIPE).store(writer.as_raw_fd() as u32, Ordering::Relaxed);
         // SYNC: pairs with the Acquire load in `open_pipe`: whoever sees the pipe's name sees the number.
-        self.word64(self.block(rank) + 88).store(inode, Ordering::Release);
+        self.word64(self.block(rank) + block::PIPE_INODE).store(inode, Ordering::Release);
         Ok(())
     }
 
@@ -310,15 +327,15 @@ impl Node {
         match pipes.entry(rank).or_insert_with(|| self.open_pipe(rank)) {
             // A full pipe wakes as well as one more byte would.
             Some(pipe) => drop(pipe.write(&[1])),
-            None => self.word32(self.block(rank) + 84).store(1, Ordering::Release),
+            None => self.word32(self.block(rank) + block::PIPE_OUT_OF_REACH).store(1, Ordering::Release),
         }
     }
 
     /// Opens the pipe of `rank`, if what is found under its number is that pipe: process ids and numbers mean something
     /// else in another container.
     fn open_pipe(&self, rank: usize) -> Option<std::fs::File> {
-        let inode = self.word64(self.block(rank) + 88).load(Ordering::Acquire);
-        let number = self.word32(self.block(rank) + 80).load(Ordering::Relaxed);
+        let inode = self.word64(self.block(rank) + block::PIPE_INODE).load(Ordering::Acquire);
+        let number = self.word32(self.block(rank) + block::PIPE).load(Ordering::Relaxed);
         let path = format!("/proc/{}/fd/{number}", self.pid(rank));
         let found = std::fs::metadata(&path).ok()?;
         if inode == 0 || !found.file_type().is_fifo() || found.ino() != inode {
@@ -330,26 +347,26 @@ impl Node {
 
     /// Whether somebody could not ring the pipe of `rank`.
     pub(crate) fn is_pipe_out_of_reach(&self, rank: usize) -> bool {
-        self.word32(self.block(rank) + 84).load(Ordering::Acquire) != 0
+        self.word32(self.block(rank) + block::PIPE_OUT_OF_REACH).load(Ordering::Acquire) != 0
     }
 
     /// The file in which `rank` keeps memory that its peers may reach, if it has any: descriptor and inode.
     pub(crate) fn heap(&self, rank: usize) -> Option<(u32, u64)> {
         // SYNC: pairs with the Release store in `set_heap`.
-        let fd = self.word32(self.block(rank) + 100).load(Ordering::Acquire).checked_sub(1)?;
-        Some((fd, self.word64(self.block(rank) + 104).load(Ordering::Relaxed)))
+        let fd = self.word32(self.block(rank) + block::HEAP).load(Ordering::Acquire).checked_sub(1)?;
+        Some((fd, self.word64(self.block(rank) + block::HEAP_INODE).load(Ordering::Relaxed)))
     }
 
     /// Whether `rank` has memory that its peers may reach.
     pub fn has_heap(&self, rank: usize) -> bool {
-        self.word32(self.block(rank) + 100).load(Ordering::Relaxed) != 0
+        self.word32(self.block(rank) + block::HEAP).load(Ordering::Relaxed) != 0
     }
 
     /// Says where that file is; only that rank says it.
     pub(crate) fn set_heap(&self, rank: usize, fd: u32, inode: u64) {
-        self.word64(self.block(rank) + 104).store(inode, Ordering::Relaxed);
+        self.word64(self.block(rank) + block::HEAP_INODE).store(inode, Ordering::Relaxed);
         // SYNC: whoever sees the descriptor sees the inode.
-        self.word32(self.block(rank) + 100).store(fd + 1, Ordering::Release);
+        self.word32(self.block(rank) + block::HEAP).store(fd + 1, Ordering::Release);
     }
 
     /// Says in which format this process keeps its data, as a word that is not 0, and returns the word of whoever said
@@ -372,7 +389,7 @@ impl Node {
 
     /// Counters of `rank`, written by that rank only; names in `posthaste_core::trace`.
     pub fn counters(&self, rank: usize) -> &[AtomicU64; COUNTERS] {
-        let at = self.block(rank) + 128;
+        let at = self.block(rank) + block::COUNTS;
         // SAFETY: the block lies within the mapping (`block` checks the rank), is 8-byte aligned, and holds
         // 64 words that are only ever reached as atomics.
         unsafe { &*self.at(at).cast() }
@@ -391,20 +408,20 @@ impl Node {
     /// The word a sleeper of `rank` sets before it sleeps; senders read it after each message.
     #[inline]
     pub(crate) fn sleeping(&self, rank: usize) -> &AtomicU32 {
-        self.word32(self.block(rank))
+        self.word32(self.block(rank) + block::SLEEPING)
     }
 
     /// The futex word of `rank`.
     #[inline]
     pub(crate) fn futex(&self, rank: usize) -> &AtomicU32 {
-        self.word32(self.block(rank) + 4)
+        self.word32(self.block(rank) + block::FUTEX)
     }
 
     /// Which rings towards `rank` have been written since it last cleared them.
     #[inline]
     pub(crate) fn active(&self, rank: usize) -> &[AtomicU64; ACTIVE_WORDS] {
         // SAFETY: within the block, 8-byte aligned, only reached as atomics.
-        unsafe { &*self.at(self.block(rank) + 8).cast() }
+        unsafe { &*self.at(self.block(rank) + block::ACTIVE).cast() }
     }
 
     /// Takes one end of a ring for this process.

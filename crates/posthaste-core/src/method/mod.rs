@@ -135,6 +135,20 @@ pub enum Route {
     Sim,
 }
 
+impl Route {
+    /// In words.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Loopback => "within the process",
+            Self::Shm(_) => "through shared memory",
+            Self::Tcp => "over TCP",
+            Self::Fabric => "over libfabric",
+            Self::Plugin => "through a plug-in",
+            Self::Sim => "through the simulated network",
+        }
+    }
+}
+
 /// All methods of this process and the way to each peer.
 #[derive(Debug)]
 pub struct Methods {
@@ -261,6 +275,11 @@ impl Methods {
     #[inline]
     pub fn route(&self, to: Peer) -> Route {
         self.routes.get(to.index()).copied().unwrap_or(Route::Loopback)
+    }
+
+    /// The way to each peer, in words.
+    pub fn ways(&self) -> Vec<&'static str> {
+        self.routes.iter().map(|route| route.name()).collect()
     }
 
     /// Number of peers.

@@ -19,10 +19,19 @@ pub enum Met {
     Unexpected,
 }
 
+/// Who explains.
+#[derive(Debug)]
+pub(super) struct Explaining {
+    /// This process.
+    me: Peer,
+    /// The way to each peer, in words.
+    ways: Vec<&'static str>,
+}
+
 impl Engine {
-    /// From now on every message is explained; `me` is this process.
-    pub fn explain(&mut self, me: Peer) {
-        self.explaining = Some(me);
+    /// From now on every message is explained; `me` is this process, and `ways` say how each peer is reached.
+    pub fn explain(&mut self, me: Peer, ways: Vec<&'static str>) {
+        self.explaining = Some(Explaining { me, ways });
         self.eager_below = 0;
     }
 }
@@ -30,30 +39,30 @@ impl Engine {
 /// The sender's line, if messages are explained.
 #[inline]
 pub(crate) fn sent(engine: &Engine, to: Peer, envelope: &Envelope, how: &str, why: &str) {
-    if let Some(me) = engine.explaining {
-        say(format_args!("{}", sending(me, to, envelope, how, why)));
+    if let Some(explaining) = &engine.explaining {
+        say(format_args!("{}", sending(explaining, to, envelope, how, why)));
     }
 }
 
 /// The receiver's line, if messages are explained.
 #[inline]
 pub(crate) fn received(engine: &Engine, from: Peer, envelope: &Envelope, offer: Option<&Offer>, met: Met) {
-    if let Some(me) = engine.explaining {
-        say(format_args!("{}", receiving(me, from, envelope, offer, met)));
+    if let Some(explaining) = &engine.explaining {
+        say(format_args!("{}", receiving(explaining, from, envelope, offer, met)));
     }
 }
 
 #[cold]
-fn sending(me: Peer, to: Peer, envelope: &Envelope, how: &str, why: &str) -> String {
+fn sending(explaining: &Explaining, to: Peer, envelope: &Envelope, how: &str, why: &str) -> String {
     let mode = match envelope.mode {
         Mode::Standard => "",
         Mode::Synchronous => " synchronously",
         Mode::Ready => " in ready mode",
     };
-    let way = way(me, to);
+    let way = explaining.way(to);
     format!(
         "rank {} sends {} bytes{mode} to rank {}, {}: {how} {way}, because {why}",
-        me.0,
+        explaining.me.0,
         envelope.len,
         to.0,
         about(envelope)
@@ -61,7 +70,13 @@ fn sending(me: Peer, to: Peer, envelope: &Envelope, how: &str, why: &str) -> Str
 }
 
 #[cold]
-fn receiving(me: Peer, from: Peer, envelope: &Envelope, offer: Option<&Offer>, met: Met) -> String {
+fn receiving(
+    explaining: &Explaining,
+    from: Peer,
+    envelope: &Envelope,
+    offer: Option<&Offer>,
+    met: Met,
+) -> String {
     let how = match offer {
         None => "eager",
         Some(Offer::Stream { .. }) => "stream",
@@ -75,10 +90,10 @@ fn receiving(me: Peer, from: Peer, envelope: &Envelope, offer: Option<&Offer>, m
         Met::Posted => "matched a posted receive",
         Met::Unexpected => "was unexpected and waited for its receive",
     };
-    let way = way(me, from);
+    let way = explaining.way(from);
     format!(
         "rank {} receives {} bytes from rank {}, {}: {how} {way}, {met}",
-        me.0,
+        explaining.me.0,
         envelope.len,
         from.0,
         about(envelope)
@@ -95,8 +110,10 @@ fn about(envelope: &Envelope) -> String {
     format!("tag {}, {}{kind}", envelope.tag, names::of(communicator.0))
 }
 
-fn way(me: Peer, other: Peer) -> &'static str {
-    if me == other { "within the process" } else { "through shared memory" }
+impl Explaining {
+    fn way(&self, other: Peer) -> &'static str {
+        self.ways.get(other.index()).copied().unwrap_or_default()
+    }
 }
 
 #[cfg(test)]
@@ -115,16 +132,20 @@ mod tests {
             mode: Mode::Synchronous,
             types: Types::UNKNOWN,
         };
+        let explaining = |me| Explaining {
+            me: Peer(me),
+            ways: (0..3).map(|other| if other == me { "within the process" } else { "over TCP" }).collect(),
+        };
         let name = format!("the unnamed communicator {}.1 (collective)", 1 << 18);
         assert_eq!(
-            sending(Peer(0), Peer(2), &envelope, "eager", "it is short"),
+            sending(&explaining(0), Peer(2), &envelope, "eager", "it is short"),
             format!(
-                "rank 0 sends 100 bytes synchronously to rank 2, tag 7, {name}: eager through shared \
-                 memory, because it is short"
+                "rank 0 sends 100 bytes synchronously to rank 2, tag 7, {name}: eager over TCP, \
+                 because it is short"
             )
         );
         assert_eq!(
-            receiving(Peer(2), Peer(2), &envelope, Some(&Offer::Nothing), Met::Unexpected),
+            receiving(&explaining(2), Peer(2), &envelope, Some(&Offer::Nothing), Met::Unexpected),
             format!(
                 "rank 2 receives 100 bytes from rank 2, tag 7, {name}: put within the process, was \
                  unexpected and waited for its receive"

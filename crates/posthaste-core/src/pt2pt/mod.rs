@@ -65,7 +65,7 @@ pub struct Engine {
     /// Shorter messages than this take the fast path of a send.
     eager_below: u64,
     /// This process, if each message is explained.
-    explaining: Option<Peer>,
+    explaining: Option<explained::Explaining>,
     /// The settings.
     pub config: Config,
     /// How data looks in the memory of this engine's users.
