@@ -148,11 +148,11 @@ impl Waiting {
                 if idler.slept {
                     lane.parked.stops_looking();
                 }
-                if lane.parked.lacks_listener() {
-                    lane.call_listener();
-                }
                 if idler.note.is_some() {
                     self.retract(&idler);
+                }
+                if lane.parked.lacks_listener() {
+                    lane.call_listener();
                 }
                 return value;
             }
