@@ -6,7 +6,7 @@
 //! contenders take their turns, the round says nothing about them and is thrown away. A result is a ratio.
 //! What must stay true: one source for all; the same binary for all implementations of the standard ABI.
 
-use std::{fs, path::PathBuf, time::Instant};
+use std::{fs, path::PathBuf, thread, time::Instant};
 
 use clap::Args;
 
@@ -424,9 +424,10 @@ enum Part {
 }
 
 /// What makes everybody use TCP on one machine; each ignores what is meant for the others.
-const OVER_TCP: [(&str, &str); 9] = [
+const OVER_TCP: [(&str, &str); 10] = [
     ("POSTHASTE_METHODS", "tcp"),
     ("MPIR_CVAR_NOLOCAL", "1"),
+    ("UCX_TLS", "tcp,self"),
     ("I_MPI_FABRICS", "ofi"),
     ("I_MPI_OFI_PROVIDER", "tcp"),
     ("FI_PROVIDER", "tcp"),
@@ -475,7 +476,10 @@ impl Part {
                     measured.take_as("tcp_asleep_", mpi.name, &job.limit(120).succeed()?.stdout);
                     let near = mpi.mpiexec(2, true).arg(&program).arg("latency").succeed()?;
                     measured.take_as("near_", mpi.name, &near.stdout);
-                    // The third rank sleeps at once, so that it takes no CPU from the two.
+                    // Three ranks on two CPUs wait in another way than two do, whatever lies between them.
+                    if thread::available_parallelism().is_ok_and(|cpus| cpus.get() < 3) {
+                        return Ok(());
+                    }
                     let job = mpi.plain().args(["-n", "2", "-env", "POSTHASTE_NODE", "here"]).arg(&program);
                     let job = job.args(["latency", ":", "-n", "1", "-env", "POSTHASTE_NODE", "there"]);
                     let job = job.args(["-env", "POSTHASTE_SPIN_US", "0", "-env", "POSTHASTE_YIELD_US", "0"]);
