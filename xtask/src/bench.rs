@@ -454,7 +454,7 @@ impl Part {
                 measured.take(mpi.name, &outcome.stdout);
             }
             Self::Coll(ranks) => {
-                let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+                let cpus = thread::available_parallelism().map_or(1, usize::from);
                 let job =
                     mpi.mpiexec(ranks, ranks <= cpus).arg(plan.program(mpi, "coll")).arg(cpus.to_string());
                 measured.take(mpi.name, &job.limit(120).succeed()?.stdout);
