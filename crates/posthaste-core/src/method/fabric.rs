@@ -29,7 +29,7 @@ use crate::error::{Error, ErrorClass, Result};
 use crate::ids::{Peer, RequestId};
 use crate::method::pinned::{Hold, Lease, Pinned};
 use crate::method::windows::Windows;
-use crate::method::{Caps, Done, Event, Expose, Load};
+use crate::method::{Caps, Done, Event, Expose, Load, tell};
 use crate::trace::{Counter, Counts};
 use crate::wire::{Emit, Granted, HEADER, Offer, Packet, Part, Place};
 use link::{Frame, Link, Mark, PREAMBLE, Turn};
@@ -365,16 +365,7 @@ impl Fabric {
             busy |= self.send_waiting();
         }
         busy |= self.advance();
-        while let Some(done) = self.done.pop_front() {
-            busy = true;
-            on(done.event(), counts);
-        }
-        while let Some((peer, error)) = self.lost.pop_front() {
-            busy = true;
-            counts.add(Counter::PeersDown, 1);
-            on(Event::PeerDown(peer, error), counts);
-        }
-        busy
+        busy | tell(&mut self.done, &mut self.lost, counts, on)
     }
 
     /// A packet has come: looks at it in its turn.

@@ -28,6 +28,8 @@ pub mod sim;
 pub mod tcp;
 pub mod windows;
 
+use std::collections::VecDeque;
+
 use crate::buffer::UserBuf;
 use crate::datatype::Segment;
 use crate::error::Error;
@@ -105,6 +107,22 @@ impl Done {
             Self::Refused(id, segment) => Event::Refused(id, segment),
         }
     }
+}
+
+/// Tells what a method has kept for its poll; whether there was anything.
+fn tell(
+    done: &mut VecDeque<Done>,
+    lost: &mut VecDeque<(Peer, Error)>,
+    counts: &mut Counts,
+    on: &mut impl FnMut(Event<'_>, &mut Counts),
+) -> bool {
+    let busy = !done.is_empty() || !lost.is_empty();
+    done.drain(..).for_each(|done| on(done.event(), counts));
+    for (peer, error) in lost.drain(..) {
+        counts.add(Counter::PeersDown, 1);
+        on(Event::PeerDown(peer, error), counts);
+    }
+    busy
 }
 
 /// What [`Methods::take_next`] found.

@@ -26,7 +26,7 @@ use crate::datatype::{Format, Segment};
 use crate::error::{Error, ErrorClass, Result};
 use crate::ids::Peer;
 use crate::method::landing::Landing;
-use crate::method::{Caps, Done, Event, Expose, Get, Load, Put};
+use crate::method::{Caps, Done, Event, Expose, Get, Load, Put, tell};
 use crate::trace::{Counter, Counts};
 use crate::wire::{DATA_FRONT, Emit, HEADER, Packet};
 
@@ -341,16 +341,7 @@ impl Plugin {
             self.interval = if self.shares && !found { (self.interval * 2).clamp(1, RARELY) } else { 0 };
             self.until_look = self.interval;
         }
-        while let Some(done) = self.done.pop_front() {
-            busy = true;
-            on(done.event(), counts);
-        }
-        while let Some((peer, error)) = self.lost.pop_front() {
-            busy = true;
-            counts.add(Counter::PeersDown, 1);
-            on(Event::PeerDown(peer, error), counts);
-        }
-        busy
+        busy | tell(&mut self.done, &mut self.lost, counts, on)
     }
 
     /// Lets the plug-in say what has come.

@@ -18,9 +18,6 @@ use crate::datatype::Format;
 use crate::error::{Error, ErrorClass, Result};
 use crate::ids::Peer;
 use crate::method::Route;
-use crate::method::fabric::Fabric;
-use crate::method::plugin::Plugin;
-use crate::method::tcp::Tcp;
 
 /// What starting found out.
 pub(super) struct Start {
@@ -33,9 +30,7 @@ pub(super) struct Start {
     /// Which ranks are on the same node.
     pub(super) nodes: Places,
     pub(super) routes: Vec<Route>,
-    pub(super) tcp: Option<Tcp>,
-    pub(super) fabric: Option<Fabric>,
-    pub(super) plugin: Option<Plugin>,
+    pub(super) networks: wireup::Networks,
     /// Whether the ranks of this host share CPUs.
     pub(super) crowded_here: bool,
     /// Whether those of any host do.
@@ -73,9 +68,7 @@ fn alone() -> Result<Start> {
         beside: vec![Peer(0)],
         nodes: Places::one(1),
         routes: vec![Route::Loopback],
-        tcp: None,
-        fabric: None,
-        plugin: None,
+        networks: wireup::Networks::default(),
         crowded_here: false,
         crowded: false,
         launcher: Arc::default(),
@@ -132,28 +125,13 @@ fn ours(shared: &Shared, fd: &str, config: &Config) -> Result<Start> {
     };
     drop(held);
     let launcher = shared.clone();
-    let tcp = wireup::open_tcp(&launcher, Peer(rank), &routes, secret, config)?;
-    let fabric = wireup::open_fabric(&launcher, Peer(rank), &routes, secret, config)?;
-    let plugin = wireup::open_plugin(&launcher, Peer(rank), &routes, secret, config)?;
-    if tcp.is_some() || fabric.is_some() || plugin.is_some() || !hosts.are_one() {
+    let networks = wireup::open_networks(&launcher, Peer(rank), &routes, secret, config)?;
+    if !networks.are_none() || !hosts.are_one() {
         wireup::meet(&launcher, (!hosts.are_one() && local_rank == 0).then_some(crowded_here))?;
     }
     let crowded = if hosts.are_one() { crowded_here } else { wireup::crowded_anywhere(&launcher, &hosts)? };
     let beside = beside.into_iter().map(Peer).collect();
-    Ok(Start {
-        rank,
-        node,
-        local_rank,
-        beside,
-        nodes,
-        routes,
-        tcp,
-        fabric,
-        plugin,
-        crowded_here,
-        crowded,
-        launcher,
-    })
+    Ok(Start { rank, node, local_rank, beside, nodes, routes, networks, crowded_here, crowded, launcher })
 }
 
 /// A foreign launcher: the lowest rank of each node makes its node segment and tells the others of that node through the
@@ -182,28 +160,13 @@ fn foreign(shared: &Shared, config: &Config) -> Result<Start> {
     let outnumber = if rank == leader { Some(wireup::share_cpus(launcher, &beside)?) } else { None };
     drop(held);
     let launcher = shared.clone();
-    let tcp = wireup::open_tcp(&launcher, Peer(rank), &routes, secret, config)?;
-    let fabric = wireup::open_fabric(&launcher, Peer(rank), &routes, secret, config)?;
-    let plugin = wireup::open_plugin(&launcher, Peer(rank), &routes, secret, config)?;
+    let networks = wireup::open_networks(&launcher, Peer(rank), &routes, secret, config)?;
     wireup::meet(&launcher, outnumber)?;
     let crowded_here = wireup::is_crowded(&launcher, leader)?;
     let crowded = crowded_here || wireup::crowded_anywhere(&launcher, &nodes)?;
     let local_rank = beside.iter().position(|other| *other == rank).unwrap_or_default();
     let beside = beside.into_iter().map(Peer).collect();
-    Ok(Start {
-        rank,
-        node,
-        local_rank,
-        beside,
-        nodes,
-        routes,
-        tcp,
-        fabric,
-        plugin,
-        crowded_here,
-        crowded,
-        launcher,
-    })
+    Ok(Start { rank, node, local_rank, beside, nodes, routes, networks, crowded_here, crowded, launcher })
 }
 
 /// Makes sure that all ranks of this host represent data alike, for they read each other's memory, and that they use the

@@ -218,8 +218,38 @@ fn no_secret(text: &str) -> Error {
     )
 }
 
+/// The methods to ranks of other nodes that are in use.
+#[derive(Debug, Default)]
+pub(super) struct Networks {
+    pub(super) tcp: Option<Tcp>,
+    pub(super) fabric: Option<Fabric>,
+    pub(super) plugin: Option<Plugin>,
+}
+
+impl Networks {
+    /// Whether all ranks share memory.
+    pub(super) fn are_none(&self) -> bool {
+        self.tcp.is_none() && self.fabric.is_none() && self.plugin.is_none()
+    }
+}
+
+/// Opens those that some route needs, and tells where this rank is reached by them; before a fence.
+pub(super) fn open_networks(
+    launcher: &Shared,
+    me: Peer,
+    routes: &[Route],
+    secret: Option<[u8; 32]>,
+    config: &Config,
+) -> Result<Networks> {
+    Ok(Networks {
+        tcp: open_tcp(launcher, me, routes, secret, config)?,
+        fabric: open_fabric(launcher, me, routes, secret, config)?,
+        plugin: open_plugin(launcher, me, routes, secret, config)?,
+    })
+}
+
 /// Opens this rank to connections, if some rank can be reached no other way, and tells where it is reached; before a fence.
-pub(super) fn open_tcp(
+fn open_tcp(
     launcher: &Shared,
     me: Peer,
     routes: &[Route],
@@ -236,7 +266,7 @@ pub(super) fn open_tcp(
 }
 
 /// The same for libfabric's network.
-pub(super) fn open_fabric(
+fn open_fabric(
     launcher: &Shared,
     me: Peer,
     routes: &[Route],
@@ -255,7 +285,7 @@ pub(super) fn open_fabric(
 }
 
 /// The same for a plug-in.
-pub(super) fn open_plugin(
+fn open_plugin(
     launcher: &Shared,
     me: Peer,
     routes: &[Route],

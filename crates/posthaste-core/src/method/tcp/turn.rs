@@ -9,10 +9,10 @@ use posthaste_os::socket::Ready;
 
 use crate::error::{Error, ErrorClass};
 use crate::ids::Peer;
-use crate::method::Event;
 use crate::method::tcp::incoming::{Garbage, Read};
 use crate::method::tcp::{DOORS, LISTENER, State, Tcp, Way};
-use crate::trace::{Counter, Counts};
+use crate::method::{Event, tell};
+use crate::trace::Counts;
 
 /// Polls between two looks at the sockets while shared memory is polled, at most.
 const RARELY: u32 = 32;
@@ -56,16 +56,7 @@ impl Tcp {
             };
             self.until_look = self.interval;
         }
-        while let Some(done) = self.done.pop_front() {
-            busy = true;
-            on(done.event(), counts);
-        }
-        while let Some((peer, error)) = self.lost.pop_front() {
-            busy = true;
-            counts.add(Counter::PeersDown, 1);
-            on(Event::PeerDown(peer, error), counts);
-        }
-        busy
+        busy | tell(&mut self.done, &mut self.lost, counts, on)
     }
 
     /// The next poll looks at the sockets, and at the clock: this process has slept.
