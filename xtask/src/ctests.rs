@@ -35,6 +35,10 @@ const OPTIONS: [&str; 6] = ["-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Wer
 const PLUGIN: &str = "libposthaste_unix.so";
 const BY_PLUGIN: [&str; 6] = ["ring", "modes", "matrix", "pt2pt_order", "reductions", "wakeups"];
 
+/// Tests that are run as if several threads called, with a real lock and a lane for each communicator.
+const IN_LANES: [&str; 8] =
+    ["comms", "partitioned", "bsend", "cancel", "modes", "intercomm", "stress", "requests_full"];
+
 /// What the comment lines of a test ask for.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Wishes {
@@ -62,6 +66,8 @@ pub(crate) enum Over {
     Fabric,
     /// By the plug-in in `examples` alone.
     Plugin,
+    /// By shared memory, as if several threads called.
+    Lanes,
     /// They are on what our mpiexec takes for two hosts: by shared memory inside, by TCP between them.
     Hosts,
 }
@@ -91,6 +97,9 @@ pub(crate) fn over_methods(project: &Project, mpi: &Mpi, tally: &mut Tally) -> F
         }
     }
     run(project, mpi, "", Over::Hosts, tally)?;
+    for filter in IN_LANES {
+        run(project, mpi, filter, Over::Lanes, tally)?;
+    }
     // Enough to see that it works under mpiexec: the engine's suite goes through all of it.
     for filter in BY_PLUGIN {
         run(project, mpi, filter, Over::Plugin, tally)?;
@@ -129,6 +138,7 @@ fn run_one(mpi: &Mpi, source: &Path, program: &Path, over: Over, tally: &mut Tal
         Over::Tcp => format!("c over tcp/{}", stem(source)),
         Over::Fabric => format!("c over libfabric/{}", stem(source)),
         Over::Plugin => format!("c over a plug-in/{}", stem(source)),
+        Over::Lanes => format!("c in lanes/{}", stem(source)),
         Over::Hosts => format!("c on two hosts/{}", stem(source)),
     };
     let text = match fs::read_to_string(source) {
@@ -173,6 +183,10 @@ impl Over {
             Self::Own => wishes.prepare(job.arg("-n").arg(ranks.to_string()).arg(program)),
             Self::Tcp => {
                 let job = job.env("POSTHASTE_METHODS", "tcp").arg("-n").arg(ranks.to_string());
+                wishes.prepare(job.arg(program))
+            }
+            Self::Lanes => {
+                let job = job.env("POSTHASTE_THREADED", "1").arg("-n").arg(ranks.to_string());
                 wishes.prepare(job.arg(program))
             }
             Self::Fabric => wishes.prepare(over_libfabric(job).arg("-n").arg(ranks.to_string()).arg(program)),
