@@ -74,6 +74,16 @@ impl Way {
             Self::Plugin => "plugin",
         }
     }
+
+    /// Whether this build has it.
+    pub const fn is_built(self) -> bool {
+        match self {
+            Self::Shm => cfg!(feature = "shm"),
+            Self::Tcp => cfg!(feature = "tcp"),
+            Self::Fabric => cfg!(feature = "fabric"),
+            Self::Plugin => cfg!(feature = "plugin"),
+        }
+    }
 }
 
 /// Some of them.
@@ -81,6 +91,11 @@ impl Way {
 pub struct Ways(Vec<Way>);
 
 impl Ways {
+    /// Those of `some` that this build has.
+    pub fn built(some: &[Way]) -> Self {
+        Self(some.iter().copied().filter(|way| way.is_built()).collect())
+    }
+
     /// Whether this one is among them.
     pub fn admit(&self, way: Way) -> bool {
         self.0.contains(&way)
@@ -184,7 +199,7 @@ impl Default for Config {
             pinned_bytes: 1 << 30,
             pipeline_limit: 256 << 10,
             pipeline_part: 256 << 10,
-            methods: Ways(Way::USUAL.to_vec()),
+            methods: Ways::built(&Way::USUAL),
             fabric_provider: None,
             fabric_library: None,
             plugin: None,
@@ -441,8 +456,18 @@ fn choice_of_ways(
         let expected = format!("a list of {names}, or ^ and a list of those to be left out");
         return Err(Error::invalid(ErrorClass::Arg, name, format!("\"{text}\""), expected));
     };
-    let all = if excludes { &Way::USUAL[..] } else { &Way::ALL[..] };
-    *value = Ways(all.iter().copied().filter(|way| named.contains(way) != excludes).collect());
+    if excludes {
+        *value = Ways::built(&Way::USUAL);
+        value.0.retain(|way| !named.contains(way));
+        return Ok(());
+    }
+    let built = Ways::built(&Way::ALL);
+    if let Some(lacking) = named.iter().find(|way| !way.is_built()) {
+        let expected = format!("some of {built}: this build of posthaste has no {}", lacking.name());
+        return Err(Error::invalid(ErrorClass::Arg, name, format!("\"{text}\""), expected));
+    }
+    *value = built;
+    value.0.retain(|way| named.contains(way));
     Ok(())
 }
 

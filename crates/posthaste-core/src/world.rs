@@ -20,12 +20,13 @@ use std::time::Duration;
 use posthaste_os::heap::{Block, Heap};
 use posthaste_os::node::{Life, Node};
 use posthaste_os::socket::Set;
+use posthaste_os::wake::Doorbell;
 use posthaste_os::{machine, peer_copy, process};
 use posthaste_pmi::launcher::Launcher;
 
 use crate::coll::Schedule;
 use crate::comm::Comm;
-use crate::config::Config;
+use crate::config::{Config, Way};
 use crate::datatype::{Segment, Types};
 use crate::error::{Error, ErrorClass, Result};
 use crate::ids::{ANY_SOURCE, ANY_TAG, ContextId, PROC_NULL, Peer, RequestId, TAG_UB};
@@ -149,8 +150,10 @@ impl World {
         let (shows_types, node_name) = (config.show_types, config.node.clone());
         let spin = if crowded_here { 0 } else { config.spin_us };
         let yielding = Duration::from_micros(config.yield_us.into());
-        let shm = (size > 1).then(|| Shm::new(&node, local_rank, beside, &config, crowded_here));
-        let mut doorbell = shm.as_ref().map(|shm| shm.doorbell().clone());
+        let mut doorbell = (size > 1).then(|| Doorbell::new(&node, local_rank));
+        let shm = (size > 1 && Way::Shm.is_built())
+            .then(|| Shm::new(&node, local_rank, beside, &config, crowded_here))
+            .transpose()?;
         let shares = routes.iter().any(|route| matches!(route, Route::Shm(_)));
         let tcp = tcp.map(|tcp| if shares { tcp.sharing() } else { tcp });
         let mut plugin = plugin.map(|plugin| if shares { plugin.sharing() } else { plugin });
