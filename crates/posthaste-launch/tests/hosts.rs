@@ -408,6 +408,24 @@ fn a_job_on_two_hosts_is_limited_in_time_and_explained() {
 }
 
 #[test]
+fn a_running_job_on_two_hosts_is_explained_to_who_asks() {
+    let mut job = Stubborn::start();
+    let asked = run(&["-explain", &job.child.id().to_string()]);
+    assert_eq!((asked.code, asked.err.as_str()), (0, ""));
+    for rank in 0..4 {
+        let line = format!("  rank {rank} has not called MPI_Init of this library\n");
+        assert!(asked.out.contains(&line), "{}", asked.out);
+    }
+    send(&job.child, Signal::SIGSTOP);
+    let asked = run(&["-explain", &job.child.id().to_string()]);
+    assert_eq!(asked.code, 1, "{}", asked.out);
+    one_sentence(&asked, &["on several hosts tells nothing: it has not answered for 5s"]);
+    job.began = Instant::now();
+    send(&job.child, Signal::SIGKILL);
+    job.end();
+}
+
+#[test]
 fn nothing_is_left_behind() {
     let marker = unique();
     let script = format!("sleep {marker} & sleep {marker} >/dev/null 2>&1 & echo $$ $!; [ $PMI_RANK != 1 ]");
