@@ -186,7 +186,7 @@ impl World {
         let near = routes.iter().all(|route| matches!(route, Route::Shm(_) | Route::Loopback));
         let lanes = if threaded && near { config.lanes.min(node.lanes()) } else { 1 };
         let heap = shm.as_ref().map(|shm| shm.heap().clone());
-        let further = Further {
+        let further = near.then(|| Further {
             node: node.clone(),
             local_rank,
             beside,
@@ -195,7 +195,7 @@ impl World {
             heap: heap.clone(),
             config: config.clone(),
             crowded: crowded_here,
-        };
+        });
         let methods = Methods::new(routes, shm, tcp, None, me).with_fabric(fabric).with_plugin(plugin);
         let (explain, progress_thread) = (config.explain, config.progress_thread);
         let mut engine = Engine::new(config, size);
@@ -210,7 +210,7 @@ impl World {
         // SAFETY: a `World` is neither `Send` nor `Sync`, so calls on it come from one thread and cannot overlap
         // unless a door vouches for it (see `init`). The same holds for further lanes.
         let locked = move |lane| unsafe { Lock::new(lane, threaded || progress_thread) };
-        let opener = Opener(Box::new(move |at| further.lane(at).map(locked)));
+        let opener = Opener(Box::new(move |at| further.as_ref()?.lane(at).map(locked)));
         let mut world = Comm::world(rank, size as u32);
         world.set_crowded(crowded);
         let waiting = Waiting::new(locked(lane), doorbell, Duration::from_micros(spin.into()), yielding)
@@ -809,7 +809,7 @@ fn take_if_complete(lane: &mut Lane, id: RequestId) -> Option<Result<Status>> {
     }
 }
 
-/// What further lanes are made of.
+/// What further lanes are made of, where all processes share memory.
 struct Further {
     node: Node,
     local_rank: usize,
@@ -825,8 +825,7 @@ impl Further {
     /// A lane, whose memory its founder has reserved. `None`: this job has none of this number.
     fn lane(&self, at: usize) -> Option<Lane> {
         let Self { node, local_rank, beside, routes, me, heap, config, crowded } = self;
-        if at >= node.lanes() || !routes.iter().all(|route| matches!(route, Route::Shm(_) | Route::Loopback))
-        {
+        if at >= node.lanes() {
             return None;
         }
         let shm = heap.as_ref().map(|heap| {
