@@ -61,6 +61,7 @@ struct House<'a> {
     places: PathBuf,
     steady: PathBuf,
     faulty: PathBuf,
+    hang: PathBuf,
     tests: Vec<PathBuf>,
 }
 
@@ -73,6 +74,7 @@ impl<'a> House<'a> {
             places: ctests::helper(project, mpi, "hosts", "places")?,
             steady: ctests::helper(project, mpi, "hosts", "steady")?,
             faulty: ctests::helper(project, mpi, "fault", "faulty")?,
+            hang: ctests::helper(project, mpi, "fault", "hang")?,
             tests: tests
                 .iter()
                 .map(|name| ctests::helper(project, mpi, "", name))

@@ -29,6 +29,7 @@ mod python;
 mod races;
 mod rig;
 mod rsmpi;
+mod single;
 mod slurm;
 mod tally;
 

@@ -13,7 +13,7 @@ use posthaste_core::comm::Comm;
 use posthaste_core::error::Result;
 
 use crate::constants::{MPI_COMM_NULL, MPI_COMM_SELF, MPI_COMM_WORLD};
-use crate::failure::Handler;
+use crate::failure::{self, Handler};
 use crate::handle::{Held, Kind, Lent, Table};
 use crate::library::library;
 use crate::types::MPI_Comm;
@@ -117,11 +117,11 @@ pub(crate) fn store(comm: Option<Arc<Comm>>) -> Result<MPI_Comm> {
     comm.map_or(Ok(MPI_COMM_NULL), |comm| COMMS.insert(comm).map(MPI_Comm))
 }
 
-/// The error handler of a communicator; every communicator begins with `MPI_ERRORS_ARE_FATAL` or takes over its
-/// parent's (MPI-5.0 §9.3).
+/// The error handler of a communicator; every communicator begins with the initial one or takes over its parent's
+/// (MPI-5.0 §9.3).
 pub(crate) fn handler(comm: &Comm) -> Handler {
     let set = comm.handler().and_then(|handler| handler.downcast::<Handler>().ok());
-    set.map_or(Handler::Fatal, |handler| Handler::clone(&handler))
+    set.map_or_else(failure::initial, |handler| Handler::clone(&handler))
 }
 
 /// Sets the error handler of a communicator.

@@ -47,6 +47,7 @@ fn report(lookup: impl Fn(&str) -> Option<String>) -> String {
     for way in Way::ALL {
         let is_named = config.methods.admit(way);
         let state = match way {
+            _ if !way.is_built() => "not in this build".to_owned(),
             Way::Fabric => fabric(&config, is_named),
             Way::Plugin => plugin(&config, is_named),
             _ if !is_named => format!("left out by POSTHASTE_METHODS, which admits {}", config.methods),

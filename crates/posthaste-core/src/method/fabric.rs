@@ -27,6 +27,7 @@ use crate::config::Config;
 use crate::datatype::{Format, Segment};
 use crate::error::{Error, ErrorClass, Result};
 use crate::ids::{Peer, RequestId};
+use crate::method::built::HasFabric;
 use crate::method::pinned::{Hold, Lease, Pinned};
 use crate::method::windows::Windows;
 use crate::method::{Caps, Done, Event, Expose, Load, tell};
@@ -66,6 +67,7 @@ pub struct FabricSetup {
 /// The method.
 #[derive(Debug)]
 pub struct Fabric {
+    built: HasFabric,
     setup: FabricSetup,
     own: FabricCard,
     book: Box<dyn FabricBook>,
@@ -94,6 +96,7 @@ pub struct Fabric {
 /// Room for one packet.
 #[derive(Debug)]
 pub struct Claim<'a> {
+    _built: HasFabric,
     fabric: &'a mut Fabric,
     to: Peer,
     len: usize,
@@ -107,6 +110,7 @@ impl Fabric {
     /// # Errors
     /// When there is no libfabric, or no provider in it that can be used.
     pub fn new(setup: FabricSetup, config: &Config, book: Box<dyn FabricBook>) -> Result<(Self, FabricCard)> {
+        let built = HasFabric::proof("fabric")?;
         let file = config.fabric_library.as_deref().unwrap_or(FILE);
         let library = Library::open(file).map_err(|e| {
             Error::system(format!("loading libfabric from {file} (POSTHASTE_FABRIC_LIBRARY)"), e)
@@ -130,6 +134,7 @@ impl Fabric {
         let endpoint = Endpoint::open(chosen, sizes).map_err(|e| Error::system(doing(), e))?;
         let own = FabricCard { format: setup.format, provider, address: endpoint.address().to_vec() };
         let fabric = Self {
+            built,
             setup,
             own: own.clone(),
             book,
@@ -213,7 +218,13 @@ impl Fabric {
         match self.wanted(to) {
             Some(link) if link.is_down() => {
                 // Messages wait for the bad news; everything else disappears.
-                return (!is_message).then_some(Claim { fabric: self, to, len, slot: None });
+                return (!is_message).then_some(Claim {
+                    _built: self.built,
+                    fabric: self,
+                    to,
+                    len,
+                    slot: None,
+                });
             }
             Some(link) if is_message && (link.held || !link.has_room()) => return None,
             Some(_) => {}
@@ -224,7 +235,7 @@ impl Fabric {
             return None;
         }
         let slot = self.endpoint.claim()?;
-        Some(Claim { fabric: self, to, len, slot: Some(slot) })
+        Some(Claim { _built: self.built, fabric: self, to, len, slot: Some(slot) })
     }
 
     pub(super) fn hold_back(&mut self, from: Peer, hold: bool) {
@@ -610,7 +621,7 @@ impl Claim<'_> {
 
     #[inline]
     pub(super) fn write(self, emit: &Emit, data: Option<&mut Segment>) {
-        let Self { fabric, to, len, slot } = self;
+        let Self { fabric, to, len, slot, .. } = self;
         let Some(slot) = slot else { return };
         fabric.windows.told(emit);
         let FabricSetup { me, mark, .. } = fabric.setup;

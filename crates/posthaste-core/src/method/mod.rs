@@ -18,6 +18,7 @@
 //! What must stay true: packets between two processes stay in order; a segment handed to a method comes back
 //! only through [`Event::Refused`]; nothing here knows what a message is for.
 
+mod built;
 pub mod fabric;
 pub mod landing;
 pub mod loopback;

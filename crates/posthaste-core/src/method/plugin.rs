@@ -25,6 +25,7 @@ use crate::config::Config;
 use crate::datatype::{Format, Segment};
 use crate::error::{Error, ErrorClass, Result};
 use crate::ids::Peer;
+use crate::method::built::HasPlugin;
 use crate::method::landing::Landing;
 use crate::method::{Caps, Done, Event, Expose, Get, Load, Put, tell};
 use crate::trace::{Counter, Counts};
@@ -67,6 +68,7 @@ pub type Cards = Box<dyn FnMut(Peer) -> Result<PluginCard> + Send>;
 
 /// The method.
 pub struct Plugin {
+    built: HasPlugin,
     own: PluginCard,
     cards: Cards,
     links: Vec<Option<Box<Link>>>,
@@ -119,6 +121,7 @@ enum State {
 /// Room for one packet.
 #[derive(Debug)]
 pub struct Claim<'a> {
+    _built: HasPlugin,
     plugin: &'a mut Plugin,
     to: Peer,
     len: usize,
@@ -142,6 +145,7 @@ impl Plugin {
     /// # Errors
     /// When there is none, or it is none of ours, or it cannot start.
     pub fn new(setup: PluginSetup, config: &Config, cards: Cards) -> Result<(Self, PluginCard)> {
+        let built = HasPlugin::proof("plugin")?;
         let Some(setting) = &config.plugin else {
             let text = "POSTHASTE_METHODS names plugin, but POSTHASTE_PLUGIN does not say which one to load";
             return Err(Error::other(ErrorClass::Other, text));
@@ -156,6 +160,7 @@ impl Plugin {
         let address = started.address().map_err(wrong(doing))?;
         let own = PluginCard { format, name, address };
         let method = Self {
+            built,
             own: own.clone(),
             cards,
             links: (0..peers).map(|_| None).collect(),
@@ -256,7 +261,7 @@ impl Plugin {
             }
         }
         self.unlooked += u32::from(is_message);
-        Some(Claim { plugin: self, to, len })
+        Some(Claim { _built: self.built, plugin: self, to, len })
     }
 
     pub(super) fn hold_back(&mut self, from: Peer, hold: bool) {
@@ -486,7 +491,7 @@ fn send(
 impl Claim<'_> {
     #[inline]
     pub(super) fn write(self, emit: &Emit, data: Option<&mut Segment>) {
-        let Self { plugin: Plugin { links, started, scratch, waiting, .. }, to, len } = self;
+        let Self { plugin: Plugin { links, started, scratch, waiting, .. }, to, len, .. } = self;
         let Some(Some(link)) = links.get_mut(to.index()) else { return };
         if link.state == State::Down {
             return;

@@ -29,6 +29,7 @@ use crate::config::Config;
 use crate::datatype::{Format, Segment};
 use crate::error::{Error, Result};
 use crate::ids::Peer;
+use crate::method::built::HasTcp;
 use crate::method::{Caps, Done, Expose, Get, Load, Next, Put};
 use crate::wire::{Emit, Packet};
 use door::Door;
@@ -68,6 +69,7 @@ pub struct TcpSetup {
 /// The method.
 #[derive(Debug)]
 pub struct Tcp {
+    built: HasTcp,
     identity: Identity,
     tuning: Tuning,
     connect_time: Duration,
@@ -139,6 +141,7 @@ enum State {
 /// Room for one packet.
 #[derive(Debug)]
 pub struct Claim<'a> {
+    _built: HasTcp,
     tcp: &'a mut Tcp,
     to: Peer,
     len: usize,
@@ -156,6 +159,7 @@ impl Tcp {
     /// # Errors
     /// When no port is free, no interface can be used, or there are no descriptors left.
     pub fn new(setup: TcpSetup, config: &Config, book: Box<dyn AddressBook>) -> Result<(Self, Card)> {
+        let built = HasTcp::proof("tcp")?;
         let addresses = card::own_addresses(config)?;
         let (first, last) = config.tcp_ports;
         let listener = Listener::open(first..=last).map_err(|e| {
@@ -169,6 +173,7 @@ impl Tcp {
         process::allow_open_files(OPEN_FILES + peers as u64);
         let card = Card { format, port, addresses, node };
         let tcp = Self {
+            built,
             identity: Identity::new(me, peers, format, secret),
             tuning: Tuning { buffer: config.tcp_buffer, dead: Duration::from_secs(config.tcp_dead_s.into()) },
             connect_time: Duration::from_secs(config.tcp_connect_s.into()),
@@ -263,7 +268,7 @@ impl Tcp {
                 }
             }
         }
-        Some(Claim { tcp: self, to, len })
+        Some(Claim { _built: self.built, tcp: self, to, len })
     }
 
     pub(super) fn hold_back(&mut self, from: Peer, hold: bool) {
@@ -366,7 +371,7 @@ impl Tcp {
 impl Claim<'_> {
     #[inline]
     pub(super) fn write(self, emit: &Emit, data: Option<&mut Segment>) {
-        let Self { tcp, to, len } = self;
+        let Self { tcp, to, len, .. } = self;
         let round = tcp.round;
         let way = tcp.way(to);
         if matches!(way.state, State::Down) {
