@@ -1,7 +1,8 @@
 //! Networks with remote memory, by libfabric: packets from and into registered buffers, long messages by reads and writes.
 //!
 //! Called through [`crate::method::Methods`]; calls `posthaste_os::fabric`. Parts: `card` says how a process can be
-//! reached; `link` keeps the packets of one peer in order; `transfer` moves long messages. Seed 000 (VIA), seed 003 (RDMA
+//! reached; `link` keeps the packets of one peer in order; `transfer` moves long messages; `silence` finds out about peers
+//! that nothing is heard of. Seed 000 (VIA), seed 003 (RDMA
 //! Direct Get, RDMA Direct Put, RDMA Pipeline).
 //!
 //! What must stay true: nothing here blocks, but for asking where a peer is, once; every packet bears the job's mark, its
@@ -11,6 +12,7 @@
 
 mod card;
 mod link;
+mod silence;
 mod transfer;
 
 use std::collections::{HashMap, VecDeque};
@@ -33,6 +35,7 @@ use crate::method::{Caps, Done, Event, Expose, Load, tell};
 use crate::trace::{Counter, Counts};
 use crate::wire::{Emit, Granted, HEADER, Offer, Packet, Part, Place};
 use link::{Frame, Link, Mark, PREAMBLE, Turn};
+use silence::{Listening, Silence};
 use transfer::Transfers;
 
 pub use card::{FabricBook, FabricCard, FabricShelf};
@@ -82,6 +85,7 @@ pub struct Fabric {
     transfers: Transfers,
     done: VecDeque<Done>,
     lost: VecDeque<(Peer, Error)>,
+    listening: Listening,
     /// Shortest mean piece, in bytes, of data in many pieces that is moved piece by piece.
     run_limit: u64,
     /// The endpoint itself is broken.
@@ -143,6 +147,7 @@ impl Fabric {
             transfers: Transfers::default(),
             done: VecDeque::new(),
             lost: VecDeque::new(),
+            listening: Listening::new(config),
             run_limit: config.run_limit as u64,
             broken: false,
             is_leaving: false,
@@ -204,7 +209,8 @@ impl Fabric {
         }
         let doing = || format!("reaching rank {} of the world by libfabric", peer.0);
         let remote = self.endpoint.connect(&card.address).map_err(|e| Error::system(doing(), e))?;
-        Ok(Link::new(remote, card.format))
+        let silence = Silence::of(&card.provider, &card.address);
+        Ok(Link::new(remote, card.format, silence))
     }
 
     #[inline]
@@ -364,6 +370,9 @@ impl Fabric {
         if !self.waiting.is_empty() {
             busy |= self.send_waiting();
         }
+        if self.listening.is_time() {
+            self.ask_the_silent();
+        }
         busy |= self.advance();
         busy | tell(&mut self.done, &mut self.lost, counts, on)
     }
@@ -385,7 +394,8 @@ impl Fabric {
         // One that we have not spoken to yet has found us.
         let turn = self.wanted(peer).map(|link| {
             link.saw(mark.seen);
-            link.turn(mark.number)
+            link.silence.heard();
+            if mark.frame == Frame::Ask { Turn::None } else { link.turn(mark.number) }
         });
         match turn {
             Some(Turn::Now) => {
@@ -404,6 +414,7 @@ impl Fabric {
                 }
                 return self.endpoint.repost(arrived);
             }
+            Some(Turn::None) => return self.endpoint.repost(arrived),
             Some(Turn::Never) | None => {
                 counts.add(Counter::StalePackets, 1);
                 return self.endpoint.repost(arrived);
@@ -571,7 +582,7 @@ fn deliver(
             link.is_leaving = true;
             return Later::Nothing;
         }
-        Frame::Seen => return Later::Nothing,
+        Frame::Seen | Frame::Ask => return Later::Nothing,
         Frame::Packet => {}
     }
     let (front, payload) = body.split_at(HEADER);

@@ -657,6 +657,9 @@ impl Methods {
         if let Some(tcp) = &mut self.tcp {
             tcp.look_soon();
         }
+        if let Some(fabric) = &mut self.fabric {
+            fabric.look_soon();
+        }
         if let Some(plugin) = &mut self.plugin {
             plugin.look_soon();
         }
