@@ -42,6 +42,16 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
                 watch.nothing_left()
             });
         }
+        if over == ctests::Over::Fabric {
+            tally.test("faults: a provider that never tells of a lost peer is refused", || {
+                let job = over.method(project, mpi.plain()).env("POSTHASTE_FABRIC_PROVIDER", "udp;ofi_rxd");
+                let outcome = job.args(["-n", "2"]).arg(&program).limit(20).run()?;
+                if outcome.code() == 0 || !outcome.stderr.contains("it never tells that a peer is lost") {
+                    return Err(format!("a sentence that says why was expected\n{}", outcome.complaint()));
+                }
+                Ok(())
+            });
+        }
     }
 }
 

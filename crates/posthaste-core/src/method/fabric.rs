@@ -124,9 +124,13 @@ impl Fabric {
             )
         };
         let found = library.providers(Wanted { provider, domain }).map_err(wrong)?;
-        // Unless it is asked for, a provider that stays on one host is not meant.
-        let chosen = found.into_iter().find(|found| provider.is_some() || found.name() != "shm");
-        let chosen = chosen.ok_or_else(|| wrong(std::io::Error::other("there is none that can be used")))?;
+        let flaw = found.iter().find_map(|found| Some(format!("{}: {}", found.name(), found.flaw()?)));
+        let mut usable = found.into_iter().filter(|found| found.flaw().is_none());
+        let chosen = usable.find(|found| provider.is_some() || !found.is_second_choice());
+        let chosen = chosen.ok_or_else(|| {
+            let why = flaw.map_or(String::new(), |flaw| format!(" ({flaw})"));
+            wrong(std::io::Error::other(format!("there is none that can be used{why}")))
+        })?;
         let sizes = Sizes { packet: BUFFER, sends: SENDS, receives: RECEIVES, transfers: TRANSFERS };
         let name = chosen.to_string();
         let doing = || format!("opening an endpoint of libfabric's provider {name}");
