@@ -6,6 +6,7 @@
 
 mod network;
 mod ours;
+mod programs;
 
 use std::{
     fs,
@@ -25,7 +26,7 @@ use crate::{
 
 /// How many tests there are, for when none of them can be run: with both launchers, and for all.
 const EACH: usize = 9;
-const OTHERS: usize = 3 + ours::TESTS + network::TESTS;
+const OTHERS: usize = 3 + ours::TESTS + network::TESTS + programs::TESTS;
 /// Hosts that are made.
 const HOSTS: usize = 3;
 
@@ -43,17 +44,10 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
     let Some(mut house) = house else {
         return tally.not_run(2 * EACH + OTHERS - 1, "several hosts: they did not come up");
     };
-    if std::env::var_os("DEV").is_some() {
-        network::run(project, &house, tally);
-        tally.test("x", || house.vanished(mpi));
-        if let Ok(mpich) = Mpi::rival(project, "mpich") {
-            tally.test("y", || house.vanished(&mpich));
-        }
-        return;
-    }
     house.under("mpiexec", mpi, tally);
     ours::run(&house, tally);
     network::run(project, &house, tally);
+    programs::run(project, &house, tally);
     tally.test("hosts: a rank with another secret reaches nobody", || house.wrong_secret());
     match Mpi::rival(project, "mpich") {
         Ok(mpich) => house.under("Hydra", &mpich, tally),
@@ -155,7 +149,11 @@ impl<'a> House<'a> {
     /// Neighbours share memory, and everybody reaches everybody.
     fn places(&self, launcher: &Mpi, hosts: usize, each: usize) -> Fallible {
         let said = self.succeed(self.launch(launcher, hosts, each).arg(&self.places))?.stdout;
-        let size = hosts * each;
+        Self::have_places(&said, hosts * each, each)
+    }
+
+    /// So many ranks have said where they are, with so many neighbours each.
+    fn have_places(said: &str, size: usize, each: usize) -> Fallible {
         for rank in 0..size {
             let first = rank / each * each;
             let with: String = (first..first + each).map(|near| format!(" {near}")).collect();
