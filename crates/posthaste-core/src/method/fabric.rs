@@ -30,6 +30,7 @@ use crate::datatype::{Format, Segment};
 use crate::error::{Error, ErrorClass, Result};
 use crate::ids::{Peer, RequestId};
 use crate::method::pinned::{Hold, Lease, Pinned};
+use crate::method::rarely::Rarely;
 use crate::method::windows::Windows;
 use crate::method::{Caps, Done, Event, Expose, Load, tell};
 use crate::trace::{Counter, Counts};
@@ -86,6 +87,7 @@ pub struct Fabric {
     done: VecDeque<Done>,
     lost: VecDeque<(Peer, Error)>,
     listening: Listening,
+    turns: Rarely,
     /// Shortest mean piece, in bytes, of data in many pieces that is moved piece by piece.
     run_limit: u64,
     /// The endpoint itself is broken.
@@ -152,6 +154,7 @@ impl Fabric {
             done: VecDeque::new(),
             lost: VecDeque::new(),
             listening: Listening::new(config),
+            turns: Rarely::default(),
             run_limit: config.run_limit as u64,
             broken: false,
             is_leaving: false,
@@ -163,6 +166,13 @@ impl Fabric {
     /// The provider, and where it leads.
     pub fn provider(&self) -> String {
         self.endpoint.provider().to_string()
+    }
+
+    /// Other peers are polled, too: most polls leave the network alone.
+    #[must_use]
+    pub fn sharing(mut self) -> Self {
+        self.turns.share();
+        self
     }
 
     /// Adds what a sleeper has to watch to this set; without it, sleepers stay awake.
@@ -348,10 +358,13 @@ impl Fabric {
                 counts.add(Counter::StalePackets, 1);
             }
         }
-        if !self.broken
-            && let Err(why) = self.endpoint.poll(&mut self.found)
-        {
-            self.give_up(&why);
+        if self.turns.is_due() {
+            if !self.broken
+                && let Err(why) = self.endpoint.poll(&mut self.found)
+            {
+                self.give_up(&why);
+            }
+            self.turns.looked(!self.found.is_empty());
         }
         let mut busy = !self.found.is_empty();
         let mut found = std::mem::take(&mut self.found);

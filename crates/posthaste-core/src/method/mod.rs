@@ -23,6 +23,7 @@ pub mod landing;
 pub mod loopback;
 pub mod pinned;
 pub mod plugin;
+mod rarely;
 pub mod shm;
 pub mod sim;
 pub mod tcp;

@@ -126,8 +126,9 @@ fn socket_address(bytes: &[u8]) -> Option<SocketAddr> {
 }
 
 impl Fabric {
-    /// The next poll looks at the clock: this process has slept.
+    /// The next poll looks at the network and at the clock: this process has slept.
     pub(in crate::method) fn look_soon(&mut self) {
+        self.turns.soon();
         self.listening.soon();
     }
 
