@@ -26,31 +26,42 @@ const PROGRAMS: [&str; 4] = ["stress", "ring", "alltoall", "cancel_send"];
 /// Longest delay of a frame, in ms, where they overtake each other.
 const DELAY: &str = "3";
 
-/// A network as it is made, and unmade again.
+/// A network, as it is made and unmade again, and what the ranks are told of it.
+struct Network<'a> {
+    name: &'a str,
+    make: Change<'a>,
+    unmake: Change<'a>,
+    environment: &'a [(&'a str, &'a str)],
+}
+
 type Change<'a> = &'a dyn Fn(&House<'_>) -> Fallible;
 
 pub(super) fn run(project: &Project, house: &House<'_>, tally: &mut Tally) {
-    let nothing: Change<'_> = &|_| Ok(());
-    let networks: [(&str, Change<'_>, Change<'_>, &[(&str, &str)]); 4] = [
-        (
-            "of 200 Mbit/s",
-            &|house| house.shape("add", "200mbit"),
-            &|house| house.shape("del", "200mbit"),
-            &[],
-        ),
-        ("with buffers of 4 KiB", nothing, nothing, &[("POSTHASTE_TCP_BUFFER", "4096")]),
-        (
-            "with a route that swallows everything",
-            &|house| house.rig.ip(2, &["route", "add", "blackhole", "10.77.0.1/32"]),
-            &|house| house.rig.ip(2, &["route", "del", "blackhole", "10.77.0.1/32"]),
-            &[],
-        ),
-        (
-            "with a link that is down",
-            &|house| house.rig.ip(2, &["link", "set", "eth0", "down"]),
-            &|house| house.rig.ip(2, &["link", "set", "eth0", "up"]),
-            &[],
-        ),
+    let networks = [
+        Network {
+            name: "of 200 Mbit/s",
+            make: &|house| house.shape("add", "200mbit"),
+            unmake: &|house| house.shape("del", "200mbit"),
+            environment: &[],
+        },
+        Network {
+            name: "with buffers of 4 KiB",
+            make: &|_| Ok(()),
+            unmake: &|_| Ok(()),
+            environment: &[("POSTHASTE_TCP_BUFFER", "4096")],
+        },
+        Network {
+            name: "with a route that swallows everything",
+            make: &|house| house.rig.ip(2, &["route", "add", "blackhole", "10.77.0.1/32"]),
+            unmake: &|house| house.rig.ip(2, &["route", "del", "blackhole", "10.77.0.1/32"]),
+            environment: &[],
+        },
+        Network {
+            name: "with a link that is down",
+            make: &|house| house.rig.ip(2, &["link", "set", "eth0", "down"]),
+            unmake: &|house| house.rig.ip(2, &["link", "set", "eth0", "up"]),
+            environment: &[],
+        },
     ];
     let programs: Fallible<Vec<PathBuf>> =
         PROGRAMS.iter().map(|name| ctests::helper(project, house.mpi, "", name)).collect();
@@ -58,7 +69,7 @@ pub(super) fn run(project: &Project, house: &House<'_>, tally: &mut Tally) {
         Ok(programs) => programs,
         Err(complaint) => return tally.test("hosts: compile", || Err(complaint)),
     };
-    for (name, make, unmake, environment) in networks {
+    for Network { name, make, unmake, environment } in networks {
         tally.test(&format!("hosts: C tests over a network {name}"), || {
             make(house)?;
             let outcome = house.all_of(&programs, environment);

@@ -18,7 +18,7 @@ pub(super) fn run(project: &Project, house: &House<'_>, tally: &mut Tally) {
             let benches: [(&str, usize, &[&str]); 3] = [
                 ("helloworld", 2, &[]),
                 ("ringtest", 2, &["--size", "1024", "--loop", "1000"]),
-                ("pingpong", 1, &["--max-size", "1048576"]),
+                ("pingpong", 1, &["--max-size", "1048576", "--loop", "1000", "--loop-large", "100"]),
             ];
             for (bench, each, options) in benches {
                 tally.test(&format!("hosts: mpi4py's {bench} on two hosts"), || {
