@@ -90,7 +90,7 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, filter: &str, over: Over, tally:
 /// The C tests once more over other methods than shared memory.
 pub(crate) fn over_methods(project: &Project, mpi: &Mpi, tally: &mut Tally) -> Fallible {
     run(project, mpi, "", Over::Tcp, tally)?;
-    match libfabric(project) {
+    match Over::Fabric.can_be_used(project) {
         Ok(()) => run(project, mpi, "", Over::Fabric, tally)?,
         Err(why) => {
             tally.not_run(files(&project.root.join("tests/c"), "c").len(), format!("c over libfabric: {why}"))
@@ -135,11 +135,9 @@ fn over_libfabric(job: Job) -> Job {
 fn run_one(mpi: &Mpi, source: &Path, program: &Path, over: Over, tally: &mut Tally) {
     let name = match over {
         Over::Own => format!("c/{}", stem(source)),
-        Over::Tcp => format!("c over tcp/{}", stem(source)),
-        Over::Fabric => format!("c over libfabric/{}", stem(source)),
-        Over::Plugin => format!("c over a plug-in/{}", stem(source)),
         Over::Lanes => format!("c in lanes/{}", stem(source)),
         Over::Hosts => format!("c on two hosts/{}", stem(source)),
+        _ => format!("c over {}/{}", over.name(), stem(source)),
     };
     let text = match fs::read_to_string(source) {
         Ok(text) => text,
@@ -176,6 +174,40 @@ fn run_one(mpi: &Mpi, source: &Path, program: &Path, over: Over, tally: &mut Tal
 }
 
 impl Over {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Own => "shared memory",
+            Self::Tcp => "tcp",
+            Self::Fabric => "libfabric",
+            Self::Plugin => "a plug-in",
+            Self::Lanes => "lanes",
+            Self::Hosts => "two hosts",
+        }
+    }
+
+    /// Whether it can be used here; if not, why.
+    pub(crate) fn can_be_used(self, project: &Project) -> Fallible {
+        match self {
+            Self::Fabric => libfabric(project),
+            Self::Plugin => example(project, &project.folder("c-tests")?.join(PLUGIN)),
+            _ => Ok(()),
+        }
+    }
+
+    /// A job whose ranks reach each other like this; the plug-in is where [`Over::can_be_used`] has put it.
+    pub(crate) fn method(self, project: &Project, job: Job) -> Job {
+        match self {
+            Self::Own | Self::Hosts => job,
+            Self::Tcp => job.env("POSTHASTE_METHODS", "tcp"),
+            Self::Lanes => job.env("POSTHASTE_THREADED", "1"),
+            Self::Fabric => over_libfabric(job),
+            Self::Plugin => {
+                let file = project.target.join("c-tests").join(PLUGIN);
+                job.env("POSTHASTE_METHODS", "plugin").env("POSTHASTE_PLUGIN", file)
+            }
+        }
+    }
+
     /// A test on so many ranks, under our mpiexec.
     fn start(self, wishes: &Wishes, mpi: &Mpi, ranks: usize, program: &Path) -> Job {
         let job = mpi.plain();

@@ -19,6 +19,7 @@ mod install;
 mod launchers;
 mod instructions;
 mod leftovers;
+mod lost;
 mod measured;
 mod mpi;
 mod mpi4py;

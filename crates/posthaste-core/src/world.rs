@@ -163,6 +163,7 @@ impl World {
             .transpose()?;
         let shares = routes.iter().any(|route| matches!(route, Route::Shm(_)));
         let tcp = tcp.map(|tcp| if shares { tcp.sharing() } else { tcp });
+        let fabric = fabric.map(|fabric| if shares { fabric.sharing() } else { fabric });
         let mut plugin = plugin.map(|plugin| if shares { plugin.sharing() } else { plugin });
         let watched = match &tcp {
             Some(tcp) => Some(tcp.set()),

@@ -122,7 +122,13 @@ fn fabric(config: &Config, is_named: bool) -> String {
     };
     let use_it = if is_named { "usable" } else { "usable if POSTHASTE_METHODS names it" };
     let mut lines: Vec<String> = Vec::new();
-    for line in found.iter().map(|found| format!("\n          {found}")) {
+    for found in &found {
+        let state = match found.flaw() {
+            Some(flaw) => format!(": not used, {flaw}"),
+            None if found.is_second_choice() => ": only if POSTHASTE_FABRIC_PROVIDER names it".to_owned(),
+            None => String::new(),
+        };
+        let line = format!("\n          {found}{state}");
         if !lines.contains(&line) {
             lines.push(line); // one network may be offered in several ways
         }

@@ -18,7 +18,7 @@ use crate::{
 pub(super) const TESTS: usize = 8;
 
 /// Within this everybody is gone after a loss; five seconds are promised, the rest is for a busy machine.
-const SECONDS: u64 = 8;
+pub(super) const SECONDS: u64 = 8;
 
 /// What an agent is called as.
 const AGENT: &str = "--posthaste-agent";
@@ -56,7 +56,7 @@ pub(super) fn run(house: &House<'_>, tally: &mut Tally) {
 
 impl House<'_> {
     /// Our mpiexec on the first host, to be completed with a program.
-    fn ours(&self, hosts: &[&str], each: usize) -> Job {
+    pub(super) fn ours(&self, hosts: &[&str], each: usize) -> Job {
         let names: Vec<String> = hosts.iter().map(|host| format!("host{host}")).collect();
         self.mpi.plain().args(["-hosts", &names.join(","), "-ppn", &each.to_string()]).limit(60)
     }
@@ -83,7 +83,7 @@ impl House<'_> {
         watch.nothing_left()
     }
 
-    fn check(outcome: &Outcome, code: i32, words: &[&str]) -> Fallible {
+    pub(super) fn check(outcome: &Outcome, code: i32, words: &[&str]) -> Fallible {
         let sentences: Vec<&str> =
             outcome.stderr.lines().filter(|line| line.starts_with("mpiexec: ")).collect();
         let told = sentences.len() == 1 && words.iter().all(|word| sentences[0].contains(word));
@@ -98,7 +98,7 @@ impl House<'_> {
 
     /// A job on two hosts, to which `loss` happens: it ends in time, and mpiexec, if it still can, says one sentence with
     /// `words`.
-    fn loses(&self, loss: impl Fn(&Self) -> Fallible, words: &str) -> Fallible {
+    pub(super) fn loses(&self, loss: impl Fn(&Self) -> Fallible, words: &str) -> Fallible {
         let watch = Watch::begin();
         let job = self.ours(&["1", "2"], 2).arg(&self.steady).arg("40");
         let job: Running = self.rig.on(1, watch.mark(job)).start()?;

@@ -24,6 +24,7 @@ pub mod landing;
 pub mod loopback;
 pub mod pinned;
 pub mod plugin;
+mod rarely;
 pub mod shm;
 pub mod sim;
 pub mod tcp;
@@ -657,6 +658,9 @@ impl Methods {
     pub fn look_at_sockets(&mut self) {
         if let Some(tcp) = &mut self.tcp {
             tcp.look_soon();
+        }
+        if let Some(fabric) = &mut self.fabric {
+            fabric.look_soon();
         }
         if let Some(plugin) = &mut self.plugin {
             plugin.look_soon();
