@@ -57,7 +57,7 @@ pub(crate) fn with<T>(
         keep(comm, mark);
         return result;
     }
-    call(&*find_other(argument, handle)?)
+    call(&*find(argument, handle)?)
 }
 
 /// How many communicators have been freed, going round.
