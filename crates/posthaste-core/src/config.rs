@@ -192,7 +192,7 @@ impl Default for Config {
             tcp_ports: (0, 0),
             tcp_interfaces: String::new(),
             tcp_buffer: 0,
-            tcp_eager_limit: 16 << 10,
+            tcp_eager_limit: 256 << 10,
             tcp_connect_s: 20,
             tcp_dead_s: 20,
         }

@@ -28,9 +28,9 @@ use posthaste_os::{machine, process};
 use crate::config::Config;
 use crate::datatype::{Format, Segment};
 use crate::error::{Error, Result};
-use crate::ids::Peer;
+use crate::ids::{Peer, RequestId};
 use crate::method::{Caps, Done, Expose, Get, Load, Next, Put};
-use crate::wire::{Emit, Packet};
+use crate::wire::{EAGER_FRONT, Emit, Packet};
 use door::Door;
 use handshake::Identity;
 use incoming::{Input, Read};
@@ -236,7 +236,7 @@ impl Tcp {
     }
 
     pub(super) fn caps(&self) -> Caps {
-        Caps { packet: PACKET, ..Caps::default() }
+        Caps { packet: PACKET, in_place: incoming::MOST - EAGER_FRONT, ..Caps::default() }
     }
 
     /// Whether the numbers of this peer look different from ours.
@@ -279,6 +279,34 @@ impl Tcp {
         let way = self.way(expose.from);
         if !matches!(way.state, State::Down) {
             way.input.landing.open(expose);
+        }
+    }
+
+    /// See [`super::Methods::send_in_place`].
+    pub(super) fn send_in_place(
+        &mut self,
+        to: Peer,
+        emit: &Emit,
+        sender: RequestId,
+        segment: Segment,
+    ) -> std::result::Result<bool, Segment> {
+        let way = self.wanted(to);
+        if way.held || matches!(way.state, State::Down) {
+            return Err(segment);
+        }
+        way.out.push_in_place(emit, sender, segment)?;
+        self.flush(to);
+        let is_sent = |done: &Done| matches!(done, Done::Sent(id) if *id == sender);
+        let sent = self.done.iter().position(is_sent);
+        Ok(sent.and_then(|at| self.done.remove(at)).is_some())
+    }
+
+    /// See [`super::Methods::receive_arriving`].
+    pub(super) fn receive_arriving(&mut self, expose: Expose) {
+        if let Some(way) = self.known(expose.from)
+            && !matches!(way.state, State::Down)
+        {
+            way.input.open_arriving(expose);
         }
     }
 
