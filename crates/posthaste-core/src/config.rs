@@ -154,7 +154,7 @@ pub struct Config {
     pub tcp_interfaces: String,
     /// The system's buffers of a TCP connection for each direction, in bytes; 0 leaves them to the system.
     pub tcp_buffer: usize,
-    /// Longest message sent eagerly over TCP, in bytes; cut to what one record holds.
+    /// Longest message sent eagerly over TCP, in bytes; beyond what a record holds only from where it lies.
     pub tcp_eager_limit: usize,
     /// Time for an address of a peer to take a TCP connection, in s.
     pub tcp_connect_s: u32,
@@ -345,8 +345,8 @@ pub const TUNABLES: &[Tunable] = &[
     },
     Tunable {
         name: "POSTHASTE_TCP_EAGER_LIMIT",
-        default: "16384",
-        meaning: "longest message sent eagerly over TCP, in bytes; cut to what one record holds (16384)",
+        default: "262144",
+        meaning: "longest message sent eagerly over TCP, in bytes; beyond 16384 only from where it lies, see docs/settings.md",
     },
     Tunable {
         name: "POSTHASTE_TCP_CONNECT_S",

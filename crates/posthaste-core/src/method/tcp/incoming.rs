@@ -39,6 +39,9 @@ pub(super) struct Input {
     landed: Option<RequestId>,
     /// The peer has said that nothing more comes.
     pub(super) bye: bool,
+    /// Calls of the system so far.
+    #[cfg(test)]
+    pub(super) reads: usize,
     pub(super) landing: Landing,
 }
 
@@ -111,6 +114,8 @@ impl Default for Input {
             arrival: None,
             landed: None,
             bye: false,
+            #[cfg(test)]
+            reads: 0,
             landing: Landing::default(),
         }
     }
@@ -122,6 +127,10 @@ impl Input {
     /// # Errors
     /// What became of the connection.
     pub(super) fn read(&mut self, stream: &Stream) -> io::Result<Read> {
+        #[cfg(test)]
+        {
+            self.reads += 1;
+        }
         if self.buffer.is_empty() {
             self.buffer = vec![0; BUFFER].into();
         }

@@ -30,7 +30,7 @@ pub const PACKET: usize = 16 << 10;
 /// Bytes that may wait in the buffer.
 const MOST_WAITING: usize = 64 << 10;
 /// So many bytes are not gathered any longer.
-const ENOUGH: usize = 16 << 10;
+const ENOUGH: usize = 32 << 10;
 /// Data of one fragment. Other packets wait behind it.
 const FRAGMENT: u64 = 512 << 10;
 /// Whole messages that wait to leave from where they lie, that which is leaving included.
@@ -58,6 +58,9 @@ pub(super) struct Out {
     puts: VecDeque<Put>,
     /// The kernel has no room at present.
     pub(super) blocked: bool,
+    /// Calls of the system so far.
+    #[cfg(test)]
+    pub(super) writes: usize,
 }
 
 #[derive(Debug)]
@@ -154,6 +157,10 @@ impl Out {
                 break;
             }
             let (written, wanted) = self.write_once(stream)?;
+            #[cfg(test)]
+            {
+                self.writes += 1;
+            }
             self.advance(written, done);
             busy |= written > 0;
             if written < wanted {
