@@ -81,7 +81,7 @@ pub struct Tcp {
     doors: Vec<Option<Door>>,
     /// Peers towards which something waits.
     pending: Vec<Peer>,
-    /// Peers of whom something has been read that nobody has looked at.
+    /// Peers of whom something has been read that nobody has looked at, each once, and no others.
     loaded: Vec<Peer>,
     done: VecDeque<Done>,
     lost: VecDeque<(Peer, Error)>,
@@ -352,6 +352,8 @@ impl Tcp {
         let loaded = way.input.has_something();
         if loaded && !way.is_loaded {
             self.loaded.push(from);
+        } else if way.is_loaded && !loaded {
+            self.loaded.retain(|other| *other != from);
         }
         way.is_loaded = loaded;
         next

@@ -195,8 +195,17 @@ impl Input {
         matches!(self.stage, Stage::Asking)
     }
 
+    /// The engine has had the time to open a receive: if it has not, the message is kept.
+    pub(super) fn keep_what_is_asked_for(&mut self) {
+        if let (Stage::Asking, Some(arrival)) = (self.stage, &mut self.arrival) {
+            arrival.data = vec![0; arrival.envelope.len as usize];
+            self.stage = Stage::Keeping;
+        }
+    }
+
     /// A receive for the message that begins to arrive.
     pub(super) fn open_arriving(&mut self, expose: Expose) {
+        debug_assert!(self.is_asking(), "nothing was asked, or it was answered too late");
         if let Stage::Asking = self.stage {
             self.arrival = None;
             self.stage = Stage::Data { receiver: expose.receiver, offset: 0, left: expose.len };
@@ -254,10 +263,6 @@ impl Input {
         if let Some(receiver) = self.landed.take() {
             busy = true;
             on(Event::Landed(receiver), counts);
-        }
-        if let (Stage::Asking, Some(arrival)) = (self.stage, &mut self.arrival) {
-            arrival.data = vec![0; arrival.envelope.len as usize];
-            self.stage = Stage::Keeping;
         }
         loop {
             let here = (self.end - self.start) as u64;

@@ -390,3 +390,44 @@ fn a_long_eager_message_that_leaves_in_parts_keeps_its_place() {
     assert!(came.iter().all(|data| *data == out.source().to_vec()));
     assert!(behind == 1 || house.hear()[0].starts_with("1 from 0: eager"));
 }
+
+/// Between the beginning of a long eager message and the answer where it goes nobody looks at it, also when its sender was
+/// looked at by the fast path of a receive before.
+#[test]
+fn a_long_eager_message_is_not_kept_before_the_engine_has_answered() {
+    let mut house = House::new(&[7; 2]);
+    house.talk(0, 1);
+    let (out, into, emit) = long(64 << 10);
+    let fast = |house: &mut House, take: bool, expected: Next| {
+        let began = Instant::now();
+        while house.tcps[1].take_next(Peer(0), |_| take) != expected {
+            assert!(began.elapsed() < Duration::from_secs(20), "nothing arrives");
+        }
+    };
+    house.send(0, 1);
+    house.send(0, 1);
+    fast(&mut house, true, Next::Taken);
+    fast(&mut house, true, Next::Taken);
+    house.send(0, 1);
+    house.tcps[0].flush_gathered();
+    let sent =
+        house.tcps[0].send_in_place(Peer(1), &emit, RequestId { slot: 1, generation: 1 }, segment(&out));
+    assert!(matches!(sent, Ok(true)));
+    fast(&mut house, false, Next::Left);
+    let (began, mut open, mut over) = (Instant::now(), None, false);
+    while !over {
+        house.tcps[1].poll(&mut house.counts[1], &mut |event, _| match event {
+            Event::Packet(..) => {}
+            Event::Arriving(from, envelope, None) => open = Some((from, envelope.len)),
+            Event::Landed(_) => over = true,
+            other => panic!("{other:?}"),
+        });
+        if let Some((from, len)) = open.take() {
+            let (receiver, offer) = (RequestId { slot: 5, generation: 1 }, Offer::Nothing);
+            let segment = segment(&into);
+            house.tcps[1].receive_arriving(Expose { from, offer, receiver, segment, len, arrived: 0 });
+        }
+        assert!(began.elapsed() < Duration::from_secs(20), "nothing arrives");
+    }
+    assert!(into.source().to_vec() == out.source().to_vec());
+}

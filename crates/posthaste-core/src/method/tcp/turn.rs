@@ -41,6 +41,7 @@ impl Tcp {
             for peer in std::mem::take(&mut self.loaded) {
                 if let Some(way) = self.known(peer) {
                     way.is_loaded = false;
+                    way.input.keep_what_is_asked_for();
                 }
                 busy |= self.process(peer, counts, on);
             }
