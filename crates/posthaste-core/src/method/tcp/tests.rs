@@ -420,6 +420,7 @@ fn a_long_eager_message_is_not_kept_before_the_engine_has_answered() {
             Event::Packet(..) => {}
             Event::Arriving(from, envelope, None) => open = Some((from, envelope.len)),
             Event::Landed(_) => over = true,
+            Event::Arrived(..) => panic!("kept before the answer"),
             other => panic!("{other:?}"),
         });
         if let Some((from, len)) = open.take() {
