@@ -1,6 +1,8 @@
 /* pt2pt.c: two ranks: one-way latency, message rate, windowed bandwidth, CPU time of a waiting rank. Further ranks
  * only stand by.
- * Plain MPI. Usage: pt2pt [latency] [bandwidth] [rate] [rotating] [idle]   (default: all but idle)
+ * Plain MPI. Usage: pt2pt [multiple] [posted] [latency] [bandwidth] [rate] [rotating] [idle]   (default: all but idle)
+ * What is measured behind `multiple` or `posted` is measured with MPI_THREAD_MULTIPLE, or while a receive from any source
+ * is posted that nothing matches.
  * Output: lines "result NAME VALUE UNIT" from rank 0. Called by `cargo xtask bench`. */
 #define _GNU_SOURCE
 #include "measure.h"
@@ -156,8 +158,10 @@ int main(int argc, char **argv)
 {
     int size;
     char *out, *in;
+    int multiple = argc > 1 && strcmp(argv[1], "multiple") == 0, level;
+    MPI_Request never = MPI_REQUEST_NULL;
     cpu_set_t mine;
-    MPI_Init(&argc, &argv);
+    MPI_Init_thread(&argc, &argv, multiple ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (size < 2) {
@@ -171,15 +175,21 @@ int main(int argc, char **argv)
     memset(in, 2, SPAN);
     sched_getaffinity(0, sizeof mine, &mine);
     if (rank == 0) measure_report("cpus_of_rank_0", CPU_COUNT(&mine), "cpus");
-    for (int i = 1; i < (argc > 1 ? argc : 5); i++) {
+    for (int i = 1 + multiple; i < (argc > 1 ? argc : 5); i++) {
         static const char *const usual[] = {"", "latency", "rate", "bandwidth", "rotating"};
         const char *what = argc > 1 ? argv[i] : usual[i];
-        if (strcmp(what, "latency") == 0) latency(out, in);
+        if (strcmp(what, "posted") == 0) {
+            MPI_Irecv(NULL, 0, MPI_BYTE, MPI_ANY_SOURCE, 99, MPI_COMM_WORLD, &never);
+        } else if (strcmp(what, "latency") == 0) latency(out, in);
         else if (strcmp(what, "rate") == 0) rate(out);
         else if (strcmp(what, "bandwidth") == 0) bandwidth(rank == 0 ? out : in);
         else if (strcmp(what, "rotating") == 0) rotating(out, in);
         else if (strcmp(what, "idle") == 0) idle();
         else measure_fail(what);
+    }
+    if (never != MPI_REQUEST_NULL) {
+        MPI_Cancel(&never);
+        MPI_Wait(&never, MPI_STATUS_IGNORE);
     }
     free(out);
     free(in);

@@ -6,7 +6,12 @@
 //! contenders take their turns, the round says nothing about them and is thrown away. A result is a ratio.
 //! What must stay true: one source for all; the same binary for all implementations of the standard ABI.
 
-use std::{fs, path::PathBuf, thread, time::Instant};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    thread,
+    time::Instant,
+};
 
 use clap::Args;
 
@@ -25,7 +30,7 @@ pub(crate) struct Options {
     #[arg(long)]
     rivals: bool,
     /// Only these groups (comma-separated): latency, bandwidth, rate, rotating, modes, queues, threads, pair, crowd,
-    /// startup, idle, datatypes, tcp
+    /// startup, idle, datatypes, tcp, mixed
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
     /// How many rounds must be kept
@@ -39,7 +44,7 @@ pub(crate) struct Options {
     without_us: bool,
 }
 
-const GROUPS: [&str; 13] = [
+const GROUPS: [&str; 14] = [
     "latency",
     "bandwidth",
     "rate",
@@ -53,6 +58,7 @@ const GROUPS: [&str; 13] = [
     "idle",
     "datatypes",
     "tcp",
+    "mixed",
 ];
 const CROWDS: [usize; 4] = [4, 8, 16, 32];
 const STARTED: [usize; 3] = [2, 16, 64];
@@ -168,8 +174,26 @@ const ROWS: &[Row] = &[
     row("tcp", "tcp_window_65536", "TCP 64 KiB, window 16", "GB/s", Some("socket_65536"), Some(1.0)),
     row("tcp", "tcp_window_1048576", "TCP 1 MiB, window 16", "GB/s", Some("socket_1048576"), Some(1.0)),
     row("tcp", "tcp_window_4194304", "TCP 4 MiB, window 16", "GB/s", Some("socket_4194304"), Some(1.0)),
-    row("tcp", "mixed_latency_8", "8 B on a node, TCP peer", "us", Some("near_latency_8"), None),
-    row("tcp", "near_latency_8", "8 B on a node, none", "us", None, None),
+    row("mixed", "near_latency_8", "8 B, shared memory", "us", Some("handoff"), None),
+    row("mixed", "mixed_latency_8", "same, beside a TCP peer", "us", Some("near_latency_8"), None),
+    row("mixed", "near_posted_latency_8", "with a posted ANY_SOURCE", "us", Some("handoff"), None),
+    row(
+        "mixed",
+        "mixed_posted_latency_8",
+        "same, beside a TCP peer",
+        "us",
+        Some("near_posted_latency_8"),
+        None,
+    ),
+    row("mixed", "near_multiple_latency_8", "MPI_THREAD_MULTIPLE", "us", Some("handoff"), None),
+    row(
+        "mixed",
+        "mixed_multiple_latency_8",
+        "same, beside a TCP peer",
+        "us",
+        Some("near_multiple_latency_8"),
+        None,
+    ),
     row("limit", "socket_8", "TCP 8 B, spinning", "us", None, None),
     row("limit", "socket_asleep", "TCP 8 B, epoll", "us", None, None),
     row("limit", "socket_65536", "TCP 64 KiB", "GB/s", None, None),
@@ -324,7 +348,7 @@ impl Plan {
         if let Part::Tcp = part {
             measured.take(LIMIT, &Job::new(&self.raw).arg("sockets").succeed()?.stdout);
         }
-        for mpi in &self.contenders {
+        for mpi in self.contenders.iter().filter(|mpi| part.concerns(mpi)) {
             if let Err(complaint) = part.run(self, mpi, measured) {
                 if mpi.name == "posthaste" {
                     return Err(complaint);
@@ -352,6 +376,7 @@ impl Plan {
                 "queues" => parts.push(Part::Program("queues")),
                 "threads" => parts.push(Part::Threads),
                 "tcp" => parts.push(Part::Tcp),
+                "mixed" => parts.push(Part::Mixed),
                 "datatypes" => parts.extend([Part::Types(1), Part::Types(2)]),
                 group => parts.push(Part::Pair(group)),
             }
@@ -419,8 +444,10 @@ enum Part {
     Startup(usize),
     /// Derived types: packing by one rank, messages of two.
     Types(usize),
-    /// Two bound ranks over TCP on this machine, and two beside one that is reached by TCP.
+    /// Two bound ranks over TCP on this machine.
     Tcp,
+    /// Two ranks in shared memory, alone and beside one that is reached by TCP; posthaste only.
+    Mixed,
 }
 
 /// What makes everybody use TCP on one machine; each ignores what is meant for the others.
@@ -437,7 +464,26 @@ const OVER_TCP: [(&str, &str); 10] = [
     ("OMPI_MCA_btl_tcp_if_include", "lo"),
 ];
 
+/// Two ranks on a node that are bound to CPUs and spin, and perhaps a third one that is reached by TCP and sleeps
+/// between the batches. It needs no CPU meanwhile, so all are told that there are CPUs enough: three ranks on two CPUs
+/// would wait in another way than two do, whatever lies between them.
+fn beside_a_peer(mpi: &Mpi, program: &Path, words: &str, has_peer: bool) -> Job {
+    let bound = format!("POSTHASTE_CPUS=3 exec taskset -c $MPI_LOCALRANKID {} {words}", program.display());
+    let job = mpi.plain().args(["-bind-to", "none", "-n", "2", "-env", "POSTHASTE_NODE", "here"]);
+    let job = job.args(["sh", "-c", &bound]);
+    if !has_peer {
+        return job;
+    }
+    let job = job.args([":", "-n", "1", "-env", "POSTHASTE_NODE", "there"]);
+    let job = job.args(["-env", "POSTHASTE_SPIN_US", "0", "-env", "POSTHASTE_YIELD_US", "0"]);
+    job.args(["env", "POSTHASTE_CPUS=3"]).arg(program).args(words.split(' '))
+}
+
 impl Part {
+    fn concerns(self, mpi: &Mpi) -> bool {
+        mpi.name == "posthaste" || !matches!(self, Self::Mixed)
+    }
+
     fn run(self, plan: &Plan, mpi: &Mpi, measured: &mut Measured) -> Fallible {
         match self {
             Self::Limits => {}
@@ -474,17 +520,17 @@ impl Part {
                     let job = over_tcp(mpi.mpiexec(2, true)).env("POSTHASTE_SPIN_US", "0");
                     let job = job.env("POSTHASTE_YIELD_US", "0").arg(&program).arg("latency");
                     measured.take_as("tcp_asleep_", mpi.name, &job.limit(120).succeed()?.stdout);
-                    let near = mpi.mpiexec(2, true).arg(&program).arg("latency").succeed()?;
-                    measured.take_as("near_", mpi.name, &near.stdout);
-                    // Three ranks on two CPUs wait in another way than two do, whatever lies between them.
-                    if thread::available_parallelism().is_ok_and(|cpus| cpus.get() < 3) {
-                        return Ok(());
+                }
+            }
+            Self::Mixed => {
+                let program = plan.program(mpi, "pt2pt");
+                for (prefix, words) in
+                    [("", "latency"), ("posted_", "posted latency"), ("multiple_", "multiple latency")]
+                {
+                    for (name, has_peer) in [("near_", false), ("mixed_", true)] {
+                        let outcome = beside_a_peer(mpi, &program, words, has_peer).limit(120).succeed()?;
+                        measured.take_as(&format!("{name}{prefix}"), mpi.name, &outcome.stdout);
                     }
-                    let job = mpi.plain().args(["-n", "2", "-env", "POSTHASTE_NODE", "here"]).arg(&program);
-                    let job = job.args(["latency", ":", "-n", "1", "-env", "POSTHASTE_NODE", "there"]);
-                    let job = job.args(["-env", "POSTHASTE_SPIN_US", "0", "-env", "POSTHASTE_YIELD_US", "0"]);
-                    let mixed = job.arg(&program).arg("latency").succeed()?;
-                    measured.take_as("mixed_", mpi.name, &mixed.stdout);
                 }
             }
             Self::Startup(ranks) => {

@@ -198,7 +198,7 @@ pub struct Config {
     pub tcp_interfaces: String,
     /// The system's buffers of a TCP connection for each direction, in bytes; 0 leaves them to the system.
     pub tcp_buffer: usize,
-    /// Longest message sent eagerly over TCP, in bytes; cut to what one record holds.
+    /// Longest message sent eagerly over TCP, in bytes; beyond what a record holds only from where it lies.
     pub tcp_eager_limit: usize,
     /// Time for an address of a peer to take a TCP connection, in s.
     pub tcp_connect_s: u32,
@@ -239,7 +239,7 @@ impl Default for Config {
             tcp_ports: (0, 0),
             tcp_interfaces: String::new(),
             tcp_buffer: 0,
-            tcp_eager_limit: 16 << 10,
+            tcp_eager_limit: 256 << 10,
             tcp_connect_s: 20,
             tcp_dead_s: 20,
         }
@@ -407,8 +407,8 @@ pub const TUNABLES: &[Tunable] = &[
     },
     Tunable {
         name: "POSTHASTE_TCP_EAGER_LIMIT",
-        default: "16384",
-        meaning: "longest message sent eagerly over TCP, in bytes; cut to what one record holds (16384)",
+        default: "262144",
+        meaning: "longest message sent eagerly over TCP, in bytes; beyond 16384 only from where it lies, see docs/settings.md",
     },
     Tunable {
         name: "POSTHASTE_TCP_CONNECT_S",

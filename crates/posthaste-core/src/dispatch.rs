@@ -44,6 +44,10 @@ pub fn on_event(engine: &mut Engine, event: Event<'_>) -> Option<Action> {
                 None
             }
         },
+        Event::Arriving(from, envelope, sender) => eager::arriving(engine, from, &envelope, sender),
+        Event::Arrived(from, envelope, sender, data) => {
+            eager::arrived_whole(engine, from, &envelope, sender, data)
+        }
         Event::Landed(receiver) => rendezvous::landed(engine, receiver),
         Event::Sent(sender) => {
             rendezvous::sent(engine, sender);

@@ -155,12 +155,13 @@ impl Waiting {
         }
         let crowded = self.spin.is_zero();
         let hurried = crowded || self.shared.load(Ordering::Relaxed) > 0;
-        let (rounds, looks) = match (hurried, threaded) {
-            (true, _) => (CROWDED_ROUNDS, 1),
-            (false, true) => (SHARED_ROUNDS, SHARED_LOOKS),
-            (false, false) => (ROUNDS, POLLS_PER_LOOK),
+        // Others are let in more often than progress is made, which may ask the system for what has come over a network.
+        let (rounds, looks, rounds_per_step) = match (hurried, threaded) {
+            (true, _) => (CROWDED_ROUNDS, 1, 1),
+            (false, true) => (SHARED_ROUNDS, SHARED_LOOKS, POLLS_PER_LOOK / SHARED_LOOKS),
+            (false, false) => (ROUNDS, POLLS_PER_LOOK, 1),
         };
-        for _ in 0..rounds {
+        for round in 1..=rounds {
             if !lane.is_quiet() {
                 return None;
             }
@@ -170,7 +171,7 @@ impl Waiting {
             if crowded {
                 machine::yield_now();
                 lane.engine.counts.add(Counter::Yields, 1);
-            } else {
+            } else if round.is_multiple_of(rounds_per_step) {
                 lane.progress();
             }
             if threaded {

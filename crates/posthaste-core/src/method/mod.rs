@@ -10,6 +10,9 @@
 //!   for the receiver, [`Methods::get`] brings it;
 //! * [`Methods::expose`] opens a receive for fragments, [`Methods::put`] sends them. Data packets that arrive for
 //!   an exposed receive are the method's own business: the engine hears only [`Event::Landed`].
+//! * [`Methods::send_in_place`] sends a whole message in one packet without copying it. Its beginning is told
+//!   ([`Event::Arriving`]); a receive that the engine opens before the next poll ([`Methods::receive_arriving`]) takes
+//!   the data, else the method keeps it and hands it over ([`Event::Arrived`]).
 //! * [`Methods::poll`] tells what happened.
 //! * A method that can lose a peer says so once ([`Event::PeerDown`]). Messages to that peer find no room from then on;
 //!   everything else towards it disappears.
@@ -56,6 +59,8 @@ use tcp::Tcp;
 pub struct Caps {
     /// Longest payload of one packet, in bytes.
     pub packet: usize,
+    /// Longest message that can leave in one packet from where it lies, in bytes.
+    pub in_place: usize,
     /// Both sides can copy through a common buffer.
     pub stream: bool,
     /// The receiver can read a contiguous message where it lies.
@@ -79,6 +84,11 @@ pub struct Caps {
 pub enum Event<'a> {
     /// A packet for the engine.
     Packet(Peer, Packet<'a>),
+    /// A message with this envelope begins to come in one packet; its sender's request, if that waits for an
+    /// acknowledgement.
+    Arriving(Peer, Envelope, Option<RequestId>),
+    /// A message that began to come and that nobody opened a receive for is here whole.
+    Arrived(Peer, Envelope, Option<RequestId>, Vec<u8>),
     /// All bytes of an incoming long message are in place.
     Landed(RequestId),
     /// All bytes of an outgoing long message have left; the buffer is the user's again.
@@ -558,6 +568,31 @@ impl Methods {
                 self.loopback.landing.open(expose);
                 Granted::Fragments
             }
+        }
+    }
+
+    /// Sends a whole message in one packet from where it lies, if there is room for it: whether all of it has left
+    /// already; otherwise it ends with [`Event::Sent`].
+    ///
+    /// # Errors
+    /// The message, if there is no room.
+    pub fn send_in_place(
+        &mut self,
+        to: Peer,
+        emit: &Emit,
+        sender: RequestId,
+        segment: Segment,
+    ) -> Result<bool, Segment> {
+        match self.route(to) {
+            Route::Tcp => self.tcp().send_in_place(to, emit, sender, segment),
+            _ => Err(segment),
+        }
+    }
+
+    /// Opens a receive for the message that begins to arrive; ends with [`Event::Landed`].
+    pub fn receive_arriving(&mut self, expose: Expose) {
+        if let Route::Tcp = self.route(expose.from) {
+            self.tcp().receive_arriving(expose);
         }
     }
 

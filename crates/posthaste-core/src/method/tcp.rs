@@ -28,10 +28,10 @@ use posthaste_os::{machine, process};
 use crate::config::Config;
 use crate::datatype::{Format, Segment};
 use crate::error::{Error, Result};
-use crate::ids::Peer;
+use crate::ids::{Peer, RequestId};
 use crate::method::built::HasTcp;
 use crate::method::{Caps, Done, Expose, Get, Load, Next, Put};
-use crate::wire::{Emit, Packet};
+use crate::wire::{EAGER_FRONT, Emit, Packet};
 use door::Door;
 use handshake::Identity;
 use incoming::{Input, Read};
@@ -83,7 +83,7 @@ pub struct Tcp {
     doors: Vec<Option<Door>>,
     /// Peers towards which something waits.
     pending: Vec<Peer>,
-    /// Peers of whom something has been read that nobody has looked at.
+    /// Peers of whom something has been read that nobody has looked at, each once, and no others.
     loaded: Vec<Peer>,
     done: VecDeque<Done>,
     lost: VecDeque<(Peer, Error)>,
@@ -241,7 +241,7 @@ impl Tcp {
     }
 
     pub(super) fn caps(&self) -> Caps {
-        Caps { packet: PACKET, ..Caps::default() }
+        Caps { packet: PACKET, in_place: incoming::MOST - EAGER_FRONT, ..Caps::default() }
     }
 
     /// Whether the numbers of this peer look different from ours.
@@ -287,6 +287,34 @@ impl Tcp {
         }
     }
 
+    /// See [`super::Methods::send_in_place`].
+    pub(super) fn send_in_place(
+        &mut self,
+        to: Peer,
+        emit: &Emit,
+        sender: RequestId,
+        segment: Segment,
+    ) -> std::result::Result<bool, Segment> {
+        let way = self.wanted(to);
+        if way.held || matches!(way.state, State::Down) {
+            return Err(segment);
+        }
+        way.out.push_in_place(emit, sender, segment)?;
+        self.flush(to);
+        let is_sent = |done: &Done| matches!(done, Done::Sent(id) if *id == sender);
+        let sent = self.done.iter().position(is_sent);
+        Ok(sent.and_then(|at| self.done.remove(at)).is_some())
+    }
+
+    /// See [`super::Methods::receive_arriving`].
+    pub(super) fn receive_arriving(&mut self, expose: Expose) {
+        if let Some(way) = self.known(expose.from)
+            && !matches!(way.state, State::Down)
+        {
+            way.input.open_arriving(expose);
+        }
+    }
+
     pub(super) fn put(&mut self, put: Put) {
         let to = put.to;
         let way = self.way(to);
@@ -329,6 +357,8 @@ impl Tcp {
         let loaded = way.input.has_something();
         if loaded && !way.is_loaded {
             self.loaded.push(from);
+        } else if way.is_loaded && !loaded {
+            self.loaded.retain(|other| *other != from);
         }
         way.is_loaded = loaded;
         next

@@ -7,7 +7,7 @@ use crate::ids::{Peer, RequestId};
 use crate::method::{Expose, Get, Load, Methods, Put};
 use crate::pt2pt::pending::Waiting;
 use crate::pt2pt::protocol::Protocol;
-use crate::pt2pt::{Engine, cancel, flow, rendezvous, send};
+use crate::pt2pt::{Engine, cancel, eager, flow, rendezvous, send};
 use crate::request::{State, Status};
 use crate::trace::Counter;
 use crate::wire::{Emit, Envelope, Mode};
@@ -21,6 +21,8 @@ pub enum Action {
     Get(Get, Option<Emit>),
     /// Opens a receive and says so to the sender's request.
     Grant(Expose, RequestId),
+    /// Opens a receive for a message that begins to arrive; the packet, if any, goes to its sender.
+    Open(Expose, Option<Emit>),
     /// Sends a message that was granted.
     Put(Put),
     /// Holds the messages of a peer back; the envelope is that of the last one.
@@ -49,6 +51,13 @@ pub fn perform(engine: &mut Engine, methods: &mut Methods, action: Action) {
             let counter = methods.put_counter(from, granted);
             engine.counts.message(counter, len);
             send_control(engine, methods, from, Emit::ok_to_send(sender, receiver, granted));
+        }
+        Action::Open(expose, answer) => {
+            let from = expose.from;
+            methods.receive_arriving(expose);
+            if let Some(emit) = answer {
+                send_control(engine, methods, from, emit);
+            }
         }
         Action::Put(put) => methods.put(put),
         Action::HoldBack(from, envelope) => flow::hold_back(engine, methods, from, &envelope),
@@ -122,8 +131,10 @@ pub(super) fn leave(
         return true;
     }
     let (protocol, _) = send::proposal(&engine.config, methods, to, envelope, segment);
-    if protocol != Protocol::Eager {
-        return rendezvous::ask(engine, methods, to, id, envelope, protocol);
+    match protocol {
+        Protocol::Eager => {}
+        Protocol::InPlace => return eager::in_place(engine, methods, to, id, envelope),
+        _ => return rendezvous::ask(engine, methods, to, id, envelope, protocol),
     }
     let emit = if envelope.mode == Mode::Synchronous {
         Emit::eager_synchronous(envelope, id)

@@ -1,26 +1,32 @@
-//! Eager: a short message in one packet.
+//! Eager: a message in one packet, without asking.
 //!
 //! ```text
 //!   sender                            receiver
 //!   send::start  -- Eager + data -->  arrived   (match: met; no match: copy and hold)
 //!                <-- SyncAck -------  met       (synchronous only)
 //!   acknowledged
+//!
+//!   longer, over a method that sends from where the data lies:
+//!   in_place   -- Eager + ....        arriving  (match: the data goes straight into the receive buffer, landed)
+//!                  .... data --->     arrived_whole  (no match at first: the method has kept it)
 //! ```
 //!
-//! Called by `dispatch` and `recv`; calls `matching`, `request`. Does no I/O: returns an [`Action`]. MPI-5.0 §3.4.
+//! Called by `dispatch`, `recv` and `action`; calls `matching`, `request`. Does no I/O: returns an [`Action`]. MPI-5.0 §3.4.
 
 use posthaste_os::mem::Source;
 
 use crate::datatype::Format;
 use crate::error::Error;
 use crate::ids::{Peer, RequestId};
+use crate::method::Methods;
 use crate::pt2pt::explained::{self, Met};
 use crate::pt2pt::matching::{Content, Held};
-use crate::pt2pt::{Action, Engine, flow, ready, types};
+use crate::pt2pt::rendezvous::Asked;
+use crate::pt2pt::{Action, Engine, flow, ready, rendezvous, types};
 use crate::request::complete::Finished;
 use crate::request::{State, Status, Table, complete};
 use crate::trace::Counter;
-use crate::wire::{Emit, Envelope, Mode};
+use crate::wire::{Emit, Envelope, Mode, Offer};
 
 /// Receiver: a whole message has come.
 #[inline]
@@ -35,11 +41,54 @@ pub fn arrived(
         explained::received(engine, from, envelope, None, Met::Posted);
         return met(engine, from, envelope, sender, data, receiver);
     }
+    let data = engine.matching.copy_of(data);
+    unexpected(engine, from, envelope, sender, data)
+}
+
+/// Receiver: a message begins to come, which is all that has to be known of it if its receive is posted.
+pub fn arriving(
+    engine: &mut Engine,
+    from: Peer,
+    envelope: &Envelope,
+    sender: Option<RequestId>,
+) -> Option<Action> {
+    let receiver = engine.matching.take_posted(envelope)?;
+    explained::received(engine, from, envelope, None, Met::Posted);
+    let nothing = (&[][..]).into();
+    let asked = Asked { sender: sender.unwrap_or(RequestId::NONE), offer: Offer::Nothing, first: nothing };
+    match rendezvous::matched(engine, from, envelope, asked, receiver) {
+        Some(Action::Grant(expose, _)) => Some(Action::Open(expose, sender.map(Emit::sync_ack))),
+        other => other,
+    }
+}
+
+/// Receiver: a message that no receive was posted for when it began to come is here.
+pub fn arrived_whole(
+    engine: &mut Engine,
+    from: Peer,
+    envelope: &Envelope,
+    sender: Option<RequestId>,
+    data: Vec<u8>,
+) -> Option<Action> {
+    if let Some(receiver) = engine.matching.take_posted(envelope) {
+        explained::received(engine, from, envelope, None, Met::Posted);
+        return met(engine, from, envelope, sender, data[..].into(), receiver);
+    }
+    unexpected(engine, from, envelope, sender, data)
+}
+
+/// Receiver: keeps a message that nobody expected.
+fn unexpected(
+    engine: &mut Engine,
+    from: Peer,
+    envelope: &Envelope,
+    sender: Option<RequestId>,
+    data: Vec<u8>,
+) -> Option<Action> {
     if envelope.mode == Mode::Ready {
         let _ = ready::came_early(engine, envelope); // its receive will hear of it
     }
     engine.counts.message(Counter::Unexpected, envelope.len);
-    let data = engine.matching.copy_of(data);
     engine.matching.hold(Held { envelope: *envelope, from, content: Content::Eager { data, sender } });
     flow::kept(engine, from, envelope)
 }
@@ -85,6 +134,38 @@ pub fn deliver(
             complete::complete(requests, finished, receiver, status);
         }
     }
+}
+
+/// Sender: sends a message from where it lies; false while there is no room.
+pub(super) fn in_place(
+    engine: &mut Engine,
+    methods: &mut Methods,
+    to: Peer,
+    id: RequestId,
+    envelope: &Envelope,
+) -> bool {
+    let Some(request) = engine.requests.get_mut(id) else { return true };
+    let waiting = std::mem::replace(&mut request.state, State::Inactive);
+    let State::SendPending { segment, place, .. } = waiting else {
+        request.state = waiting;
+        return true;
+    };
+    let is_synchronous = envelope.mode == Mode::Synchronous;
+    let emit = if is_synchronous { Emit::eager_synchronous(envelope, id) } else { Emit::eager(envelope) };
+    match methods.send_in_place(to, &emit, id, segment) {
+        Err(segment) => {
+            request.state = State::SendPending { segment, to, place };
+            return false;
+        }
+        Ok(sent) => {
+            request.state = State::Sending { to, sent: false, acknowledged: !is_synchronous };
+            if sent {
+                rendezvous::sent(engine, id);
+            }
+        }
+    }
+    engine.counts.message(methods.eager_counter(to), envelope.len);
+    true
 }
 
 /// Sender: a synchronous message has been matched.

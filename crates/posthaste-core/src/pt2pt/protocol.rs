@@ -5,11 +5,17 @@
 use crate::config::LongProtocol;
 use crate::method::Caps;
 
+/// The system takes data from where it lies if it lies in pieces of this mean length at least, in bytes; shorter ones are
+/// copied together first.
+pub const SHORT_RUN: u64 = 512;
+
 /// The ways of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protocol {
     /// One packet.
     Eager,
+    /// One packet, too, for which the data is taken from where it lies.
+    InPlace,
     /// A request to send; both sides copy through a buffer from the start.
     Stream,
     /// A request to send; the receiver copies directly.
@@ -56,7 +62,7 @@ impl Protocol {
     /// Its name in `POSTHASTE_LONG_PROTOCOL` and in explanations.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Eager => "eager",
+            Self::Eager | Self::InPlace => "eager",
             Self::Stream => "stream",
             Self::Get => "get",
             Self::Write => "write",
@@ -77,6 +83,9 @@ impl Protocol {
 pub fn choose(traits: &Traits, caps: &Caps) -> (Protocol, &'static str) {
     if traits.len <= traits.eager_limit.min(caps.packet) as u64 {
         return (Protocol::Eager, "it is not longer than the eager limit");
+    }
+    if traits.len <= traits.eager_limit.min(caps.in_place) as u64 && traits.long == LongProtocol::Auto {
+        return (Protocol::InPlace, "it is not longer than the eager limit, and is sent from where it lies");
     }
     let can_get = caps.get && (traits.contiguous || caps.get_any);
     let can_write = caps.put && !can_get;

@@ -95,7 +95,7 @@ pub(super) fn ask(
         Protocol::Get => methods.offer_memory(to, id, &segment),
         Protocol::Write => Some(Offer::Write),
         Protocol::Shared => methods.offer_shared(to, &segment),
-        Protocol::Eager | Protocol::Pipeline | Protocol::Put | Protocol::Into => None,
+        Protocol::Eager | Protocol::InPlace | Protocol::Pipeline | Protocol::Put | Protocol::Into => None,
     };
     request.state = match offer {
         Some(Offer::Stream { .. }) => {

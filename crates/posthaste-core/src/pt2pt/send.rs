@@ -150,6 +150,9 @@ pub(super) fn proposal(
 ) -> (Protocol, &'static str) {
     let mut caps = methods.caps(to);
     caps.packet -= envelope.front();
+    if envelope.types.canonical || segment.mean_run() < protocol::SHORT_RUN.min(envelope.len) {
+        caps.in_place = 0;
+    }
     let traits = Traits {
         len: envelope.len,
         contiguous: segment.contiguous_rest().is_some(),

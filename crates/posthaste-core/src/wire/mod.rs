@@ -504,6 +504,64 @@ const NO_ENVELOPE: Envelope = Envelope {
     types: Types::UNKNOWN,
 };
 
+/// Most bytes that an eager message carries in front of its data.
+pub const EAGER_FRONT: usize = size_of::<Extension>() + size_of::<WireId>();
+
+/// Reads what comes before the data of an eager message: its envelope, the sender's request if that waits for a
+/// [`Packet::SyncAck`], and the bytes from the first one of data on. `None`: it is another packet.
+///
+/// # Errors
+/// As [`Packet::parse`].
+pub fn parse_eager<'a>(header: &[u8; HEADER], payload: Source<'a>) -> Result<Option<Eager<'a>>, Malformed> {
+    let (kind, envelope, payload) = parse_envelope(header, payload)?;
+    if kind == Kind::Eager { eager(envelope, payload).map(Some) } else { Ok(None) }
+}
+
+/// Envelope, the sender's request if it waits, data.
+type Eager<'a> = (Envelope, Option<RequestId>, Source<'a>);
+
+#[inline(always)]
+fn eager(envelope: Envelope, payload: Source<'_>) -> Result<Eager<'_>, Malformed> {
+    if envelope.mode != Mode::Synchronous {
+        return Ok((envelope, None, payload));
+    }
+    let (id, data) = front::<WireId>(payload)?;
+    Ok((envelope, Some(id.into()), data))
+}
+
+/// Reads a header with its extension; the rest of the payload follows that.
+#[inline(always)]
+fn parse_envelope<'a>(
+    header: &[u8; HEADER],
+    payload: Source<'a>,
+) -> Result<(Kind, Envelope, Source<'a>), Malformed> {
+    let header = Header::try_read_from_bytes(header).map_err(|_| Malformed)?;
+    let (types, payload) = if header.flags & EXTENDED == 0 {
+        (Types::UNKNOWN, payload)
+    } else {
+        let (extension, payload) = front::<Extension>(payload)?;
+        (extension.into(), payload)
+    };
+    const STANDARD: u8 = Mode::Standard as u8;
+    const SYNCHRONOUS: u8 = Mode::Synchronous as u8;
+    const READY: u8 = Mode::Ready as u8;
+    let mode = match header.flags & MODES {
+        STANDARD => Mode::Standard,
+        SYNCHRONOUS => Mode::Synchronous,
+        READY => Mode::Ready,
+        _ => return Err(Malformed),
+    };
+    let envelope = Envelope {
+        context: ContextId(u64::from(header.context_high.get()) << 32 | u64::from(header.context_low.get())),
+        source: header.source.get(),
+        tag: header.tag.get(),
+        len: header.len.get(),
+        mode,
+        types: Types { canonical: header.flags & CANONICAL != 0, ..types },
+    };
+    Ok((header.kind, envelope, payload))
+}
+
 impl<'a> Packet<'a> {
     /// Reads a packet.
     ///
@@ -511,40 +569,10 @@ impl<'a> Packet<'a> {
     /// [`Malformed`] for an unknown kind or a payload that is too short.
     #[inline(always)]
     pub fn parse(header: &[u8; HEADER], payload: Source<'a>) -> Result<Self, Malformed> {
-        let header = Header::try_read_from_bytes(header).map_err(|_| Malformed)?;
-        let (types, payload) = if header.flags & EXTENDED == 0 {
-            (Types::UNKNOWN, payload)
-        } else {
-            let (extension, payload) = front::<Extension>(payload)?;
-            (extension.into(), payload)
-        };
-        const STANDARD: u8 = Mode::Standard as u8;
-        const SYNCHRONOUS: u8 = Mode::Synchronous as u8;
-        const READY: u8 = Mode::Ready as u8;
-        let mode = match header.flags & MODES {
-            STANDARD => Mode::Standard,
-            SYNCHRONOUS => Mode::Synchronous,
-            READY => Mode::Ready,
-            _ => return Err(Malformed),
-        };
-        let envelope = Envelope {
-            context: ContextId(
-                u64::from(header.context_high.get()) << 32 | u64::from(header.context_low.get()),
-            ),
-            source: header.source.get(),
-            tag: header.tag.get(),
-            len: header.len.get(),
-            mode,
-            types: Types { canonical: header.flags & CANONICAL != 0, ..types },
-        };
-        Ok(match header.kind {
+        let (kind, envelope, payload) = parse_envelope(header, payload)?;
+        Ok(match kind {
             Kind::Eager => {
-                let (sender, data) = if envelope.mode == Mode::Synchronous {
-                    let (id, data) = front::<WireId>(payload)?;
-                    (Some(id.into()), data)
-                } else {
-                    (None, payload)
-                };
+                let (envelope, sender, data) = eager(envelope, payload)?;
                 if envelope.len != data.len() as u64 {
                     return Err(Malformed);
                 }

@@ -60,6 +60,12 @@ pub(crate) fn allowed(way: Way, packet: u64, config: &Config, case: &Case) -> &'
         Way::Loopback if !case.synchronous => config.eager_limit as u64,
         _ => (packet - front).min(config.eager_limit as u64),
     };
+    let in_place = matches!(way, Way::Tcp { .. })
+        && config.long_protocol == LongProtocol::Auto
+        && case.len <= config.tcp_eager_limit as u64;
+    if in_place && case.len > eager {
+        return &[&[EagerTcp], &[PutTcp]]; // short pieces are asked for
+    }
     if case.len <= eager {
         return match way {
             Way::Loopback => &[&[EagerLoopback]],

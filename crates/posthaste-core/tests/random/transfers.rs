@@ -170,10 +170,11 @@ fn travel(
     let limits = prop_oneof![0usize..300, Just(4096)];
     let chunks = prop_oneof![64usize..9000, 9000usize..300_000];
     let parts = prop_oneof![64usize..2000, Just(256 << 10)];
-    let settings = (limits, chunks, 0usize..9000, parts, long).prop_map(
-        |(eager_limit, stream_chunk, get_limit, pipeline_part, long_protocol)| Config {
+    let tcp_limits = prop_oneof![0usize..300, Just(1 << 20)];
+    let settings = (limits, tcp_limits, chunks, 0usize..9000, parts, long).prop_map(
+        |(eager_limit, tcp_eager_limit, stream_chunk, get_limit, pipeline_part, long_protocol)| Config {
             eager_limit,
-            tcp_eager_limit: eager_limit,
+            tcp_eager_limit,
             stream_chunk,
             get_limit,
             pipeline_part,

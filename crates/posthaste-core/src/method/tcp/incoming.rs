@@ -1,7 +1,7 @@
 //! What arrives over one connection: one buffered read for heads and short packets, long data straight into its place.
 //!
 //! Called by `tcp`; calls the socket, `landing` and `wire`. What must stay true: every length is checked before it is
-//! used; of a fragment that nobody expects every byte is dropped; while the rest of a long fragment is read into its
+//! used; where a long eager message begins, nothing more is looked at until the engine has said where it goes; of a fragment that nobody expects every byte is dropped; while the rest of a long fragment is read into its
 //! place, little more than the next head is read behind it, so that hardly anything is copied twice.
 
 use std::io;
@@ -12,16 +12,16 @@ use posthaste_os::socket::Stream;
 use crate::ids::{Peer, RequestId};
 use crate::method::landing::Landing;
 use crate::method::tcp::outgoing::{BYE, HOLD, OWN, PACKET, PREFIX, RELEASE};
-use crate::method::{Event, Next};
+use crate::method::{Event, Expose, Next};
 use crate::trace::{Counter, Counts};
-use crate::wire::{DATA_FRONT, HEADER, Kind, Packet};
+use crate::wire::{self, DATA_FRONT, EAGER_FRONT, Envelope, HEADER, Kind, Packet};
 
 /// Bytes of the buffer: several of the longest packets.
 const BUFFER: usize = 64 << 10;
 /// Bytes read behind the rest of a long fragment.
 const BEHIND: usize = 2 << 10;
-/// Longest payload of a fragment that is believed.
-const MOST: usize = 16 << 20;
+/// Longest payload that is believed.
+pub(super) const MOST: usize = 16 << 20;
 
 /// What arrives over one connection.
 #[derive(Debug)]
@@ -31,11 +31,28 @@ pub(super) struct Input {
     start: usize,
     end: usize,
     stage: Stage,
+    /// How much to read at once: little where a long message is likely to begin, which is better not read through here.
+    appetite: usize,
+    /// The long eager message that began last, and what has been kept of it.
+    arrival: Option<Arrival>,
     /// A message whose last bytes were read into their place.
     landed: Option<RequestId>,
     /// The peer has said that nothing more comes.
     pub(super) bye: bool,
+    /// Calls of the system so far.
+    #[cfg(test)]
+    pub(super) reads: usize,
     pub(super) landing: Landing,
+}
+
+/// A long eager message.
+#[derive(Debug)]
+struct Arrival {
+    envelope: Envelope,
+    sender: Option<RequestId>,
+    /// Its data, of which the first `filled` bytes are here; none while a receive takes them.
+    data: Vec<u8>,
+    filled: usize,
 }
 
 /// What the next byte belongs to.
@@ -47,6 +64,10 @@ enum Stage {
     Data { receiver: RequestId, offset: u64, left: u64 },
     /// A fragment that nobody wants.
     Drop(u64),
+    /// The data of a message that the engine has just been told of; it may open a receive for it.
+    Asking,
+    /// The data of a message for which it has not.
+    Keeping,
 }
 
 /// What stands in front of the buffer.
@@ -57,6 +78,8 @@ enum Front {
     Own(u32),
     /// The head of a fragment.
     Fragment { receiver: RequestId, offset: u64, len: u64 },
+    /// The head of an eager message that is longer than a record, so many bytes.
+    Message(Envelope, Option<RequestId>, usize),
     /// A packet whose payload is the next so many bytes behind the prefix.
     Packet([u8; HEADER], usize),
     /// Nothing that could be read.
@@ -87,8 +110,12 @@ impl Default for Input {
             start: 0,
             end: 0,
             stage: Stage::Records,
+            appetite: BUFFER,
+            arrival: None,
             landed: None,
             bye: false,
+            #[cfg(test)]
+            reads: 0,
             landing: Landing::default(),
         }
     }
@@ -100,6 +127,10 @@ impl Input {
     /// # Errors
     /// What became of the connection.
     pub(super) fn read(&mut self, stream: &Stream) -> io::Result<Read> {
+        #[cfg(test)]
+        {
+            self.reads += 1;
+        }
         if self.buffer.is_empty() {
             self.buffer = vec![0; BUFFER].into();
         }
@@ -108,6 +139,14 @@ impl Input {
         } else if self.buffer.len() - self.end < PREFIX + PACKET {
             self.buffer.copy_within(self.start..self.end, 0);
             (self.start, self.end) = (0, self.end - self.start);
+        }
+        if let (Stage::Keeping, Some(Arrival { data, filled, .. })) = (self.stage, &mut self.arrival)
+            && self.end == 0
+        {
+            let wanted = data.len() - *filled;
+            let read = stream.read_one(&mut Sink::from(&mut data[*filled..]))?;
+            *filled += read.unwrap_or(0);
+            return Ok(outcome(read, wanted));
         }
         if let Stage::Data { receiver, offset, left } = self.stage
             && self.end == 0
@@ -124,13 +163,17 @@ impl Input {
             }
             return Ok(outcome(read, direct + BEHIND));
         }
-        let mut free = Sink::from(&mut self.buffer[self.end..]);
+        let most = self.buffer.len().min(self.end + self.appetite);
+        let mut free = Sink::from(&mut self.buffer[self.end..most]);
         let wanted = free.len();
         if wanted == 0 {
             return Ok(Read::Full); // what is here has to be looked at first
         }
         let read = stream.read_one(&mut free)?;
         self.end += read.unwrap_or(0);
+        if read == Some(wanted) {
+            self.appetite = self.buffer.len().min(2 * self.appetite);
+        }
         Ok(outcome(read, wanted))
     }
 
@@ -140,7 +183,34 @@ impl Input {
             || match self.stage {
                 Stage::Records => !matches!(self.front(), Front::Part),
                 Stage::Data { .. } | Stage::Drop(_) => self.start < self.end,
+                Stage::Asking => true,
+                Stage::Keeping => {
+                    self.start < self.end || self.arrival.as_ref().is_some_and(Arrival::is_whole)
+                }
             }
+    }
+
+    /// Whether the engine has been told of a message and has not had the time to open a receive for it.
+    pub(super) fn is_asking(&self) -> bool {
+        matches!(self.stage, Stage::Asking)
+    }
+
+    /// The engine has had the time to open a receive: if it has not, the message is kept.
+    pub(super) fn keep_what_is_asked_for(&mut self) {
+        if let (Stage::Asking, Some(arrival)) = (self.stage, &mut self.arrival) {
+            arrival.data = vec![0; arrival.envelope.len as usize];
+            self.stage = Stage::Keeping;
+        }
+    }
+
+    /// A receive for the message that begins to arrive.
+    pub(super) fn open_arriving(&mut self, expose: Expose) {
+        debug_assert!(self.is_asking(), "nothing was asked, or it was answered too late");
+        if let Stage::Asking = self.stage {
+            self.arrival = None;
+            self.stage = Stage::Data { receiver: expose.receiver, offset: 0, left: expose.len };
+            self.landing.open(expose);
+        }
     }
 
     #[inline]
@@ -164,7 +234,15 @@ impl Input {
             }
         }
         if len > PACKET {
-            return Front::Garbage;
+            let Some(front) = payload.get(..EAGER_FRONT) else { return Front::Part };
+            return match wire::parse_eager(header, front.into()) {
+                Ok(Some((envelope, sender, data))) => {
+                    let front = EAGER_FRONT - data.len();
+                    let fits = envelope.len == (len - front) as u64;
+                    if fits { Front::Message(envelope, sender, front) } else { Front::Garbage }
+                }
+                _ => Front::Garbage,
+            };
         }
         if payload.len() < len { Front::Part } else { Front::Packet(*header, len) }
     }
@@ -209,6 +287,18 @@ impl Input {
                     self.start += n as usize;
                     self.stage = if n == left { Stage::Records } else { Stage::Drop(left - n) };
                 }
+                Stage::Keeping => {
+                    let Some(arrival) = &mut self.arrival else { return Ok(busy) };
+                    self.start += arrival.keep(&self.buffer[self.start..self.end]);
+                    if !arrival.is_whole() {
+                        return Ok(busy);
+                    }
+                    self.stage = Stage::Records;
+                    if let Some(Arrival { envelope, sender, data, .. }) = self.arrival.take() {
+                        on(Event::Arrived(peer, envelope, sender, data), counts);
+                    }
+                }
+                Stage::Asking => return Ok(true),
                 Stage::Records => match self.front() {
                     Front::Part => return Ok(busy),
                     Front::Garbage => return Err(Garbage),
@@ -219,12 +309,20 @@ impl Input {
                     }
                     Front::Fragment { receiver, offset, len } => {
                         self.start += PREFIX + DATA_FRONT;
+                        self.appetite = BEHIND;
                         let expected = self.landing.expects(peer, receiver, offset, len, counts);
                         self.stage = match len {
                             0 => Stage::Records,
                             left if expected => Stage::Data { receiver, offset, left },
                             left => Stage::Drop(left),
                         };
+                    }
+                    Front::Message(envelope, sender, front) => {
+                        self.start += PREFIX + front;
+                        self.appetite = BEHIND;
+                        self.arrival = Some(Arrival { envelope, sender, data: Vec::new(), filled: 0 });
+                        self.stage = Stage::Asking;
+                        on(Event::Arriving(peer, envelope, sender), counts);
                     }
                     Front::Packet(header, len) => {
                         let payload = &self.buffer[self.start + PREFIX..][..len];
@@ -249,7 +347,9 @@ impl Input {
         let (header, len) = match self.front() {
             Front::Part => return Next::Nothing,
             Front::Packet(header, len) => (header, len),
-            Front::Own(_) | Front::Fragment { .. } | Front::Garbage => return Next::Left,
+            Front::Own(_) | Front::Fragment { .. } | Front::Message(..) | Front::Garbage => {
+                return Next::Left;
+            }
         };
         match Packet::parse(&header, self.buffer[self.start + PREFIX..][..len].into()) {
             Ok(packet) if take(&packet) => {
@@ -258,6 +358,20 @@ impl Input {
             }
             _ => Next::Left,
         }
+    }
+}
+
+impl Arrival {
+    /// Keeps what is here of it; how much that was.
+    fn keep(&mut self, here: &[u8]) -> usize {
+        let n = here.len().min(self.data.len() - self.filled);
+        self.data[self.filled..][..n].copy_from_slice(&here[..n]);
+        self.filled += n;
+        n
+    }
+
+    fn is_whole(&self) -> bool {
+        self.filled == self.data.len()
     }
 }
 

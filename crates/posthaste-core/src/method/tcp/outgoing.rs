@@ -1,12 +1,14 @@
-//! What leaves over one connection: records that gather in a buffer, and granted messages that leave from where they lie.
+//! What leaves over one connection: records that gather in a buffer, and data that leaves from where it lies: granted
+//! messages in fragments, and whole ones behind their heads.
 //!
 //! ```text
 //!   record:    length of the payload (4 bytes), header of `wire` (24), payload
 //!   own word:  OWN | what (4 bytes), between the two methods only
 //! ```
 //!
-//! Called by `tcp`; calls the socket. What must stay true: records leave in the order in which they were pushed, and never
-//! inside of a fragment; a user's buffer is read by the kernel only, unless its pieces are short or have to be converted.
+//! Called by `tcp`; calls the socket. What must stay true: records and whole messages leave in the order in which they
+//! came here, and nothing leaves inside of a fragment; a user's buffer is read by the kernel only, unless its pieces are
+//! short or have to be converted.
 
 use std::collections::VecDeque;
 use std::io;
@@ -18,7 +20,8 @@ use crate::buffer;
 use crate::datatype::Segment;
 use crate::ids::RequestId;
 use crate::method::{Done, Put};
-use crate::wire::{DATA_FRONT, Emit, HEADER};
+use crate::pt2pt::protocol::SHORT_RUN;
+use crate::wire::{DATA_FRONT, Emit, FRONT, HEADER};
 
 /// Bytes in front of every payload.
 pub(super) const PREFIX: usize = 4 + HEADER;
@@ -27,11 +30,11 @@ pub const PACKET: usize = 16 << 10;
 /// Bytes that may wait in the buffer.
 const MOST_WAITING: usize = 64 << 10;
 /// So many bytes are not gathered any longer.
-const ENOUGH: usize = 16 << 10;
+const ENOUGH: usize = 32 << 10;
 /// Data of one fragment. Other packets wait behind it.
 const FRAGMENT: u64 = 512 << 10;
-/// The kernel takes pieces of at least this mean length; shorter ones are copied together first.
-const RUN: u64 = 512;
+/// Whole messages that wait to leave from where they lie, that which is leaving included.
+const WHOLE: usize = 2;
 /// Writes in one go, so that one connection does not keep from the others.
 const TURNS: usize = 8;
 
@@ -50,17 +53,26 @@ pub(super) struct Out {
     /// Whole records, of which the first `sent` bytes have left.
     bytes: Vec<u8>,
     sent: usize,
-    fragment: Option<Fragment>,
+    /// What leaves from where it lies: fragments of granted messages, one at a time, and whole messages.
+    fragments: VecDeque<Fragment>,
     puts: VecDeque<Put>,
     /// The kernel has no room at present.
     pub(super) blocked: bool,
+    /// Calls of the system so far.
+    #[cfg(test)]
+    pub(super) writes: usize,
 }
 
 #[derive(Debug)]
 struct Fragment {
-    head: [u8; PREFIX + DATA_FRONT],
+    /// Bytes of records that leave before it, and behind the fragment in front of it.
+    behind: usize,
+    head: [u8; PREFIX + FRONT],
+    head_len: usize,
     head_sent: usize,
     runs: VecDeque<(usize, usize)>,
+    /// What is not among the runs yet.
+    rest: Option<Segment>,
     /// The send that ends with it.
     last: Option<RequestId>,
 }
@@ -68,7 +80,7 @@ struct Fragment {
 impl Out {
     /// Whether nothing waits.
     pub(super) fn is_empty(&self) -> bool {
-        self.waiting() == 0 && self.fragment.is_none() && self.puts.is_empty()
+        self.waiting() == 0 && self.fragments.is_empty() && self.puts.is_empty()
     }
 
     fn waiting(&self) -> usize {
@@ -111,6 +123,28 @@ impl Out {
         self.puts.push_back(put);
     }
 
+    /// Takes a whole message on, behind everything that is here, if there is room: its head, and its data where it lies.
+    ///
+    /// # Errors
+    /// The message, if there is no room.
+    pub(super) fn push_in_place(
+        &mut self,
+        emit: &Emit,
+        sender: RequestId,
+        segment: Segment,
+    ) -> Result<(), Segment> {
+        if self.fragments.len() >= WHOLE {
+            return Err(segment);
+        }
+        let behind = self.waiting() - self.fragments.iter().map(|fragment| fragment.behind).sum::<usize>();
+        let mut fragment = Fragment::new(behind, emit, segment.len());
+        fragment.last = Some(sender);
+        fragment.rest = Some(segment);
+        fragment.refill();
+        self.fragments.push_back(fragment);
+        Ok(())
+    }
+
     /// Writes as much as there is room for. Returns whether anything left; ends of messages go to `done`.
     ///
     /// # Errors
@@ -119,10 +153,14 @@ impl Out {
         let mut busy = false;
         for _ in 0..TURNS {
             self.prepare(done);
-            if self.waiting() == 0 && self.fragment.is_none() {
+            if self.waiting() == 0 && self.fragments.is_empty() {
                 break;
             }
             let (written, wanted) = self.write_once(stream)?;
+            #[cfg(test)]
+            {
+                self.writes += 1;
+            }
             self.advance(written, done);
             busy |= written > 0;
             if written < wanted {
@@ -141,12 +179,14 @@ impl Out {
             pieces[count] = piece;
             count += 1;
         };
-        if self.waiting() > 0 && !self.fragment.as_ref().is_some_and(Fragment::has_begun) {
-            add(Source::from(&self.bytes[self.sent..]));
+        let records = self.next_records();
+        if records > 0 {
+            add(Source::from(&self.bytes[self.sent..][..records]));
         }
-        if let Some(fragment) = &self.fragment {
-            if fragment.head_sent < fragment.head.len() {
-                add(Source::from(&fragment.head[fragment.head_sent..]));
+        if let Some(fragment) = self.fragments.front() {
+            let head = &fragment.head[fragment.head_sent..fragment.head_len];
+            if !head.is_empty() {
+                add(Source::from(head));
             }
             fragment.runs.iter().for_each(|run| add(buffer::run(*run)));
         }
@@ -157,35 +197,39 @@ impl Out {
 
     /// So many bytes have left.
     fn advance(&mut self, mut n: usize, done: &mut VecDeque<Done>) {
-        if !self.fragment.as_ref().is_some_and(Fragment::has_begun) {
-            let records = n.min(self.waiting());
-            self.sent += records;
-            n -= records;
-            if self.sent == self.bytes.len() {
-                self.bytes.clear();
-                self.sent = 0;
+        let records = n.min(self.next_records());
+        self.sent += records;
+        n -= records;
+        if self.sent == self.bytes.len() {
+            self.bytes.clear();
+            self.sent = 0;
+        }
+        if let Some(fragment) = self.fragments.front_mut() {
+            fragment.behind -= records;
+            if fragment.advance(n) {
+                done.extend(fragment.last.map(Done::Sent));
+                self.fragments.pop_front();
             }
         }
-        if let Some(fragment) = &mut self.fragment
-            && fragment.advance(n)
-        {
-            done.extend(fragment.last.map(Done::Sent));
-            self.fragment = None;
-        }
+    }
+
+    /// Bytes of records that are next, in front of the fragment if there is one.
+    fn next_records(&self) -> usize {
+        self.fragments.front().map_or(self.waiting(), |fragment| fragment.behind)
     }
 
     /// Makes the next fragment of the message whose turn it is, or packs some of it.
     fn prepare(&mut self, done: &mut VecDeque<Done>) {
-        while self.fragment.is_none()
+        while self.fragments.is_empty()
             && let Some(mut put) = self.puts.pop_front()
         {
-            if put.segment.mean_run() >= RUN.min(put.segment.len()) {
-                self.fragment = Fragment::of(&mut put);
+            if put.segment.mean_run() >= SHORT_RUN.min(put.segment.len()) {
+                self.fragments.extend(Fragment::of(&mut put, self.waiting()));
             }
-            if self.fragment.is_none() {
+            if self.fragments.is_empty() {
                 self.pack(&mut put); // short pieces, or to be converted
             }
-            match &mut self.fragment {
+            match self.fragments.back_mut() {
                 _ if put.segment.remaining() > 0 => return self.puts.push_front(put),
                 Some(fragment) => fragment.last = Some(put.sender),
                 None => done.push_back(Done::Sent(put.sender)),
@@ -204,8 +248,19 @@ impl Out {
 }
 
 impl Fragment {
-    /// The next fragment of a message, if the kernel can take it from where it lies.
-    fn of(put: &mut Put) -> Option<Self> {
+    /// A head for so many bytes of data, behind so many bytes of records.
+    fn new(behind: usize, emit: &Emit, data: u64) -> Self {
+        let front = emit.front();
+        let mut head = [0; PREFIX + FRONT];
+        head[..4].copy_from_slice(&((front.len() as u64 + data) as u32).to_le_bytes());
+        head[4..PREFIX].copy_from_slice(&emit.header);
+        head[PREFIX..][..front.len()].copy_from_slice(front);
+        let head_len = PREFIX + front.len();
+        Self { behind, head, head_len, head_sent: 0, runs: VecDeque::new(), rest: None, last: None }
+    }
+
+    /// The next fragment of a granted message, if the kernel can take it from where it lies.
+    fn of(put: &mut Put, behind: usize) -> Option<Self> {
         let offset = put.segment.position();
         let mut list = Vec::new();
         // Room for the records in front and for the head.
@@ -213,21 +268,22 @@ impl Fragment {
         if n == 0 {
             return None;
         }
-        let emit = Emit::data(put.receiver, offset);
-        let mut head = [0; PREFIX + DATA_FRONT];
-        head[..4].copy_from_slice(&((DATA_FRONT as u64 + n) as u32).to_le_bytes());
-        head[4..PREFIX].copy_from_slice(&emit.header);
-        head[PREFIX..].copy_from_slice(emit.front());
-        Some(Self { head, head_sent: 0, runs: list.into(), last: None })
+        let fragment = Self::new(behind, &Emit::data(put.receiver, offset), n);
+        Some(Self { runs: list.into(), ..fragment })
     }
 
-    fn has_begun(&self) -> bool {
-        self.head_sent > 0
+    /// Lists the next pieces of what is left.
+    fn refill(&mut self) {
+        if let Some(rest) = &mut self.rest {
+            let mut list = Vec::new();
+            rest.runs(PIECES - 2, u64::MAX, &mut list);
+            self.runs = list.into();
+        }
     }
 
     /// So many bytes have left; whether all have.
     fn advance(&mut self, n: usize) -> bool {
-        let head = n.min(self.head.len() - self.head_sent);
+        let head = n.min(self.head_len - self.head_sent);
         self.head_sent += head;
         let mut n = n - head;
         while let Some((address, len)) = self.runs.front_mut() {
@@ -238,6 +294,9 @@ impl Fragment {
             }
             self.runs.pop_front();
         }
-        self.head_sent == self.head.len() && self.runs.is_empty()
+        if self.runs.is_empty() {
+            self.refill();
+        }
+        self.head_sent == self.head_len && self.runs.is_empty()
     }
 }

@@ -6,10 +6,11 @@ use std::net::TcpStream;
 use std::time::Instant;
 
 use super::*;
+use crate::buffer::OwnedBuf;
 use crate::ids::ContextId;
 use crate::method::Event;
 use crate::trace::{Counter, Counts};
-use crate::wire::Envelope;
+use crate::wire::{Envelope, Offer};
 
 /// Processes with these secrets, whose cards are on one shelf.
 struct House {
@@ -328,4 +329,126 @@ fn garbage_on_a_connection_that_stands_loses_the_peer() {
         let heard = house.hear();
         assert!(heard[0].contains("0 lost 1: the connection to rank 1 of the world is lost"), "{heard:?}");
     }
+}
+
+/// A message of so many bytes at its sender, and room for it.
+fn long(len: usize) -> (OwnedBuf, OwnedBuf, Emit) {
+    let (mut out, into) = (OwnedBuf::new(len), OwnedBuf::new(len));
+    out.sink().copy_from(&(0..len).map(|at| (at * 7 + at / 251) as u8).collect::<Vec<_>>());
+    let (mode, types) = (crate::wire::Mode::Standard, crate::datatype::Types::UNKNOWN);
+    let envelope = Envelope { context: ContextId::WORLD, source: 0, tag: 0, len: len as u64, mode, types };
+    (out, into, Emit::eager(&envelope))
+}
+
+fn segment(buf: &OwnedBuf) -> Segment {
+    Segment::contiguous(buf.user_buf(), buf.len() as u64)
+}
+
+/// Polls until a long message of process 0 for each of these places has come to process 1, there or, where none is given,
+/// kept; what came. Short messages may come behind them and are counted.
+fn receive(house: &mut House, places: &[Option<&OwnedBuf>]) -> (Vec<Vec<u8>>, u32) {
+    let (began, mut begun, mut behind, mut came) = (Instant::now(), 0, 0, Vec::new());
+    while came.len() < places.len() {
+        let mut open = None;
+        house.tcps[0].poll(&mut house.counts[0], &mut |_, _| ());
+        house.tcps[1].poll(&mut house.counts[1], &mut |event, _| match event {
+            Event::Arriving(from, envelope, None) => open = Some((from, envelope.len)),
+            Event::Landed(_) => came.push(places[came.len()].expect("a place").source().to_vec()),
+            Event::Arrived(_, _, None, data) => came.push(data),
+            Event::Packet(..) if came.len() == places.len() => behind += 1,
+            other => panic!("{other:?}"),
+        });
+        if let Some((from, len)) = open {
+            if let Some(into) = places[begun] {
+                let (receiver, offer) = (RequestId { slot: 5, generation: 1 }, Offer::Nothing);
+                let segment = segment(into);
+                house.tcps[1].receive_arriving(Expose { from, offer, receiver, segment, len, arrived: 0 });
+            }
+            begun += 1;
+        }
+        assert!(began.elapsed() < Duration::from_secs(20), "nothing arrives");
+    }
+    (came, behind)
+}
+
+/// One call of the system sends a message of 64 KiB from where it lies, and where they follow each other closely one takes
+/// each into its receive buffer.
+#[test]
+fn long_eager_messages_take_one_write_and_one_read_each() {
+    const MESSAGES: usize = 8;
+    let mut house = House::new(&[7; 2]);
+    house.talk(0, 1);
+    let (out, into, emit) = long(64 << 10);
+    let sender = RequestId { slot: 1, generation: 1 };
+    for _ in 0..MESSAGES {
+        let sent = house.tcps[0].send_in_place(Peer(1), &emit, sender, segment(&out));
+        assert!(matches!(sent, Ok(true)), "the system has room for it");
+    }
+    let (came, _) = receive(&mut house, &[Some(&into); MESSAGES]);
+    assert!(came.iter().all(|data| *data == out.source().to_vec()));
+    assert_eq!(house.tcps[0].way(Peer(1)).out.writes, 1 + MESSAGES);
+    let reads = house.tcps[1].way(Peer(0)).input.reads;
+    // A few find the end of what has come so far.
+    assert!(reads <= MESSAGES + 8, "{reads} reads");
+}
+
+/// More than the system takes at once: the rest leaves later, nothing overtakes it, and what nobody opens a receive for
+/// is kept.
+#[test]
+fn a_long_eager_message_that_leaves_in_parts_keeps_its_place() {
+    let mut house = House::new(&[7; 2]);
+    house.talk(0, 1);
+    let (out, into, emit) = long(12 << 20);
+    let sender = |slot| RequestId { slot, generation: 1 };
+    let to = Peer(1);
+    let tcp = &mut house.tcps[0];
+    assert!(matches!(tcp.send_in_place(to, &emit, sender(1), segment(&out)), Ok(false)));
+    assert!(matches!(tcp.send_in_place(to, &emit, sender(2), segment(&out)), Ok(false)));
+    assert!(tcp.send_in_place(to, &emit, sender(3), segment(&out)).is_err(), "two are enough");
+    house.send(0, 1);
+    let (came, behind) = receive(&mut house, &[Some(&into), None]);
+    assert!(came.iter().all(|data| *data == out.source().to_vec()));
+    assert!(behind == 1 || house.hear()[0].starts_with("1 from 0: eager"));
+}
+
+/// Between the beginning of a long eager message and the answer where it goes nobody looks at it, also when its sender was
+/// looked at by the fast path of a receive before.
+#[test]
+fn a_long_eager_message_is_not_kept_before_the_engine_has_answered() {
+    let mut house = House::new(&[7; 2]);
+    house.talk(0, 1);
+    let (out, into, emit) = long(64 << 10);
+    let fast = |house: &mut House, take: bool, expected: Next| {
+        let began = Instant::now();
+        while house.tcps[1].take_next(Peer(0), |_| take) != expected {
+            assert!(began.elapsed() < Duration::from_secs(20), "nothing arrives");
+        }
+    };
+    house.send(0, 1);
+    house.send(0, 1);
+    fast(&mut house, true, Next::Taken);
+    fast(&mut house, true, Next::Taken);
+    house.send(0, 1);
+    house.tcps[0].flush_gathered();
+    let sent =
+        house.tcps[0].send_in_place(Peer(1), &emit, RequestId { slot: 1, generation: 1 }, segment(&out));
+    assert!(matches!(sent, Ok(true)));
+    fast(&mut house, false, Next::Left);
+    let (began, mut open, mut over) = (Instant::now(), None, false);
+    while !over {
+        house.tcps[1].poll(&mut house.counts[1], &mut |event, _| match event {
+            Event::Packet(..) => {}
+            Event::Arriving(from, envelope, None) => open = Some((from, envelope.len)),
+            Event::Landed(_) => over = true,
+            Event::Arrived(..) => panic!("kept before the answer"),
+            other => panic!("{other:?}"),
+        });
+        if let Some((from, len)) = open.take() {
+            let (receiver, offer) = (RequestId { slot: 5, generation: 1 }, Offer::Nothing);
+            let segment = segment(&into);
+            house.tcps[1].receive_arriving(Expose { from, offer, receiver, segment, len, arrived: 0 });
+        }
+        assert!(began.elapsed() < Duration::from_secs(20), "nothing arrives");
+    }
+    assert!(into.source().to_vec() == out.source().to_vec());
 }

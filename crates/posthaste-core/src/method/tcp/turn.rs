@@ -41,6 +41,7 @@ impl Tcp {
             for peer in std::mem::take(&mut self.loaded) {
                 if let Some(way) = self.known(peer) {
                     way.is_loaded = false;
+                    way.input.keep_what_is_asked_for();
                 }
                 busy |= self.process(peer, counts, on);
             }
@@ -144,6 +145,9 @@ impl Tcp {
         let mut busy = false;
         for _ in 0..READS {
             let Some(Way { state: State::Up(stream), input, .. }) = self.known(peer) else { return busy };
+            if input.is_asking() {
+                return busy;
+            }
             let read = input.read(stream);
             let is_full = matches!(read, Ok(Read::Full));
             match read {
@@ -171,10 +175,15 @@ impl Tcp {
         counts: &mut Counts,
         on: &mut impl FnMut(Event<'_>, &mut Counts),
     ) -> bool {
-        let Some(way) = self.known(peer) else { return false };
+        let Some(Some(way)) = self.ways.get_mut(peer.index()) else { return false };
         let held = way.held;
         match way.input.process(peer, &mut way.held, counts, on) {
             Ok(busy) => {
+                // The engine says what to do with a message that begins to arrive; then there may be more here.
+                if way.input.has_something() && !way.is_loaded {
+                    way.is_loaded = true;
+                    self.loaded.push(peer);
+                }
                 // Messages that were held back may leave: not yet, but what waits for room looks again.
                 busy || held != way.held
             }
