@@ -39,12 +39,15 @@ pub fn on_event(engine: &mut Engine, event: Event<'_>) -> Option<Action> {
             | Packet::Stream { .. }
             | Packet::Written { .. }
             | Packet::Window(_)
+            | Packet::Bundled(_)
             | Packet::Filled(_) => {
                 engine.counts.add(Counter::StalePackets, 1);
                 None
             }
         },
         Event::Landed(receiver) => rendezvous::landed(engine, receiver),
+        // Of a link to the method that uses it.
+        Event::Placed(..) => None,
         Event::Sent(sender) => {
             rendezvous::sent(engine, sender);
             None

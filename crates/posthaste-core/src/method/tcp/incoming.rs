@@ -31,8 +31,8 @@ pub(super) struct Input {
     start: usize,
     end: usize,
     stage: Stage,
-    /// A message whose last bytes were read into their place.
-    landed: Option<RequestId>,
+    /// What the last bytes that were read into their place have completed.
+    complete: Option<Complete>,
     /// The peer has said that nothing more comes.
     pub(super) bye: bool,
     pub(super) landing: Landing,
@@ -43,10 +43,28 @@ pub(super) struct Input {
 enum Stage {
     /// A record begins.
     Records,
-    /// The data of a fragment, at this offset of its message.
-    Data { receiver: RequestId, offset: u64, left: u64 },
+    /// The data of a fragment, at this offset of its message; the fragment began at `begin`.
+    Data { receiver: RequestId, begin: u64, offset: u64, left: u64 },
     /// A fragment that nobody wants.
     Drop(u64),
+}
+
+/// What is told once it is in its place.
+#[derive(Clone, Copy, Debug)]
+enum Complete {
+    /// A message.
+    Message(RequestId),
+    /// A fragment, from here to there, of a message that comes over several links.
+    Fragment(RequestId, u64, u64),
+}
+
+impl Complete {
+    fn event(self) -> Event<'static> {
+        match self {
+            Self::Message(receiver) => Event::Landed(receiver),
+            Self::Fragment(receiver, from, to) => Event::Placed(receiver, from, to),
+        }
+    }
 }
 
 /// What stands in front of the buffer.
@@ -87,7 +105,7 @@ impl Default for Input {
             start: 0,
             end: 0,
             stage: Stage::Records,
-            landed: None,
+            complete: None,
             bye: false,
             landing: Landing::default(),
         }
@@ -109,7 +127,7 @@ impl Input {
             self.buffer.copy_within(self.start..self.end, 0);
             (self.start, self.end) = (0, self.end - self.start);
         }
-        if let Stage::Data { receiver, offset, left } = self.stage
+        if let Stage::Data { receiver, begin, offset, left } = self.stage
             && self.end == 0
             && let Some((place, room)) = self.landing.place(receiver, offset)
         {
@@ -119,8 +137,8 @@ impl Input {
             if let Some(n) = read {
                 let placed = n.min(direct);
                 self.end = n - placed;
-                self.stage = after(receiver, offset, left, placed as u64);
-                self.landed = self.landing.placed(receiver, placed as u64).then_some(receiver);
+                let is_whole = self.landing.placed(receiver, placed as u64);
+                self.complete = self.advance(receiver, begin, offset, left, placed as u64, is_whole);
             }
             return Ok(outcome(read, direct + BEHIND));
         }
@@ -136,7 +154,7 @@ impl Input {
 
     /// Whether a whole record, or the end of a message, waits to be looked at.
     pub(super) fn has_something(&self) -> bool {
-        self.landed.is_some()
+        self.complete.is_some()
             || match self.stage {
                 Stage::Records => !matches!(self.front(), Front::Part),
                 Stage::Data { .. } | Stage::Drop(_) => self.start < self.end,
@@ -182,24 +200,22 @@ impl Input {
         on: &mut impl FnMut(Event<'_>, &mut Counts),
     ) -> Result<bool, Garbage> {
         let mut busy = false;
-        if let Some(receiver) = self.landed.take() {
-            busy = true;
-            on(Event::Landed(receiver), counts);
-        }
         loop {
+            if let Some(complete) = self.complete.take() {
+                busy = true;
+                on(complete.event(), counts);
+            }
             let here = (self.end - self.start) as u64;
             match self.stage {
-                Stage::Data { receiver, offset, left } => {
+                Stage::Data { receiver, begin, offset, left } => {
                     let n = left.min(here);
                     if n == 0 {
                         return Ok(busy);
                     }
                     let data = Source::from(&self.buffer[self.start..self.start + n as usize]);
-                    if self.landing.arrived(peer, receiver, offset, data, counts) {
-                        on(Event::Landed(receiver), counts);
-                    }
+                    let is_whole = self.landing.arrived(peer, receiver, offset, data, counts);
                     self.start += n as usize;
-                    self.stage = after(receiver, offset, left, n);
+                    self.complete = self.advance(receiver, begin, offset, left, n, is_whole);
                 }
                 Stage::Drop(left) => {
                     let n = left.min(here);
@@ -222,7 +238,7 @@ impl Input {
                         let expected = self.landing.expects(peer, receiver, offset, len, counts);
                         self.stage = match len {
                             0 => Stage::Records,
-                            left if expected => Stage::Data { receiver, offset, left },
+                            left if expected => Stage::Data { receiver, begin: offset, offset, left },
                             left => Stage::Drop(left),
                         };
                     }
@@ -240,10 +256,33 @@ impl Input {
         }
     }
 
+    /// Goes on behind `n` of the `left` bytes of a fragment, with which its message `is_whole` or not.
+    fn advance(
+        &mut self,
+        receiver: RequestId,
+        begin: u64,
+        offset: u64,
+        left: u64,
+        n: u64,
+        is_whole: bool,
+    ) -> Option<Complete> {
+        let offset = offset + n;
+        if n < left {
+            self.stage = Stage::Data { receiver, begin, offset, left: left - n };
+            return None;
+        }
+        self.stage = Stage::Records;
+        let is_shared = || self.landing.is_shared(receiver);
+        match is_whole {
+            true => Some(Complete::Message(receiver)),
+            false => is_shared().then_some(Complete::Fragment(receiver, begin, offset)),
+        }
+    }
+
     /// Shows the next packet to `take`, if it is here.
     #[inline]
     pub(super) fn take_next(&mut self, take: impl FnOnce(&Packet<'_>) -> bool) -> Next {
-        if self.landed.is_some() || !matches!(self.stage, Stage::Records) {
+        if self.complete.is_some() || !matches!(self.stage, Stage::Records) {
             return Next::Left;
         }
         let (header, len) = match self.front() {
@@ -259,11 +298,6 @@ impl Input {
             _ => Next::Left,
         }
     }
-}
-
-/// The stage behind `n` of the `left` bytes of a fragment.
-fn after(receiver: RequestId, offset: u64, left: u64, n: u64) -> Stage {
-    if n == left { Stage::Records } else { Stage::Data { receiver, offset: offset + n, left: left - n } }
 }
 
 fn outcome(read: Option<usize>, wanted: usize) -> Read {
