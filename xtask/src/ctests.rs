@@ -33,6 +33,8 @@ const OPTIONS: [&str; 6] = ["-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Wer
 
 /// The plug-in in `examples`, and tests that are run over it.
 const PLUGIN: &str = "libposthaste_unix.so";
+/// Tests that are run over TCP and libfabric side by side.
+const BY_BOTH: [&str; 6] = ["ring", "modes", "matrix", "pt2pt_order", "stress", "large_messages"];
 const BY_PLUGIN: [&str; 6] = ["ring", "modes", "matrix", "pt2pt_order", "reductions", "wakeups"];
 
 /// What the comment lines of a test ask for.
@@ -62,6 +64,10 @@ pub(crate) enum Over {
     Fabric,
     /// By the plug-in in `examples` alone.
     Plugin,
+    /// By two TCP connections side by side.
+    Links,
+    /// By TCP and libfabric side by side.
+    Both,
     /// They are on what our mpiexec takes for two hosts: by shared memory inside, by TCP between them.
     Hosts,
 }
@@ -91,6 +97,12 @@ pub(crate) fn over_methods(project: &Project, mpi: &Mpi, tally: &mut Tally) -> F
         }
     }
     run(project, mpi, "", Over::Hosts, tally)?;
+    run(project, mpi, "", Over::Links, tally)?;
+    if libfabric(project).is_ok() {
+        for filter in BY_BOTH {
+            run(project, mpi, filter, Over::Both, tally)?;
+        }
+    }
     // Enough to see that it works under mpiexec: the engine's suite goes through all of it.
     for filter in BY_PLUGIN {
         run(project, mpi, filter, Over::Plugin, tally)?;
@@ -123,12 +135,20 @@ fn over_libfabric(job: Job) -> Job {
     job.env("POSTHASTE_METHODS", "fabric").env("POSTHASTE_FABRIC_PROVIDER", "tcp")
 }
 
+/// Each rank reaches all others over these links; short messages are split over them, too.
+fn over_links(links: &str, job: Job) -> Job {
+    let job = job.env("POSTHASTE_METHODS", "tcp").env("POSTHASTE_LINKS", links);
+    job.env("POSTHASTE_FABRIC_PROVIDER", "tcp").env("POSTHASTE_STRIPE_LIMIT", "20000")
+}
+
 fn run_one(mpi: &Mpi, source: &Path, program: &Path, over: Over, tally: &mut Tally) {
     let name = match over {
         Over::Own => format!("c/{}", stem(source)),
         Over::Tcp => format!("c over tcp/{}", stem(source)),
         Over::Fabric => format!("c over libfabric/{}", stem(source)),
         Over::Plugin => format!("c over a plug-in/{}", stem(source)),
+        Over::Links => format!("c over two TCP links/{}", stem(source)),
+        Over::Both => format!("c over TCP and libfabric/{}", stem(source)),
         Over::Hosts => format!("c on two hosts/{}", stem(source)),
     };
     let text = match fs::read_to_string(source) {
@@ -143,7 +163,7 @@ fn run_one(mpi: &Mpi, source: &Path, program: &Path, over: Over, tally: &mut Tal
     if wishes.only.as_ref().is_some_and(|only| only != mpi.name) || (over != Over::Own && !has_messages) {
         return;
     }
-    if over == Over::Fabric && wishes.not_over_libfabric {
+    if matches!(over, Over::Fabric | Over::Both) && wishes.not_over_libfabric {
         return;
     }
     if let Err(complaint) = mpi.compile(&[source.to_path_buf()], program, &OPTIONS) {
@@ -181,6 +201,12 @@ impl Over {
                     .env("POSTHASTE_METHODS", "plugin")
                     .env("POSTHASTE_PLUGIN", program.with_file_name(PLUGIN));
                 wishes.prepare(job.arg("-n").arg(ranks.to_string()).arg(program))
+            }
+            Self::Links => {
+                over_links("tcp,tcp", wishes.prepare(job.arg("-n").arg(ranks.to_string()).arg(program)))
+            }
+            Self::Both => {
+                over_links("tcp,fabric", wishes.prepare(job.arg("-n").arg(ranks.to_string()).arg(program)))
             }
             Self::Hosts => {
                 let each = ranks.div_ceil(2).to_string();

@@ -4,6 +4,7 @@
 //! What must stay true: ranks of one host share memory and those of different hosts do not, although all hosts have one
 //! name, one kernel and one /dev/shm; every failure is one sentence that names what failed, in bounded time.
 
+mod links;
 mod ours;
 
 use std::{
@@ -24,7 +25,7 @@ use crate::{
 
 /// How many tests there are, for when none of them can be run: with both launchers, and for all.
 const EACH: usize = 8;
-const OTHERS: usize = 3 + ours::TESTS;
+const OTHERS: usize = 3 + ours::TESTS + links::TESTS;
 /// Hosts that are made.
 const HOSTS: usize = 3;
 
@@ -44,6 +45,7 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
     };
     house.under("mpiexec", mpi, tally);
     ours::run(&house, tally);
+    links::run(&house, tally);
     tally.test("hosts: a rank with another secret reaches nobody", || house.wrong_secret());
     match Mpi::rival(project, "mpich") {
         Ok(mpich) => house.under("Hydra", &mpich, tally),
@@ -60,6 +62,7 @@ struct House<'a> {
     rig: Rig,
     places: PathBuf,
     steady: PathBuf,
+    links: PathBuf,
     faulty: PathBuf,
     tests: Vec<PathBuf>,
 }
@@ -72,6 +75,7 @@ impl<'a> House<'a> {
             mpi,
             places: ctests::helper(project, mpi, "hosts", "places")?,
             steady: ctests::helper(project, mpi, "hosts", "steady")?,
+            links: ctests::helper(project, mpi, "hosts", "links")?,
             faulty: ctests::helper(project, mpi, "fault", "faulty")?,
             tests: tests
                 .iter()

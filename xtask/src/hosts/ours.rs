@@ -54,7 +54,7 @@ pub(super) fn run(house: &House<'_>, tally: &mut Tally) {
 
 impl House<'_> {
     /// Our mpiexec on the first host, to be completed with a program.
-    fn ours(&self, hosts: &[&str], each: usize) -> Job {
+    pub(super) fn ours(&self, hosts: &[&str], each: usize) -> Job {
         let names: Vec<String> = hosts.iter().map(|host| format!("host{host}")).collect();
         self.mpi.plain().args(["-hosts", &names.join(","), "-ppn", &each.to_string()]).limit(60)
     }

@@ -310,11 +310,11 @@ fn soonest(
     pair: &Pair,
     links: &[Link],
     peer: Peer,
-    bytes: u64,
+    (now, bytes): (Duration, u64),
     may: impl Fn(usize) -> bool,
 ) -> Option<usize> {
     let fastest = pair.strands.iter().map(|strand| strand.pace.speed()).fold(0.0, f64::max);
-    let until = |link: usize| pair.strands[link].pace.until(bytes, fastest);
+    let until = |link: usize| pair.strands[link].pace.until(now, bytes, fastest);
     let stands = |link: &usize| pair.strands[*link].lost.is_none() && links[*link].stands(peer);
     let able = (0..links.len()).filter(|link| may(*link)).filter(stands);
     able.min_by(|a, b| until(*a).total_cmp(&until(*b)))
@@ -325,7 +325,8 @@ fn send_packets(pair: &mut Pair, links: &mut [Link], peer: Peer, sent: &mut [u64
     let mut busy = false;
     let mut full = [false; MOST];
     while let Some((mark, body)) = pair.packets.next_unsent() {
-        let Some(link) = soonest(pair, links, peer, 0, |link| !full[link]) else { break };
+        // Behind what is under way; of idle links the favourite.
+        let Some(link) = soonest(pair, links, peer, (Duration::ZERO, 0), |link| !full[link]) else { break };
         if links[link].send(peer, mark, body) {
             sent[link] += body.len() as u64;
             pair.packets.sent(link);
@@ -348,7 +349,7 @@ fn send_parts(
     let mut busy = false;
     for at in 0..pair.outgoing.len() {
         while let Some(bytes) = pair.outgoing[at].next_len() {
-            let Some(link) = soonest(pair, links, peer, bytes, |_| true) else { return busy };
+            let Some(link) = soonest(pair, links, peer, (now, bytes), |_| true) else { return busy };
             let pace: &mut Pace = &mut pair.strands[link].pace;
             if !pace.has_room(bytes) {
                 return busy; // it is worth waiting for
@@ -357,7 +358,7 @@ fn send_parts(
             let mut segment = segment.clone();
             let Some((from, until)) = pair.outgoing[at].take(link) else { break };
             segment.seek(from);
-            pace.begin(now, until - from);
+            pace.begin(until - from);
             sent[link] += until - from;
             let (to, sender, granted) = (peer, RequestId::NONE, Granted::Fragments);
             links[link].put(Put { to, receiver, sender, segment, until, granted });
