@@ -270,8 +270,8 @@ impl Pairs {
             self.activate(peer);
             if !has_left && !std::mem::replace(&mut self.told[link], true) {
                 say(format_args!(
-                    "rank {} of the world goes on without the link {} to rank {}: {sentence} (of this link, others will \
-                     only be counted, as links.down)",
+                    "rank {} of the world has lost its link {} to rank {} and goes on over others: {sentence} (more losses of \
+                     such links will only be counted, as links.down)",
                     me.0, self.links[link], peer.0
                 ));
             }
