@@ -1,7 +1,8 @@
 //! Buffered sends: the program's buffers and the messages that leave from them (MPI-5.0 §3.6).
 //!
 //! Called by `pt2pt`; calls the engine. A message is packed into a free place of the buffer and sent from there in
-//! standard mode; its place is free again when that send is over. With automatic buffering each message has memory
+//! standard mode; its place is free again when that send is over, which a handler marks: messages of one buffer go through
+//! the lanes of several communicators. With automatic buffering each message has memory
 //! of its own.
 //!
 //! What must stay true: a buffered send never waits for a receive, and nothing is written outside of the buffer; a
@@ -10,6 +11,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::c_void;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use posthaste_core::comm::Comm;
@@ -17,6 +19,7 @@ use posthaste_core::datatype::{Segment, copy};
 use posthaste_core::error::{Error, ErrorClass, Result};
 use posthaste_core::ids::RequestId;
 use posthaste_core::progress::Lane;
+use posthaste_core::pt2pt::{Engine, recv};
 use posthaste_core::request::{Status, Table, complete};
 use posthaste_core::wait::Awaited;
 use posthaste_core::wire::Mode;
@@ -42,6 +45,8 @@ struct Message {
     at: u64,
     len: u64,
     id: RequestId,
+    /// It has left.
+    over: Arc<AtomicBool>,
     /// The memory of a message that is buffered automatically.
     _memory: Vec<u8>,
 }
@@ -84,24 +89,26 @@ pub(crate) fn detach(owner: MPI_Comm, address: *mut c_void) -> Result<u64> {
 
 /// Waits until all messages have left the buffer.
 pub(crate) fn flush(owner: MPI_Comm) -> Result<()> {
-    let ids: Vec<RequestId> = {
-        let buffers = buffers();
-        let Some(buffer) = buffers.get(&owner.0) else { return Err(none_attached()) };
-        buffer.messages.iter().map(|message| message.id).collect()
-    };
-    let awaited = |_: &Lane| Awaited::All(ids.clone());
-    let over = |lane: &mut Lane| ids.iter().all(|id| is_over(lane, *id)).then_some(());
-    library().world.wait_until("MPI_Buffer_flush", awaited, over);
+    for (id, over) in under_way(owner)? {
+        let awaited = |_: &Lane| Awaited::All(vec![id]);
+        let is_over = |_: &mut Lane| over.load(Ordering::Acquire).then_some(());
+        library().world.wait_until(id.slot as usize, "MPI_Buffer_flush", awaited, is_over);
+    }
     Ok(())
 }
 
 /// The same as a request.
 pub(crate) fn iflush(owner: MPI_Comm, request: Out<MPI_Request>) -> Result<()> {
+    let messages = under_way(owner)?.into_iter().map(|(_, over)| over).collect();
+    let own = library().world.own().clone();
+    completion::give_driven(&own, MPI_COMM_SELF, Arc::new(Flushing { messages }), request)
+}
+
+/// The messages in a buffer, each with its mark.
+fn under_way(owner: MPI_Comm) -> Result<Vec<(RequestId, Arc<AtomicBool>)>> {
     let buffers = buffers();
     let Some(buffer) = buffers.get(&owner.0) else { return Err(none_attached()) };
-    let ids = buffer.messages.iter().map(|message| message.id).collect();
-    drop(buffers);
-    completion::give_driven(MPI_COMM_SELF, Arc::new(Flushing { ids }), request)
+    Ok(buffer.messages.iter().map(|message| (message.id, message.over.clone())).collect())
 }
 
 /// A communicator goes: its buffer, if it has one, is detached (MPI-5.0 §7.4.3).
@@ -132,11 +139,11 @@ pub(crate) fn send(handle: MPI_Comm, comm: &Comm, dest: i32, tag: i32, data: &Se
     if buffers.get(&owner.0).is_some_and(|buffer| !buffer.messages.is_empty()) {
         // What has left makes room; one step of progress helps it.
         drop(buffers);
-        world.step();
+        world.step_in(comm);
         buffers = self::buffers();
     }
     let Some(buffer) = buffers.get_mut(&owner.0) else { return Err(none_attached()) };
-    buffer.reap(&mut world.lane());
+    buffer.reap();
     let fits = buffer.base == MPI_BUFFER_AUTOMATIC || data.len() <= buffer.size;
     if buffer.messages.is_empty() && fits && world.send_at_once(comm, dest, tag, data)? {
         return Ok(()); // it needs no place
@@ -145,8 +152,17 @@ pub(crate) fn send(handle: MPI_Comm, comm: &Comm, dest: i32, tag: i32, data: &Se
     let packed = data.repacked(user_buf(place));
     copy(&mut data.clone(), &mut packed.clone());
     let id = world.isend(comm, dest, tag, packed, Mode::Standard)?;
+    if id == Table::DONE {
+        return Ok(());
+    }
+    let over = Arc::new(AtomicBool::new(false));
+    let mark = over.clone();
+    let mut lane = world.lane_of(comm);
+    let Engine { requests, finished, .. } = &mut lane.engine;
+    complete::attach(requests, finished, id, Box::new(move |_, _| mark.store(true, Ordering::Release)));
+    drop(lane);
     let index = buffer.messages.partition_point(|message| message.at <= at);
-    buffer.messages.insert(index, Message { at, len: data.len(), id, _memory: memory });
+    buffer.messages.insert(index, Message { at, len: data.len(), id, over, _memory: memory });
     Ok(())
 }
 
@@ -169,17 +185,14 @@ fn none_attached() -> Error {
     Error::other(ErrorClass::Buffer, "no buffer is attached, expected MPI_Buffer_attach before")
 }
 
-fn is_over(lane: &Lane, id: RequestId) -> bool {
-    lane.engine.requests.get(id).is_none_or(complete::is_complete)
-}
-
 impl Buffer {
     /// Forgets the messages that have left.
-    fn reap(&mut self, lane: &mut Lane) {
+    fn reap(&mut self) {
         self.messages.retain(|message| {
-            let over = is_over(lane, message.id);
+            let over = message.over.load(Ordering::Acquire);
             if over {
-                lane.engine.requests.remove(message.id);
+                let mut lane = library().world.lane_with(message.id.slot as usize);
+                recv::detach(&mut lane.engine, message.id);
             }
             !over
         });
@@ -231,16 +244,13 @@ fn memory(len: u64) -> Result<Vec<u8>> {
 
 /// A flush under way.
 struct Flushing {
-    ids: Vec<RequestId>,
+    messages: Vec<Arc<AtomicBool>>,
 }
 
 impl AtEnd for Flushing {
-    fn behind(&self) -> Vec<RequestId> {
-        self.ids.clone()
-    }
-
-    fn stands(&self, lane: &Lane) -> Stand {
-        if self.ids.iter().all(|id| is_over(lane, *id)) { Stand::Over(Status::EMPTY) } else { Stand::Active }
+    fn stands(&self, _lane: &Lane) -> Stand {
+        let over = self.messages.iter().all(|over| over.load(Ordering::Acquire));
+        if over { Stand::Over(Status::EMPTY) } else { Stand::Active }
     }
 
     fn let_go(&self) -> Result<bool> {

@@ -229,7 +229,7 @@ pub(crate) fn found() -> Result<ContextId> {
 /// Makes a communicator.
 pub(crate) fn make(newcomm: Out<MPI_Comm>, (schedule, creation): (Schedule, Creation)) -> Result<()> {
     library().world.run(schedule)?;
-    newcomm.set("newcomm", communicator::store(creation.finish()?)?)
+    newcomm.set("newcomm", communicator::store(library().world.finish(creation)?)?)
 }
 
 /// Duplicates a communicator with its attributes; `info` replaces its hints.
@@ -237,7 +237,7 @@ fn dup(handle: MPI_Comm, info: Option<Held<Info>>) -> Result<MPI_Comm> {
     let comm = communicator::find("comm", handle)?;
     let (schedule, creation) = comm.plan_dup(found)?;
     library().world.run(schedule)?;
-    let Some(made) = creation.finish()? else { return Ok(MPI_COMM_NULL) };
+    let Some(made) = library().world.finish(creation)? else { return Ok(MPI_COMM_NULL) };
     adorn(&made, &comm, info.as_deref());
     let newcomm = communicator::store(Some(made.clone()))?;
     let copied = comm.attributes().copied(handle.0, newcomm.0);
@@ -268,7 +268,10 @@ struct Duplicating {
 impl AtEnd for Duplicating {
     fn completed(&self, _status: &mut MPI_Status) -> Result<()> {
         let creation = self.creation.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let Some(made) = creation.map(Creation::finish).transpose()?.flatten() else { return Ok(()) };
+        let Some(made) = creation.map(|creation| library().world.finish(creation)).transpose()?.flatten()
+        else {
+            return Ok(());
+        };
         adorn(&made, &self.original, self.info.as_deref());
         if let Some(attributes) = self.attributes.lock().unwrap_or_else(PoisonError::into_inner).take() {
             made.attributes().replace(attributes);

@@ -10,11 +10,13 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{LazyLock, Mutex, PoisonError};
 
+use posthaste_core::comm::Comm;
 use posthaste_core::error::{Error, ErrorClass, Result};
 use posthaste_core::ids::RequestId;
 use posthaste_core::progress::Lane;
 use posthaste_core::pt2pt::{cancel, recv};
 use posthaste_core::request::{Request, State, Status, Table, complete, table};
+use posthaste_core::wait::Entered;
 
 use crate::call::{Located, Outcome};
 use crate::constants::MPI_REQUEST_NULL;
@@ -109,10 +111,15 @@ pub(crate) fn give_special(
     request.set("request", MPI_Request(number))
 }
 
-/// Gives a new request that others in the table stand behind to the program.
-pub(crate) fn give_driven(comm: MPI_Comm, at_end: SharedAtEnd, request: Out<MPI_Request>) -> Result<()> {
+/// Gives a new request that others in the table stand behind to the program; it lives in the lane of `home`, as they do.
+pub(crate) fn give_driven(
+    home: &Comm,
+    comm: MPI_Comm,
+    at_end: SharedAtEnd,
+    request: Out<MPI_Request>,
+) -> Result<()> {
     request.ready("request")?;
-    let id = library().world.lane().engine.requests.insert(Request::new(State::Inactive))?;
+    let id = library().world.lane_of(home).engine.requests.insert(Request::new(State::Inactive))?;
     give_special(id, comm, at_end, request)?;
     NOTES[id.slot as usize % table::MOST].store(comm.0 as u32 | MARKS, Ordering::Relaxed);
     Ok(())
@@ -194,6 +201,12 @@ pub(crate) fn take_plain(lane: &mut Lane, request: MPI_Request) -> Option<MPI_St
     lane.engine.requests.take_ended(number).map(|status| MPI_Status::of(&status))
 }
 
+/// The lane of a request, whether it exists or not.
+#[inline]
+pub(crate) fn lane_of(request: MPI_Request) -> Entered<'static> {
+    library().world.lane_with(request.0)
+}
+
 /// Takes a request out of the table if it is over.
 ///
 /// # Errors
@@ -268,7 +281,7 @@ pub(crate) fn is_live(request: MPI_Request) -> bool {
 
 #[cold]
 fn is_active(request: MPI_Request) -> bool {
-    let lane = library().world.lane();
+    let lane = lane_of(request);
     special(request).is_none_or(|behind| !matches!(behind.stands(&lane), Stand::Inactive))
 }
 
@@ -301,7 +314,7 @@ pub(crate) fn look(request: MPI_Request) -> Result<Option<MPI_Status>> {
         return Ok(Some(MPI_Status::EMPTY));
     }
     let mut status = {
-        let lane = library().world.lane();
+        let lane = lane_of(request);
         let id = find(&lane, request)?;
         match lane.engine.requests.get(id) {
             Some(found) if complete::is_complete(found) => MPI_Status::of(&found.status),
@@ -323,14 +336,14 @@ pub(crate) fn look(request: MPI_Request) -> Result<Option<MPI_Status>> {
 
 /// The program does not want to hear of the request again (MPI-5.0 §3.7.3).
 pub(crate) fn let_go(request: MPI_Request) -> Result<()> {
-    let mut lane = library().world.lane();
+    let mut lane = lane_of(request);
     let id = find(&lane, request)?;
     if let Some(at_end) = special(request) {
         drop(lane);
         if at_end.let_go()? {
             forget(request);
         }
-        lane = library().world.lane();
+        lane = lane_of(request);
     }
     recv::detach(&mut lane.engine, id);
     Ok(())
@@ -338,7 +351,7 @@ pub(crate) fn let_go(request: MPI_Request) -> Result<()> {
 
 /// Cancels a request where that is still possible (MPI-5.0 §3.8.4).
 pub(crate) fn cancel(request: MPI_Request) -> Result<()> {
-    let mut lane = library().world.lane();
+    let mut lane = lane_of(request);
     let id = find(&lane, request)?;
     if let Some(at_end) = special(request) {
         let over = lane.engine.requests.get(id).is_some_and(complete::is_complete);

@@ -160,6 +160,15 @@ pub(crate) enum Held<T: 'static> {
     User(Arc<T>),
 }
 
+impl<T> Clone for Held<T> {
+    fn clone(&self) -> Self {
+        match self {
+            Self::Predefined(object) => Self::Predefined(object),
+            Self::User(object) => Self::User(object.clone()),
+        }
+    }
+}
+
 impl<T> Deref for Held<T> {
     type Target = T;
 

@@ -11,17 +11,20 @@ use std::any::Any;
 use std::ffi::{c_int, c_void};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use posthaste_core::comm::Comm;
 use posthaste_core::error::{Error, ErrorClass, Result};
 use posthaste_core::ids::{RequestId, TAG_UB};
 use posthaste_core::progress::Lane;
 use posthaste_core::pt2pt::partitioned::{Parts, Receiving, Sending, Standing};
 use posthaste_core::request::Status;
+use posthaste_core::wait::Entered;
 
 use crate::call::{Located, Outcome, mpi_fn};
 use crate::communicator;
 use crate::completion::{self, AtEnd, SharedAtEnd, Stand};
 use crate::constants::MPI_REQUEST_NULL;
 use crate::failure::Site;
+use crate::handle::Held;
 use crate::info::hints;
 use crate::library::library;
 use crate::memory::{self, length, segment};
@@ -87,6 +90,8 @@ mpi_fn! {
 /// A partitioned request.
 struct Partitioned {
     comm: MPI_Comm,
+    /// Where: its lane is that of the partitions, too.
+    held: Held<Comm>,
     end: Mutex<End>,
 }
 
@@ -96,6 +101,10 @@ enum End {
 }
 
 impl Partitioned {
+    fn lane(&self) -> Entered<'static> {
+        library().world.lane_of(&self.held)
+    }
+
     fn end(&self) -> MutexGuard<'_, End> {
         self.end.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -106,7 +115,7 @@ impl Partitioned {
     }
 
     fn ready(&self, argument: &'static str, partitions: impl Iterator<Item = c_int> + Clone) -> Result<()> {
-        let mut lane = library().world.lane();
+        let mut lane = self.lane();
         let End::Sending(sending) = &mut *self.end() else {
             let got = "that of a partitioned receive";
             return Err(Error::invalid(ErrorClass::Request, "request", got, "that of a partitioned send"));
@@ -123,9 +132,8 @@ impl Partitioned {
     }
 
     fn has_arrived(&self, partition: c_int) -> Result<bool> {
-        let world = &library().world;
         let look = || {
-            let lane = world.lane();
+            let lane = self.lane();
             let End::Receiving(receiving) = &mut *self.end() else {
                 let got = "that of a partitioned send";
                 return Err(Error::invalid(
@@ -141,14 +149,14 @@ impl Partitioned {
         if look()? {
             return Ok(true);
         }
-        world.step();
+        library().world.step_in(&self.held);
         look()
     }
 }
 
 impl AtEnd for Partitioned {
     fn start(&self) -> Outcome {
-        let mut lane = library().world.lane();
+        let mut lane = self.lane();
         let Lane { engine, methods, .. } = &mut *lane;
         let started = match &mut *self.end() {
             End::Sending(sending) => sending.start(),
@@ -195,7 +203,7 @@ impl AtEnd for Partitioned {
     }
 
     fn let_go(&self) -> Result<bool> {
-        let mut lane = library().world.lane();
+        let mut lane = self.lane();
         match self.stands(&lane) {
             Stand::Inactive => {}
             Stand::Over(_) => self.clear(&mut lane),
@@ -237,11 +245,11 @@ fn send_init(
     check_tag(tag)?;
     let parts = parts(data)?;
     hints(info)?;
-    let channel = world.found_context()?;
+    let channel = world.found_beside(&found)?;
     let sending = Sending::new(to, found.rank(), channel, parts);
-    let partitioned = give(comm, End::Sending(sending), request)?;
+    let partitioned = give(comm, found.clone(), End::Sending(sending), request)?;
     let announced = {
-        let mut lane = world.lane();
+        let mut lane = world.lane_of(&found);
         let Lane { engine, methods, .. } = &mut *lane;
         match &*partitioned.end() {
             End::Sending(sending) => sending.announce(engine, methods, found.context(), tag),
@@ -266,19 +274,20 @@ fn recv_init(
     hints(info)?;
     if from.is_none() {
         let nobody = Receiving::from_nobody(&Status { source, ..Status::EMPTY }, parts);
-        return give(comm, End::Receiving(nobody), request).map(drop);
+        return give(comm, found, End::Receiving(nobody), request).map(drop);
     }
-    let partitioned = give(comm, End::Receiving(Receiving::new(source, tag, parts)), request)?;
+    let receiving = End::Receiving(Receiving::new(source, tag, parts));
+    let partitioned = give(comm, found.clone(), receiving, request)?;
     let told = partitioned.clone();
     let handler = move |_, status: &Status| {
-        let mut lane = library().world.lane();
+        let mut lane = told.lane();
         let Lane { engine, methods, .. } = &mut *lane;
         if let End::Receiving(receiving) = &mut *told.end() {
             receiving.told(engine, methods, status);
         }
     };
     let listening = {
-        let mut lane = library().world.lane();
+        let mut lane = partitioned.lane();
         let Lane { engine, methods, .. } = &mut *lane;
         match &mut *partitioned.end() {
             End::Receiving(receiving) => {
@@ -290,9 +299,9 @@ fn recv_init(
     listening.or_else(|error| take_back(request, error))
 }
 
-fn give(comm: MPI_Comm, end: End, request: Out<MPI_Request>) -> Result<Arc<Partitioned>> {
-    let partitioned = Arc::new(Partitioned { comm, end: Mutex::new(end) });
-    completion::give_driven(comm, partitioned.clone(), request)?;
+fn give(comm: MPI_Comm, held: Held<Comm>, end: End, request: Out<MPI_Request>) -> Result<Arc<Partitioned>> {
+    let partitioned = Arc::new(Partitioned { comm, held, end: Mutex::new(end) });
+    completion::give_driven(&partitioned.held, comm, partitioned.clone(), request)?;
     Ok(partitioned)
 }
 
@@ -314,7 +323,7 @@ fn check_tag(tag: c_int) -> Result<()> {
 
 /// What is behind the handle of a partitioned request.
 fn behind(request: MPI_Request) -> Result<SharedAtEnd> {
-    completion::find(&library().world.lane(), request)?;
+    completion::find(&completion::lane_of(request), request)?;
     completion::special(request).filter(|behind| as_partitioned(behind).is_some()).ok_or_else(|| {
         let got = format_args!("{:#x}, which is not partitioned", request.0);
         Error::invalid(ErrorClass::Request, "request", got, "a partitioned request")

@@ -19,6 +19,7 @@ use posthaste_core::progress::Lane;
 use posthaste_core::pt2pt::persistent::{self, Begun, Message};
 use posthaste_core::pt2pt::recv;
 use posthaste_core::request::{Request, State, Status, Table, complete};
+use posthaste_core::wait::Entered;
 
 use crate::bsend;
 use crate::call::{Located, Outcome};
@@ -34,7 +35,7 @@ pub(crate) enum Plan {
     /// A message, which the engine has and starts; its communicator stays with it.
     Message {
         /// Where.
-        _comm: Held<Comm>,
+        comm: Held<Comm>,
     },
     /// A send in buffered mode.
     Buffered {
@@ -59,6 +60,17 @@ struct Persistent {
     holds: Mutex<Holds>,
 }
 
+impl Plan {
+    /// The lane of its messages.
+    fn lane(&self) -> Entered<'static> {
+        let world = &library().world;
+        match self {
+            Self::Message { comm } | Self::Buffered { comm, .. } => world.lane_of(comm),
+            Self::Collective(schedule) => world.lane_at(schedule.lane()),
+        }
+    }
+}
+
 /// Gives a persistent request to the program.
 pub(crate) fn prepare(plan: Plan, comm: MPI_Comm, request: Out<MPI_Request>) -> Result<()> {
     keep(None, plan, comm, request)
@@ -71,13 +83,13 @@ pub(crate) fn prepare_message(
     comm: MPI_Comm,
     request: Out<MPI_Request>,
 ) -> Result<()> {
-    keep(Some(message), Plan::Message { _comm: held }, comm, request)
+    keep(Some(message), Plan::Message { comm: held }, comm, request)
 }
 
 fn keep(message: Option<Message>, plan: Plan, comm: MPI_Comm, request: Out<MPI_Request>) -> Result<()> {
     request.ready("request")?;
     let (id, holds) = {
-        let mut lane = library().world.lane();
+        let mut lane = plan.lane();
         let id = lane.engine.requests.insert(Request::new(State::Inactive))?;
         let holds = match &message {
             Some(Message::Send { segment, .. }) => lane.methods.hold(segment, false),
@@ -92,14 +104,14 @@ fn keep(message: Option<Message>, plan: Plan, comm: MPI_Comm, request: Out<MPI_R
 
 /// Whether the handle is a request's.
 pub(crate) fn check(request: MPI_Request) -> Result<()> {
-    completion::find(&library().world.lane(), request).map(drop)
+    completion::find(&completion::lane_of(request), request).map(drop)
 }
 
 /// Starts a persistent request.
 #[inline]
 pub(crate) fn start(request: MPI_Request) -> Outcome {
     {
-        let mut lane = library().world.lane();
+        let mut lane = completion::lane_of(request);
         let id = completion::find(&lane, request)?;
         lane.stay_fair();
         loop {
@@ -127,9 +139,13 @@ fn start_other(request: MPI_Request) -> Outcome {
 }
 
 impl Persistent {
+    fn lane(&self) -> Entered<'static> {
+        library().world.lane_with(self.id.slot as usize)
+    }
+
     fn go(&self) -> Result<()> {
         let world = &library().world;
-        world.lane().engine.persistent.check_inactive(self.id)?;
+        self.lane().engine.persistent.check_inactive(self.id)?;
         let active = match &self.plan {
             Plan::Message { .. } => return Ok(()), // the engine has started it
             Plan::Buffered { comm, segment, dest, tag } => {
@@ -138,7 +154,7 @@ impl Persistent {
             }
             Plan::Collective(schedule) => world.start_again(schedule)?,
         };
-        world.lane().engine.persistent.begin(self.id, active);
+        self.lane().engine.persistent.begin(self.id, active);
         Ok(())
     }
 }
@@ -166,7 +182,7 @@ impl AtEnd for Persistent {
     }
 
     fn cancel(&self, _over: bool) -> Result<bool> {
-        let mut lane = library().world.lane();
+        let mut lane = self.lane();
         if let Some(id) = lane.engine.persistent.active(self.id) {
             completion::take_back(&mut lane, id);
         }
@@ -175,7 +191,7 @@ impl AtEnd for Persistent {
 
     fn let_go(&self) -> Result<bool> {
         let holds = std::mem::take(&mut *self.holds.lock().unwrap_or_else(PoisonError::into_inner));
-        let mut lane = library().world.lane();
+        let mut lane = self.lane();
         lane.methods.let_go(holds);
         let engine = &mut lane.engine;
         if let Some(id) = engine.persistent.forget(self.id) {
@@ -196,6 +212,8 @@ fn over(lane: &Lane, id: RequestId) -> Option<Status> {
 
 /// A send and a receive under one request (MPI-5.0 §3.10, `MPI_Isendrecv`). The request tells what was received.
 struct Both {
+    /// Where.
+    comm: Held<Comm>,
     send: RequestId,
     recv: RequestId,
     /// Memory that the send leaves from.
@@ -204,13 +222,14 @@ struct Both {
 
 /// Gives a request for a send and a receive to the program.
 pub(crate) fn give_both(
-    send: RequestId,
-    recv: RequestId,
+    (send, recv): (RequestId, RequestId),
     sent: Option<Vec<u8>>,
+    held: Held<Comm>,
     comm: MPI_Comm,
     request: Out<MPI_Request>,
 ) -> Result<()> {
-    completion::give_driven(comm, Arc::new(Both { send, recv, sent: Mutex::new(sent) }), request)
+    let both = Both { comm: held.clone(), send, recv, sent: Mutex::new(sent) };
+    completion::give_driven(&held, comm, Arc::new(both), request)
 }
 
 impl AtEnd for Both {
@@ -231,14 +250,14 @@ impl AtEnd for Both {
     }
 
     fn cancel(&self, _over: bool) -> Result<bool> {
-        let mut lane = library().world.lane();
+        let mut lane = library().world.lane_of(&self.comm);
         completion::take_back(&mut lane, self.recv);
         completion::take_back(&mut lane, self.send);
         Ok(true)
     }
 
     fn let_go(&self) -> Result<bool> {
-        let mut lane = library().world.lane();
+        let mut lane = library().world.lane_of(&self.comm);
         let engine = &mut lane.engine;
         if let Some(memory) = self.sent.lock().unwrap_or_else(PoisonError::into_inner).take() {
             // Both messages go on, and what the send leaves from stays as long.

@@ -40,7 +40,7 @@ mpi_fn! {
         }
         let awaited = |lane: &Lane| Awaited::All(completion::behind(lane, handle));
         let world = &library().world;
-        let ended = world.wait_until("MPI_Wait", awaited, |lane| take(lane, handle).transpose())?;
+        let ended = world.wait_until(handle.0, "MPI_Wait", awaited, |lane| take(lane, handle).transpose())?;
         one_ended(ended, request, status)
     }
     /// MPI-5.0 §3.7.3
@@ -52,11 +52,10 @@ mpi_fn! {
             return Ok(flag.set("flag", 1)?);
         }
         flag.set("flag", 0)?;
-        let world = &library().world;
-        let mut ended = take(&mut world.lane(), handle)?;
+        let mut ended = take(&mut completion::lane_of(handle), handle)?;
         if ended.is_none() {
-            world.step();
-            ended = take(&mut world.lane(), handle)?;
+            library().world.step_with(handle.0);
+            ended = take(&mut completion::lane_of(handle), handle)?;
         }
         let Some(ended) = ended else { return Ok(()) };
         flag.set("flag", 1)?;
@@ -87,8 +86,15 @@ mpi_fn! {
         }
         let awaited = |lane: &Lane| Awaited::Any(requests.behind(lane));
         let world = &library().world;
-        let first = |lane: &mut Lane| requests.first_ended(lane).transpose();
-        let (at, ended) = world.wait_until("MPI_Waitany", awaited, first)?;
+        let call = "MPI_Waitany";
+        let (at, ended) = match requests.home() {
+            Home::One(slot) => {
+                world.wait_until(slot, call, awaited, |lane| requests.first_ended(lane).transpose())?
+            }
+            Home::Several(lanes) => {
+                world.wait_among(lanes, call, awaited, || requests.first_ended(&mut Each).transpose())?
+            }
+        };
         indx.set("indx", at as c_int)?;
         one_ended(ended, requests.place(at), status)
     }
@@ -102,8 +108,8 @@ mpi_fn! {
             status.tell_at(0, MPI_Status::EMPTY);
             return Ok(flag.set("flag", 1)?);
         }
-        library().world.step();
-        let first = requests.first_ended(&mut library().world.lane())?;
+        requests.step();
+        let first = requests.first_ended(&mut Each)?;
         flag.set("flag", c_int::from(first.is_some()))?;
         let Some((at, ended)) = first else { return Ok(()) };
         indx.set("indx", at as c_int)?;
@@ -117,15 +123,15 @@ mpi_fn! {
         let (mut next, mut checked) = (0, false);
         // One after the other: the last to end decides, whichever it is.
         let awaited = |lane: &Lane| Awaited::All(requests.behind(lane));
-        let taken = library().world.wait_until("MPI_Waitall", awaited, |lane| {
-            let taken = requests.take_in_order(lane, &mut next, &mut batch, array_of_statuses);
-            if taken.is_none() && !checked {
-                // Before waiting for something: a wrong handle further on is an error now.
-                checked = true;
-                return requests.check_from(lane, next).err().map(Err);
-            }
-            taken
-        });
+        let (world, call) = (&library().world, "MPI_Waitall");
+        let taken = match requests.home() {
+            Home::One(slot) => world.wait_until(slot, call, awaited, |lane| {
+                requests.take_all(lane, &mut next, &mut checked, &mut batch, array_of_statuses)
+            }),
+            Home::Several(lanes) => world.wait_among(lanes, call, awaited, || {
+                requests.take_all(&mut Each, &mut next, &mut checked, &mut batch, array_of_statuses)
+            }),
+        };
         let told = batch.settle(array_of_statuses);
         taken?;
         told
@@ -135,15 +141,12 @@ mpi_fn! {
         array_of_statuses: Out<MPI_Status>) raises where it belongs {
         let requests = handles(count, array_of_requests)?;
         flag.set("flag", 0)?;
-        library().world.step();
+        requests.step();
         let mut batch = Batch::default();
-        {
-            let mut lane = library().world.lane();
-            if !requests.all_ended(&lane)? {
-                return Ok(());
-            }
-            let _ = requests.take_in_order(&mut lane, &mut 0, &mut batch, array_of_statuses).transpose()?;
+        if !requests.all_ended()? {
+            return Ok(());
         }
+        let _ = requests.take_in_order(&mut Each, &mut 0, &mut batch, array_of_statuses).transpose()?;
         flag.set("flag", 1)?;
         batch.settle(array_of_statuses)
     }
@@ -160,10 +163,16 @@ mpi_fn! {
         }
         let awaited = |lane: &Lane| Awaited::Any(requests.behind(lane));
         let mut batch = Batch::default();
-        let taken = library().world.wait_until("MPI_Waitsome", awaited, |lane| {
-            let taken = requests.take_ended(lane, &mut batch, array_of_indices, array_of_statuses);
-            if matches!(taken, Ok(0)) { None } else { Some(taken) }
-        })?;
+        let (world, call) = (&library().world, "MPI_Waitsome");
+        let some = |taken| if matches!(taken, Ok(0)) { None } else { Some(taken) };
+        let taken = match requests.home() {
+            Home::One(slot) => world.wait_until(slot, call, awaited, |lane| {
+                some(requests.take_ended(lane, &mut batch, array_of_indices, array_of_statuses))
+            }),
+            Home::Several(lanes) => world.wait_among(lanes, call, awaited, || {
+                some(requests.take_ended(&mut Each, &mut batch, array_of_indices, array_of_statuses))
+            }),
+        }?;
         outcount.set("outcount", taken as c_int)?;
         batch.settle(array_of_statuses)
     }
@@ -178,11 +187,9 @@ mpi_fn! {
         if !requests.any() {
             return Ok(outcount.set("outcount", MPI_UNDEFINED)?);
         }
-        library().world.step();
+        requests.step();
         let mut batch = Batch::default();
-        let mut lane = library().world.lane();
-        let taken = requests.take_ended(&mut lane, &mut batch, array_of_indices, array_of_statuses)?;
-        drop(lane);
+        let taken = requests.take_ended(&mut Each, &mut batch, array_of_indices, array_of_statuses)?;
         outcount.set("outcount", taken as c_int)?;
         batch.settle(array_of_statuses)
     }
@@ -194,7 +201,7 @@ mpi_fn! {
     fn MPI_Request_get_status / PMPI_Request_get_status(request: MPI_Request, flag: Out<c_int>,
         status: Out<MPI_Status>) raises where it belongs {
         flag.ready("flag")?;
-        library().world.step();
+        library().world.step_with(request.0);
         let found = look(request)?;
         if let Some(found) = &found {
             status.tell(found);
@@ -208,7 +215,7 @@ mpi_fn! {
         let requests = array_of_requests.slice("array_of_requests", length("count", count.into())?)?;
         flag.ready("flag")?;
         indx.set("indx", MPI_UNDEFINED)?;
-        library().world.step();
+        step_all(requests);
         if !requests.iter().any(|request| completion::is_live(*request)) {
             status.tell_at(0, MPI_Status::EMPTY);
             return Ok(flag.set("flag", 1)?);
@@ -228,7 +235,7 @@ mpi_fn! {
         raises where it belongs {
         let requests = array_of_requests.slice("array_of_requests", length("count", count.into())?)?;
         flag.ready("flag")?;
-        library().world.step();
+        step_all(requests);
         let mut found = Vec::with_capacity(requests.len());
         for (at, request) in requests.iter().enumerate() {
             match look(*request).map_err(|error| placed(at, &error))? {
@@ -253,7 +260,7 @@ mpi_fn! {
         if !requests.iter().any(|request| completion::is_live(*request)) {
             return Ok(outcount.set("outcount", MPI_UNDEFINED)?);
         }
-        library().world.step();
+        step_all(requests);
         let mut found = 0;
         for (at, request) in requests.iter().enumerate().filter(|(_, r)| completion::is_live(**r)) {
             if let Some(status) = look(*request).map_err(|error| placed(at, &error))? {
@@ -405,6 +412,43 @@ fn handles(count: c_int, array: Out<MPI_Request>) -> Result<Handles> {
     Ok(Handles { array, count })
 }
 
+/// Where the requests of a call live.
+enum Home {
+    /// In one lane, that of this handle.
+    One(usize),
+    /// In these lanes, a bit for each.
+    Several(u32),
+}
+
+/// How a call gets at the lanes of its requests.
+trait Lanes {
+    /// Does something in the lane of a request.
+    fn with<T>(&mut self, request: MPI_Request, what: impl FnOnce(&mut Lane) -> T) -> T;
+}
+
+/// The lane that all of them live in, entered.
+impl Lanes for Lane {
+    #[inline(always)]
+    fn with<T>(&mut self, _request: MPI_Request, what: impl FnOnce(&mut Lane) -> T) -> T {
+        what(self)
+    }
+}
+
+/// The lane of each, entered for it.
+struct Each;
+
+impl Lanes for Each {
+    fn with<T>(&mut self, request: MPI_Request, what: impl FnOnce(&mut Lane) -> T) -> T {
+        what(&mut completion::lane_of(request))
+    }
+}
+
+/// One step of progress in the lanes of requests.
+fn step_all(requests: &[MPI_Request]) {
+    let lanes = requests.iter().fold(0, |lanes, request| lanes | 1 << library().world.lane_number(request.0));
+    library().world.step_among(lanes.max(1));
+}
+
 /// Ends of several requests that were taken and still have to be told.
 #[derive(Default)]
 struct Batch {
@@ -451,10 +495,30 @@ impl Handles {
         self.array.nth(at)
     }
 
+    /// The lanes of these requests.
+    fn home(&self) -> Home {
+        if !library().world.has_lanes() {
+            return Home::One(0);
+        }
+        let lanes =
+            self.some().fold(0, |lanes, (_, request)| lanes | 1 << library().world.lane_number(request.0));
+        let first = self.some().next().map_or(0, |(_, request)| request.0);
+        if u32::is_power_of_two(lanes.max(1)) { Home::One(first) } else { Home::Several(lanes) }
+    }
+
+    /// One step of progress in each of their lanes.
+    fn step(&self) {
+        match self.home() {
+            Home::One(slot) => library().world.step_with(slot),
+            Home::Several(lanes) => library().world.step_among(lanes),
+        }
+    }
+
     /// Takes the first request that is over.
-    fn first_ended(&self, lane: &mut Lane) -> Result<Option<(usize, Ended)>> {
+    fn first_ended(&self, lanes: &mut impl Lanes) -> Result<Option<(usize, Ended)>> {
         for (at, request) in self.some() {
-            if let Some(ended) = take(lane, request).map_err(|error| placed(at, &error))?
+            if let Some(ended) =
+                lanes.with(request, |lane| take(lane, request)).map_err(|error| placed(at, &error))?
                 && !ended.inactive
             {
                 return Ok(Some((at, ended)));
@@ -466,14 +530,14 @@ impl Handles {
     /// Takes all requests that are over, tells their places and the plain statuses. Returns how many there were.
     fn take_ended(
         &self,
-        lane: &mut Lane,
+        lanes: &mut impl Lanes,
         batch: &mut Batch,
         indices: Out<c_int>,
         statuses: Out<MPI_Status>,
     ) -> Result<usize> {
         let mut taken = 0;
         for (at, request) in self.some() {
-            let ended = match take(lane, request) {
+            let ended = match lanes.with(request, |lane| take(lane, request)) {
                 Ok(ended) => ended,
                 Err(error) if taken == 0 => return Err(placed(at, &error)),
                 // Those that were taken are told first.
@@ -493,18 +557,35 @@ impl Handles {
         Ok(taken)
     }
 
+    /// The same; before something is waited for, a wrong handle further on is an error.
+    #[inline]
+    fn take_all(
+        &self,
+        lanes: &mut impl Lanes,
+        next: &mut usize,
+        checked: &mut bool,
+        batch: &mut Batch,
+        statuses: Out<MPI_Status>,
+    ) -> Option<Result<()>> {
+        let taken = self.take_in_order(lanes, next, batch, statuses);
+        if taken.is_none() && !std::mem::replace(checked, true) {
+            return self.check_from(lanes, *next).err().map(Err);
+        }
+        taken
+    }
+
     /// Goes on taking at `next` until one is not over yet; `Some` when all are taken.
     #[inline]
     fn take_in_order(
         &self,
-        lane: &mut Lane,
+        lanes: &mut impl Lanes,
         next: &mut usize,
         batch: &mut Batch,
         statuses: Out<MPI_Status>,
     ) -> Option<Result<()>> {
         while let Some(request) = self.at(*next) {
             let at = *next;
-            if let Some(status) = completion::take_plain(lane, request) {
+            if let Some(status) = lanes.with(request, |lane| completion::take_plain(lane, request)) {
                 if let Err(error) = self.place(at).set("array_of_requests", MPI_REQUEST_NULL) {
                     return Some(Err(error));
                 }
@@ -512,7 +593,7 @@ impl Handles {
             } else if request == MPI_REQUEST_NULL {
                 statuses.tell_at(at, MPI_Status::EMPTY);
             } else {
-                let ended = match take(lane, request) {
+                let ended = match lanes.with(request, |lane| take(lane, request)) {
                     Ok(Some(ended)) => ended,
                     Ok(None) => return None,
                     Err(error) => return Some(Err(placed(at, &error))),
@@ -534,9 +615,11 @@ impl Handles {
 
     /// Whether all handles from a place on are requests'.
     #[cold]
-    fn check_from(&self, lane: &Lane, first: usize) -> Result<()> {
+    fn check_from(&self, lanes: &mut impl Lanes, first: usize) -> Result<()> {
         for (at, request) in self.some().filter(|(at, _)| *at >= first) {
-            completion::find(lane, request).map_err(|error| placed(at, &error))?;
+            lanes
+                .with(request, |lane| completion::find(lane, request))
+                .map_err(|error| placed(at, &error))?;
         }
         Ok(())
     }
@@ -546,9 +629,10 @@ impl Handles {
         self.some().flat_map(|(_, request)| completion::behind(lane, request)).collect()
     }
 
-    fn all_ended(&self, lane: &Lane) -> Result<bool> {
+    fn all_ended(&self) -> Result<bool> {
         for (at, request) in self.some() {
-            if !completion::has_ended(lane, request).map_err(|error| placed(at, &error))? {
+            let ended = completion::has_ended(&completion::lane_of(request), request);
+            if !ended.map_err(|error| placed(at, &error))? {
                 return Ok(false);
             }
         }

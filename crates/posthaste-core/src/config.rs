@@ -3,6 +3,8 @@
 //! Used by every room; the launcher lists the table. A value that cannot be read is an error that names the
 //! variable, what it holds and what was expected; it is never ignored.
 
+use posthaste_os::node::LANES;
+
 use crate::error::{Error, ErrorClass, Result};
 
 /// How long messages travel when a setting forces one way (tests do).
@@ -110,7 +112,7 @@ impl std::fmt::Display for Ways {
         f.write_str(&names.join(","))
     }
 }
-/// Most requests at one time: as many as a C handle can name, less a reserve for collective operations.
+/// Most requests at one time: as many as the handles of the first lane can name, less a reserve for collective operations.
 pub const HIGHEST_REQUESTS: usize = (1 << 20) - (1 << 16);
 
 /// The values in force.
@@ -136,6 +138,10 @@ pub struct Config {
     pub spin_us: u32,
     /// Time spent yielding before sleeping, in µs.
     pub yield_us: u32,
+    /// Whether several threads may call even if the program has not said so.
+    pub threaded: bool,
+    /// Most lanes, among which the communicators of a process with several threads are shared out.
+    pub lanes: usize,
     /// Whether a thread of the library keeps transfers going while the program computes.
     pub progress_thread: bool,
     /// Whether messages carry their types and receives check them.
@@ -195,6 +201,8 @@ impl Default for Config {
             unexpected_bytes: 16 << 20,
             spin_us: 50,
             yield_us: 1000,
+            threaded: false,
+            lanes: LANES,
             progress_thread: false,
             check_types: false,
             show_types: false,
@@ -267,12 +275,12 @@ pub const TUNABLES: &[Tunable] = &[
     Tunable {
         name: "POSTHASTE_REQUESTS",
         default: "983040",
-        meaning: "most requests at one time (at most 983040); those of collective operations may go beyond it",
+        meaning: "most requests at one time (at most 983040, in a further lane 122880); those of collective operations may go beyond it",
     },
     Tunable {
         name: "POSTHASTE_UNEXPECTED_BYTES",
         default: "16777216",
-        meaning: "memory that the unexpected messages of one peer may take, in bytes; each counts 256 for its envelope",
+        meaning: "memory that the unexpected messages of one peer may take in a lane, in bytes; each counts 256 for its envelope",
     },
     Tunable {
         name: "POSTHASTE_SPIN_US",
@@ -283,6 +291,16 @@ pub const TUNABLES: &[Tunable] = &[
         name: "POSTHASTE_YIELD_US",
         default: "1000",
         meaning: "time spent yielding before sleeping, in µs",
+    },
+    Tunable {
+        name: "POSTHASTE_THREADED",
+        default: "0",
+        meaning: "1: several threads may call, and communicators have lanes, even if the program asks for less than MPI_THREAD_MULTIPLE",
+    },
+    Tunable {
+        name: "POSTHASTE_LANES",
+        default: "8",
+        meaning: "most lanes (1 to 8) among which the communicators that a process with MPI_THREAD_MULTIPLE makes are shared out, so that threads on different ones do not wait for each other; 1: all share one lane",
     },
     Tunable {
         name: "POSTHASTE_PROGRESS_THREAD",
@@ -408,6 +426,8 @@ impl Config {
         number(&lookup, "POSTHASTE_UNEXPECTED_BYTES", 0..=1 << 40, &mut config.unexpected_bytes)?;
         number(&lookup, "POSTHASTE_SPIN_US", 0..=1_000_000_000, &mut config.spin_us)?;
         number(&lookup, "POSTHASTE_YIELD_US", 0..=1_000_000_000, &mut config.yield_us)?;
+        switch(&lookup, "POSTHASTE_THREADED", &mut config.threaded)?;
+        number(&lookup, "POSTHASTE_LANES", 1..=LANES, &mut config.lanes)?;
         switch(&lookup, "POSTHASTE_PROGRESS_THREAD", &mut config.progress_thread)?;
         switch(&lookup, "POSTHASTE_CHECK_TYPES", &mut config.check_types)?;
         switch(&lookup, "POSTHASTE_SHOW_TYPES", &mut config.show_types)?;

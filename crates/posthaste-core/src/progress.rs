@@ -4,7 +4,7 @@
 //! `coll`. Never blocks.
 
 use posthaste_os::machine;
-use posthaste_os::park::{Parked, SleeperId, Wake, Wants};
+use posthaste_os::park::{SleeperId, Sleepers, Wake, Wants};
 
 use crate::coll::{self, Running};
 use crate::dispatch;
@@ -40,8 +40,6 @@ pub struct Lane {
     pub methods: Methods,
     /// Collective operations under way.
     pub running: Running,
-    /// Threads of this process that sleep in the library.
-    pub parked: Parked,
     /// What had happened when sleepers were last told.
     told: u64,
     /// Steps so far, by any thread.
@@ -60,7 +58,6 @@ impl Lane {
             engine,
             methods,
             running: Running::default(),
-            parked: Parked::default(),
             told: 0,
             steps: 0,
             last: (0, 0),
@@ -79,8 +76,11 @@ impl Lane {
 
     /// Whether something has happened that threads of this process which sleep in the library may have to know.
     #[inline]
-    pub fn concerns_sleepers(&self) -> bool {
-        !self.parked.is_empty() && (self.happened() != self.told || !self.methods.is_quiet())
+    pub fn concerns(&self, sleepers: &Sleepers) -> bool {
+        sleepers.are_there()
+            && (!self.engine.finished.told.is_empty()
+                || !self.methods.is_quiet()
+                || (self.happened() != self.told && (sleepers.are_curious() || self.has_work())))
     }
 
     /// Counts what a sleeper may wait for.
@@ -88,40 +88,61 @@ impl Lane {
         self.engine.finished.ends + self.engine.matching.arrivals()
     }
 
-    /// Whom to wake, once the lane has been left.
-    #[cold]
-    pub fn wakes(&mut self) -> Vec<Wake> {
-        let Self { engine, methods, running, parked, .. } = self;
-        let told = engine.finished.told.drain(..).filter_map(|sleeper| parked.ended(sleeper));
-        let mut wakes: Vec<Wake> = told.collect();
-        // What goes on by itself where somebody is awake.
-        let work = engine.has_chores() || !running.is_empty() || !engine.finished.handlers.is_empty();
-        if work || !methods.is_quiet() {
-            wakes.extend(parked.rouse_listener());
-        }
-        let happened = self.happened();
-        if std::mem::replace(&mut self.told, happened) != happened {
-            wakes.extend(self.parked.happened());
-        }
-        wakes
+    /// Whether there is something that goes on by itself where somebody is awake.
+    fn has_work(&self) -> bool {
+        let Self { engine, methods, running, .. } = self;
+        engine.has_chores()
+            || !running.is_empty()
+            || !engine.finished.handlers.is_empty()
+            || !methods.is_quiet()
     }
 
-    /// The calling thread is about to sleep. `None`: what it waits for is there. Whoever wakes up calls
-    /// [`Lane::awake`].
-    pub fn falls_asleep(&mut self, until: &Until<'_>, dozes: bool) -> Option<SleeperId> {
+    /// Whom to wake, once the lane has been left.
+    #[cold]
+    pub fn wakes(&mut self, sleepers: &Sleepers) -> Vec<Wake> {
+        let work = self.has_work();
+        let happened = self.happened();
+        let news = std::mem::replace(&mut self.told, happened) != happened;
+        let told = self.engine.finished.told.drain(..);
+        sleepers.with(|parked| {
+            let mut wakes: Vec<Wake> = told.filter_map(|sleeper| parked.ended(sleeper)).collect();
+            if work {
+                wakes.extend(parked.rouse_listener());
+            }
+            if news {
+                wakes.extend(parked.happened());
+            }
+            wakes
+        })
+    }
+
+    /// The calling thread is about to sleep; whether it is to listen for all is decided here, too. `None`: what it waits
+    /// for is there. Whoever wakes up calls [`Lane::awake`].
+    pub fn falls_asleep(
+        &mut self,
+        sleepers: &Sleepers,
+        until: &Until<'_>,
+        dozes: bool,
+    ) -> Option<(SleeperId, bool)> {
         self.told = self.happened();
+        let register = |wants| {
+            sleepers.with(|parked| {
+                let sleeper = parked.register(wants, dozes);
+                (sleeper, parked.is_listener(sleeper))
+            })
+        };
         let table = &mut self.engine.requests;
         let is_inactive =
             |id: &RequestId| table.get(*id).is_some_and(|request| matches!(request.state, State::Inactive));
         let (ids, all) = match until {
             Until::All(ids) => (*ids, true),
             Until::Any(ids) => (*ids, false),
-            Until::Event => return Some(self.parked.register(Wants::Anything, dozes)),
-            Until::Bell => return Some(self.parked.register(Wants::Ends(usize::MAX), dozes)),
+            Until::Event => return Some(register(Wants::Anything)),
+            Until::Bell => return Some(register(Wants::Ends(usize::MAX))),
         };
         // What stands behind a request that is not started itself is not known here.
         if ids.iter().any(is_inactive) {
-            return Some(self.parked.register(Wants::Anything, dozes));
+            return Some(register(Wants::Anything));
         }
         let goes_on =
             |id: &&RequestId| table.get(**id).is_some_and(|request| !complete::is_complete(request));
@@ -129,15 +150,15 @@ impl Lane {
         if open == 0 || (!all && open < ids.len()) {
             return None;
         }
-        let sleeper = self.parked.register(Wants::Ends(if all { open } else { 1 }), dozes);
+        let registered = register(Wants::Ends(if all { open } else { 1 }));
         for id in ids {
-            complete::watch(&mut self.engine.requests, *id, sleeper);
+            complete::watch(&mut self.engine.requests, *id, registered.0);
         }
-        Some(sleeper)
+        Some(registered)
     }
 
     /// A thread that slept is awake.
-    pub fn awake(&mut self, until: &Until<'_>, sleeper: SleeperId) {
+    pub fn awake(&mut self, sleepers: &Sleepers, until: &Until<'_>, sleeper: SleeperId) {
         let ids = match until {
             Until::All(ids) | Until::Any(ids) => *ids,
             Until::Event | Until::Bell => &[],
@@ -146,7 +167,7 @@ impl Lane {
             complete::unwatch(&mut self.engine.requests, *id, sleeper);
         }
         self.engine.finished.told.retain(|told| *told != sleeper);
-        self.parked.unregister(sleeper);
+        sleepers.with(|parked| parked.unregister(sleeper));
     }
 
     /// Called by fast paths, which look at one peer only: it must not keep us from everything else.

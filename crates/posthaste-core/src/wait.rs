@@ -4,21 +4,29 @@
 //! where CPUs are shared, or have just proved to be shared, it gives the CPU away at once. After a while without
 //! anything happening it sleeps until a peer rings the doorbell. MPI-5.0 §3.7.3; seed 000 "MPI_Wait".
 //!
-//! What must stay true: between saying "I sleep" and sleeping the waiter looks at everything once more; nobody
-//! sleeps while this process itself has bytes to copy; handlers run outside the lock.
+//! A process has one lane, or several where several threads call: then each communicator has one, and a waiter is at home
+//! in that of what it waits for. Whoever finds nothing to do there looks after the lanes where nobody else does.
 //!
-//! Parts: `report`, which tells others what a sleeping call waits for; `attend`, the progress thread.
+//! What must stay true: between saying "I sleep" and sleeping the waiter looks at everything once more; nobody
+//! sleeps while this process itself has bytes to copy; handlers run outside the lock; a thread is inside one lane at a
+//! time.
+//!
+//! Parts: `lanes`; `among`, the wait for what belongs to several lanes; `report`, which tells others what a sleeping call
+//! waits for; `attend`, the progress thread.
 
+mod among;
 mod attend;
+mod lanes;
 mod report;
 
 use std::ops::{Deref, DerefMut};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use posthaste_os::machine;
 use posthaste_os::node::Node;
-use posthaste_os::park::{self, Wake};
+use posthaste_os::park::{self, Sleepers, Wake};
 use posthaste_os::sync::{Guard, Lock};
 use posthaste_os::wake::Doorbell;
 
@@ -26,9 +34,11 @@ use crate::progress::Lane;
 use crate::pt2pt::Engine;
 use crate::request::complete;
 use crate::trace::Counter;
+use lanes::{Lanes, Seen};
 use report::{Note, Teller};
 
 pub use attend::ProgressThread;
+pub use lanes::Opener;
 pub use report::Awaited;
 
 /// Polls between two looks at the clock.
@@ -50,12 +60,14 @@ const SHARED_ROUNDS: u32 = 256;
 const SHARED_LOOKS: u32 = 16;
 /// The same while connections are being made, which may need a further step without being rung for.
 const SHORT_NAP: Duration = Duration::from_millis(20);
+/// Single steps between two looks at the other lanes.
+const STEPS_PER_LOOK: u32 = 16;
 
-/// What a waiter needs: the lane to advance, the bell to sleep on, and how patient to be.
+/// What a waiter needs: the lanes to advance, the bell to sleep on, and how patient to be.
 #[derive(Debug)]
 pub struct Waiting {
-    /// The lane.
-    pub lane: Lock<Lane>,
+    lanes: Lanes,
+    sleepers: Sleepers,
     doorbell: Option<Doorbell>,
     teller: Option<Teller>,
     /// Whether fast paths may look for messages.
@@ -64,18 +76,60 @@ pub struct Waiting {
     yielding: Duration,
     /// Waits to go without spinning: the CPU has proved to be shared.
     shared: AtomicU32,
+    /// Single steps so far, where there are several lanes.
+    steps: AtomicU32,
+    /// What single steps have seen of the lanes.
+    seen: Mutex<Seen>,
 }
 
 impl Waiting {
     /// Spins for `spin` (zero where ranks share CPUs), then yields for `yielding`, then sleeps on `doorbell`; a
     /// process without peers has none.
     pub fn new(lane: Lock<Lane>, doorbell: Option<Doorbell>, spin: Duration, yielding: Duration) -> Self {
-        Self { lane, doorbell, teller: None, patient: true, spin, yielding, shared: AtomicU32::new(0) }
+        Self {
+            lanes: Lanes::one(lane),
+            sleepers: Sleepers::default(),
+            doorbell,
+            teller: None,
+            patient: true,
+            spin,
+            yielding,
+            shared: AtomicU32::new(0),
+            steps: AtomicU32::new(0),
+            seen: Mutex::default(),
+        }
+    }
+
+    /// Further lanes may be opened.
+    pub fn opening(self, opener: Opener) -> Self {
+        Self { lanes: self.lanes.opening(opener), ..self }
+    }
+
+    /// Opens a lane, unless it is open; otherwise that happens when it is first entered.
+    pub fn open(&self, at: usize) {
+        self.lanes.get(at);
+    }
+
+    /// Whether a lane is open.
+    #[inline]
+    pub fn is_open(&self, at: usize) -> bool {
+        self.lanes.is_open(at)
+    }
+
+    /// Whether there are lanes besides the first.
+    #[inline]
+    pub fn has_lanes(&self) -> bool {
+        self.lanes.are_several()
+    }
+
+    /// The numbers of the lanes that are open.
+    pub fn open_lanes(&self) -> impl Iterator<Item = usize> {
+        self.lanes.open()
     }
 
     /// Sleeping calls tell what they wait for on the board of this rank.
     pub fn telling(self, node: &Node, local_rank: usize) -> Self {
-        let teller = Teller::new(node.clone(), local_rank, self.lane.is_threaded());
+        let teller = Teller::new(node.clone(), local_rank, self.is_threaded());
         Self { teller: Some(teller), ..self }
     }
 
@@ -96,12 +150,13 @@ impl Waiting {
         lane: &mut Entered<'_>,
         mut look: impl FnMut(&mut Lane, u32) -> Option<T>,
     ) -> Option<T> {
-        if !self.patient || (self.lane.is_threaded() && !lane.is_alone()) {
+        let threaded = self.is_threaded();
+        if !self.patient || (threaded && !lane.is_alone()) {
             return None;
         }
         let crowded = self.spin.is_zero();
         let hurried = crowded || self.shared.load(Ordering::Relaxed) > 0;
-        let (rounds, looks) = match (hurried, self.lane.is_threaded()) {
+        let (rounds, looks) = match (hurried, threaded) {
             (true, _) => (CROWDED_ROUNDS, 1),
             (false, true) => (SHARED_ROUNDS, SHARED_LOOKS),
             (false, false) => (ROUNDS, POLLS_PER_LOOK),
@@ -119,41 +174,42 @@ impl Waiting {
             } else {
                 lane.progress();
             }
-            if self.lane.is_threaded() {
+            if threaded {
                 lane.let_others_in();
             }
         }
         None
     }
 
-    /// Enters the lane. Leaving it wakes sleeping threads of this process that what happened concerns.
+    /// Whether several threads may call.
     #[inline]
-    pub fn enter(&self) -> Entered<'_> {
-        Entered { lane: Some(self.lane.lock()), waiting: self }
+    pub fn is_threaded(&self) -> bool {
+        self.lanes.first.is_threaded()
     }
 
-    /// Advances everything until `done` gives a value. `call` and `awaited` say what is waited for, should it take
-    /// long: they are looked at only before sleeping.
+    /// Enters a lane. Leaving it wakes sleeping threads of this process that what happened concerns.
+    #[inline]
+    pub fn enter(&self, at: usize) -> Entered<'_> {
+        let lock = self.lanes.get(at);
+        Entered { lane: Some(lock.lock()), lock, waiting: self }
+    }
+
+    /// Advances everything until `done`, which looks at the lane `at`, gives a value. `call` and `awaited` say what is
+    /// waited for, should it take long: they are looked at only before sleeping.
     #[inline]
     pub fn until<T>(
         &self,
+        at: usize,
         call: &'static str,
         awaited: impl Fn(&Lane) -> Awaited,
         mut done: impl FnMut(&mut Lane) -> Option<T>,
     ) -> T {
         let mut idler = Idler::default();
         loop {
-            let mut lane = self.enter();
+            let mut lane = self.enter(at);
             if let Some(value) = done(&mut lane) {
-                if idler.slept {
-                    lane.parked.stops_looking();
-                }
-                if idler.note.is_some() {
-                    self.retract(&idler);
-                }
-                if lane.parked.lacks_listener() {
-                    lane.call_listener();
-                }
+                drop(lane);
+                self.leave(&idler);
                 return value;
             }
             let busy = lane.progress();
@@ -161,46 +217,107 @@ impl Waiting {
             let handlers = !lane.engine.finished.handlers.is_empty();
             drop(lane);
             if handlers {
-                self.run_handlers();
+                self.run_handlers(at);
             }
             if busy {
                 (idler.polls, idler.since) = (0, None);
                 continue;
             }
             idler.polls += 1;
-            if (idler.polls.is_multiple_of(POLLS_PER_LOOK) || self.spin.is_zero()) && self.idle(&mut idler) {
-                self.sleep(&mut idler, call, &awaited);
+            if (idler.polls.is_multiple_of(POLLS_PER_LOOK) || self.spin.is_zero())
+                && self.idle(at, &mut idler)
+            {
+                self.sleep(at, &mut idler, call, &awaited);
             }
         }
     }
 
-    /// One step of progress, and the handlers that it made due.
-    pub fn step(&self) {
-        let mut lane = self.enter();
-        lane.progress();
+    /// A wait is over.
+    #[inline]
+    fn leave(&self, idler: &Idler) {
+        if idler.looks || idler.note.is_some() || self.sleepers.lack_listener() {
+            self.leave_after_sleep(idler);
+        }
+    }
+
+    #[cold]
+    fn leave_after_sleep(&self, idler: &Idler) {
+        if let (Some(teller), Some(note)) = (&self.teller, &idler.note) {
+            teller.retract(note);
+        }
+        let called = self.sleepers.with(|parked| {
+            if idler.looks {
+                parked.stops_looking();
+            }
+            parked.call_listener()
+        });
+        if let Some(wake) = called {
+            self.wake(wake);
+        }
+    }
+
+    /// One step of progress in a lane, and the handlers that it made due; now and then in the others, too.
+    pub fn step(&self, at: usize) {
+        self.advance(at);
+        if self.has_lanes() && self.steps.fetch_add(1, Ordering::Relaxed).is_multiple_of(STEPS_PER_LOOK) {
+            // Whoever comes at the same time looks after them.
+            if let Ok(mut seen) = self.seen.try_lock() {
+                self.look_after_others(at, &mut seen);
+            }
+        }
+    }
+
+    fn advance(&self, at: usize) -> bool {
+        let mut lane = self.enter(at);
+        let busy = lane.progress();
         let handlers = !lane.engine.finished.handlers.is_empty();
         drop(lane);
         if handlers {
-            self.run_handlers();
+            self.run_handlers(at);
         }
+        busy
+    }
+
+    /// Advances the lanes in which nobody else has been since the last look. Whether anything happened there, or somebody
+    /// else is active.
+    #[cold]
+    fn look_after_others(&self, at: usize, seen: &mut Seen) -> Others {
+        let mut others = Others::default();
+        for lane in self.lanes.open().filter(|lane| *lane != at) {
+            let lock = self.lanes.get(lane);
+            if seen.is_visited(lane, lock.visits()) {
+                others.active = true;
+            } else {
+                others.busy |= self.advance(lane);
+            }
+            seen.leaves(lane, lock.visits());
+        }
+        others
     }
 
     /// Runs the handlers that are due, outside the lock.
     #[cold]
-    fn run_handlers(&self) {
+    fn run_handlers(&self, at: usize) {
         loop {
-            let due = self.enter().engine.finished.handlers.pop_front();
+            let due = self.enter(at).engine.finished.handlers.pop_front();
             let Some((id, handler, status)) = due else { break };
             handler(id, &status);
-            let mut lane = self.enter();
+            let mut lane = self.enter(at);
             let Engine { requests, finished, .. } = &mut lane.engine;
             complete::handled(requests, finished, id);
         }
     }
 
-    /// Nothing has happened for a while: spins on, yields, or says that it is time to sleep.
+    /// Nothing has happened for a while: looks after other lanes, spins on, yields, or says that it is time to sleep.
     #[cold]
-    fn idle(&self, idler: &mut Idler) -> bool {
+    fn idle(&self, at: usize, idler: &mut Idler) -> bool {
+        if self.has_lanes() {
+            let others = self.look_after_others(at, &mut idler.seen);
+            idler.others |= others.active;
+            if others.busy {
+                idler.since = None;
+            }
+        }
         let now = machine::now();
         idler.began.get_or_insert(now);
         let waited = now - *idler.since.get_or_insert(now);
@@ -210,7 +327,7 @@ impl Waiting {
         }
         if waited < self.spin + self.yielding {
             machine::yield_now();
-            self.enter().engine.counts.add(Counter::Yields, 1);
+            self.enter(at).engine.counts.add(Counter::Yields, 1);
             if machine::now() - now > LONG_YIELD {
                 self.shared.store(REMEMBER, Ordering::Relaxed);
             } else if shared > 0 {
@@ -223,43 +340,84 @@ impl Waiting {
 
     /// Sleeps: as the thread that listens for all, if there is none, else parked until its own wait is over.
     #[cold]
-    fn sleep(&self, idler: &mut Idler, call: &'static str, awaited: &dyn Fn(&Lane) -> Awaited) {
-        let mut lane = self.enter();
-        // While another thread looks around all the time, peers need not wake this one for each of its messages.
-        let dozes = lane.steps > idler.steps && idler.slept;
-        let bell = self.doorbell.as_ref().filter(|_| !lane.parked.has_listener() && !dozes);
-        let ticket = bell.map(Doorbell::about_to_sleep);
-        if lane.progress() || (ticket.is_some() && !lane.methods.is_quiet()) {
-            return bell.map_or((), Doorbell::stay_awake);
-        }
+    fn sleep(&self, at: usize, idler: &mut Idler, call: &'static str, awaited: &dyn Fn(&Lane) -> Awaited) {
+        let mut lane = self.enter(at);
+        let dozes = self.dozes(idler, lane.steps);
         let awaited = awaited(&lane);
         let until = awaited.until();
-        let Some(sleeper) = lane.falls_asleep(&until, bell.is_none()) else {
+        let asleep = lane.falls_asleep(&self.sleepers, &until, dozes || self.doorbell.is_none());
+        let Some((sleeper, listens)) = asleep else { return };
+        self.stops_looking(idler);
+        let bell = self.doorbell.as_ref().filter(|_| listens && !dozes);
+        let ticket = bell.map(Doorbell::about_to_sleep);
+        idler.looks = true;
+        if lane.progress() || (ticket.is_some() && !lane.methods.is_quiet()) {
+            lane.awake(&self.sleepers, &until, sleeper);
             return bell.map_or((), Doorbell::stay_awake);
-        };
-        if idler.slept {
-            lane.parked.stops_looking();
         }
-        let listens = lane.parked.is_listener(sleeper);
-        let nap = if lane.methods.is_connecting() { SHORT_NAP } else { NAP };
         lane.engine.counts.add(Counter::Sleeps, 1);
-        if let Some(teller) = &self.teller {
-            teller.tell(&lane, &mut idler.note, call, idler.began.unwrap_or_default(), &awaited);
+        if let Some(teller) = self.due_teller(idler) {
+            let call = (call, idler.began.unwrap_or_default());
+            teller.tell(&mut idler.note, call, (at, &lane), &awaited, false);
         }
-        let doze = idler.doze.max(DOZE);
-        idler.doze = if dozes { LONGEST_DOZE.min(2 * doze) } else { DOZE };
+        let nap = if lane.methods.is_connecting() { SHORT_NAP } else { NAP };
         (idler.slept, idler.steps) = (true, lane.steps);
         drop(lane);
-        match (bell, ticket) {
-            (Some(bell), Some(ticket)) => bell.sleep(ticket, nap),
-            _ => park::park(if listens && self.doorbell.is_some() { doze } else { NAP }),
-        }
-        let mut lane = self.enter();
-        lane.awake(&until, sleeper);
-        lane.methods.look_at_sockets();
+        self.rest(at, idler, ticket, (listens, dozes), nap);
+        let mut lane = self.enter(at);
+        lane.awake(&self.sleepers, &until, sleeper);
+        drop(lane);
+        self.enter(0).methods.look_at_sockets();
         if let Some(bell) = bell {
             bell.stay_awake();
         }
+    }
+
+    /// Who tells what a call waits for, unless that has just been told.
+    fn due_teller(&self, idler: &Idler) -> Option<&Teller> {
+        self.teller.as_ref().filter(|_| !Teller::is_fresh(idler.note.as_ref()))
+    }
+
+    /// Whether who is about to sleep only dozes: while another thread looks around all the time, peers need not wake this
+    /// one for each of its messages. `steps`: those of its lane so far.
+    fn dozes(&self, idler: &mut Idler, steps: u64) -> bool {
+        let others = std::mem::take(&mut idler.others);
+        idler.slept && (others || steps > idler.steps)
+    }
+
+    /// Who was awake for the moment goes back to sleep, where it has just been registered again.
+    fn stops_looking(&self, idler: &mut Idler) {
+        if std::mem::take(&mut idler.looks) {
+            self.sleepers.with(|parked| parked.stops_looking());
+        }
+    }
+
+    /// Sleeps, registered and outside all lanes. A listener looks at the other lanes first; what it finds there to be done
+    /// wakes it like anybody else's doing.
+    fn rest(
+        &self,
+        at: usize,
+        idler: &mut Idler,
+        ticket: Option<u32>,
+        (listens, dozes): (bool, bool),
+        nap: Duration,
+    ) {
+        let doze = idler.doze.max(DOZE);
+        idler.doze = if dozes { LONGEST_DOZE.min(2 * doze) } else { DOZE };
+        let nap = if listens && self.has_lanes() { nap.min(self.settle_others(at)) } else { nap };
+        match (&self.doorbell, ticket) {
+            (Some(bell), Some(ticket)) => bell.sleep(ticket, nap),
+            (Some(_), None) if listens => park::park(doze),
+            _ => park::park(NAP),
+        }
+    }
+
+    /// Advances the other lanes for a listener that is about to sleep; for how long it may.
+    #[cold]
+    fn settle_others(&self, at: usize) -> Duration {
+        self.lanes.open().filter(|other| *other != at).for_each(|other| _ = self.advance(other));
+        let is_connecting = at != 0 && self.enter(0).methods.is_connecting();
+        if is_connecting { SHORT_NAP } else { NAP }
     }
 }
 
@@ -267,20 +425,22 @@ impl Waiting {
     fn wake(&self, wake: Wake) {
         wake.now(self.doorbell.as_ref().map(|bell| || bell.nudge()));
     }
+}
 
-    /// The call that stands on the board goes on.
-    #[cold]
-    fn retract(&self, idler: &Idler) {
-        if let (Some(teller), Some(note)) = (&self.teller, &idler.note) {
-            teller.retract(note);
-        }
-    }
+/// How it stands with the lanes that a waiter is not at home in.
+#[derive(Default)]
+struct Others {
+    /// Something happened there.
+    busy: bool,
+    /// Other threads are active there.
+    active: bool,
 }
 
 /// The lane, entered. Leaving it wakes sleeping threads of this process that what happened concerns.
 #[derive(Debug)]
 pub struct Entered<'a> {
     lane: Option<Guard<'a, Lane>>,
+    lock: &'a Lock<Lane>,
     waiting: &'a Waiting,
 }
 
@@ -302,7 +462,7 @@ impl DerefMut for Entered<'_> {
 impl Drop for Entered<'_> {
     #[inline]
     fn drop(&mut self) {
-        if self.lane.as_ref().is_some_and(|lane| lane.concerns_sleepers()) {
+        if self.lane.as_ref().is_some_and(|lane| lane.concerns(&self.waiting.sleepers)) {
             self.wake_sleepers();
         }
     }
@@ -312,28 +472,20 @@ impl Entered<'_> {
     /// Leaves and enters again.
     #[inline]
     fn let_others_in(&mut self) {
-        if self.concerns_sleepers() {
+        if self.concerns(&self.waiting.sleepers) {
             self.wake_sleepers();
         }
         self.lane = None;
-        self.lane = Some(self.waiting.lane.lock());
+        self.lane = Some(self.lock.lock());
     }
 
     /// Leaves, wakes whom what happened concerns.
     #[cold]
     fn wake_sleepers(&mut self) {
-        let wakes = self.wakes();
+        let waiting = self.waiting;
+        let wakes = self.wakes(&waiting.sleepers);
         self.lane = None;
-        wakes.into_iter().for_each(|wake| self.waiting.wake(wake));
-    }
-
-    /// Leaves for good, and calls a parked thread to listen for all.
-    #[cold]
-    fn call_listener(mut self) {
-        let mut wakes = self.wakes();
-        wakes.extend(self.parked.call_listener());
-        self.lane = None;
-        wakes.into_iter().for_each(|wake| self.waiting.wake(wake));
+        wakes.into_iter().for_each(|wake| waiting.wake(wake));
     }
 }
 
@@ -348,8 +500,14 @@ struct Idler {
     note: Option<Note>,
     /// It has slept before.
     slept: bool,
-    /// Steps of the lane up to then, and of this call since.
+    /// It was about to sleep, is awake, and looks for all.
+    looks: bool,
+    /// Steps of its lane up to its last sleep, and of this call since.
     steps: u64,
     /// How long it sleeps next while others look around.
     doze: Duration,
+    /// How often other lanes had been entered at the last look.
+    seen: Seen,
+    /// Threads were active there.
+    others: bool,
 }

@@ -5,7 +5,7 @@
 //!
 //! Parts: `quick`, the fast paths of the blocking calls; `probes`.
 //!
-//! What must stay true: one engine per process; a process that was meant to be one of many never goes on as one
+//! What must stay true: one engine for each lane, and one world per process; a process that was meant to be one of many never goes on as one
 //! of one.
 
 mod probes;
@@ -20,11 +20,12 @@ use std::time::Duration;
 use posthaste_os::heap::{Block, Heap};
 use posthaste_os::node::{Life, Node};
 use posthaste_os::socket::Set;
+use posthaste_os::sync::Lock;
 use posthaste_os::{machine, peer_copy, process};
 use posthaste_pmi::launcher::Launcher;
 
 use crate::coll::Schedule;
-use crate::comm::Comm;
+use crate::comm::{Comm, Creation};
 use crate::config::Config;
 use crate::datatype::{Segment, Types};
 use crate::error::{Error, ErrorClass, Result};
@@ -36,8 +37,9 @@ use crate::pt2pt::matching::Pattern;
 use crate::pt2pt::recv::{self, Found};
 use crate::pt2pt::send::Started;
 use crate::pt2pt::{Engine, ready, send};
-use crate::request::{Request, State, Status, Table, complete};
-use crate::wait::{Awaited, Entered, ProgressThread, Waiting};
+use crate::request::{Request, State, Status, Table, complete, table};
+use crate::trace::Counts;
+use crate::wait::{Awaited, Entered, Opener, ProgressThread, Waiting};
 use crate::wire::{Envelope, Mode};
 
 mod start;
@@ -102,6 +104,8 @@ pub struct World {
     node_name: Option<String>,
     launcher: Shared,
     next_context: AtomicU32,
+    /// Lanes among which the communicators founded here are shared out.
+    lanes: usize,
     world: Arc<Comm>,
     own: Arc<Comm>,
     /// Memory that this process shares with its peers on the host.
@@ -127,7 +131,10 @@ impl World {
             ));
         }
         let config = Config::read(|name| std::env::var(name).ok());
-        let world = config.and_then(|config| Self::with(start::join(&config)?, config, threaded));
+        let world = config.and_then(|config| {
+            let threaded = threaded || config.threaded;
+            Self::with(start::join(&config)?, config, threaded)
+        });
         world.inspect_err(|_| TAKEN.store(false, Ordering::Release))
     }
 
@@ -149,7 +156,7 @@ impl World {
         let (shows_types, node_name) = (config.show_types, config.node.clone());
         let spin = if crowded_here { 0 } else { config.spin_us };
         let yielding = Duration::from_micros(config.yield_us.into());
-        let shm = (size > 1).then(|| Shm::new(&node, local_rank, beside, &config, crowded_here));
+        let shm = (size > 1).then(|| Shm::new(&node, local_rank, beside.clone(), &config, crowded_here));
         let mut doorbell = shm.as_ref().map(|shm| shm.doorbell().clone());
         let shares = routes.iter().any(|route| matches!(route, Route::Shm(_)));
         let tcp = tcp.map(|tcp| if shares { tcp.sharing() } else { tcp });
@@ -176,11 +183,24 @@ impl World {
             let watching = bell.clone().watching(watched.clone());
             *bell = watching.map_err(|e| Error::system("making a pipe to sleep on", e))?;
         }
+        // Lanes are for threads, and for jobs whose processes all share memory.
+        let near = routes.iter().all(|route| matches!(route, Route::Shm(_) | Route::Loopback));
+        let lanes = if threaded && near { config.lanes.min(node.lanes()) } else { 1 };
+        let heap = shm.as_ref().map(|shm| shm.heap().clone());
+        let further = Further {
+            node: node.clone(),
+            local_rank,
+            beside,
+            routes: routes.clone(),
+            me,
+            heap: heap.clone(),
+            config: config.clone(),
+            crowded: crowded_here,
+        };
         let methods = Methods::new(routes, shm, tcp, None, me)
             .with_fabric(fabric)
             .with_bundle(bundle)
             .with_plugin(plugin);
-        let heap = methods.heap().cloned();
         let (explain, progress_thread) = (config.explain, config.progress_thread);
         let mut engine = Engine::new(config, size);
         if explain {
@@ -192,11 +212,13 @@ impl World {
         node.set_probe_address(local_rank, peer_copy::probe_address());
         node.set_life(local_rank, Life::Inside);
         // SAFETY: a `World` is neither `Send` nor `Sync`, so calls on it come from one thread and cannot overlap
-        // unless a door vouches for it (see `init`).
-        let lane = unsafe { posthaste_os::sync::Lock::new(lane, threaded || progress_thread) };
+        // unless a door vouches for it (see `init`). The same holds for further lanes.
+        let locked = move |lane| unsafe { Lock::new(lane, threaded || progress_thread) };
+        let opener = Opener(Box::new(move |at| further.lane(at).map(locked)));
         let mut world = Comm::world(rank, size as u32);
         world.set_crowded(crowded);
-        let waiting = Waiting::new(lane, doorbell, Duration::from_micros(spin.into()), yielding)
+        let waiting = Waiting::new(locked(lane), doorbell, Duration::from_micros(spin.into()), yielding)
+            .opening(opener)
             .telling(&node, local_rank);
         let waiting = Arc::new(if explain { waiting.explaining() } else { waiting });
         let progress = if progress_thread { Some(ProgressThread::start(&waiting)?) } else { None };
@@ -210,6 +232,7 @@ impl World {
             node_name,
             launcher,
             next_context: AtomicU32::new(ContextId::FIRST_COUNT),
+            lanes,
             world: Arc::new(world),
             own: Arc::new(Comm::own(me)),
             heap,
@@ -255,9 +278,41 @@ impl World {
         self.node_name.clone().unwrap_or_else(machine::host_name)
     }
 
-    /// The lane, for what needs several steps under one lock.
+    /// The first lane, for what belongs to no communicator.
     pub fn lane(&self) -> Entered<'_> {
-        self.waiting.enter()
+        self.waiting.enter(0)
+    }
+
+    /// The lane of a communicator, for what needs several steps under one lock.
+    #[inline]
+    pub fn lane_of(&self, comm: &Comm) -> Entered<'_> {
+        self.waiting.enter(comm.context().lane())
+    }
+
+    /// Whether there are lanes besides the first.
+    #[inline]
+    pub fn has_lanes(&self) -> bool {
+        self.waiting.has_lanes()
+    }
+
+    /// The number of the lane of a request, by its slot or its C handle.
+    #[inline]
+    pub fn lane_number(&self, slot_or_handle: usize) -> usize {
+        match table::lane_of(slot_or_handle & (table::MOST - 1)) {
+            at if at > 0 && self.waiting.is_open(at) => at,
+            _ => 0, // garbage leads to no lane that nobody has opened
+        }
+    }
+
+    /// The lane with this number.
+    pub fn lane_at(&self, at: usize) -> Entered<'_> {
+        self.waiting.enter(at)
+    }
+
+    /// The lane of a request, by its slot or its C handle.
+    #[inline]
+    pub fn lane_with(&self, slot_or_handle: usize) -> Entered<'_> {
+        self.waiting.enter(self.lane_number(slot_or_handle))
     }
 
     /// Memory for messages, zero at first: peers on the host can reach it, so that messages between them are copied once.
@@ -269,15 +324,47 @@ impl World {
             .map_err(|why| Error::no_memory(format!("there is no memory to allocate {why}")))
     }
 
-    /// A context that this process founds.
+    /// A context that this process founds, in the next lane.
     ///
     /// # Errors
     /// When its numbers are used up.
     pub fn found_context(&self) -> Result<ContextId> {
-        let count = self.next_context.fetch_add(ContextId::STEP, Ordering::Relaxed);
-        ContextId::founded(self.rank(), count).ok_or_else(|| {
-            Error::no_memory(format!("rank {} has founded {count} communicators", self.rank()))
+        self.found(|count| match self.lanes {
+            1 => 0,
+            lanes => 1 + (count / ContextId::STEP) as usize % (lanes - 1),
         })
+    }
+
+    /// A context in the same lane as that of `comm`.
+    ///
+    /// # Errors
+    /// As [`World::found_context`].
+    pub fn found_beside(&self, comm: &Comm) -> Result<ContextId> {
+        self.found(|_| comm.context().lane())
+    }
+
+    fn found(&self, lane: impl FnOnce(u32) -> usize) -> Result<ContextId> {
+        let count = self.next_context.fetch_add(ContextId::STEP, Ordering::Relaxed);
+        let lane = lane(count);
+        // Without memory for a lane of its own the communicator goes through the one that all have.
+        let lane = if self.node.reserve_lane(lane).is_ok() { lane } else { 0 };
+        ContextId::founded(self.rank(), lane, count).ok_or_else(|| {
+            let founded = count / ContextId::STEP;
+            Error::no_memory(format!("rank {} has founded {founded} communicators", self.rank()))
+        })
+    }
+
+    /// The communicator that a creation has made, once its schedule is over: from now on this process also looks after its
+    /// lane. `None` for who is no member.
+    ///
+    /// # Errors
+    /// When what the others told makes no sense.
+    pub fn finish(&self, creation: Creation) -> Result<Option<Arc<Comm>>> {
+        let made = creation.finish()?;
+        if let Some(comm) = &made {
+            self.waiting.open(comm.context().lane());
+        }
+        Ok(made)
     }
 
     /// Sends and returns when the buffer is the user's again; in synchronous mode, when the receive has begun.
@@ -306,7 +393,7 @@ impl World {
         }
         let Some(peer) = comm.destination(to)? else { return to_nobody(tag) };
         let envelope = envelope(comm, tag, &segment, mode, Types::UNKNOWN)?;
-        let mut lane = self.waiting.enter();
+        let mut lane = self.lane_of(comm);
         let Lane { engine, methods, .. } = &mut *lane;
         match send::start(engine, methods, peer, &envelope, segment)? {
             Started::Complete => {
@@ -347,7 +434,7 @@ impl World {
         let sent = self.send_as(|calls| calls.exchange, comm, to, send_tag, outgoing, Mode::Standard);
         if sent.is_err() {
             // The buffer is on loan until the receive is over, and without the exchange it may never be.
-            recv::cancel(&mut self.waiting.enter().engine, id);
+            recv::cancel(&mut self.lane_of(comm).engine, id);
         }
         let received = self.wait_in(self.calls.exchange, id);
         sent.and(received)
@@ -364,7 +451,7 @@ impl World {
         }
         let Some(peer) = comm.destination(to)? else { return to_nobody(tag).map(|()| Table::DONE) };
         let envelope = envelope(comm, tag, &segment, mode, Types::UNKNOWN)?;
-        let mut lane = self.waiting.enter();
+        let mut lane = self.lane_of(comm);
         let Lane { engine, methods, .. } = &mut *lane;
         match send::start(engine, methods, peer, &envelope, segment)? {
             Started::Request(id) => Ok(id),
@@ -393,7 +480,7 @@ impl World {
     fn isend_typed(&self, comm: &Comm, to: i32, tag: i32, segment: Segment, mode: Mode) -> Result<RequestId> {
         let Some(peer) = comm.destination(to)? else { return to_nobody(tag).map(|()| Table::DONE) };
         let envelope = envelope(comm, tag, &segment, mode, segment.types())?;
-        let mut lane = self.waiting.enter();
+        let mut lane = self.lane_of(comm);
         let Lane { engine, methods, .. } = &mut *lane;
         match send::start_general(engine, methods, peer, &envelope, segment)? {
             Started::Request(id) => Ok(id),
@@ -424,7 +511,7 @@ impl World {
             return Ok(status);
         }
         let id = {
-            let mut lane = self.waiting.enter();
+            let mut lane = self.waiting.enter(pattern.context.lane());
             if let Some(peer) = peer
                 && !waited
                 && lane.methods.is_next_there(peer)
@@ -451,9 +538,9 @@ impl World {
     #[inline]
     pub fn irecv(&self, comm: &Comm, from: i32, tag: i32, mut segment: Segment) -> Result<RequestId> {
         let Some(Sought { pattern, peer }) = sought(comm, from, tag)? else {
-            return self.completed(from_nobody());
+            return self.completed(comm.context().lane(), from_nobody());
         };
-        let mut lane = self.waiting.enter();
+        let mut lane = self.lane_of(comm);
         if let Some(peer) = peer
             && lane.methods.is_next_there(peer)
         {
@@ -470,9 +557,9 @@ impl World {
     }
 
     /// A request that is over from the start.
-    fn completed(&self, status: Status) -> Result<RequestId> {
+    fn completed(&self, lane: usize, status: Status) -> Result<RequestId> {
         let request = Request { status, ..Request::new(State::Complete) };
-        self.waiting.enter().engine.requests.insert(request)
+        self.lane_at(lane).engine.requests.insert(request)
     }
 
     /// Waits for a request and takes its status; the id is stale afterwards. The message's fate is in the
@@ -491,7 +578,9 @@ impl World {
     /// A stale id.
     #[inline]
     pub fn wait_in(&self, call: &'static str, id: RequestId) -> Result<Status> {
-        self.waiting.until(call, |_| Awaited::All(vec![id]), |lane| take_if_complete(lane, id))
+        let awaited = |_: &Lane| Awaited::All(vec![id]);
+        self.waiting
+            .until(self.lane_number(id.slot as usize), call, awaited, |lane| take_if_complete(lane, id))
     }
 
     /// Takes the status if the request is over; one step of progress otherwise, and another look.
@@ -500,50 +589,50 @@ impl World {
     /// A stale id.
     #[inline]
     pub fn test(&self, id: RequestId) -> Result<Option<Status>> {
-        if let Some(done) = take_if_complete(&mut self.waiting.enter(), id) {
+        let at = self.lane_number(id.slot as usize);
+        if let Some(done) = take_if_complete(&mut self.waiting.enter(at), id) {
             return done.map(Some);
         }
-        self.waiting.step();
-        take_if_complete(&mut self.waiting.enter(), id).transpose()
+        self.waiting.step(at);
+        take_if_complete(&mut self.waiting.enter(at), id).transpose()
     }
 
-    /// Waits until one of the requests is over; which, and its status. `None` when there is none to wait for.
-    ///
-    /// # Errors
-    /// A stale id.
-    pub fn wait_any(&self, ids: &[Option<RequestId>]) -> Result<Option<(usize, Status)>> {
-        if ids.iter().all(Option::is_none) {
-            return Ok(None);
-        }
-        let awaited = |_: &Lane| Awaited::Any(ids.iter().flatten().copied().collect());
-        self.waiting.until(self.calls.wait_any, awaited, |lane| first_complete(lane, ids)).map(Some)
-    }
-
-    /// Like [`World::wait_any`], but one step of progress at most. The inner `None`: nothing is over yet.
-    ///
-    /// # Errors
-    /// A stale id.
-    pub fn test_any(&self, ids: &[Option<RequestId>]) -> Result<Option<Option<(usize, Status)>>> {
-        if ids.iter().all(Option::is_none) {
-            return Ok(None);
-        }
-        self.waiting.step();
-        first_complete(&mut self.waiting.enter(), ids).transpose().map(Some)
-    }
-
-    /// Advances until `done` gives a value; for waits over several requests, which are those of `awaited`.
+    /// Advances until `done`, which looks at the lane of a request, gives a value; `awaited` says what is waited for.
     pub fn wait_until<T>(
         &self,
+        slot_or_handle: usize,
         call: &'static str,
         awaited: impl Fn(&Lane) -> Awaited,
         done: impl FnMut(&mut Lane) -> Option<T>,
     ) -> T {
-        self.waiting.until(call, awaited, done)
+        self.waiting.until(self.lane_number(slot_or_handle), call, awaited, done)
     }
 
-    /// One step of progress.
-    pub fn step(&self) {
-        self.waiting.step();
+    /// The same for requests of several lanes, which `done` enters itself; `lanes` has a bit for each.
+    pub fn wait_among<T>(
+        &self,
+        lanes: u32,
+        call: &'static str,
+        awaited: impl Fn(&Lane) -> Awaited,
+        done: impl FnMut() -> Option<T>,
+    ) -> T {
+        let among: Vec<usize> = (0..u32::BITS as usize).filter(|at| lanes & 1 << at != 0).collect();
+        self.waiting.until_among(&among, call, &awaited, done)
+    }
+
+    /// One step of progress in the lane of a communicator.
+    pub fn step_in(&self, comm: &Comm) {
+        self.waiting.step(comm.context().lane());
+    }
+
+    /// One step of progress in the lane of a request.
+    pub fn step_with(&self, slot_or_handle: usize) {
+        self.waiting.step(self.lane_number(slot_or_handle));
+    }
+
+    /// One step of progress in these lanes, a bit for each.
+    pub fn step_among(&self, lanes: u32) {
+        (0..u32::BITS as usize).filter(|at| lanes & 1 << at != 0).for_each(|at| self.waiting.step(at));
     }
 
     /// Starts a collective operation.
@@ -551,7 +640,7 @@ impl World {
     /// # Errors
     /// A full table of requests.
     pub fn start(&self, schedule: Schedule) -> Result<RequestId> {
-        let mut lane = self.waiting.enter();
+        let mut lane = self.waiting.enter(schedule.lane());
         let Lane { engine, methods, running, .. } = &mut *lane;
         running.start(engine, methods, schedule)
     }
@@ -561,7 +650,7 @@ impl World {
     /// # Errors
     /// A full table of requests.
     pub fn start_again(&self, schedule: &Arc<Schedule>) -> Result<RequestId> {
-        let mut lane = self.waiting.enter();
+        let mut lane = self.waiting.enter(schedule.lane());
         let Lane { engine, methods, running, .. } = &mut *lane;
         running.start_again(engine, methods, schedule)
     }
@@ -579,7 +668,7 @@ impl World {
     /// # Errors
     /// As [`World::run`].
     pub fn run_in(&self, call: &'static str, schedule: Schedule) -> Result<()> {
-        let mut lane = self.waiting.enter();
+        let mut lane = self.waiting.enter(schedule.lane());
         lane.engine.requests.reserve(true);
         let room = lane.engine.requests.ensure_room(); // before anything leaves
         lane.engine.requests.reserve(false);
@@ -605,11 +694,9 @@ impl World {
     /// When the last synchronisation fails.
     pub fn finalize(&self) -> Result<()> {
         let call = self.calls.finalize;
-        let all_left =
-            |lane: &mut Lane| (!lane.engine.has_pending() && lane.methods.is_drained()).then_some(());
-        self.waiting.until(call, |_| Awaited::Departure, all_left);
+        self.drain(call);
         self.run_in(call, crate::coll::barrier(&self.world))?;
-        self.waiting.until(call, |_| Awaited::Departure, all_left);
+        self.drain(call);
         self.leave(call);
         if let Some(progress) = &self.progress {
             progress.stop(&self.waiting);
@@ -621,20 +708,32 @@ impl World {
         Ok(())
     }
 
+    /// Waits until everything of ours has left.
+    fn drain(&self, call: &'static str) {
+        let all_left =
+            |lane: &mut Lane| (!lane.engine.has_pending() && lane.methods.is_drained()).then_some(());
+        for at in self.waiting.open_lanes() {
+            self.waiting.until(at, call, |_| Awaited::Departure, all_left);
+        }
+    }
+
     /// Closes the connections to other nodes, when all peers have everything; not for longer than it takes when all goes
     /// well.
     fn leave(&self, call: &'static str) {
-        self.waiting.enter().methods.begin_leaving();
+        self.lane().methods.begin_leaving();
         let until = machine::now() + LEAVE;
         let has_left = |lane: &mut Lane| (lane.methods.has_left() || machine::now() > until).then_some(());
-        self.waiting.until(call, |_| Awaited::Departure, has_left);
+        self.waiting.until(0, call, |_| Awaited::Departure, has_left);
     }
 
     /// Shows the counters to the launcher.
     fn publish_counters(&self) {
-        let lane = self.waiting.enter();
-        let mut counts = lane.engine.counts.clone();
-        counts.merge(&lane.methods.counts);
+        let mut counts = Counts::default();
+        for at in self.waiting.open_lanes() {
+            let lane = self.waiting.enter(at);
+            counts.merge(&lane.engine.counts);
+            counts.merge(&lane.methods.counts);
+        }
         counts.publish(self.node.counters(self.local_rank));
     }
 
@@ -714,10 +813,37 @@ fn take_if_complete(lane: &mut Lane, id: RequestId) -> Option<Result<Status>> {
     }
 }
 
-fn first_complete(lane: &mut Lane, ids: &[Option<RequestId>]) -> Option<Result<(usize, Status)>> {
-    ids.iter()
-        .enumerate()
-        .find_map(|(at, id)| Some(take_if_complete(lane, (*id)?)?.map(|status| (at, status))))
+/// What further lanes are made of.
+struct Further {
+    node: Node,
+    local_rank: usize,
+    beside: Vec<Peer>,
+    routes: Vec<Route>,
+    me: Peer,
+    heap: Option<Arc<Heap>>,
+    config: Config,
+    crowded: bool,
+}
+
+impl Further {
+    /// A lane, whose memory its founder has reserved. `None`: this job has none of this number.
+    fn lane(&self, at: usize) -> Option<Lane> {
+        let Self { node, local_rank, beside, routes, me, heap, config, crowded } = self;
+        if at >= node.lanes() || !routes.iter().all(|route| matches!(route, Route::Shm(_) | Route::Loopback))
+        {
+            return None;
+        }
+        let shm = heap.as_ref().map(|heap| {
+            let node = node.with_lane(at);
+            Shm::of_lane(&node, *local_rank, beside.clone(), config, *crowded, heap.clone())
+        });
+        let methods = Methods::new(routes.clone(), shm, None, None, *me);
+        let mut engine = Engine::of_lane(at, config.clone(), routes.len());
+        if config.explain {
+            engine.explain(*me, methods.ways());
+        }
+        Some(Lane::new(engine, methods))
+    }
 }
 
 #[cold]

@@ -7,8 +7,12 @@
 //! and zero is a valid state of everything.
 //!
 //! ```text
-//! header | rank blocks | boards | ring heads (to, from) | ring cells (to, from) | copy buffers (to)
+//! header | rank blocks | boards | ring heads (to, from) | ring cells (to, from) | copy buffers (to) | further lanes
+//! a further lane: active rings (to) | ring heads (to, from) | ring cells (to, from) | copy buffers (to)
 //! ```
+//!
+//! A lane has rings and copy buffers of its own; everything else is there once. The memory of the first lane is reserved
+//! at creation, that of a further one when somebody is about to use it ([`Node::reserve_lane`]).
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::CString;
@@ -23,7 +27,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::board::Board;
 
 /// First word of every node segment.
-const MAGIC: u64 = 0x7073_7468_7374_0003;
+const MAGIC: u64 = 0x7073_7468_7374_0004;
 const PAGE: usize = 4096;
 const LINE: usize = 64;
 const RANK_BLOCK: usize = 1024;
@@ -33,6 +37,10 @@ const FORMAT: usize = 12;
 const METHODS: usize = 16;
 /// Where the header keeps the number of ranks of the whole job.
 const WORLD: usize = 20;
+/// Where the header keeps how many lanes there are.
+const LANES_AT: usize = 24;
+/// Most lanes of a process.
+pub const LANES: usize = 8;
 /// Where the block of a rank keeps what: the only list, so that no two things share a place. The first line is what
 /// senders read after each message.
 mod block {
@@ -84,7 +92,10 @@ struct Layout {
     heads: usize,
     cells: usize,
     pool: usize,
+    /// Bytes up to the end of the first lane.
     total: usize,
+    /// Lanes that there is a place for.
+    lanes: usize,
 }
 
 /// Control lines in front of each copy buffer: one the sender writes, one the receiver writes.
@@ -112,7 +123,32 @@ impl Layout {
         let cells = heads + page_up(ranks * ranks * LINE);
         let pool = cells + page_up(ranks * ranks * ring_cells * LINE);
         let total = pool + ranks * page_up(LINE + buffers * (BUFFER_CONTROL + buffer_bytes));
-        Self { ranks, ring_cells, buffers, buffer_bytes, boards, heads, cells, pool, total }
+        let lanes = match ranks {
+            0..=16 => LANES,
+            17..=64 => 4,
+            _ => 2,
+        };
+        Self { ranks, ring_cells, buffers, buffer_bytes, boards, heads, cells, pool, total, lanes }
+    }
+
+    /// Bytes of the bitmaps of active rings of a further lane.
+    fn actives(&self) -> usize {
+        (self.ranks * LINE).next_multiple_of(PAGE)
+    }
+
+    /// Bytes of a further lane.
+    fn lane(&self) -> usize {
+        self.actives() + self.total - self.heads
+    }
+
+    /// Where a further lane begins.
+    fn lane_at(&self, lane: usize) -> usize {
+        self.total + (lane - 1) * self.lane()
+    }
+
+    /// Bytes of the segment with all its lanes.
+    fn whole(&self) -> usize {
+        self.total + (self.lanes - 1) * self.lane()
     }
 }
 
@@ -130,8 +166,8 @@ struct Mapping {
     base: NonNull<u8>,
     layout: Layout,
     fd: OwnedFd,
-    /// Ends of rings that exist in this process: there is never a second one of any.
-    ends: Mutex<HashSet<(End, usize, usize)>>,
+    /// Ends of rings that exist in this process, by lane: there is never a second one of any.
+    ends: Mutex<HashSet<(usize, End, usize, usize)>>,
     /// Pipes of ranks that were to be woken, where the system lets us open them.
     pipes: Mutex<HashMap<usize, Option<std::fs::File>>>,
 }
@@ -144,16 +180,21 @@ unsafe impl Sync for Mapping {}
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: `base` and `total` are those of the successful `mmap` in `Node::map`; no view outlives the
+        // SAFETY: `base` and the length are those of the successful `mmap` in `Node::map`; no view outlives the
         // `Arc` that holds this value.
-        unsafe { libc::munmap(self.base.as_ptr().cast(), self.layout.total) };
+        unsafe { libc::munmap(self.base.as_ptr().cast(), self.layout.whole()) };
     }
 }
 
-/// The node segment, mapped. Clones share the mapping.
+/// The node segment, mapped, with one of its lanes. Clones share the mapping.
 #[derive(Clone, Debug)]
 pub struct Node {
     map: Arc<Mapping>,
+    lane: usize,
+    /// How much further behind the rings and copy buffers of the lane are than those of the first one.
+    shift: usize,
+    /// The bitmap of rings towards the first rank, and the bytes from there to the next rank's.
+    actives: (usize, usize),
 }
 
 impl Node {
@@ -179,21 +220,23 @@ impl Node {
         Layout::new(ranks).total
     }
 
-    fn reserve(fd: OwnedFd, layout: Layout) -> io::Result<Self> {
-        let size = layout.total as libc::off_t;
+    fn reserve(fd: OwnedFd, mut layout: Layout) -> io::Result<Self> {
         let limit = file_size_limit();
+        if limit < layout.whole() as u64 {
+            layout.lanes = 1;
+        }
         if limit < layout.total as u64 {
             // The kernel would end the process with SIGXFSZ instead of answering.
             let why = format!("the limit on the size of a file (ulimit -f) is {} KiB", limit >> 10);
             return Err(needed(io::Error::other(why), layout.total));
         }
-        // SAFETY: plain system calls on a descriptor we own.
-        let refused = unsafe { libc::fallocate(fd.as_raw_fd(), 0, 0, size) };
-        if refused != 0 {
-            return Err(needed(io::Error::last_os_error(), layout.total));
-        }
+        allocate(fd.as_fd(), 0, layout.total).map_err(|why| needed(why, layout.total))?;
+        std::fs::File::from(fd.try_clone()?)
+            .set_len(layout.whole() as u64)
+            .map_err(|why| needed(why, layout.whole()))?;
         let node = Self::map(fd, layout)?;
         node.word32(8).store(layout.ranks as u32, Ordering::Relaxed);
+        node.word32(LANES_AT).store(layout.lanes as u32, Ordering::Relaxed);
         // SYNC: pairs with the Acquire load in `attach`: whoever sees the magic sees the rank count.
         node.word64(0).store(MAGIC, Ordering::Release);
         Ok(node)
@@ -205,15 +248,17 @@ impl Node {
     /// When the descriptor is not a node segment or cannot be mapped.
     pub fn attach(fd: OwnedFd) -> io::Result<Self> {
         // The header says how many ranks there are, which says how large the segment is.
-        let header = Self::map(fd.try_clone()?, Layout { total: PAGE, ..Layout::new(0) })?;
+        let header = Self::map(fd.try_clone()?, Layout { total: PAGE, lanes: 1, ..Layout::new(0) })?;
         let file_size = std::fs::File::from(fd.try_clone()?).metadata()?.len();
-        let ranks = if file_size >= PAGE as u64 && header.word64(0).load(Ordering::Acquire) == MAGIC {
-            header.word32(8).load(Ordering::Relaxed) as usize
+        let said = |at| header.word32(at).load(Ordering::Relaxed) as usize;
+        let (ranks, lanes) = if file_size >= PAGE as u64 && header.word64(0).load(Ordering::Acquire) == MAGIC
+        {
+            (said(8), said(LANES_AT))
         } else {
-            0
+            (0, 0)
         };
-        let layout = Layout::new(ranks);
-        if ranks == 0 || file_size != layout.total as u64 {
+        let layout = Layout { lanes, ..Layout::new(ranks) };
+        if ranks == 0 || !(1..=LANES).contains(&lanes) || file_size != layout.whole() as u64 {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidData,
                 format!("not a node segment of this version ({file_size} bytes, {ranks} ranks)"),
@@ -223,26 +268,58 @@ impl Node {
     }
 
     fn map(fd: OwnedFd, layout: Layout) -> io::Result<Self> {
-        // A small segment is mapped at once: no page faults on the message path.
-        let populate = if layout.total <= 4 << 20 { libc::MAP_POPULATE } else { 0 };
-        // SAFETY: a fresh shared mapping at an address of the kernel's choice.
-        let base = unsafe {
-            libc::mmap(
-                std::ptr::null_mut(),
-                layout.total,
-                libc::PROT_READ | libc::PROT_WRITE,
-                libc::MAP_SHARED | populate,
-                fd.as_raw_fd(),
-                0,
-            )
+        let map = |at: *mut libc::c_void, bytes: usize, flags: libc::c_int| {
+            let access = libc::PROT_READ | libc::PROT_WRITE;
+            // SAFETY: a fresh shared mapping at an address of the kernel's choice, or over the first part of one.
+            let base = unsafe { libc::mmap(at, bytes, access, libc::MAP_SHARED | flags, fd.as_raw_fd(), 0) };
+            let failed = base == libc::MAP_FAILED;
+            if failed { Err(needed(io::Error::last_os_error(), bytes)) } else { Ok(base) }
         };
-        if base == libc::MAP_FAILED {
-            return Err(needed(io::Error::last_os_error(), layout.total));
+        let base = map(std::ptr::null_mut(), layout.whole(), 0)?;
+        if layout.total <= 4 << 20 {
+            // A small segment gets its pages at once: no page faults on the message path.
+            map(base, layout.total, libc::MAP_FIXED | libc::MAP_POPULATE)?;
         }
         let base = NonNull::new(base.cast()).ok_or_else(|| io::Error::other("mapped at address 0"))?;
-        Ok(Self {
-            map: Arc::new(Mapping { base, layout, fd, ends: Mutex::default(), pipes: Mutex::default() }),
-        })
+        let map = Arc::new(Mapping { base, layout, fd, ends: Mutex::default(), pipes: Mutex::default() });
+        Ok(Self { map, lane: 0, shift: 0, actives: (PAGE + block::ACTIVE, RANK_BLOCK) })
+    }
+
+    /// Number of lanes that there is a place for.
+    pub fn lanes(&self) -> usize {
+        self.map.layout.lanes
+    }
+
+    /// The segment with another lane, whose memory somebody must have reserved before anybody writes there.
+    ///
+    /// # Panics
+    /// When there is no such lane.
+    #[must_use]
+    pub fn with_lane(&self, lane: usize) -> Self {
+        let layout = &self.map.layout;
+        assert!(lane < layout.lanes, "lane {lane} of {}", layout.lanes);
+        let map = self.map.clone();
+        if lane == 0 {
+            return Self { map, lane, shift: 0, actives: (PAGE + block::ACTIVE, RANK_BLOCK) };
+        }
+        let at = layout.lane_at(lane);
+        Self { map, lane, shift: at + layout.actives() - layout.heads, actives: (at, LINE) }
+    }
+
+    /// Reserves the memory of a lane; done again it does nothing.
+    ///
+    /// # Errors
+    /// What the system said; there may be no such lane.
+    pub fn reserve_lane(&self, lane: usize) -> io::Result<()> {
+        let layout = &self.map.layout;
+        match lane {
+            0 => Ok(()),
+            _ if lane < layout.lanes => {
+                let (at, bytes) = (layout.lane_at(lane), layout.lane());
+                allocate(self.as_fd(), at, bytes).map_err(|why| needed(why, bytes))
+            }
+            _ => Err(io::Error::other(format!("lane {lane} of {}", layout.lanes))),
+        }
     }
 
     /// The descriptor, to be inherited by ranks.
@@ -420,8 +497,11 @@ impl Node {
     /// Which rings towards `rank` have been written since it last cleared them.
     #[inline]
     pub(crate) fn active(&self, rank: usize) -> &[AtomicU64; ACTIVE_WORDS] {
-        // SAFETY: within the block, 8-byte aligned, only reached as atomics.
-        unsafe { &*self.at(self.block(rank) + block::ACTIVE).cast() }
+        let ranks = self.map.layout.ranks;
+        assert!(rank < ranks, "rank {rank} of {ranks}");
+        let (first, stride) = self.actives;
+        // SAFETY: within the rank's block or line, 8-byte aligned, only reached as atomics.
+        unsafe { &*self.at(first + rank * stride).cast() }
     }
 
     /// Takes one end of a ring for this process.
@@ -430,7 +510,7 @@ impl Node {
     /// When it is taken.
     pub(crate) fn take_end(&self, end: End, to: usize, from: usize) {
         let mut ends = self.map.ends.lock().unwrap_or_else(PoisonError::into_inner);
-        assert!(ends.insert((end, to, from)), "a second {end:?} of the ring from {from} to {to}");
+        assert!(ends.insert((self.lane, end, to, from)), "a second {end:?} of the ring from {from} to {to}");
     }
 
     /// Cells of one ring; a power of two.
@@ -441,13 +521,13 @@ impl Node {
 
     /// The word in which the reader of the ring (`to`, `from`) says how many cells it is done with.
     pub(crate) fn ring_head(&self, to: usize, from: usize) -> &AtomicU64 {
-        self.word64(self.map.layout.heads + self.pair(to, from) * LINE)
+        self.word64(self.shift + self.map.layout.heads + self.pair(to, from) * LINE)
     }
 
     /// First cell of the ring (`to`, `from`).
     pub(crate) fn ring_base(&self, to: usize, from: usize) -> *mut u8 {
         let layout = &self.map.layout;
-        self.at(layout.cells + self.pair(to, from) * layout.ring_cells * LINE)
+        self.at(self.shift + layout.cells + self.pair(to, from) * layout.ring_cells * LINE)
     }
 
     /// Number of copy buffers per receiver.
@@ -476,7 +556,7 @@ impl Node {
         let layout = &self.map.layout;
         assert!(to < layout.ranks, "rank {to} of {}", layout.ranks);
         let stride = (layout.total - layout.pool) / layout.ranks;
-        layout.pool + to * stride
+        self.shift + layout.pool + to * stride
     }
 
     fn pair(&self, to: usize, from: usize) -> usize {
@@ -493,8 +573,8 @@ impl Node {
 
     #[inline]
     fn at(&self, offset: usize) -> *mut u8 {
-        debug_assert!(offset < self.map.layout.total);
-        // SAFETY: every caller derives `offset` from `Layout`, inside the mapping of `total` bytes.
+        debug_assert!(offset < self.map.layout.whole());
+        // SAFETY: every caller derives `offset` from `Layout`, inside the mapping.
         unsafe { self.map.base.as_ptr().add(offset) }
     }
 
@@ -517,6 +597,13 @@ pub(crate) fn file_size_limit() -> u64 {
     // SAFETY: `limit` is a place for the answer; without one it stays as it is.
     unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit) };
     limit.rlim_cur
+}
+
+/// Reserves memory for a part of a file.
+fn allocate(fd: BorrowedFd<'_>, at: usize, bytes: usize) -> io::Result<()> {
+    // SAFETY: a plain system call on a descriptor that the caller has.
+    let refused = unsafe { libc::fallocate(fd.as_raw_fd(), 0, at as libc::off_t, bytes as libc::off_t) };
+    if refused == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
 fn needed(error: io::Error, bytes: usize) -> io::Error {
@@ -550,6 +637,39 @@ mod tests {
         a.board(1).write(&[7; BOARD]);
         let told = |rank| b.board(rank).read().unwrap().len();
         assert_eq!((told(0), told(1), told(2)), (0, a.board(1).room(), 0));
+    }
+
+    #[test]
+    fn lanes_lie_apart_and_inside() {
+        let node = Node::create(3).unwrap();
+        assert_eq!(node.lanes(), LANES);
+        let end = |node: &Node| node.buffer_base(2, node.buffers() - 1) as usize;
+        let mut last = end(&node);
+        for lane in 1..LANES {
+            node.reserve_lane(lane).unwrap();
+            node.reserve_lane(lane).unwrap();
+            let own = node.with_lane(lane);
+            let first = own.active(0).as_ptr() as usize;
+            assert!(
+                first >= last + BUFFER_CONTROL + node.buffer_bytes(),
+                "lane {lane} begins inside the one before"
+            );
+            assert!(own.active(2).as_ptr() as usize + LINE <= own.ring_head(0, 0) as *const _ as usize);
+            own.active(1)[0].store(lane as u64, Ordering::Relaxed);
+            own.ring_head(2, 2).store(lane as u64, Ordering::Relaxed);
+            last = end(&own);
+        }
+        let (base, whole) = (node.map.base.as_ptr() as usize, node.map.layout.whole());
+        assert!(last + BUFFER_CONTROL + node.buffer_bytes() <= base + whole);
+        let other = Node::attach(node.as_fd().try_clone_to_owned().unwrap()).unwrap();
+        for lane in 1..LANES {
+            let own = other.with_lane(lane);
+            assert_eq!(own.active(1)[0].load(Ordering::Relaxed), lane as u64);
+            assert_eq!(own.ring_head(2, 2).load(Ordering::Relaxed), lane as u64);
+            assert_eq!(own.sleeping(1) as *const AtomicU32, other.sleeping(1) as *const AtomicU32);
+        }
+        assert_eq!(other.active(1)[0].load(Ordering::Relaxed), 0);
+        assert!(node.reserve_lane(LANES).is_err());
     }
 
     #[test]

@@ -1,18 +1,30 @@
 //! The threads of one process that sleep in the library: whom to wake, and who of them listens for all.
 //!
-//! Owned by a lane, so everything here happens under its lock; called by `core::wait`. One sleeper, the *listener*,
+//! There once for all lanes; called by `core::wait` and `core::progress`. One sleeper, the *listener*,
 //! sleeps where peers can wake it (on the doorbell); the others are parked, each on its own. A parked thread is woken
 //! when what it waits for is over, and only then, whoever found that out: there is no broadcast. A listener that
 //! leaves calls a parked thread, which takes its place. MPI-5.0 §11.6; seed 000 "MPI_Wait", multi-threaded.
 //!
 //! What must stay true: while anybody is parked, somebody listens, has been called to, or is awake inside the library
-//! and will call when it leaves. A sleeper registers under the lock under which it saw that it has to wait, and a parked
-//! thread keeps a wake-up that comes before it parks; so none is lost.
+//! and will call when it leaves. A sleeper registers under the lock of the lane in which it saw that it has to wait, and a
+//! parked thread keeps a wake-up that comes before it parks; so none is lost. A listener looks at the other lanes once it
+//! is registered: whoever leaves something to be done there either did so before that look, or sees that somebody sleeps.
 
 use std::time::Duration;
 
 #[cfg(loom)]
+use loom::sync::{
+    Mutex,
+    atomic::{AtomicU32, Ordering},
+};
+#[cfg(loom)]
 use loom::thread::{self, Thread};
+use std::sync::PoisonError;
+#[cfg(not(loom))]
+use std::sync::{
+    Mutex,
+    atomic::{AtomicU32, Ordering},
+};
 #[cfg(not(loom))]
 use std::thread::{self, Thread};
 
@@ -42,7 +54,50 @@ struct Sleeper {
     called: bool,
 }
 
-/// The sleeping threads of one lane.
+/// Somebody sleeps.
+const ASLEEP: u32 = 1;
+/// Somebody sleeps until anything happens.
+const CURIOUS: u32 = 2;
+/// Threads are parked and nobody listens, looks around, or has been called to.
+const LACKS_LISTENER: u32 = 4;
+
+/// The sleeping threads of a process, behind a lock of their own, and what has to be known of them in passing.
+#[derive(Debug, Default)]
+pub struct Sleepers {
+    parked: Mutex<Parked>,
+    signs: AtomicU32,
+}
+
+impl Sleepers {
+    /// Changes or asks something. Nothing else is locked meanwhile.
+    pub fn with<T>(&self, change: impl FnOnce(&mut Parked) -> T) -> T {
+        let mut parked = self.parked.lock().unwrap_or_else(PoisonError::into_inner);
+        let result = change(&mut parked);
+        self.signs.store(parked.signs(), Ordering::Release);
+        result
+    }
+
+    /// Whether somebody sleeps. In a lane this is true of whoever has seen there that it has to wait, and of a listener
+    /// that has looked around there.
+    #[inline]
+    pub fn are_there(&self) -> bool {
+        self.signs.load(Ordering::Relaxed) & ASLEEP != 0
+    }
+
+    /// Whether somebody sleeps until anything happens.
+    #[inline]
+    pub fn are_curious(&self) -> bool {
+        self.signs.load(Ordering::Relaxed) & CURIOUS != 0
+    }
+
+    /// Whether who leaves the library has to call a listener.
+    #[inline]
+    pub fn lack_listener(&self) -> bool {
+        self.signs.load(Ordering::Relaxed) & LACKS_LISTENER != 0
+    }
+}
+
+/// The sleeping threads of a process.
 #[derive(Debug, Default)]
 pub struct Parked {
     sleepers: Vec<Option<Sleeper>>,
@@ -63,6 +118,12 @@ pub enum Wake {
 }
 
 impl Parked {
+    fn signs(&self) -> u32 {
+        let curious = self.sleepers.iter().flatten().any(|sleeper| sleeper.wants == Wants::Anything);
+        let sign = |is: bool, sign| if is { sign } else { 0 };
+        sign(!self.is_empty(), ASLEEP) | sign(curious, CURIOUS) | sign(self.lacks_listener(), LACKS_LISTENER)
+    }
+
     /// Whether nobody sleeps.
     #[inline]
     pub fn is_empty(&self) -> bool {

@@ -6,7 +6,7 @@
 use std::cell::UnsafeCell;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use exclusion::Exclusion;
 
@@ -16,6 +16,8 @@ use exclusion::Exclusion;
 pub struct Lock<T> {
     threaded: AtomicBool,
     held: AtomicBool,
+    /// How often it has been entered, where it excludes; changed by whoever is inside.
+    visits: AtomicU32,
     raw: Exclusion,
     value: UnsafeCell<T>,
 }
@@ -34,6 +36,7 @@ impl<T> Lock<T> {
         Self {
             threaded: AtomicBool::new(threaded),
             held: AtomicBool::new(false),
+            visits: AtomicU32::new(0),
             raw: Exclusion::new(),
             value: UnsafeCell::new(value),
         }
@@ -47,10 +50,16 @@ impl<T> Lock<T> {
     pub fn lock(&self) -> Guard<'_, T> {
         if self.threaded.load(Ordering::Relaxed) {
             self.raw.lock();
+            self.visits.store(self.visits.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
         }
         assert!(!self.held.load(Ordering::Relaxed), "a callback called back into the library");
         self.held.store(true, Ordering::Relaxed);
         Guard { lock: self, on_one_thread: PhantomData }
+    }
+
+    /// How often threads have entered so far, going round; nothing where the lock does not exclude.
+    pub fn visits(&self) -> u32 {
+        self.visits.load(Ordering::Relaxed)
     }
 
     /// Whether the lock really excludes.

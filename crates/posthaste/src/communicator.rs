@@ -122,7 +122,7 @@ impl<'u> Communicator<'u> {
     fn create(&self, call: &'static str, plan: Checked<(Schedule, Creation)>) -> Result<Option<Self>> {
         let (schedule, creation) = self.named(call, plan)?;
         self.run(call, Ok(schedule))?;
-        let made = self.named(call, creation.finish())?;
+        let made = self.named(call, self.engine().finish(creation))?;
         Ok(made.map(|comm| Self::new(self.universe, comm)))
     }
 

@@ -353,7 +353,7 @@ impl Drop for Pending<'_> {
         // First all, then the waiting: one that goes on may need the end of another.
         let left: Vec<RequestId> = std::iter::from_fn(|| self.next()).map(|(_, id)| id).collect();
         for id in &left {
-            recv::cancel(&mut self.communicator.engine().lane().engine, *id);
+            recv::cancel(&mut self.communicator.engine().lane_of(self.communicator.core()).engine, *id);
         }
         for id in left {
             // The scope has an error or a panic to report already.

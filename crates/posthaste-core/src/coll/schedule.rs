@@ -90,6 +90,12 @@ impl Schedule {
     pub fn name(&self) -> &'static str {
         self.0.name
     }
+
+    /// The lane of its communicator.
+    #[inline]
+    pub fn lane(&self) -> usize {
+        self.0.context.lane()
+    }
 }
 
 /// A message under way.

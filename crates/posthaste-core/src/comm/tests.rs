@@ -34,7 +34,7 @@ impl Room {
 
     pub(super) fn found(&self, at: usize) -> Result<ContextId> {
         let count = self.counts[at].fetch_add(ContextId::STEP, Ordering::Relaxed);
-        Ok(ContextId::founded(at as u32, count).expect("a small count"))
+        Ok(ContextId::founded(at as u32, 0, count).expect("a small count"))
     }
 
     /// Runs schedules, each at its engine, and all must go well.

@@ -472,8 +472,8 @@ impl Methods {
 
     /// Whether [`Methods::take_next`] would certainly find something: as cheap as a look can be.
     #[inline(always)]
-    pub fn is_next_there(&self, from: Peer) -> bool {
-        match (self.route(from), &self.shm) {
+    pub fn is_next_there(&mut self, from: Peer) -> bool {
+        match (self.route(from), &mut self.shm) {
             (Route::Shm(rank), Some(shm)) => shm.is_next_there(rank as usize),
             (Route::Tcp, _) => self.tcp.as_ref().is_some_and(|tcp| tcp.is_next_there(from)),
             _ => false,

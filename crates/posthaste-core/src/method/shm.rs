@@ -154,6 +154,18 @@ impl Shm {
     /// The method of local rank `me`; `peers[i]` is the process with local rank `i`. `crowded`: the ranks of
     /// this host outnumber the CPUs.
     pub fn new(node: &Node, me: usize, peers: Vec<Peer>, config: &Config, crowded: bool) -> Self {
+        Self::of_lane(node, me, peers, config, crowded, Heap::new(node, me))
+    }
+
+    /// The method of a lane, that of `node`, in a process with this memory for its peers.
+    pub fn of_lane(
+        node: &Node,
+        me: usize,
+        peers: Vec<Peer>,
+        config: &Config,
+        crowded: bool,
+        heap: Arc<Heap>,
+    ) -> Self {
         let ranks = node.ranks();
         Self {
             node: node.clone(),
@@ -175,7 +187,7 @@ impl Shm {
             // With few ranks each can keep a buffer at each receiver and some are left for messages in between.
             kept: (0..ranks).map(|_| if ranks <= KEEPERS { Kept::NotYet } else { Kept::Never }).collect(),
             reachable: vec![None; ranks],
-            heap: Heap::new(node, me),
+            heap,
             reached: (0..ranks).map(|_| Reached::NotYet).collect(),
             doubts: vec![0; ranks],
             shares: matches!(config.long_protocol, LongProtocol::Auto | LongProtocol::Shared),
@@ -200,7 +212,7 @@ impl Shm {
     }
 
     /// The memory that this process shares with its peers.
-    pub(super) fn heap(&self) -> &Arc<Heap> {
+    pub fn heap(&self) -> &Arc<Heap> {
         &self.heap
     }
 
@@ -425,8 +437,9 @@ impl Shm {
 
     /// See [`super::Methods::is_next_there`].
     #[inline(always)]
-    pub(super) fn is_next_there(&self, from: usize) -> bool {
-        self.readers[from].as_ref().is_some_and(Reader::is_ready)
+    pub(super) fn is_next_there(&mut self, from: usize) -> bool {
+        let (node, me) = (&self.node, self.me);
+        self.readers[from].get_or_insert_with(|| Reader::new(node, me, from)).is_ready()
     }
 
     /// See [`super::Methods::take_next`].

@@ -75,8 +75,13 @@ pub struct Engine {
 impl Engine {
     /// An engine that talks to `peers` processes.
     pub fn new(config: Config, peers: usize) -> Self {
+        Self::of_lane(0, config, peers)
+    }
+
+    /// The engine of a lane.
+    pub fn of_lane(lane: usize, config: Config, peers: usize) -> Self {
         Self {
-            requests: Table::new(config.requests),
+            requests: Table::of_lane(lane, config.requests),
             finished: Finished::default(),
             matching: Matching::default(),
             flow: Flow::new(peers),

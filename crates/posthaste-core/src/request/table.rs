@@ -1,10 +1,13 @@
 //! The table of requests: slots with generations, so that a stale or forged id finds nothing.
 //!
 //! Called by every room that keeps a [`RequestId`]; calls nothing. The table grows up to its limit and never
-//! moves a slot's number. House decision on C handles: `MPI_Request_toint` has 31 bits, so a handle packs 20
-//! bits of slot and 10 bits of generation (1..=1023, going round) above them; every handle is at least 2^20 and
+//! moves a slot's number. House decision on C handles: `MPI_Request_toint` has 31 bits, so a handle packs 21
+//! bits of slot and 9 bits of generation (1..=511, going round) above them; every handle is at least 2^21 and
 //! so outside the predefined ones. A stale handle is mistaken for a live one only after exactly a multiple of
-//! 1023 further uses of the same slot. On the wire the full 32-bit generation travels.
+//! 511 further uses of the same slot. On the wire the full 32-bit generation travels.
+//!
+//! Each lane has a table, and each table slots of its own: the first half of all is the first lane's, the second half is
+//! shared out to the others. So an id and a handle say which lane they belong to.
 //!
 //! One request is always there: [`Table::DONE`], which stands for everything that was over when it was started and
 //! has nothing to tell. It can be taken out any number of times, so that a short send needs no slot.
@@ -12,14 +15,29 @@
 //! The limit is for messages that the program starts. A collective operation that one rank refused would leave its peers
 //! waiting, so the requests of collective operations may go beyond the limit, into a reserve ([`Table::reserve`]).
 
+use posthaste_os::node::LANES;
+
 use crate::config::HIGHEST_REQUESTS;
 use crate::error::{Error, Result};
 use crate::ids::RequestId;
 use crate::request::{Request, State, Status};
 
+const SLOT_BITS: u32 = 21;
 /// Slots in all: as many as a handle can name.
-pub const MOST: usize = 1 << 20;
-const HANDLE_GENERATIONS: u32 = 1023;
+pub const MOST: usize = 1 << SLOT_BITS;
+/// Slots of the first lane.
+const FIRST: usize = MOST / 2;
+/// Slots of each other lane.
+const FURTHER: usize = FIRST / LANES;
+/// Slots of each other lane that are kept for collective operations.
+const FURTHER_RESERVE: usize = 1 << 13;
+const HANDLE_GENERATIONS: u32 = 511;
+
+/// The lane that a slot belongs to; what is no lane's counts as the first one's.
+#[inline]
+pub const fn lane_of(slot: usize) -> usize {
+    if slot < FIRST || slot >= FIRST + (LANES - 1) * FURTHER { 0 } else { 1 + (slot - FIRST) / FURTHER }
+}
 
 #[derive(Debug)]
 struct Slot {
@@ -33,6 +51,10 @@ struct Slot {
 #[derive(Debug)]
 pub struct Table {
     slots: Vec<Slot>,
+    /// Number of the first slot; 0 in the first lane. A multiple of the number of slots.
+    base: u32,
+    /// Slots that there can be.
+    most: usize,
     free: u32,
     limit: usize,
     /// First free slot beyond the limit.
@@ -45,15 +67,31 @@ pub struct Table {
 const NONE: u32 = u32::MAX;
 
 impl Table {
-    /// The request that is over and has nothing to tell.
+    /// The request that is over and has nothing to tell. It stands in the first lane's table; the others find nothing
+    /// under it, which is over as well, and let it be taken out.
     pub const DONE: RequestId = RequestId { slot: 0, generation: 0 };
 
-    /// An empty table for at most `limit` requests.
+    /// An empty table for at most `limit` requests of the first lane.
     pub fn new(limit: usize) -> Self {
+        Self::of_lane(0, limit)
+    }
+
+    /// An empty table for at most `limit` requests of a lane.
+    pub fn of_lane(lane: usize, limit: usize) -> Self {
         let mut slots = Vec::with_capacity(256.min(limit));
         slots.push(Slot { generation: 0, next_free: NONE, request: Some(Request::new(State::Complete)) });
-        let limit = limit.min(HIGHEST_REQUESTS) + 1;
-        Self { slots, free: NONE, limit, free_beyond: NONE, reserve: false, live: 0 }
+        let (base, most, highest) = match lane {
+            0 => (0, FIRST, HIGHEST_REQUESTS),
+            _ => (FIRST + (lane - 1) * FURTHER, FURTHER, FURTHER - FURTHER_RESERVE),
+        };
+        let (base, limit) = (base as u32, limit.min(highest) + 1);
+        Self { slots, base, most, free: NONE, limit, free_beyond: NONE, reserve: false, live: 0 }
+    }
+
+    /// Where the slot with this number is.
+    #[inline(always)]
+    fn at(&self, slot: u32) -> usize {
+        slot.wrapping_sub(self.base) as usize
     }
 
     /// Number of requests in the table, not counting [`Table::DONE`].
@@ -92,12 +130,12 @@ impl Table {
         if self.free == NONE {
             self.grow()?;
         }
-        let slot = self.free;
-        let place = &mut self.slots[slot as usize];
+        let at = self.free;
+        let place = &mut self.slots[at as usize];
         self.free = place.next_free;
         place.request = Some(request);
         self.live += 1;
-        Ok(RequestId { slot, generation: place.generation })
+        Ok(RequestId { slot: self.base + at, generation: place.generation })
     }
 
     /// Lets requests beyond the limit in, or only such as keep it.
@@ -130,7 +168,7 @@ impl Table {
     #[cold]
     fn grow(&mut self) -> Result<()> {
         if self.slots.len() >= self.limit {
-            if !self.reserve || (self.free_beyond == NONE && self.slots.len() >= MOST) {
+            if !self.reserve || (self.free_beyond == NONE && self.slots.len() >= self.most) {
                 return Err(self.full());
             }
             if self.free_beyond != NONE {
@@ -155,13 +193,14 @@ impl Table {
     /// The request, if the id is not stale.
     #[inline]
     pub fn get(&self, id: RequestId) -> Option<&Request> {
-        self.slots.get(id.slot as usize).filter(|slot| slot.generation == id.generation)?.request.as_ref()
+        self.slots.get(self.at(id.slot)).filter(|slot| slot.generation == id.generation)?.request.as_ref()
     }
 
     /// The request, if the id is not stale.
     #[inline]
     pub fn get_mut(&mut self, id: RequestId) -> Option<&mut Request> {
-        self.slots.get_mut(id.slot as usize).filter(|slot| slot.generation == id.generation)?.request.as_mut()
+        let at = self.at(id.slot);
+        self.slots.get_mut(at).filter(|slot| slot.generation == id.generation)?.request.as_mut()
     }
 
     /// Takes the request out; its id is stale from now on.
@@ -170,10 +209,11 @@ impl Table {
         if id == Self::DONE {
             return Some(Request::new(State::Complete));
         }
-        let slot = self.slots.get_mut(id.slot as usize).filter(|slot| slot.generation == id.generation)?;
+        let at = self.at(id.slot);
+        let slot = self.slots.get_mut(at).filter(|slot| slot.generation == id.generation)?;
         let request = slot.request.take()?;
         slot.generation = slot.generation.checked_add(1).unwrap_or(1);
-        self.put_back(id.slot);
+        self.put_back(at as u32);
         self.live -= 1;
         Some(request)
     }
@@ -185,7 +225,7 @@ impl Table {
     #[inline]
     pub fn next_id(&mut self) -> Result<RequestId> {
         self.ensure_room()?;
-        Ok(RequestId { slot: self.free, generation: self.slots[self.free as usize].generation })
+        Ok(RequestId { slot: self.base + self.free, generation: self.slots[self.free as usize].generation })
     }
 
     /// The status of the request that a C handle names, if it is over and went well; then the request leaves the
@@ -195,9 +235,10 @@ impl Table {
         if handle == Self::handle(Self::DONE) as usize {
             return Some(Status::EMPTY);
         }
-        let at = (handle & (MOST - 1)) as u32;
-        let slot = self.slots.get_mut(at as usize)?;
-        if Self::handle(RequestId { slot: at, generation: slot.generation }) as usize != handle {
+        let number = (handle & (MOST - 1)) as u32;
+        let at = self.at(number);
+        let slot = self.slots.get_mut(at)?;
+        if Self::handle(RequestId { slot: number, generation: slot.generation }) as usize != handle {
             return None;
         }
         let Some(Request { state: State::Complete, status, .. }) = &slot.request else { return None };
@@ -213,7 +254,7 @@ impl Table {
         };
         slot.request = None;
         slot.generation = slot.generation.checked_add(1).unwrap_or(1);
-        self.put_back(at);
+        self.put_back(at as u32);
         self.live -= 1;
         Some(ended)
     }
@@ -221,21 +262,22 @@ impl Table {
     /// The C handle of a request.
     #[inline]
     pub const fn handle(id: RequestId) -> u32 {
-        (id.generation % HANDLE_GENERATIONS + 1) << 20 | id.slot
+        (id.generation % HANDLE_GENERATIONS + 1) << SLOT_BITS | id.slot
     }
 
     /// The live request that a C handle names.
     #[inline]
     pub fn by_handle(&self, handle: usize) -> Option<RequestId> {
-        let slot = self.slots.get(handle & (MOST - 1))?;
-        let id = RequestId { slot: (handle & (MOST - 1)) as u32, generation: slot.generation };
+        let number = (handle & (MOST - 1)) as u32;
+        let slot = self.slots.get(self.at(number))?;
+        let id = RequestId { slot: number, generation: slot.generation };
         (slot.request.is_some() && Self::handle(id) as usize == handle).then_some(id)
     }
 
     /// All requests with their ids, [`Table::DONE`] among them.
     pub fn iter(&self) -> impl Iterator<Item = (RequestId, &Request)> {
         self.slots.iter().enumerate().filter_map(|(at, slot)| {
-            let id = RequestId { slot: at as u32, generation: slot.generation };
+            let id = RequestId { slot: self.base + at as u32, generation: slot.generation };
             slot.request.as_ref().map(|request| (id, request))
         })
     }
@@ -250,7 +292,7 @@ mod tests {
         let mut table = Table::new(2);
         let a = table.insert(Request::new(State::Inactive)).unwrap();
         let handle = Table::handle(a);
-        assert!((1 << 20..1 << 31).contains(&u64::from(handle)));
+        assert!((1 << 21..1 << 31).contains(&u64::from(handle)));
         assert_eq!(table.by_handle(handle as usize), Some(a));
         assert!(table.remove(a).is_some());
         assert!(table.get(a).is_none() && table.remove(a).is_none());
@@ -261,6 +303,29 @@ mod tests {
         for garbage in [0, 0x180, 4096, usize::MAX, handle as usize + 1, 0xdead_beef_dead_beef] {
             assert_eq!(table.by_handle(garbage), None, "{garbage:#x}");
         }
+    }
+
+    #[test]
+    fn lanes_have_slots_of_their_own() {
+        let mut tables: Vec<Table> = (0..8).map(|lane| Table::of_lane(lane, HIGHEST_REQUESTS)).collect();
+        let ids: Vec<_> =
+            tables.iter_mut().map(|table| table.insert(Request::new(State::Schedule)).unwrap()).collect();
+        for (lane, id) in ids.iter().enumerate() {
+            let handle = Table::handle(*id) as usize;
+            assert_eq!((lane_of(id.slot as usize), lane_of(handle & (MOST - 1))), (lane, lane));
+            for (other, table) in tables.iter_mut().enumerate() {
+                assert_eq!(table.get(*id).is_some(), other == lane);
+                assert_eq!(table.by_handle(handle), (other == lane).then_some(*id));
+                assert!(table.take_ended(handle).is_none());
+                assert!(table.remove(Table::DONE).is_some());
+            }
+        }
+        assert_eq!((lane_of(u32::MAX as usize), lane_of(FIRST - 1), lane_of(MOST - 1)), (0, 0, 0));
+        let further = &mut tables[3];
+        let most = (1..).find(|_| further.insert(Request::new(State::Schedule)).is_err()).unwrap();
+        assert_eq!(most, FURTHER - FURTHER_RESERVE);
+        assert_eq!(lane_of(further.iter().last().unwrap().0.slot as usize), 3);
+        assert!(further.remove(ids[3]).is_some() && further.insert(Request::new(State::Schedule)).is_ok());
     }
 
     #[test]

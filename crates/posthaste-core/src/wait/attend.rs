@@ -44,28 +44,21 @@ impl ProgressThread {
 }
 
 impl Waiting {
-    /// Advances everything until it is over.
+    /// Advances everything until it is over. It is at home in the first lane.
     fn attend(&self, over: &AtomicBool) {
         let mut idler = Idler::default();
         while !over.load(Ordering::Acquire) {
-            let mut lane = self.enter();
-            let busy = lane.progress();
+            let mut busy = self.advance(0);
             idler.steps += 1;
-            let handlers = !lane.engine.finished.handlers.is_empty();
-            drop(lane);
-            if handlers {
-                self.run_handlers();
+            if self.lanes.are_several() {
+                let others = self.look_after_others(0, &mut idler.seen);
+                idler.others |= others.active;
+                busy |= others.busy;
             }
             if !busy {
-                self.sleep(&mut idler, "progress", &|_| Awaited::Nothing);
+                self.sleep(0, &mut idler, "progress", &|_| Awaited::Nothing);
             }
         }
-        let mut lane = self.enter();
-        if idler.slept {
-            lane.parked.stops_looking();
-        }
-        if lane.parked.lacks_listener() {
-            lane.call_listener();
-        }
+        self.leave(&idler);
     }
 }

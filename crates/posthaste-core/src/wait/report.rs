@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use posthaste_os::machine;
-use posthaste_os::node::Node;
+use posthaste_os::node::{LANES, Node};
 
 use crate::explain::{Goal, List, Message, Operation, Part, Report, Wait, names};
 use crate::ids::{ContextId, RequestId};
@@ -63,6 +63,16 @@ struct Told {
     /// Whose the waits in the report are.
     notes: Vec<u64>,
     last: u64,
+    /// What else was in each lane when a wait there was last told.
+    lanes: [Surroundings; LANES],
+}
+
+/// What is posted, unexpected and under way in a lane.
+#[derive(Debug, Default)]
+struct Surroundings {
+    posted: List,
+    unexpected: List,
+    sends: List,
 }
 
 /// A wait that stands on the board.
@@ -76,24 +86,32 @@ impl Teller {
     /// `threaded`: several threads may call.
     pub(super) fn new(node: Node, local_rank: usize, threaded: bool) -> Self {
         let report = Report { threaded, ..Report::default() };
-        Self { node, local_rank, told: Mutex::new(Told { report, notes: Vec::new(), last: 0 }) }
+        Self {
+            node,
+            local_rank,
+            told: Mutex::new(Told { report, notes: Vec::new(), last: 0, lanes: Default::default() }),
+        }
     }
 
-    /// Tells what a call waits for, if it has not just been told. `began`: when it was first seen waiting.
+    /// Whether a call that goes on waiting has been told of just now.
+    pub(super) fn is_fresh(note: Option<&Note>) -> bool {
+        note.is_some_and(|note| machine::now().saturating_sub(note.at) < REFRESH)
+    }
+
+    /// Tells what a call waits for in the lane `at`. `began`: when it was first seen waiting. `beside`: it waits for
+    /// something in other lanes, too, which has been told.
     pub(super) fn tell(
         &self,
-        lane: &Lane,
         note: &mut Option<Note>,
-        call: &'static str,
-        began: Duration,
+        (call, began): (&'static str, Duration),
+        (at, lane): (usize, &Lane),
         awaited: &Awaited,
+        beside: bool,
     ) {
-        let now = machine::now();
-        if matches!(awaited, Awaited::Nothing)
-            || note.as_ref().is_some_and(|note| now.saturating_sub(note.at) < REFRESH)
-        {
+        if matches!(awaited, Awaited::Nothing) {
             return;
         }
+        let now = machine::now();
         let mut told = self.told();
         let id = match note {
             Some(note) => note.id,
@@ -105,15 +123,25 @@ impl Teller {
         *note = Some(Note { id, at: now });
         let wait = wait(lane, call, began, awaited);
         match told.notes.iter().position(|known| *known == id) {
+            Some(place) if beside => {
+                let known = &mut told.report.waits[place];
+                known.goals.extend(wait.goals);
+                known.more += wait.more;
+            }
             Some(place) => told.report.waits[place] = wait,
             None => {
                 told.notes.push(id);
                 told.report.waits.push(wait);
             }
         }
-        told.report.at = now;
-        surroundings(lane, &mut told.report);
-        self.write(&told.report);
+        let Told { report, lanes, .. } = &mut *told;
+        report.at = now;
+        lanes[at] = surroundings(lane, report);
+        report.posted = all(lanes, |lane| &lane.posted);
+        report.unexpected = all(lanes, |lane| &lane.unexpected);
+        report.sends = all(lanes, |lane| &lane.sends);
+        name_communicators(report);
+        self.write(report);
     }
 
     /// A call goes on.
@@ -124,6 +152,7 @@ impl Teller {
             told.report.waits.remove(place);
         }
         if told.notes.is_empty() {
+            told.lanes = Default::default();
             self.node.board(self.local_rank).wipe();
         } else {
             self.write(&told.report);
@@ -237,8 +266,8 @@ fn sends(lane: &Lane) -> impl Iterator<Item = Message> {
     sends.map(|(id, _)| id).filter(of_user).filter_map(|id| message(lane, id))
 }
 
-/// What else is posted, unexpected and under way.
-fn surroundings(lane: &Lane, report: &mut Report) {
+/// What else is posted, unexpected and under way in a lane.
+fn surroundings(lane: &Lane, report: &Report) -> Surroundings {
     let engine = &lane.engine;
     let wants: Vec<Option<u32>> = report
         .waits
@@ -253,14 +282,32 @@ fn surroundings(lane: &Lane, report: &mut Report) {
         Some(State::Posted { segment, .. }) => segment.len(),
         _ => 0,
     };
-    report.posted = list(posted.map(|(pattern, id)| wanted(Part::Posted, pattern, room(id))), concerns);
     let held = engine.matching.all_held().filter(|held| is_users(held.envelope.context));
     let come = held.map(|held| Message {
         rank: held.envelope.source,
         ..sent(Part::Unexpected, held.from.0, &held.envelope)
     });
-    report.unexpected = list(come, concerns);
-    report.sends = list(sends(lane), concerns);
+    Surroundings {
+        posted: list(posted.map(|(pattern, id)| wanted(Part::Posted, pattern, room(id))), concerns),
+        unexpected: list(come, concerns),
+        sends: list(sends(lane), concerns),
+    }
+}
+
+/// The messages of one kind of all lanes.
+fn all(lanes: &[Surroundings; LANES], kind: impl Fn(&Surroundings) -> &List) -> List {
+    let mut all = List::default();
+    for list in lanes.iter().map(kind) {
+        all.shown.extend(list.shown.iter().copied());
+        all.more += list.more;
+    }
+    all.more += all.shown.len().saturating_sub(MOST) as u64;
+    all.shown.truncate(MOST);
+    all
+}
+
+/// The names of all communicators in a report.
+fn name_communicators(report: &mut Report) {
     let waits = report.waits.iter().flat_map(|wait| &wait.goals);
     let lists = [&report.posted, &report.unexpected, &report.sends].into_iter().flat_map(|list| &list.shown);
     let operations = waits.clone().filter_map(|goal| match goal {
@@ -332,10 +379,10 @@ mod tests {
                 (Part::Posted, ANY_SOURCE, 4, 5000)
             ]
         );
-        let mut report = Report { waits: vec![wait], ..Report::default() };
-        surroundings(lane, &mut report);
-        assert_eq!((report.posted.shown.len(), report.sends.shown.len()), (2, 2));
-        let unexpected = report.unexpected.shown[0];
+        let report = Report { waits: vec![wait], ..Report::default() };
+        let around = surroundings(lane, &report);
+        assert_eq!((around.posted.shown.len(), around.sends.shown.len()), (2, 2));
+        let unexpected = around.unexpected.shown[0];
         assert_eq!((unexpected.peer, unexpected.tag, unexpected.bytes), (Some(1), 9, 8));
     }
 
@@ -349,7 +396,8 @@ mod tests {
         let waits = || Report::decode(&node.board(0).read().unwrap()).map_or(0, |report| report.waits.len());
         for at_second in [false, true, false] {
             let note = if at_second { &mut second } else { &mut first };
-            teller.tell(&bench.lanes[0], note, "MPI_Probe", Duration::ZERO, &Awaited::Message(pattern));
+            let call = ("MPI_Probe", Duration::ZERO);
+            teller.tell(note, call, (0, &bench.lanes[0]), &Awaited::Message(pattern), false);
         }
         assert_eq!(waits(), 2);
         teller.retract(&first.unwrap());

@@ -14,7 +14,7 @@ use crate::ids::{Peer, RequestId};
 use crate::progress::Lane;
 use crate::pt2pt::matching::{Held, Pattern};
 use crate::pt2pt::{probe, recv};
-use crate::request::Status;
+use crate::request::{Status, Table};
 use crate::wait::Awaited;
 use crate::world::{Sought, World, from_nobody, sought};
 
@@ -25,8 +25,9 @@ impl World {
     /// A wrong rank or tag; a sender that is down.
     pub fn iprobe(&self, comm: &Comm, from: i32, tag: i32) -> Result<Option<Status>> {
         let Some(Sought { pattern, peer }) = sought(comm, from, tag)? else { return Ok(Some(from_nobody())) };
+        let at = pattern.context.lane();
         {
-            let mut lane = self.waiting.enter();
+            let mut lane = self.waiting.enter(at);
             lane.stay_fair();
             let Lane { engine, methods, .. } = &mut *lane;
             if let Some(status) = probe::probe(engine, methods, &pattern) {
@@ -36,14 +37,16 @@ impl World {
                 ControlFlow::Break(Some(status)) => return Ok(Some(status)),
                 ControlFlow::Break(None) => {}
                 // Nobody waits for progress.
-                ControlFlow::Continue(()) if lane.engine.requests.is_empty() && lane.is_quiet() => {
+                ControlFlow::Continue(())
+                    if lane.engine.requests.is_empty() && lane.is_quiet() && !self.waiting.has_lanes() =>
+                {
                     return Ok(None);
                 }
                 ControlFlow::Continue(()) => {}
             }
         }
-        self.waiting.step();
-        let Lane { engine, methods, .. } = &mut *self.waiting.enter();
+        self.waiting.step(at);
+        let Lane { engine, methods, .. } = &mut *self.waiting.enter(at);
         match probe::probe(engine, methods, &pattern) {
             None => engine.down.concerns(&pattern).map_or(Ok(None), Err),
             found => Ok(found),
@@ -60,7 +63,7 @@ impl World {
             return Ok(status);
         }
         let awaited = |_: &Lane| Awaited::Message(pattern);
-        self.waiting.until(self.calls.probe, awaited, |lane| {
+        self.waiting.until(pattern.context.lane(), self.calls.probe, awaited, |lane| {
             let found = probe::probe(&mut lane.engine, &mut lane.methods, &pattern);
             found.map(Ok).or_else(|| lane.engine.down.concerns(&pattern).map(Err))
         })
@@ -72,8 +75,9 @@ impl World {
     /// A wrong rank or tag.
     pub fn improbe(&self, comm: &Comm, from: i32, tag: i32) -> Result<Option<Option<Held>>> {
         let Some(Sought { pattern, .. }) = sought(comm, from, tag)? else { return Ok(Some(None)) };
-        self.waiting.step();
-        let Lane { engine, methods, .. } = &mut *self.waiting.enter();
+        let at = pattern.context.lane();
+        self.waiting.step(at);
+        let Lane { engine, methods, .. } = &mut *self.waiting.enter(at);
         Ok(probe::take(engine, methods, &pattern).map(Some))
     }
 
@@ -91,7 +95,7 @@ impl World {
             let taken = probe::take(&mut lane.engine, &mut lane.methods, &pattern);
             taken.map(Ok).or_else(|| lane.engine.down.concerns(&pattern).map(Err))
         };
-        self.waiting.until(self.calls.matched_probe, awaited, take).map(Some)
+        self.waiting.until(pattern.context.lane(), self.calls.matched_probe, awaited, take).map(Some)
     }
 
     /// Begins to receive a message taken out by a probe; the message from nobody is `None`. `Break`: it is over, and its
@@ -104,11 +108,9 @@ impl World {
         held: &mut Option<Held>,
         mut segment: Segment,
     ) -> Result<ControlFlow<Status, RequestId>> {
-        let mut lane = self.waiting.enter();
+        let Some(message) = held else { return Ok(ControlFlow::Break(from_nobody())) };
+        let mut lane = self.waiting.enter(message.envelope.context.lane());
         let Lane { engine, methods, .. } = &mut *lane;
-        if held.is_none() {
-            return Ok(ControlFlow::Break(from_nobody()));
-        }
         if let Some(status) = recv::held_at_once(engine, methods, held, &mut segment) {
             return Ok(ControlFlow::Break(status));
         }
@@ -123,21 +125,19 @@ impl World {
     /// # Errors
     /// A full table of requests.
     pub fn imrecv(&self, held: &mut Option<Held>, segment: Segment) -> Result<RequestId> {
-        let mut lane = self.waiting.enter();
+        let Some(message) = held else { return self.completed(0, from_nobody()) };
+        let mut lane = self.waiting.enter(message.envelope.context.lane());
         let Lane { engine, methods, .. } = &mut *lane;
         engine.requests.ensure_room()?;
         match held.take() {
             Some(held) => recv::start_held(engine, methods, held, segment),
-            None => {
-                drop(lane);
-                self.completed(from_nobody())
-            }
+            None => Ok(Table::DONE),
         }
     }
 
     /// The fast path of [`World::probe`], as that of [`World::recv`].
     fn probe_at_once(&self, peer: Option<Peer>, pattern: &Pattern) -> Option<Status> {
-        let mut lane = self.waiting.enter();
+        let mut lane = self.waiting.enter(pattern.context.lane());
         lane.stay_fair();
         let found = self.waiting.glance(&mut lane, |Lane { engine, methods, .. }, looks| {
             if let Some(status) = probe::probe(engine, methods, pattern) {
@@ -150,7 +150,7 @@ impl World {
 
     /// The fast path of [`World::mprobe`], as that of [`World::recv`].
     fn mprobe_at_once(&self, peer: Option<Peer>, pattern: &Pattern) -> Option<Held> {
-        let mut lane = self.waiting.enter();
+        let mut lane = self.waiting.enter(pattern.context.lane());
         lane.stay_fair();
         let found = self.waiting.glance(&mut lane, |Lane { engine, methods, .. }, looks| {
             if let Some(held) = probe::take(engine, methods, pattern) {

@@ -36,7 +36,7 @@ impl World {
     /// The same of a message whose arguments are known to be right.
     #[inline]
     pub(super) fn left_at_once(&self, peer: Peer, envelope: &Envelope, segment: &Segment) -> bool {
-        let mut lane = self.waiting.enter();
+        let mut lane = self.waiting.enter(envelope.context.lane());
         let Lane { engine, methods, .. } = &mut *lane;
         let left =
             !segment.is_typed() && send::at_once(engine, methods, peer, envelope, &mut segment.clone());
@@ -54,7 +54,7 @@ impl World {
         segment: &mut Segment,
         waited: &mut bool,
     ) -> Found {
-        let mut lane = self.waiting.enter();
+        let mut lane = self.waiting.enter(pattern.context.lane());
         lane.stay_fair();
         let found = self.waiting.glance(&mut lane, |Lane { engine, methods, .. }, looks| {
             if engine.matching.peek_held(pattern).is_some() {

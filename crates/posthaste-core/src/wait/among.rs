@@ -1,0 +1,86 @@
+//! Waiting for what belongs to several lanes: requests of communicators that do not share one.
+//!
+//! Called by `world` where the requests of one call are of that kind, which is rare; calls `wait`. Such a waiter looks at
+//! its lanes one after the other and sleeps until anything happens in any of them, so it may wake for what others wait
+//! for. MPI-5.0 §3.7.5. What must stay true: it is registered as a sleeper before its last look.
+
+use posthaste_os::park::Wants;
+use posthaste_os::wake::Doorbell;
+
+use crate::progress::Lane;
+use crate::trace::Counter;
+use crate::wait::report::Awaited;
+use crate::wait::{Idler, NAP, Waiting};
+
+impl Waiting {
+    /// As [`Waiting::until`], for the lanes `among`. `done` enters them itself; `awaited` says of one of them what is
+    /// waited for there.
+    #[cold]
+    pub fn until_among<T>(
+        &self,
+        among: &[usize],
+        call: &'static str,
+        awaited: &dyn Fn(&Lane) -> Awaited,
+        mut done: impl FnMut() -> Option<T>,
+    ) -> T {
+        let mut idler = Idler::default();
+        loop {
+            if let Some(value) = done() {
+                self.leave(&idler);
+                return value;
+            }
+            let busy = among.iter().fold(false, |busy, at| self.advance(*at) | busy);
+            if busy {
+                (idler.polls, idler.since) = (0, None);
+                continue;
+            }
+            if !self.idle(among[0], &mut idler) {
+                continue;
+            }
+            if let Some(value) = self.sleep_among(among, &mut idler, call, awaited, &mut done) {
+                self.leave(&idler);
+                return value;
+            }
+        }
+    }
+
+    /// Sleeps, unless it is done after all.
+    fn sleep_among<T>(
+        &self,
+        among: &[usize],
+        idler: &mut Idler,
+        call: &'static str,
+        awaited: &dyn Fn(&Lane) -> Awaited,
+        done: &mut impl FnMut() -> Option<T>,
+    ) -> Option<T> {
+        let dozes = self.dozes(idler, 0);
+        let (sleeper, listens) = self.sleepers.with(|parked| {
+            let sleeper = parked.register(Wants::Anything, dozes || self.doorbell.is_none());
+            (sleeper, parked.is_listener(sleeper))
+        });
+        self.stops_looking(idler);
+        let bell = self.doorbell.as_ref().filter(|_| listens && !dozes);
+        let ticket = bell.map(Doorbell::about_to_sleep);
+        idler.looks = true;
+        let busy = among.iter().fold(false, |busy, at| self.advance(*at) | busy);
+        let value = done();
+        if value.is_none() && !busy {
+            if let Some(teller) = self.due_teller(idler) {
+                let call = (call, idler.began.unwrap_or_default());
+                for (beside, at) in among.iter().enumerate() {
+                    let lane = self.enter(*at);
+                    teller.tell(&mut idler.note, call, (*at, &lane), &awaited(&lane), beside > 0);
+                }
+            }
+            self.enter(among[0]).engine.counts.add(Counter::Sleeps, 1);
+            idler.slept = true;
+            self.rest(among[0], idler, ticket, (listens, dozes), NAP);
+            self.enter(0).methods.look_at_sockets();
+        }
+        self.sleepers.with(|parked| parked.unregister(sleeper));
+        if let Some(bell) = bell {
+            bell.stay_awake();
+        }
+        value
+    }
+}

@@ -1,0 +1,98 @@
+//! The lanes of a process.
+//!
+//! Held by `wait`; calls whoever opens a lane (`world`). The first one is always there and has everything: networks, the
+//! communicators of all processes. A further one is opened when it is first entered. What must stay true: a lane that
+//! cannot be opened is never chosen for a communicator; entering it all the same leads to the first one.
+
+use std::fmt;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use posthaste_os::node::LANES;
+use posthaste_os::sync::Lock;
+
+use crate::progress::Lane;
+
+/// Makes the lane with this number, from 1 on.
+pub struct Opener(pub Box<dyn Fn(usize) -> Option<Lock<Lane>> + Send + Sync>);
+
+impl fmt::Debug for Opener {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Opener")
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Lanes {
+    pub(super) first: Lock<Lane>,
+    further: [OnceLock<Option<Box<Lock<Lane>>>>; LANES - 1],
+    /// A bit for each lane that is open.
+    open: AtomicU32,
+    opener: Option<Opener>,
+}
+
+impl Lanes {
+    /// The first one alone.
+    pub(super) fn one(first: Lock<Lane>) -> Self {
+        Self { first, further: Default::default(), open: AtomicU32::new(1), opener: None }
+    }
+
+    pub(super) fn opening(self, opener: Opener) -> Self {
+        Self { opener: Some(opener), ..self }
+    }
+
+    /// Whether there is more than one.
+    #[inline]
+    pub(super) fn are_several(&self) -> bool {
+        self.open.load(Ordering::Relaxed) != 1
+    }
+
+    #[inline]
+    pub(super) fn is_open(&self, at: usize) -> bool {
+        self.open.load(Ordering::Relaxed) & 1 << at != 0
+    }
+
+    /// The numbers of those that are open.
+    pub(super) fn open(&self) -> impl Iterator<Item = usize> {
+        // SYNC: pairs with the Release in `make`, though whoever comes early only opens the lane again.
+        let open = self.open.load(Ordering::Acquire);
+        (0..LANES).filter(move |at| open & 1 << at != 0)
+    }
+
+    #[inline(always)]
+    pub(super) fn get(&self, at: usize) -> &Lock<Lane> {
+        if at == 0 { &self.first } else { self.further(at) }
+    }
+
+    #[inline]
+    fn further(&self, at: usize) -> &Lock<Lane> {
+        match self.further.get(at - 1).and_then(OnceLock::get) {
+            Some(Some(lane)) => lane,
+            _ => self.make(at),
+        }
+    }
+
+    #[cold]
+    fn make(&self, at: usize) -> &Lock<Lane> {
+        let Some(place) = self.further.get(at - 1) else { return &self.first };
+        let made = place.get_or_init(|| self.opener.as_ref().and_then(|opener| opener.0(at)).map(Box::new));
+        let Some(lane) = made else { return &self.first };
+        self.open.fetch_or(1 << at, Ordering::Release);
+        lane
+    }
+}
+
+/// How often each lane had been entered when a waiter last looked there.
+#[derive(Debug, Default)]
+pub(super) struct Seen([Option<u32>; LANES]);
+
+impl Seen {
+    /// Whether somebody has been in the lane since the last look.
+    pub(super) fn is_visited(&self, at: usize, visits: u32) -> bool {
+        self.0[at].is_some_and(|seen| seen != visits)
+    }
+
+    pub(super) fn leaves(&mut self, at: usize, visits: u32) {
+        self.0[at] = Some(visits);
+    }
+}
