@@ -13,10 +13,12 @@ use crate::{
 };
 
 /// How many tests there are.
-pub(super) const TESTS: usize = 10;
+pub(super) const TESTS: usize = 11;
 
 const TWO: &str = "tcp@eth0,tcp@eth1";
 const BOTH: &str = "tcp@eth0,fabric";
+/// The same with libfabric over eth0.
+const SECOND: &str = "tcp@eth1,fabric";
 /// Megabits a second of each link, and by what two have to be faster than one.
 const RATE: u32 = 1000;
 const GAIN: f64 = 1.85;
@@ -32,6 +34,7 @@ pub(super) fn run(house: &House<'_>, tally: &mut Tally) {
             });
         }
     }
+    tally.test("hosts: TCP and libfabric: the second falls silent", || house.goes_on(SECOND, "long"));
     tally.test("hosts: with the last of two links the other rank is lost, by name", || house.last_link());
     let mut gain = Ok(0.0);
     tally.test(&format!("hosts: two links of {RATE} Mbit/s bring {GAIN} times what one brings"), || {
@@ -51,7 +54,7 @@ impl House<'_> {
     /// The test program on two hosts over these links.
     fn over(&self, links: &str, what: &str, n: &str) -> Job {
         let job = self.ours(&["1", "2"], 1).env("POSTHASTE_LINKS", links).env("POSTHASTE_TCP_DEAD_S", "2");
-        let job = job.env("POSTHASTE_FABRIC_PROVIDER", "tcp@eth1");
+        let job = job.env("POSTHASTE_FABRIC_PROVIDER", if links == SECOND { "tcp@eth0" } else { "tcp@eth1" });
         job.arg("-counters").arg(&self.links).args([what, n])
     }
 
@@ -76,8 +79,12 @@ impl House<'_> {
         self.rig.ip(2, &["link", "set", "eth0", "up"])?;
         let outcome = outcome?;
         let down = counter(&outcome, "links.down");
-        let told = "has lost its link tcp@eth0 to rank";
-        if !outcome.ok() || down != 2 || counter(&outcome, "peers.down") > 0 || !outcome.stderr.contains(told)
+        let lost = if links == SECOND { "fabric" } else { "tcp@eth0" };
+        let told = &format!("has lost its link {lost} to rank");
+        if !outcome.ok()
+            || down != 2
+            || counter(&outcome, "peers.down") > 0
+            || !outcome.stderr.contains(told.as_str())
         {
             return Err(format!(
                 "both ranks have to lose a link, say so, and go on; {down} did\n{}",

@@ -64,6 +64,10 @@ pub struct Bundle {
     /// Shortest message that goes over several links.
     limit: u64,
     packet: usize,
+    /// After so long a link is lost that says nothing while others do.
+    dead: Duration,
+    /// When that was last looked for.
+    looked: Duration,
     /// Fruitless polls.
     idle: u32,
     /// Bytes sent over each link and not counted yet.
@@ -89,6 +93,8 @@ impl Bundle {
             links,
             limit: config.stripe_limit as u64,
             packet: longest.saturating_sub(FRONT + HEADER),
+            dead: Duration::from_secs(config.tcp_dead_s.into()),
+            looked: Duration::ZERO,
             idle: 0,
             sent: [0; MOST],
         }
@@ -198,7 +204,9 @@ impl Bundle {
         let mut busy = false;
         for at in 0..links.len() {
             busy |= links[at].poll(counts, &mut |event, counts| match event {
-                Event::Packet(peer, Packet::Bundled(bytes)) => pairs.arrived(peer, bytes, now, counts, on),
+                Event::Packet(peer, Packet::Bundled(bytes)) => {
+                    pairs.arrived((at, peer), bytes, now, counts, on);
+                }
                 Event::Placed(receiver, from, to) => pairs.placed(receiver, from, to),
                 Event::PeerDown(peer, why) => pairs.lose(at, peer, why, counts),
                 Event::Malformed(peer) => on(Event::Malformed(peer), counts),
@@ -214,8 +222,8 @@ impl Bundle {
                 pairs.done.push_back(Done::Landed(receiver));
             }
         }
-        for (link, peer) in pairs.given_up.drain(..) {
-            links[link].give_up(peer);
+        for (link, peer, why) in pairs.given_up.drain(..) {
+            links[link].give_up(peer, why);
         }
         self.idle = if busy { 0 } else { self.idle.saturating_add(1) };
         if !self.pairs.active.is_empty() {
@@ -230,6 +238,8 @@ impl Bundle {
     /// Sends what has to be sent to those peers that wait for something. Returns whether anything left.
     fn serve(&mut self, now: Duration) -> bool {
         let mut busy = false;
+        let looks = now.saturating_sub(self.looked) >= self.dead / 16;
+        self.looked = if looks { now } else { self.looked };
         for peer in self.pairs.take_active() {
             let pair = self.pairs.pair(peer);
             for placed in std::mem::take(&mut pair.placed) {
@@ -237,7 +247,19 @@ impl Bundle {
             }
             busy |= send_packets(pair, &mut self.links, peer, &mut self.sent);
             busy |= send_parts(pair, &mut self.links, peer, now, &mut self.sent);
-            if pair.tells_lost || pair.packets.owes_much() || (self.idle >= PATIENCE && pair.packets.owes()) {
+            if looks {
+                let silent = pair.silent(now, self.dead);
+                let why = "nothing has come of what was sent over it, although the rank hears";
+                self.pairs.given_up.extend(silent.into_iter().map(|link| (link, peer, why)));
+            }
+            let pair = self.pairs.pair(peer);
+            if std::mem::take(&mut pair.asks) {
+                let mark = Mark { frame: Frame::Ask, number: 0, seen: pair.packets.seen() };
+                for link in standing(pair, &mut self.links, peer) {
+                    link.send(peer, mark, &[]);
+                }
+            }
+            if pair.tells_all || pair.packets.owes_much() || (self.idle >= PATIENCE && pair.packets.owes()) {
                 tell_seen(pair, &mut self.links, peer);
             }
             self.pairs.activate(peer);
@@ -258,7 +280,6 @@ impl Bundle {
     /// Whether everything handed over has arrived.
     pub(super) fn is_drained(&self) -> bool {
         self.pairs.done.is_empty()
-            && self.links.iter().all(Link::is_drained)
             && (self.pairs.active.is_empty() || self.pairs.known().all(|(_, pair)| pair.is_drained()))
     }
 
@@ -281,7 +302,7 @@ impl Bundle {
         for peer in peers {
             let pair = self.pairs.pair(peer);
             let mark = Mark { frame: Frame::Bye, number: 0, seen: pair.packets.seen() };
-            for (link, _) in standing(pair, &mut self.links, peer) {
+            for link in standing(pair, &mut self.links, peer) {
                 link.send(peer, mark, &[]);
             }
             pair.packets.told();
@@ -295,14 +316,10 @@ impl Bundle {
 }
 
 /// The links to a peer that stand.
-fn standing<'a>(
-    pair: &Pair,
-    links: &'a mut [Link],
-    peer: Peer,
-) -> impl Iterator<Item = (&'a mut Link, usize)> {
+fn standing<'a>(pair: &Pair, links: &'a mut [Link], peer: Peer) -> impl Iterator<Item = &'a mut Link> {
     let is_lost: Vec<bool> = pair.strands.iter().map(|strand| strand.lost.is_some()).collect();
-    let all = links.iter_mut().zip(0..).zip(is_lost);
-    all.filter(move |((link, _), is_lost)| !is_lost && link.stands(peer)).map(|(link, _)| link)
+    let all = links.iter_mut().zip(is_lost);
+    all.filter(move |(link, is_lost)| !is_lost && link.stands(peer)).map(|(link, _)| link)
 }
 
 /// The link that stands and would have brought so many bytes first, of those that `may` take them.
@@ -368,20 +385,20 @@ fn send_parts(
     busy
 }
 
-/// Tells a peer how far its packets have been seen, and which links are lost; the latter over all that are left.
+/// Tells a peer how far its packets have been seen, and which links are lost: over one link, or over all that are left.
 fn tell_seen(pair: &mut Pair, links: &mut [Link], peer: Peer) {
     let mark = Mark { frame: Frame::Seen, number: pair.lost_links(), seen: pair.packets.seen() };
     let mut told = false;
-    let tells_lost = pair.tells_lost;
-    for (link, _) in standing(pair, links, peer) {
+    let tells_all = pair.tells_all;
+    for link in standing(pair, links, peer) {
         told |= link.send(peer, mark, &[]);
-        if told && !tells_lost {
+        if told && !tells_all {
             break;
         }
     }
     if told {
         pair.packets.told();
-        pair.tells_lost = false;
+        pair.tells_all = false;
     }
 }
 

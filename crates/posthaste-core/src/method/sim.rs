@@ -66,6 +66,8 @@ struct Net {
     unregistered: u64,
     /// Links whose messages are held back, and how many still leave because their sender has not noticed.
     held_back: HashMap<(Peer, Peer), u64>,
+    /// Links on which everything disappears, and nobody is told.
+    silent: HashSet<(Peer, Peer)>,
     /// Links that have been cut, both ways.
     cut: HashSet<(Peer, Peer)>,
     /// What each engine told of itself in the handshake.
@@ -92,6 +94,7 @@ impl Network {
             next_key: 1,
             unregistered: 0,
             held_back: HashMap::new(),
+            silent: HashSet::new(),
             cut: HashSet::new(),
             formats: HashMap::new(),
         };
@@ -122,6 +125,15 @@ impl Network {
         let mut net = self.lock();
         for way in [(a, b), (b, a)] {
             net.cut.insert(way);
+            net.links.remove(&way);
+        }
+    }
+
+    /// Lets everything disappear that is on the link between two engines or comes there.
+    pub fn silence(&self, a: Peer, b: Peer) {
+        let mut net = self.lock();
+        for way in [(a, b), (b, a)] {
+            net.silent.insert(way);
             net.links.remove(&way);
         }
     }
@@ -417,9 +429,9 @@ impl Sim {
         self.network.cut(self.me, peer);
     }
 
-    /// The clock of the network.
+    /// The clock of the network: a tick counts as a millisecond.
     pub(super) fn now(&self) -> Duration {
-        Duration::from_micros(self.network.lock().clock)
+        Duration::from_millis(self.network.lock().clock)
     }
 
     pub(super) fn put(&mut self, mut put: Put) {
@@ -672,7 +684,8 @@ impl Claim<'_> {
         data(emit.write_front(Sink::from(&mut self.payload[..])));
         self.sim.windows.told(emit);
         let mut net = self.sim.network.lock();
-        if net.cut.contains(&(self.sim.me, self.to)) {
+        let way = (self.sim.me, self.to);
+        if net.cut.contains(&way) || net.silent.contains(&way) {
             return;
         }
         let delay = net.weather.delay;

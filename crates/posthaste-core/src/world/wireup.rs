@@ -329,7 +329,13 @@ fn open_bundle(
         config.tcp_interfaces = choice.interface.clone().unwrap_or(config.tcp_interfaces);
         Ok(Link::tcp(name, tcp(launcher, who, &key, secret, &config)?))
     };
-    let links = config.links.iter().enumerate().map(open).collect::<Result<_>>()?;
+    let named = |link: (usize, &LinkChoice)| {
+        open(link).map_err(|why: Error| {
+            let text = format!("the link {} of POSTHASTE_LINKS cannot be used: {why}", link.1);
+            Error::other(why.class(), text)
+        })
+    };
+    let links = config.links.iter().enumerate().map(named).collect::<Result<_>>()?;
     Ok(Some(Bundle::new(me, routes.len(), links, config)))
 }
 

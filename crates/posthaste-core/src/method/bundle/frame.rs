@@ -36,6 +36,8 @@ pub(super) enum Frame {
     Placed,
     /// How far numbers have been seen; in the place of the number, which links are lost (bit 0 for the first).
     Seen,
+    /// Say how far you have seen: a link has been silent for long.
+    Ask,
     /// Nothing more comes: links that end now are not lost.
     Bye,
 }
@@ -58,6 +60,7 @@ impl Mark {
             Frame::Placed => 3,
             Frame::Seen => 4,
             Frame::Bye => 5,
+            Frame::Ask => 6,
         };
         let words = Words { frame: U32::new(frame), number: self.number.into(), seen: self.seen.into() };
         zerocopy::transmute!(words)
@@ -78,6 +81,7 @@ impl Mark {
             3 => Frame::Placed,
             4 => Frame::Seen,
             5 => Frame::Bye,
+            6 => Frame::Ask,
             _ => return None,
         };
         Some((Self { frame, number: words.number.get(), seen: words.seen.get() }, body))
@@ -125,7 +129,9 @@ mod tests {
 
     #[test]
     fn what_is_told_survives_and_other_bytes_are_refused() {
-        for frame in [Frame::Packet, Frame::Hold, Frame::Release, Frame::Placed, Frame::Seen, Frame::Bye] {
+        for frame in
+            [Frame::Packet, Frame::Hold, Frame::Release, Frame::Placed, Frame::Seen, Frame::Ask, Frame::Bye]
+        {
             let mark = Mark { frame, number: u32::MAX, seen: 7 };
             let bytes = [&mark.write()[..], b"body"].concat();
             let (read, body) = Mark::read(bytes[..].into()).unwrap();
@@ -133,7 +139,7 @@ mod tests {
         }
         let mut bytes = Mark { frame: Frame::Bye, number: 0, seen: 0 }.write();
         assert!(Mark::read(bytes[..FRONT - 1].into()).is_none());
-        bytes[0] = 6;
+        bytes[0] = 7;
         assert!(Mark::read(bytes[..].into()).is_none());
         let placed = Placed { receiver: RequestId { slot: 3, generation: 4 }, from: 1 << 40, to: u64::MAX };
         let bytes = placed.write();

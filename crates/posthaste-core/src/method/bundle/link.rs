@@ -165,9 +165,8 @@ impl Link {
         }
     }
 
-    /// The other side has lost this link to it.
-    pub(super) fn give_up(&mut self, peer: Peer) {
-        let why = "the other side has lost it";
+    /// The link is lost, though its method has not noticed.
+    pub(super) fn give_up(&mut self, peer: Peer, why: &str) {
         match &mut self.method {
             Method::Tcp(tcp) => tcp.lose(peer, why),
             Method::Fabric(fabric) => fabric.lose(peer, why),
@@ -204,14 +203,6 @@ impl Link {
             Method::Tcp(tcp) => tcp.is_quiet(),
             Method::Fabric(fabric) => fabric.is_quiet(),
             Method::Sim(_) => true,
-        }
-    }
-
-    pub(super) fn is_drained(&self) -> bool {
-        match &self.method {
-            Method::Tcp(tcp) => tcp.is_drained(),
-            Method::Fabric(fabric) => fabric.is_drained(),
-            Method::Sim(sim) => sim.is_drained(),
         }
     }
 

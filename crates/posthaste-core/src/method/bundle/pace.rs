@@ -54,6 +54,11 @@ impl Pace {
         self.span = (!is_idle).then_some((now, 0));
     }
 
+    /// Whether something is under way.
+    pub(super) fn is_busy(&self) -> bool {
+        self.under_way > 0
+    }
+
     /// Nothing is under way any more.
     pub(super) fn forget(&mut self) {
         *self = Self::default();

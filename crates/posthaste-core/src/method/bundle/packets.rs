@@ -104,8 +104,7 @@ impl Packets {
         let unsent = || self.kept.iter().filter(|kept| kept.link.is_none());
         self.unsent_bytes = unsent().map(|kept| kept.body.len()).sum();
         self.unsent = unsent().map(|kept| kept.number).collect();
-        // What it was told last may be lost as well.
-        self.told = self.incoming.wrapping_sub(1);
+        self.tell_again(); // what it was told last may be lost as well
         lost
     }
 
@@ -139,8 +138,7 @@ impl Packets {
             return Turn::Now;
         }
         if ahead > EARLY || self.early.contains_key(&number) {
-            // Whoever repeats it has not been told, or what told it is lost.
-            self.told = self.incoming.wrapping_sub(1);
+            self.tell_again(); // whoever repeats it has not been told, or what told it is lost
             return Turn::Never;
         }
         Turn::Later
@@ -179,6 +177,16 @@ impl Packets {
     /// Whether it has to be told soon, for it may wait.
     pub(super) fn owes_much(&self) -> bool {
         self.owes() && (self.incoming.wrapping_sub(self.told) >= MANY || self.bytes >= MANY_BYTES)
+    }
+
+    /// It has to be told once more.
+    fn tell_again(&mut self) {
+        self.told = self.incoming.wrapping_sub(1);
+    }
+
+    /// Whether this link has a frame that the peer may not have.
+    pub(super) fn is_on(&self, link: usize) -> bool {
+        self.kept.iter().any(|kept| kept.link == Some(link))
     }
 
     /// It has been told.

@@ -29,8 +29,13 @@ pub(super) struct Pair {
     pub(super) placed: Vec<Placed>,
     /// The peer holds our messages back.
     pub(super) held: bool,
-    /// The peer has to be told which links are lost.
-    pub(super) tells_lost: bool,
+    /// The peer has to be told at once how far we have seen and which links are lost, over all links.
+    pub(super) tells_all: bool,
+    /// The peer has to be asked whether it hears us.
+    pub(super) asks: bool,
+    /// When it was last asked, and when it last said how far it has seen.
+    asked: Duration,
+    heard: Duration,
     /// The links are being reached for.
     pub(super) is_wanted: bool,
     pub(super) is_down: bool,
@@ -46,6 +51,8 @@ pub(super) struct Strand {
     pub(super) pace: Pace,
     /// It is lost, and why.
     pub(super) lost: Option<Error>,
+    /// Since when something is on it and nothing has come of that, nor anything else over it.
+    silent_since: Option<Duration>,
 }
 
 /// All peers.
@@ -61,8 +68,8 @@ pub(super) struct Pairs {
     pub(super) incoming: HashMap<RequestId, Incoming>,
     /// Those of them that are here, and not closed yet.
     pub(super) landed: Vec<(Peer, RequestId)>,
-    /// Links that peers have lost.
-    pub(super) given_up: Vec<(usize, Peer)>,
+    /// Links that are lost without knowing it, and why.
+    pub(super) given_up: Vec<(usize, Peer, &'static str)>,
     pub(super) done: VecDeque<Done>,
     pub(super) lost: VecDeque<(Peer, Error)>,
     me: Peer,
@@ -76,7 +83,10 @@ impl Pair {
             outgoing: Vec::new(),
             placed: Vec::new(),
             held: false,
-            tells_lost: false,
+            tells_all: false,
+            asks: false,
+            asked: Duration::ZERO,
+            heard: Duration::ZERO,
             is_wanted: false,
             is_down: false,
             has_left: false,
@@ -91,7 +101,7 @@ impl Pair {
 
     /// Whether something is left to be done.
     fn is_busy(&self) -> bool {
-        !self.is_down && (!self.is_drained() || self.packets.owes() || self.tells_lost)
+        !self.is_down && (!self.is_drained() || self.packets.owes() || self.tells_all)
     }
 
     /// The links that are lost, as bits.
@@ -101,11 +111,39 @@ impl Pair {
         bits.fold(0, |all, bit| all | bit)
     }
 
+    /// Looks for links that have been silent for `dead` although the peer, over another one, has answered since: what they
+    /// had should have come by then. A method may not notice for long that its network has gone.
+    pub(super) fn silent(&mut self, now: Duration, dead: Duration) -> Vec<usize> {
+        let mut silent = Vec::new();
+        for (link, strand) in self.strands.iter_mut().enumerate().filter(|(_, strand)| strand.lost.is_none())
+        {
+            if !strand.pace.is_busy() && !self.packets.is_on(link) {
+                strand.silent_since = None;
+                continue;
+            }
+            let since = *strand.silent_since.get_or_insert(now);
+            if now.saturating_sub(since) < dead / 2 {
+                continue;
+            }
+            if now.saturating_sub(since) >= dead && self.heard >= since + dead / 2 {
+                silent.push(link);
+            } else if now.saturating_sub(self.asked) >= dead / 8 {
+                (self.asks, self.asked) = (true, now);
+            }
+        }
+        silent
+    }
+
     fn placed(&mut self, placed: Placed, now: Duration, done: &mut VecDeque<Done>) -> bool {
         let is_it = |outgoing: &Outgoing| outgoing.receiver == placed.receiver;
         let Some(at) = self.outgoing.iter().position(is_it) else { return false };
         let strands = &mut self.strands;
-        self.outgoing[at].placed(placed.from, placed.to, |link, bytes| strands[link].pace.end(now, bytes));
+        self.outgoing[at].placed(placed.from, placed.to, |link, bytes| {
+            if bytes > 0 {
+                strands[link].silent_since = None;
+                strands[link].pace.end(now, bytes);
+            }
+        });
         if self.outgoing[at].is_over() {
             done.push_back(Done::Sent(self.outgoing.remove(at).sender));
         }
@@ -158,7 +196,7 @@ impl Pairs {
     /// Something has come over a link.
     pub(super) fn arrived(
         &mut self,
-        peer: Peer,
+        (link, peer): (usize, Peer),
         bytes: Source<'_>,
         now: Duration,
         counts: &mut Counts,
@@ -172,8 +210,13 @@ impl Pairs {
             return counts.add(Counter::StalePackets, 1);
         }
         pair.packets.saw(mark.seen);
+        pair.strands[link].silent_since = None;
         match mark.frame {
-            Frame::Seen => self.other_side_lost(peer, mark.number),
+            Frame::Seen => {
+                pair.heard = now;
+                self.other_side_lost(peer, mark.number);
+            }
+            Frame::Ask => pair.tells_all = true,
             Frame::Bye => pair.has_left = true,
             Frame::Packet | Frame::Hold | Frame::Release | Frame::Placed => {
                 match pair.packets.turn(mark.number, body.len()) {
@@ -219,7 +262,7 @@ impl Pairs {
             Frame::Placed => {
                 Placed::read(body).is_some_and(|placed| pair.placed(placed, now, &mut self.done))
             }
-            Frame::Seen | Frame::Bye => false,
+            Frame::Seen | Frame::Ask | Frame::Bye => false,
         };
         if !is_known {
             counts.add(Counter::MalformedPackets, 1);
@@ -230,7 +273,7 @@ impl Pairs {
         let strands = self.pair(peer).strands.iter().enumerate();
         let meant = |(link, strand): &(usize, &Strand)| bits >> link & 1 == 1 && strand.lost.is_none();
         let links: Vec<usize> = strands.filter(meant).map(|(link, _)| link).collect();
-        self.given_up.extend(links.into_iter().map(|link| (link, peer)));
+        self.given_up.extend(links.into_iter().map(|link| (link, peer, "the other side has lost it")));
     }
 
     /// A range of a long message has come.
@@ -265,7 +308,7 @@ impl Pairs {
         pair.strands[link].pace.forget();
         let sentence = why.to_string();
         pair.strands[link].lost = Some(why);
-        pair.tells_lost = true;
+        pair.tells_all = true;
         if pair.strands.iter().any(|strand| strand.lost.is_none()) {
             self.activate(peer);
             if !has_left && !std::mem::replace(&mut self.told[link], true) {

@@ -197,6 +197,26 @@ fn nothing_is_lost_with_a_link() {
     assert!(resent.iter().all(|n| *n > 50), "the cuts came when nothing was under way: {resent:?}");
 }
 
+/// A network that swallows everything and says nothing: the other side says over the other link that it is there.
+#[test]
+fn a_link_that_falls_silent_is_noticed() {
+    for seed in 1..=10 {
+        let config = Config { tcp_dead_s: 2, ..config() };
+        let bench = Bench::over_links(seed, &[Format::NATIVE; 2], &[WIND, STORM], &config);
+        let mut run = Run { seed, bench, messages: [Vec::new(), Vec::new()] };
+        run.plan(10);
+        for _ in 0..run.random(60) {
+            let (from, receives) = (run.random(2) as usize, run.random(2) == 0);
+            run.start(from, receives);
+            run.steps(60);
+        }
+        run.nets()[seed as usize % 2].silence(Peer(0), Peer(1));
+        let mut run = run.finish();
+        run.drains();
+        assert_eq!((run.count(Counter::LinksDown), run.count(Counter::PeersDown)), (2, 0), "seed {seed}");
+    }
+}
+
 /// Parts are cut anywhere, also inside of an element that has to be converted.
 #[test]
 fn data_in_pieces_between_unlike_formats_survives_a_cut() {
