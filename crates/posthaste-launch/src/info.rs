@@ -195,6 +195,9 @@ mod tests {
         );
         let missing = report(|name| (name == "POSTHASTE_FABRIC_LIBRARY").then(|| "libnothing.so".to_owned()));
         assert!(missing.contains("  fabric  not usable: libnothing.so"), "{missing}");
+        let on_lo = report(|name| (name == "POSTHASTE_FABRIC_PROVIDER").then(|| "tcp@lo".to_owned()));
+        let mut providers = on_lo.lines().filter(|line| line.starts_with("          tcp"));
+        assert!(providers.all(|line| line.contains(" on lo ")), "{on_lo}");
         assert!(text.contains("  plugin  none: POSTHASTE_PLUGIN names no shared object"), "{text}");
         let missing = report(|name| (name == "POSTHASTE_PLUGIN").then(|| "nothing".to_owned()));
         assert!(missing.contains("  plugin  not usable: libposthaste_nothing.so"), "{missing}");
