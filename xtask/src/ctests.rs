@@ -37,6 +37,10 @@ const PLUGIN: &str = "libposthaste_unix.so";
 const BY_BOTH: [&str; 6] = ["ring", "modes", "matrix", "pt2pt_order", "stress", "large_messages"];
 const BY_PLUGIN: [&str; 6] = ["ring", "modes", "matrix", "pt2pt_order", "reductions", "wakeups"];
 
+/// Tests that are run as if several threads called, with a real lock and a lane for each communicator.
+const IN_LANES: [&str; 8] =
+    ["comms", "partitioned", "bsend", "cancel", "modes", "intercomm", "stress", "requests_full"];
+
 /// What the comment lines of a test ask for.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Wishes {
@@ -68,6 +72,8 @@ pub(crate) enum Over {
     Links,
     /// By TCP and libfabric side by side.
     Both,
+    /// By shared memory, as if several threads called.
+    Lanes,
     /// They are on what our mpiexec takes for two hosts: by shared memory inside, by TCP between them.
     Hosts,
 }
@@ -90,7 +96,7 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, filter: &str, over: Over, tally:
 /// The C tests once more over other methods than shared memory.
 pub(crate) fn over_methods(project: &Project, mpi: &Mpi, tally: &mut Tally) -> Fallible {
     run(project, mpi, "", Over::Tcp, tally)?;
-    match libfabric(project) {
+    match Over::Fabric.can_be_used(project) {
         Ok(()) => run(project, mpi, "", Over::Fabric, tally)?,
         Err(why) => {
             tally.not_run(files(&project.root.join("tests/c"), "c").len(), format!("c over libfabric: {why}"))
@@ -98,10 +104,13 @@ pub(crate) fn over_methods(project: &Project, mpi: &Mpi, tally: &mut Tally) -> F
     }
     run(project, mpi, "", Over::Hosts, tally)?;
     run(project, mpi, "", Over::Links, tally)?;
-    if libfabric(project).is_ok() {
+    if Over::Both.can_be_used(project).is_ok() {
         for filter in BY_BOTH {
             run(project, mpi, filter, Over::Both, tally)?;
         }
+    }
+    for filter in IN_LANES {
+        run(project, mpi, filter, Over::Lanes, tally)?;
     }
     // Enough to see that it works under mpiexec: the engine's suite goes through all of it.
     for filter in BY_PLUGIN {
@@ -144,12 +153,9 @@ fn over_links(links: &str, job: Job) -> Job {
 fn run_one(mpi: &Mpi, source: &Path, program: &Path, over: Over, tally: &mut Tally) {
     let name = match over {
         Over::Own => format!("c/{}", stem(source)),
-        Over::Tcp => format!("c over tcp/{}", stem(source)),
-        Over::Fabric => format!("c over libfabric/{}", stem(source)),
-        Over::Plugin => format!("c over a plug-in/{}", stem(source)),
-        Over::Links => format!("c over two TCP links/{}", stem(source)),
-        Over::Both => format!("c over TCP and libfabric/{}", stem(source)),
+        Over::Lanes => format!("c in lanes/{}", stem(source)),
         Over::Hosts => format!("c on two hosts/{}", stem(source)),
+        _ => format!("c over {}/{}", over.name(), stem(source)),
     };
     let text = match fs::read_to_string(source) {
         Ok(text) => text,
@@ -186,6 +192,44 @@ fn run_one(mpi: &Mpi, source: &Path, program: &Path, over: Over, tally: &mut Tal
 }
 
 impl Over {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Own => "shared memory",
+            Self::Tcp => "tcp",
+            Self::Fabric => "libfabric",
+            Self::Plugin => "a plug-in",
+            Self::Links => "two TCP links",
+            Self::Both => "TCP and libfabric",
+            Self::Lanes => "lanes",
+            Self::Hosts => "two hosts",
+        }
+    }
+
+    /// Whether it can be used here; if not, why.
+    pub(crate) fn can_be_used(self, project: &Project) -> Fallible {
+        match self {
+            Self::Fabric | Self::Both => libfabric(project),
+            Self::Plugin => example(project, &project.folder("c-tests")?.join(PLUGIN)),
+            _ => Ok(()),
+        }
+    }
+
+    /// A job whose ranks reach each other like this; the plug-in is where [`Over::can_be_used`] has put it.
+    pub(crate) fn method(self, project: &Project, job: Job) -> Job {
+        match self {
+            Self::Own | Self::Hosts => job,
+            Self::Tcp => job.env("POSTHASTE_METHODS", "tcp"),
+            Self::Lanes => job.env("POSTHASTE_THREADED", "1"),
+            Self::Links => over_links("tcp,tcp", job),
+            Self::Both => over_links("tcp,fabric", job),
+            Self::Fabric => over_libfabric(job),
+            Self::Plugin => {
+                let file = project.target.join("c-tests").join(PLUGIN);
+                job.env("POSTHASTE_METHODS", "plugin").env("POSTHASTE_PLUGIN", file)
+            }
+        }
+    }
+
     /// A test on so many ranks, under our mpiexec.
     fn start(self, wishes: &Wishes, mpi: &Mpi, ranks: usize, program: &Path) -> Job {
         let job = mpi.plain();
@@ -193,6 +237,10 @@ impl Over {
             Self::Own => wishes.prepare(job.arg("-n").arg(ranks.to_string()).arg(program)),
             Self::Tcp => {
                 let job = job.env("POSTHASTE_METHODS", "tcp").arg("-n").arg(ranks.to_string());
+                wishes.prepare(job.arg(program))
+            }
+            Self::Lanes => {
+                let job = job.env("POSTHASTE_THREADED", "1").arg("-n").arg(ranks.to_string());
                 wishes.prepare(job.arg(program))
             }
             Self::Fabric => wishes.prepare(over_libfabric(job).arg("-n").arg(ranks.to_string()).arg(program)),

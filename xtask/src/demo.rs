@@ -13,7 +13,7 @@ use crate::{
     faults, install,
     mpi::Mpi,
     picture,
-    process::Outcome,
+    process::{Job, Outcome},
     project::{Fallible, Project},
     python,
 };
@@ -25,6 +25,15 @@ pub(crate) enum Length {
     Full,
     /// The same steps on a smaller field: for the tests.
     Short,
+}
+
+impl Length {
+    fn size(self) -> Size {
+        match self {
+            Self::Full => Size { width: 960, height: 640, steps: 2000 },
+            Self::Short => Size { width: 240, height: 160, steps: 300 },
+        }
+    }
 }
 
 const RANKS: usize = 4;
@@ -47,10 +56,7 @@ struct Run {
 /// Runs everything.
 pub(crate) fn run(project: &Project, length: &Length) -> Fallible {
     let start = Instant::now();
-    let size = match length {
-        Length::Full => Size { width: 960, height: 640, steps: 2000 },
-        Length::Short => Size { width: 240, height: 160, steps: 300 },
-    };
+    let size = length.size();
     println!("building posthaste (release)");
     step("build", install::stage(project))?;
     let mpi = Mpi::posthaste(project);
@@ -60,12 +66,12 @@ pub(crate) fn run(project: &Project, length: &Length) -> Fallible {
     step("compile demo/heat.c with our mpicc", compile_c(project, &mpi, &in_c))?;
     let in_rust = step("build the Rust example", build_rust(project))?;
     println!("heat equation, {}x{} cells, {} steps", size.width, size.height, size.steps);
-    let serial = step("C on 1 rank", heat(&mpi, &in_c, 1, &size, &out))?;
-    let c = step("C on 4 ranks", heat(&mpi, &in_c, RANKS, &size, &out))?;
+    let serial = step("C on 1 rank", heat(mpi.plain(), &in_c, 1, &size, &out))?;
+    let c = step("C on 4 ranks", heat(mpi.plain(), &in_c, RANKS, &size, &out))?;
     step("C on 4 ranks against the serial run", same(&serial, &c, &size))?;
-    let rust = step("Rust on 4 ranks", heat(&mpi, &in_rust, RANKS, &size, &out))?;
+    let rust = step("Rust on 4 ranks", heat(mpi.plain(), &in_rust, RANKS, &size, &out))?;
     step("Rust on 4 ranks against the serial run", same(&serial, &rust, &size))?;
-    let rust_serial = step("Rust on 1 rank", heat(&mpi, &in_rust, 1, &size, &out))?;
+    let rust_serial = step("Rust on 1 rank", heat(mpi.plain(), &in_rust, 1, &size, &out))?;
     step("Rust on 1 rank against C on 1 rank", same(&serial, &rust_serial, &size))?;
     let picture = out.join("heat.png");
     step("the picture", picture::write(&picture, &numbers(&c.field), size.width))?;
@@ -101,6 +107,26 @@ pub(crate) fn run(project: &Project, length: &Length) -> Fallible {
     Ok(())
 }
 
+/// The C program on 4 ranks under this mpiexec, which starts them on two hosts, against a serial run here.
+pub(crate) fn across(project: &Project, mpi: &Mpi, mpiexec: Job) -> Fallible {
+    let size = Length::Short.size();
+    let out = project.folder("demo")?;
+    let program = out.join("heat-c");
+    compile_c(project, mpi, &program)?;
+    let serial = heat(mpi.plain(), &program, 1, &size, &out)?;
+    let placed = heat(mpiexec, &program, RANKS, &size, &out)?;
+    same(&serial, &placed, &size)?;
+    let counters = faults::counters(&placed.outcome.stderr);
+    let moved = |name: &str| counters.iter().any(|(counter, n)| counter == name && *n > 0);
+    if !moved("messages.eager.shm") || !moved("messages.eager.tcp") {
+        return Err(format!(
+            "messages by shared memory and by TCP were expected\n{}",
+            placed.outcome.complaint()
+        ));
+    }
+    Ok(())
+}
+
 fn compile_c(project: &Project, mpi: &Mpi, program: &Path) -> Fallible {
     let source = project.root.join("demo/heat.c");
     // No fused multiply-add: then C and Rust round alike on every machine.
@@ -121,12 +147,12 @@ fn build_rust(project: &Project) -> Fallible<PathBuf> {
     Ok(program)
 }
 
-fn heat(mpi: &Mpi, program: &Path, ranks: usize, size: &Size, out: &Path) -> Fallible<Run> {
+/// Under this mpiexec, which is to be completed.
+fn heat(mpiexec: Job, program: &Path, ranks: usize, size: &Size, out: &Path) -> Fallible<Run> {
     let file = out.join(format!("field-{ranks}.raw"));
     let _ = fs::remove_file(&file);
     let numbers = [size.width, size.height, size.steps].map(|n| n.to_string());
-    let job =
-        mpi.plain().arg("-counters").arg("-n").arg(ranks.to_string()).arg(program).args(numbers).arg(&file);
+    let job = mpiexec.args(["-counters", "-n"]).arg(ranks.to_string()).arg(program).args(numbers).arg(&file);
     let outcome = job.limit(300).succeed()?;
     let field = fs::read(&file).map_err(|e| format!("no field was written: {e}\n{}", outcome.complaint()))?;
     let value = |name: &str| {

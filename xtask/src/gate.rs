@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use crate::{
     abi_check, arrows, builds, conformance, ctests, demo, faults, hangs, hosts, install, instructions,
-    launchers,
+    launchers, lost,
     mpi::Mpi,
     process::{Job, Outcome},
     project::{Fallible, Project},
@@ -112,6 +112,7 @@ fn with_library(project: &Project, wanted: &dyn Fn(&str) -> bool, tally: &mut Ta
     }
     if wanted("faults") {
         faults::run(project, &mpi, tally);
+        lost::run(project, &mpi, tally);
     }
     if wanted("hangs") {
         hangs::run(project, &mpi, tally);

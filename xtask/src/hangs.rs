@@ -30,7 +30,7 @@ const fn hang(name: &'static str, what: &'static str, ranks: usize, says: &'stat
     Hang { name, what, ranks, says }
 }
 
-const DEADLOCK: &str = "so: rank 0 waits for rank 1, which waits for rank 0: a deadlock";
+pub(crate) const DEADLOCK: &str = "so: rank 0 waits for rank 1, which waits for rank 0: a deadlock";
 
 const HANGS: [Hang; 17] = [
     hang(

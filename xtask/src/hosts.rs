@@ -5,7 +5,9 @@
 //! name, one kernel and one /dev/shm; every failure is one sentence that names what failed, in bounded time.
 
 mod links;
+mod network;
 mod ours;
+mod programs;
 
 use std::{
     fs,
@@ -24,8 +26,8 @@ use crate::{
 };
 
 /// How many tests there are, for when none of them can be run: with both launchers, and for all.
-const EACH: usize = 8;
-const OTHERS: usize = 3 + ours::TESTS + links::TESTS;
+const EACH: usize = 9;
+const OTHERS: usize = 3 + ours::TESTS + links::TESTS + network::TESTS + programs::TESTS;
 /// Hosts that are made.
 const HOSTS: usize = 3;
 
@@ -46,6 +48,8 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
     house.under("mpiexec", mpi, tally);
     ours::run(&house, tally);
     links::run(&house, tally);
+    network::run(project, &house, tally);
+    programs::run(project, &house, tally);
     tally.test("hosts: a rank with another secret reaches nobody", || house.wrong_secret());
     match Mpi::rival(project, "mpich") {
         Ok(mpich) => house.under("Hydra", &mpich, tally),
@@ -64,6 +68,7 @@ struct House<'a> {
     steady: PathBuf,
     links: PathBuf,
     faulty: PathBuf,
+    hang: PathBuf,
     tests: Vec<PathBuf>,
 }
 
@@ -77,6 +82,7 @@ impl<'a> House<'a> {
             steady: ctests::helper(project, mpi, "hosts", "steady")?,
             links: ctests::helper(project, mpi, "hosts", "links")?,
             faulty: ctests::helper(project, mpi, "fault", "faulty")?,
+            hang: ctests::helper(project, mpi, "fault", "hang")?,
             tests: tests
                 .iter()
                 .map(|name| ctests::helper(project, mpi, "", name))
@@ -96,6 +102,7 @@ impl<'a> House<'a> {
         test("an abort ends the ranks of all hosts", &|| self.abort(launcher));
         test("a rank that is killed ends the job", &|| self.killed(launcher));
         test("a host whose links are cut is named", &|| self.cut(launcher));
+        test("a host that vanishes without a word is named", &|| self.vanished(launcher));
         test("an address that swallows everything is passed by for another", &|| self.swallowed(launcher));
         test("a port that is taken is named", &|| self.port_taken(launcher));
     }
@@ -148,7 +155,11 @@ impl<'a> House<'a> {
     /// Neighbours share memory, and everybody reaches everybody.
     fn places(&self, launcher: &Mpi, hosts: usize, each: usize) -> Fallible {
         let said = self.succeed(self.launch(launcher, hosts, each).arg(&self.places))?.stdout;
-        let size = hosts * each;
+        Self::have_places(&said, hosts * each, each)
+    }
+
+    /// So many ranks have said where they are, with so many neighbours each.
+    fn have_places(said: &str, size: usize, each: usize) -> Fallible {
         for rank in 0..size {
             let first = rank / each * each;
             let with: String = (first..first + each).map(|near| format!(" {near}")).collect();
@@ -199,6 +210,17 @@ impl<'a> House<'a> {
         let outcome = job.wait();
         self.links("up")?;
         // The launcher names the host, or a rank names the other one.
+        let outcome = outcome?;
+        self.fails(&watch, &outcome, "host2", 20).or_else(|_| self.fails(&watch, &outcome, "rank 1", 20))
+    }
+
+    /// The cables of a host are pulled out at the other end: its links are up, and nothing comes back.
+    fn vanished(&self, launcher: &Mpi) -> Fallible {
+        let watch = Watch::begin();
+        let job = self.talk(launcher, &watch)?;
+        self.plug("nomaster")?;
+        let outcome = job.wait();
+        self.plug("master")?;
         let outcome = outcome?;
         self.fails(&watch, &outcome, "host2", 20).or_else(|_| self.fails(&watch, &outcome, "rank 1", 20))
     }

@@ -19,6 +19,7 @@ mod install;
 mod launchers;
 mod instructions;
 mod leftovers;
+mod lost;
 mod measured;
 mod mpi;
 mod mpi4py;
@@ -29,6 +30,7 @@ mod python;
 mod races;
 mod rig;
 mod rsmpi;
+mod single;
 mod slurm;
 mod tally;
 

@@ -210,6 +210,12 @@ impl Running {
         }
     }
 
+    /// Ends it and what it has started.
+    pub(crate) fn end(self) {
+        self.signal_group(Signal::KILL);
+        let _ = self.wait();
+    }
+
     /// Waits until the program has written this, at most so many seconds.
     pub(crate) fn wait_for_output(&self, text: &str, seconds: u64) -> bool {
         let end = Instant::now() + Duration::from_secs(seconds);

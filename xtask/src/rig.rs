@@ -19,7 +19,7 @@ use std::{
 use rustix::process::Signal;
 
 use crate::{
-    leftovers::Watch,
+    leftovers::{self, Watch},
     process::{Job, Running},
     project::{Fallible, Project},
 };
@@ -149,13 +149,29 @@ impl Rig {
         self.inside(job).succeed().map(drop)
     }
 
+    /// `ip` with these arguments between the hosts, where the bridges `br0`, `br1` and the other ends of the hosts' links
+    /// are: `v1.0` is that of eth0 on host 1.
+    pub(crate) fn between(&self, arguments: &[&str]) -> Fallible {
+        self.inside(Job::new("ip").args(arguments)).succeed().map(drop)
+    }
+
+    /// The processes of a host, as seen from outside: those whose network is the host's.
+    pub(crate) fn processes(&self, host: usize) -> Fallible<Vec<u32>> {
+        let network = |pid: &str| fs::read_link(format!("/proc/{pid}/ns/net")).ok();
+        let asked = self.on(host, Job::new("readlink").arg("/proc/self/ns/net")).succeed()?.stdout;
+        let theirs =
+            |pid: &u32| network(&pid.to_string()).is_some_and(|name| name.as_os_str() == asked.trim());
+        Ok(leftovers::processes().filter(theirs).collect())
+    }
+
     fn exec(&self, host: usize, job: Job) -> Job {
         let name = format!("host{host}");
         let path = format!("{}:{}", self.folder.join("bin").display(), path());
         job.env("PATH", path).under(&["ip", "netns", "exec", &name])
     }
 
-    fn inside(&self, job: Job) -> Job {
+    /// `job` between the hosts.
+    pub(crate) fn inside(&self, job: Job) -> Job {
         let init = self.init.to_string();
         job.under(&["nsenter", "--target", &init, "--mount", "--pid", "--net", "--"])
     }

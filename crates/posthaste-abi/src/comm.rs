@@ -14,7 +14,7 @@ use posthaste_core::ids::ContextId;
 use posthaste_core::info::Info;
 
 use crate::call::{mpi_fn, unsupported};
-use crate::communicator::{self, COMMS};
+use crate::communicator;
 use crate::completion::{self, AtEnd};
 use crate::constants::{
     MPI_COMM_NULL, MPI_COMM_SELF, MPI_COMM_TYPE_HW_GUIDED, MPI_COMM_TYPE_HW_UNGUIDED,
@@ -244,7 +244,7 @@ fn dup(handle: MPI_Comm, info: Option<Held<Info>>) -> Result<MPI_Comm> {
     match copied {
         Ok(attributes) => made.attributes().replace(attributes),
         Err(refused) => {
-            COMMS.remove("newcomm", newcomm.0)?;
+            communicator::remove("newcomm", newcomm)?;
             return Err(attribute::refused(refused));
         }
     }
@@ -321,7 +321,7 @@ pub(crate) fn free(comm: Out<MPI_Comm>) -> Result<()> {
     let handle = comm.get("comm")?;
     attribute::delete_all_of_comm(handle)?;
     bsend::leave(handle)?;
-    COMMS.remove("comm", handle.0)?;
+    communicator::remove("comm", handle)?;
     comm.set("comm", MPI_COMM_NULL)
 }
 

@@ -2,15 +2,17 @@
 //!
 //! Called by `call.rs` when an entry returns an error. The sentence names the call, the rank and the
 //! communicator; the error itself names the argument. `MPI_ERRORS_ARE_FATAL`, which is every communicator's
-//! handler until the program sets another, prints it once and ends the job. Error codes are the error classes;
+//! handler until the program sets another (unless the job was started with another), prints it once and ends the job.
+//! Error codes are the error classes;
 //! `MPI_Error_string` adds the latest sentence of that class on the calling thread.
 
 use std::cell::RefCell;
 use std::ffi::{c_int, c_void};
 use std::fmt;
 use std::sync::atomic::{AtomicI32, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
+use posthaste_core::config::{Config, INITIAL_HANDLER, InitialHandler};
 use posthaste_core::error::{Error, ErrorClass, say};
 
 use crate::communicator;
@@ -171,9 +173,24 @@ pub(crate) fn abort(code: c_int) -> ! {
 /// The handler of files that are not open yet.
 pub(crate) static FILE_NULL_HANDLER: RwLock<Handler> = RwLock::new(Handler::Return);
 
+/// The handler that the job was started with: that of the first communicators, and of calls before `MPI_Init` and after
+/// `MPI_Finalize` (MPI-5.0 §9.3). `MPI_Init` refuses a setting that cannot be read.
+pub(crate) fn initial() -> Handler {
+    static INITIAL: OnceLock<InitialHandler> = OnceLock::new();
+    let read = || {
+        let only = |name: &str| if name == INITIAL_HANDLER { std::env::var(name).ok() } else { None };
+        Config::read(only).unwrap_or_default().initial_handler
+    };
+    match INITIAL.get_or_init(read) {
+        InitialHandler::Fatal => Handler::Fatal,
+        InitialHandler::Abort => Handler::Abort,
+        InitialHandler::Return => Handler::Return,
+    }
+}
+
 /// The handler of the object an error belongs to. A bad handle has no object: the error goes to the process.
 fn handler_of(site: Site) -> Handler {
-    let process = || inside().map_or(Handler::Fatal, |library| communicator::handler(library.world.own()));
+    let process = || inside().map_or_else(initial, |library| communicator::handler(library.world.own()));
     match site {
         Site::File(_) => FILE_NULL_HANDLER.read().unwrap_or_else(PoisonError::into_inner).clone(),
         Site::Comm(comm) if inside().is_some() => {

@@ -488,9 +488,9 @@ fn send_any(
     comm: MPI_Comm,
     mode: Mode,
 ) -> Result<()> {
-    let comm = communicator::find("comm", comm)?;
-    let segment = segment(buf, count, datatype)?;
-    library().world.send(&comm, dest, tag, segment, mode)
+    communicator::with("comm", comm, |comm| {
+        library().world.send(comm, dest, tag, segment(buf, count, datatype)?, mode)
+    })
 }
 
 #[inline(always)]
@@ -522,9 +522,9 @@ fn isend_any(
     comm: MPI_Comm,
     mode: Mode,
 ) -> Result<RequestId> {
-    let comm = communicator::find("comm", comm)?;
-    let segment = segment(buf, count, datatype)?;
-    library().world.isend(&comm, dest, tag, segment, mode)
+    communicator::with("comm", comm, |comm| {
+        library().world.isend(comm, dest, tag, segment(buf, count, datatype)?, mode)
+    })
 }
 
 #[inline(always)]
@@ -554,9 +554,9 @@ fn recv_any(
     tag: c_int,
     comm: MPI_Comm,
 ) -> Result<Status> {
-    let comm = communicator::find("comm", comm)?;
-    let segment = segment(buf, count, datatype)?;
-    library().world.recv(&comm, source, tag, segment)
+    communicator::with("comm", comm, |comm| {
+        library().world.recv(comm, source, tag, segment(buf, count, datatype)?)
+    })
 }
 
 #[inline(always)]
@@ -586,9 +586,9 @@ fn irecv_any(
     tag: c_int,
     comm: MPI_Comm,
 ) -> Result<RequestId> {
-    let comm = communicator::find("comm", comm)?;
-    let segment = segment(buf, count, datatype)?;
-    library().world.irecv(&comm, source, tag, segment)
+    communicator::with("comm", comm, |comm| {
+        library().world.irecv(comm, source, tag, segment(buf, count, datatype)?)
+    })
 }
 
 /// Both at once.

@@ -429,7 +429,7 @@ trait Lanes {
 /// The lane that all of them live in, entered.
 impl Lanes for Lane {
     #[inline(always)]
-    fn with<T>(&mut self, _request: MPI_Request, what: impl FnOnce(&mut Lane) -> T) -> T {
+    fn with<T>(&mut self, _request: MPI_Request, what: impl FnOnce(&mut Self) -> T) -> T {
         what(self)
     }
 }

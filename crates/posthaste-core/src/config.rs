@@ -37,6 +37,27 @@ pub enum ReadyCheck {
     Off,
 }
 
+/// What a failing call does where the program has not said it (MPI-5.0 §9.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InitialHandler {
+    /// It ends the job.
+    Fatal,
+    /// It ends the processes of its communicator.
+    Abort,
+    /// It returns an error code.
+    Return,
+}
+
+/// What they are called on the command line of mpiexec (MPI-5.0 §11.5) and in settings.
+pub const INITIAL_HANDLERS: [(&str, InitialHandler); 3] = [
+    ("mpi_errors_are_fatal", InitialHandler::Fatal),
+    ("mpi_errors_abort", InitialHandler::Abort),
+    ("mpi_errors_return", InitialHandler::Return),
+];
+
+/// The setting that chooses one.
+pub const INITIAL_HANDLER: &str = "POSTHASTE_INITIAL_ERRHANDLER";
+
 /// Whether memory that was registered with a network stays registered when its message is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LeavePinned {
@@ -76,6 +97,16 @@ impl Way {
             Self::Plugin => "plugin",
         }
     }
+
+    /// Whether this build has it.
+    pub const fn is_built(self) -> bool {
+        match self {
+            Self::Shm => cfg!(feature = "shm"),
+            Self::Tcp => cfg!(feature = "tcp"),
+            Self::Fabric => cfg!(feature = "fabric"),
+            Self::Plugin => cfg!(feature = "plugin"),
+        }
+    }
 }
 
 /// A link to ranks of other nodes, one of several.
@@ -99,6 +130,11 @@ impl std::fmt::Display for LinkChoice {
 pub struct Ways(Vec<Way>);
 
 impl Ways {
+    /// Those of `some` that this build has.
+    pub fn built(some: &[Way]) -> Self {
+        Self(some.iter().copied().filter(|way| way.is_built()).collect())
+    }
+
     /// Whether this one is among them.
     pub fn admit(&self, way: Way) -> bool {
         self.0.contains(&way)
@@ -152,6 +188,8 @@ pub struct Config {
     pub explain: bool,
     /// What is said of a message in ready mode that came before its receive was posted.
     pub ready_check: ReadyCheck,
+    /// What a failing call does where the program has not said it.
+    pub initial_handler: InitialHandler,
     /// Whether memory stays registered with a network.
     pub leave_pinned: LeavePinned,
     /// Most bytes that stay registered.
@@ -208,11 +246,12 @@ impl Default for Config {
             show_types: false,
             explain: false,
             ready_check: ReadyCheck::Warn,
+            initial_handler: InitialHandler::Fatal,
             leave_pinned: LeavePinned::Auto,
             pinned_bytes: 1 << 30,
             pipeline_limit: 256 << 10,
             pipeline_part: 256 << 10,
-            methods: Ways(Way::USUAL.to_vec()),
+            methods: Ways::built(&Way::USUAL),
             links: Vec::new(),
             stripe_limit: 128 << 10,
             fabric_provider: None,
@@ -326,6 +365,11 @@ pub const TUNABLES: &[Tunable] = &[
         name: "POSTHASTE_READY_CHECK",
         default: "warn",
         meaning: "a ready send that came before its receive was posted: warn, error (the receive fails) or off",
+    },
+    Tunable {
+        name: INITIAL_HANDLER,
+        default: "mpi_errors_are_fatal",
+        meaning: "what a failing call does until the program sets another error handler, and before MPI_Init: mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return; also mpiexec -initial-errhandler",
     },
     Tunable {
         name: "POSTHASTE_LEAVE_PINNED",
@@ -444,6 +488,7 @@ impl Config {
         word(&lookup, "POSTHASTE_LONG_PROTOCOL", &ways, &mut config.long_protocol)?;
         let checks = [("warn", ReadyCheck::Warn), ("error", ReadyCheck::Error), ("off", ReadyCheck::Off)];
         word(&lookup, "POSTHASTE_READY_CHECK", &checks, &mut config.ready_check)?;
+        word(&lookup, INITIAL_HANDLER, &INITIAL_HANDLERS, &mut config.initial_handler)?;
         let leaves = [("auto", LeavePinned::Auto), ("on", LeavePinned::On), ("off", LeavePinned::Off)];
         word(&lookup, "POSTHASTE_LEAVE_PINNED", &leaves, &mut config.leave_pinned)?;
         number(&lookup, "POSTHASTE_PIPELINE_LIMIT", 0..=usize::MAX, &mut config.pipeline_limit)?;
@@ -495,8 +540,18 @@ fn choice_of_ways(
         let expected = format!("a list of {names}, or ^ and a list of those to be left out");
         return Err(Error::invalid(ErrorClass::Arg, name, format!("\"{text}\""), expected));
     };
-    let all = if excludes { &Way::USUAL[..] } else { &Way::ALL[..] };
-    *value = Ways(all.iter().copied().filter(|way| named.contains(way) != excludes).collect());
+    if excludes {
+        *value = Ways::built(&Way::USUAL);
+        value.0.retain(|way| !named.contains(way));
+        return Ok(());
+    }
+    let built = Ways::built(&Way::ALL);
+    if let Some(lacking) = named.iter().find(|way| !way.is_built()) {
+        let expected = format!("some of {built}: this build of posthaste has no {}", lacking.name());
+        return Err(Error::invalid(ErrorClass::Arg, name, format!("\"{text}\""), expected));
+    }
+    *value = built;
+    value.0.retain(|way| named.contains(way));
     Ok(())
 }
 

@@ -3,8 +3,8 @@
 //! Called by `wait` (and by tests that drive engines themselves); calls `method`, `dispatch`, `pt2pt::{action, flow}`,
 //! `coll`. Never blocks.
 
-use posthaste_os::machine;
 use posthaste_os::park::{SleeperId, Sleepers, Wake, Wants};
+use posthaste_os::wake::Doorbell;
 
 use crate::coll::{self, Running};
 use crate::dispatch;
@@ -15,8 +15,6 @@ use crate::request::{State, complete};
 
 /// Operations on the fast paths between two steps of progress.
 const QUICK: u32 = 1024;
-/// Fast paths in a row after which a thread counts as the only one that is active.
-const ALONE: u32 = 16;
 
 /// How long a thread sleeps.
 #[derive(Debug)]
@@ -29,6 +27,30 @@ pub enum Until<'a> {
     Event,
     /// There is something to do that nobody else does.
     Bell,
+}
+
+/// A thread that is registered as a sleeper.
+#[derive(Clone, Copy, Debug)]
+pub struct Asleep {
+    /// Under which number.
+    pub sleeper: SleeperId,
+    /// It listens for all.
+    pub listens: bool,
+    /// The ticket for the bell, if it sleeps there.
+    pub ticket: Option<u32>,
+}
+
+impl Asleep {
+    /// Registers the calling thread. Who listens has said so at the bell when others can see that it is there, or they would
+    /// ring too early.
+    pub fn register(sleepers: &Sleepers, wants: Wants, bell: Option<&Doorbell>) -> Self {
+        sleepers.with(|parked| {
+            let sleeper = parked.register(wants, bell.is_none());
+            let listens = parked.is_listener(sleeper);
+            let ticket = bell.filter(|_| listens).map(Doorbell::about_to_sleep);
+            Self { sleeper, listens, ticket }
+        })
+    }
 }
 
 /// What one lock protects: an engine, its methods, and the schedules they advance.
@@ -44,8 +66,6 @@ pub struct Lane {
     told: u64,
     /// Steps so far, by any thread.
     pub steps: u64,
-    /// The thread that was last in a fast path, and how often in a row.
-    last: (usize, u32),
     /// Operations so far that looked at one peer only.
     quick: u32,
     actions: Vec<Action>,
@@ -60,18 +80,9 @@ impl Lane {
             running: Running::default(),
             told: 0,
             steps: 0,
-            last: (0, 0),
             quick: 0,
             actions: Vec::new(),
         }
-    }
-
-    /// Whether the calling thread, which takes a fast path, is the only one that has done so for a while.
-    #[inline]
-    pub fn is_alone(&mut self) -> bool {
-        let (thread, times) = (machine::this_thread(), self.last.1);
-        self.last = (thread, if self.last.0 == thread { times.saturating_add(1) } else { 0 });
-        times > ALONE
     }
 
     /// Whether something has happened that threads of this process which sleep in the library may have to know.
@@ -116,21 +127,16 @@ impl Lane {
         })
     }
 
-    /// The calling thread is about to sleep; whether it is to listen for all is decided here, too. `None`: what it waits
-    /// for is there. Whoever wakes up calls [`Lane::awake`].
+    /// The calling thread is about to sleep: on the bell if it is to listen for all, unless there is none or it only dozes.
+    /// `None`: what it waits for is there. Whoever wakes up calls [`Lane::awake`].
     pub fn falls_asleep(
         &mut self,
         sleepers: &Sleepers,
         until: &Until<'_>,
-        dozes: bool,
-    ) -> Option<(SleeperId, bool)> {
+        bell: Option<&Doorbell>,
+    ) -> Option<Asleep> {
         self.told = self.happened();
-        let register = |wants| {
-            sleepers.with(|parked| {
-                let sleeper = parked.register(wants, dozes);
-                (sleeper, parked.is_listener(sleeper))
-            })
-        };
+        let register = |wants| Asleep::register(sleepers, wants, bell);
         let table = &mut self.engine.requests;
         let is_inactive =
             |id: &RequestId| table.get(*id).is_some_and(|request| matches!(request.state, State::Inactive));
@@ -152,7 +158,7 @@ impl Lane {
         }
         let registered = register(Wants::Ends(if all { open } else { 1 }));
         for id in ids {
-            complete::watch(&mut self.engine.requests, *id, registered.0);
+            complete::watch(&mut self.engine.requests, *id, registered.sleeper);
         }
         Some(registered)
     }

@@ -20,17 +20,16 @@ mod lanes;
 mod report;
 
 use std::ops::{Deref, DerefMut};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use posthaste_os::machine;
 use posthaste_os::node::Node;
 use posthaste_os::park::{self, Sleepers, Wake};
-use posthaste_os::sync::{Guard, Lock};
+use posthaste_os::sync::{Guard, Lock, Mutex};
 use posthaste_os::wake::Doorbell;
 
-use crate::progress::Lane;
+use crate::progress::{Asleep, Lane};
 use crate::pt2pt::Engine;
 use crate::request::complete;
 use crate::trace::Counter;
@@ -260,10 +259,9 @@ impl Waiting {
     pub fn step(&self, at: usize) {
         self.advance(at);
         if self.has_lanes() && self.steps.fetch_add(1, Ordering::Relaxed).is_multiple_of(STEPS_PER_LOOK) {
-            // Whoever comes at the same time looks after them.
-            if let Ok(mut seen) = self.seen.try_lock() {
-                self.look_after_others(at, &mut seen);
-            }
+            let mut seen = self.seen.with(std::mem::take);
+            self.look_after_others(at, &mut seen);
+            self.seen.with(|place| *place = seen);
         }
     }
 
@@ -343,17 +341,14 @@ impl Waiting {
     fn sleep(&self, at: usize, idler: &mut Idler, call: &'static str, awaited: &dyn Fn(&Lane) -> Awaited) {
         let mut lane = self.enter(at);
         let dozes = self.dozes(idler, lane.steps);
+        let bell = self.doorbell.as_ref().filter(|_| !dozes);
         let awaited = awaited(&lane);
         let until = awaited.until();
-        let asleep = lane.falls_asleep(&self.sleepers, &until, dozes || self.doorbell.is_none());
-        let Some((sleeper, listens)) = asleep else { return };
-        self.stops_looking(idler);
-        let bell = self.doorbell.as_ref().filter(|_| listens && !dozes);
-        let ticket = bell.map(Doorbell::about_to_sleep);
-        idler.looks = true;
-        if lane.progress() || (ticket.is_some() && !lane.methods.is_quiet()) {
-            lane.awake(&self.sleepers, &until, sleeper);
-            return bell.map_or((), Doorbell::stay_awake);
+        let Some(asleep) = lane.falls_asleep(&self.sleepers, &until, bell) else { return };
+        self.registered(idler);
+        if lane.progress() || (asleep.ticket.is_some() && !lane.methods.is_quiet()) {
+            self.stays_awake(asleep);
+            return lane.awake(&self.sleepers, &until, asleep.sleeper);
         }
         lane.engine.counts.add(Counter::Sleeps, 1);
         if let Some(teller) = self.due_teller(idler) {
@@ -363,12 +358,15 @@ impl Waiting {
         let nap = if lane.methods.is_connecting() { SHORT_NAP } else { NAP };
         (idler.slept, idler.steps) = (true, lane.steps);
         drop(lane);
-        self.rest(at, idler, ticket, (listens, dozes), nap);
-        let mut lane = self.enter(at);
-        lane.awake(&self.sleepers, &until, sleeper);
-        drop(lane);
+        self.rest(at, idler, asleep, dozes, nap);
+        self.stays_awake(asleep);
+        self.enter(at).awake(&self.sleepers, &until, asleep.sleeper);
         self.enter(0).methods.look_at_sockets();
-        if let Some(bell) = bell {
+    }
+
+    /// A thread does not sleep at the bell any more; before another one may listen.
+    fn stays_awake(&self, asleep: Asleep) {
+        if let (Some(bell), Some(_)) = (&self.doorbell, asleep.ticket) {
             bell.stay_awake();
         }
     }
@@ -385,29 +383,23 @@ impl Waiting {
         idler.slept && (others || steps > idler.steps)
     }
 
-    /// Who was awake for the moment goes back to sleep, where it has just been registered again.
-    fn stops_looking(&self, idler: &mut Idler) {
-        if std::mem::take(&mut idler.looks) {
+    /// Who was awake for the moment has been registered again; when it is not any more, it looks for all.
+    fn registered(&self, idler: &mut Idler) {
+        if std::mem::replace(&mut idler.looks, true) {
             self.sleepers.with(|parked| parked.stops_looking());
         }
     }
 
     /// Sleeps, registered and outside all lanes. A listener looks at the other lanes first; what it finds there to be done
     /// wakes it like anybody else's doing.
-    fn rest(
-        &self,
-        at: usize,
-        idler: &mut Idler,
-        ticket: Option<u32>,
-        (listens, dozes): (bool, bool),
-        nap: Duration,
-    ) {
+    fn rest(&self, at: usize, idler: &mut Idler, asleep: Asleep, dozes: bool, nap: Duration) {
         let doze = idler.doze.max(DOZE);
         idler.doze = if dozes { LONGEST_DOZE.min(2 * doze) } else { DOZE };
-        let nap = if listens && self.has_lanes() { nap.min(self.settle_others(at)) } else { nap };
-        match (&self.doorbell, ticket) {
+        let looks = asleep.listens && self.has_lanes();
+        let nap = if looks { nap.min(self.settle_others(at)) } else { nap };
+        match (&self.doorbell, asleep.ticket) {
             (Some(bell), Some(ticket)) => bell.sleep(ticket, nap),
-            (Some(_), None) if listens => park::park(doze),
+            (Some(_), None) if asleep.listens => park::park(doze),
             _ => park::park(NAP),
         }
     }
@@ -469,6 +461,12 @@ impl Drop for Entered<'_> {
 }
 
 impl Entered<'_> {
+    /// Whether no other thread has been here for a while.
+    #[inline]
+    fn is_alone(&self) -> bool {
+        self.lane.as_ref().is_some_and(Guard::is_alone)
+    }
+
     /// Leaves and enters again.
     #[inline]
     fn let_others_in(&mut self) {

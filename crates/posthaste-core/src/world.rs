@@ -21,12 +21,13 @@ use posthaste_os::heap::{Block, Heap};
 use posthaste_os::node::{Life, Node};
 use posthaste_os::socket::Set;
 use posthaste_os::sync::Lock;
+use posthaste_os::wake::Doorbell;
 use posthaste_os::{machine, peer_copy, process};
 use posthaste_pmi::launcher::Launcher;
 
 use crate::coll::Schedule;
 use crate::comm::{Comm, Creation};
-use crate::config::Config;
+use crate::config::{Config, Way};
 use crate::datatype::{Segment, Types};
 use crate::error::{Error, ErrorClass, Result};
 use crate::ids::{ANY_SOURCE, ANY_TAG, ContextId, PROC_NULL, Peer, RequestId, TAG_UB};
@@ -156,11 +157,14 @@ impl World {
         let (shows_types, node_name) = (config.show_types, config.node.clone());
         let spin = if crowded_here { 0 } else { config.spin_us };
         let yielding = Duration::from_micros(config.yield_us.into());
-        let shm = (size > 1).then(|| Shm::new(&node, local_rank, beside.clone(), &config, crowded_here));
-        let mut doorbell = shm.as_ref().map(|shm| shm.doorbell().clone());
+        let mut doorbell = (size > 1).then(|| Doorbell::new(&node, local_rank));
+        let shm = (size > 1 && Way::Shm.is_built())
+            .then(|| Shm::new(&node, local_rank, beside.clone(), &config, crowded_here))
+            .transpose()?;
         let shares = routes.iter().any(|route| matches!(route, Route::Shm(_)));
         let tcp = tcp.map(|tcp| if shares { tcp.sharing() } else { tcp });
         let bundle = bundle.map(|bundle| if shares { bundle.sharing() } else { bundle });
+        let fabric = fabric.map(|fabric| if shares { fabric.sharing() } else { fabric });
         let mut plugin = plugin.map(|plugin| if shares { plugin.sharing() } else { plugin });
         let watched = match &tcp {
             Some(tcp) => Some(tcp.set()),
@@ -187,7 +191,7 @@ impl World {
         let near = routes.iter().all(|route| matches!(route, Route::Shm(_) | Route::Loopback));
         let lanes = if threaded && near { config.lanes.min(node.lanes()) } else { 1 };
         let heap = shm.as_ref().map(|shm| shm.heap().clone());
-        let further = Further {
+        let further = near.then(|| Further {
             node: node.clone(),
             local_rank,
             beside,
@@ -196,7 +200,7 @@ impl World {
             heap: heap.clone(),
             config: config.clone(),
             crowded: crowded_here,
-        };
+        });
         let methods = Methods::new(routes, shm, tcp, None, me)
             .with_fabric(fabric)
             .with_bundle(bundle)
@@ -214,7 +218,7 @@ impl World {
         // SAFETY: a `World` is neither `Send` nor `Sync`, so calls on it come from one thread and cannot overlap
         // unless a door vouches for it (see `init`). The same holds for further lanes.
         let locked = move |lane| unsafe { Lock::new(lane, threaded || progress_thread) };
-        let opener = Opener(Box::new(move |at| further.lane(at).map(locked)));
+        let opener = Opener(Box::new(move |at| further.as_ref()?.lane(at).map(locked)));
         let mut world = Comm::world(rank, size as u32);
         world.set_crowded(crowded);
         let waiting = Waiting::new(locked(lane), doorbell, Duration::from_micros(spin.into()), yielding)
@@ -813,7 +817,7 @@ fn take_if_complete(lane: &mut Lane, id: RequestId) -> Option<Result<Status>> {
     }
 }
 
-/// What further lanes are made of.
+/// What further lanes are made of, where all processes share memory.
 struct Further {
     node: Node,
     local_rank: usize,
@@ -829,15 +833,14 @@ impl Further {
     /// A lane, whose memory its founder has reserved. `None`: this job has none of this number.
     fn lane(&self, at: usize) -> Option<Lane> {
         let Self { node, local_rank, beside, routes, me, heap, config, crowded } = self;
-        if at >= node.lanes() || !routes.iter().all(|route| matches!(route, Route::Shm(_) | Route::Loopback))
-        {
+        if at >= node.lanes() {
             return None;
         }
         let shm = heap.as_ref().map(|heap| {
             let node = node.with_lane(at);
-            Shm::of_lane(&node, *local_rank, beside.clone(), config, *crowded, heap.clone())
+            Shm::of_lane(&node, *local_rank, beside.clone(), config, *crowded, heap.clone()).ok()
         });
-        let methods = Methods::new(routes.clone(), shm, None, None, *me);
+        let methods = Methods::new(routes.clone(), shm.flatten(), None, None, *me);
         let mut engine = Engine::of_lane(at, config.clone(), routes.len());
         if config.explain {
             engine.explain(*me, methods.ways());

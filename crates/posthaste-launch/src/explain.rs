@@ -2,12 +2,13 @@
 //!
 //! Called by `mpiexec`, for its own job and for one that another command asks about; calls
 //! `posthaste_core::explain` with what stands in the node segment and what the system says about the processes. What
-//! must stay true: nothing here needs the help of a rank or of the mpiexec asked about, so both may be stopped.
+//! must stay true: nothing here needs the help of a rank or of the mpiexec asked about, so both may be stopped; only an
+//! mpiexec whose ranks are on several hosts is asked itself.
 
 use posthaste_core::explain::{Process, Report, State, explain};
 use posthaste_os::machine;
 use posthaste_os::node::{Life, Node};
-use posthaste_pmi::spawn::{Look, look};
+use posthaste_pmi::spawn::{Look, ask, look};
 use std::fs::{self, File};
 use std::io;
 use std::time::Duration;
@@ -62,10 +63,16 @@ pub fn of_process(pid: u32) -> Result<String, String> {
             return Ok(of_job(&node));
         }
     }
-    Err(format!(
-        "-explain {pid}: the process is neither an mpiexec with a running job nor a rank of one (a job on several hosts \
-         is explained by its mpiexec on SIGUSR2)"
-    ))
+    match ask(pid) {
+        Ok(Some(text)) => Ok(text),
+        Ok(None) => Err(format!(
+            "-explain {pid}: the process is neither an mpiexec with a running job nor a rank of one, or belongs to \
+             another user"
+        )),
+        Err(why) => {
+            Err(format!("-explain {pid}: the mpiexec of this job on several hosts tells nothing: {why}"))
+        }
+    }
 }
 
 /// What a look tells, by the clock of this host, which shows `now`.

@@ -47,6 +47,7 @@ fn report(lookup: impl Fn(&str) -> Option<String>) -> String {
     for way in Way::ALL {
         let is_named = config.methods.admit(way);
         let state = match way {
+            _ if !way.is_built() => "not in this build".to_owned(),
             Way::Fabric => fabric(&config, is_named),
             Way::Plugin => plugin(&config, is_named),
             _ if !is_named => format!("left out by POSTHASTE_METHODS, which admits {}", config.methods),
@@ -140,7 +141,13 @@ fn fabric(config: &Config, is_named: bool) -> String {
     };
     let use_it = if is_named { "usable" } else { "usable if POSTHASTE_METHODS names it" };
     let mut lines: Vec<String> = Vec::new();
-    for line in found.iter().map(|found| format!("\n          {found}")) {
+    for found in &found {
+        let state = match found.flaw() {
+            Some(flaw) => format!(": not used, {flaw}"),
+            None if found.is_second_choice() => ": only if POSTHASTE_FABRIC_PROVIDER names it".to_owned(),
+            None => String::new(),
+        };
+        let line = format!("\n          {found}{state}");
         if !lines.contains(&line) {
             lines.push(line); // one network may be offered in several ways
         }

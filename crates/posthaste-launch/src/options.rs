@@ -9,6 +9,7 @@ mod hosts;
 mod table;
 
 use hosts::HostList;
+use posthaste_core::config::{INITIAL_HANDLER, INITIAL_HANDLERS};
 use posthaste_pmi::hosts::{By, Launcher, Means, Placement};
 use posthaste_pmi::spawn::{Bind, Job, Program};
 use std::collections::{BTreeMap, VecDeque};
@@ -217,6 +218,13 @@ impl Reader<'_> {
             Kind::Export => self.export(&first),
             Kind::Label => self.request.label = true,
             Kind::Timeout => self.request.job.timeout = Some(seconds_of("-timeout", &first)?),
+            Kind::InitialHandler => {
+                let known = INITIAL_HANDLERS.iter().find(|(name, _)| first == *name);
+                let names = INITIAL_HANDLERS.map(|(name, _)| name).join(", ");
+                let (name, _) = known
+                    .ok_or_else(|| format!("-{name} {first:?} is not known, expected one of {names}"))?;
+                draft.environment.push((INITIAL_HANDLER.into(), name.into()));
+            }
             Kind::BindTo => {
                 // Ranks that outnumber the CPUs are neither bound nor refused, which is what these ask for.
                 let given = first.to_string_lossy();
@@ -483,6 +491,24 @@ mod tests {
     }
 
     #[test]
+    fn each_program_has_its_initial_error_handler() {
+        let request =
+            read("-initial-errhandler mpi_errors_return a : --initial-errhandler=mpi_errors_abort b : c");
+        let request = request.unwrap();
+        let said: Vec<_> =
+            request.job.programs.iter().map(|program| variables(&program.environment)).collect();
+        let variable = "POSTHASTE_INITIAL_ERRHANDLER";
+        assert_eq!(
+            said,
+            [
+                format!("{variable}=mpi_errors_return;"),
+                format!("{variable}=mpi_errors_abort;"),
+                String::new()
+            ]
+        );
+    }
+
+    #[test]
     fn mistakes_are_sentences() {
         for (line, part) in [
             ("", "no program"),
@@ -498,6 +524,10 @@ mod tests {
             ("-bind-to moon a", "moon"),
             ("-timeout 0 a", "-timeout 0"),
             ("-timeout x a", "-timeout x"),
+            (
+                "-initial-errhandler moon a",
+                "\"moon\" is not known, expected one of mpi_errors_are_fatal, mpi_",
+            ),
             ("-explain me", "-explain me: not a process id"),
             ("-explain 0", "-explain 0"),
             ("-hosts a,b:x a", "\"b:x\""),

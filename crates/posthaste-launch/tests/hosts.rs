@@ -408,6 +408,37 @@ fn a_job_on_two_hosts_is_limited_in_time_and_explained() {
 }
 
 #[test]
+fn a_running_job_on_two_hosts_is_explained_to_who_asks() {
+    let mut job = Stubborn::start();
+    let asked = run(&["-explain", &job.child.id().to_string()]);
+    assert_eq!((asked.code, asked.err.as_str()), (0, ""));
+    for rank in 0..4 {
+        let line = format!("  rank {rank} has not called MPI_Init of this library\n");
+        assert!(asked.out.contains(&line), "{}", asked.out);
+    }
+    send(&job.child, Signal::SIGSTOP);
+    let asked = run(&["-explain", &job.child.id().to_string()]);
+    assert_eq!(asked.code, 1, "{}", asked.out);
+    one_sentence(&asked, &["on several hosts tells nothing: it has not answered for 5s"]);
+    job.began = Instant::now();
+    send(&job.child, Signal::SIGKILL);
+    job.end();
+}
+
+#[test]
+fn agents_on_one_machine_do_not_bind_to_the_same_cpus() {
+    let script = "grep Cpus_allowed_list /proc/self/status";
+    let said = on(TWO, &["-n", "4", "sh", "-c", script]);
+    assert_eq!((said.code, said.out.lines().count()), (0, 4), "{}", said.err);
+    let cpus = said.out.lines().filter_map(|line| line.split('\t').nth(1));
+    let mut bound: Vec<u32> = cpus.filter_map(|list| list.parse().ok()).collect();
+    let count = bound.len();
+    bound.sort_unstable();
+    bound.dedup();
+    assert_eq!(bound.len(), count, "{}", said.out);
+}
+
+#[test]
 fn nothing_is_left_behind() {
     let marker = unique();
     let script = format!("sleep {marker} & sleep {marker} >/dev/null 2>&1 & echo $$ $!; [ $PMI_RANK != 1 ]");

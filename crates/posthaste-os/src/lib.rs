@@ -1,5 +1,7 @@
 //! Everything of posthaste that talks to the operating system or to memory shared between processes.
 //! All `unsafe` of that kind is here, behind safe functions; see ARCHITECTURE.md for the arrows between crates.
+pub mod allocated;
+pub mod bias;
 pub mod board;
 pub mod fabric;
 #[cfg(not(loom))]

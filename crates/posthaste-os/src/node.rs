@@ -20,11 +20,12 @@ use std::io::{self, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::ptr::NonNull;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 #[cfg(not(loom))]
 use crate::board::Board;
+use crate::sync::Mutex;
 
 /// First word of every node segment.
 const MAGIC: u64 = 0x7073_7468_7374_0004;
@@ -400,12 +401,11 @@ impl Node {
     /// only.
     #[cold]
     pub(crate) fn ring_pipe(&self, rank: usize) {
-        let mut pipes = self.map.pipes.lock().unwrap_or_else(PoisonError::into_inner);
-        match pipes.entry(rank).or_insert_with(|| self.open_pipe(rank)) {
+        self.map.pipes.with(|pipes| match pipes.entry(rank).or_insert_with(|| self.open_pipe(rank)) {
             // A full pipe wakes as well as one more byte would.
             Some(pipe) => drop(pipe.write(&[1])),
             None => self.word32(self.block(rank) + block::PIPE_OUT_OF_REACH).store(1, Ordering::Release),
-        }
+        });
     }
 
     /// Opens the pipe of `rank`, if what is found under its number is that pipe: process ids and numbers mean something
@@ -509,8 +509,8 @@ impl Node {
     /// # Panics
     /// When it is taken.
     pub(crate) fn take_end(&self, end: End, to: usize, from: usize) {
-        let mut ends = self.map.ends.lock().unwrap_or_else(PoisonError::into_inner);
-        assert!(ends.insert((self.lane, end, to, from)), "a second {end:?} of the ring from {from} to {to}");
+        let is_new = self.map.ends.with(|ends| ends.insert((self.lane, end, to, from)));
+        assert!(is_new, "a second {end:?} of the ring from {from} to {to}");
     }
 
     /// Cells of one ring; a power of two.

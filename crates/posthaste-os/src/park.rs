@@ -13,20 +13,12 @@
 use std::time::Duration;
 
 #[cfg(loom)]
-use loom::sync::{
-    Mutex,
-    atomic::{AtomicU32, Ordering},
-};
-#[cfg(loom)]
 use loom::thread::{self, Thread};
-use std::sync::PoisonError;
-#[cfg(not(loom))]
-use std::sync::{
-    Mutex,
-    atomic::{AtomicU32, Ordering},
-};
+use std::sync::atomic::{AtomicU32, Ordering};
 #[cfg(not(loom))]
 use std::thread::{self, Thread};
+
+use crate::sync::Mutex;
 
 /// What a sleeper waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,10 +63,11 @@ pub struct Sleepers {
 impl Sleepers {
     /// Changes or asks something. Nothing else is locked meanwhile.
     pub fn with<T>(&self, change: impl FnOnce(&mut Parked) -> T) -> T {
-        let mut parked = self.parked.lock().unwrap_or_else(PoisonError::into_inner);
-        let result = change(&mut parked);
-        self.signs.store(parked.signs(), Ordering::Release);
-        result
+        self.parked.with(|parked| {
+            let result = change(parked);
+            self.signs.store(parked.signs(), Ordering::Release);
+            result
+        })
     }
 
     /// Whether somebody sleeps. In a lane this is true of whoever has seen there that it has to wait, and of a listener

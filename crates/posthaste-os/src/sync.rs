@@ -1,7 +1,15 @@
-//! A lock that costs nothing when only one thread calls.
+//! A lock that costs nothing when only one thread calls, and next to nothing when only one does so for a while.
 //!
 //! Called by `core::world` around each lane. MPI-5.0 §11.6: below `MPI_THREAD_MULTIPLE` the user promises that
 //! no two threads are inside the library at once, so there is nothing to exclude; with it the lock is real.
+//!
+//! A real lock is *biased* to a thread that has entered it often while nobody else did. That thread enters by a plain store
+//! and a look at whether it is still the owner, without the atomic instruction that would wait for its messages to
+//! leave the core. Whoever else wants to enter takes the lock behind it, takes the bias back, runs a barrier in all
+//! threads (membarrier), and waits until the owner has left. Where the system has no membarrier there is no bias.
+//!
+//! What must stay true: a thread makes itself the owner, and only while it holds the lock behind; so it has seen all that
+//! was done before. The owner looks after it has said that it is inside, with the revoker's barrier between.
 
 use std::cell::UnsafeCell;
 use std::marker::PhantomData;
@@ -9,6 +17,9 @@ use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use exclusion::Exclusion;
+
+use crate::bias::Bias;
+use crate::machine;
 
 /// Mutual exclusion by thread level. Entering twice from one thread is a bug of ours or of a callback and
 /// panics instead of giving out the value twice.
@@ -18,11 +29,12 @@ pub struct Lock<T> {
     held: AtomicBool,
     /// How often it has been entered, where it excludes; changed by whoever is inside.
     visits: AtomicU32,
+    bias: Bias,
     raw: Exclusion,
     value: UnsafeCell<T>,
 }
 
-// SAFETY: with `threaded` set, `raw` excludes other threads. Without it, the creator promised through
+// SAFETY: with `threaded` set, `raw` and `bias` exclude other threads. Without it, the creator promised through
 // `Lock::new`'s contract that calls do not overlap.
 unsafe impl<T: Send> Sync for Lock<T> {}
 
@@ -37,6 +49,7 @@ impl<T> Lock<T> {
             threaded: AtomicBool::new(threaded),
             held: AtomicBool::new(false),
             visits: AtomicU32::new(0),
+            bias: Bias::new(threaded && exclusion::MAY_BE_BIASED),
             raw: Exclusion::new(),
             value: UnsafeCell::new(value),
         }
@@ -48,13 +61,27 @@ impl<T> Lock<T> {
     /// When the same thread is inside already (only a callback that calls back into the library can do that).
     #[inline]
     pub fn lock(&self) -> Guard<'_, T> {
-        if self.threaded.load(Ordering::Relaxed) {
-            self.raw.lock();
-            self.visits.store(self.visits.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
-        }
+        let biased = self.threaded.load(Ordering::Relaxed) && self.exclude();
         assert!(!self.held.load(Ordering::Relaxed), "a callback called back into the library");
         self.held.store(true, Ordering::Relaxed);
-        Guard { lock: self, on_one_thread: PhantomData }
+        Guard { lock: self, biased, on_one_thread: PhantomData }
+    }
+
+    /// Keeps other threads out; whether by the bias.
+    #[inline]
+    fn exclude(&self) -> bool {
+        let biased = self.bias.enter(machine::this_thread());
+        if !biased {
+            self.exclude_all();
+        }
+        self.visits.store(self.visits.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+        biased
+    }
+
+    #[inline(never)]
+    fn exclude_all(&self) {
+        self.raw.lock();
+        self.bias.revoke();
     }
 
     /// How often threads have entered so far, going round; nothing where the lock does not exclude.
@@ -73,8 +100,17 @@ impl<T> Lock<T> {
 #[derive(Debug)]
 pub struct Guard<'a, T> {
     lock: &'a Lock<T>,
+    biased: bool,
     /// Neither leaves its thread nor is shared: the lock must be left where it was entered.
     on_one_thread: PhantomData<*const ()>,
+}
+
+impl<T> Guard<'_, T> {
+    /// Whether no other thread has been inside for a while.
+    #[inline]
+    pub fn is_alone(&self) -> bool {
+        self.biased || !self.lock.is_threaded() || self.lock.bias.is_alone(machine::this_thread())
+    }
 }
 
 impl<T> Deref for Guard<'_, T> {
@@ -98,10 +134,52 @@ impl<T> Drop for Guard<'_, T> {
     #[inline]
     fn drop(&mut self) {
         self.lock.held.store(false, Ordering::Relaxed);
-        if self.lock.threaded.load(Ordering::Relaxed) {
+        if self.biased {
+            self.lock.bias.leave();
+        } else if self.lock.threaded.load(Ordering::Relaxed) {
+            self.lock.bias.count(machine::this_thread());
             // SAFETY: this guard locked it in `Lock::lock`; `threaded` never changes after creation.
             unsafe { self.lock.raw.unlock() };
         }
+    }
+}
+
+/// A mutex for what is off the path of messages; like [`Lock`], it is one that race detectors understand when built for
+/// them.
+#[derive(Debug)]
+pub struct Mutex<T> {
+    raw: Exclusion,
+    value: UnsafeCell<T>,
+}
+
+// SAFETY: `with` reaches the value only while it holds `raw`.
+unsafe impl<T: Send> Sync for Mutex<T> {}
+
+impl<T> Mutex<T> {
+    /// A mutex around `value`.
+    pub fn new(value: T) -> Self {
+        Self { raw: Exclusion::new(), value: UnsafeCell::new(value) }
+    }
+
+    /// Does something with the value, alone. It must not come back here.
+    pub fn with<R>(&self, what: impl FnOnce(&mut T) -> R) -> R {
+        struct Unlock<'a>(&'a Exclusion);
+        impl Drop for Unlock<'_> {
+            fn drop(&mut self) {
+                // SAFETY: locked just before this value was made.
+                unsafe { self.0.unlock() }
+            }
+        }
+        self.raw.lock();
+        let _unlock = Unlock(&self.raw);
+        // SAFETY: nobody else is between `lock` and `unlock`.
+        what(unsafe { &mut *self.value.get() })
+    }
+}
+
+impl<T: Default> Default for Mutex<T> {
+    fn default() -> Self {
+        Self::new(T::default())
     }
 }
 
@@ -109,6 +187,8 @@ impl<T> Drop for Guard<'_, T> {
 #[cfg(not(helgrind))]
 mod exclusion {
     use parking_lot::lock_api::RawMutex as _;
+
+    pub(super) const MAY_BE_BIASED: bool = true;
 
     pub(super) struct Exclusion(parking_lot::RawMutex);
 
@@ -132,10 +212,13 @@ mod exclusion {
     }
 }
 
-/// The same by pthreads, which valgrind's race detectors understand: only with `--cfg helgrind`.
+/// The same by pthreads, which valgrind's race detectors understand: only with `--cfg helgrind`. They know nothing of
+/// barriers run by the system, so there is no bias.
 #[cfg(helgrind)]
 mod exclusion {
     use std::cell::UnsafeCell;
+
+    pub(super) const MAY_BE_BIASED: bool = false;
 
     pub(super) struct Exclusion(UnsafeCell<libc::pthread_mutex_t>);
 
@@ -183,5 +266,24 @@ mod tests {
             }
         });
         assert_eq!(*lock.lock(), 4000);
+    }
+
+    #[test]
+    fn a_bias_comes_and_goes() {
+        // SAFETY: `threaded` is true.
+        let lock = unsafe { Lock::new(0u64, true) };
+        let mut biased = 0;
+        for turn in 0..20 {
+            // Alone for long enough, then side by side with another thread.
+            (0..5000).for_each(|_| *lock.lock() += 1);
+            biased += u64::from(lock.lock().biased);
+            assert!(lock.lock().is_alone());
+            std::thread::scope(|scope| {
+                scope.spawn(|| (0..100 + turn).for_each(|_| *lock.lock() += 1));
+                (0..1000).for_each(|_| *lock.lock() += 1);
+            });
+        }
+        assert_eq!(*lock.lock(), 20 * 6000 + (0..20).map(|turn| 100 + turn).sum::<u64>());
+        assert!(biased > 0 || !lock.bias.is_usable(), "it was never biased");
     }
 }

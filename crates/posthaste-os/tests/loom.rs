@@ -12,6 +12,7 @@ use std::time::Duration;
 use loom::sync::atomic::AtomicU64;
 use loom::sync::{Arc, Mutex};
 use loom::thread;
+use posthaste_os::bias::Bias;
 use posthaste_os::board::Board;
 use posthaste_os::model::{Node, Shape};
 use posthaste_os::park::{self, Parked, SleeperId, Wake, Wants};
@@ -551,4 +552,49 @@ fn two_wait(order: [usize; 2]) {
 fn each_thread_is_woken_by_its_own_end_and_the_listener_hands_on() {
     two_wait([0, 1]);
     two_wait([1, 0]);
+}
+
+/// A lock with a bias, as `sync` has it, around a value that loom watches.
+struct Biased {
+    bias: Bias,
+    raw: Mutex<()>,
+    value: loom::cell::UnsafeCell<u32>,
+}
+
+// SAFETY: what the test is about: the model stops when two threads are inside at once.
+unsafe impl Send for Biased {}
+// SAFETY: as above.
+unsafe impl Sync for Biased {}
+
+impl Biased {
+    fn add(&self, thread: usize) {
+        if self.bias.enter(thread) {
+            self.value.with_mut(|value| unsafe { *value += 1 });
+            return self.bias.leave();
+        }
+        let _raw = self.raw.lock().unwrap();
+        self.bias.revoke();
+        self.value.with_mut(|value| unsafe { *value += 1 });
+        self.bias.count(thread);
+    }
+}
+
+#[test]
+fn who_has_the_bias_and_who_takes_it_back_are_never_inside_together() {
+    explore(Some(4), || {
+        let lock =
+            Biased { bias: Bias::new(true), raw: Mutex::new(()), value: loom::cell::UnsafeCell::new(0) };
+        let lock = Arc::new(lock);
+        // The first thread gets the bias by entering twice.
+        (0..2).for_each(|_| lock.add(1));
+        let other = {
+            let lock = Arc::clone(&lock);
+            thread::spawn(move || (0..3).for_each(|_| lock.add(2)))
+        };
+        (0..3).for_each(|_| lock.add(1));
+        other.join().unwrap();
+        let _raw = lock.raw.lock().unwrap();
+        lock.bias.revoke();
+        assert_eq!(lock.value.with(|value| unsafe { *value }), 8);
+    });
 }

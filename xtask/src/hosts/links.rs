@@ -25,7 +25,7 @@ const GAIN: f64 = 1.85;
 
 pub(super) fn run(house: &House<'_>, tally: &mut Tally) {
     // Unbounded links of one machine are as fast as its CPUs, and then it says nothing who carried how much.
-    tally.test(&format!("hosts: all networks are bounded to {RATE} Mbit/s"), || house.shape(Some(RATE)));
+    tally.test(&format!("hosts: all networks are bounded to {RATE} Mbit/s"), || house.bound(Some(RATE)));
     for (links, name) in [(TWO, "two TCP links"), (BOTH, "TCP and libfabric")] {
         tally.test(&format!("hosts: {name} carry long messages together"), || house.carried(links));
         for what in ["long", "short"] {
@@ -44,7 +44,7 @@ pub(super) fn run(house: &House<'_>, tally: &mut Tally) {
             _ => gain.clone().map(drop),
         }
     });
-    tally.test("hosts: networks are not bounded any more", || house.shape(None));
+    tally.test("hosts: networks are not bounded any more", || house.bound(None));
     if let Ok(gain) = gain {
         println!("       two links bring {gain:.2} times what one brings");
     }
@@ -125,7 +125,7 @@ impl House<'_> {
         Ok(best)
     }
 
-    fn shape(&self, rate: Option<u32>) -> Fallible {
+    fn bound(&self, rate: Option<u32>) -> Fallible {
         let mut all = [1, 2].into_iter().flat_map(|host| ["eth0", "eth1"].map(|link| (host, link)));
         all.try_for_each(|(host, link)| self.rig.shape(host, link, rate))
     }

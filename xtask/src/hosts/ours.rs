@@ -7,6 +7,7 @@ use std::{fs, time::Duration};
 
 use super::House;
 use crate::{
+    hangs,
     leftovers::{self, Watch},
     process::{Job, Outcome, Running},
     project::Fallible,
@@ -14,10 +15,10 @@ use crate::{
 };
 
 /// How many tests there are.
-pub(super) const TESTS: usize = 7;
+pub(super) const TESTS: usize = 8;
 
 /// Within this everybody is gone after a loss; five seconds are promised, the rest is for a busy machine.
-const SECONDS: u64 = 8;
+pub(super) const SECONDS: u64 = 8;
 
 /// What an agent is called as.
 const AGENT: &str = "--posthaste-agent";
@@ -37,6 +38,7 @@ pub(super) fn run(house: &House<'_>, tally: &mut Tally) {
             &["no agent could be started on host9 (ssh exited with code 255: "],
         )
     });
+    tally.test("hosts: our mpiexec: a deadlock across hosts is explained to who asks", || house.explained());
     for (name, signal) in [("killed", "-KILL"), ("stopped", "-STOP")] {
         tally.test(&format!("hosts: our mpiexec: an agent that is {name} ends the job"), || {
             house.loses(|house| house.signal(signal, AGENT), "host")
@@ -81,7 +83,7 @@ impl House<'_> {
         watch.nothing_left()
     }
 
-    fn check(outcome: &Outcome, code: i32, words: &[&str]) -> Fallible {
+    pub(super) fn check(outcome: &Outcome, code: i32, words: &[&str]) -> Fallible {
         let sentences: Vec<&str> =
             outcome.stderr.lines().filter(|line| line.starts_with("mpiexec: ")).collect();
         let told = sentences.len() == 1 && words.iter().all(|word| sentences[0].contains(word));
@@ -96,7 +98,7 @@ impl House<'_> {
 
     /// A job on two hosts, to which `loss` happens: it ends in time, and mpiexec, if it still can, says one sentence with
     /// `words`.
-    fn loses(&self, loss: impl Fn(&Self) -> Fallible, words: &str) -> Fallible {
+    pub(super) fn loses(&self, loss: impl Fn(&Self) -> Fallible, words: &str) -> Fallible {
         let watch = Watch::begin();
         let job = self.ours(&["1", "2"], 2).arg(&self.steady).arg("40");
         let job: Running = self.rig.on(1, watch.mark(job)).start()?;
@@ -121,15 +123,48 @@ impl House<'_> {
         watch.nothing_left()
     }
 
-    /// Sends a signal to the last process that is our mpiexec, or an agent of it, with this word as its first argument.
-    /// Agents do not carry the mark of the job: ssh hands no environment on.
+    /// What `mpiexec -explain` says of two ranks on two hosts that wait for each other.
+    fn explained(&self) -> Fallible {
+        let watch = Watch::begin();
+        let job = self.ours(&["1", "2"], 1).arg(&self.hang).arg("ssend");
+        let running = self.rig.on(1, watch.mark(job)).start()?;
+        let began = std::time::Instant::now();
+        let parts = ["  rank 0 (pid ", "  rank 1 (pid ", hangs::DEADLOCK];
+        let mut said = String::new();
+        while !parts.iter().all(|part| said.contains(part)) {
+            if began.elapsed() > Duration::from_secs(20) {
+                return Err(format!("{parts:?} were expected, this was said:\n{said}"));
+            }
+            std::thread::sleep(Duration::from_millis(200));
+            let Ok(pid) = self.process("-hosts") else { continue };
+            // The hosts have a namespace of processes of their own.
+            let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+            let inside =
+                status.lines().find_map(|line| line.strip_prefix("NSpid:")?.split_whitespace().last());
+            let asking = self.mpi.plain().args(["-explain", inside.unwrap_or_default()]).limit(10);
+            said = self.rig.on(1, asking).run()?.all();
+        }
+        self.signal("-TERM", "-hosts")?;
+        let outcome = running.wait()?;
+        if outcome.stderr.contains("rank 0 (pid") {
+            return Err(format!("it was said by the mpiexec asked, too\n{}", outcome.complaint()));
+        }
+        watch.nothing_left()
+    }
+
+    /// Sends a signal to that process.
     fn signal(&self, signal: &str, word: &str) -> Fallible {
+        Job::new("kill").args([signal, &self.process(word)?.to_string()]).succeed().map(drop)
+    }
+
+    /// The last process that is our mpiexec, or an agent of it, with this word as its first argument. Agents do not
+    /// carry the mark of the job: ssh hands no environment on.
+    fn process(&self, word: &str) -> Fallible<u32> {
         let begin = format!("{} {word}", self.mpi.launcher().display());
         // Its guardian has the same command line and a name of its own.
         let is_named =
             |pid: &u32| fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|name| name == "mpiexec\n");
         let found = leftovers::processes().filter(|pid| leftovers::command_line(*pid).starts_with(&begin));
-        let pid = found.filter(is_named).max().ok_or_else(|| format!("no process \"{begin}\" was found"))?;
-        Job::new("kill").args([signal, &pid.to_string()]).succeed().map(drop)
+        found.filter(is_named).max().ok_or_else(|| format!("no process \"{begin}\" was found"))
     }
 }

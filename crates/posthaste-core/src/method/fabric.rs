@@ -1,7 +1,8 @@
 //! Networks with remote memory, by libfabric: packets from and into registered buffers, long messages by reads and writes.
 //!
 //! Called through [`crate::method::Methods`]; calls `posthaste_os::fabric`. Parts: `card` says how a process can be
-//! reached; `link` keeps the packets of one peer in order; `transfer` moves long messages. Seed 000 (VIA), seed 003 (RDMA
+//! reached; `link` keeps the packets of one peer in order; `transfer` moves long messages; `silence` finds out about peers
+//! that nothing is heard of. Seed 000 (VIA), seed 003 (RDMA
 //! Direct Get, RDMA Direct Put, RDMA Pipeline).
 //!
 //! What must stay true: nothing here blocks, but for asking where a peer is, once; every packet bears the job's mark, its
@@ -11,6 +12,7 @@
 
 mod card;
 mod link;
+mod silence;
 mod transfer;
 
 use std::collections::{HashMap, VecDeque};
@@ -27,12 +29,15 @@ use crate::config::Config;
 use crate::datatype::{Format, Segment};
 use crate::error::{Error, ErrorClass, Result};
 use crate::ids::{Peer, RequestId};
+use crate::method::built::HasFabric;
 use crate::method::pinned::{Hold, Lease, Pinned};
+use crate::method::rarely::Rarely;
 use crate::method::windows::Windows;
 use crate::method::{Caps, Done, Event, Expose, Load, packing, tell};
 use crate::trace::{Counter, Counts};
 use crate::wire::{Emit, Granted, HEADER, Offer, Packet, Part, Place};
 use link::{Frame, Link, Mark, PREAMBLE, Turn};
+use silence::{Listening, Silence};
 use transfer::Transfers;
 
 pub use card::{FabricBook, FabricCard, FabricShelf};
@@ -66,6 +71,7 @@ pub struct FabricSetup {
 /// The method.
 #[derive(Debug)]
 pub struct Fabric {
+    built: HasFabric,
     setup: FabricSetup,
     own: FabricCard,
     book: Box<dyn FabricBook>,
@@ -82,6 +88,8 @@ pub struct Fabric {
     transfers: Transfers,
     done: VecDeque<Done>,
     lost: VecDeque<(Peer, Error)>,
+    listening: Listening,
+    turns: Rarely,
     /// Shortest mean piece, in bytes, of data in many pieces that is moved piece by piece.
     run_limit: u64,
     /// The endpoint itself is broken.
@@ -94,6 +102,7 @@ pub struct Fabric {
 /// Room for one packet.
 #[derive(Debug)]
 pub struct Claim<'a> {
+    _built: HasFabric,
     fabric: &'a mut Fabric,
     to: Peer,
     len: usize,
@@ -107,6 +116,7 @@ impl Fabric {
     /// # Errors
     /// When there is no libfabric, or no provider in it that can be used.
     pub fn new(setup: FabricSetup, config: &Config, book: Box<dyn FabricBook>) -> Result<(Self, FabricCard)> {
+        let built = HasFabric::proof("fabric")?;
         let file = config.fabric_library.as_deref().unwrap_or(FILE);
         let library = Library::open(file).map_err(|e| {
             Error::system(format!("loading libfabric from {file} (POSTHASTE_FABRIC_LIBRARY)"), e)
@@ -120,9 +130,13 @@ impl Fabric {
             )
         };
         let found = library.providers(Wanted { provider, domain }).map_err(wrong)?;
-        // Unless it is asked for, a provider that stays on one host is not meant.
-        let chosen = found.into_iter().find(|found| provider.is_some() || found.name() != "shm");
-        let chosen = chosen.ok_or_else(|| wrong(std::io::Error::other("there is none that can be used")))?;
+        let flaw = found.iter().find_map(|found| Some(format!("{}: {}", found.name(), found.flaw()?)));
+        let mut usable = found.into_iter().filter(|found| found.flaw().is_none());
+        let chosen = usable.find(|found| provider.is_some() || !found.is_second_choice());
+        let chosen = chosen.ok_or_else(|| {
+            let why = flaw.map_or(String::new(), |flaw| format!(" ({flaw})"));
+            wrong(std::io::Error::other(format!("there is none that can be used{why}")))
+        })?;
         let sizes = Sizes { packet: BUFFER, sends: SENDS, receives: RECEIVES, transfers: TRANSFERS };
         let name = chosen.to_string();
         let doing = || format!("opening an endpoint of libfabric's provider {name}");
@@ -130,6 +144,7 @@ impl Fabric {
         let endpoint = Endpoint::open(chosen, sizes).map_err(|e| Error::system(doing(), e))?;
         let own = FabricCard { format: setup.format, provider, address: endpoint.address().to_vec() };
         let fabric = Self {
+            built,
             setup,
             own: own.clone(),
             book,
@@ -143,6 +158,8 @@ impl Fabric {
             transfers: Transfers::default(),
             done: VecDeque::new(),
             lost: VecDeque::new(),
+            listening: Listening::new(config),
+            turns: Rarely::default(),
             run_limit: config.run_limit as u64,
             broken: false,
             is_leaving: false,
@@ -154,6 +171,13 @@ impl Fabric {
     /// The provider, and where it leads.
     pub fn provider(&self) -> String {
         self.endpoint.provider().to_string()
+    }
+
+    /// Other peers are polled, too: most polls leave the network alone.
+    #[must_use]
+    pub fn sharing(mut self) -> Self {
+        self.turns.share();
+        self
     }
 
     /// Adds what a sleeper has to watch to this set; without it, sleepers stay awake.
@@ -204,7 +228,8 @@ impl Fabric {
         }
         let doing = || format!("reaching rank {} of the world by libfabric", peer.0);
         let remote = self.endpoint.connect(&card.address).map_err(|e| Error::system(doing(), e))?;
-        Ok(Link::new(remote, card.format))
+        let silence = Silence::of(&card.provider, &card.address);
+        Ok(Link::new(remote, card.format, silence))
     }
 
     #[inline]
@@ -213,7 +238,13 @@ impl Fabric {
         match self.wanted(to) {
             Some(link) if link.is_down() => {
                 // Messages wait for the bad news; everything else disappears.
-                return (!is_message).then_some(Claim { fabric: self, to, len, slot: None });
+                return (!is_message).then_some(Claim {
+                    _built: self.built,
+                    fabric: self,
+                    to,
+                    len,
+                    slot: None,
+                });
             }
             Some(link) if is_message && (link.held || !link.has_room()) => return None,
             Some(_) => {}
@@ -224,7 +255,7 @@ impl Fabric {
             return None;
         }
         let slot = self.endpoint.claim()?;
-        Some(Claim { fabric: self, to, len, slot: Some(slot) })
+        Some(Claim { _built: self.built, fabric: self, to, len, slot: Some(slot) })
     }
 
     pub(super) fn hold_back(&mut self, from: Peer, hold: bool) {
@@ -362,10 +393,13 @@ impl Fabric {
                 counts.add(Counter::StalePackets, 1);
             }
         }
-        if !self.broken
-            && let Err(why) = self.endpoint.poll(&mut self.found)
-        {
-            self.give_up(&why);
+        if self.turns.is_due() {
+            if !self.broken
+                && let Err(why) = self.endpoint.poll(&mut self.found)
+            {
+                self.give_up(&why);
+            }
+            self.turns.looked(!self.found.is_empty());
         }
         let mut busy = !self.found.is_empty();
         let mut found = std::mem::take(&mut self.found);
@@ -388,6 +422,9 @@ impl Fabric {
         if !self.waiting.is_empty() {
             busy |= self.send_waiting();
         }
+        if self.listening.is_time() {
+            self.ask_the_silent();
+        }
         busy |= self.advance();
         busy | tell(&mut self.done, &mut self.lost, counts, on)
     }
@@ -409,7 +446,8 @@ impl Fabric {
         // One that we have not spoken to yet has found us.
         let turn = self.wanted(peer).map(|link| {
             link.saw(mark.seen);
-            link.turn(mark.number)
+            link.silence.heard();
+            if mark.frame == Frame::Ask { Turn::None } else { link.turn(mark.number) }
         });
         match turn {
             Some(Turn::Now) => {
@@ -428,6 +466,7 @@ impl Fabric {
                 }
                 return self.endpoint.repost(arrived);
             }
+            Some(Turn::None) => return self.endpoint.repost(arrived),
             Some(Turn::Never) | None => {
                 counts.add(Counter::StalePackets, 1);
                 return self.endpoint.repost(arrived);
@@ -595,7 +634,7 @@ fn deliver(
             link.is_leaving = true;
             return Later::Nothing;
         }
-        Frame::Seen => return Later::Nothing,
+        Frame::Seen | Frame::Ask => return Later::Nothing,
         Frame::Packet => {}
     }
     let (front, payload) = body.split_at(HEADER);
@@ -642,7 +681,7 @@ impl Claim<'_> {
     /// The same with `data` writing what stands behind the front of the packet.
     #[inline]
     pub(super) fn write_with(self, emit: &Emit, data: impl FnOnce(Sink<'_>)) {
-        let Self { fabric, to, len, slot } = self;
+        let Self { fabric, to, len, slot, .. } = self;
         let Some(slot) = slot else { return };
         fabric.windows.told(emit);
         let FabricSetup { me, mark, .. } = fabric.setup;

@@ -18,12 +18,14 @@
 //! What must stay true: packets between two processes stay in order; a segment handed to a method comes back
 //! only through [`Event::Refused`]; nothing here knows what a message is for.
 
+mod built;
 pub mod bundle;
 pub mod fabric;
 pub mod landing;
 pub mod loopback;
 pub mod pinned;
 pub mod plugin;
+mod rarely;
 pub mod shm;
 pub mod sim;
 pub mod tcp;
@@ -721,6 +723,9 @@ impl Methods {
     pub fn look_at_sockets(&mut self) {
         if let Some(tcp) = &mut self.tcp {
             tcp.look_soon();
+        }
+        if let Some(fabric) = &mut self.fabric {
+            fabric.look_soon();
         }
         if let Some(bundle) = &mut self.bundle {
             bundle.look_soon();

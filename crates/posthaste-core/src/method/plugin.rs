@@ -25,7 +25,9 @@ use crate::config::Config;
 use crate::datatype::{Format, Segment};
 use crate::error::{Error, ErrorClass, Result};
 use crate::ids::Peer;
+use crate::method::built::HasPlugin;
 use crate::method::landing::Landing;
+use crate::method::rarely::Rarely;
 use crate::method::{Caps, Done, Event, Expose, Get, Load, Put, tell};
 use crate::trace::{Counter, Counts};
 use crate::wire::{DATA_FRONT, Emit, HEADER, Packet};
@@ -44,8 +46,6 @@ const PREFIX: usize = WORD + HEADER;
 const TURNS: usize = 16;
 /// Messages sent between two looks at the plug-in, where the receivers' word to hold back may be.
 const UNLOOKED: u32 = 64;
-/// Polls between two looks at the plug-in while shared memory is polled, at most.
-const RARELY: u32 = 32;
 /// What the set of descriptors says of the plug-in's.
 const TOKEN: u64 = 1 << 35;
 
@@ -67,6 +67,7 @@ pub type Cards = Box<dyn FnMut(Peer) -> Result<PluginCard> + Send>;
 
 /// The method.
 pub struct Plugin {
+    built: HasPlugin,
     own: PluginCard,
     cards: Cards,
     links: Vec<Option<Box<Link>>>,
@@ -78,12 +79,9 @@ pub struct Plugin {
     scratch: Vec<u8>,
     /// Longest payload.
     packet: usize,
-    /// Other peers are polled, too, so the plug-in has its turn only now and then.
-    shares: bool,
-    until_look: u32,
-    /// Messages sent since.
+    turns: Rarely,
+    /// Messages sent since the plug-in was looked at.
     unlooked: u32,
-    interval: u32,
     can_wake: bool,
     /// Losses do not matter any more.
     is_leaving: bool,
@@ -119,6 +117,7 @@ enum State {
 /// Room for one packet.
 #[derive(Debug)]
 pub struct Claim<'a> {
+    _built: HasPlugin,
     plugin: &'a mut Plugin,
     to: Peer,
     len: usize,
@@ -142,6 +141,7 @@ impl Plugin {
     /// # Errors
     /// When there is none, or it is none of ours, or it cannot start.
     pub fn new(setup: PluginSetup, config: &Config, cards: Cards) -> Result<(Self, PluginCard)> {
+        let built = HasPlugin::proof("plugin")?;
         let Some(setting) = &config.plugin else {
             let text = "POSTHASTE_METHODS names plugin, but POSTHASTE_PLUGIN does not say which one to load";
             return Err(Error::other(ErrorClass::Other, text));
@@ -156,6 +156,7 @@ impl Plugin {
         let address = started.address().map_err(wrong(doing))?;
         let own = PluginCard { format, name, address };
         let method = Self {
+            built,
             own: own.clone(),
             cards,
             links: (0..peers).map(|_| None).collect(),
@@ -164,10 +165,8 @@ impl Plugin {
             lost: VecDeque::new(),
             scratch: Vec::new(),
             packet: longest - PREFIX,
-            shares: false,
-            until_look: 0,
+            turns: Rarely::default(),
             unlooked: 0,
-            interval: 0,
             can_wake: false,
             is_leaving: false,
             started,
@@ -177,8 +176,9 @@ impl Plugin {
 
     /// Other peers are polled, too: most polls leave the plug-in alone.
     #[must_use]
-    pub fn sharing(self) -> Self {
-        Self { shares: true, ..self }
+    pub fn sharing(mut self) -> Self {
+        self.turns.share();
+        self
     }
 
     /// Adds what a sleeper has to watch to this set; without it, sleepers stay awake.
@@ -237,7 +237,7 @@ impl Plugin {
     pub(super) fn claim(&mut self, to: Peer, len: usize, load: Load) -> Option<Claim<'_>> {
         let is_message = load == Load::Message;
         if is_message && self.unlooked >= UNLOOKED {
-            self.until_look = 0;
+            self.turns.soon();
             return None;
         }
         let link = self.wanted(to);
@@ -256,7 +256,7 @@ impl Plugin {
             }
         }
         self.unlooked += u32::from(is_message);
-        Some(Claim { plugin: self, to, len })
+        Some(Claim { _built: self.built, plugin: self, to, len })
     }
 
     pub(super) fn hold_back(&mut self, from: Peer, hold: bool) {
@@ -301,7 +301,7 @@ impl Plugin {
 
     /// The next poll looks at the plug-in: this process has slept.
     pub(super) fn look_soon(&mut self) {
-        self.until_look = 0;
+        self.turns.soon();
     }
 
     /// Whether everything handed over has left.
@@ -333,13 +333,10 @@ impl Plugin {
                 busy |= self.advance(peer);
             }
         }
-        if self.until_look > 0 {
-            self.until_look -= 1;
-        } else {
+        if self.turns.is_due() {
             let found = self.look(counts, on);
             busy |= found;
-            self.interval = if self.shares && !found { (self.interval * 2).clamp(1, RARELY) } else { 0 };
-            self.until_look = self.interval;
+            self.turns.looked(found);
         }
         busy | tell(&mut self.done, &mut self.lost, counts, on)
     }
@@ -486,7 +483,7 @@ fn send(
 impl Claim<'_> {
     #[inline]
     pub(super) fn write(self, emit: &Emit, data: Option<&mut Segment>) {
-        let Self { plugin: Plugin { links, started, scratch, waiting, .. }, to, len } = self;
+        let Self { plugin: Plugin { links, started, scratch, waiting, .. }, to, len, .. } = self;
         let Some(Some(link)) = links.get_mut(to.index()) else { return };
         if link.state == State::Down {
             return;

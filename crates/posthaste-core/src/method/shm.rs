@@ -19,7 +19,9 @@ use posthaste_os::wake::Doorbell;
 use crate::buffer::{self, UserBuf};
 use crate::config::{Config, LongProtocol};
 use crate::datatype::Segment;
+use crate::error;
 use crate::ids::{Peer, RequestId};
+use crate::method::built::HasShm;
 use crate::method::landing::Landing;
 use crate::method::{Caps, Event, Expose, Get, Next, Put};
 use crate::trace::{Counter, Counts};
@@ -37,6 +39,7 @@ const KEEPERS: usize = 5;
 /// The method.
 #[derive(Debug)]
 pub struct Shm {
+    built: HasShm,
     node: Node,
     me: usize,
     peers: Vec<Peer>,
@@ -145,6 +148,7 @@ struct Draining {
 /// Room for one packet in a ring.
 #[derive(Debug)]
 pub struct Claim<'a> {
+    _built: HasShm,
     claim: ring::Claim<'a>,
     doorbell: &'a Doorbell,
     to: usize,
@@ -153,11 +157,23 @@ pub struct Claim<'a> {
 impl Shm {
     /// The method of local rank `me`; `peers[i]` is the process with local rank `i`. `crowded`: the ranks of
     /// this host outnumber the CPUs.
-    pub fn new(node: &Node, me: usize, peers: Vec<Peer>, config: &Config, crowded: bool) -> Self {
+    ///
+    /// # Errors
+    /// When this build has no shared memory.
+    pub fn new(
+        node: &Node,
+        me: usize,
+        peers: Vec<Peer>,
+        config: &Config,
+        crowded: bool,
+    ) -> error::Result<Self> {
         Self::of_lane(node, me, peers, config, crowded, Heap::new(node, me))
     }
 
     /// The method of a lane, that of `node`, in a process with this memory for its peers.
+    ///
+    /// # Errors
+    /// As [`Shm::new`].
     pub fn of_lane(
         node: &Node,
         me: usize,
@@ -165,9 +181,10 @@ impl Shm {
         config: &Config,
         crowded: bool,
         heap: Arc<Heap>,
-    ) -> Self {
+    ) -> error::Result<Self> {
         let ranks = node.ranks();
-        Self {
+        Ok(Self {
+            built: HasShm::proof("shm")?,
             node: node.clone(),
             me,
             peers,
@@ -199,16 +216,11 @@ impl Shm {
             run_limit: if config.long_protocol == LongProtocol::Get { 0 } else { config.run_limit as u64 },
             fragments: config.long_protocol == LongProtocol::Put,
             landing: Landing::default(),
-        }
+        })
     }
 
     fn local(&self, peer: Peer) -> usize {
         self.peers.iter().position(|known| *known == peer).unwrap_or(self.me)
-    }
-
-    /// The doorbell, for those who wait.
-    pub fn doorbell(&self) -> &Doorbell {
-        &self.doorbell
     }
 
     /// The memory that this process shares with its peers.
@@ -268,7 +280,7 @@ impl Shm {
     pub(super) fn claim(&mut self, to: usize, len: usize, load: Load) -> Option<Claim<'_>> {
         let (node, me) = (&self.node, self.me);
         let claim = self.writers[to].get_or_insert_with(|| Writer::new(node, to, me)).claim(len, load)?;
-        Some(Claim { claim, doorbell: &self.doorbell, to })
+        Some(Claim { _built: self.built, claim, doorbell: &self.doorbell, to })
     }
 
     pub(super) fn offer_stream(

@@ -153,6 +153,12 @@ impl Network {
         self.lock().unregistered
     }
 
+    /// Pairs of engines between which a packet has gone.
+    pub fn connections(&self) -> usize {
+        let pairs = |(from, to): &(Peer, Peer)| (from.0.min(to.0), from.0.max(to.0));
+        self.lock().links.keys().map(pairs).collect::<HashSet<_>>().len()
+    }
+
     /// Pieces of memory that are registered at this time, and how many have been so far.
     pub fn registered(&self) -> (usize, u64) {
         let net = self.lock();

@@ -30,6 +30,7 @@ use crate::config::Config;
 use crate::datatype::{Format, Segment};
 use crate::error::{Error, Result};
 use crate::ids::{Peer, RequestId};
+use crate::method::built::HasTcp;
 use crate::method::{Caps, Done, Expose, Get, Load, Next, Put, packing};
 use crate::wire::{Emit, Packet};
 use door::Door;
@@ -69,6 +70,7 @@ pub struct TcpSetup {
 /// The method.
 #[derive(Debug)]
 pub struct Tcp {
+    built: HasTcp,
     identity: Identity,
     tuning: Tuning,
     connect_time: Duration,
@@ -140,6 +142,7 @@ enum State {
 /// Room for one packet.
 #[derive(Debug)]
 pub struct Claim<'a> {
+    _built: HasTcp,
     tcp: &'a mut Tcp,
     to: Peer,
     len: usize,
@@ -157,6 +160,7 @@ impl Tcp {
     /// # Errors
     /// When no port is free, no interface can be used, or there are no descriptors left.
     pub fn new(setup: TcpSetup, config: &Config, book: Box<dyn AddressBook>) -> Result<(Self, Card)> {
+        let built = HasTcp::proof("tcp")?;
         let addresses = card::own_addresses(config)?;
         let (first, last) = config.tcp_ports;
         let listener = Listener::open(first..=last).map_err(|e| {
@@ -170,6 +174,7 @@ impl Tcp {
         process::allow_open_files(OPEN_FILES + peers as u64);
         let card = Card { format, port, addresses, node };
         let tcp = Self {
+            built,
             identity: Identity::new(me, peers, format, secret),
             tuning: Tuning { buffer: config.tcp_buffer, dead: Duration::from_secs(config.tcp_dead_s.into()) },
             connect_time: Duration::from_secs(config.tcp_connect_s.into()),
@@ -264,7 +269,7 @@ impl Tcp {
                 }
             }
         }
-        Some(Claim { tcp: self, to, len })
+        Some(Claim { _built: self.built, tcp: self, to, len })
     }
 
     pub(super) fn hold_back(&mut self, from: Peer, hold: bool) {
@@ -400,7 +405,7 @@ impl Claim<'_> {
     /// The same with `data` writing what stands behind the front of the packet.
     #[inline]
     pub(super) fn write_with(self, emit: &Emit, data: impl FnOnce(Sink<'_>)) {
-        let Self { tcp, to, len } = self;
+        let Self { tcp, to, len, .. } = self;
         let round = tcp.round;
         let way = tcp.way(to);
         if matches!(way.state, State::Down) {

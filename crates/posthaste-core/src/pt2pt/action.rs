@@ -59,7 +59,8 @@ pub fn perform(engine: &mut Engine, methods: &mut Methods, action: Action) {
 
 /// Sends a packet without message data, now or when there is room.
 pub(crate) fn send_control(engine: &mut Engine, methods: &mut Methods, to: Peer, emit: Emit) {
-    let queued = engine.chores > 0 && !engine.pending[to.index()].control.is_empty();
+    let queued =
+        engine.chores > 0 && engine.pending.get(to).is_some_and(|pending| !pending.control.is_empty());
     if queued || !methods.send(to, &emit) {
         engine.with_pending(to, |pending| pending.control.push_back(emit));
     }
@@ -69,8 +70,8 @@ pub(crate) fn send_control(engine: &mut Engine, methods: &mut Methods, to: Peer,
 #[cold]
 pub fn retry_pending(engine: &mut Engine, methods: &mut Methods) -> bool {
     let mut busy = false;
-    for peer in 0..engine.pending.len() {
-        busy |= !engine.pending[peer].is_empty() && retry_towards(engine, methods, Peer(peer as u32));
+    for peer in (0..engine.pending.len() as u32).map(Peer) {
+        busy |= engine.pending.is_waiting(peer) && retry_towards(engine, methods, peer);
     }
     busy
 }
@@ -78,7 +79,7 @@ pub fn retry_pending(engine: &mut Engine, methods: &mut Methods) -> bool {
 /// The same for one peer.
 pub(super) fn retry_towards(engine: &mut Engine, methods: &mut Methods, to: Peer) -> bool {
     let mut busy = false;
-    while let Some(emit) = engine.pending[to.index()].control.front() {
+    while let Some(emit) = engine.pending.get(to).and_then(|pending| pending.control.front()) {
         if !methods.send(to, emit) {
             return busy;
         }
@@ -86,8 +87,8 @@ pub(super) fn retry_towards(engine: &mut Engine, methods: &mut Methods, to: Peer
         engine.with_pending(to, |pending| pending.control.pop_front());
     }
     // A request to send that found its room gone is among the packets, and comes first.
-    while engine.pending[to.index()].may_send_messages()
-        && let Some(Waiting { id, envelope, .. }) = engine.pending[to.index()].front()
+    while let Some(pending) = engine.pending.get(to).filter(|pending| pending.may_send_messages())
+        && let Some(Waiting { id, envelope, .. }) = pending.front()
     {
         if !leave(engine, methods, to, id, &envelope) {
             break;

@@ -36,16 +36,9 @@ pub fn cancel(engine: &mut Engine, methods: &mut Methods, id: RequestId) -> bool
     let to = match request.state {
         State::Posted { .. } => return recv::cancel(engine, id),
         State::SendPending { to, place, .. } => {
-            let pending = &mut engine.pending[to.index()];
-            match pending.at(place) {
-                Some(waiting) if waiting.shown => {
-                    waiting.cancelling = true;
-                    pending.hide(place);
-                }
-                _ => {
-                    withdrawn(engine, id, to, place);
-                    return true;
-                }
+            if !engine.pending.get_mut(to).is_some_and(|pending| pending.ask_back(place)) {
+                withdrawn(engine, id, to, place);
+                return true;
             }
             to
         }

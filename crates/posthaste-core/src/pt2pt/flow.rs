@@ -321,7 +321,7 @@ fn entry(requests: &Table, id: RequestId) -> Option<u32> {
 
 /// Sender: the receiver asks.
 pub(crate) fn asked(engine: &mut Engine, from: Peer, seek: Seek) -> Option<Action> {
-    let pending = engine.pending.get_mut(from.index())?;
+    let pending = engine.pending.of(from)?;
     pending.freeze(true, Some(seek));
     Some(Action::Show(from))
 }
@@ -329,7 +329,7 @@ pub(crate) fn asked(engine: &mut Engine, from: Peer, seek: Seek) -> Option<Actio
 /// Sender: answers the open question as far as it can be answered now.
 pub(super) fn show(engine: &mut Engine, methods: &mut Methods, to: Peer) {
     loop {
-        let pending = &mut engine.pending[to.index()];
+        let Some(pending) = engine.pending.get_mut(to) else { return };
         let Some(seek) = pending.question else { return };
         let (serial, end) = (seek.serial, pending.end());
         let place = pending.seek(&seek);
@@ -445,7 +445,7 @@ fn glimpse(engine: &mut Engine, methods: &mut Methods, pattern: &Pattern) -> Opt
 
 /// Sender: messages may leave again in their order.
 pub(crate) fn resumed(engine: &mut Engine, from: Peer) {
-    if let Some(pending) = engine.pending.get_mut(from.index()) {
+    if let Some(pending) = engine.pending.get_mut(from) {
         pending.freeze(false, None);
     }
 }

@@ -51,7 +51,7 @@ pub struct Engine {
     /// Peers that are down.
     pub down: Down,
     /// What waits to leave, by peer.
-    pending: Vec<Pending>,
+    pending: pending::Queues,
     /// Peers towards which something waits, peers that are held back, and peers that are down.
     chores: usize,
     /// Where sends under way go.
@@ -86,7 +86,7 @@ impl Engine {
             matching: Matching::default(),
             flow: Flow::new(peers),
             down: Down::default(),
-            pending: (0..peers).map(|_| Pending::default()).collect(),
+            pending: pending::Queues::new(peers),
             chores: 0,
             outgoing: outgoing::Outgoing::default(),
             told_early: ready::Told::default(),
@@ -108,7 +108,7 @@ impl Engine {
     /// Whether nothing waits for room towards `to`.
     #[inline]
     pub(crate) fn way_is_free(&self, to: Peer) -> bool {
-        self.chores == 0 || self.pending.get(to.index()).is_none_or(Pending::is_empty)
+        self.chores == 0 || !self.pending.is_waiting(to)
     }
 
     /// Whether progress has something to retry or to ask.
@@ -120,12 +120,12 @@ impl Engine {
     /// Whether something waits to leave.
     #[inline]
     pub fn has_pending(&self) -> bool {
-        self.chores > 0 && self.pending.iter().any(|pending| !pending.is_empty())
+        self.chores > 0 && self.pending.are_waiting()
     }
 
-    /// Changes what waits to leave towards `to`.
+    /// Changes what waits to leave towards `to`, which is a peer.
     pub(crate) fn with_pending<T>(&mut self, to: Peer, change: impl FnOnce(&mut Pending) -> T) -> T {
-        let pending = &mut self.pending[to.index()];
+        let pending = self.pending.of(to).expect("routes lead to peers");
         self.chores -= usize::from(!pending.is_empty());
         let result = change(pending);
         self.chores += usize::from(!pending.is_empty());

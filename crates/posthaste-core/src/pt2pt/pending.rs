@@ -1,16 +1,58 @@
 //! What waits to leave towards one peer: packets that found no room, and messages that the peer holds back.
 //!
-//! Owned by the engine, one per peer; used by `action`, `flow`, `cancel`, `rendezvous`. What must stay true: messages leave
+//! Owned by the engine, one per peer for whom something has had to wait; used by `action`, `flow`, `cancel`, `rendezvous`. What must stay true: messages leave
 //! in the order in which they were started (MPI-5.0 §3.5); packets without a message go first, for they may be
 //! what the peer waits for, and no message depends on coming before them. A message keeps its place until it
 //! leaves or is taken out, so its place names it.
 
 use std::collections::VecDeque;
 
-use crate::ids::RequestId;
+use crate::ids::{Peer, RequestId};
 use crate::pt2pt::index::Index;
 use crate::pt2pt::matching::{self, Pattern, SHAPES};
 use crate::wire::{Emit, Envelope, Seek, Sought};
+
+/// What waits to leave, by peer. A peer for whom nothing has had to wait costs a pointer.
+#[derive(Debug)]
+pub(super) struct Queues(Vec<Option<Box<Pending>>>);
+
+impl Queues {
+    /// For so many peers.
+    pub(super) fn new(peers: usize) -> Self {
+        Self((0..peers).map(|_| None).collect())
+    }
+
+    /// Number of peers.
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// What waits for a peer.
+    pub(super) fn get(&self, to: Peer) -> Option<&Pending> {
+        self.0.get(to.index())?.as_deref()
+    }
+
+    /// The same, to be changed.
+    pub(super) fn get_mut(&mut self, to: Peer) -> Option<&mut Pending> {
+        self.0.get_mut(to.index())?.as_deref_mut()
+    }
+
+    /// Where something that has to wait for a peer is put; `None` when there is no such peer.
+    pub(super) fn of(&mut self, to: Peer) -> Option<&mut Pending> {
+        self.0.get_mut(to.index()).map(|pending| &mut **pending.get_or_insert_default())
+    }
+
+    /// Whether something waits for this peer.
+    #[inline]
+    pub(super) fn is_waiting(&self, to: Peer) -> bool {
+        self.get(to).is_some_and(|pending| !pending.is_empty())
+    }
+
+    /// Whether something waits for any peer.
+    pub(super) fn are_waiting(&self) -> bool {
+        self.0.iter().flatten().any(|pending| !pending.is_empty())
+    }
+}
 
 /// A message that has not left. Its data is in its request.
 #[derive(Clone, Copy, Debug)]
@@ -138,8 +180,16 @@ impl Pending {
         Some(self.base + u64::from(entry))
     }
 
+    /// Notes that the message at a place is asked back, if the receiver has been told of it; it is not told again.
+    pub fn ask_back(&mut self, place: u64) -> bool {
+        let Some(waiting) = self.at(place).filter(|waiting| waiting.shown) else { return false };
+        waiting.cancelling = true;
+        self.hide(place);
+        true
+    }
+
     /// The receiver is not told of the message at this place any more.
-    pub fn hide(&mut self, place: u64) {
+    fn hide(&mut self, place: u64) {
         for index in self.indexes.iter_mut().flatten() {
             index.remove((place - self.base) as u32);
         }

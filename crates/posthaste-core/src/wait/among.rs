@@ -5,9 +5,8 @@
 //! for. MPI-5.0 §3.7.5. What must stay true: it is registered as a sleeper before its last look.
 
 use posthaste_os::park::Wants;
-use posthaste_os::wake::Doorbell;
 
-use crate::progress::Lane;
+use crate::progress::{Asleep, Lane};
 use crate::trace::Counter;
 use crate::wait::report::Awaited;
 use crate::wait::{Idler, NAP, Waiting};
@@ -54,14 +53,9 @@ impl Waiting {
         done: &mut impl FnMut() -> Option<T>,
     ) -> Option<T> {
         let dozes = self.dozes(idler, 0);
-        let (sleeper, listens) = self.sleepers.with(|parked| {
-            let sleeper = parked.register(Wants::Anything, dozes || self.doorbell.is_none());
-            (sleeper, parked.is_listener(sleeper))
-        });
-        self.stops_looking(idler);
-        let bell = self.doorbell.as_ref().filter(|_| listens && !dozes);
-        let ticket = bell.map(Doorbell::about_to_sleep);
-        idler.looks = true;
+        let bell = self.doorbell.as_ref().filter(|_| !dozes);
+        let asleep = Asleep::register(&self.sleepers, Wants::Anything, bell);
+        self.registered(idler);
         let busy = among.iter().fold(false, |busy, at| self.advance(*at) | busy);
         let value = done();
         if value.is_none() && !busy {
@@ -74,13 +68,11 @@ impl Waiting {
             }
             self.enter(among[0]).engine.counts.add(Counter::Sleeps, 1);
             idler.slept = true;
-            self.rest(among[0], idler, ticket, (listens, dozes), NAP);
+            self.rest(among[0], idler, asleep, dozes, NAP);
             self.enter(0).methods.look_at_sockets();
         }
-        self.sleepers.with(|parked| parked.unregister(sleeper));
-        if let Some(bell) = bell {
-            bell.stay_awake();
-        }
+        self.stays_awake(asleep);
+        self.sleepers.with(|parked| parked.unregister(asleep.sleeper));
         value
     }
 }

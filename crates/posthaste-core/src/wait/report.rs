@@ -4,11 +4,11 @@
 //! writes on the board in the node segment. What must stay true: nothing here runs before a call has waited long
 //! enough to sleep; the board says nothing while no call waits.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use posthaste_os::machine;
 use posthaste_os::node::{LANES, Node};
+use posthaste_os::sync::Mutex;
 
 use crate::explain::{Goal, List, Message, Operation, Part, Report, Wait, names};
 use crate::ids::{ContextId, RequestId};
@@ -60,8 +60,8 @@ pub(super) struct Teller {
 #[derive(Debug)]
 struct Told {
     report: Report,
-    /// Whose the waits in the report are.
-    notes: Vec<u64>,
+    /// Whose the waits in the report are, and in which lane.
+    notes: Vec<(u64, usize)>,
     last: u64,
     /// What else was in each lane when a wait there was last told.
     lanes: [Surroundings; LANES],
@@ -112,60 +112,73 @@ impl Teller {
             return;
         }
         let now = machine::now();
-        let mut told = self.told();
-        let id = match note {
-            Some(note) => note.id,
-            None => {
-                told.last += 1;
-                told.last
-            }
-        };
-        *note = Some(Note { id, at: now });
-        let wait = wait(lane, call, began, awaited);
-        match told.notes.iter().position(|known| *known == id) {
-            Some(place) if beside => {
-                let known = &mut told.report.waits[place];
-                known.goals.extend(wait.goals);
-                known.more += wait.more;
-            }
-            Some(place) => told.report.waits[place] = wait,
-            None => {
-                told.notes.push(id);
-                told.report.waits.push(wait);
-            }
-        }
-        let Told { report, lanes, .. } = &mut *told;
-        report.at = now;
-        lanes[at] = surroundings(lane, report);
-        report.posted = all(lanes, |lane| &lane.posted);
-        report.unexpected = all(lanes, |lane| &lane.unexpected);
-        report.sends = all(lanes, |lane| &lane.sends);
-        name_communicators(report);
-        self.write(report);
+        self.told.with(|told| {
+            let id = match note {
+                Some(note) => note.id,
+                None => {
+                    told.last += 1;
+                    told.last
+                }
+            };
+            *note = Some(Note { id, at: now });
+            told.add((id, at), wait(lane, call, began, awaited), beside);
+            told.report.at = now;
+            told.lanes[at] = surroundings(lane, &told.report);
+            self.write(told);
+        });
     }
 
     /// A call goes on.
     pub(super) fn retract(&self, note: &Note) {
-        let mut told = self.told();
-        if let Some(place) = told.notes.iter().position(|known| *known == note.id) {
-            told.notes.remove(place);
-            told.report.waits.remove(place);
-        }
-        if told.notes.is_empty() {
-            told.lanes = Default::default();
-            self.node.board(self.local_rank).wipe();
-        } else {
-            self.write(&told.report);
-        }
+        self.told.with(|told| {
+            told.remove(note.id);
+            if told.notes.is_empty() {
+                self.node.board(self.local_rank).wipe();
+            } else {
+                self.write(told);
+            }
+        });
     }
 
-    fn told(&self) -> MutexGuard<'_, Told> {
-        self.told.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn write(&self, report: &Report) {
+    fn write(&self, told: &mut Told) {
+        told.join_lanes();
         let board = self.node.board(self.local_rank);
-        board.write(&report.encode(board.room()));
+        board.write(&told.report.encode(board.room()));
+    }
+}
+
+impl Told {
+    fn add(&mut self, (id, at): (u64, usize), wait: Wait, beside: bool) {
+        match self.notes.iter().position(|(known, _)| *known == id) {
+            Some(place) if beside => {
+                let known = &mut self.report.waits[place];
+                known.goals.extend(wait.goals);
+                known.more += wait.more;
+            }
+            Some(place) => self.report.waits[place] = wait,
+            None => {
+                self.notes.push((id, at));
+                self.report.waits.push(wait);
+            }
+        }
+    }
+
+    fn remove(&mut self, id: u64) {
+        let Some(place) = self.notes.iter().position(|(known, _)| *known == id) else { return };
+        let (_, at) = self.notes.remove(place);
+        self.report.waits.remove(place);
+        if self.notes.iter().all(|(_, other)| *other != at) {
+            self.lanes[at] = Surroundings::default(); // nobody keeps it up to date
+        }
+    }
+
+    /// Puts together what was told of each lane.
+    fn join_lanes(&mut self) {
+        let Self { report, lanes, .. } = self;
+        report.posted = all(lanes, |lane| &lane.posted);
+        report.unexpected = all(lanes, |lane| &lane.unexpected);
+        report.sends = all(lanes, |lane| &lane.sends);
+        name_communicators(report);
     }
 }
 

@@ -20,7 +20,7 @@ use posthaste_os::node::Node;
 use posthaste_pmi::client;
 use posthaste_pmi::launcher::Launcher;
 
-use crate::config::{Config, LinkChoice, Way};
+use crate::config::{Config, LinkChoice, Way, Ways};
 use crate::datatype::Format;
 use crate::error::{Error, ErrorClass, Result};
 use crate::ids::Peer;
@@ -105,9 +105,10 @@ pub(super) fn routes(rank: u32, beside: &[u32], nodes: &Places, config: &Config)
         _ if config.methods.admit(Way::Tcp) => Ok(Route::Tcp),
         _ => {
             let place = if nodes.leader(peer) == near { "the same node as" } else { "another node than" };
+            let built = Ways::built(&Way::ALL);
             let text = format!(
                 "rank {peer} is on {place} rank {rank}, and no method that may be used leads there (POSTHASTE_METHODS \
-                 admits {})",
+                 admits {}, and this build of posthaste has {built})",
                 config.methods
             );
             Err(Error::other(ErrorClass::Other, text))
@@ -260,7 +261,9 @@ fn open_tcp(
     secret: Option<[u8; 32]>,
     config: &Config,
 ) -> Result<Option<Tcp>> {
-    let Some(secret) = secret.filter(|_| routes.contains(&Route::Tcp)) else { return Ok(None) };
+    let Some(secret) = secret.filter(|_| Way::Tcp.is_built() && routes.contains(&Route::Tcp)) else {
+        return Ok(None);
+    };
     tcp(launcher, (me, routes.len()), "card", secret, config).map(Some)
 }
 
@@ -288,7 +291,9 @@ fn open_fabric(
     secret: Option<[u8; 32]>,
     config: &Config,
 ) -> Result<Option<Fabric>> {
-    let Some(secret) = secret.filter(|_| routes.contains(&Route::Fabric)) else { return Ok(None) };
+    let Some(secret) = secret.filter(|_| Way::Fabric.is_built() && routes.contains(&Route::Fabric)) else {
+        return Ok(None);
+    };
     fabric(launcher, (me, routes.len()), "fabric", secret, config).map(Some)
 }
 
@@ -347,7 +352,9 @@ fn open_plugin(
     secret: Option<[u8; 32]>,
     config: &Config,
 ) -> Result<Option<Plugin>> {
-    let Some(secret) = secret.filter(|_| routes.contains(&Route::Plugin)) else { return Ok(None) };
+    let Some(secret) = secret.filter(|_| Way::Plugin.is_built() && routes.contains(&Route::Plugin)) else {
+        return Ok(None);
+    };
     let setup = PluginSetup { me, peers: routes.len(), secret, format: Format::NATIVE };
     let book = Book::new(launcher, "plugin");
     let cards = move |peer| book.text(peer)?.parse();
@@ -531,9 +538,14 @@ mod tests {
         };
         let far = refused("shm", &[0, 1]);
         assert!(far.starts_with("rank 1 is on another node than rank 0, and no"), "{far}");
-        assert!(far.ends_with("(POSTHASTE_METHODS admits shm)"), "{far}");
+        assert!(
+            far.ends_with(
+                "(POSTHASTE_METHODS admits shm, and this build of posthaste has shm,tcp,fabric,plugin)"
+            ),
+            "{far}"
+        );
         let near = refused("^shm,tcp", &[0, 0]);
         assert!(near.starts_with("rank 1 is on the same node as rank 0, and no"), "{near}");
-        assert!(near.ends_with("admits none)"), "{near}");
+        assert!(near.contains("admits none, and"), "{near}");
     }
 }

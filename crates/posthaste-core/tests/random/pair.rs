@@ -171,7 +171,7 @@ impl Pair {
                     node.set_pid(rank, std::process::id());
                     node.set_probe_address(rank, peer_copy::probe_address());
                     let crowded = matches!(way, Way::SharedMemory { crowded: true, .. });
-                    Shm::new(node, rank, vec![Peer(0), Peer(1)], config, crowded)
+                    Shm::new(node, rank, vec![Peer(0), Peer(1)], config, crowded).unwrap()
                 });
                 let sim = matches!(way, Way::Simulator(_))
                     .then(|| network.join(Peer(me), ranks, Format::NATIVE, config));

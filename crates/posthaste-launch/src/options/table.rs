@@ -17,6 +17,7 @@ pub(super) enum Kind {
     Export,
     Label,
     Timeout,
+    InitialHandler,
     BindTo,
     Hosts,
     HostFile,
@@ -72,6 +73,12 @@ pub(super) const KNOWN: &[Known] = &[
         "put [rank] in front of each line of output",
     ),
     known(&["timeout"], &["SECONDS"], Kind::Timeout, "end the job after so long, with exit code 124"),
+    known(
+        &["initial-errhandler"],
+        &["HANDLER"],
+        Kind::InitialHandler,
+        "errors of this program until it sets a handler: mpi_errors_are_fatal, _abort or _return",
+    ),
     known(
         &["bind-to"],
         &["none|core"],

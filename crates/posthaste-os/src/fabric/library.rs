@@ -252,6 +252,18 @@ impl Provider {
         text(unsafe { (*self.info().fabric_attr).prov_name })
     }
 
+    /// Why nobody should use it, if so.
+    pub fn flaw(&self) -> Option<&'static str> {
+        let name = self.name();
+        let is_rxd = name.split(';').any(|part| part == "ofi_rxd");
+        is_rxd.then_some("it never tells that a peer is lost, so whoever waits for one would wait for ever")
+    }
+
+    /// Whether it is used only if it is asked for by name: it stays on one host, or a better one is there wherever it is.
+    pub fn is_second_choice(&self) -> bool {
+        ["shm", "sockets"].contains(&&*self.name())
+    }
+
     /// The network that it leads to.
     pub fn fabric(&self) -> String {
         // SAFETY: as above.

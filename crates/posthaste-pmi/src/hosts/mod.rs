@@ -67,6 +67,7 @@ pub fn spawn(
     // Before signals are caught: what is started shall not find them blocked.
     let mut tree = Tree::start(plan, false, epoll.clone())?;
     let signals = Signals::catch(&epoll).map_err(refused("cannot catch signals"))?;
+    console.take_questions();
     console.read_from(Source::new().map_err(refused("cannot use standard input"))?);
     run::run(&epoll, &signals, &mut console, &mut tree)?;
     Ok(console.outcome())

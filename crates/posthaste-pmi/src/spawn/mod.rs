@@ -31,6 +31,7 @@ mod start;
 pub(crate) mod talk;
 pub(crate) mod verdict;
 
+pub use console::ask;
 pub use look::look;
 pub use output::Stream;
 pub use talk::Look;

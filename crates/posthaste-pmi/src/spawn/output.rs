@@ -109,7 +109,15 @@ pub(crate) struct Sink {
 impl Sink {
     /// The sink of a standard stream.
     pub(crate) fn new(stream: &(impl AsFd + IsTerminal)) -> io::Result<Self> {
-        let terminal = stream.is_terminal();
+        Self::to(stream, stream.is_terminal())
+    }
+
+    /// The sink of something that is no terminal.
+    pub(crate) fn plain(stream: &impl AsFd) -> io::Result<Self> {
+        Self::to(stream, false)
+    }
+
+    fn to(stream: &impl AsFd, terminal: bool) -> io::Result<Self> {
         let file = File::from(stream.as_fd().try_clone_to_owned()?);
         let kind = file.metadata()?.file_type();
         let (file, way) = if kind.is_fifo() || terminal {

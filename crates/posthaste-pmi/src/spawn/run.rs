@@ -35,6 +35,8 @@ pub(crate) enum Token {
     Sink(usize),
     Source,
     Parent,
+    /// A command that asks what the ranks are doing.
+    Asker,
 }
 
 impl Token {
@@ -52,6 +54,7 @@ impl Token {
             Self::Sink(index) => (9, index),
             Self::Source => (10, 0),
             Self::Parent => (11, 0),
+            Self::Asker => (12, 0),
         };
         kind << 32 | index as u64
     }
@@ -71,6 +74,7 @@ impl Token {
             9 => Self::Sink(index),
             10 => Self::Source,
             11 => Self::Parent,
+            12 => Self::Asker,
             _ => return None,
         })
     }
@@ -138,7 +142,7 @@ pub(crate) fn run(
                     Signal::SIGCHLD => children = true,
                     signal => above.signal(signal),
                 }),
-                Token::Sink(_) | Token::Source | Token::Parent => above.event(token),
+                Token::Sink(_) | Token::Source | Token::Parent | Token::Asker => above.event(token),
                 _ => below.event(token),
             }
         }
@@ -254,6 +258,7 @@ mod tests {
             Token::Sink(1),
             Token::Source,
             Token::Parent,
+            Token::Asker,
         ] {
             assert_eq!(Token::parse(token.emit()), Some(token));
         }

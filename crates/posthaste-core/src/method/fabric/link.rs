@@ -11,6 +11,7 @@ use posthaste_os::mem::Source;
 use zerocopy::little_endian::{U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
+use super::silence::Silence;
 use crate::datatype::Format;
 use crate::method::landing::Landing;
 
@@ -44,6 +45,9 @@ pub(super) enum Frame {
     Bye,
     /// Nothing: the receiver of this has to know how far its packets have been looked at.
     Seen,
+    /// Nothing: whether the network gets it there is what the sender has to know. It bears the next number without taking
+    /// it, so that however many come to a peer that does not look, they keep no message waiting.
+    Ask,
 }
 
 /// Whose packet it is, and which.
@@ -65,6 +69,7 @@ impl Mark {
             Frame::Release => 2,
             Frame::Bye => 3,
             Frame::Seen => 4,
+            Frame::Ask => 5,
         };
         let preamble = Preamble {
             job: self.job.into(),
@@ -89,6 +94,7 @@ impl Mark {
             2 => Frame::Release,
             3 => Frame::Bye,
             4 => Frame::Seen,
+            5 => Frame::Ask,
             _ => return None,
         };
         let (job, from) = (preamble.job.get(), preamble.from.get());
@@ -105,6 +111,8 @@ pub(super) enum Turn {
     Later,
     /// It has been already, or cannot be one of this link.
     Never,
+    /// It has none.
+    None,
 }
 
 /// The link to one peer.
@@ -127,12 +135,13 @@ pub(super) struct Link {
     seen: u32,
     told: u32,
     early: BTreeMap<u32, (Frame, Vec<u8>)>,
+    pub(super) silence: Silence,
     pub(super) landing: Landing,
 }
 
 impl Link {
-    pub(super) fn new(remote: Remote, format: Format) -> Self {
-        Self { remote: Some(remote), ..Self::down(format) }
+    pub(super) fn new(remote: Remote, format: Format, silence: Silence) -> Self {
+        Self { remote: Some(remote), silence, ..Self::down(format) }
     }
 
     /// A link to a peer that cannot be reached.
@@ -148,6 +157,7 @@ impl Link {
             seen: 0,
             told: 0,
             early: BTreeMap::new(),
+            silence: Silence::default(),
             landing: Landing::default(),
         }
     }
@@ -167,7 +177,7 @@ impl Link {
     /// What a packet that is about to be sent bears.
     pub(super) fn mark(&mut self, job: u64, from: u32, frame: Frame) -> Mark {
         let number = self.outgoing;
-        self.outgoing = number.wrapping_add(1);
+        self.outgoing = number.wrapping_add(u32::from(frame != Frame::Ask));
         self.told = self.incoming;
         Mark { job, from, number, seen: self.incoming, frame }
     }
@@ -229,14 +239,14 @@ mod tests {
 
     #[test]
     fn a_mark_survives_and_others_are_refused() {
-        for frame in [Frame::Packet, Frame::Hold, Frame::Release, Frame::Bye, Frame::Seen] {
+        for frame in [Frame::Packet, Frame::Hold, Frame::Release, Frame::Bye, Frame::Seen, Frame::Ask] {
             let mark = Mark { job: 7 << 60, from: 3, number: u32::MAX, seen: 9, frame };
             let bytes = [&mark.write()[..], b"data"].concat();
             assert_eq!(Mark::read(bytes[..].into()), Some((mark, 4)));
         }
         let mut bytes = Mark { job: 1, from: 2, number: 3, seen: 0, frame: Frame::Packet }.write();
         assert_eq!(Mark::read(bytes[..PREAMBLE - 1].into()), None);
-        bytes[PREAMBLE - 4] = 5;
+        bytes[PREAMBLE - 4] = 6;
         assert_eq!(Mark::read(bytes[..].into()), None);
     }
 
@@ -258,6 +268,13 @@ mod tests {
         assert_eq!(link.mark(0, 0, Frame::Seen).seen, link.incoming);
     }
 
+    #[test]
+    fn asking_takes_no_number() {
+        let mut link = Link::down(Format::NATIVE);
+        let numbers = [Frame::Ask, Frame::Packet, Frame::Ask, Frame::Packet];
+        assert_eq!(numbers.map(|frame| link.mark(0, 0, frame).number), [0, 0, 1, 1]);
+    }
+
     proptest! {
         /// Packets in any order within reach, some twice: each is looked at once, in order, over the end of the numbers.
         #[test]
@@ -273,7 +290,7 @@ mod tests {
                 match link.turn(mark.number) {
                     Turn::Now => seen.push(number),
                     Turn::Later => link.keep(mark, number.to_le_bytes().to_vec()),
-                    Turn::Never => continue,
+                    Turn::Never | Turn::None => continue,
                 }
                 while let Some((_, body)) = link.next() {
                     seen.push(u32::from_le_bytes(body.try_into().unwrap()));

@@ -117,6 +117,26 @@ fn a_poll_that_hands_something_on_says_so() {
     }
 }
 
+/// With peers in shared memory, whose polls must stay cheap.
+#[test]
+fn most_polls_leave_the_sockets_alone_and_a_message_is_seen_in_time() {
+    let mut house = House::new(&[7; 2]);
+    house.talk(0, 1);
+    house.tcps[1].shares = true;
+    (0..100).for_each(|_| drop(house.poll()));
+    let before = house.tcps[1].looks;
+    assert!((0..10_000).all(|_| house.poll().is_empty()));
+    let looks = house.tcps[1].looks.wrapping_sub(before);
+    assert!(looks <= 10_000 / 32, "{looks} looks at the sockets in 10000 polls");
+    // Every look may fall upon the busy connection or upon all, and the system may take its time.
+    for _ in 0..20 {
+        house.send(0, 1);
+        std::thread::sleep(Duration::from_millis(2));
+        assert!((0..=33).any(|_| !house.poll().is_empty()), "not seen within 34 polls");
+        (0..100).for_each(|_| drop(house.poll()));
+    }
+}
+
 #[test]
 fn two_that_reach_for_each_other_at_once_end_with_one_connection() {
     for round in 0..50 {

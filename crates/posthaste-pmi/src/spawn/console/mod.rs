@@ -1,11 +1,14 @@
 //! The user's side of a job: our standard streams, the signals sent to us, what went wrong first, and the last word.
 //!
 //! Driven by `run`; calls `output`, `input`, `verdict`, and the hooks of whoever started the job. Its parts are
-//! `signals` and `streams`. What must stay true: the first cause decides the exit code and is the only one told; a slow
+//! `signals`, `streams` and `askers`. What must stay true: the first cause decides the exit code and is the only one told; a slow
 //! reader of our output never keeps us from noticing anything. It does not know where the ranks are.
 
+mod askers;
 mod signals;
 mod streams;
+
+pub use askers::ask;
 
 use super::ending::How;
 use super::input::Source;
@@ -15,6 +18,7 @@ use super::talk::{Common, Fault, Gone, Look, Order, Report};
 use super::verdict::{Cause, Ended};
 use super::{Hooks, Outcome};
 use crate::server::Names;
+use askers::Askers;
 use nix::sys::epoll::Epoll;
 use nix::sys::signal::Signal;
 use std::collections::VecDeque;
@@ -55,12 +59,20 @@ pub(crate) struct Console<'a> {
     /// Our own stop was asked for; it comes when the ranks have been told.
     stopping: bool,
     deadline: Option<(Instant, Duration)>,
-    /// What has been seen of the ranks, while it is being asked for.
-    looking: Option<(Instant, Vec<Look>)>,
+    looking: Option<Looking>,
+    askers: Option<Askers>,
     /// Nothing is left on the other side.
     over: bool,
     said_last: bool,
     orders: VecDeque<Order>,
+}
+
+/// What has been seen of the ranks, while it is being asked for.
+struct Looking {
+    until: Instant,
+    looks: Vec<Look>,
+    /// It goes to standard error; otherwise only to those who have asked.
+    aloud: bool,
 }
 
 /// The cause that will be told.
@@ -105,10 +117,17 @@ impl<'a> Console<'a> {
             stopping: false,
             deadline: timeout.and_then(|limit| Some((Instant::now().checked_add(limit)?, limit))),
             looking: None,
+            askers: None,
             over: false,
             said_last: false,
             orders: VecDeque::new(),
         })
+    }
+
+    /// Answers other commands that ask what the ranks are doing; they see the ranks of one host without our help.
+    pub(crate) fn take_questions(&mut self) {
+        // Without this the job runs as well.
+        self.askers = Askers::new(self.epoll.clone()).ok();
     }
 
     /// How the job went, when the loop has ended.
@@ -177,15 +196,17 @@ impl<'a> Console<'a> {
     }
 
     /// Asks what is to be seen of the ranks.
-    fn explain(&mut self) {
-        if self.looking.is_none() && !self.over {
-            self.looking = Some((Instant::now() + LOOKING, Vec::new()));
+    fn explain(&mut self, aloud: bool) {
+        if let Some(looking) = &mut self.looking {
+            looking.aloud |= aloud;
+        } else if !self.over {
+            self.looking = Some(Looking { until: Instant::now() + LOOKING, looks: Vec::new(), aloud });
             self.orders.push_back(Order::Look);
         }
     }
 
     fn take_looks(&mut self, more: Vec<Look>) {
-        let Some((_, looks)) = &mut self.looking else { return };
+        let Some(Looking { looks, .. }) = &mut self.looking else { return };
         looks.extend(more);
         if looks.len() >= self.ended.len() {
             self.say_looks();
@@ -194,10 +215,13 @@ impl<'a> Console<'a> {
 
     /// Queues what the ranks are doing, as far as it is known.
     fn say_looks(&mut self) {
-        let Some((_, mut looks)) = self.looking.take() else { return };
+        let Some(Looking { mut looks, aloud, .. }) = self.looking.take() else { return };
         looks.sort_unstable_by_key(|look| look.rank);
         let text = self.hooks.explain(&looks);
-        if !text.is_empty() {
+        if let Some(askers) = &mut self.askers {
+            askers.answer(&text);
+        }
+        if aloud && !text.is_empty() {
             self.say(&format!("what the ranks are doing:\n{text}"));
         }
     }
@@ -231,6 +255,7 @@ impl Above for Console<'_> {
         match token {
             Token::Sink(index) => self.sinks[index].flush(),
             Token::Source => self.read_source(),
+            Token::Asker if self.askers.as_mut().is_some_and(Askers::accept) => self.explain(false),
             _ => {}
         }
     }
@@ -279,7 +304,7 @@ impl Above for Console<'_> {
         {
             self.deadline = None;
             if self.running > 0 {
-                self.explain();
+                self.explain(true);
                 self.fail_here(Cause::Timeout { limit });
             }
         }
@@ -288,7 +313,7 @@ impl Above for Console<'_> {
             self.fail_here(Cause::User { signal: Signal::SIGTERM as i32 });
             self.orders.push_back(Order::End(How::Kill));
         }
-        if self.looking.as_ref().is_some_and(|(until, _)| *until <= now) {
+        if self.looking.as_ref().is_some_and(|looking| looking.until <= now) {
             self.say_looks();
         }
         if self.retry.is_some_and(|at| at <= now) {
@@ -298,7 +323,7 @@ impl Above for Console<'_> {
 
     fn due(&self) -> Option<Instant> {
         let deadline = self.deadline.map(|deadline| deadline.0);
-        let looking = self.looking.as_ref().map(|looking| looking.0);
+        let looking = self.looking.as_ref().map(|looking| looking.until);
         [deadline, looking, self.retry, self.grace].into_iter().flatten().min()
     }
 
@@ -308,6 +333,7 @@ impl Above for Console<'_> {
             self.say_last();
         }
         self.move_output();
+        self.askers.iter_mut().for_each(Askers::flush);
         if std::mem::take(&mut self.stopping) {
             signals::stop();
         }

@@ -23,7 +23,7 @@ impl Console<'_> {
         let now = Instant::now();
         self.hooks.signal(signal as i32);
         match signal {
-            Signal::SIGUSR2 => return self.explain(),
+            Signal::SIGUSR2 => return self.explain(true),
             Signal::SIGTSTP => self.stopping = true,
             Signal::SIGCONT => {
                 if self.retry.is_some() {

@@ -1,10 +1,11 @@
 //! The ranks of this host, from their start to their end: the side of the ranks where it is real.
 //!
 //! Driven by `run`, under mpiexec itself or in an agent; calls `server`, `start`, `verdict`, `ending`. Its parts are
-//! `processes` (signals, ends), `connections` (PMI) and `streams` (output, input). What must stay true: before the end
+//! `processes` (signals, ends), `connections` (PMI), `streams` (output, input) and `claims` (CPUs). What must stay true: before the end
 //! of a process is judged, everything it said is read; of several failures here the first cause is the only one
 //! reported; when this is dropped, nothing of the job is left on this host.
 
+mod claims;
 mod connections;
 mod processes;
 mod streams;
@@ -20,6 +21,7 @@ use super::verdict::{Cause, Ended};
 use super::{Bind, Refused};
 use crate::line::Reassembly;
 use crate::server::Server;
+use claims::Claims;
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::sys::epoll::{Epoll, EpollEvent, EpollFlags};
@@ -110,6 +112,8 @@ pub(crate) struct Local {
     scratch: Vec<u8>,
     /// When to tell the guardian that we are here.
     beat: Option<Instant>,
+    /// CPUs that another agent of the job on this machine shall not bind to.
+    claims: Claims,
 }
 
 /// How often the guardian is told that we are here, if it wants to know.
@@ -196,6 +200,7 @@ impl Local {
             told: VecDeque::new(),
             scratch: vec![0; 64 << 10],
             beat: None,
+            claims: Claims::default(),
         })
     }
 
@@ -218,7 +223,13 @@ impl Local {
             end_of_feed = Some(end);
         }
         let of_first = end_of_feed.as_ref().map_or(own.as_fd(), AsFd::as_fd);
-        let cpus = start::cpus(common.bind, count, &machine::affinity(), threads_per_rank(common));
+        let width = threads_per_rank(common);
+        let mut cpus = start::cpus(common.bind, count, &machine::affinity(), width);
+        let wanted = cpus.iter().map(Vec::len).sum();
+        if ties.patience.is_some() && wanted > 0 {
+            self.claims = Claims::new(&common.name, &machine::affinity(), wanted);
+            cpus = start::cpus(common.bind, count, &self.claims.cpus(), width);
+        }
         if common.bind == Bind::Core && cpus.iter().any(Vec::is_empty) {
             self.told
                 .push_back(Report::Say("warning: there are not CPUs enough: ranks are not bound\n".into()));

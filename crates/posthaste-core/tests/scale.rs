@@ -1,0 +1,231 @@
+//! A thousand ranks in one process: only those that talk are connected, and a peer that nobody talks to costs a few words.
+//!
+//! Over the simulated network and over real TCP the same pairs talk: a ring, a halo exchange on a grid, random pairs, and
+//! then everybody with everybody among 64. Each time connections are counted. What the tables of a rank take is counted
+//! by the allocator, before anybody has talked and after those 64 have. What this prints stands in docs/tcp.md.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use posthaste_core::buffer::UserBuf;
+use posthaste_core::comm::Comm;
+use posthaste_core::config::Config;
+use posthaste_core::datatype::{Format, Segment, Types};
+use posthaste_core::ids::{ContextId, Peer, RequestId};
+use posthaste_core::method::sim::{Network, Weather};
+use posthaste_core::method::tcp::{Shelf, Tcp, TcpSetup};
+use posthaste_core::method::{Methods, Route};
+use posthaste_core::progress::Lane;
+use posthaste_core::pt2pt::matching::Pattern;
+use posthaste_core::pt2pt::send::Started;
+use posthaste_core::pt2pt::{Engine, recv, send};
+use posthaste_core::request::complete;
+use posthaste_core::wire::{Envelope, Mode};
+use posthaste_os::allocated::Counting;
+use posthaste_os::process;
+
+#[global_allocator]
+static ALLOCATED: Counting = Counting::new();
+
+const RANKS: u32 = 1000;
+/// Columns of the grid.
+const COLUMNS: u32 = 40;
+/// Those among which everybody talks to everybody in the end.
+const DENSE: u32 = 64;
+/// Bytes that a peer may cost that nobody talks to.
+const IDLE: f64 = 100.0;
+/// Descriptors that a rank needs in this process: a listener, an epoll set, its ends of about ten connections.
+const DESCRIPTORS: u64 = 14;
+
+const CALM: Weather =
+    Weather { packet: 256, window: 64, refuse: 0, delay: 0, get: true, refuse_get: 0, registers: false };
+
+/// Ranks that talk to each other, in pairs, the lower one first.
+type Pairs = BTreeSet<(u32, u32)>;
+
+fn pairs(some: impl Iterator<Item = (u32, u32)>) -> Pairs {
+    some.filter(|(a, b)| a != b).map(|(a, b)| (a.min(b), a.max(b))).collect()
+}
+
+/// A ring, a periodic grid of two dimensions with four neighbours each, and a random partner for each.
+fn sparse(ranks: u32) -> Pairs {
+    let ring = (0..ranks).map(|rank| (rank, (rank + 1) % ranks));
+    let halo = (0..ranks).flat_map(|rank| {
+        let right = rank / COLUMNS * COLUMNS + (rank + 1) % COLUMNS;
+        [(rank, (rank + COLUMNS) % ranks), (rank, right)]
+    });
+    let random = Network::new(7, CALM);
+    let random = (0..ranks).map(|rank| (rank, random.random(u64::from(ranks)) as u32));
+    pairs(ring.chain(halo).chain(random))
+}
+
+/// All pairs of some ranks, `apart` from each other.
+fn dense(apart: u32) -> Pairs {
+    pairs((0..DENSE).flat_map(|a| (0..a).map(move |b| (a * apart, b * apart))))
+}
+
+/// Some ranks of a job, in one process.
+struct Job {
+    lanes: Vec<Lane>,
+    network: Network,
+}
+
+impl Job {
+    fn new(ranks: u32, lane: impl Fn(u32, &Network) -> Lane) -> Self {
+        let network = Network::new(1, CALM);
+        Self { lanes: (0..ranks).map(|rank| lane(rank, &network)).collect(), network }
+    }
+
+    fn over_tcp(ranks: u32, size: u32) -> Self {
+        let shelf = Shelf::default();
+        Self::new(ranks, |rank, _| by_tcp(rank, size, &shelf))
+    }
+
+    /// Messages with the rank of their sender between all pairs, first from the lower ranks and then from the higher ones.
+    fn talk(&mut self, pairs: &Pairs) {
+        let up: Vec<(u32, u32)> = pairs.iter().copied().collect();
+        let down: Vec<(u32, u32)> = pairs.iter().map(|&(a, b)| (b, a)).collect();
+        for ways in [up, down] {
+            let own: Vec<u32> = ways.iter().map(|way| way.0).collect();
+            let mut come = vec![u32::MAX; ways.len()];
+            let mut open: Vec<(u32, RequestId)> = Vec::new();
+            for (&(from, to), into) in ways.iter().zip(come.chunks_mut(1)) {
+                open.push((to, self.receive(to, from, into)));
+            }
+            for (&(from, to), data) in ways.iter().zip(own.chunks(1)) {
+                open.extend(self.send(from, to, data).map(|id| (from, id)));
+            }
+            self.finish(open);
+            assert_eq!(come, own);
+        }
+    }
+
+    fn receive(&mut self, at: u32, from: u32, into: &mut [u32]) -> RequestId {
+        let segment = Segment::contiguous(UserBuf::borrowed_mut(into), 4);
+        let Lane { engine, methods, .. } = &mut self.lanes[at as usize];
+        let pattern = Pattern { context: ContextId::WORLD, source: from as i32, tag: 1 };
+        recv::start(engine, methods, &pattern, segment).unwrap()
+    }
+
+    fn send(&mut self, from: u32, to: u32, data: &[u32]) -> Option<RequestId> {
+        let segment = Segment::contiguous(UserBuf::borrowed(data), 4);
+        let (context, source, types) = (ContextId::WORLD, from as i32, Types::UNKNOWN);
+        let envelope = Envelope { context, source, tag: 1, len: segment.len(), mode: Mode::Standard, types };
+        let Lane { engine, methods, .. } = &mut self.lanes[from as usize];
+        match send::start(engine, methods, Peer(to), &envelope, segment).unwrap() {
+            Started::Complete => None,
+            Started::Request(id) => Some(id),
+        }
+    }
+
+    /// Lets all take steps until these requests are over.
+    fn finish(&mut self, mut open: Vec<(u32, RequestId)>) {
+        for _ in 0..10_000 {
+            if open.is_empty() {
+                return;
+            }
+            for lane in &mut self.lanes {
+                lane.methods.look_at_sockets();
+                lane.progress();
+            }
+            self.network.tick();
+            open.retain(|(at, id)| {
+                let requests = &mut self.lanes[*at as usize].engine.requests;
+                let over = requests.get(*id).is_none_or(complete::is_complete);
+                let ended = if over { requests.remove(*id) } else { None };
+                let error = ended.and_then(|request| request.status.error);
+                assert!(error.is_none(), "{error:?}");
+                !over
+            });
+        }
+        panic!("{} requests do not end", open.len());
+    }
+}
+
+fn lane(methods: Methods) -> Lane {
+    Lane::new(Engine::new(Config::default(), methods.peers()), methods)
+}
+
+fn routes(me: u32, size: u32, route: Route) -> Vec<Route> {
+    (0..size).map(|peer| if peer == me { Route::Loopback } else { route }).collect()
+}
+
+fn by_simulator(rank: u32, network: &Network) -> Lane {
+    let sim = network.join(Peer(rank), RANKS, Format::NATIVE, &Config::default());
+    lane(Methods::new(routes(rank, RANKS, Route::Sim), None, None, Some(sim), Peer(rank)))
+}
+
+fn by_tcp(rank: u32, size: u32, shelf: &Shelf) -> Lane {
+    let (me, peers, secret) = (Peer(rank), size as usize, [7; 32]);
+    let setup = TcpSetup { me, peers, secret, format: Format::NATIVE, node: "here".into() };
+    // One address is enough, and all of them are this machine's.
+    let config = Config { tcp_interfaces: "lo".into(), ..Config::default() };
+    let (tcp, card) = Tcp::new(setup, &config, Box::new(shelf.clone())).unwrap();
+    shelf.put(me, &card);
+    lane(Methods::new(routes(rank, size, Route::Tcp), None, Some(tcp), None, me))
+}
+
+/// Sockets of this process.
+fn sockets() -> usize {
+    let open = fs::read_dir("/proc/self/fd").unwrap().flatten();
+    let targets = open.filter_map(|entry| fs::read_link(entry.path()).ok());
+    targets.filter(|target| target.to_string_lossy().starts_with("socket:")).count()
+}
+
+/// One test, because allocations and descriptors are counted for all threads.
+#[test]
+fn ranks_that_do_not_talk_are_not_connected_and_cost_a_few_words() {
+    tables_of_one_rank();
+    tables_after_an_all_to_all();
+    let mut job = Job::new(RANKS, by_simulator);
+    connections_are_pairs_that_talk("simulated", &mut job, RANKS, |job| job.network.connections());
+    let ranks = (process::allow_open_files(DESCRIPTORS * u64::from(RANKS)) / DESCRIPTORS) as u32;
+    let ranks = ranks.min(RANKS) / COLUMNS * COLUMNS;
+    let mut job = Job::over_tcp(ranks, ranks);
+    let listeners = sockets();
+    // Both ends of a connection are in this process.
+    connections_are_pairs_that_talk("TCP", &mut job, ranks, |_| (sockets() - listeners) / 2);
+}
+
+/// A rank that has talked to nobody, in jobs of two sizes.
+fn tables_of_one_rank() {
+    let sizes = [RANKS, 1_000_000];
+    let [few, many] = sizes.map(|size| {
+        let before = ALLOCATED.bytes();
+        let _rank = (by_tcp(0, size, &Shelf::default()), Comm::world(0, size));
+        ALLOCATED.bytes() - before
+    });
+    let idle = (many - few) as f64 / f64::from(sizes[1] - sizes[0]);
+    println!(
+        "tables of a rank: {few} bytes among {RANKS}, {many} among {}: {idle} for an idle peer",
+        sizes[1]
+    );
+    assert!(idle < IDLE);
+}
+
+/// 64 ranks that have talked to each other, in jobs of two sizes.
+fn tables_after_an_all_to_all() {
+    let sizes = [RANKS, 10 * RANKS];
+    let [few, many] = sizes.map(|size| {
+        let before = ALLOCATED.bytes();
+        let mut job = Job::over_tcp(DENSE, size);
+        let made = ALLOCATED.bytes();
+        job.talk(&dense(1));
+        let each = |bytes| bytes as f64 / f64::from(DENSE);
+        (each(ALLOCATED.bytes() - before), each(ALLOCATED.bytes() - made) / f64::from(DENSE - 1))
+    });
+    let idle = (many.0 - few.0) / f64::from(sizes[1] - sizes[0]);
+    println!("after all-to-all among {DENSE}: {idle} bytes for an idle peer, {:.0} for one talked to", few.1);
+    assert!(idle < IDLE);
+}
+
+fn connections_are_pairs_that_talk(name: &str, job: &mut Job, ranks: u32, count: impl Fn(&Job) -> usize) {
+    let mut talking = Pairs::new();
+    for more in [sparse(ranks), dense(ranks / DENSE)] {
+        job.talk(&more);
+        talking.extend(&more);
+        let connections = count(job);
+        println!("{name}, {ranks} ranks: {} pairs talk, {connections} connections", talking.len());
+        assert_eq!(connections, talking.len());
+    }
+}

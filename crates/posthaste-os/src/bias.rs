@@ -1,0 +1,133 @@
+//! The bias of a lock: a thread that enters it often, and nobody else does, gets in without an atomic instruction.
+//!
+//! Called by `sync`, which has the lock behind it; calls `memory` for the barriers, so that it can be modelled. The protocol
+//! is that of `wake`: the owner writes a word and reads another one with no fence between them, and whoever wants to be
+//! sure of having been seen runs one in every thread instead.
+//!
+//! What must stay true: after [`Bias::revoke`] the owner is not inside, and does not get in again without the lock behind.
+
+use std::sync::atomic::Ordering;
+
+use crate::memory::{AtomicU32, AtomicU64, heavy_fence, join_fences, light_fence};
+
+/// Turns in a row after which a thread counts as alone.
+const ALONE: u32 = 16;
+/// Turns in a row after which it gets the bias: at first, and at most, for each time that it is taken back doubles them.
+const FIRST: u32 = if cfg!(loom) { 1 } else { 64 };
+const MOST: u32 = 1 << 14;
+
+/// Which thread may enter without the lock behind.
+#[derive(Debug)]
+pub struct Bias {
+    usable: bool,
+    /// The thread that has the bias, or 0. Changed only by who holds the lock behind.
+    owner: AtomicU64,
+    /// The owner is inside, or about to look whether it may be.
+    inside: AtomicU32,
+    /// The thread that last held the lock behind, how often in a row, and how often it takes. Changed as `owner`.
+    last: AtomicU64,
+    turns: AtomicU32,
+    needed: AtomicU32,
+}
+
+impl Bias {
+    /// None so far; never any unless it is `wanted` and the system can run barriers.
+    pub fn new(wanted: bool) -> Self {
+        Self {
+            usable: wanted && join_fences(),
+            owner: AtomicU64::new(0),
+            inside: AtomicU32::new(0),
+            last: AtomicU64::new(0),
+            turns: AtomicU32::new(0),
+            needed: AtomicU32::new(FIRST),
+        }
+    }
+
+    /// Whether there can be any.
+    pub fn is_usable(&self) -> bool {
+        self.usable
+    }
+
+    /// Enters if this thread has the bias.
+    #[inline(always)]
+    pub fn enter(&self, thread: usize) -> bool {
+        self.owner.load(Ordering::Relaxed) == thread as u64 && self.enter_own(thread)
+    }
+
+    #[inline(always)]
+    fn enter_own(&self, thread: usize) -> bool {
+        self.inside.store(1, Ordering::Relaxed);
+        light_fence();
+        if self.owner.load(Ordering::Relaxed) == thread as u64 {
+            return true;
+        }
+        self.inside.store(0, Ordering::Relaxed);
+        false
+    }
+
+    /// The owner leaves.
+    #[inline(always)]
+    pub fn leave(&self) {
+        // SYNC: pairs with the Acquire in `take_back`.
+        self.inside.store(0, Ordering::Release);
+    }
+
+    /// Takes the bias from whoever has it. The caller holds the lock behind.
+    #[inline]
+    pub fn revoke(&self) {
+        if self.owner.load(Ordering::Relaxed) != 0 {
+            self.take_back();
+        }
+    }
+
+    #[cold]
+    fn take_back(&self) {
+        self.owner.store(0, Ordering::Relaxed);
+        heavy_fence();
+        let mut looks = 0u32;
+        while self.inside.load(Ordering::Acquire) != 0 {
+            wait(looks);
+            looks += 1;
+        }
+        let needed = self.needed.load(Ordering::Relaxed);
+        self.needed.store((needed * 2).min(MOST), Ordering::Relaxed);
+    }
+
+    /// A thread that holds the lock behind is about to leave it: it has the bias from now on, if it has been alone for long
+    /// enough.
+    #[inline]
+    pub fn count(&self, thread: usize) {
+        if self.last.load(Ordering::Relaxed) != thread as u64 {
+            self.last.store(thread as u64, Ordering::Relaxed);
+            self.turns.store(0, Ordering::Relaxed);
+            return;
+        }
+        let turns = self.turns.load(Ordering::Relaxed).saturating_add(1);
+        self.turns.store(turns, Ordering::Relaxed);
+        if self.usable && turns >= self.needed.load(Ordering::Relaxed) {
+            self.turns.store(0, Ordering::Relaxed);
+            self.owner.store(thread as u64, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether this thread, which holds the lock behind, has been the only one for a while.
+    #[inline]
+    pub fn is_alone(&self, thread: usize) -> bool {
+        self.last.load(Ordering::Relaxed) == thread as u64 && self.turns.load(Ordering::Relaxed) >= ALONE
+    }
+}
+
+/// The owner is inside: for a moment, unless it has lost its CPU.
+fn wait(looks: u32) {
+    #[cfg(loom)]
+    {
+        let _ = looks;
+        loom::thread::yield_now();
+    }
+    #[cfg(not(loom))]
+    match looks {
+        0..100 => std::hint::spin_loop(),
+        100..1000 => std::thread::yield_now(),
+        _ => std::thread::sleep(std::time::Duration::from_micros(50)),
+    }
+}

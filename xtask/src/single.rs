@@ -1,0 +1,96 @@
+//! Builds with a single method (features of Cargo): each compiles without a complaint, works, and says what it lacks.
+//! Called by `builds`. What must stay true: these libraries are made aside, so that what is staged has all methods.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use crate::{
+    ctests,
+    mpi::Mpi,
+    process::Job,
+    project::{Fallible, Project},
+    tally::Tally,
+};
+
+/// The crates that have the features.
+const CRATES: [&str; 8] =
+    ["-p", "posthaste-core", "-p", "posthaste", "-p", "posthaste-abi", "-p", "posthaste-launch"];
+const WAYS: [&str; 2] = ["shm", "tcp"];
+
+pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
+    for way in WAYS {
+        tally.test(&format!("builds: with {way} alone, clippy"), || {
+            let job = project.cargo(&["clippy", "--quiet", "--no-default-features"]);
+            job.args(CRATES).args(["--features", way, "--", "-D", "warnings"]).succeed().map(drop)
+        });
+        tally.test(&format!("builds: with {way} alone, two ranks"), || works(project, mpi, way));
+    }
+    tally.test("builds: without TCP, another node", || far(project, mpi));
+    tally.test("builds: without TCP, a setting asks for it", || asked_for(project, mpi));
+    tally.test("builds: posthaste-info says what lacks", || told(project));
+}
+
+/// Builds the library, says how long it is, and runs a program with it.
+fn works(project: &Project, mpi: &Mpi, way: &str) -> Fallible {
+    let aside = project.folder("single")?;
+    let arguments = ["build", "--quiet", "--release", "-p", "posthaste-abi", "--no-default-features"];
+    project.cargo(&arguments).args(["--features", way]).arg("--target-dir").arg(&aside).succeed()?;
+    let folder = folder(project, way)?;
+    let library = folder.join("libmpi_abi.so.1");
+    fs::copy(aside.join("release/libmpi_abi.so"), &library)
+        .map_err(|e| format!("can't write {}: {e}", library.display()))?;
+    let (all, one) = (code(&project.stage.join("lib/libmpi_abi.so.1"))?, code(&library)?);
+    println!("      code and data: {all} KB with all methods, {one} KB with {way} alone");
+    if one >= all {
+        return Err("nothing was left out".into());
+    }
+    let ring = ctests::helper(project, mpi, "", "ring")?;
+    let job = mpi.mpiexec(2, false).arg("-counters").arg(ring).env("LD_LIBRARY_PATH", &folder);
+    let said = job.succeed()?.all();
+    let counter = format!("messages.eager.{way}");
+    let travelled = said.lines().any(|line| line.contains(&counter));
+    if travelled { Ok(()) } else { Err(format!("no {counter} was counted:\n{said}")) }
+}
+
+/// A rank that only the method that lacks would reach.
+fn far(project: &Project, mpi: &Mpi) -> Fallible {
+    let hello = ctests::helper(project, mpi, "", "hello")?;
+    let job = mpi.plain().args(["-n", "1", "-env", "POSTHASTE_NODE", "a"]).arg(&hello);
+    let job = job.args([":", "-n", "1", "-env", "POSTHASTE_NODE", "b"]).arg(&hello);
+    let outcome = job.env("LD_LIBRARY_PATH", folder(project, "shm")?).run()?;
+    let sentence = "is on another node than rank";
+    let reason = "(POSTHASTE_METHODS admits shm, and this build of posthaste has shm)";
+    let refused = !outcome.ok() && outcome.stderr.contains(sentence) && outcome.stderr.contains(reason);
+    if refused { Ok(()) } else { Err(outcome.complaint()) }
+}
+
+fn asked_for(project: &Project, mpi: &Mpi) -> Fallible {
+    let hello = ctests::helper(project, mpi, "", "hello")?;
+    let job = mpi.mpiexec(2, false).arg(hello).env("POSTHASTE_METHODS", "tcp");
+    let outcome = job.env("LD_LIBRARY_PATH", folder(project, "shm")?).run()?;
+    let sentence = "POSTHASTE_METHODS is \"tcp\", expected some of shm: this build of posthaste has no tcp";
+    let refused = !outcome.ok() && outcome.stderr.contains(sentence);
+    if refused { Ok(()) } else { Err(outcome.complaint()) }
+}
+
+fn told(project: &Project) -> Fallible {
+    let arguments = ["run", "--quiet", "-p", "posthaste-launch", "--bin", "posthaste-info"];
+    let info = project.cargo(&arguments).args(["--no-default-features", "--features", "tcp"]).succeed()?;
+    let says = |line: &str| info.stdout.lines().any(|said| said.trim() == line);
+    let lack = says("shm     not in this build") && says("plugin  not in this build");
+    if lack && info.stdout.contains("tcp     usable") { Ok(()) } else { Err(info.stdout) }
+}
+
+fn folder(project: &Project, way: &str) -> Fallible<PathBuf> {
+    project.folder(&format!("single/{way}"))
+}
+
+/// The size of a library in memory, in KB: code and data, without symbols.
+fn code(library: &Path) -> Fallible<u64> {
+    let sizes = Job::new("size").arg(library).succeed()?.stdout;
+    let text = sizes.lines().nth(1).unwrap_or_default().split_whitespace().take(2);
+    let bytes: Result<Vec<u64>, _> = text.map(str::parse).collect();
+    bytes.map(|bytes| bytes.iter().sum::<u64>() / 1000).map_err(|_| format!("size said:\n{sizes}"))
+}
