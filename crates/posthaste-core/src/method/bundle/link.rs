@@ -65,7 +65,8 @@ impl Link {
     pub(super) fn sharing(self) -> Self {
         let method = match self.method {
             Method::Tcp(tcp) => Method::Tcp(Box::new(tcp.sharing())),
-            other => other,
+            Method::Fabric(fabric) => Method::Fabric(Box::new(fabric.sharing())),
+            sim @ Method::Sim(_) => sim,
         };
         Self { method, ..self }
     }
@@ -183,8 +184,10 @@ impl Link {
     }
 
     pub(super) fn look_soon(&mut self) {
-        if let Method::Tcp(tcp) = &mut self.method {
-            tcp.look_soon();
+        match &mut self.method {
+            Method::Tcp(tcp) => tcp.look_soon(),
+            Method::Fabric(fabric) => fabric.look_soon(),
+            Method::Sim(_) => {}
         }
     }
 
