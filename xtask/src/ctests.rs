@@ -33,6 +33,8 @@ const OPTIONS: [&str; 6] = ["-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Wer
 
 /// The plug-in in `examples`, and tests that are run over it.
 const PLUGIN: &str = "libposthaste_unix.so";
+/// Tests that are run over TCP and libfabric side by side.
+const BY_BOTH: [&str; 6] = ["ring", "modes", "matrix", "pt2pt_order", "stress", "large_messages"];
 const BY_PLUGIN: [&str; 6] = ["ring", "modes", "matrix", "pt2pt_order", "reductions", "wakeups"];
 
 /// Tests that are run as if several threads called, with a real lock and a lane for each communicator.
@@ -66,6 +68,10 @@ pub(crate) enum Over {
     Fabric,
     /// By the plug-in in `examples` alone.
     Plugin,
+    /// By two TCP connections side by side.
+    Links,
+    /// By TCP and libfabric side by side.
+    Both,
     /// By shared memory, as if several threads called.
     Lanes,
     /// They are on what our mpiexec takes for two hosts: by shared memory inside, by TCP between them.
@@ -97,6 +103,12 @@ pub(crate) fn over_methods(project: &Project, mpi: &Mpi, tally: &mut Tally) -> F
         }
     }
     run(project, mpi, "", Over::Hosts, tally)?;
+    run(project, mpi, "", Over::Links, tally)?;
+    if Over::Both.can_be_used(project).is_ok() {
+        for filter in BY_BOTH {
+            run(project, mpi, filter, Over::Both, tally)?;
+        }
+    }
     for filter in IN_LANES {
         run(project, mpi, filter, Over::Lanes, tally)?;
     }
@@ -132,6 +144,12 @@ fn over_libfabric(job: Job) -> Job {
     job.env("POSTHASTE_METHODS", "fabric").env("POSTHASTE_FABRIC_PROVIDER", "tcp")
 }
 
+/// Each rank reaches all others over these links; short messages are split over them, too.
+fn over_links(links: &str, job: Job) -> Job {
+    let job = job.env("POSTHASTE_METHODS", "tcp").env("POSTHASTE_LINKS", links);
+    job.env("POSTHASTE_FABRIC_PROVIDER", "tcp").env("POSTHASTE_STRIPE_LIMIT", "20000")
+}
+
 fn run_one(mpi: &Mpi, source: &Path, program: &Path, over: Over, tally: &mut Tally) {
     let name = match over {
         Over::Own => format!("c/{}", stem(source)),
@@ -151,7 +169,7 @@ fn run_one(mpi: &Mpi, source: &Path, program: &Path, over: Over, tally: &mut Tal
     if wishes.only.as_ref().is_some_and(|only| only != mpi.name) || (over != Over::Own && !has_messages) {
         return;
     }
-    if over == Over::Fabric && wishes.not_over_libfabric {
+    if matches!(over, Over::Fabric | Over::Both) && wishes.not_over_libfabric {
         return;
     }
     if let Err(complaint) = mpi.compile(&[source.to_path_buf()], program, &OPTIONS) {
@@ -180,6 +198,8 @@ impl Over {
             Self::Tcp => "tcp",
             Self::Fabric => "libfabric",
             Self::Plugin => "a plug-in",
+            Self::Links => "two TCP links",
+            Self::Both => "TCP and libfabric",
             Self::Lanes => "lanes",
             Self::Hosts => "two hosts",
         }
@@ -188,7 +208,7 @@ impl Over {
     /// Whether it can be used here; if not, why.
     pub(crate) fn can_be_used(self, project: &Project) -> Fallible {
         match self {
-            Self::Fabric => libfabric(project),
+            Self::Fabric | Self::Both => libfabric(project),
             Self::Plugin => example(project, &project.folder("c-tests")?.join(PLUGIN)),
             _ => Ok(()),
         }
@@ -200,6 +220,8 @@ impl Over {
             Self::Own | Self::Hosts => job,
             Self::Tcp => job.env("POSTHASTE_METHODS", "tcp"),
             Self::Lanes => job.env("POSTHASTE_THREADED", "1"),
+            Self::Links => over_links("tcp,tcp", job),
+            Self::Both => over_links("tcp,fabric", job),
             Self::Fabric => over_libfabric(job),
             Self::Plugin => {
                 let file = project.target.join("c-tests").join(PLUGIN);
@@ -227,6 +249,12 @@ impl Over {
                     .env("POSTHASTE_METHODS", "plugin")
                     .env("POSTHASTE_PLUGIN", program.with_file_name(PLUGIN));
                 wishes.prepare(job.arg("-n").arg(ranks.to_string()).arg(program))
+            }
+            Self::Links => {
+                over_links("tcp,tcp", wishes.prepare(job.arg("-n").arg(ranks.to_string()).arg(program)))
+            }
+            Self::Both => {
+                over_links("tcp,fabric", wishes.prepare(job.arg("-n").arg(ranks.to_string()).arg(program)))
             }
             Self::Hosts => {
                 let each = ranks.div_ceil(2).to_string();

@@ -4,6 +4,7 @@
 //! What must stay true: ranks of one host share memory and those of different hosts do not, although all hosts have one
 //! name, one kernel and one /dev/shm; every failure is one sentence that names what failed, in bounded time.
 
+mod links;
 mod network;
 mod ours;
 mod programs;
@@ -26,7 +27,7 @@ use crate::{
 
 /// How many tests there are, for when none of them can be run: with both launchers, and for all.
 const EACH: usize = 9;
-const OTHERS: usize = 3 + ours::TESTS + network::TESTS + programs::TESTS;
+const OTHERS: usize = 3 + ours::TESTS + links::TESTS + network::TESTS + programs::TESTS;
 /// Hosts that are made.
 const HOSTS: usize = 3;
 
@@ -46,6 +47,7 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
     };
     house.under("mpiexec", mpi, tally);
     ours::run(&house, tally);
+    links::run(&house, tally);
     network::run(project, &house, tally);
     programs::run(project, &house, tally);
     tally.test("hosts: a rank with another secret reaches nobody", || house.wrong_secret());
@@ -64,6 +66,7 @@ struct House<'a> {
     rig: Rig,
     places: PathBuf,
     steady: PathBuf,
+    links: PathBuf,
     faulty: PathBuf,
     hang: PathBuf,
     tests: Vec<PathBuf>,
@@ -77,6 +80,7 @@ impl<'a> House<'a> {
             mpi,
             places: ctests::helper(project, mpi, "hosts", "places")?,
             steady: ctests::helper(project, mpi, "hosts", "steady")?,
+            links: ctests::helper(project, mpi, "hosts", "links")?,
             faulty: ctests::helper(project, mpi, "fault", "faulty")?,
             hang: ctests::helper(project, mpi, "fault", "hang")?,
             tests: tests

@@ -134,6 +134,21 @@ impl Rig {
         self.inside(Job::new("ip").args(["-n", &name]).args(arguments)).succeed().map(drop)
     }
 
+    /// Bounds what leaves a host by an interface to so many megabits a second; `None` ends that.
+    pub(crate) fn shape(&self, host: usize, interface: &str, rate: Option<u32>) -> Fallible {
+        let name = format!("host{host}");
+        let job = Job::new("tc").args(["-n", &name, "qdisc"]);
+        let job = match rate {
+            Some(rate) => {
+                let rate = format!("{rate}mbit");
+                let how = ["tbf", "rate", &rate, "burst", "128k", "latency", "20ms"];
+                job.args(["replace", "dev", interface, "root"]).args(how)
+            }
+            None => job.args(["del", "dev", interface, "root"]),
+        };
+        self.inside(job).succeed().map(drop)
+    }
+
     /// `ip` with these arguments between the hosts, where the bridges `br0`, `br1` and the other ends of the hosts' links
     /// are: `v1.0` is that of eth0 on host 1.
     pub(crate) fn between(&self, arguments: &[&str]) -> Fallible {

@@ -109,6 +109,22 @@ impl Way {
     }
 }
 
+/// A link to ranks of other nodes, one of several.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LinkChoice {
+    /// [`Way::Tcp`] or [`Way::Fabric`].
+    pub way: Way,
+    /// The network interface that TCP uses for it; `None`: those that it may use.
+    pub interface: Option<String>,
+}
+
+impl std::fmt::Display for LinkChoice {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.way.name())?;
+        self.interface.as_ref().map_or(Ok(()), |interface| write!(f, "@{interface}"))
+    }
+}
+
 /// Some of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ways(Vec<Way>);
@@ -184,6 +200,10 @@ pub struct Config {
     pub pipeline_part: usize,
     /// Ways to other processes that may be used.
     pub methods: Ways,
+    /// Links to ranks of other nodes, if there are to be several.
+    pub links: Vec<LinkChoice>,
+    /// Shortest message that is split over several links, in bytes.
+    pub stripe_limit: usize,
     /// The provider of libfabric, and perhaps `@` and its domain. `None`: the best one.
     pub fabric_provider: Option<String>,
     /// The file that holds libfabric. `None`: where the system looks.
@@ -232,6 +252,8 @@ impl Default for Config {
             pipeline_limit: 256 << 10,
             pipeline_part: 256 << 10,
             methods: Ways::built(&Way::USUAL),
+            links: Vec::new(),
+            stripe_limit: 128 << 10,
             fabric_provider: None,
             fabric_library: None,
             plugin: None,
@@ -371,6 +393,16 @@ pub const TUNABLES: &[Tunable] = &[
         meaning: "ways to other processes that may be used, as a list of shm, tcp, fabric and plugin, or ^ and a list of those of shm and tcp that may not; the same for all ranks",
     },
     Tunable {
+        name: "POSTHASTE_LINKS",
+        default: "",
+        meaning: "several links to each rank of another node, side by side: a list of 2 to 4 of tcp, tcp@interface and fabric, such as tcp@eth0,tcp@eth1; as many and of the same kinds for all ranks; in the place of tcp and fabric in POSTHASTE_METHODS",
+    },
+    Tunable {
+        name: "POSTHASTE_STRIPE_LIMIT",
+        default: "131072",
+        meaning: "shortest message that is split over several links, in bytes",
+    },
+    Tunable {
         name: "POSTHASTE_FABRIC_PROVIDER",
         default: "the best one",
         meaning: "libfabric's provider for the method fabric (tcp, shm, verbs, …), or provider@domain, where the domain is a network interface or a device",
@@ -463,6 +495,8 @@ impl Config {
         number(&lookup, "POSTHASTE_PIPELINE_PART", 64..=1 << 30, &mut config.pipeline_part)?;
         number(&lookup, "POSTHASTE_PINNED_BYTES", 0..=usize::MAX, &mut config.pinned_bytes)?;
         choice_of_ways(&lookup, "POSTHASTE_METHODS", &mut config.methods)?;
+        choice_of_links(&lookup, "POSTHASTE_LINKS", &mut config.links)?;
+        number(&lookup, "POSTHASTE_STRIPE_LIMIT", 1..=usize::MAX, &mut config.stripe_limit)?;
         text(&lookup, "POSTHASTE_FABRIC_PROVIDER", "the name of a provider", &mut config.fabric_provider)?;
         text(&lookup, "POSTHASTE_FABRIC_LIBRARY", "the name of a file", &mut config.fabric_library)?;
         text(&lookup, "POSTHASTE_PLUGIN", "a path or a name", &mut config.plugin)?;
@@ -519,6 +553,40 @@ fn choice_of_ways(
     *value = built;
     value.0.retain(|way| named.contains(way));
     Ok(())
+}
+
+/// Several links, or none.
+fn choice_of_links(
+    lookup: &impl Fn(&str) -> Option<String>,
+    name: &'static str,
+    value: &mut Vec<LinkChoice>,
+) -> Result<()> {
+    let Some(text) = lookup(name).filter(|text| !text.is_empty()) else { return Ok(()) };
+    let link = |text: &str| match text
+        .trim()
+        .split_once('@')
+        .map_or((text.trim(), None), |(way, on)| (way, Some(on)))
+    {
+        ("tcp", interface) if interface.is_none_or(is_interface) => {
+            Some(LinkChoice { way: Way::Tcp, interface: interface.map(str::to_owned) })
+        }
+        ("fabric", None) => Some(LinkChoice { way: Way::Fabric, interface: None }),
+        _ => None,
+    };
+    match text.split(',').map(link).collect::<Option<Vec<LinkChoice>>>() {
+        Some(links) if (2..=4).contains(&links.len()) => {
+            *value = links;
+            Ok(())
+        }
+        _ => {
+            let expected = "a list of 2 to 4 of tcp, tcp@interface and fabric";
+            Err(Error::invalid(ErrorClass::Arg, name, format!("\"{text}\""), expected))
+        }
+    }
+}
+
+fn is_interface(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "._-:".contains(c))
 }
 
 impl Config {
@@ -668,6 +736,15 @@ mod tests {
         let error = set("POSTHASTE_METHODS", "ethernet").unwrap_err().to_string();
         let expected = "expected a list of shm, tcp, fabric, plugin, or ^ and a list of those to be left out";
         assert_eq!(error, format!("POSTHASTE_METHODS is \"ethernet\", {expected}"));
+        let links = |value| set("POSTHASTE_LINKS", value).map(|config| config.links);
+        let shown =
+            |value| -> Vec<String> { links(value).unwrap().iter().map(ToString::to_string).collect() };
+        assert_eq!(shown("tcp@eth0, fabric,tcp"), ["tcp@eth0", "fabric", "tcp"]);
+        assert!(shown("").is_empty());
+        for wrong in ["tcp", "tcp,", "tcp,shm", "tcp@,tcp", "fabric@eth0,tcp", "tcp,tcp,tcp,tcp,tcp"] {
+            let error = links(wrong).unwrap_err().to_string();
+            assert!(error.ends_with("expected a list of 2 to 4 of tcp, tcp@interface and fabric"), "{error}");
+        }
         assert_eq!(set("POSTHASTE_NODE", "").unwrap().node, None);
         assert!(set("POSTHASTE_NODE", "a b").is_err());
     }

@@ -39,6 +39,7 @@ pub fn on_event(engine: &mut Engine, event: Event<'_>) -> Option<Action> {
             | Packet::Stream { .. }
             | Packet::Written { .. }
             | Packet::Window(_)
+            | Packet::Bundled(_)
             | Packet::Filled(_) => {
                 engine.counts.add(Counter::StalePackets, 1);
                 None
@@ -49,6 +50,8 @@ pub fn on_event(engine: &mut Engine, event: Event<'_>) -> Option<Action> {
             eager::arrived_whole(engine, from, &envelope, sender, data)
         }
         Event::Landed(receiver) => rendezvous::landed(engine, receiver),
+        // Of a link to the method that uses it.
+        Event::Placed(..) => None,
         Event::Sent(sender) => {
             rendezvous::sent(engine, sender);
             None

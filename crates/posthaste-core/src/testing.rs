@@ -7,6 +7,7 @@ use crate::buffer::OwnedBuf;
 use crate::config::Config;
 use crate::datatype::{Datatype, Format, Segment};
 use crate::ids::{ContextId, Peer, RequestId};
+use crate::method::bundle::{Bundle, Link};
 use crate::method::sim::{Network, Weather};
 use crate::method::tcp::{Shelf, Tcp, TcpSetup};
 use crate::method::{Methods, Route};
@@ -28,6 +29,8 @@ pub(crate) const ROUGH: Weather =
 /// Engines on one network.
 pub(crate) struct Bench {
     pub(crate) network: Network,
+    /// Networks beside it, where engines have several links.
+    pub(crate) others: Vec<Network>,
     pub(crate) lanes: Vec<Lane>,
 }
 
@@ -52,7 +55,32 @@ impl Bench {
                 Lane::new(engine, methods)
             })
             .collect();
-        Self { network, lanes }
+        Self { network, others: Vec::new(), lanes }
+    }
+
+    /// The same with several links between any two engines, each through a network with a weather of its own.
+    pub(crate) fn over_links(seed: u64, formats: &[Format], weathers: &[Weather], config: &Config) -> Self {
+        let networks: Vec<Network> =
+            (0..).zip(weathers).map(|(n, weather)| Network::new(seed + n * 1000, *weather)).collect();
+        let engines = formats.len() as u32;
+        let lanes = (0..engines)
+            .zip(formats)
+            .map(|(me, format)| {
+                let sim = |(n, net): (usize, &Network)| {
+                    Link::sim(format!("net{n}"), net.join(Peer(me), engines, *format, config))
+                };
+                let links = networks.iter().enumerate().map(sim).collect();
+                let bundle = Bundle::new(Peer(me), formats.len(), links, config);
+                let route = |peer| if peer == me { Route::Loopback } else { Route::Bundle };
+                let methods = Methods::new((0..engines).map(route).collect(), None, None, None, Peer(me));
+                let mut engine = Engine::new(config.clone(), formats.len());
+                engine.format = *format;
+                Lane::new(engine, methods.with_bundle(Some(bundle)))
+            })
+            .collect();
+        let mut networks = networks.into_iter();
+        let network = networks.next().expect("a link");
+        Self { network, others: networks.collect(), lanes }
     }
 
     /// The same over TCP, between this host's own addresses; the network serves for random numbers only.
@@ -73,7 +101,7 @@ impl Bench {
                 Lane::new(engine, methods)
             })
             .collect();
-        Self { network, lanes }
+        Self { network, others: Vec::new(), lanes }
     }
 
     /// Lets a random engine take a step.
@@ -82,6 +110,7 @@ impl Bench {
         self.lanes[at].progress();
         if self.network.random(4) == 0 {
             self.network.tick();
+            self.others.iter().for_each(Network::tick);
         }
     }
 

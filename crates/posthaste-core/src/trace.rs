@@ -53,6 +53,17 @@ counters! {
     EagerLoopbackBytes = "bytes.eager.loopback";
     GetLoopback = "messages.get.loopback";
     GetLoopbackBytes = "bytes.get.loopback";
+    EagerLinks = "messages.eager.links";
+    EagerLinksBytes = "bytes.eager.links";
+    PutLinks = "messages.put.links";
+    PutLinksBytes = "bytes.put.links";
+    Link1Bytes = "bytes.link1";
+    Link2Bytes = "bytes.link2";
+    Link3Bytes = "bytes.link3";
+    Link4Bytes = "bytes.link4";
+    LinksDown = "links.down";
+    Resent = "packets.resent";
+    ResentBytes = "bytes.resent";
     Unexpected = "messages.unexpected";
     UnexpectedBytes = "bytes.unexpected";
     EarlyReady = "messages.ready.early";

@@ -148,7 +148,7 @@ impl World {
             beside,
             nodes,
             routes,
-            networks: wireup::Networks { tcp, fabric, plugin },
+            networks: wireup::Networks { tcp, fabric, bundle, plugin },
             crowded_here,
             crowded,
             launcher,
@@ -163,11 +163,12 @@ impl World {
             .transpose()?;
         let shares = routes.iter().any(|route| matches!(route, Route::Shm(_)));
         let tcp = tcp.map(|tcp| if shares { tcp.sharing() } else { tcp });
+        let bundle = bundle.map(|bundle| if shares { bundle.sharing() } else { bundle });
         let fabric = fabric.map(|fabric| if shares { fabric.sharing() } else { fabric });
         let mut plugin = plugin.map(|plugin| if shares { plugin.sharing() } else { plugin });
         let watched = match &tcp {
             Some(tcp) => Some(tcp.set()),
-            None if fabric.is_some() || plugin.is_some() => {
+            None if fabric.is_some() || bundle.is_some() || plugin.is_some() => {
                 let set = Set::new().map_err(|e| Error::system("making an epoll set", e))?;
                 Some(Arc::new(set))
             }
@@ -176,6 +177,9 @@ impl World {
         if let (Some(bell), Some(watched)) = (&mut doorbell, &watched) {
             if let Some(fabric) = &fabric {
                 fabric.watch_in(watched);
+            }
+            if let Some(bundle) = &bundle {
+                bundle.watch_in(watched);
             }
             if let Some(plugin) = &mut plugin {
                 plugin.watch_in(watched);
@@ -197,7 +201,10 @@ impl World {
             config: config.clone(),
             crowded: crowded_here,
         });
-        let methods = Methods::new(routes, shm, tcp, None, me).with_fabric(fabric).with_plugin(plugin);
+        let methods = Methods::new(routes, shm, tcp, None, me)
+            .with_fabric(fabric)
+            .with_bundle(bundle)
+            .with_plugin(plugin);
         let (explain, progress_thread) = (config.explain, config.progress_thread);
         let mut engine = Engine::new(config, size);
         if explain {

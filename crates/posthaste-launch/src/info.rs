@@ -56,6 +56,7 @@ fn report(lookup: impl Fn(&str) -> Option<String>) -> String {
         };
         let _ = writeln!(text, "  {:<7} {state}", way.name());
     }
+    let _ = writeln!(text, "  links   {}", links(&config));
     let _ = writeln!(text, "\nlaunchers");
     let _ = writeln!(text, "  PMI-1   usable: our mpiexec, Hydra, srun --mpi=pmi2, Flux");
     let _ = writeln!(text, "  PMIx    {}", launcher_library());
@@ -106,6 +107,24 @@ fn tcp(config: &Config) -> String {
     let state =
         if usable > 0 { "usable between any ranks" } else { "not usable: no network interface is left" };
     format!("{state}{lines}")
+}
+
+/// The links to ranks of other nodes, where there are several.
+fn links(config: &Config) -> String {
+    if config.links.is_empty() {
+        return "one to each rank of another node (POSTHASTE_LINKS names several)".into();
+    }
+    let known = socket::interfaces().unwrap_or_default();
+    let mut text = "several to each rank of another node, in the place of tcp and fabric".to_owned();
+    for link in &config.links {
+        let is_up = |name: &String| known.iter().any(|one| one.name == *name && one.running);
+        let state = match &link.interface {
+            Some(name) if !is_up(name) => ", which is not usable: this host has no such interface that is up",
+            _ => "",
+        };
+        let _ = write!(text, "\n          {link}{state}");
+    }
+    text
 }
 
 /// What libfabric offers, or why there is nothing. It is used only if it is asked for, so it is shown in any case.
@@ -183,12 +202,20 @@ mod tests {
         );
         let missing = report(|name| (name == "POSTHASTE_FABRIC_LIBRARY").then(|| "libnothing.so".to_owned()));
         assert!(missing.contains("  fabric  not usable: libnothing.so"), "{missing}");
+        let on_lo = report(|name| (name == "POSTHASTE_FABRIC_PROVIDER").then(|| "tcp@lo".to_owned()));
+        let mut providers = on_lo.lines().filter(|line| line.starts_with("          tcp"));
+        assert!(providers.all(|line| line.contains(" on lo ")), "{on_lo}");
         assert!(text.contains("  plugin  none: POSTHASTE_PLUGIN names no shared object"), "{text}");
         let missing = report(|name| (name == "POSTHASTE_PLUGIN").then(|| "nothing".to_owned()));
         assert!(missing.contains("  plugin  not usable: libposthaste_nothing.so"), "{missing}");
         for tunable in TUNABLES {
             assert!(text.contains(tunable.name), "{}", tunable.name);
         }
+        let links = report(|name| (name == "POSTHASTE_LINKS").then(|| "tcp@lo,tcp@none0".to_owned()));
+        let expected =
+            "of tcp and fabric\n          tcp@lo\n          tcp@none0, which is not usable: this host";
+        assert!(links.contains(expected), "{links}");
+        assert!(text.contains("  links   one to each rank of another node"), "{text}");
         assert!(report(|_| None).contains("  tcp     usable between any ranks\n          "));
     }
 

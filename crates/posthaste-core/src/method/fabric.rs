@@ -33,7 +33,7 @@ use crate::method::built::HasFabric;
 use crate::method::pinned::{Hold, Lease, Pinned};
 use crate::method::rarely::Rarely;
 use crate::method::windows::Windows;
-use crate::method::{Caps, Done, Event, Expose, Load, tell};
+use crate::method::{Caps, Done, Event, Expose, Load, packing, tell};
 use crate::trace::{Counter, Counts};
 use crate::wire::{Emit, Granted, HEADER, Offer, Packet, Part, Place};
 use link::{Frame, Link, Mark, PREAMBLE, Turn};
@@ -287,6 +287,30 @@ impl Fabric {
         place.map_or(Granted::Fragments, Granted::Memory)
     }
 
+    /// Opens a receive whose fragments come over other links as well, until [`Fabric::close`].
+    pub(super) fn expose_shared(&mut self, expose: Expose) {
+        if let Some(link) = self.wanted(expose.from).filter(|link| !link.is_down()) {
+            link.landing.open_shared(expose);
+        }
+    }
+
+    /// Takes no more fragments for such a receive.
+    pub(super) fn close(&mut self, from: Peer, receiver: RequestId) {
+        if let Some(link) = self.known(from) {
+            link.landing.close(from, receiver);
+        }
+    }
+
+    /// Finds out where a peer is, if that has not been done yet.
+    pub(super) fn want(&mut self, peer: Peer) {
+        self.wanted(peer);
+    }
+
+    /// Whether the network leads to a peer, as far as it has told.
+    pub(super) fn stands(&self, to: Peer) -> bool {
+        self.links.get(to.index()).is_some_and(|link| link.as_ref().is_some_and(|link| !link.is_down()))
+    }
+
     /// Registers user memory for a message, and says where a peer finds it.
     fn expose_memory(
         &mut self,
@@ -531,7 +555,7 @@ impl Fabric {
 
     /// A peer cannot be reached any more.
     #[cold]
-    fn lose(&mut self, peer: Peer, why: &str) {
+    pub(super) fn lose(&mut self, peer: Peer, why: &str) {
         let Some(Some(link)) = self.links.get_mut(peer.index()) else { return };
         if link.is_down() {
             return;
@@ -622,8 +646,10 @@ fn deliver(
     };
     match packet {
         Ok(Packet::Data { receiver, offset, data }) => {
-            if link.landing.arrived(peer, receiver, offset, data, counts) {
-                return Later::Landed(receiver);
+            match link.landing.fragment(peer, receiver, offset, data, counts) {
+                Some(Event::Landed(receiver)) => return Later::Landed(receiver),
+                Some(placed) => on(placed, counts),
+                None => {}
             }
         }
         Ok(Packet::Written { receiver, .. }) => match link.landing.close(peer, receiver) {
@@ -649,6 +675,12 @@ impl Claim<'_> {
 
     #[inline]
     pub(super) fn write(self, emit: &Emit, data: Option<&mut Segment>) {
+        self.write_with(emit, packing(data));
+    }
+
+    /// The same with `data` writing what stands behind the front of the packet.
+    #[inline]
+    pub(super) fn write_with(self, emit: &Emit, data: impl FnOnce(Sink<'_>)) {
         let Self { fabric, to, len, slot, .. } = self;
         let Some(slot) = slot else { return };
         fabric.windows.told(emit);
@@ -660,10 +692,7 @@ impl Claim<'_> {
         preamble.copy_from(&mark.write());
         header.copy_from(&emit.header);
         let (payload, _) = rest.split_at(len);
-        let rest: Sink<'_> = emit.write_front(payload);
-        if let Some(segment) = data {
-            segment.pack(rest);
-        }
+        data(emit.write_front(payload));
         fabric.post(to, slot, PREAMBLE + HEADER + len);
     }
 }

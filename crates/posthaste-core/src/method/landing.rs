@@ -2,7 +2,7 @@
 //!
 //! Owned by each method; the engine never sees these packets. What must stay true: a fragment outside its
 //! message, for a receive that is not open, or from another process than the receive's sender, changes nothing and is
-//! counted.
+//! counted; a receive that is shared with other links never ends here, whoever shares it is told of each fragment.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use posthaste_os::mem::Source;
 use crate::buffer::UserBuf;
 use crate::datatype::Segment;
 use crate::ids::{Peer, RequestId};
-use crate::method::Expose;
+use crate::method::{Event, Expose};
 use crate::trace::{Counter, Counts};
 
 #[derive(Debug)]
@@ -20,6 +20,8 @@ struct Open {
     segment: Segment,
     len: u64,
     arrived: u64,
+    /// Fragments of it come over other links as well.
+    shared: bool,
 }
 
 /// Open receives by their ids.
@@ -32,7 +34,18 @@ impl Landing {
     /// Opens a receive for the rest of a message, of which the segment takes as many bytes as fit.
     pub fn open(&mut self, expose: Expose) {
         let Expose { from, receiver, segment, len, arrived, .. } = expose;
-        self.open.insert(receiver, Open { from, segment, len, arrived });
+        self.open.insert(receiver, Open { from, segment, len, arrived, shared: false });
+    }
+
+    /// The same for a message whose fragments come over other links as well: it stays open until it is closed.
+    pub fn open_shared(&mut self, expose: Expose) {
+        let Expose { from, receiver, segment, len, arrived, .. } = expose;
+        self.open.insert(receiver, Open { from, segment, len, arrived, shared: true });
+    }
+
+    /// Whether that is so for this receive.
+    pub fn is_shared(&self, receiver: RequestId) -> bool {
+        self.open.get(&receiver).is_some_and(|open| open.shared)
     }
 
     /// Whether no receive is open.
@@ -59,14 +72,38 @@ impl Landing {
         if !self.expects(from, receiver, offset, n, counts) {
             return false;
         }
-        let Some(open) = self.open.get_mut(&receiver) else { return false };
+        self.unpack(receiver, offset, data);
+        self.placed(receiver, n)
+    }
+
+    /// The same, and what is to be told of it.
+    pub fn fragment(
+        &mut self,
+        from: Peer,
+        receiver: RequestId,
+        offset: u64,
+        data: Source<'_>,
+        counts: &mut Counts,
+    ) -> Option<Event<'static>> {
+        let n = data.len() as u64;
+        if !self.expects(from, receiver, offset, n, counts) {
+            return None;
+        }
+        self.unpack(receiver, offset, data);
+        if self.placed(receiver, n) {
+            return Some(Event::Landed(receiver));
+        }
+        self.is_shared(receiver).then_some(Event::Placed(receiver, offset, offset + n))
+    }
+
+    fn unpack(&mut self, receiver: RequestId, offset: u64, data: Source<'_>) {
+        let Some(open) = self.open.get_mut(&receiver) else { return };
         if offset < open.segment.len() {
             if open.segment.position() != offset {
                 open.segment.seek(offset);
             }
             open.segment.unpack(data);
         }
-        self.placed(receiver, n)
     }
 
     /// Whether a fragment of `n` bytes may come from there. What may not is counted.
@@ -75,7 +112,8 @@ impl Landing {
             counts.add(Counter::StalePackets, 1);
             return false;
         };
-        let fits = offset.checked_add(n).is_some_and(|end| end <= open.len) && open.arrived + n <= open.len;
+        let fits = offset.checked_add(n).is_some_and(|end| end <= open.len)
+            && (open.shared || open.arrived + n <= open.len);
         if !fits {
             counts.add(Counter::MalformedPackets, 1);
         }
@@ -92,7 +130,7 @@ impl Landing {
 
     /// So many bytes have been put in their place. Returns true when they were the last of their message.
     pub fn placed(&mut self, receiver: RequestId, n: u64) -> bool {
-        let Some(open) = self.open.get_mut(&receiver) else { return false };
+        let Some(open) = self.open.get_mut(&receiver).filter(|open| !open.shared) else { return false };
         open.arrived += n;
         let whole = open.arrived == open.len;
         if whole {

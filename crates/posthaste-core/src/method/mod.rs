@@ -22,6 +22,7 @@
 //! only through [`Event::Refused`]; nothing here knows what a message is for.
 
 mod built;
+pub mod bundle;
 pub mod fabric;
 pub mod landing;
 pub mod loopback;
@@ -45,8 +46,10 @@ use crate::wire::{Emit, Envelope, Granted, Offer, Packet, Place, Through};
 use std::sync::Arc;
 
 use posthaste_os::heap::Heap;
+use posthaste_os::mem::Sink;
 pub use posthaste_os::ring::Load;
 
+use bundle::Bundle;
 use fabric::Fabric;
 use loopback::Loopback;
 use plugin::Plugin;
@@ -91,6 +94,9 @@ pub enum Event<'a> {
     Arrived(Peer, Envelope, Option<RequestId>, Vec<u8>),
     /// All bytes of an incoming long message are in place.
     Landed(RequestId),
+    /// Bytes from here to there of a long message that comes over several links are in place: told by a link, and no
+    /// news for the engine.
+    Placed(RequestId, u64, u64),
     /// All bytes of an outgoing long message have left; the buffer is the user's again.
     Sent(RequestId),
     /// A get cannot be done: the receive and its buffer, untouched.
@@ -121,6 +127,16 @@ impl Done {
     }
 }
 
+/// Writes the next bytes of a segment, if there is one.
+#[inline]
+fn packing(data: Option<&mut Segment>) -> impl FnOnce(Sink<'_>) {
+    |room| {
+        if let Some(segment) = data {
+            segment.pack(room);
+        }
+    }
+}
+
 /// Tells what a method has kept for its poll; whether there was anything.
 fn tell(
     done: &mut VecDeque<Done>,
@@ -131,7 +147,6 @@ fn tell(
     let busy = !done.is_empty() || !lost.is_empty();
     done.drain(..).for_each(|done| on(done.event(), counts));
     for (peer, error) in lost.drain(..) {
-        counts.add(Counter::PeersDown, 1);
         on(Event::PeerDown(peer, error), counts);
     }
     busy
@@ -159,6 +174,8 @@ pub enum Route {
     Tcp,
     /// The peer is reached by libfabric.
     Fabric,
+    /// The peer is reached over several links.
+    Bundle,
     /// The peer is reached by a plug-in.
     Plugin,
     /// The peer is another engine in this process (tests).
@@ -173,6 +190,7 @@ impl Route {
             Self::Shm(_) => "through shared memory",
             Self::Tcp => "over TCP",
             Self::Fabric => "over libfabric",
+            Self::Bundle => "over several links",
             Self::Plugin => "through a plug-in",
             Self::Sim => "through the simulated network",
         }
@@ -187,6 +205,7 @@ pub struct Methods {
     shm: Option<Shm>,
     tcp: Option<Tcp>,
     fabric: Option<Fabric>,
+    bundle: Option<Bundle>,
     plugin: Option<Plugin>,
     sim: Option<Sim>,
     /// Counts of messages and bytes, by protocol and method.
@@ -204,6 +223,8 @@ pub enum Claim<'a> {
     Tcp(tcp::Claim<'a>),
     /// In a buffer that the network sends from.
     Fabric(fabric::Claim<'a>),
+    /// Among what is kept for all links.
+    Bundle(bundle::Claim<'a>),
     /// On its way into a plug-in.
     Plugin(plugin::Claim<'a>),
     /// In the simulated network.
@@ -245,8 +266,17 @@ pub struct Put {
     pub sender: RequestId,
     /// What is sent.
     pub segment: Segment,
+    /// Where in the segment that ends: at its end, but for a part of a message.
+    pub until: u64,
     /// How it is to go.
     pub granted: Granted,
+}
+
+impl Put {
+    /// Bytes that have not left.
+    fn left(&self) -> u64 {
+        self.until.saturating_sub(self.segment.position())
+    }
 }
 
 /// A receive that is opened for a message that comes in parts.
@@ -283,6 +313,7 @@ impl Methods {
             shm,
             tcp,
             fabric: None,
+            bundle: None,
             plugin: None,
             sim,
             counts: Counts::default(),
@@ -293,6 +324,12 @@ impl Methods {
     #[must_use]
     pub fn with_fabric(self, fabric: Option<Fabric>) -> Self {
         Self { fabric, ..self }
+    }
+
+    /// The same with a bundle of links.
+    #[must_use]
+    pub fn with_bundle(self, bundle: Option<Bundle>) -> Self {
+        Self { bundle, ..self }
     }
 
     /// The same with a method from a plug-in.
@@ -309,7 +346,11 @@ impl Methods {
 
     /// The way to each peer, in words.
     pub fn ways(&self) -> Vec<&'static str> {
-        self.routes.iter().map(|route| route.name()).collect()
+        let name = |route: &Route| match &self.bundle {
+            Some(bundle) if *route == Route::Bundle => bundle.name(),
+            _ => route.name(),
+        };
+        self.routes.iter().map(name).collect()
     }
 
     /// Number of peers.
@@ -324,6 +365,7 @@ impl Methods {
             Route::Shm(rank) => self.shm().caps(rank as usize),
             Route::Tcp => self.tcp().caps(),
             Route::Fabric => self.fabric().caps(),
+            Route::Bundle => self.bundle().caps(),
             Route::Plugin => self.plugin().caps(),
             Route::Sim => self.sim().caps(),
         }
@@ -337,6 +379,7 @@ impl Methods {
             Route::Loopback | Route::Shm(_) => false,
             Route::Tcp => self.tcp().is_unlike(to),
             Route::Fabric => self.fabric().is_unlike(to),
+            Route::Bundle => self.bundle().is_unlike(to),
             Route::Plugin => self.plugin().is_unlike(to),
             Route::Sim => self.sim.as_ref().is_some_and(|sim| sim.is_unlike(to)),
         }
@@ -350,7 +393,9 @@ impl Methods {
                 Some(claim) => claim.abandon(),
                 None => false,
             },
-            Route::Shm(_) | Route::Tcp | Route::Plugin | Route::Sim => self.claim(to, len, load).is_some(),
+            Route::Shm(_) | Route::Tcp | Route::Bundle | Route::Plugin | Route::Sim => {
+                self.claim(to, len, load).is_some()
+            }
         }
     }
 
@@ -366,6 +411,7 @@ impl Methods {
             Route::Loopback => self.loopback.claim(len, load).map(Claim::Loopback),
             Route::Tcp => self.tcp().claim(to, len, load).map(Claim::Tcp),
             Route::Fabric => self.fabric().claim(to, len, load).map(Claim::Fabric),
+            Route::Bundle => self.bundle().claim(to, len, load).map(Claim::Bundle),
             Route::Plugin => self.plugin().claim(to, len, load).map(Claim::Plugin),
             Route::Sim => self.sim().claim(to, len, load).map(Claim::Sim),
         }
@@ -378,6 +424,7 @@ impl Methods {
             Route::Loopback => self.loopback.hold_back(hold),
             Route::Tcp => self.tcp().hold_back(from, hold),
             Route::Fabric => self.fabric().hold_back(from, hold),
+            Route::Bundle => self.bundle().hold_back(from, hold),
             Route::Plugin => self.plugin().hold_back(from, hold),
             Route::Sim => self.sim().hold_back(from, hold),
         }
@@ -464,7 +511,8 @@ impl Methods {
     #[inline]
     pub fn take_next_of_any(&mut self, take: impl FnMut(Peer, &Packet<'_>) -> bool) -> Next {
         let next = self.shm.as_mut().map_or(Next::Left, |shm| shm.take_next_of_any(take));
-        let elsewhere = self.tcp.is_some() || self.fabric.is_some() || self.plugin.is_some();
+        let elsewhere =
+            self.tcp.is_some() || self.fabric.is_some() || self.bundle.is_some() || self.plugin.is_some();
         if next == Next::Nothing && elsewhere { Next::Left } else { next }
     }
 
@@ -486,7 +534,7 @@ impl Methods {
     ) -> Option<(Offer, bool)> {
         match self.route(to) {
             Route::Shm(rank) => self.shm().offer_stream(rank as usize, sender, segment, ready),
-            Route::Loopback | Route::Tcp | Route::Fabric | Route::Plugin | Route::Sim => None,
+            Route::Loopback | Route::Tcp | Route::Fabric | Route::Bundle | Route::Plugin | Route::Sim => None,
         }
     }
 
@@ -498,7 +546,7 @@ impl Methods {
                 Some(Offer::Memory(Place { address: buffer.address() as u64, key: 0 }))
             }
             Route::Loopback => Some(self.loopback.offer(sender, segment)),
-            Route::Tcp | Route::Plugin => None,
+            Route::Tcp | Route::Bundle | Route::Plugin => None,
             Route::Fabric => self.fabric().offer(sender, segment),
             Route::Sim => self.sim().offer(sender, segment),
         }
@@ -531,7 +579,7 @@ impl Methods {
     /// Takes back what [`Methods::offer_memory`] made readable: nobody will ask for it.
     pub fn withdraw(&mut self, to: Peer, sender: RequestId) {
         match self.route(to) {
-            Route::Shm(_) | Route::Tcp | Route::Plugin => {}
+            Route::Shm(_) | Route::Tcp | Route::Bundle | Route::Plugin => {}
             Route::Loopback => self.loopback.withdraw(sender),
             Route::Fabric => self.fabric().withdraw(sender),
             Route::Sim => self.sim().withdraw(sender),
@@ -545,6 +593,7 @@ impl Methods {
             (Route::Shm(rank), _) => self.shm().get(rank as usize, get),
             (Route::Tcp, _) => self.tcp().get(get),
             (Route::Fabric, _) => self.fabric().get(get),
+            (Route::Bundle, _) => self.bundle().get(get),
             (Route::Plugin, _) => self.plugin().get(get),
             (Route::Sim, _) => self.sim().get(get),
         }
@@ -558,6 +607,10 @@ impl Methods {
             Route::Sim => self.sim().expose(expose),
             Route::Tcp => {
                 self.tcp().expose(expose);
+                Granted::Fragments
+            }
+            Route::Bundle => {
+                self.bundle().expose(expose);
                 Granted::Fragments
             }
             Route::Plugin => {
@@ -603,6 +656,7 @@ impl Methods {
             Route::Shm(rank) => self.shm().put(rank as usize, put),
             Route::Tcp => self.tcp().put(put),
             Route::Fabric => self.fabric().put(put),
+            Route::Bundle => self.bundle().put(put),
             Route::Plugin => self.plugin().put(put),
             Route::Sim => self.sim().put(put),
         }
@@ -643,6 +697,9 @@ impl Methods {
         if let Some(fabric) = &mut self.fabric {
             busy |= fabric.poll(counts, &mut on);
         }
+        if let Some(bundle) = &mut self.bundle {
+            busy |= bundle.poll(counts, &mut on);
+        }
         if let Some(plugin) = &mut self.plugin {
             busy |= plugin.poll(counts, &mut on);
         }
@@ -658,6 +715,7 @@ impl Methods {
             && self.shm.as_ref().is_none_or(Shm::is_quiet)
             && self.tcp.as_ref().is_none_or(Tcp::is_quiet)
             && self.fabric.as_ref().is_none_or(Fabric::is_quiet)
+            && self.bundle.as_ref().is_none_or(Bundle::is_quiet)
             && self.plugin.as_ref().is_none_or(Plugin::is_quiet)
     }
 
@@ -666,6 +724,9 @@ impl Methods {
     pub fn flush_gathered(&mut self) {
         if let Some(tcp) = &mut self.tcp {
             tcp.flush_gathered();
+        }
+        if let Some(bundle) = &mut self.bundle {
+            bundle.flush_gathered();
         }
     }
 
@@ -677,6 +738,9 @@ impl Methods {
         if let Some(fabric) = &mut self.fabric {
             fabric.begin_leaving();
         }
+        if let Some(bundle) = &mut self.bundle {
+            bundle.begin_leaving();
+        }
         if let Some(plugin) = &mut self.plugin {
             plugin.begin_leaving();
         }
@@ -686,6 +750,7 @@ impl Methods {
     pub fn has_left(&self) -> bool {
         self.tcp.as_ref().is_none_or(Tcp::has_left)
             && self.fabric.as_ref().is_none_or(Fabric::has_left)
+            && self.bundle.as_ref().is_none_or(Bundle::has_left)
             && self.plugin.as_ref().is_none_or(Plugin::has_left)
     }
 
@@ -697,6 +762,9 @@ impl Methods {
         if let Some(fabric) = &mut self.fabric {
             fabric.look_soon();
         }
+        if let Some(bundle) = &mut self.bundle {
+            bundle.look_soon();
+        }
         if let Some(plugin) = &mut self.plugin {
             plugin.look_soon();
         }
@@ -705,6 +773,7 @@ impl Methods {
     /// Whether a connection is being made: its next step may be due without anything coming.
     pub fn is_connecting(&self) -> bool {
         self.tcp.as_ref().is_some_and(Tcp::is_connecting)
+            || self.bundle.as_ref().is_some_and(Bundle::is_connecting)
     }
 
     /// Whether everything that was handed to the methods has left this process.
@@ -713,6 +782,7 @@ impl Methods {
             && self.shm.as_ref().is_none_or(Shm::is_drained)
             && self.tcp.as_ref().is_none_or(Tcp::is_drained)
             && self.fabric.as_ref().is_none_or(Fabric::is_drained)
+            && self.bundle.as_ref().is_none_or(Bundle::is_drained)
             && self.plugin.as_ref().is_none_or(Plugin::is_drained)
             && self.sim.as_ref().is_none_or(Sim::is_drained)
     }
@@ -724,6 +794,7 @@ impl Methods {
             Route::Loopback => Counter::EagerLoopback,
             Route::Tcp => Counter::EagerTcp,
             Route::Fabric => Counter::EagerFabric,
+            Route::Bundle => Counter::EagerLinks,
             Route::Plugin => Counter::EagerPlugin,
             Route::Shm(_) | Route::Sim => Counter::EagerShm,
         }
@@ -740,6 +811,7 @@ impl Methods {
             Granted::Memory(_) => Counter::WriteShm,
             Granted::Windows { .. } => Counter::PipelineShm,
             Granted::Fragments if self.route(from) == Route::Tcp => Counter::PutTcp,
+            Granted::Fragments if self.route(from) == Route::Bundle => Counter::PutLinks,
             Granted::Fragments if self.route(from) == Route::Plugin => Counter::PutPlugin,
             Granted::Fragments => Counter::PutShm,
         }
@@ -768,6 +840,10 @@ impl Methods {
         self.fabric.as_mut().expect("a route by libfabric exists only with that method")
     }
 
+    fn bundle(&mut self) -> &mut Bundle {
+        self.bundle.as_mut().expect("a route over several links exists only with that method")
+    }
+
     fn plugin(&mut self) -> &mut Plugin {
         self.plugin.as_mut().expect("a route by a plug-in exists only with that method")
     }
@@ -786,6 +862,7 @@ impl Claim<'_> {
             Self::Loopback(claim) => claim.write(emit, data),
             Self::Tcp(claim) => claim.write(emit, data),
             Self::Fabric(claim) => claim.write(emit, data),
+            Self::Bundle(claim) => claim.write(emit, data),
             Self::Plugin(claim) => claim.write(emit, data),
             Self::Sim(claim) => claim.write(emit, data),
         }

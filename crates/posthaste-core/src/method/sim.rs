@@ -9,6 +9,7 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use posthaste_os::mem::Sink;
 
@@ -20,7 +21,7 @@ use crate::ids::{Peer, RequestId};
 use crate::method::landing::Landing;
 use crate::method::pinned::{Hold, Lease, Pinned};
 use crate::method::windows::Windows;
-use crate::method::{Caps, Done, Event, Expose, Get, Load, Next, Put};
+use crate::method::{Caps, Done, Event, Expose, Get, Load, Next, Put, packing};
 use crate::trace::{Counter, Counts};
 use crate::wire::{DATA_FRONT, Emit, Granted, HEADER, Offer, Packet, Part, Place};
 
@@ -65,6 +66,8 @@ struct Net {
     unregistered: u64,
     /// Links whose messages are held back, and how many still leave because their sender has not noticed.
     held_back: HashMap<(Peer, Peer), u64>,
+    /// Links on which everything disappears, and nobody is told.
+    silent: HashSet<(Peer, Peer)>,
     /// Links that have been cut, both ways.
     cut: HashSet<(Peer, Peer)>,
     /// What each engine told of itself in the handshake.
@@ -91,6 +94,7 @@ impl Network {
             next_key: 1,
             unregistered: 0,
             held_back: HashMap::new(),
+            silent: HashSet::new(),
             cut: HashSet::new(),
             formats: HashMap::new(),
         };
@@ -121,6 +125,15 @@ impl Network {
         let mut net = self.lock();
         for way in [(a, b), (b, a)] {
             net.cut.insert(way);
+            net.links.remove(&way);
+        }
+    }
+
+    /// Lets everything disappear that is on the link between two engines or comes there.
+    pub fn silence(&self, a: Peer, b: Peer) {
+        let mut net = self.lock();
+        for way in [(a, b), (b, a)] {
+            net.silent.insert(way);
             net.links.remove(&way);
         }
     }
@@ -402,6 +415,31 @@ impl Sim {
         }
     }
 
+    /// Opens a receive whose fragments come over other links as well, until [`Sim::close`].
+    pub(super) fn expose_shared(&mut self, expose: Expose) {
+        self.landing.open_shared(expose);
+    }
+
+    /// Takes no more fragments for such a receive.
+    pub(super) fn close(&mut self, from: Peer, receiver: RequestId) {
+        self.landing.close(from, receiver);
+    }
+
+    /// Whether the link to a peer has not been cut.
+    pub(super) fn stands(&self, to: Peer) -> bool {
+        !self.network.lock().cut.contains(&(self.me, to))
+    }
+
+    /// Cuts the link to a peer.
+    pub(super) fn cut(&self, peer: Peer) {
+        self.network.cut(self.me, peer);
+    }
+
+    /// The clock of the network: a tick counts as a millisecond.
+    pub(super) fn now(&self) -> Duration {
+        Duration::from_millis(self.network.lock().clock)
+    }
+
     pub(super) fn put(&mut self, mut put: Put) {
         if self.network.lock().cut.contains(&(self.me, put.to)) {
             return;
@@ -549,9 +587,12 @@ impl Sim {
             busy = true;
             match Packet::parse(&header, payload[..].into()) {
                 Ok(Packet::Data { receiver, offset, data }) => {
-                    if self.landing.arrived(from, receiver, offset, data, counts) {
+                    let told = self.landing.fragment(from, receiver, offset, data, counts);
+                    if let Some(Event::Landed(receiver)) = told {
                         self.landed(receiver);
-                        on(Event::Landed(receiver), counts);
+                    }
+                    if let Some(told) = told {
+                        on(told, counts);
                     }
                 }
                 Ok(Packet::Written { receiver, .. }) if self.landing.close(from, receiver).is_some() => {
@@ -578,8 +619,8 @@ impl Sim {
         for _ in 0..self.puts.len() {
             let Some(mut put) = self.puts.pop_front() else { break };
             let most = (self.caps().packet - DATA_FRONT) as u64;
-            while put.segment.remaining() > 0 {
-                let n = put.segment.remaining().min(most) as usize;
+            while put.left() > 0 {
+                let n = put.left().min(most) as usize;
                 let Some(claim) = self.claim(put.to, DATA_FRONT + n, Load::Control) else { break };
                 claim.write(&Emit::data(put.receiver, put.segment.position()), Some(&mut put.segment));
                 busy = true;
@@ -596,7 +637,7 @@ impl Sim {
                 busy = true;
             }
             let key = (put.to, put.receiver);
-            if put.segment.remaining() > 0 {
+            if put.left() > 0 {
                 self.puts.push_back(put);
             } else if self.writing.get(&key).is_none_or(|writing| writing.left == 0) && !self.has_parts(key) {
                 self.writing.remove(&key);
@@ -640,14 +681,17 @@ impl Sim {
 }
 
 impl Claim<'_> {
-    pub(super) fn write(mut self, emit: &Emit, data: Option<&mut Segment>) {
-        let rest = emit.write_front(Sink::from(&mut self.payload[..]));
-        if let Some(segment) = data {
-            segment.pack(rest);
-        }
+    pub(super) fn write(self, emit: &Emit, data: Option<&mut Segment>) {
+        self.write_with(emit, packing(data));
+    }
+
+    /// The same with `data` writing what stands behind the front of the packet.
+    pub(super) fn write_with(mut self, emit: &Emit, data: impl FnOnce(Sink<'_>)) {
+        data(emit.write_front(Sink::from(&mut self.payload[..])));
         self.sim.windows.told(emit);
         let mut net = self.sim.network.lock();
-        if net.cut.contains(&(self.sim.me, self.to)) {
+        let way = (self.sim.me, self.to);
+        if net.cut.contains(&way) || net.silent.contains(&way) {
             return;
         }
         let delay = net.weather.delay;

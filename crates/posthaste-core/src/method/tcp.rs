@@ -22,6 +22,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
+use posthaste_os::mem::Sink;
 use posthaste_os::socket::{Listener, Ready, Set, Stream, Tuning};
 use posthaste_os::{machine, process};
 
@@ -30,7 +31,7 @@ use crate::datatype::{Format, Segment};
 use crate::error::{Error, Result};
 use crate::ids::{Peer, RequestId};
 use crate::method::built::HasTcp;
-use crate::method::{Caps, Done, Expose, Get, Load, Next, Put};
+use crate::method::{Caps, Done, Expose, Get, Load, Next, Put, packing};
 use crate::wire::{EAGER_FRONT, Emit, Packet};
 use door::Door;
 use handshake::Identity;
@@ -315,6 +316,33 @@ impl Tcp {
         }
     }
 
+    /// The same for a receive whose fragments come over other links as well, until [`Tcp::close`].
+    pub(super) fn expose_shared(&mut self, expose: Expose) {
+        let way = self.way(expose.from);
+        if !matches!(way.state, State::Down) {
+            way.input.landing.open_shared(expose);
+        }
+    }
+
+    /// Takes no more fragments for such a receive.
+    pub(super) fn close(&mut self, from: Peer, receiver: RequestId) {
+        if let Some(way) = self.known(from) {
+            way.input.landing.close(from, receiver);
+        }
+    }
+
+    /// Begins to reach for a peer, if that has not been done yet.
+    pub(super) fn want(&mut self, peer: Peer) {
+        self.wanted(peer);
+    }
+
+    /// Whether the connection to a peer stands.
+    pub(super) fn stands(&self, to: Peer) -> bool {
+        self.ways
+            .get(to.index())
+            .is_some_and(|way| matches!(way.as_deref(), Some(Way { state: State::Up(_), .. })))
+    }
+
     pub(super) fn put(&mut self, put: Put) {
         let to = put.to;
         let way = self.way(to);
@@ -401,6 +429,12 @@ impl Tcp {
 impl Claim<'_> {
     #[inline]
     pub(super) fn write(self, emit: &Emit, data: Option<&mut Segment>) {
+        self.write_with(emit, packing(data));
+    }
+
+    /// The same with `data` writing what stands behind the front of the packet.
+    #[inline]
+    pub(super) fn write_with(self, emit: &Emit, data: impl FnOnce(Sink<'_>)) {
         let Self { tcp, to, len, .. } = self;
         let round = tcp.round;
         let way = tcp.way(to);

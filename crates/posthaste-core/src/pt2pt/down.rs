@@ -16,6 +16,7 @@ use crate::ids::{ANY_SOURCE, Peer, RequestId};
 use crate::pt2pt::matching::Pattern;
 use crate::pt2pt::{Engine, Pending};
 use crate::request::{State, Status};
+use crate::trace::Counter;
 
 /// Peers that are down, and why.
 #[derive(Debug, Default)]
@@ -56,6 +57,7 @@ pub(crate) fn lost(engine: &mut Engine, peer: Peer, why: Error) {
     if engine.down.check(peer).is_err() || peer.index() >= engine.pending.len() {
         return;
     }
+    engine.counts.add(Counter::PeersDown, 1);
     engine.down.0.push((peer, why));
     engine.chores += 1; // for good: progress looks after receives that are posted later
     engine.with_pending(peer, |pending| *pending = Pending::default());

@@ -257,10 +257,10 @@ pub fn granted(
                 return None;
             }
             engine.with_pending(to, |pending| pending.remove(place));
-            Some(Action::Put(Put { to, receiver, sender, segment, granted }))
+            Some(Action::Put(Put { to, receiver, sender, until: segment.len(), segment, granted }))
         }
         State::SendAsked { segment, to } if to == from && receiver != RequestId::NONE => {
-            Some(Action::Put(Put { to, receiver, sender, segment, granted }))
+            Some(Action::Put(Put { to, receiver, sender, until: segment.len(), segment, granted }))
         }
         other => {
             request.state = other;

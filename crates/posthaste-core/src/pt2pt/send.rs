@@ -159,10 +159,9 @@ pub(super) fn proposal(
         run: segment.mean_run(),
         shared: methods.lies_shared(to, segment),
         shared_limit: config.shared_limit,
-        eager_limit: if methods.route(to) == Route::Tcp {
-            config.tcp_eager_limit
-        } else {
-            config.eager_limit
+        eager_limit: match methods.route(to) {
+            Route::Tcp | Route::Bundle => config.tcp_eager_limit,
+            _ => config.eager_limit,
         },
         get_limit: config.get_limit,
         run_limit: config.run_limit,

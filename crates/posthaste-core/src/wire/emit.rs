@@ -144,6 +144,11 @@ impl Emit {
         Self::message(Kind::Found, &envelope, body.as_bytes())
     }
 
+    /// What a bundle of links tells another one follows.
+    pub fn bundled() -> Self {
+        Self::control(Kind::Bundled, &[])
+    }
+
     /// Messages need not be held back any more.
     pub fn resume() -> Self {
         Self::control(Kind::Resume, &[])

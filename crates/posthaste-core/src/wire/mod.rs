@@ -3,7 +3,7 @@
 //! Called by the methods (parse) and the protocols (emit); calls nothing. All numbers are
 //! little-endian. A packet is a fixed [`Header`] of 24 bytes and a payload; what a kind needs beyond the header
 //! stands at the front of the payload. Short messages with their header fit into one 64-byte cell. A header may
-//! announce an [`Extension`] in front of the payload (signature hash, stripe, operation at the destination).
+//! announce an [`Extension`] in front of the payload (signature hash, operation at the destination).
 //! Peer data is checked: an unknown kind or a short payload is [`Malformed`], never a panic.
 
 mod emit;
@@ -55,6 +55,8 @@ pub enum Kind {
     Window = 14,
     /// The sender has written that part.
     Filled = 15,
+    /// What two bundles of links tell each other.
+    Bundled = 16,
 }
 
 /// The header of every packet. Kinds that carry no message leave the envelope fields 0.
@@ -118,8 +120,8 @@ pub struct Envelope {
 pub struct Extension {
     /// Hash of the type signature, 0 when unknown.
     pub signature: U32,
-    /// Sequence number over several links, 0 when there is one.
-    pub stripe: U32,
+    /// Not used, 0.
+    pub spare: U32,
     /// What to do with the data at the destination (0 copy; reduction or append otherwise).
     pub operation: U32,
     /// Handle of the first basic type of the data; bit 16: all elements are of that type.
@@ -399,6 +401,8 @@ pub enum Packet<'a> {
     Window(Part),
     /// Part of a message has been written.
     Filled(Part),
+    /// What two bundles of links tell each other: see `method::bundle`.
+    Bundled(Source<'a>),
     /// A fragment.
     Data {
         /// The receiver's request.
@@ -613,6 +617,7 @@ impl<'a> Packet<'a> {
             }
             Kind::Window => Self::Window(part(payload)?),
             Kind::Filled => Self::Filled(part(payload)?),
+            Kind::Bundled => Self::Bundled(payload),
             Kind::Data => {
                 let (body, data) = front::<DataBody>(payload)?;
                 Self::Data { receiver: body.receiver.into(), offset: body.offset.get(), data }

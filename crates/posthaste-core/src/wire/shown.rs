@@ -31,6 +31,7 @@ impl fmt::Display for Packet<'_> {
             Self::Filled(Part { receiver, offset, len, .. }) => {
                 write!(f, "filled {receiver} at {offset}, {len} bytes")
             }
+            Self::Bundled(body) => write!(f, "bundled, {} bytes", body.len()),
             Self::Written { receiver, unreadable: false } => write!(f, "written {receiver}"),
             Self::Written { receiver, unreadable: true } => write!(f, "written {receiver}, unreadable"),
             Self::Data { receiver, offset, data } => {

@@ -186,13 +186,17 @@ fn agree(node: &Node, own: Format, config: &Config) -> Result<()> {
     }
     let ways = (0..).zip(Way::ALL).map(|(bit, way)| u32::from(config.methods.admit(way)) << bit);
     let word = ways.fold(1 << 31 | u32::from(config.node.is_some()) << 30, |word, bit| word | bit);
+    let links = (8..).step_by(2).zip(&config.links);
+    let links = links.map(|(bit, link)| if link.way == Way::Tcp { 1 << bit } else { 2 << bit });
+    let word = links.fold(word, |word, bit: u32| word | bit);
     if node.agree_on_methods(word) == word {
         return Ok(());
     }
     Err(Error::other(
         ErrorClass::Other,
-        "another rank on this host was started with other settings: POSTHASTE_METHODS must be the same for all ranks, and \
-         POSTHASTE_NODE must be set for all of them or for none",
+        "another rank on this host was started with other settings: POSTHASTE_METHODS must be the same for all ranks, \
+         POSTHASTE_LINKS must name as many links of the same kinds, and POSTHASTE_NODE must be set for all of them or for \
+         none",
     ))
 }
 
@@ -223,6 +227,12 @@ mod tests {
         for other in [set("POSTHASTE_METHODS", "tcp"), set("POSTHASTE_NODE", "a"), Config::default()] {
             let error = agree(&node, Format::NATIVE, &other).unwrap_err().to_string();
             assert!(error.contains("POSTHASTE_METHODS must be the same"), "{error}");
+        }
+        let (node, links) = (Node::create(2).unwrap(), |value| set("POSTHASTE_LINKS", value));
+        agree(&node, Format::NATIVE, &links("tcp@a,fabric")).unwrap();
+        agree(&node, Format::NATIVE, &links("tcp@b,fabric")).unwrap();
+        for other in [links("tcp,tcp"), links("tcp@a,fabric,tcp"), Config::default()] {
+            assert!(agree(&node, Format::NATIVE, &other).is_err(), "{other:?}");
         }
     }
 }

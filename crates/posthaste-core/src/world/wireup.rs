@@ -8,7 +8,7 @@
 //! What ranks say of themselves there: `node` (its name, where the launcher does not tell or is not believed), `segment`
 //! (where the lowest rank of a node has the node segment), `cpus` (which ones this rank may use), `crowded` (whether the
 //! ranks of this node share CPUs), `secret` (rank 0), `card` (where this rank can be reached by TCP;
-//! `fabric` and `plugin` likewise).
+//! `fabric` and `plugin` likewise, and `link0` and so on where there are several links).
 
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
@@ -20,11 +20,12 @@ use posthaste_os::node::Node;
 use posthaste_pmi::client;
 use posthaste_pmi::launcher::Launcher;
 
-use crate::config::{Config, Way, Ways};
+use crate::config::{Config, LinkChoice, Way, Ways};
 use crate::datatype::Format;
 use crate::error::{Error, ErrorClass, Result};
 use crate::ids::Peer;
 use crate::method::Route;
+use crate::method::bundle::{Bundle, Link};
 use crate::method::fabric::{Fabric, FabricBook, FabricCard, FabricSetup};
 use crate::method::plugin::{Plugin, PluginSetup};
 use crate::method::tcp::{AddressBook, Card, Tcp, TcpSetup};
@@ -99,6 +100,7 @@ pub(super) fn routes(rank: u32, beside: &[u32], nodes: &Places, config: &Config)
         _ if peer == rank => Ok(Route::Loopback),
         Some(index) if config.methods.admit(Way::Shm) => Ok(Route::Shm(index)),
         _ if config.methods.admit(Way::Plugin) => Ok(Route::Plugin),
+        _ if !config.links.is_empty() => Ok(Route::Bundle),
         _ if config.methods.admit(Way::Fabric) => Ok(Route::Fabric),
         _ if config.methods.admit(Way::Tcp) => Ok(Route::Tcp),
         _ => {
@@ -224,13 +226,14 @@ fn no_secret(text: &str) -> Error {
 pub(super) struct Networks {
     pub(super) tcp: Option<Tcp>,
     pub(super) fabric: Option<Fabric>,
+    pub(super) bundle: Option<Bundle>,
     pub(super) plugin: Option<Plugin>,
 }
 
 impl Networks {
     /// Whether all ranks share memory.
     pub(super) fn are_none(&self) -> bool {
-        self.tcp.is_none() && self.fabric.is_none() && self.plugin.is_none()
+        self.tcp.is_none() && self.fabric.is_none() && self.bundle.is_none() && self.plugin.is_none()
     }
 }
 
@@ -245,6 +248,7 @@ pub(super) fn open_networks(
     Ok(Networks {
         tcp: open_tcp(launcher, me, routes, secret, config)?,
         fabric: open_fabric(launcher, me, routes, secret, config)?,
+        bundle: open_bundle(launcher, me, routes, secret, config)?,
         plugin: open_plugin(launcher, me, routes, secret, config)?,
     })
 }
@@ -260,12 +264,23 @@ fn open_tcp(
     let Some(secret) = secret.filter(|_| Way::Tcp.is_built() && routes.contains(&Route::Tcp)) else {
         return Ok(None);
     };
+    tcp(launcher, (me, routes.len()), "card", secret, config).map(Some)
+}
+
+/// Opens this rank to connections, and tells under `key` where it is reached.
+fn tcp(
+    launcher: &Shared,
+    (me, peers): (Peer, usize),
+    key: &str,
+    secret: [u8; 32],
+    config: &Config,
+) -> Result<Tcp> {
     let node = config.node.clone().unwrap_or_else(machine::host_name);
-    let setup = TcpSetup { me, peers: routes.len(), secret, format: Format::NATIVE, node };
-    let (tcp, card) = Tcp::new(setup, config, Box::new(Book(launcher.clone())))?;
-    let put = |launcher: &mut Launcher| launcher.put("card", &card.to_string());
+    let setup = TcpSetup { me, peers, secret, format: Format::NATIVE, node };
+    let (tcp, card) = Tcp::new(setup, config, Box::new(Book::new(launcher, key)))?;
+    let put = |launcher: &mut Launcher| launcher.put(key, &card.to_string());
     ask(launcher, put).unwrap_or(Ok(())).map_err(failed)?;
-    Ok(Some(tcp))
+    Ok(tcp)
 }
 
 /// The same for libfabric's network.
@@ -279,14 +294,54 @@ fn open_fabric(
     let Some(secret) = secret.filter(|_| Way::Fabric.is_built() && routes.contains(&Route::Fabric)) else {
         return Ok(None);
     };
+    fabric(launcher, (me, routes.len()), "fabric", secret, config).map(Some)
+}
+
+/// Opens an endpoint of libfabric, and tells under `key` where it is reached.
+fn fabric(
+    launcher: &Shared,
+    (me, peers): (Peer, usize),
+    key: &str,
+    secret: [u8; 32],
+    config: &Config,
+) -> Result<Fabric> {
     // Packets of other jobs that go astray are told by this; it is no protection against those who mean harm.
     let (mark, _) = secret.split_first_chunk().unwrap_or((&[0; 8], &[]));
     let mark = u64::from_le_bytes(*mark);
-    let setup = FabricSetup { me, peers: routes.len(), mark, format: Format::NATIVE };
-    let (fabric, card) = Fabric::new(setup, config, Box::new(Book(launcher.clone())))?;
-    let put = |launcher: &mut Launcher| launcher.put("fabric", &card.to_string());
+    let setup = FabricSetup { me, peers, mark, format: Format::NATIVE };
+    let (fabric, card) = Fabric::new(setup, config, Box::new(Book::new(launcher, key)))?;
+    let put = |launcher: &mut Launcher| launcher.put(key, &card.to_string());
     ask(launcher, put).unwrap_or(Ok(())).map_err(failed)?;
-    Ok(Some(fabric))
+    Ok(fabric)
+}
+
+/// The same for several links, one by one; they are told under `link0`, `link1` and so on.
+fn open_bundle(
+    launcher: &Shared,
+    me: Peer,
+    routes: &[Route],
+    secret: Option<[u8; 32]>,
+    config: &Config,
+) -> Result<Option<Bundle>> {
+    let Some(secret) = secret.filter(|_| routes.contains(&Route::Bundle)) else { return Ok(None) };
+    let who = (me, routes.len());
+    let open = |(number, choice): (usize, &LinkChoice)| {
+        let (key, name) = (format!("link{number}"), choice.to_string());
+        if choice.way == Way::Fabric {
+            return Ok(Link::fabric(name, fabric(launcher, who, &key, secret, config)?));
+        }
+        let mut config = config.clone();
+        config.tcp_interfaces = choice.interface.clone().unwrap_or(config.tcp_interfaces);
+        Ok(Link::tcp(name, tcp(launcher, who, &key, secret, &config)?))
+    };
+    let named = |link: (usize, &LinkChoice)| {
+        open(link).map_err(|why: Error| {
+            let text = format!("the link {} of POSTHASTE_LINKS cannot be used: {why}", link.1);
+            Error::other(why.class(), text)
+        })
+    };
+    let links = config.links.iter().enumerate().map(named).collect::<Result<_>>()?;
+    Ok(Some(Bundle::new(me, routes.len(), links, config)))
 }
 
 /// The same for a plug-in.
@@ -301,8 +356,8 @@ fn open_plugin(
         return Ok(None);
     };
     let setup = PluginSetup { me, peers: routes.len(), secret, format: Format::NATIVE };
-    let book = Book(launcher.clone());
-    let cards = move |peer| book.text(peer, "plugin")?.parse();
+    let book = Book::new(launcher, "plugin");
+    let cards = move |peer| book.text(peer)?.parse();
     let (plugin, card) = Plugin::new(setup, config, Box::new(cards))?;
     let put = |launcher: &mut Launcher| launcher.put("plugin", &card.to_string());
     ask(launcher, put).unwrap_or(Ok(())).map_err(failed)?;
@@ -311,34 +366,42 @@ fn open_plugin(
 
 /// Whether ranks have to be reached by a network, so that they need the job's secret.
 pub(super) fn needs_secret(routes: &[Route]) -> bool {
-    routes.iter().any(|route| matches!(route, Route::Tcp | Route::Fabric | Route::Plugin))
+    routes.iter().any(|route| matches!(route, Route::Tcp | Route::Fabric | Route::Bundle | Route::Plugin))
 }
 
-/// The cards that the ranks of the job have put into the launcher's key-value space.
+/// The cards that the ranks of the job have put into the launcher's key-value space under one key.
 #[derive(Debug)]
-struct Book(Shared);
+struct Book {
+    launcher: Shared,
+    key: String,
+}
 
 impl FabricBook for Book {
     fn card(&mut self, peer: Peer) -> Result<FabricCard> {
-        self.text(peer, "fabric")?.parse()
+        self.text(peer)?.parse()
     }
 }
 
 impl AddressBook for Book {
     fn card(&mut self, peer: Peer) -> Result<Card> {
-        self.text(peer, "card")?.parse()
+        self.text(peer)?.parse()
     }
 }
 
 impl Book {
-    fn text(&self, peer: Peer, key: &str) -> Result<String> {
-        let told =
-            ask(&self.0, |launcher| launcher.get(peer.index(), key)).unwrap_or(Ok(None)).map_err(failed)?;
+    fn new(launcher: &Shared, key: &str) -> Self {
+        Self { launcher: launcher.clone(), key: key.into() }
+    }
+
+    fn text(&self, peer: Peer) -> Result<String> {
+        let told = ask(&self.launcher, |launcher| launcher.get(peer.index(), &self.key));
+        let told = told.unwrap_or(Ok(None)).map_err(failed)?;
         told.ok_or_else(|| {
             Error::other(
                 ErrorClass::Other,
                 format!(
-                    "rank {} has told nobody where it can be reached: POSTHASTE_METHODS must be the same for all ranks",
+                    "rank {} has told nobody where it can be reached: POSTHASTE_METHODS must be the same for all ranks, and \
+                     POSTHASTE_LINKS name as many links of the same kinds",
                     peer.0
                 ),
             )
@@ -444,6 +507,8 @@ mod tests {
         assert_eq!(ways, [Route::Tcp, Route::Tcp, Route::Loopback, Route::Tcp]);
         let ways = routes(2, &[0, 2], &nodes, &set("POSTHASTE_METHODS", "shm,fabric,tcp")).unwrap();
         assert_eq!(ways, [Route::Shm(0), Route::Fabric, Route::Loopback, Route::Fabric]);
+        let ways = routes(2, &[0, 2], &nodes, &set("POSTHASTE_LINKS", "tcp@a,tcp@b")).unwrap();
+        assert_eq!(ways, [Route::Shm(0), Route::Bundle, Route::Loopback, Route::Bundle]);
         // Ranks of one host that are said to be on different nodes share a segment all the same.
         let ways = routes(0, &[0, 1, 2, 3], &nodes, &Config::default()).unwrap();
         assert_eq!(ways, [Route::Loopback, Route::Tcp, Route::Shm(2), Route::Tcp]);

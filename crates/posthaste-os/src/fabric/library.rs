@@ -119,6 +119,13 @@ impl Library {
         if let Some(name) = wanted.provider {
             found.retain(|provider| provider.name().split(';').next() == name.split(';').next());
         }
+        // Providers that are layered over others do not always keep to the domain that was asked for.
+        if let Some(domain) = wanted.domain {
+            found.retain(|provider| provider.domain() == domain);
+            if found.is_empty() {
+                return Err(io::Error::other(format!("none of its providers is on {domain}")));
+            }
+        }
         Ok(found)
     }
 

@@ -5,7 +5,7 @@
 //! (level-triggered), so no look of one thread takes anything from another.
 
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::time::Duration;
 
 /// Descriptors told by one look.
@@ -24,6 +24,13 @@ pub struct Ready {
     pub read: bool,
     /// It can be written, or has failed.
     pub write: bool,
+}
+
+impl AsFd for Set {
+    /// Can be read while something in it is ready, so one set may be in another.
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
 }
 
 impl Set {

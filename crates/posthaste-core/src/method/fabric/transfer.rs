@@ -195,13 +195,12 @@ impl Fabric {
     }
 
     pub(in crate::method) fn put(&mut self, put: Put) {
-        let Put { to, receiver, sender, mut segment, granted } = put;
+        let Put { to, receiver, sender, mut segment, until: end, granted } = put;
         // It may have been offered for reading, and been refused.
         self.withdraw(sender);
         if self.known(to).is_none_or(|link| link.is_down()) {
             return;
         }
-        let end = segment.len();
         match granted {
             Granted::Memory(place) => {
                 let purpose = Purpose::Put(receiver, sender);

@@ -35,8 +35,8 @@ pub(super) struct Input {
     appetite: usize,
     /// The long eager message that began last, and what has been kept of it.
     arrival: Option<Arrival>,
-    /// A message whose last bytes were read into their place.
-    landed: Option<RequestId>,
+    /// What the last bytes that were read into their place have completed.
+    complete: Option<Complete>,
     /// The peer has said that nothing more comes.
     pub(super) bye: bool,
     /// Calls of the system so far.
@@ -60,14 +60,32 @@ struct Arrival {
 enum Stage {
     /// A record begins.
     Records,
-    /// The data of a fragment, at this offset of its message.
-    Data { receiver: RequestId, offset: u64, left: u64 },
+    /// The data of a fragment, at this offset of its message; the fragment began at `begin`.
+    Data { receiver: RequestId, begin: u64, offset: u64, left: u64 },
     /// A fragment that nobody wants.
     Drop(u64),
     /// The data of a message that the engine has just been told of; it may open a receive for it.
     Asking,
     /// The data of a message for which it has not.
     Keeping,
+}
+
+/// What is told once it is in its place.
+#[derive(Clone, Copy, Debug)]
+enum Complete {
+    /// A message.
+    Message(RequestId),
+    /// A fragment, from here to there, of a message that comes over several links.
+    Fragment(RequestId, u64, u64),
+}
+
+impl Complete {
+    fn event(self) -> Event<'static> {
+        match self {
+            Self::Message(receiver) => Event::Landed(receiver),
+            Self::Fragment(receiver, from, to) => Event::Placed(receiver, from, to),
+        }
+    }
 }
 
 /// What stands in front of the buffer.
@@ -112,7 +130,7 @@ impl Default for Input {
             stage: Stage::Records,
             appetite: BUFFER,
             arrival: None,
-            landed: None,
+            complete: None,
             bye: false,
             #[cfg(test)]
             reads: 0,
@@ -148,7 +166,7 @@ impl Input {
             *filled += read.unwrap_or(0);
             return Ok(outcome(read, wanted));
         }
-        if let Stage::Data { receiver, offset, left } = self.stage
+        if let Stage::Data { receiver, begin, offset, left } = self.stage
             && self.end == 0
             && let Some((place, room)) = self.landing.place(receiver, offset)
         {
@@ -158,8 +176,8 @@ impl Input {
             if let Some(n) = read {
                 let placed = n.min(direct);
                 self.end = n - placed;
-                self.stage = after(receiver, offset, left, placed as u64);
-                self.landed = self.landing.placed(receiver, placed as u64).then_some(receiver);
+                let is_whole = self.landing.placed(receiver, placed as u64);
+                self.complete = self.advance(receiver, begin, offset, left, placed as u64, is_whole);
             }
             return Ok(outcome(read, direct + BEHIND));
         }
@@ -179,7 +197,7 @@ impl Input {
 
     /// Whether a whole record, or the end of a message, waits to be looked at.
     pub(super) fn has_something(&self) -> bool {
-        self.landed.is_some()
+        self.complete.is_some()
             || match self.stage {
                 Stage::Records => !matches!(self.front(), Front::Part),
                 Stage::Data { .. } | Stage::Drop(_) => self.start < self.end,
@@ -208,7 +226,7 @@ impl Input {
         debug_assert!(self.is_asking(), "nothing was asked, or it was answered too late");
         if let Stage::Asking = self.stage {
             self.arrival = None;
-            self.stage = Stage::Data { receiver: expose.receiver, offset: 0, left: expose.len };
+            self.stage = Stage::Data { receiver: expose.receiver, begin: 0, offset: 0, left: expose.len };
             self.landing.open(expose);
         }
     }
@@ -260,24 +278,22 @@ impl Input {
         on: &mut impl FnMut(Event<'_>, &mut Counts),
     ) -> Result<bool, Garbage> {
         let mut busy = false;
-        if let Some(receiver) = self.landed.take() {
-            busy = true;
-            on(Event::Landed(receiver), counts);
-        }
         loop {
+            if let Some(complete) = self.complete.take() {
+                busy = true;
+                on(complete.event(), counts);
+            }
             let here = (self.end - self.start) as u64;
             match self.stage {
-                Stage::Data { receiver, offset, left } => {
+                Stage::Data { receiver, begin, offset, left } => {
                     let n = left.min(here);
                     if n == 0 {
                         return Ok(busy);
                     }
                     let data = Source::from(&self.buffer[self.start..self.start + n as usize]);
-                    if self.landing.arrived(peer, receiver, offset, data, counts) {
-                        on(Event::Landed(receiver), counts);
-                    }
+                    let is_whole = self.landing.arrived(peer, receiver, offset, data, counts);
                     self.start += n as usize;
-                    self.stage = after(receiver, offset, left, n);
+                    self.complete = self.advance(receiver, begin, offset, left, n, is_whole);
                 }
                 Stage::Drop(left) => {
                     let n = left.min(here);
@@ -313,7 +329,7 @@ impl Input {
                         let expected = self.landing.expects(peer, receiver, offset, len, counts);
                         self.stage = match len {
                             0 => Stage::Records,
-                            left if expected => Stage::Data { receiver, offset, left },
+                            left if expected => Stage::Data { receiver, begin: offset, offset, left },
                             left => Stage::Drop(left),
                         };
                     }
@@ -338,10 +354,33 @@ impl Input {
         }
     }
 
+    /// Goes on behind `n` of the `left` bytes of a fragment, with which its message `is_whole` or not.
+    fn advance(
+        &mut self,
+        receiver: RequestId,
+        begin: u64,
+        offset: u64,
+        left: u64,
+        n: u64,
+        is_whole: bool,
+    ) -> Option<Complete> {
+        let offset = offset + n;
+        if n < left {
+            self.stage = Stage::Data { receiver, begin, offset, left: left - n };
+            return None;
+        }
+        self.stage = Stage::Records;
+        let is_shared = || self.landing.is_shared(receiver);
+        match is_whole {
+            true => Some(Complete::Message(receiver)),
+            false => is_shared().then_some(Complete::Fragment(receiver, begin, offset)),
+        }
+    }
+
     /// Shows the next packet to `take`, if it is here.
     #[inline]
     pub(super) fn take_next(&mut self, take: impl FnOnce(&Packet<'_>) -> bool) -> Next {
-        if self.landed.is_some() || !matches!(self.stage, Stage::Records) {
+        if self.complete.is_some() || !matches!(self.stage, Stage::Records) {
             return Next::Left;
         }
         let (header, len) = match self.front() {
@@ -373,11 +412,6 @@ impl Arrival {
     fn is_whole(&self) -> bool {
         self.filled == self.data.len()
     }
-}
-
-/// The stage behind `n` of the `left` bytes of a fragment.
-fn after(receiver: RequestId, offset: u64, left: u64, n: u64) -> Stage {
-    if n == left { Stage::Records } else { Stage::Data { receiver, offset: offset + n, left: left - n } }
 }
 
 fn outcome(read: Option<usize>, wanted: usize) -> Read {

@@ -19,7 +19,7 @@ use posthaste_os::socket::{PIECES, Stream};
 use crate::buffer;
 use crate::datatype::Segment;
 use crate::ids::RequestId;
-use crate::method::{Done, Put};
+use crate::method::{Done, Put, packing};
 use crate::pt2pt::protocol::SHORT_RUN;
 use crate::wire::{DATA_FRONT, Emit, FRONT, HEADER};
 
@@ -97,8 +97,8 @@ impl Out {
         self.waiting() >= ENOUGH
     }
 
-    /// Appends a record whose payload has `len` bytes: the front of the packet, then the next bytes of `data`.
-    pub(super) fn push(&mut self, emit: &Emit, len: usize, data: Option<&mut Segment>) {
+    /// Appends a record whose payload has `len` bytes: the front of the packet, then what `data` writes.
+    pub(super) fn push(&mut self, emit: &Emit, len: usize, data: impl FnOnce(Sink<'_>)) {
         if self.sent > MOST_WAITING / 2 {
             self.bytes.drain(..self.sent);
             self.sent = 0;
@@ -107,10 +107,7 @@ impl Out {
         self.bytes.extend_from_slice(&emit.header);
         let at = self.bytes.len();
         self.bytes.resize(at + len, 0);
-        let rest = emit.write_front(Sink::from(&mut self.bytes[at..]));
-        if let Some(segment) = data {
-            segment.pack(rest);
-        }
+        data(emit.write_front(Sink::from(&mut self.bytes[at..])));
     }
 
     /// Appends a word between the methods; there is always room.
@@ -230,7 +227,7 @@ impl Out {
                 self.pack(&mut put); // short pieces, or to be converted
             }
             match self.fragments.back_mut() {
-                _ if put.segment.remaining() > 0 => return self.puts.push_front(put),
+                _ if put.left() > 0 => return self.puts.push_front(put),
                 Some(fragment) => fragment.last = Some(put.sender),
                 None => done.push_back(Done::Sent(put.sender)),
             }
@@ -239,10 +236,10 @@ impl Out {
 
     /// Packs as much of a message as there is room for.
     fn pack(&mut self, put: &mut Put) {
-        while put.segment.remaining() > 0 && self.has_room(PACKET) {
-            let n = put.segment.remaining().min((PACKET - DATA_FRONT) as u64) as usize;
+        while put.left() > 0 && self.has_room(PACKET) {
+            let n = put.left().min((PACKET - DATA_FRONT) as u64) as usize;
             let emit = Emit::data(put.receiver, put.segment.position());
-            self.push(&emit, DATA_FRONT + n, Some(&mut put.segment));
+            self.push(&emit, DATA_FRONT + n, packing(Some(&mut put.segment)));
         }
     }
 }
@@ -264,7 +261,7 @@ impl Fragment {
         let offset = put.segment.position();
         let mut list = Vec::new();
         // Room for the records in front and for the head.
-        let n = put.segment.runs(PIECES - 2, FRAGMENT, &mut list);
+        let n = put.segment.runs(PIECES - 2, FRAGMENT.min(put.left()), &mut list);
         if n == 0 {
             return None;
         }

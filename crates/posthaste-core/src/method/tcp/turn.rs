@@ -243,7 +243,7 @@ impl Tcp {
     }
 
     /// The connection to a peer is gone.
-    pub(super) fn lose(&mut self, peer: Peer, why: &str) {
+    pub(in crate::method) fn lose(&mut self, peer: Peer, why: &str) {
         let text = format!("the connection to rank {} of the world is lost: {why}", peer.0);
         self.fail(peer, Error::other(ErrorClass::ProcAborted, text));
     }

@@ -1,0 +1,425 @@
+//! Several links to one peer: whole methods side by side, over which packets and parts of long messages go where they come
+//! soonest, and which stand in for each other.
+//!
+//! ```text
+//!   sender                                              receiver
+//!   packet n    --- any link: number n, packet --->     looked at in the order of numbers, each once
+//!   kept        <-- any link: all before n seen ---
+//!
+//!   put         === part ===== first link ========>     placed by whichever link brings it,
+//!               === next part = second link ======>     in any order
+//!   part left   <-- numbered: range placed --------     told of each range
+//!   sent        (every byte is in its place)            landed
+//! ```
+//!
+//! Called through [`crate::method::Methods`]; calls its links. Parts: `link` is one of them, `frame` what two bundles tell
+//! each other, `packets` the numbers, `parts` the long messages, `pace` the speed of a link, `pairs` what is known of each
+//! peer. Seed 003 (links per request).
+//!
+//! What must stay true: a packet is kept, and a send buffer is the method's, until the peer has said that it has them; so
+//! when a link is lost, everything that may have been on it goes over the others, and what comes twice counts once; a
+//! message that has landed takes no more fragments from any link before the engine hears of it; a peer is lost when its
+//! last link is, and reported once.
+
+mod frame;
+mod link;
+mod pace;
+mod packets;
+mod pairs;
+mod parts;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use posthaste_os::mem::Sink;
+use posthaste_os::socket::Set;
+
+use crate::config::Config;
+use crate::datatype::Segment;
+use crate::ids::{Peer, RequestId};
+use crate::method::{Caps, Done, Event, Expose, Get, Load, Put, tell};
+use crate::trace::{Counter, Counts};
+use crate::wire::{Emit, Granted, HEADER, Packet};
+use frame::{FRONT, Frame, Mark};
+use pace::Pace;
+use pairs::{Pair, Pairs};
+use parts::{Incoming, Outgoing};
+
+pub use link::Link;
+
+/// Most links.
+pub const MOST: usize = 4;
+/// Bytes sent over each link.
+const BYTES: [Counter; MOST] =
+    [Counter::Link1Bytes, Counter::Link2Bytes, Counter::Link3Bytes, Counter::Link4Bytes];
+/// Fruitless polls until peers are told how far their packets have been seen: until then something may leave that tells
+/// them as well.
+const PATIENCE: u32 = 8;
+
+/// The method.
+#[derive(Debug)]
+pub struct Bundle {
+    links: Vec<Link>,
+    pairs: Pairs,
+    /// Shortest message that goes over several links.
+    limit: u64,
+    packet: usize,
+    /// After so long a link is lost that says nothing while others do.
+    dead: Duration,
+    /// When that was last looked for.
+    looked: Duration,
+    /// Fruitless polls.
+    idle: u32,
+    /// Bytes sent over each link and not counted yet.
+    sent: [u64; MOST],
+}
+
+/// Room for one packet.
+#[derive(Debug)]
+pub struct Claim<'a> {
+    bundle: &'a mut Bundle,
+    to: Peer,
+    len: usize,
+}
+
+impl Bundle {
+    /// A bundle of up to [`MOST`] links, the favourite first: it takes what may go over any.
+    pub fn new(me: Peer, peers: usize, links: Vec<Link>, config: &Config) -> Self {
+        debug_assert!(links.len() <= MOST);
+        let names = links.iter().map(|link| link.name.clone()).collect();
+        let longest = links.iter().map(Link::packet).min().unwrap_or(0);
+        Self {
+            pairs: Pairs::new(me, peers, names),
+            links,
+            limit: config.stripe_limit as u64,
+            packet: longest.saturating_sub(FRONT + HEADER),
+            dead: Duration::from_secs(config.tcp_dead_s.into()),
+            looked: Duration::ZERO,
+            idle: 0,
+            sent: [0; MOST],
+        }
+    }
+
+    /// Other peers are polled, too: most polls leave the sockets alone.
+    #[must_use]
+    pub fn sharing(self) -> Self {
+        Self { links: self.links.into_iter().map(Link::sharing).collect(), ..self }
+    }
+
+    /// Adds what a sleeper has to watch to this set.
+    pub fn watch_in(&self, set: &Arc<Set>) {
+        self.links.iter().for_each(|link| link.watch_in(set));
+    }
+
+    /// The way to a peer, in words.
+    pub(super) fn name(&self) -> &'static str {
+        match (self.links.iter().any(Link::is_tcp), self.links.iter().any(Link::is_fabric)) {
+            (true, true) => "over links by TCP and libfabric",
+            (true, false) => "over several TCP links",
+            (false, true) => "over several links of libfabric",
+            (false, false) => "over several links of the simulated network",
+        }
+    }
+
+    pub(super) fn caps(&self) -> Caps {
+        Caps { packet: self.packet, ..Caps::default() }
+    }
+
+    /// Whether the numbers of this peer look different from ours.
+    pub(super) fn is_unlike(&mut self, to: Peer) -> bool {
+        self.want(to);
+        self.links.iter_mut().any(|link| link.is_unlike(to))
+    }
+
+    /// Reaches for a peer, if that has not been done yet: over all links, for those that fail only cost time.
+    fn want(&mut self, peer: Peer) {
+        if !std::mem::replace(&mut self.pairs.pair(peer).is_wanted, true) {
+            self.links.iter_mut().for_each(|link| link.want(peer));
+        }
+    }
+
+    pub(super) fn claim(&mut self, to: Peer, len: usize, load: Load) -> Option<Claim<'_>> {
+        self.want(to);
+        let (pair, is_message) = (self.pairs.pair(to), load == Load::Message);
+        let may_leave = match is_message {
+            true => !pair.is_down && !pair.held,
+            false => true,
+        };
+        let fits = len <= self.packet && pair.packets.has_room(is_message);
+        (may_leave && fits).then_some(Claim { bundle: self, to, len })
+    }
+
+    pub(super) fn hold_back(&mut self, from: Peer, hold: bool) {
+        self.push(from, if hold { Frame::Hold } else { Frame::Release }, Vec::new());
+    }
+
+    fn push(&mut self, to: Peer, frame: Frame, body: Vec<u8>) {
+        let pair = self.pairs.pair(to);
+        if !pair.is_down {
+            pair.packets.push(frame, body);
+            send_packets(pair, &mut self.links, to, &mut self.sent);
+            self.pairs.activate(to);
+        }
+    }
+
+    pub(super) fn expose(&mut self, expose: Expose) {
+        let Expose { from, offer, receiver, ref segment, len, arrived } = expose;
+        if self.pairs.pair(from).is_down {
+            return;
+        }
+        self.pairs.incoming.insert(receiver, Incoming::new(from, len, arrived));
+        for link in &mut self.links {
+            link.expose(Expose { from, offer, receiver, segment: segment.clone(), len, arrived });
+        }
+    }
+
+    pub(super) fn put(&mut self, put: Put) {
+        let (to, links, limit) = (put.to, self.links.len(), self.limit);
+        let pair = self.pairs.pair(to);
+        if pair.is_down {
+            return;
+        }
+        if put.left() == 0 {
+            return self.pairs.done.push_back(Done::Sent(put.sender));
+        }
+        pair.outgoing.push(Outgoing::new(put.receiver, put.sender, put.segment, links, limit));
+        let now = self.now();
+        let pair = self.pairs.pair(to);
+        send_parts(pair, &mut self.links, to, now, &mut self.sent);
+        self.pairs.activate(to);
+    }
+
+    /// Nothing can be fetched here, whatever was offered.
+    pub(super) fn get(&mut self, get: Get) {
+        self.pairs.done.push_back(Done::Refused(get.receiver, get.segment));
+    }
+
+    fn now(&self) -> Duration {
+        self.links.first().map_or(Duration::ZERO, Link::now)
+    }
+
+    pub(super) fn poll(&mut self, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
+        let now = self.now();
+        let Self { links, pairs, .. } = self;
+        let mut busy = false;
+        for at in 0..links.len() {
+            busy |= links[at].poll(counts, &mut |event, counts| match event {
+                Event::Packet(peer, Packet::Bundled(bytes)) => {
+                    pairs.arrived((at, peer), bytes, now, counts, on);
+                }
+                Event::Placed(receiver, from, to) => pairs.placed(receiver, from, to),
+                Event::PeerDown(peer, why) => pairs.lose(at, peer, why, counts),
+                Event::Malformed(peer) => on(Event::Malformed(peer), counts),
+                // The link's own end of a part, which says nothing of the other side.
+                Event::Sent(_) => {}
+                Event::Packet(..)
+                | Event::Arriving(..)
+                | Event::Arrived(..)
+                | Event::Landed(_)
+                | Event::Refused(..)
+                | Event::Unreadable(_) => {
+                    counts.add(Counter::StalePackets, 1);
+                }
+            });
+            // Before another link can write there.
+            for (peer, receiver) in pairs.landed.drain(..) {
+                links.iter_mut().for_each(|link| link.close(peer, receiver));
+                pairs.done.push_back(Done::Landed(receiver));
+            }
+        }
+        for (link, peer, why) in pairs.given_up.drain(..) {
+            links[link].give_up(peer, why);
+        }
+        self.idle = if busy { 0 } else { self.idle.saturating_add(1) };
+        if !self.pairs.active.is_empty() {
+            busy |= self.serve(now);
+        }
+        for (counter, bytes) in BYTES.into_iter().zip(&mut self.sent) {
+            counts.add(counter, std::mem::take(bytes));
+        }
+        busy | tell(&mut self.pairs.done, &mut self.pairs.lost, counts, on)
+    }
+
+    /// Sends what has to be sent to those peers that wait for something. Returns whether anything left.
+    fn serve(&mut self, now: Duration) -> bool {
+        let mut busy = false;
+        let looks = now.saturating_sub(self.looked) >= self.dead / 16;
+        self.looked = if looks { now } else { self.looked };
+        for peer in self.pairs.take_active() {
+            let pair = self.pairs.pair(peer);
+            for placed in std::mem::take(&mut pair.placed) {
+                pair.packets.push(Frame::Placed, placed.write());
+            }
+            busy |= send_packets(pair, &mut self.links, peer, &mut self.sent);
+            busy |= send_parts(pair, &mut self.links, peer, now, &mut self.sent);
+            if looks {
+                let silent = pair.silent(now, self.dead);
+                let why = "nothing has come of what was sent over it, although the rank hears";
+                self.pairs.given_up.extend(silent.into_iter().map(|link| (link, peer, why)));
+            }
+            let pair = self.pairs.pair(peer);
+            if std::mem::take(&mut pair.asks) {
+                let mark = Mark { frame: Frame::Ask, number: 0, seen: pair.packets.seen() };
+                for link in standing(pair, &mut self.links, peer) {
+                    link.send(peer, mark, &[]);
+                }
+            }
+            if pair.tells_all || pair.packets.owes_much() || (self.idle >= PATIENCE && pair.packets.owes()) {
+                tell_seen(pair, &mut self.links, peer);
+            }
+            self.pairs.activate(peer);
+        }
+        busy
+    }
+
+    /// Whether nothing waits here that a sleeper would not be woken for.
+    pub(super) fn is_quiet(&self) -> bool {
+        let owes =
+            |peer: &Peer| self.pairs.known().any(|(known, pair)| known == *peer && pair.packets.owes());
+        self.pairs.done.is_empty()
+            && self.pairs.lost.is_empty()
+            && self.links.iter().all(Link::is_quiet)
+            && !self.pairs.active.iter().any(owes)
+    }
+
+    /// Whether everything handed over has arrived.
+    pub(super) fn is_drained(&self) -> bool {
+        self.pairs.done.is_empty()
+            && (self.pairs.active.is_empty() || self.pairs.known().all(|(_, pair)| pair.is_drained()))
+    }
+
+    pub(super) fn look_soon(&mut self) {
+        self.links.iter_mut().for_each(Link::look_soon);
+    }
+
+    pub(super) fn flush_gathered(&mut self) {
+        self.links.iter_mut().for_each(Link::flush_gathered);
+    }
+
+    pub(super) fn is_connecting(&self) -> bool {
+        self.links.iter().any(Link::is_connecting)
+    }
+
+    /// Says good-bye to all peers, and what of theirs has been seen, so that they need not wait for that.
+    pub(super) fn begin_leaving(&mut self) {
+        let peers: Vec<Peer> =
+            self.pairs.known().filter(|(_, pair)| !pair.is_down).map(|(peer, _)| peer).collect();
+        for peer in peers {
+            let pair = self.pairs.pair(peer);
+            let mark = Mark { frame: Frame::Bye, number: 0, seen: pair.packets.seen() };
+            for link in standing(pair, &mut self.links, peer) {
+                link.send(peer, mark, &[]);
+            }
+            pair.packets.told();
+        }
+        self.links.iter_mut().for_each(Link::begin_leaving);
+    }
+
+    pub(super) fn has_left(&self) -> bool {
+        self.links.iter().all(Link::has_left)
+    }
+}
+
+/// The links to a peer that stand.
+fn standing<'a>(pair: &Pair, links: &'a mut [Link], peer: Peer) -> impl Iterator<Item = &'a mut Link> {
+    let is_lost: Vec<bool> = pair.strands.iter().map(|strand| strand.lost.is_some()).collect();
+    let all = links.iter_mut().zip(is_lost);
+    all.filter(move |(link, is_lost)| !is_lost && link.stands(peer)).map(|(link, _)| link)
+}
+
+/// The link that stands and would have brought so many bytes first, of those that `may` take them.
+fn soonest(
+    pair: &Pair,
+    links: &[Link],
+    peer: Peer,
+    (now, bytes): (Duration, u64),
+    may: impl Fn(usize) -> bool,
+) -> Option<usize> {
+    let fastest = pair.strands.iter().map(|strand| strand.pace.speed()).fold(0.0, f64::max);
+    let until = |link: usize| pair.strands[link].pace.until(now, bytes, fastest);
+    let stands = |link: &usize| pair.strands[*link].lost.is_none() && links[*link].stands(peer);
+    let able = (0..links.len()).filter(|link| may(*link)).filter(stands);
+    able.min_by(|a, b| until(*a).total_cmp(&until(*b)))
+}
+
+/// Sends packets that no link has. Returns whether any left.
+fn send_packets(pair: &mut Pair, links: &mut [Link], peer: Peer, sent: &mut [u64; MOST]) -> bool {
+    let mut busy = false;
+    let mut full = [false; MOST];
+    while let Some((mark, body)) = pair.packets.next_unsent() {
+        // Behind what is under way; of idle links the favourite.
+        let Some(link) = soonest(pair, links, peer, (Duration::ZERO, 0), |link| !full[link]) else { break };
+        if links[link].send(peer, mark, body) {
+            sent[link] += body.len() as u64;
+            pair.packets.sent(link);
+            busy = true;
+        } else {
+            full[link] = true;
+        }
+    }
+    busy
+}
+
+/// Gives parts of long messages to links. Returns whether there were any.
+fn send_parts(
+    pair: &mut Pair,
+    links: &mut [Link],
+    peer: Peer,
+    now: Duration,
+    sent: &mut [u64; MOST],
+) -> bool {
+    let mut busy = false;
+    for at in 0..pair.outgoing.len() {
+        while let Some(bytes) = pair.outgoing[at].next_len() {
+            let Some(link) = soonest(pair, links, peer, (now, bytes), |_| true) else { return busy };
+            let pace: &mut Pace = &mut pair.strands[link].pace;
+            if !pace.has_room(bytes) {
+                return busy; // it is worth waiting for
+            }
+            let Outgoing { receiver, ref segment, .. } = pair.outgoing[at];
+            let mut segment = segment.clone();
+            let Some((from, until)) = pair.outgoing[at].take(link) else { break };
+            segment.seek(from);
+            pace.begin(until - from);
+            sent[link] += until - from;
+            let (to, sender, granted) = (peer, RequestId::NONE, Granted::Fragments);
+            links[link].put(Put { to, receiver, sender, segment, until, granted });
+            busy = true;
+        }
+    }
+    busy
+}
+
+/// Tells a peer how far its packets have been seen, and which links are lost: over one link, or over all that are left.
+fn tell_seen(pair: &mut Pair, links: &mut [Link], peer: Peer) {
+    let mark = Mark { frame: Frame::Seen, number: pair.lost_links(), seen: pair.packets.seen() };
+    let mut told = false;
+    let tells_all = pair.tells_all;
+    for link in standing(pair, links, peer) {
+        told |= link.send(peer, mark, &[]);
+        if told && !tells_all {
+            break;
+        }
+    }
+    if told {
+        pair.packets.told();
+        pair.tells_all = false;
+    }
+}
+
+impl Claim<'_> {
+    pub(super) fn write(self, emit: &Emit, data: Option<&mut Segment>) {
+        let Self { bundle, to, len } = self;
+        let mut body = vec![0; HEADER + len];
+        let (header, payload) = body.split_at_mut(HEADER);
+        header.copy_from_slice(&emit.header);
+        let rest = emit.write_front(Sink::from(payload));
+        if let Some(segment) = data {
+            segment.pack(rest);
+        }
+        bundle.push(to, Frame::Packet, body);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,160 @@
+//! How fast a link brings long messages to one peer, by what the peer says has come.
+//!
+//! Used by `bundle`; does no I/O and has no clock. What must stay true: what is measured is the time between two answers
+//! while more was under way, so that a link is not called slow because it had little to do; a link that was slow once is
+//! tried again.
+
+use std::time::Duration;
+
+/// Bytes of long messages on one link that the peer has not said it has, at most.
+const WINDOW: u64 = 1 << 20;
+/// Times over which one value of the speed is taken, and at least where there is no more to come.
+const SPAN: Duration = Duration::from_micros(500);
+const SHORT_SPAN: Duration = Duration::from_micros(20);
+/// A link that has stood idle so long is believed to be twice as fast as it was.
+const FORGIVEN: f64 = 0.1;
+
+/// The long messages on one link to one peer.
+#[derive(Debug, Default)]
+pub(super) struct Pace {
+    /// Bytes under way.
+    under_way: u64,
+    /// Since when what comes is measured, and the bytes that have come since.
+    span: Option<(Duration, u64)>,
+    /// Since when nothing is under way.
+    idle_since: Duration,
+    /// Bytes per second; 0 while nothing is known.
+    speed: f64,
+}
+
+impl Pace {
+    /// So many bytes begin their way.
+    pub(super) fn begin(&mut self, bytes: u64) {
+        self.under_way += bytes;
+    }
+
+    /// So many bytes have come.
+    pub(super) fn end(&mut self, now: Duration, bytes: u64) {
+        self.under_way = self.under_way.saturating_sub(bytes);
+        let is_idle = self.under_way == 0;
+        if is_idle {
+            self.idle_since = now;
+        }
+        let Some((since, before)) = self.span else {
+            self.span = (!is_idle).then_some((now, 0));
+            return;
+        };
+        let (span, come) = (now.saturating_sub(since), before + bytes);
+        self.span = (!is_idle).then_some((since, come));
+        if span < if is_idle { SHORT_SPAN } else { SPAN } {
+            return;
+        }
+        let speed = come as f64 / span.as_secs_f64();
+        self.speed = if self.speed == 0.0 { speed } else { 0.75 * self.speed + 0.25 * speed };
+        self.span = (!is_idle).then_some((now, 0));
+    }
+
+    /// Whether something is under way.
+    pub(super) fn is_busy(&self) -> bool {
+        self.under_way > 0
+    }
+
+    /// Nothing is under way any more.
+    pub(super) fn forget(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Whether so many more bytes may begin their way.
+    pub(super) fn has_room(&self, bytes: u64) -> bool {
+        self.under_way == 0 || self.under_way + bytes <= WINDOW
+    }
+
+    /// What is known of its speed.
+    pub(super) fn speed(&self) -> f64 {
+        self.speed
+    }
+
+    /// How long it takes until so many more bytes have come, if `fastest` is the speed of the fastest link.
+    pub(super) fn until(&self, now: Duration, bytes: u64, fastest: f64) -> f64 {
+        let idle = if self.under_way == 0 { now.saturating_sub(self.idle_since).as_secs_f64() } else { 0.0 };
+        let speed = match self.speed {
+            0.0 => fastest,
+            speed => speed * (1.0 + idle / FORGIVEN),
+        };
+        (self.under_way + bytes) as f64 / speed.max(1.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PART: u64 = 65536;
+
+    /// Links with these speeds bring a message in so many parts, beginning at `now`: how many each of them had, and when
+    /// each of them was through.
+    fn bring(paces: &mut [Pace; 2], speeds: [f64; 2], parts: usize, now: f64) -> ([usize; 2], [f64; 2]) {
+        let (mut now, mut given, mut through, mut left) = (now, [0; 2], [now; 2], parts);
+        let mut ends: Vec<(f64, usize)> = Vec::new();
+        loop {
+            while left > 0 {
+                let fastest = paces.iter().map(Pace::speed).fold(0.0, f64::max);
+                let until = |link: usize| paces[link].until(Duration::from_secs_f64(now), PART, fastest);
+                let link = usize::from(until(1) < until(0));
+                if !paces[link].has_room(PART) {
+                    break;
+                }
+                paces[link].begin(PART);
+                through[link] = through[link].max(now) + PART as f64 / speeds[link];
+                ends.push((through[link], link));
+                (given[link], left) = (given[link] + 1, left - 1);
+            }
+            ends.sort_by(|a, b| a.0.total_cmp(&b.0));
+            let Some((end, link)) = (!ends.is_empty()).then(|| ends.remove(0)) else {
+                return (given, through);
+            };
+            now = end;
+            paces[link].end(Duration::from_secs_f64(now), PART);
+        }
+    }
+
+    #[test]
+    fn links_get_their_shares_and_end_at_the_same_time() {
+        let mut paces = [Pace::default(), Pace::default()];
+        let speeds = [100e6, 25e6];
+        let (_, first) = bring(&mut paces, speeds, 300, 0.0);
+        let (given, through) = bring(&mut paces, speeds, 1000, first[0].max(first[1]));
+        assert!((780..=820).contains(&given[0]), "{given:?}");
+        assert!((through[0] - through[1]).abs() < 0.004, "{through:?}");
+        // Also where all of it fits into the windows.
+        let (given, through) = bring(&mut paces, speeds, 20, through[0].max(through[1]));
+        assert!((15..=17).contains(&given[0]), "{given:?} {through:?}");
+        // The links change places.
+        let (_, end) = bring(&mut paces, [25e6, 100e6], 1000, through[0].max(through[1]));
+        let (given, _) = bring(&mut paces, [25e6, 100e6], 1000, end[0].max(end[1]));
+        assert!((180..=220).contains(&given[0]), "{given:?}");
+    }
+
+    #[test]
+    fn a_link_that_stood_still_is_tried_again() {
+        let slow = Pace { speed: 1e6, ..Pace::default() };
+        let fast = |under_way| Pace { speed: 1e9, under_way, ..Pace::default() };
+        let is_tried = |seconds, under_way| {
+            let now = Duration::from_secs(seconds);
+            slow.until(now, PART, 1e9) < fast(under_way).until(now, PART, 1e9)
+        };
+        assert!(!is_tried(1, WINDOW) && is_tried(10, WINDOW) && !is_tried(10, 0));
+    }
+
+    #[test]
+    fn a_link_with_little_to_do_is_not_called_slow() {
+        let mut pace = Pace::default();
+        for at in 1..100 {
+            pace.begin(PART);
+            pace.end(Duration::from_secs(at), PART);
+        }
+        assert_eq!(pace.speed(), 0.0);
+        pace.forget();
+        assert!(pace.has_room(1 << 30) && !Pace { under_way: 1, ..Pace::default() }.has_room(1 << 20));
+    }
+}

@@ -1,0 +1,338 @@
+//! What a bundle knows of each peer: what it has been sent and has not seen, what is coming from it, which links to it are
+//! lost.
+//!
+//! Used by `bundle`, which owns the links; does no I/O. What must stay true: packets reach the engine in the order in which
+//! they were sent, each once; a peer is down when its last link is lost, and then nothing of it is kept.
+
+use std::collections::{HashMap, VecDeque};
+use std::time::Duration;
+
+use posthaste_os::mem::Source;
+
+use super::frame::{Frame, Mark, Placed};
+use super::pace::Pace;
+use super::packets::{Packets, Turn};
+use super::parts::{Incoming, Outgoing};
+use crate::error::{Error, say};
+use crate::ids::{Peer, RequestId};
+use crate::method::{Done, Event};
+use crate::trace::{Counter, Counts};
+use crate::wire::{HEADER, Packet};
+
+/// Everything of one peer.
+#[derive(Debug)]
+pub(super) struct Pair {
+    pub(super) strands: Vec<Strand>,
+    pub(super) packets: Packets,
+    pub(super) outgoing: Vec<Outgoing>,
+    /// Ranges that have come and of which the peer has not been told.
+    pub(super) placed: Vec<Placed>,
+    /// The peer holds our messages back.
+    pub(super) held: bool,
+    /// The peer has to be told at once how far we have seen and which links are lost, over all links.
+    pub(super) tells_all: bool,
+    /// The peer has to be asked whether it hears us.
+    pub(super) asks: bool,
+    /// When it was last asked, and when it last said how far it has seen.
+    asked: Duration,
+    heard: Duration,
+    /// The links are being reached for.
+    pub(super) is_wanted: bool,
+    pub(super) is_down: bool,
+    /// It has said that nothing more comes.
+    has_left: bool,
+    /// It is in the list of those that something has to be done for.
+    is_active: bool,
+}
+
+/// One link to the peer.
+#[derive(Debug, Default)]
+pub(super) struct Strand {
+    pub(super) pace: Pace,
+    /// It is lost, and why.
+    pub(super) lost: Option<Error>,
+    /// Since when something is on it and nothing has come of that, nor anything else over it.
+    silent_since: Option<Duration>,
+}
+
+/// All peers.
+#[derive(Debug)]
+pub(super) struct Pairs {
+    pairs: Vec<Option<Box<Pair>>>,
+    links: Vec<String>,
+    /// Links of which the first loss has been told.
+    told: Vec<bool>,
+    /// Peers that something may have to be done for.
+    pub(super) active: Vec<Peer>,
+    /// Long messages that are coming.
+    pub(super) incoming: HashMap<RequestId, Incoming>,
+    /// Those of them that are here, and not closed yet.
+    pub(super) landed: Vec<(Peer, RequestId)>,
+    /// Links that are lost without knowing it, and why.
+    pub(super) given_up: Vec<(usize, Peer, &'static str)>,
+    pub(super) done: VecDeque<Done>,
+    pub(super) lost: VecDeque<(Peer, Error)>,
+    me: Peer,
+}
+
+impl Pair {
+    fn new(links: usize) -> Self {
+        Self {
+            strands: (0..links).map(|_| Strand::default()).collect(),
+            packets: Packets::default(),
+            outgoing: Vec::new(),
+            placed: Vec::new(),
+            held: false,
+            tells_all: false,
+            asks: false,
+            asked: Duration::ZERO,
+            heard: Duration::ZERO,
+            is_wanted: false,
+            is_down: false,
+            has_left: false,
+            is_active: false,
+        }
+    }
+
+    /// Whether the peer has everything that was sent to it, as far as is known here.
+    pub(super) fn is_drained(&self) -> bool {
+        self.packets.is_seen() && self.outgoing.is_empty() && self.placed.is_empty()
+    }
+
+    /// Whether something is left to be done.
+    fn is_busy(&self) -> bool {
+        !self.is_down && (!self.is_drained() || self.packets.owes() || self.tells_all)
+    }
+
+    /// The links that are lost, as bits.
+    pub(super) fn lost_links(&self) -> u32 {
+        let bits =
+            self.strands.iter().enumerate().map(|(link, strand)| u32::from(strand.lost.is_some()) << link);
+        bits.fold(0, |all, bit| all | bit)
+    }
+
+    /// Looks for links that have been silent for `dead` although the peer, over another one, has answered since: what they
+    /// had should have come by then. A method may not notice for long that its network has gone.
+    pub(super) fn silent(&mut self, now: Duration, dead: Duration) -> Vec<usize> {
+        let mut silent = Vec::new();
+        for (link, strand) in self.strands.iter_mut().enumerate().filter(|(_, strand)| strand.lost.is_none())
+        {
+            if !strand.pace.is_busy() && !self.packets.is_on(link) {
+                strand.silent_since = None;
+                continue;
+            }
+            let since = *strand.silent_since.get_or_insert(now);
+            if now.saturating_sub(since) < dead / 2 {
+                continue;
+            }
+            if now.saturating_sub(since) >= dead && self.heard >= since + dead / 2 {
+                silent.push(link);
+            } else if now.saturating_sub(self.asked) >= dead / 8 {
+                (self.asks, self.asked) = (true, now);
+            }
+        }
+        silent
+    }
+
+    fn placed(&mut self, placed: Placed, now: Duration, done: &mut VecDeque<Done>) -> bool {
+        let is_it = |outgoing: &Outgoing| outgoing.receiver == placed.receiver;
+        let Some(at) = self.outgoing.iter().position(is_it) else { return false };
+        let strands = &mut self.strands;
+        self.outgoing[at].placed(placed.from, placed.to, |link, bytes| {
+            if bytes > 0 {
+                strands[link].silent_since = None;
+                strands[link].pace.end(now, bytes);
+            }
+        });
+        if self.outgoing[at].is_over() {
+            done.push_back(Done::Sent(self.outgoing.remove(at).sender));
+        }
+        true
+    }
+}
+
+impl Pairs {
+    pub(super) fn new(me: Peer, peers: usize, links: Vec<String>) -> Self {
+        Self {
+            pairs: (0..peers).map(|_| None).collect(),
+            told: vec![false; links.len()],
+            links,
+            active: Vec::new(),
+            incoming: HashMap::new(),
+            landed: Vec::new(),
+            given_up: Vec::new(),
+            done: VecDeque::new(),
+            lost: VecDeque::new(),
+            me,
+        }
+    }
+
+    pub(super) fn pair(&mut self, peer: Peer) -> &mut Pair {
+        let links = self.links.len();
+        self.pairs[peer.index()].get_or_insert_with(|| Box::new(Pair::new(links)))
+    }
+
+    pub(super) fn known(&self) -> impl Iterator<Item = (Peer, &Pair)> {
+        (0..).map(Peer).zip(&self.pairs).filter_map(|(peer, pair)| Some((peer, pair.as_deref()?)))
+    }
+
+    /// Something may have to be done for this peer.
+    pub(super) fn activate(&mut self, peer: Peer) {
+        let pair = self.pair(peer);
+        if pair.is_busy() && !std::mem::replace(&mut pair.is_active, true) {
+            self.active.push(peer);
+        }
+    }
+
+    /// Those for whom something may have to be done, who then are not in the list any more.
+    pub(super) fn take_active(&mut self) -> Vec<Peer> {
+        let active = std::mem::take(&mut self.active);
+        for peer in &active {
+            self.pair(*peer).is_active = false;
+        }
+        active
+    }
+
+    /// Something has come over a link.
+    pub(super) fn arrived(
+        &mut self,
+        (link, peer): (usize, Peer),
+        bytes: Source<'_>,
+        now: Duration,
+        counts: &mut Counts,
+        on: &mut impl FnMut(Event<'_>, &mut Counts),
+    ) {
+        let Some((mark, body)) = Mark::read(bytes) else {
+            return counts.add(Counter::MalformedPackets, 1);
+        };
+        let pair = self.pair(peer);
+        if pair.is_down {
+            return counts.add(Counter::StalePackets, 1);
+        }
+        pair.packets.saw(mark.seen);
+        pair.strands[link].silent_since = None;
+        match mark.frame {
+            Frame::Seen => {
+                pair.heard = now;
+                self.other_side_lost(peer, mark.number);
+            }
+            Frame::Ask => pair.tells_all = true,
+            Frame::Bye => pair.has_left = true,
+            Frame::Packet | Frame::Hold | Frame::Release | Frame::Placed => {
+                match pair.packets.turn(mark.number, body.len()) {
+                    Turn::Now => self.deliver(peer, mark.frame, body, now, counts, on),
+                    Turn::Later => pair.packets.keep(mark.number, mark.frame, body.to_vec()),
+                    Turn::Never => {} // it has come by a link that is lost, too
+                }
+                while let Some((frame, body)) = self.pair(peer).packets.next_early() {
+                    self.deliver(peer, frame, body[..].into(), now, counts, on);
+                }
+            }
+        }
+        self.activate(peer);
+    }
+
+    /// A numbered frame whose turn it is.
+    fn deliver(
+        &mut self,
+        peer: Peer,
+        frame: Frame,
+        body: Source<'_>,
+        now: Duration,
+        counts: &mut Counts,
+        on: &mut impl FnMut(Event<'_>, &mut Counts),
+    ) {
+        let Some(Some(pair)) = self.pairs.get_mut(peer.index()) else { return };
+        let is_known = match frame {
+            Frame::Packet => {
+                let (front, payload) = body.split_at(HEADER);
+                let mut header = [0; HEADER];
+                let is_whole = front.copy_to(&mut header) == HEADER;
+                let packet = Packet::parse(&header, payload).ok().filter(|_| is_whole);
+                let is_known = packet.is_some();
+                if let Some(packet) = packet {
+                    on(Event::Packet(peer, packet), counts);
+                }
+                is_known
+            }
+            Frame::Hold | Frame::Release => {
+                pair.held = frame == Frame::Hold;
+                true
+            }
+            Frame::Placed => {
+                Placed::read(body).is_some_and(|placed| pair.placed(placed, now, &mut self.done))
+            }
+            Frame::Seen | Frame::Ask | Frame::Bye => false,
+        };
+        if !is_known {
+            counts.add(Counter::MalformedPackets, 1);
+        }
+    }
+
+    fn other_side_lost(&mut self, peer: Peer, bits: u32) {
+        let strands = self.pair(peer).strands.iter().enumerate();
+        let meant = |(link, strand): &(usize, &Strand)| bits >> link & 1 == 1 && strand.lost.is_none();
+        let links: Vec<usize> = strands.filter(meant).map(|(link, _)| link).collect();
+        self.given_up.extend(links.into_iter().map(|link| (link, peer, "the other side has lost it")));
+    }
+
+    /// A range of a long message has come.
+    pub(super) fn placed(&mut self, receiver: RequestId, from: u64, to: u64) {
+        let Some(incoming) = self.incoming.get_mut(&receiver) else { return };
+        let (peer, is_whole) = (incoming.from, incoming.placed(from, to));
+        if is_whole {
+            self.incoming.remove(&receiver);
+            self.landed.push((peer, receiver));
+        }
+        let told = &mut self.pair(peer).placed;
+        match told.last_mut() {
+            Some(last) if last.receiver == receiver && last.to == from => last.to = to,
+            _ => told.push(Placed { receiver, from, to }),
+        }
+        self.activate(peer);
+    }
+
+    /// A link to a peer is lost: the others take over; with none left the peer is down.
+    pub(super) fn lose(&mut self, link: usize, peer: Peer, why: Error, counts: &mut Counts) {
+        let me = self.me;
+        let pair = self.pair(peer);
+        if pair.is_down || pair.strands[link].lost.is_some() {
+            return;
+        }
+        let has_left = pair.has_left;
+        counts.add(Counter::LinksDown, u64::from(!has_left));
+        counts.add(Counter::Resent, pair.packets.lose(link));
+        for outgoing in &mut pair.outgoing {
+            counts.add(Counter::ResentBytes, outgoing.lose(link));
+        }
+        pair.strands[link].pace.forget();
+        let sentence = why.to_string();
+        pair.strands[link].lost = Some(why);
+        pair.tells_all = true;
+        if pair.strands.iter().any(|strand| strand.lost.is_none()) {
+            self.activate(peer);
+            if !has_left && !std::mem::replace(&mut self.told[link], true) {
+                say(format_args!(
+                    "rank {} of the world has lost its link {} to rank {} and goes on over others: {sentence} (more losses of \
+                     such links will only be counted, as links.down)",
+                    me.0, self.links[link], peer.0
+                ));
+            }
+            return;
+        }
+        self.fail(peer);
+    }
+
+    fn fail(&mut self, peer: Peer) {
+        let links = self.links.len();
+        let strands = std::mem::replace(self.pair(peer), Pair { is_down: true, ..Pair::new(links) }).strands;
+        self.active.retain(|other| *other != peer);
+        self.incoming.retain(|_, incoming| incoming.from != peer);
+        let lost = strands.into_iter().map(|strand| strand.lost);
+        let lost: Vec<(&String, Error)> = self.links.iter().zip(lost.flatten()).collect();
+        let each: Vec<String> = lost.iter().map(|(name, why)| format!("{name}: {why}")).collect();
+        let Some((_, last)) = lost.last() else { return };
+        let text = format!("rank {} of the world is lost on every link: {}", peer.0, each.join("; "));
+        self.lost.push_back((peer, Error::other(last.class(), text)));
+    }
+}
