@@ -311,7 +311,7 @@ impl Waiting {
     #[cold]
     fn idle(&self, at: usize, idler: &mut Idler) -> bool {
         if self.has_lanes() {
-            let others = self.look_after_others(at, &mut idler.seen);
+            let others = self.look_after_others(at, idler.seen.get_or_insert_default());
             idler.others |= others.active;
             if others.busy {
                 idler.since = None;
@@ -453,7 +453,7 @@ impl DerefMut for Entered<'_> {
 }
 
 impl Drop for Entered<'_> {
-    #[inline]
+    #[inline(always)]
     fn drop(&mut self) {
         if self.lane.as_ref().is_some_and(|lane| lane.concerns(&self.waiting.sleepers)) {
             self.wake_sleepers();
@@ -505,8 +505,8 @@ struct Idler {
     steps: u64,
     /// How long it sleeps next while others look around.
     doze: Duration,
-    /// How often other lanes had been entered at the last look.
-    seen: Seen,
+    /// How often other lanes had been entered at the last look; small while there was none.
+    seen: Option<Box<Seen>>,
     /// Threads were active there.
     others: bool,
 }

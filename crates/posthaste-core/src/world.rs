@@ -302,8 +302,12 @@ impl World {
     /// The number of the lane of a request, by its slot or its C handle.
     #[inline]
     pub fn lane_number(&self, slot_or_handle: usize) -> usize {
+        if self.waiting.has_lanes() { self.further_lane(slot_or_handle) } else { 0 }
+    }
+
+    fn further_lane(&self, slot_or_handle: usize) -> usize {
         match table::lane_of(slot_or_handle & (table::MOST - 1)) {
-            at if at > 0 && self.waiting.is_open(at) => at,
+            at if self.waiting.is_open(at) => at,
             _ => 0, // garbage leads to no lane that nobody has opened
         }
     }

@@ -134,9 +134,10 @@ impl<T> Drop for Guard<'_, T> {
     #[inline]
     fn drop(&mut self) {
         self.lock.held.store(false, Ordering::Relaxed);
-        if self.biased {
-            self.lock.bias.leave();
-        } else if self.lock.threaded.load(Ordering::Relaxed) {
+        if self.lock.threaded.load(Ordering::Relaxed) {
+            if self.biased {
+                return self.lock.bias.leave();
+            }
             self.lock.bias.count(machine::this_thread());
             // SAFETY: this guard locked it in `Lock::lock`; `threaded` never changes after creation.
             unsafe { self.lock.raw.unlock() };

@@ -38,6 +38,8 @@ const PIPE: u64 = u64::MAX;
 pub struct Doorbell {
     node: Node,
     me: usize,
+    /// The word and the bit of the rings from here, in the bitmap of whoever they lead to.
+    bit: (usize, u64),
     fenced: bool,
     #[cfg(not(loom))]
     watch: Option<Arc<Watch>>,
@@ -55,9 +57,11 @@ impl Doorbell {
     /// Joins in as rank `me`. Every rank must do so before it sends.
     pub fn new(node: &Node, me: usize) -> Self {
         let fenced = !join_fences();
+        let bit = me % ACTIVE_BITS;
         Self {
             node: node.clone(),
             me,
+            bit: (bit / 64, 1 << (bit % 64)),
             fenced,
             #[cfg(not(loom))]
             watch: None,
@@ -82,21 +86,27 @@ impl Doorbell {
     }
 
     /// Tells `to` that the ring from here has something new. Returns whether a sleeper was woken.
-    #[inline]
+    #[inline(always)]
     pub fn ring(&self, to: usize) -> bool {
         self.order();
-        let bit = self.me % ACTIVE_BITS;
-        let word = &self.node.active(to)[bit / 64];
-        if word.load(Ordering::Relaxed) & (1 << (bit % 64)) == 0 {
-            // Written only when the ring was idle: the line stays shared while messages flow.
-            word.fetch_or(1 << (bit % 64), Ordering::Release);
-            // A sleeper looks only at announced rings: the bit comes before the look at `sleeping`, too.
-            self.order();
+        let (at, bit) = self.bit;
+        let word = &self.node.active(to)[at];
+        if word.load(Ordering::Relaxed) & bit == 0 {
+            self.announce(to);
         }
         if self.node.sleeping(to).load(Ordering::Relaxed) != 0 {
             return self.wake(to);
         }
         false
+    }
+
+    /// Written only when the ring was idle: the line stays shared while messages flow.
+    #[cold]
+    fn announce(&self, to: usize) {
+        let (at, bit) = self.bit;
+        self.node.active(to)[at].fetch_or(bit, Ordering::Release);
+        // A sleeper looks only at announced rings: the bit comes before the look at `sleeping`, too.
+        self.order();
     }
 
     /// Tells `to` that there is room in the ring from there, or in a copy buffer: only a sleeper needs to know.

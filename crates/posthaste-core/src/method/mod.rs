@@ -57,6 +57,10 @@ use shm::Shm;
 use sim::Sim;
 use tcp::Tcp;
 
+/// The system takes data from where it lies if it lies in pieces of this mean length at least, in bytes; shorter ones are
+/// copied together first.
+pub const SHORT_RUN: u64 = 512;
+
 /// What the way to a peer can do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Caps {

@@ -279,7 +279,11 @@ impl Shm {
     #[inline(always)]
     pub(super) fn claim(&mut self, to: usize, len: usize, load: Load) -> Option<Claim<'_>> {
         let (node, me) = (&self.node, self.me);
-        let claim = self.writers[to].get_or_insert_with(|| Writer::new(node, to, me)).claim(len, load)?;
+        let writer = match &mut self.writers[to] {
+            Some(writer) => writer,
+            none => make_writer(none, node, to, me),
+        };
+        let claim = writer.claim(len, load)?;
         Some(Claim { _built: self.built, claim, doorbell: &self.doorbell, to })
     }
 
@@ -451,14 +455,20 @@ impl Shm {
     #[inline(always)]
     pub(super) fn is_next_there(&mut self, from: usize) -> bool {
         let (node, me) = (&self.node, self.me);
-        self.readers[from].get_or_insert_with(|| Reader::new(node, me, from)).is_ready()
+        match &mut self.readers[from] {
+            Some(reader) => reader.is_ready(),
+            none => make_reader(none, node, me, from).is_ready(),
+        }
     }
 
     /// See [`super::Methods::take_next`].
     #[inline(always)]
     pub(super) fn take_next(&mut self, from: usize, take: impl FnOnce(&Packet<'_>) -> bool) -> Next {
         let (node, me) = (&self.node, self.me);
-        let reader = self.readers[from].get_or_insert_with(|| Reader::new(node, me, from));
+        let reader = match &mut self.readers[from] {
+            Some(reader) => reader,
+            none => make_reader(none, node, me, from),
+        };
         let record = match reader.peek() {
             Ok(None) => return Next::Nothing,
             Ok(Some(record)) => record,
@@ -561,7 +571,10 @@ impl Shm {
         on: &mut impl FnMut(Event<'_>, &mut Counts),
     ) -> bool {
         let (node, me, peer) = (&self.node, self.me, self.peers[from]);
-        let reader = self.readers[from].get_or_insert_with(|| Reader::new(node, me, from));
+        let reader = match &mut self.readers[from] {
+            Some(reader) => reader,
+            none => make_reader(none, node, me, from),
+        };
         let (mut taken, mut began) = (0, None);
         while taken < TURN {
             let record = match reader.peek() {
@@ -623,6 +636,16 @@ impl Shm {
             }
         }
     }
+}
+
+#[cold]
+fn make_writer<'a>(place: &'a mut Option<Writer>, node: &Node, to: usize, me: usize) -> &'a mut Writer {
+    place.insert(Writer::new(node, to, me))
+}
+
+#[cold]
+fn make_reader<'a>(place: &'a mut Option<Reader>, node: &Node, me: usize, from: usize) -> &'a mut Reader {
+    place.insert(Reader::new(node, me, from))
 }
 
 impl Claim<'_> {

@@ -5,10 +5,6 @@
 use crate::config::LongProtocol;
 use crate::method::Caps;
 
-/// The system takes data from where it lies if it lies in pieces of this mean length at least, in bytes; shorter ones are
-/// copied together first.
-pub const SHORT_RUN: u64 = 512;
-
 /// The ways of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protocol {

@@ -8,7 +8,7 @@ use crate::config::{Config, LongProtocol};
 use crate::datatype::Segment;
 use crate::error::Result;
 use crate::ids::{Peer, RequestId};
-use crate::method::{Methods, Next, Route};
+use crate::method::{Methods, Next, Route, SHORT_RUN};
 use crate::pt2pt::protocol::{self, Protocol, Traits};
 use crate::pt2pt::{Engine, action, eager, explained, flow};
 use crate::request::{Request, State};
@@ -150,7 +150,7 @@ pub(super) fn proposal(
 ) -> (Protocol, &'static str) {
     let mut caps = methods.caps(to);
     caps.packet -= envelope.front();
-    if envelope.types.canonical || segment.mean_run() < protocol::SHORT_RUN.min(envelope.len) {
+    if envelope.types.canonical || segment.mean_run() < SHORT_RUN.min(envelope.len) {
         caps.in_place = 0;
     }
     let traits = Traits {

@@ -19,8 +19,7 @@ use posthaste_os::socket::{PIECES, Stream};
 use crate::buffer;
 use crate::datatype::Segment;
 use crate::ids::RequestId;
-use crate::method::{Done, Put, packing};
-use crate::pt2pt::protocol::SHORT_RUN;
+use crate::method::{Done, Put, SHORT_RUN, packing};
 use crate::wire::{DATA_FRONT, Emit, FRONT, HEADER};
 
 /// Bytes in front of every payload.
