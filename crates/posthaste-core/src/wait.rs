@@ -190,8 +190,7 @@ impl Waiting {
     /// Enters a lane. Leaving it wakes sleeping threads of this process that what happened concerns.
     #[inline]
     pub fn enter(&self, at: usize) -> Entered<'_> {
-        let lock = self.lanes.get(at);
-        Entered { lane: Some(lock.lock()), lock, waiting: self }
+        Entered { lane: self.lanes.get(at).lock(), waiting: self }
     }
 
     /// Advances everything until `done`, which looks at the lane `at`, gives a value. `call` and `awaited` say what is
@@ -432,30 +431,29 @@ struct Others {
 /// The lane, entered. Leaving it wakes sleeping threads of this process that what happened concerns.
 #[derive(Debug)]
 pub struct Entered<'a> {
-    lane: Option<Guard<'a, Lane>>,
-    lock: &'a Lock<Lane>,
+    lane: Guard<'a, Lane>,
     waiting: &'a Waiting,
 }
 
 impl Deref for Entered<'_> {
     type Target = Lane;
-    #[inline]
+    #[inline(always)]
     fn deref(&self) -> &Lane {
-        self.lane.as_ref().expect("entered until dropped")
+        &self.lane
     }
 }
 
 impl DerefMut for Entered<'_> {
-    #[inline]
+    #[inline(always)]
     fn deref_mut(&mut self) -> &mut Lane {
-        self.lane.as_mut().expect("entered until dropped")
+        &mut self.lane
     }
 }
 
 impl Drop for Entered<'_> {
     #[inline(always)]
     fn drop(&mut self) {
-        if self.lane.as_ref().is_some_and(|lane| lane.concerns(&self.waiting.sleepers)) {
+        if self.lane.concerns(&self.waiting.sleepers) {
             self.wake_sleepers();
         }
     }
@@ -465,26 +463,25 @@ impl Entered<'_> {
     /// Whether no other thread has been here for a while.
     #[inline]
     fn is_alone(&self) -> bool {
-        self.lane.as_ref().is_some_and(Guard::is_alone)
+        self.lane.is_alone()
     }
 
     /// Leaves and enters again.
     #[inline]
     fn let_others_in(&mut self) {
-        if self.concerns(&self.waiting.sleepers) {
+        if self.lane.concerns(&self.waiting.sleepers) {
             self.wake_sleepers();
+        } else {
+            self.lane.leave_while(|| ());
         }
-        self.lane = None;
-        self.lane = Some(self.lock.lock());
     }
 
-    /// Leaves, wakes whom what happened concerns.
+    /// Wakes whom what happened concerns, outside the lane.
     #[cold]
     fn wake_sleepers(&mut self) {
-        let waiting = self.waiting;
-        let wakes = self.wakes(&waiting.sleepers);
-        self.lane = None;
-        wakes.into_iter().for_each(|wake| waiting.wake(wake));
+        let Self { lane, waiting } = self;
+        let wakes = lane.wakes(&waiting.sleepers);
+        lane.leave_while(|| wakes.into_iter().for_each(|wake| waiting.wake(wake)));
     }
 }
 

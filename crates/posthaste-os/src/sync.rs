@@ -61,10 +61,35 @@ impl<T> Lock<T> {
     /// When the same thread is inside already (only a callback that calls back into the library can do that).
     #[inline]
     pub fn lock(&self) -> Guard<'_, T> {
+        Guard { lock: self, biased: self.enter(), on_one_thread: PhantomData }
+    }
+
+    /// Enters; whether by the bias.
+    #[inline(always)]
+    fn enter(&self) -> bool {
         let biased = self.threaded.load(Ordering::Relaxed) && self.exclude();
         assert!(!self.held.load(Ordering::Relaxed), "a callback called back into the library");
         self.held.store(true, Ordering::Relaxed);
-        Guard { lock: self, biased, on_one_thread: PhantomData }
+        biased
+    }
+
+    /// Leaves, as it was entered.
+    #[inline(always)]
+    fn leave(&self, biased: bool) {
+        self.held.store(false, Ordering::Relaxed);
+        if self.threaded.load(Ordering::Relaxed) {
+            self.stop_excluding(biased);
+        }
+    }
+
+    #[inline]
+    fn stop_excluding(&self, biased: bool) {
+        if biased {
+            return self.bias.leave();
+        }
+        self.bias.count(machine::this_thread());
+        // SAFETY: whoever leaves has entered, and without the bias by locking; `threaded` never changes.
+        unsafe { self.raw.unlock() };
     }
 
     /// Keeps other threads out; whether by the bias.
@@ -111,6 +136,19 @@ impl<T> Guard<'_, T> {
     pub fn is_alone(&self) -> bool {
         self.biased || !self.lock.is_threaded() || self.lock.bias.is_alone(machine::this_thread())
     }
+
+    /// Leaves, does something, and enters again.
+    pub fn leave_while<R>(&mut self, what: impl FnOnce() -> R) -> R {
+        struct Enter<'a, 'b, T>(&'a mut Guard<'b, T>);
+        impl<T> Drop for Enter<'_, '_, T> {
+            fn drop(&mut self) {
+                self.0.biased = self.0.lock.enter();
+            }
+        }
+        let enter = Enter(self);
+        enter.0.lock.leave(enter.0.biased);
+        what()
+    }
 }
 
 impl<T> Deref for Guard<'_, T> {
@@ -131,17 +169,9 @@ impl<T> DerefMut for Guard<'_, T> {
 }
 
 impl<T> Drop for Guard<'_, T> {
-    #[inline]
+    #[inline(always)]
     fn drop(&mut self) {
-        self.lock.held.store(false, Ordering::Relaxed);
-        if self.lock.threaded.load(Ordering::Relaxed) {
-            if self.biased {
-                return self.lock.bias.leave();
-            }
-            self.lock.bias.count(machine::this_thread());
-            // SAFETY: this guard locked it in `Lock::lock`; `threaded` never changes after creation.
-            unsafe { self.lock.raw.unlock() };
-        }
+        self.lock.leave(self.biased);
     }
 }
 
