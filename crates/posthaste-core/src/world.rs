@@ -3,11 +3,12 @@
 //! Called by the doors (`posthaste-abi`, `posthaste`); calls `wait`, `comm`, `coll`, `pt2pt`. Who we are is found out
 //! in `start`. MPI-5.0 §11.2.
 //!
-//! Parts: `quick`, the fast paths of the blocking calls; `probes`.
+//! Parts: `quick`, the fast paths of the blocking calls; `probes`; `lanes`, and who belongs to which.
 //!
 //! What must stay true: one engine for each lane, and one world per process; a process that was meant to be one of many never goes on as one
 //! of one.
 
+mod lanes;
 mod probes;
 mod quick;
 
@@ -26,7 +27,7 @@ use posthaste_os::{machine, peer_copy, process};
 use posthaste_pmi::launcher::Launcher;
 
 use crate::coll::Schedule;
-use crate::comm::{Comm, Creation};
+use crate::comm::Comm;
 use crate::config::{Config, Way};
 use crate::datatype::{Segment, Types};
 use crate::error::{Error, ErrorClass, Result};
@@ -38,14 +39,15 @@ use crate::pt2pt::matching::Pattern;
 use crate::pt2pt::recv::{self, Found};
 use crate::pt2pt::send::Started;
 use crate::pt2pt::{Engine, ready, send};
-use crate::request::{Request, State, Status, Table, complete, table};
+use crate::request::{Request, State, Status, Table, complete};
 use crate::trace::Counts;
-use crate::wait::{Awaited, Entered, Opener, ProgressThread, Waiting};
+use crate::wait::{Awaited, Opener, ProgressThread, Waiting};
 use crate::wire::{Envelope, Mode};
 
 mod start;
 mod wireup;
 
+use lanes::Further;
 use start::Start;
 use wireup::{Places, Shared};
 
@@ -157,7 +159,7 @@ impl World {
         let (shows_types, node_name) = (config.show_types, config.node.clone());
         let spin = if crowded_here { 0 } else { config.spin_us };
         let yielding = Duration::from_micros(config.yield_us.into());
-        let mut doorbell = (size > 1).then(|| Doorbell::new(&node, local_rank));
+        let doorbell = (size > 1).then(|| Doorbell::new(&node, local_rank));
         let shm = (size > 1 && Way::Shm.is_built())
             .then(|| Shm::new(&node, local_rank, beside.clone(), &config, crowded_here))
             .transpose()?;
@@ -165,28 +167,10 @@ impl World {
         let tcp = tcp.map(|tcp| if shares { tcp.sharing() } else { tcp });
         let bundle = bundle.map(|bundle| if shares { bundle.sharing() } else { bundle });
         let fabric = fabric.map(|fabric| if shares { fabric.sharing() } else { fabric });
-        let mut plugin = plugin.map(|plugin| if shares { plugin.sharing() } else { plugin });
-        let watched = match &tcp {
-            Some(tcp) => Some(tcp.set()),
-            None if fabric.is_some() || bundle.is_some() || plugin.is_some() => {
-                let set = Set::new().map_err(|e| Error::system("making an epoll set", e))?;
-                Some(Arc::new(set))
-            }
-            None => None,
-        };
-        if let (Some(bell), Some(watched)) = (&mut doorbell, &watched) {
-            if let Some(fabric) = &fabric {
-                fabric.watch_in(watched);
-            }
-            if let Some(bundle) = &bundle {
-                bundle.watch_in(watched);
-            }
-            if let Some(plugin) = &mut plugin {
-                plugin.watch_in(watched);
-            }
-            let watching = bell.clone().watching(watched.clone());
-            *bell = watching.map_err(|e| Error::system("making a pipe to sleep on", e))?;
-        }
+        let plugin = plugin.map(|plugin| if shares { plugin.sharing() } else { plugin });
+        let mut networks = wireup::Networks { tcp, fabric, bundle, plugin };
+        let doorbell = doorbell.map(|bell| watching(bell, &mut networks)).transpose()?;
+        let wireup::Networks { tcp, fabric, bundle, plugin } = networks;
         // Lanes are for threads, and for jobs whose processes all share memory.
         let near = routes.iter().all(|route| matches!(route, Route::Shm(_) | Route::Loopback));
         let lanes = if threaded && near { config.lanes.min(node.lanes()) } else { 1 };
@@ -282,47 +266,6 @@ impl World {
         self.node_name.clone().unwrap_or_else(machine::host_name)
     }
 
-    /// The first lane, for what belongs to no communicator.
-    pub fn lane(&self) -> Entered<'_> {
-        self.waiting.enter(0)
-    }
-
-    /// The lane of a communicator, for what needs several steps under one lock.
-    #[inline]
-    pub fn lane_of(&self, comm: &Comm) -> Entered<'_> {
-        self.waiting.enter(comm.context().lane())
-    }
-
-    /// Whether there are lanes besides the first.
-    #[inline]
-    pub fn has_lanes(&self) -> bool {
-        self.waiting.has_lanes()
-    }
-
-    /// The number of the lane of a request, by its slot or its C handle.
-    #[inline]
-    pub fn lane_number(&self, slot_or_handle: usize) -> usize {
-        if self.waiting.has_lanes() { self.further_lane(slot_or_handle) } else { 0 }
-    }
-
-    fn further_lane(&self, slot_or_handle: usize) -> usize {
-        match table::lane_of(slot_or_handle & (table::MOST - 1)) {
-            at if self.waiting.is_open(at) => at,
-            _ => 0, // garbage leads to no lane that nobody has opened
-        }
-    }
-
-    /// The lane with this number.
-    pub fn lane_at(&self, at: usize) -> Entered<'_> {
-        self.waiting.enter(at)
-    }
-
-    /// The lane of a request, by its slot or its C handle.
-    #[inline]
-    pub fn lane_with(&self, slot_or_handle: usize) -> Entered<'_> {
-        self.waiting.enter(self.lane_number(slot_or_handle))
-    }
-
     /// Memory for messages, zero at first: peers on the host can reach it, so that messages between them are copied once.
     ///
     /// # Errors
@@ -330,49 +273,6 @@ impl World {
     pub fn allocate(&self, len: usize) -> Result<Block> {
         Block::new(self.heap.as_ref(), len)
             .map_err(|why| Error::no_memory(format!("there is no memory to allocate {why}")))
-    }
-
-    /// A context that this process founds, in the next lane.
-    ///
-    /// # Errors
-    /// When its numbers are used up.
-    pub fn found_context(&self) -> Result<ContextId> {
-        self.found(|count| match self.lanes {
-            1 => 0,
-            lanes => 1 + (count / ContextId::STEP) as usize % (lanes - 1),
-        })
-    }
-
-    /// A context in the same lane as that of `comm`.
-    ///
-    /// # Errors
-    /// As [`World::found_context`].
-    pub fn found_beside(&self, comm: &Comm) -> Result<ContextId> {
-        self.found(|_| comm.context().lane())
-    }
-
-    fn found(&self, lane: impl FnOnce(u32) -> usize) -> Result<ContextId> {
-        let count = self.next_context.fetch_add(ContextId::STEP, Ordering::Relaxed);
-        let lane = lane(count);
-        // Without memory for a lane of its own the communicator goes through the one that all have.
-        let lane = if self.node.reserve_lane(lane).is_ok() { lane } else { 0 };
-        ContextId::founded(self.rank(), lane, count).ok_or_else(|| {
-            let founded = count / ContextId::STEP;
-            Error::no_memory(format!("rank {} has founded {founded} communicators", self.rank()))
-        })
-    }
-
-    /// The communicator that a creation has made, once its schedule is over: from now on this process also looks after its
-    /// lane. `None` for who is no member.
-    ///
-    /// # Errors
-    /// When what the others told makes no sense.
-    pub fn finish(&self, creation: Creation) -> Result<Option<Arc<Comm>>> {
-        let made = creation.finish()?;
-        if let Some(comm) = &made {
-            self.waiting.open(comm.context().lane());
-        }
-        Ok(made)
     }
 
     /// Sends and returns when the buffer is the user's again; in synchronous mode, when the receive has begun.
@@ -605,44 +505,6 @@ impl World {
         take_if_complete(&mut self.waiting.enter(at), id).transpose()
     }
 
-    /// Advances until `done`, which looks at the lane of a request, gives a value; `awaited` says what is waited for.
-    pub fn wait_until<T>(
-        &self,
-        slot_or_handle: usize,
-        call: &'static str,
-        awaited: impl Fn(&Lane) -> Awaited,
-        done: impl FnMut(&mut Lane) -> Option<T>,
-    ) -> T {
-        self.waiting.until(self.lane_number(slot_or_handle), call, awaited, done)
-    }
-
-    /// The same for requests of several lanes, which `done` enters itself; `lanes` has a bit for each.
-    pub fn wait_among<T>(
-        &self,
-        lanes: u32,
-        call: &'static str,
-        awaited: impl Fn(&Lane) -> Awaited,
-        done: impl FnMut() -> Option<T>,
-    ) -> T {
-        let among: Vec<usize> = (0..u32::BITS as usize).filter(|at| lanes & 1 << at != 0).collect();
-        self.waiting.until_among(&among, call, &awaited, done)
-    }
-
-    /// One step of progress in the lane of a communicator.
-    pub fn step_in(&self, comm: &Comm) {
-        self.waiting.step(comm.context().lane());
-    }
-
-    /// One step of progress in the lane of a request.
-    pub fn step_with(&self, slot_or_handle: usize) {
-        self.waiting.step(self.lane_number(slot_or_handle));
-    }
-
-    /// One step of progress in these lanes, a bit for each.
-    pub fn step_among(&self, lanes: u32) {
-        (0..u32::BITS as usize).filter(|at| lanes & 1 << at != 0).for_each(|at| self.waiting.step(at));
-    }
-
     /// Starts a collective operation.
     ///
     /// # Errors
@@ -755,6 +617,28 @@ impl World {
     }
 }
 
+/// The doorbell of a process that sleeps on the descriptors of its networks, too.
+fn watching(bell: Doorbell, networks: &mut wireup::Networks) -> Result<Doorbell> {
+    let wireup::Networks { tcp, fabric, bundle, plugin } = networks;
+    let watched = match &tcp {
+        Some(tcp) => tcp.set(),
+        None if fabric.is_some() || bundle.is_some() || plugin.is_some() => {
+            Arc::new(Set::new().map_err(|e| Error::system("making an epoll set", e))?)
+        }
+        None => return Ok(bell),
+    };
+    if let Some(fabric) = fabric {
+        fabric.watch_in(&watched);
+    }
+    if let Some(bundle) = bundle {
+        bundle.watch_in(&watched);
+    }
+    if let Some(plugin) = plugin {
+        plugin.watch_in(&watched);
+    }
+    bell.watching(watched).map_err(|e| Error::system("making a pipe to sleep on", e))
+}
+
 /// What a finished transfer says: its error, if it has one.
 fn fate(status: Status) -> Result<()> {
     status.error.map_or(Ok(()), Err)
@@ -818,38 +702,6 @@ fn take_if_complete(lane: &mut Lane, id: RequestId) -> Option<Result<Status>> {
             lane.engine.requests.remove(id).map(|request| Ok(request.status))
         }
         Some(_) => None,
-    }
-}
-
-/// What further lanes are made of, where all processes share memory.
-struct Further {
-    node: Node,
-    local_rank: usize,
-    beside: Vec<Peer>,
-    routes: Vec<Route>,
-    me: Peer,
-    heap: Option<Arc<Heap>>,
-    config: Config,
-    crowded: bool,
-}
-
-impl Further {
-    /// A lane, whose memory its founder has reserved. `None`: this job has none of this number.
-    fn lane(&self, at: usize) -> Option<Lane> {
-        let Self { node, local_rank, beside, routes, me, heap, config, crowded } = self;
-        if at >= node.lanes() {
-            return None;
-        }
-        let shm = heap.as_ref().map(|heap| {
-            let node = node.with_lane(at);
-            Shm::of_lane(&node, *local_rank, beside.clone(), config, *crowded, heap.clone()).ok()
-        });
-        let methods = Methods::new(routes.clone(), shm.flatten(), None, None, *me);
-        let mut engine = Engine::of_lane(at, config.clone(), routes.len());
-        if config.explain {
-            engine.explain(*me, methods.ways());
-        }
-        Some(Lane::new(engine, methods))
     }
 }
 

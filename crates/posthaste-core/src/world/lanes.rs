@@ -1,0 +1,180 @@
+//! The lanes of this process and what belongs to them: communicators by their context, requests by their slot.
+//!
+//! Called by `world` and the doors; calls `wait`, which has the lanes, and opens them. MPI-5.0 §11.6.
+//!
+//! What must stay true: a communicator's founder chooses its lane and reserves its memory before anybody hears of it; what
+//! another process has made up leads to no lane that nobody has opened.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use posthaste_os::heap::Heap;
+use posthaste_os::node::Node;
+
+use crate::comm::{Comm, Creation};
+use crate::config::Config;
+use crate::error::{Error, Result};
+use crate::ids::{ContextId, Peer};
+use crate::method::shm::Shm;
+use crate::method::{Methods, Route};
+use crate::progress::Lane;
+use crate::pt2pt::Engine;
+use crate::request::table;
+use crate::wait::{Awaited, Entered};
+use crate::world::World;
+
+impl World {
+    /// The first lane, for what belongs to no communicator.
+    pub fn lane(&self) -> Entered<'_> {
+        self.waiting.enter(0)
+    }
+
+    /// The lane of a communicator, for what needs several steps under one lock.
+    #[inline]
+    pub fn lane_of(&self, comm: &Comm) -> Entered<'_> {
+        self.waiting.enter(comm.context().lane())
+    }
+
+    /// Whether there are lanes besides the first.
+    #[inline]
+    pub fn has_lanes(&self) -> bool {
+        self.waiting.has_lanes()
+    }
+
+    /// The number of the lane of a request, by its slot or its C handle.
+    #[inline]
+    pub fn lane_number(&self, slot_or_handle: usize) -> usize {
+        if self.waiting.has_lanes() { self.further_lane(slot_or_handle) } else { 0 }
+    }
+
+    fn further_lane(&self, slot_or_handle: usize) -> usize {
+        match table::lane_of(slot_or_handle & (table::MOST - 1)) {
+            at if self.waiting.is_open(at) => at,
+            _ => 0, // garbage leads to no lane that nobody has opened
+        }
+    }
+
+    /// The lane with this number.
+    pub fn lane_at(&self, at: usize) -> Entered<'_> {
+        self.waiting.enter(at)
+    }
+
+    /// The lane of a request, by its slot or its C handle.
+    #[inline]
+    pub fn lane_with(&self, slot_or_handle: usize) -> Entered<'_> {
+        self.waiting.enter(self.lane_number(slot_or_handle))
+    }
+
+    /// A context that this process founds, in the next lane.
+    ///
+    /// # Errors
+    /// When its numbers are used up.
+    pub fn found_context(&self) -> Result<ContextId> {
+        self.found(|count| match self.lanes {
+            1 => 0,
+            lanes => 1 + (count / ContextId::STEP) as usize % (lanes - 1),
+        })
+    }
+
+    /// A context in the same lane as that of `comm`.
+    ///
+    /// # Errors
+    /// As [`World::found_context`].
+    pub fn found_beside(&self, comm: &Comm) -> Result<ContextId> {
+        self.found(|_| comm.context().lane())
+    }
+
+    fn found(&self, lane: impl FnOnce(u32) -> usize) -> Result<ContextId> {
+        let count = self.next_context.fetch_add(ContextId::STEP, Ordering::Relaxed);
+        let lane = lane(count);
+        // Without memory for a lane of its own the communicator goes through the one that all have.
+        let lane = if self.node.reserve_lane(lane).is_ok() { lane } else { 0 };
+        ContextId::founded(self.rank(), lane, count).ok_or_else(|| {
+            let founded = count / ContextId::STEP;
+            Error::no_memory(format!("rank {} has founded {founded} communicators", self.rank()))
+        })
+    }
+
+    /// The communicator that a creation has made, once its schedule is over: from now on this process also looks after its
+    /// lane. `None` for who is no member.
+    ///
+    /// # Errors
+    /// When what the others told makes no sense.
+    pub fn finish(&self, creation: Creation) -> Result<Option<Arc<Comm>>> {
+        let made = creation.finish()?;
+        if let Some(comm) = &made {
+            self.waiting.open(comm.context().lane());
+        }
+        Ok(made)
+    }
+
+    /// Advances until `done`, which looks at the lane of a request, gives a value; `awaited` says what is waited for.
+    pub fn wait_until<T>(
+        &self,
+        slot_or_handle: usize,
+        call: &'static str,
+        awaited: impl Fn(&Lane) -> Awaited,
+        done: impl FnMut(&mut Lane) -> Option<T>,
+    ) -> T {
+        self.waiting.until(self.lane_number(slot_or_handle), call, awaited, done)
+    }
+
+    /// The same for requests of several lanes, which `done` enters itself; `lanes` has a bit for each.
+    pub fn wait_among<T>(
+        &self,
+        lanes: u32,
+        call: &'static str,
+        awaited: impl Fn(&Lane) -> Awaited,
+        done: impl FnMut() -> Option<T>,
+    ) -> T {
+        let among: Vec<usize> = (0..u32::BITS as usize).filter(|at| lanes & 1 << at != 0).collect();
+        self.waiting.until_among(&among, call, &awaited, done)
+    }
+
+    /// One step of progress in the lane of a communicator.
+    pub fn step_in(&self, comm: &Comm) {
+        self.waiting.step(comm.context().lane());
+    }
+
+    /// One step of progress in the lane of a request.
+    pub fn step_with(&self, slot_or_handle: usize) {
+        self.waiting.step(self.lane_number(slot_or_handle));
+    }
+
+    /// One step of progress in these lanes, a bit for each.
+    pub fn step_among(&self, lanes: u32) {
+        (0..u32::BITS as usize).filter(|at| lanes & 1 << at != 0).for_each(|at| self.waiting.step(at));
+    }
+}
+
+/// What further lanes are made of, where all processes share memory.
+pub(super) struct Further {
+    pub(super) node: Node,
+    pub(super) local_rank: usize,
+    pub(super) beside: Vec<Peer>,
+    pub(super) routes: Vec<Route>,
+    pub(super) me: Peer,
+    pub(super) heap: Option<Arc<Heap>>,
+    pub(super) config: Config,
+    pub(super) crowded: bool,
+}
+
+impl Further {
+    /// A lane, whose memory its founder has reserved. `None`: this job has none of this number.
+    pub(super) fn lane(&self, at: usize) -> Option<Lane> {
+        let Self { node, local_rank, beside, routes, me, heap, config, crowded } = self;
+        if at >= node.lanes() {
+            return None;
+        }
+        let shm = heap.as_ref().map(|heap| {
+            let node = node.with_lane(at);
+            Shm::of_lane(&node, *local_rank, beside.clone(), config, *crowded, heap.clone()).ok()
+        });
+        let methods = Methods::new(routes.clone(), shm.flatten(), None, None, *me);
+        let mut engine = Engine::of_lane(at, config.clone(), routes.len());
+        if config.explain {
+            engine.explain(*me, methods.ways());
+        }
+        Some(Lane::new(engine, methods))
+    }
+}
