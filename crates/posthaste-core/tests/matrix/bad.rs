@@ -15,6 +15,7 @@ use posthaste_core::wire::{Emit, Envelope, Granted, HEADER, Mode, Offer, Part, P
 const KIND: usize = 0;
 const FLAGS: usize = 1;
 const LEN: usize = 16;
+const BUNDLED: u8 = 16;
 
 const EAGER: u8 = 1;
 const REQUEST_TO_SEND: u8 = 2;
@@ -67,6 +68,8 @@ fn stale(old: RequestId) -> Vec<Emit> {
             Emit::written(id, true),
         ]);
     }
+    // What only comes over one of several links.
+    all.push(changed(Emit::request_to_send(&envelope(10), NOBODY, Offer::Nothing), &[(KIND, BUNDLED)]));
     all
 }
 
@@ -75,7 +78,7 @@ fn malformed() -> Vec<Emit> {
     let ask = Emit::request_to_send(&envelope(10), NOBODY, Offer::Nothing);
     let mut all = vec![
         changed(ask, &[(KIND, 0)]),
-        changed(ask, &[(KIND, 16)]),
+        changed(ask, &[(KIND, 17)]),
         changed(ask, &[(KIND, 255)]),
         // Messages that are longer or shorter than they say, or so long that sums overflow.
         Emit::eager(&envelope(1)),
