@@ -483,7 +483,7 @@ impl Node {
     }
 
     /// The word a sleeper of `rank` sets before it sleeps; senders read it after each message.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn sleeping(&self, rank: usize) -> &AtomicU32 {
         self.word32(self.block(rank) + block::SLEEPING)
     }
@@ -495,7 +495,7 @@ impl Node {
     }
 
     /// Which rings towards `rank` have been written since it last cleared them.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn active(&self, rank: usize) -> &[AtomicU64; ACTIVE_WORDS] {
         let ranks = self.map.layout.ranks;
         assert!(rank < ranks, "rank {rank} of {ranks}");
@@ -565,26 +565,26 @@ impl Node {
         to * ranks + from
     }
 
-    #[inline]
+    #[inline(always)]
     fn block(&self, rank: usize) -> usize {
         assert!(rank < self.map.layout.ranks, "rank {rank} of {}", self.map.layout.ranks);
         PAGE + rank * RANK_BLOCK
     }
 
-    #[inline]
+    #[inline(always)]
     fn at(&self, offset: usize) -> *mut u8 {
         debug_assert!(offset < self.map.layout.whole());
         // SAFETY: every caller derives `offset` from `Layout`, inside the mapping.
         unsafe { self.map.base.as_ptr().add(offset) }
     }
 
-    #[inline]
+    #[inline(always)]
     fn word32(&self, offset: usize) -> &AtomicU32 {
         // SAFETY: in the mapping (see `at`), 4-byte aligned by layout, only reached as an atomic.
         unsafe { &*self.at(offset).cast() }
     }
 
-    #[inline]
+    #[inline(always)]
     fn word64(&self, offset: usize) -> &AtomicU64 {
         // SAFETY: in the mapping (see `at`), 8-byte aligned by layout, only reached as an atomic.
         unsafe { &*self.at(offset).cast() }
