@@ -5,7 +5,7 @@
  * MPI-5.0 section 3.6. */
 #include "check.h"
 
-enum { INTS = 40000, MESSAGES = 4, BYTES = INTS * (int)sizeof(int) };
+enum { INTS = 80000, MESSAGES = 4, BYTES = INTS * (int)sizeof(int) };
 
 static int out[INTS], in[INTS];
 static int right, left;

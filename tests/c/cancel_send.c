@@ -42,7 +42,8 @@ static void unmatched(void)
                 CHECK(request != MPI_REQUEST_NULL, "MPI_Cancel freed the request");
                 OK(MPI_Cancel(&request));
                 gone = cancelled(&request);
-                CHECK(gone || (mode == 0 && lengths[l] <= 20000), "mode %d, %d bytes: not cancelled", mode, lengths[l]);
+                /* How much leaves at once depends on the method: 16 KiB in shared memory, 256 KiB over TCP. */
+                CHECK(gone || (mode == 0 && lengths[l] < LONG), "mode %d, %d bytes: not cancelled", mode, lengths[l]);
                 OK(MPI_Send(&gone, 1, MPI_INT, 0, 6, MPI_COMM_WORLD));
                 OK(MPI_Recv(NULL, 0, MPI_INT, 0, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
             } else if (rank == 0) {
