@@ -132,6 +132,22 @@ static void kinds(MPI_Comm comm, MPI_Comm other) {
     for (int at = 0; at < 400; at++) EQUAL(in[at], 10 * from + at);
     OK(MPI_Request_free(&pair[0]));
     OK(MPI_Request_free(&pair[1]));
+    // Sends that are over at once beside receives that are not.
+    MPI_Request mixed[4];
+    int words[2] = {-1, -1}, index;
+    for (int way = 0; way < 3; way++) {
+        for (int at = 0; at < 2; at++) OK(MPI_Irecv(&words[at], 1, MPI_INT, from, 20 + at, comm, &mixed[2 * at]));
+        for (int at = 0; at < 2; at++) OK(MPI_Isend(&word, 1, MPI_INT, to, 20 + at, comm, &mixed[2 * at + 1]));
+        if (way == 0) OK(MPI_Waitall(4, mixed, MPI_STATUSES_IGNORE));
+        for (int left = way == 1 ? 4 : 0; left > 0; left--) OK(MPI_Waitany(4, mixed, &index, MPI_STATUS_IGNORE));
+        for (flag = way != 2; !flag;) OK(MPI_Testall(4, mixed, &flag, MPI_STATUSES_IGNORE));
+        for (int at = 0; at < 4; at++) CHECK(mixed[at] == MPI_REQUEST_NULL, "request %d, way %d", at, way);
+        EQUAL(words[0], from);
+        EQUAL(words[1], from);
+        OK(MPI_Isend(&word, 1, MPI_INT, to, 22, comm, &mixed[0]));
+        OK(MPI_Wait(&mixed[0], MPI_STATUS_IGNORE));
+        OK(MPI_Recv(&words[0], 1, MPI_INT, from, 22, comm, MPI_STATUS_IGNORE));
+    }
     // One buffer, messages in two lanes.
     static char room[2 * LONG * sizeof(int)];
     OK(MPI_Buffer_attach(room, sizeof room));

@@ -90,7 +90,7 @@ pub(crate) fn detach(owner: MPI_Comm, address: *mut c_void) -> Result<u64> {
 /// Waits until all messages have left the buffer.
 pub(crate) fn flush(owner: MPI_Comm) -> Result<()> {
     for (id, over) in under_way(owner)? {
-        let awaited = |_: &Lane| Awaited::All(vec![id]);
+        let awaited = |_: &Lane| Awaited::Departure;
         let is_over = |_: &mut Lane| over.load(Ordering::Acquire).then_some(());
         library().world.wait_until(id.slot as usize, "MPI_Buffer_flush", awaited, is_over);
     }
@@ -138,8 +138,13 @@ pub(crate) fn send(handle: MPI_Comm, comm: &Comm, dest: i32, tag: i32, data: &Se
     let owner = if buffers.contains_key(&handle.0) { handle } else { PROCESS };
     if buffers.get(&owner.0).is_some_and(|buffer| !buffer.messages.is_empty()) {
         // What has left makes room; one step of progress helps it.
+        let lanes = |buffer: &Buffer| {
+            let slots = buffer.messages.iter().map(|message| message.id.slot as usize);
+            slots.fold(0, |lanes, slot| lanes | 1 << world.lane_number(slot))
+        };
+        let lanes = buffers.get(&owner.0).map_or(0, lanes);
         drop(buffers);
-        world.step_in(comm);
+        world.step_among(lanes);
         buffers = self::buffers();
     }
     let Some(buffer) = buffers.get_mut(&owner.0) else { return Err(none_attached()) };

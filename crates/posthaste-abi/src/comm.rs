@@ -194,6 +194,7 @@ mpi_fn! {
                     next = introduction.next(library().world.run(schedule))?;
                 }
                 Next::Made(comm) => {
+                    library().world.joins(&comm);
                     return newintercomm.set("newintercomm", communicator::store(Some(comm))?);
                 }
             }

@@ -201,6 +201,12 @@ pub(crate) fn take_plain(lane: &mut Lane, request: MPI_Request) -> Option<MPI_St
     lane.engine.requests.take_ended(number).map(|status| MPI_Status::of(&status))
 }
 
+/// Whether this is the request that is over and has nothing to tell; it belongs to no lane.
+#[inline(always)]
+pub(crate) fn is_done(request: MPI_Request) -> bool {
+    request.0 == handle::of_request(Table::handle(Table::DONE))
+}
+
 /// The lane of a request, whether it exists or not.
 #[inline]
 pub(crate) fn lane_of(request: MPI_Request) -> Entered<'static> {
@@ -302,6 +308,9 @@ pub(crate) fn behind(lane: &Lane, request: MPI_Request) -> Vec<RequestId> {
 /// Whether a request is over.
 pub(crate) fn has_ended(lane: &Lane, request: MPI_Request) -> Result<bool> {
     let id = find(lane, request)?;
+    if id == Table::DONE {
+        return Ok(true);
+    }
     if NOTES[id.slot as usize % table::MOST].load(Ordering::Relaxed) & DRIVEN != 0 {
         return Ok(special(request).is_none_or(|behind| !matches!(behind.stands(lane), Stand::Active)));
     }
@@ -378,6 +387,7 @@ pub(crate) fn take_back(lane: &mut Lane, id: RequestId) {
 pub(crate) fn find(lane: &Lane, request: MPI_Request) -> Result<RequestId> {
     match handle::to_request(request.0).and_then(|number| lane.engine.requests.by_handle(number as usize)) {
         Some(id) => Ok(id),
+        None if is_done(request) => Ok(Table::DONE), // as good in any lane
         None => Err(stale(request)),
     }
 }

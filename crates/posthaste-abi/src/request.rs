@@ -38,6 +38,11 @@ mpi_fn! {
             status.tell_at(0, MPI_Status::EMPTY);
             return Ok(());
         }
+        if completion::is_done(handle) && library().world.has_lanes() {
+            request.set("request", MPI_REQUEST_NULL)?;
+            status.tell_at(0, MPI_Status::EMPTY);
+            return Ok(()); // without a lane, in which other threads may be
+        }
         let awaited = |lane: &Lane| Awaited::All(completion::behind(lane, handle));
         let world = &library().world;
         let ended = world.wait_until(handle.0, "MPI_Wait", awaited, |lane| take(lane, handle).transpose())?;
@@ -94,6 +99,10 @@ mpi_fn! {
             Home::Several(lanes) => {
                 world.wait_among(lanes, call, awaited, || requests.first_ended(&mut Each).transpose())?
             }
+            Home::Nowhere => {
+                let over = |lane: &mut Lane| requests.first_ended(lane).transpose();
+                world.wait_until(0, call, awaited, over)?
+            }
         };
         indx.set("indx", at as c_int)?;
         one_ended(ended, requests.place(at), status)
@@ -126,11 +135,15 @@ mpi_fn! {
         let (world, call) = (&library().world, "MPI_Waitall");
         let taken = match requests.home() {
             Home::One(slot) => world.wait_until(slot, call, awaited, |lane| {
+                lane.methods.flush_gathered();
                 requests.take_all(lane, &mut next, &mut checked, &mut batch, array_of_statuses)
             }),
             Home::Several(lanes) => world.wait_among(lanes, call, awaited, || {
                 requests.take_all(&mut Each, &mut next, &mut checked, &mut batch, array_of_statuses)
             }),
+            Home::Nowhere => {
+                requests.take_in_order(&mut Each, &mut next, &mut batch, array_of_statuses).unwrap_or(Ok(()))
+            }
         };
         let told = batch.settle(array_of_statuses);
         taken?;
@@ -172,6 +185,7 @@ mpi_fn! {
             Home::Several(lanes) => world.wait_among(lanes, call, awaited, || {
                 some(requests.take_ended(&mut Each, &mut batch, array_of_indices, array_of_statuses))
             }),
+            Home::Nowhere => requests.take_ended(&mut Each, &mut batch, array_of_indices, array_of_statuses),
         }?;
         outcount.set("outcount", taken as c_int)?;
         batch.settle(array_of_statuses)
@@ -418,6 +432,8 @@ enum Home {
     One(usize),
     /// In these lanes, a bit for each.
     Several(u32),
+    /// In none: there are only such as were over when they were started.
+    Nowhere,
 }
 
 /// How a call gets at the lanes of its requests.
@@ -500,10 +516,17 @@ impl Handles {
         if !library().world.has_lanes() {
             return Home::One(0);
         }
-        let lanes =
-            self.some().fold(0, |lanes, (_, request)| lanes | 1 << library().world.lane_number(request.0));
-        let first = self.some().next().map_or(0, |(_, request)| request.0);
-        if u32::is_power_of_two(lanes.max(1)) { Home::One(first) } else { Home::Several(lanes) }
+        let mut home = Home::Nowhere;
+        for (_, request) in self.some().filter(|(_, request)| !completion::is_done(*request)) {
+            let lane = 1 << library().world.lane_number(request.0);
+            home = match home {
+                Home::Nowhere => Home::One(request.0),
+                Home::One(first) if lane == 1 << library().world.lane_number(first) => home,
+                Home::One(first) => Home::Several(lane | 1 << library().world.lane_number(first)),
+                Home::Several(lanes) => Home::Several(lanes | lane),
+            };
+        }
+        home
     }
 
     /// One step of progress in each of their lanes.
@@ -511,6 +534,7 @@ impl Handles {
         match self.home() {
             Home::One(slot) => library().world.step_with(slot),
             Home::Several(lanes) => library().world.step_among(lanes),
+            Home::Nowhere => {}
         }
     }
 
@@ -585,7 +609,12 @@ impl Handles {
     ) -> Option<Result<()>> {
         while let Some(request) = self.at(*next) {
             let at = *next;
-            if let Some(status) = lanes.with(request, |lane| completion::take_plain(lane, request)) {
+            if completion::is_done(request) {
+                if let Err(error) = self.place(at).set("array_of_requests", MPI_REQUEST_NULL) {
+                    return Some(Err(error));
+                }
+                statuses.tell_at(at, MPI_Status::EMPTY);
+            } else if let Some(status) = lanes.with(request, |lane| completion::take_plain(lane, request)) {
                 if let Err(error) = self.place(at).set("array_of_requests", MPI_REQUEST_NULL) {
                     return Some(Err(error));
                 }

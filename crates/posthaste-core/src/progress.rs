@@ -95,7 +95,8 @@ impl Lane {
     }
 
     /// Counts what a sleeper may wait for.
-    fn happened(&self) -> u64 {
+    #[inline]
+    pub(crate) fn happened(&self) -> u64 {
         self.engine.finished.ends + self.engine.matching.arrivals()
     }
 
@@ -128,13 +129,16 @@ impl Lane {
     }
 
     /// The calling thread is about to sleep: on the bell if it is to listen for all, unless there is none or it only dozes.
-    /// `None`: what it waits for is there. Whoever wakes up calls [`Lane::awake`].
+    /// `None`: what it waits for is there, or may be: something has happened since it looked, when `seen` had. Whoever
+    /// wakes up calls [`Lane::awake`].
     pub fn falls_asleep(
         &mut self,
         sleepers: &Sleepers,
         until: &Until<'_>,
         bell: Option<&Doorbell>,
+        seen: u64,
     ) -> Option<Asleep> {
+        let news = self.happened() != seen;
         self.told = self.happened();
         let register = |wants| Asleep::register(sleepers, wants, bell);
         let table = &mut self.engine.requests;
@@ -143,11 +147,15 @@ impl Lane {
         let (ids, all) = match until {
             Until::All(ids) => (*ids, true),
             Until::Any(ids) => (*ids, false),
+            Until::Event if news => return None,
             Until::Event => return Some(register(Wants::Anything)),
             Until::Bell => return Some(register(Wants::Ends(usize::MAX))),
         };
         // What stands behind a request that is not started itself is not known here.
         if ids.iter().any(is_inactive) {
+            if news {
+                return None;
+            }
             return Some(register(Wants::Anything));
         }
         let goes_on =
@@ -183,6 +191,12 @@ impl Lane {
         if self.quick.is_multiple_of(QUICK) {
             self.progress();
         }
+    }
+
+    /// Whether fast paths, which stay in one lane, have been taken often enough for a look at the others.
+    #[inline]
+    pub fn is_time_for_others(&self) -> bool {
+        self.quick.is_multiple_of(QUICK)
     }
 
     /// Whether nothing is under way that needs progress, so that a fast path may be taken.

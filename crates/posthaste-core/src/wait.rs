@@ -26,7 +26,7 @@ use std::time::Duration;
 use posthaste_os::machine;
 use posthaste_os::node::Node;
 use posthaste_os::park::{self, Sleepers, Wake};
-use posthaste_os::sync::{Guard, Lock, Mutex};
+use posthaste_os::sync::{Guard, Lock};
 use posthaste_os::wake::Doorbell;
 
 use crate::progress::{Asleep, Lane};
@@ -59,8 +59,8 @@ const SHARED_ROUNDS: u32 = 256;
 const SHARED_LOOKS: u32 = 16;
 /// The same while connections are being made, which may need a further step without being rung for.
 const SHORT_NAP: Duration = Duration::from_millis(20);
-/// Single steps between two looks at the other lanes.
-const STEPS_PER_LOOK: u32 = 16;
+/// Single steps, or steps of a wait in which something happens each time, between two looks at the other lanes.
+const STEPS_PER_LOOK: u32 = 64;
 
 /// What a waiter needs: the lanes to advance, the bell to sleep on, and how patient to be.
 #[derive(Debug)]
@@ -77,8 +77,6 @@ pub struct Waiting {
     shared: AtomicU32,
     /// Single steps so far, where there are several lanes.
     steps: AtomicU32,
-    /// What single steps have seen of the lanes.
-    seen: Mutex<Seen>,
 }
 
 impl Waiting {
@@ -95,7 +93,6 @@ impl Waiting {
             yielding,
             shared: AtomicU32::new(0),
             steps: AtomicU32::new(0),
-            seen: Mutex::default(),
         }
     }
 
@@ -150,6 +147,10 @@ impl Waiting {
         mut look: impl FnMut(&mut Lane, u32) -> Option<T>,
     ) -> Option<T> {
         let threaded = self.is_threaded();
+        if self.has_lanes() && lane.is_time_for_others() {
+            let at = lane.engine.lane;
+            lane.lane.leave_while(|| self.advance_others(at));
+        }
         if !self.patient || (threaded && !lane.is_alone()) {
             return None;
         }
@@ -211,6 +212,7 @@ impl Waiting {
                 self.leave(&idler);
                 return value;
             }
+            idler.happened = lane.happened();
             let busy = lane.progress();
             idler.steps += 1;
             let handlers = !lane.engine.finished.handlers.is_empty();
@@ -220,11 +222,14 @@ impl Waiting {
             }
             if busy {
                 (idler.polls, idler.since) = (0, None);
+                if idler.steps.is_multiple_of(STEPS_PER_LOOK.into()) && self.has_lanes() {
+                    self.advance_others(at);
+                }
                 continue;
             }
             idler.polls += 1;
             if (idler.polls.is_multiple_of(POLLS_PER_LOOK) || self.spin.is_zero())
-                && self.idle(at, &mut idler)
+                && self.idle(&[at], &mut idler)
             {
                 self.sleep(at, &mut idler, call, &awaited);
             }
@@ -259,10 +264,14 @@ impl Waiting {
     pub fn step(&self, at: usize) {
         self.advance(at);
         if self.has_lanes() && self.steps.fetch_add(1, Ordering::Relaxed).is_multiple_of(STEPS_PER_LOOK) {
-            let mut seen = self.seen.with(std::mem::take);
-            self.look_after_others(at, &mut seen);
-            self.seen.with(|place| *place = seen);
+            self.advance_others(at);
         }
+    }
+
+    /// Advances all lanes but one.
+    #[cold]
+    fn advance_others(&self, at: usize) {
+        self.lanes.open().filter(|other| *other != at).for_each(|other| _ = self.advance(other));
     }
 
     fn advance(&self, at: usize) -> bool {
@@ -276,12 +285,12 @@ impl Waiting {
         busy
     }
 
-    /// Advances the lanes in which nobody else has been since the last look. Whether anything happened there, or somebody
-    /// else is active.
+    /// Advances the lanes that are not among `own` and in which nobody else has been since the last look. Whether anything
+    /// happened there, or somebody else is active.
     #[cold]
-    fn look_after_others(&self, at: usize, seen: &mut Seen) -> Others {
+    fn look_after_others(&self, own: &[usize], seen: &mut Seen) -> Others {
         let mut others = Others::default();
-        for lane in self.lanes.open().filter(|lane| *lane != at) {
+        for lane in self.lanes.open().filter(|lane| !own.contains(lane)) {
             let lock = self.lanes.get(lane);
             if seen.is_visited(lane, lock.visits()) {
                 others.active = true;
@@ -308,9 +317,9 @@ impl Waiting {
 
     /// Nothing has happened for a while: looks after other lanes, spins on, yields, or says that it is time to sleep.
     #[cold]
-    fn idle(&self, at: usize, idler: &mut Idler) -> bool {
+    fn idle(&self, own: &[usize], idler: &mut Idler) -> bool {
         if self.has_lanes() {
-            let others = self.look_after_others(at, idler.seen.get_or_insert_default());
+            let others = self.look_after_others(own, idler.seen.get_or_insert_default());
             idler.others |= others.active;
             if others.busy {
                 idler.since = None;
@@ -325,7 +334,7 @@ impl Waiting {
         }
         if waited < self.spin + self.yielding {
             machine::yield_now();
-            self.enter(at).engine.counts.add(Counter::Yields, 1);
+            self.enter(own[0]).engine.counts.add(Counter::Yields, 1);
             if machine::now() - now > LONG_YIELD {
                 self.shared.store(REMEMBER, Ordering::Relaxed);
             } else if shared > 0 {
@@ -344,9 +353,10 @@ impl Waiting {
         let bell = self.doorbell.as_ref().filter(|_| !dozes);
         let awaited = awaited(&lane);
         let until = awaited.until();
-        let Some(asleep) = lane.falls_asleep(&self.sleepers, &until, bell) else { return };
+        let Some(asleep) = lane.falls_asleep(&self.sleepers, &until, bell, idler.happened) else { return };
         self.registered(idler);
-        if lane.progress() || (asleep.ticket.is_some() && !lane.methods.is_quiet()) {
+        let handlers = !lane.engine.finished.handlers.is_empty();
+        if lane.progress() || handlers || (asleep.ticket.is_some() && !lane.methods.is_quiet()) {
             self.stays_awake(asleep);
             return lane.awake(&self.sleepers, &until, asleep.sleeper);
         }
@@ -362,6 +372,7 @@ impl Waiting {
         self.stays_awake(asleep);
         self.enter(at).awake(&self.sleepers, &until, asleep.sleeper);
         self.enter(0).methods.look_at_sockets();
+        self.forget_own_visits(idler);
     }
 
     /// A thread does not sleep at the bell any more; before another one may listen.
@@ -396,7 +407,7 @@ impl Waiting {
         let doze = idler.doze.max(DOZE);
         idler.doze = if dozes { LONGEST_DOZE.min(2 * doze) } else { DOZE };
         let looks = asleep.listens && self.has_lanes();
-        let nap = if looks { nap.min(self.settle_others(at)) } else { nap };
+        let nap = if looks { nap.min(self.settle_others(at, idler)) } else { nap };
         match (&self.doorbell, asleep.ticket) {
             (Some(bell), Some(ticket)) => bell.sleep(ticket, nap),
             (Some(_), None) if asleep.listens => park::park(doze),
@@ -406,10 +417,19 @@ impl Waiting {
 
     /// Advances the other lanes for a listener that is about to sleep; for how long it may.
     #[cold]
-    fn settle_others(&self, at: usize) -> Duration {
-        self.lanes.open().filter(|other| *other != at).for_each(|other| _ = self.advance(other));
+    fn settle_others(&self, at: usize, idler: &mut Idler) -> Duration {
+        self.advance_others(at);
         let is_connecting = at != 0 && self.enter(0).methods.is_connecting();
+        self.forget_own_visits(idler);
         if is_connecting { SHORT_NAP } else { NAP }
+    }
+
+    /// Where this thread has just been does not count as others' doing.
+    fn forget_own_visits(&self, idler: &mut Idler) {
+        if self.has_lanes() {
+            let seen = idler.seen.get_or_insert_default();
+            self.lanes.open().for_each(|lane| seen.leaves(lane, self.lanes.get(lane).visits()));
+        }
     }
 }
 
@@ -498,6 +518,8 @@ struct Idler {
     slept: bool,
     /// It was about to sleep, is awake, and looks for all.
     looks: bool,
+    /// What had happened in its lane when it last looked whether it is over.
+    happened: u64,
     /// Steps of its lane up to its last sleep, and of this call since.
     steps: u64,
     /// How long it sleeps next while others look around.

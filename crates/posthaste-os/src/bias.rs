@@ -5,6 +5,8 @@
 //! sure of having been seen runs one in every thread instead.
 //!
 //! What must stay true: after [`Bias::revoke`] the owner is not inside, and does not get in again without the lock behind.
+//! A thread that is about to look whether it still has the bias writes a word that is its own for good, so it never undoes
+//! what the next owner has said: of the threads that share a word, only the first one ever gets the bias.
 
 use std::sync::atomic::Ordering;
 
@@ -15,6 +17,8 @@ const ALONE: u32 = 16;
 /// Turns in a row after which it gets the bias: at first, and at most, for each time that it is taken back doubles them.
 const FIRST: u32 = if cfg!(loom) { 1 } else { 64 };
 const MOST: u32 = 1 << 14;
+/// Words for threads that may have the bias.
+const WORDS: usize = 8;
 
 /// Which thread may enter without the lock behind.
 #[derive(Debug)]
@@ -22,8 +26,10 @@ pub struct Bias {
     usable: bool,
     /// The thread that has the bias, or 0. Changed only by who holds the lock behind.
     owner: AtomicU64,
-    /// The owner is inside, or about to look whether it may be.
-    inside: AtomicU32,
+    /// The thread that a word belongs to, or 0. Changed as `owner`.
+    heirs: [AtomicU64; WORDS],
+    /// That thread is inside by the bias, or about to look whether it may be.
+    inside: [AtomicU32; WORDS],
     /// The thread that last held the lock behind, how often in a row, and how often it takes. Changed as `owner`.
     last: AtomicU64,
     turns: AtomicU32,
@@ -36,7 +42,8 @@ impl Bias {
         Self {
             usable: wanted && join_fences(),
             owner: AtomicU64::new(0),
-            inside: AtomicU32::new(0),
+            heirs: std::array::from_fn(|_| AtomicU64::new(0)),
+            inside: std::array::from_fn(|_| AtomicU32::new(0)),
             last: AtomicU64::new(0),
             turns: AtomicU32::new(0),
             needed: AtomicU32::new(FIRST),
@@ -56,36 +63,38 @@ impl Bias {
 
     #[inline(always)]
     fn enter_own(&self, thread: usize) -> bool {
-        self.inside.store(1, Ordering::Relaxed);
+        let inside = &self.inside[word(thread as u64)];
+        inside.store(1, Ordering::Relaxed);
         light_fence();
         if self.owner.load(Ordering::Relaxed) == thread as u64 {
             return true;
         }
-        self.inside.store(0, Ordering::Relaxed);
+        inside.store(0, Ordering::Release);
         false
     }
 
-    /// The owner leaves.
+    /// A thread that has entered leaves.
     #[inline(always)]
-    pub fn leave(&self) {
+    pub fn leave(&self, thread: usize) {
         // SYNC: pairs with the Acquire in `take_back`.
-        self.inside.store(0, Ordering::Release);
+        self.inside[word(thread as u64)].store(0, Ordering::Release);
     }
 
     /// Takes the bias from whoever has it. The caller holds the lock behind.
     #[inline]
     pub fn revoke(&self) {
-        if self.owner.load(Ordering::Relaxed) != 0 {
-            self.take_back();
+        match self.owner.load(Ordering::Relaxed) {
+            0 => {}
+            owner => self.take_back(owner),
         }
     }
 
     #[cold]
-    fn take_back(&self) {
+    fn take_back(&self, owner: u64) {
         self.owner.store(0, Ordering::Relaxed);
         heavy_fence();
         let mut looks = 0u32;
-        while self.inside.load(Ordering::Acquire) != 0 {
+        while self.inside[word(owner)].load(Ordering::Acquire) != 0 {
             wait(looks);
             looks += 1;
         }
@@ -106,7 +115,18 @@ impl Bias {
         self.turns.store(turns, Ordering::Relaxed);
         if self.usable && turns >= self.needed.load(Ordering::Relaxed) {
             self.turns.store(0, Ordering::Relaxed);
-            self.owner.store(thread as u64, Ordering::Relaxed);
+            self.give(thread as u64);
+        }
+    }
+
+    #[cold]
+    fn give(&self, thread: u64) {
+        let heir = &self.heirs[word(thread)];
+        if heir.load(Ordering::Relaxed) == 0 {
+            heir.store(thread, Ordering::Relaxed);
+        }
+        if heir.load(Ordering::Relaxed) == thread {
+            self.owner.store(thread, Ordering::Relaxed);
         }
     }
 
@@ -115,6 +135,13 @@ impl Bias {
     pub fn is_alone(&self, thread: usize) -> bool {
         self.last.load(Ordering::Relaxed) == thread as u64 && self.turns.load(Ordering::Relaxed) >= ALONE
     }
+}
+
+/// The word of a thread.
+#[inline(always)]
+fn word(thread: u64) -> usize {
+    // Numbers of threads are addresses: the higher bits tell them apart.
+    ((thread >> 6).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 61) as usize % WORDS
 }
 
 /// The owner is inside: for a moment, unless it has lost its CPU.

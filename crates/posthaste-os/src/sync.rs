@@ -85,7 +85,7 @@ impl<T> Lock<T> {
     #[inline]
     fn stop_excluding(&self, biased: bool) {
         if biased {
-            return self.bias.leave();
+            return self.bias.leave(machine::this_thread());
         }
         self.bias.count(machine::this_thread());
         // SAFETY: whoever leaves has entered, and without the bias by locking; `threaded` never changes.

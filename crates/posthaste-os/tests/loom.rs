@@ -570,7 +570,7 @@ impl Biased {
     fn add(&self, thread: usize) {
         if self.bias.enter(thread) {
             self.value.with_mut(|value| unsafe { *value += 1 });
-            return self.bias.leave();
+            return self.bias.leave(thread);
         }
         let _raw = self.raw.lock().unwrap();
         self.bias.revoke();
@@ -589,12 +589,12 @@ fn who_has_the_bias_and_who_takes_it_back_are_never_inside_together() {
         (0..2).for_each(|_| lock.add(1));
         let other = {
             let lock = Arc::clone(&lock);
-            thread::spawn(move || (0..3).for_each(|_| lock.add(2)))
+            thread::spawn(move || (0..5).for_each(|_| lock.add(2)))
         };
-        (0..3).for_each(|_| lock.add(1));
+        (0..2).for_each(|_| lock.add(1));
         other.join().unwrap();
         let _raw = lock.raw.lock().unwrap();
         lock.bias.revoke();
-        assert_eq!(lock.value.with(|value| unsafe { *value }), 8);
+        assert_eq!(lock.value.with(|value| unsafe { *value }), 9);
     });
 }

@@ -40,6 +40,8 @@ pub use pending::Pending;
 /// The state of one lane: requests, matching, and packets that wait for room. No I/O happens here.
 #[derive(Debug)]
 pub struct Engine {
+    /// The number of its lane.
+    pub lane: usize,
     /// All requests.
     pub requests: Table,
     /// What their ends leave to be done.
@@ -81,6 +83,7 @@ impl Engine {
     /// The engine of a lane.
     pub fn of_lane(lane: usize, config: Config, peers: usize) -> Self {
         Self {
+            lane,
             requests: Table::of_lane(lane, config.requests),
             finished: Finished::default(),
             matching: Matching::default(),

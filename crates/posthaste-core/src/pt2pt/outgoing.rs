@@ -5,6 +5,7 @@
 //! need not be taken back.
 
 use crate::ids::{Peer, RequestId};
+use crate::request::table::place;
 use crate::wire::Envelope;
 
 /// Receiver and envelope of sends, by the slots of their requests.
@@ -16,7 +17,7 @@ pub struct Outgoing {
 impl Outgoing {
     /// Notes a send that has taken a request.
     pub fn note(&mut self, id: RequestId, to: Peer, envelope: &Envelope) {
-        let slot = id.slot as usize;
+        let slot = place(id.slot);
         if self.entries.len() <= slot {
             self.entries.resize(slot + 1, None);
         }
@@ -25,7 +26,7 @@ impl Outgoing {
 
     /// The receiver and the envelope of a send whose request is alive.
     pub fn find(&self, id: RequestId) -> Option<(Peer, Envelope)> {
-        let (generation, to, envelope) = (*self.entries.get(id.slot as usize)?)?;
+        let (generation, to, envelope) = (*self.entries.get(place(id.slot))?)?;
         (generation == id.generation).then_some((to, envelope))
     }
 }

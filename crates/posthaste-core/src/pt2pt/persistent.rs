@@ -15,6 +15,7 @@ use crate::method::Methods;
 use crate::pt2pt::matching::Pattern;
 use crate::pt2pt::send::Started;
 use crate::pt2pt::{Engine, recv, send};
+use crate::request::table::place;
 use crate::request::{Request, State, Status, Table};
 use crate::wire::Envelope;
 
@@ -60,7 +61,7 @@ pub struct Persistents {
 impl Persistents {
     /// The request `id` is a persistent one, of this message or of something that others start.
     pub fn keep(&mut self, id: RequestId, message: Option<Message>) {
-        let slot = id.slot as usize;
+        let slot = place(id.slot);
         if self.entries.len() <= slot {
             self.entries.resize_with(slot + 1, || None);
         }
@@ -71,7 +72,7 @@ impl Persistents {
     pub fn forget(&mut self, id: RequestId) -> Option<RequestId> {
         let active = self.end(id);
         if self.entry(id).is_some() {
-            self.entries[id.slot as usize] = None;
+            self.entries[place(id.slot)] = None;
         }
         active
     }
@@ -107,12 +108,12 @@ impl Persistents {
 
     #[inline]
     fn entry(&self, id: RequestId) -> Option<&Entry> {
-        self.entries.get(id.slot as usize)?.as_ref().filter(|entry| entry.generation == id.generation)
+        self.entries.get(place(id.slot))?.as_ref().filter(|entry| entry.generation == id.generation)
     }
 
     #[inline]
     fn entry_mut(&mut self, id: RequestId) -> Option<&mut Entry> {
-        self.entries.get_mut(id.slot as usize)?.as_mut().filter(|entry| entry.generation == id.generation)
+        self.entries.get_mut(place(id.slot))?.as_mut().filter(|entry| entry.generation == id.generation)
     }
 }
 

@@ -47,6 +47,13 @@ struct Slot {
     request: Option<Request>,
 }
 
+/// The place of a slot among those of its lane.
+#[inline]
+pub(crate) const fn place(slot: u32) -> usize {
+    let slot = slot as usize;
+    if slot < FIRST { slot } else { (slot - FIRST) % FURTHER }
+}
+
 /// Requests by id.
 #[derive(Debug)]
 pub struct Table {

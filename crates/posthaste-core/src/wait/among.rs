@@ -33,7 +33,7 @@ impl Waiting {
                 (idler.polls, idler.since) = (0, None);
                 continue;
             }
-            if !self.idle(among[0], &mut idler) {
+            if !self.idle(among, &mut idler) {
                 continue;
             }
             if let Some(value) = self.sleep_among(among, &mut idler, call, awaited, &mut done) {
@@ -70,6 +70,7 @@ impl Waiting {
             idler.slept = true;
             self.rest(among[0], idler, asleep, dozes, NAP);
             self.enter(0).methods.look_at_sockets();
+            self.forget_own_visits(idler);
         }
         self.stays_awake(asleep);
         self.sleepers.with(|parked| parked.unregister(asleep.sleeper));

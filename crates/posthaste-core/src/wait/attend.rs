@@ -51,7 +51,7 @@ impl Waiting {
             let mut busy = self.advance(0);
             idler.steps += 1;
             if self.lanes.are_several() {
-                let others = self.look_after_others(0, idler.seen.get_or_insert_default());
+                let others = self.look_after_others(&[0], idler.seen.get_or_insert_default());
                 idler.others |= others.active;
                 busy |= others.busy;
             }

@@ -103,9 +103,14 @@ impl World {
     pub fn finish(&self, creation: Creation) -> Result<Option<Arc<Comm>>> {
         let made = creation.finish()?;
         if let Some(comm) = &made {
-            self.waiting.open(comm.context().lane());
+            self.joins(comm);
         }
         Ok(made)
+    }
+
+    /// This process looks after the lane of a new communicator from now on.
+    pub fn joins(&self, comm: &Comm) {
+        self.waiting.open(comm.context().lane());
     }
 
     /// Advances until `done`, which looks at the lane of a request, gives a value; `awaited` says what is waited for.
@@ -163,7 +168,8 @@ impl Further {
     /// A lane, whose memory its founder has reserved. `None`: this job has none of this number.
     pub(super) fn lane(&self, at: usize) -> Option<Lane> {
         let Self { node, local_rank, beside, routes, me, heap, config, crowded } = self;
-        if at >= node.lanes() {
+        // Reserved it is already, unless somebody has made the lane up.
+        if at >= node.lanes() || node.reserve_lane(at).is_err() {
             return None;
         }
         let shm = heap.as_ref().map(|heap| {
