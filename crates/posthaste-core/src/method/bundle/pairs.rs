@@ -36,6 +36,8 @@ pub(super) struct Pair {
     /// When it was last asked, and when it last said how far it has seen.
     asked: Duration,
     heard: Duration,
+    /// When it was last looked for silent links.
+    looked: Duration,
     /// The links are being reached for.
     pub(super) is_wanted: bool,
     pub(super) is_down: bool,
@@ -87,6 +89,7 @@ impl Pair {
             asks: false,
             asked: Duration::ZERO,
             heard: Duration::ZERO,
+            looked: Duration::ZERO,
             is_wanted: false,
             is_down: false,
             has_left: false,
@@ -112,9 +115,13 @@ impl Pair {
     }
 
     /// Looks for links that have been silent for `dead` although the peer, over another one, has answered since: what they
-    /// had should have come by then. A method may not notice for long that its network has gone.
+    /// had should have come by then. A method may not notice for long that its network has gone. Time in which nobody
+    /// looked says nothing: this process was not in MPI, and what came meanwhile has not been read.
     pub(super) fn silent(&mut self, now: Duration, dead: Duration) -> Vec<usize> {
         let mut silent = Vec::new();
+        if now.saturating_sub(std::mem::replace(&mut self.looked, now)) > dead / 4 {
+            self.strands.iter_mut().for_each(|strand| strand.silent_since = None);
+        }
         for (link, strand) in self.strands.iter_mut().enumerate().filter(|(_, strand)| strand.lost.is_none())
         {
             if !strand.pace.is_busy() && !self.packets.is_on(link) {
@@ -125,9 +132,12 @@ impl Pair {
             if now.saturating_sub(since) < dead / 2 {
                 continue;
             }
-            if now.saturating_sub(since) >= dead && self.heard >= since + dead / 2 {
+            // The answer to a question that was put in this silence, and some time to read what else has come.
+            let answered = self.asked >= since + dead / 2 && self.heard >= self.asked;
+            let rested = now.saturating_sub(self.heard) >= dead / 8;
+            if now.saturating_sub(since) >= dead && answered && rested {
                 silent.push(link);
-            } else if now.saturating_sub(self.asked) >= dead / 8 {
+            } else if !answered && now.saturating_sub(self.asked) >= dead / 8 {
                 (self.asks, self.asked) = (true, now);
             }
         }

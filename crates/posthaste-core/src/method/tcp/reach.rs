@@ -22,7 +22,7 @@ use crate::error::{Error, ErrorClass, say};
 use crate::ids::Peer;
 use crate::method::tcp::door::{Door, Step, Why};
 use crate::method::tcp::handshake::Told;
-use crate::method::tcp::{DOORS, LISTENER, State, Tcp};
+use crate::method::tcp::{DOORS, LISTENER, State, Tcp, Way};
 use crate::trace::{Counter, Counts};
 
 /// Between the first tries of two addresses.
@@ -323,6 +323,11 @@ impl Tcp {
         match opened {
             Ok(()) => {
                 self.flush(peer);
+                if let (true, Some(Way { state: State::Up(stream), .. })) =
+                    (self.is_leaving, self.known(peer))
+                {
+                    stream.close_writing(); // it has been said that nothing more comes
+                }
             }
             Err(error) => self.lose(peer, &error.to_string()),
         }
