@@ -216,6 +216,11 @@ impl Over {
 
     /// A job whose ranks reach each other like this; the plug-in is where [`Over::can_be_used`] has put it.
     pub(crate) fn method(self, project: &Project, job: Job) -> Job {
+        self.set(job, &project.target.join("c-tests").join(PLUGIN))
+    }
+
+    /// The same; the plug-in is in this file.
+    fn set(self, job: Job, plugin: &Path) -> Job {
         match self {
             Self::Own | Self::Hosts => job,
             Self::Tcp => job.env("POSTHASTE_METHODS", "tcp"),
@@ -223,45 +228,19 @@ impl Over {
             Self::Links => over_links("tcp,tcp", job),
             Self::Both => over_links("tcp,fabric", job),
             Self::Fabric => over_libfabric(job),
-            Self::Plugin => {
-                let file = project.target.join("c-tests").join(PLUGIN);
-                job.env("POSTHASTE_METHODS", "plugin").env("POSTHASTE_PLUGIN", file)
-            }
+            Self::Plugin => job.env("POSTHASTE_METHODS", "plugin").env("POSTHASTE_PLUGIN", plugin),
         }
     }
 
     /// A test on so many ranks, under our mpiexec.
     fn start(self, wishes: &Wishes, mpi: &Mpi, ranks: usize, program: &Path) -> Job {
-        let job = mpi.plain();
-        match self {
-            Self::Own => wishes.prepare(job.arg("-n").arg(ranks.to_string()).arg(program)),
-            Self::Tcp => {
-                let job = job.env("POSTHASTE_METHODS", "tcp").arg("-n").arg(ranks.to_string());
-                wishes.prepare(job.arg(program))
-            }
-            Self::Lanes => {
-                let job = job.env("POSTHASTE_THREADED", "1").arg("-n").arg(ranks.to_string());
-                wishes.prepare(job.arg(program))
-            }
-            Self::Fabric => wishes.prepare(over_libfabric(job).arg("-n").arg(ranks.to_string()).arg(program)),
-            Self::Plugin => {
-                let job = job
-                    .env("POSTHASTE_METHODS", "plugin")
-                    .env("POSTHASTE_PLUGIN", program.with_file_name(PLUGIN));
-                wishes.prepare(job.arg("-n").arg(ranks.to_string()).arg(program))
-            }
-            Self::Links => {
-                over_links("tcp,tcp", wishes.prepare(job.arg("-n").arg(ranks.to_string()).arg(program)))
-            }
-            Self::Both => {
-                over_links("tcp,fabric", wishes.prepare(job.arg("-n").arg(ranks.to_string()).arg(program)))
-            }
-            Self::Hosts => {
-                let each = ranks.div_ceil(2).to_string();
-                let job = job.args(["-launcher", "fork", "-hosts", "one,two", "-ppn", &each, "-n"]);
-                wishes.prepare(job.arg(ranks.to_string()).arg(program))
-            }
-        }
+        let job = self.set(mpi.plain(), &program.with_file_name(PLUGIN));
+        let job = if self == Self::Hosts {
+            job.args(["-launcher", "fork", "-hosts", "one,two", "-ppn"]).arg(ranks.div_ceil(2).to_string())
+        } else {
+            job
+        };
+        wishes.prepare(job.arg("-n").arg(ranks.to_string()).arg(program))
     }
 }
 

@@ -51,14 +51,14 @@ const LONG_YIELD: Duration = Duration::from_micros(4);
 const REMEMBER: u32 = 64;
 /// Longest sleep before a look around.
 const NAP: Duration = Duration::from_millis(250);
-/// The same while other threads of this process look around, too: at first, and after several such sleeps.
+/// The same while connections are being made, which may need a further step without being rung for.
+const SHORT_NAP: Duration = Duration::from_millis(20);
+/// Longest sleep while other threads of this process look around, too: at first, and after several such sleeps.
 const DOZE: Duration = Duration::from_micros(200);
 const LONGEST_DOZE: Duration = Duration::from_millis(2);
 /// Rounds and looks of a fast path where other threads may want the lane.
 const SHARED_ROUNDS: u32 = 256;
 const SHARED_LOOKS: u32 = 16;
-/// The same while connections are being made, which may need a further step without being rung for.
-const SHORT_NAP: Duration = Duration::from_millis(20);
 /// Single steps, or steps of a wait in which something happens each time, between two looks at the other lanes.
 const STEPS_PER_LOOK: u32 = 64;
 
