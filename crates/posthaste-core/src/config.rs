@@ -198,6 +198,8 @@ pub struct Config {
     pub pipeline_limit: usize,
     /// Bytes of a part.
     pub pipeline_part: usize,
+    /// Whether what the standard leaves out, and other libraries accept, is refused.
+    pub strict: bool,
     /// Ways to other processes that may be used.
     pub methods: Ways,
     /// Links to ranks of other nodes, if there are to be several.
@@ -251,6 +253,7 @@ impl Default for Config {
             pinned_bytes: 1 << 30,
             pipeline_limit: 256 << 10,
             pipeline_part: 256 << 10,
+            strict: false,
             methods: Ways::built(&Way::USUAL),
             links: Vec::new(),
             stripe_limit: 128 << 10,
@@ -372,6 +375,11 @@ pub const TUNABLES: &[Tunable] = &[
         meaning: "what a failing call does until the program sets another error handler, and before MPI_Init: mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return; also mpiexec -initial-errhandler",
     },
     Tunable {
+        name: "POSTHASTE_STRICT",
+        default: "0",
+        meaning: "1: what MPI-5.0 does not define, and other libraries accept, is refused",
+    },
+    Tunable {
         name: "POSTHASTE_LEAVE_PINNED",
         default: "auto",
         meaning: "whether memory stays registered with a network for the next message: auto (if the system tells of memory that goes away), on (the program gives none back), off",
@@ -489,6 +497,7 @@ impl Config {
         let checks = [("warn", ReadyCheck::Warn), ("error", ReadyCheck::Error), ("off", ReadyCheck::Off)];
         word(&lookup, "POSTHASTE_READY_CHECK", &checks, &mut config.ready_check)?;
         word(&lookup, INITIAL_HANDLER, &INITIAL_HANDLERS, &mut config.initial_handler)?;
+        switch(&lookup, "POSTHASTE_STRICT", &mut config.strict)?;
         let leaves = [("auto", LeavePinned::Auto), ("on", LeavePinned::On), ("off", LeavePinned::Off)];
         word(&lookup, "POSTHASTE_LEAVE_PINNED", &leaves, &mut config.leave_pinned)?;
         number(&lookup, "POSTHASTE_PIPELINE_LIMIT", 0..=usize::MAX, &mut config.pipeline_limit)?;
