@@ -10,6 +10,7 @@ use crate::{
     abi_check, arrows, builds, conformance, ctests, demo, faults, hangs, hosts, install, instructions,
     launchers, lost,
     mpi::Mpi,
+    packages,
     process::{Job, Outcome},
     project::{Fallible, Project},
     python, races, rsmpi,
@@ -44,14 +45,16 @@ pub(crate) const PARTS: [&str; 24] = [
     "instructions",
 ];
 
-/// Runs the parts in `only`, or all of them. `Ok(true)` when nothing failed.
-pub(crate) fn run(project: &Project, only: &[String]) -> Fallible<bool> {
+/// Runs the parts in `only`, or all of them; `may_install`: the Debian packages that they need, too. `Ok(true)` when
+/// nothing failed.
+pub(crate) fn run(project: &Project, only: &[String], may_install: bool) -> Fallible<bool> {
     if let Some(unknown) = only.iter().find(|part| !PARTS.contains(&part.as_str())) {
         return Err(format!("no part is called {unknown}; the parts are {}", PARTS.join(" ")));
     }
     let wanted = |part: &str| only.is_empty() || only.iter().any(|o| o == part);
     let mut tally = Tally::default();
     let start = Instant::now();
+    packages::ensure(project, &wanted, may_install);
     if wanted("fmt") {
         tally.test("cargo fmt --check", || {
             project.cargo(&["fmt", "--all", "--", "--check", "-l"]).succeed().map(drop)

@@ -23,6 +23,7 @@ mod lost;
 mod measured;
 mod mpi;
 mod mpi4py;
+mod packages;
 mod picture;
 mod process;
 mod project;
@@ -67,6 +68,9 @@ enum Command {
         /// Only these parts (comma-separated)
         #[arg(long, value_delimiter = ',')]
         only: Vec<String>,
+        /// As root: do not install the Debian packages that are missing, but leave out the tests that need them
+        #[arg(long)]
+        no_install: bool,
     },
     /// Measure against the limits of the machine and, if asked, against other implementations
     Bench(bench::Options),
@@ -127,7 +131,7 @@ fn run(arguments: Arguments) -> Fallible<bool> {
             let length = if short { demo::Length::Short } else { demo::Length::Full };
             demo::run(&project, &length).map(|()| true)
         }
-        Command::Test { only } => gate::run(&project, &only),
+        Command::Test { only, no_install } => gate::run(&project, &only, !no_install),
         Command::Bench(options) => bench::run(&project, &options).map(|()| true),
         Command::AbiCheck { list } => {
             let _ = list;
