@@ -58,7 +58,7 @@ pub(crate) fn plain_segment(buf: *const c_void, count: i64, datatype: MPI_Dataty
 /// The segment of a buffer for a message. No elements need no datatype, except with `POSTHASTE_STRICT`.
 #[inline]
 pub(crate) fn segment(buf: *const c_void, count: i64, datatype: MPI_Datatype) -> Result<Segment> {
-    plain_segment(buf, count, datatype).map_or_else(|| segment_slow(buf, count, untyped(count, datatype)), Ok)
+    plain_segment(buf, count, datatype).map_or_else(|| message_slow(buf, count, datatype), Ok)
 }
 
 /// The segment of a buffer that is packed or unpacked.
@@ -67,10 +67,11 @@ pub(crate) fn segment_to_pack(buf: *const c_void, count: i64, datatype: MPI_Data
     plain_segment(buf, count, datatype).map_or_else(|| segment_slow(buf, count, datatype), Ok)
 }
 
-/// The datatype to use for a message.
-fn untyped(count: i64, datatype: MPI_Datatype) -> MPI_Datatype {
-    let nothing = datatype == MPI_DATATYPE_NULL && count == 0 && !library().strict;
-    if nothing { MPI_BYTE } else { datatype }
+#[cold]
+#[inline(never)]
+fn message_slow(buf: *const c_void, count: i64, datatype: MPI_Datatype) -> Result<Segment> {
+    let is_nothing = datatype == MPI_DATATYPE_NULL && count == 0 && !library().strict;
+    segment_slow(buf, count, if is_nothing { MPI_BYTE } else { datatype })
 }
 
 #[cold]
