@@ -12,13 +12,14 @@ use crate::{
     mpi::Mpi,
     packages,
     process::{Job, Outcome},
+    programs,
     project::{Fallible, Project},
     python, races, rsmpi,
     tally::Tally,
 };
 
 /// The parts in the order in which they run, cheap ones first.
-pub(crate) const PARTS: [&str; 25] = [
+pub(crate) const PARTS: [&str; 26] = [
     "fmt",
     "arrows",
     "clippy",
@@ -40,6 +41,7 @@ pub(crate) const PARTS: [&str; 25] = [
     "hosts",
     "python",
     "rsmpi",
+    "programs",
     "demo",
     "valgrind",
     "races",
@@ -138,6 +140,9 @@ fn with_library(project: &Project, wanted: &dyn Fn(&str) -> bool, tally: &mut Ta
     }
     if wanted("rsmpi") {
         rsmpi::run(project, &mpi, tally);
+    }
+    if wanted("programs") {
+        programs::run(project, tally);
     }
     if wanted("demo") {
         tally.test("the demo, short", || demo::run(project, &demo::Length::Short));
