@@ -219,7 +219,7 @@ fn check_header(
     std::fs::write(&source, program).map_err(|e| format!("{}: {e}", source.display()))?;
     let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".to_string());
     let output = Command::new(&compiler)
-        .args(["-std=c11", "-Wall", "-Wextra", "-Werror", "-c", "-o"])
+        .args(["-std=c11", "-Wall", "-Wextra", "-Werror", "-DPOSTHASTE_ONLY_STANDARD", "-c", "-o"])
         .arg(folder.join("abi_check.o"))
         .arg("-I")
         .arg(abi.join("include"))

@@ -94,7 +94,7 @@ enum Command {
         #[arg(long)]
         list: bool,
     },
-    /// Write docs/conformance.md
+    /// Write docs/conformance.md, and the header by which compilers warn of functions that are not implemented
     Conformance,
     /// Build in release mode and install under a prefix
     Install {

@@ -3,20 +3,33 @@
  *
  * Included by mpi.h. All functions of MPI-5.0 can be linked, also these; at run time they raise
  * MPI_ERR_UNSUPPORTED_OPERATION (those of the tool interface return MPI_T_ERR_NOT_SUPPORTED). The warning is
- * -Wattribute-warning of gcc and clang; POSTHASTE_MISSING_SILENT, defined before mpi.h is included, leaves it out.
+ * -Wattribute-warning of gcc, and -Wuser-defined-warnings of clang, which warns of their addresses, too.
+ * POSTHASTE_MISSING_SILENT, defined before mpi.h is included, leaves it out.
  */
 #ifndef POSTHASTE_MISSING_H
 #define POSTHASTE_MISSING_H
 
 #if defined(__has_attribute)
-#if __has_attribute(warning)
+#if defined(__clang__) && __has_attribute(diagnose_if)
+/* clang wants the attribute `warning` on the first declaration. */
+#define POSTHASTE_MISSING_BY(text) diagnose_if(1, text, "warning")
+#elif __has_attribute(warning)
+#define POSTHASTE_MISSING_BY(text) warning(text)
+#endif
+#endif
+
+#if defined(POSTHASTE_MISSING_BY)
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wredundant-decls"
+#if defined(__clang__)
+#pragma GCC diagnostic ignored "-Wgcc-compat"
+#endif
 
 #define POSTHASTE_MISSING(name) POSTHASTE_MISSING_ONE(name) POSTHASTE_MISSING_ONE(P##name)
 #define POSTHASTE_MISSING_ONE(name) \
-    extern __typeof__(name) name __attribute__((warning(#name " is not implemented by posthaste yet: it fails")));
+    extern __typeof__(name) name \
+        __attribute__((POSTHASTE_MISSING_BY(#name " is not implemented by posthaste yet: it fails")));
 
 POSTHASTE_MISSING(MPI_Accumulate)
 POSTHASTE_MISSING(MPI_Accumulate_c)
@@ -274,8 +287,8 @@ POSTHASTE_MISSING(MPI_Win_wait)
 
 #undef POSTHASTE_MISSING
 #undef POSTHASTE_MISSING_ONE
+#undef POSTHASTE_MISSING_BY
 #pragma GCC diagnostic pop
 
-#endif
 #endif
 #endif

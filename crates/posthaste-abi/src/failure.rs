@@ -223,7 +223,7 @@ fn handler_of(site: Site) -> (Handler, Site) {
 
 /// The handler of errors without an object. MPI-4.0 moved them from `MPI_COMM_WORLD` to `MPI_COMM_SELF`; programs written
 /// before set that of the world alone, so it stands in until `MPI_COMM_SELF` is given one, except with
-/// `POSTHASTE_STRICT`.
+/// `POSTHASTE_STRICT`. Who uses sessions does not expect it: once there are some, it will stand in only while none is open.
 fn of_process() -> (Handler, Site) {
     let Some(library) = inside() else { return (initial(), Site::Process) };
     let (own, world) = (library.world.own(), library.world.world());
