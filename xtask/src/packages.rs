@@ -96,7 +96,7 @@ const PACKAGES: &[Package] = &[
     },
     Package {
         name: "libpmix-dev",
-        proof: Proof::Header("pmix.h"),
+        proof: Proof::Library("libpmix.so"),
         parts: &["launchers"],
         why: "srun --mpi=pmix",
     },

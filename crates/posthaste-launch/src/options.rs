@@ -6,8 +6,10 @@
 //! that ask for what this version does not do are accepted with a warning if the program still runs rightly.
 
 mod hosts;
+mod lists;
 mod table;
 
+use crate::show::{self, Pattern};
 use hosts::HostList;
 use posthaste_core::config::{INITIAL_HANDLER, INITIAL_HANDLERS};
 use posthaste_pmi::hosts::{By, Launcher, Means, Placement};
@@ -40,10 +42,8 @@ pub enum Wish {
 pub struct Request {
     /// What to start.
     pub job: Job,
-    /// Put `[rank] ` in front of each line.
-    pub label: bool,
-    /// Print the sums of the counters at the end.
-    pub counters: bool,
+    /// What becomes of its output.
+    pub show: show::Wishes,
     /// Sentences about options that have no effect.
     pub warnings: Vec<String>,
     /// Where the ranks run; this host alone when absent.
@@ -127,6 +127,9 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>, around: &Surrounding
         let mut options = 0;
         while let Some(option) = arguments.pop_front_if(|argument| is_option(argument)) {
             options += 1;
+            if option == "--" {
+                break;
+            }
             if let Some(wish) = reader.option(&option, &mut arguments, &mut draft)? {
                 return Ok(wish);
             }
@@ -216,7 +219,15 @@ impl Reader<'_> {
             Kind::GlobalEnvNone => self.base = Base::None,
             Kind::GlobalEnvAll => self.base = Base::All,
             Kind::Export => self.export(&first),
-            Kind::Label => self.request.label = true,
+            Kind::Label => self.request.show.label = true,
+            Kind::Timestamps => self.request.show.timestamps = true,
+            Kind::OutputFiles => self.output_files(&first.to_string_lossy()),
+            Kind::OutPattern => self.file_pattern(0, name, &first)?,
+            Kind::ErrPattern => self.file_pattern(1, name, &first)?,
+            Kind::RankMap => self.request.show.rank_map = true,
+            Kind::Display => self.display(&first.to_string_lossy()),
+            Kind::Stdin => self.request.job.input = lists::input(name, &first.to_string_lossy())?,
+            Kind::CpuSet => self.request.job.cpu_set = lists::cpus(name, &first.to_string_lossy())?,
             Kind::Timeout => self.request.job.timeout = Some(seconds_of("-timeout", &first)?),
             Kind::InitialHandler => {
                 let known = INITIAL_HANDLERS.iter().find(|(name, _)| first == *name);
@@ -253,7 +264,7 @@ impl Reader<'_> {
             },
             Kind::LauncherProgram => self.request.launcher.program = Some(first),
             Kind::ConfigFile => {}
-            Kind::Counters => self.request.counters = true,
+            Kind::Counters => self.request.show.counters = true,
             Kind::Explain => {
                 let pid = first.to_str().and_then(|text| text.parse().ok()).filter(|pid| *pid > 0);
                 let wrong = || format!("-explain {}: not a process id", first.display());
@@ -288,6 +299,36 @@ impl Reader<'_> {
         }
     }
 
+    /// `FILE` or `FILE:nocopy`.
+    fn output_files(&mut self, given: &str) {
+        let (file, copied) = match given.strip_suffix(":nocopy") {
+            Some(file) => (file, false),
+            None => (given.strip_suffix(":copy").unwrap_or(given), true),
+        };
+        let pattern = Pattern::numbered(file);
+        self.request.show.files = [Some(pattern.clone()), Some(pattern)];
+        self.request.show.copied = copied;
+    }
+
+    fn file_pattern(&mut self, stream: usize, name: &str, given: &OsStr) -> Result<(), String> {
+        let given = given.to_str().filter(|given| !given.is_empty());
+        let given = given.ok_or_else(|| format!("-{name} needs the name of a file after it"))?;
+        let pattern = Pattern::parse(given).map_err(|why| format!("-{name} {why}"))?;
+        self.request.show.files[stream] = Some(pattern);
+        self.request.show.copied = false;
+        Ok(())
+    }
+
+    /// `map`, and other words for what we do not print.
+    fn display(&mut self, given: &str) {
+        for word in given.split(',') {
+            match word {
+                "map" | "map-devel" => self.request.show.rank_map = true,
+                _ => self.request.warnings.push(format!("-display {word} has no effect here")),
+            }
+        }
+    }
+
     fn map_by(&mut self, given: &str) -> Result<(), String> {
         let mut words = given.split(':');
         match words.next() {
@@ -295,6 +336,8 @@ impl Reader<'_> {
             Some("slot" | "core" | "hwthread" | "cpu" | "socket" | "package" | "numa" | "l3cache") => {
                 self.by = By::Slot
             }
+            // Qualifiers of the default.
+            Some("") if words.clone().next().is_some() => {}
             Some("ppr") if words.clone().nth(1).is_some_and(|place| place == "node") => {
                 self.per_host = Some(count_of("map-by ppr", OsStr::new(words.next().unwrap_or_default()))?);
             }
@@ -427,7 +470,7 @@ pub fn help(name: &str) -> String {
          When a rank fails the others are asked to end (SIGTERM), and killed a second later.\n\
          SIGINT and SIGTERM are passed on to the ranks; a second SIGINT kills them.\n\
          SIGUSR1 is passed on; on SIGUSR2, and before -timeout ends the job, mpiexec says what each rank waits for.\n\
-         Lines of output are kept whole up to 4 MiB. Standard input goes to rank 0.\n\
+         Lines of output are kept whole up to 4 MiB. Standard input goes to rank 0. Options end at the program's name, or at --.\n\
          Without -hosts and -hostfile, the files named by HYDRA_HOST_FILE, I_MPI_HYDRA_HOST_FILE and\n\
          OMPI_MCA_orte_default_hostfile are looked at, then the Slurm allocation.\n",
     );
@@ -437,6 +480,7 @@ pub fn help(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use posthaste_pmi::spawn::Input;
 
     fn around() -> Surroundings {
         let pair = |name: &str, value: &str| (OsString::from(name), OsString::from(value));
@@ -521,6 +565,12 @@ mod tests {
             ("-np 70000 a", "more than"),
             ("-frobnicate a", "\"-frobnicate\""),
             ("-l=3 a", "takes no value"),
+            ("--", "no program"),
+            ("-- :", "no program"),
+            ("-s moon a", "-s moon"),
+            ("--stdin 1- a", "-stdin 1-"),
+            ("-cpu-set x a", "-cpu-set x"),
+            ("-outfile-pattern %q a", "-outfile-pattern \"%q\": % is followed by 'q'"),
             ("-bind-to moon a", "moon"),
             ("-timeout 0 a", "-timeout 0"),
             ("-timeout x a", "-timeout x"),
@@ -552,7 +602,41 @@ mod tests {
         assert_eq!((request.job.bind, request.placement), (Bind::None, None));
         assert_eq!(request.warnings, ["-mca btl self has no effect here"]);
         assert_eq!(read("--bind-to core:overload-allowed a").unwrap().job.bind, Bind::Core);
-        assert!(read("-l -counters -timeout 2.5 a").unwrap().label);
+        assert!(read("-l -counters -timeout 2.5 a").unwrap().show.label);
+        let quiet =
+            read("-q --quiet -v --verbose --prefix /opt/x -soft 1 --map-by :OVERSUBSCRIBE a").unwrap();
+        assert_eq!((&quiet.warnings[..], quiet.job.programs[0].name.to_str()), (&[][..], Some("a")));
+        let request = read("-n 2 -- -n 3").unwrap();
+        let program = &request.job.programs[0];
+        assert_eq!((program.count, program.name.to_str()), (2, Some("-n")));
+        assert_eq!(program.arguments, ["3"]);
+    }
+
+    #[test]
+    fn what_is_shown_is_chosen() {
+        let show = |line: &str| read(line).unwrap().show;
+        for line in ["-print-rank-map a", "--display-map a", "--display map a"] {
+            assert!(show(line).rank_map, "{line}");
+        }
+        let request = read("--display allocation,map a").unwrap();
+        assert!(request.show.rank_map);
+        assert_eq!(request.warnings, ["-display allocation has no effect here"]);
+        assert!(show("--timestamp-output a").timestamps);
+        let both = show("--output-filename out a");
+        assert!(both.copied && both.files[0] == both.files[1] && both.files[0].is_some());
+        assert!(!show("--output-filename=out:nocopy a").copied);
+        let one = show("-outfile-pattern o.%r a");
+        assert!(!one.copied && one.files[0].is_some() && one.files[1].is_none());
+    }
+
+    #[test]
+    fn input_and_cpus_are_lists() {
+        let job = |line: &str| read(line).unwrap().job;
+        assert_eq!(job("a").input, Input::Ranks(vec![0]));
+        assert_eq!(job("-s all a").input, Input::All);
+        assert_eq!(job("--stdin none a").input, Input::Ranks(vec![]));
+        assert_eq!(job("-s 3,0-1,1 a").input, Input::Ranks(vec![0, 1, 3]));
+        assert_eq!(job("--cpu-set 4,0-2 a").cpu_set, [0, 1, 2, 4]);
     }
 
     fn placed(line: &str) -> (String, usize) {
