@@ -124,7 +124,10 @@ impl Runner<'_> {
         let name = "mpi4py's other modules neither crash nor hang";
         tally.counted(name, passed, complaints.len(), start.elapsed(), &complaints.join("\n"));
         if !complete.is_empty() {
-            println!("      these pass on 1 rank and could be listed in {LIST}: {}", complete.join(" "));
+            crate::tally::show(&format!(
+                "      these pass on 1 rank and could be listed in {LIST}: {}",
+                complete.join(" ")
+            ));
         }
         if tests > 0 {
             tally.not_run(

@@ -309,7 +309,8 @@ mod tests {
     fn every_row_names_parts_that_there_are() {
         for package in tables().iter().copied().flatten() {
             for part in package.parts {
-                assert!(crate::gate::PARTS.contains(part), "{}: there is no part {part}", package.name);
+                let known = crate::gate::PARTS.iter().any(|known| known.name == *part);
+                assert!(known, "{}: there is no part {part}", package.name);
             }
         }
     }

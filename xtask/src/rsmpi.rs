@@ -34,11 +34,11 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
         Ok(built) => built,
         Err(complaint) => return tally.test("rsmpi: build", || Err(complaint)),
     };
-    println!(
+    crate::tally::show(&format!(
         "      the crate `mpi` and its {} examples took {:.0} s to build",
         examples.len(),
         start.elapsed().as_secs_f64()
-    );
+    ));
     let without = match without(project, &examples) {
         Ok(without) => without,
         Err(complaint) => return tally.test("rsmpi: the list of examples left out", || Err(complaint)),
