@@ -53,6 +53,18 @@ const PACKAGES: &[Package] = &[
         why: "programs built with pkg-config",
     },
     Package {
+        name: "make",
+        proof: Proof::Program("make"),
+        parts: &["builds"],
+        why: "programs built with CMake",
+    },
+    Package {
+        name: "procps",
+        proof: Proof::Program("kill"),
+        parts: &["hosts"],
+        why: "signals to ranks of other hosts",
+    },
+    Package {
         name: "libfabric1",
         proof: Proof::Library("libfabric.so.1"),
         parts: &["unit", "faults", "methods", "hosts"],

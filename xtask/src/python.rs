@@ -64,6 +64,16 @@ pub(crate) fn environment(project: &Project) -> Fallible<Environment> {
     Ok(found)
 }
 
+/// pip, to be completed: that of an environment for tools, as the system's own may be missing.
+pub(crate) fn pip(project: &Project) -> Fallible<Job> {
+    let home = project.target.join("python-tools");
+    let pip = home.join("bin/pip");
+    if !pip.exists() {
+        Job::new("python3").args(["-m", "venv"]).arg(&home).limit(120).succeed()?;
+    }
+    Ok(Job::new(pip).limit(300))
+}
+
 /// Runs every program of `tests/python` as often as its first lines ask (`# ranks: 1 2 4`, default 2).
 pub(crate) fn tests(project: &Project, mpi: &Mpi, tally: &mut Tally) {
     let programs = files(&project.root.join("tests/python"), "py");

@@ -16,6 +16,7 @@ use crate::{
     mpi::Mpi,
     process::Job,
     project::{Fallible, Project, files, stem},
+    python,
     tally::Tally,
 };
 
@@ -102,12 +103,8 @@ fn libclang(project: &Project) -> Fallible<PathBuf> {
     let home = project.target.join("libclang");
     let found = home.join("clang/native");
     if !found.join("libclang.so").exists() {
-        Job::new("python3")
-            .args(["-m", "pip", "install", "--quiet", "--no-deps", "--target"])
-            .arg(&home)
-            .arg("libclang")
-            .limit(300)
-            .succeed()?;
+        let pip = python::pip(project)?.args(["install", "--quiet", "--no-deps", "--target"]);
+        pip.arg(&home).arg("libclang").succeed()?;
     }
     if found.join("libclang.so").exists() {
         Ok(found)
