@@ -24,7 +24,7 @@ use crate::{
     packages::{self, Package, Proof},
     process::Job,
     project::{Fallible, Project},
-    tally::Tally,
+    tally::{Tally, show},
 };
 use archive::Archive;
 use site::{RANKS, Ranks, Site};
@@ -91,7 +91,7 @@ pub(crate) fn run(project: &Project, tally: &mut Tally) {
     let deep: Vec<&str> =
         ALL.iter().filter(|program| program.tier == Tier::Deep).map(|program| program.name).collect();
     each(project, &quick, tally);
-    println!("      more programs, which take longer: cargo xtask programs --all ({})", deep.join(" "));
+    show(&format!("      more programs, which take longer: cargo xtask programs --all ({})", deep.join(" ")));
 }
 
 /// `cargo xtask programs`: the named ones, all, or those of the gate.
@@ -134,7 +134,7 @@ fn each(project: &Project, programs: &[&Program], tally: &mut Tally) {
         match Site::prepare(project, &archive, program) {
             Ok(site) => {
                 let (name, version, took) = (program.name, &site.version, start.elapsed().as_secs_f64());
-                println!("      {name} {version} took {took:.0} s to fetch and build");
+                show(&format!("      {name} {version} took {took:.0} s to fetch and build"));
                 (program.check)(&site, tally);
             }
             Err(complaint) => {

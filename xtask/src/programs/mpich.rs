@@ -138,7 +138,7 @@ fn right(test: &Test, outcome: &Outcome) -> bool {
     if test.fails {
         !outcome.timed_out && ![0, TIMED_OUT].contains(&outcome.code())
     } else {
-        outcome.ok() && outcome.stdout.lines().any(|line| line.trim() == "No Errors")
+        outcome.ok() && outcome.stdout.lines().any(|line| line.trim().eq_ignore_ascii_case("No Errors"))
     }
 }
 

@@ -15,6 +15,7 @@ use super::{Archive, Program, shell};
 use crate::{
     process::Job,
     project::{Fallible, Project, files},
+    tally::show,
 };
 
 /// How many ranks a program gets, and whether messages between them go over TCP as between hosts.
@@ -84,7 +85,7 @@ impl Site {
         if fs::read_to_string(&stamp).is_ok_and(|built| built == wanted) {
             return Ok(());
         }
-        println!("      building {} {} (once)", program.name, self.version);
+        show(&format!("      building {} {} (once)", program.name, self.version));
         let explain = |e: std::io::Error| format!("{}: {e}", self.home.display());
         let _ = fs::remove_file(&stamp);
         let _ = fs::remove_dir_all(&self.source);
