@@ -139,3 +139,25 @@ fn settings(grids: &[(usize, usize)]) -> String {
         grids.len(),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_part_complains_about_is_seen() {
+        let said = "...... PASSED\n...... PASSED\nSuccess=1\nCommWorldProcs=2\nMPIRandomAccess_Errors=0\n\
+                    MPIRandomAccess_LCG_Errors=0\nPTRANS_residual=0\nMPIFFT_maxErr=1e-15\n";
+        assert!(right(said, 2, 1).is_ok() && right(said, 3, 1).is_err() && right(said, 2, 2).is_err());
+        for (good, bad) in [
+            ("Success=1", "Success=0"),
+            ("LCG_Errors=0", "LCG_Errors=3"),
+            ("residual=0", "residual=0.1"),
+            ("maxErr=1e-15", "maxErr=nan"),
+            ("...... PASSED\nSuccess", "...... FAILED\nSuccess"),
+            ("MPIFFT", "nothing"),
+        ] {
+            assert!(right(&said.replace(good, bad), 2, 1).is_err(), "{bad}");
+        }
+    }
+}

@@ -111,3 +111,17 @@ fn same(values: &[Vec<f64>], serial: &[Vec<f64>]) -> Fallible {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_energy_is_seen() {
+        let known = vec![vec![20.0, 0.65, -5.2, -4.2, 0.91]];
+        let mut other = known.clone();
+        assert!(same(&other, &known).is_ok());
+        other[0][2] = -5.200_001;
+        assert!(same(&other, &known).is_err());
+    }
+}

@@ -28,6 +28,8 @@ const RUNS: [(Ranks, &[&str]); 6] = [
 
 /// Up to this many bytes, with sizes a few bytes beside each step, as it does by itself.
 const LARGEST: &str = "300000";
+/// So often each; else it chooses by time.
+const REPEATS: &str = "50";
 /// How many sizes there are up to there.
 const SIZES: usize = 33;
 
@@ -37,7 +39,7 @@ fn check(site: &Site, tally: &mut Tally) {
         tally.test(&name, || {
             let folder = site.scratch("netpipe")?;
             let job = site.mpiexec(ranks, &folder).arg(site.source.join("NPmpi")).args(options);
-            intact(&job.args(["-i", "-u", LARGEST, "-o", "np.out"]).succeed()?.all())
+            intact(&job.args(["-i", "-n", REPEATS, "-u", LARGEST, "-o", "np.out"]).succeed()?.all())
         });
     }
 }
@@ -51,5 +53,17 @@ fn intact(said: &str) -> Fallible {
             Err(format!("    {} sizes were checked; it should be at least {SIZES}\n{said}", sizes.len()))
         }
         None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrong_byte_and_a_missing_size_are_seen() {
+        let line = "  1:       3 bytes   50 times -->  Integrity check passed\n";
+        assert!(intact(&line.repeat(SIZES)).is_ok() && intact(&line.repeat(SIZES - 1)).is_err());
+        assert!(intact(&line.repeat(SIZES).replacen("passed", "failed", 1)).is_err());
     }
 }
