@@ -191,7 +191,7 @@ impl Shm {
         heap: Arc<Heap>,
     ) -> error::Result<Self> {
         let ranks = node.ranks();
-        let copying = if crowded { Copying::default() } else { copying(node, config) };
+        let copying = copying(node, config, crowded);
         Ok(Self {
             built: HasShm::proof("shm")?,
             node: node.clone(),
@@ -400,10 +400,10 @@ impl Shm {
     /// How long messages are copied here, and why so.
     pub fn copying(&self, config: &Config) -> (Copying, &'static str) {
         let Self { own_buffer, store, .. } = *self;
-        let why = if self.crowded {
-            "because ranks share CPUs"
-        } else if config.copy_buffer != CopyBuffer::Auto || config.copy_store.is_some() {
+        let why = if config.copy_buffer != CopyBuffer::Auto || config.copy_store.is_some() {
             "as POSTHASTE_COPY_BUFFER and POSTHASTE_COPY_STORE say"
+        } else if self.crowded {
+            "because ranks share CPUs"
         } else if self.node.copying() == 0 {
             "because nothing is known of this processor"
         } else {
@@ -722,9 +722,10 @@ impl Shm {
     }
 }
 
-/// How long messages are to be copied: as the settings say, else as was found out when the segment was made.
-fn copying(node: &Node, config: &Config) -> Copying {
-    let found = Copying::from_word(node.copying()).unwrap_or_default();
+/// How long messages are to be copied: as the settings say, else as was found out when the segment was made. Where ranks
+/// share CPUs they do not copy at once, and what was found out says nothing.
+fn copying(node: &Node, config: &Config, crowded: bool) -> Copying {
+    let found = Copying::from_word(node.copying()).filter(|_| !crowded).unwrap_or_default();
     let own_buffer = match config.copy_buffer {
         CopyBuffer::Auto => found.own_buffer,
         CopyBuffer::Small => 0,
