@@ -401,7 +401,8 @@ pub(crate) fn reduce(
     root: c_int,
 ) -> Result<Schedule> {
     let count = checked_count("count", count)?;
-    let (datatype, op) = (committed("datatype", datatype)?, op::find(op)?);
+    let datatype = committed("datatype", datatype)?;
+    let op = op::find(op, &datatype)?;
     let looks = looks(comm, root);
     let send = if looks.own { reduced(sendbuf, count, &datatype)? } else { None };
     let recv = if looks.all { array("recvbuf", recvbuf, count, &datatype)? } else { UserBuf::none() };
@@ -422,7 +423,8 @@ macro_rules! reductions_to_all {
             op: MPI_Op,
         ) -> Result<Schedule> {
             let count = checked_count("count", count)?;
-            let (datatype, op) = (committed("datatype", datatype)?, op::find(op)?);
+            let datatype = committed("datatype", datatype)?;
+            let op = op::find(op, &datatype)?;
             let send = reduced(sendbuf, count, &datatype)?;
             let recv = array("recvbuf", recvbuf, count, &datatype)?;
             match comm.bridge() {
@@ -445,7 +447,8 @@ pub(crate) fn reduce_scatter<C: Plain + Number>(
 ) -> Result<Schedule> {
     // Of the local group, also on an intercommunicator.
     let counts = list_of_counts(recvcounts, comm.size() as usize)?;
-    let (datatype, op) = (committed("datatype", datatype)?, op::find(op)?);
+    let datatype = committed("datatype", datatype)?;
+    let op = op::find(op, &datatype)?;
     let total = counts.iter().copied().fold(0, u64::saturating_add);
     let mine = counts.get(comm.rank() as usize).copied().unwrap_or(0);
     let send = reduced(sendbuf, total, &datatype)?;

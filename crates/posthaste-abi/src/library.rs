@@ -24,6 +24,8 @@ pub(crate) struct Library {
     pub(crate) provided: c_int,
     /// The thread that called `MPI_Init`.
     pub(crate) main: ThreadId,
+    /// Whether what the standard leaves out, and other libraries accept, is refused (`POSTHASTE_STRICT`).
+    pub(crate) strict: bool,
 }
 
 /// Where this process stands between `MPI_Init` and `MPI_Finalize`.
@@ -87,8 +89,12 @@ pub(crate) fn start(required: c_int) -> Result<c_int> {
     let threaded = required >= MPI_THREAD_MULTIPLE;
     let world = World::init(threaded)?;
     failure::WORLD_RANK.store(world.rank() as i32, Ordering::Relaxed);
-    crate::memory::learn_sizes(world.lane().engine.config.check_types);
-    let library = Library { world, provided: required, main: thread::current().id() };
+    let (check_types, strict) = {
+        let lane = world.lane();
+        (lane.engine.config.check_types, lane.engine.config.strict)
+    };
+    crate::memory::learn_sizes(check_types);
+    let library = Library { world, provided: required, main: thread::current().id(), strict };
     STARTED.store(true, Ordering::Release);
     let library: *mut Library = Box::leak(Box::new(library));
     KEPT.store(library, Ordering::Relaxed);
