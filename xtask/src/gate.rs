@@ -7,8 +7,8 @@
 use std::time::Instant;
 
 use crate::{
-    abi_check, arrows, builds, conformance, ctests, demo, faults, hangs, hosts, install, instructions,
-    launchers, lost,
+    abi_check, arrows, builds, conformance, ctests, demo, faults, hangs, headers, hosts, install,
+    instructions, launchers, lost,
     mpi::Mpi,
     process::{Job, Outcome},
     project::{Fallible, Project},
@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// The parts in the order in which they run, cheap ones first.
-pub(crate) const PARTS: [&str; 24] = [
+pub(crate) const PARTS: [&str; 25] = [
     "fmt",
     "arrows",
     "clippy",
@@ -27,6 +27,7 @@ pub(crate) const PARTS: [&str; 24] = [
     "deny",
     "stage",
     "abi",
+    "headers",
     "conformance",
     "builds",
     "c",
@@ -100,6 +101,9 @@ fn with_library(project: &Project, wanted: &dyn Fn(&str) -> bool, tally: &mut Ta
     let mpi = Mpi::posthaste(project);
     if wanted("abi") {
         tally.test("abi-check: names, signatures, constants, layouts", || abi_check::run().map(drop));
+    }
+    if wanted("headers") {
+        headers::run(project, tally);
     }
     if wanted("builds") {
         builds::run(project, &mpi, tally);

@@ -14,12 +14,14 @@ mod faults;
 mod fuzz;
 mod gate;
 mod hangs;
+mod headers;
 mod hosts;
 mod install;
 mod launchers;
 mod instructions;
 mod leftovers;
 mod lost;
+mod marks;
 mod measured;
 mod mpi;
 mod mpi4py;
@@ -76,7 +78,7 @@ enum Command {
         #[arg(long)]
         list: bool,
     },
-    /// Write docs/conformance.md
+    /// Write docs/conformance.md, and the header by which compilers warn of functions that are not implemented
     Conformance,
     /// Build in release mode and install under a prefix
     Install {

@@ -22,10 +22,10 @@ pub(crate) struct Library {
     pub(crate) world: World,
     /// Level of thread support.
     pub(crate) provided: c_int,
+    /// Whether what the standard leaves out, and other libraries accept, is refused.
+    pub(crate) strict: bool,
     /// The thread that called `MPI_Init`.
     pub(crate) main: ThreadId,
-    /// Whether what the standard leaves out, and other libraries accept, is refused (`POSTHASTE_STRICT`).
-    pub(crate) strict: bool,
 }
 
 /// Where this process stands between `MPI_Init` and `MPI_Finalize`.
@@ -90,11 +90,11 @@ pub(crate) fn start(required: c_int) -> Result<c_int> {
     let world = World::init(threaded)?;
     failure::WORLD_RANK.store(world.rank() as i32, Ordering::Relaxed);
     let (check_types, strict) = {
-        let lane = world.lane();
-        (lane.engine.config.check_types, lane.engine.config.strict)
+        let config = &world.lane().engine.config;
+        (config.check_types, config.strict)
     };
     crate::memory::learn_sizes(check_types);
-    let library = Library { world, provided: required, main: thread::current().id(), strict };
+    let library = Library { world, provided: required, strict, main: thread::current().id() };
     STARTED.store(true, Ordering::Release);
     let library: *mut Library = Box::leak(Box::new(library));
     KEPT.store(library, Ordering::Relaxed);

@@ -221,7 +221,7 @@ static TABLE: [Builtin; 70] = [
     Builtin::new(0x20e, "MPI_UNSIGNED_LONG", Integer, Unsigned(8)),
     Builtin::new(0x20f, "MPI_UNSIGNED_LONG_LONG", Integer, Unsigned(8)),
     Builtin::new(0x210, "MPI_FLOAT", Class::Floating, Float(4)),
-    Builtin::new(0x212, "MPI_C_FLOAT_COMPLEX", Class::Complex, Kind::Complex(4)),
+    Builtin::new(0x212, "MPI_C_COMPLEX", Class::Complex, Kind::Complex(4)),
     Builtin::new(0x213, "MPI_CXX_FLOAT_COMPLEX", Class::Complex, Kind::Complex(4)),
     Builtin::new(0x214, "MPI_DOUBLE", Class::Floating, Float(8)),
     Builtin::new(0x216, "MPI_C_DOUBLE_COMPLEX", Class::Complex, Kind::Complex(8)),
