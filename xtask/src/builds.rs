@@ -9,7 +9,7 @@ use crate::{
     mpi::Mpi,
     process::Job,
     project::{Fallible, Project},
-    single,
+    python, single,
     tally::Tally,
 };
 
@@ -151,11 +151,9 @@ fn cmake(project: &Project) -> Option<PathBuf> {
     if present("cmake") {
         return Some("cmake".into());
     }
-    let home = project.target.join("python-tools");
-    let cmake = home.join("bin/cmake");
+    let cmake = project.target.join("python-tools/bin/cmake");
     if !cmake.exists() {
-        Job::new("python3").args(["-m", "venv"]).arg(&home).succeed().ok()?;
-        Job::new(home.join("bin/pip")).args(["install", "--quiet", "cmake"]).limit(300).succeed().ok()?;
+        python::pip(project).ok()?.args(["install", "--quiet", "cmake"]).succeed().ok()?;
     }
     cmake.exists().then_some(cmake)
 }

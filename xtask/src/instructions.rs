@@ -66,7 +66,7 @@ fn count(project: &Project, mpi: &Mpi) -> Fallible {
         let per_call = inclusive(&report, function)
             .ok_or_else(|| format!("{function} is not in the profile"))?
             / calls(function);
-        println!("    {function}: {per_call} instructions, at most {limit}");
+        crate::tally::show(&format!("    {function}: {per_call} instructions, at most {limit}"));
         if per_call > limit {
             return Err(format!(
                 "{function} takes {per_call} instructions for 8 bytes, expected at most {limit}"

@@ -17,14 +17,16 @@ mod hangs;
 mod headers;
 mod hosts;
 mod install;
-mod launchers;
 mod instructions;
+mod lanes;
+mod launchers;
 mod leftovers;
 mod lost;
 mod marks;
 mod measured;
 mod mpi;
 mod mpi4py;
+mod packages;
 mod picture;
 mod process;
 mod project;
@@ -69,6 +71,9 @@ enum Command {
         /// Only these parts (comma-separated)
         #[arg(long, value_delimiter = ',')]
         only: Vec<String>,
+        /// As root: do not install the Debian packages that are missing, but leave out the tests that need them
+        #[arg(long)]
+        no_install: bool,
     },
     /// Measure against the limits of the machine and, if asked, against other implementations
     Bench(bench::Options),
@@ -129,7 +134,7 @@ fn run(arguments: Arguments) -> Fallible<bool> {
             let length = if short { demo::Length::Short } else { demo::Length::Full };
             demo::run(&project, &length).map(|()| true)
         }
-        Command::Test { only } => gate::run(&project, &only),
+        Command::Test { only, no_install } => gate::run(&project, &only, !no_install),
         Command::Bench(options) => bench::run(&project, &options).map(|()| true),
         Command::AbiCheck { list } => {
             let _ = list;

@@ -191,7 +191,7 @@ fn library_path(folder: &Path) -> Vec<(String, OsString)> {
 fn installed(project: &Project, folder: &str, package: &str) -> Fallible<PathBuf> {
     let home = project.folder("rivals")?.join(folder);
     if !home.join("bin/mpiexec").exists() {
-        eprintln!("installing {package} into {}", home.display());
+        crate::tally::show(&format!("installing {package} into {}", home.display()));
         Job::new("python3").args(["-m", "venv"]).arg(&home).succeed()?;
         Job::new(home.join("bin/pip")).args(["install", "--quiet", package]).limit(600).succeed()?;
     }

@@ -2,10 +2,14 @@
 //!
 //! `tests/python/mpi4py-tests.txt` names the modules that need only what is implemented, with the numbers of
 //! ranks and the tests to leave out. All other modules are run too, on one rank: they may fail, but must neither
-//! crash nor hang. What must stay true: every test that ran is counted once for each number of ranks, and so is
-//! every test that left itself out.
+//! crash nor hang. What must stay true: every test that ran is counted once for each number of ranks, and every test
+//! that left itself out with every number of ranks is counted once, with its reason.
 
-use std::{collections::BTreeSet, fs, time::Instant};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    time::Instant,
+};
 
 use crate::{
     mpi::Mpi,
@@ -42,16 +46,16 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, environment: &Environment, tally
     };
     let runner = Runner { mpi, environment };
     let ranks: BTreeSet<usize> = listed.iter().flat_map(|module| module.ranks.iter().copied()).collect();
-    let mut skipped = 0;
+    let mut leavings = Leavings::default();
     for ranks in ranks {
         let start = Instant::now();
         let (mut passed, mut failed, mut modules, mut complaints) = (0, 0, 0, Vec::new());
         for module in listed.iter().filter(|module| module.ranks.contains(&ranks)) {
             modules += 1;
             match runner.listed(module, ranks) {
-                Ok(counts) => {
+                Ok((counts, outcome)) => {
                     passed += counts.ran - counts.skipped;
-                    skipped += counts.skipped;
+                    leavings.read(&outcome, counts.skipped);
                 }
                 Err((counts, complaint)) => {
                     passed += counts.ran.saturating_sub(counts.wrong + counts.skipped);
@@ -63,10 +67,8 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, environment: &Environment, tally
         let name = format!("mpi4py's own tests, {modules} modules with {ranks} ranks");
         tally.counted(&name, passed, failed, start.elapsed(), &complaints.join("\n"));
     }
-    if skipped > 0 {
-        let why =
-            "mpi4py's own tests that leave themselves out (no NumPy, no windows, too few or too many ranks)";
-        tally.not_run(skipped, why);
+    for (reason, count) in leavings.reasons() {
+        tally.not_run(count, format!("mpi4py's own tests that leave themselves out: {reason}"));
     }
     runner.others(&listed, tally);
 }
@@ -85,7 +87,7 @@ impl Runner<'_> {
         job.args(["--no-builddir", "--no-threads", "-v", "-i", &format!("^{module}[.]py$")]).dir(&suite)
     }
 
-    fn listed(&self, module: &Module, ranks: usize) -> Result<Counts, (Counts, String)> {
+    fn listed(&self, module: &Module, ranks: usize) -> Result<(Counts, Outcome), (Counts, String)> {
         let mut job = self.job(&module.name, ranks).limit(120);
         for pattern in &module.without {
             job = job.args(["-x", pattern]);
@@ -93,7 +95,7 @@ impl Runner<'_> {
         let outcome = job.run().map_err(|complaint| (Counts::default(), complaint))?;
         let counts = Counts::read(&outcome);
         if outcome.ok() && counts.ran > 0 && counts.wrong == 0 {
-            Ok(counts)
+            Ok((counts, outcome))
         } else {
             Err((counts, complaint(&outcome)))
         }
@@ -124,7 +126,10 @@ impl Runner<'_> {
         let name = "mpi4py's other modules neither crash nor hang";
         tally.counted(name, passed, complaints.len(), start.elapsed(), &complaints.join("\n"));
         if !complete.is_empty() {
-            println!("      these pass on 1 rank and could be listed in {LIST}: {}", complete.join(" "));
+            crate::tally::show(&format!(
+                "      these pass on 1 rank and could be listed in {LIST}: {}",
+                complete.join(" ")
+            ));
         }
         if tests > 0 {
             tally.not_run(
@@ -171,6 +176,60 @@ impl Counts {
         }
         counts
     }
+}
+
+/// Which tests left themselves out, over all runs.
+#[derive(Debug, Default)]
+struct Leavings {
+    /// With the reason each gave last.
+    skipped: BTreeMap<String, String>,
+    ran: BTreeSet<String>,
+    /// Counted by the summary of a run, but not seen: its line was mixed with other output.
+    unseen: usize,
+}
+
+impl Leavings {
+    /// `test (place) ... ok` and `test (place) ... skipped 'reason'`, in the lines of rank 0; `count` were skipped.
+    fn read(&mut self, outcome: &Outcome, count: usize) {
+        let mut seen = 0;
+        for line in outcome.stderr.lines().filter_map(|line| line.strip_prefix("[0] ")) {
+            let Some((test, end)) = line.split_once(" ... ") else { continue };
+            if let Some(reason) = end.strip_prefix("skipped ") {
+                seen += 1;
+                let reason = reason.trim_matches(['\'', '"']);
+                self.skipped.insert(test.into(), reason.into());
+            } else {
+                self.ran.insert(test.into());
+            }
+        }
+        self.unseen += count.saturating_sub(seen);
+    }
+
+    /// How many tests no run has executed, for each reason.
+    fn reasons(&self) -> BTreeMap<String, usize> {
+        let mut reasons = BTreeMap::new();
+        for (test, reason) in &self.skipped {
+            if !self.ran.contains(test) {
+                *reasons.entry(explained(reason)).or_insert(0) += 1;
+            }
+        }
+        if self.unseen > 0 {
+            reasons.insert("why was not seen".into(), self.unseen);
+        }
+        reasons
+    }
+}
+
+/// mpi4py's word for a reason, with what it means.
+fn explained(reason: &str) -> String {
+    let meaning = match reason {
+        "cupy" | "numba" => "arrays in the memory of a GPU",
+        "numpy" => "NumPy is not there",
+        _ if reason.starts_with("mpi-win") => "windows are not implemented",
+        _ if reason.starts_with("mpi-world-size") => "a number of ranks with which its module is not run",
+        _ => return reason.into(),
+    };
+    format!("{reason} ({meaning})")
 }
 
 /// The tests that went wrong and what they said, without the lines of those that passed.
@@ -228,6 +287,20 @@ mod tests {
         assert_eq!((list.len(), &list[0].ranks[..], list[0].without.len()), (3, &[1, 2][..], 0));
         assert_eq!(list[1].without, ["testX", "*Y*"]);
         assert!(list[2].ranks.is_empty() && parse_list("test_a two").is_err());
+    }
+
+    #[test]
+    fn tests_that_some_run_executes_are_not_left_out() {
+        let run = |said: &str| Job::new("sh").args(["-c", &format!("printf '{said}' >&2")]).run().unwrap();
+        let mut leavings = Leavings::default();
+        let one = "[0] a (m.A.a) ... skipped \"numpy\"\n[0] b (m.A.b) ... skipped \"size<2\"\n[1] c (m.A.c) ... ok\n";
+        leavings.read(&run(one), 3);
+        leavings.read(&run("[0] a (m.A.a) ... skipped \"numpy\"\n[0] b (m.A.b) ... ok\n"), 1);
+        let reasons: Vec<(String, usize)> = leavings.reasons().into_iter().collect();
+        assert_eq!(
+            reasons,
+            [("numpy (NumPy is not there)".to_string(), 1), ("why was not seen".to_string(), 1)]
+        );
     }
 
     #[test]

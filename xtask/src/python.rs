@@ -1,4 +1,4 @@
-//! Python programs: a virtual environment under `target/python` with mpi4py, built by pip from its published
+//! Python programs: a virtual environment under `target/python` with NumPy and mpi4py, built by pip from its published
 //! source with our compiler wrapper; the programs of `tests/python`; mpi4py's own benches.
 //! Called by demo and test; calls `mpi4py` for mpi4py's own tests. What must stay true: the second run builds
 //! nothing; the environment is made anew when `mpi.h`, the Python interpreter or the release of mpi4py changed.
@@ -13,11 +13,14 @@ use crate::{
     mpi4py,
     process::Job,
     project::{Fallible, Project, files, stem},
-    tally::Tally,
+    tally::{Tally, show},
 };
 
 /// The release of mpi4py that is built: the list of its tests belongs to it.
 const RELEASE: &str = "mpi4py==4.1.2";
+
+/// Without it, a part of mpi4py's tests leaves itself out.
+const NUMPY: &str = "numpy<3";
 
 /// An environment in which `import mpi4py.MPI` uses the staged library.
 #[derive(Debug)]
@@ -37,7 +40,7 @@ pub(crate) fn environment(project: &Project) -> Fallible<Environment> {
     if fs::read_to_string(&stamp).is_ok_and(|built| built == wanted) && found.python.exists() {
         return Ok(found);
     }
-    println!("building mpi4py from its published source with our mpicc (once; about a minute)");
+    show("building mpi4py from its published source with our mpicc (once; about a minute)");
     let _ = fs::remove_dir_all(&home);
     Job::new("python3").args(["-m", "venv"]).arg(&home).limit(120).succeed().map_err(|e| {
         format!(
@@ -55,8 +58,20 @@ pub(crate) fn environment(project: &Project) -> Fallible<Environment> {
     // Its one big C file takes minutes with the interpreter's own -O3; the last -O wins.
     let install = pip().arg("install").arg(&found.source).env("MPICC", &mpicc).env("CFLAGS", "-O1 -g0");
     install.succeed().map_err(|e| format!("pip can't build mpi4py with our mpicc\n{e}"))?;
+    let numpy = pip().args(["install", "--only-binary", ":all:", NUMPY]);
+    numpy.succeed().map_err(|e| format!("pip can't install {NUMPY}\n{e}"))?;
     fs::write(&stamp, wanted).map_err(|e| format!("can't write {}: {e}", stamp.display()))?;
     Ok(found)
+}
+
+/// pip, to be completed: that of an environment for tools, as the system's own may be missing.
+pub(crate) fn pip(project: &Project) -> Fallible<Job> {
+    let home = project.target.join("python-tools");
+    let pip = home.join("bin/pip");
+    if !pip.exists() {
+        Job::new("python3").args(["-m", "venv"]).arg(&home).limit(120).succeed()?;
+    }
+    Ok(Job::new(pip).limit(300))
 }
 
 /// Runs every program of `tests/python` as often as its first lines ask (`# ranks: 1 2 4`, default 2).
@@ -106,5 +121,5 @@ fn fingerprint(project: &Project) -> Fallible<String> {
     let hash =
         text.iter().fold(0xcbf2_9ce4_8422_2325_u64, |h, b| (h ^ u64::from(*b)).wrapping_mul(0x100_0000_01b3));
     let version = Job::new("python3").arg("-VV").succeed()?.stdout;
-    Ok(format!("{RELEASE} {hash:016x} {} {version}", project.stage.display()))
+    Ok(format!("{RELEASE} {NUMPY} {hash:016x} {} {version}", project.stage.display()))
 }

@@ -45,7 +45,7 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
 }
 
 /// The folder with a library in which helgrind sees the locks.
-fn build(project: &Project) -> Fallible<PathBuf> {
+pub(crate) fn build(project: &Project) -> Fallible<PathBuf> {
     let folder = project.folder("helgrind")?;
     let job = project.cargo(&["build", "--quiet", "-p", "posthaste-abi", "--target-dir"]).arg(&folder);
     job.env("RUSTFLAGS", "--cfg helgrind").limit(900).succeed()?;

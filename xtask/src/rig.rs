@@ -20,6 +20,7 @@ use rustix::process::Signal;
 
 use crate::{
     leftovers::{self, Watch},
+    packages,
     process::{Job, Running},
     project::{Fallible, Project},
 };
@@ -83,7 +84,7 @@ pub(crate) fn impossible() -> Option<String> {
     if !Job::new("true").under(&NAMESPACE).run().is_ok_and(|outcome| outcome.ok()) {
         return Some("needs root and namespaces of processes and networks (unshare)".into());
     }
-    let missing = PROGRAMS.iter().find(|program| !crate::slurm::present(program))?;
+    let missing = PROGRAMS.iter().find(|program| !packages::present(program))?;
     Some(format!("no {missing} here (apt install iproute2 openssh-server)"))
 }
 

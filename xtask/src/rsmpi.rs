@@ -16,6 +16,7 @@ use crate::{
     mpi::Mpi,
     process::Job,
     project::{Fallible, Project, files, stem},
+    python,
     tally::Tally,
 };
 
@@ -34,11 +35,11 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
         Ok(built) => built,
         Err(complaint) => return tally.test("rsmpi: build", || Err(complaint)),
     };
-    println!(
+    crate::tally::show(&format!(
         "      the crate `mpi` and its {} examples took {:.0} s to build",
         examples.len(),
         start.elapsed().as_secs_f64()
-    );
+    ));
     let without = match without(project, &examples) {
         Ok(without) => without,
         Err(complaint) => return tally.test("rsmpi: the list of examples left out", || Err(complaint)),
@@ -100,12 +101,8 @@ fn libclang(project: &Project) -> Fallible<PathBuf> {
     let home = project.target.join("libclang");
     let found = home.join("clang/native");
     if !found.join("libclang.so").exists() {
-        Job::new("python3")
-            .args(["-m", "pip", "install", "--quiet", "--no-deps", "--target"])
-            .arg(&home)
-            .arg("libclang")
-            .limit(300)
-            .succeed()?;
+        let pip = python::pip(project)?.args(["install", "--quiet", "--no-deps", "--target"]);
+        pip.arg(&home).arg("libclang").succeed()?;
     }
     if found.join("libclang.so").exists() {
         Ok(found)

@@ -42,7 +42,7 @@ fn works(project: &Project, mpi: &Mpi, way: &str) -> Fallible {
     fs::copy(aside.join("release/libmpi_abi.so"), &library)
         .map_err(|e| format!("can't write {}: {e}", library.display()))?;
     let (all, one) = (code(&project.stage.join("lib/libmpi_abi.so.1"))?, code(&library)?);
-    println!("      code and data: {all} KB with all methods, {one} KB with {way} alone");
+    crate::tally::show(&format!("      code and data: {all} KB with all methods, {one} KB with {way} alone"));
     if one >= all {
         return Err("nothing was left out".into());
     }

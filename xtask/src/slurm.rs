@@ -10,7 +10,7 @@ use std::{
     io::{Read as _, Write as _},
     net::TcpListener,
     os::unix::fs::OpenOptionsExt as _,
-    path::{Path, PathBuf},
+    path::PathBuf,
     thread,
     time::{Duration, Instant},
 };
@@ -22,6 +22,7 @@ use crate::{
     launchers::expect,
     leftovers::Watch,
     mpi::Mpi,
+    packages::present,
     process::{Job, Running},
     project::{Fallible, Project},
     tally::Tally,
@@ -356,12 +357,6 @@ fn started(test: impl Fn() -> Fallible) -> Fallible {
         }
     }
     test()
-}
-
-/// Whether there is a program of this name.
-pub(crate) fn present(program: &str) -> bool {
-    let path = std::env::var("PATH").unwrap_or_default();
-    path.split(':').chain(["/usr/sbin", "/sbin"]).any(|folder| Path::new(folder).join(program).exists())
 }
 
 /// A secret for munge, which nobody else may read.

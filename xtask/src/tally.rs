@@ -2,6 +2,7 @@
 //! What must stay true: a test counts once; what could not be run is counted and explained, never hidden.
 
 use std::{
+    cell::RefCell,
     io::Write as _,
     time::{Duration, Instant},
 };
@@ -17,6 +18,7 @@ pub(crate) struct Tally {
     pub(crate) failed: usize,
     not_run: Vec<(usize, String)>,
     failures: Vec<String>,
+    times: Vec<(String, Duration)>,
 }
 
 impl Tally {
@@ -53,6 +55,30 @@ impl Tally {
         self.not_run.push((count, reason));
     }
 
+    /// Adds what another one has counted.
+    pub(crate) fn absorb(&mut self, other: Self) {
+        self.passed += other.passed;
+        self.failed += other.failed;
+        self.not_run.extend(other.not_run);
+        self.failures.extend(other.failures);
+        self.times.extend(other.times);
+    }
+
+    /// Whether a test of this name has failed.
+    pub(crate) fn has_failed(&self, name: &str) -> bool {
+        self.failures.iter().any(|failure| failure == name)
+    }
+
+    /// A part of the tests took so long.
+    pub(crate) fn took(&mut self, part: &str, time: Duration) {
+        self.times.push((part.into(), time));
+    }
+
+    /// How long the parts took.
+    pub(crate) fn times(&self) -> &[(String, Duration)] {
+        &self.times
+    }
+
     /// The end: what failed, what was not run, and the line with the counts.
     pub(crate) fn finish(self) -> bool {
         for name in &self.failures {
@@ -84,7 +110,43 @@ impl Tally {
     }
 }
 
-fn show(line: &str) {
-    println!("{line}");
-    let _ = std::io::stdout().flush();
+thread_local! {
+    /// Lines of this thread that are shown later, if so.
+    static LATER: RefCell<Option<Vec<String>>> = const { RefCell::new(None) };
+}
+
+/// Shows a line; every part of the tests does it like this, so that what runs side by side is shown apart.
+pub(crate) fn show(line: &str) {
+    let kept = LATER.with_borrow_mut(|later| later.as_mut().map(|lines| lines.push(line.into())).is_some());
+    if !kept {
+        println!("{line}");
+        let _ = std::io::stdout().flush();
+    }
+}
+
+/// What `body` shows, instead of showing it. It must not show anything from other threads.
+pub(crate) fn collected(body: impl FnOnce()) -> Vec<String> {
+    LATER.set(Some(Vec::new()));
+    body();
+    LATER.take().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_of_lanes_add_up() {
+        let (mut sum, mut other) = (Tally::default(), Tally::default());
+        let lines = collected(|| {
+            other.test("good", || Ok(()));
+            other.test("bad", || Err("why".into()));
+            other.not_run(3, "no such thing");
+        });
+        assert!(lines[0].starts_with("ok    good") && lines[1] == "FAIL  bad\nwhy" && lines.len() == 3);
+        sum.test("first", || Ok(()));
+        sum.absorb(other);
+        assert_eq!((sum.passed, sum.failed), (2, 1));
+        assert!(sum.has_failed("bad") && !sum.has_failed("good"));
+    }
 }

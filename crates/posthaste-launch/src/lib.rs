@@ -1,12 +1,15 @@
 //! The tools that start and build message-passing programs: `mpiexec`, `mpicc`, `mpicxx`; and `posthaste-info`.
 //!
-//! Rooms: [`options`] (the command line of mpiexec, pure), [`explain`] (what the ranks of a job are doing) →
+//! Rooms: [`options`] (the command line of mpiexec, pure), [`explain`] (what the ranks of a job are doing) → [`show`] (what
+//! becomes of their output) →
 //! [`mpiexec`] (a small program over `posthaste_pmi::spawn`); [`wrapper`] (the compiler commands); [`info`] (what is usable here).
 #![forbid(unsafe_code)]
 
 pub mod options;
 
 pub mod explain;
+
+pub mod show;
 
 pub mod mpiexec;
 

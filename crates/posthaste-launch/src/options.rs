@@ -6,8 +6,12 @@
 //! that ask for what this version does not do are accepted with a warning if the program still runs rightly.
 
 mod hosts;
+mod lists;
 mod table;
+#[cfg(test)]
+mod tests;
 
+use crate::show::{self, Pattern};
 use hosts::HostList;
 use posthaste_core::config::{INITIAL_HANDLER, INITIAL_HANDLERS};
 use posthaste_pmi::hosts::{By, Launcher, Means, Placement};
@@ -40,10 +44,8 @@ pub enum Wish {
 pub struct Request {
     /// What to start.
     pub job: Job,
-    /// Put `[rank] ` in front of each line.
-    pub label: bool,
-    /// Print the sums of the counters at the end.
-    pub counters: bool,
+    /// What becomes of its output.
+    pub show: show::Wishes,
     /// Sentences about options that have no effect.
     pub warnings: Vec<String>,
     /// Where the ranks run; this host alone when absent.
@@ -127,6 +129,9 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>, around: &Surrounding
         let mut options = 0;
         while let Some(option) = arguments.pop_front_if(|argument| is_option(argument)) {
             options += 1;
+            if option == "--" {
+                break;
+            }
             if let Some(wish) = reader.option(&option, &mut arguments, &mut draft)? {
                 return Ok(wish);
             }
@@ -216,7 +221,15 @@ impl Reader<'_> {
             Kind::GlobalEnvNone => self.base = Base::None,
             Kind::GlobalEnvAll => self.base = Base::All,
             Kind::Export => self.export(&first),
-            Kind::Label => self.request.label = true,
+            Kind::Label => self.request.show.label = true,
+            Kind::Timestamps => self.request.show.timestamps = true,
+            Kind::OutputFiles => self.output_files(&first.to_string_lossy()),
+            Kind::OutPattern => self.file_pattern(0, name, &first)?,
+            Kind::ErrPattern => self.file_pattern(1, name, &first)?,
+            Kind::RankMap => self.request.show.rank_map = true,
+            Kind::Display => self.display(&first.to_string_lossy()),
+            Kind::Stdin => self.request.job.input = lists::input(name, &first.to_string_lossy())?,
+            Kind::CpuSet => self.request.job.cpu_set = lists::cpus(name, &first.to_string_lossy())?,
             Kind::Timeout => self.request.job.timeout = Some(seconds_of("-timeout", &first)?),
             Kind::InitialHandler => {
                 let known = INITIAL_HANDLERS.iter().find(|(name, _)| first == *name);
@@ -253,7 +266,7 @@ impl Reader<'_> {
             },
             Kind::LauncherProgram => self.request.launcher.program = Some(first),
             Kind::ConfigFile => {}
-            Kind::Counters => self.request.counters = true,
+            Kind::Counters => self.request.show.counters = true,
             Kind::Explain => {
                 let pid = first.to_str().and_then(|text| text.parse().ok()).filter(|pid| *pid > 0);
                 let wrong = || format!("-explain {}: not a process id", first.display());
@@ -288,6 +301,36 @@ impl Reader<'_> {
         }
     }
 
+    /// `FILE` or `FILE:nocopy`.
+    fn output_files(&mut self, given: &str) {
+        let (file, copied) = match given.strip_suffix(":nocopy") {
+            Some(file) => (file, false),
+            None => (given.strip_suffix(":copy").unwrap_or(given), true),
+        };
+        let pattern = Pattern::numbered(file);
+        self.request.show.files = [Some(pattern.clone()), Some(pattern)];
+        self.request.show.copied = copied;
+    }
+
+    fn file_pattern(&mut self, stream: usize, name: &str, given: &OsStr) -> Result<(), String> {
+        let given = given.to_str().filter(|given| !given.is_empty());
+        let given = given.ok_or_else(|| format!("-{name} needs the name of a file after it"))?;
+        let pattern = Pattern::parse(given).map_err(|why| format!("-{name} {why}"))?;
+        self.request.show.files[stream] = Some(pattern);
+        self.request.show.copied = false;
+        Ok(())
+    }
+
+    /// `map`, and other words for what we do not print.
+    fn display(&mut self, given: &str) {
+        for word in given.split(',') {
+            match word {
+                "map" | "map-devel" => self.request.show.rank_map = true,
+                _ => self.request.warnings.push(format!("-display {word} has no effect here")),
+            }
+        }
+    }
+
     fn map_by(&mut self, given: &str) -> Result<(), String> {
         let mut words = given.split(':');
         match words.next() {
@@ -295,6 +338,8 @@ impl Reader<'_> {
             Some("slot" | "core" | "hwthread" | "cpu" | "socket" | "package" | "numa" | "l3cache") => {
                 self.by = By::Slot
             }
+            // Qualifiers of the default.
+            Some("") if words.clone().next().is_some() => {}
             Some("ppr") if words.clone().nth(1).is_some_and(|place| place == "node") => {
                 self.per_host = Some(count_of("map-by ppr", OsStr::new(words.next().unwrap_or_default()))?);
             }
@@ -427,175 +472,9 @@ pub fn help(name: &str) -> String {
          When a rank fails the others are asked to end (SIGTERM), and killed a second later.\n\
          SIGINT and SIGTERM are passed on to the ranks; a second SIGINT kills them.\n\
          SIGUSR1 is passed on; on SIGUSR2, and before -timeout ends the job, mpiexec says what each rank waits for.\n\
-         Lines of output are kept whole up to 4 MiB. Standard input goes to rank 0.\n\
+         Lines of output are kept whole up to 4 MiB. Standard input goes to rank 0. Options end at the program's name, or at --.\n\
          Without -hosts and -hostfile, the files named by HYDRA_HOST_FILE, I_MPI_HYDRA_HOST_FILE and\n\
          OMPI_MCA_orte_default_hostfile are looked at, then the Slurm allocation.\n",
     );
     text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn around() -> Surroundings {
-        let pair = |name: &str, value: &str| (OsString::from(name), OsString::from(value));
-        Surroundings {
-            environment: vec![pair("PATH", "/bin"), pair("HOME", "/root"), pair("LANG", "C")],
-            host: "node7.cluster".into(),
-            addresses: || vec![IpAddr::from([10, 0, 0, 7])],
-        }
-    }
-
-    fn read(line: &str) -> Result<Request, String> {
-        match parse(line.split_whitespace().map(OsString::from), &around())? {
-            Wish::Run(request) => Ok(*request),
-            other => Err(format!("{other:?}")),
-        }
-    }
-
-    fn variables(pairs: &[(OsString, OsString)]) -> String {
-        pairs.iter().map(|(name, value)| format!("{}={};", name.display(), value.display())).collect()
-    }
-
-    #[test]
-    fn options_have_one_dash_or_two_and_end_at_the_program() {
-        for line in ["-n 4 prog -n 9 --x", "--np 4 prog -n 9 --x", "-np=4 prog -n 9 --x"] {
-            let request = read(line).unwrap();
-            let program = &request.job.programs[0];
-            assert_eq!((program.count, program.name.to_str()), (4, Some("prog")));
-            assert_eq!(program.arguments, ["-n", "9", "--x"]);
-        }
-        assert_eq!(read("prog").unwrap().job.programs[0].count, 1);
-    }
-
-    #[test]
-    fn several_programs_are_parted_by_colons() {
-        let request = read("-n 2 -wdir /tmp -env A 1 a b : -n 3 -genv C 3 c").unwrap();
-        let [first, second] = &request.job.programs[..] else { panic!() };
-        assert_eq!((first.count, second.count), (2, 3));
-        assert_eq!(variables(&first.environment), "A=1;");
-        assert_eq!(first.directory.as_deref(), Some(std::path::Path::new("/tmp")));
-        assert_eq!(variables(&request.job.environment), "C=3;HOME=/root;LANG=C;PATH=/bin;");
-    }
-
-    #[test]
-    fn the_environment_is_chosen() {
-        assert_eq!(variables(&read("-genvnone -x LANG a").unwrap().job.environment), "LANG=C;");
-        let listed = read("-genvlist PATH,NONE -x B=x=y a").unwrap();
-        assert_eq!(variables(&listed.job.environment), "B=x=y;PATH=/bin;");
-        let own = read("-genv G 1 -envlist LANG -env E=2 a").unwrap();
-        assert!(own.job.programs[0].replaces_environment);
-        assert_eq!(variables(&own.job.programs[0].environment), "G=1;LANG=C;E=2;");
-        assert_eq!(read("-x NONE a").unwrap().warnings, ["-x NONE: there is no such variable"]);
-    }
-
-    #[test]
-    fn each_program_has_its_initial_error_handler() {
-        let request =
-            read("-initial-errhandler mpi_errors_return a : --initial-errhandler=mpi_errors_abort b : c");
-        let request = request.unwrap();
-        let said: Vec<_> =
-            request.job.programs.iter().map(|program| variables(&program.environment)).collect();
-        let variable = "POSTHASTE_INITIAL_ERRHANDLER";
-        assert_eq!(
-            said,
-            [
-                format!("{variable}=mpi_errors_return;"),
-                format!("{variable}=mpi_errors_abort;"),
-                String::new()
-            ]
-        );
-    }
-
-    #[test]
-    fn mistakes_are_sentences() {
-        for (line, part) in [
-            ("", "no program"),
-            ("-n 2", "no program to run after the options"),
-            ("-n 0 a", "-n 0"),
-            ("-n two a", "not a number"),
-            ("-n -1 a", "not a number"),
-            ("-n", "-n needs N"),
-            ("-env A", "-env needs VALUE"),
-            ("-np 70000 a", "more than"),
-            ("-frobnicate a", "\"-frobnicate\""),
-            ("-l=3 a", "takes no value"),
-            ("-bind-to moon a", "moon"),
-            ("-timeout 0 a", "-timeout 0"),
-            ("-timeout x a", "-timeout x"),
-            (
-                "-initial-errhandler moon a",
-                "\"moon\" is not known, expected one of mpi_errors_are_fatal, mpi_",
-            ),
-            ("-explain me", "-explain me: not a process id"),
-            ("-explain 0", "-explain 0"),
-            ("-hosts a,b:x a", "\"b:x\""),
-            ("-hosts -oProxyCommand=x a", "-oProxyCommand"),
-            ("-map-by moon a", "-map-by \"moon\""),
-            ("-launcher pigeon a", "-launcher \"pigeon\""),
-            ("-configfile /no/such", "/no/such"),
-            ("-hostfile /no/such a", "/no/such"),
-            ("-n 1 a :", "no program"),
-        ] {
-            let said = read(line).unwrap_err();
-            assert!(said.contains(part), "{line:?}: {said}");
-        }
-    }
-
-    #[test]
-    fn what_others_offer_is_accepted() {
-        let request = read(
-            "--oversubscribe --allow-run-as-root -ppn 2 -hosts localhost:4,node7,127.0.0.1,10.0.0.7 --bind-to none --mca btl self a",
-        );
-        let request = request.unwrap();
-        assert_eq!((request.job.bind, request.placement), (Bind::None, None));
-        assert_eq!(request.warnings, ["-mca btl self has no effect here"]);
-        assert_eq!(read("--bind-to core:overload-allowed a").unwrap().job.bind, Bind::Core);
-        assert!(read("-l -counters -timeout 2.5 a").unwrap().label);
-    }
-
-    fn placed(line: &str) -> (String, usize) {
-        let request = read(line).unwrap();
-        let hosts = request.placement.map_or(Vec::new(), |placement| placement.hosts);
-        let hosts: Vec<String> = hosts
-            .iter()
-            .map(|host| format!("{}:{}", host.name, host.slots.map_or("?".into(), |slots| slots.to_string())))
-            .collect();
-        (hosts.join(" "), request.job.programs[0].count)
-    }
-
-    #[test]
-    fn hosts_are_named_in_many_ways() {
-        let own = "node7.cluster";
-        assert_eq!(placed("-hosts a,b:3 -n 4 x"), ("a:? b:3".into(), 4));
-        assert_eq!(placed("-host a -ppn 2 x"), ("a:2".into(), 2));
-        assert_eq!(placed("-H localhost,a -npernode 2 x"), (format!("{own}:2 a:2"), 4));
-        assert_eq!(placed("-hosts a,b,a -n 4 x"), ("a:2 b:?".into(), 4));
-        assert_eq!(placed("-hosts a,b -map-by ppr:3:node x"), ("a:3 b:3".into(), 6));
-        assert_eq!(placed("-hosts node7 -launcher fork -n 2 x"), (format!("{own}:?"), 2));
-        assert_eq!(read("-hosts a,b -map-by node x").unwrap().placement.unwrap().by, By::Node);
-        assert_eq!(read("-hosts a -launcher srun x").unwrap().launcher.means, Means::Srun);
-    }
-
-    #[test]
-    fn a_configuration_file_has_a_program_in_each_line() {
-        let path = std::env::temp_dir().join(format!("mpiexec-config-{}", std::process::id()));
-        std::fs::write(&path, "# two of them\n-n 2 a 'b c' \"\"\n\n  -n 3 d\n").unwrap();
-        let request = read(&format!("-genv A 1 -configfile {}", path.display())).unwrap();
-        std::fs::remove_file(&path).unwrap();
-        let [first, second] = &request.job.programs[..] else { panic!() };
-        assert_eq!((first.count, second.count, second.name.to_str()), (2, 3, Some("d")));
-        assert_eq!(first.arguments, ["b c", ""]);
-    }
-
-    #[test]
-    fn the_help_names_every_option_once() {
-        assert!(help("mpiexec").contains("-n, -np, -c N"));
-        let mut names: Vec<_> = KNOWN.iter().flat_map(|known| known.names).collect();
-        let count = names.len();
-        names.sort_unstable();
-        names.dedup();
-        assert_eq!(names.len(), count);
-    }
 }

@@ -46,7 +46,7 @@ pub(super) fn run(house: &House<'_>, tally: &mut Tally) {
     });
     tally.test("hosts: networks are not bounded any more", || house.bound(None));
     if let Ok(gain) = gain {
-        println!("       two links bring {gain:.2} times what one brings");
+        crate::tally::show(&format!("       two links bring {gain:.2} times what one brings"));
     }
 }
 

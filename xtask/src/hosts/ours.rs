@@ -72,6 +72,13 @@ impl House<'_> {
         if lines != ["[0] /usr", "[0] 0", "[0] 0 hello teal", "[1] /usr", "[1] 1", "[1] 1 teal"] {
             return Err(outcome.complaint());
         }
+        let job = self.ours(&["1", "2"], 1).args(["-print-rank-map", "-s", "all", "-l", "cat"]);
+        let outcome = self.succeed(job.input("hello\n"))?;
+        let mut lines: Vec<&str> = outcome.stdout.lines().collect();
+        lines.sort_unstable();
+        if lines != ["(host1:0)", "(host2:1)", "[0] hello", "[1] hello"] {
+            return Err(outcome.complaint());
+        }
         Ok(())
     }
 

@@ -133,7 +133,8 @@ mod tests {
     use proptest::prelude::*;
 
     fn reports() -> Vec<Report> {
-        let cause = Cause::Death { rank: 3, pid: 9, ended: Ended::Signal(11), stage: Stage::Inside };
+        let cause =
+            Cause::Death { rank: 3, pid: 9, ended: Ended::Signal(11), stage: Stage::Inside, missing: None };
         vec![
             Report::Output { rank: 1, stream: Stream::Err, continues: true, text: vec![0, 255, 10] },
             Report::Failed(crate::spawn::talk::Fault { host: "b".into(), cause }),

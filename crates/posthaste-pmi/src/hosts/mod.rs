@@ -68,7 +68,9 @@ pub fn spawn(
     let mut tree = Tree::start(plan, false, epoll.clone())?;
     let signals = Signals::catch(&epoll).map_err(refused("cannot catch signals"))?;
     console.take_questions();
-    console.read_from(Source::new().map_err(refused("cannot use standard input"))?);
+    if job.input.count(programs.len()) > 0 {
+        console.read_from(Source::new().map_err(refused("cannot use standard input"))?);
+    }
     run::run(&epoll, &signals, &mut console, &mut tree)?;
     Ok(console.outcome())
 }

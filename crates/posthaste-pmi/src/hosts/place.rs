@@ -67,6 +67,13 @@ impl Placement {
         Placed { seats, mapping: mapping::emit(&nodes) }
     }
 
+    /// The hosts that have ranks, each with its own, of so many.
+    pub fn map(&self, ranks: usize) -> Vec<(String, Vec<usize>)> {
+        let seats = self.place(&vec![0; ranks]).seats;
+        let numbers = |seats: &Seats| seats.ranks.iter().map(|seat| seat.0 as usize).collect();
+        seats.iter().map(|seats| (seats.host.clone(), numbers(seats))).collect()
+    }
+
     /// The index of its host for each of `count` ranks.
     fn hosts_of_ranks(&self, count: usize) -> Vec<usize> {
         let even = self.hosts.iter().all(|host| host.slots.is_none());

@@ -2,9 +2,10 @@
 //!
 //! Driven by `tree`. Reports of the agents go in and reports for above come out; orders are routed. What must stay true:
 //! the fence is reported once all have come to it; the end is reported once, when every agent has reported its own or is
-//! lost; the ranks of a lost agent are reported lost. Nothing depends on the order in which agents speak.
+//! lost; the ranks of a lost agent are reported lost; a piece of input is reported taken once, when all have taken it. Nothing depends on the order in which agents speak.
 
 use super::{BEAT, SILENCE};
+use crate::spawn::Input;
 use crate::spawn::talk::{Fault, Order, Pair, Report, Seats};
 use crate::spawn::verdict::Cause;
 use std::collections::VecDeque;
@@ -28,6 +29,18 @@ struct Member {
     state: State,
     heard: Instant,
     fence: Option<Vec<Pair>>,
+    input: Feeding,
+}
+
+/// How an agent takes input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Feeding {
+    /// It has taken all that was sent.
+    Ready,
+    /// It has been sent a piece.
+    Owes,
+    /// It takes none, or no more.
+    Closed,
 }
 
 /// The agents below us.
@@ -44,13 +57,16 @@ pub(super) struct Relay {
 
 impl Relay {
     /// Agents that have just been started, each with the hosts that it stands for.
-    pub(super) fn new<'a>(groups: impl Iterator<Item = &'a [Seats]>, now: Instant) -> Self {
+    /// `input`: the ranks that get it.
+    pub(super) fn new<'a>(groups: impl Iterator<Item = &'a [Seats]>, input: &Input, now: Instant) -> Self {
         let members = groups.map(|group| {
             let mut ranks: Vec<u32> =
                 group.iter().flat_map(|seats| seats.ranks.iter().map(|seat| seat.0)).collect();
             ranks.sort_unstable();
             let host = group.first().map_or(String::new(), |seats| seats.host.clone());
-            Member { host, ranks, state: State::Starting, heard: now, fence: None }
+            let takes = ranks.iter().any(|&rank| input.is_for(rank));
+            let input = if takes { Feeding::Ready } else { Feeding::Closed };
+            Member { host, ranks, state: State::Starting, heard: now, fence: None, input }
         });
         Self {
             members: members.collect(),
@@ -105,6 +121,8 @@ impl Relay {
                 }
                 self.check_end();
             }
+            Report::InputTaken => self.fed(agent, Feeding::Ready),
+            Report::InputClosed => self.fed(agent, Feeding::Closed),
             other => self.told.push_back(other),
         }
     }
@@ -118,7 +136,27 @@ impl Relay {
         member.state = State::Done;
         let fault = Fault { host: member.host.clone(), cause: Cause::Lost { why } };
         self.told.push_back(Report::Down { ranks: member.ranks.clone(), fault });
+        self.fed(agent, Feeding::Closed);
         self.check_end();
+    }
+
+    /// An agent has taken a piece of input, or takes none any more.
+    fn fed(&mut self, agent: usize, now: Feeding) {
+        let before = std::mem::replace(&mut self.members[agent].input, now);
+        if before == Feeding::Closed {
+            self.members[agent].input = Feeding::Closed;
+        } else if self.members.iter().all(|member| member.input == Feeding::Closed) {
+            self.told.push_back(Report::InputClosed);
+        } else if before == Feeding::Owes && self.members.iter().all(|member| member.input != Feeding::Owes) {
+            self.told.push_back(Report::InputTaken);
+        }
+    }
+
+    /// An order is about to go to this agent.
+    pub(super) fn sends(&mut self, order: &Order, agent: usize) {
+        if matches!(order, Order::Input(_)) {
+            self.members[agent].input = Feeding::Owes;
+        }
     }
 
     fn check_end(&mut self) {
@@ -140,12 +178,12 @@ impl Relay {
 
     /// Whether an order is for this agent.
     pub(super) fn is_for(&self, order: &Order, agent: usize) -> bool {
-        let rank = match order {
-            Order::Answer { rank, .. } => *rank,
-            Order::Input(_) => 0,
-            _ => return true,
-        };
-        self.members[agent].ranks.binary_search(&rank).is_ok()
+        let member = &self.members[agent];
+        match order {
+            Order::Answer { rank, .. } => member.ranks.binary_search(rank).is_ok(),
+            Order::Input(_) => member.input != Feeding::Closed,
+            _ => true,
+        }
     }
 
     /// Loses agents that have been silent for too long, and names them.
@@ -179,12 +217,16 @@ mod tests {
     use super::*;
 
     fn relay(now: Instant) -> Relay {
+        with_input(&Input::default(), now)
+    }
+
+    fn with_input(input: &Input, now: Instant) -> Relay {
         let seats = |host: &str, ranks: &[u32]| Seats {
             host: host.into(),
             ranks: ranks.iter().map(|&r| (r, 0)).collect(),
         };
         let groups = [vec![seats("a", &[0, 2])], vec![seats("b", &[1]), seats("c", &[3])]];
-        let mut relay = Relay::new(groups.iter().map(Vec::as_slice), now);
+        let mut relay = Relay::new(groups.iter().map(Vec::as_slice), input, now);
         relay.heard(0, now);
         relay.heard(1, now);
         relay
@@ -232,6 +274,28 @@ mod tests {
         relay.report(1, Report::Say("a word too late".into()));
         relay.report(0, Report::Over(vec![]));
         assert_eq!(all(&mut relay), [Report::Over(vec![])]);
+    }
+
+    #[test]
+    fn input_goes_on_when_all_have_taken_it() {
+        let now = Instant::now();
+        let mut relay = with_input(&Input::All, now);
+        let piece = Order::Input(vec![1]);
+        for _ in 0..2 {
+            (0..2).for_each(|agent| relay.sends(&piece, agent));
+            relay.report(1, Report::InputTaken);
+            assert_eq!(all(&mut relay), []);
+            relay.report(0, Report::InputTaken);
+            assert_eq!(all(&mut relay), [Report::InputTaken]);
+        }
+        // One that stops taking it between two pieces holds nobody up, and one that is lost neither.
+        relay.report(0, Report::InputClosed);
+        assert_eq!(all(&mut relay), []);
+        assert!(!relay.is_for(&piece, 0) && relay.is_for(&piece, 1));
+        relay.sends(&piece, 1);
+        relay.lost(1, "gone".into());
+        assert!(all(&mut relay).contains(&Report::InputClosed));
+        assert!(!with_input(&Input::Ranks(vec![]), now).is_for(&piece, 0));
     }
 
     #[test]

@@ -70,7 +70,7 @@ impl Tree {
         let groups = groups(&plan.seats, own_first);
         let now = Instant::now();
         let mut tree = Self {
-            relay: Relay::new(groups.iter().copied(), now),
+            relay: Relay::new(groups.iter().copied(), &plan.common.input, now),
             agents: Vec::with_capacity(groups.len()),
             epoll,
             beat: now + BEAT,
@@ -289,6 +289,7 @@ impl Below for Tree {
             if self.relay.is_done(agent) || !self.relay.is_for(&order, agent) {
                 continue;
             }
+            self.relay.sends(&order, agent);
             if self.agents[agent].plan.is_some() {
                 self.agents[agent].early.push(order.clone());
             } else {

@@ -1,16 +1,60 @@
-//! Standard input goes to rank 0.
+//! Standard input goes to rank 0, or to the ranks that the user names.
 //!
-//! [`Source`] is used by `console`, [`Feed`] by `local`. On one host a file, a pipe or a socket is simply handed to rank
-//! 0 as it is: nothing is copied, nothing can deadlock, and what rank 0 does not read stays for the next program. A
-//! terminal cannot be handed on (rank 0 is not in the terminal's foreground group and would be stopped), nor can
-//! anything be handed to another host: then what is read here is passed on through a pipe. What must stay true: we
-//! never wait for either side; one piece is under way at a time, so a rank that does not read costs no memory.
+//! [`Source`] is used by `console`, [`Feed`] by `local`. On one host a file, a pipe or a socket is simply handed to the
+//! rank as it is: nothing is copied, nothing can deadlock, and what it does not read stays for the next program. A
+//! terminal cannot be handed on (the rank is not in the terminal's foreground group and would be stopped), nor can
+//! anything be handed to several ranks or to another host: then what is read here is passed on through pipes. What must
+//! stay true: we never wait for either side; one piece is under way at a time, and the next one is read when all have
+//! taken it, so a rank that does not read costs no memory.
 
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
+use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+/// Which ranks get our standard input; all others find theirs empty.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Input {
+    /// Each of them gets all of it.
+    All,
+    /// These do; perhaps none.
+    Ranks(Vec<u32>),
+}
+
+impl Default for Input {
+    /// Rank 0 does.
+    fn default() -> Self {
+        Self::Ranks(vec![0])
+    }
+}
+
+impl Input {
+    /// Whether this rank gets it.
+    pub(crate) fn is_for(&self, rank: u32) -> bool {
+        match self {
+            Self::All => true,
+            Self::Ranks(ranks) => ranks.contains(&rank),
+        }
+    }
+
+    /// How many ranks of a job of `size` get it.
+    pub(crate) fn count(&self, size: usize) -> usize {
+        match self {
+            Self::All => size,
+            Self::Ranks(ranks) => ranks.len(),
+        }
+    }
+
+    /// A rank that is to get it and is not in a job of `size`.
+    pub(crate) fn beyond(&self, size: usize) -> Option<u32> {
+        match self {
+            Self::All => None,
+            Self::Ranks(ranks) => ranks.iter().copied().find(|&rank| rank as usize >= size),
+        }
+    }
+}
 
 /// Our standard input, read to be passed on.
 #[derive(Debug)]
@@ -58,10 +102,10 @@ impl AsFd for Source {
     }
 }
 
-/// The pipe to the standard input of rank 0.
+/// The pipe to the standard input of a rank.
 #[derive(Debug)]
 pub(super) struct Feed {
-    /// Rank 0 reads the other end; gone after end of file or when rank 0 has closed it.
+    /// The rank reads the other end; gone after end of file or when the rank has closed it.
     pipe: Option<File>,
     waiting: Vec<u8>,
 }
@@ -78,7 +122,7 @@ pub(super) enum Fed {
 }
 
 impl Feed {
-    /// A pipe, and the end of it for rank 0.
+    /// A pipe, and the end of it for the rank.
     pub(super) fn new() -> io::Result<(Self, OwnedFd)> {
         let (end, pipe) = io::pipe()?;
         let pipe = OwnedFd::from(pipe);
@@ -109,13 +153,18 @@ impl Feed {
         Fed::All
     }
 
-    /// Ends the input of rank 0.
+    /// Ends the input of the rank.
     pub(super) fn close(&mut self) -> Fed {
         self.pipe = None;
         Fed::Closed
     }
 
-    /// The pipe to rank 0.
+    /// Whether bytes wait for room.
+    pub(super) fn is_waiting(&self) -> bool {
+        self.pipe.is_some() && !self.waiting.is_empty()
+    }
+
+    /// The pipe to the rank.
     pub(super) fn pipe(&self) -> Option<BorrowedFd<'_>> {
         self.pipe.as_ref().map(AsFd::as_fd)
     }

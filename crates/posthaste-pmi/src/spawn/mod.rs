@@ -11,11 +11,11 @@
 //! `POSTHASTE_NODE_FD` (the segment of the ranks on its host), `POSTHASTE_LOCAL_RANK`, `POSTHASTE_LOCAL_SIZE`,
 //! `POSTHASTE_CPUS`; `POSTHASTE_SECRET` (what only processes of this job know); `MPI_LOCALRANKID`, `MPI_LOCALNRANKS`
 //! (what other launchers of the family set). The two descriptors stay open over `execve`; all others of the launcher
-//! are closed. Standard input is the launcher's own for rank 0 and empty for the others; standard output and error are
-//! pipes.
+//! are closed. Standard input is the launcher's own for rank 0, or the rank that the user names, and empty for the others;
+//! standard output and error are pipes. The folder of our own library ends `LD_LIBRARY_PATH` (see `start`).
 //!
 //! Parts: `resolve` (programs and directories exist) → `verdict` (what an end of a process means, and the
-//! sentence for it) → `output` (lines stay whole) → `input` (what goes to rank 0) → `ending` (when to ask, when to kill)
+//! sentence for it) → `output` (lines stay whole) → `input` (what goes to the ranks) → `ending` (when to ask, when to kill)
 //! → `talk` (what the two sides say to each other) → `look` (a rank seen from outside) → `start` (environment, CPUs,
 //! fork) → `run` (the loop) → `local` (the side of the ranks) and `console` (the side of the user).
 
@@ -32,6 +32,7 @@ pub(crate) mod talk;
 pub(crate) mod verdict;
 
 pub use console::ask;
+pub use input::Input;
 pub use look::look;
 pub use output::Stream;
 pub use talk::Look;
@@ -90,6 +91,10 @@ pub struct Job {
     pub environment: Vec<(OsString, OsString)>,
     /// Confinement to CPUs.
     pub bind: Bind,
+    /// The CPUs that the processes of each host may use; all when empty.
+    pub cpu_set: Vec<usize>,
+    /// Which processes get our standard input.
+    pub input: Input,
     /// Longest time the job may take.
     pub timeout: Option<Duration>,
 }
@@ -151,7 +156,7 @@ impl Refused {
 
 /// Starts the processes of `job` on this host, serves them, passes their output on to our own standard streams and
 /// returns when all have ended. What failed is said in one sentence on standard error, begun with `name`. Standard input
-/// goes to rank 0; our own becomes the empty file when it is not a terminal.
+/// goes where the job says; our own becomes the empty file when it is handed on as it is.
 ///
 /// # Errors
 /// When the job cannot be started: no such program or directory, no memory, no processes.
@@ -164,13 +169,14 @@ pub fn spawn(job: &Job, name: &str, hooks: &mut dyn Hooks) -> Result<Outcome, Re
     let signals = Signals::catch(&epoll).map_err(refused("cannot catch signals"))?;
     let console = Console::new(hooks, name, job.timeout, &mut common, epoll.clone());
     let mut console = console.map_err(refused("cannot use the standard streams"))?;
-    let terminal = io::stdin().is_terminal();
-    let ties = Ties { passed_on: terminal, patience: None };
+    let readers = job.input.count(common.size);
+    let passed_on = readers > 1 || (readers == 1 && io::stdin().is_terminal());
+    let ties = Ties { passed_on, patience: None };
     let mut local = Local::start(&common, &seats, ties, &signals.before(), epoll.clone())?;
-    if terminal {
+    if passed_on {
         console.read_from(Source::new().map_err(refused("cannot use standard input"))?);
     } else if let Ok(null) = File::open("/dev/null") {
-        // Rank 0 has it; nobody would see that it has closed it if we held it too.
+        // A rank has it; nobody would see that it has closed it if we held it too.
         let _ = dup2_stdin(null);
     }
     run::run(&epoll, &signals, &mut console, &mut local)?;
@@ -191,6 +197,10 @@ impl Job {
 
     /// What all hosts have to know of a job of `size` ranks that are placed as `mapping` says.
     pub(crate) fn common(&self, size: usize, mapping: String) -> Result<talk::Common, Refused> {
+        if let Some(rank) = self.input.beyond(size) {
+            let sentence = format!("standard input is to go to rank {rank}, but the job has {size} ranks");
+            return Err(Refused::new(1, sentence));
+        }
         Ok(talk::Common {
             name: format!("posthaste-{}", std::process::id()),
             size,
@@ -199,6 +209,8 @@ impl Job {
             programs: self.programs.clone(),
             environment: self.environment.clone(),
             bind: self.bind,
+            cpu_set: self.cpu_set.clone(),
+            input: self.input.clone(),
             ..talk::Common::default()
         })
     }

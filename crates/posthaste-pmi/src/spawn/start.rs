@@ -18,7 +18,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A program of the job, ready to be started any number of times.
 #[derive(Debug)]
@@ -35,6 +35,9 @@ impl<'a> Prepared<'a> {
         let mut environment: BTreeMap<OsString, OsString> =
             common.iter().chain(&program.environment).cloned().collect();
         environment.retain(|name, _| !belongs_to_a_job(name));
+        if let Some(folder) = own_libraries() {
+            add_libraries(&mut environment, &folder);
+        }
         for (name, value) in &environment {
             let bad = |bytes: &[u8]| bytes.contains(&0) || bytes.is_empty();
             if bad(name.as_bytes()) || name.as_bytes().contains(&b'=') || value.as_bytes().contains(&0) {
@@ -86,6 +89,31 @@ fn belongs_to_a_job(name: &OsStr) -> bool {
             .iter()
             .any(|foreign| name.starts_with(foreign))
         || name == b"PRTE_LAUNCHED"
+}
+
+/// The folder of the library that is installed with this launcher, on this host.
+fn own_libraries() -> Option<PathBuf> {
+    let folder = std::env::current_exe().ok()?.parent()?.parent()?.join("lib");
+    folder.join("libmpi_abi.so.1").exists().then_some(folder)
+}
+
+/// Lets the loader look for libraries in this folder, too, after all others that the variable names: programs that were
+/// not linked by our mpicc start, and a choice of the user stands.
+fn add_libraries(environment: &mut BTreeMap<OsString, OsString>, folder: &Path) {
+    const SEPARATORS: &[u8] = b":;";
+    let is_separator = |byte: &u8| SEPARATORS.contains(byte);
+    if folder.as_os_str().as_bytes().iter().any(is_separator) {
+        return;
+    }
+    let path = environment.entry("LD_LIBRARY_PATH".into()).or_default();
+    if path.as_bytes().split(is_separator).any(|known| known == folder.as_os_str().as_bytes()) {
+        return;
+    }
+    // An element that is empty is the working directory: an empty variable has none, and gets none.
+    if !path.is_empty() {
+        path.push(":");
+    }
+    path.push(folder);
 }
 
 /// CPUs for each of `ranks` processes; empty lists when they are not confined. `width` CPUs each.
@@ -185,6 +213,29 @@ mod tests {
         assert_eq!(cpus(Bind::Auto, 1, &[0, 1], 1), [Vec::new()]);
         assert_eq!(cpus(Bind::Core, 1, &[4, 5], 1), [one(4)]);
         assert_eq!(cpus(Bind::None, 2, &[0, 1], 1), [Vec::new(), Vec::new()]);
+    }
+
+    #[test]
+    fn our_library_is_found_last() {
+        let path = |given: Option<&str>, folder: &str| {
+            let mut environment = BTreeMap::new();
+            if let Some(given) = given {
+                environment.insert("LD_LIBRARY_PATH".into(), given.into());
+            }
+            add_libraries(&mut environment, Path::new(folder));
+            environment.remove(OsStr::new("LD_LIBRARY_PATH")).map(|path| path.into_string().unwrap())
+        };
+        for (given, expected) in [
+            (None, "/p/lib"),
+            (Some(""), "/p/lib"),
+            (Some("/a"), "/a:/p/lib"),
+            (Some("/a:"), "/a::/p/lib"),
+            (Some("/p/lib:/a"), "/p/lib:/a"),
+        ] {
+            assert_eq!(path(given, "/p/lib").as_deref(), Some(expected));
+        }
+        assert_eq!(path(Some("/a"), "/p:q/lib").as_deref(), Some("/a"));
+        assert_eq!(path(None, "/p:q/lib"), None);
     }
 
     #[test]

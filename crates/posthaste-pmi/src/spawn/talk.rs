@@ -5,6 +5,7 @@
 //! same whatever stands between the two sides; ranks are numbered as in the job.
 
 use super::ending::How;
+use super::input::Input;
 use super::verdict::{Cause, Ended};
 use super::{Bind, Program, Stream};
 use posthaste_os::node::Life;
@@ -29,6 +30,10 @@ pub(crate) struct Common {
     pub(crate) programs: Vec<Program>,
     pub(crate) environment: Vec<(OsString, OsString)>,
     pub(crate) bind: Bind,
+    /// The CPUs that the ranks of each host may use; all when empty.
+    pub(crate) cpu_set: Vec<usize>,
+    /// Which ranks get standard input.
+    pub(crate) input: Input,
     /// Incomplete lines are passed on at once.
     pub(crate) at_once: bool,
     /// Incomplete lines of this stream are passed on when they have waited a while: somebody looks at a terminal.
@@ -71,9 +76,9 @@ pub(crate) enum Report {
     FailedLater(Fault),
     /// Ranks are out of reach, or were never started.
     Down { ranks: Vec<u32>, fault: Fault },
-    /// Rank 0 has taken its input; there may be more.
+    /// The ranks that get it have taken the last piece of input; there may be more.
     InputTaken,
-    /// Rank 0 takes no more input.
+    /// They take no more input.
     InputClosed,
     /// What is to be seen of ranks.
     Looks(Vec<Look>),
@@ -115,7 +120,7 @@ pub(crate) enum Order {
     Read { stream: Stream, on: bool },
     /// Nobody takes this output any more.
     Close(Stream),
-    /// Input for rank 0; none is its end.
+    /// Input for the ranks that get it; none is its end.
     Input(#[serde(with = "serde_bytes")] Vec<u8>),
     /// Say what is to be seen of the ranks.
     Look,

@@ -48,7 +48,14 @@ pub(crate) enum Cause {
     /// A process asked for the end.
     Abort { rank: usize, code: i32 },
     /// A process ended as it should not.
-    Death { rank: usize, pid: i32, ended: Ended, stage: Stage },
+    Death {
+        rank: usize,
+        pid: i32,
+        ended: Ended,
+        stage: Stage,
+        /// The library that its loader did not find.
+        missing: Option<String>,
+    },
     /// A rank ended without taking part where `waiting` waits for it.
     Stuck { rank: usize, pid: i32, host: String, waiting: usize },
     /// The job took too long.
@@ -81,9 +88,12 @@ pub(super) enum Verdict {
     Now(Cause),
 }
 
-/// Judges one end.
-pub(super) fn judge(rank: usize, pid: i32, ended: Ended, stage: Stage) -> Verdict {
-    let death = Cause::Death { rank, pid, ended, stage };
+/// The exit code of a loader or a shell that does not find something.
+pub(super) const NOT_FOUND: i32 = 127;
+
+/// Judges one end. `missing`: the library that the loader of the program did not find.
+pub(super) fn judge(rank: usize, pid: i32, ended: Ended, stage: Stage, missing: Option<String>) -> Verdict {
+    let death = Cause::Death { rank, pid, ended, stage, missing };
     match (ended, stage) {
         (Ended::Code(code), Stage::Aborted) => Verdict::Now(Cause::Abort { rank, code }),
         (Ended::Code(0), Stage::Outside | Stage::Finalised) => Verdict::Fine,
@@ -172,15 +182,18 @@ impl fmt::Display for Described<'_> {
             Cause::Abort { rank, code } => {
                 write!(f, "rank {rank} on {host} called MPI_Abort with error code {code}")
             }
-            Cause::Death { rank, pid, ended, stage } => {
+            Cause::Death { rank, pid, ended, stage, missing } => {
                 write!(f, "rank {rank} (process {pid}) on {host} ")?;
                 match ended {
                     Ended::Code(code) => write!(f, "exited with code {code}")?,
                     Ended::Signal(signal) => write!(f, "was killed by signal {signal} ({})", name(*signal))?,
                 }
-                match (stage, ended) {
-                    (Stage::Inside, Ended::Code(_)) => write!(f, " without calling MPI_Finalize"),
-                    (Stage::Finalised, _) => write!(f, " after MPI_Finalize"),
+                match (stage, ended, missing) {
+                    (Stage::Inside, Ended::Code(_), _) => write!(f, " without calling MPI_Finalize"),
+                    (Stage::Finalised, ..) => write!(f, " after MPI_Finalize"),
+                    (.., Some(library)) => {
+                        write!(f, ": its loader did not find {library}{}", advice(library))
+                    }
                     _ => Ok(()),
                 }
             }
@@ -208,6 +221,24 @@ impl fmt::Display for Described<'_> {
     }
 }
 
+/// What can be done where a library of this name is missing.
+fn advice(library: &str) -> &'static str {
+    match library {
+        "libmpi_abi.so.1" => {
+            ", the library of the standard ABI, which is installed in lib beside the bin of mpiexec; LD_LIBRARY_PATH of \
+             the program can name that folder"
+        }
+        "libmpi.so.12" | "libmpich.so.12" => {
+            ", the library of MPICH or Intel MPI; build the program with our mpicc, or name the folder of that library \
+             in LD_LIBRARY_PATH"
+        }
+        "libmpi.so.40" => {
+            ", the library of Open MPI, whose programs only its own mpirun can start; build the program with our mpicc"
+        }
+        _ => "; LD_LIBRARY_PATH can name its folder",
+    }
+}
+
 /// Name of a signal.
 pub(super) fn name(signal: i32) -> &'static str {
     nix::sys::signal::Signal::try_from(signal).map_or("a real-time signal", nix::sys::signal::Signal::as_str)
@@ -218,13 +249,13 @@ mod tests {
     use super::*;
 
     fn death(ended: Ended, stage: Stage) -> Cause {
-        Cause::Death { rank: 2, pid: 9, ended, stage }
+        Cause::Death { rank: 2, pid: 9, ended, stage, missing: None }
     }
 
     #[test]
     fn every_end_has_its_verdict() {
         use Ended::{Code, Signal};
-        let judged = |ended, stage| judge(2, 9, ended, stage);
+        let judged = |ended, stage| judge(2, 9, ended, stage, None);
         assert_eq!(judged(Code(0), Stage::Outside), Verdict::Fine);
         assert_eq!(judged(Code(0), Stage::Finalised), Verdict::Fine);
         assert_eq!(judged(Code(3), Stage::Finalised), Verdict::Later(death(Code(3), Stage::Finalised)));
@@ -275,6 +306,17 @@ mod tests {
         assert_eq!(
             death(Ended::Code(0), Stage::Inside).sentence("h", 1),
             "rank 2 (process 9) on h exited with code 0 without calling MPI_Finalize; the other rank was ended"
+        );
+        let missing = |library: &str| {
+            let (ended, stage) = (Ended::Code(127), Stage::Outside);
+            Cause::Death { rank: 2, pid: 9, ended, stage, missing: Some(library.into()) }.sentence("h", 0)
+        };
+        assert!(missing("libmpi.so.12").starts_with(
+            "rank 2 (process 9) on h exited with code 127: its loader did not find libmpi.so.12, the library of MPICH"
+        ));
+        assert!(
+            missing("libmpi.so.40").contains("Open MPI")
+                && missing("libx.so").contains("did not find libx.so;")
         );
         assert_eq!(
             Cause::Abort { rank: 1, code: 5 }.sentence("h", 0),

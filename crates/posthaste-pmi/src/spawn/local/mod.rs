@@ -24,6 +24,7 @@ use crate::server::Server;
 use claims::Claims;
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
+use nix::sched::{CpuSet, sched_setaffinity};
 use nix::sys::epoll::{Epoll, EpollEvent, EpollFlags};
 use nix::sys::prctl;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
@@ -59,6 +60,8 @@ struct Rank {
     /// Answers wait for room.
     waits: bool,
     outputs: [Output; 2],
+    /// A library that its loader did not find, as it said on standard error.
+    missing: Option<String>,
 }
 
 #[derive(Debug)]
@@ -70,7 +73,7 @@ struct Output {
 /// What the ranks of this host depend on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ties {
-    /// Rank 0 gets as its standard input what the other side passes on, instead of our own.
+    /// Ranks get as their standard input what the other side passes on, instead of our own.
     pub(crate) passed_on: bool,
     /// The ranks are killed when we have been stopped for so long.
     pub(crate) patience: Option<Duration>,
@@ -95,7 +98,8 @@ pub(crate) struct Local {
     prompts: [bool; 2],
     /// Per stream: reading of the ranks is stopped.
     paused: [bool; 2],
-    feed: Option<Feed>,
+    /// Inputs that are passed on; none any more when all ranks have closed theirs.
+    feeds: Vec<Feed>,
     /// A rank of the job that has ended.
     gone: Option<Gone>,
     /// Why the job fails is known.
@@ -190,7 +194,7 @@ impl Local {
             at_once: common.at_once,
             prompts: common.prompt,
             paused: [false; 2],
-            feed: None,
+            feeds: Vec::new(),
             gone: None,
             failed: false,
             ending: None,
@@ -218,13 +222,7 @@ impl Local {
         let count = seats.ranks.len();
         let null = OwnedFd::from(File::open("/dev/null").map_err(refused("cannot open /dev/null"))?);
         let own = io::stdin();
-        let mut end_of_feed = None;
-        if ties.passed_on && self.by_number.contains_key(&0) {
-            let (feed, end) = Feed::new().map_err(refused("cannot make a pipe"))?;
-            self.feed = Some(feed);
-            end_of_feed = Some(end);
-        }
-        let of_first = end_of_feed.as_ref().map_or(own.as_fd(), AsFd::as_fd);
+        confine(&common.cpu_set)?;
         let width = threads_per_rank(common);
         let mut cpus = start::cpus(common.bind, count, &machine::affinity(), width);
         let wanted = cpus.iter().map(Vec::len).sum();
@@ -249,7 +247,17 @@ impl Local {
                 open_files,
                 report: report.as_fd(),
             };
-            let stdin = if number == 0 { of_first } else { null.as_fd() };
+            let mut end_of_feed = None;
+            if ties.passed_on && common.input.is_for(number) {
+                let (feed, end) = Feed::new().map_err(refused("cannot make a pipe"))?;
+                self.feeds.push(feed);
+                end_of_feed = Some(end);
+            }
+            let stdin = match &end_of_feed {
+                Some(end) => end.as_fd(),
+                None if common.input.is_for(number) => own.as_fd(),
+                None => null.as_fd(),
+            };
             let started =
                 start::start(prepared, &shared, local, number, &cpus[local], stdin).map_err(|why| {
                     Refused::new(1, format!("cannot start rank {number} of {}: {why}", common.size))
@@ -274,6 +282,7 @@ impl Local {
             answers: Vec::new(),
             waits: false,
             outputs: [output(started.out), output(started.err)],
+            missing: None,
         });
         self.running += 1;
     }
@@ -376,7 +385,7 @@ impl Below for Local {
             Token::Report => self.read_reports(),
             Token::Pmi(rank) => self.serve(rank),
             Token::Output(rank, stream) => self.read_output(rank, stream),
-            Token::Feed => self.feed(Feed::write),
+            Token::Feed(index) => self.feed_again(index),
             _ => {}
         }
     }
@@ -492,6 +501,24 @@ fn raise_open_files() -> Option<u64> {
     let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE).ok()?;
     setrlimit(Resource::RLIMIT_NOFILE, hard, hard).ok()?;
     Some(soft)
+}
+
+/// Lets this process, and with it the ranks, use these CPUs alone; all when none are named.
+fn confine(cpus: &[usize]) -> Result<(), Refused> {
+    if cpus.is_empty() {
+        return Ok(());
+    }
+    let usable = machine::affinity();
+    let mut set = CpuSet::new();
+    let mut any = false;
+    for &cpu in cpus.iter().filter(|cpu| usable.contains(cpu)) {
+        any |= set.set(cpu).is_ok();
+    }
+    if !any {
+        let sentence = format!("the ranks may use the CPUs {cpus:?} only, but usable here are {usable:?}");
+        return Err(Refused::new(1, sentence));
+    }
+    sched_setaffinity(Pid::from_raw(0), &set).map_err(refused_errno("cannot choose CPUs"))
 }
 
 /// How many threads each rank is told to use.

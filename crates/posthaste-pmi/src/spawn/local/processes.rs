@@ -6,6 +6,7 @@
 use super::Local;
 use crate::server::Phase;
 use crate::spawn::input::Feed;
+use crate::spawn::output::Stream;
 use crate::spawn::talk::Report as Up;
 use crate::spawn::verdict::{self, Cause, Ended, Stage, Verdict};
 use nix::sys::signal::{Signal, kill};
@@ -85,7 +86,9 @@ impl Local {
         for (rank, pid, ended) in batch {
             let number = self.ranks[rank].number;
             self.tell(Up::Ended { rank: number, pid, host: self.host.clone(), how: ended });
-            match verdict::judge(number as usize, pid, ended, self.stage(rank)) {
+            let stage = self.stage(rank);
+            let missing = self.missing_library(rank, ended, stage);
+            match verdict::judge(number as usize, pid, ended, stage, missing) {
                 Verdict::Fine => {}
                 Verdict::Later(cause) => self.tell(Up::FailedLater(self.fault(cause))),
                 Verdict::Now(cause) => {
@@ -101,6 +104,15 @@ impl Local {
         if self.running == 0 {
             self.feed(Feed::close);
         }
+    }
+
+    /// The library for want of which a rank has ended, if its loader has said so.
+    fn missing_library(&mut self, rank: usize, ended: Ended, stage: Stage) -> Option<String> {
+        if (ended, stage) != (Ended::Code(verdict::NOT_FOUND), Stage::Outside) {
+            return None;
+        }
+        self.read_output(rank, Stream::Err);
+        self.ranks[rank].missing.take()
     }
 
     fn stage(&self, rank: usize) -> Stage {

@@ -1,4 +1,4 @@
-//! The ranks' output on its way up, and input on its way to rank 0.
+//! The ranks' output on its way up, and input on its way to them.
 //!
 //! Called by `local`; calls `output` and `input`. What must stay true: a descriptor is taken out of the epoll
 //! before it is closed (a child that has not executed its program yet still shares it); while a stream is not to be
@@ -23,7 +23,12 @@ impl Local {
         let Some(pipe) = &mut self.ranks[rank].outputs[stream as usize].pipe else { return };
         match pipe.read(&mut self.scratch) {
             Ok(0) => self.close_output(rank, stream),
-            Ok(count) => self.take_output(rank, stream, count),
+            Ok(count) => {
+                if stream == Stream::Err && self.ranks[rank].missing.is_none() {
+                    self.ranks[rank].missing = missing_library(&self.scratch[..count]);
+                }
+                self.take_output(rank, stream, count);
+            }
             Err(why) if matches!(why.kind(), io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock) => {}
             Err(_) => self.close_output(rank, stream),
         }
@@ -92,24 +97,68 @@ impl Local {
         }
     }
 
-    /// Lets something happen to the input of rank 0, if that is here and gets it from us.
-    pub(super) fn feed(&mut self, act: impl FnOnce(&mut Feed) -> Fed) {
-        let Some(feed) = &mut self.feed else { return };
+    /// Lets something happen to every input that is passed on.
+    pub(super) fn feed(&mut self, act: impl Fn(&mut Feed) -> Fed) {
+        (0..self.feeds.len()).for_each(|index| self.feed_one(index, &act));
+        self.tell_fed();
+    }
+
+    /// There may be room in an input that was full.
+    pub(super) fn feed_again(&mut self, index: usize) {
+        if index < self.feeds.len() {
+            self.feed_one(index, Feed::write);
+            self.tell_fed();
+        }
+    }
+
+    fn feed_one(&mut self, index: usize, act: impl FnOnce(&mut Feed) -> Fed) {
+        let feed = &mut self.feeds[index];
         // Before `act`, which may close the pipe.
         if let Some(pipe) = feed.pipe() {
             let _ = self.epoll.delete(pipe);
         }
-        match act(feed) {
-            Fed::All => self.tell(Report::InputTaken),
-            Fed::Waits => {
-                if let Some(pipe) = feed.pipe() {
-                    let _ = self.epoll.add(pipe, EpollEvent::new(EpollFlags::EPOLLOUT, Token::Feed.emit()));
-                }
-            }
-            Fed::Closed => {
-                self.feed = None;
-                self.tell(Report::InputClosed);
-            }
+        if act(feed) == Fed::Waits
+            && let Some(pipe) = feed.pipe()
+        {
+            let _ = self.epoll.add(pipe, EpollEvent::new(EpollFlags::EPOLLOUT, Token::Feed(index).emit()));
         }
+    }
+
+    /// Tells that all have taken what came, or that nobody will take more. A piece is answered once: the next one comes
+    /// only after that.
+    fn tell_fed(&mut self) {
+        if self.feeds.is_empty() || self.feeds.iter().any(Feed::is_waiting) {
+            return;
+        }
+        if self.feeds.iter().all(|feed| feed.pipe().is_none()) {
+            self.feeds.clear();
+            self.tell(Report::InputClosed);
+        } else {
+            self.tell(Report::InputTaken);
+        }
+    }
+}
+
+/// The library of which the loader says here that it has not found it. The sentence comes in one piece, from glibc
+/// (`PROGRAM: error while loading shared libraries: NAME: cannot open ...`).
+fn missing_library(said: &[u8]) -> Option<String> {
+    const LONGEST: usize = 256;
+    let words = b": error while loading shared libraries: ";
+    let at = said.windows(words.len()).position(|window| window == words)? + words.len();
+    let name: Vec<u8> = said[at..].iter().copied().take_while(|byte| !b":\n".contains(byte)).collect();
+    (!name.is_empty() && name.len() <= LONGEST).then(|| String::from_utf8_lossy(&name).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::missing_library;
+
+    #[test]
+    fn the_words_of_the_loader_are_understood() {
+        let said = b"./a: error while loading shared libraries: libmpi.so.12: cannot open shared object file: No such\n";
+        assert_eq!(missing_library(said).as_deref(), Some("libmpi.so.12"));
+        assert_eq!(missing_library(b"error while loading shared libraries: x"), None);
+        assert_eq!(missing_library(b"./a: error while loading shared libraries: \n"), None);
+        assert_eq!(missing_library(b""), None);
     }
 }

@@ -1,0 +1,55 @@
+//! Lists of numbers on the command line: `0,2-5`.
+//!
+//! Called by `options`; pure. What must stay true: a mistake is one sentence that names the option.
+
+use super::MOST_RANKS;
+use posthaste_pmi::spawn::Input;
+
+/// The ranks that get standard input.
+pub(super) fn input(option: &str, given: &str) -> Result<Input, String> {
+    match given {
+        "all" => Ok(Input::All),
+        "none" => Ok(Input::Ranks(Vec::new())),
+        list => {
+            let ranks = numbers(list).ok_or_else(|| {
+                format!("-{option} {given}: expected all, none, or numbers of ranks as in 0,2-5")
+            })?;
+            Ok(Input::Ranks(ranks.into_iter().map(|rank| rank as u32).collect()))
+        }
+    }
+}
+
+/// CPUs.
+pub(super) fn cpus(option: &str, given: &str) -> Result<Vec<usize>, String> {
+    numbers(given).ok_or_else(|| format!("-{option} {given}: expected numbers of CPUs as in 0,2-5"))
+}
+
+/// The numbers of a list, ascending, each once.
+fn numbers(list: &str) -> Option<Vec<usize>> {
+    let mut numbers = Vec::new();
+    for part in list.split(',') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let (first, last) = (first.trim().parse::<usize>().ok()?, last.trim().parse::<usize>().ok()?);
+        if last < first || last >= MOST_RANKS {
+            return None;
+        }
+        numbers.extend(first..=last);
+    }
+    numbers.sort_unstable();
+    numbers.dedup();
+    Some(numbers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::numbers;
+
+    #[test]
+    fn lists_are_read() {
+        assert_eq!(numbers("3").unwrap(), [3]);
+        assert_eq!(numbers("4, 0-2,1").unwrap(), [0, 1, 2, 4]);
+        for wrong in ["", ",", "a", "1-", "-1", "3-2", "0-65536", "1;2"] {
+            assert_eq!(numbers(wrong), None, "{wrong}");
+        }
+    }
+}

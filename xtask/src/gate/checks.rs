@@ -1,0 +1,180 @@
+//! Parts of `cargo xtask test` that are a command or two: cargo's own tests and checks, loom, licences, valgrind. Called
+//! by `gate`.
+//!
+//! What must stay true: a test that leaves itself out is not counted as passed.
+
+use crate::{
+    ctests,
+    mpi::Mpi,
+    process::{Job, Outcome},
+    project::Project,
+    tally::{Tally, show},
+};
+
+/// Formatting.
+pub(super) fn fmt(project: &Project, tally: &mut Tally) {
+    tally.test("cargo fmt --check", || {
+        project.cargo(&["fmt", "--all", "--", "--check", "-l"]).succeed().map(drop)
+    });
+}
+
+/// Lints.
+pub(super) fn clippy(project: &Project, tally: &mut Tally) {
+    let arguments = ["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"];
+    tally.test("cargo clippy", || project.cargo(&arguments).succeed().map(drop));
+}
+
+/// The documentation of the crates.
+pub(super) fn doc(project: &Project, tally: &mut Tally) {
+    let job = project.cargo(&["doc", "--quiet", "--workspace", "--no-deps"]);
+    tally.test("cargo doc", || job.env("RUSTDOCFLAGS", "-D warnings").succeed().map(drop));
+}
+
+/// Every interleaving of the structures in shared memory, by loom. Built aside: the whole workspace would have to
+/// be built again for it.
+pub(super) fn loom(project: &Project, tally: &mut Tally) {
+    tally.test("loom: rings, copy buffers and the doorbell", || {
+        let folder = project.folder("loom")?;
+        let arguments =
+            ["test", "--quiet", "--release", "-p", "posthaste-os", "--test", "loom", "--target-dir"];
+        project.cargo(&arguments).arg(folder).env("RUSTFLAGS", "--cfg loom").limit(600).succeed().map(drop)
+    });
+}
+
+/// `cargo test`, its tests counted one by one. `--show-output`: tests that pass may say that they left something out.
+pub(super) fn unit(project: &Project, tally: &mut Tally) {
+    let arguments = ["test", "--quiet", "--workspace", "--no-fail-fast", "--", "--show-output"];
+    match project.cargo(&arguments).limit(1200).run() {
+        Ok(outcome) => {
+            let (mut passed, mut failed, ignored) = count(&outcome.all());
+            let omitted = omitted(&outcome.stdout);
+            passed -= omitted.len().min(passed);
+            if !outcome.ok() && failed == 0 {
+                failed = 1;
+            }
+            tally.counted("cargo test", passed, failed, outcome.took, &failures(&outcome));
+            if ignored > 0 {
+                tally.not_run(ignored, "marked #[ignore]");
+            }
+            let mut reasons: Vec<&str> = omitted.iter().map(String::as_str).collect();
+            reasons.dedup();
+            for reason in reasons {
+                let count = omitted.iter().filter(|other| *other == reason).count();
+                tally.not_run(count, format!("cargo test: {reason}"));
+            }
+        }
+        Err(complaint) => tally.test("cargo test", || Err(complaint)),
+    }
+}
+
+/// Builds what [`unit`] runs. What can't be built is told there.
+pub(super) fn build_unit(project: &Project) {
+    let _ = project.cargo(&["test", "--quiet", "--workspace", "--no-run"]).limit(1200).run();
+}
+
+/// Why tests have left themselves out, or a part of what they do, sorted: they pass and say `omitted: WHY`.
+fn omitted(output: &str) -> Vec<String> {
+    let is_heading = |line: &str| line.starts_with("---- ") && line.ends_with(" stdout ----");
+    let (mut reasons, mut told) = (Vec::new(), false);
+    for line in output.lines() {
+        if is_heading(line) {
+            told = false;
+        } else if let Some(reason) = line.strip_prefix("omitted: ").filter(|_| !told) {
+            told = true;
+            reasons.push(reason.to_owned());
+        }
+    }
+    reasons.sort_unstable();
+    reasons
+}
+
+/// What failing tests said; everything when no test said anything (it did not compile, or it crashed).
+fn failures(outcome: &Outcome) -> String {
+    let mut inside = false;
+    let mut lines = Vec::new();
+    for line in outcome.stdout.lines() {
+        inside = (inside || line == "failures:") && !line.starts_with("test result:");
+        if inside {
+            lines.push(format!("    | {line}"));
+        }
+    }
+    if lines.is_empty() { outcome.complaint() } else { lines.join("\n") }
+}
+
+/// Passed, failed and ignored tests in what `cargo test` wrote.
+fn count(output: &str) -> (usize, usize, usize) {
+    let (mut passed, mut failed, mut ignored) = (0, 0, 0);
+    for line in output.lines().filter(|line| line.starts_with("test result:")) {
+        for part in line.split(['.', ';']) {
+            let mut words = part.split_whitespace();
+            let number: usize = words.next().and_then(|n| n.parse().ok()).unwrap_or(0);
+            match words.next() {
+                Some("passed") => passed += number,
+                Some("failed") => failed += number,
+                Some("ignored") => ignored += number,
+                _ => {}
+            }
+        }
+    }
+    (passed, failed, ignored)
+}
+
+/// Tier 2: licences, bans, sources.
+pub(super) fn deny(project: &Project, tally: &mut Tally) {
+    let tools = project.target.join("tools");
+    let path = std::env::var("PATH").unwrap_or_default();
+    let path = format!("{}:{path}", tools.join("bin").display());
+    let present =
+        || Job::new("cargo").args(["deny", "--version"]).env("PATH", &path).run().is_ok_and(|o| o.ok());
+    if !present() {
+        show(&format!("building cargo-deny into {} (once)", tools.display()));
+        let root = tools.to_string_lossy().into_owned();
+        let _ = project
+            .cargo(&["install", "--quiet", "--locked", "--debug", "--root", &root, "cargo-deny"])
+            .limit(900)
+            .run();
+    }
+    if !present() {
+        return tally
+            .not_run(1, "cargo deny: cargo-deny is not installed (cargo install --locked cargo-deny)");
+    }
+    let job = project.cargo(&["deny", "check", "licenses", "bans", "sources"]).env("PATH", &path);
+    tally.test("cargo deny: licences, bans, sources", || job.succeed().map(drop));
+}
+
+/// Tier 2: C tests under valgrind, which sees reads and writes beside memory, of freed memory, and uses of bytes that
+/// were never set.
+pub(super) fn valgrind(project: &Project, mpi: &Mpi, tally: &mut Tally) {
+    let programs = [
+        ("matching and the wait family", "wait_test", "--undef-value-errors=no"),
+        ("every constructor of datatypes", "type_all", "--undef-value-errors=yes"),
+    ];
+    if !Job::new("valgrind").arg("--version").run().is_ok_and(|o| o.ok()) {
+        let why = "memory checks: valgrind is not installed (apt install valgrind)";
+        return tally.not_run(programs.len(), why);
+    }
+    for (what, name, undefined) in programs {
+        tally.test(&format!("valgrind: {what}"), || {
+            let program = ctests::helper(project, mpi, "", name)?;
+            let job = mpi.mpiexec(2, false).args(["valgrind", "--quiet", "--error-exitcode=9", undefined]);
+            job.arg(program).limit(240).succeed().map(drop)
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn results_of_cargo_test_are_counted() {
+        let text = "running 3 tests\n...\ntest result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out\n\
+                    test result: FAILED. 2 passed; 4 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.10s\n";
+        assert_eq!(super::count(text), (5, 4, 1));
+    }
+
+    #[test]
+    fn tests_that_left_themselves_out_are_counted_once_each() {
+        let text = "successes:\n\n---- a::b stdout ----\nomitted: no x\nomitted: no y\n\n---- c stdout ----\nfine\n\
+                    \n---- d stdout ----\nomitted: no x\n\nsuccesses:\n    a::b\n    c\n    d\n";
+        assert_eq!(super::omitted(text), ["no x", "no x"]);
+    }
+}
