@@ -10,8 +10,9 @@
 //!   `drained ≤ filled ≤ drained + size`;
 //! * a message begins where the one before it in the same buffer ended. `drained` passes a message when it and all before it
 //!   have been copied out, in whatever order that happens ([`Buffer::pass`]);
-//! * only a message that lies in the buffer whole may wait there for its receive. One that still needs room begins behind
-//!   messages only that are certain to be drained ([`Filler::is_certain`]), else it could wait for itself;
+//! * a message that fits into the buffer as a whole when it begins may wait there for its receive, behind others that do.
+//!   One that needs more room begins only behind messages that are certain to be drained ([`Filler::is_certain`]): else it
+//!   could wait for room that only its own receive brings;
 //! * the receiver gives a borrowed buffer back when it has drained the whole message.
 
 use std::sync::atomic::Ordering;

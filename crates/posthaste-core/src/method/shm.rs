@@ -314,7 +314,7 @@ impl Shm {
             return None;
         }
         let receive = if ready { Receive::Promised } else { Receive::Unknown };
-        let (filler, kept) = self.copy_buffer(to, receive)?;
+        let (filler, kept) = self.copy_buffer(to, receive, segment.len())?;
         let through = Through { buffer: filler.index() as u32, kept, start: filler.position() };
         let mut filling = self.filling_of(to, filler, kept, segment.clone(), sender, false);
         // The first piece is there before the receiver hears of the message; of a shorter message everything, for
@@ -454,17 +454,21 @@ impl Shm {
         Some((None, cursor))
     }
 
-    /// A copy buffer of receiver `to` for a message whose receive has been matched, or not yet. A message that nobody has
-    /// matched may sit in its buffer for long, so nothing else may queue behind it; behind a granted one a message
-    /// may that is certain to be drained, too. A promise is not that certain: nothing queues behind a promised one.
-    fn copy_buffer(&mut self, to: usize, receive: Receive) -> Option<(Filler, bool)> {
+    /// A copy buffer of receiver `to` for a message of `len` bytes whose receive has been matched, or not yet. A message that
+    /// fits as a whole may begin behind anything. One that needs room while it is copied must not queue behind a message
+    /// that nobody has matched, which may sit there for long: only behind granted ones, and only if it is certain to be
+    /// drained, too. A promise is not that certain: nothing queues behind a promised one.
+    fn copy_buffer(&mut self, to: usize, receive: Receive, len: u64) -> Option<(Filler, bool)> {
         if matches!(self.kept[to], Kept::NotYet) {
             self.keep_buffer(to);
         }
         let kept = &mut self.kept[to];
         match kept {
             Kept::Idle(filler) => {
-                if filler.is_drained() || (receive != Receive::Unknown && filler.is_certain()) {
+                let may_begin = filler.has_room(len)
+                    || filler.is_drained()
+                    || (receive != Receive::Unknown && filler.is_certain());
+                if may_begin {
                     let Kept::Idle(filler) = std::mem::replace(kept, Kept::InUse) else { return None };
                     return Some((filler, true));
                 }
