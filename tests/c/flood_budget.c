@@ -1,5 +1,6 @@
 // ranks: 4
 // env: POSTHASTE_UNEXPECTED_BYTES=1048576
+// env: POSTHASTE_COPY_BUFFER=small
 // env: POSTHASTE_TCP_BUFFER=65536
 // says: rank 0 of the world has not received yet what rank
 // only: posthaste

@@ -422,8 +422,9 @@ impl Node {
         self.map.layout.own_buffers
     }
 
-    /// Takes an own copy buffer, for good, and reserves its memory; `None` when there is none or the system has no memory.
-    pub(crate) fn take_own_buffer(&self) -> Option<usize> {
+    /// Takes an own copy buffer, for good, and reserves so many bytes of it; `None` when there is none or the system has no
+    /// memory.
+    pub(crate) fn take_own_buffer(&self, bytes: usize) -> Option<usize> {
         let (layout, taken) = (&self.map.layout, self.word32(OWN_TAKEN));
         let number = taken.load(Ordering::Relaxed) as usize;
         if number >= layout.own_buffers {
@@ -434,7 +435,7 @@ impl Node {
             // Others were faster. The word stays below twice the number of ranks and buffers.
             return None;
         }
-        let bytes = OWN_BUFFER_CONTROL + layout.own_buffer_bytes;
+        let bytes = OWN_BUFFER_CONTROL + bytes.min(layout.own_buffer_bytes);
         allocate(self.as_fd(), layout.own_buffer_at(number), bytes).ok().map(|()| number)
     }
 
@@ -447,10 +448,9 @@ impl Node {
         }
         let bytes = OWN_BUFFER_CONTROL + layout.own_buffer_bytes;
         let at = layout.own_buffer_at(number) as libc::off_t;
-        let (access, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_POPULATE);
+        let (access, fd) = (libc::PROT_READ | libc::PROT_WRITE, self.as_fd().as_raw_fd());
         // SAFETY: a fresh shared mapping of a part of the file, at an address of the kernel's choice.
-        let base =
-            unsafe { libc::mmap(std::ptr::null_mut(), bytes, access, flags, self.as_fd().as_raw_fd(), at) };
+        let base = unsafe { libc::mmap(std::ptr::null_mut(), bytes, access, libc::MAP_SHARED, fd, at) };
         let base = if base == libc::MAP_FAILED { None } else { NonNull::new(base.cast()) };
         base.map(|base| OwnBuffer { base, bytes })
     }

@@ -92,11 +92,12 @@ pub fn claim(node: &Node, to: usize, spare: usize) -> Option<Filler> {
 /// when all are in use or the system has no memory.
 #[cfg(not(loom))]
 pub fn claim_own(node: &Node, to: usize, bytes: usize) -> Option<Filler> {
-    let number = node.take_own_buffer()?;
-    let memory = BufferMemory::own(node, number)?;
     let size = bytes.min(node.own_buffer_bytes());
+    let number = node.take_own_buffer(size)?;
+    let memory = BufferMemory::own(node, number)?;
     // SYNC: read by the receiver in `Buffer::open` behind the packet that names the buffer.
     memory.own_size()?.store(size as u64, Ordering::Relaxed);
+    memory.populate(size);
     Some(Filler::new(memory, size, to, node.buffers() + number))
 }
 
@@ -220,6 +221,7 @@ impl Buffer {
                 if !(1..=node.own_buffer_bytes()).contains(&size) {
                     return None;
                 }
+                memory.populate(size);
                 (memory, size)
             }
             #[cfg(loom)]

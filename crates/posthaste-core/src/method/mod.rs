@@ -286,9 +286,6 @@ impl Methods {
     pub fn send_eager(&mut self, to: Peer, envelope: &Envelope, segment: &mut Segment) -> bool {
         let len = envelope.len as usize;
         if let (Route::Shm(rank), Some(shm)) = (self.route(to), &mut self.shm) {
-            if len > shm.eager_most() {
-                return false;
-            }
             let Some(claim) = shm.claim(rank as usize, len, Load::Message) else { return false };
             claim.write_eager(envelope, segment);
             self.counts.message(Counter::EagerShm, envelope.len);

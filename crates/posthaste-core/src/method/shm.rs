@@ -37,8 +37,9 @@ const SWEEP: u32 = 1 << 15;
 const DOUBTS: u8 = 64;
 /// Most ranks of which each may keep a small copy buffer at each other.
 const KEEPERS: usize = 5;
-/// Longest eager message where pairs have copy buffers of their own: from there on those are faster than rings.
-const SHORT: usize = (2 << 10) - 1;
+/// Longest eager message where pairs have copy buffers of their own: beyond, those are faster than rings. A whole number of
+/// cells.
+const SHORT: usize = (2 << 10) - ring::INLINE;
 
 /// The method.
 #[derive(Debug)]
@@ -85,7 +86,8 @@ pub struct Shm {
     store: Store,
     chunk: usize,
     packet: usize,
-    eager_most: usize,
+    /// Longest eager message, by receiver.
+    longest_eager: Vec<usize>,
     /// Shortest mean piece of a direct copy.
     run_limit: u64,
     /// Granted messages leave in fragments, because a setting says so.
@@ -227,7 +229,10 @@ impl Shm {
             // Two chunks are copied in at once (`send_buffered`), so they have to fit.
             chunk: config.stream_chunk.min(pool::bytes(node) / 2),
             packet: ring::max_payload(node),
-            eager_most: if copying.own_buffer > 0 { SHORT } else { usize::MAX },
+            longest_eager: {
+                let packet = ring::max_payload(node);
+                vec![if copying.own_buffer > 0 { SHORT.min(packet) } else { packet }; ranks]
+            },
             run_limit: if config.long_protocol == LongProtocol::Get { 0 } else { config.run_limit as u64 },
             fragments: config.long_protocol == LongProtocol::Put,
             landing: Landing::default(),
@@ -247,7 +252,7 @@ impl Shm {
         let get = self.can_read(to);
         let into =
             self.doubts[to] == 0 && self.node.has_heap(to) && !matches!(self.reached[to], Reached::Never);
-        let Self { packet, crowded, .. } = *self;
+        let (packet, crowded) = (self.longest_eager[to], self.crowded);
         Caps { packet, stream: true, get, put: get, into, crowded, ..Caps::default() }
     }
 
@@ -296,7 +301,7 @@ impl Shm {
         let (node, me) = (&self.node, self.me);
         let writer = match &mut self.writers[to] {
             Some(writer) => writer,
-            none => make_writer(none, node, to, me),
+            none => make_writer(none, node, to, me, self.longest_eager[to]),
         };
         let claim = writer.claim(len, load)?;
         Some(Claim { _built: self.built, claim, doorbell: &self.doorbell, to })
@@ -383,18 +388,18 @@ impl Shm {
     #[cold]
     fn keep_buffer(&mut self, to: usize) {
         let own = if self.own_buffer > 0 { pool::claim_own(&self.node, to, self.own_buffer) } else { None };
+        if own.is_none() {
+            self.longest_eager[to] = self.packet;
+            if let Some(writer) = &mut self.writers[to] {
+                writer.limit_messages(self.packet);
+            }
+        }
         let keeps_small = self.node.ranks() <= KEEPERS;
         self.kept[to] = match own {
             Some(filler) => Kept::Idle(filler),
             None if keeps_small => pool::claim(&self.node, to, 0).map_or(Kept::NotYet, Kept::Idle),
             None => Kept::Never,
         };
-    }
-
-    /// Longest message that goes into the ring.
-    #[inline(always)]
-    pub(super) fn eager_most(&self) -> usize {
-        self.eager_most
     }
 
     /// How long messages are copied here, and why so.
@@ -741,8 +746,16 @@ fn copying(node: &Node, config: &Config, crowded: bool) -> Copying {
 }
 
 #[cold]
-fn make_writer<'a>(place: &'a mut Option<Writer>, node: &Node, to: usize, me: usize) -> &'a mut Writer {
-    place.insert(Writer::new(node, to, me))
+fn make_writer<'a>(
+    place: &'a mut Option<Writer>,
+    node: &Node,
+    to: usize,
+    me: usize,
+    longest: usize,
+) -> &'a mut Writer {
+    let writer = place.insert(Writer::new(node, to, me));
+    writer.limit_messages(longest);
+    writer
 }
 
 #[cold]

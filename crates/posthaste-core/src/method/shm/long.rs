@@ -208,7 +208,9 @@ impl Shm {
 
     /// Begins to copy a granted message through a buffer; the message comes back while there is none.
     fn send_stream(&mut self, to: usize, put: Put) -> Result<Option<RequestId>, Put> {
-        let Some((filler, kept)) = self.copy_buffer(to, Receive::Matched, put.segment.remaining()) else { return Err(put) };
+        let Some((filler, kept)) = self.copy_buffer(to, Receive::Matched, put.segment.remaining()) else {
+            return Err(put);
+        };
         let through = Through { buffer: filler.index() as u32, kept, start: filler.position() };
         let emit = Emit::stream(put.receiver, through);
         match self.claim(to, emit.front().len(), Load::Control) {
