@@ -4,12 +4,14 @@
 //! (a generated C program of static assertions and function pointers must compile), the symbols that
 //! `libmpi_abi.so` exports, and the Rust definitions (names, argument types, constants). What must stay true:
 //! a function counts as implemented only when its Rust definition is not `unsupported!` and a C program under
-//! `tests/c` calls it.
+//! `tests/c` calls it; one that is not implemented is marked in `posthaste_missing.h` (`marks`).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use crate::marks;
 
 /// What the check found; printing it gives the summary, and with `--list` the names.
 pub(crate) struct Report {
@@ -89,7 +91,9 @@ fn examine() -> Result<Report, String> {
         problems,
         list: std::env::args().any(|arg| arg == "--list"),
     };
-    for entry in survey(&root)? {
+    let functions = survey(&root)?;
+    marks::check(&root, &functions, &mut report.problems);
+    for entry in functions {
         let set = match (entry.supported, entry.tests.is_empty()) {
             (false, _) => &mut report.unsupported,
             (true, true) => &mut report.untested,
@@ -128,6 +132,12 @@ pub(crate) fn survey(root: &Path) -> Result<Vec<Entry>, String> {
         supported: source.supported,
     };
     Ok(sources.into_iter().map(entry).collect())
+}
+
+/// The parameters of every function of the table, each with its type and name.
+pub(crate) fn signatures(root: &Path) -> Result<BTreeMap<String, Vec<String>>, String> {
+    let table = functions(&root.join("crates/posthaste-abi/abi/functions.csv"))?;
+    Ok(table.into_iter().map(|(name, function)| (name, function.parameters)).collect())
 }
 
 /// One function of the table.
@@ -209,7 +219,7 @@ fn check_header(
     std::fs::write(&source, program).map_err(|e| format!("{}: {e}", source.display()))?;
     let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".to_string());
     let output = Command::new(&compiler)
-        .args(["-std=c11", "-Wall", "-Wextra", "-Werror", "-c", "-o"])
+        .args(["-std=c11", "-Wall", "-Wextra", "-Werror", "-DPOSTHASTE_ONLY_STANDARD", "-c", "-o"])
         .arg(folder.join("abi_check.o"))
         .arg("-I")
         .arg(abi.join("include"))
@@ -277,7 +287,8 @@ fn check_for_strangers(
         }
     }
     let defined = macros.iter().filter_map(|line| line.strip_prefix("#define ")?.split_whitespace().next());
-    for name in defined.filter(|name| !["MPI_H_INCLUDED", "MPI_ABI_Aint"].contains(name)) {
+    let own = ["MPI_H_INCLUDED", "MPI_ABI_Aint", "POSTHASTE_INLINE"];
+    for name in defined.filter(|name| !own.contains(name)) {
         if !constants.iter().any(|row| row[0] == name) {
             problems.push(format!("mpi.h defines {name}, which the table does not have"));
         }

@@ -7,6 +7,7 @@ use std::{collections::BTreeMap, fmt::Write as _, fs, path::Path};
 
 use crate::{
     abi_check::{self, Entry},
+    marks,
     project::{Fallible, Project, stem},
 };
 
@@ -14,8 +15,9 @@ const PAGE: &str = "docs/conformance.md";
 /// A function that is called everywhere need not name every caller.
 const MOST_TESTS: usize = 4;
 
-/// Writes the page.
+/// Writes the page, and the header that marks what is missing.
 pub(crate) fn write(project: &Project) -> Fallible {
+    marks::write(&project.root)?;
     let path = project.root.join(PAGE);
     fs::write(&path, page(project)?).map_err(|e| format!("can't write {}: {e}", path.display()))
 }
@@ -56,7 +58,8 @@ fn page(project: &Project) -> Fallible<String> {
         "# Conformance to MPI-5.0\n\n\
          <!-- Written by `cargo xtask conformance`; do not edit. -->\n\n\
          {tested} of the {all} C functions are implemented and called by at least one C program under `tests/c`. \
-         All {all} can be linked; one that is missing raises MPI_ERR_UNSUPPORTED_OPERATION and names itself.\n\n\
+         All {all} can be linked; the compiler warns of a call of one that is missing, which at run time raises \
+         MPI_ERR_UNSUPPORTED_OPERATION and names itself.\n\n\
          | chapter | implemented and tested | of |\n|---|--:|--:|\n"
     );
     for ((_, title), chapter) in &chapters {

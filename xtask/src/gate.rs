@@ -12,7 +12,8 @@ mod checks;
 use std::time::Instant;
 
 use crate::{
-    abi_check, arrows, builds, conformance, ctests, demo, faults, hangs, hosts, install, instructions,
+    abi_check, arrows, builds, conformance, ctests, demo, faults, hangs, headers, hosts, install,
+    instructions,
     lanes::{self, Lane, Step},
     launchers, lost,
     mpi::Mpi,
@@ -72,6 +73,7 @@ pub(crate) const PARTS: &[Part] = &[
     with_library("abi", |_, tally| {
         tally.test("abi-check: names, signatures, constants, layouts", || abi_check::run().map(drop));
     }),
+    with_library("headers", |gate, tally| headers::run(&gate.project, tally)),
     with_library("builds", |gate, tally| builds::run(&gate.project, &gate.mpi, tally)),
     with_library("c", |gate, tally| {
         fallible(tally, |tally| ctests::run(&gate.project, &gate.mpi, "", ctests::Over::Own, tally));
@@ -119,7 +121,13 @@ const BUILDS: Step = Step {
 /// have only to be right.
 const PROGRAMS: [Step; 3] = [
     Step {
-        front: &[Lane::Run("abi"), Lane::Run("builds"), Lane::Run("c"), Lane::Run("methods")],
+        front: &[
+            Lane::Run("abi"),
+            Lane::Run("headers"),
+            Lane::Run("builds"),
+            Lane::Run("c"),
+            Lane::Run("methods"),
+        ],
         behind: &[Lane::Run("valgrind"), Lane::Run("rsmpi"), Lane::Run("python")],
     },
     Step { front: &[Lane::Run("unit"), Lane::Run("paths"), Lane::Run("faults")], behind: &[] },

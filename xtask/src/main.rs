@@ -14,6 +14,7 @@ mod faults;
 mod fuzz;
 mod gate;
 mod hangs;
+mod headers;
 mod hosts;
 mod install;
 mod instructions;
@@ -21,6 +22,7 @@ mod lanes;
 mod launchers;
 mod leftovers;
 mod lost;
+mod marks;
 mod measured;
 mod mpi;
 mod mpi4py;
@@ -81,7 +83,7 @@ enum Command {
         #[arg(long)]
         list: bool,
     },
-    /// Write docs/conformance.md
+    /// Write docs/conformance.md, and the header by which compilers warn of functions that are not implemented
     Conformance,
     /// Build in release mode and install under a prefix
     Install {

@@ -74,7 +74,8 @@ impl Mpi {
         }
         if self.flavour == "abi" {
             // A new header can change what is compiled; a new library alone can't.
-            depends.extend(self.compiler.parent().and_then(Path::parent).map(|p| p.join("include/mpi.h")));
+            let include = self.compiler.parent().and_then(Path::parent).map(|p| p.join("include"));
+            depends.extend(include.iter().flat_map(|folder| crate::project::files(folder, "h")));
         }
         if up_to_date(program, &depends) {
             return Ok(());

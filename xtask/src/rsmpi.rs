@@ -78,7 +78,6 @@ fn build(project: &Project, clang: &Path) -> Fallible<(Vec<String>, PathBuf)> {
     let manifest = metadata.split('"').find(|part| part.ends_with(&wanted)).map(PathBuf::from);
     let manifest = manifest.ok_or("cargo metadata does not say where the crate `mpi` is")?;
 
-    let header = project.root.join("tests/rust/fortran_handles.h");
     let builtin = Job::new("gcc").arg("-print-file-name=include").succeed()?.stdout;
     let target = home.join("target");
     project
@@ -88,8 +87,7 @@ fn build(project: &Project, clang: &Path) -> Fallible<(Vec<String>, PathBuf)> {
         .env("CARGO_TARGET_DIR", &target)
         .env("MPICC", project.stage.join("bin/mpicc"))
         .env("LIBCLANG_PATH", clang)
-        .env("CFLAGS", format!("-include {}", header.display()))
-        .env("BINDGEN_EXTRA_CLANG_ARGS", format!("-I{} -include {}", builtin.trim(), header.display()))
+        .env("BINDGEN_EXTRA_CLANG_ARGS", format!("-I{}", builtin.trim()))
         .succeed()?;
     let sources = manifest.parent().map(|folder| files(&folder.join("examples"), "rs")).unwrap_or_default();
     let folder = target.join("debug/examples");

@@ -5,7 +5,9 @@
  * `cargo xtask abi-check` compares this file with the tables in crates/posthaste-abi/abi.
  *
  * Order: types, constants, callback types, functions by chapter, and the same functions under their
- * profiling names (section 15.2). Every constant is a macro, so that it can be tested with #ifdef.
+ * profiling names (section 15.2). Every constant is a macro, so that it can be tested with #ifdef. At the end files are
+ * included that go beyond the standard: conversions for Fortran, names that MPI-3.0 removed, and warnings of functions
+ * that are not implemented yet.
  */
 #ifndef MPI_H_INCLUDED
 #define MPI_H_INCLUDED
@@ -2872,6 +2874,23 @@ int PMPI_T_category_get_pvars(int cat_index, int len, int indices[]);
 int PMPI_T_category_get_events(int cat_index, int len, int indices[]);
 int PMPI_T_category_get_categories(int cat_index, int len, int indices[]);
 int PMPI_T_category_changed(int *update_number);
+
+/* ------------------------------------------------ Beside the standard */
+
+/* What the standard's own mpi.h does not have. POSTHASTE_ONLY_STANDARD, defined before this file is included, leaves
+ * all of it out. */
+#if !defined(POSTHASTE_ONLY_STANDARD)
+#if defined(__GNUC__)
+#define POSTHASTE_INLINE static __inline__ __attribute__((unused))
+#else
+#define POSTHASTE_INLINE static inline
+#endif
+#include "posthaste_fortran.h"
+#include "posthaste_removed.h"
+#if !defined(POSTHASTE_MISSING_SILENT)
+#include "posthaste_missing.h"
+#endif
+#endif
 
 #if defined(__cplusplus)
 }

@@ -21,7 +21,7 @@ use crate::constants::{
     MPI_PROC_NULL, MPI_SUCCESS, MPI_TAG_UB, MPI_UNIVERSE_SIZE, MPI_WTIME_IS_GLOBAL,
 };
 use crate::datatype;
-use crate::errhandler::last_used;
+use crate::errhandler::{last_used, text};
 use crate::failure::Site;
 use crate::library::library;
 use crate::pointer::Out;
@@ -215,11 +215,12 @@ pub(crate) fn copy_all_of_type(from: MPI_Datatype, to: MPI_Datatype) -> Result<(
     Ok(())
 }
 
-/// The error of a callback that refused.
+/// The error of a callback that refused; the code that it returned becomes that of the call.
 #[cold]
 pub(crate) fn refused(Refused(code): Refused) -> Error {
-    let class = ErrorClass::from_value(code).unwrap_or(ErrorClass::Other);
-    Error::other(class, format!("an attribute callback of the program returned error {code}"))
+    let meaning = text(code);
+    let meaning = if meaning.is_empty() { meaning } else { format!(": {meaning}") };
+    Error::program(code, format!("an attribute callback of the program returned error {code}{meaning}"))
 }
 
 type ByHandle = HashMap<usize, Arc<Attributes>>;

@@ -10,9 +10,10 @@ use std::ffi::c_int;
 
 use posthaste_core::error::{Error, ErrorClass, Result};
 
-use crate::constants::{MPI_SUCCESS, MPI_T_ERR_NOT_SUPPORTED};
+use crate::constants::{MPI_SESSION_NULL, MPI_SUCCESS, MPI_T_ERR_NOT_SUPPORTED};
 use crate::failure::{self, Site};
 use crate::library::{Life, inside, life};
+use crate::pointer::{Out, Plain};
 
 /// Runs the body of an entry that needs MPI to be initialised, and turns its outcome into an error code.
 #[inline(always)]
@@ -68,6 +69,10 @@ pub(crate) fn raise_unsupported(call: &'static str) -> c_int {
         // Functions of the tool interface never call an error handler (MPI-5.0 §15.3.10).
         return MPI_T_ERR_NOT_SUPPORTED;
     }
+    if call.starts_with("MPI_Session_") {
+        // A session may be asked for before MPI_Init (MPI-5.0 §11.3).
+        return failure::raise(call, Site::Session(MPI_SESSION_NULL), &Error::unsupported(call));
+    }
     let site = if call.starts_with("MPI_File_") {
         Site::File(crate::constants::MPI_FILE_NULL)
     } else {
@@ -120,17 +125,28 @@ macro_rules! mpi_fn {
     };
 }
 
-/// Defines C functions that do not work yet; the literal is their section of MPI-5.0.
+/// Defines C functions that do not work yet; the literal is their section of MPI-5.0. What stands in `leaving` is done
+/// before the error is raised: results become "none", for programs that ignore error codes. With `refused by`, an
+/// expression that is called with the function's name raises the error and gives its code.
 macro_rules! unsupported {
-    ($section:literal; $(fn $name:ident / $pname:ident($($arg:ident: $ty:ty),* $(,)?);)*) => {$(
+    ($section:literal; $(fn $name:ident / $pname:ident($($arg:ident: $ty:ty),* $(,)?);
+        $(leaving $none:block)? $(refused by $refuse:expr;)?)*) => {$(
         $crate::call::both! {
             [#[doc = concat!("MPI-5.0 §", $section, ". Not implemented yet.")]]
             $name $pname ($($arg: $ty),*) -> std::ffi::c_int {
                 $(let _ = $arg;)*
+                $($none)?
+                $(return ($refuse)(stringify!($name));)?
+                #[allow(unreachable_code)]
                 $crate::call::raise_unsupported(stringify!($name))
             }
         }
     )*};
+}
+
+/// Leaves "none" in the place of a result, if there is one.
+pub(crate) fn none<T: Plain>(place: Out<T>, none: T) {
+    let _ = place.set("result", none);
 }
 
 /// The two exports of one function.

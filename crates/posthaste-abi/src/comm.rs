@@ -13,7 +13,7 @@ use posthaste_core::group::Group;
 use posthaste_core::ids::ContextId;
 use posthaste_core::info::Info;
 
-use crate::call::{mpi_fn, unsupported};
+use crate::call::{mpi_fn, none, unsupported};
 use crate::communicator;
 use crate::completion::{self, AtEnd};
 use crate::constants::{
@@ -24,6 +24,7 @@ use crate::failure::Site;
 use crate::handle::Held;
 use crate::library::library;
 use crate::pointer::{In, Out};
+use crate::session::refuse_comm;
 use crate::types::{MPI_Comm, MPI_Errhandler, MPI_Group, MPI_Info, MPI_Request, MPI_Status};
 use crate::{attribute, bsend, group, info};
 
@@ -152,6 +153,8 @@ unsupported! {
     "7.4.2";
     fn MPI_Comm_create_from_group / PMPI_Comm_create_from_group(group: MPI_Group, stringtag: In<c_char>,
         info: MPI_Info, errhandler: MPI_Errhandler, newcomm: Out<MPI_Comm>);
+        leaving { none(newcomm, MPI_COMM_NULL) }
+        refused by |call| refuse_comm(call, errhandler);
 }
 
 // Hints.
@@ -213,6 +216,8 @@ unsupported! {
     fn MPI_Intercomm_create_from_groups / PMPI_Intercomm_create_from_groups(local_group: MPI_Group,
         local_leader: c_int, remote_group: MPI_Group, remote_leader: c_int, stringtag: In<c_char>,
         info: MPI_Info, errhandler: MPI_Errhandler, newintercomm: Out<MPI_Comm>);
+        leaving { none(newintercomm, MPI_COMM_NULL) }
+        refused by |call| refuse_comm(call, errhandler);
 }
 
 /// The other side of an intercommunicator.

@@ -124,6 +124,11 @@ pub(crate) fn handler(comm: &Comm) -> Handler {
     set.map_or_else(failure::initial, |handler| Handler::clone(&handler))
 }
 
+/// Whether the error handler of a communicator was ever set, or taken over from its parent.
+pub(crate) fn has_handler(comm: &Comm) -> bool {
+    comm.handler().is_some()
+}
+
 /// Sets the error handler of a communicator.
 pub(crate) fn set_handler(comm: &Comm, handler: Handler) {
     comm.set_handler(Some(Arc::new(handler)));

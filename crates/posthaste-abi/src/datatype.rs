@@ -81,9 +81,7 @@ mpi_fn! {
         let lengths = numbers("array_of_blocklengths", array_of_blocklengths, count.into())?;
         let displacements = numbers("array_of_displacements", array_of_displacements, count.into())?;
         let types = array_of_types.slice("array_of_types", lengths.len())?;
-        let types: Vec<Datatype> =
-            types.iter().map(|one| find("array_of_types", *one)).collect::<Result<_>>()?;
-        build(newtype, false, Datatype::structure(&lengths, &displacements, &types))
+        build(newtype, false, structure(&lengths, &displacements, types))
     }
     /// MPI-5.0 §5.1.3
     fn MPI_Type_create_subarray / PMPI_Type_create_subarray(ndims: c_int, array_of_sizes: In<c_int>,
@@ -156,9 +154,7 @@ mpi_fn! {
         let lengths = numbers("array_of_blocklengths", array_of_blocklengths, count)?;
         let displacements = numbers("array_of_displacements", array_of_displacements, count)?;
         let types = array_of_types.slice("array_of_types", lengths.len())?;
-        let types: Vec<Datatype> =
-            types.iter().map(|one| find("array_of_types", *one)).collect::<Result<_>>()?;
-        build(newtype, true, Datatype::structure(&lengths, &displacements, &types))
+        build(newtype, true, structure(&lengths, &displacements, types))
     }
     /// MPI-5.0 §5.1.3
     fn MPI_Type_create_subarray_c / PMPI_Type_create_subarray_c(ndims: c_int, array_of_sizes: In<MPI_Count>,
@@ -469,6 +465,39 @@ pub(crate) fn handle_for(datatype: &Datatype) -> Result<(MPI_Datatype, bool)> {
         Some(handle) => Ok((MPI_Datatype(handle), false)),
         None => Ok((store(datatype.clone())?, true)),
     }
+}
+
+/// `MPI_LB` and `MPI_UB` of `posthaste_removed.h`, which MPI-3.0 removed: not types, but entries of a structure that
+/// say where it begins and ends.
+const LOWER_BOUND: MPI_Datatype = MPI_Datatype(0xf01);
+const UPPER_BOUND: MPI_Datatype = MPI_Datatype(0xf02);
+
+/// A structure. Where entries mark bounds, it is resized to the outermost of them.
+fn structure(lengths: &[i64], displacements: &[i64], types: &[MPI_Datatype]) -> Result<Datatype> {
+    let is_marker = |one: &MPI_Datatype| *one == LOWER_BOUND || *one == UPPER_BOUND;
+    if library().strict || !types.iter().any(is_marker) {
+        let types: Vec<Datatype> =
+            types.iter().map(|one| find("array_of_types", *one)).collect::<Result<_>>()?;
+        return Datatype::structure(lengths, displacements, &types);
+    }
+    let mut data = (Vec::new(), Vec::new(), Vec::new());
+    let (mut lowest, mut highest) = (None, None);
+    for ((one, length), place) in types.iter().zip(lengths).zip(displacements) {
+        match *one {
+            LOWER_BOUND | UPPER_BOUND if *length == 0 => {}
+            LOWER_BOUND => lowest = Some(lowest.map_or(*place, |found: i64| found.min(*place))),
+            UPPER_BOUND => highest = Some(highest.map_or(*place, |found: i64| found.max(*place))),
+            datatype => {
+                data.0.push(*length);
+                data.1.push(*place);
+                data.2.push(find("array_of_types", datatype)?);
+            }
+        }
+    }
+    let within = Datatype::structure(&data.0, &data.1, &data.2)?;
+    let lb = lowest.unwrap_or_else(|| within.lb());
+    let ub = highest.unwrap_or_else(|| within.lb() + within.extent());
+    Datatype::resized(&within, lb, ub.saturating_sub(lb))
 }
 
 /// Ends a constructor: stores the type and gives its handle to the program.

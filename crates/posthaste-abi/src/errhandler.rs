@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use posthaste_core::error::{Error, ErrorClass, Result};
 
-use crate::call::{mpi_fn, unsupported};
+use crate::call::{mpi_fn, none, unsupported};
 use crate::communicator;
 use crate::constants::{
     MPI_ERR_LASTCODE, MPI_ERRHANDLER_NULL, MPI_ERRORS_ABORT, MPI_ERRORS_ARE_FATAL, MPI_ERRORS_RETURN,
@@ -112,6 +112,7 @@ unsupported! {
         errhandler: MPI_Errhandler);
     fn MPI_Session_get_errhandler / PMPI_Session_get_errhandler(session: MPI_Session,
         errhandler: Out<MPI_Errhandler>);
+        leaving { none(errhandler, MPI_ERRHANDLER_NULL) }
     fn MPI_Session_call_errhandler / PMPI_Session_call_errhandler(session: MPI_Session, errorcode: c_int);
 }
 
@@ -213,7 +214,7 @@ pub(crate) fn find(handle: MPI_Errhandler) -> Result<Handler> {
 }
 
 /// Whether a handler of the program was made for objects of this kind.
-fn suits(handle: MPI_Errhandler, handler: &Handler, kind: Kind) -> Result<()> {
+pub(crate) fn suits(handle: MPI_Errhandler, handler: &Handler, kind: Kind) -> Result<()> {
     let Handler::User(function) = handler else { return Ok(()) };
     let made_for = match **function {
         UserHandler::Comm(_) => Kind::Comm,

@@ -32,7 +32,7 @@ pub(crate) enum Site {
     File(MPI_File),
     /// A session.
     Session(MPI_Session),
-    /// No object: the error is raised on `MPI_COMM_SELF` (MPI-5.0 §9.3).
+    /// No object: the error is raised on `MPI_COMM_SELF` (MPI-5.0 §9.3), or on `MPI_COMM_WORLD` ([`of_process`]).
     Process,
 }
 
@@ -98,18 +98,31 @@ thread_local! {
 #[cold]
 #[inline(never)]
 pub(crate) fn raise(call: &'static str, site: Site, error: &Error) -> c_int {
+    let (handler, told) = handler_of(site);
+    raise_with(&handler, told, call, site, error)
+}
+
+/// The same with this handler, which is told of the object `told`.
+pub(crate) fn raise_with(
+    handler: &Handler,
+    told: Site,
+    call: &'static str,
+    site: Site,
+    error: &Error,
+) -> c_int {
     let class = error.class();
     let sentence = Sentence { call, rank: WORLD_RANK.load(Ordering::Relaxed), site, error }.to_string();
-    let code = class as c_int;
-    match handler_of(site) {
+    let code = error.code();
+    match handler {
         Handler::Fatal | Handler::Abort => {
             say(format_args!("{sentence} ({})", class.name()));
-            abort(code);
+            // Of a code of the program only the low byte would be seen, which may be 0.
+            abort(class as c_int);
         }
-        handler => {
+        Handler::Return | Handler::User(_) => {
             LATEST.with_borrow_mut(|latest| *latest = Some((class, sentence)));
             if let Handler::User(function) = handler {
-                function.call(site, code);
+                function.call(told, code);
             }
         }
     }
@@ -118,7 +131,8 @@ pub(crate) fn raise(call: &'static str, site: Site, error: &Error) -> c_int {
 
 /// Calls the error handler of an object for an error code that the program made (MPI-5.0 §9.3).
 pub(crate) fn call_handler(call: &'static str, site: Site, code: c_int) {
-    match handler_of(site) {
+    let (handler, site) = handler_of(site);
+    match handler {
         Handler::Fatal | Handler::Abort => {
             let rank = WORLD_RANK.load(Ordering::Relaxed);
             say(format_args!(
@@ -188,16 +202,34 @@ pub(crate) fn initial() -> Handler {
     }
 }
 
-/// The handler of the object an error belongs to. A bad handle has no object: the error goes to the process.
-fn handler_of(site: Site) -> Handler {
-    let process = || inside().map_or_else(initial, |library| communicator::handler(library.world.own()));
+/// The handler that the latest `MPI_Session_init` was given. There are no sessions yet, so it serves the calls that
+/// follow on what the program takes for one.
+pub(crate) static SESSION_HANDLER: RwLock<Option<Handler>> = RwLock::new(None);
+
+/// The handler of the object an error belongs to, and the object that it is told. A bad handle has no object: the error
+/// goes to the process.
+fn handler_of(site: Site) -> (Handler, Site) {
     match site {
-        Site::File(_) => FILE_NULL_HANDLER.read().unwrap_or_else(PoisonError::into_inner).clone(),
-        Site::Comm(comm) if inside().is_some() => {
-            communicator::find("comm", comm).map_or_else(|_| process(), |comm| communicator::handler(&comm))
+        Site::File(_) => (FILE_NULL_HANDLER.read().unwrap_or_else(PoisonError::into_inner).clone(), site),
+        Site::Session(_) => {
+            let given = SESSION_HANDLER.read().unwrap_or_else(PoisonError::into_inner).clone();
+            given.map_or_else(of_process, |handler| (handler, site))
         }
-        Site::Comm(_) | Site::Win(_) | Site::Session(_) | Site::Process => process(),
+        Site::Comm(comm) if inside().is_some() => communicator::find("comm", comm)
+            .map_or_else(|_| of_process(), |found| (communicator::handler(&found), site)),
+        Site::Comm(_) | Site::Win(_) | Site::Process => of_process(),
     }
+}
+
+/// The handler of errors without an object. MPI-4.0 moved them from `MPI_COMM_WORLD` to `MPI_COMM_SELF`; programs written
+/// before set that of the world alone, so it stands in until `MPI_COMM_SELF` is given one, except with
+/// `POSTHASTE_STRICT`. Who uses sessions does not expect it: once there are some, it will stand in only while none is open.
+fn of_process() -> (Handler, Site) {
+    let Some(library) = inside() else { return (initial(), Site::Process) };
+    let (own, world) = (library.world.own(), library.world.world());
+    let stands_in = !library.strict && !communicator::has_handler(own);
+    let (comm, handle) = if stands_in { (world, MPI_COMM_WORLD) } else { (own, MPI_COMM_SELF) };
+    (communicator::handler(comm), Site::Comm(handle))
 }
 
 /// `MPI_Send on rank 2 of MPI_COMM_WORLD: tag is -7, expected 0..=2147483647`.

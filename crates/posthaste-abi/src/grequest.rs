@@ -72,8 +72,7 @@ fn checked(which: &'static str, code: c_int) -> Result<()> {
     if code == MPI_SUCCESS {
         return Ok(());
     }
-    let class = ErrorClass::from_value(code).unwrap_or(ErrorClass::Other);
-    Err(Error::other(class, format!("{which} of the generalised request returned error {code}")))
+    Err(Error::program(code, format!("{which} of the generalised request returned error {code}")))
 }
 
 /// `MPI_Grequest_start`.

@@ -5,14 +5,14 @@
 use std::ffi::{c_char, c_int};
 use std::sync::Arc;
 
-use posthaste_core::error::Result;
+use posthaste_core::error::{Error, Result};
 use posthaste_core::group::Group;
 use posthaste_core::ids::Peer;
 
-use crate::call::{mpi_fn, unsupported};
+use crate::call::{mpi_fn, none, unsupported};
 use crate::communicator;
 use crate::constants::{MPI_GROUP_EMPTY, MPI_GROUP_NULL, MPI_UNDEFINED};
-use crate::failure::Site;
+use crate::failure::{self, Site};
 use crate::handle::{Kind, Table};
 use crate::library::library;
 use crate::memory::length;
@@ -112,6 +112,8 @@ unsupported! {
     "7.3.2";
     fn MPI_Group_from_session_pset / PMPI_Group_from_session_pset(session: MPI_Session, pset_name: In<c_char>,
         newgroup: Out<MPI_Group>);
+        leaving { none(newgroup, MPI_GROUP_NULL) }
+        refused by |call| failure::raise(call, Site::Session(session), &Error::unsupported(call));
 }
 
 /// All groups that were made and not freed.

@@ -22,6 +22,8 @@ pub(crate) struct Library {
     pub(crate) world: World,
     /// Level of thread support.
     pub(crate) provided: c_int,
+    /// Whether what the standard leaves out, and other libraries accept, is refused.
+    pub(crate) strict: bool,
     /// The thread that called `MPI_Init`.
     pub(crate) main: ThreadId,
 }
@@ -87,8 +89,12 @@ pub(crate) fn start(required: c_int) -> Result<c_int> {
     let threaded = required >= MPI_THREAD_MULTIPLE;
     let world = World::init(threaded)?;
     failure::WORLD_RANK.store(world.rank() as i32, Ordering::Relaxed);
-    crate::memory::learn_sizes(world.lane().engine.config.check_types);
-    let library = Library { world, provided: required, main: thread::current().id() };
+    let (check_types, strict) = {
+        let config = &world.lane().engine.config;
+        (config.check_types, config.strict)
+    };
+    crate::memory::learn_sizes(check_types);
+    let library = Library { world, provided: required, strict, main: thread::current().id() };
     STARTED.store(true, Ordering::Release);
     let library: *mut Library = Box::leak(Box::new(library));
     KEPT.store(library, Ordering::Relaxed);

@@ -11,8 +11,9 @@ use posthaste_core::buffer::UserBuf;
 use posthaste_core::datatype::{Builtin, Datatype, Segment};
 use posthaste_core::error::{Error, ErrorClass, Result};
 
-use crate::constants::MPI_IN_PLACE;
+use crate::constants::{MPI_BYTE, MPI_DATATYPE_NULL, MPI_IN_PLACE};
 use crate::datatype;
+use crate::library::library;
 use crate::types::MPI_Datatype;
 
 /// Handles of predefined datatypes begin here.
@@ -54,10 +55,23 @@ pub(crate) fn plain_segment(buf: *const c_void, count: i64, datatype: MPI_Dataty
     fits.then(|| Segment::contiguous(user_buf(buf), count as u64 * u64::from(size)))
 }
 
-/// The segment of a buffer for a message.
+/// The segment of a buffer for a message. No elements need no datatype, except with `POSTHASTE_STRICT`.
 #[inline]
 pub(crate) fn segment(buf: *const c_void, count: i64, datatype: MPI_Datatype) -> Result<Segment> {
+    plain_segment(buf, count, datatype).map_or_else(|| message_slow(buf, count, datatype), Ok)
+}
+
+/// The segment of a buffer that is packed or unpacked.
+#[inline]
+pub(crate) fn segment_to_pack(buf: *const c_void, count: i64, datatype: MPI_Datatype) -> Result<Segment> {
     plain_segment(buf, count, datatype).map_or_else(|| segment_slow(buf, count, datatype), Ok)
+}
+
+#[cold]
+#[inline(never)]
+fn message_slow(buf: *const c_void, count: i64, datatype: MPI_Datatype) -> Result<Segment> {
+    let is_nothing = datatype == MPI_DATATYPE_NULL && count == 0 && !library().strict;
+    segment_slow(buf, count, if is_nothing { MPI_BYTE } else { datatype })
 }
 
 #[cold]

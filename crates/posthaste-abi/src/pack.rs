@@ -13,7 +13,7 @@ use crate::communicator;
 use crate::constants::MPI_UNDEFINED;
 use crate::datatype::{committed, find};
 use crate::failure::Site;
-use crate::memory::{array, count as checked_count, segment, user_buf};
+use crate::memory::{array, count as checked_count, segment_to_pack, user_buf};
 use crate::pointer::{In, Out};
 use crate::types::{MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype};
 
@@ -23,7 +23,7 @@ mpi_fn! {
     fn MPI_Pack / PMPI_Pack(inbuf: *const c_void, incount: c_int, datatype: MPI_Datatype,
         outbuf: *mut c_void, outsize: c_int, position: Out<c_int>, comm: MPI_Comm) raises comm => {
         communicator::find("comm", comm)?;
-        let from = segment(inbuf, incount.into(), datatype)?;
+        let from = segment_to_pack(inbuf, incount.into(), datatype)?;
         let at = pack(from, outbuf, outsize.into(), position.get("position")?.into())?;
         position.set("position", at as c_int)
     }
@@ -31,7 +31,7 @@ mpi_fn! {
     fn MPI_Unpack / PMPI_Unpack(inbuf: *const c_void, insize: c_int, position: Out<c_int>,
         outbuf: *mut c_void, outcount: c_int, datatype: MPI_Datatype, comm: MPI_Comm) raises comm => {
         communicator::find("comm", comm)?;
-        let to = segment(outbuf, outcount.into(), datatype)?;
+        let to = segment_to_pack(outbuf, outcount.into(), datatype)?;
         let at = unpack(to, inbuf, insize.into(), position.get("position")?.into())?;
         position.set("position", at as c_int)
     }
@@ -46,7 +46,7 @@ mpi_fn! {
     fn MPI_Pack_c / PMPI_Pack_c(inbuf: *const c_void, incount: MPI_Count, datatype: MPI_Datatype,
         outbuf: *mut c_void, outsize: MPI_Count, position: Out<MPI_Count>, comm: MPI_Comm) raises comm => {
         communicator::find("comm", comm)?;
-        let from = segment(inbuf, incount, datatype)?;
+        let from = segment_to_pack(inbuf, incount, datatype)?;
         let at = pack(from, outbuf, outsize, position.get("position")?)?;
         position.set("position", at)
     }
@@ -54,7 +54,7 @@ mpi_fn! {
     fn MPI_Unpack_c / PMPI_Unpack_c(inbuf: *const c_void, insize: MPI_Count, position: Out<MPI_Count>,
         outbuf: *mut c_void, outcount: MPI_Count, datatype: MPI_Datatype, comm: MPI_Comm) raises comm => {
         communicator::find("comm", comm)?;
-        let to = segment(outbuf, outcount, datatype)?;
+        let to = segment_to_pack(outbuf, outcount, datatype)?;
         let at = unpack(to, inbuf, insize, position.get("position")?)?;
         position.set("position", at)
     }

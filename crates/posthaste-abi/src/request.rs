@@ -480,7 +480,7 @@ impl Batch {
         for (at, place, ended) in self.odd {
             let (mut told, fate) = ended.settle();
             if let Err(Located { site, error }) = fate {
-                told.MPI_ERROR = error.class() as c_int;
+                told.MPI_ERROR = error.code();
                 let text = format!("request {at} failed: {error}");
                 failed.get_or_insert(Located { site, error: Error::other(ErrorClass::InStatus, text) });
             }

@@ -155,6 +155,14 @@ pub enum Cause {
         /// The system's answer.
         reason: String,
     },
+    /// A function of the program failed, with an error code of its own.
+    #[error("{text}")]
+    Program {
+        /// The code: one of MPI's classes, or one that only the program knows.
+        code: i32,
+        /// The sentence.
+        text: String,
+    },
     /// Any other class, with its own sentence.
     #[error("{text}")]
     Other {
@@ -201,6 +209,12 @@ impl Error {
         Cause::Other { class, text: text.into() }.into()
     }
 
+    /// A function of the program failed with this code.
+    #[cold]
+    pub fn program(code: i32, text: impl Into<String>) -> Self {
+        Cause::Program { code, text: text.into() }.into()
+    }
+
     /// The system's refusal of `what`.
     #[cold]
     pub fn system(what: impl Into<String>, reason: impl Display) -> Self {
@@ -219,7 +233,16 @@ impl Error {
             Cause::Truncated { .. } => ErrorClass::Truncate,
             Cause::NoMemory(_) => ErrorClass::NoMem,
             Cause::Unsupported(_) => ErrorClass::UnsupportedOperation,
+            Cause::Program { code, .. } => ErrorClass::from_value(*code).unwrap_or(ErrorClass::Other),
             Cause::System { .. } => ErrorClass::Other,
+        }
+    }
+
+    /// The error code: that of the program's function if one failed, else the class.
+    pub fn code(&self) -> i32 {
+        match self.cause() {
+            Cause::Program { code, .. } => *code,
+            _ => self.class() as i32,
         }
     }
 }
@@ -257,6 +280,13 @@ mod tests {
     fn an_invalid_argument_says_what_was_expected() {
         let error = Error::invalid(ErrorClass::Tag, "tag", -7, "0..=2147483647");
         assert_eq!(error.to_string(), "tag is -7, expected 0..=2147483647");
-        assert_eq!(error.class(), ErrorClass::Tag);
+        assert_eq!((error.class(), error.code()), (ErrorClass::Tag, ErrorClass::Tag as i32));
+    }
+
+    #[test]
+    fn the_code_of_a_function_of_the_program_is_kept() {
+        let error = Error::program(16385, "a callback returned error 16385");
+        assert_eq!((error.class(), error.code()), (ErrorClass::Other, 16385));
+        assert_eq!(Error::program(ErrorClass::NoSpace as i32, "").class(), ErrorClass::NoSpace);
     }
 }

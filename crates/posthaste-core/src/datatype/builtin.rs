@@ -137,6 +137,9 @@ impl Builtin {
         Self { abi, name, size, extent, align, class, kind, layout: Layout::run(size) }
     }
 
+    /// The handle of `MPI_CHAR`.
+    pub const CHAR: u32 = 0x243;
+
     /// `MPI_BYTE`.
     pub(super) const BYTE: &'static Self = &TABLE[BYTE_INDEX];
 
@@ -218,7 +221,7 @@ static TABLE: [Builtin; 70] = [
     Builtin::new(0x20e, "MPI_UNSIGNED_LONG", Integer, Unsigned(8)),
     Builtin::new(0x20f, "MPI_UNSIGNED_LONG_LONG", Integer, Unsigned(8)),
     Builtin::new(0x210, "MPI_FLOAT", Class::Floating, Float(4)),
-    Builtin::new(0x212, "MPI_C_FLOAT_COMPLEX", Class::Complex, Kind::Complex(4)),
+    Builtin::new(0x212, "MPI_C_COMPLEX", Class::Complex, Kind::Complex(4)),
     Builtin::new(0x213, "MPI_CXX_FLOAT_COMPLEX", Class::Complex, Kind::Complex(4)),
     Builtin::new(0x214, "MPI_DOUBLE", Class::Floating, Float(8)),
     Builtin::new(0x216, "MPI_C_DOUBLE_COMPLEX", Class::Complex, Kind::Complex(8)),
@@ -247,7 +250,7 @@ static TABLE: [Builtin; 70] = [
     Builtin::new(0x23c, "MPI_WCHAR", Character, Signed(4)),
     Builtin::new(0x240, "MPI_INT8_T", Integer, Signed(1)),
     Builtin::new(0x241, "MPI_UINT8_T", Integer, Unsigned(1)),
-    Builtin::new(0x243, "MPI_CHAR", Character, Signed(1)),
+    Builtin::new(Builtin::CHAR, "MPI_CHAR", Character, Signed(1)),
     Builtin::new(0x244, "MPI_SIGNED_CHAR", Integer, Signed(1)),
     Builtin::new(0x245, "MPI_UNSIGNED_CHAR", Integer, Unsigned(1)),
     Builtin::new(0x247, "MPI_BYTE", Byte, Unsigned(1)),

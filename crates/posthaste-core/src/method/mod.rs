@@ -36,8 +36,10 @@ pub mod tcp;
 pub mod windows;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use posthaste_os::heap::Heap;
+use posthaste_os::machine;
 pub use posthaste_os::ring::Load;
 
 use crate::datatype::Segment;
@@ -267,6 +269,11 @@ impl Methods {
         }
     }
 
+    /// The time, by the clock of the simulated network where there is one.
+    pub fn now(&self) -> Duration {
+        self.sim.as_ref().map_or_else(machine::now, Sim::now)
+    }
+
     /// The process that these methods belong to.
     pub fn me(&self) -> Peer {
         self.loopback.me()
@@ -279,6 +286,9 @@ impl Methods {
     pub fn send_eager(&mut self, to: Peer, envelope: &Envelope, segment: &mut Segment) -> bool {
         let len = envelope.len as usize;
         if let (Route::Shm(rank), Some(shm)) = (self.route(to), &mut self.shm) {
+            if len > shm.eager_most() {
+                return false;
+            }
             let Some(claim) = shm.claim(rank as usize, len, Load::Message) else { return false };
             claim.write_eager(envelope, segment);
             self.counts.message(Counter::EagerShm, envelope.len);
