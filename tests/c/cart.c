@@ -17,6 +17,34 @@ static MPI_Comm make(int ndims, const int *dims, const int *periods)
     return cart;
 }
 
+/* A grid without places has none for any rank; MPI_Dims_create makes sizes that are close to each other. */
+static void sizes(void)
+{
+    static const struct { int nodes, ndims, wanted[4]; } cases[] = {
+        {7488, 3, {26, 18, 16}}, {6, 2, {3, 2}}, {7, 3, {7, 1, 1}}, {1 << 30, 3, {1024, 1024, 1024}},
+        {2147483647, 4, {2147483647, 1, 1, 1}}, {2095133040, 4, {221, 216, 210, 209}}};
+    int dims[4] = {0, size, 0, 1}, periods[4] = {0, 0, 0, 0}, place = -5;
+    OK(MPI_Cart_map(MPI_COMM_WORLD, 4, dims, periods, &place));
+    EQUAL(place, MPI_UNDEFINED);
+    OK(MPI_Cart_map(MPI_COMM_WORLD, 2, dims + 2, periods, &place));
+    EQUAL(place, MPI_UNDEFINED);
+    for (unsigned c = 0; c < sizeof cases / sizeof *cases; c++) {
+        long long product = 1;
+        memset(dims, 0, sizeof dims);
+        OK(MPI_Dims_create(cases[c].nodes, cases[c].ndims, dims));
+        for (int i = 0; i < cases[c].ndims; i++) {
+            product *= dims[i];
+            if (cases[c].wanted[i]) EQUAL(dims[i], cases[c].wanted[i]);
+            if (i > 0) CHECK(dims[i] <= dims[i - 1], "%d after %d", dims[i], dims[i - 1]);
+        }
+        EQUAL(product, cases[c].nodes);
+    }
+    /* Given sizes stay where they are. */
+    dims[0] = 0, dims[1] = 5, dims[2] = dims[3] = 0;
+    OK(MPI_Dims_create(5 * 7488, 4, dims));
+    CHECK(dims[0] == 26 && dims[1] == 5 && dims[2] == 18 && dims[3] == 16, "%d %d %d %d", dims[0], dims[1], dims[2], dims[3]);
+}
+
 static void plane(void)
 {
     int dims[2] = {0, 0}, periods[2] = {1, 0}, got_dims[2], got_periods[2], coords[2], all, ndims = 0, r = -1, n;
@@ -145,5 +173,6 @@ int main(int argc, char **argv)
     check_start(&argc, &argv);
     plane();
     unusual();
+    sizes();
     return check_end();
 }

@@ -10,6 +10,7 @@
 // says: posthaste: rank 1 receives 4194304 bytes from rank 0, tag 8, MPI_COMM_WORLD: 
 // says: posthaste: rank 0 sends 0 bytes to rank 0, tag 9, MPI_COMM_SELF: eager within the process, because
 // says: MPI_COMM_WORLD (collective): eager through shared memory
+// says: posthaste: rank 0 copies long messages on its node through 
 /* Every message is explained by a line of its sender and one of its receiver. */
 #include "check.h"
 

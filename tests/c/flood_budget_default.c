@@ -1,6 +1,6 @@
 // ranks: 4
 // env: POSTHASTE_UNEXPECTED_BYTES=1048576
-// says: of the world floods rank 0 with messages that nobody receives
+// says: rank 0 of the world has not received yet what rank
 // only: posthaste
 // timeout: 180
 // not over libfabric: libfabric takes megabytes of its own for each peer

@@ -41,6 +41,10 @@ const BY_PLUGIN: [&str; 6] = ["ring", "modes", "matrix", "pt2pt_order", "reducti
 const IN_LANES: [&str; 8] =
     ["comms", "partitioned", "bsend", "cancel", "modes", "intercomm", "stress", "requests_full"];
 
+/// Tests that are run with each kind of copy buffer, whichever is right for this processor.
+const BY_COPIES: [&str; 9] =
+    ["ring", "modes", "matrix", "pt2pt_order", "stress", "alltoall", "cancel_send", "flood", "torture"];
+
 /// What the comment lines of a test ask for.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Wishes {
@@ -74,6 +78,10 @@ pub(crate) enum Over {
     Both,
     /// By shared memory, as if several threads called.
     Lanes,
+    /// By shared memory with a copy buffer for each pair.
+    OwnBuffers,
+    /// By shared memory with small copy buffers that are filled past the caches.
+    Streaming,
     /// They are on what our mpiexec takes for two hosts: by shared memory inside, by TCP between them.
     Hosts,
 }
@@ -111,6 +119,11 @@ pub(crate) fn over_methods(project: &Project, mpi: &Mpi, tally: &mut Tally) -> F
     }
     for filter in IN_LANES {
         run(project, mpi, filter, Over::Lanes, tally)?;
+    }
+    for over in [Over::OwnBuffers, Over::Streaming] {
+        for filter in BY_COPIES {
+            run(project, mpi, filter, over, tally)?;
+        }
     }
     // Enough to see that it works under mpiexec: the engine's suite goes through all of it.
     for filter in BY_PLUGIN {
@@ -201,6 +214,8 @@ impl Over {
             Self::Links => "two TCP links",
             Self::Both => "TCP and libfabric",
             Self::Lanes => "lanes",
+            Self::OwnBuffers => "own copy buffers",
+            Self::Streaming => "streaming stores",
             Self::Hosts => "two hosts",
         }
     }
@@ -225,6 +240,11 @@ impl Over {
             Self::Own | Self::Hosts => job,
             Self::Tcp => job.env("POSTHASTE_METHODS", "tcp"),
             Self::Lanes => job.env("POSTHASTE_THREADED", "1"),
+            // Not a power of two, and small, so that messages often meet its end.
+            Self::OwnBuffers => job.env("POSTHASTE_COPY_BUFFER", "40000"),
+            Self::Streaming => {
+                job.env("POSTHASTE_COPY_BUFFER", "small").env("POSTHASTE_COPY_STORE", "streaming")
+            }
             Self::Links => over_links("tcp,tcp", job),
             Self::Both => over_links("tcp,fabric", job),
             Self::Fabric => over_libfabric(job),

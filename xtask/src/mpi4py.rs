@@ -225,7 +225,9 @@ fn explained(reason: &str) -> String {
     let meaning = match reason {
         "cupy" | "numba" => "arrays in the memory of a GPU",
         "numpy" => "NumPy is not there",
-        _ if reason.starts_with("mpi-win") => "windows are not implemented",
+        "comm.size==1" => "they need several ranks and are called with MPI_COMM_SELF, too",
+        "File" | "Session" | "Win" | "mpi-win-attr" => "not implemented",
+        "mpi-comm_revoke" => "functions beyond MPI-5.0",
         _ if reason.starts_with("mpi-world-size") => "a number of ranks with which its module is not run",
         _ => return reason.into(),
     };

@@ -43,7 +43,7 @@ const PACKAGES: &[Package] = &[
     Package {
         name: "g++",
         proof: Proof::Program("c++"),
-        parts: &["builds", "unit"],
+        parts: &["builds", "headers", "unit"],
         why: "programs in C++ (mpicxx)",
     },
     Package {

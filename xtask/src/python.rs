@@ -19,8 +19,8 @@ use crate::{
 /// The release of mpi4py that is built: the list of its tests belongs to it.
 const RELEASE: &str = "mpi4py==4.1.2";
 
-/// Without it, a part of mpi4py's tests leaves itself out.
-const NUMPY: &str = "numpy<3";
+/// Without these, parts of mpi4py's tests leave themselves out.
+const LIBRARIES: [&str; 4] = ["numpy<3", "cffi", "dill", "pyyaml"];
 
 /// An environment in which `import mpi4py.MPI` uses the staged library.
 #[derive(Debug)]
@@ -58,8 +58,8 @@ pub(crate) fn environment(project: &Project) -> Fallible<Environment> {
     // Its one big C file takes minutes with the interpreter's own -O3; the last -O wins.
     let install = pip().arg("install").arg(&found.source).env("MPICC", &mpicc).env("CFLAGS", "-O1 -g0");
     install.succeed().map_err(|e| format!("pip can't build mpi4py with our mpicc\n{e}"))?;
-    let numpy = pip().args(["install", "--only-binary", ":all:", NUMPY]);
-    numpy.succeed().map_err(|e| format!("pip can't install {NUMPY}\n{e}"))?;
+    let libraries = pip().args(["install", "--only-binary", ":all:"]).args(LIBRARIES);
+    libraries.succeed().map_err(|e| format!("pip can't install {}\n{e}", LIBRARIES.join(" ")))?;
     fs::write(&stamp, wanted).map_err(|e| format!("can't write {}: {e}", stamp.display()))?;
     Ok(found)
 }
@@ -121,5 +121,5 @@ fn fingerprint(project: &Project) -> Fallible<String> {
     let hash =
         text.iter().fold(0xcbf2_9ce4_8422_2325_u64, |h, b| (h ^ u64::from(*b)).wrapping_mul(0x100_0000_01b3));
     let version = Job::new("python3").arg("-VV").succeed()?.stdout;
-    Ok(format!("{RELEASE} {NUMPY} {hash:016x} {} {version}", project.stage.display()))
+    Ok(format!("{RELEASE} {LIBRARIES:?} {hash:016x} {} {version}", project.stage.display()))
 }

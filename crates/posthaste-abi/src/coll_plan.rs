@@ -7,13 +7,13 @@
 use std::ffi::{c_int, c_void};
 
 use posthaste_core::buffer::UserBuf;
-use posthaste_core::coll::{self, Blocks, Operand, Schedule, TypedBlocks, inter};
+use posthaste_core::coll::{self, Schedule, inter};
 use posthaste_core::comm::Comm;
 use posthaste_core::datatype::Datatype;
-use posthaste_core::error::{Error, ErrorClass, Result};
+use posthaste_core::error::Result;
 
+use crate::coll_buffers::{Data, InPlace, Pieces, TypedPieces, apart, is_in_place, list_of_counts, memory};
 use crate::communicator;
-use crate::constants::MPI_IN_PLACE;
 use crate::datatype::{Number, committed};
 use crate::handle::Held;
 use crate::memory::{array, count as checked_count};
@@ -24,134 +24,6 @@ use crate::types::{MPI_Comm, MPI_Datatype, MPI_Op};
 /// The communicator of a collective operation.
 pub(crate) fn member(comm: MPI_Comm) -> Result<Held<Comm>> {
     communicator::find("comm", comm)
-}
-
-/// One buffer with its count and type, resolved.
-struct Data {
-    buf: UserBuf,
-    count: u64,
-    datatype: Datatype,
-}
-
-impl Data {
-    fn new(argument: &'static str, buf: *const c_void, count: i64, datatype: MPI_Datatype) -> Result<Self> {
-        let count = checked_count("count", count)?;
-        let datatype = committed("datatype", datatype)?;
-        Ok(Self { buf: array(argument, buf, count, &datatype)?, count, datatype })
-    }
-
-    /// `None` for `MPI_IN_PLACE`.
-    fn unless_in_place(
-        argument: &'static str,
-        buf: *const c_void,
-        count: i64,
-        datatype: MPI_Datatype,
-    ) -> Result<Option<Self>> {
-        if is_in_place(buf) { Ok(None) } else { Self::new(argument, buf, count, datatype).map(Some) }
-    }
-
-    /// `None` also where the argument is not looked at.
-    fn if_needed(
-        needed: bool,
-        argument: &'static str,
-        buf: *const c_void,
-        count: i64,
-        datatype: MPI_Datatype,
-    ) -> Result<Option<Self>> {
-        if needed { Self::unless_in_place(argument, buf, count, datatype) } else { Ok(None) }
-    }
-
-    fn operand(&self) -> Operand<'_> {
-        Operand::new(self.buf, self.count, &self.datatype)
-    }
-}
-
-/// A buffer with a block for each rank, resolved.
-struct Pieces {
-    buf: UserBuf,
-    counts: Vec<u64>,
-    displacements: Vec<i64>,
-    datatype: Datatype,
-}
-
-impl Pieces {
-    fn new<C: Plain + Number, D: Plain + Number>(
-        buf: *const c_void,
-        counts: In<C>,
-        displacements: In<D>,
-        datatype: MPI_Datatype,
-        ranks: usize,
-    ) -> Result<Self> {
-        let counts = list_of_counts(counts, ranks)?;
-        let displacements = list("displs", displacements, ranks)?;
-        let datatype = committed("datatype", datatype)?;
-        let buf = array("buffer", buf, counts.iter().copied().max().unwrap_or(0), &datatype)?;
-        Ok(Self { buf, counts, displacements, datatype })
-    }
-
-    fn blocks(&self) -> Blocks<'_> {
-        Blocks {
-            buf: self.buf,
-            counts: &self.counts,
-            displacements: &self.displacements,
-            datatype: &self.datatype,
-        }
-    }
-}
-
-/// A buffer with a block of its own type for each rank, resolved.
-struct TypedPieces {
-    buf: UserBuf,
-    counts: Vec<u64>,
-    displacements: Vec<i64>,
-    datatypes: Vec<Datatype>,
-}
-
-impl TypedPieces {
-    fn new<C: Plain + Number, D: Plain + Number>(
-        buf: *const c_void,
-        counts: In<C>,
-        displacements: In<D>,
-        datatypes: In<MPI_Datatype>,
-        ranks: usize,
-    ) -> Result<Self> {
-        let counts = list_of_counts(counts, ranks)?;
-        let displacements = list("displs", displacements, ranks)?;
-        let datatypes = datatypes.slice("datatypes", ranks)?;
-        let datatypes = datatypes.iter().map(|one| committed("datatypes", *one)).collect::<Result<_>>()?;
-        Ok(Self { buf: crate::memory::user_buf(buf), counts, displacements, datatypes })
-    }
-
-    fn blocks(&self) -> TypedBlocks<'_> {
-        TypedBlocks {
-            buf: self.buf,
-            counts: &self.counts,
-            displacements: &self.displacements,
-            datatypes: &self.datatypes,
-        }
-    }
-}
-
-fn is_in_place(buf: *const c_void) -> bool {
-    buf.addr() == MPI_IN_PLACE
-}
-
-fn list<T: Plain + Number>(argument: &'static str, numbers: In<T>, ranks: usize) -> Result<Vec<i64>> {
-    Ok(numbers.slice(argument, ranks)?.iter().map(|number| number.widen()).collect())
-}
-
-fn list_of_counts<T: Plain + Number>(counts: In<T>, ranks: usize) -> Result<Vec<u64>> {
-    let counts = counts.slice("counts", ranks)?;
-    counts
-        .iter()
-        .enumerate()
-        .map(|(rank, count)| {
-            u64::try_from(count.widen()).map_err(|_| {
-                let got = format_args!("{} for rank {rank}", count.widen());
-                Error::invalid(ErrorClass::Count, "counts", got, "0 or more")
-            })
-        })
-        .collect()
 }
 
 /// How many ranks there are that data comes from or goes to.
@@ -210,6 +82,9 @@ pub(crate) fn gather(
     let looks = looks(comm, root);
     let send = Data::if_needed(looks.own, "sendbuf", sendbuf, sendcount, sendtype)?;
     let recv = if looks.all { Some(Data::new("recvbuf", recvbuf, recvcount, recvtype)?) } else { None };
+    if let (Some(send), Some(recv)) = (&send, &recv) {
+        apart(comm, send.memory(1), recv.memory(ranks(comm)), InPlace::Send)?;
+    }
     let (send, recv) = (send.as_ref().map(Data::operand), recv.as_ref().map(Data::operand));
     match comm.bridge() {
         Some(bridge) => inter::gather(bridge, send, recv, root),
@@ -232,6 +107,9 @@ pub(crate) fn gatherv<C: Plain + Number, D: Plain + Number>(
     let send = Data::if_needed(looks.own, "sendbuf", sendbuf, sendcount, sendtype)?;
     let recv =
         if looks.all { Some(Pieces::new(recvbuf, recvcounts, displs, recvtype, ranks(comm))?) } else { None };
+    if let (Some(send), Some(recv)) = (&send, &recv) {
+        apart(comm, send.memory(1), recv.memory(), InPlace::Send)?;
+    }
     let (send, recv) = (send.as_ref().map(Data::operand), recv.as_ref().map(Pieces::blocks));
     match comm.bridge() {
         Some(bridge) => inter::gatherv(bridge, send, recv, root),
@@ -252,6 +130,9 @@ pub(crate) fn scatter(
     let looks = looks(comm, root);
     let send = if looks.all { Some(Data::new("sendbuf", sendbuf, sendcount, sendtype)?) } else { None };
     let recv = Data::if_needed(looks.own, "recvbuf", recvbuf, recvcount, recvtype)?;
+    if let (Some(send), Some(recv)) = (&send, &recv) {
+        apart(comm, send.memory(ranks(comm)), recv.memory(1), InPlace::Recv)?;
+    }
     let (send, recv) = (send.as_ref().map(Data::operand), recv.as_ref().map(Data::operand));
     match comm.bridge() {
         Some(bridge) => inter::scatter(bridge, send, recv, root),
@@ -274,6 +155,9 @@ pub(crate) fn scatterv<C: Plain + Number, D: Plain + Number>(
     let send =
         if looks.all { Some(Pieces::new(sendbuf, sendcounts, displs, sendtype, ranks(comm))?) } else { None };
     let recv = Data::if_needed(looks.own, "recvbuf", recvbuf, recvcount, recvtype)?;
+    if let (Some(send), Some(recv)) = (&send, &recv) {
+        apart(comm, send.memory(), recv.memory(1), InPlace::Recv)?;
+    }
     let (send, recv) = (send.as_ref().map(Pieces::blocks), recv.as_ref().map(Data::operand));
     match comm.bridge() {
         Some(bridge) => inter::scatterv(bridge, send, recv, root),
@@ -292,6 +176,9 @@ pub(crate) fn allgather(
 ) -> Result<Schedule> {
     let send = Data::unless_in_place("sendbuf", sendbuf, sendcount, sendtype)?;
     let recv = Data::new("recvbuf", recvbuf, recvcount, recvtype)?;
+    if let Some(send) = &send {
+        apart(comm, send.memory(1), recv.memory(ranks(comm)), InPlace::Send)?;
+    }
     let (send, recv) = (send.as_ref().map(Data::operand), recv.operand());
     match comm.bridge() {
         Some(bridge) => inter::allgather(bridge, send, recv),
@@ -311,6 +198,9 @@ pub(crate) fn allgatherv<C: Plain + Number, D: Plain + Number>(
 ) -> Result<Schedule> {
     let send = Data::unless_in_place("sendbuf", sendbuf, sendcount, sendtype)?;
     let recv = Pieces::new(recvbuf, recvcounts, displs, recvtype, ranks(comm))?;
+    if let Some(send) = &send {
+        apart(comm, send.memory(1), recv.memory(), InPlace::Send)?;
+    }
     let (send, recv) = (send.as_ref().map(Data::operand), recv.blocks());
     match comm.bridge() {
         Some(bridge) => inter::allgatherv(bridge, send, recv),
@@ -329,6 +219,9 @@ pub(crate) fn alltoall(
 ) -> Result<Schedule> {
     let send = Data::unless_in_place("sendbuf", sendbuf, sendcount, sendtype)?;
     let recv = Data::new("recvbuf", recvbuf, recvcount, recvtype)?;
+    if let Some(send) = &send {
+        apart(comm, send.memory(ranks(comm)), recv.memory(ranks(comm)), InPlace::Send)?;
+    }
     let (send, recv) = (send.as_ref().map(Data::operand), recv.operand());
     match comm.bridge() {
         Some(bridge) => inter::alltoall(bridge, send, recv),
@@ -354,6 +247,9 @@ pub(crate) fn alltoallv<C: Plain + Number, D: Plain + Number>(
         Some(Pieces::new(sendbuf, sendcounts, sdispls, sendtype, ranks)?)
     };
     let recv = Pieces::new(recvbuf, recvcounts, rdispls, recvtype, ranks)?;
+    if let Some(send) = &send {
+        apart(comm, send.memory(), recv.memory(), InPlace::Send)?;
+    }
     let (send, recv) = (send.as_ref().map(Pieces::blocks), recv.blocks());
     match comm.bridge() {
         Some(bridge) => inter::alltoallv(bridge, send, recv),
@@ -379,6 +275,9 @@ pub(crate) fn alltoallw<C: Plain + Number, D: Plain + Number>(
         Some(TypedPieces::new(sendbuf, sendcounts, sdispls, sendtypes, ranks)?)
     };
     let recv = TypedPieces::new(recvbuf, recvcounts, rdispls, recvtypes, ranks)?;
+    if let Some(send) = &send {
+        apart(comm, send.memory(), recv.memory(), InPlace::Send)?;
+    }
     let (send, recv) = (send.as_ref().map(TypedPieces::blocks), recv.blocks());
     match comm.bridge() {
         Some(bridge) => inter::alltoallw(bridge, send, recv),
@@ -401,18 +300,23 @@ pub(crate) fn reduce(
     root: c_int,
 ) -> Result<Schedule> {
     let count = checked_count("count", count)?;
-    let (datatype, op) = (committed("datatype", datatype)?, op::find(op)?);
+    let datatype = committed("datatype", datatype)?;
+    let op = op::find(op, &datatype)?;
     let looks = looks(comm, root);
     let send = if looks.own { reduced(sendbuf, count, &datatype)? } else { None };
     let recv = if looks.all { array("recvbuf", recvbuf, count, &datatype)? } else { UserBuf::none() };
+    if let (Some(send), true) = (send, looks.all) {
+        apart(comm, memory(send, count, &datatype), memory(recv, count, &datatype), InPlace::Send)?;
+    }
     match comm.bridge() {
         Some(bridge) => inter::reduce(bridge, send, recv, count, &datatype, &op, root),
         None => coll::reduce(comm, send, recv, count, &datatype, &op, root),
     }
 }
 
+/// For each function, how many times as long the send buffer is as the receive buffer, which does not count where that is 0.
 macro_rules! reductions_to_all {
-    ($($name:ident)*) => {$(
+    ($($name:ident: $times:expr;)*) => {$(
         pub(crate) fn $name(
             comm: &Comm,
             sendbuf: *const c_void,
@@ -422,9 +326,15 @@ macro_rules! reductions_to_all {
             op: MPI_Op,
         ) -> Result<Schedule> {
             let count = checked_count("count", count)?;
-            let (datatype, op) = (committed("datatype", datatype)?, op::find(op)?);
+            let datatype = committed("datatype", datatype)?;
+            let op = op::find(op, &datatype)?;
             let send = reduced(sendbuf, count, &datatype)?;
             let recv = array("recvbuf", recvbuf, count, &datatype)?;
+            let times: fn(&Comm) -> u64 = $times;
+            if let Some(send) = send {
+                let sent = memory(send, count.saturating_mul(times(comm)), &datatype);
+                apart(comm, sent, memory(recv, count, &datatype), InPlace::Send)?;
+            }
             match comm.bridge() {
                 Some(bridge) => inter::$name(bridge, send, recv, count, &datatype, &op),
                 None => coll::$name(comm, send, recv, count, &datatype, &op),
@@ -433,7 +343,12 @@ macro_rules! reductions_to_all {
     )*};
 }
 
-reductions_to_all! { allreduce scan exscan reduce_scatter_block }
+reductions_to_all! {
+    allreduce: |_| 1;
+    scan: |_| 1;
+    exscan: |comm| u64::from(comm.rank() != 0);
+    reduce_scatter_block: |comm| comm.size() as u64;
+}
 
 pub(crate) fn reduce_scatter<C: Plain + Number>(
     comm: &Comm,
@@ -445,11 +360,15 @@ pub(crate) fn reduce_scatter<C: Plain + Number>(
 ) -> Result<Schedule> {
     // Of the local group, also on an intercommunicator.
     let counts = list_of_counts(recvcounts, comm.size() as usize)?;
-    let (datatype, op) = (committed("datatype", datatype)?, op::find(op)?);
+    let datatype = committed("datatype", datatype)?;
+    let op = op::find(op, &datatype)?;
     let total = counts.iter().copied().fold(0, u64::saturating_add);
     let mine = counts.get(comm.rank() as usize).copied().unwrap_or(0);
     let send = reduced(sendbuf, total, &datatype)?;
     let recv = array("recvbuf", recvbuf, if send.is_some() { mine } else { total }, &datatype)?;
+    if let Some(send) = send {
+        apart(comm, memory(send, total, &datatype), memory(recv, mine, &datatype), InPlace::Send)?;
+    }
     match comm.bridge() {
         Some(bridge) => inter::reduce_scatter(bridge, send, recv, &counts, &datatype, &op),
         None => coll::reduce_scatter(comm, send, recv, &counts, &datatype, &op),

@@ -14,6 +14,7 @@
 
 mod bsend;
 mod call;
+mod coll_buffers;
 mod coll_plan;
 mod communicator;
 mod completion;

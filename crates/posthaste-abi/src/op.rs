@@ -17,6 +17,7 @@ use crate::constants::{MPI_NO_OP, MPI_OP_NULL, MPI_REPLACE};
 use crate::datatype;
 use crate::failure::Site;
 use crate::handle::{FIRST_USER_HANDLE, Kind, Table, invalid};
+use crate::library::library;
 use crate::memory::{array, count as checked_count};
 use crate::pointer::Out;
 use crate::types::{MPI_Count, MPI_Datatype, MPI_Op, MPI_User_function, MPI_User_function_c};
@@ -80,14 +81,17 @@ mpi_fn! {
 /// All operations that were made and not freed.
 static OPS: Table<Op> = Table::new(Kind::Op);
 
-/// The operation with this handle, for a reduction. `MPI_REPLACE` and `MPI_NO_OP` are for one-sided communication
-/// alone (MPI-5.0 §12.3.4).
+/// The operation with this handle, for a reduction of such elements. `MPI_REPLACE` and `MPI_NO_OP` are for one-sided
+/// communication alone (MPI-5.0 §12.3.4).
 #[inline]
-pub(crate) fn find(handle: MPI_Op) -> Result<Op> {
+pub(crate) fn find(handle: MPI_Op, datatype: &Datatype) -> Result<Op> {
     let found = any("op", handle)?;
     if matches!(handle, MPI_REPLACE | MPI_NO_OP) {
         let expected = "an operation for reductions: this one is for one-sided communication";
         return Err(Error::invalid(ErrorClass::Op, "op", found.name(), expected));
+    }
+    if library().strict {
+        found.check_strict(datatype)?;
     }
     Ok(found)
 }
@@ -140,7 +144,7 @@ fn reduce_local(
 ) -> Result<()> {
     let count = checked_count("count", count)?;
     let datatype = datatype::committed("datatype", datatype)?;
-    let op = find(op)?;
+    let op = find(op, &datatype)?;
     let input = array("inbuf", inbuf, count, &datatype)?;
     let inout = array("inoutbuf", inoutbuf, count, &datatype)?;
     op.apply(&datatype, input, inout, count)

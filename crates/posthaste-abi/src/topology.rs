@@ -6,12 +6,14 @@ use std::ffi::c_int;
 
 use posthaste_core::comm::Comm;
 use posthaste_core::error::{Error, ErrorClass, Result};
+use posthaste_core::topology::dims::balance;
 use posthaste_core::topology::{self, Cart, Topology};
 
 use crate::call::{mpi_fn, unsupported};
 use crate::comm::{found, make};
 use crate::communicator;
 use crate::constants::{MPI_CART, MPI_COMM_NULL, MPI_UNDEFINED};
+use crate::library::library;
 use crate::memory::length;
 use crate::pointer::{In, Out};
 use crate::types::{MPI_Comm, MPI_Info};
@@ -28,7 +30,9 @@ mpi_fn! {
     }
     /// MPI-5.0 §8.5.2
     fn MPI_Dims_create / PMPI_Dims_create(nnodes: c_int, ndims: c_int, dims: Out<c_int>) anytime {
-        balance(nnodes, dims, length("ndims", ndims.into())?)
+        let mut sizes = dims.slice("dims", length("ndims", ndims.into())?)?.to_vec();
+        balance(nnodes, &mut sizes)?;
+        sizes.into_iter().enumerate().try_for_each(|(at, size)| dims.set_at("dims", at, size))
     }
 }
 
@@ -125,11 +129,13 @@ mpi_fn! {
         let remain = remain_dims.slice("remain_dims", cart.dimensions())?;
         make(newcomm, cart.plan_sub(&comm, remain, found)?)
     }
-    /// MPI-5.0 §8.5.8. Ranks stay as they are.
+    /// MPI-5.0 §8.5.8. Ranks stay as they are. In a grid without places nobody has one.
     fn MPI_Cart_map / PMPI_Cart_map(comm: MPI_Comm, ndims: c_int, dims: In<c_int>, periods: In<c_int>,
         newrank: Out<c_int>) raises comm => {
         let comm = communicator::find("comm", comm)?;
-        let places = grid(&comm, ndims, dims, periods)?.places() as c_int;
+        let sizes = dims.slice("dims", length("ndims", ndims.into())?)?;
+        let is_empty = sizes.contains(&0) && sizes.iter().all(|size| *size >= 0) && !library().strict;
+        let places = if is_empty { 0 } else { grid(&comm, ndims, dims, periods)?.places() as c_int };
         newrank.set("newrank", if comm.rank() < places { comm.rank() } else { MPI_UNDEFINED })
     }
 }
@@ -152,69 +158,4 @@ fn room_for(cart: &Cart, maxdims: c_int) -> Result<()> {
     }
     let expected = format_args!("at least the number of dimensions, {}", cart.dimensions());
     Err(Error::invalid(ErrorClass::Arg, "maxdims", maxdims, expected))
-}
-
-/// Fills in the dimensions that are 0, as equal as possible and the greatest first.
-fn balance(nnodes: c_int, dims: Out<c_int>, ndims: usize) -> Result<()> {
-    if nnodes < 1 {
-        return Err(Error::invalid(ErrorClass::Arg, "nnodes", nnodes, "1 or more"));
-    }
-    let given = dims.slice("dims", ndims)?.to_vec();
-    let mut fixed: i64 = 1;
-    for (at, size) in given.iter().enumerate() {
-        if *size < 0 {
-            let got = format_args!("{size} at index {at}");
-            return Err(Error::invalid(ErrorClass::Dims, "dims", got, "0 or more"));
-        }
-        fixed = fixed.saturating_mul(i64::from((*size).max(1)));
-    }
-    let free = given.iter().filter(|size| **size == 0).count();
-    let rest = i64::from(nnodes) / fixed;
-    if rest * fixed != i64::from(nnodes) || (free == 0 && rest != 1) {
-        let got = format_args!("{given:?}");
-        let expected = format_args!("fixed dimensions whose product divides nnodes, {nnodes}");
-        return Err(Error::invalid(ErrorClass::Dims, "dims", got, expected));
-    }
-    let divisors: Vec<i64> = (1..=rest).take_while(|d| d * d <= rest).filter(|d| rest % d == 0).collect();
-    let divisors: Vec<i64> =
-        divisors.iter().copied().chain(divisors.iter().rev().map(|d| rest / d)).collect();
-    let mut sizes = factors(rest, free, rest, &divisors).unwrap_or_default().into_iter();
-    for (at, _) in given.iter().enumerate().filter(|(_, size)| **size == 0) {
-        dims.set_at("dims", at, sizes.next().unwrap_or(1) as c_int)?;
-    }
-    Ok(())
-}
-
-/// `n` as a product of `count` factors up to `most`: the smallest greatest one first, and so on.
-fn factors(n: i64, count: usize, most: i64, divisors: &[i64]) -> Option<Vec<i64>> {
-    if count == 0 {
-        return (n == 1).then(Vec::new);
-    }
-    let large_enough =
-        |d: &i64| (0..count).try_fold(1i64, |all, _| all.checked_mul(*d)).is_none_or(|all| all >= n);
-    let candidates = divisors.iter().filter(|d| **d <= most && n % **d == 0).filter(|d| large_enough(d));
-    candidates.copied().find_map(|first| {
-        let mut all = factors(n / first, count - 1, first, divisors)?;
-        all.insert(0, first);
-        Some(all)
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::factors;
-
-    #[test]
-    fn factors_are_as_equal_as_possible() {
-        let split = |n: i64, count| {
-            let divisors: Vec<i64> = (1..=n).filter(|d| n % d == 0).collect();
-            factors(n, count, n, &divisors).unwrap()
-        };
-        assert_eq!(split(6, 2), [3, 2]);
-        assert_eq!(split(7, 3), [7, 1, 1]);
-        assert_eq!(split(24, 3), [4, 3, 2]);
-        assert_eq!(split(36, 2), [6, 6]);
-        assert_eq!(split(1, 2), [1, 1]);
-        assert_eq!(split(60, 3), [5, 4, 3]);
-    }
 }

@@ -125,6 +125,13 @@ impl UserBuf {
         unsafe { posthaste_os::mem::move_bytes(from, sink.as_mut_ptr(), sink.len()) };
     }
 
+    /// As [`UserBuf::copy_out`], with stores that go past the caches.
+    pub fn stream_out(self, offset: isize, mut sink: Sink<'_>) {
+        let from = self.offset(offset).0;
+        // SAFETY: as in `copy_out`; a copy buffer is no user memory, so the two do not overlap.
+        unsafe { posthaste_os::mem::stream_bytes(from, sink.as_mut_ptr(), sink.len()) };
+    }
+
     /// Copies all of `source` to `offset`.
     #[inline]
     pub fn copy_in(self, offset: isize, source: Source<'_>) {

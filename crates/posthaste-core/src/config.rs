@@ -3,6 +3,7 @@
 //! Used by every room; the launcher lists the table. A value that cannot be read is an error that names the
 //! variable, what it holds and what was expected; it is never ignored.
 
+use posthaste_os::copying::Store;
 use posthaste_os::node::LANES;
 
 use crate::error::{Error, ErrorClass, Result};
@@ -24,6 +25,17 @@ pub enum LongProtocol {
     Pipeline,
     /// Whoever can reach the other's memory from MPI_Alloc_mem copies.
     Shared,
+}
+
+/// Through what long messages are copied in shared memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CopyBuffer {
+    /// What was found out for this processor.
+    Auto,
+    /// Small buffers, which ranks lend each other.
+    Small,
+    /// A buffer of so many bytes for each pair of ranks.
+    Own(usize),
 }
 
 /// What is said of a message in ready mode that came before its receive was posted.
@@ -158,6 +170,10 @@ pub struct Config {
     pub eager_limit: usize,
     /// How messages longer than that travel.
     pub long_protocol: LongProtocol,
+    /// Through what long messages are copied in shared memory.
+    pub copy_buffer: CopyBuffer,
+    /// How small copy buffers are filled. `None`: as was found out for this processor.
+    pub copy_store: Option<Store>,
     /// Bytes that a side copies before it tells the other side.
     pub stream_chunk: usize,
     /// Shortest message for a direct copy when the ranks outnumber the CPUs.
@@ -233,6 +249,8 @@ impl Default for Config {
         Self {
             eager_limit: 4 << 10,
             long_protocol: LongProtocol::Auto,
+            copy_buffer: CopyBuffer::Auto,
+            copy_store: None,
             stream_chunk: 8 << 10,
             get_limit: 256 << 10,
             run_limit: 4 << 10,
@@ -293,6 +311,16 @@ pub const TUNABLES: &[Tunable] = &[
         name: "POSTHASTE_LONG_PROTOCOL",
         default: "auto",
         meaning: "how longer messages travel: auto, stream (copy buffer, both sides copy), get (direct copy by whoever has the data or the room in many pieces, else by the receiver), put (fragments), write (direct copy by the sender), pipeline (by the sender, part by part, for networks that want memory registered), shared (one copy from or into memory from MPI_Alloc_mem)",
+    },
+    Tunable {
+        name: "POSTHASTE_COPY_BUFFER",
+        default: "auto",
+        meaning: "through what long messages are copied between ranks of a node: auto (what was found out for this processor), small (buffers that ranks lend each other), or the bytes of a buffer for each pair of ranks, as long as there are some",
+    },
+    Tunable {
+        name: "POSTHASTE_COPY_STORE",
+        default: "auto",
+        meaning: "how small copy buffers are filled: auto (as was found out for this processor), plain, streaming (past the caches)",
     },
     Tunable {
         name: "POSTHASTE_STREAM_CHUNK",
@@ -470,6 +498,9 @@ impl Config {
     pub fn read(lookup: impl Fn(&str) -> Option<String>) -> Result<Self> {
         let mut config = Self::default();
         number(&lookup, "POSTHASTE_EAGER_LIMIT", 0..=1 << 30, &mut config.eager_limit)?;
+        copy_buffer(&lookup, "POSTHASTE_COPY_BUFFER", &mut config.copy_buffer)?;
+        let stores = [("auto", None), ("plain", Some(Store::Plain)), ("streaming", Some(Store::Streaming))];
+        word(&lookup, "POSTHASTE_COPY_STORE", &stores, &mut config.copy_store)?;
         number(&lookup, "POSTHASTE_STREAM_CHUNK", 64..=1 << 30, &mut config.stream_chunk)?;
         number(&lookup, "POSTHASTE_GET_LIMIT", 0..=usize::MAX, &mut config.get_limit)?;
         number(&lookup, "POSTHASTE_RUN_LIMIT", 0..=usize::MAX, &mut config.run_limit)?;
@@ -563,6 +594,29 @@ fn choice_of_ways(
     value.0.retain(|way| named.contains(way));
     Ok(())
 }
+
+/// A kind of copy buffer.
+fn copy_buffer(
+    lookup: &impl Fn(&str) -> Option<String>,
+    name: &'static str,
+    value: &mut CopyBuffer,
+) -> Result<()> {
+    let Some(text) = lookup(name) else { return Ok(()) };
+    *value = match (&*text, text.parse()) {
+        ("auto", _) => CopyBuffer::Auto,
+        ("small", _) => CopyBuffer::Small,
+        (_, Ok(bytes)) if (OWN_BUFFER.contains(&bytes)) => CopyBuffer::Own(bytes),
+        _ => {
+            let (least, most) = OWN_BUFFER.into_inner();
+            let expected = format!("auto, small, or a number in {least}..={most}");
+            return Err(Error::invalid(ErrorClass::Arg, name, format!("\"{text}\""), expected));
+        }
+    };
+    Ok(())
+}
+
+/// Bytes that a copy buffer of a pair may have; cut to what the node segment has room for.
+const OWN_BUFFER: std::ops::RangeInclusive<usize> = 16 << 10..=1 << 30;
 
 /// Several links, or none.
 fn choice_of_links(
@@ -715,6 +769,10 @@ mod tests {
         let error = set("POSTHASTE_SPIN_US", "soon").unwrap_err().to_string();
         assert_eq!(error, "POSTHASTE_SPIN_US is \"soon\", expected a number in 0..=1000000000");
         assert!(set("POSTHASTE_LONG_PROTOCOL", "fast").is_err());
+        assert_eq!(set("POSTHASTE_COPY_BUFFER", "65536").unwrap().copy_buffer, CopyBuffer::Own(65536));
+        assert_eq!(set("POSTHASTE_COPY_BUFFER", "small").unwrap().copy_buffer, CopyBuffer::Small);
+        let error = set("POSTHASTE_COPY_BUFFER", "1").unwrap_err().to_string();
+        assert!(error.ends_with("expected auto, small, or a number in 16384..=1073741824"), "{error}");
         assert_eq!(set("POSTHASTE_TCP_PORTS", "5000-5010").unwrap().tcp_ports, (5000, 5010));
         assert_eq!(set("POSTHASTE_TCP_PORTS", "7").unwrap().tcp_ports, (7, 7));
         for wrong in ["9-8", "0-5", "70000", "1-2-3"] {

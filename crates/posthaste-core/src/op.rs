@@ -6,7 +6,7 @@
 //! What must stay true: `apply` computes `inout = input op inout` element by element in ascending order, with
 //! one rounding per operation, so a result depends on the order of the calls alone; integers wrap around; of
 //! equal values minloc and maxloc keep the lower index. Which operation is allowed on which type is decided
-//! in [`Op::check`] and nowhere else.
+//! in [`Op::check`] and [`Op::check_strict`] and nowhere else.
 
 use crate::buffer::{Element, Extended, Half, OwnedBuf, Pair, Quad, UserBuf, combine, combine_packed};
 use crate::datatype::{Builtin, Class, Datatype, Kind, Segment};
@@ -97,6 +97,17 @@ impl Predefined {
             Self::Replace | Self::NoOp => &[],
         }
     }
+
+    /// What that table leaves out, and other libraries compute: `MPI_CHAR` is C's `char`, an integer, `MPI_BYTE` an
+    /// unsigned one, and addresses, counts and offsets have a truth value.
+    fn reaches(self, builtin: &Builtin) -> bool {
+        match builtin.class {
+            Class::Character => builtin.abi == Builtin::CHAR && self.classes().contains(&Class::Integer),
+            Class::Byte => matches!(self, Self::Sum | Self::Prod | Self::Max | Self::Min),
+            Class::MultiLanguage => matches!(self, Self::Land | Self::Lor | Self::Lxor),
+            _ => false,
+        }
+    }
 }
 
 /// Where the left operands come from.
@@ -152,8 +163,18 @@ impl Op {
         }
     }
 
-    /// Whether the operation is defined on the type. User operations take any type; replace and no-op too.
+    /// Whether the operation is computed on the type: where the standard defines it, and where programs rely on it all
+    /// the same. User operations take any type; replace and no-op too.
     pub fn check(&self, datatype: &Datatype) -> Result<()> {
+        self.check_in(datatype, Predefined::reaches)
+    }
+
+    /// As [`Op::check`], only where the standard defines it.
+    pub fn check_strict(&self, datatype: &Datatype) -> Result<()> {
+        self.check_in(datatype, |_, _| false)
+    }
+
+    fn check_in(&self, datatype: &Datatype, beyond: fn(Predefined, &Builtin) -> bool) -> Result<()> {
         let Repr::Predefined(op) = &self.0 else { return Ok(()) };
         let classes = op.classes();
         if classes.is_empty() {
@@ -171,7 +192,7 @@ impl Op {
                 "a predefined datatype or a user operation",
             ));
         };
-        if !classes.contains(&builtin.class) {
+        if !classes.contains(&builtin.class) && !beyond(*op, builtin) {
             let names: Vec<&str> = classes.iter().map(|class| class.name()).collect();
             let got = format_args!("{} on {} ({})", op.name(), builtin.name, builtin.class.name());
             let expected = format_args!("a datatype of the groups {}", names.join(", "));
@@ -600,8 +621,11 @@ mod tests {
             for builtin in Builtin::all() {
                 let datatype = datatype(builtin.abi);
                 let result = op.apply(&datatype, input.user_buf(), inout.user_buf(), 2);
-                let allowed =
+                let defined =
                     predefined.classes().is_empty() || predefined.classes().contains(&builtin.class);
+                let allowed = defined || predefined.reaches(builtin);
+                let strict = op.check_strict(&datatype);
+                assert_eq!(strict.is_ok(), defined && check_kind(predefined, builtin).is_ok());
                 match result {
                     Ok(()) => assert!(allowed),
                     Err(error) => {

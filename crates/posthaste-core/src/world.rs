@@ -30,7 +30,7 @@ use crate::coll::Schedule;
 use crate::comm::Comm;
 use crate::config::{Config, Way};
 use crate::datatype::{Segment, Types};
-use crate::error::{Error, ErrorClass, Result};
+use crate::error::{Error, ErrorClass, Result, say};
 use crate::ids::{ANY_SOURCE, ANY_TAG, ContextId, PROC_NULL, Peer, RequestId, TAG_UB};
 use crate::method::shm::Shm;
 use crate::method::{Methods, Route};
@@ -164,6 +164,10 @@ impl World {
             .then(|| Shm::new(&node, local_rank, beside.clone(), &config, crowded_here))
             .transpose()?;
         let shares = routes.iter().any(|route| matches!(route, Route::Shm(_)));
+        if let Some(shm) = shm.as_ref().filter(|_| config.explain && shares) {
+            let (copying, why) = shm.copying(&config);
+            say(format_args!("rank {rank} copies long messages on its node through {copying}, {why}"));
+        }
         let tcp = tcp.map(|tcp| if shares { tcp.sharing() } else { tcp });
         let bundle = bundle.map(|bundle| if shares { bundle.sharing() } else { bundle });
         let fabric = fabric.map(|fabric| if shares { fabric.sharing() } else { fabric });

@@ -227,11 +227,33 @@ fn logical_values_and_half_precision() {
 }
 
 #[test]
+fn what_other_libraries_compute_is_computed_unless_it_is_strict() {
+    let (a, b): (Vec<i8>, Vec<i8>) = (i8::MIN..=i8::MAX).map(|a| (a, a.wrapping_mul(37))).unzip();
+    let char = builtin(0x243);
+    check(SUM, &char, &a, &b, i8::wrapping_add);
+    check(MIN, &char, &a, &b, i8::min);
+    check(BXOR, &char, &a, &b, |a, b| a ^ b);
+    check(LAND, &char, &a, &b, |a, b| (a != 0 && b != 0) as i8);
+    let (a, b): (Vec<u8>, Vec<u8>) = a.iter().zip(&b).map(|(a, b)| (*a as u8, *b as u8)).unzip();
+    check(MAX, &Datatype::byte(), &a, &b, u8::max);
+    check(PROD, &Datatype::byte(), &a, &b, u8::wrapping_mul);
+    let addresses = [0i64, 0, i64::MIN, 1];
+    check(LXOR, &builtin(0x201), &addresses, &[0, 1 << 40, 0, 5], |a, b| ((a != 0) != (b != 0)) as i64);
+    for (handle, datatype) in [(SUM, char), (MAX, Datatype::byte()), (LOR, builtin(0x202))] {
+        let error = op(handle).check_strict(&datatype).unwrap_err();
+        assert_eq!(error.class(), ErrorClass::Op);
+    }
+    assert!(op(SUM).check_strict(&Datatype::of::<i8>()).is_ok());
+}
+
+#[test]
 fn operations_on_the_wrong_types_are_refused_by_name() {
     let (mut a, mut b) = ([1u8; 64], [2u8; 64]);
     let vector = Datatype::contiguous(2, &Datatype::of::<i32>()).unwrap();
     for (handle, datatype, word) in [
-        (SUM, builtin(0x243), "MPI_SUM on MPI_CHAR"),
+        (SUM, builtin(0x23c), "MPI_SUM on MPI_WCHAR"),
+        (BAND, builtin(0x21e), "MPI_BAND on MPI_CHARACTER"),
+        (LAND, builtin(0x247), "MPI_LAND on MPI_BYTE"),
         (BAND, builtin(0x214), "MPI_BAND on MPI_DOUBLE"),
         (MAXLOC, builtin(0x209), "MPI_MAXLOC on MPI_INT"),
         (MAX, builtin(0x216), "MPI_MAX on MPI_C_DOUBLE_COMPLEX"),

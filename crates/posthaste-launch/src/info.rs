@@ -3,11 +3,11 @@
 //! Called by the program of that name; calls the tables of `posthaste_core::config` and asks the system what each method
 //! needs. What must stay true: it says of each method whether it is usable here, and if not, why not; it starts no job.
 
-use posthaste_core::config::{Config, TUNABLES, Way};
+use posthaste_core::config::{Config, CopyBuffer, TUNABLES, Way};
 use posthaste_os::fabric::{FILE, Library, Wanted};
 use posthaste_os::node::Node;
 use posthaste_os::plugin::Plugin;
-use posthaste_os::{machine, peer_copy, pmix, socket};
+use posthaste_os::{copying, machine, peer_copy, pmix, socket};
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::net::IpAddr;
@@ -51,7 +51,7 @@ fn report(lookup: impl Fn(&str) -> Option<String>) -> String {
             Way::Fabric => fabric(&config, is_named),
             Way::Plugin => plugin(&config, is_named),
             _ if !is_named => format!("left out by POSTHASTE_METHODS, which admits {}", config.methods),
-            Way::Shm => shared_memory(),
+            Way::Shm => shared_memory(&config),
             Way::Tcp => tcp(&config),
         };
         let _ = writeln!(text, "  {:<7} {state}", way.name());
@@ -71,7 +71,7 @@ fn report(lookup: impl Fn(&str) -> Option<String>) -> String {
     text
 }
 
-fn shared_memory() -> String {
+fn shared_memory(config: &Config) -> String {
     if let Err(why) = Node::create(2) {
         return format!("not usable: {why}");
     }
@@ -80,7 +80,22 @@ fn shared_memory() -> String {
     } else {
         "without direct copies (process_vm_readv is not allowed here)"
     };
-    format!("usable between ranks of one node, {direct}")
+    let (copying, origin) = copying::find_out(&machine::affinity());
+    let own = match config.copy_buffer {
+        CopyBuffer::Auto => String::new(),
+        CopyBuffer::Small => "\n          POSTHASTE_COPY_BUFFER asks for small copy buffers".to_owned(),
+        CopyBuffer::Own(bytes) => {
+            format!(
+                "\n          POSTHASTE_COPY_BUFFER asks for a copy buffer of {} KiB for each pair",
+                bytes >> 10
+            )
+        }
+    };
+    let processor = copying::processor();
+    format!(
+        "usable between ranks of one node, {direct}\n          right for the processor {processor}: {copying}\n          \
+         ({origin}){own}"
+    )
 }
 
 /// The addresses that other ranks are told, or why there are none.

@@ -3,6 +3,8 @@
 pub mod allocated;
 pub mod bias;
 pub mod board;
+#[cfg(not(loom))]
+pub mod copying;
 pub mod fabric;
 #[cfg(not(loom))]
 pub mod heap;

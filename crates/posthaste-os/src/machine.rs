@@ -18,6 +18,20 @@ pub fn affinity() -> Vec<usize> {
     (0..libc::CPU_SETSIZE as usize).filter(|cpu| unsafe { libc::CPU_ISSET(*cpu, &set) }).collect()
 }
 
+/// The CPUs of [`affinity`]; where that is a single one, as launchers bind ranks, those of the machine from there on.
+pub fn neighbours() -> Vec<usize> {
+    let own = affinity();
+    let [only] = own[..] else { return own };
+    let all = online().max(1);
+    (0..all).map(|step| (only + step) % all).collect()
+}
+
+/// CPUs that the machine has.
+fn online() -> usize {
+    // SAFETY: takes no memory.
+    usize::try_from(unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) }).unwrap_or(1)
+}
+
 /// Confines this process to one CPU; false when the system refuses.
 pub fn pin(cpu: usize) -> bool {
     if cpu >= libc::CPU_SETSIZE as usize {

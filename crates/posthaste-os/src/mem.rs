@@ -54,6 +54,42 @@ pub unsafe fn move_bytes(from: *const u8, to: *mut u8, n: usize) {
     }
 }
 
+/// Moves `n` bytes with stores that go past the caches of this core to whoever reads them next; other processes see them
+/// before whatever is stored afterwards. Where the processor has no such stores, as [`move_bytes`].
+///
+/// # Safety
+/// `from` is readable and `to` writable for `n` bytes, and the ranges do not overlap.
+pub unsafe fn stream_bytes(from: *const u8, to: *mut u8, n: usize) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_sfence, _mm_stream_si128};
+        const LINE: usize = 64;
+        let head = to.align_offset(LINE).min(n);
+        let lines = (n - head) / LINE;
+        // SAFETY: head, whole lines and tail lie in the ranges, one behind the other, and `to + head` is aligned.
+        unsafe {
+            move_bytes(from, to, head);
+            for line in 0..lines {
+                let at = head + line * LINE;
+                let (from, to) = (from.add(at).cast::<__m128i>(), to.add(at).cast::<__m128i>());
+                let words = [0, 1, 2, 3].map(|word| _mm_loadu_si128(from.add(word)));
+                for (word, value) in words.into_iter().enumerate() {
+                    _mm_stream_si128(to.add(word), value);
+                }
+            }
+            let done = head + lines * LINE;
+            move_bytes(from.add(done), to.add(done), n - done);
+            // Such stores are ordered by nothing else, not even by a release.
+            _mm_sfence();
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    // SAFETY: as the caller says.
+    unsafe {
+        move_bytes(from, to, n)
+    }
+}
+
 impl<'a> From<&'a [u8]> for Source<'a> {
     #[inline]
     fn from(bytes: &'a [u8]) -> Self {
@@ -159,6 +195,13 @@ impl<'a> Sink<'a> {
     pub fn reborrow(&mut self) -> Sink<'_> {
         Sink { ptr: self.ptr, len: self.len, memory: PhantomData }
     }
+    /// Copies as many bytes as both sides hold past the caches of this core, returns how many.
+    pub fn stream_from(&mut self, from: &[u8]) -> usize {
+        let n = self.len.min(from.len());
+        // SAFETY: `n` is within both ranges, see `copy_from`.
+        unsafe { stream_bytes(from.as_ptr(), self.ptr, n) };
+        n
+    }
     /// Copies as many bytes as both sides hold, returns how many.
     #[inline]
     pub fn copy_from(&mut self, from: &[u8]) -> usize {
@@ -182,6 +225,19 @@ mod tests {
             unsafe { move_bytes(from.as_ptr(), to.as_mut_ptr(), n) };
             assert_eq!(to[..n], from[..n]);
             assert!(to[n..].iter().all(|byte| *byte == 0));
+        }
+    }
+
+    #[test]
+    fn streaming_stores_move_every_length_from_and_to_everywhere() {
+        let from: Vec<u8> = (0..600u32).map(|at| (at % 251) as u8).collect();
+        for n in [0, 1, 15, 63, 64, 65, 128, 200, 500] {
+            for (a, b) in [(0, 0), (1, 0), (0, 1), (13, 50), (50, 13)] {
+                let mut to = vec![255u8; 600];
+                assert_eq!(Sink::from(&mut to[b..b + n]).stream_from(&from[a..]), n);
+                assert_eq!(to[b..b + n], from[a..a + n]);
+                assert!(to[..b].iter().chain(&to[b + n..]).all(|byte| *byte == 255), "{n} from {a} to {b}");
+            }
         }
     }
 

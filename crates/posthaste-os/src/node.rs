@@ -7,12 +7,14 @@
 //! and zero is a valid state of everything.
 //!
 //! ```text
-//! header | rank blocks | boards | ring heads (to, from) | ring cells (to, from) | copy buffers (to) | further lanes
+//! header | rank blocks | boards | ring heads (to, from) | ring cells (to, from) | copy buffers (to) | further lanes | own
+//! copy buffers
 //! a further lane: active rings (to) | ring heads (to, from) | ring cells (to, from) | copy buffers (to)
 //! ```
 //!
 //! A lane has rings and copy buffers of its own; everything else is there once. The memory of the first lane is reserved
-//! at creation, that of a further one when somebody is about to use it ([`Node::reserve_lane`]).
+//! at creation, that of a further one when somebody is about to use it ([`Node::reserve_lane`]). An own copy buffer, one of
+//! a pair of ranks alone, is reserved by the pair's sender and mapped by the two ([`Node::take_own_buffer`]).
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::CString;
@@ -28,7 +30,7 @@ use crate::board::Board;
 use crate::sync::Mutex;
 
 /// First word of every node segment.
-const MAGIC: u64 = 0x7073_7468_7374_0004;
+const MAGIC: u64 = 0x7073_7468_7374_0005;
 const PAGE: usize = 4096;
 const LINE: usize = 64;
 const RANK_BLOCK: usize = 1024;
@@ -40,6 +42,14 @@ const METHODS: usize = 16;
 const WORLD: usize = 20;
 /// Where the header keeps how many lanes there are.
 const LANES_AT: usize = 24;
+/// Where the header keeps how many own copy buffers there may be, …
+const OWN_BUFFERS: usize = 28;
+/// … how many bytes each has, …
+const OWN_BUFFER_BYTES: usize = 32;
+/// … and how many have been taken.
+const OWN_TAKEN: usize = 36;
+/// Where the header keeps what is known of copying on this processor.
+const COPYING: usize = 40;
 /// Most lanes of a process.
 pub const LANES: usize = 8;
 /// Where the block of a rank keeps what: the only list, so that no two things share a place. The first line is what
@@ -97,7 +107,13 @@ struct Layout {
     total: usize,
     /// Lanes that there is a place for.
     lanes: usize,
+    /// Own copy buffers that there is a place for.
+    own_buffers: usize,
+    own_buffer_bytes: usize,
 }
+
+/// Control lines in front of an own copy buffer: a page, so that what follows begins at one.
+pub(crate) const OWN_BUFFER_CONTROL: usize = PAGE;
 
 /// Control lines in front of each copy buffer: one the sender writes, one the receiver writes.
 pub(crate) const BUFFER_CONTROL: usize = 2 * LINE;
@@ -129,7 +145,21 @@ impl Layout {
             17..=64 => 4,
             _ => 2,
         };
-        Self { ranks, ring_cells, buffers, buffer_bytes, boards, heads, cells, pool, total, lanes }
+        let (own_buffers, own_buffer_bytes) = (0, 0);
+        Self {
+            ranks,
+            ring_cells,
+            buffers,
+            buffer_bytes,
+            boards,
+            heads,
+            cells,
+            pool,
+            total,
+            lanes,
+            own_buffers,
+            own_buffer_bytes,
+        }
     }
 
     /// Bytes of the bitmaps of active rings of a further lane.
@@ -147,9 +177,19 @@ impl Layout {
         self.total + (lane - 1) * self.lane()
     }
 
-    /// Bytes of the segment with all its lanes.
+    /// Bytes of the segment with all its lanes: what every rank maps.
     fn whole(&self) -> usize {
         self.total + (self.lanes - 1) * self.lane()
+    }
+
+    /// Where an own copy buffer begins.
+    fn own_buffer_at(&self, number: usize) -> usize {
+        self.whole() + number * (OWN_BUFFER_CONTROL + self.own_buffer_bytes)
+    }
+
+    /// Bytes of the file.
+    fn file(&self) -> usize {
+        self.own_buffer_at(self.own_buffers)
     }
 }
 
@@ -187,6 +227,32 @@ impl Drop for Mapping {
     }
 }
 
+/// An own copy buffer, mapped.
+#[derive(Debug)]
+pub(crate) struct OwnBuffer {
+    base: NonNull<u8>,
+    bytes: usize,
+}
+
+// SAFETY: as for `Mapping`: words are reached as atomics, payload by the protocol of `pool`.
+unsafe impl Send for OwnBuffer {}
+// SAFETY: as above.
+unsafe impl Sync for OwnBuffer {}
+
+impl OwnBuffer {
+    /// Where its control lines are.
+    pub(crate) fn base(&self) -> *mut u8 {
+        self.base.as_ptr()
+    }
+}
+
+impl Drop for OwnBuffer {
+    fn drop(&mut self) {
+        // SAFETY: address and length are those of the successful `mmap` in `Node::own_buffer`; views hold this value.
+        unsafe { libc::munmap(self.base.as_ptr().cast(), self.bytes) };
+    }
+}
+
 /// The node segment, mapped, with one of its lanes. Clones share the mapping.
 #[derive(Clone, Debug)]
 pub struct Node {
@@ -214,6 +280,28 @@ impl Node {
         // SAFETY: `fd` is the fresh descriptor from above.
         let fd = unsafe { OwnedFd::from_raw_fd(fd) };
         Self::reserve(fd, layout)
+    }
+
+    /// The same segment with places for `count` own copy buffers of `bytes` bytes each (whole pages), before anybody else
+    /// attaches it. Fewer where a limit on the size of files says so.
+    ///
+    /// # Errors
+    /// What the system said.
+    pub fn with_own_buffers(self, bytes: usize, count: usize) -> io::Result<Self> {
+        let mut layout = self.map.layout;
+        layout.own_buffer_bytes = bytes.next_multiple_of(PAGE);
+        layout.own_buffers = count;
+        while layout.file() as u64 > file_size_limit() {
+            layout.own_buffers /= 2;
+            if layout.own_buffers == 0 {
+                return Ok(self);
+            }
+        }
+        let fd = self.as_fd().try_clone_to_owned()?;
+        std::fs::File::from(fd.try_clone()?).set_len(layout.file() as u64)?;
+        self.word32(OWN_BUFFER_BYTES).store(layout.own_buffer_bytes as u32, Ordering::Relaxed);
+        self.word32(OWN_BUFFERS).store(layout.own_buffers as u32, Ordering::Relaxed);
+        Self::map(fd, layout)
     }
 
     /// Number of bytes that a segment for `ranks` ranks takes.
@@ -258,8 +346,9 @@ impl Node {
         } else {
             (0, 0)
         };
-        let layout = Layout { lanes, ..Layout::new(ranks) };
-        if ranks == 0 || !(1..=LANES).contains(&lanes) || file_size != layout.whole() as u64 {
+        let (own_buffers, own_buffer_bytes) = (said(OWN_BUFFERS), said(OWN_BUFFER_BYTES));
+        let layout = Layout { lanes, own_buffers, own_buffer_bytes, ..Layout::new(ranks) };
+        if ranks == 0 || !(1..=LANES).contains(&lanes) || file_size != layout.file() as u64 {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidData,
                 format!("not a node segment of this version ({file_size} bytes, {ranks} ranks)"),
@@ -321,6 +410,59 @@ impl Node {
             }
             _ => Err(io::Error::other(format!("lane {lane} of {}", layout.lanes))),
         }
+    }
+
+    /// Bytes of an own copy buffer; 0 where there are none.
+    pub fn own_buffer_bytes(&self) -> usize {
+        self.map.layout.own_buffer_bytes
+    }
+
+    /// Number of own copy buffers that there may be.
+    pub fn own_buffers(&self) -> usize {
+        self.map.layout.own_buffers
+    }
+
+    /// Takes an own copy buffer, for good, and reserves so many bytes of it; `None` when there is none or the system has no
+    /// memory.
+    pub(crate) fn take_own_buffer(&self, bytes: usize) -> Option<usize> {
+        let (layout, taken) = (&self.map.layout, self.word32(OWN_TAKEN));
+        let number = taken.load(Ordering::Relaxed) as usize;
+        if number >= layout.own_buffers {
+            return None;
+        }
+        let number = taken.fetch_add(1, Ordering::Relaxed) as usize;
+        if number >= layout.own_buffers {
+            // Others were faster. The word stays below twice the number of ranks and buffers.
+            return None;
+        }
+        let bytes = OWN_BUFFER_CONTROL + bytes.min(layout.own_buffer_bytes);
+        allocate(self.as_fd(), layout.own_buffer_at(number), bytes).ok().map(|()| number)
+    }
+
+    /// Maps the own copy buffer of this number, if it has been taken and the system lets us.
+    pub(crate) fn own_buffer(&self, number: usize) -> Option<OwnBuffer> {
+        let layout = &self.map.layout;
+        let taken = self.word32(OWN_TAKEN).load(Ordering::Relaxed) as usize;
+        if number >= taken.min(layout.own_buffers) {
+            return None;
+        }
+        let bytes = OWN_BUFFER_CONTROL + layout.own_buffer_bytes;
+        let at = layout.own_buffer_at(number) as libc::off_t;
+        let (access, fd) = (libc::PROT_READ | libc::PROT_WRITE, self.as_fd().as_raw_fd());
+        // SAFETY: a fresh shared mapping of a part of the file, at an address of the kernel's choice.
+        let base = unsafe { libc::mmap(std::ptr::null_mut(), bytes, access, libc::MAP_SHARED, fd, at) };
+        let base = if base == libc::MAP_FAILED { None } else { NonNull::new(base.cast()) };
+        base.map(|base| OwnBuffer { base, bytes })
+    }
+
+    /// What is known of copying on this processor ([`crate::copying::Copying`]) as a word; 0 before somebody has said it.
+    pub fn copying(&self) -> u32 {
+        self.word32(COPYING).load(Ordering::Relaxed)
+    }
+
+    /// Says it; whoever made the segment does, before anybody else attaches it.
+    pub fn set_copying(&self, word: u32) {
+        self.word32(COPYING).store(word, Ordering::Relaxed);
     }
 
     /// The descriptor, to be inherited by ranks.

@@ -1,16 +1,28 @@
-//! Copy buffers: cache-resident memory through which a long message is copied by both sides at once.
+//! Copy buffers: shared memory through which a long message is copied by both sides at once, and a medium one in one go.
 //!
-//! Called by `core::method::shm`; lives in the [`Node`] segment, reached through `memory`. Each receiver has a few buffers; a sender
-//! borrows one by setting its bit, copies in from the front while the receiver copies out behind it, round and
-//! round. A sender may keep a buffer for its next message to the same receiver, so that nothing has to be agreed
-//! on again. What must stay true: `filled` has one writer (the sender), `drained` has one writer (the receiver),
-//! both only grow, `drained ≤ filled ≤ drained + size`; a message begins where the one before it in the same buffer
-//! ended, and is drained after it; the receiver gives a buffer back when it has drained the whole message.
+//! Called by `core::method::shm`; lives in the [`Node`] segment, reached through `memory`. Each receiver has a few buffers
+//! that senders borrow by setting a bit, message by message or for good; where the processor wants larger ones
+//! ([`crate::copying`]), a pair gets one of its own at its first message ([`claim_own`]), as long as there are some. The
+//! sender copies in from the front while the receiver copies out behind it, round and round.
+//!
+//! What must stay true:
+//! * `filled` has one writer (the sender), `drained` has one writer (the receiver), both only grow,
+//!   `drained ≤ filled ≤ drained + size`;
+//! * a message begins where the one before it in the same buffer ended. `drained` passes a message when it and all before it
+//!   have been copied out, in whatever order that happens ([`Buffer::pass`]);
+//! * a message that fits into the buffer as a whole when it begins may wait there for its receive, behind others that do.
+//!   One that needs more room begins only behind messages that are certain to be drained ([`Filler::is_certain`]): else it
+//!   could wait for room that only its own receive brings;
+//! * the receiver gives a borrowed buffer back when it has drained the whole message.
 
 use std::sync::atomic::Ordering;
 
 use crate::mem::{Sink, Source};
 use crate::memory::{BufferMemory, Node};
+
+/// Messages that a receiver has copied out before earlier ones in the same buffer, at most; a sender that makes it more
+/// gets its buffer back no more.
+const MOST_BEYOND: usize = 4096;
 
 /// The sender's end of a copy buffer.
 #[derive(Debug)]
@@ -19,29 +31,40 @@ pub struct Filler {
     size: usize,
     at: u64,
     drained_seen: u64,
+    /// Behind this, every message is certain to be drained.
+    uncertain_until: u64,
     to: usize,
     index: usize,
 }
 
 /// The receiver's end of a copy buffer.
 #[derive(Debug)]
-pub struct Drainer {
+pub struct Buffer {
     memory: BufferMemory,
     size: usize,
+    /// Everything before this has been copied out.
+    passed: u64,
+    /// As last published to the sender.
+    published: u64,
+    /// Stretches behind `passed` that have been copied out already: begin and end, in order, none touching another.
+    beyond: Vec<(u64, u64)>,
+    /// The sender has been told since [`Buffer::has_published`] was last asked.
+    has_published: bool,
+    to: usize,
+    index: usize,
+}
+
+/// How far the receiver has come in one message of a [`Buffer`].
+#[derive(Clone, Copy, Debug)]
+pub struct Cursor {
     /// Where this message begins.
     start: u64,
     at: u64,
     /// Where the sender has come to, as far as we know.
     known: u64,
-    /// `at` as last told to the sender.
-    told: u64,
-    /// The sender has been told since [`Drainer::has_told`] was last asked.
-    has_told: bool,
-    to: usize,
-    index: usize,
 }
 
-/// Bytes of a copy buffer.
+/// Bytes of a copy buffer that is borrowed.
 pub fn bytes(node: &Node) -> usize {
     node.buffer_bytes()
 }
@@ -56,35 +79,47 @@ pub fn claim(node: &Node, to: usize, spare: usize) -> Option<Filler> {
         if index >= all || seen.count_ones() as usize + spare >= all {
             return None;
         }
-        // SYNC: Acquire pairs with the Release in `Drainer::give_back`: the last receiver's reads are over.
+        // SYNC: Acquire pairs with the Release in `Buffer::give_back`: the last receiver's reads are over.
         match taken.compare_exchange_weak(seen, seen | 1 << index, Ordering::Acquire, Ordering::Relaxed) {
             Ok(_) => break index,
             Err(now) => seen = now,
         }
     };
-    let memory = BufferMemory::new(node, to, index);
-    let at = memory.drained().load(Ordering::Relaxed);
-    let size = node.buffer_bytes();
-    Some(Filler { memory, size, at, drained_seen: at, to, index })
+    Some(Filler::new(BufferMemory::new(node, to, index), node.buffer_bytes(), to, index))
 }
 
-/// The receiver's end of buffer `index` of receiver `to`, for a message that begins at `start`; both are named by
-/// the packet of the sender that borrowed it, and so is how many bytes are there already: for those no shared word
-/// has to be read, at most what fits. `None` when there is no such buffer.
-pub fn attach(node: &Node, to: usize, index: usize, start: u64, filled: u64) -> Option<Drainer> {
-    if index >= node.buffers() {
-        return None;
-    }
-    let memory = BufferMemory::new(node, to, index);
-    let (size, at) = (node.buffer_bytes(), start);
-    let known = start.saturating_add(filled.min(size as u64));
-    Some(Drainer { memory, size, start, at, known, told: at, has_told: false, to, index })
+/// Takes a copy buffer for messages to receiver `to`, for good, and uses so many bytes of it, at most what there is; `None`
+/// when all are in use or the system has no memory.
+#[cfg(not(loom))]
+pub fn claim_own(node: &Node, to: usize, bytes: usize) -> Option<Filler> {
+    let size = bytes.min(node.own_buffer_bytes());
+    let number = node.take_own_buffer(size)?;
+    let memory = BufferMemory::own(node, number)?;
+    // SYNC: read by the receiver in `Buffer::open` behind the packet that names the buffer.
+    memory.own_size()?.store(size as u64, Ordering::Relaxed);
+    memory.populate(size);
+    Some(Filler::new(memory, size, to, node.buffers() + number))
 }
 
 impl Filler {
+    fn new(memory: BufferMemory, size: usize, to: usize, index: usize) -> Self {
+        let at = memory.drained().load(Ordering::Relaxed);
+        Self { memory, size, at, drained_seen: at, uncertain_until: at, to, index }
+    }
+
     /// Number of the buffer, for the packet that tells the receiver.
     pub fn index(&self) -> usize {
         self.index
+    }
+
+    /// Whether it is one of this pair alone.
+    pub fn is_own(&self) -> bool {
+        self.index >= self.memory.node().buffers()
+    }
+
+    /// Bytes of the buffer.
+    pub fn size(&self) -> usize {
+        self.size
     }
 
     /// Where the next message would begin.
@@ -98,15 +133,43 @@ impl Filler {
         self.memory.node().buffers_taken(self.to).fetch_and(!(1 << self.index), Ordering::Release);
     }
 
-    /// Whether the receiver has copied out everything, so that another message may begin.
-    pub fn is_drained(&self) -> bool {
-        // SYNC: pairs with the Release store in `Drainer::drain`.
-        self.memory.drained().load(Ordering::Acquire) == self.at
+    /// Whether the receiver has copied out everything.
+    pub fn is_drained(&mut self) -> bool {
+        self.look();
+        self.drained_seen == self.at
+    }
+
+    /// Nobody knows when the messages that are in the buffer now will be received.
+    pub fn mark_uncertain(&mut self) {
+        self.uncertain_until = self.at;
+    }
+
+    /// Whether everything that is still in the buffer is certain to be drained, so that a message may begin that has to
+    /// wait for room.
+    pub fn is_certain(&mut self) -> bool {
+        if self.drained_seen < self.uncertain_until {
+            self.look();
+        }
+        self.drained_seen >= self.uncertain_until
+    }
+
+    /// Whether so many bytes fit now. The receiver's word is looked at only when they do not fit by what is known.
+    #[inline]
+    pub fn has_room(&mut self, bytes: u64) -> bool {
+        if self.room() < bytes {
+            self.look();
+        }
+        self.room() >= bytes
+    }
+
+    #[inline]
+    fn room(&self) -> u64 {
+        self.size as u64 - (self.at - self.drained_seen)
     }
 
     /// Looks how far the receiver has come.
     fn look(&mut self) {
-        // SYNC: pairs with the Release store in `Drainer::drain`: those bytes have been copied out.
+        // SYNC: pairs with the Release store in `Buffer::publish`: those bytes have been copied out.
         let drained = self.memory.drained().load(Ordering::Acquire);
         // A receiver that claims more than there was, or goes back, gains nothing.
         if drained > self.drained_seen && drained <= self.at {
@@ -118,76 +181,151 @@ impl Filler {
     /// how many bytes it wrote.
     #[inline]
     pub fn fill(&mut self, most: usize, fill: impl FnOnce(Sink<'_>) -> usize) -> Option<usize> {
-        if (self.at - self.drained_seen) as usize == self.size {
-            self.look();
-            if (self.at - self.drained_seen) as usize == self.size {
-                return None;
-            }
+        if !self.has_room(1) {
+            return None;
         }
         let offset = (self.at % self.size as u64) as usize;
-        let room = self.size - (self.at - self.drained_seen) as usize;
-        let len = most.min(room).min(self.size - offset);
+        let len = most.min(self.room() as usize).min(self.size - offset);
         // SAFETY: `offset + len ≤ size`, inside the buffer; these bytes are ours until `filled` says otherwise.
         let written = fill(unsafe { self.memory.sink(offset, len) }).min(len);
         self.at += written as u64;
-        // SYNC: pairs with the Acquire load in `Drainer::drain`.
+        // SYNC: pairs with the Acquire load in `Buffer::drain`.
         self.memory.filled().store(self.at, Ordering::Release);
         Some(written)
     }
 }
 
-impl Drainer {
-    /// Lets `drain` read what has been filled, at most `most` bytes; `None` when nothing is there.
-    #[inline]
-    pub fn drain(&mut self, most: usize, drain: impl FnOnce(Source<'_>)) -> Option<usize> {
-        if self.known <= self.at {
-            // SYNC: pairs with the Release store in `Filler::fill`.
-            let filled = self.memory.filled().load(Ordering::Acquire);
-            // A sender that claims more than fits, or goes back, gains nothing, not even our time.
-            if !(1..=self.size as u64).contains(&filled.saturating_sub(self.at)) {
-                return None;
-            }
-            self.known = filled;
-        }
-        let offset = (self.at % self.size as u64) as usize;
-        let there = (self.known - self.at) as usize;
-        let len = most.min(there).min(self.size - offset);
-        // SAFETY: `offset + len ≤ size`, inside the buffer.
-        drain(unsafe { self.memory.source(offset, len) });
-        self.at += len as u64;
-        // Told in quarters: the sender looks only when the buffer is full, and that line crosses rarely.
-        if self.at - self.told >= self.size as u64 / 4 {
-            self.tell();
-        }
-        Some(len)
-    }
-
-    /// Tells the sender how far we have come.
-    fn tell(&mut self) {
-        self.told = self.at;
-        self.has_told = true;
-        // SYNC: pairs with the Acquire loads in `Filler::look` and `Filler::is_drained`.
-        self.memory.drained().store(self.at, Ordering::Release);
-    }
-
-    /// Whether the sender has been told of room since this was last asked; it may sleep for want of room.
-    pub fn has_told(&mut self) -> bool {
-        std::mem::take(&mut self.has_told)
+impl Cursor {
+    /// At the beginning of a message that begins at `start`, of which `filled` bytes are there already; both are said by
+    /// the packet of the sender. For those bytes no shared word has to be read.
+    pub fn new(start: u64, filled: u64) -> Self {
+        Self { start, at: start, known: start.saturating_add(filled) }
     }
 
     /// Bytes of this message drained so far.
     pub fn drained(&self) -> u64 {
         self.at - self.start
     }
+}
 
-    /// The message is over; the sender keeps the buffer.
-    pub fn finish(mut self) {
-        self.tell();
+impl Buffer {
+    /// Buffer `index` of receiver `to`, as a packet names it. `None` when there is no such buffer.
+    pub fn open(node: &Node, to: usize, index: usize) -> Option<Self> {
+        let (memory, size) = match index.checked_sub(node.buffers()) {
+            None => (BufferMemory::new(node, to, index), node.buffer_bytes()),
+            #[cfg(not(loom))]
+            Some(number) => {
+                let memory = BufferMemory::own(node, number)?;
+                let size = memory.own_size()?.load(Ordering::Relaxed) as usize;
+                // Whatever the sender says, there is no more than this.
+                if !(1..=node.own_buffer_bytes()).contains(&size) {
+                    return None;
+                }
+                memory.populate(size);
+                (memory, size)
+            }
+            #[cfg(loom)]
+            Some(_) => return None,
+        };
+        let passed = memory.drained().load(Ordering::Relaxed);
+        let beyond = Vec::new();
+        Some(Self { memory, size, passed, published: passed, beyond, has_published: false, to, index })
     }
 
-    /// The message is over; gives the buffer back for the next sender.
-    pub fn give_back(mut self) {
-        self.tell();
+    /// Number of the buffer.
+    pub fn index(&self) -> usize {
+        self.index
+    }
+
+    /// Lets `drain` read what has been filled of a message, at most `most` bytes; `None` when nothing is there.
+    #[inline]
+    pub fn drain(
+        &mut self,
+        cursor: &mut Cursor,
+        most: usize,
+        drain: impl FnOnce(Source<'_>),
+    ) -> Option<usize> {
+        if cursor.known <= cursor.at {
+            // SYNC: pairs with the Release store in `Filler::fill`.
+            cursor.known = self.memory.filled().load(Ordering::Acquire);
+        }
+        // A sender that claims more than fits, or goes back, gains nothing, not even our time.
+        let there = cursor.known.saturating_sub(cursor.at);
+        if !(1..=self.size as u64).contains(&there) {
+            cursor.known = cursor.at;
+            return None;
+        }
+        let offset = (cursor.at % self.size as u64) as usize;
+        let len = most.min(there as usize).min(self.size - offset);
+        // SAFETY: `offset + len ≤ size`, inside the buffer.
+        drain(unsafe { self.memory.source(offset, len) });
+        self.pass(cursor.at, cursor.at + len as u64);
+        cursor.at += len as u64;
+        Some(len)
+    }
+
+    /// This stretch has been copied out. What comes before it may still be in the buffer: then `drained` passes it later.
+    fn pass(&mut self, start: u64, end: u64) {
+        if start == self.passed {
+            self.passed = end;
+            if !self.beyond.is_empty() {
+                self.pass_beyond();
+            }
+        } else if start > self.passed && self.beyond.len() < MOST_BEYOND {
+            self.keep_beyond(start, end);
+        }
+        // Published in quarters: the sender looks only when it lacks room, and that line crosses rarely.
+        if self.passed - self.published >= self.size as u64 / 4 {
+            self.publish();
+        }
+    }
+
+    #[cold]
+    fn keep_beyond(&mut self, start: u64, end: u64) {
+        let at = self.beyond.partition_point(|(other, _)| *other < start);
+        match at.checked_sub(1).map(|before| &mut self.beyond[before]) {
+            Some((_, last)) if *last == start => *last = end,
+            _ => self.beyond.insert(at, (start, end)),
+        }
+    }
+
+    #[cold]
+    fn pass_beyond(&mut self) {
+        let passed = &mut self.passed;
+        let mut done = 0;
+        for (start, end) in &self.beyond {
+            if *start > *passed {
+                break;
+            }
+            *passed = (*passed).max(*end);
+            done += 1;
+        }
+        self.beyond.drain(..done);
+    }
+
+    /// Tells the sender how far we have come.
+    fn publish(&mut self) {
+        if self.published != self.passed {
+            self.published = self.passed;
+            self.has_published = true;
+            // SYNC: pairs with the Acquire load in `Filler::look`.
+            self.memory.drained().store(self.passed, Ordering::Release);
+        }
+    }
+
+    /// Whether the sender has been told of room since this was last asked; it may sleep for want of room.
+    pub fn has_published(&mut self) -> bool {
+        std::mem::take(&mut self.has_published)
+    }
+
+    /// A message is over; the sender keeps the buffer.
+    pub fn finish(&mut self) {
+        self.publish();
+    }
+
+    /// A message is over; a borrowed buffer is free for the next sender then.
+    pub fn give_back(&mut self) {
+        self.publish();
         // SYNC: pairs with the Acquire in `claim`.
         self.memory.node().buffers_taken(self.to).fetch_and(!(1 << self.index), Ordering::Release);
     }
@@ -197,43 +335,73 @@ impl Drainer {
 mod tests {
     use super::*;
 
+    fn pattern(message: u8, len: usize) -> Vec<u8> {
+        (0..len).map(|at| (at % 251) as u8 ^ message).collect()
+    }
+
+    fn fill(filler: &mut Filler, bytes: &[u8]) -> usize {
+        let mut at = 0;
+        while let Some(n) = filler.fill(5000.min(bytes.len() - at), |mut sink| sink.copy_from(&bytes[at..])) {
+            at += n;
+            if at == bytes.len() {
+                break;
+            }
+        }
+        at
+    }
+
+    fn drain(buffer: &mut Buffer, start: u64, filled: u64) -> Vec<u8> {
+        let (mut cursor, mut got) = (Cursor::new(start, filled), Vec::new());
+        while cursor.drained() < filled {
+            let most = (filled - cursor.drained()) as usize;
+            buffer.drain(&mut cursor, most, |source| got.extend(source.to_vec())).unwrap();
+        }
+        got
+    }
+
     #[test]
     fn a_stream_longer_than_the_buffer_arrives_whole() {
         let node = Node::create(2).unwrap();
         let mut filler = claim(&node, 1, 0).unwrap();
-        let mut drainer = attach(&node, 1, filler.index(), filler.position(), 0).unwrap();
+        let mut buffer = Buffer::open(&node, 1, filler.index()).unwrap();
+        let mut cursor = Cursor::new(filler.position(), 0);
         let total = node.buffer_bytes() * 3 + 77;
-        let sent: Vec<u8> = (0..total).map(|i| (i % 251) as u8).collect();
+        let sent = pattern(0, total);
         let mut got = Vec::new();
         let mut at = 0;
         while got.len() < total {
-            while at < total {
-                let Some(n) = filler.fill(5000, |mut sink| sink.copy_from(&sent[at..])) else { break };
-                at += n;
-            }
-            while drainer.drain(7000, |source| got.extend(source.to_vec())).is_some() {}
+            at += if at < total { fill(&mut filler, &sent[at..]) } else { 0 };
+            while buffer.drain(&mut cursor, 7000, |source| got.extend(source.to_vec())).is_some() {}
         }
         assert_eq!(got, sent);
-        drainer.give_back();
+        buffer.give_back();
         assert_eq!(node.buffers_taken(1).load(Ordering::Relaxed), 0);
     }
 
     #[test]
-    fn a_kept_buffer_serves_the_next_message_once_it_is_drained() {
+    fn messages_are_copied_out_in_any_order_and_passed_in_their_own() {
         let node = Node::create(2).unwrap();
         let mut filler = claim(&node, 1, 0).unwrap();
-        for message in 0..5 {
-            assert!(filler.is_drained());
-            let sent = vec![message as u8; 3000];
-            assert_eq!(filler.fill(5000, |mut sink| sink.copy_from(&sent)), Some(3000));
-            assert!(!filler.is_drained());
-            let mut drainer = attach(&node, 1, filler.index(), filler.position() - 3000, 3000).unwrap();
-            let mut got = Vec::new();
-            while drainer.drained() < 3000 {
-                drainer.drain(3000 - drainer.drained() as usize, |source| got.extend(source.to_vec()));
+        let mut buffer = Buffer::open(&node, 1, filler.index()).unwrap();
+        let len = filler.size() / 4;
+        for round in 0..9 {
+            let starts: Vec<u64> = (0..4)
+                .map(|message| {
+                    let start = filler.position();
+                    assert!(filler.has_room(len as u64), "round {round}, message {message}");
+                    assert_eq!(fill(&mut filler, &pattern(message, len)), len);
+                    start
+                })
+                .collect();
+            assert!(!filler.has_room(1) && filler.fill(1, |_| 1).is_none());
+            filler.mark_uncertain();
+            for message in [[2usize, 0, 3, 1], [3, 2, 1, 0], [0, 1, 2, 3]][round % 3] {
+                assert!(!filler.is_certain());
+                let got = drain(&mut buffer, starts[message], len as u64);
+                assert_eq!(got, pattern(message as u8, len));
+                buffer.finish();
             }
-            drainer.finish();
-            assert_eq!(got, sent);
+            assert!(buffer.beyond.is_empty() && filler.is_certain() && filler.is_drained());
         }
     }
 
@@ -242,16 +410,17 @@ mod tests {
         let node = Node::create(2).unwrap();
         let filler = claim(&node, 1, 0).unwrap();
         for (start, filled) in [(0, u64::MAX), (u64::MAX, 7), (u64::MAX - 9, u64::MAX), (1 << 62, 0)] {
-            let mut drainer = attach(&node, 1, filler.index(), start, filled).unwrap();
-            let mut got = 0;
-            while let Some(n) = drainer.drain(usize::MAX, |_| ()) {
+            let mut buffer = Buffer::open(&node, 1, filler.index()).unwrap();
+            let (mut cursor, mut got) = (Cursor::new(start, filled), 0);
+            while let Some(n) = buffer.drain(&mut cursor, usize::MAX >> 1, |_| ()) {
                 got += n;
                 assert!(got <= node.buffer_bytes());
             }
             // Nor by the shared word.
             for lie in [u64::MAX / 3, 0, 100] {
                 filler.memory.filled().store(lie, Ordering::Release);
-                assert!(drainer.drain(usize::MAX, |_| ()).is_none_or(|n| got == 0 && n == 100));
+                let more = buffer.drain(&mut cursor, usize::MAX >> 1, |_| ());
+                assert!(more.is_none_or(|n| got == 0 && n == 100));
             }
         }
     }
@@ -263,9 +432,32 @@ mod tests {
         assert_eq!(all.len(), node.buffers() - 1);
         let last = claim(&node, 0, 0).unwrap();
         assert!(claim(&node, 0, 0).is_none());
-        attach(&node, 0, last.index(), last.position(), 0).unwrap().give_back();
+        Buffer::open(&node, 0, last.index()).unwrap().give_back();
         claim(&node, 0, 0).unwrap().give_back_unused();
         assert!(claim(&node, 0, 0).is_some());
-        assert!(attach(&node, 0, 99, 0, 0).is_none());
+        assert!(Buffer::open(&node, 0, 99).is_none());
+    }
+
+    #[test]
+    fn own_buffers_are_taken_until_there_are_none() {
+        let node = Node::create(2).unwrap().with_own_buffers(1 << 20, 3).unwrap();
+        assert!(Buffer::open(&node, 0, node.buffers()).is_none(), "none is taken yet");
+        let peer = Node::attach(node.as_fd().try_clone_to_owned().unwrap()).unwrap();
+        for number in 0..3 {
+            let mut filler = claim_own(&node, 1, 1 << (19 + number)).unwrap();
+            let size = 1 << (19 + number).min(20);
+            assert_eq!((filler.index(), filler.size()), (node.buffers() + number, size));
+            let mut buffer = Buffer::open(&peer, 1, filler.index()).unwrap();
+            let sent = pattern(number as u8, size);
+            assert_eq!(fill(&mut filler, &sent), size);
+            assert_eq!(drain(&mut buffer, 0, size as u64), sent);
+            for lie in [0, size as u64 * 4, u64::MAX] {
+                filler.memory.own_size().unwrap().store(lie, Ordering::Relaxed);
+                assert!(Buffer::open(&peer, 1, filler.index()).is_none(), "{lie}");
+            }
+        }
+        assert!(claim_own(&node, 1, 1 << 20).is_none());
+        assert!(Buffer::open(&peer, 1, node.buffers() + 3).is_none());
+        assert!(claim_own(&Node::create(2).unwrap(), 1, 1 << 20).is_none());
     }
 }

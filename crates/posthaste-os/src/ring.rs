@@ -55,6 +55,8 @@ pub struct Writer {
     cells: usize,
     /// Most cells of a record.
     most: usize,
+    /// Most cells of a message.
+    most_of_message: usize,
     /// Index of the next cell to fill, `0..cells`.
     at: usize,
     /// Sequence number of this lap.
@@ -123,6 +125,7 @@ impl Writer {
             memory: RingMemory::new(node, to, from),
             cells: node.ring_cells(),
             most: node.ring_cells() / 4,
+            most_of_message: node.ring_cells() / 4,
             at: 0,
             seq: 1,
             filled: 0,
@@ -131,12 +134,21 @@ impl Writer {
         }
     }
 
+    /// Longer messages than this, in bytes, find no room from now on.
+    pub fn limit_messages(&mut self, bytes: usize) {
+        self.most_of_message = cells_for(bytes).min(self.most);
+    }
+
     /// Room for a record with `len` bytes of payload, or `None` while the reader is behind (or `len` is larger
-    /// than [`max_payload`], or is a message and the reader holds those back).
+    /// than [`max_payload`], or is a message and longer than those may be or held back by the reader).
     #[inline(always)]
     pub fn claim(&mut self, len: usize, load: Load) -> Option<Claim<'_>> {
         let cells = cells_for(len);
-        if cells > self.most {
+        let most = match load {
+            Load::Message => self.most_of_message,
+            Load::Control => self.most,
+        };
+        if cells > most {
             return None;
         }
         if self.at + cells > self.cells {

@@ -7,9 +7,10 @@
 //! show that the model is sharp enough to notice.
 #![cfg(loom)]
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use loom::sync::atomic::AtomicU64;
+use loom::sync::atomic::{AtomicU32, AtomicU64};
 use loom::sync::{Arc, Mutex};
 use loom::thread;
 use posthaste_os::bias::Bias;
@@ -158,12 +159,12 @@ fn fill_all(filler: &mut pool::Filler, message: u8, len: usize) {
     }
 }
 
-/// Drains a whole message, `piece` bytes at a time at most.
-fn drain_all(drainer: &mut pool::Drainer, piece: usize, len: usize) -> Vec<u8> {
-    let mut got = Vec::new();
+/// Drains a whole message that begins at `start`, `piece` bytes at a time at most.
+fn drain_all(buffer: &mut pool::Buffer, start: u64, piece: usize, len: usize) -> Vec<u8> {
+    let (mut cursor, mut got) = (pool::Cursor::new(start, 0), Vec::new());
     while got.len() < len {
         let most = piece.min(len - got.len());
-        if drainer.drain(most, |source| got.extend(source.to_vec())).is_none() {
+        if buffer.drain(&mut cursor, most, |source| got.extend(source.to_vec())).is_none() {
             thread::yield_now();
         }
     }
@@ -182,10 +183,10 @@ fn a_message_streams_through_a_small_buffer() {
                 assert_eq!(filler.index(), 0);
                 fill_all(&mut filler, 1, 7);
             });
-            let mut drainer = pool::attach(&node, 1, 0, 0, 0).unwrap();
-            let got = drain_all(&mut drainer, piece, 7);
+            let mut buffer = pool::Buffer::open(&node, 1, 0).unwrap();
+            let got = drain_all(&mut buffer, 0, piece, 7);
             assert_eq!(got, (0..7).map(|at| byte(1, at)).collect::<Vec<_>>());
-            drainer.give_back();
+            buffer.give_back();
             sender.join().unwrap();
             assert!(pool::claim(&node, 1, 0).is_some());
         });
@@ -208,12 +209,48 @@ fn kept(drained: bool) {
                 fill_all(&mut filler, message, 3);
             }
         });
+        let mut buffer = pool::Buffer::open(&node, 1, 0).unwrap();
         for message in 0..2 {
-            let mut drainer = pool::attach(&node, 1, 0, u64::from(message) * 3, 0).unwrap();
-            let got = drain_all(&mut drainer, 3, 3);
+            let got = drain_all(&mut buffer, u64::from(message) * 3, 3, 3);
             assert_eq!(got, (0..3).map(|at| byte(message, at)).collect::<Vec<_>>());
-            drainer.finish();
+            buffer.finish();
         }
+        sender.join().unwrap();
+    });
+}
+
+/// Two messages lie whole in the buffer and are copied out in the other order, while the sender waits for room for a
+/// third: it gets it when the first has been copied out, too, and overwrites nothing that has not been. `told` is the
+/// packet that says that the two are there.
+#[test]
+fn messages_are_copied_out_in_any_order() {
+    explore(Some(3), || {
+        let node = Node::new(shape(2, 4));
+        let told = Arc::new(AtomicU32::new(0));
+        let (sender, tell) = (node.clone(), told.clone());
+        let sender = thread::spawn(move || {
+            let mut filler = pool::claim(&sender, 1, 0).unwrap();
+            fill_all(&mut filler, 0, 2);
+            fill_all(&mut filler, 1, 2);
+            filler.mark_uncertain();
+            tell.store(1, Ordering::Release);
+            while !filler.is_certain() {
+                thread::yield_now();
+            }
+            assert!(filler.is_drained() && filler.has_room(4));
+            fill_all(&mut filler, 2, 3);
+        });
+        while told.load(Ordering::Acquire) == 0 {
+            thread::yield_now();
+        }
+        let mut buffer = pool::Buffer::open(&node, 1, 0).unwrap();
+        for message in [1, 0] {
+            let (mut cursor, mut got) = (pool::Cursor::new(u64::from(message) * 2, 2), Vec::new());
+            assert_eq!(buffer.drain(&mut cursor, 2, |source| got.extend(source.to_vec())), Some(2));
+            assert_eq!(got, (0..2).map(|at| byte(message, at)).collect::<Vec<_>>());
+            buffer.finish();
+        }
+        assert_eq!(drain_all(&mut buffer, 4, 3, 3), (0..3).map(|at| byte(2, at)).collect::<Vec<_>>());
         sender.join().unwrap();
     });
 }
@@ -249,11 +286,11 @@ fn a_buffer_goes_from_sender_to_sender() {
             .collect();
         let mut firsts = Vec::new();
         for start in [0, 3] {
-            let mut drainer = pool::attach(&node, 0, 0, start, 0).unwrap();
-            let got = drain_all(&mut drainer, 2, 3);
+            let mut buffer = pool::Buffer::open(&node, 0, 0).unwrap();
+            let got = drain_all(&mut buffer, start, 2, 3);
             firsts.push(got[0] / 16);
             assert_eq!(got, (0..3).map(|at| byte(got[0] / 16, at)).collect::<Vec<_>>());
-            drainer.give_back();
+            buffer.give_back();
         }
         firsts.sort_unstable();
         assert_eq!(firsts, [1, 2]);
@@ -427,8 +464,8 @@ fn both_ends_of_a_copy_buffer_sleep_and_are_woken() {
         const LEN: usize = 6;
         let node = Node::new(shape(2, 4));
         let (sending, receiving) = (Doorbell::new(&node, 0), Doorbell::new(&node, 1));
-        let (mut filler, mut drainer) =
-            (pool::claim(&node, 1, 0).unwrap(), pool::attach(&node, 1, 0, 0, 0).unwrap());
+        let mut filler = pool::claim(&node, 1, 0).unwrap();
+        let (mut buffer, mut cursor) = (pool::Buffer::open(&node, 1, 0).unwrap(), pool::Cursor::new(0, 0));
         let sender = thread::spawn(move || {
             let mut at = 0;
             while at < LEN {
@@ -442,8 +479,10 @@ fn both_ends_of_a_copy_buffer_sleep_and_are_woken() {
         });
         let mut got = Vec::new();
         while got.len() < LEN {
-            wait(&receiving, true, || drainer.drain(3, |source| got.extend(source.to_vec())).is_some());
-            if drainer.has_told() {
+            wait(&receiving, true, || {
+                buffer.drain(&mut cursor, 3, |source| got.extend(source.to_vec())).is_some()
+            });
+            if buffer.has_published() {
                 receiving.ring_for_room(0);
             }
         }

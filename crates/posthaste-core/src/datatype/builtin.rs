@@ -137,6 +137,9 @@ impl Builtin {
         Self { abi, name, size, extent, align, class, kind, layout: Layout::run(size) }
     }
 
+    /// The handle of `MPI_CHAR`.
+    pub const CHAR: u32 = 0x243;
+
     /// `MPI_BYTE`.
     pub(super) const BYTE: &'static Self = &TABLE[BYTE_INDEX];
 
@@ -247,7 +250,7 @@ static TABLE: [Builtin; 70] = [
     Builtin::new(0x23c, "MPI_WCHAR", Character, Signed(4)),
     Builtin::new(0x240, "MPI_INT8_T", Integer, Signed(1)),
     Builtin::new(0x241, "MPI_UINT8_T", Integer, Unsigned(1)),
-    Builtin::new(0x243, "MPI_CHAR", Character, Signed(1)),
+    Builtin::new(Builtin::CHAR, "MPI_CHAR", Character, Signed(1)),
     Builtin::new(0x244, "MPI_SIGNED_CHAR", Integer, Signed(1)),
     Builtin::new(0x245, "MPI_UNSIGNED_CHAR", Integer, Unsigned(1)),
     Builtin::new(0x247, "MPI_BYTE", Byte, Unsigned(1)),

@@ -6,7 +6,8 @@
 //! - `builtin`: the predefined types; `build`, `darray`, `fortran`, `pair`: the constructors and what they remember
 //!   for get_contents; `layout`: where the bytes lie, independent of how the user spelled the type; `segment`: the
 //!   cursor that packs and unpacks; `signature`: the basic types in packing order, whatever the layout; `elements`:
-//!   counting them; `format`: how a process represents data; `external`: conversion to canonical forms.
+//!   counting them; `overlap`: whether two buffers share bytes; `format`: how a process represents data; `external`:
+//!   conversion to canonical forms.
 //!
 //! What must stay true: a type never changes once built, apart from its name and its commit mark; a type in use
 //! lives on after it was freed, because users hold a counted reference; dropping a type does not recurse, however
@@ -20,6 +21,7 @@ pub mod external;
 mod format;
 mod fortran;
 mod layout;
+mod overlap;
 mod pair;
 mod segment;
 mod signature;
@@ -30,6 +32,7 @@ pub use darray::{Dimension, Distribution};
 pub use format::{Format, Order as ByteOrder};
 pub use fortran::TypeClass;
 pub use layout::{Blocks, Item, Layout, List, Loop, Piece, Runs, Shape};
+pub use overlap::{Array, Overlap, overlap};
 pub use segment::{Segment, copy};
 pub use signature::{Measure, Run, Signature, Types};
 

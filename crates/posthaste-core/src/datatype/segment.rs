@@ -16,6 +16,7 @@ use super::layout::{Piece, Shape};
 use super::{ByteOrder, Datatype, Format, Measure, Signature, Types};
 use crate::buffer::{Mover, Span, Turns, UserBuf, Visitor};
 use crate::error::Result;
+use posthaste_os::copying::Store;
 use posthaste_os::mem::{Sink, Source};
 
 /// Packed bytes in user memory, and how far they have been moved.
@@ -211,6 +212,19 @@ impl Segment {
                 self.walk(datatype, self.position + len, &mut Mover::packing(sink));
             }
         }
+        self.position += len;
+        len as usize
+    }
+
+    /// As [`Segment::pack`], with stores of this kind where the bytes lie in one piece.
+    #[inline]
+    pub fn pack_with(&mut self, sink: Sink<'_>, store: Store) -> usize {
+        if store == Store::Plain || self.datatype.is_some() {
+            return self.pack(sink);
+        }
+        let len = self.remaining().min(sink.len() as u64);
+        let (sink, _) = sink.split_at(len as usize);
+        self.buf.stream_out(self.position as isize, sink);
         self.position += len;
         len as usize
     }

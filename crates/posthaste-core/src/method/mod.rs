@@ -36,8 +36,10 @@ pub mod tcp;
 pub mod windows;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use posthaste_os::heap::Heap;
+use posthaste_os::machine;
 pub use posthaste_os::ring::Load;
 
 use crate::datatype::Segment;
@@ -265,6 +267,11 @@ impl Methods {
             Route::Plugin => self.plugin().hold_back(from, hold),
             Route::Sim => self.sim().hold_back(from, hold),
         }
+    }
+
+    /// The time, by the clock of the simulated network where there is one.
+    pub fn now(&self) -> Duration {
+        self.sim.as_ref().map_or_else(machine::now, Sim::now)
     }
 
     /// The process that these methods belong to.

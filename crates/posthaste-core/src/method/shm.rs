@@ -9,15 +9,17 @@ mod long;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use posthaste_os::copying::{Copying, Store};
 use posthaste_os::heap::{Heap, PeerHeap};
+use posthaste_os::mem::Source;
 use posthaste_os::node::{ACTIVE_BITS, ACTIVE_WORDS, Node};
 use posthaste_os::peer_copy::{self};
-use posthaste_os::pool::{self, Drainer, Filler};
+use posthaste_os::pool::{self, Buffer, Cursor, Filler};
 use posthaste_os::ring::{self, Load, Reader, Writer};
 use posthaste_os::wake::Doorbell;
 
 use crate::buffer::{self, UserBuf};
-use crate::config::{Config, LongProtocol};
+use crate::config::{Config, CopyBuffer, LongProtocol};
 use crate::datatype::Segment;
 use crate::error;
 use crate::ids::{Peer, RequestId};
@@ -33,8 +35,11 @@ const TURN: usize = 64;
 const SWEEP: u32 = 1 << 15;
 /// Messages to a peer between two questions whether its receive buffers lie in memory that we can reach.
 const DOUBTS: u8 = 64;
-/// Most ranks of which each may keep a copy buffer at each other.
+/// Most ranks of which each may keep a small copy buffer at each other.
 const KEEPERS: usize = 5;
+/// Longest eager message where pairs have copy buffers of their own: beyond, those are faster than rings. A whole number of
+/// cells.
+const SHORT: usize = (2 << 10) - ring::INLINE;
 
 /// The method.
 #[derive(Debug)]
@@ -54,6 +59,8 @@ pub struct Shm {
     sweep: u32,
     /// The copy buffer kept for the next message, by receiver.
     kept: Vec<Kept>,
+    /// The copy buffer that a peer keeps for its messages to this process, by sender.
+    incoming: Vec<Option<Buffer>>,
     filling: Vec<Filling>,
     draining: Vec<Draining>,
     gets: VecDeque<Get>,
@@ -73,8 +80,14 @@ pub struct Shm {
     /// Rings that have shown something unreadable.
     broken: Vec<bool>,
     crowded: bool,
+    /// Bytes of the copy buffer of its own that each pair gets; 0: none.
+    own_buffer: usize,
+    /// How small copy buffers are filled.
+    store: Store,
     chunk: usize,
     packet: usize,
+    /// Longest eager message, by receiver.
+    longest_eager: Vec<usize>,
     /// Shortest mean piece of a direct copy.
     run_limit: u64,
     /// Granted messages leave in fragments, because a setting says so.
@@ -91,13 +104,8 @@ enum Kept {
     NotYet,
     /// A message is being copied through it.
     InUse,
-    /// It waits for the next message. The receiver is certain to drain the last one if that was granted.
-    Idle {
-        /// The buffer.
-        filler: Filler,
-        /// The last message through it had been matched before it began.
-        granted: bool,
-    },
+    /// It waits for the next message.
+    Idle(Filler),
 }
 
 /// Memory that a peer shares.
@@ -130,6 +138,7 @@ struct Filling {
     segment: Segment,
     /// Bytes of the next piece, at most.
     piece: usize,
+    store: Store,
     /// The message was matched before it began.
     granted: bool,
     sender: RequestId,
@@ -138,8 +147,9 @@ struct Filling {
 #[derive(Debug)]
 struct Draining {
     from: usize,
-    drainer: Drainer,
-    through: Through,
+    cursor: Cursor,
+    /// The buffer, if it is borrowed for this message; else it is that of `incoming`.
+    borrowed: Option<Buffer>,
     segment: Segment,
     len: u64,
     receiver: RequestId,
@@ -183,6 +193,7 @@ impl Shm {
         heap: Arc<Heap>,
     ) -> error::Result<Self> {
         let ranks = node.ranks();
+        let copying = copying(node, config, crowded);
         Ok(Self {
             built: HasShm::proof("shm")?,
             node: node.clone(),
@@ -202,7 +213,10 @@ impl Shm {
             writes: VecDeque::new(),
             runs: Vec::new(),
             // With few ranks each can keep a buffer at each receiver and some are left for messages in between.
-            kept: (0..ranks).map(|_| if ranks <= KEEPERS { Kept::NotYet } else { Kept::Never }).collect(),
+            kept: (0..ranks)
+                .map(|_| if ranks <= KEEPERS || copying.own_buffer > 0 { Kept::NotYet } else { Kept::Never })
+                .collect(),
+            incoming: (0..ranks).map(|_| None).collect(),
             reachable: vec![None; ranks],
             heap,
             reached: (0..ranks).map(|_| Reached::NotYet).collect(),
@@ -210,9 +224,15 @@ impl Shm {
             shares: matches!(config.long_protocol, LongProtocol::Auto | LongProtocol::Shared),
             broken: vec![false; ranks],
             crowded,
+            own_buffer: copying.own_buffer,
+            store: copying.store,
             // Two chunks are copied in at once (`send_buffered`), so they have to fit.
             chunk: config.stream_chunk.min(pool::bytes(node) / 2),
             packet: ring::max_payload(node),
+            longest_eager: {
+                let packet = ring::max_payload(node);
+                vec![if copying.own_buffer > 0 { SHORT.min(packet) } else { packet }; ranks]
+            },
             run_limit: if config.long_protocol == LongProtocol::Get { 0 } else { config.run_limit as u64 },
             fragments: config.long_protocol == LongProtocol::Put,
             landing: Landing::default(),
@@ -232,7 +252,7 @@ impl Shm {
         let get = self.can_read(to);
         let into =
             self.doubts[to] == 0 && self.node.has_heap(to) && !matches!(self.reached[to], Reached::Never);
-        let Self { packet, crowded, .. } = *self;
+        let (packet, crowded) = (self.longest_eager[to], self.crowded);
         Caps { packet, stream: true, get, put: get, into, crowded, ..Caps::default() }
     }
 
@@ -281,7 +301,7 @@ impl Shm {
         let (node, me) = (&self.node, self.me);
         let writer = match &mut self.writers[to] {
             Some(writer) => writer,
-            none => make_writer(none, node, to, me),
+            none => make_writer(none, node, to, me, self.longest_eager[to]),
         };
         let claim = writer.claim(len, load)?;
         Some(Claim { _built: self.built, claim, doorbell: &self.doorbell, to })
@@ -295,15 +315,13 @@ impl Shm {
         ready: bool,
     ) -> Option<(Offer, bool)> {
         self.doubts[to] = self.doubts[to].saturating_sub(1);
-        // What has been granted goes first: it is certain to be drained.
-        if self.puts.iter().any(|(waiting, _)| *waiting == to) {
+        if self.has_granted(to) {
             return None;
         }
         let receive = if ready { Receive::Promised } else { Receive::Unknown };
-        let (filler, kept) = self.copy_buffer(to, receive)?;
+        let (filler, kept) = self.copy_buffer(to, receive, segment.len())?;
         let through = Through { buffer: filler.index() as u32, kept, start: filler.position() };
-        let mut filling =
-            Filling { to, filler, kept, segment: segment.clone(), piece: self.chunk, granted: false, sender };
+        let mut filling = self.filling_of(to, filler, kept, segment.clone(), sender, false);
         // The first piece is there before the receiver hears of the message; of a shorter message everything, for
         // telling twice would cost more than copying in turns.
         let whole = segment.len() <= 2 * self.chunk as u64;
@@ -311,8 +329,9 @@ impl Shm {
         let offer = Offer::Stream { through, filled: filling.segment.position() };
         let all_left = filling.segment.remaining() == 0;
         match filling {
-            Filling { filler, .. } if all_left && kept => {
-                self.kept[to] = Kept::Idle { filler, granted: false }
+            Filling { mut filler, .. } if all_left && kept => {
+                filler.mark_uncertain();
+                self.kept[to] = Kept::Idle(filler);
             }
             _ if all_left => {}
             filling => self.filling.push(filling),
@@ -320,16 +339,32 @@ impl Shm {
         Some((offer, all_left))
     }
 
+    /// A message that is to be copied into `filler`.
+    fn filling_of(
+        &self,
+        to: usize,
+        filler: Filler,
+        kept: bool,
+        segment: Segment,
+        sender: RequestId,
+        granted: bool,
+    ) -> Filling {
+        let store = if filler.is_own() { Store::Plain } else { self.store };
+        Filling { to, filler, kept, segment, piece: self.chunk, store, granted, sender }
+    }
+
     /// See [`super::Methods::send_buffered`].
     pub(super) fn send_buffered(&mut self, to: usize, envelope: &Envelope, segment: &mut Segment) -> bool {
-        let ready = match &self.kept[to] {
-            Kept::Idle { filler, .. } => filler.is_drained(),
-            Kept::Never | Kept::NotYet | Kept::InUse => false,
-        };
-        if !ready || envelope.len > 2 * self.chunk as u64 {
+        if envelope.len > 2 * self.chunk as u64 || self.has_granted(to) {
             return false;
         }
-        let Kept::Idle { filler, .. } = &self.kept[to] else { return false };
+        if self.own_buffer > 0 && matches!(self.kept[to], Kept::NotYet) {
+            self.keep_buffer(to);
+        }
+        let Kept::Idle(filler) = &mut self.kept[to] else { return false };
+        if !filler.has_room(envelope.len) {
+            return false;
+        }
         let through = Through { buffer: filler.index() as u32, kept: true, start: filler.position() };
         let offer = Offer::Stream { through, filled: envelope.len };
         let emit = Emit::request_to_send(envelope, RequestId::NONE, offer);
@@ -337,59 +372,115 @@ impl Shm {
         if self.claim(to, emit.front().len(), Load::Message).is_none() {
             return false;
         }
-        let Kept::Idle { filler, granted } = &mut self.kept[to] else { return false };
-        while segment.remaining() > 0 && filler.fill(usize::MAX, |sink| segment.pack(sink)).is_some() {}
-        *granted = false;
+        let Kept::Idle(filler) = &mut self.kept[to] else { return false };
+        let store = if filler.is_own() { Store::Plain } else { self.store };
+        while segment.remaining() > 0
+            && filler.fill(usize::MAX, |sink| segment.pack_with(sink, store)).is_some()
+        {}
+        filler.mark_uncertain();
         if let Some(claim) = self.claim(to, emit.front().len(), Load::Message) {
             claim.write(&emit, None);
         }
         true
     }
 
+    /// Gets the copy buffer that is to be kept for messages to `to`, if there is one: its own, or a small one.
+    #[cold]
+    fn keep_buffer(&mut self, to: usize) {
+        let own = if self.own_buffer > 0 { pool::claim_own(&self.node, to, self.own_buffer) } else { None };
+        if own.is_none() {
+            self.longest_eager[to] = self.packet;
+            if let Some(writer) = &mut self.writers[to] {
+                writer.limit_messages(self.packet);
+            }
+        }
+        let keeps_small = self.node.ranks() <= KEEPERS;
+        self.kept[to] = match own {
+            Some(filler) => Kept::Idle(filler),
+            None if keeps_small => pool::claim(&self.node, to, 0).map_or(Kept::NotYet, Kept::Idle),
+            None => Kept::Never,
+        };
+    }
+
+    /// How long messages are copied here, and why so.
+    pub fn copying(&self, config: &Config) -> (Copying, &'static str) {
+        let Self { own_buffer, store, .. } = *self;
+        let why = if config.copy_buffer != CopyBuffer::Auto || config.copy_store.is_some() {
+            "as POSTHASTE_COPY_BUFFER and POSTHASTE_COPY_STORE say"
+        } else if self.crowded {
+            "because ranks share CPUs"
+        } else if self.node.copying() == 0 {
+            "because nothing is known of this processor"
+        } else {
+            "as was found out for this processor"
+        };
+        (Copying { own_buffer, store }, why)
+    }
+
+    /// Whether a message that has been granted waits for a copy buffer. It goes first: it is certain to be drained.
+    #[inline]
+    fn has_granted(&self, to: usize) -> bool {
+        !self.puts.is_empty() && self.puts.iter().any(|(waiting, _)| *waiting == to)
+    }
+
     /// See [`super::Methods::drain_whole`].
     pub(super) fn drain_whole(&mut self, from: usize, through: Through, segment: &mut Segment, len: u64) {
-        let Some(mut drainer) =
-            pool::attach(&self.node, self.me, through.buffer as usize, through.start, len)
-        else {
-            return;
-        };
-        while drainer.drained() < len {
-            let left = (len - drainer.drained()) as usize;
-            if drainer
-                .drain(left, |source| {
-                    segment.unpack(source);
-                })
-                .is_none()
-            {
+        let Some((mut borrowed, mut cursor)) = self.open(from, through, len) else { return };
+        let is_borrowed = borrowed.is_some();
+        let Some(buffer) = borrowed.as_mut().or(self.incoming[from].as_mut()) else { return };
+        while cursor.drained() < len {
+            let left = (len - cursor.drained()) as usize;
+            let unpack = |source: Source<'_>| {
+                segment.unpack(source);
+            };
+            if buffer.drain(&mut cursor, left, unpack).is_none() {
                 break;
             }
         }
-        if through.kept {
-            drainer.finish()
+        if is_borrowed {
+            buffer.give_back()
         } else {
-            drainer.give_back()
+            buffer.finish()
         }
         self.doorbell.ring_for_room(from);
     }
 
-    /// A copy buffer of receiver `to` for a message whose receive has been matched, or not yet. A message that nobody has
-    /// matched may sit in its buffer for long, so nothing else may queue behind it; behind a granted one a message
-    /// may that is certain to be drained, too. A promise is not that certain: nothing queues behind a promised one.
-    fn copy_buffer(&mut self, to: usize, receive: Receive) -> Option<(Filler, bool)> {
+    /// The beginning of a message of `from` through a copy buffer, and the buffer if it is borrowed for this message only;
+    /// one that the peer keeps is that of `incoming`. `None`: there is no such buffer.
+    #[inline]
+    fn open(&mut self, from: usize, through: Through, filled: u64) -> Option<(Option<Buffer>, Cursor)> {
+        let (index, cursor) = (through.buffer as usize, Cursor::new(through.start, filled));
+        if !through.kept {
+            return Some((Some(Buffer::open(&self.node, self.me, index)?), cursor));
+        }
+        if self.incoming[from].as_ref().is_none_or(|buffer| buffer.index() != index) {
+            self.incoming[from] = Some(Buffer::open(&self.node, self.me, index)?);
+        }
+        Some((None, cursor))
+    }
+
+    /// A copy buffer of receiver `to` for a message of `len` bytes whose receive has been matched, or not yet. A message that
+    /// fits as a whole may begin behind anything. One that needs room while it is copied must not queue behind a message
+    /// that nobody has matched, which may sit there for long: only behind granted ones, and only if it is certain to be
+    /// drained, too. A promise is not that certain: nothing queues behind a promised one.
+    fn copy_buffer(&mut self, to: usize, receive: Receive, len: u64) -> Option<(Filler, bool)> {
+        if matches!(self.kept[to], Kept::NotYet) {
+            self.keep_buffer(to);
+        }
         let kept = &mut self.kept[to];
         match kept {
-            Kept::Idle { filler, granted: last }
-                if (receive != Receive::Unknown && *last) || filler.is_drained() =>
-            {
-                let Kept::Idle { filler, .. } = std::mem::replace(kept, Kept::InUse) else { return None };
-                return Some((filler, true));
+            Kept::Idle(filler) => {
+                let may_begin = filler.has_room(len)
+                    || filler.is_drained()
+                    || (receive != Receive::Unknown && filler.is_certain());
+                if may_begin {
+                    let Kept::Idle(filler) = std::mem::replace(kept, Kept::InUse) else { return None };
+                    return Some((filler, true));
+                }
             }
-            Kept::NotYet => {
-                let filler = pool::claim(&self.node, to, 0)?;
-                *kept = Kept::InUse;
-                return Some((filler, true));
-            }
-            Kept::Idle { .. } | Kept::InUse | Kept::Never => {}
+            // All are lent to others at this time.
+            Kept::NotYet => return None,
+            Kept::InUse | Kept::Never => {}
         }
         let keeps = !matches!(kept, Kept::Never);
         let fills = || self.filling.iter().any(|filling| filling.to == to && filling.granted);
@@ -416,10 +507,10 @@ impl Shm {
 
     pub(super) fn get(&mut self, from: usize, get: Get) {
         let Offer::Stream { through, filled } = get.offer else { return self.gets.push_back(get) };
-        match pool::attach(&self.node, self.me, through.buffer as usize, through.start, filled) {
-            Some(drainer) => {
+        match self.open(from, through, filled) {
+            Some((borrowed, cursor)) => {
                 let Get { segment, len, receiver, .. } = get;
-                self.draining.push(Draining { from, drainer, through, segment, len, receiver });
+                self.draining.push(Draining { from, cursor, borrowed, segment, len, receiver });
             }
             None => self.gets.push_back(get), // a buffer that does not exist: refused in `poll`
         }
@@ -427,9 +518,11 @@ impl Shm {
 
     /// A granted message comes through a copy buffer.
     fn stream_begins(&mut self, from: usize, receiver: RequestId, through: Through, counts: &mut Counts) {
-        match pool::attach(&self.node, self.me, through.buffer as usize, through.start, 0) {
-            Some(drainer) if let Some((segment, len)) = self.landing.close(self.peers[from], receiver) => {
-                self.draining.push(Draining { from, drainer, through, segment, len, receiver });
+        match self.open(from, through, 0) {
+            Some((borrowed, cursor))
+                if let Some((segment, len)) = self.landing.close(self.peers[from], receiver) =>
+            {
+                self.draining.push(Draining { from, cursor, borrowed, segment, len, receiver });
             }
             _ => counts.add(Counter::StalePackets, 1),
         }
@@ -638,9 +731,31 @@ impl Shm {
     }
 }
 
+/// How long messages are to be copied: as the settings say, else as was found out when the segment was made. Where ranks
+/// share CPUs they do not copy at once, and what was found out says nothing.
+fn copying(node: &Node, config: &Config, crowded: bool) -> Copying {
+    let found = Copying::from_word(node.copying()).filter(|_| !crowded).unwrap_or_default();
+    let own_buffer = match config.copy_buffer {
+        CopyBuffer::Auto => found.own_buffer,
+        CopyBuffer::Small => 0,
+        CopyBuffer::Own(bytes) => bytes,
+    };
+    let streams = matches!(config.long_protocol, LongProtocol::Auto | LongProtocol::Stream);
+    let own_buffer = if streams { own_buffer.min(node.own_buffer_bytes()) } else { 0 };
+    Copying { own_buffer, store: config.copy_store.unwrap_or(found.store) }
+}
+
 #[cold]
-fn make_writer<'a>(place: &'a mut Option<Writer>, node: &Node, to: usize, me: usize) -> &'a mut Writer {
-    place.insert(Writer::new(node, to, me))
+fn make_writer<'a>(
+    place: &'a mut Option<Writer>,
+    node: &Node,
+    to: usize,
+    me: usize,
+    longest: usize,
+) -> &'a mut Writer {
+    let writer = place.insert(Writer::new(node, to, me));
+    writer.limit_messages(longest);
+    writer
 }
 
 #[cold]

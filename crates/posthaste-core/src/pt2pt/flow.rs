@@ -27,6 +27,7 @@
 //!   message behind `next` is looked at, or the sender looks for the only pattern that matters.
 
 use std::collections::VecDeque;
+use std::time::Duration;
 
 use crate::error::say;
 use crate::ids::{Peer, RequestId};
@@ -45,6 +46,8 @@ const MOST: u32 = 64;
 const PROBES: usize = 16;
 /// Receives posted before the holding back that are asked for one by one; with more of them all messages are looked at.
 const ROUND: usize = 64;
+/// How long a peer's messages take more than the setting allows before that is said: receives may well come later.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The receiver's side, for all peers.
 #[derive(Debug, Default)]
@@ -54,13 +57,17 @@ pub struct Flow {
     count: usize,
     /// Number of the last question.
     serial: u32,
-    /// Peers that have been complained of.
+    /// Peers of which it has been said that their messages are not received.
     told: Vec<bool>,
 }
 
 /// A peer that is held back.
 #[derive(Debug)]
 struct Holding {
+    /// The message that was one too many.
+    envelope: Envelope,
+    /// Since when its messages take more than the setting allows.
+    since: Duration,
     /// The open question.
     asked: Option<Question>,
     /// The receive for which nothing was found last.
@@ -155,6 +162,8 @@ pub(super) fn hold_back(engine: &mut Engine, methods: &mut Methods, from: Peer, 
     methods.hold_back(from, true);
     let posted = engine.matching.posted_in_order(ROUND);
     let holding = Holding {
+        envelope: *envelope,
+        since: methods.now(),
         asked: None,
         last: RequestId::NONE,
         end: 0,
@@ -168,19 +177,32 @@ pub(super) fn hold_back(engine: &mut Engine, methods: &mut Methods, from: Peer, 
     engine.flow.count += 1;
     engine.chores += 1;
     engine.counts.add(Counter::HeldBack, 1);
-    if !std::mem::replace(&mut engine.flow.told[from.index()], true) {
-        say(format_args!(
-            "rank {} of the world floods rank {} with messages that nobody receives: they take {} bytes, \
-             the last one has tag {} in communicator context {} and {} bytes. It waits now until some are received \
-             (POSTHASTE_UNEXPECTED_BYTES is {})",
-            from.0,
-            methods.me().0,
-            engine.matching.kept_bytes(from),
-            envelope.tag,
-            envelope.context.0,
-            envelope.len,
-            engine.config.unexpected_bytes
-        ));
+}
+
+/// Receiver: says once for each peer that its messages are not received, if that has been so for a while.
+fn remind(engine: &mut Engine, methods: &Methods) {
+    let Engine { flow: Flow { peers, told, .. }, matching, config, .. } = engine;
+    let held = peers.iter_mut().zip(told).enumerate();
+    let untold = held
+        .filter(|(_, (_, told))| !**told)
+        .filter_map(|(at, (peer, told))| Some((at, peer.as_mut()?, told)));
+    for (at, holding, told) in untold {
+        let (now, kept) = (methods.now(), matching.kept_bytes(Peer(at as u32)));
+        if kept <= config.unexpected_bytes {
+            holding.since = now;
+        } else if now.saturating_sub(holding.since) >= PATIENCE {
+            *told = true;
+            let Envelope { tag, context, len, .. } = &holding.envelope;
+            say(format_args!(
+                "rank {} of the world has not received yet what rank {at} has sent: messages have taken more than {} bytes \
+                 (POSTHASTE_UNEXPECTED_BYTES) for {} s, {kept} now; one of them has tag {tag} in communicator context {} \
+                 and {len} bytes. Rank {at} sends no more until some are received",
+                methods.me().0,
+                config.unexpected_bytes,
+                PATIENCE.as_secs(),
+                context.0
+            ));
+        }
     }
 }
 
@@ -221,6 +243,7 @@ pub fn advance(engine: &mut Engine, methods: &mut Methods) -> bool {
         return false;
     }
     ease(engine, methods);
+    remind(engine, methods);
     for at in 0..engine.flow.peers.len() {
         if let Some(seek) = question(engine, at) {
             send_control(engine, methods, Peer(at as u32), Emit::seek(&seek));
@@ -449,3 +472,7 @@ pub(crate) fn resumed(engine: &mut Engine, from: Peer) {
         pending.freeze(false, None);
     }
 }
+
+#[cfg(test)]
+#[path = "flow_tests.rs"]
+mod tests;

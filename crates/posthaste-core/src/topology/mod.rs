@@ -1,9 +1,10 @@
 //! Process topologies (MPI-5.0 chapter 8): who is whose neighbour.
 //!
 //! Called by the doors; calls `comm`, whose communicators carry a topology without knowing what is in it, and hand it
-//! on to their duplicates. `cart`: grids.
+//! on to their duplicates. `cart`: grids; `dims`: balanced sizes for them.
 
 mod cart;
+pub mod dims;
 
 use std::sync::Arc;
 

@@ -15,8 +15,8 @@ use std::hash::Hash;
 use std::os::fd::AsRawFd;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use posthaste_os::machine;
 use posthaste_os::node::Node;
+use posthaste_os::{copying, machine};
 use posthaste_pmi::client;
 use posthaste_pmi::launcher::Launcher;
 
@@ -142,7 +142,8 @@ pub(super) fn by_names(launcher: &mut Launcher, name: Option<&str>) -> Result<Pl
 
 /// Makes the segment of a node with so many ranks and tells the others of that node where it is.
 pub(super) fn make_segment(launcher: &mut Launcher, ranks: usize) -> Result<Node> {
-    let node = Node::create(ranks).map_err(|e| Error::no_memory(e.to_string()))?;
+    let node = Node::create(ranks).and_then(|node| copying::tell(node, &machine::neighbours()));
+    let node = node.map_err(|e| Error::no_memory(e.to_string()))?;
     let path = format!("/proc/{}/fd/{}", std::process::id(), node.as_fd().as_raw_fd());
     let told = format!("{}:{path}", machine::identity());
     launcher.put("segment", &told).map_err(failed)?;

@@ -61,9 +61,10 @@ impl Limits {
             Way::Tcp { .. } => Self { packet: PACKET as u64, buffer: None },
             Way::Fabric { .. } => Self { packet: fabric::PACKET as u64, buffer: None },
             Way::Plugin => Self { packet: (16 << 10) - 28, buffer: None }, // what the example takes, less our front
-            Way::SharedMemory { ranks, .. } => {
+            Way::SharedMemory { ranks, own, .. } => {
                 let node = Node::create(ranks).unwrap();
-                Self { packet: ring::max_payload(&node) as u64, buffer: Some(pool::bytes(&node) as u64) }
+                let buffer = if own > 0 { own } else { pool::bytes(&node) };
+                Self { packet: ring::max_payload(&node) as u64, buffer: Some(buffer as u64) }
             }
         }
     }
@@ -167,16 +168,19 @@ methods! {
     fabric_over_tcp: FABRIC_TCP, by [EagerFabric, GetFabric, WriteFabric, PipelineFabric, PutFabric];
     fabric_over_shm: FABRIC_SHM, by [EagerFabric, GetFabric, WriteFabric, PipelineFabric, PutFabric];
     plugin: Way::Plugin, by [EagerPlugin, PutPlugin];
-    shared_memory: Way::SharedMemory { crowded: false, ranks: 2, heap: false },
+    shared_memory: Way::SharedMemory { crowded: false, ranks: 2, heap: false, own: 0 },
         by [EagerShm, StreamShm, GetShm, WriteShm, PutShm];
-    shared_memory_where_ranks_share_cpus: Way::SharedMemory { crowded: true, ranks: 2, heap: false },
+    shared_memory_where_ranks_share_cpus: Way::SharedMemory { crowded: true, ranks: 2, heap: false, own: 0 },
         by [EagerShm, StreamShm, GetShm, WriteShm, PutShm];
     /// All buffers lie in memory that the two share.
-    allocated_memory: Way::SharedMemory { crowded: false, ranks: 2, heap: true },
+    allocated_memory: Way::SharedMemory { crowded: false, ranks: 2, heap: true, own: 0 },
         by [EagerShm, StreamShm, GetShm, WriteShm, PutShm, SharedShm];
-    allocated_memory_where_ranks_share_cpus: Way::SharedMemory { crowded: true, ranks: 2, heap: true },
+    allocated_memory_where_ranks_share_cpus: Way::SharedMemory { crowded: true, ranks: 2, heap: true, own: 0 },
         by [EagerShm, StreamShm, GetShm, WriteShm, PutShm, SharedShm];
+    /// A copy buffer of the pair's own.
+    shared_memory_with_an_own_buffer: Way::SharedMemory { crowded: false, ranks: 2, heap: false, own: 20_000 },
+        by [EagerShm, StreamShm, GetShm, WriteShm, PutShm];
     /// Small rings, and copy buffers that are borrowed for each message.
-    shared_memory_of_many_ranks: Way::SharedMemory { crowded: false, ranks: 32, heap: false },
+    shared_memory_of_many_ranks: Way::SharedMemory { crowded: false, ranks: 32, heap: false, own: 0 },
         by [EagerShm, StreamShm, GetShm, WriteShm, PutShm];
 }

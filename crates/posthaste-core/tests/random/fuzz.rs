@@ -273,7 +273,10 @@ fn packets() {
         let way = match dice.byte() % 4 {
             0 => Way::Loopback,
             1 => Way::Simulator(weather),
-            _ => Way::SharedMemory { crowded: dice.coin(), ranks: 2, heap: true },
+            _ => {
+                let own = if dice.coin() { 0 } else { 20_000 };
+                Way::SharedMemory { crowded: dice.coin(), ranks: 2, heap: true, own }
+            }
         };
         let config = Config { eager_limit: 40, stream_chunk: 64, requests: 64, ..Config::default() };
         let pair = Pair::new(1, way, &config);

@@ -8,7 +8,7 @@ use std::process::Command;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
-use posthaste_core::config::{Config, LeavePinned};
+use posthaste_core::config::{Config, CopyBuffer, LeavePinned};
 use posthaste_core::datatype::{Format, Segment, Types};
 use posthaste_core::error::{Error, ErrorClass, Result};
 use posthaste_core::ids::{ContextId, Peer, RequestId};
@@ -43,6 +43,8 @@ pub(crate) enum Way {
         ranks: usize,
         /// Buffers lie in memory that the two share.
         heap: bool,
+        /// Bytes of a copy buffer of the pair's own; 0: there is none.
+        own: usize,
     },
     /// By TCP over this host's own addresses.
     Tcp {
@@ -149,9 +151,17 @@ impl Pair {
                 registers: false,
             },
         };
+        let copy_buffer = match way {
+            Way::SharedMemory { own, .. } if own > 0 => CopyBuffer::Own(own),
+            _ => config.copy_buffer,
+        };
+        let config = &Config { copy_buffer, ..config.clone() };
         let network = Network::new(seed, weather);
         let node = match way {
-            Way::SharedMemory { ranks, .. } => Some(Node::create(ranks).unwrap()),
+            Way::SharedMemory { ranks, .. } => {
+                // One of the two gets one, the other makes do with small ones.
+                Some(Node::create(ranks).unwrap().with_own_buffers(32 << 10, 1).unwrap())
+            }
             Way::Simulator(_) | Way::Tcp { .. } | Way::Fabric { .. } | Way::Plugin | Way::Loopback => None,
         };
         let (shelf, cards, plugins) = (Shelf::default(), FabricShelf::default(), Cards::default());

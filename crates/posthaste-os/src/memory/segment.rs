@@ -3,13 +3,14 @@
 //! Called by `ring`, `pool` and `wake`; calls [`Node`] for addresses and the system for barriers and futexes.
 //! Every function is one address and one access, always inlined. What must stay true: as said in `memory`.
 
+use std::sync::Arc;
 pub(crate) use std::sync::atomic::{AtomicU32, AtomicU64, fence};
 use std::sync::atomic::{Ordering, compiler_fence};
 use std::time::Duration;
 
 use crate::mem::{Sink, Source};
-use crate::node::BUFFER_CONTROL;
 pub(crate) use crate::node::Node;
+use crate::node::{BUFFER_CONTROL, OWN_BUFFER_CONTROL, OwnBuffer};
 use crate::ring::{CELL, HEADER};
 
 const MEMBARRIER_GLOBAL_EXPEDITED: libc::c_int = 1 << 1;
@@ -117,18 +118,45 @@ pub(crate) struct BufferMemory {
     drained: *const AtomicU64,
     data: *mut u8,
     node: Node,
+    /// What keeps a buffer of its own pair mapped.
+    _own: Option<Arc<OwnBuffer>>,
 }
 
-// SAFETY: as for `RingMemory`.
+// SAFETY: as for `RingMemory`; the memory of an own buffer is kept mapped by `_own`.
 unsafe impl Send for BufferMemory {}
 
 impl BufferMemory {
     /// Buffer `index` of receiver `to`.
     pub(crate) fn new(node: &Node, to: usize, index: usize) -> Self {
-        let base = node.buffer_base(to, index);
         // SAFETY: a buffer is `BUFFER_CONTROL` bytes of control lines followed by its data, all in the segment.
-        let (drained, data) = unsafe { (base.add(64).cast(), base.add(BUFFER_CONTROL)) };
-        Self { filled: base.cast(), drained, data, node: node.clone() }
+        unsafe { Self::at(node, node.buffer_base(to, index), BUFFER_CONTROL, None) }
+    }
+
+    /// The buffer of a pair of its own with this number; `None` when nobody has taken it, or it cannot be mapped.
+    pub(crate) fn own(node: &Node, number: usize) -> Option<Self> {
+        let own = Arc::new(node.own_buffer(number)?);
+        // SAFETY: an own buffer is a page with its control lines followed by its data, mapped as long as `own` lives.
+        Some(unsafe { Self::at(node, own.base(), OWN_BUFFER_CONTROL, Some(own)) })
+    }
+
+    /// # Safety
+    /// Two control lines lie at `base` and the data `data` bytes behind it, in memory that `node` or `own` keeps mapped.
+    unsafe fn at(node: &Node, base: *mut u8, data: usize, own: Option<Arc<OwnBuffer>>) -> Self {
+        // SAFETY: as the caller says.
+        let (drained, data) = unsafe { (base.add(64).cast(), base.add(data)) };
+        Self { filled: base.cast(), drained, data, node: node.clone(), _own: own }
+    }
+
+    /// Bytes of an own buffer that are used, as its sender says; 0 before it has.
+    pub(crate) fn own_size(&self) -> Option<&AtomicU64> {
+        // SAFETY: the third line of the control page, mapped by `_own`, only reached as an atomic.
+        self._own.as_ref().map(|own| unsafe { &*own.base().add(128).cast() })
+    }
+
+    /// Gets the pages of so many bytes of the data at once, where the system can: no page faults on the message path.
+    pub(crate) fn populate(&self, bytes: usize) {
+        // SAFETY: the range is mapped by whoever made this view, and its contents stay as they are.
+        unsafe { libc::madvise(self.data.cast(), bytes, libc::MADV_POPULATE_WRITE) };
     }
 
     /// The segment that the buffer is in.

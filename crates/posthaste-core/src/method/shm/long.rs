@@ -33,35 +33,45 @@ impl Shm {
                 at += 1;
                 continue;
             }
-            let Filling { to, filler, kept, granted, sender, .. } = self.filling.remove(at);
+            let Filling { to, mut filler, kept, granted, sender, .. } = self.filling.remove(at);
             if kept {
-                self.kept[to] = Kept::Idle { filler, granted };
+                if !granted {
+                    filler.mark_uncertain();
+                }
+                self.kept[to] = Kept::Idle(filler);
             }
             on(Event::Sent(sender), counts);
         }
         let mut at = 0;
         while let Some(draining) = self.draining.get(at) {
-            // In one buffer messages are drained in the order in which they were filled.
-            let (from, through) = (draining.from, draining.through);
-            let behind = |other: &Draining| other.from == from && other.through.buffer == through.buffer;
-            if through.kept && self.draining[..at].iter().any(behind) {
+            // In a kept buffer messages that are still being filled are drained in the order in which they were.
+            let from = draining.from;
+            let behind = |other: &Draining| other.from == from && other.borrowed.is_none();
+            if draining.borrowed.is_none() && self.draining[..at].iter().any(behind) {
                 at += 1;
                 continue;
             }
             let draining = &mut self.draining[at];
-            busy |= draining.pump(looks);
-            if draining.drainer.has_told() {
+            let mut borrowed = draining.borrowed.take();
+            let is_borrowed = borrowed.is_some();
+            let Some(buffer) = borrowed.as_mut().or(self.incoming[from].as_mut()) else {
+                at += 1;
+                continue;
+            };
+            busy |= draining.pump(buffer, looks);
+            if buffer.has_published() {
                 doorbell.ring_for_room(from);
             }
-            if draining.drainer.drained() < draining.len {
+            if draining.cursor.drained() < draining.len {
+                draining.borrowed = borrowed;
                 at += 1;
                 continue;
             }
-            let Draining { drainer, receiver, .. } = self.draining.remove(at);
-            if through.kept {
-                drainer.finish()
+            let Draining { receiver, .. } = self.draining.remove(at);
+            if is_borrowed {
+                buffer.give_back()
             } else {
-                drainer.give_back()
+                buffer.finish()
             }
             doorbell.ring_for_room(from);
             on(Event::Landed(receiver), counts);
@@ -198,13 +208,15 @@ impl Shm {
 
     /// Begins to copy a granted message through a buffer; the message comes back while there is none.
     fn send_stream(&mut self, to: usize, put: Put) -> Result<Option<RequestId>, Put> {
-        let Some((filler, kept)) = self.copy_buffer(to, Receive::Matched) else { return Err(put) };
+        let Some((filler, kept)) = self.copy_buffer(to, Receive::Matched, put.segment.remaining()) else {
+            return Err(put);
+        };
         let through = Through { buffer: filler.index() as u32, kept, start: filler.position() };
         let emit = Emit::stream(put.receiver, through);
         match self.claim(to, emit.front().len(), Load::Control) {
             Some(claim) => claim.write(&emit, None),
             None if kept => {
-                self.kept[to] = Kept::Idle { filler, granted: true };
+                self.kept[to] = Kept::Idle(filler);
                 return Err(put);
             }
             None => {
@@ -213,7 +225,7 @@ impl Shm {
             }
         }
         let Put { segment, sender, .. } = put;
-        self.filling.push(Filling { to, filler, kept, segment, piece: self.chunk, granted: true, sender });
+        self.filling.push(self.filling_of(to, filler, kept, segment, sender, true));
         Ok(None)
     }
 
@@ -301,8 +313,8 @@ impl Filling {
             // A last piece of less than half a chunk goes along with the one before it.
             let half = if left <= chunk as u64 * 3 / 2 { left } else { (left / 2).max(chunk as u64) };
             let piece = self.piece.min(half as usize);
-            let segment = &mut self.segment;
-            if self.filler.fill(piece, |sink| segment.pack(sink)).is_none() {
+            let (segment, store) = (&mut self.segment, self.store);
+            if self.filler.fill(piece, |sink| segment.pack_with(sink, store)).is_none() {
                 break;
             }
             self.piece = (self.piece * 2).min(4 * chunk);
@@ -315,19 +327,16 @@ impl Filling {
 impl Draining {
     /// Copies out what is there; whether anything was. Once something was, the sender is at it, and the next piece shows
     /// only in the buffer: so many looks are taken for it.
-    pub(super) fn pump(&mut self, looks: u32) -> bool {
+    pub(super) fn pump(&mut self, buffer: &mut Buffer, looks: u32) -> bool {
         let (mut busy, mut patience) = (false, 0);
-        while self.drainer.drained() < self.len {
-            let left = (self.len - self.drainer.drained()).min(usize::MAX as u64) as usize;
+        while self.cursor.drained() < self.len {
+            let left = (self.len - self.cursor.drained()).min(usize::MAX as u64) as usize;
             let segment = &mut self.segment;
             // What does not fit into the receive buffer is drained and dropped (MPI-5.0 §3.2.4).
-            if self
-                .drainer
-                .drain(left, |source| {
-                    segment.unpack(source);
-                })
-                .is_none()
-            {
+            let unpack = |source: Source<'_>| {
+                segment.unpack(source);
+            };
+            if buffer.drain(&mut self.cursor, left, unpack).is_none() {
                 if patience == 0 {
                     break;
                 }

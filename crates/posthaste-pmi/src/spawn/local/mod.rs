@@ -31,9 +31,9 @@ use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::sys::signal::{SigSet, Signal, kill};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
-use posthaste_os::machine;
 use posthaste_os::node::{self, Node};
 use posthaste_os::process::Guardian;
+use posthaste_os::{copying, machine};
 use std::collections::{HashMap, VecDeque};
 use std::fs::File;
 use std::io;
@@ -173,7 +173,9 @@ impl Local {
         epoll: Rc<Epoll>,
     ) -> Result<Self, Refused> {
         let count = seats.ranks.len();
-        let node = Node::create(count).map_err(refused("cannot make the shared memory of the job"))?;
+        let node = Node::create(count)
+            .and_then(|node| copying::tell(node, &machine::affinity()))
+            .map_err(refused("cannot make the shared memory of the job"))?;
         fcntl(&reports, FcntlArg::F_SETFL(OFlag::O_NONBLOCK)).map_err(refused_errno("cannot set a pipe"))?;
         let applications: Vec<usize> = seats.ranks.iter().map(|&(_, program)| program as usize).collect();
         Ok(Self {

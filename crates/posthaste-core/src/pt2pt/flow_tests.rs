@@ -1,0 +1,92 @@
+//! When a receiver says that it does not receive, by the clock of the simulated network.
+
+use super::PATIENCE;
+use crate::buffer::OwnedBuf;
+use crate::config::Config;
+use crate::request::complete;
+use crate::testing::{Bench, CALM};
+
+const MESSAGES: usize = 1000;
+const LEN: usize = 100;
+
+/// Engine 0 has sent engine 1 more than it keeps.
+fn flooded() -> (Bench, OwnedBuf) {
+    let config = Config { unexpected_bytes: 2000, ..Config::default() };
+    let mut bench = Bench::new(7, 2, CALM, &config);
+    let data = OwnedBuf::new(LEN);
+    for _ in 0..MESSAGES {
+        bench.send(0, 1, 5, &data, false);
+    }
+    for _ in 0..1000 {
+        bench.lanes.iter_mut().for_each(|lane| _ = lane.progress());
+    }
+    assert!(bench.lanes[1].engine.flow.is_holding());
+    (bench, data)
+}
+
+/// Lets time pass, during which the receiver makes progress.
+fn pass(bench: &mut Bench, milliseconds: u128) {
+    for _ in 0..milliseconds {
+        bench.network.tick();
+        bench.lanes[1].progress();
+    }
+}
+
+fn receive(bench: &mut Bench, messages: usize, into: &OwnedBuf) {
+    for _ in 0..messages {
+        let id = bench.recv(1, 0, 5, into);
+        let is_over =
+            |bench: &Bench| bench.lanes[1].engine.requests.get(id).is_some_and(complete::is_complete);
+        for _ in 0..10_000 {
+            if is_over(bench) {
+                break;
+            }
+            bench.lanes.iter_mut().for_each(|lane| _ = lane.progress());
+        }
+        assert!(is_over(bench));
+        bench.lanes[1].engine.requests.remove(id);
+    }
+}
+
+fn has_told(bench: &Bench) -> bool {
+    bench.lanes[1].engine.flow.told[0]
+}
+
+#[test]
+fn a_receiver_that_comes_later_says_nothing() {
+    let (mut bench, data) = flooded();
+    pass(&mut bench, PATIENCE.as_millis() - 1);
+    assert!(!has_told(&bench));
+    receive(&mut bench, MESSAGES, &data);
+    pass(&mut bench, 2 * PATIENCE.as_millis());
+    assert!(!has_told(&bench) && !bench.lanes[1].engine.flow.is_holding());
+}
+
+#[test]
+fn one_that_does_not_receive_says_so_once() {
+    let (mut bench, data) = flooded();
+    pass(&mut bench, PATIENCE.as_millis());
+    assert!(has_told(&bench));
+    receive(&mut bench, MESSAGES, &data);
+    assert!(has_told(&bench) && !bench.lanes[1].engine.flow.is_holding());
+}
+
+#[test]
+fn one_that_receives_now_and_then_has_time_again() {
+    let (mut bench, data) = flooded();
+    pass(&mut bench, PATIENCE.as_millis() - 1);
+    // So many that it is within the budget, and so few that the sender is still held back.
+    let over = |bench: &Bench| {
+        let engine = &bench.lanes[1].engine;
+        engine.matching.kept_bytes(crate::ids::Peer(0)) > engine.config.unexpected_bytes
+    };
+    while over(&bench) {
+        receive(&mut bench, 1, &data);
+    }
+    assert!(bench.lanes[1].engine.flow.is_holding());
+    pass(&mut bench, 2 * PATIENCE.as_millis());
+    assert!(!has_told(&bench));
+    receive(&mut bench, MESSAGES / 10, &data);
+    pass(&mut bench, PATIENCE.as_millis() - 1);
+    assert!(!has_told(&bench));
+}
