@@ -133,7 +133,8 @@ enum Receive {
 #[derive(Debug)]
 struct Filling {
     to: usize,
-    filler: Filler,
+    /// The buffer, until everything has been copied in.
+    filler: Option<Filler>,
     kept: bool,
     segment: Segment,
     /// Bytes of the next piece, at most.
@@ -328,13 +329,10 @@ impl Shm {
         filling.pump(if whole { 2 } else { 1 }, self.chunk);
         let offer = Offer::Stream { through, filled: filling.segment.position() };
         let all_left = filling.segment.remaining() == 0;
-        match filling {
-            Filling { mut filler, .. } if all_left && kept => {
-                filler.mark_uncertain();
-                self.kept[to] = Kept::Idle(filler);
-            }
-            _ if all_left => {}
-            filling => self.filling.push(filling),
+        if all_left {
+            self.end_filling(&mut filling);
+        } else {
+            self.filling.push(filling);
         }
         Some((offer, all_left))
     }
@@ -350,7 +348,31 @@ impl Shm {
         granted: bool,
     ) -> Filling {
         let store = if filler.is_own() { Store::Plain } else { self.store };
-        Filling { to, filler, kept, segment, piece: self.chunk, store, granted, sender }
+        Filling { to, filler: Some(filler), kept, segment, piece: self.chunk, store, granted, sender }
+    }
+
+    /// Everything of a message has been copied in: a kept buffer is free for the next one.
+    fn end_filling(&mut self, filling: &mut Filling) {
+        let Some(mut filler) = filling.filler.take().filter(|_| filling.kept) else { return };
+        if !filling.granted {
+            filler.mark_uncertain();
+        }
+        self.kept[filling.to] = Kept::Idle(filler);
+    }
+
+    /// Copies in what is left of the message in the kept buffer, if then so many bytes of the next one still fit: rather now
+    /// than have that one ask. The next poll says that the first has left.
+    fn finish_filling(&mut self, to: usize, next: u64) {
+        let is_kept = |filling: &Filling| filling.to == to && filling.kept && filling.filler.is_some();
+        let Some(at) = self.filling.iter().position(is_kept) else { return };
+        let mut filling = self.filling.swap_remove(at);
+        let needed = filling.segment.remaining().saturating_add(next);
+        if filling.filler.as_mut().is_some_and(|filler| filler.has_room(needed)) {
+            while filling.pump(1, self.chunk) {}
+            self.doorbell.ring(to);
+            self.end_filling(&mut filling);
+        }
+        self.filling.push(filling);
     }
 
     /// See [`super::Methods::send_buffered`].
@@ -358,8 +380,10 @@ impl Shm {
         if envelope.len > 2 * self.chunk as u64 || self.has_granted(to) {
             return false;
         }
-        if self.own_buffer > 0 && matches!(self.kept[to], Kept::NotYet) {
-            self.keep_buffer(to);
+        match self.kept[to] {
+            Kept::NotYet if self.own_buffer > 0 => self.keep_buffer(to),
+            Kept::InUse => self.finish_filling(to, envelope.len),
+            _ => {}
         }
         let Kept::Idle(filler) = &mut self.kept[to] else { return false };
         if !filler.has_room(envelope.len) {
@@ -464,8 +488,10 @@ impl Shm {
     /// that nobody has matched, which may sit there for long: only behind granted ones, and only if it is certain to be
     /// drained, too. A promise is not that certain: nothing queues behind a promised one.
     fn copy_buffer(&mut self, to: usize, receive: Receive, len: u64) -> Option<(Filler, bool)> {
-        if matches!(self.kept[to], Kept::NotYet) {
-            self.keep_buffer(to);
+        match self.kept[to] {
+            Kept::NotYet => self.keep_buffer(to),
+            Kept::InUse => self.finish_filling(to, len),
+            _ => {}
         }
         let kept = &mut self.kept[to];
         match kept {
@@ -483,7 +509,10 @@ impl Shm {
             Kept::InUse | Kept::Never => {}
         }
         let keeps = !matches!(kept, Kept::Never);
-        let fills = || self.filling.iter().any(|filling| filling.to == to && filling.granted);
+        let fills = || {
+            let fills = |filling: &Filling| filling.to == to && filling.granted && filling.filler.is_some();
+            self.filling.iter().any(fills)
+        };
         // One buffer at a time is enough, and stays in the cache; another one only gets past a message in the kept
         // one that nobody has matched. Some stay free for what is granted and always drains.
         if keeps && (receive == Receive::Unknown || fills()) {
