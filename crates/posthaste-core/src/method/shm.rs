@@ -9,9 +9,9 @@ mod long;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use posthaste_os::copying::{Copying, Store};
+use posthaste_os::copying::Copying;
 use posthaste_os::heap::{Heap, PeerHeap};
-use posthaste_os::mem::Source;
+use posthaste_os::mem::{Source, Store};
 use posthaste_os::node::{ACTIVE_BITS, ACTIVE_WORDS, Node};
 use posthaste_os::peer_copy::{self};
 use posthaste_os::pool::{self, Buffer, Cursor, Filler};
@@ -80,10 +80,8 @@ pub struct Shm {
     /// Rings that have shown something unreadable.
     broken: Vec<bool>,
     crowded: bool,
-    /// Bytes of the copy buffer of its own that each pair gets; 0: none.
-    own_buffer: usize,
-    /// How small copy buffers are filled.
-    store: Store,
+    /// How long messages are copied.
+    copying: Copying,
     chunk: usize,
     packet: usize,
     /// Longest eager message, by receiver.
@@ -225,8 +223,7 @@ impl Shm {
             shares: matches!(config.long_protocol, LongProtocol::Auto | LongProtocol::Shared),
             broken: vec![false; ranks],
             crowded,
-            own_buffer: copying.own_buffer,
-            store: copying.store,
+            copying,
             // Two chunks are copied in at once (`send_buffered`), so they have to fit.
             chunk: config.stream_chunk.min(pool::bytes(node) / 2),
             packet: ring::max_payload(node),
@@ -347,7 +344,7 @@ impl Shm {
         sender: RequestId,
         granted: bool,
     ) -> Filling {
-        let store = if filler.is_own() { Store::Plain } else { self.store };
+        let store = if filler.is_own() { self.copying.own_store } else { self.copying.store };
         Filling { to, filler: Some(filler), kept, segment, piece: self.chunk, store, granted, sender }
     }
 
@@ -381,7 +378,7 @@ impl Shm {
             return false;
         }
         match self.kept[to] {
-            Kept::NotYet if self.own_buffer > 0 => self.keep_buffer(to),
+            Kept::NotYet if self.copying.own_buffer > 0 => self.keep_buffer(to),
             Kept::InUse => self.finish_filling(to, envelope.len),
             _ => {}
         }
@@ -397,7 +394,7 @@ impl Shm {
             return false;
         }
         let Kept::Idle(filler) = &mut self.kept[to] else { return false };
-        let store = if filler.is_own() { Store::Plain } else { self.store };
+        let store = if filler.is_own() { self.copying.own_store } else { self.copying.store };
         while segment.remaining() > 0
             && filler.fill(usize::MAX, |sink| segment.pack_with(sink, store)).is_some()
         {}
@@ -411,7 +408,11 @@ impl Shm {
     /// Gets the copy buffer that is to be kept for messages to `to`, if there is one: its own, or a small one.
     #[cold]
     fn keep_buffer(&mut self, to: usize) {
-        let own = if self.own_buffer > 0 { pool::claim_own(&self.node, to, self.own_buffer) } else { None };
+        let own = if self.copying.own_buffer > 0 {
+            pool::claim_own(&self.node, to, self.copying.own_buffer)
+        } else {
+            None
+        };
         if own.is_none() {
             self.longest_eager[to] = self.packet;
             if let Some(writer) = &mut self.writers[to] {
@@ -428,7 +429,6 @@ impl Shm {
 
     /// How long messages are copied here, and why so.
     pub fn copying(&self, config: &Config) -> (Copying, &'static str) {
-        let Self { own_buffer, store, .. } = *self;
         let why = if config.copy_buffer != CopyBuffer::Auto || config.copy_store.is_some() {
             "as POSTHASTE_COPY_BUFFER and POSTHASTE_COPY_STORE say"
         } else if self.crowded {
@@ -438,7 +438,7 @@ impl Shm {
         } else {
             "as was found out for this processor"
         };
-        (Copying { own_buffer, store }, why)
+        (self.copying, why)
     }
 
     /// Whether a message that has been granted waits for a copy buffer. It goes first: it is certain to be drained.
@@ -452,10 +452,11 @@ impl Shm {
         let Some((mut borrowed, mut cursor)) = self.open(from, through, len) else { return };
         let is_borrowed = borrowed.is_some();
         let Some(buffer) = borrowed.as_mut().or(self.incoming[from].as_mut()) else { return };
+        let store = if buffer.is_own() { self.copying.own_store } else { self.copying.store };
         while cursor.drained() < len {
             let left = (len - cursor.drained()) as usize;
             let unpack = |source: Source<'_>| {
-                segment.unpack(source);
+                segment.unpack_with(source, store);
             };
             if buffer.drain(&mut cursor, left, unpack).is_none() {
                 break;
@@ -771,7 +772,11 @@ fn copying(node: &Node, config: &Config, crowded: bool) -> Copying {
     };
     let streams = matches!(config.long_protocol, LongProtocol::Auto | LongProtocol::Stream);
     let own_buffer = if streams { own_buffer.min(node.own_buffer_bytes()) } else { 0 };
-    Copying { own_buffer, store: config.copy_store.unwrap_or(found.store) }
+    Copying {
+        own_buffer,
+        own_store: config.copy_store.unwrap_or(found.own_store),
+        store: config.copy_store.unwrap_or(found.store),
+    }
 }
 
 #[cold]

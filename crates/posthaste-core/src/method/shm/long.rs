@@ -54,7 +54,8 @@ impl Shm {
                 at += 1;
                 continue;
             };
-            busy |= draining.pump(buffer, looks);
+            let store = if buffer.is_own() { self.copying.own_store } else { self.copying.store };
+            busy |= draining.pump(buffer, store, looks);
             if buffer.has_published() {
                 self.doorbell.ring_for_room(from);
             }
@@ -324,14 +325,14 @@ impl Filling {
 impl Draining {
     /// Copies out what is there; whether anything was. Once something was, the sender is at it, and the next piece shows
     /// only in the buffer: so many looks are taken for it.
-    pub(super) fn pump(&mut self, buffer: &mut Buffer, looks: u32) -> bool {
+    pub(super) fn pump(&mut self, buffer: &mut Buffer, store: Store, looks: u32) -> bool {
         let (mut busy, mut patience) = (false, 0);
         while self.cursor.drained() < self.len {
             let left = (self.len - self.cursor.drained()).min(usize::MAX as u64) as usize;
             let segment = &mut self.segment;
             // What does not fit into the receive buffer is drained and dropped (MPI-5.0 §3.2.4).
             let unpack = |source: Source<'_>| {
-                segment.unpack(source);
+                segment.unpack_with(source, store);
             };
             if buffer.drain(&mut self.cursor, left, unpack).is_none() {
                 if patience == 0 {
