@@ -26,7 +26,7 @@ pub(crate) use quad::Quad;
 
 use posthaste_os::fabric::{Endpoint, NotStarted, Place, Registration, Remote};
 pub use posthaste_os::heap::Block;
-use posthaste_os::mem::{Sink, Source};
+use posthaste_os::mem::{self, Sink, Source, Store};
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
@@ -122,14 +122,21 @@ impl UserBuf {
         let from = self.offset(offset).0;
         // SAFETY: the user's side by the promise of `new`, the other by the sink's own length. `copy` and
         // not `copy_nonoverlapping`: the sink may be user memory of the same rank.
-        unsafe { posthaste_os::mem::move_bytes(from, sink.as_mut_ptr(), sink.len()) };
+        unsafe { mem::move_bytes(from, sink.as_mut_ptr(), sink.len()) };
     }
 
-    /// As [`UserBuf::copy_out`], with stores that go past the caches.
-    pub fn stream_out(self, offset: isize, mut sink: Sink<'_>) {
+    /// As [`UserBuf::copy_out`], into a copy buffer by this kind of copy.
+    pub fn send_out(self, offset: isize, mut sink: Sink<'_>, store: Store) {
         let from = self.offset(offset).0;
         // SAFETY: as in `copy_out`; a copy buffer is no user memory, so the two do not overlap.
-        unsafe { posthaste_os::mem::stream_bytes(from, sink.as_mut_ptr(), sink.len()) };
+        unsafe { mem::send_bytes(from, sink.as_mut_ptr(), sink.len(), store) };
+    }
+
+    /// As [`UserBuf::copy_in`], out of a copy buffer by this kind of copy.
+    pub fn receive_in(self, offset: isize, source: Source<'_>, store: Store) {
+        let to = self.offset(offset).0;
+        // SAFETY: as in `send_out`, with the roles exchanged.
+        unsafe { mem::receive_bytes(source.as_ptr(), to, source.len(), store) };
     }
 
     /// Copies all of `source` to `offset`.
@@ -137,7 +144,7 @@ impl UserBuf {
     pub fn copy_in(self, offset: isize, source: Source<'_>) {
         let to = self.offset(offset).0;
         // SAFETY: as in `copy_out`, with the roles exchanged.
-        unsafe { posthaste_os::mem::move_bytes(source.as_ptr(), to, source.len()) };
+        unsafe { mem::move_bytes(source.as_ptr(), to, source.len()) };
     }
 
     /// Copies `len` bytes from another user buffer to here; the two may overlap.

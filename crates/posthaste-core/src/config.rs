@@ -3,7 +3,7 @@
 //! Used by every room; the launcher lists the table. A value that cannot be read is an error that names the
 //! variable, what it holds and what was expected; it is never ignored.
 
-use posthaste_os::copying::Store;
+use posthaste_os::mem::Store;
 use posthaste_os::node::LANES;
 
 use crate::error::{Error, ErrorClass, Result};
@@ -172,7 +172,7 @@ pub struct Config {
     pub long_protocol: LongProtocol,
     /// Through what long messages are copied in shared memory.
     pub copy_buffer: CopyBuffer,
-    /// How small copy buffers are filled. `None`: as was found out for this processor.
+    /// How bytes are copied into and out of copy buffers. `None`: as was found out for this processor.
     pub copy_store: Option<Store>,
     /// Bytes that a side copies before it tells the other side.
     pub stream_chunk: usize,
@@ -320,7 +320,7 @@ pub const TUNABLES: &[Tunable] = &[
     Tunable {
         name: "POSTHASTE_COPY_STORE",
         default: "auto",
-        meaning: "how small copy buffers are filled: auto (as was found out for this processor), plain, streaming (past the caches)",
+        meaning: "how bytes are copied into and out of copy buffers: auto (as was found out for this processor), plain (as the C library copies), streaming (into them past the caches), string (by the processor's string instruction)",
     },
     Tunable {
         name: "POSTHASTE_STREAM_CHUNK",
@@ -499,7 +499,8 @@ impl Config {
         let mut config = Self::default();
         number(&lookup, "POSTHASTE_EAGER_LIMIT", 0..=1 << 30, &mut config.eager_limit)?;
         copy_buffer(&lookup, "POSTHASTE_COPY_BUFFER", &mut config.copy_buffer)?;
-        let stores = [("auto", None), ("plain", Some(Store::Plain)), ("streaming", Some(Store::Streaming))];
+        let [plain, streaming, string] = Store::NAMES.map(|(name, store)| (name, Some(store)));
+        let stores = [("auto", None), plain, streaming, string];
         word(&lookup, "POSTHASTE_COPY_STORE", &stores, &mut config.copy_store)?;
         number(&lookup, "POSTHASTE_STREAM_CHUNK", 64..=1 << 30, &mut config.stream_chunk)?;
         number(&lookup, "POSTHASTE_GET_LIMIT", 0..=usize::MAX, &mut config.get_limit)?;

@@ -54,12 +54,91 @@ pub unsafe fn move_bytes(from: *const u8, to: *mut u8, n: usize) {
     }
 }
 
+/// How bytes are copied into and out of memory that another core reads or has written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Store {
+    /// As the C library copies.
+    Plain,
+    /// Into it past the caches (non-temporal stores), out of it as the C library copies.
+    Streaming,
+    /// By the processor's string instruction (`rep movsb`), which may fetch and own lines in another way than loads and
+    /// stores do; C libraries use it on some processors only.
+    String,
+}
+
+impl Store {
+    /// All of them, by the names that settings and files use.
+    pub const NAMES: [(&str, Self); 3] =
+        [("plain", Self::Plain), ("streaming", Self::Streaming), ("string", Self::String)];
+}
+
+impl std::fmt::Display for Store {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(Self::NAMES.iter().find(|(_, store)| store == self).map_or("", |(name, _)| name))
+    }
+}
+
+/// Moves `n` bytes into memory that another core will read.
+///
+/// # Safety
+/// `from` is readable and `to` writable for `n` bytes, and the ranges do not overlap.
+#[inline]
+pub unsafe fn send_bytes(from: *const u8, to: *mut u8, n: usize, store: Store) {
+    // SAFETY: as the caller says.
+    unsafe {
+        match store {
+            Store::Plain => move_bytes(from, to, n),
+            Store::Streaming => stream_bytes(from, to, n),
+            Store::String => string_bytes(from, to, n),
+        }
+    }
+}
+
+/// Moves `n` bytes out of memory that another core has written.
+///
+/// # Safety
+/// As for [`send_bytes`].
+#[inline]
+pub unsafe fn receive_bytes(from: *const u8, to: *mut u8, n: usize, store: Store) {
+    // SAFETY: as the caller says.
+    unsafe {
+        match store {
+            Store::Plain | Store::Streaming => move_bytes(from, to, n),
+            Store::String => string_bytes(from, to, n),
+        }
+    }
+}
+
+/// Moves `n` bytes by the processor's string instruction, where it has one and they are enough to be worth its start.
+///
+/// # Safety
+/// As for [`send_bytes`].
+unsafe fn string_bytes(from: *const u8, to: *mut u8, n: usize) {
+    #[cfg(target_arch = "x86_64")]
+    if n >= 1024 {
+        // SAFETY: the instruction reads and writes just these `n` bytes, upwards: the direction flag is clear by the
+        // calling convention.
+        unsafe {
+            std::arch::asm!(
+                "rep movsb",
+                inout("rcx") n => _,
+                inout("rsi") from => _,
+                inout("rdi") to => _,
+                options(nostack, preserves_flags)
+            );
+        }
+        return;
+    }
+    // SAFETY: as the caller says.
+    unsafe { move_bytes(from, to, n) }
+}
+
 /// Moves `n` bytes with stores that go past the caches of this core to whoever reads them next; other processes see them
 /// before whatever is stored afterwards. Where the processor has no such stores, as [`move_bytes`].
 ///
 /// # Safety
 /// `from` is readable and `to` writable for `n` bytes, and the ranges do not overlap.
-pub unsafe fn stream_bytes(from: *const u8, to: *mut u8, n: usize) {
+unsafe fn stream_bytes(from: *const u8, to: *mut u8, n: usize) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_sfence, _mm_stream_si128};
@@ -145,6 +224,13 @@ impl<'a> Source<'a> {
         unsafe { std::ptr::copy_nonoverlapping(self.ptr, to.as_mut_ptr(), n) };
         n
     }
+    /// As [`Source::copy_to`], in this way.
+    pub fn receive_to(&self, to: &mut [u8], store: Store) -> usize {
+        let n = self.len.min(to.len());
+        // SAFETY: `n` is within both ranges, see `copy_to`.
+        unsafe { receive_bytes(self.ptr, to.as_mut_ptr(), n, store) };
+        n
+    }
     /// A private copy of all bytes.
     pub fn to_vec(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.len);
@@ -195,11 +281,11 @@ impl<'a> Sink<'a> {
     pub fn reborrow(&mut self) -> Sink<'_> {
         Sink { ptr: self.ptr, len: self.len, memory: PhantomData }
     }
-    /// Copies as many bytes as both sides hold past the caches of this core, returns how many.
-    pub fn stream_from(&mut self, from: &[u8]) -> usize {
+    /// As [`Sink::copy_from`], in this way.
+    pub fn send_from(&mut self, from: &[u8], store: Store) -> usize {
         let n = self.len.min(from.len());
         // SAFETY: `n` is within both ranges, see `copy_from`.
-        unsafe { stream_bytes(from.as_ptr(), self.ptr, n) };
+        unsafe { send_bytes(from.as_ptr(), self.ptr, n, store) };
         n
     }
     /// Copies as many bytes as both sides hold, returns how many.
@@ -229,15 +315,25 @@ mod tests {
     }
 
     #[test]
-    fn streaming_stores_move_every_length_from_and_to_everywhere() {
-        let from: Vec<u8> = (0..600u32).map(|at| (at % 251) as u8).collect();
-        for n in [0, 1, 15, 63, 64, 65, 128, 200, 500] {
-            for (a, b) in [(0, 0), (1, 0), (0, 1), (13, 50), (50, 13)] {
-                let mut to = vec![255u8; 600];
-                assert_eq!(Sink::from(&mut to[b..b + n]).stream_from(&from[a..]), n);
-                assert_eq!(to[b..b + n], from[a..a + n]);
-                assert!(to[..b].iter().chain(&to[b + n..]).all(|byte| *byte == 255), "{n} from {a} to {b}");
+    fn every_kind_of_copy_moves_every_length_from_and_to_everywhere() {
+        let from: Vec<u8> = (0..4000u32).map(|at| (at % 251) as u8).collect();
+        for (name, store) in Store::NAMES {
+            for n in [0, 1, 15, 63, 64, 65, 128, 200, 500, 1023, 1024, 1025, 3001] {
+                for (a, b) in [(0, 0), (1, 0), (0, 1), (13, 50), (50, 13)] {
+                    let right = |to: &[u8]| {
+                        assert_eq!(to[b..b + n], from[a..a + n]);
+                        let rest = to[..b].iter().chain(&to[b + n..]);
+                        assert!(rest.into_iter().all(|byte| *byte == 255), "{name}: {n} from {a} to {b}");
+                    };
+                    let mut to = vec![255u8; 4000];
+                    assert_eq!(Sink::from(&mut to[b..b + n]).send_from(&from[a..], store), n);
+                    right(&to);
+                    to.fill(255);
+                    assert_eq!(Source::from(&from[a..]).receive_to(&mut to[b..b + n], store), n);
+                    right(&to);
+                }
             }
+            assert_eq!(store.to_string(), name);
         }
     }
 

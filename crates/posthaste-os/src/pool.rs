@@ -237,6 +237,11 @@ impl Buffer {
         self.index
     }
 
+    /// Whether it is one of this pair alone.
+    pub fn is_own(&self) -> bool {
+        self.index >= self.memory.node().buffers()
+    }
+
     /// Lets `drain` read what has been filled of a message, at most `most` bytes; `None` when nothing is there.
     #[inline]
     pub fn drain(

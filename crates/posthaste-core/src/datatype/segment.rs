@@ -16,8 +16,7 @@ use super::layout::{Piece, Shape};
 use super::{ByteOrder, Datatype, Format, Measure, Signature, Types};
 use crate::buffer::{Mover, Span, Turns, UserBuf, Visitor};
 use crate::error::Result;
-use posthaste_os::copying::Store;
-use posthaste_os::mem::{Sink, Source};
+use posthaste_os::mem::{Sink, Source, Store};
 
 /// Packed bytes in user memory, and how far they have been moved.
 #[derive(Clone, Debug)]
@@ -216,7 +215,7 @@ impl Segment {
         len as usize
     }
 
-    /// As [`Segment::pack`], with stores of this kind where the bytes lie in one piece.
+    /// As [`Segment::pack`], by this kind of copy where the bytes lie in one piece.
     #[inline]
     pub fn pack_with(&mut self, sink: Sink<'_>, store: Store) -> usize {
         if store == Store::Plain || self.datatype.is_some() {
@@ -224,7 +223,7 @@ impl Segment {
         }
         let len = self.remaining().min(sink.len() as u64);
         let (sink, _) = sink.split_at(len as usize);
-        self.buf.stream_out(self.position as isize, sink);
+        self.buf.send_out(self.position as isize, sink, store);
         self.position += len;
         len as usize
     }
@@ -242,6 +241,19 @@ impl Segment {
                 self.walk(datatype, self.position + len, &mut Mover::unpacking(source));
             }
         }
+        self.position += len;
+        len as usize
+    }
+
+    /// As [`Segment::unpack`], by this kind of copy where the bytes lie in one piece.
+    #[inline]
+    pub fn unpack_with(&mut self, source: Source<'_>, store: Store) -> usize {
+        if store == Store::Plain || self.datatype.is_some() {
+            return self.unpack(source);
+        }
+        let len = self.remaining().min(source.len() as u64);
+        let (source, _) = source.split_at(len as usize);
+        self.buf.receive_in(self.position as isize, source, store);
         self.position += len;
         len as usize
     }

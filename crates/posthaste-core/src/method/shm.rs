@@ -9,9 +9,9 @@ mod long;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use posthaste_os::copying::{Copying, Store};
+use posthaste_os::copying::Copying;
 use posthaste_os::heap::{Heap, PeerHeap};
-use posthaste_os::mem::Source;
+use posthaste_os::mem::{Source, Store};
 use posthaste_os::node::{ACTIVE_BITS, ACTIVE_WORDS, Node};
 use posthaste_os::peer_copy::{self};
 use posthaste_os::pool::{self, Buffer, Cursor, Filler};
@@ -80,10 +80,8 @@ pub struct Shm {
     /// Rings that have shown something unreadable.
     broken: Vec<bool>,
     crowded: bool,
-    /// Bytes of the copy buffer of its own that each pair gets; 0: none.
-    own_buffer: usize,
-    /// How small copy buffers are filled.
-    store: Store,
+    /// How long messages are copied.
+    copying: Copying,
     chunk: usize,
     packet: usize,
     /// Longest eager message, by receiver.
@@ -133,7 +131,8 @@ enum Receive {
 #[derive(Debug)]
 struct Filling {
     to: usize,
-    filler: Filler,
+    /// The buffer, until everything has been copied in.
+    filler: Option<Filler>,
     kept: bool,
     segment: Segment,
     /// Bytes of the next piece, at most.
@@ -224,8 +223,7 @@ impl Shm {
             shares: matches!(config.long_protocol, LongProtocol::Auto | LongProtocol::Shared),
             broken: vec![false; ranks],
             crowded,
-            own_buffer: copying.own_buffer,
-            store: copying.store,
+            copying,
             // Two chunks are copied in at once (`send_buffered`), so they have to fit.
             chunk: config.stream_chunk.min(pool::bytes(node) / 2),
             packet: ring::max_payload(node),
@@ -328,13 +326,10 @@ impl Shm {
         filling.pump(if whole { 2 } else { 1 }, self.chunk);
         let offer = Offer::Stream { through, filled: filling.segment.position() };
         let all_left = filling.segment.remaining() == 0;
-        match filling {
-            Filling { mut filler, .. } if all_left && kept => {
-                filler.mark_uncertain();
-                self.kept[to] = Kept::Idle(filler);
-            }
-            _ if all_left => {}
-            filling => self.filling.push(filling),
+        if all_left {
+            self.end_filling(&mut filling);
+        } else {
+            self.filling.push(filling);
         }
         Some((offer, all_left))
     }
@@ -349,8 +344,32 @@ impl Shm {
         sender: RequestId,
         granted: bool,
     ) -> Filling {
-        let store = if filler.is_own() { Store::Plain } else { self.store };
-        Filling { to, filler, kept, segment, piece: self.chunk, store, granted, sender }
+        let store = if filler.is_own() { self.copying.own_store } else { self.copying.store };
+        Filling { to, filler: Some(filler), kept, segment, piece: self.chunk, store, granted, sender }
+    }
+
+    /// Everything of a message has been copied in: a kept buffer is free for the next one.
+    fn end_filling(&mut self, filling: &mut Filling) {
+        let Some(mut filler) = filling.filler.take().filter(|_| filling.kept) else { return };
+        if !filling.granted {
+            filler.mark_uncertain();
+        }
+        self.kept[filling.to] = Kept::Idle(filler);
+    }
+
+    /// Copies in what is left of the message in the kept buffer, if then so many bytes of the next one still fit: rather now
+    /// than have that one ask. The next poll says that the first has left.
+    fn finish_filling(&mut self, to: usize, next: u64) {
+        let is_kept = |filling: &Filling| filling.to == to && filling.kept && filling.filler.is_some();
+        let Some(at) = self.filling.iter().position(is_kept) else { return };
+        let mut filling = self.filling.swap_remove(at);
+        let needed = filling.segment.remaining().saturating_add(next);
+        if filling.filler.as_mut().is_some_and(|filler| filler.has_room(needed)) {
+            while filling.pump(1, self.chunk) {}
+            self.doorbell.ring(to);
+            self.end_filling(&mut filling);
+        }
+        self.filling.push(filling);
     }
 
     /// See [`super::Methods::send_buffered`].
@@ -358,8 +377,10 @@ impl Shm {
         if envelope.len > 2 * self.chunk as u64 || self.has_granted(to) {
             return false;
         }
-        if self.own_buffer > 0 && matches!(self.kept[to], Kept::NotYet) {
-            self.keep_buffer(to);
+        match self.kept[to] {
+            Kept::NotYet if self.copying.own_buffer > 0 => self.keep_buffer(to),
+            Kept::InUse => self.finish_filling(to, envelope.len),
+            _ => {}
         }
         let Kept::Idle(filler) = &mut self.kept[to] else { return false };
         if !filler.has_room(envelope.len) {
@@ -373,7 +394,7 @@ impl Shm {
             return false;
         }
         let Kept::Idle(filler) = &mut self.kept[to] else { return false };
-        let store = if filler.is_own() { Store::Plain } else { self.store };
+        let store = if filler.is_own() { self.copying.own_store } else { self.copying.store };
         while segment.remaining() > 0
             && filler.fill(usize::MAX, |sink| segment.pack_with(sink, store)).is_some()
         {}
@@ -387,7 +408,11 @@ impl Shm {
     /// Gets the copy buffer that is to be kept for messages to `to`, if there is one: its own, or a small one.
     #[cold]
     fn keep_buffer(&mut self, to: usize) {
-        let own = if self.own_buffer > 0 { pool::claim_own(&self.node, to, self.own_buffer) } else { None };
+        let own = if self.copying.own_buffer > 0 {
+            pool::claim_own(&self.node, to, self.copying.own_buffer)
+        } else {
+            None
+        };
         if own.is_none() {
             self.longest_eager[to] = self.packet;
             if let Some(writer) = &mut self.writers[to] {
@@ -404,7 +429,6 @@ impl Shm {
 
     /// How long messages are copied here, and why so.
     pub fn copying(&self, config: &Config) -> (Copying, &'static str) {
-        let Self { own_buffer, store, .. } = *self;
         let why = if config.copy_buffer != CopyBuffer::Auto || config.copy_store.is_some() {
             "as POSTHASTE_COPY_BUFFER and POSTHASTE_COPY_STORE say"
         } else if self.crowded {
@@ -414,7 +438,7 @@ impl Shm {
         } else {
             "as was found out for this processor"
         };
-        (Copying { own_buffer, store }, why)
+        (self.copying, why)
     }
 
     /// Whether a message that has been granted waits for a copy buffer. It goes first: it is certain to be drained.
@@ -428,10 +452,11 @@ impl Shm {
         let Some((mut borrowed, mut cursor)) = self.open(from, through, len) else { return };
         let is_borrowed = borrowed.is_some();
         let Some(buffer) = borrowed.as_mut().or(self.incoming[from].as_mut()) else { return };
+        let store = if buffer.is_own() { self.copying.own_store } else { self.copying.store };
         while cursor.drained() < len {
             let left = (len - cursor.drained()) as usize;
             let unpack = |source: Source<'_>| {
-                segment.unpack(source);
+                segment.unpack_with(source, store);
             };
             if buffer.drain(&mut cursor, left, unpack).is_none() {
                 break;
@@ -464,8 +489,10 @@ impl Shm {
     /// that nobody has matched, which may sit there for long: only behind granted ones, and only if it is certain to be
     /// drained, too. A promise is not that certain: nothing queues behind a promised one.
     fn copy_buffer(&mut self, to: usize, receive: Receive, len: u64) -> Option<(Filler, bool)> {
-        if matches!(self.kept[to], Kept::NotYet) {
-            self.keep_buffer(to);
+        match self.kept[to] {
+            Kept::NotYet => self.keep_buffer(to),
+            Kept::InUse => self.finish_filling(to, len),
+            _ => {}
         }
         let kept = &mut self.kept[to];
         match kept {
@@ -483,7 +510,10 @@ impl Shm {
             Kept::InUse | Kept::Never => {}
         }
         let keeps = !matches!(kept, Kept::Never);
-        let fills = || self.filling.iter().any(|filling| filling.to == to && filling.granted);
+        let fills = || {
+            let fills = |filling: &Filling| filling.to == to && filling.granted && filling.filler.is_some();
+            self.filling.iter().any(fills)
+        };
         // One buffer at a time is enough, and stays in the cache; another one only gets past a message in the kept
         // one that nobody has matched. Some stay free for what is granted and always drains.
         if keeps && (receive == Receive::Unknown || fills()) {
@@ -742,7 +772,11 @@ fn copying(node: &Node, config: &Config, crowded: bool) -> Copying {
     };
     let streams = matches!(config.long_protocol, LongProtocol::Auto | LongProtocol::Stream);
     let own_buffer = if streams { own_buffer.min(node.own_buffer_bytes()) } else { 0 };
-    Copying { own_buffer, store: config.copy_store.unwrap_or(found.store) }
+    Copying {
+        own_buffer,
+        own_store: config.copy_store.unwrap_or(found.own_store),
+        store: config.copy_store.unwrap_or(found.store),
+    }
 }
 
 #[cold]

@@ -21,25 +21,21 @@ impl Shm {
         on: &mut impl FnMut(Event<'_>, &mut Counts),
     ) -> bool {
         let mut busy = false;
-        let (chunk, doorbell) = (self.chunk, &self.doorbell);
+        let chunk = self.chunk;
         let looks = if self.crowded { 0 } else { LOOKS };
         let mut at = 0;
         while let Some(filling) = self.filling.get_mut(at) {
             if filling.pump(8, chunk) {
                 busy = true;
-                doorbell.ring(filling.to);
+                self.doorbell.ring(filling.to);
             }
             if filling.segment.remaining() > 0 {
                 at += 1;
                 continue;
             }
-            let Filling { to, mut filler, kept, granted, sender, .. } = self.filling.remove(at);
-            if kept {
-                if !granted {
-                    filler.mark_uncertain();
-                }
-                self.kept[to] = Kept::Idle(filler);
-            }
+            let mut filling = self.filling.remove(at);
+            self.end_filling(&mut filling);
+            let sender = filling.sender;
             on(Event::Sent(sender), counts);
         }
         let mut at = 0;
@@ -58,9 +54,10 @@ impl Shm {
                 at += 1;
                 continue;
             };
-            busy |= draining.pump(buffer, looks);
+            let store = if buffer.is_own() { self.copying.own_store } else { self.copying.store };
+            busy |= draining.pump(buffer, store, looks);
             if buffer.has_published() {
-                doorbell.ring_for_room(from);
+                self.doorbell.ring_for_room(from);
             }
             if draining.cursor.drained() < draining.len {
                 draining.borrowed = borrowed;
@@ -73,7 +70,7 @@ impl Shm {
             } else {
                 buffer.finish()
             }
-            doorbell.ring_for_room(from);
+            self.doorbell.ring_for_room(from);
             on(Event::Landed(receiver), counts);
         }
         busy
@@ -314,7 +311,8 @@ impl Filling {
             let half = if left <= chunk as u64 * 3 / 2 { left } else { (left / 2).max(chunk as u64) };
             let piece = self.piece.min(half as usize);
             let (segment, store) = (&mut self.segment, self.store);
-            if self.filler.fill(piece, |sink| segment.pack_with(sink, store)).is_none() {
+            let Some(filler) = &mut self.filler else { break };
+            if filler.fill(piece, |sink| segment.pack_with(sink, store)).is_none() {
                 break;
             }
             self.piece = (self.piece * 2).min(4 * chunk);
@@ -327,14 +325,14 @@ impl Filling {
 impl Draining {
     /// Copies out what is there; whether anything was. Once something was, the sender is at it, and the next piece shows
     /// only in the buffer: so many looks are taken for it.
-    pub(super) fn pump(&mut self, buffer: &mut Buffer, looks: u32) -> bool {
+    pub(super) fn pump(&mut self, buffer: &mut Buffer, store: Store, looks: u32) -> bool {
         let (mut busy, mut patience) = (false, 0);
         while self.cursor.drained() < self.len {
             let left = (self.len - self.cursor.drained()).min(usize::MAX as u64) as usize;
             let segment = &mut self.segment;
             // What does not fit into the receive buffer is drained and dropped (MPI-5.0 §3.2.4).
             let unpack = |source: Source<'_>| {
-                segment.unpack(source);
+                segment.unpack_with(source, store);
             };
             if buffer.drain(&mut self.cursor, left, unpack).is_none() {
                 if patience == 0 {
