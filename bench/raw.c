@@ -3,12 +3,15 @@
  * Two processes, each pinned to its own CPU, share one anonymous mapping:
  *   handoff   two flags in two cache lines, flipped in turn: one-way time of a cache line
  *   memcpy    one process copies a private buffer to another
- *   copy      both processes copy at once through a small ring that stays in the cache
+ *   copy      both processes copy at once through a ring of slots; the best size of ring and slot, and the best
+ *             kind of store, for messages there and back and for windows of messages one way
  *   slots     one producer writes 64-byte slots, one consumer reads them
  * or a TCP connection over the loopback interface:
  *   sockets   8 bytes there and back, spinning on the socket or sleeping in epoll; long messages one way
  * Every number is the best of several batches, as in the programs it is compared with.
- * Output: lines "result NAME VALUE UNIT". Called by `cargo xtask bench`.
+ * Usage: raw [all | handoff | slots | memcpy | copy [one_way] [SIZE]... [window] [SIZE]... | sockets]
+ * Output: lines "result NAME VALUE UNIT"; those of `copy` go on with "ring BYTES slot BYTES stores KIND".
+ * Called by `cargo xtask bench`.
  */
 #define _GNU_SOURCE
 #include <netinet/in.h>
@@ -25,17 +28,30 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#if defined(__x86_64__)
+#include <emmintrin.h>
+#endif
 
-enum { LINE = 64, SLOTS = 256, RING = 1 << 20, BATCHES = 20 };
+enum { LINE = 64, SLOTS = 256, BATCHES = 20 };
+enum { LARGEST_RING = 4 << 20, SMALLEST_SLOT = 2 << 10, MOST_SLOTS = LARGEST_RING / SMALLEST_SLOT };
 
 struct line {
     _Alignas(LINE) _Atomic uint64_t word;
     char rest[LINE - 8];
 };
 
+/* What one side sends through. Slots are numbered from the start on and never anew: `filled` has the number of what
+ * is in a slot, `drained` how many have been emptied. Both in pairs of lines, because processors fetch pairs. */
+struct way {
+    struct {
+        _Alignas(2 * LINE) struct line line;
+    } filled[MOST_SLOTS], drained;
+    _Alignas(4096) unsigned char ring[LARGEST_RING];
+};
+
 struct shared {
-    struct line ping, pong, produced[SLOTS], consumed, filled, drained;
-    _Alignas(4096) unsigned char ring[RING];
+    struct line ping, pong, produced[SLOTS], consumed;
+    struct way ways[2];
 };
 
 static struct shared *shared;
@@ -160,76 +176,176 @@ static void slots(int side)
     if (side == 0) printf("result slots %.2f M/s\n", 1e-6 / best);
 }
 
-static size_t copy_size, copy_chunk, copy_cells;
-static double copy_best;
-static unsigned char *private_buffer;
-
-/* One message through the ring: the sender fills cells while the receiver drains them. */
-static void through_ring(int sender, uint64_t *cell)
-{
-    for (size_t at = 0; at < copy_size; at += copy_chunk, (*cell)++) {
-        size_t length = copy_size - at < copy_chunk ? copy_size - at : copy_chunk;
-        unsigned char *place = shared->ring + *cell % copy_cells * copy_chunk;
-        if (sender) {
-            while (*cell >= copy_cells + atomic_load_explicit(&shared->drained.word, memory_order_acquire)) relax();
-            memcpy(place, private_buffer + at, length);
-            publish(&shared->filled, *cell + 1);
-        } else {
-            while (atomic_load_explicit(&shared->filled.word, memory_order_acquire) <= *cell) relax();
-            memcpy(private_buffer + at, place, length);
-            publish(&shared->drained, *cell + 1);
-        }
-    }
-}
-
-static void copy(int side)
-{
-    int turns = (int)((4u << 20) / copy_size);
-    if (turns > 100) turns = 100;
-    uint64_t cell = 0;
-    copy_best = 1e9;
-    for (int batch = 0; batch < BATCHES; batch++) {
-        double start = now();
-        for (int i = 0; i < turns; i++) {
-            through_ring(side == 0, &cell);
-            through_ring(side == 1, &cell);
-        }
-        double one_way = (now() - start) / turns / 2;
-        if (batch > 0 && one_way < copy_best) copy_best = one_way;
-    }
-}
-
 static const size_t sizes[] = {16384, 65536, 262144, 1048576, 4194304};
-
-static void copies(void)
-{
-    private_buffer = aligned_alloc(4096, sizes[4]);
-    memset(private_buffer, 1, sizes[4]);
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        double best = 1e9;
-        size_t best_chunk = 0;
-        copy_size = sizes[i];
-        for (copy_chunk = 2048; copy_chunk <= 65536 && copy_chunk <= copy_size; copy_chunk *= 2) {
-            copy_cells = 262144 / copy_chunk < 16 ? 262144 / copy_chunk : 16;
-            both(copy);
-            if (copy_best < best) {
-                best = copy_best;
-                best_chunk = copy_chunk;
-            }
-        }
-        printf("result copy_%zu %.3f GB/s\n", copy_size, copy_size / best * 1e-9);
-        fprintf(stderr, "raw: %zu bytes go fastest in chunks of %zu\n", copy_size, best_chunk);
-    }
-}
-
-static int ends[2], asleep;
-static size_t stream_size;
+static const size_t rings[] = {128 << 10, 1 << 20, 2 << 20, 4 << 20};
+static const size_t longest_slots[] = {2 << 10, 8 << 10, 32 << 10};
+enum {
+    SIZES = sizeof sizes / sizeof *sizes,
+    RINGS = sizeof rings / sizeof *rings,
+    SLOT_SIZES = sizeof longest_slots / sizeof *longest_slots,
+    BULK_WINDOW = 16
+};
 
 static void fail(const char *what)
 {
     perror(what);
     exit(2);
 }
+
+static unsigned char *pages(size_t size, int value)
+{
+    unsigned char *memory = aligned_alloc(4096, (size + 4095) / 4096 * 4096);
+    if (memory == NULL) fail("raw: memory");
+    memset(memory, value, size);
+    return memory;
+}
+
+/* Stores that go past the caches, for the side that fills a slot. */
+static void stream(unsigned char *to, const unsigned char *from, size_t n)
+{
+#if defined(__x86_64__)
+    for (; n >= LINE; n -= LINE, to += LINE, from += LINE) {
+        __m128i a = _mm_loadu_si128((const void *)from), b = _mm_loadu_si128((const void *)(from + 16));
+        __m128i c = _mm_loadu_si128((const void *)(from + 32)), d = _mm_loadu_si128((const void *)(from + 48));
+        _mm_stream_si128((void *)to, a);
+        _mm_stream_si128((void *)(to + 16), b);
+        _mm_stream_si128((void *)(to + 32), c);
+        _mm_stream_si128((void *)(to + 48), d);
+    }
+    _mm_sfence();
+#endif
+    memcpy(to, from, n);
+}
+
+/* How messages go through a ring, and how fast that was. */
+struct pipeline {
+    size_t ring, slot;
+    int streams;
+    double seconds;
+};
+
+/* Where a side is in each way; each way has a ring of its own, as it must where both may send at once. */
+struct place {
+    uint64_t next[2], drained;
+};
+
+static void send_through(const struct pipeline *p, int side, struct place *at, const unsigned char *from, size_t n)
+{
+    struct way *way = &shared->ways[side];
+    size_t slots = p->ring / p->slot;
+    for (size_t done = 0; done < n; done += p->slot) {
+        size_t part = n - done < p->slot ? n - done : p->slot;
+        uint64_t number = at->next[side]++;
+        unsigned char *slot = way->ring + number % slots * p->slot;
+        while (number - at->drained >= slots) {
+            at->drained = atomic_load_explicit(&way->drained.line.word, memory_order_acquire);
+        }
+        if (p->streams) stream(slot, from + done, part);
+        else memcpy(slot, from + done, part);
+        publish(&way->filled[number % slots].line, number + 1);
+    }
+}
+
+static void receive_through(const struct pipeline *p, int side, struct place *at, unsigned char *to, size_t n)
+{
+    struct way *way = &shared->ways[1 - side];
+    size_t slots = p->ring / p->slot;
+    for (size_t done = 0; done < n; done += p->slot) {
+        size_t part = n - done < p->slot ? n - done : p->slot;
+        uint64_t number = at->next[1 - side]++;
+        await(&way->filled[number % slots].line, number + 1);
+        memcpy(to + done, way->ring + number % slots * p->slot, part);
+        publish(&way->drained.line, number + 1);
+    }
+}
+
+static size_t copy_size;
+static int copy_window;
+
+/* One pipeline in batches. A turn is a message there and back, or a window of messages and an answer. Before a side
+ * sends the first message of another pipeline it has received the last one of this, so all slots are empty. */
+static void run_pipeline(struct pipeline *p, int side, struct place *at, const unsigned char *out, unsigned char *in)
+{
+    size_t n = copy_size, all = copy_window ? n * BULK_WINDOW : n;
+    int batches = copy_window ? BATCHES / 2 : BATCHES, turns = (int)((2u << 20) / all);
+    if (turns < 2) turns = copy_window ? 1 : 2;
+    if (turns > 100) turns = 100;
+    memset(in, 0, all);
+    p->seconds = 1e9;
+    for (int batch = 0; batch < batches; batch++) {
+        double start = now();
+        for (int i = 0; i < turns; i++) {
+            for (int way = 0; way < 2; way++) {
+                size_t length = copy_window && way == 1 ? 1 : all;
+                for (size_t done = 0; done < length; done += n) {
+                    size_t message = length - done < n ? length - done : n;
+                    if (way == side) send_through(p, side, at, out + done, message);
+                    else receive_through(p, side, at, in + done, message);
+                }
+            }
+        }
+        double each = (now() - start) / turns / (copy_window ? BULK_WINDOW : 2);
+        if (batch > 0 && each < p->seconds) p->seconds = each;
+    }
+    if (memcmp(in, out, copy_window && side == 0 ? 1 : all) != 0) {
+        fprintf(stderr, "raw: the bytes that came through the ring are not those that were sent\n");
+        _exit(3);
+    }
+}
+
+/* All pipelines for one size; the best is the limit. */
+static void copy(int side)
+{
+    size_t all = copy_window ? copy_size * BULK_WINDOW : copy_size;
+    unsigned char *out = pages(all, 0), *in = pages(all, 0);
+    struct pipeline best = {.seconds = 1e9};
+    struct place at = {0};
+    for (size_t i = 0; i < all; i++) out[i] = (unsigned char)(i * 31 + i / 251 + 7);
+    for (int ring = 0; ring < RINGS; ring++) {
+        for (int longest = 0; longest < SLOT_SIZES; longest++) {
+            size_t slot = copy_size < longest_slots[longest] ? copy_size : longest_slots[longest];
+            if (longest > 0 && copy_size <= longest_slots[longest - 1]) continue; /* that was the same */
+            for (int streams = 0; streams < 2; streams++) {
+                struct pipeline one = {rings[ring], slot, streams, 0};
+                run_pipeline(&one, side, &at, out, in);
+                if (one.seconds < best.seconds) best = one;
+            }
+        }
+    }
+    if (side == 0) {
+        printf("result %s_%zu %.3f GB/s ring %zu slot %zu stores %s\n", copy_window ? "stream" : "copy", copy_size,
+               copy_size / best.seconds * 1e-9, best.ring, best.slot, best.streams ? "streaming" : "plain");
+    }
+    free(out);
+    free(in);
+}
+
+/* The words are sizes, and before them how messages of these sizes go. */
+static void copies(int count, char **words)
+{
+    for (int i = 0; i < count; i++) {
+        copy_size = strtoul(words[i], NULL, 10);
+        if (strcmp(words[i], "window") == 0) copy_window = 1;
+        else if (strcmp(words[i], "one_way") == 0) copy_window = 0;
+        else if (copy_size >= SMALLEST_SLOT) both(copy);
+        else {
+            fprintf(stderr, "raw: %s is neither one_way nor window nor a size of %d or more\n", words[i], SMALLEST_SLOT);
+            exit(2);
+        }
+    }
+}
+
+static void usual_copies(void)
+{
+    for (int i = 0; i < SIZES; i++) {
+        copy_size = sizes[i];
+        both(copy);
+    }
+}
+
+static unsigned char *private_buffer;
+static int ends[2], asleep;
+static size_t stream_size;
 
 static void connect_ends(void)
 {
@@ -302,14 +418,13 @@ static void socket_stream(int side)
 
 static void sockets(void)
 {
-    private_buffer = aligned_alloc(4096, sizes[4]);
-    memset(private_buffer, 1, sizes[4]);
+    private_buffer = pages(sizes[SIZES - 1], 1);
     connect_ends();
     both(socket_latency);
     asleep = 1;
     both(socket_latency);
     asleep = 0;
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    for (int i = 0; i < SIZES; i++) {
         stream_size = sizes[i];
         both(socket_stream);
     }
@@ -317,12 +432,11 @@ static void sockets(void)
 
 static void memcpys(void)
 {
-    unsigned char *from = aligned_alloc(4096, sizes[4]), *to = aligned_alloc(4096, sizes[4]);
-    memset(from, 1, sizes[4]);
-    memset(to, 2, sizes[4]);
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        size_t size = sizes[i];
-        int turns = (int)((8u << 20) / size);
+    static const size_t lengths[] = {65536, 1 << 20, 4 << 20, 16 << 20};
+    unsigned char *from = pages(16 << 20, 1), *to = pages(16 << 20, 2);
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        size_t size = lengths[i];
+        int turns = (int)((16u << 20) / size);
         double best = 1e9;
         for (int batch = 0; batch < BATCHES; batch++) {
             double start = now();
@@ -352,7 +466,8 @@ int main(int argc, char **argv)
     if (all || strcmp(what, "handoff") == 0) both(handoff);
     if (all || strcmp(what, "slots") == 0) both(slots);
     if (all || strcmp(what, "memcpy") == 0) memcpys();
-    if (all || strcmp(what, "copy") == 0) copies();
+    if (all) usual_copies();
+    if (strcmp(what, "copy") == 0) copies(argc - 2, argv + 2);
     if (strcmp(what, "sockets") == 0) sockets();
     return 0;
 }

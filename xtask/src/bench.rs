@@ -4,6 +4,7 @@
 //! Everything that is compared is measured in the same run, in turns (limit, A, limit, B, ...), in several rounds.
 //! The hand-off of a cache line is measured between all runs; where it wanders by more than two times while the
 //! contenders take their turns, the round says nothing about them and is thrown away. A result is a ratio.
+//! Every table names its processor. `--realtime` is for machines that others use, too.
 //! What must stay true: one source for all; the same binary for all implementations of the standard ABI.
 
 use std::{
@@ -16,7 +17,8 @@ use std::{
 use clap::Args;
 
 use crate::{
-    install,
+    copies::{self, Band},
+    install, machine,
     measured::{Better, LIMIT, Measured, Row},
     mpi::Mpi,
     process::Job,
@@ -30,7 +32,7 @@ pub(crate) struct Options {
     #[arg(long)]
     rivals: bool,
     /// Only these groups (comma-separated): latency, bandwidth, rate, rotating, modes, queues, threads, pair, crowd,
-    /// startup, idle, datatypes, tcp, mixed
+    /// startup, idle, datatypes, tcp, mixed, copies
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
     /// How many rounds must be kept
@@ -42,9 +44,12 @@ pub(crate) struct Options {
     /// Leave posthaste out, to see how the rivals do
     #[arg(long)]
     without_us: bool,
+    /// Measure at real-time priority (`chrt -f 10`), where there is a CPU for each thread that is measured
+    #[arg(long)]
+    realtime: bool,
 }
 
-const GROUPS: [&str; 14] = [
+const GROUPS: [&str; 15] = [
     "latency",
     "bandwidth",
     "rate",
@@ -59,7 +64,10 @@ const GROUPS: [&str; 14] = [
     "datatypes",
     "tcp",
     "mixed",
+    "copies",
 ];
+/// What programs are run under with `--realtime`.
+const REALTIME: [&str; 3] = ["chrt", "-f", "10"];
 const CROWDS: [usize; 4] = [4, 8, 16, 32];
 const STARTED: [usize; 3] = [2, 16, 64];
 /// By how much the hand-off may differ between the turns of one round.
@@ -202,6 +210,9 @@ const ROWS: &[Row] = &[
     row("limit", "slots", "ring of 64 B slots", "M/s", None, None),
     row("limit", "memcpy_65536", "memcpy 64 KiB", "GB/s", None, None),
     row("limit", "memcpy_1048576", "memcpy 1 MiB", "GB/s", None, None),
+    row("limit", "memcpy_4194304", "memcpy 4 MiB", "GB/s", None, None),
+    row("limit", "memcpy_16777216", "memcpy 16 MiB", "GB/s", None, None),
+    row("limit", "copy_16384", "pipelined copy 16 KiB", "GB/s", None, None),
     row("limit", "copy_65536", "pipelined copy 64 KiB", "GB/s", None, None),
     row("limit", "copy_1048576", "pipelined copy 1 MiB", "GB/s", None, None),
     row("limit", "copy_4194304", "pipelined copy 4 MiB", "GB/s", None, None),
@@ -246,11 +257,12 @@ const SHAPES: [[Row; 3]; 17] = [
 ];
 
 /// What one run of the command works with.
-struct Plan {
+pub(crate) struct Plan {
     contenders: Vec<Mpi>,
     groups: Vec<&'static str>,
     raw: PathBuf,
     programs: PathBuf,
+    realtime: bool,
 }
 
 /// Measures and prints.
@@ -299,6 +311,10 @@ impl Plan {
         if let Some(unknown) = options.only.iter().find(|o| !GROUPS.contains(&o.to_lowercase().as_str())) {
             return Err(format!("no group is called {unknown}; the groups are {}", GROUPS.join(" ")));
         }
+        if options.realtime {
+            let tried = Job::new(REALTIME[0]).args(&REALTIME[1..]).arg("true").succeed();
+            tried.map_err(|complaint| format!("--realtime is not possible here: {complaint}"))?;
+        }
         let wanted = |group: &&str| {
             options.only.is_empty() || options.only.iter().any(|o| o.eq_ignore_ascii_case(group))
         };
@@ -319,7 +335,7 @@ impl Plan {
             fs::create_dir_all(programs.join(mpi.flavour)).map_err(|e| e.to_string())?;
             // The first contender with the standard ABI compiles for all of them.
             let first = contenders.iter().find(|other| other.flavour == mpi.flavour).unwrap_or(mpi);
-            for name in ["pt2pt", "modes", "queues", "threads", "coll", "startup", "datatypes"] {
+            for name in ["pt2pt", "modes", "queues", "threads", "coll", "startup", "datatypes", "copies"] {
                 let program = programs.join(mpi.flavour).join(name);
                 first.compile(
                     &[source.join(name).with_extension("c")],
@@ -332,21 +348,24 @@ impl Plan {
         if !up_to_date(&raw, &[source.join("raw.c")]) {
             Job::new("cc").args(["-O2", "-o"]).arg(&raw).arg(source.join("raw.c")).succeed()?;
         }
-        Ok(Self { contenders, groups, raw, programs })
+        Ok(Self { contenders, groups, raw, programs, realtime: options.realtime })
     }
 
     /// One part, all contenders in turns; gives by how much the hand-off wandered meanwhile.
     fn in_turns(&self, part: Part, measured: &mut Measured) -> Fallible<f64> {
         let mut handoffs = vec![self.handoff()?];
         if let Part::Limits = part {
-            measured.take(LIMIT, &Job::new(&self.raw).arg("all").succeed()?.stdout);
+            measured.take(LIMIT, &self.raw("all").limit(120).succeed()?.stdout);
             handoffs.push(self.handoff()?);
         }
         if let Part::Startup(ranks) = part {
             self.forks(ranks, measured)?;
         }
         if let Part::Tcp = part {
-            measured.take(LIMIT, &Job::new(&self.raw).arg("sockets").succeed()?.stdout);
+            measured.take(LIMIT, &self.raw("sockets").succeed()?.stdout);
+        }
+        if let Part::Copies(band) = part {
+            handoffs.extend(band.in_turns(self, measured)?);
         }
         for mpi in self.contenders.iter().filter(|mpi| part.concerns(mpi)) {
             if let Err(complaint) = part.run(self, mpi, measured) {
@@ -377,6 +396,7 @@ impl Plan {
                 "threads" => parts.push(Part::Threads),
                 "tcp" => parts.push(Part::Tcp),
                 "mixed" => parts.push(Part::Mixed),
+                "copies" => parts.extend(copies::BANDS.map(Part::Copies)),
                 "datatypes" => parts.extend([Part::Types(1), Part::Types(2)]),
                 group => parts.push(Part::Pair(group)),
             }
@@ -396,29 +416,61 @@ impl Plan {
         Ok(())
     }
 
-    fn handoff(&self) -> Fallible<f64> {
-        let output = Job::new(&self.raw).arg("handoff").succeed()?.stdout;
+    /// Who is measured.
+    pub(crate) fn contenders(&self) -> &[Mpi] {
+        &self.contenders
+    }
+
+    /// `raw` with this word.
+    pub(crate) fn raw(&self, what: &str) -> Job {
+        let job = Job::new(&self.raw).arg(what);
+        if self.realtime { job.under(&REALTIME) } else { job }
+    }
+
+    /// A program on two bound ranks, with options of mpiexec, to be completed with the program's arguments.
+    pub(crate) fn bound_pair(&self, mpi: &Mpi, program: &str, options: &[&str]) -> Job {
+        let job = mpi.mpiexec(2, true).args(options);
+        self.ranks(job, 2).arg(self.program(mpi, program))
+    }
+
+    /// Before so many busy threads: at real-time priority if that was asked for, and each has a CPU. A thread that spins
+    /// for one that it keeps from running would never see it at that priority.
+    fn ranks(&self, job: Job, threads: usize) -> Job {
+        if self.realtime && threads <= cpus() { job.args(REALTIME) } else { job }
+    }
+
+    /// The hand-off now, in microseconds.
+    pub(crate) fn handoff(&self) -> Fallible<f64> {
+        let output = self.raw("handoff").succeed()?.stdout;
         handoff_in(&output).ok_or_else(|| format!("the hand-off can't be measured here: {output}"))
     }
 
     fn report(&self, project: &Project, kept: &Measured, thrown: usize, rounds: &[usize]) -> Fallible {
         let names: Vec<&str> = self.contenders.iter().map(|mpi| mpi.name).collect();
         let (least, most) = (rounds.iter().min().unwrap_or(&0), rounds.iter().max().unwrap_or(&0));
-        println!(
-            "best (median) of {least} to {most} rounds; {thrown} were thrown away because the hand-off wandered"
+        let mut heading = machine::heading(kept);
+        if self.realtime {
+            heading +=
+                "priority: real-time (chrt -f 10), except for jobs of more threads than CPUs and start-up\n";
+        }
+        heading += &format!(
+            "best (median) of {least} to {most} rounds; {thrown} were thrown away because the hand-off wandered\n\
+             \"to limit\" is value / limit; \"to rivals\" is how many times as good as the best rival\n"
         );
-        println!(
-            "\"to limit\" is value / limit; \"to rivals\" is how many times as good as the best rival\n"
-        );
+        println!("{heading}");
         let all = ROWS.iter().chain(SHAPES.as_flattened());
         let wanted: Vec<Row> = all.filter(|row| self.groups.contains(&row.group)).copied().collect();
-        let table = kept.table(&wanted, &names);
+        let mut table = if wanted.is_empty() { String::new() } else { kept.table(&wanted, &names) };
+        if self.groups.contains(&"copies") {
+            let rivals: Vec<&str> = names.iter().copied().filter(|name| *name != "posthaste").collect();
+            table += &copies::table(kept, &rivals);
+        }
         println!("{table}");
         let limits: Vec<Row> = ROWS.iter().filter(|row| row.group == "limit").copied().collect();
         let limits = kept.table(&limits, &[LIMIT]);
         println!("{limits}");
         let report = project.folder("bench")?.join("last.txt");
-        fs::write(&report, format!("{table}\n{limits}"))
+        fs::write(&report, format!("{heading}\n{table}\n{limits}"))
             .map_err(|e| format!("can't write {}: {e}", report.display()))
     }
 
@@ -448,6 +500,8 @@ enum Part {
     Tcp,
     /// Two ranks in shared memory, alone and beside one that is reached by TCP; posthaste only.
     Mixed,
+    /// Long messages of some sizes, in all ways that settings force.
+    Copies(Band),
 }
 
 /// What makes everybody use TCP on one machine; each ignores what is meant for the others.
@@ -481,44 +535,48 @@ fn beside_a_peer(mpi: &Mpi, program: &Path, words: &str, has_peer: bool) -> Job 
 
 impl Part {
     fn concerns(self, mpi: &Mpi) -> bool {
-        mpi.name == "posthaste" || !matches!(self, Self::Mixed)
+        match self {
+            Self::Mixed => mpi.name == "posthaste",
+            Self::Copies(_) => false, // these take their turns way by way
+            _ => true,
+        }
     }
 
     fn run(self, plan: &Plan, mpi: &Mpi, measured: &mut Measured) -> Fallible {
         match self {
-            Self::Limits => {}
+            Self::Limits | Self::Copies(_) => {}
             Self::Pair(group) => {
-                let outcome = mpi.mpiexec(2, true).arg(plan.program(mpi, "pt2pt")).arg(group).succeed()?;
+                let outcome = plan.bound_pair(mpi, "pt2pt", &[]).arg(group).succeed()?;
                 measured.take(mpi.name, &outcome.stdout);
             }
             Self::Program(name) => {
-                let outcome = mpi.mpiexec(2, true).arg(plan.program(mpi, name)).limit(120).succeed()?;
+                let outcome = plan.bound_pair(mpi, name, &[]).limit(120).succeed()?;
                 measured.take(mpi.name, &outcome.stdout);
             }
             Self::Threads => {
-                let outcome = mpi.mpiexec(2, false).arg(plan.program(mpi, "threads")).limit(120).succeed()?;
+                let job = plan.ranks(mpi.mpiexec(2, false), 4).arg(plan.program(mpi, "threads"));
+                let outcome = job.limit(120).succeed()?;
                 measured.take(mpi.name, &outcome.stdout);
             }
             Self::Coll(ranks) => {
-                let cpus = thread::available_parallelism().map_or(1, usize::from);
-                let job =
-                    mpi.mpiexec(ranks, ranks <= cpus).arg(plan.program(mpi, "coll")).arg(cpus.to_string());
+                let job = plan.ranks(mpi.mpiexec(ranks, ranks <= cpus()), ranks);
+                let job = job.arg(plan.program(mpi, "coll")).arg(cpus().to_string());
                 measured.take(mpi.name, &job.limit(120).succeed()?.stdout);
             }
             Self::Types(ranks) => {
                 let what = if ranks == 1 { "pack" } else { "pingpong" };
-                let job = mpi.mpiexec(ranks, true).arg(plan.program(mpi, "datatypes")).arg(what);
+                let job = plan.ranks(mpi.mpiexec(ranks, true), ranks);
+                let job = job.arg(plan.program(mpi, "datatypes")).arg(what);
                 measured.take(mpi.name, &job.succeed()?.stdout);
             }
             Self::Tcp => {
-                let program = plan.program(mpi, "pt2pt");
                 let over_tcp =
                     |job: Job| OVER_TCP.iter().fold(job, |job, (name, value)| job.env(name, value));
-                let job = over_tcp(mpi.mpiexec(2, true)).arg(&program).args(["latency", "rate", "bandwidth"]);
+                let job = over_tcp(plan.bound_pair(mpi, "pt2pt", &[])).args(["latency", "rate", "bandwidth"]);
                 measured.take_as("tcp_", mpi.name, &job.limit(120).succeed()?.stdout);
                 if mpi.name == "posthaste" {
-                    let job = over_tcp(mpi.mpiexec(2, true)).env("POSTHASTE_SPIN_US", "0");
-                    let job = job.env("POSTHASTE_YIELD_US", "0").arg(&program).arg("latency");
+                    let job = over_tcp(plan.bound_pair(mpi, "pt2pt", &[])).env("POSTHASTE_SPIN_US", "0");
+                    let job = job.env("POSTHASTE_YIELD_US", "0").arg("latency");
                     measured.take_as("tcp_asleep_", mpi.name, &job.limit(120).succeed()?.stdout);
                 }
             }
@@ -543,6 +601,11 @@ impl Part {
         }
         Ok(())
     }
+}
+
+/// How many CPUs can be used.
+fn cpus() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
 }
 
 fn handoff_in(output: &str) -> Option<f64> {

@@ -74,6 +74,25 @@ impl Measured {
         Some((best, values[values.len() / 2]))
     }
 
+    /// The least and the greatest value.
+    pub(crate) fn span(&self, contender: &str, name: &str) -> Option<(f64, f64)> {
+        let values = self.values.get(&(contender.to_owned(), name.to_owned()))?.iter().copied();
+        Some((values.clone().min_by(f64::total_cmp)?, values.max_by(f64::total_cmp)?))
+    }
+
+    /// Of the contenders with this prefix the one that was best, without the prefix.
+    pub(crate) fn best_contender(&self, prefix: &str, name: &str, better: Better) -> Option<&str> {
+        let names = self.values.keys().filter(|(_, measured)| measured == name);
+        let names = names.filter_map(|(contender, _)| Some((contender, contender.strip_prefix(prefix)?)));
+        let bests = names
+            .filter_map(|(contender, short)| Some((self.best_and_median(contender, name, better)?.0, short)));
+        let best = match better {
+            Better::Lower => bests.min_by(|a, b| a.0.total_cmp(&b.0)),
+            Better::Higher => bests.max_by(|a, b| a.0.total_cmp(&b.0)),
+        };
+        best.map(|(_, short)| short)
+    }
+
     /// How often this was measured.
     pub(crate) fn count(&self, contender: &str, name: &str) -> usize {
         self.values.get(&(contender.to_owned(), name.to_owned())).map_or(0, Vec::len)

@@ -1,0 +1,273 @@
+//! The group `copies` of `bench`: long messages in shared memory against a bare copy pipeline, and what is chosen by
+//! itself against everything that settings force.
+//!
+//! `bench` calls `Band::in_turns` in each round and `table` at the end. The programs are `bench/copies.c` and the part
+//! `copy` of `bench/raw.c`.
+//! What must stay true: the pipeline and all ways of a band are measured in one round, with the hand-off after each; a
+//! protocol that was forced is proved by its counter, or has no value.
+
+use crate::{
+    bench::Plan,
+    measured::{Better, LIMIT, Measured, short},
+    project::Fallible,
+};
+
+/// Sizes that are measured in one go: few, so that a machine that changes under way costs only these.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Band {
+    /// Messages there and back.
+    one_way: &'static [usize],
+    /// Windows of 16 messages.
+    windows: &'static [usize],
+}
+
+/// All sizes.
+pub(crate) const BANDS: [Band; 3] = [
+    Band { one_way: &[2 << 10, 4 << 10, 16 << 10], windows: &[] },
+    Band { one_way: &[64 << 10, 256 << 10], windows: &[64 << 10] },
+    Band { one_way: &[1 << 20, 4 << 20], windows: &[1 << 20, 4 << 20] },
+];
+
+/// One way of copying, by settings.
+#[derive(Debug)]
+struct Way {
+    name: &'static str,
+    settings: &'static [(&'static str, &'static str)],
+    /// The shortest message for which it is measured.
+    least: usize,
+    /// The counter of its messages.
+    proof: Option<&'static str>,
+}
+
+const AUTO: &str = "auto";
+
+const WAYS: [Way; 5] = [
+    Way { name: AUTO, settings: &[], least: 0, proof: None },
+    Way {
+        name: "small",
+        settings: &[("POSTHASTE_COPY_BUFFER", "small"), ("POSTHASTE_COPY_STORE", "plain")],
+        least: 0,
+        proof: None,
+    },
+    Way { name: "2 MiB", settings: &[("POSTHASTE_COPY_BUFFER", "2097152")], least: 0, proof: None },
+    Way {
+        name: "get",
+        settings: &[("POSTHASTE_LONG_PROTOCOL", "get")],
+        least: 64 << 10,
+        proof: Some("messages.get.shm"),
+    },
+    Way {
+        name: "write",
+        settings: &[("POSTHASTE_LONG_PROTOCOL", "write")],
+        least: 64 << 10,
+        proof: Some("messages.write.shm"),
+    },
+];
+
+/// How slow the automatic choice may be against the best forced one: at least 0.95 of its speed.
+const TO_FORCED: f64 = 1.05;
+/// How slow it may be against the pipeline, from `PIPELINED_FROM` on: at least 0.9 of its speed.
+const TO_LIMIT: f64 = 1.0 / 0.9;
+const PIPELINED_FROM: usize = 16 << 10;
+/// How many times as fast as the best rival it should be, from there on.
+const TO_RIVALS: f64 = 1.1;
+
+/// Before the names of the rows: other groups have rows of the same names, in other units.
+const PREFIX: &str = "copies_";
+/// Before the shape of a pipeline, in the name under which its times are kept beside those of the limit.
+const PIPELINE: &str = "pipeline ";
+
+impl Band {
+    /// The pipeline and then everybody, with the hand-off after each; gives the hand-offs.
+    pub(crate) fn in_turns(self, plan: &Plan, measured: &mut Measured) -> Fallible<Vec<f64>> {
+        let output = plan.raw("copy").args(self.words(0)).limit(120).succeed()?.stdout;
+        take_pipelines(measured, &output);
+        let mut handoffs = vec![plan.handoff()?];
+        for mpi in plan.contenders() {
+            let ours = mpi.name == "posthaste";
+            let ways = WAYS.iter().filter(|way| (ours || way.name == AUTO) && way.least <= self.longest());
+            for way in ways {
+                let job = plan.bound_pair(mpi, "copies", if ours { &["-counters"] } else { &[] });
+                let job = way.settings.iter().fold(job, |job, (name, value)| job.env(name, value));
+                let outcome = job.args(self.words(way.least)).limit(120).run()?;
+                match (outcome.ok(), way.proof) {
+                    (false, _) if ours => return Err(outcome.complaint()),
+                    (false, _) => eprintln!("{} can't do this: {}", mpi.name, outcome.complaint()),
+                    (true, Some(counter)) if !counted(&outcome.stderr, counter) => {
+                        eprintln!("{} could not be forced here: {counter} counts nothing", way.name);
+                    }
+                    (true, _) => {
+                        measured.take_as(PREFIX, if ours { way.name } else { mpi.name }, &outcome.stdout)
+                    }
+                }
+                handoffs.push(plan.handoff()?);
+            }
+        }
+        Ok(handoffs)
+    }
+
+    fn longest(self) -> usize {
+        self.one_way.iter().chain(self.windows).copied().max().unwrap_or(0)
+    }
+
+    /// What the programs are told: the sizes from the shortest one on.
+    fn words(self, least: usize) -> Vec<String> {
+        let mut words = Vec::new();
+        for (how, sizes) in [("one_way", self.one_way), ("window", self.windows)] {
+            words.push(how.to_owned());
+            words.extend(sizes.iter().filter(|size| **size >= least).map(usize::to_string));
+        }
+        words
+    }
+}
+
+/// Takes the lines `result copy_SIZE|stream_SIZE GB/S GB/s ring R slot S stores KIND` as microseconds of a message under
+/// the names of the rows.
+fn take_pipelines(measured: &mut Measured, output: &str) {
+    for line in output.lines() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let ["result", name, speed, "GB/s", "ring", ring, "slot", slot, "stores", stores] = words[..] else {
+            continue;
+        };
+        let row = name.replace("copy_", "oneway_").replace("stream_", "window_");
+        let size = row.split('_').nth(1).map(str::parse::<f64>);
+        let row = format!("{PREFIX}{row}");
+        if let (Some(Ok(size)), Ok(speed), Ok(ring), Ok(slot)) =
+            (size, speed.parse::<f64>(), ring.parse(), slot.parse())
+        {
+            let us = size / speed / 1e3;
+            measured.add(LIMIT, &row, us);
+            measured.add(&format!("{PIPELINE}{}/{} {stores}", bytes(ring), bytes(slot)), &row, us);
+        }
+    }
+}
+
+/// Whether the lines `counter NAME SUM` of the launcher have messages of this name.
+fn counted(output: &str, counter: &str) -> bool {
+    let sum = |line: &str| line.strip_prefix("counter ")?.strip_prefix(counter)?.trim().parse::<u64>().ok();
+    output.lines().find_map(sum).is_some_and(|sum| sum > 0)
+}
+
+/// The table of all sizes: best (median), and ratios of the best.
+pub(crate) fn table(measured: &Measured, rivals: &[&str]) -> String {
+    let mut text = String::from(
+        "copies, us of a message: there and back, halved, and in windows of 16\n\
+         auto/limit and auto/forced are ratios of times, so less is better\n\
+         limit: a bare pipeline of two processes through the best ring, slot and stores\n\
+         small: POSTHASTE_COPY_BUFFER=small and POSTHASTE_COPY_STORE=plain; 2 MiB: POSTHASTE_COPY_BUFFER=2097152; \
+         get, write: POSTHASTE_LONG_PROTOCOL\n",
+    );
+    text += &format!("{:<12}{:>14}  {:<23}", "", LIMIT, "through");
+    for name in WAYS.iter().map(|way| way.name).chain(rivals.iter().copied()) {
+        text += &format!("{name:>14}");
+    }
+    text += &format!("{:>12}{:>13}{:>11}  goals\n", "auto/limit", "auto/forced", "to rivals");
+    let sizes = |of: fn(&Band) -> &'static [usize]| BANDS.iter().flat_map(of).copied();
+    for size in sizes(|band| band.one_way) {
+        text += &line(measured, rivals, &format!("{PREFIX}oneway_{size}"), &bytes(size), size);
+    }
+    for size in sizes(|band| band.windows) {
+        let label = format!("{} x 16", bytes(size));
+        text += &line(measured, rivals, &format!("{PREFIX}window_{size}"), &label, size);
+    }
+    text
+}
+
+fn line(measured: &Measured, rivals: &[&str], row: &str, label: &str, size: usize) -> String {
+    let both = |contender: &str| measured.best_and_median(contender, row, Better::Lower);
+    let cell = |contender: &str| {
+        both(contender).map_or("-".into(), |(best, median)| format!("{} ({})", short(best), short(median)))
+    };
+    let through = measured.best_contender(PIPELINE, row, Better::Lower).unwrap_or("-");
+    let mut text = format!("{label:<12}{:>14}  {through:<23}", cell(LIMIT));
+    for name in WAYS.iter().map(|way| way.name).chain(rivals.iter().copied()) {
+        text += &format!("{:>14}", cell(name));
+    }
+    let best = |contender: &str| both(contender).map(|(best, _)| best);
+    let auto = best(AUTO);
+    let forced = WAYS.iter().filter(|way| way.name != AUTO).filter_map(|way| best(way.name));
+    let rival = rivals.iter().filter_map(|name| best(name)).min_by(f64::total_cmp);
+    let to_limit = auto.zip(best(LIMIT)).map(|(auto, limit)| auto / limit);
+    let to_forced = auto.zip(forced.min_by(f64::total_cmp)).map(|(auto, forced)| auto / forced);
+    let to_rivals = auto.zip(rival).map(|(auto, rival)| rival / auto);
+    let ratio = |ratio: Option<f64>| ratio.map_or("-".into(), |ratio| format!("{ratio:.2}"));
+    text += &format!("{:>12}{:>13}{:>11}", ratio(to_limit), ratio(to_forced), ratio(to_rivals));
+    text + &goals(size, to_limit, to_forced, to_rivals) + "\n"
+}
+
+/// Whether the goals are met, in words.
+fn goals(size: usize, to_limit: Option<f64>, to_forced: Option<f64>, to_rivals: Option<f64>) -> String {
+    let mut text = String::new();
+    let mut goal = |met: Option<bool>, words: String| {
+        if let Some(met) = met {
+            text += &format!("  {} ({words})", if met { "met" } else { "MISSED" });
+        }
+    };
+    goal(to_forced.map(|is| is <= TO_FORCED), format!("<= {TO_FORCED} x forced"));
+    if size >= PIPELINED_FROM {
+        goal(to_limit.map(|is| is <= TO_LIMIT), format!("<= {TO_LIMIT:.2} x limit"));
+        goal(to_rivals.map(|is| is >= TO_RIVALS), format!(">= {TO_RIVALS} x rivals"));
+    }
+    text
+}
+
+/// A number of bytes that is a power of two.
+fn bytes(number: usize) -> String {
+    if number >= 1 << 20 { format!("{} MiB", number >> 20) } else { format!("{} KiB", number >> 10) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_band_leaves_out_what_is_too_short_to_be_forced() {
+        assert_eq!(BANDS[1].words(0), ["one_way", "65536", "262144", "window", "65536"]);
+        assert_eq!(BANDS[2].words(2 << 20), ["one_way", "4194304", "window", "4194304"]);
+        assert_eq!(BANDS.map(Band::longest), [16 << 10, 256 << 10, 4 << 20]);
+    }
+
+    #[test]
+    fn pipelines_become_times_and_the_shape_of_the_best_is_kept() {
+        let mut m = Measured::default();
+        take_pipelines(
+            &mut m,
+            "result copy_65536 32.768 GB/s ring 1048576 slot 8192 stores plain\nresult slots 9",
+        );
+        take_pipelines(&mut m, "result copy_65536 65.536 GB/s ring 131072 slot 2048 stores streaming\nnoise");
+        take_pipelines(&mut m, "result stream_65536 65.536 GB/s ring 1048576 slot 8192 stores plain\n");
+        assert_eq!(m.best_and_median(LIMIT, "copies_oneway_65536", Better::Lower), Some((1.0, 2.0)));
+        assert_eq!(m.best_and_median(LIMIT, "copies_window_65536", Better::Lower), Some((1.0, 1.0)));
+        let through = m.best_contender(PIPELINE, "copies_oneway_65536", Better::Lower);
+        assert_eq!(through, Some("128 KiB/2 KiB streaming"));
+    }
+
+    #[test]
+    fn a_forced_protocol_is_proved_by_its_counter() {
+        let output = "counter messages.get.shm 12\ncounter messages.write.shm 0\n";
+        assert!(counted(output, "messages.get.shm"));
+        assert!(!counted(output, "messages.write.shm") && !counted(output, "messages.put.shm"));
+    }
+
+    #[test]
+    fn the_table_compares_with_the_limit_the_best_forced_way_and_the_best_rival() {
+        let mut m = Measured::default();
+        take_pipelines(&mut m, "result copy_65536 65.536 GB/s ring 1048576 slot 8192 stores plain\n");
+        for (name, us) in [(AUTO, 1.2), ("small", 2.0), ("2 MiB", 1.0), ("A", 1.5), ("B", 3.0)] {
+            m.add(name, "copies_oneway_65536", us);
+        }
+        let table = table(&m, &["A", "B"]);
+        let line = table.lines().find(|line| line.starts_with("64 KiB  ")).unwrap();
+        assert!(line.contains("1 MiB/8 KiB plain"), "{line}");
+        assert!(line.contains("1.20         1.20       1.25"), "{line}");
+        let goals = "MISSED (<= 1.05 x forced)  MISSED (<= 1.11 x limit)  met (>= 1.1 x rivals)";
+        assert!(line.ends_with(goals), "{line}");
+    }
+
+    #[test]
+    fn goals_are_met_at_their_borders_and_short_messages_have_one() {
+        assert_eq!(goals(2 << 10, Some(9.0), Some(1.05), Some(0.1)), "  met (<= 1.05 x forced)");
+        assert_eq!(goals(2 << 10, None, Some(1.06), None), "  MISSED (<= 1.05 x forced)");
+        assert_eq!(goals(1 << 20, Some(1.11), None, None), "  met (<= 1.11 x limit)");
+    }
+}
