@@ -10,10 +10,13 @@
 //!
 //! Called by whoever makes a node segment (launcher, lowest rank), which says there what was found, and by
 //! `posthaste-info`. What must stay true: an answer is kept only if it was measured well; whatever is wrong with the file
-//! (stale, torn, foreign, unwritable) costs a measurement and nothing else; it never takes longer than [`LONGEST`].
+//! (stale, torn, foreign, unwritable) costs a measurement and nothing else; measuring ends after [`LONGEST`]; nothing here
+//! makes a job fail.
 
 use std::fmt;
 use std::fs;
+use std::io::Write as _;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
@@ -166,13 +169,11 @@ pub fn find_out(cpus: &[usize]) -> (Copying, Origin) {
 
 /// Finds out how ranks of a new node segment should copy, says it there, and makes places for own copy buffers. `cpus`:
 /// those that the ranks may use; where there are more ranks nobody copies at once, and nothing is measured.
-///
-/// # Errors
-/// What the system said when the segment was made larger.
-pub fn tell(node: Node, cpus: &[usize]) -> std::io::Result<Node> {
+#[must_use]
+pub fn tell(node: Node, cpus: &[usize]) -> Node {
     let ranks = node.ranks();
     if ranks < 2 {
-        return Ok(node);
+        return node;
     }
     if ranks <= cpus.len() {
         node.set_copying(find_out(cpus).0.word());
@@ -204,11 +205,18 @@ fn find_out_in(
     }
 }
 
-/// Where the user's programs keep what they can find out again.
+/// Where the user's programs keep what they can find out again: below a folder that is there. A program that runs with
+/// more rights than its user has does not ask the user's variables.
 fn cache_folder() -> Option<PathBuf> {
     let named = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let folder = named("XDG_CACHE_HOME").or_else(|| Some(named("HOME")?.join(".cache")))?;
-    Some(folder.join("posthaste"))
+    if machine::is_privileged() {
+        return None;
+    }
+    let folder = match named("XDG_CACHE_HOME") {
+        Some(cache) => cache.parent().filter(|parent| parent.is_dir()).map(|_| cache.clone()),
+        None => named("HOME").filter(|home| home.is_dir()).map(|home| home.join(".cache")),
+    };
+    Some(folder?.join("posthaste"))
 }
 
 /// A kept answer, if it is one and not too old.
@@ -241,15 +249,19 @@ fn read(path: &Path) -> Option<Copying> {
 
 /// Keeps an answer: whole or not at all, whoever else writes at the same time.
 fn write(path: &Path, measured: &Measured) -> std::io::Result<()> {
-    fs::create_dir_all(path.parent().unwrap_or(path))?;
-    let new = path.with_extension(format!("new-{}", std::process::id()));
+    let folder = path.parent().unwrap_or(path);
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    let new = path.with_extension(format!("new-{}-{}", machine::host_name(), std::process::id()));
     let mut text = format!("{FORMAT}\n");
     for (size, times) in [("small", &measured.small), ("large", &measured.large)] {
         for ((name, _), pair) in Store::NAMES.iter().zip(times) {
             text.extend(pair.map(|ns| format!("{size} {name} ns {ns}\n")));
         }
     }
-    fs::write(&new, format!("{text}large bytes {}\nend\n", measured.large_bytes))?;
+    let _ = fs::remove_file(&new);
+    // A new file: a link of that name is not followed.
+    let mut file = fs::File::options().write(true).create_new(true).open(&new)?;
+    write!(file, "{text}large bytes {}\nend\n", measured.large_bytes)?;
     fs::rename(&new, path).inspect_err(|_| drop(fs::remove_file(&new)))
 }
 
@@ -261,8 +273,11 @@ pub fn processor() -> String {
         let value = line.and_then(|line| line.split(':').nth(1)).unwrap_or("unknown").trim();
         value.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).take(40).collect::<String>()
     };
-    let [maker, family, model, stepping] = ["vendor_id", "cpu family", "model", "stepping"].map(field);
-    format!("{maker}-{family}-{model}-{stepping}-{}k", second_level_cache() >> 10)
+    let names = match text.contains("vendor_id") {
+        true => ["vendor_id", "cpu family", "model", "stepping"],
+        false => ["CPU implementer", "CPU part", "CPU variant", "CPU revision"],
+    };
+    format!("{}-{}k", names.map(field).join("-"), second_level_cache() >> 10)
 }
 
 /// Sizes of a large buffer.
@@ -336,7 +351,7 @@ const KINDS: [(bool, Store); 5] = [
 
 /// Both sides of all kinds.
 fn ends(large_bytes: usize) -> Option<[Vec<Ends>; 2]> {
-    let node = Node::create(2).ok()?.with_own_buffers(large_bytes, 4).ok()?;
+    let node = Node::create(2).ok()?.with_own_buffers(large_bytes, 4);
     let mut sides = [Vec::new(), Vec::new()];
     for (large, store) in KINDS {
         let messages = if large { [64, 16] } else { [16, 4] };
@@ -389,16 +404,24 @@ fn play(mut kinds: Vec<Ends>, side: usize, over: &AtomicBool) -> Option<Vec<[Tim
     Some(all)
 }
 
-/// Measures on the first two of these CPUs.
+/// The first of these CPUs, and the first of the others that is not the same core under another number.
+fn two_cores(cpus: &[usize]) -> Option<(usize, usize)> {
+    let (first, others) = cpus.split_first()?;
+    let path = format!("/sys/devices/system/cpu/cpu{first}/topology/thread_siblings_list");
+    let siblings = machine::cpu_list(fs::read_to_string(path).unwrap_or_default().trim()).unwrap_or_default();
+    others.iter().find(|cpu| !siblings.contains(cpu)).map(|second| (*first, *second))
+}
+
+/// Measures on two cores of these CPUs.
 fn measure(cpus: &[usize]) -> Result<Measured, String> {
-    let [first, second, ..] = cpus else { return Err("there is only one CPU".to_owned()) };
+    let Some((first, second)) = two_cores(cpus) else { return Err("there is only one core".to_owned()) };
     let large_bytes = large_bytes();
     let Some([here, there]) = ends(large_bytes) else { return Err("there is no shared memory".to_owned()) };
     let over = AtomicBool::new(false);
     let deadline = Instant::now() + LONGEST;
     let times = std::thread::scope(|scope| {
         let over = &over;
-        let sides = [(0, *first, here), (1, *second, there)].map(|(side, cpu, kinds)| {
+        let sides = [(0, first, here), (1, second, there)].map(|(side, cpu, kinds)| {
             let play = move || {
                 let times = if machine::pin(cpu) { play(kinds, side, over) } else { None };
                 if times.is_none() {
@@ -586,11 +609,11 @@ mod tests {
     #[test]
     fn a_segment_has_room_within_a_bound() {
         let cpus = machine::affinity();
-        let few = tell(Node::create(3).unwrap(), &cpus[..1]).unwrap();
+        let few = tell(Node::create(3).unwrap(), &cpus[..1]);
         assert_eq!((few.copying(), few.own_buffer_bytes(), few.own_buffers()), (0, large_bytes(), 6));
-        let many = tell(Node::create(64).unwrap(), &cpus[..1]).unwrap();
+        let many = tell(Node::create(64).unwrap(), &cpus[..1]);
         let bound = machine::memory_available().unwrap() / 128;
         assert!((many.own_buffers() * many.own_buffer_bytes()) as u64 <= bound + bound / 8);
-        assert_eq!(tell(Node::create(1).unwrap(), &cpus).unwrap().own_buffers(), 0);
+        assert_eq!(tell(Node::create(1).unwrap(), &cpus).own_buffers(), 0);
     }
 }

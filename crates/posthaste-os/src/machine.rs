@@ -26,6 +26,22 @@ pub fn neighbours() -> Vec<usize> {
     (0..all).map(|step| (only + step) % all).collect()
 }
 
+/// The CPUs of a list such as `0-3,8`.
+pub fn cpu_list(list: &str) -> Option<Vec<usize>> {
+    let run = |run: &str| -> Option<std::ops::RangeInclusive<usize>> {
+        let (first, last) = run.split_once('-').unwrap_or((run, run));
+        let number = |text: &str| text.parse::<u16>().ok().map(usize::from);
+        Some(number(first)?..=number(last)?)
+    };
+    Some(list.split(',').map(run).collect::<Option<Vec<_>>>()?.into_iter().flatten().collect())
+}
+
+/// Whether this process has more rights than the user that started it.
+pub fn is_privileged() -> bool {
+    // SAFETY: takes no memory.
+    unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
+}
+
 /// CPUs that the machine has.
 fn online() -> usize {
     // SAFETY: takes no memory.
@@ -172,6 +188,14 @@ pub fn this_thread() -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lists_of_cpus_are_runs() {
+        assert_eq!(cpu_list("0-3,8"), Some(vec![0, 1, 2, 3, 8]));
+        assert_eq!(cpu_list("5"), Some(vec![5]));
+        let wrong = ["", "1-", "a", "70000", "1,,2"].map(cpu_list);
+        assert_eq!(wrong, [const { None }; 5]);
+    }
 
     #[test]
     fn quotas() {

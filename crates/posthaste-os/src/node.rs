@@ -283,25 +283,34 @@ impl Node {
     }
 
     /// The same segment with places for `count` own copy buffers of `bytes` bytes each (whole pages), before anybody else
-    /// attaches it. Fewer where a limit on the size of files says so.
-    ///
-    /// # Errors
-    /// What the system said.
-    pub fn with_own_buffers(self, bytes: usize, count: usize) -> io::Result<Self> {
+    /// attaches it. Fewer where a limit on the size of files says so, and none where the system refuses them.
+    #[must_use]
+    pub fn with_own_buffers(self, bytes: usize, count: usize) -> Self {
         let mut layout = self.map.layout;
         layout.own_buffer_bytes = bytes.next_multiple_of(PAGE);
         layout.own_buffers = count;
         while layout.file() as u64 > file_size_limit() {
             layout.own_buffers /= 2;
             if layout.own_buffers == 0 {
-                return Ok(self);
+                return self;
             }
         }
-        let fd = self.as_fd().try_clone_to_owned()?;
-        std::fs::File::from(fd.try_clone()?).set_len(layout.file() as u64)?;
-        self.word32(OWN_BUFFER_BYTES).store(layout.own_buffer_bytes as u32, Ordering::Relaxed);
-        self.word32(OWN_BUFFERS).store(layout.own_buffers as u32, Ordering::Relaxed);
-        Self::map(fd, layout)
+        let resize = |bytes: usize| {
+            let fd = self.as_fd().try_clone_to_owned()?;
+            std::fs::File::from(fd.try_clone()?).set_len(bytes as u64).map(|()| fd)
+        };
+        match resize(layout.file()).and_then(|fd| Self::map(fd, layout)) {
+            Ok(larger) => {
+                self.word32(OWN_BUFFER_BYTES).store(layout.own_buffer_bytes as u32, Ordering::Relaxed);
+                self.word32(OWN_BUFFERS).store(layout.own_buffers as u32, Ordering::Relaxed);
+                larger
+            }
+            Err(_) => {
+                // Who attaches it compares the length with what the header says.
+                let _ = resize(self.map.layout.file());
+                self
+            }
+        }
     }
 
     /// Number of bytes that a segment for `ranks` ranks takes.
@@ -340,13 +349,10 @@ impl Node {
         let header = Self::map(fd.try_clone()?, Layout { total: PAGE, lanes: 1, ..Layout::new(0) })?;
         let file_size = std::fs::File::from(fd.try_clone()?).metadata()?.len();
         let said = |at| header.word32(at).load(Ordering::Relaxed) as usize;
-        let (ranks, lanes) = if file_size >= PAGE as u64 && header.word64(0).load(Ordering::Acquire) == MAGIC
-        {
-            (said(8), said(LANES_AT))
-        } else {
-            (0, 0)
-        };
-        let (own_buffers, own_buffer_bytes) = (said(OWN_BUFFERS), said(OWN_BUFFER_BYTES));
+        // Nothing is read of a file that is shorter than its header: that would end the process.
+        let is_one = file_size >= PAGE as u64 && header.word64(0).load(Ordering::Acquire) == MAGIC;
+        let at = [8, LANES_AT, OWN_BUFFERS, OWN_BUFFER_BYTES];
+        let [ranks, lanes, own_buffers, own_buffer_bytes] = if is_one { at.map(said) } else { [0; 4] };
         let layout = Layout { lanes, own_buffers, own_buffer_bytes, ..Layout::new(ranks) };
         if ranks == 0 || !(1..=LANES).contains(&lanes) || file_size != layout.file() as u64 {
             return Err(io::Error::new(
@@ -818,5 +824,9 @@ mod tests {
     fn anything_else_is_refused() {
         let file = std::fs::File::open("/dev/null").unwrap();
         assert!(Node::attach(file.into()).is_err());
+        let path = std::env::temp_dir().join(format!("posthaste-empty-{}", std::process::id()));
+        let file = std::fs::File::options().read(true).write(true).create(true).truncate(true).open(&path);
+        assert!(Node::attach(file.unwrap().into()).is_err());
+        std::fs::remove_file(path).unwrap();
     }
 }

@@ -15,14 +15,11 @@
 //!   could wait for room that only its own receive brings;
 //! * the receiver gives a borrowed buffer back when it has drained the whole message.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
 use crate::mem::{Sink, Source};
 use crate::memory::{BufferMemory, Node};
-
-/// Messages that a receiver has copied out before earlier ones in the same buffer, at most; a sender that makes it more
-/// gets its buffer back no more.
-const MOST_BEYOND: usize = 4096;
 
 /// The sender's end of a copy buffer.
 #[derive(Debug)]
@@ -46,8 +43,9 @@ pub struct Buffer {
     passed: u64,
     /// As last published to the sender.
     published: u64,
-    /// Stretches behind `passed` that have been copied out already: begin and end, in order, none touching another.
-    beyond: Vec<(u64, u64)>,
+    /// Stretches behind `passed` that have been copied out already: begin and end, none touching another. Each is at least
+    /// a byte of the buffer, so there is no more of them than the buffer holds messages.
+    beyond: BTreeMap<u64, u64>,
     /// The sender has been told since [`Buffer::has_published`] was last asked.
     has_published: bool,
     to: usize,
@@ -228,7 +226,7 @@ impl Buffer {
             Some(_) => return None,
         };
         let passed = memory.drained().load(Ordering::Relaxed);
-        let beyond = Vec::new();
+        let beyond = BTreeMap::new();
         Some(Self { memory, size, passed, published: passed, beyond, has_published: false, to, index })
     }
 
@@ -276,7 +274,7 @@ impl Buffer {
             if !self.beyond.is_empty() {
                 self.pass_beyond();
             }
-        } else if start > self.passed && self.beyond.len() < MOST_BEYOND {
+        } else if start > self.passed && end - self.passed <= self.size as u64 {
             self.keep_beyond(start, end);
         }
         // Published in quarters: the sender looks only when it lacks room, and that line crosses rarely.
@@ -287,25 +285,23 @@ impl Buffer {
 
     #[cold]
     fn keep_beyond(&mut self, start: u64, end: u64) {
-        let at = self.beyond.partition_point(|(other, _)| *other < start);
-        match at.checked_sub(1).map(|before| &mut self.beyond[before]) {
-            Some((_, last)) if *last == start => *last = end,
-            _ => self.beyond.insert(at, (start, end)),
+        let (mut start, mut end) = (start, end);
+        // Whatever touches it, also as a sender that lies would have it, becomes part of it.
+        while let Some((first, last)) =
+            self.beyond.range(..=end).next_back().map(|(first, last)| (*first, *last))
+            && last >= start
+        {
+            self.beyond.remove(&first);
+            (start, end) = (start.min(first), end.max(last));
         }
+        self.beyond.insert(start, end);
     }
 
     #[cold]
     fn pass_beyond(&mut self) {
-        let passed = &mut self.passed;
-        let mut done = 0;
-        for (start, end) in &self.beyond {
-            if *start > *passed {
-                break;
-            }
-            *passed = (*passed).max(*end);
-            done += 1;
+        while let Some(first) = self.beyond.first_entry().filter(|first| *first.key() <= self.passed) {
+            self.passed = self.passed.max(first.remove());
         }
-        self.beyond.drain(..done);
     }
 
     /// Tells the sender how far we have come.
@@ -328,9 +324,12 @@ impl Buffer {
         self.publish();
     }
 
-    /// A message is over; a borrowed buffer is free for the next sender then.
+    /// A message is over; a borrowed buffer is free for the next sender then. One of a pair's own stays with its sender.
     pub fn give_back(&mut self) {
         self.publish();
+        if self.is_own() {
+            return;
+        }
         // SYNC: pairs with the Acquire in `claim`.
         self.memory.node().buffers_taken(self.to).fetch_and(!(1 << self.index), Ordering::Release);
     }
@@ -411,6 +410,43 @@ mod tests {
     }
 
     #[test]
+    fn however_many_short_messages_wait_all_are_passed_in_the_end() {
+        let node = Node::create(2).unwrap();
+        let mut filler = claim(&node, 1, 0).unwrap();
+        let mut buffer = Buffer::open(&node, 1, filler.index()).unwrap();
+        let count = filler.size() as u64 / 10;
+        for order in 0..3 {
+            let start = filler.position();
+            (0..count).for_each(|_| assert_eq!(fill(&mut filler, &[7; 10]), 10));
+            let all: Vec<u64> = match order {
+                0 => (0..count).rev().collect(),
+                // Every second one first, so that nothing touches anything for long.
+                1 => (1..count).step_by(2).chain((0..count).step_by(2)).collect(),
+                _ => (0..count).map(|at| at * 7919 % count).collect(),
+            };
+            assert_eq!(
+                all.iter().collect::<std::collections::HashSet<_>>().len() as u64,
+                count,
+                "order {order}"
+            );
+            all.into_iter().for_each(|at| drop(drain(&mut buffer, start + 10 * at, 10)));
+            buffer.finish();
+            assert!(filler.is_drained() && buffer.beyond.is_empty(), "order {order}");
+        }
+    }
+
+    #[test]
+    fn a_buffer_of_another_pair_is_not_given_back_as_one_that_was_borrowed() {
+        let node = Node::create(9).unwrap().with_own_buffers(1 << 16, 72);
+        (0..72).for_each(|_| drop(claim_own(&node, 1, 1 << 16).unwrap()));
+        let borrowed = claim(&node, 0, 0).unwrap();
+        for index in [node.buffers(), 64, 79] {
+            Buffer::open(&node, 0, index).unwrap().give_back();
+        }
+        assert_eq!(node.buffers_taken(0).load(Ordering::Relaxed), 1 << borrowed.index());
+    }
+
+    #[test]
     fn a_sender_that_claims_too_much_gains_nothing() {
         let node = Node::create(2).unwrap();
         let filler = claim(&node, 1, 0).unwrap();
@@ -445,7 +481,7 @@ mod tests {
 
     #[test]
     fn own_buffers_are_taken_until_there_are_none() {
-        let node = Node::create(2).unwrap().with_own_buffers(1 << 20, 3).unwrap();
+        let node = Node::create(2).unwrap().with_own_buffers(1 << 20, 3);
         assert!(Buffer::open(&node, 0, node.buffers()).is_none(), "none is taken yet");
         let peer = Node::attach(node.as_fd().try_clone_to_owned().unwrap()).unwrap();
         for number in 0..3 {

@@ -476,7 +476,8 @@ impl Shm {
     fn open(&mut self, from: usize, through: Through, filled: u64) -> Option<(Option<Buffer>, Cursor)> {
         let (index, cursor) = (through.buffer as usize, Cursor::new(through.start, filled));
         if !through.kept {
-            return Some((Some(Buffer::open(&self.node, self.me, index)?), cursor));
+            let borrowed = Buffer::open(&self.node, self.me, index).filter(|buffer| !buffer.is_own())?;
+            return Some((Some(borrowed), cursor));
         }
         if self.incoming[from].as_ref().is_none_or(|buffer| buffer.index() != index) {
             self.incoming[from] = Some(Buffer::open(&self.node, self.me, index)?);
@@ -771,7 +772,8 @@ fn copying(node: &Node, config: &Config, crowded: bool) -> Copying {
         CopyBuffer::Own(bytes) => bytes,
     };
     let streams = matches!(config.long_protocol, LongProtocol::Auto | LongProtocol::Stream);
-    let own_buffer = if streams { own_buffer.min(node.own_buffer_bytes()) } else { 0 };
+    let there = if node.own_buffers() > 0 { node.own_buffer_bytes() } else { 0 };
+    let own_buffer = if streams { own_buffer.min(there) } else { 0 };
     Copying {
         own_buffer,
         own_store: config.copy_store.unwrap_or(found.own_store),

@@ -142,8 +142,8 @@ pub(super) fn by_names(launcher: &mut Launcher, name: Option<&str>) -> Result<Pl
 
 /// Makes the segment of a node with so many ranks and tells the others of that node where it is.
 pub(super) fn make_segment(launcher: &mut Launcher, ranks: usize) -> Result<Node> {
-    let node = Node::create(ranks).and_then(|node| copying::tell(node, &machine::neighbours()));
-    let node = node.map_err(|e| Error::no_memory(e.to_string()))?;
+    let node = Node::create(ranks).map_err(|e| Error::no_memory(e.to_string()))?;
+    let node = copying::tell(node, &machine::neighbours());
     let path = format!("/proc/{}/fd/{}", std::process::id(), node.as_fd().as_raw_fd());
     let told = format!("{}:{path}", machine::identity());
     launcher.put("segment", &told).map_err(failed)?;
@@ -426,21 +426,12 @@ pub(super) fn share_cpus(launcher: &mut Launcher, ranks: &[u32]) -> Result<bool>
     let mut all = HashSet::new();
     for rank in ranks {
         let told = launcher.get(*rank as usize, "cpus").map_err(failed)?.unwrap_or_default();
-        all.extend(cpus(&told).ok_or_else(|| {
+        all.extend(machine::cpu_list(&told).ok_or_else(|| {
             let text = format!("rank {rank} says that it may use the CPUs {told:?}, expected such as 0-3,8");
             Error::other(ErrorClass::Other, text)
         })?);
     }
     Ok(ranks.len() > machine::within_quota(all.len()))
-}
-
-/// The CPUs of a list such as `0-3,8`.
-fn cpus(list: &str) -> Option<Vec<u16>> {
-    let run = |run: &str| -> Option<std::ops::RangeInclusive<u16>> {
-        let (first, last) = run.split_once('-').unwrap_or((run, run));
-        Some(first.parse().ok()?..=last.parse().ok()?)
-    };
-    Some(list.split(',').map(run).collect::<Option<Vec<_>>>()?.into_iter().flatten().collect())
 }
 
 /// Waits for all ranks, each of which has said by now what the others have to know. The lowest rank of those that share a
@@ -513,13 +504,6 @@ mod tests {
         // Ranks of one host that are said to be on different nodes share a segment all the same.
         let ways = routes(0, &[0, 1, 2, 3], &nodes, &Config::default()).unwrap();
         assert_eq!(ways, [Route::Loopback, Route::Tcp, Route::Shm(2), Route::Tcp]);
-    }
-
-    #[test]
-    fn cpus_are_told_in_runs() {
-        assert_eq!(cpus("0-3,8"), Some(vec![0, 1, 2, 3, 8]));
-        assert_eq!(cpus("5"), Some(vec![5]));
-        assert_eq!([cpus(""), cpus("1-"), cpus("a"), cpus("70000"), cpus("1,,2")], [const { None }; 5]);
     }
 
     #[test]

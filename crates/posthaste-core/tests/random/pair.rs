@@ -160,7 +160,7 @@ impl Pair {
         let node = match way {
             Way::SharedMemory { ranks, .. } => {
                 // One of the two gets one, the other makes do with small ones.
-                Some(Node::create(ranks).unwrap().with_own_buffers(32 << 10, 1).unwrap())
+                Some(Node::create(ranks).unwrap().with_own_buffers(32 << 10, 1))
             }
             Way::Simulator(_) | Way::Tcp { .. } | Way::Fabric { .. } | Way::Plugin | Way::Loopback => None,
         };

@@ -40,13 +40,7 @@ impl Shm {
         }
         let mut at = 0;
         while let Some(draining) = self.draining.get(at) {
-            // In a kept buffer messages that are still being filled are drained in the order in which they were.
             let from = draining.from;
-            let behind = |other: &Draining| other.from == from && other.borrowed.is_none();
-            if draining.borrowed.is_none() && self.draining[..at].iter().any(behind) {
-                at += 1;
-                continue;
-            }
             let draining = &mut self.draining[at];
             let mut borrowed = draining.borrowed.take();
             let is_borrowed = borrowed.is_some();

@@ -173,9 +173,8 @@ impl Local {
         epoll: Rc<Epoll>,
     ) -> Result<Self, Refused> {
         let count = seats.ranks.len();
-        let node = Node::create(count)
-            .and_then(|node| copying::tell(node, &machine::affinity()))
-            .map_err(refused("cannot make the shared memory of the job"))?;
+        let node = Node::create(count).map_err(refused("cannot make the shared memory of the job"))?;
+        let node = copying::tell(node, &machine::affinity());
         fcntl(&reports, FcntlArg::F_SETFL(OFlag::O_NONBLOCK)).map_err(refused_errno("cannot set a pipe"))?;
         let applications: Vec<usize> = seats.ranks.iter().map(|&(_, program)| program as usize).collect();
         Ok(Self {
