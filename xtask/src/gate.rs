@@ -17,7 +17,7 @@ use crate::{
     lanes::{self, Lane, Step},
     launchers, lost,
     mpi::Mpi,
-    packages,
+    packages, programs,
     project::{Fallible, Project},
     python, races, rsmpi,
     tally::Tally,
@@ -91,6 +91,7 @@ pub(crate) const PARTS: &[Part] = &[
     with_library("hosts", |gate, tally| hosts::run(&gate.project, &gate.mpi, tally)),
     with_library("python", |gate, tally| python::tests(&gate.project, &gate.mpi, tally)),
     with_library("rsmpi", |gate, tally| rsmpi::run(&gate.project, &gate.mpi, tally)),
+    with_library("programs", |gate, tally| programs::run(&gate.project, tally)),
     with_library("demo", |gate, tally| {
         tally.test("the demo, short", || demo::run(&gate.project, &demo::Length::Short));
     }),
@@ -128,7 +129,7 @@ const PROGRAMS: [Step; 3] = [
             Lane::Run("c"),
             Lane::Run("methods"),
         ],
-        behind: &[Lane::Run("valgrind"), Lane::Run("rsmpi"), Lane::Run("python")],
+        behind: &[Lane::Run("valgrind"), Lane::Run("rsmpi"), Lane::Run("python"), Lane::Run("programs")],
     },
     Step { front: &[Lane::Run("unit"), Lane::Run("paths"), Lane::Run("faults")], behind: &[] },
     Step {

@@ -31,6 +31,7 @@ mod mpi4py;
 mod packages;
 mod picture;
 mod process;
+mod programs;
 mod project;
 mod python;
 mod races;
@@ -74,6 +75,17 @@ enum Command {
         #[arg(long, value_delimiter = ',')]
         only: Vec<String>,
         /// As root: do not install the Debian packages that are missing, but leave out the tests that need them
+        #[arg(long)]
+        no_install: bool,
+    },
+    /// Fetch, build and run other people's programs: those of the part `programs`, or these
+    Programs {
+        /// Only these
+        names: Vec<String>,
+        /// All of them, also those that take long
+        #[arg(long, conflicts_with = "names")]
+        all: bool,
+        /// As root: do not install the Debian packages that are missing
         #[arg(long)]
         no_install: bool,
     },
@@ -137,6 +149,7 @@ fn run(arguments: Arguments) -> Fallible<bool> {
             demo::run(&project, &length).map(|()| true)
         }
         Command::Test { only, no_install } => gate::run(&project, &only, !no_install),
+        Command::Programs { names, all, no_install } => programs::command(&project, &names, all, !no_install),
         Command::Bench(options) => bench::run(&project, &options).map(|()| true),
         Command::AbiCheck { list } => {
             let _ = list;

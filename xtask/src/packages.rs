@@ -133,8 +133,8 @@ const PACKAGES: &[Package] = &[
 ];
 
 /// All tables; a part with many rows has one of its own.
-fn tables() -> [&'static [Package]; 1] {
-    [PACKAGES]
+fn tables() -> [&'static [Package]; 2] {
+    [PACKAGES, crate::programs::PACKAGES]
 }
 
 /// A file that Debian's tools ask before they start a service; no other way is common to all kinds of init.
@@ -211,7 +211,8 @@ pub(crate) fn present(program: &str) -> bool {
 }
 
 impl Proof {
-    fn holds(self) -> bool {
+    /// Whether it is there.
+    pub(crate) fn holds(self) -> bool {
         match self {
             Self::Program(name) => present(name),
             Self::Library(name) => has_library(name),

@@ -67,7 +67,7 @@ pub(super) fn unit(project: &Project, tally: &mut Tally) {
     }
 }
 
-/// Builds what [`unit`] runs. What can't be built is told there.
+/// Builds what [`unit()`] runs. What can't be built is told there.
 pub(super) fn build_unit(project: &Project) {
     let _ = project.cargo(&["test", "--quiet", "--workspace", "--no-run"]).limit(1200).run();
 }
