@@ -52,30 +52,45 @@ static void measure_one(struct messages *m, int in_window)
     if (rank == 0) measure_report(name, step / (in_window ? WINDOW : 2) * 1e6, "us");
 }
 
+/* Does what the words say, or only tells how many bytes of a buffer that takes. */
+static size_t all_words(int argc, char **argv, struct messages *m)
+{
+    size_t room = 0;
+    int in_window = 0;
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "one_way") == 0) in_window = 0;
+        else if (strcmp(argv[i], "window") == 0) in_window = 1;
+        else {
+            int size = atoi(argv[i]);
+            size_t takes = (size_t)size * (in_window ? WINDOW : 1);
+            if (size <= 0 || size > LARGEST) measure_fail(argv[i]);
+            if (takes > room) room = takes;
+            if (m != NULL) {
+                m->size = size;
+                measure_one(m, in_window);
+            }
+        }
+    }
+    return room;
+}
+
 int main(int argc, char **argv)
 {
-    int size, in_window = 0;
-    size_t room = (size_t)WINDOW * LARGEST;
+    int size;
+    size_t room;
     struct messages m;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (size != 2) measure_fail("copies needs 2 ranks");
     peer = 1 - rank;
+    room = (all_words(argc, argv, NULL) + 4095) / 4096 * 4096;
     m.out = aligned_alloc(4096, room);
     m.in = aligned_alloc(4096, room);
     if (m.out == NULL || m.in == NULL) measure_fail("no memory");
     for (size_t i = 0; i < room; i++) m.out[i] = (char)(i * 31 + i / 251 + 7);
     memset(m.in, 0, room);
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "one_way") == 0) in_window = 0;
-        else if (strcmp(argv[i], "window") == 0) in_window = 1;
-        else {
-            m.size = atoi(argv[i]);
-            if (m.size <= 0 || m.size > LARGEST) measure_fail(argv[i]);
-            measure_one(&m, in_window);
-        }
-    }
+    all_words(argc, argv, &m);
     free(m.out);
     free(m.in);
     MPI_Finalize();

@@ -44,7 +44,7 @@ pub(crate) struct Options {
     /// Leave posthaste out, to see how the rivals do
     #[arg(long)]
     without_us: bool,
-    /// Measure at real-time priority (`chrt -f 10`), where there is a CPU for each thread that is measured
+    /// Measure at real-time priority (`chrt -r 10`), where there is a CPU for each thread that is measured
     #[arg(long)]
     realtime: bool,
 }
@@ -66,8 +66,9 @@ const GROUPS: [&str; 15] = [
     "mixed",
     "copies",
 ];
-/// What programs are run under with `--realtime`.
-const REALTIME: [&str; 3] = ["chrt", "-f", "10"];
+/// What programs are run under with `--realtime`: in turns with others of the same priority. With the policy that knows no
+/// turns (`-f`), two jobs that spin for their other halves, each on the other's CPU, stop each other for ever.
+const REALTIME: [&str; 3] = ["chrt", "-r", "10"];
 const CROWDS: [usize; 4] = [4, 8, 16, 32];
 const STARTED: [usize; 3] = [2, 16, 64];
 /// By how much the hand-off may differ between the turns of one round.
@@ -451,7 +452,7 @@ impl Plan {
         let mut heading = machine::heading(kept);
         if self.realtime {
             heading +=
-                "priority: real-time (chrt -f 10), except for jobs of more threads than CPUs and start-up\n";
+                "priority: real-time (chrt -r 10), except for jobs of more threads than CPUs and start-up\n";
         }
         heading += &format!(
             "best (median) of {least} to {most} rounds; {thrown} were thrown away because the hand-off wandered\n\

@@ -74,9 +74,14 @@ impl Measured {
         Some((best, values[values.len() / 2]))
     }
 
+    /// All values, in the order of the rounds.
+    pub(crate) fn values(&self, contender: &str, name: &str) -> &[f64] {
+        self.values.get(&(contender.to_owned(), name.to_owned())).map_or(&[], Vec::as_slice)
+    }
+
     /// The least and the greatest value.
     pub(crate) fn span(&self, contender: &str, name: &str) -> Option<(f64, f64)> {
-        let values = self.values.get(&(contender.to_owned(), name.to_owned()))?.iter().copied();
+        let values = self.values(contender, name).iter().copied();
         Some((values.clone().min_by(f64::total_cmp)?, values.max_by(f64::total_cmp)?))
     }
 
