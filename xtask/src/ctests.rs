@@ -43,7 +43,7 @@ const IN_LANES: [&str; 8] =
 
 /// Tests that are run with each kind of copy buffer, whichever is right for this processor.
 const BY_COPIES: [&str; 9] =
-    ["ring", "modes", "matrix", "pt2pt_order", "stress", "alltoall", "cancel_send", "flood", "torture"];
+    ["ring", "modes", "matrix", "pt2pt_order", "stress", "alltoall", "cancel_send", "flood_tiny", "torture"];
 
 /// What the comment lines of a test ask for.
 #[derive(Debug, Default, PartialEq, Eq)]

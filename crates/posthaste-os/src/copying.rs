@@ -95,7 +95,7 @@ impl fmt::Display for Origin {
     }
 }
 
-/// Time of a message one way, in ns: of [`MEDIUM`] bytes, and of [`LONG`] ones.
+/// Time of a message one way, in ns: of 16 KiB and of 64 KiB.
 pub type Pair = [u64; 2];
 
 /// Such times for each kind of copy, in the order of [`Store::NAMES`].

@@ -14,7 +14,7 @@
 //!
 //! A lane has rings and copy buffers of its own; everything else is there once. The memory of the first lane is reserved
 //! at creation, that of a further one when somebody is about to use it ([`Node::reserve_lane`]). An own copy buffer, one of
-//! a pair of ranks alone, is reserved by the pair's sender and mapped by the two ([`Node::take_own_buffer`]).
+//! a pair of ranks alone, is reserved by the pair's sender and mapped by the two (`take_own_buffer`).
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::CString;

@@ -9,7 +9,7 @@
 //! * `filled` has one writer (the sender), `drained` has one writer (the receiver), both only grow,
 //!   `drained ≤ filled ≤ drained + size`;
 //! * a message begins where the one before it in the same buffer ended. `drained` passes a message when it and all before it
-//!   have been copied out, in whatever order that happens ([`Buffer::pass`]);
+//!   have been copied out, in whatever order that happens (`Buffer::pass`);
 //! * a message that fits into the buffer as a whole when it begins may wait there for its receive, behind others that do.
 //!   One that needs more room begins only behind messages that are certain to be drained ([`Filler::is_certain`]): else it
 //!   could wait for room that only its own receive brings;
