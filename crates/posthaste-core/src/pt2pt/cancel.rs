@@ -42,6 +42,8 @@ pub fn cancel(engine: &mut Engine, methods: &mut Methods, id: RequestId) -> bool
             }
             to
         }
+        // It has been taken back, and only its bytes are still on their way: asked again, nobody would know of it.
+        State::Sending { .. } if request.status.cancelled => return true,
         State::SendAsked { to, .. } | State::Sending { to, .. } => to,
         State::Inactive | State::Landing { .. } | State::Schedule | State::Finished | State::Complete => {
             return true;
@@ -126,9 +128,10 @@ pub(crate) fn answered(engine: &mut Engine, from: Peer, sender: RequestId, taken
             *acknowledged |= taken;
             let over = *sent && *acknowledged;
             request.cancelling = false;
-            request.status.cancelled = taken;
+            request.status.cancelled |= taken;
+            let cancelled = request.status.cancelled;
             if over {
-                engine.complete(sender, Status { cancelled: taken, ..Status::EMPTY });
+                engine.complete(sender, Status { cancelled, ..Status::EMPTY });
             }
         }
         _ => {
