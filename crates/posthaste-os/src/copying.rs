@@ -59,6 +59,12 @@ impl fmt::Display for Copying {
 }
 
 impl Copying {
+    /// How bytes are copied into and out of a buffer of a pair's own, or a small one.
+    #[inline]
+    pub fn store_of(&self, own: bool) -> Store {
+        if own { self.own_store } else { self.store }
+    }
+
     /// As a word of the node segment; never 0.
     pub fn word(self) -> u32 {
         let number = |store| Store::NAMES.iter().position(|(_, one)| *one == store).unwrap_or(0) as u32;

@@ -48,7 +48,7 @@ impl Shm {
                 at += 1;
                 continue;
             };
-            let store = if buffer.is_own() { self.copying.own_store } else { self.copying.store };
+            let store = self.copying.store_of(buffer.is_own());
             busy |= draining.pump(buffer, store, looks);
             if buffer.has_published() {
                 self.doorbell.ring_for_room(from);

@@ -1,0 +1,263 @@
+//! Which copy buffer a message goes through, and medium messages, which go through it as a whole.
+//!
+//! Called by [`super::Shm`] and through [`crate::method::Methods`]; calls `posthaste_os::pool`, which holds the rules of one
+//! buffer. What must stay true: what has been granted goes before what nobody has matched; a buffer that is kept is filled
+//! by one message at a time, and is back in `kept` when that message has been copied in.
+
+use super::*;
+
+impl Shm {
+    /// See [`super::super::Methods::offer_stream`].
+    pub(in crate::method) fn offer_stream(
+        &mut self,
+        to: usize,
+        sender: RequestId,
+        segment: &Segment,
+        ready: bool,
+    ) -> Option<(Offer, bool)> {
+        self.doubts[to] = self.doubts[to].saturating_sub(1);
+        if self.has_granted(to) {
+            return None;
+        }
+        let receive = if ready { Receive::Promised } else { Receive::Unknown };
+        let (filler, kept) = self.copy_buffer(to, receive, segment.len())?;
+        let through = Through { buffer: filler.index() as u32, kept, start: filler.position() };
+        let mut filling = self.filling_of(to, filler, kept, segment.clone(), sender, false);
+        // The first piece is there before the receiver hears of the message; of a shorter message everything, for
+        // telling twice would cost more than copying in turns.
+        let whole = segment.len() <= 2 * self.chunk as u64;
+        filling.pump(if whole { 2 } else { 1 }, self.chunk);
+        let offer = Offer::Stream { through, filled: filling.segment.position() };
+        let all_left = filling.segment.remaining() == 0;
+        if all_left {
+            self.end_filling(&mut filling);
+        } else {
+            self.filling.push(filling);
+        }
+        Some((offer, all_left))
+    }
+
+    /// A message that is to be copied into `filler`.
+    pub(super) fn filling_of(
+        &self,
+        to: usize,
+        filler: Filler,
+        kept: bool,
+        segment: Segment,
+        sender: RequestId,
+        granted: bool,
+    ) -> Filling {
+        let store = self.copying.store_of(filler.is_own());
+        Filling { to, filler: Some(filler), kept, segment, piece: self.chunk, store, granted, sender }
+    }
+
+    /// Everything of a message has been copied in: a kept buffer is free for the next one.
+    pub(super) fn end_filling(&mut self, filling: &mut Filling) {
+        let Some(mut filler) = filling.filler.take().filter(|_| filling.kept) else { return };
+        if !filling.granted {
+            filler.mark_uncertain();
+        }
+        self.kept[filling.to] = Kept::Idle(filler);
+    }
+
+    /// Copies in what is left of the message in the kept buffer, if then so many bytes of the next one still fit: rather now
+    /// than have that one ask. The next poll says that the first has left.
+    fn finish_filling(&mut self, to: usize, next: u64) {
+        let is_kept = |filling: &Filling| filling.to == to && filling.kept && filling.filler.is_some();
+        let Some(at) = self.filling.iter().position(is_kept) else { return };
+        let mut filling = self.filling.swap_remove(at);
+        let needed = filling.segment.remaining().saturating_add(next);
+        if filling.filler.as_mut().is_some_and(|filler| filler.has_room(needed)) {
+            while filling.pump(1, self.chunk) {}
+            self.doorbell.ring(to);
+            self.end_filling(&mut filling);
+        }
+        self.filling.push(filling);
+    }
+
+    /// See [`super::super::Methods::send_buffered`].
+    pub(in crate::method) fn send_buffered(
+        &mut self,
+        to: usize,
+        envelope: &Envelope,
+        segment: &mut Segment,
+    ) -> bool {
+        if envelope.len > 2 * self.chunk as u64 || self.has_granted(to) {
+            return false;
+        }
+        match self.kept[to] {
+            Kept::NotYet if self.copying.own_buffer > 0 => self.keep_buffer(to),
+            Kept::InUse => self.finish_filling(to, envelope.len),
+            _ => {}
+        }
+        let Kept::Idle(filler) = &mut self.kept[to] else { return false };
+        if !filler.has_room(envelope.len) {
+            return false;
+        }
+        let through = Through { buffer: filler.index() as u32, kept: true, start: filler.position() };
+        let offer = Offer::Stream { through, filled: envelope.len };
+        let emit = Emit::request_to_send(envelope, RequestId::NONE, offer);
+        // Room for the packet first: what is in the buffer cannot be taken back.
+        if self.claim(to, emit.front().len(), Load::Message).is_none() {
+            return false;
+        }
+        let Kept::Idle(filler) = &mut self.kept[to] else { return false };
+        let store = self.copying.store_of(filler.is_own());
+        while segment.remaining() > 0
+            && filler.fill(usize::MAX, |sink| segment.pack_with(sink, store)).is_some()
+        {}
+        filler.mark_uncertain();
+        if let Some(claim) = self.claim(to, emit.front().len(), Load::Message) {
+            claim.write(&emit, None);
+        }
+        true
+    }
+
+    /// Gets the copy buffer that is to be kept for messages to `to`, if there is one: its own, or a small one.
+    #[cold]
+    fn keep_buffer(&mut self, to: usize) {
+        let own = if self.copying.own_buffer > 0 {
+            pool::claim_own(&self.node, to, self.copying.own_buffer)
+        } else {
+            None
+        };
+        if own.is_none() {
+            self.longest_eager[to] = self.packet;
+            if let Some(writer) = &mut self.writers[to] {
+                writer.limit_messages(self.packet);
+            }
+        }
+        let keeps_small = self.node.ranks() <= KEEPERS;
+        self.kept[to] = match own {
+            Some(filler) => Kept::Idle(filler),
+            None if keeps_small => pool::claim(&self.node, to, 0).map_or(Kept::NotYet, Kept::Idle),
+            None => Kept::Never,
+        };
+    }
+
+    /// How long messages are copied here, and why so.
+    pub fn copying(&self, config: &Config) -> (Copying, &'static str) {
+        let why = if config.copy_buffer != CopyBuffer::Auto || config.copy_store.is_some() {
+            "as POSTHASTE_COPY_BUFFER and POSTHASTE_COPY_STORE say"
+        } else if self.crowded {
+            "because ranks share CPUs"
+        } else if self.node.copying() == 0 {
+            "because nothing is known of this processor"
+        } else {
+            "as was found out for this processor"
+        };
+        (self.copying, why)
+    }
+
+    /// Whether a message that has been granted waits for a copy buffer. It goes first: it is certain to be drained.
+    #[inline]
+    fn has_granted(&self, to: usize) -> bool {
+        !self.puts.is_empty() && self.puts.iter().any(|(waiting, _)| *waiting == to)
+    }
+
+    /// See [`super::super::Methods::drain_whole`].
+    pub(in crate::method) fn drain_whole(
+        &mut self,
+        from: usize,
+        through: Through,
+        segment: &mut Segment,
+        len: u64,
+    ) {
+        let Some((mut borrowed, mut cursor)) = self.open(from, through, len) else { return };
+        let is_borrowed = borrowed.is_some();
+        let Some(buffer) = borrowed.as_mut().or(self.incoming[from].as_mut()) else { return };
+        let store = self.copying.store_of(buffer.is_own());
+        while cursor.drained() < len {
+            let left = (len - cursor.drained()) as usize;
+            let unpack = |source: Source<'_>| {
+                segment.unpack_with(source, store);
+            };
+            if buffer.drain(&mut cursor, left, unpack).is_none() {
+                break;
+            }
+        }
+        if is_borrowed {
+            buffer.give_back()
+        } else {
+            buffer.finish()
+        }
+        self.doorbell.ring_for_room(from);
+    }
+
+    /// The beginning of a message of `from` through a copy buffer, and the buffer if it is borrowed for this message only;
+    /// one that the peer keeps is that of `incoming`. `None`: there is no such buffer.
+    #[inline]
+    pub(super) fn open(
+        &mut self,
+        from: usize,
+        through: Through,
+        filled: u64,
+    ) -> Option<(Option<Buffer>, Cursor)> {
+        let (index, cursor) = (through.buffer as usize, Cursor::new(through.start, filled));
+        if !through.kept {
+            let borrowed = Buffer::open(&self.node, self.me, index).filter(|buffer| !buffer.is_own())?;
+            return Some((Some(borrowed), cursor));
+        }
+        if self.incoming[from].as_ref().is_none_or(|buffer| buffer.index() != index) {
+            self.incoming[from] = Some(Buffer::open(&self.node, self.me, index)?);
+        }
+        Some((None, cursor))
+    }
+
+    /// A copy buffer of receiver `to` for a message of `len` bytes whose receive has been matched, or not yet. A message that
+    /// fits as a whole may begin behind anything. One that needs room while it is copied must not queue behind a message
+    /// that nobody has matched, which may sit there for long: only behind granted ones, and only if it is certain to be
+    /// drained, too. A promise is not that certain: nothing queues behind a promised one.
+    pub(super) fn copy_buffer(&mut self, to: usize, receive: Receive, len: u64) -> Option<(Filler, bool)> {
+        match self.kept[to] {
+            Kept::NotYet => self.keep_buffer(to),
+            Kept::InUse => self.finish_filling(to, len),
+            _ => {}
+        }
+        let kept = &mut self.kept[to];
+        match kept {
+            Kept::Idle(filler) => {
+                let may_begin = filler.has_room(len)
+                    || filler.is_drained()
+                    || (receive != Receive::Unknown && filler.is_certain());
+                if may_begin {
+                    let Kept::Idle(filler) = std::mem::replace(kept, Kept::InUse) else { return None };
+                    return Some((filler, true));
+                }
+            }
+            // All are lent to others at this time.
+            Kept::NotYet => return None,
+            Kept::InUse | Kept::Never => {}
+        }
+        let keeps = !matches!(kept, Kept::Never);
+        let fills = || {
+            let fills = |filling: &Filling| filling.to == to && filling.granted && filling.filler.is_some();
+            self.filling.iter().any(fills)
+        };
+        // One buffer at a time is enough, and stays in the cache; another one only gets past a message in the kept
+        // one that nobody has matched. Some stay free for what is granted and always drains.
+        if keeps && (receive == Receive::Unknown || fills()) {
+            return None;
+        }
+        Some((pool::claim(&self.node, to, if receive == Receive::Matched { 0 } else { 2 })?, false))
+    }
+}
+
+/// How long messages are to be copied: as the settings say, else as was found out when the segment was made. Where ranks
+/// share CPUs they do not copy at once, and what was found out says nothing.
+pub(super) fn copying(node: &Node, config: &Config, crowded: bool) -> Copying {
+    let found = Copying::from_word(node.copying()).filter(|_| !crowded).unwrap_or_default();
+    let own_buffer = match config.copy_buffer {
+        CopyBuffer::Auto => found.own_buffer,
+        CopyBuffer::Small => 0,
+        CopyBuffer::Own(bytes) => bytes,
+    };
+    let streams = matches!(config.long_protocol, LongProtocol::Auto | LongProtocol::Stream);
+    let there = if node.own_buffers() > 0 { node.own_buffer_bytes() } else { 0 };
+    let own_buffer = if streams { own_buffer.min(there) } else { 0 };
+    Copying {
+        own_buffer,
+        own_store: config.copy_store.unwrap_or(found.own_store),
+        store: config.copy_store.unwrap_or(found.store),
+    }
+}
