@@ -5,26 +5,26 @@
 //! buffer that stays in the caches is best. On others such a line is slow to fetch, while one that has been evicted to the
 //! shared cache is fast: there a buffer of twice the second-level cache, gone round and round, is up to three times as fast,
 //! and a small one gains from stores that go past the cache. No rule tells one from the other, so it is measured: two
-//! threads on two CPUs play ping-pong through the copy buffers of a node segment, for about two milliseconds, once for each
+//! threads on two CPUs play ping-pong through the copy buffers of a node segment, for some milliseconds, once for each
 //! model of processor; the answer is kept in the user's cache folder.
 //!
 //! Called by whoever makes a node segment (launcher, lowest rank), which says there what was found, and by
 //! `posthaste-info`. What must stay true: an answer is kept only if it was measured well; whatever is wrong with the file
 //! (stale, torn, foreign, unwritable) costs a measurement and nothing else; measuring ends after [`LONGEST`]; nothing here
-//! makes a job fail.
+//! makes a job fail. Part: `measure`.
+
+mod measure;
 
 use std::fmt;
 use std::fs;
 use std::io::Write as _;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 use crate::machine;
-use crate::mem::{Sink, Store};
+use crate::mem::Store;
 use crate::node::Node;
-use crate::pool::{self, Buffer, Cursor, Filler};
 
 /// How to copy between two processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,8 +118,9 @@ pub struct Measured {
 impl fmt::Display for Measured {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} and {} KiB one way take", MEDIUM >> 10, LONG >> 10)?;
-        for (times, size) in [(&self.small, SMALL), (&self.large, self.large_bytes)] {
-            write!(f, "{} through {} KiB", if size == SMALL { "" } else { ";" }, size >> 10)?;
+        let large = format!("; through one of {} KiB", self.large_bytes >> 10);
+        for (times, through) in [(&self.small, " through a small buffer"), (&self.large, &large)] {
+            f.write_str(through)?;
             let measured = Store::NAMES.iter().zip(times).filter(|(_, [medium, _])| *medium > 0);
             for (at, ((name, _), [medium, long])) in measured.enumerate() {
                 write!(f, "{} {medium} and {long} ns ({name})", if at == 0 { "" } else { "," })?;
@@ -147,17 +148,10 @@ impl Measured {
     }
 }
 
-/// Bytes of a small buffer, for those who read; the node segment decides.
-const SMALL: usize = 128 << 10;
 /// Bytes of the messages that are measured.
 const MEDIUM: usize = 16 << 10;
 /// See [`MEDIUM`].
 const LONG: usize = 64 << 10;
-/// Bytes of the first piece of a message; pieces grow to four times that, as those of messages do.
-const PIECE: usize = 8 << 10;
-/// Rounds with one buffer, in each of which a message comes by every place in it; the first few only warm up.
-const ROUNDS: usize = 8;
-const WARM_UP: usize = 2;
 /// Longest time that measuring takes: after that the machine is too busy to measure anything.
 pub const LONGEST: Duration = Duration::from_millis(40);
 /// An answer that is older is measured anew: systems and firmware change.
@@ -169,7 +163,7 @@ const FORMAT: &str = "posthaste-copying 1";
 pub fn find_out(cpus: &[usize]) -> (Copying, Origin) {
     find_out_in(cache_folder().as_deref(), &processor(), || match cfg!(debug_assertions) {
         true => Err("this is a debug build, whose copies say nothing".to_owned()),
-        false => measure(cpus),
+        false => measure::measure(cpus),
     })
 }
 
@@ -301,175 +295,9 @@ fn second_level_cache() -> usize {
     kib.unwrap_or(1024) << 10
 }
 
-/// What one side has of one kind of buffer: the end that it fills and the one that it drains.
-struct Ends {
-    filler: Filler,
-    buffer: Buffer,
-    store: Store,
-    /// Bytes received.
-    received: u64,
-    /// Messages of each length in a round.
-    messages: [usize; 2],
-}
-
-impl Ends {
-    /// Sends one message, piece by piece; false when time is up.
-    fn send(&mut self, from: &[u8], over: &AtomicBool) -> bool {
-        let (mut at, mut piece) = (0, PIECE);
-        while at < from.len() {
-            let rest = &from[at..from.len().min(at + piece)];
-            let store = self.store;
-            match self.filler.fill(rest.len(), |mut sink: Sink<'_>| sink.send_from(rest, store)) {
-                Some(n) => (at, piece) = (at + n, (2 * piece).min(4 * PIECE)),
-                None if over.load(Ordering::Relaxed) => return false,
-                None => std::hint::spin_loop(),
-            }
-        }
-        true
-    }
-
-    /// Receives one message; false when time is up.
-    fn receive(&mut self, to: &mut [u8], over: &AtomicBool) -> bool {
-        let (mut cursor, mut at) = (Cursor::new(self.received, 0), 0);
-        while at < to.len() {
-            let rest = &mut to[at..];
-            let store = self.store;
-            match self.buffer.drain(&mut cursor, rest.len(), |source| _ = source.receive_to(rest, store)) {
-                Some(n) => at += n,
-                None if over.load(Ordering::Relaxed) => return false,
-                None => std::hint::spin_loop(),
-            }
-        }
-        self.received += to.len() as u64;
-        self.buffer.finish();
-        true
-    }
-}
-
-/// What is measured, in this order: size of the buffer and kind of copy.
-const KINDS: [(bool, Store); 5] = [
-    (false, Store::Plain),
-    (false, Store::Streaming),
-    (false, Store::String),
-    (true, Store::Plain),
-    (true, Store::String),
-];
-
-/// Both sides of all kinds.
-fn ends(large_bytes: usize) -> Option<[Vec<Ends>; 2]> {
-    let node = Node::create(2).ok()?.with_own_buffers(large_bytes, 4);
-    let mut sides = [Vec::new(), Vec::new()];
-    for (large, store) in KINDS {
-        let messages = if large { [64, 16] } else { [16, 4] };
-        let claim =
-            |to| if large { pool::claim_own(&node, to, large_bytes) } else { pool::claim(&node, to, 0) };
-        let fillers = [claim(1)?, claim(0)?];
-        let buffers =
-            [Buffer::open(&node, 0, fillers[1].index())?, Buffer::open(&node, 1, fillers[0].index())?];
-        for ((side, filler), buffer) in sides.iter_mut().zip(fillers).zip(buffers) {
-            side.push(Ends { filler, buffer, store, received: 0, messages });
-        }
-    }
-    Some(sides)
-}
-
-/// The best and the second best time of a message, in ns.
-type Times = [u64; 2];
-
-/// Plays one side of all rounds: times of a medium and a long message one way for each kind of buffer. `None` when time is
-/// up.
-fn play(mut kinds: Vec<Ends>, side: usize, over: &AtomicBool) -> Option<Vec<[Times; 2]>> {
-    let (from, mut to) = (vec![side as u8; LONG], vec![0; LONG]);
-    let mut all = vec![[[u64::MAX; 2]; 2]; kinds.len()];
-    for (ends, times) in kinds.iter_mut().zip(&mut all) {
-        for round in 0..ROUNDS {
-            for (at, len) in [MEDIUM, LONG].into_iter().enumerate() {
-                let (start, messages) = (Instant::now(), ends.messages[at]);
-                for _ in 0..messages {
-                    for way in 0..2 {
-                        let goes_on = if way == side {
-                            ends.send(&from[..len], over)
-                        } else {
-                            ends.receive(&mut to[..len], over)
-                        };
-                        if !goes_on {
-                            return None;
-                        }
-                    }
-                }
-                let took = start.elapsed().as_nanos() as u64 / (2 * messages as u64);
-                let [best, second] = &mut times[at];
-                if round >= WARM_UP && took < *best {
-                    (*second, *best) = (*best, took);
-                } else if round >= WARM_UP {
-                    *second = took.min(*second);
-                }
-            }
-        }
-    }
-    Some(all)
-}
-
-/// The first of these CPUs, and the first of the others that is not the same core under another number.
-fn two_cores(cpus: &[usize]) -> Option<(usize, usize)> {
-    let (first, others) = cpus.split_first()?;
-    let path = format!("/sys/devices/system/cpu/cpu{first}/topology/thread_siblings_list");
-    let siblings = machine::cpu_list(fs::read_to_string(path).unwrap_or_default().trim()).unwrap_or_default();
-    others.iter().find(|cpu| !siblings.contains(cpu)).map(|second| (*first, *second))
-}
-
-/// Measures on two cores of these CPUs.
-fn measure(cpus: &[usize]) -> Result<Measured, String> {
-    let Some((first, second)) = two_cores(cpus) else { return Err("there is only one core".to_owned()) };
-    let large_bytes = large_bytes();
-    let Some([here, there]) = ends(large_bytes) else { return Err("there is no shared memory".to_owned()) };
-    let over = AtomicBool::new(false);
-    let deadline = Instant::now() + LONGEST;
-    let times = std::thread::scope(|scope| {
-        let over = &over;
-        let sides = [(0, first, here), (1, second, there)].map(|(side, cpu, kinds)| {
-            let play = move || {
-                let times = if machine::pin(cpu) { play(kinds, side, over) } else { None };
-                if times.is_none() {
-                    over.store(true, Ordering::Relaxed);
-                }
-                times
-            };
-            let thread = std::thread::Builder::new().spawn_scoped(scope, play);
-            if thread.is_err() {
-                over.store(true, Ordering::Relaxed);
-            }
-            thread.ok()
-        });
-        while !sides.iter().flatten().all(std::thread::ScopedJoinHandle::is_finished) {
-            if Instant::now() > deadline {
-                over.store(true, Ordering::Relaxed);
-            }
-            std::thread::sleep(Duration::from_micros(200));
-        }
-        sides.map(|side| side?.join().ok().flatten())
-    });
-    let [Some(times), Some(_)] = times else {
-        return Err(format!("CPUs {first} and {second} are busy, or may not be used"));
-    };
-    judge(&times, large_bytes)
-}
-
-/// Times that were found only once say more about what else ran than about the processor.
-fn judge(times: &[[Times; 2]], large_bytes: usize) -> Result<Measured, String> {
-    if times.len() != KINDS.len() {
-        return Err("times are missing".to_owned());
-    }
-    if times.iter().flatten().any(|[best, second]| *second > best + best / 5 + 50) {
-        return Err("other programs took the CPUs meanwhile".to_owned());
-    }
-    let best = |at: usize| times[at].map(|[best, _]| best);
-    let (small, large) = ([best(0), best(1), best(2)], [best(3), [0; 2], best(4)]);
-    Ok(Measured { small, large, large_bytes })
-}
-
 #[cfg(test)]
 mod tests {
+    use super::measure::{Times, judge, measure};
     use super::*;
 
     /// A processor of the Zen 4 generation as it was seen, and one on which a small buffer is right.
@@ -601,7 +429,7 @@ mod tests {
 
     #[test]
     fn measuring_ends_whatever_the_machine_does() {
-        let start = Instant::now();
+        let start = std::time::Instant::now();
         let cpus = machine::affinity();
         match measure(&cpus) {
             Ok(measured) => println!("{}: {measured}: {}", processor(), measured.choice()),
