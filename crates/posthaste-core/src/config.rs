@@ -3,8 +3,11 @@
 //! Used by every room; the launcher lists the table. A value that cannot be read is an error that names the
 //! variable, what it holds and what was expected; it is never ignored.
 
+mod read;
+
 use posthaste_os::mem::Store;
 use posthaste_os::node::LANES;
+use read::{choice_of_links, choice_of_ways, copy_buffer, names, number, ports, switch, text, word};
 
 use crate::error::{Error, ErrorClass, Result};
 
@@ -567,192 +570,12 @@ fn is_node_name(name: &str) -> bool {
     name.len() <= 64 && name.bytes().all(|letter| letter.is_ascii_alphanumeric() || b".-_".contains(&letter))
 }
 
-/// Ways to other processes, or those to be left out.
-fn choice_of_ways(
-    lookup: &impl Fn(&str) -> Option<String>,
-    name: &'static str,
-    value: &mut Ways,
-) -> Result<()> {
-    let Some(text) = lookup(name) else { return Ok(()) };
-    let (list, excludes) = text.strip_prefix('^').map_or((&*text, false), |list| (list, true));
-    let named = |name: &str| Way::ALL.into_iter().find(|way| way.name() == name.trim());
-    let Some(named) = list.split(',').map(named).collect::<Option<Vec<Way>>>() else {
-        let names = Way::ALL.map(Way::name).join(", ");
-        let expected = format!("a list of {names}, or ^ and a list of those to be left out");
-        return Err(Error::invalid(ErrorClass::Arg, name, format!("\"{text}\""), expected));
-    };
-    if excludes {
-        *value = Ways::built(&Way::USUAL);
-        value.0.retain(|way| !named.contains(way));
-        return Ok(());
-    }
-    let built = Ways::built(&Way::ALL);
-    if let Some(lacking) = named.iter().find(|way| !way.is_built()) {
-        let expected = format!("some of {built}: this build of posthaste has no {}", lacking.name());
-        return Err(Error::invalid(ErrorClass::Arg, name, format!("\"{text}\""), expected));
-    }
-    *value = built;
-    value.0.retain(|way| named.contains(way));
-    Ok(())
-}
-
-/// A kind of copy buffer.
-fn copy_buffer(
-    lookup: &impl Fn(&str) -> Option<String>,
-    name: &'static str,
-    value: &mut CopyBuffer,
-) -> Result<()> {
-    let Some(text) = lookup(name) else { return Ok(()) };
-    *value = match (&*text, text.parse()) {
-        ("auto", _) => CopyBuffer::Auto,
-        ("small", _) => CopyBuffer::Small,
-        (_, Ok(bytes)) if (OWN_BUFFER.contains(&bytes)) => CopyBuffer::Own(bytes),
-        _ => {
-            let (least, most) = OWN_BUFFER.into_inner();
-            let expected = format!("auto, small, or a number in {least}..={most}");
-            return Err(Error::invalid(ErrorClass::Arg, name, format!("\"{text}\""), expected));
-        }
-    };
-    Ok(())
-}
-
-/// Bytes that a copy buffer of a pair may have; cut to what the node segment has room for.
-const OWN_BUFFER: std::ops::RangeInclusive<usize> = 16 << 10..=1 << 30;
-
-/// Several links, or none.
-fn choice_of_links(
-    lookup: &impl Fn(&str) -> Option<String>,
-    name: &'static str,
-    value: &mut Vec<LinkChoice>,
-) -> Result<()> {
-    let Some(text) = lookup(name).filter(|text| !text.is_empty()) else { return Ok(()) };
-    let link = |text: &str| match text
-        .trim()
-        .split_once('@')
-        .map_or((text.trim(), None), |(way, on)| (way, Some(on)))
-    {
-        ("tcp", interface) if interface.is_none_or(is_interface) => {
-            Some(LinkChoice { way: Way::Tcp, interface: interface.map(str::to_owned) })
-        }
-        ("fabric", None) => Some(LinkChoice { way: Way::Fabric, interface: None }),
-        _ => None,
-    };
-    match text.split(',').map(link).collect::<Option<Vec<LinkChoice>>>() {
-        Some(links) if (2..=4).contains(&links.len()) => {
-            *value = links;
-            Ok(())
-        }
-        _ => {
-            let expected = "a list of 2 to 4 of tcp, tcp@interface and fabric";
-            Err(Error::invalid(ErrorClass::Arg, name, format!("\"{text}\""), expected))
-        }
-    }
-}
-
-fn is_interface(name: &str) -> bool {
-    !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "._-:".contains(c))
-}
-
 impl Config {
     /// The provider of libfabric and its domain, as far as the settings say.
     pub fn fabric_wanted(&self) -> (Option<&str>, Option<&str>) {
         let text = self.fabric_provider.as_deref();
         let split = text.and_then(|text| text.split_once('@'));
         split.map_or((text, None), |(provider, domain)| (Some(provider), Some(domain)))
-    }
-}
-
-/// A setting that is one of some words.
-fn word<T: Copy>(
-    lookup: &impl Fn(&str) -> Option<String>,
-    name: &'static str,
-    words: &[(&str, T)],
-    value: &mut T,
-) -> Result<()> {
-    let Some(text) = lookup(name) else { return Ok(()) };
-    let Some((_, meant)) = words.iter().find(|(word, _)| *word == text) else {
-        let (last, others) = words.split_last().map_or(("", words), |((last, _), others)| (*last, others));
-        let others: Vec<&str> = others.iter().map(|(word, _)| *word).collect();
-        return Err(Error::invalid(ErrorClass::Arg, name, text, format!("{} or {last}", others.join(", "))));
-    };
-    *value = *meant;
-    Ok(())
-}
-
-/// A name without wildcards or control characters.
-fn text(
-    lookup: &impl Fn(&str) -> Option<String>,
-    name: &'static str,
-    expected: &str,
-    value: &mut Option<String>,
-) -> Result<()> {
-    let Some(text) = lookup(name) else { return Ok(()) };
-    if text.is_empty() || text.chars().any(|c| c.is_control() || "?*\"".contains(c)) {
-        return Err(Error::invalid(ErrorClass::Arg, name, format!("\"{text}\""), expected));
-    }
-    *value = Some(text);
-    Ok(())
-}
-
-/// A port, or the first and the last one with `-` between.
-fn ports(lookup: &impl Fn(&str) -> Option<String>, name: &'static str, range: &mut (u16, u16)) -> Result<()> {
-    let Some(text) = lookup(name) else { return Ok(()) };
-    let (first, last) = text.split_once('-').unwrap_or((&text, &text));
-    match (first.parse(), last.parse()) {
-        (Ok(first), Ok(last)) if first <= last && (first > 0 || last == 0) => {
-            *range = (first, last);
-            Ok(())
-        }
-        _ => {
-            let expected = "0, a port, or first-last with first <= last <= 65535";
-            Err(Error::invalid(ErrorClass::Arg, name, format!("\"{text}\""), expected))
-        }
-    }
-}
-
-/// Names with commas between, perhaps with `^` in front.
-fn names(lookup: &impl Fn(&str) -> Option<String>, name: &'static str, value: &mut String) -> Result<()> {
-    let Some(text) = lookup(name) else { return Ok(()) };
-    let is_name =
-        |one: &str| !one.is_empty() && one.chars().all(|c| c.is_ascii_alphanumeric() || "._-@:".contains(c));
-    let list = text.strip_prefix('^').unwrap_or(&text);
-    if !text.is_empty() && !list.split(',').all(is_name) {
-        let expected = "names with commas between, perhaps with ^ in front";
-        return Err(Error::invalid(ErrorClass::Arg, name, format!("\"{text}\""), expected));
-    }
-    *value = text;
-    Ok(())
-}
-
-/// A setting that is off (0) or on (1).
-fn switch(lookup: &impl Fn(&str) -> Option<String>, name: &'static str, value: &mut bool) -> Result<()> {
-    let mut on = u8::from(*value);
-    number(lookup, name, 0..=1, &mut on)?;
-    *value = on == 1;
-    Ok(())
-}
-
-fn number<T>(
-    lookup: &impl Fn(&str) -> Option<String>,
-    name: &'static str,
-    range: std::ops::RangeInclusive<T>,
-    value: &mut T,
-) -> Result<()>
-where
-    T: std::str::FromStr + PartialOrd + std::fmt::Display,
-{
-    let Some(text) = lookup(name) else { return Ok(()) };
-    match text.parse() {
-        Ok(number) if range.contains(&number) => {
-            *value = number;
-            Ok(())
-        }
-        _ => Err(Error::invalid(
-            ErrorClass::Arg,
-            name,
-            format!("\"{text}\""),
-            format!("a number in {}..={}", range.start(), range.end()),
-        )),
     }
 }
 
