@@ -180,7 +180,7 @@ pub(crate) fn latest(class: ErrorClass) -> Option<String> {
 pub(crate) fn abort(code: c_int) -> ! {
     match inside() {
         Some(library) => library.world.abort(code),
-        None => std::process::exit(if code == 0 { 1 } else { code }),
+        None => posthaste_core::world::abort_not_joined(code),
     }
 }
 

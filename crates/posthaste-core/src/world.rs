@@ -49,6 +49,7 @@ mod wireup;
 
 use lanes::Further;
 use start::Start;
+pub use start::abort_not_joined;
 use wireup::{Places, Shared};
 
 /// Longest wait for peers on other nodes to close their connections at the end.

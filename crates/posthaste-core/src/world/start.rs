@@ -5,7 +5,7 @@
 //! one of many never goes on as one of one; a job on one host under our launcher asks for nothing and waits for nobody.
 
 use std::os::fd::OwnedFd;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use posthaste_os::node::Node;
 use posthaste_os::process;
@@ -38,6 +38,19 @@ pub(super) struct Start {
     pub(super) launcher: Shared,
 }
 
+/// The launcher of a job that this process could not join.
+static NOT_JOINED: OnceLock<Shared> = OnceLock::new();
+
+/// Ends this process with `code`, and with it the job that it could not join, if there is one: not every launcher ends
+/// the other ranks when one of them exits before it has joined.
+pub fn abort_not_joined(code: i32) -> ! {
+    if let Some(launcher) = NOT_JOINED.get() {
+        process::ignore_request_to_end();
+        let _ = wireup::ask(launcher, |launcher| launcher.abort(code));
+    }
+    std::process::exit(if code == 0 { 1 } else { code })
+}
+
 /// Finds out which job this process belongs to, and joins it.
 pub(super) fn join(config: &Config) -> Result<Start> {
     let Some(launcher) = Launcher::connect().map_err(|e| Error::system("joining the job", e))? else {
@@ -50,7 +63,7 @@ pub(super) fn join(config: &Config) -> Result<Start> {
     };
     if start.is_err() {
         // A launcher may take the end of the connection for that of the process, and kill it before it has said why.
-        std::mem::forget(launcher);
+        let _ = NOT_JOINED.set(launcher);
     }
     // Spent: a program that this rank starts is on its own (MPI-5.0 §11.2 leaves that open; users expect it).
     process::remove_variables(client::JOB_VARIABLES.iter().copied());
