@@ -21,8 +21,9 @@ const CRATES: [(&str, &[&str]); 6] = [
 ];
 
 /// The rooms of posthaste-core in the order of a message's journey: a room uses only rooms before it.
-const ROOMS: [&str; 27] = [
+const ROOMS: [&str; 28] = [
     "ids",
+    "peers",
     "error",
     "config",
     "explain",

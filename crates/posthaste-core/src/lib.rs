@@ -20,6 +20,7 @@
 #![deny(unsafe_code)]
 
 pub mod ids;
+pub mod peers;
 pub mod config;
 pub mod error;
 pub mod explain;

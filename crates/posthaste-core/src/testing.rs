@@ -48,9 +48,9 @@ impl Bench {
             .map(|(me, format)| {
                 let routes =
                     (0..engines).map(|peer| if peer == me { Route::Loopback } else { Route::Sim }).collect();
-                let sim = network.join(Peer(me), engines, *format, config);
+                let sim = network.join(Peer(me), *format, config);
                 let methods = Methods::new(routes, None, None, Some(sim), Peer(me));
-                let mut engine = Engine::new(config.clone(), engines as usize);
+                let mut engine = Engine::new(config.clone());
                 engine.format = *format;
                 Lane::new(engine, methods)
             })
@@ -67,13 +67,13 @@ impl Bench {
             .zip(formats)
             .map(|(me, format)| {
                 let sim = |(n, net): (usize, &Network)| {
-                    Link::sim(format!("net{n}"), net.join(Peer(me), engines, *format, config))
+                    Link::sim(format!("net{n}"), net.join(Peer(me), *format, config))
                 };
                 let links = networks.iter().enumerate().map(sim).collect();
-                let bundle = Bundle::new(Peer(me), formats.len(), links, config);
+                let bundle = Bundle::new(Peer(me), links, config);
                 let route = |peer| if peer == me { Route::Loopback } else { Route::Bundle };
                 let methods = Methods::new((0..engines).map(route).collect(), None, None, None, Peer(me));
-                let mut engine = Engine::new(config.clone(), formats.len());
+                let mut engine = Engine::new(config.clone());
                 engine.format = *format;
                 Lane::new(engine, methods.with_bundle(Some(bundle)))
             })
@@ -96,7 +96,7 @@ impl Bench {
                 shelf.put(me, &card);
                 let route = |peer| if Peer(peer) == me { Route::Loopback } else { Route::Tcp };
                 let methods = Methods::new((0..peers as u32).map(route).collect(), None, Some(tcp), None, me);
-                let mut engine = Engine::new(config.clone(), peers);
+                let mut engine = Engine::new(config.clone());
                 engine.format = *format;
                 Lane::new(engine, methods)
             })

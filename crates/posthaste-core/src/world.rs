@@ -156,7 +156,7 @@ impl World {
             crowded,
             launcher,
         } = start;
-        let (me, size) = (Peer(rank), routes.len());
+        let (me, size) = (Peer(rank), routes.size() as usize);
         let (shows_types, node_name) = (config.show_types, config.node.clone());
         let spin = if crowded_here { 0 } else { config.spin_us };
         let yielding = Duration::from_micros(config.yield_us.into());
@@ -164,7 +164,7 @@ impl World {
         let shm = (size > 1 && Way::Shm.is_built())
             .then(|| Shm::new(&node, local_rank, beside.clone(), &config, crowded_here))
             .transpose()?;
-        let shares = routes.iter().any(|route| matches!(route, Route::Shm(_)));
+        let shares = routes.any(|route| matches!(route, Route::Shm(_)));
         if let Some(shm) = shm.as_ref().filter(|_| config.explain && shares) {
             let (copying, why) = shm.copying(&config);
             say(format_args!("rank {rank} copies long messages on its node through {copying}, {why}"));
@@ -177,7 +177,7 @@ impl World {
         let doorbell = doorbell.map(|bell| watching(bell, &mut networks)).transpose()?;
         let wireup::Networks { tcp, fabric, bundle, plugin } = networks;
         // Lanes are for threads, and for jobs whose processes all share memory.
-        let near = routes.iter().all(|route| matches!(route, Route::Shm(_) | Route::Loopback));
+        let near = !routes.any(|route| !matches!(route, Route::Shm(_) | Route::Loopback));
         let lanes = if threaded && near { config.lanes.min(node.lanes()) } else { 1 };
         let heap = shm.as_ref().map(|shm| shm.heap().clone());
         let further = near.then(|| Further {
@@ -195,7 +195,7 @@ impl World {
             .with_bundle(bundle)
             .with_plugin(plugin);
         let (explain, progress_thread) = (config.explain, config.progress_thread);
-        let mut engine = Engine::new(config, size);
+        let mut engine = Engine::new(config);
         if explain {
             engine.explain(me, methods.ways());
         }

@@ -84,12 +84,12 @@ pub struct Claim<'a> {
 
 impl Bundle {
     /// A bundle of up to [`MOST`] links, the favourite first: it takes what may go over any.
-    pub fn new(me: Peer, peers: usize, links: Vec<Link>, config: &Config) -> Self {
+    pub fn new(me: Peer, links: Vec<Link>, config: &Config) -> Self {
         debug_assert!(links.len() <= MOST);
         let names = links.iter().map(|link| link.name.clone()).collect();
         let longest = links.iter().map(Link::packet).min().unwrap_or(0);
         Self {
-            pairs: Pairs::new(me, peers, names),
+            pairs: Pairs::new(me, names),
             links,
             limit: config.stripe_limit as u64,
             packet: longest.saturating_sub(FRONT + HEADER),

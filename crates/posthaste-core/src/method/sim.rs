@@ -7,7 +7,7 @@
 //! do: what is fetched or written must be registered on both sides, or it is refused. What must stay true: a run is a
 //! function of its seed.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -57,6 +57,8 @@ struct Net {
     clock: u64,
     weather: Weather,
     links: HashMap<(Peer, Peer), VecDeque<Flying>>,
+    /// Who has sent something to an engine, or has been cut off from it.
+    senders: HashMap<Peer, BTreeSet<Peer>>,
     offered: HashMap<(Peer, RequestId), Segment>,
     exposed: HashMap<(Peer, RequestId), Segment>,
     /// Memory that is registered: whose, under which key, where.
@@ -88,6 +90,7 @@ impl Network {
             clock: 0,
             weather,
             links: HashMap::new(),
+            senders: HashMap::new(),
             offered: HashMap::new(),
             exposed: HashMap::new(),
             registered: HashMap::new(),
@@ -102,12 +105,11 @@ impl Network {
     }
 
     /// The connection of one engine, whose data has this format.
-    pub fn join(&self, me: Peer, engines: u32, format: Format, config: &Config) -> Sim {
+    pub fn join(&self, me: Peer, format: Format, config: &Config) -> Sim {
         self.lock().formats.insert(me, format.word());
         Sim {
             network: self.clone(),
             me,
-            engines,
             lost: HashSet::new(),
             done: VecDeque::new(),
             puts: VecDeque::new(),
@@ -125,6 +127,7 @@ impl Network {
         let mut net = self.lock();
         for way in [(a, b), (b, a)] {
             net.cut.insert(way);
+            net.senders.entry(way.1).or_default().insert(way.0);
             net.links.remove(&way);
         }
     }
@@ -189,7 +192,6 @@ impl Net {
 pub struct Sim {
     network: Network,
     me: Peer,
-    engines: u32,
     /// Peers that were reported down.
     lost: HashSet<Peer>,
     done: VecDeque<Done>,
@@ -570,7 +572,8 @@ impl Sim {
 
     pub(super) fn poll(&mut self, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
         let mut busy = false;
-        for from in (0..self.engines).map(Peer) {
+        let senders = self.network.lock().senders.get(&self.me).cloned().unwrap_or_default();
+        for from in senders {
             let mut net = self.network.lock();
             if net.cut.contains(&(self.me, from)) {
                 drop(net);
@@ -699,6 +702,7 @@ impl Claim<'_> {
             net.links.get(&(self.sim.me, self.to)).and_then(|link| link.back()).map_or(0, |last| last.due);
         let due = (net.clock + net.random(delay + 1)).max(link_ready);
         let flying = Flying { due, header: emit.header, payload: self.payload };
-        net.links.entry((self.sim.me, self.to)).or_default().push_back(flying);
+        net.senders.entry(self.to).or_default().insert(self.sim.me);
+        net.links.entry(way).or_default().push_back(flying);
     }
 }

@@ -79,7 +79,9 @@ pub(crate) fn send_control(engine: &mut Engine, methods: &mut Methods, to: Peer,
 #[cold]
 pub fn retry_pending(engine: &mut Engine, methods: &mut Methods) -> bool {
     let mut busy = false;
-    for peer in (0..engine.pending.len() as u32).map(Peer) {
+    let mut next = Peer(0);
+    while let Some(peer) = engine.pending.next_waiting(next) {
+        next = Peer(peer.0 + 1);
         busy |= engine.pending.is_waiting(peer) && retry_towards(engine, methods, peer);
     }
     busy

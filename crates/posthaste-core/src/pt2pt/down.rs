@@ -54,7 +54,7 @@ fn may_come_from(pattern: &Pattern, peer: Peer) -> bool {
 
 /// A method has lost a peer.
 pub(crate) fn lost(engine: &mut Engine, peer: Peer, why: Error) {
-    if engine.down.check(peer).is_err() || peer.index() >= engine.pending.len() {
+    if engine.down.check(peer).is_err() {
         return;
     }
     engine.counts.add(Counter::PeersDown, 1);

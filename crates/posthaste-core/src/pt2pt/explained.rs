@@ -4,6 +4,8 @@
 //! receive have met; writes to standard error. What must stay true: while the mode is off nothing here is called, and
 //! the fast paths do not ask: the mode keeps messages off them ([`Engine::explain`], `wait::Waiting::explaining`).
 
+use std::fmt;
+
 use crate::error::say;
 use crate::explain::names;
 use crate::ids::Peer;
@@ -19,19 +21,27 @@ pub enum Met {
     Unexpected,
 }
 
+/// How a peer is reached.
+type Ways = Box<dyn Fn(Peer) -> &'static str + Send + Sync>;
+
 /// Who explains.
-#[derive(Debug)]
 pub(super) struct Explaining {
     /// This process.
     me: Peer,
-    /// The way to each peer, in words.
-    ways: Vec<&'static str>,
+    /// How each peer is reached, in words.
+    ways: Ways,
+}
+
+impl fmt::Debug for Explaining {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Explaining").field("me", &self.me).finish_non_exhaustive()
+    }
 }
 
 impl Engine {
     /// From now on every message is explained; `me` is this process, and `ways` say how each peer is reached.
-    pub fn explain(&mut self, me: Peer, ways: Vec<&'static str>) {
-        self.explaining = Some(Explaining { me, ways });
+    pub fn explain(&mut self, me: Peer, ways: impl Fn(Peer) -> &'static str + Send + Sync + 'static) {
+        self.explaining = Some(Explaining { me, ways: Box::new(ways) });
         self.eager_below = 0;
     }
 }
@@ -112,7 +122,7 @@ fn about(envelope: &Envelope) -> String {
 
 impl Explaining {
     fn way(&self, other: Peer) -> &'static str {
-        self.ways.get(other.index()).copied().unwrap_or_default()
+        (self.ways)(other)
     }
 }
 
@@ -134,7 +144,7 @@ mod tests {
         };
         let explaining = |me| Explaining {
             me: Peer(me),
-            ways: (0..3).map(|other| if other == me { "within the process" } else { "over TCP" }).collect(),
+            ways: Box::new(move |other| if other.0 == me { "within the process" } else { "over TCP" }),
         };
         let name = format!("the unnamed communicator {}.1 (collective)", 1 << 18);
         assert_eq!(

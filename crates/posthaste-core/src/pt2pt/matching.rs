@@ -12,6 +12,7 @@
 use posthaste_os::mem::Source;
 
 use crate::ids::{ANY_SOURCE, ANY_TAG, ContextId, Peer, RequestId};
+use crate::peers::PeerTable;
 use crate::pt2pt::index::{Index, Key};
 use crate::wire::{Envelope, Offer};
 
@@ -137,7 +138,7 @@ pub struct Matching {
     stamp: u64,
     arrivals: u64,
     /// What the unexpected messages of each peer take.
-    kept_bytes: Vec<u64>,
+    kept_bytes: PeerTable<u64>,
     /// Memory of eager messages that have been taken, for the next ones of its class.
     spare: [Vec<Vec<u8>>; CLASSES.len()],
 }
@@ -156,7 +157,7 @@ impl Default for Matching {
             held_indexes: [Some(Index::new()), None, None, None],
             stamp: 0,
             arrivals: 0,
-            kept_bytes: Vec::new(),
+            kept_bytes: PeerTable::default(),
             spare: [const { Vec::new() }; CLASSES.len()],
         }
     }
@@ -241,11 +242,7 @@ impl Matching {
         self.stamp += 1;
         self.arrivals += 1;
         let envelope = held.envelope;
-        let from = held.from.index();
-        if self.kept_bytes.len() <= from {
-            self.kept_bytes.resize(from + 1, 0);
-        }
-        self.kept_bytes[from] += held.bytes();
+        *self.kept_bytes.entry(held.from) += held.bytes();
         let held = Some((self.stamp, held));
         let entry = match self.held_free.pop() {
             Some(entry) => {
@@ -307,7 +304,7 @@ impl Matching {
         }
         self.held_count -= 1;
         self.held_free.push(entry);
-        self.kept_bytes[held.from.index()] -= held.bytes();
+        *self.kept_bytes.entry(held.from) -= held.bytes();
         Some(held)
     }
 
@@ -322,7 +319,7 @@ impl Matching {
     /// What the unexpected messages of a peer take, in bytes, each with its envelope.
     #[inline]
     pub fn kept_bytes(&self, from: Peer) -> u64 {
-        self.kept_bytes.get(from.index()).copied().unwrap_or(0)
+        self.kept_bytes.get(from).copied().unwrap_or(0)
     }
 
     #[inline]

@@ -75,21 +75,21 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// An engine that talks to `peers` processes.
-    pub fn new(config: Config, peers: usize) -> Self {
-        Self::of_lane(0, config, peers)
+    /// The engine of a process with one lane.
+    pub fn new(config: Config) -> Self {
+        Self::of_lane(0, config)
     }
 
     /// The engine of a lane.
-    pub fn of_lane(lane: usize, config: Config, peers: usize) -> Self {
+    pub fn of_lane(lane: usize, config: Config) -> Self {
         Self {
             lane,
             requests: Table::of_lane(lane, config.requests),
             finished: Finished::default(),
             matching: Matching::default(),
-            flow: Flow::new(peers),
+            flow: Flow::default(),
             down: Down::default(),
-            pending: pending::Queues::new(peers),
+            pending: pending::Queues::default(),
             chores: 0,
             outgoing: outgoing::Outgoing::default(),
             told_early: ready::Told::default(),
@@ -126,9 +126,9 @@ impl Engine {
         self.chores > 0 && self.pending.are_waiting()
     }
 
-    /// Changes what waits to leave towards `to`, which is a peer.
+    /// Changes what waits to leave towards `to`.
     pub(crate) fn with_pending<T>(&mut self, to: Peer, change: impl FnOnce(&mut Pending) -> T) -> T {
-        let pending = self.pending.of(to).expect("routes lead to peers");
+        let pending = self.pending.of(to);
         self.chores -= usize::from(!pending.is_empty());
         let result = change(pending);
         self.chores += usize::from(!pending.is_empty());

@@ -16,7 +16,7 @@ use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::ids::{ContextId, Peer};
 use crate::method::shm::Shm;
-use crate::method::{Methods, Route};
+use crate::method::{Methods, Routes};
 use crate::progress::Lane;
 use crate::pt2pt::Engine;
 use crate::request::table;
@@ -157,7 +157,7 @@ pub(super) struct Further {
     pub(super) node: Node,
     pub(super) local_rank: usize,
     pub(super) beside: Vec<Peer>,
-    pub(super) routes: Vec<Route>,
+    pub(super) routes: Routes,
     pub(super) me: Peer,
     pub(super) heap: Option<Arc<Heap>>,
     pub(super) config: Config,
@@ -177,7 +177,7 @@ impl Further {
             Shm::of_lane(&node, *local_rank, beside.clone(), config, *crowded, heap.clone()).ok()
         });
         let methods = Methods::new(routes.clone(), shm.flatten(), None, None, *me);
-        let mut engine = Engine::of_lane(at, config.clone(), routes.len());
+        let mut engine = Engine::of_lane(at, config.clone());
         if config.explain {
             engine.explain(*me, methods.ways());
         }

@@ -17,7 +17,7 @@ use crate::config::{Config, Way};
 use crate::datatype::Format;
 use crate::error::{Error, ErrorClass, Result};
 use crate::ids::Peer;
-use crate::method::Route;
+use crate::method::{Route, Routes};
 
 /// What starting found out.
 pub(super) struct Start {
@@ -29,7 +29,7 @@ pub(super) struct Start {
     pub(super) beside: Vec<Peer>,
     /// Which ranks are on the same node.
     pub(super) nodes: Places,
-    pub(super) routes: Vec<Route>,
+    pub(super) routes: Routes,
     pub(super) networks: wireup::Networks,
     /// Whether the ranks of this host share CPUs.
     pub(super) crowded_here: bool,
@@ -80,7 +80,7 @@ fn alone() -> Result<Start> {
         local_rank: 0,
         beside: vec![Peer(0)],
         nodes: Places::one(1),
-        routes: vec![Route::Loopback],
+        routes: Routes::new(1, Route::Loopback),
         networks: wireup::Networks::default(),
         crowded_here: false,
         crowded: false,

@@ -14,8 +14,8 @@ use std::time::Duration;
 use posthaste_os::machine;
 use posthaste_os::socket::{Stream, Tuning};
 
+use super::Fabric;
 use super::link::{Frame, Link};
-use super::{Fabric, Peer};
 use crate::config::Config;
 
 /// Polls between two looks at the clock, and time between two looks at everybody.
@@ -142,13 +142,11 @@ impl Fabric {
         }
         self.listening.checked = now;
         let longest = self.listening.longest;
-        let is_there = |link: &&mut Box<Link>| !link.is_down() && !link.is_leaving;
         let is_full = self.endpoint.free() == 0;
         let mut ended = Vec::new();
-        for (peer, link) in (0..).map(Peer).zip(&mut self.links) {
-            let Some(link) = link.as_mut().filter(is_there) else { continue };
+        for (peer, link) in self.links.iter_mut().filter(|(_, link)| !link.is_down() && !link.is_leaving) {
             let refuses = is_full || !link.backlog.is_empty();
-            let Link { silence, .. } = &mut **link;
+            let Link { silence, .. } = link;
             let has_ended = match silence.is_over(now, longest) {
                 false => silence.nobody_opens(),
                 true if refuses => silence.knock(longest),

@@ -298,7 +298,7 @@ impl Fabric {
     fn start_pieces(&mut self, id: u64) -> Progress {
         let most = PIECE.min(self.endpoint.longest_transfer());
         let Some(transfer) = self.transfers.transfers.get_mut(&id) else { return Progress::Begun };
-        let Some(Some(link)) = self.links.get(transfer.peer.index()) else { return Progress::Begun };
+        let Some(link) = self.links.get(transfer.peer) else { return Progress::Begun };
         let Some(remote) = link.remote() else { return Progress::Begun };
         let reading = matches!(transfer.purpose, Purpose::Get(_));
         while !transfer.failed

@@ -110,7 +110,7 @@ impl Tcp {
     }
 
     fn reaching(&mut self, peer: Peer) -> Option<&mut Reaching> {
-        match &mut self.ways.get_mut(peer.index())?.as_mut()?.state {
+        match &mut self.ways.get_mut(peer)?.state {
             State::Reaching(reaching) => Some(reaching),
             _ => None,
         }
