@@ -1,6 +1,6 @@
 //! Groups: ordered sets of processes, and the set operations on them.
 //!
-//! Called by `coll` and `comm`, which turn ranks into peers, and by the doors. Calls nothing. MPI-5.0 §7.3.
+//! MPI-5.0 §7.3.
 //!
 //! What must stay true: a group never changes, no process stands in it twice, and the world is a range, so that
 //! its ranks are peers without looking anything up.

@@ -1,7 +1,7 @@
 //! `posthaste-info`: what this installation can do on this host, and what the settings are.
 //!
 //! What must stay true: it says of each method whether it is usable here, and if not, why not; it starts no job. What it
-//! says of a setting is what docs/settings.md says, whose table is [`settings_table()`].
+//! says of a setting is what docs/settings.md says, whose table is made here too (`--markdown`).
 
 use posthaste_core::config::{Config, CopyBuffer, TUNABLES, Tunable, Way};
 use posthaste_os::fabric::{FILE, Library, Wanted};
