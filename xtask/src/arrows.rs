@@ -1,6 +1,6 @@
 //! The arrow test: which crate may use which, and which room of posthaste-core may use which.
-//! Reads the manifests and the source lines that name crates or rooms; called by `cargo xtask test`.
-//! What must stay true: the lists below are the architecture (see ARCHITECTURE.md); a new arrow is a decision.
+//! Reads the manifests and the source lines that name crates or rooms. What must stay true: the lists below are the
+//! architecture (see ARCHITECTURE.md); a new arrow is a decision.
 
 use std::{
     collections::BTreeSet,

@@ -1,7 +1,7 @@
 //! C functions for what the ABI says about itself and about Fortran (MPI-5.0 chapter 20).
 //!
-//! Called by user programs and by Fortran bindings, at any time. This library has no Fortran part of its own, so it
-//! knows of Fortran what a binding tells it, once.
+//! They may be called at any time. This library has no Fortran part of its own, so it knows of Fortran what a binding
+//! tells it, once.
 
 use std::ffi::{c_int, c_void};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};

@@ -1,9 +1,8 @@
 //! Buffered sends: the program's buffers and the messages that leave from them (MPI-5.0 §3.6).
 //!
-//! Called by `pt2pt`; calls the engine. A message is packed into a free place of the buffer and sent from there in
-//! standard mode; its place is free again when that send is over, which a handler marks: messages of one buffer go through
-//! the lanes of several communicators. With automatic buffering each message has memory
-//! of its own.
+//! A message is packed into a free place of the buffer and sent from there in standard mode; its place is free again
+//! when that send is over, which a handler marks: messages of one buffer go through the lanes of several communicators.
+//! With automatic buffering each message has memory of its own.
 //!
 //! What must stay true: a buffered send never waits for a receive, and nothing is written outside of the buffer; a
 //! buffer is given back only when no message is left in it. Bookkeeping lies outside of the buffer, so the

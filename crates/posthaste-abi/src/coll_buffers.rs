@@ -1,7 +1,7 @@
 //! Buffers of collective operations as C describes them, resolved and checked (MPI-5.0 §2.3, §6.2).
 //!
-//! Called by `coll_plan`; calls the engine's `datatype::overlap`. What must stay true: buffers that both count at a rank and
-//! share a byte are refused, others never are; a check of buffers that are apart takes a few comparisons.
+//! What must stay true: buffers that both count at a rank and share a byte are refused, others never are; a check of
+//! buffers that are apart takes a few comparisons.
 
 use std::ffi::c_void;
 

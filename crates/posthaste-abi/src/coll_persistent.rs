@@ -1,6 +1,6 @@
 //! C functions for persistent collective communication (MPI-5.0 §6.13).
 //!
-//! Called by user programs; `coll_plan` makes the schedule, `persistent` keeps it. The hints have no effect.
+//! `coll_plan` makes the schedule, `persistent` keeps it. The hints have no effect.
 
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;

@@ -1,8 +1,7 @@
 //! Collective operations as C describes them, made into the engine's schedules (MPI-5.0 chapter 6).
 //!
-//! Called by `coll`, `coll_nonblocking` and `coll_persistent`, which differ only in what they do with a schedule;
-//! calls `posthaste_core::coll`. What must stay true: arguments that the standard calls insignificant at a rank are
-//! not looked at there.
+//! `coll`, `coll_nonblocking` and `coll_persistent` differ only in what they do with a schedule. What must stay true:
+//! arguments that the standard calls insignificant at a rank are not looked at there.
 
 use std::ffi::{c_int, c_void};
 

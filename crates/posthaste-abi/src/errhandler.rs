@@ -1,7 +1,7 @@
 //! C functions for error handlers, classes, codes and strings (MPI-5.0 §9.3 to §9.5).
 //!
-//! Called by user programs. Handlers are applied in `failure`. Codes up to `MPI_ERR_LASTCODE` are the library's, each
-//! its own class; above it the program adds classes and codes, kept here in one list.
+//! Handlers are applied in `failure`. Codes up to `MPI_ERR_LASTCODE` are the library's, each its own class; above it
+//! the program adds classes and codes, kept here in one list.
 //!
 //! What must stay true: no lock of this file is held while a function of the program runs.
 

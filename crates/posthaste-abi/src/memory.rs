@@ -1,7 +1,7 @@
 //! Buffers as C describes them, (address, count, datatype), as the engine's segments and buffers (MPI-5.0 §3.2.2).
 //!
-//! Called by every entry that communicates. What must stay true: for a predefined datatype nothing is locked,
-//! counted or allocated; a count is 0 or more and its bytes fit into 63 bits before the engine sees it.
+//! What must stay true: for a predefined datatype nothing is locked, counted or allocated; a count is 0 or more and its
+//! bytes fit into 63 bits before the engine sees it.
 
 use std::ffi::c_void;
 use std::ops::Range;

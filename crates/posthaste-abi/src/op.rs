@@ -1,7 +1,6 @@
 //! C functions for reduction operations (MPI-5.0 §6.9).
 //!
-//! Called by user programs; calls `posthaste_core::op`. A function of the program enters the engine as a closure.
-//! What must stay true: no lock is held while it runs.
+//! A function of the program enters the engine as a closure. What must stay true: no lock is held while it runs.
 
 use std::ffi::{c_int, c_void};
 use std::ptr::with_exposed_provenance_mut;

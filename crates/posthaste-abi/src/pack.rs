@@ -1,7 +1,6 @@
 //! C functions for pack and unpack (MPI-5.0 §5.2, §5.3).
 //!
-//! Called by user programs; calls `posthaste_core::datatype`. What must stay true: nothing is written beyond the
-//! size that the caller gave.
+//! What must stay true: nothing is written beyond the size that the caller gave.
 
 use std::ffi::{c_char, c_int, c_void};
 

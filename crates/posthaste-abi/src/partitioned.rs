@@ -1,6 +1,6 @@
 //! C functions for partitioned communication (MPI-5.0 chapter 4).
 //!
-//! Called by user programs; calls `posthaste_core::pt2pt::partitioned`, whose two ends stand behind driven requests.
+//! The two ends of `posthaste_core::pt2pt::partitioned` stand behind driven requests.
 //!
 //! Some headers for this ABI pass the count of `MPI_Psend_init` and `MPI_Precv_init` as a 64-bit integer, others as
 //! `int`. Read as an `int`, the low half of what the former pass is the same count.

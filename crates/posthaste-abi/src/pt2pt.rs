@@ -1,8 +1,7 @@
 //! C functions for point-to-point communication (MPI-5.0 chapter 3).
 //!
-//! Called by user programs; calls `posthaste_core::world`. What must stay true: a send or receive with a
-//! predefined communicator and datatype takes no lock of this library, counts no references and allocates
-//! nothing.
+//! What must stay true: a send or receive with a predefined communicator and datatype takes no lock of this library,
+//! counts no references and allocates nothing.
 
 use std::ffi::{c_int, c_void};
 use std::ops::ControlFlow;

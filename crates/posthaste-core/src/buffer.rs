@@ -1,7 +1,6 @@
 //! User memory: the only place of the engine that touches memory by address.
 //!
-//! Called by `datatype::segment` (packing and unpacking), `op` (reductions) and by whoever needs a temporary
-//! ([`OwnedBuf`]). Calls `posthaste_os::mem` for the bounded views of payload memory.
+//! Payload memory is seen through the bounded views of `posthaste_os::mem`.
 //!
 //! - `kernel`: the loops that pack and unpack; `vector`: the same by wide vectors; `element`: the loops that reduce; `quad`:
 //!   arithmetic for them that the machine lacks.

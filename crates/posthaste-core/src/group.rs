@@ -1,6 +1,6 @@
 //! Groups: ordered sets of processes, and the set operations on them.
 //!
-//! Called by `coll` and `comm`, which turn ranks into peers, and by the doors. Calls nothing. MPI-5.0 §7.3.
+//! MPI-5.0 §7.3.
 //!
 //! What must stay true: a group never changes, no process stands in it twice, and what is a range stays one, so that the
 //! world's ranks are peers without looking anything up, and every second rank of a million takes no list.

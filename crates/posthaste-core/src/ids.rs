@@ -1,6 +1,4 @@
 //! Checked names for the numbers that travel through the engine, so that one kind cannot be taken for another.
-//!
-//! Used by every room; uses nothing.
 
 use std::fmt;
 

@@ -21,8 +21,8 @@
 
 pub mod ids;
 pub mod peers;
-pub mod config;
 pub mod error;
+pub mod config;
 pub mod explain;
 pub mod trace;
 #[allow(unsafe_code)] // one of the two homes of unsafe code: memory that users vouched for

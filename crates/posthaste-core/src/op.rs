@@ -1,7 +1,6 @@
 //! Reductions: the predefined operations on every predefined type, and the user's own (MPI-5.0 §6.9).
 //!
-//! Called by the collectives, by accumulate and by the doors. Calls `buffer` for the loops over user memory and
-//! `datatype` for what the bytes mean.
+//! `buffer` has the loops over user memory, `datatype` says what the bytes mean.
 //!
 //! What must stay true: `apply` computes `inout = input op inout` element by element in ascending order, with
 //! one rounding per operation, so a result depends on the order of the calls alone; integers wrap around; of

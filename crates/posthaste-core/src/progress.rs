@@ -1,7 +1,6 @@
 //! One step of everything that is under way.
 //!
-//! Called by `wait` (and by tests that drive engines themselves); calls `method`, `dispatch`, `pt2pt::{action, flow}`,
-//! `coll`. Never blocks.
+//! Never blocks.
 
 use posthaste_os::park::{SleeperId, Sleepers, Wake, Wants};
 use posthaste_os::wake::Doorbell;

@@ -1,7 +1,7 @@
 //! Several engines in one process over the simulated network, or over TCP, driven by hand: the protocols' first test
 //! bench.
 //!
-//! Used by unit tests only. Every run over the simulated network is a function of its seed; a failing test prints it.
+//! For unit tests only. Every run over the simulated network is a function of its seed; a failing test prints it.
 
 use crate::buffer::OwnedBuf;
 use crate::config::Config;

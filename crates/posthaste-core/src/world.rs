@@ -1,7 +1,6 @@
 //! This process's part in the job: start, the blocking and nonblocking calls, end.
 //!
-//! Called by the doors (`posthaste-abi`, `posthaste`); calls `wait`, `comm`, `coll`, `pt2pt`. Who we are is found out
-//! in `start`. MPI-5.0 §11.2.
+//! Who we are is found out in `start`. MPI-5.0 §11.2.
 //!
 //! Parts: `quick`, the fast paths of the blocking calls; `probes`; `lanes`, and who belongs to which.
 //!

@@ -1,7 +1,7 @@
 //! Collective operations: all ranks of a communicator call them, in the same order.
 //!
-//! Called by the user on a [`Communicator`] (blocking) or a [`Scope`] (nonblocking); calls core's `coll`, which plans
-//! a schedule, and `world`, which runs it. MPI-5.0 chapter 6; §6.12 for the nonblocking forms.
+//! They are methods of a [`Communicator`] (blocking) and of a [`Scope`] (nonblocking). MPI-5.0 chapter 6; §6.12 for the
+//! nonblocking forms.
 //!
 //! What must stay true: lengths are checked against each other and the number of ranks before anything is planned,
 //! so a schedule never reaches beyond a slice; both forms use the same plans.

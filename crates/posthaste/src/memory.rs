@@ -1,7 +1,5 @@
 //! Slices of numbers as the segments that core moves.
 //!
-//! Used by `point_to_point`, `collective` and `scope`; calls core's `buffer` and `datatype`.
-//!
 //! What must stay true: whoever makes a segment here keeps the slice borrowed until the operation is complete.
 //! Blocking calls do so by returning only then, a scope by its lifetime.
 

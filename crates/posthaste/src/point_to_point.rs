@@ -1,7 +1,6 @@
 //! Messages from one rank to another: the blocking calls.
 //!
-//! Called by the user on a [`Communicator`]; calls core's `world`. MPI-5.0 §3.2 (send, receive), §3.8 (probe),
-//! §3.11 (send-receive). The nonblocking calls are in `scope`.
+//! MPI-5.0 §3.2 (send, receive), §3.8 (probe), §3.11 (send-receive). The nonblocking calls are in `scope`.
 //!
 //! What must stay true: a call returns only when its buffers are the caller's again.
 

@@ -1,6 +1,6 @@
 //! Nonblocking communication within a scope that borrows the buffers until it is over.
 //!
-//! Called by the user through [`Communicator::scope`]; calls core's `world`. MPI-5.0 §3.7.
+//! A scope comes from [`Communicator::scope`]. MPI-5.0 §3.7.
 //!
 //! What must stay true: whatever way a scope is left, every operation started in it is over first. The lifetime
 //! `'scope` of the buffers ends after that, as with the scoped threads of the standard library: the closure is

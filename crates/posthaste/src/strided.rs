@@ -1,7 +1,7 @@
 //! Evenly spaced elements of a slice, such as the column of a matrix, as one message; and several such parts of
 //! one slice in flight at the same time.
 //!
-//! Used by `point_to_point` and `scope`; calls core's `datatype` (a vector, MPI-5.0 §5.1.2) and `buffer`.
+//! They are vectors of core's `datatype` (MPI-5.0 §5.1.2).
 //!
 //! What must stay true: a view reaches only elements of the slice it borrows (checked when it is made), and two
 //! parts of one slice of which one is written never share an element (checked by [`Parts`]).

@@ -1,7 +1,7 @@
 //! Operands of reductions as they lie in memory, and the loops over them.
 //!
-//! Called by `op`, which supplies the arithmetic. Part of the room `buffer`, whose promise ([`UserBuf::new`])
-//! every block here rests on.
+//! The arithmetic is that of `op`. Part of the room `buffer`, whose promise ([`UserBuf::new`]) every block here rests
+//! on.
 //!
 //! What must stay true: operands have no alignment; padding inside a pair is never written; the loops run in
 //! ascending order, element by element, so results do not depend on how the compiler vectorises them.

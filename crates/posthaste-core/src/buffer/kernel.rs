@@ -1,7 +1,7 @@
 //! The loops that move runs of bytes between user memory and the packed stream.
 //!
-//! Called by `datatype::segment`, which shows its runs to a [`Visitor`]. Part of the room `buffer`, whose promise
-//! ([`UserBuf::new`]) every block here rests on.
+//! `datatype::segment` shows its runs to a [`Visitor`]. Part of the room `buffer`, whose promise ([`UserBuf::new`])
+//! every block here rests on.
 //!
 //! What must stay true: a [`Mover`] never leaves its packed range; the length of a run is looked at once per
 //! loop and never once per run, which is what keeps these loops as fast as hand-written ones; runs of up to 128

@@ -1,6 +1,4 @@
 //! Gather to all (MPI-5.0 §6.7).
-//!
-//! Called by the doors and by `comm`; writes schedules.
 
 use crate::coll::choose::{self, Allgather};
 use crate::coll::plan::{Blocks, Draft, Operand};

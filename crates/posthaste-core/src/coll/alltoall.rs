@@ -1,6 +1,4 @@
 //! Exchange of all with all (MPI-5.0 §6.8).
-//!
-//! Called by the doors; writes schedules.
 
 use crate::buffer::UserBuf;
 use crate::coll::choose;

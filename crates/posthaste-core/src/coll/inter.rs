@@ -1,9 +1,9 @@
 //! Collective operations on intercommunicators (MPI-5.0 §6.2.2, §6.2.3 and the paragraphs on intercommunicators of each
 //! operation): what one group gives, the other one gets.
 //!
-//! Called by the doors and by `comm`; writes schedules. Both groups together are one team, so a part of an operation that
-//! stays in one group is the algorithm for a communicator among that run of its members, and a part between the
-//! groups is a message between two members of the team.
+//! Both groups together are one team, so a part of an operation that stays in one group is the algorithm for a
+//! communicator among that run of its members, and a part between the groups is a message between two members of the
+//! team.
 //!
 //! What must stay true: both groups agree on which of them comes first in the team; no operation is in place.
 

@@ -1,7 +1,6 @@
 //! Collective operations as schedules (MPI-5.0 chapter 6).
 //!
-//! Called by the doors and by `world`, which start the schedules, and by `comm`, whose communicators are made by
-//! schedules too; calls `pt2pt` through (context, peer), `op`, `datatype`, `group`.
+//! It knows `pt2pt` by (context, peer) only, never by a communicator.
 //!
 //! - [`Team`]: who takes part. `plan`: what the algorithms have in common. [`Schedule`], [`Running`], [`Walk`]:
 //!   how steps are taken. `choose`: which algorithm. `tree`: shapes. One file for each family of operations.

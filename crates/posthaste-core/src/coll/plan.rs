@@ -1,7 +1,5 @@
 //! Writing schedules: what the algorithms of this room have in common.
 //!
-//! Used by every plan of this room; calls `schedule`, `datatype`.
-//!
 //! What must stay true: between two members the messages of one operation match in the order in which both sides
 //! plan them, because they share one tag (MPI-5.0 §3.5).
 

@@ -1,7 +1,5 @@
 //! Reductions to one member and to all, and those that leave a block with each (MPI-5.0 §6.9 to §6.10).
 //!
-//! Called by the doors; writes schedules.
-//!
 //! What must stay true: operands are combined in the order of ranks with `inout = input op inout`, so the running
 //! value is always the right operand: combining goes from the highest rank down, in place.
 

@@ -1,7 +1,7 @@
 //! Prefix reductions (MPI-5.0 §6.11).
 //!
-//! Called by the doors; writes schedules. In round k everybody knows the combination of its own operand and those
-//! of the 2^k - 1 members before it, and gets from the member 2^k before it what comes before those.
+//! In round k everybody knows the combination of its own operand and those of the 2^k - 1 members before it, and gets
+//! from the member 2^k before it what comes before those.
 
 use crate::buffer::UserBuf;
 use crate::coll::plan::{Draft, Operand};

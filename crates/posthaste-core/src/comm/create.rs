@@ -1,7 +1,7 @@
 //! Making communicators: duplicate, split, subset, merge (MPI-5.0 §7.4.2, §7.6.2).
 //!
-//! Called by the doors: a plan gives a schedule and a [`Creation`]; the door runs the schedule (blocking or as a
-//! request) and then calls [`Creation::finish`].
+//! A plan gives a schedule and a [`Creation`]; whoever runs the schedule (blocking or as a request) calls
+//! [`Creation::finish`] then.
 //!
 //! What must stay true: the context of a new communicator is founded by its rank 0 alone, so nobody has to agree on
 //! a number; the members only have to be told.

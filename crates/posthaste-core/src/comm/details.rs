@@ -1,6 +1,4 @@
 //! What users hang on a communicator: name, hints, attributes, error handler (MPI-5.0 §7.4.4, §7.7, §7.8, §9.3).
-//!
-//! Held by [`Comm`](super::Comm); calls `info` and `attribute`.
 
 use std::any::Any;
 use std::fmt;

@@ -1,9 +1,8 @@
 //! Two groups become an intercommunicator (MPI-5.0 §7.6.2).
 //!
-//! Called by the doors: [`Comm::plan_intercomm`] gives a first schedule, and each outcome the next one, until the
-//! communicator is made. The leaders tell each other a context, how many they are and who they are; then each tells its
-//! own group. Of the two contexts the smaller is used, and its group is the first one, so nobody has to wait for
-//! a decision.
+//! [`Comm::plan_intercomm`] gives a first schedule, and each outcome the next one, until the communicator is made. The
+//! leaders tell each other a context, how many they are and who they are; then each tells its own group. Of the two
+//! contexts the smaller is used, and its group is the first one, so nobody has to wait for a decision.
 //!
 //! What must stay true: a leader that fails tells its group so, instead of leaving it waiting.
 

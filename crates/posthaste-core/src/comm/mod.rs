@@ -1,8 +1,7 @@
 //! Communicators: a team with everything a user may hang on it (MPI-5.0 §7.2, §7.4).
 //!
-//! Called by the doors and by `world`; calls `coll` (which sees the [`Team`] only), `group`. `create`: how new ones
-//! are made; `inter`: how two groups become an intercommunicator (§7.6) and one group again; `details`: what users
-//! hang on them.
+//! `coll` sees the [`Team`] only. `create`: how new ones are made; `inter`: how two groups become an intercommunicator
+//! (§7.6) and one group again; `details`: what users hang on them.
 //!
 //! What must stay true: turning a rank of the world into a peer is one comparison.
 

@@ -1,8 +1,8 @@
 //! Whether two buffers of one call share bytes (MPI-5.0 §2.3: arguments that are written have no alias).
 //!
-//! Called by the doors for collective operations. What must stay true: buffers that share no byte are never said to
-//! share one, whatever their types, so equal base addresses prove nothing; buffers that are apart cost a few comparisons;
-//! the work is bounded, and where it would take more, nothing is said.
+//! What must stay true: buffers that share no byte are never said to share one, whatever their types, so equal base
+//! addresses prove nothing; buffers that are apart cost a few comparisons; the work is bounded, and where it would take
+//! more, nothing is said.
 
 use std::ops::Range;
 

@@ -1,7 +1,7 @@
 //! Segment: a cursor over the packed bytes of (buffer, count, datatype) (seed 000, "segments"; mission A2).
 //!
-//! Called by every protocol and by Pack/Unpack. Calls `layout` for the shape, `buffer` for the moves, and `external`
-//! where the packed bytes are not those of memory.
+//! `layout` has the shape, `buffer` makes the moves, and `external` converts where the packed bytes are not those of
+//! memory.
 //!
 //! What must stay true:
 //! - Any byte of the packed stream is a valid position, in the middle of an element too. A segment keeps nothing

@@ -1,8 +1,8 @@
 //! How communicators are called in sentences, found by their contexts.
 //!
-//! Called by `comm`, which registers each communicator of this process; asked by `wait` and by the explanations of
-//! single messages, which know contexts only. What must stay true: a communicator is not kept alive by being known
-//! here; a context that is not known any more still has something it is called.
+//! `comm` registers each communicator of this process; whoever makes sentences knows contexts only. What must stay
+//! true: a communicator is not kept alive by being known here; a context that is not known any more still has something
+//! it is called.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};

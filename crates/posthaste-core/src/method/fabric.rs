@@ -1,9 +1,8 @@
 //! Networks with remote memory, by libfabric: packets from and into registered buffers, long messages by reads and writes.
 //!
-//! Called through [`crate::method::Methods`]; calls `posthaste_os::fabric`. Parts: `card` says how a process can be
-//! reached; `link` keeps the packets of one peer in order; `transfer` moves long messages; `silence` finds out about peers
-//! that nothing is heard of. Seed 000 (VIA), seed 003 (RDMA
-//! Direct Get, RDMA Direct Put, RDMA Pipeline).
+//! Parts: `card` says how a process can be reached; `link` keeps the packets of one peer in order; `transfer` moves
+//! long messages; `silence` finds out about peers that nothing is heard of. Seed 000 (VIA), seed 003 (RDMA Direct Get,
+//! RDMA Direct Put, RDMA Pipeline).
 //!
 //! What must stay true: nothing here blocks, but for asking where a peer is, once; every packet bears the job's mark, its
 //! sender and a number, so that packets of others are dropped and those of a peer are looked at in order whatever order they

@@ -1,8 +1,8 @@
 //! Receives that are open for fragments: where the data packets of a put go.
 //!
-//! Owned by each method; the engine never sees these packets. What must stay true: a fragment outside its
-//! message, for a receive that is not open, or from another process than the receive's sender, changes nothing and is
-//! counted; a receive that is shared with other links never ends here, whoever shares it is told of each fragment.
+//! Each method has its own; the engine never sees these packets. What must stay true: a fragment outside its message,
+//! for a receive that is not open, or from another process than the receive's sender, changes nothing and is counted; a
+//! receive that is shared with other links never ends here, whoever shares it is told of each fragment.
 
 use std::collections::HashMap;
 

@@ -1,7 +1,6 @@
 //! Methods: the ways bytes travel between processes, and the whole contract between them and the engine.
 //!
-//! Called by `pt2pt` (claim, offer, get, expose, put) and `progress` (poll); calls `wire`, `datatype` and the
-//! operating-system crate. The contract:
+//! The contract:
 //!
 //! * [`Methods::claim`] gives room for one packet, or `None` while there is none; writing it commits it.
 //! * [`Methods::hold_back`] keeps a peer from sending further messages: its claims for them are refused, soon if not at

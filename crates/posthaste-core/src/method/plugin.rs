@@ -1,7 +1,7 @@
 //! A method from a shared object: packets by a plug-in, everything else made of them here.
 //!
-//! Called through [`crate::method::Methods`]; calls `posthaste_os::plugin`. A plug-in moves packets, reliably and in order,
-//! and knows nothing else; so long messages come in fragments, and holding a peer's messages back is a word to it:
+//! A plug-in moves packets, reliably and in order, and knows nothing else; so long messages come in fragments, and
+//! holding a peer's messages back is a word to it:
 //!
 //! ```text
 //!   packet:  FRAME (4 bytes), header of `wire` (24), payload

@@ -1,11 +1,10 @@
 //! A simulated network: any number of engines in one process, a virtual clock, and a seed that is printed when
 //! something fails.
 //!
-//! Called through [`crate::method::Methods`] by tests. Packets between two engines stay in order, as on every real
-//! link; packets on different links overtake each other. The network refuses packets at random (back-pressure),
-//! delays them, and can offer direct gets or not; in some weather it insists on registration, as networks with remote memory
-//! do: what is fetched or written must be registered on both sides, or it is refused. What must stay true: a run is a
-//! function of its seed.
+//! For tests. Packets between two engines stay in order, as on every real link; packets on different links overtake
+//! each other. The network refuses packets at random (back-pressure), delays them, and can offer direct gets or not; in
+//! some weather it insists on registration, as networks with remote memory do: what is fetched or written must be
+//! registered on both sides, or it is refused. What must stay true: a run is a function of its seed.
 
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,8 +1,7 @@
 //! TCP: connections between processes of different nodes, made when they are first needed.
 //!
-//! Called through [`crate::method::Methods`]; calls `posthaste_os::socket`. Parts: `card` says how a process can be
-//! reached, `reach` makes connections, `door` and `handshake` see to who is at the other end, `outgoing` and `incoming`
-//! move bytes over a connection that stands, `turn` looks at all of them.
+//! Parts: `card` says how a process can be reached, `reach` makes connections, `door` and `handshake` see to who is at
+//! the other end, `outgoing` and `incoming` move bytes over a connection that stands, `turn` looks at all of them.
 //!
 //! What must stay true: nothing here blocks (only asking for a card may take as long as the launcher's answer); packets to
 //! one peer stay in order, whether its connection stands yet or not; the first records since the last poll are written at

@@ -1,7 +1,6 @@
 //! What packet handlers ask for, and the one place that does it; also what leaves when there is room again.
 //!
-//! Called by `progress` after each poll, by `send`, and by `recv` for messages that were there already; calls `method`,
-//! `rendezvous`, `flow`. What must stay true: messages to one peer leave in the order in which they were started.
+//! What must stay true: messages to one peer leave in the order in which they were started.
 
 use crate::ids::{Peer, RequestId};
 use crate::method::{Expose, Get, Load, Methods, Put};

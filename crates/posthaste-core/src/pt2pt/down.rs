@@ -6,9 +6,9 @@
 //!                   sweep     so do receives that are posted later and could only wait for ever
 //! ```
 //!
-//! Called by `dispatch`, `send` and `progress`; calls `matching`, `request`. What has come from the peer and nobody has
-//! received stays receivable, as far as all of it is here. A receive from any source fails, too, for it may wait for the
-//! one message that will never come (MPI-5.0 §2.8 leaves to us what works after a failure). Does no I/O.
+//! What has come from the peer and nobody has received stays receivable, as far as all of it is here. A receive from
+//! any source fails, too, for it may wait for the one message that will never come (MPI-5.0 §2.8 leaves to us what
+//! works after a failure). Does no I/O.
 
 use crate::error::{Error, Result};
 use crate::explain::names;

@@ -1,8 +1,8 @@
 //! One line for each message, in the mode that explains them (`POSTHASTE_EXPLAIN=1`).
 //!
-//! Called by `send` when a message has got its protocol, and by the protocols' receiving sides when message and
-//! receive have met; writes to standard error. What must stay true: while the mode is off nothing here is called, and
-//! the fast paths do not ask: the mode keeps messages off them ([`Engine::explain`], `wait::Waiting::explaining`).
+//! The sender writes its line to standard error when the message has got its protocol, the receiver when message and
+//! receive have met. What must stay true: while the mode is off nothing here is called, and the fast paths do not ask:
+//! the mode keeps messages off them ([`Engine::explain`], `wait::Waiting::explaining`).
 
 use std::fmt;
 

@@ -11,9 +11,8 @@
 //!   resumed  <----- Resume ----------------     half of what was kept has been received
 //! ```
 //!
-//! Called by `dispatch`, `recv`, `probe`, `progress`; calls `matching`, `pending`, `rendezvous`, `method`. A message that is
-//! held back stays in its sender's queue and costs its receiver nothing: the receiver looks at envelopes, one by one,
-//! and keeps none.
+//! A message that is held back stays in its sender's queue and costs its receiver nothing: the receiver looks at
+//! envelopes, one by one, and keeps none.
 //!
 //! What must stay true, so that bounding can neither reorder messages nor stop anybody for ever:
 //! * The receiver always reads everything that arrives, and packets that are no messages are never held back.

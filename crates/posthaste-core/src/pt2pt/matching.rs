@@ -1,9 +1,8 @@
 //! Matching: posted receives meet messages, in MPI's order.
 //!
-//! Called by `recv`, `eager`, `rendezvous`, `probe`; calls `index`. A posted receive is filed under its
-//! own pattern; a message looks under the four patterns that it fits and takes the receive posted first. A
-//! message nobody expected is filed under those patterns that receives have used so far, so that an exact and
-//! a wildcard receive both find the earliest one with a single look. MPI-5.0 §3.5: "Messages are
+//! A posted receive is filed under its own pattern; a message looks under the four patterns that it fits and takes the
+//! receive posted first. A message nobody expected is filed under those patterns that receives have used so far, so
+//! that an exact and a wildcard receive both find the earliest one with a single look. MPI-5.0 §3.5: "Messages are
 //! non-overtaking"; seed 000 "find or allocate".
 //!
 //! What must stay true: stamps grow, so "first" means first posted or first arrived; every entry leaves all its

@@ -1,8 +1,8 @@
 //! Point-to-point messages: the engine's state and the protocols.
 //!
-//! Called by `comm`, `coll` (through `(ContextId, Peer)`, never a communicator), `dispatch` and `world`; calls
-//! `method` to start things. A packet handler does no I/O: it returns an [`Action`] that `progress` performs.
-//! Each protocol is one file with both sides in it: [`eager`], [`rendezvous`], [`flow`], [`cancel`].
+//! Messages are known by `(ContextId, Peer)`, never by a communicator. A packet handler does no I/O: it returns an
+//! [`Action`] that `progress` performs. Each protocol is one file with both sides in it: [`eager`], [`rendezvous`],
+//! [`flow`], [`cancel`].
 
 pub mod action;
 pub mod cancel;

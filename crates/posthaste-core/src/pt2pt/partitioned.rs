@@ -9,11 +9,11 @@
 //!   ready(0)      -- message, tag 0 --------->
 //! ```
 //!
-//! Called by the doors; calls `send` and `recv`. Each pair of operations has a context of its own, the channel, which
-//! the sender founds; its partition `i` is the message with tag `i` there. So partitions need no protocol of their
-//! own, nothing else can match them, and starting again is sending again. Which operations are a pair is settled by
-//! the announcements: ordinary short messages in a third context of the communicator, under the user's tag, so that
-//! they match in the order in which the operations were initialised.
+//! Each pair of operations has a context of its own, the channel, which the sender founds; its partition `i` is the
+//! message with tag `i` there. So partitions need no protocol of their own, nothing else can match them, and starting
+//! again is sending again. Which operations are a pair is settled by the announcements: ordinary short messages in a
+//! third context of the communicator, under the user's tag, so that they match in the order in which the operations
+//! were initialised.
 //!
 //! What must stay true: the receiver follows the sender's partitioning, its own one only says what `arrived` asks
 //! about; a user's partition is never touched before it is ready nor after its bytes have arrived.

@@ -1,9 +1,9 @@
 //! What waits to leave towards one peer: packets that found no room, and messages that the peer holds back.
 //!
-//! Owned by the engine, one per peer for whom something has had to wait; used by `action`, `flow`, `cancel`, `rendezvous`. What must stay true: messages leave
-//! in the order in which they were started (MPI-5.0 §3.5); packets without a message go first, for they may be
-//! what the peer waits for, and no message depends on coming before them. A message keeps its place until it
-//! leaves or is taken out, so its place names it.
+//! The engine has one for each peer for whom something has had to wait. What must stay true: messages leave in the
+//! order in which they were started (MPI-5.0 §3.5); packets without a message go first, for they may be what the peer
+//! waits for, and no message depends on coming before them. A message keeps its place until it leaves or is taken out,
+//! so its place names it.
 
 use std::collections::VecDeque;
 

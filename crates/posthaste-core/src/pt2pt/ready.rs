@@ -1,7 +1,6 @@
 //! Ready mode: a message that came before its receive was posted (MPI-5.0 §3.4: such a program is erroneous).
 //!
-//! Called by the receiving sides of the protocols where a message finds no receive, and by `recv` when it is received
-//! after all. The message is delivered like any other; this room says so, as a warning or as the error of the receive.
+//! The message is delivered like any other; this room says so, as a warning or as the error of the receive.
 //!
 //! What must stay true: a message is called early only when it certainly was: it had arrived before its receive was
 //! posted. One that arrived unseen, just before, may pass. The same sender, tag and communicator are told once.

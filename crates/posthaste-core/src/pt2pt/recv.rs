@@ -1,6 +1,5 @@
 //! Starting a receive, and taking it back.
 //!
-//! Called by `comm` and `coll`; calls `matching`, and the protocol that brought the message if it is there.
 //! MPI-5.0 §3.2.4, §3.8.4.
 
 use std::ops::ControlFlow;

@@ -1,8 +1,8 @@
 //! Telling others what this process waits for.
 //!
-//! Called by `wait` when a call goes to sleep, again while it sleeps on, and when it is over; looks at the lane, and
-//! writes on the board in the node segment. What must stay true: nothing here runs before a call has waited long
-//! enough to sleep; the board says nothing while no call waits.
+//! A call tells when it goes to sleep, and again while it sleeps on, by what it sees in its lane; when it is over the
+//! board is wiped. What must stay true: nothing here runs before a call has waited long enough to sleep; the board says
+//! nothing while no call waits.
 
 use std::time::Duration;
 

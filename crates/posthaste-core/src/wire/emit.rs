@@ -1,7 +1,7 @@
 //! Packets as they are written: header, and what stands in front of the message data.
 //!
-//! Called by the protocols (what to say) and the methods (writing it); reads nothing. The way back is
-//! [`Packet::parse`](super::Packet::parse). What must stay true: each kind of packet is made in one function here.
+//! The protocols decide what is said, the methods write it. The way back is [`Packet::parse`](super::Packet::parse).
+//! What must stay true: each kind of packet is made in one function here.
 
 use zerocopy::IntoBytes;
 

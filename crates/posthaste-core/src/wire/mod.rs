@@ -1,10 +1,9 @@
 //! Packets: the only list of packet kinds, how they look in memory, and how to read them.
 //!
-//! Called by the methods (parse) and the protocols (emit); calls nothing. All numbers are
-//! little-endian. A packet is a fixed [`Header`] of 24 bytes and a payload; what a kind needs beyond the header
-//! stands at the front of the payload. Short messages with their header fit into one 64-byte cell. A header may
-//! announce an [`Extension`] in front of the payload (signature hash, operation at the destination).
-//! Peer data is checked: an unknown kind or a short payload is [`Malformed`], never a panic.
+//! All numbers are little-endian. A packet is a fixed [`Header`] of 24 bytes and a payload; what a kind needs beyond
+//! the header stands at the front of the payload. Short messages with their header fit into one 64-byte cell. A header
+//! may announce an [`Extension`] in front of the payload (signature hash, operation at the destination). Peer data is
+//! checked: an unknown kind or a short payload is [`Malformed`], never a panic.
 
 mod emit;
 mod shown;

@@ -1,6 +1,6 @@
 //! The lanes of this process and what belongs to them: communicators by their context, requests by their slot.
 //!
-//! Called by `world` and the doors; calls `wait`, which has the lanes, and opens them. MPI-5.0 §11.6.
+//! MPI-5.0 §11.6.
 //!
 //! What must stay true: a communicator's founder chooses its lane and reserves its memory before anybody hears of it; what
 //! another process has made up leads to no lane that nobody has opened.

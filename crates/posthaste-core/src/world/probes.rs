@@ -1,6 +1,6 @@
 //! Probes, and the receives of the messages that they took out of the queue.
 //!
-//! Called by the doors; calls `wait` and `pt2pt::{probe, recv}`. MPI-5.0 §3.8.
+//! MPI-5.0 §3.8.
 //!
 //! What must stay true: a fast path finds a message only where the general way would find the same one (see
 //! `pt2pt::probe`).

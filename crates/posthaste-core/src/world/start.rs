@@ -1,8 +1,8 @@
 //! Finds out who this process is: from our launcher (a node segment handed down), from a foreign launcher, or alone;
 //! and brings it together with the others as far as that is done before the first message. MPI-5.0 §11.2.
 //!
-//! Called by `world` when it starts; calls `wireup` and the launcher. What must stay true: a process that was meant to be
-//! one of many never goes on as one of one; a job on one host under our launcher asks for nothing and waits for nobody.
+//! What must stay true: a process that was meant to be one of many never goes on as one of one; a job on one host under
+//! our launcher asks for nothing and waits for nobody.
 
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, OnceLock};

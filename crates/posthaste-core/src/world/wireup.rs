@@ -1,9 +1,8 @@
 //! Wire-up: which ranks share a node, how this rank reaches each other one, and what they have to tell each other for
 //! that before the first message.
 //!
-//! Called by `start`; calls the launcher's key-value space and makes or attaches the node segment. What must stay true:
-//! every rank comes to the same answer about who is on which node, and whether CPUs are shared anywhere; all ranks pass
-//! the same fences; connections are made later, by those who talk.
+//! What must stay true: every rank comes to the same answer about who is on which node, and whether CPUs are shared
+//! anywhere; all ranks pass the same fences; connections are made later, by those who talk.
 //!
 //! What ranks say of themselves there: `node` (its name, where the launcher does not tell or is not believed), `segment`
 //! (where the lowest rank of a node has the node segment), `cpus` (which ones this rank may use), `crowded` (whether the

@@ -1,7 +1,6 @@
 //! The memory of both sides: how the bytes of a message lie, with guard bytes around them and in the gaps.
 //!
-//! Used by the cases of the matrix. What a receive must leave behind is computed here from the lists of runs alone,
-//! without the engine's datatypes.
+//! What a receive must leave behind is computed here from the lists of runs alone, without the engine's datatypes.
 
 use std::collections::HashMap;
 

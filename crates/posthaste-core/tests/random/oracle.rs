@@ -1,7 +1,7 @@
 //! The naive type map that every random test compares with, random recipes for types, and guarded memory.
 //!
-//! Used by the other files of this test program. The oracle expands every type element by element into (offset,
-//! length) entries, exactly as MPI-5.0 §5.1 defines it, and knows nothing of layouts.
+//! The oracle expands every type element by element into (offset, length) entries, exactly as MPI-5.0 §5.1 defines it,
+//! and knows nothing of layouts.
 
 use posthaste_core::buffer::UserBuf;
 use posthaste_core::datatype::{Datatype, Dimension, Distribution, Order, Segment};

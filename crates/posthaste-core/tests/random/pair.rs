@@ -1,6 +1,6 @@
 //! A sender and a receiver in one process, driven by hand in random order, over each method.
 //!
-//! Used by `transfers`, `fuzz` and the conformance matrix. A run is a function of its seed.
+//! A run is a function of its seed.
 
 use std::collections::HashMap;
 use std::path::Path;

@@ -1,8 +1,8 @@
 //! What a bundle knows of each peer: what it has been sent and has not seen, what is coming from it, which links to it are
 //! lost.
 //!
-//! Used by `bundle`, which owns the links; does no I/O. What must stay true: packets reach the engine in the order in which
-//! they were sent, each once; a peer is down when its last link is lost, and then nothing of it is kept.
+//! Does no I/O: the bundle owns the links. What must stay true: packets reach the engine in the order in which they
+//! were sent, each once; a peer is down when its last link is lost, and then nothing of it is kept.
 
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;

@@ -1,11 +1,11 @@
 //! Peers that nothing is heard of: a network of unconnected endpoints does not tell that a process has ended, only, at
 //! best, that a packet did not get there.
 //!
-//! Used by `fabric`; calls sockets. A peer that has been silent for a while is sent a packet without meaning: when the
-//! network cannot get it there, it says so, and the peer is lost. Providers over TCP do not: they refuse packets while they
-//! try to connect, again and again. So where packets are refused we knock at the peer's port ourselves: nobody listens
-//! there when its process has ended. What must stay true: one who computes for hours is not flooded; nothing waits for an
-//! answer, because one who does not look gives none; only a refusal is proof, time never is.
+//! A peer that has been silent for a while is sent a packet without meaning: when the network cannot get it there, it
+//! says so, and the peer is lost. Providers over TCP do not: they refuse packets while they try to connect, again and
+//! again. So where packets are refused we knock at the peer's port ourselves: nobody listens there when its process has
+//! ended. What must stay true: one who computes for hours is not flooded; nothing waits for an answer, because one who
+//! does not look gives none; only a refusal is proof, time never is.
 
 use std::io::ErrorKind;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};

@@ -1,8 +1,8 @@
 //! Long messages: reads and writes of remote memory, the fragments that take their place, and who is told of what.
 //!
-//! Used by `fabric`. A [`Transfer`] moves the bytes of a segment piece by piece; each piece is registered while it is under
-//! way, where the network wants that. What must stay true: memory is registered until its last read or write is over, also
-//! when one of them fails or the peer is lost; a get that failed is refused, a write that failed goes in fragments.
+//! A [`Transfer`] moves the bytes of a segment piece by piece; each piece is registered while it is under way, where
+//! the network wants that. What must stay true: memory is registered until its last read or write is over, also when
+//! one of them fails or the peer is lost; a get that failed is refused, a write that failed goes in fragments.
 
 use std::collections::{HashMap, VecDeque};
 use std::io;

@@ -1,7 +1,7 @@
 //! A turn of TCP: what waits is written, what has come is read and handed on, time is looked at, and what is lost is told.
 //!
-//! Called by `tcp` and `reach`; calls the sockets. What must stay true: while shared memory is polled, too, most turns
-//! leave the sockets alone; nothing that has been read waits for a socket; a peer is lost once.
+//! What must stay true: while shared memory is polled, too, most turns leave the sockets alone; nothing that has been
+//! read waits for a socket; a peer is lost once.
 
 use std::time::Duration;
 
