@@ -21,7 +21,8 @@ const CRATES: [(&str, &[&str]); 6] = [
 ];
 
 /// The rooms of posthaste-core in the order of a message's journey: a room uses only rooms before it.
-const ROOMS: [&str; 28] = [
+const ROOMS: [&str; 29] = [
+    "jobs",
     "ids",
     "peers",
     "error",

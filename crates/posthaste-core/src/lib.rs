@@ -19,6 +19,7 @@
 //! The rooms below stand in that order; a room uses only rooms before it (tested by `cargo xtask test`).
 #![deny(unsafe_code)]
 
+pub mod jobs;
 pub mod ids;
 pub mod peers;
 pub mod error;

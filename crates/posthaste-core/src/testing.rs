@@ -10,7 +10,7 @@ use crate::ids::{ContextId, Peer, RequestId};
 use crate::method::bundle::{Bundle, Link};
 use crate::method::sim::{Network, Weather};
 use crate::method::tcp::{Shelf, Tcp, TcpSetup};
-use crate::method::{Methods, Route};
+use crate::method::{Methods, Route, Routes};
 use crate::progress::Lane;
 use crate::pt2pt::matching::Pattern;
 use crate::pt2pt::send::Started;
@@ -37,6 +37,23 @@ pub(crate) struct Bench {
 impl Bench {
     pub(crate) fn new(seed: u64, engines: u32, weather: Weather, config: &Config) -> Self {
         Self::with_formats(seed, &vec![Format::NATIVE; engines as usize], weather, config)
+    }
+
+    /// Jobs of these sizes, one after the other: a process knows those of its own job.
+    pub(crate) fn of_jobs(seed: u64, sizes: &[u32], weather: Weather, config: &Config) -> Self {
+        let network = Network::new(seed, weather);
+        let mut lanes = Vec::new();
+        for size in sizes {
+            let first = lanes.len() as u32;
+            for me in 0..*size {
+                let routes = Routes::new(*size, Route::Sim).with(Peer(me), Route::Loopback);
+                let sim = network.join(Peer(first + me), Format::NATIVE, config);
+                let mut methods = Methods::new(routes, None, None, Some(sim), Peer(me));
+                (0..*size).for_each(|peer| methods.name_simulated(Peer(peer), Peer(first + peer)));
+                lanes.push(Lane::new(Engine::new(config.clone()), methods));
+            }
+        }
+        Self { network, others: Vec::new(), lanes }
     }
 
     /// One engine for each format, in which its users' data is.

@@ -11,6 +11,8 @@ mod inter;
 #[cfg(test)]
 mod inter_tests;
 #[cfg(test)]
+mod jobs_tests;
+#[cfg(test)]
 mod tests;
 
 use std::ops::Deref;

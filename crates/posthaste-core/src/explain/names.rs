@@ -63,8 +63,10 @@ pub fn of(context: u64) -> String {
 pub fn shown(context: u64, name: &str) -> String {
     if name.is_empty() {
         // Founder and count are the same on every rank, so two sentences can be compared.
-        let (founder, count) = (context >> 28, context & ((1 << 28) - 1));
-        format!("the unnamed communicator {founder}.{}", count / u64::from(ContextId::STEP))
+        let context = ContextId(context);
+        let (founder, count) = (context.within_job() >> 28, context.within_job() & ((1 << 28) - 1));
+        let job = context.job().map_or_else(String::new, |job| format!(" of job {:x}", job.0));
+        format!("the unnamed communicator {founder}.{}{job}", count / u64::from(ContextId::STEP))
     } else {
         name.to_owned()
     }

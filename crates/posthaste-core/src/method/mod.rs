@@ -159,9 +159,14 @@ impl Methods {
         }
     }
 
-    /// Takes in a process that has joined, behind all others: its number.
+    /// Takes in a process that this one meets, behind all others: its number.
     pub fn join(&mut self, route: Route) -> Peer {
         self.routes.add(route)
+    }
+
+    /// From now on this peer is the one with this address in the simulated network.
+    pub fn name_simulated(&mut self, peer: Peer, address: Peer) {
+        self.sim().name(peer, address);
     }
 
     /// What the way to `to` can do.
@@ -252,7 +257,9 @@ impl Methods {
     #[inline(always)]
     pub fn send_eager(&mut self, to: Peer, envelope: &Envelope, segment: &mut Segment) -> bool {
         let len = envelope.len as usize;
-        if let (Route::Shm(rank), Some(shm)) = (self.route(to), &mut self.shm) {
+        if let (Route::Shm(rank), Some(shm)) = (self.route(to), &mut self.shm)
+            && !envelope.context.spans_jobs()
+        {
             let Some(claim) = shm.claim(rank as usize, len, Load::Message) else { return false };
             claim.write_eager(envelope, segment);
             self.counts.message(Counter::EagerShm, envelope.len);

@@ -109,6 +109,7 @@ impl Network {
         Sim {
             network: self.clone(),
             me,
+            names: Names::default(),
             lost: HashSet::new(),
             done: VecDeque::new(),
             puts: VecDeque::new(),
@@ -190,7 +191,9 @@ impl Net {
 #[derive(Debug)]
 pub struct Sim {
     network: Network,
+    /// Our address. Inside this file a process is called by its address; `names` has the engine's numbers.
     me: Peer,
+    names: Names,
     /// Peers that were reported down.
     lost: HashSet<Peer>,
     done: VecDeque<Done>,
@@ -204,6 +207,33 @@ pub struct Sim {
     leases: HashMap<RequestId, Lease>,
     windows: Windows,
     landing: Landing,
+}
+
+/// What an engine calls the processes of the network, where that is not their address: its peers are numbered as it has
+/// met them.
+#[derive(Debug, Default)]
+struct Names {
+    addresses: HashMap<Peer, Peer>,
+    peers: HashMap<Peer, Peer>,
+}
+
+impl Names {
+    fn address(&self, peer: Peer) -> Peer {
+        self.addresses.get(&peer).copied().unwrap_or(peer)
+    }
+
+    fn peer(&self, address: Peer) -> Peer {
+        self.peers.get(&address).copied().unwrap_or(address)
+    }
+
+    /// An event with the engine's number of the process.
+    fn translate<'a>(&self, event: Event<'a>) -> Event<'a> {
+        match event {
+            Event::Packet(from, packet) => Event::Packet(self.peer(from), packet),
+            Event::PeerDown(peer, why) => Event::PeerDown(self.peer(peer), why),
+            other => other,
+        }
+    }
 }
 
 /// A message on its way into windows.
@@ -247,6 +277,12 @@ pub struct Claim<'a> {
 }
 
 impl Sim {
+    /// From now on the engine calls the process with this address so.
+    pub(super) fn name(&mut self, peer: Peer, address: Peer) {
+        self.names.addresses.insert(peer, address);
+        self.names.peers.insert(address, peer);
+    }
+
     pub(super) fn caps(&self) -> Caps {
         let mut net = self.network.lock();
         let Weather { packet, get, registers, .. } = net.weather;
@@ -259,10 +295,11 @@ impl Sim {
     /// Whether the numbers of this peer look different from ours.
     pub(super) fn is_unlike(&self, to: Peer) -> bool {
         let formats = &self.network.lock().formats;
-        formats.get(&to) != formats.get(&self.me)
+        formats.get(&self.names.address(to)) != formats.get(&self.me)
     }
 
     pub(super) fn hold_back(&mut self, from: Peer, hold: bool) {
+        let from = self.names.address(from);
         let mut net = self.network.lock();
         if hold {
             let window = net.weather.window as u64;
@@ -274,6 +311,10 @@ impl Sim {
     }
 
     pub(super) fn claim(&mut self, to: Peer, len: usize, load: Load) -> Option<Claim<'_>> {
+        self.claim_to(self.names.address(to), len, load)
+    }
+
+    fn claim_to(&mut self, to: Peer, len: usize, load: Load) -> Option<Claim<'_>> {
         let mut net = self.network.lock();
         if net.cut.contains(&(self.me, to)) {
             // Messages wait for the bad news; everything else disappears.
@@ -384,6 +425,7 @@ impl Sim {
     }
 
     pub(super) fn get(&mut self, mut get: Get) {
+        get.from = self.names.address(get.from);
         let mut net = self.network.lock();
         if net.cut.contains(&(self.me, get.from)) {
             return;
@@ -402,7 +444,8 @@ impl Sim {
         }
     }
 
-    pub(super) fn expose(&mut self, expose: Expose) -> Granted {
+    pub(super) fn expose(&mut self, mut expose: Expose) -> Granted {
+        expose.from = self.names.address(expose.from);
         let until = self.windows.take(&expose);
         let whole = expose.whole().filter(|_| expose.offer == Offer::Write);
         let Expose { receiver, len, .. } = expose;
@@ -442,6 +485,7 @@ impl Sim {
     }
 
     pub(super) fn put(&mut self, mut put: Put) {
+        put.to = self.names.address(put.to);
         if self.network.lock().cut.contains(&(self.me, put.to)) {
             return;
         }
@@ -511,7 +555,7 @@ impl Sim {
             let pinned = self.pin(next.memory, next.len);
             let place = pinned.as_ref().map(|lease| self.place(next.memory, lease));
             let emit = Emit::window(Part { receiver, offset: next.offset, len: next.len, place });
-            let claim = self.claim(next.from, emit.front().len(), Load::Control);
+            let claim = self.claim_to(next.from, emit.front().len(), Load::Control);
             let has_room = claim.is_some();
             if let Some(claim) = claim {
                 claim.write(&emit, None);
@@ -541,17 +585,18 @@ impl Sim {
         let most = (self.caps().packet - DATA_FRONT) as u64;
         while sent < part.len {
             let n = (part.len - sent).min(most);
-            let claim = self.claim(to, DATA_FRONT + n as usize, Load::Control).ok_or(sent)?;
+            let claim = self.claim_to(to, DATA_FRONT + n as usize, Load::Control).ok_or(sent)?;
             segment.seek(part.offset + sent);
             claim.write(&Emit::data(part.receiver, part.offset + sent), Some(&mut segment));
             sent += n;
         }
         let emit = Emit::filled(part);
-        self.claim(to, emit.front().len(), Load::Control).ok_or(sent)?.write(&emit, None);
+        self.claim_to(to, emit.front().len(), Load::Control).ok_or(sent)?.write(&emit, None);
         Ok(())
     }
 
     pub(super) fn take_next(&mut self, from: Peer, take: impl FnOnce(&Packet<'_>) -> bool) -> Next {
+        let from = self.names.address(from);
         let mut net = self.network.lock();
         let clock = net.clock;
         let Some(link) = net.links.get_mut(&(from, self.me)) else { return Next::Nothing };
@@ -570,6 +615,13 @@ impl Sim {
     }
 
     pub(super) fn poll(&mut self, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
+        let names = std::mem::take(&mut self.names);
+        let busy = self.step(counts, &mut |event, counts| on(names.translate(event), counts));
+        self.names = names;
+        busy
+    }
+
+    fn step(&mut self, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
         let mut busy = false;
         let senders = self.network.lock().senders.get(&self.me).cloned().unwrap_or_default();
         for from in senders {
@@ -623,13 +675,13 @@ impl Sim {
             let most = (self.caps().packet - DATA_FRONT) as u64;
             while put.left() > 0 {
                 let n = put.left().min(most) as usize;
-                let Some(claim) = self.claim(put.to, DATA_FRONT + n, Load::Control) else { break };
+                let Some(claim) = self.claim_to(put.to, DATA_FRONT + n, Load::Control) else { break };
                 claim.write(&Emit::data(put.receiver, put.segment.position()), Some(&mut put.segment));
                 busy = true;
             }
             if matches!(put.granted, Granted::Memory(_)) {
                 let emit = Emit::written(put.receiver, false);
-                match self.claim(put.to, emit.front().len(), Load::Control) {
+                match self.claim_to(put.to, emit.front().len(), Load::Control) {
                     Some(claim) => claim.write(&emit, None),
                     None => {
                         self.puts.push_back(put);

@@ -42,11 +42,12 @@ struct Announcement {
 }
 
 impl Announcement {
-    const LEN: usize = 24;
+    const LEN: usize = 32;
 
     fn written(&self) -> OwnedBuf {
         let mut buf = OwnedBuf::new(Self::LEN);
-        let words = [self.channel.0, self.partitions, self.bytes].map(u64::to_le_bytes);
+        let [context, job] = self.channel.words();
+        let words = [context, job, self.partitions, self.bytes].map(u64::to_le_bytes);
         buf.sink().copy_from(words.as_flattened());
         buf
     }
@@ -55,9 +56,9 @@ impl Announcement {
     fn read(buf: &OwnedBuf) -> Option<Self> {
         let bytes = buf.source().to_vec();
         let word = |at: usize| bytes[at * 8..].first_chunk().map(|word| u64::from_le_bytes(*word));
-        let (partitions, bytes) = (word(1)?, word(2)?);
+        let (partitions, bytes) = (word(2)?, word(3)?);
         let fits = i32::try_from(partitions).is_ok() && partitions.checked_mul(bytes).is_some();
-        Some(Self { channel: ContextId::told(word(0)?)?, partitions, bytes }).filter(|_| fits)
+        Some(Self { channel: ContextId::told([word(0)?, word(1)?])?, partitions, bytes }).filter(|_| fits)
     }
 }
 

@@ -17,7 +17,7 @@ pub struct Emit {
 }
 
 /// Most bytes in front of the message data.
-pub const FRONT: usize = size_of::<Extension>() + size_of::<AskBody>();
+pub const FRONT: usize = size_of::<JobWord>() + size_of::<Extension>() + size_of::<AskBody>();
 
 impl Emit {
     /// A whole short message; its data follows.
@@ -172,6 +172,9 @@ impl Emit {
     #[inline]
     fn message(kind: Kind, envelope: &Envelope, body: &[u8]) -> Self {
         let mut emit = Self { header: envelope.header(kind), front: [0; FRONT], front_len: 0 };
+        if let Some(job) = envelope.context.job() {
+            emit.push(JobWord::new(job.0).as_bytes());
+        }
         if envelope.types.is_known() {
             emit.push(Extension::from(envelope.types).as_bytes());
         }
