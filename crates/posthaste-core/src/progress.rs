@@ -9,7 +9,7 @@ use crate::coll::{self, Running};
 use crate::dispatch;
 use crate::ids::RequestId;
 use crate::method::Methods;
-use crate::pt2pt::{Action, Engine, action, down, flow};
+use crate::pt2pt::{Action, Engine, action, flow};
 use crate::request::{State, complete};
 
 /// Operations on the fast paths between two steps of progress.
@@ -221,7 +221,6 @@ impl Lane {
         if engine.has_chores() {
             busy |= action::retry_pending(engine, methods);
             busy |= flow::advance(engine, methods);
-            busy |= down::sweep(engine);
         }
         if !running.is_empty() {
             busy |= coll::advance(engine, methods, running);

@@ -198,6 +198,11 @@ impl World {
         if explain {
             engine.explain(me, methods.ways());
         }
+        let mut world = Comm::world(rank, size as u32);
+        world.set_crowded(crowded);
+        let own = Comm::own(me);
+        world.make_known(&mut engine);
+        own.make_known(&mut engine);
         let lane = Lane::new(engine, methods);
         node.set_pid(local_rank, std::process::id());
         node.set_world_rank(local_rank, rank, size as u32);
@@ -207,8 +212,6 @@ impl World {
         // unless a door vouches for it (see `init`). The same holds for further lanes.
         let locked = move |lane| unsafe { Lock::new(lane, threaded || progress_thread) };
         let opener = Opener(Box::new(move |at| further.as_ref()?.lane(at).map(locked)));
-        let mut world = Comm::world(rank, size as u32);
-        world.set_crowded(crowded);
         let waiting = Waiting::new(locked(lane), doorbell, Duration::from_micros(spin.into()), yielding)
             .opening(opener)
             .telling(&node, local_rank);
@@ -226,7 +229,7 @@ impl World {
             next_context: AtomicU32::new(ContextId::FIRST_COUNT),
             lanes,
             world: Arc::new(world),
-            own: Arc::new(Comm::own(me)),
+            own: Arc::new(own),
             heap,
             shows_types,
             on_one_thread: PhantomData,

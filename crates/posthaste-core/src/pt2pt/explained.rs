@@ -7,9 +7,8 @@
 use std::fmt;
 
 use crate::error::say;
-use crate::explain::names;
 use crate::ids::Peer;
-use crate::pt2pt::Engine;
+use crate::pt2pt::{Contexts, Engine};
 use crate::wire::{Envelope, Mode, Offer};
 
 /// How a message was received.
@@ -50,7 +49,7 @@ impl Engine {
 #[inline]
 pub(crate) fn sent(engine: &Engine, to: Peer, envelope: &Envelope, how: &str, why: &str) {
     if let Some(explaining) = &engine.explaining {
-        say(format_args!("{}", sending(explaining, to, envelope, how, why)));
+        say(format_args!("{}", sending((explaining, &engine.contexts), to, envelope, how, why)));
     }
 }
 
@@ -58,12 +57,18 @@ pub(crate) fn sent(engine: &Engine, to: Peer, envelope: &Envelope, how: &str, wh
 #[inline]
 pub(crate) fn received(engine: &Engine, from: Peer, envelope: &Envelope, offer: Option<&Offer>, met: Met) {
     if let Some(explaining) = &engine.explaining {
-        say(format_args!("{}", receiving(explaining, from, envelope, offer, met)));
+        say(format_args!("{}", receiving((explaining, &engine.contexts), from, envelope, offer, met)));
     }
 }
 
 #[cold]
-fn sending(explaining: &Explaining, to: Peer, envelope: &Envelope, how: &str, why: &str) -> String {
+fn sending(
+    (explaining, contexts): (&Explaining, &Contexts),
+    to: Peer,
+    envelope: &Envelope,
+    how: &str,
+    why: &str,
+) -> String {
     let mode = match envelope.mode {
         Mode::Standard => "",
         Mode::Synchronous => " synchronously",
@@ -75,13 +80,13 @@ fn sending(explaining: &Explaining, to: Peer, envelope: &Envelope, how: &str, wh
         explaining.me.0,
         envelope.len,
         to.0,
-        about(envelope)
+        about(contexts, envelope)
     )
 }
 
 #[cold]
 fn receiving(
-    explaining: &Explaining,
+    (explaining, contexts): (&Explaining, &Contexts),
     from: Peer,
     envelope: &Envelope,
     offer: Option<&Offer>,
@@ -106,18 +111,18 @@ fn receiving(
         explaining.me.0,
         envelope.len,
         from.0,
-        about(envelope)
+        about(contexts, envelope)
     )
 }
 
-fn about(envelope: &Envelope) -> String {
+fn about(contexts: &Contexts, envelope: &Envelope) -> String {
     let communicator = envelope.context.point_to_point();
     let kind = match envelope.context {
         context if context == communicator => "",
         context if context == communicator.collective() => " (collective)",
         _ => " (partitioned)",
     };
-    format!("tag {}, {}{kind}", envelope.tag, names::of(communicator.0))
+    format!("tag {}, {}{kind}", envelope.tag, contexts.name(envelope.context))
 }
 
 impl Explaining {
@@ -148,14 +153,20 @@ mod tests {
         };
         let name = format!("the unnamed communicator {}.1 (collective)", 1 << 18);
         assert_eq!(
-            sending(&explaining(0), Peer(2), &envelope, "eager", "it is short"),
+            sending((&explaining(0), &Contexts::default()), Peer(2), &envelope, "eager", "it is short"),
             format!(
                 "rank 0 sends 100 bytes synchronously to rank 2, tag 7, {name}: eager over TCP, \
                  because it is short"
             )
         );
         assert_eq!(
-            receiving(&explaining(2), Peer(2), &envelope, Some(&Offer::Nothing), Met::Unexpected),
+            receiving(
+                (&explaining(2), &Contexts::default()),
+                Peer(2),
+                &envelope,
+                Some(&Offer::Nothing),
+                Met::Unexpected
+            ),
             format!(
                 "rank 2 receives 100 bytes from rank 2, tag 7, {name}: put within the process, was \
                  unexpected and waited for its receive"

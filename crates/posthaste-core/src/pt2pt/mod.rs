@@ -6,6 +6,7 @@
 
 pub mod action;
 pub mod cancel;
+pub mod contexts;
 pub mod down;
 pub mod eager;
 pub mod explained;
@@ -32,6 +33,7 @@ use crate::request::{Status, Table, complete};
 use crate::trace::Counts;
 
 pub use action::Action;
+pub use contexts::Contexts;
 pub use down::Down;
 pub use flow::Flow;
 pub use matching::{Matching, Pattern};
@@ -48,13 +50,15 @@ pub struct Engine {
     pub finished: Finished,
     /// Posted receives and unexpected messages.
     pub matching: Matching,
+    /// Who is behind each context.
+    pub contexts: Contexts,
     /// Peers that are held back because they send what nobody receives.
     pub flow: Flow,
     /// Peers that are down.
     pub down: Down,
     /// What waits to leave, by peer.
     pending: pending::Queues,
-    /// Peers towards which something waits, peers that are held back, and peers that are down.
+    /// Peers towards which something waits, and peers that are held back.
     chores: usize,
     /// Where sends under way go.
     pub outgoing: outgoing::Outgoing,
@@ -87,6 +91,7 @@ impl Engine {
             requests: Table::of_lane(lane, config.requests),
             finished: Finished::default(),
             matching: Matching::default(),
+            contexts: Contexts::default(),
             flow: Flow::default(),
             down: Down::default(),
             pending: pending::Queues::default(),

@@ -23,7 +23,6 @@ use std::sync::Arc;
 use crate::buffer::OwnedBuf;
 use crate::datatype::{Segment, Types};
 use crate::error::{Cause, Error, ErrorClass, Result};
-use crate::explain::names;
 use crate::ids::{ContextId, Peer, RequestId};
 use crate::method::Methods;
 use crate::pt2pt::matching::Pattern;
@@ -185,7 +184,7 @@ impl Sending {
     ) -> Result<()> {
         let Some(to) = self.to else { return Ok(()) };
         let Self { channel, rank, parts: Parts { count, bytes, .. }, .. } = *self;
-        names::register_alias(channel.0, context.0);
+        engine.contexts.alias(channel, context, &engine.matching);
         let memory = Announcement { channel, partitions: count.into(), bytes }.written();
         let (context, len) = (context.partitioned(), memory.len() as u64);
         let types = Types::UNKNOWN;
@@ -347,7 +346,7 @@ impl Receiving {
         let whole = status.error.is_none() && status.bytes == Announcement::LEN as u64;
         let announcement = if whole { Announcement::read(&self.heard) } else { None };
         if let (Some(Announcement { channel, .. }), Some((_, context))) = (announcement, self.listening) {
-            names::register_alias(channel.0, context.0);
+            engine.contexts.alias(channel, context, &engine.matching);
         }
         self.told = Some(announcement.ok_or_else(|| {
             let text = format!("rank {} announced a partitioned message that cannot be", self.source);

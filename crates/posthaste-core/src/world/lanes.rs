@@ -111,6 +111,7 @@ impl World {
     /// This process looks after the lane of a new communicator from now on.
     pub fn joins(&self, comm: &Comm) {
         self.waiting.open(comm.context().lane());
+        comm.make_known(&mut self.lane_of(comm).engine);
     }
 
     /// Advances until `done`, which looks at the lane of a request, gives a value; `awaited` says what is waited for.
