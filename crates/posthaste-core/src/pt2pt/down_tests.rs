@@ -142,6 +142,10 @@ fn everything_that_concerns_a_lost_peer_ends() {
 fn receives_are_ended_by_the_process_behind_their_rank() {
     for mut loss in Loss::all(&config()) {
         let into: Vec<OwnedBuf> = (0..4).map(|_| OwnedBuf::new(10)).collect();
+        // They have spoken, or nobody would notice.
+        let hello = loss.bench.recv(0, 2, 1, &into[3]);
+        loss.bench.send(2, 0, 1, &into[3], false);
+        loss.bench.finish(0, hello);
         let context = ContextId::founded(0, 0, ContextId::FIRST_COUNT).unwrap();
         let Lane { engine, methods, .. } = &mut loss.bench.lanes[0];
         let group = Group::of(vec![Peer(2), Peer(0), Peer(1)]);
