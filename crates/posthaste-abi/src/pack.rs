@@ -13,7 +13,7 @@ use crate::communicator;
 use crate::constants::MPI_UNDEFINED;
 use crate::datatype::{committed, find};
 use crate::failure::Site;
-use crate::memory::{array, count as checked_count, segment_to_pack, user_buf};
+use crate::memory::{array, base, count as checked_count, segment_to_pack};
 use crate::pointer::{In, Out};
 use crate::types::{MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype};
 
@@ -121,7 +121,7 @@ fn pack(mut from: Segment, outbuf: *mut c_void, outsize: i64, position: i64) -> 
     let len = from.len() as usize;
     if len > 0 {
         not_null("outbuf", outbuf)?;
-        from.pack(user_buf(outbuf).offset(position as isize).sink(len));
+        from.pack(base(outbuf.wrapping_byte_offset(position as isize)).sink(len));
     }
     Ok(position + len as i64)
 }
@@ -132,7 +132,7 @@ fn unpack(mut to: Segment, inbuf: *const c_void, insize: i64, position: i64) -> 
     let len = to.len() as usize;
     if len > 0 {
         not_null("inbuf", inbuf)?;
-        to.unpack(user_buf(inbuf).offset(position as isize).source(len));
+        to.unpack(base(inbuf.wrapping_byte_offset(position as isize)).source(len));
     }
     Ok(position + len as i64)
 }
@@ -156,7 +156,7 @@ fn pack_external(
     check_room("outsize", outsize, position, bytes)?;
     if bytes > 0 {
         not_null("outbuf", outbuf)?;
-        external::pack(&from, 0, user_buf(outbuf).offset(position as isize).sink(bytes as usize))?;
+        external::pack(&from, 0, base(outbuf.wrapping_byte_offset(position as isize)).sink(bytes as usize))?;
     }
     Ok(position + bytes as i64)
 }
@@ -174,7 +174,7 @@ fn unpack_external(
     check_room("insize", insize, position, bytes)?;
     if bytes > 0 {
         not_null("inbuf", inbuf)?;
-        external::unpack(&to, 0, user_buf(inbuf).offset(position as isize).source(bytes as usize));
+        external::unpack(&to, 0, base(inbuf.wrapping_byte_offset(position as isize)).source(bytes as usize));
     }
     Ok(position + bytes as i64)
 }
@@ -198,7 +198,7 @@ fn typed_segment(
 ) -> Result<Segment> {
     let count = checked_count("count", count)?;
     let datatype = committed("datatype", handle)?;
-    Ok(Segment::typed(array(argument, buf, count, &datatype)?, count, &datatype))
+    Ok(Segment::typed_at(base(array(argument, buf, count, &datatype)?), count, &datatype))
 }
 
 fn external_size(incount: i64, datatype: MPI_Datatype) -> Result<u64> {

@@ -24,7 +24,7 @@ pub mod config;
 pub mod error;
 pub mod explain;
 pub mod trace;
-#[allow(unsafe_code)] // one of the two homes of unsafe code: memory that users vouched for
+#[allow(unsafe_code)] // one of the two homes of unsafe code: memory that users vouched for or lent
 pub mod buffer;
 pub mod datatype;
 pub mod wire;
@@ -36,6 +36,7 @@ pub mod op;
 pub mod info;
 pub mod attribute;
 pub mod coll;
+pub mod slice;
 pub mod comm;
 pub mod topology;
 pub mod dispatch;
