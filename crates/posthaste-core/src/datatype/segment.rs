@@ -4,6 +4,8 @@
 //! where the packed bytes are not those of memory.
 //!
 //! What must stay true:
+//! - A segment reaches only bytes that somebody vouched for or lent: outside of this crate it is made of a [`Base`], and from
+//!   then on it neither grows nor moves.
 //! - Any byte of the packed stream is a valid position, in the middle of an element too. A segment keeps nothing
 //!   but its position: each call finds its place in the layout by division and binary search, which costs
 //!   nothing beside the kilobytes it then moves, and makes segments small, cloneable and free of allocation.

@@ -6,6 +6,7 @@
 //! Whatever way a scope is left, every operation started in it is over first; the lifetime `'scope` of the buffers ends
 //! after that, as with the scoped threads of the standard library: the body is made for every `'scope`, so only what lives
 //! outside of it can be lent to it, and nothing that ends the operations is left to a value that the body could forget.
+//! A panic in a call (of a user's reduction, say) does not get past it while the engine has the buffers: it ends the process.
 
 use std::cell::RefCell;
 use std::marker::PhantomData;
@@ -27,7 +28,7 @@ impl World {
     /// As [`World::send`].
     #[inline]
     pub fn send_slice(&self, comm: &Comm, to: i32, tag: i32, data: SendBuf<'_>, mode: Mode) -> Result<()> {
-        self.send(comm, to, tag, data.lend(), mode)
+        to_the_end(|| self.send(comm, to, tag, data.lend(), mode))
     }
 
     /// As [`World::recv`].
@@ -36,7 +37,7 @@ impl World {
     /// As [`World::recv`].
     #[inline]
     pub fn recv_slice(&self, comm: &Comm, from: i32, tag: i32, room: RecvBuf<'_>) -> Result<Status> {
-        self.recv(comm, from, tag, room.lend())
+        to_the_end(|| self.recv(comm, from, tag, room.lend()))
     }
 
     /// As [`World::exchange`].
@@ -49,7 +50,7 @@ impl World {
         (data, to, send_tag): (SendBuf<'_>, i32, i32),
         (room, from, receive_tag): (RecvBuf<'_>, i32, i32),
     ) -> Result<Status> {
-        self.exchange(comm, (data.lend(), to, send_tag), (room.lend(), from, receive_tag))
+        to_the_end(|| self.exchange(comm, (data.lend(), to, send_tag), (room.lend(), from, receive_tag)))
     }
 
     /// Receives a message taken out by a probe.
@@ -57,8 +58,7 @@ impl World {
     /// # Errors
     /// As [`World::imrecv`].
     pub fn mrecv_slice(&self, held: &mut Option<Held>, room: RecvBuf<'_>) -> Result<Status> {
-        let id = self.imrecv(held, room.lend())?;
-        self.wait(id)
+        to_the_end(|| self.wait(self.imrecv(held, room.lend())?))
     }
 
     /// As [`World::run`].
@@ -66,7 +66,7 @@ impl World {
     /// # Errors
     /// As [`World::run`].
     pub fn run_collective(&self, operation: Collective<'_>) -> Result<()> {
-        self.run(operation.lend())
+        to_the_end(|| self.run(operation.lend()))
     }
 
     /// Runs `body`, which may start operations that go on by themselves. Those that it has not waited for are waited for
@@ -130,7 +130,7 @@ impl<'scope> Scope<'scope, '_> {
         (data, to, tag): (SendBuf<'scope>, i32, i32),
         mode: Mode,
     ) -> Result<Operation<'scope>> {
-        self.started(call, self.pending.world.isend(comm, to, tag, data.lend(), mode))
+        self.started(call, || self.pending.world.isend(comm, to, tag, data.lend(), mode))
     }
 
     /// As [`World::irecv`].
@@ -143,7 +143,7 @@ impl<'scope> Scope<'scope, '_> {
         comm: &Comm,
         (room, from, tag): (RecvBuf<'scope>, i32, i32),
     ) -> Result<Operation<'scope>> {
-        self.started(call, self.pending.world.irecv(comm, from, tag, room.lend()))
+        self.started(call, || self.pending.world.irecv(comm, from, tag, room.lend()))
     }
 
     /// As [`World::start`].
@@ -151,13 +151,13 @@ impl<'scope> Scope<'scope, '_> {
     /// # Errors
     /// As [`World::start`].
     pub fn start(&self, call: &'static str, operation: Collective<'scope>) -> Result<Operation<'scope>> {
-        self.started(call, self.pending.world.start(operation.lend()))
+        self.started(call, || self.pending.world.start(operation.lend()))
     }
 
     /// Waits for the operation that was started last, of those that nobody has waited for. `None` when there is none.
     pub fn wait_for_last(&self) -> Option<(&'static str, Result<Status>)> {
         let (call, id) = self.pending.pop()?;
-        Some((call, self.pending.world.wait(id)))
+        Some((call, to_the_end(|| self.pending.world.wait(id))))
     }
 
     /// How many operations nobody has waited for.
@@ -165,8 +165,13 @@ impl<'scope> Scope<'scope, '_> {
         self.pending.requests.borrow().iter().flatten().count()
     }
 
-    fn started(&self, call: &'static str, id: Result<RequestId>) -> Result<Operation<'scope>> {
-        Ok(Operation { pending: self.pending, place: Some(self.pending.add(call, id?)) })
+    fn started(
+        &self,
+        call: &'static str,
+        start: impl FnOnce() -> Result<RequestId>,
+    ) -> Result<Operation<'scope>> {
+        let place = to_the_end(|| start().map(|id| self.pending.add(call, id)))?;
+        Ok(Operation { pending: self.pending, place: Some(place) })
     }
 }
 
@@ -177,7 +182,7 @@ impl Operation<'_> {
     /// As [`World::wait`].
     pub fn wait(self) -> Result<Status> {
         let id = self.place.and_then(|place| self.pending.take(place));
-        id.map_or(Ok(Status::EMPTY), |id| self.pending.world.wait(id))
+        id.map_or(Ok(Status::EMPTY), |id| to_the_end(|| self.pending.world.wait(id)))
     }
 
     /// As [`World::test`]; `None` again after it has returned the status.
@@ -235,15 +240,56 @@ impl Pending<'_> {
 
 impl Drop for Pending<'_> {
     fn drop(&mut self) {
-        // First all, then the waiting: one that goes on may need the end of another.
-        let left: Vec<RequestId> = std::iter::from_fn(|| self.pop()).map(|(_, id)| id).collect();
-        for id in &left {
-            let lane = self.world.lane_number(id.slot as usize);
-            recv::cancel(&mut self.world.waiting.enter(lane).engine, *id);
+        to_the_end(|| {
+            // First all, then the waiting: one that goes on may need the end of another.
+            let left: Vec<RequestId> = std::iter::from_fn(|| self.pop()).map(|(_, id)| id).collect();
+            for id in &left {
+                let lane = self.world.lane_number(id.slot as usize);
+                recv::cancel(&mut self.world.waiting.enter(lane).engine, *id);
+            }
+            for id in left {
+                // The scope has an error or a panic to report already.
+                let _ = self.world.wait(id);
+            }
+        });
+    }
+}
+
+/// Makes a call that ends after the operations on the buffers that it was lent. It does not if it panics, so then the process
+/// ends.
+#[inline(always)]
+fn to_the_end<R>(call: impl FnOnce() -> R) -> R {
+    struct Unwinding;
+    impl Drop for Unwinding {
+        fn drop(&mut self) {
+            std::process::abort();
         }
-        for id in left {
-            // The scope has an error or a panic to report already.
-            let _ = self.world.wait(id);
+    }
+    let unwinding = Unwinding;
+    let result = call();
+    std::mem::forget(unwinding);
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::{Command, Stdio};
+
+    #[test]
+    fn no_panic_gets_past_a_call_that_has_buffers() {
+        const CHILD: &str = "POSTHASTE_TEST_PANIC";
+        const SIGABRT: i32 = 6;
+        if std::env::var_os(CHILD).is_some() {
+            let caught = std::panic::catch_unwind(|| to_the_end(|| panic!("in the middle of a call")));
+            drop(caught);
+            return;
         }
+        let name = "world::scope::tests::no_panic_gets_past_a_call_that_has_buffers";
+        let mut child = Command::new(std::env::current_exe().unwrap());
+        child.args(["--exact", name]).env(CHILD, "1").stdout(Stdio::null()).stderr(Stdio::null());
+        assert_eq!(child.status().unwrap().signal(), Some(SIGABRT));
+        assert_eq!(to_the_end(|| 7), 7);
     }
 }
