@@ -104,7 +104,8 @@ fn read(from: *mut c_void, size: usize) -> Result<[u8; LONGEST]> {
         return Err(Error::invalid(ErrorClass::Arg, "logical value", "NULL", "an address"));
     }
     let mut bytes = [0; LONGEST];
-    base(from).source(size).copy_to(&mut bytes[..size]);
+    // SAFETY: the program has a value of this size there.
+    unsafe { base(from) }.source(size).copy_to(&mut bytes[..size]);
     Ok(bytes)
 }
 
@@ -112,6 +113,7 @@ fn write(to: *mut c_void, bytes: &[u8]) -> Result<()> {
     if to.is_null() {
         return Err(Error::invalid(ErrorClass::Arg, "logical value", "NULL", "an address"));
     }
-    base(to).sink(bytes.len()).copy_from(bytes);
+    // SAFETY: the program has room for a value of this size there.
+    unsafe { base(to) }.sink(bytes.len()).copy_from(bytes);
     Ok(())
 }

@@ -57,7 +57,8 @@ impl Data {
     }
 
     pub(crate) fn operand(&self) -> Operand<'_> {
-        Operand::at(base(self.buf), self.count, &self.datatype)
+        // SAFETY: the program describes its buffer by this count and datatype.
+        Operand::at(unsafe { base(self.buf) }, self.count, &self.datatype)
     }
 
     /// The memory of one block for each of so many ranks.
@@ -99,7 +100,8 @@ impl Pieces {
     }
 
     pub(crate) fn blocks(&self) -> Blocks<'_> {
-        Blocks::at(base(self.buf), &self.counts, &self.displacements, &self.datatype)
+        // SAFETY: the program describes its buffer by these lists and this datatype.
+        Blocks::at(unsafe { base(self.buf) }, &self.counts, &self.displacements, &self.datatype)
     }
 }
 
@@ -137,7 +139,8 @@ impl TypedPieces {
     }
 
     pub(crate) fn blocks(&self) -> TypedBlocks<'_> {
-        TypedBlocks::at(base(self.buf), &self.counts, &self.displacements, &self.datatypes)
+        // SAFETY: the program describes its buffer by these lists.
+        TypedBlocks::at(unsafe { base(self.buf) }, &self.counts, &self.displacements, &self.datatypes)
     }
 }
 

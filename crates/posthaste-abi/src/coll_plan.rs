@@ -307,7 +307,9 @@ pub(crate) fn reduce(
     if let (Some(send), true) = (send, looks.all) {
         apart(comm, memory(send, count, &datatype), memory(recv, count, &datatype), InPlace::Send)?;
     }
-    let buffers = Reduced::at(send.map(base), base(recv), count, &datatype);
+    // SAFETY: the program describes both of its buffers by this count and datatype.
+    let (send, recv) = unsafe { (send.map(|send| base(send)), base(recv)) };
+    let buffers = Reduced::at(send, recv, count, &datatype);
     match comm.bridge() {
         Some(bridge) => inter::reduce(bridge, buffers, &op, root),
         None => coll::reduce(comm, buffers, &op, root),
@@ -335,7 +337,9 @@ macro_rules! reductions_to_all {
                 let sent = memory(send, count.saturating_mul(times(comm)), &datatype);
                 apart(comm, sent, memory(recv, count, &datatype), InPlace::Send)?;
             }
-            let buffers = Reduced::at(send.map(base), base(recv), count, &datatype);
+            // SAFETY: the program describes both of its buffers by this count and datatype.
+            let (send, recv) = unsafe { (send.map(|send| base(send)), base(recv)) };
+            let buffers = Reduced::at(send, recv, count, &datatype);
             match comm.bridge() {
                 Some(bridge) => inter::$name(bridge, buffers, &op),
                 None => coll::$name(comm, buffers, &op),
@@ -370,7 +374,9 @@ pub(crate) fn reduce_scatter<C: Plain + Number>(
     if let Some(send) = send {
         apart(comm, memory(send, total, &datatype), memory(recv, mine, &datatype), InPlace::Send)?;
     }
-    let buffers = Reduced::at(send.map(base), base(recv), &counts[..], &datatype);
+    // SAFETY: the program describes both of its buffers by these counts and this datatype.
+    let (send, recv) = unsafe { (send.map(|send| base(send)), base(recv)) };
+    let buffers = Reduced::at(send, recv, &counts[..], &datatype);
     match comm.bridge() {
         Some(bridge) => inter::reduce_scatter(bridge, buffers, &op),
         None => coll::reduce_scatter(comm, buffers, &op),

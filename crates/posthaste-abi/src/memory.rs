@@ -52,7 +52,10 @@ pub(crate) fn plain_segment(buf: *const c_void, count: i64, datatype: MPI_Dataty
     const { assert!(MPI_IN_PLACE == 1) };
     let named = buf.addr() > MPI_IN_PLACE || count == 0;
     let fits = size != 0 && (count as u64) < SHORT_COUNT && named;
-    fits.then(|| Segment::bytes_at(base(buf), count as u64 * u64::from(size)))
+    fits.then(|| {
+        // SAFETY: the program describes its buffer by this count and datatype.
+        Segment::bytes_at(unsafe { base(buf) }, count as u64 * u64::from(size))
+    })
 }
 
 /// The segment of a buffer for a message. No elements need no datatype, except with `POSTHASTE_STRICT`.
@@ -80,10 +83,12 @@ fn segment_slow(buf: *const c_void, count: i64, handle: MPI_Datatype) -> Result<
     let count = self::count("count", count)?;
     let datatype = datatype::committed("datatype", handle)?;
     let buf = array("buf", buf, count, &datatype)?;
+    // SAFETY: the program describes its buffer by this count and datatype.
+    let base = unsafe { base(buf) };
     if TYPED.load(Ordering::Relaxed) {
-        return Ok(Segment::typed_at(base(buf), count, &datatype));
+        return Ok(Segment::typed_at(base, count, &datatype));
     }
-    Ok(Segment::owning_at(base(buf), count, datatype))
+    Ok(Segment::owning_at(base, count, datatype))
 }
 
 /// Addresses where no data can lie. NULL is right for types with absolute addresses (`MPI_BOTTOM`) only.
@@ -140,11 +145,14 @@ pub(crate) fn length(argument: &'static str, length: i64) -> Result<usize> {
     })
 }
 
-/// Takes an address of the program into the engine, together with the description that the program gave with it in the same
-/// call: whoever calls this hands both on.
+/// Takes an address of the program into the engine.
+///
+/// # Safety
+/// As for [`Base::new`]. It is the promise of every C caller (MPI-5.0 §3.2.2, §3.7.2): the buffer that it describes is its
+/// own and stays until the operation is complete. So the address is one that the program gave, and it goes to the engine with
+/// the counts and datatypes that the program gave with it.
 #[inline(always)]
-pub(crate) fn base(buf: *const c_void) -> Base {
-    // SAFETY: the promise of every C caller (MPI-5.0 §3.2.2, §3.7.2): the buffer that it describes is its own and
-    // stays until the operation is complete.
+pub(crate) unsafe fn base(buf: *const c_void) -> Base {
+    // SAFETY: handed on to the caller.
     unsafe { Base::new(buf.cast_mut().cast()) }
 }

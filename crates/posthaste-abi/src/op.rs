@@ -141,5 +141,7 @@ fn reduce_local(
     let op = find(op, &datatype)?;
     let input = array("inbuf", inbuf, count, &datatype)?;
     let inout = array("inoutbuf", inoutbuf, count, &datatype)?;
-    op.apply_at(&datatype, base(input), base(inout), count)
+    // SAFETY: the program describes both of its buffers by this count and datatype.
+    let (input, inout) = unsafe { (base(input), base(inout)) };
+    op.apply_at(&datatype, input, inout, count)
 }
