@@ -12,7 +12,7 @@ use posthaste_core::info::Info;
 use crate::call::mpi_fn;
 use crate::constants::{MPI_ABI_SUBVERSION, MPI_ABI_VERSION, MPI_INFO_NULL};
 use crate::info;
-use crate::memory::user_buf;
+use crate::memory::base;
 use crate::pointer::Out;
 use crate::types::{MPI_Aint, MPI_Count, MPI_Info, MPI_Offset};
 
@@ -104,7 +104,8 @@ fn read(from: *mut c_void, size: usize) -> Result<[u8; LONGEST]> {
         return Err(Error::invalid(ErrorClass::Arg, "logical value", "NULL", "an address"));
     }
     let mut bytes = [0; LONGEST];
-    user_buf(from).copy_out(0, (&mut bytes[..size]).into());
+    // SAFETY: the program has a value of this size there.
+    unsafe { base(from) }.source(size).copy_to(&mut bytes[..size]);
     Ok(bytes)
 }
 
@@ -112,6 +113,7 @@ fn write(to: *mut c_void, bytes: &[u8]) -> Result<()> {
     if to.is_null() {
         return Err(Error::invalid(ErrorClass::Arg, "logical value", "NULL", "an address"));
     }
-    user_buf(to).copy_in(0, bytes.into());
+    // SAFETY: the program has room for a value of this size there.
+    unsafe { base(to) }.sink(bytes.len()).copy_from(bytes);
     Ok(())
 }

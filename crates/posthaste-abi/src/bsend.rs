@@ -13,6 +13,7 @@ use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use posthaste_core::buffer::Base;
 use posthaste_core::comm::Comm;
 use posthaste_core::datatype::{Segment, copy};
 use posthaste_core::error::{Error, ErrorClass, Result};
@@ -26,7 +27,6 @@ use posthaste_core::wire::Mode;
 use crate::completion::{self, AtEnd, Stand};
 use crate::constants::{MPI_BUFFER_AUTOMATIC, MPI_COMM_NULL, MPI_COMM_SELF};
 use crate::library::library;
-use crate::memory::user_buf;
 use crate::pointer::Out;
 use crate::request;
 use crate::types::{MPI_Comm, MPI_Request};
@@ -153,7 +153,8 @@ pub(crate) fn send(handle: MPI_Comm, comm: &Comm, dest: i32, tag: i32, data: &Se
         return Ok(()); // it needs no place
     }
     let (at, place, memory) = buffer.place(data.len())?;
-    let packed = data.repacked(user_buf(place));
+    // SAFETY: `place` has room for the packed data, and is nobody else's until the message has left.
+    let packed = data.repacked_at(unsafe { Base::new(place.cast()) });
     copy(&mut data.clone(), &mut packed.clone());
     let id = world.isend(comm, dest, tag, packed, Mode::Standard)?;
     if id == Table::DONE {

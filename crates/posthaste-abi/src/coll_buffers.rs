@@ -5,7 +5,6 @@
 
 use std::ffi::c_void;
 
-use posthaste_core::buffer::UserBuf;
 use posthaste_core::coll::{Blocks, Operand, TypedBlocks};
 use posthaste_core::comm::Comm;
 use posthaste_core::datatype::{Array, Datatype, Overlap, overlap};
@@ -13,13 +12,13 @@ use posthaste_core::error::{Error, ErrorClass, Result};
 
 use crate::constants::MPI_IN_PLACE;
 use crate::datatype::{Number, committed};
-use crate::memory::{array, count as checked_count};
+use crate::memory::{array, base, count as checked_count};
 use crate::pointer::{In, Plain};
 use crate::types::MPI_Datatype;
 
 /// One buffer with its count and type, resolved.
 pub(crate) struct Data {
-    buf: UserBuf,
+    buf: *const c_void,
     count: u64,
     datatype: Datatype,
 }
@@ -58,7 +57,8 @@ impl Data {
     }
 
     pub(crate) fn operand(&self) -> Operand<'_> {
-        Operand::new(self.buf, self.count, &self.datatype)
+        // SAFETY: the program describes its buffer by this count and datatype.
+        Operand::at(unsafe { base(self.buf) }, self.count, &self.datatype)
     }
 
     /// The memory of one block for each of so many ranks.
@@ -69,7 +69,7 @@ impl Data {
 
 /// A buffer with a block for each rank, resolved.
 pub(crate) struct Pieces {
-    buf: UserBuf,
+    buf: *const c_void,
     counts: Vec<u64>,
     displacements: Vec<i64>,
     datatype: Datatype,
@@ -94,24 +94,20 @@ impl Pieces {
     pub(crate) fn memory(&self) -> impl Iterator<Item = Array<'_>> + Clone {
         let extent = self.datatype.extent();
         self.counts.iter().zip(&self.displacements).map(move |(count, displacement)| {
-            let buf = self.buf.offset(displacement.wrapping_mul(extent) as isize);
-            Array { buf, count: *count, datatype: &self.datatype }
+            let address = self.buf.addr().wrapping_add_signed(displacement.wrapping_mul(extent) as isize);
+            Array { address, count: *count, datatype: &self.datatype }
         })
     }
 
     pub(crate) fn blocks(&self) -> Blocks<'_> {
-        Blocks {
-            buf: self.buf,
-            counts: &self.counts,
-            displacements: &self.displacements,
-            datatype: &self.datatype,
-        }
+        // SAFETY: the program describes its buffer by these lists and this datatype.
+        Blocks::at(unsafe { base(self.buf) }, &self.counts, &self.displacements, &self.datatype)
     }
 }
 
 /// A buffer with a block of its own type for each rank, resolved.
 pub(crate) struct TypedPieces {
-    buf: UserBuf,
+    buf: *const c_void,
     counts: Vec<u64>,
     displacements: Vec<i64>,
     datatypes: Vec<Datatype>,
@@ -129,26 +125,22 @@ impl TypedPieces {
         let displacements = list("displs", displacements, ranks)?;
         let datatypes = datatypes.slice("datatypes", ranks)?;
         let datatypes = datatypes.iter().map(|one| committed("datatypes", *one)).collect::<Result<_>>()?;
-        Ok(Self { buf: crate::memory::user_buf(buf), counts, displacements, datatypes })
+        Ok(Self { buf, counts, displacements, datatypes })
     }
 
     /// The memory of all blocks.
     pub(crate) fn memory(&self) -> impl Iterator<Item = Array<'_>> + Clone {
         let blocks = self.counts.iter().zip(&self.displacements).zip(&self.datatypes);
         blocks.map(|((count, displacement), datatype)| Array {
-            buf: self.buf.offset(*displacement as isize),
+            address: self.buf.addr().wrapping_add_signed(*displacement as isize),
             count: *count,
             datatype,
         })
     }
 
     pub(crate) fn blocks(&self) -> TypedBlocks<'_> {
-        TypedBlocks {
-            buf: self.buf,
-            counts: &self.counts,
-            displacements: &self.displacements,
-            datatypes: &self.datatypes,
-        }
+        // SAFETY: the program describes its buffer by these lists.
+        TypedBlocks::at(unsafe { base(self.buf) }, &self.counts, &self.displacements, &self.datatypes)
     }
 }
 
@@ -176,11 +168,11 @@ pub(crate) fn list_of_counts<T: Plain + Number>(counts: In<T>, ranks: usize) -> 
 
 /// The memory of one array.
 pub(crate) fn memory(
-    buf: UserBuf,
+    buf: *const c_void,
     count: u64,
     datatype: &Datatype,
 ) -> impl Iterator<Item = Array<'_>> + Clone {
-    std::iter::once(Array { buf, count, datatype })
+    std::iter::once(Array { address: buf.addr(), count, datatype })
 }
 
 /// Which buffer may be `MPI_IN_PLACE`.

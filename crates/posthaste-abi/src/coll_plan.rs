@@ -5,8 +5,7 @@
 
 use std::ffi::{c_int, c_void};
 
-use posthaste_core::buffer::UserBuf;
-use posthaste_core::coll::{self, Schedule, inter};
+use posthaste_core::coll::{self, Reduced, Schedule, inter};
 use posthaste_core::comm::Comm;
 use posthaste_core::datatype::Datatype;
 use posthaste_core::error::Result;
@@ -15,7 +14,7 @@ use crate::coll_buffers::{Data, InPlace, Pieces, TypedPieces, apart, is_in_place
 use crate::communicator;
 use crate::datatype::{Number, committed};
 use crate::handle::Held;
-use crate::memory::{array, count as checked_count};
+use crate::memory::{array, base, count as checked_count};
 use crate::op;
 use crate::pointer::{In, Plain};
 use crate::types::{MPI_Comm, MPI_Datatype, MPI_Op};
@@ -285,7 +284,7 @@ pub(crate) fn alltoallw<C: Plain + Number, D: Plain + Number>(
 }
 
 /// The send buffer of a reduction; `None` for `MPI_IN_PLACE`.
-fn reduced(buf: *const c_void, count: u64, datatype: &Datatype) -> Result<Option<UserBuf>> {
+fn reduced(buf: *const c_void, count: u64, datatype: &Datatype) -> Result<Option<*const c_void>> {
     if is_in_place(buf) { Ok(None) } else { array("sendbuf", buf, count, datatype).map(Some) }
 }
 
@@ -303,13 +302,16 @@ pub(crate) fn reduce(
     let op = op::find(op, &datatype)?;
     let looks = looks(comm, root);
     let send = if looks.own { reduced(sendbuf, count, &datatype)? } else { None };
-    let recv = if looks.all { array("recvbuf", recvbuf, count, &datatype)? } else { UserBuf::none() };
+    let recv = if looks.all { array("recvbuf", recvbuf, count, &datatype)? } else { std::ptr::null() };
     if let (Some(send), true) = (send, looks.all) {
         apart(comm, memory(send, count, &datatype), memory(recv, count, &datatype), InPlace::Send)?;
     }
+    // SAFETY: the program describes both of its buffers by this count and datatype.
+    let (send, recv) = unsafe { (send.map(|send| base(send)), base(recv)) };
+    let buffers = Reduced::at(send, recv, count, &datatype);
     match comm.bridge() {
-        Some(bridge) => inter::reduce(bridge, send, recv, count, &datatype, &op, root),
-        None => coll::reduce(comm, send, recv, count, &datatype, &op, root),
+        Some(bridge) => inter::reduce(bridge, buffers, &op, root),
+        None => coll::reduce(comm, buffers, &op, root),
     }
 }
 
@@ -334,9 +336,12 @@ macro_rules! reductions_to_all {
                 let sent = memory(send, count.saturating_mul(times(comm)), &datatype);
                 apart(comm, sent, memory(recv, count, &datatype), InPlace::Send)?;
             }
+            // SAFETY: the program describes both of its buffers by this count and datatype.
+            let (send, recv) = unsafe { (send.map(|send| base(send)), base(recv)) };
+            let buffers = Reduced::at(send, recv, count, &datatype);
             match comm.bridge() {
-                Some(bridge) => inter::$name(bridge, send, recv, count, &datatype, &op),
-                None => coll::$name(comm, send, recv, count, &datatype, &op),
+                Some(bridge) => inter::$name(bridge, buffers, &op),
+                None => coll::$name(comm, buffers, &op),
             }
         }
     )*};
@@ -368,8 +373,11 @@ pub(crate) fn reduce_scatter<C: Plain + Number>(
     if let Some(send) = send {
         apart(comm, memory(send, total, &datatype), memory(recv, mine, &datatype), InPlace::Send)?;
     }
+    // SAFETY: the program describes both of its buffers by these counts and this datatype.
+    let (send, recv) = unsafe { (send.map(|send| base(send)), base(recv)) };
+    let buffers = Reduced::at(send, recv, &counts[..], &datatype);
     match comm.bridge() {
-        Some(bridge) => inter::reduce_scatter(bridge, send, recv, &counts, &datatype, &op),
-        None => coll::reduce_scatter(comm, send, recv, &counts, &datatype, &op),
+        Some(bridge) => inter::reduce_scatter(bridge, buffers, &op),
+        None => coll::reduce_scatter(comm, buffers, &op),
     }
 }

@@ -12,7 +12,7 @@ use crate::communicator;
 use crate::constants::MPI_UNDEFINED;
 use crate::datatype::{committed, find};
 use crate::failure::Site;
-use crate::memory::{array, count as checked_count, segment_to_pack, user_buf};
+use crate::memory::{array, base, count as checked_count, segment_to_pack};
 use crate::pointer::{In, Out};
 use crate::types::{MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype};
 
@@ -120,7 +120,9 @@ fn pack(mut from: Segment, outbuf: *mut c_void, outsize: i64, position: i64) -> 
     let len = from.len() as usize;
     if len > 0 {
         not_null("outbuf", outbuf)?;
-        from.pack(user_buf(outbuf).offset(position as isize).sink(len));
+        // SAFETY: within the bytes that the program has there.
+        let base = unsafe { base(outbuf.wrapping_byte_offset(position as isize)) };
+        from.pack(base.sink(len));
     }
     Ok(position + len as i64)
 }
@@ -131,7 +133,9 @@ fn unpack(mut to: Segment, inbuf: *const c_void, insize: i64, position: i64) -> 
     let len = to.len() as usize;
     if len > 0 {
         not_null("inbuf", inbuf)?;
-        to.unpack(user_buf(inbuf).offset(position as isize).source(len));
+        // SAFETY: within the bytes that the program has there.
+        let base = unsafe { base(inbuf.wrapping_byte_offset(position as isize)) };
+        to.unpack(base.source(len));
     }
     Ok(position + len as i64)
 }
@@ -155,7 +159,9 @@ fn pack_external(
     check_room("outsize", outsize, position, bytes)?;
     if bytes > 0 {
         not_null("outbuf", outbuf)?;
-        external::pack(&from, 0, user_buf(outbuf).offset(position as isize).sink(bytes as usize))?;
+        // SAFETY: within the bytes that the program has there.
+        let base = unsafe { base(outbuf.wrapping_byte_offset(position as isize)) };
+        external::pack(&from, 0, base.sink(bytes as usize))?;
     }
     Ok(position + bytes as i64)
 }
@@ -173,7 +179,9 @@ fn unpack_external(
     check_room("insize", insize, position, bytes)?;
     if bytes > 0 {
         not_null("inbuf", inbuf)?;
-        external::unpack(&to, 0, user_buf(inbuf).offset(position as isize).source(bytes as usize));
+        // SAFETY: within the bytes that the program has there.
+        let base = unsafe { base(inbuf.wrapping_byte_offset(position as isize)) };
+        external::unpack(&to, 0, base.source(bytes as usize));
     }
     Ok(position + bytes as i64)
 }
@@ -197,7 +205,9 @@ fn typed_segment(
 ) -> Result<Segment> {
     let count = checked_count("count", count)?;
     let datatype = committed("datatype", handle)?;
-    Ok(Segment::typed(array(argument, buf, count, &datatype)?, count, &datatype))
+    // SAFETY: the program describes its buffer by this count and datatype.
+    let base = unsafe { base(array(argument, buf, count, &datatype)?) };
+    Ok(Segment::typed_at(base, count, &datatype))
 }
 
 fn external_size(incount: i64, datatype: MPI_Datatype) -> Result<u64> {

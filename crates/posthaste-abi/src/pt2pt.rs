@@ -6,6 +6,7 @@
 use std::ffi::{c_int, c_void};
 use std::ops::ControlFlow;
 
+use posthaste_core::buffer::Base;
 use posthaste_core::comm::Comm;
 use posthaste_core::datatype::{Segment, copy};
 use posthaste_core::error::{Error, ErrorClass, Result};
@@ -23,7 +24,7 @@ use crate::constants::{MPI_COMM_SELF, MPI_COMM_WORLD, MPI_MESSAGE_NO_PROC, MPI_M
 use crate::failure::Site;
 use crate::handle::{Deposit, Kind};
 use crate::library::library;
-use crate::memory::{length, plain_segment, segment, user_buf};
+use crate::memory::{length, plain_segment, segment};
 use crate::persistent::{self, Plan};
 use crate::pointer::Out;
 use crate::request;
@@ -614,7 +615,8 @@ fn copied(data: &Segment) -> Result<(Segment, Vec<u8>)> {
         return Err(Error::no_memory(format!("there is no memory for a copy of {bytes} bytes")));
     }
     memory.resize(bytes, 0u8);
-    let send = data.repacked(user_buf(memory.as_mut_ptr().cast()));
+    // SAFETY: as long as the packed data; the caller keeps it until the send is over.
+    let send = data.repacked_at(unsafe { Base::new(memory.as_mut_ptr()) });
     copy(&mut data.clone(), &mut send.clone());
     Ok((send, memory))
 }

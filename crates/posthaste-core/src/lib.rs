@@ -26,7 +26,7 @@ pub mod error;
 pub mod config;
 pub mod explain;
 pub mod trace;
-#[allow(unsafe_code)] // one of the two homes of unsafe code: memory that users vouched for
+#[allow(unsafe_code)] // one of the two homes of unsafe code: memory that users vouched for or lent
 pub mod buffer;
 pub mod datatype;
 pub mod wire;
@@ -40,6 +40,7 @@ pub mod attribute;
 pub mod coll;
 pub mod comm;
 pub mod topology;
+pub mod slice;
 pub mod dispatch;
 pub mod progress;
 pub mod wait;

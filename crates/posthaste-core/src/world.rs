@@ -2,7 +2,7 @@
 //!
 //! Who we are is found out in `start`. MPI-5.0 §11.2.
 //!
-//! Parts: `quick`, the fast paths of the blocking calls; `probes`; `lanes`, and who belongs to which.
+//! Parts: `quick`, the fast paths of the blocking calls; `scope`, the calls that take borrowed slices; `probes`; `lanes`, and who belongs to which.
 //!
 //! What must stay true: one engine for each lane, and one world per process; a process that was meant to be one of many never goes on as one
 //! of one.
@@ -10,6 +10,7 @@
 mod lanes;
 mod probes;
 mod quick;
+mod scope;
 
 use std::marker::PhantomData;
 use std::ops::ControlFlow;
@@ -47,6 +48,7 @@ mod start;
 mod wireup;
 
 use lanes::Further;
+pub use scope::{Operation, Scope};
 use start::Start;
 pub use start::abort_not_joined;
 use wireup::{Places, Shared};

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
-use posthaste_core::buffer::UserBuf;
+use posthaste_core::buffer::Base;
 use posthaste_core::comm::Comm;
 use posthaste_core::config::Config;
 use posthaste_core::datatype::{Format, Segment, Types};
@@ -101,14 +101,16 @@ impl Job {
     }
 
     fn receive(&mut self, at: u32, from: u32, into: &mut [u32]) -> RequestId {
-        let segment = Segment::contiguous(UserBuf::borrowed_mut(into), 4);
+        // SAFETY: four bytes; the caller keeps them until the message is there.
+        let segment = Segment::bytes_at(unsafe { Base::new(into.as_mut_ptr().cast()) }, 4);
         let Lane { engine, methods, .. } = self.lanes.get_mut(&at).unwrap();
         let pattern = Pattern { context: ContextId::WORLD, source: from as i32, tag: 1 };
         recv::start(engine, methods, &pattern, segment).unwrap()
     }
 
     fn send(&mut self, from: u32, to: u32, data: &[u32]) -> Option<RequestId> {
-        let segment = Segment::contiguous(UserBuf::borrowed(data), 4);
+        // SAFETY: four bytes, which are only read; the caller keeps them until the message has left.
+        let segment = Segment::bytes_at(unsafe { Base::new(data.as_ptr().cast_mut().cast()) }, 4);
         let (context, source, types) = (ContextId::WORLD, from as i32, Types::UNKNOWN);
         let envelope = Envelope { context, source, tag: 1, len: segment.len(), mode: Mode::Standard, types };
         let Lane { engine, methods, .. } = self.lanes.get_mut(&from).unwrap();

@@ -120,7 +120,7 @@ impl<'u> Communicator<'u> {
     /// Makes what has been planned.
     fn create(&self, call: &'static str, plan: Checked<(Schedule, Creation)>) -> Result<Option<Self>> {
         let (schedule, creation) = self.named(call, plan)?;
-        self.run(call, Ok(schedule))?;
+        self.named(call, self.engine().run(schedule))?;
         let made = self.named(call, self.engine().finish(creation))?;
         Ok(made.map(|comm| Self::new(self.universe, comm)))
     }

@@ -33,7 +33,7 @@ pub use barrier::barrier;
 pub use bcast::bcast;
 pub use gather::{gather, gatherv, scatter, scatterv};
 pub use inter::Bridge;
-pub use plan::{Blocks, Operand};
+pub use plan::{Blocks, Operand, Reduced};
 pub use reduce::{allreduce, reduce, reduce_scatter, reduce_scatter_block};
 pub use scan::{exscan, scan};
 pub use schedule::{Running, Schedule, Walk, advance};

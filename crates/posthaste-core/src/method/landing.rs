@@ -122,7 +122,7 @@ impl Landing {
 
     /// Where the bytes from `offset` on go, if all the rest of the message goes to one place: whoever has them may put
     /// them there, and then calls [`Landing::placed`].
-    pub fn place(&mut self, receiver: RequestId, offset: u64) -> Option<(UserBuf, u64)> {
+    pub(crate) fn place(&mut self, receiver: RequestId, offset: u64) -> Option<(UserBuf, u64)> {
         let open = self.open.get_mut(&receiver)?;
         open.segment.seek(offset);
         open.segment.contiguous_rest().filter(|(_, room)| *room > 0)

@@ -64,7 +64,7 @@ pub struct Next {
     /// Its length.
     pub len: u64,
     /// Where it lies.
-    pub memory: UserBuf,
+    pub(crate) memory: UserBuf,
 }
 
 impl Windows {
