@@ -372,6 +372,9 @@ impl Waiting {
         self.stays_awake(asleep);
         self.enter(at).awake(&self.sleepers, &until, asleep.sleeper);
         self.enter(0).methods.look_at_sockets();
+        if at != 0 {
+            self.enter(at).methods.look_at_sockets();
+        }
         self.forget_own_visits(idler);
     }
 

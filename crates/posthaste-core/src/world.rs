@@ -207,6 +207,7 @@ impl World {
         own.make_known(&mut engine);
         let lane = Lane::new(engine, methods);
         node.set_pid(local_rank, std::process::id());
+        node.set_process_namespace(local_rank, machine::process_namespace());
         node.set_world_rank(local_rank, rank, size as u32);
         node.set_probe_address(local_rank, peer_copy::probe_address());
         node.set_life(local_rank, Life::Inside);
@@ -574,7 +575,11 @@ impl World {
     pub fn finalize(&self) -> Result<()> {
         let call = self.calls.finalize;
         self.drain(call);
-        self.run_in(call, crate::coll::barrier(&self.world))?;
+        match self.run_in(call, crate::coll::barrier(&self.world)) {
+            // Those that are left need not wait for each other: nobody could tell them when.
+            Err(why) if why.class() == ErrorClass::ProcAborted => {}
+            ended => ended?,
+        }
         self.drain(call);
         self.leave(call);
         if let Some(progress) = &self.progress {

@@ -231,6 +231,7 @@ impl Reader<'_> {
             Kind::Stdin => self.request.job.input = lists::input(name, &first.to_string_lossy())?,
             Kind::CpuSet => self.request.job.cpu_set = lists::cpus(name, &first.to_string_lossy())?,
             Kind::Timeout => self.request.job.timeout = Some(seconds_of("-timeout", &first)?),
+            Kind::GoesOn => self.request.job.goes_on = true,
             Kind::InitialHandler => {
                 let known = INITIAL_HANDLERS.iter().find(|(name, _)| first == *name);
                 let names = INITIAL_HANDLERS.map(|(name, _)| name).join(", ");

@@ -8,6 +8,8 @@ pub mod copying;
 pub mod fabric;
 #[cfg(not(loom))]
 pub mod heap;
+#[cfg(not(loom))]
+pub mod lives;
 pub mod machine;
 pub mod mem;
 mod memory;

@@ -135,6 +135,12 @@ pub fn identity() -> String {
     format!("{}.{}.{}", boot.trim(), namespace("pid"), namespace("net"))
 }
 
+/// A number for the namespace in which this process's number names it; 0 where the system does not tell.
+pub fn process_namespace() -> u64 {
+    std::fs::metadata("/proc/self/ns/pid")
+        .map_or(0, |namespace| std::os::unix::fs::MetadataExt::ino(&namespace))
+}
+
 /// Bytes that nobody can guess.
 ///
 /// # Errors

@@ -66,6 +66,7 @@ mod block {
     pub(super) const RANK_OF_JOB: usize = 96;
     pub(super) const HEAP: usize = 100;
     pub(super) const HEAP_INODE: usize = 104; // 8 bytes
+    pub(super) const NAMESPACE: usize = 112; // 8 bytes
     pub(super) const COUNTS: usize = 128; // 512 bytes
 }
 /// Bytes of the board on which a rank says what it waits for.
@@ -504,6 +505,16 @@ impl Node {
     /// Says the process id of `rank`; only that rank says it.
     pub fn set_pid(&self, rank: usize, pid: u32) {
         self.word32(self.block(rank) + block::PID).store(pid, Ordering::Release);
+    }
+
+    /// The namespace in which the process id of `rank` is one ([`crate::machine::process_namespace`]).
+    pub fn process_namespace(&self, rank: usize) -> u64 {
+        self.word64(self.block(rank) + block::NAMESPACE).load(Ordering::Acquire)
+    }
+
+    /// Says that namespace; only that rank says it, before it says that it is inside.
+    pub fn set_process_namespace(&self, rank: usize, namespace: u64) {
+        self.word64(self.block(rank) + block::NAMESPACE).store(namespace, Ordering::Release);
     }
 
     /// The rank in the whole job of `rank` of this segment; `None` before it attached.

@@ -139,6 +139,11 @@ impl Writer {
         self.most_of_message = cells_for(bytes).min(self.most);
     }
 
+    /// From now on there is no room for messages.
+    pub fn refuse_messages(&mut self) {
+        self.most_of_message = 0;
+    }
+
     /// Room for a record with `len` bytes of payload, or `None` while the reader is behind (or `len` is larger
     /// than [`max_payload`], or is a message and longer than those may be or held back by the reader).
     #[inline(always)]

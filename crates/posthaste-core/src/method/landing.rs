@@ -53,6 +53,11 @@ impl Landing {
         self.open.is_empty()
     }
 
+    /// Nothing more comes from this process.
+    pub fn lose(&mut self, peer: Peer) {
+        self.open.retain(|_, open| open.from != peer);
+    }
+
     /// Closes a receive whose message comes another way, as its sender says; where it goes, and its length.
     pub fn close(&mut self, from: Peer, receiver: RequestId) -> Option<(Segment, u64)> {
         self.open.get(&receiver).filter(|open| open.from == from)?;

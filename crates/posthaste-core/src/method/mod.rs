@@ -572,8 +572,11 @@ impl Methods {
             && self.plugin.as_ref().is_none_or(Plugin::has_left)
     }
 
-    /// The next poll looks at the sockets, too.
+    /// The next poll looks at the sockets, too, and whether processes have ended.
     pub fn look_at_sockets(&mut self) {
+        if let Some(shm) = &mut self.shm {
+            shm.look_soon();
+        }
         if let Some(tcp) = &mut self.tcp {
             tcp.look_soon();
         }

@@ -9,11 +9,14 @@ mod long;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Duration;
 
 use posthaste_os::copying::Copying;
 use posthaste_os::heap::{Heap, PeerHeap};
+use posthaste_os::lives::Lives;
+use posthaste_os::machine;
 use posthaste_os::mem::{Source, Store};
-use posthaste_os::node::{ACTIVE_BITS, ACTIVE_WORDS, Node};
+use posthaste_os::node::{ACTIVE_BITS, ACTIVE_WORDS, Life, Node};
 use posthaste_os::peer_copy::{self};
 use posthaste_os::pool::{self, Buffer, Cursor, Filler};
 use posthaste_os::ring::{self, Load, Reader, Writer};
@@ -22,7 +25,7 @@ use posthaste_os::wake::Doorbell;
 use crate::buffer::{self, UserBuf};
 use crate::config::{Config, CopyBuffer, LongProtocol};
 use crate::datatype::Segment;
-use crate::error;
+use crate::error::{self, Error, ErrorClass};
 use crate::ids::{Peer, RequestId};
 use crate::method::built::HasShm;
 use crate::method::landing::Landing;
@@ -38,6 +41,8 @@ const SWEEP: u32 = 1 << 15;
 const DOUBTS: u8 = 64;
 /// Most ranks of which each may keep a small copy buffer at each other.
 const KEEPERS: usize = 5;
+/// Time between two questions who has ended.
+const BETWEEN_QUESTIONS: Duration = Duration::from_millis(200);
 /// Longest eager message where pairs have copy buffers of their own: beyond, those are faster than rings. A whole number of
 /// cells.
 const SHORT: usize = (2 << 10) - ring::INLINE;
@@ -92,6 +97,9 @@ pub struct Shm {
     /// Granted messages leave in fragments, because a setting says so.
     fragments: bool,
     pub(super) landing: Landing,
+    lives: Lives,
+    /// When it was last asked who has ended.
+    asked: Duration,
 }
 
 /// The copy buffer that this process keeps at a receiver.
@@ -232,6 +240,8 @@ impl Shm {
             run_limit: if config.long_protocol == LongProtocol::Get { 0 } else { config.run_limit as u64 },
             fragments: config.long_protocol == LongProtocol::Put,
             landing: Landing::default(),
+            lives: Lives::new(node, me),
+            asked: Duration::ZERO,
         })
     }
 
@@ -438,6 +448,7 @@ impl Shm {
         self.sweep += 1;
         if self.sweep == SWEEP {
             self.sweep();
+            busy |= self.look_for_ends(counts, on);
         }
         if !(self.filling.is_empty() && self.draining.is_empty()) {
             busy |= self.copy_streams(counts, on);
@@ -523,6 +534,45 @@ impl Shm {
             self.again[from % ACTIVE_BITS / 64] |= 1 << (from % 64);
         }
         taken > 0
+    }
+
+    /// The next poll asks who has ended.
+    pub(super) fn look_soon(&mut self) {
+        self.sweep = SWEEP - 1;
+    }
+
+    /// Tells of processes that have ended. Whether there was one.
+    fn look_for_ends(&mut self, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
+        let now = machine::now();
+        if now.saturating_sub(self.asked) < BETWEEN_QUESTIONS {
+            return false;
+        }
+        self.asked = now;
+        let ended = self.lives.ended(&self.node);
+        for rank in &ended {
+            self.lose(*rank);
+            let (peer, pid) = (self.peers[*rank], self.node.pid(*rank));
+            let how = if self.node.life(*rank) == Life::Finalised { "finalised and ended" } else { "ended" };
+            let text = format!("rank {} of the world, process {pid} on this host, has {how}", peer.0);
+            on(Event::PeerDown(peer, Error::other(ErrorClass::ProcAborted, text)), counts);
+        }
+        !ended.is_empty()
+    }
+
+    /// A process has ended: nothing more goes there or comes from there.
+    fn lose(&mut self, rank: usize) {
+        let peer = self.peers[rank];
+        let (node, me) = (&self.node, self.me);
+        self.writers[rank].get_or_insert_with(|| Writer::new(node, rank, me)).refuse_messages();
+        self.kept[rank] = Kept::Never;
+        self.filling.retain(|filling| filling.to != rank);
+        self.gets.retain(|get| get.from != peer);
+        self.puts.retain(|(to, _)| *to != rank);
+        self.writes.retain(|(to, _)| *to != rank);
+        self.landing.lose(peer);
+        let lost = self.draining.extract_if(.., |draining| draining.from == rank);
+        lost.filter_map(|draining| draining.borrowed).for_each(|mut buffer| buffer.give_back());
+        self.incoming[rank] = None;
     }
 
     /// Takes back the bits of rings that had nothing for a long time, so that idle peers cost nothing.

@@ -25,6 +25,7 @@ pub(super) enum Kind {
     Stdin,
     CpuSet,
     Timeout,
+    GoesOn,
     InitialHandler,
     BindTo,
     Hosts,
@@ -101,6 +102,12 @@ pub(super) const KNOWN: &[Known] = &[
         "which ranks get standard input (default 0), as 0,2-5",
     ),
     known(&["timeout"], &["SECONDS"], Kind::Timeout, "end the job after so long, with exit code 124"),
+    known(
+        &["enable-recovery", "disable-auto-cleanup"],
+        &[],
+        Kind::GoesOn,
+        "a rank that is killed does not end the others: what they do with it fails, and the job at the end",
+    ),
     known(
         &["initial-errhandler"],
         &["HANDLER"],

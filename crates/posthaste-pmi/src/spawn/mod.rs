@@ -92,6 +92,8 @@ pub struct Job {
     pub bind: Bind,
     /// The CPUs that the processes of each host may use; all when empty.
     pub cpu_set: Vec<usize>,
+    /// A process that is killed does not end the others: the job fails when they have ended.
+    pub goes_on: bool,
     /// Which processes get our standard input.
     pub input: Input,
     /// Longest time the job may take.
@@ -209,6 +211,7 @@ impl Job {
             environment: self.environment.clone(),
             bind: self.bind,
             cpu_set: self.cpu_set.clone(),
+            goes_on: self.goes_on,
             input: self.input.clone(),
             ..talk::Common::default()
         })

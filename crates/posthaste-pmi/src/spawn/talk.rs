@@ -32,6 +32,8 @@ pub(crate) struct Common {
     pub(crate) bind: Bind,
     /// The CPUs that the ranks of each host may use; all when empty.
     pub(crate) cpu_set: Vec<usize>,
+    /// A rank that is killed does not end the others.
+    pub(crate) goes_on: bool,
     /// Which ranks get standard input.
     pub(crate) input: Input,
     /// Incomplete lines are passed on at once.

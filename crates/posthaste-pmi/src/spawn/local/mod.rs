@@ -94,6 +94,8 @@ pub(crate) struct Local {
     epoll: Rc<Epoll>,
     reports: File,
     report_bytes: Vec<u8>,
+    /// A rank that is killed does not end the others.
+    goes_on: bool,
     at_once: bool,
     prompts: [bool; 2],
     /// Per stream: reading of the ranks is stopped.
@@ -190,6 +192,7 @@ impl Local {
             epoll,
             reports: reports.into(),
             report_bytes: Vec::new(),
+            goes_on: common.goes_on,
             at_once: common.at_once,
             prompts: common.prompt,
             paused: [false; 2],
