@@ -1,20 +1,19 @@
 //! The library between `MPI_Init` and `MPI_Finalize`: the engine and the level of thread support.
 //!
-//! Called by every chapter file; calls `posthaste_core::world`. MPI-5.0 §11.2, §11.6.
+//! Used by every chapter; calls `posthaste_core::world`. MPI-5.0 §11.2, §11.6.
 //!
 //! What must stay true: whoever sees the pointer that [`inside`] reads sees everything behind it; the library is
 //! never taken down before the process ends, so references to it live for good.
 
 use std::ffi::c_int;
 use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, Ordering};
 use std::thread::{self, ThreadId};
 
 use posthaste_core::error::{Result, say};
-use posthaste_core::world::World;
+use posthaste_core::world::{World, abort_not_joined};
 
-use crate::constants::MPI_THREAD_MULTIPLE;
-use crate::failure;
+use crate::abi::constants::MPI_THREAD_MULTIPLE;
 
 /// What exists while MPI is initialised.
 pub(crate) struct Library {
@@ -39,6 +38,9 @@ pub(crate) enum Life {
     After,
 }
 
+/// This process's rank in the world; -1 before `MPI_Init`.
+pub(crate) static WORLD_RANK: AtomicI32 = AtomicI32::new(-1);
+
 static LIBRARY: AtomicPtr<Library> = AtomicPtr::new(ptr::null_mut());
 /// The same, and kept after the end: a thread may still look at it, and leak checkers see that it is not lost.
 #[used]
@@ -48,7 +50,7 @@ static STARTED: AtomicBool = AtomicBool::new(false);
 /// The library, while MPI is initialised.
 #[inline(always)]
 pub(crate) fn inside() -> Option<&'static Library> {
-    // SAFETY: the pointer is null or comes from `Box::leak` in `start`; the Acquire pairs with the Release there.
+    // SAFETY: the pointer is null or comes from `Box::leak` in `open`; the Acquire pairs with the Release there.
     // Other threads may come here: with MPI_THREAD_MULTIPLE the world's lane is locked, and below it the program
     // promises that calls do not overlap (MPI-5.0 §11.6.2).
     unsafe { LIBRARY.load(Ordering::Acquire).as_ref() }
@@ -84,25 +86,33 @@ pub(crate) fn life() -> Life {
     }
 }
 
-/// Starts the engine with the level of thread support that was asked for, and returns the level provided.
-pub(crate) fn start(required: c_int) -> Result<c_int> {
+/// Starts the engine with the level of thread support that was asked for, which is provided. MPI is not initialised before
+/// [`open`].
+pub(crate) fn start(required: c_int) -> Result<Library> {
     let threaded = required >= MPI_THREAD_MULTIPLE;
     let world = World::init(threaded)?;
-    failure::WORLD_RANK.store(world.rank() as i32, Ordering::Relaxed);
-    let (check_types, strict) = {
-        let config = &world.lane().engine.config;
-        (config.check_types, config.strict)
-    };
-    crate::memory::learn_sizes(check_types);
-    let library = Library { world, provided: required, strict, main: thread::current().id() };
+    WORLD_RANK.store(world.rank() as i32, Ordering::Relaxed);
+    let strict = world.lane().engine.config.strict;
+    Ok(Library { world, provided: required, strict, main: thread::current().id() })
+}
+
+/// MPI is initialised for this process.
+pub(crate) fn open(library: Library) {
     STARTED.store(true, Ordering::Release);
     let library: *mut Library = Box::leak(Box::new(library));
     KEPT.store(library, Ordering::Relaxed);
     LIBRARY.store(library, Ordering::Release);
-    Ok(required)
 }
 
 /// MPI is over for this process.
 pub(crate) fn end() {
     LIBRARY.store(ptr::null_mut(), Ordering::Release);
+}
+
+/// Ends the job.
+pub(crate) fn abort(code: c_int) -> ! {
+    match inside() {
+        Some(library) => library.world.abort(code),
+        None => abort_not_joined(code),
+    }
 }

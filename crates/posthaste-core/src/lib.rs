@@ -20,8 +20,8 @@
 #![deny(unsafe_code)]
 
 pub mod ids;
-pub mod config;
 pub mod error;
+pub mod config;
 pub mod explain;
 pub mod trace;
 #[allow(unsafe_code)] // one of the two homes of unsafe code: memory that users vouched for
