@@ -13,7 +13,7 @@ use posthaste_core::error::{Error, ErrorClass, Result};
 use crate::abi::constants::{MPI_SESSION_NULL, MPI_SUCCESS, MPI_T_ERR_NOT_SUPPORTED};
 use crate::abi::pointer::{Out, Plain};
 use crate::failure;
-use crate::library::{Life, inside, life};
+use crate::layer::library::{Life, inside, life};
 use crate::object::site::{Located, Outcome, Site};
 
 /// Runs the body of an entry that needs MPI to be initialised, and turns its outcome into an error code.

@@ -15,7 +15,7 @@ use posthaste_core::error::{Error, say};
 
 use crate::abi::constants::{MPI_COMM_SELF, MPI_COMM_WORLD};
 use crate::abi::types::MPI_Comm;
-use crate::library::{WORLD_RANK, abort, inside};
+use crate::layer::library::{WORLD_RANK, abort, inside};
 use crate::object::errhandler::{FILE_NULL_HANDLER, Handler, SESSION_HANDLER, initial};
 use crate::object::site::Site;
 use crate::object::{communicator, error_code};

@@ -15,9 +15,9 @@
 // Argument lists are those of the standard.
 #![allow(clippy::too_many_arguments)]
 
+mod layer;
 pub mod abi;
 mod handle;
-mod library;
 mod object;
 mod failure;
 mod call;

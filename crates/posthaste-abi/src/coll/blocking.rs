@@ -11,7 +11,7 @@ use super::plan::{self as plan, member};
 use crate::abi::pointer::In;
 use crate::abi::types::{MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Op};
 use crate::call::mpi_fn;
-use crate::library::library;
+use crate::layer::library::library;
 
 // Barrier.
 mpi_fn! {

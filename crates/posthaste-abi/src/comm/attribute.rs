@@ -24,7 +24,7 @@ use crate::abi::types::{
     MPI_Win_copy_attr_function, MPI_Win_delete_attr_function,
 };
 use crate::call::{mpi_fn, unsupported};
-use crate::library::library;
+use crate::layer::library::library;
 use crate::object::attribute::{KEYVALS, free, key, refused, type_attributes};
 use crate::object::communicator;
 use crate::object::datatype;

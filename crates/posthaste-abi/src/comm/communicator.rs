@@ -22,7 +22,7 @@ use crate::abi::types::{MPI_Comm, MPI_Errhandler, MPI_Group, MPI_Info, MPI_Reque
 use crate::call::{mpi_fn, none, unsupported};
 use crate::failure;
 use crate::handle::{Held, Kind};
-use crate::library::library;
+use crate::layer::library::library;
 use crate::object::attribute;
 use crate::object::communicator;
 use crate::object::errhandler::find_for;

@@ -14,7 +14,7 @@ use crate::abi::pointer::{In, Out};
 use crate::abi::types::{MPI_Comm, MPI_Group, MPI_Session};
 use crate::call::{mpi_fn, none, unsupported};
 use crate::failure;
-use crate::library::library;
+use crate::layer::library::library;
 use crate::object::communicator;
 use crate::object::group::{find, remove, store};
 use crate::object::memory::length;

@@ -18,7 +18,7 @@ use crate::abi::constants::{
 use crate::abi::pointer::{In, Number, Out, Plain};
 use crate::abi::types::{MPI_Aint, MPI_Count, MPI_Datatype};
 use crate::call::mpi_fn;
-use crate::library::library;
+use crate::layer::library::library;
 use crate::object::attribute::{copy_all_of_type, delete_all_of_type};
 use crate::object::datatype::{find, handle_for, remove, store};
 use crate::object::memory::{count as checked_count, length};

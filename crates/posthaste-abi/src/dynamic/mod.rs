@@ -10,7 +10,7 @@ use crate::abi::types::{MPI_Comm, MPI_Info};
 use crate::call::{mpi_fn, unsupported};
 use crate::coll::plan;
 use crate::comm::communicator as comm;
-use crate::library::library;
+use crate::layer::library::library;
 use crate::object::site::Site;
 
 // Starting processes.

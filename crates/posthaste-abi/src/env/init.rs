@@ -17,7 +17,7 @@ use crate::abi::constants::{
 use crate::abi::pointer::Out;
 use crate::abi::types::{MPI_Aint, MPI_Comm, MPI_Info};
 use crate::call::mpi_fn;
-use crate::library::{self, Life, library, life};
+use crate::layer::library::{self, Life, ThreadLevel, library, life};
 use crate::object::site::Site;
 use crate::object::{attribute, info, memory};
 use crate::request::bsend;
@@ -27,19 +27,19 @@ mpi_fn! {
     /// MPI-5.0 §11.2.1
     fn MPI_Init / PMPI_Init(argc: Out<c_int>, argv: Out<*mut *mut c_char>) anytime {
         let _ = (argc, argv);
-        start(MPI_THREAD_SINGLE).map(drop)
+        start(ThreadLevel::Single)
     }
     /// MPI-5.0 §11.6.2
     fn MPI_Init_thread / PMPI_Init_thread(argc: Out<c_int>, argv: Out<*mut *mut c_char>, required: c_int,
         provided: Out<c_int>) anytime {
         let _ = (argc, argv);
-        let levels = [MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED, MPI_THREAD_MULTIPLE];
-        if !levels.contains(&required) {
+        let Some((_, level)) = LEVELS.iter().find(|(number, _)| *number == required) else {
             return Err(Error::invalid(ErrorClass::Arg, "required", required,
                 "MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED or MPI_THREAD_MULTIPLE"));
-        }
+        };
         provided.set("provided", MPI_THREAD_SINGLE)?;
-        provided.set("provided", start(required)?)
+        start(*level)?;
+        provided.set("provided", required)
     }
     /// MPI-5.0 §11.2.2
     fn MPI_Finalize / PMPI_Finalize() raises Site::Process => {
@@ -58,7 +58,8 @@ mpi_fn! {
     }
     /// MPI-5.0 §11.6.2
     fn MPI_Query_thread / PMPI_Query_thread(provided: Out<c_int>) raises Site::Process => {
-        provided.set("provided", library().provided)
+        let level = LEVELS.iter().find(|(_, level)| *level == library().provided);
+        provided.set("provided", level.map_or(MPI_THREAD_SINGLE, |(number, _)| *number))
     }
     /// MPI-5.0 §11.6.2
     fn MPI_Is_thread_main / PMPI_Is_thread_main(flag: Out<c_int>) raises Site::Process => {
@@ -147,15 +148,23 @@ mpi_fn! {
 const LIBRARY_VERSION: &str =
     concat!("posthaste ", env!("CARGO_PKG_VERSION"), ", an MPI-5.0 library with the standard ABI 1.0");
 
+/// The levels of thread support.
+const LEVELS: [(c_int, ThreadLevel); 4] = [
+    (MPI_THREAD_SINGLE, ThreadLevel::Single),
+    (MPI_THREAD_FUNNELED, ThreadLevel::Funneled),
+    (MPI_THREAD_SERIALIZED, ThreadLevel::Serialized),
+    (MPI_THREAD_MULTIPLE, ThreadLevel::Multiple),
+];
+
 /// Starts MPI, once in the life of the process.
-fn start(required: c_int) -> Result<c_int> {
+fn start(required: ThreadLevel) -> Result<()> {
     match life() {
         Life::Before => {
             let library = library::start(required)?;
             let check_types = library.world.lane().engine.config.check_types;
             memory::learn_sizes(check_types);
             library::open(library);
-            Ok(required)
+            Ok(())
         }
         Life::Inside => Err(Error::other(ErrorClass::Other, "MPI has been initialised already")),
         Life::After => {

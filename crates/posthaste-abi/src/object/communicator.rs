@@ -16,7 +16,7 @@ use super::errhandler::{Handler, initial};
 use crate::abi::constants::{MPI_COMM_NULL, MPI_COMM_SELF, MPI_COMM_WORLD};
 use crate::abi::types::MPI_Comm;
 use crate::handle::{Held, Kind, Lent, Table};
-use crate::library::library;
+use crate::layer::library::library;
 
 /// All communicators that were made and not freed.
 static COMMS: Table<Comm> = Table::new(Kind::Comm);

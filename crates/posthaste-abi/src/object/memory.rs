@@ -14,7 +14,7 @@ use posthaste_core::error::{Error, ErrorClass, Result};
 use super::datatype;
 use crate::abi::constants::{MPI_BYTE, MPI_DATATYPE_NULL, MPI_IN_PLACE};
 use crate::abi::types::MPI_Datatype;
-use crate::library::library;
+use crate::layer::library::library;
 
 /// Handles of predefined datatypes begin here.
 const FIRST_TYPE: usize = 0x200;

@@ -9,7 +9,7 @@ use posthaste_core::op::Op;
 use crate::abi::constants::{MPI_NO_OP, MPI_REPLACE};
 use crate::abi::types::MPI_Op;
 use crate::handle::{FIRST_USER_HANDLE, Kind, Table, invalid};
-use crate::library::library;
+use crate::layer::library::library;
 
 /// All operations that were made and not freed.
 static OPS: Table<Op> = Table::new(Kind::Op);

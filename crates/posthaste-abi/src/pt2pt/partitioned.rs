@@ -24,7 +24,7 @@ use crate::abi::pointer::{In, Out};
 use crate::abi::types::{MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info, MPI_Request};
 use crate::call::mpi_fn;
 use crate::handle::Held;
-use crate::library::library;
+use crate::layer::library::library;
 use crate::object::communicator;
 use crate::object::info::hints;
 use crate::object::memory::{self, length, segment};

@@ -20,7 +20,7 @@ use crate::abi::types::{
     MPI_Grequest_query_function, MPI_Request, MPI_Status,
 };
 use crate::call::mpi_fn;
-use crate::library::library;
+use crate::layer::library::library;
 use crate::object::datatype;
 use crate::object::memory::length;
 use crate::object::site::{Located, Outcome, Site};

@@ -26,7 +26,7 @@ use crate::abi::types::{
 };
 use crate::call::{mpi_fn, unsupported};
 use crate::handle::{Deposit, Kind};
-use crate::library::library;
+use crate::layer::library::library;
 use crate::object::communicator;
 use crate::object::memory::{length, plain_segment, segment, user_buf};
 use crate::object::site::{Located, Outcome, Site};

@@ -28,7 +28,7 @@ use super::completion::{self, AtEnd, Stand};
 use crate::abi::constants::{MPI_BUFFER_AUTOMATIC, MPI_COMM_NULL, MPI_COMM_SELF};
 use crate::abi::pointer::Out;
 use crate::abi::types::{MPI_Comm, MPI_Request};
-use crate::library::library;
+use crate::layer::library::library;
 use crate::object::memory::user_buf;
 
 /// A buffer and what lies in it.

@@ -22,7 +22,7 @@ use crate::abi::constants::MPI_REQUEST_NULL;
 use crate::abi::pointer::Out;
 use crate::abi::types::{MPI_Comm, MPI_Request, MPI_Status};
 use crate::handle::{self, Kind};
-use crate::library::library;
+use crate::layer::library::library;
 use crate::object::site::{Located, Outcome, Site};
 
 /// For each slot of the engine's table the communicator of the request in it, and a mark.

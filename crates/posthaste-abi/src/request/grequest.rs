@@ -19,7 +19,7 @@ use crate::abi::types::{
     MPI_Status,
 };
 use crate::handle::{self, Kind};
-use crate::library::library;
+use crate::layer::library::library;
 
 struct Generalised {
     query: MPI_Grequest_query_function,

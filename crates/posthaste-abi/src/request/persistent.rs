@@ -26,7 +26,7 @@ use super::completion::{self, AtEnd, Stand};
 use crate::abi::pointer::Out;
 use crate::abi::types::{MPI_Comm, MPI_Request};
 use crate::handle::Held;
-use crate::library::library;
+use crate::layer::library::library;
 use crate::object::site::{Located, Outcome, Site};
 
 /// What a persistent request starts.

@@ -14,7 +14,7 @@ use crate::abi::pointer::{In, Out};
 use crate::abi::types::{MPI_Comm, MPI_Info};
 use crate::call::{mpi_fn, unsupported};
 use crate::comm::communicator::{found, make};
-use crate::library::library;
+use crate::layer::library::library;
 use crate::object::communicator;
 use crate::object::memory::length;
 

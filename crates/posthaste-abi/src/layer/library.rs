@@ -5,7 +5,6 @@
 //! What must stay true: whoever sees the pointer that [`inside`] reads sees everything behind it; the library is
 //! never taken down before the process ends, so references to it live for good.
 
-use std::ffi::c_int;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, Ordering};
 use std::thread::{self, ThreadId};
@@ -13,18 +12,29 @@ use std::thread::{self, ThreadId};
 use posthaste_core::error::{Result, say};
 use posthaste_core::world::{World, abort_not_joined};
 
-use crate::abi::constants::MPI_THREAD_MULTIPLE;
-
 /// What exists while MPI is initialised.
 pub(crate) struct Library {
     /// The engine.
     pub(crate) world: World,
     /// Level of thread support.
-    pub(crate) provided: c_int,
+    pub(crate) provided: ThreadLevel,
     /// Whether what the standard leaves out, and other libraries accept, is refused.
     pub(crate) strict: bool,
     /// The thread that called `MPI_Init`.
     pub(crate) main: ThreadId,
+}
+
+/// Level of thread support (MPI-5.0 §11.6.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ThreadLevel {
+    /// There is one thread.
+    Single,
+    /// Only the main thread calls.
+    Funneled,
+    /// One thread calls at a time.
+    Serialized,
+    /// Any thread calls at any time.
+    Multiple,
 }
 
 /// Where this process stands between `MPI_Init` and `MPI_Finalize`.
@@ -56,7 +66,7 @@ pub(crate) fn inside() -> Option<&'static Library> {
     unsafe { LIBRARY.load(Ordering::Acquire).as_ref() }
 }
 
-/// The library, in an entry that was guarded (`call.rs`).
+/// The library, in an entry that was guarded (`call`).
 ///
 /// # Panics
 /// Outside of guarded entries, when MPI is not initialised.
@@ -88,9 +98,8 @@ pub(crate) fn life() -> Life {
 
 /// Starts the engine with the level of thread support that was asked for, which is provided. MPI is not initialised before
 /// [`open`].
-pub(crate) fn start(required: c_int) -> Result<Library> {
-    let threaded = required >= MPI_THREAD_MULTIPLE;
-    let world = World::init(threaded)?;
+pub(crate) fn start(required: ThreadLevel) -> Result<Library> {
+    let world = World::init(required == ThreadLevel::Multiple)?;
     WORLD_RANK.store(world.rank() as i32, Ordering::Relaxed);
     let strict = world.lane().engine.config.strict;
     Ok(Library { world, provided: required, strict, main: thread::current().id() })
@@ -110,7 +119,7 @@ pub(crate) fn end() {
 }
 
 /// Ends the job.
-pub(crate) fn abort(code: c_int) -> ! {
+pub(crate) fn abort(code: i32) -> ! {
     match inside() {
         Some(library) => library.world.abort(code),
         None => abort_not_joined(code),
