@@ -81,7 +81,7 @@ fn examine() -> Result<Report, String> {
     check_exports(&root, &functions, &mut problems)?;
     let sources = rust_functions(&abi.join("src"))?;
     check_sources(&functions, &sources, &callback_names, &mut problems);
-    check_rust_constants(&abi.join("src/constants.rs"), &constants, &mut problems)?;
+    check_rust_constants(&abi.join("src/abi/constants.rs"), &constants, &mut problems)?;
 
     let mut report = Report {
         total: functions.len(),

@@ -41,6 +41,14 @@ impl MPI_Status {
         told
     }
 
+    /// What a status says that the program has filled in.
+    pub(crate) fn read(&self) -> Status {
+        let text = || format!("the program set error {} in the status", self.MPI_ERROR);
+        let error = (self.MPI_ERROR != MPI_SUCCESS).then(|| Error::program(self.MPI_ERROR, text()));
+        let (source, tag) = (self.MPI_SOURCE, self.MPI_TAG);
+        Status { source, tag, bytes: self.bytes(), cancelled: self.cancelled(), error }
+    }
+
     /// Bytes that arrived.
     #[inline]
     pub(crate) fn bytes(&self) -> u64 {

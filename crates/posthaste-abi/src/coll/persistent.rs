@@ -12,8 +12,9 @@ use super::plan::{self as plan, member};
 use crate::abi::pointer::{In, Out};
 use crate::abi::types::{MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info, MPI_Op, MPI_Request};
 use crate::call::mpi_fn;
+use crate::layer::persistent::{self, Plan};
 use crate::object::info::hints;
-use crate::request::persistent::{self, Plan};
+use crate::request::completion;
 
 // Persistent collectives.
 mpi_fn! {
@@ -299,5 +300,7 @@ mpi_fn! {
 }
 
 fn prepare(schedule: Schedule, comm: MPI_Comm, request: Out<MPI_Request>) -> Result<()> {
-    persistent::prepare(Plan::Collective(Arc::new(schedule)), comm, request)
+    request.ready("request")?;
+    let plan = Plan::Collective(Arc::new(schedule));
+    completion::hand_over(persistent::prepare(plan, completion::key(comm))?, request)
 }

@@ -12,17 +12,21 @@ use posthaste_core::error::{Error, ErrorClass, Result};
 use posthaste_core::group::Group;
 use posthaste_core::ids::ContextId;
 use posthaste_core::info::Info;
+use posthaste_core::request::Status;
 
 use crate::abi::constants::{
     MPI_COMM_NULL, MPI_COMM_SELF, MPI_COMM_TYPE_HW_GUIDED, MPI_COMM_TYPE_HW_UNGUIDED,
     MPI_COMM_TYPE_RESOURCE_GUIDED, MPI_COMM_TYPE_SHARED, MPI_COMM_WORLD, MPI_MAX_OBJECT_NAME, MPI_UNDEFINED,
 };
 use crate::abi::pointer::{In, Out};
-use crate::abi::types::{MPI_Comm, MPI_Errhandler, MPI_Group, MPI_Info, MPI_Request, MPI_Status};
+use crate::abi::types::{MPI_Comm, MPI_Errhandler, MPI_Group, MPI_Info, MPI_Request};
 use crate::call::{mpi_fn, none, unsupported};
 use crate::failure;
-use crate::handle::{Held, Kind};
+use crate::handle::Kind;
+use crate::layer::bsend;
+use crate::layer::held::Held;
 use crate::layer::library::library;
+use crate::layer::request::AtEnd;
 use crate::object::attribute;
 use crate::object::communicator;
 use crate::object::errhandler::find_for;
@@ -30,8 +34,7 @@ use crate::object::group;
 use crate::object::info;
 use crate::object::object_name;
 use crate::object::site::Site;
-use crate::request::bsend;
-use crate::request::completion::{self, AtEnd};
+use crate::request::completion;
 
 // Accessors.
 mpi_fn! {
@@ -277,7 +280,7 @@ struct Duplicating {
 }
 
 impl AtEnd for Duplicating {
-    fn completed(&self, _status: &mut MPI_Status) -> Result<()> {
+    fn completed(&self, _status: &mut Status) -> Result<()> {
         let creation = self.creation.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(made) = creation.map(|creation| library().world.finish(creation)).transpose()?.flatten()
         else {
@@ -331,7 +334,7 @@ pub(crate) fn check_freeable(handle: MPI_Comm) -> Result<()> {
 pub(crate) fn free(comm: Out<MPI_Comm>) -> Result<()> {
     let handle = comm.get("comm")?;
     attribute::delete_all_of_comm(handle)?;
-    bsend::leave(handle)?;
+    bsend::leave(&*communicator::find("comm", handle)?)?;
     communicator::remove("comm", handle)?;
     comm.set("comm", MPI_COMM_NULL)
 }

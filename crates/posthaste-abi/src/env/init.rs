@@ -17,10 +17,10 @@ use crate::abi::constants::{
 use crate::abi::pointer::Out;
 use crate::abi::types::{MPI_Aint, MPI_Comm, MPI_Info};
 use crate::call::mpi_fn;
+use crate::layer::bsend;
 use crate::layer::library::{self, Life, ThreadLevel, library, life};
 use crate::object::site::Site;
 use crate::object::{attribute, info, memory};
-use crate::request::bsend;
 
 // Starting and ending MPI.
 mpi_fn! {

@@ -8,5 +8,10 @@
 
 #[allow(unsafe_code)] // one pointer, which is all that MPI_Init makes and MPI_Finalize takes away
 pub(crate) mod library;
+pub(crate) mod held;
 pub(crate) mod buffers;
 pub(crate) mod coll;
+pub(crate) mod request;
+pub(crate) mod bsend;
+pub(crate) mod persistent;
+pub(crate) mod partitioned;

@@ -15,7 +15,8 @@ use posthaste_core::error::Result;
 use super::errhandler::{Handler, initial};
 use crate::abi::constants::{MPI_COMM_NULL, MPI_COMM_SELF, MPI_COMM_WORLD};
 use crate::abi::types::MPI_Comm;
-use crate::handle::{Held, Kind, Lent, Table};
+use crate::handle::{Kind, Table};
+use crate::layer::held::{Held, Lent};
 use crate::layer::library::library;
 
 /// All communicators that were made and not freed.

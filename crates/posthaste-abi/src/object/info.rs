@@ -7,7 +7,8 @@ use posthaste_core::info::Info;
 
 use crate::abi::constants::{MPI_INFO_ENV, MPI_INFO_NULL};
 use crate::abi::types::MPI_Info;
-use crate::handle::{Held, Kind, Table};
+use crate::handle::{Kind, Table};
+use crate::layer::held::Held;
 
 /// All info objects that were made and not freed.
 static INFOS: Table<Info> = Table::new(Kind::Info);

@@ -21,10 +21,11 @@ use crate::abi::types::{
 };
 use crate::call::mpi_fn;
 use crate::layer::library::library;
+use crate::layer::request::Ended;
 use crate::object::datatype;
 use crate::object::memory::length;
 use crate::object::site::{Located, Outcome, Site};
-use crate::request::completion::{self, Ended, look, take};
+use crate::request::completion::{self, look, plain, settle, take};
 use crate::request::grequest;
 
 // Completion of one.
@@ -398,7 +399,7 @@ fn one_ended(ended: Ended, request: Out<MPI_Request>, status: Out<MPI_Status>) -
     if !ended.stays {
         request.set("request", MPI_REQUEST_NULL)?;
     }
-    let (told, fate) = ended.settle();
+    let (told, fate) = settle(ended);
     status.tell(&told);
     fate
 }
@@ -476,7 +477,7 @@ impl Batch {
     fn settle(self, statuses: Out<MPI_Status>) -> Outcome {
         let mut failed: Option<Located> = None;
         for (at, place, ended) in self.odd {
-            let (mut told, fate) = ended.settle();
+            let (mut told, fate) = settle(ended);
             if let Err(Located { site, error }) = fate {
                 told.MPI_ERROR = error.code();
                 let text = format!("request {at} failed: {error}");
@@ -570,7 +571,7 @@ impl Handles {
                 self.place(at).set("array_of_requests", MPI_REQUEST_NULL)?;
             }
             indices.set_at("array_of_indices", taken, at as c_int)?;
-            match ended.plain() {
+            match plain(ended) {
                 Ok(status) => statuses.tell_at(taken, status),
                 Err(ended) => batch.odd.push((at, taken, ended)),
             }
@@ -630,7 +631,7 @@ impl Handles {
                 {
                     return Some(Err(error));
                 }
-                match ended.plain() {
+                match plain(ended) {
                     Ok(status) => statuses.tell_at(at, MPI_Status { MPI_ERROR: MPI_SUCCESS, ..status }),
                     Err(ended) => batch.odd.push((at, at, ended)),
                 }

@@ -12,13 +12,14 @@ use posthaste_core::datatype::{Segment, copy};
 use posthaste_core::error::{Error, ErrorClass, Result};
 use posthaste_core::ids::{RequestId, TAG_UB};
 use posthaste_core::pt2pt::matching::Held as HeldMessage;
+use posthaste_core::pt2pt::persistent::Message;
 use posthaste_core::pt2pt::probe;
-use posthaste_core::request::Status;
+use posthaste_core::request::{Status, Table};
 use posthaste_core::wire::Mode;
 use posthaste_core::world::World;
 
 use crate::abi::constants::{
-    MPI_COMM_SELF, MPI_COMM_WORLD, MPI_MESSAGE_NO_PROC, MPI_MESSAGE_NULL, MPI_UNDEFINED,
+    MPI_BUFFER_AUTOMATIC, MPI_COMM_SELF, MPI_COMM_WORLD, MPI_MESSAGE_NO_PROC, MPI_MESSAGE_NULL, MPI_UNDEFINED,
 };
 use crate::abi::pointer::Out;
 use crate::abi::types::{
@@ -26,13 +27,14 @@ use crate::abi::types::{
 };
 use crate::call::{mpi_fn, unsupported};
 use crate::handle::{Deposit, Kind};
+use crate::layer::bsend::{self, Owner};
+use crate::layer::held::Held;
 use crate::layer::library::library;
+use crate::layer::persistent::{self, Plan};
 use crate::object::communicator;
 use crate::object::memory::{length, plain_segment, segment, user_buf};
 use crate::object::site::{Located, Outcome, Site};
-use crate::request::bsend;
 use crate::request::completion;
-use crate::request::persistent::{self, Plan};
 
 // Blocking send and receive, and the modes of sending.
 mpi_fn! {
@@ -85,28 +87,28 @@ mpi_fn! {
         tag: c_int, comm: MPI_Comm) raises comm => {
         let found = communicator::find("comm", comm)?;
         check_send(&found, (dest, tag))?;
-        bsend::send(comm, &found, dest, tag, &segment(buf, count.into(), datatype)?)
+        bsend::send(&found, dest, tag, &segment(buf, count.into(), datatype)?)
     }
     /// MPI-5.0 §3.7.2
     fn MPI_Ibsend / PMPI_Ibsend(buf: *const c_void, count: c_int, datatype: MPI_Datatype, dest: c_int,
         tag: c_int, comm: MPI_Comm, request: Out<MPI_Request>) raises comm => {
         let found = communicator::find("comm", comm)?;
         check_send(&found, (dest, tag))?;
-        bsend::isend(comm, &found, dest, tag, &segment(buf, count.into(), datatype)?, request)
+        ibsend(comm, &found, (dest, tag), &segment(buf, count.into(), datatype)?, request)
     }
     /// MPI-5.0 §3.4
     fn MPI_Bsend_c / PMPI_Bsend_c(buf: *const c_void, count: MPI_Count, datatype: MPI_Datatype, dest: c_int,
         tag: c_int, comm: MPI_Comm) raises comm => {
         let found = communicator::find("comm", comm)?;
         check_send(&found, (dest, tag))?;
-        bsend::send(comm, &found, dest, tag, &segment(buf, count, datatype)?)
+        bsend::send(&found, dest, tag, &segment(buf, count, datatype)?)
     }
     /// MPI-5.0 §3.7.2
     fn MPI_Ibsend_c / PMPI_Ibsend_c(buf: *const c_void, count: MPI_Count, datatype: MPI_Datatype, dest: c_int,
         tag: c_int, comm: MPI_Comm, request: Out<MPI_Request>) raises comm => {
         let found = communicator::find("comm", comm)?;
         check_send(&found, (dest, tag))?;
-        bsend::isend(comm, &found, dest, tag, &segment(buf, count, datatype)?, request)
+        ibsend(comm, &found, (dest, tag), &segment(buf, count, datatype)?, request)
     }
 }
 
@@ -114,59 +116,59 @@ mpi_fn! {
 mpi_fn! {
     /// MPI-5.0 §3.6
     fn MPI_Buffer_attach / PMPI_Buffer_attach(buffer: *mut c_void, size: c_int) raises Site::Process => {
-        bsend::attach(bsend::PROCESS, buffer, size.into())
+        attach(Owner::Process, buffer, size.into())
     }
     /// MPI-5.0 §3.6
     fn MPI_Buffer_detach / PMPI_Buffer_detach(buffer_addr: *mut c_void, size: Out<c_int>)
         raises Site::Process => {
         size.ready("size")?;
-        let bytes = bsend::detach(bsend::PROCESS, buffer_addr)?;
+        let bytes = detach(Owner::Process, buffer_addr)?;
         size.set("size", c_int::try_from(bytes).unwrap_or(MPI_UNDEFINED))
     }
     /// MPI-5.0 §3.6
     fn MPI_Buffer_attach_c / PMPI_Buffer_attach_c(buffer: *mut c_void, size: MPI_Count)
         raises Site::Process => {
-        bsend::attach(bsend::PROCESS, buffer, size)
+        attach(Owner::Process, buffer, size)
     }
     /// MPI-5.0 §3.6
     fn MPI_Buffer_detach_c / PMPI_Buffer_detach_c(buffer_addr: *mut c_void, size: Out<MPI_Count>)
         raises Site::Process => {
         size.ready("size")?;
-        let bytes = bsend::detach(bsend::PROCESS, buffer_addr)?;
+        let bytes = detach(Owner::Process, buffer_addr)?;
         size.set("size", bytes as MPI_Count)
     }
     /// MPI-5.0 §3.6
     fn MPI_Buffer_flush / PMPI_Buffer_flush() raises Site::Process => {
-        bsend::flush(bsend::PROCESS)
+        bsend::flush(Owner::Process)
     }
     /// MPI-5.0 §3.6
     fn MPI_Buffer_iflush / PMPI_Buffer_iflush(request: Out<MPI_Request>) raises Site::Process => {
-        bsend::iflush(bsend::PROCESS, request)
+        iflush(Owner::Process, request)
     }
     /// MPI-5.0 §3.6
     fn MPI_Comm_attach_buffer / PMPI_Comm_attach_buffer(comm: MPI_Comm, buffer: *mut c_void, size: c_int)
         raises comm => {
-        bsend::attach(owner(comm)?, buffer, size.into())
+        attach(owner(comm)?, buffer, size.into())
     }
     /// MPI-5.0 §3.6
     fn MPI_Comm_detach_buffer / PMPI_Comm_detach_buffer(comm: MPI_Comm, buffer_addr: *mut c_void, size: Out<c_int>)
         raises comm => {
         let owner = owner(comm)?;
         size.ready("size")?;
-        let bytes = bsend::detach(owner, buffer_addr)?;
+        let bytes = detach(owner, buffer_addr)?;
         size.set("size", c_int::try_from(bytes).unwrap_or(MPI_UNDEFINED))
     }
     /// MPI-5.0 §3.6
     fn MPI_Comm_attach_buffer_c / PMPI_Comm_attach_buffer_c(comm: MPI_Comm, buffer: *mut c_void, size: MPI_Count)
         raises comm => {
-        bsend::attach(owner(comm)?, buffer, size)
+        attach(owner(comm)?, buffer, size)
     }
     /// MPI-5.0 §3.6
     fn MPI_Comm_detach_buffer_c / PMPI_Comm_detach_buffer_c(comm: MPI_Comm, buffer_addr: *mut c_void, size: Out<MPI_Count>)
         raises comm => {
         let owner = owner(comm)?;
         size.ready("size")?;
-        let bytes = bsend::detach(owner, buffer_addr)?;
+        let bytes = detach(owner, buffer_addr)?;
         size.set("size", bytes as MPI_Count)
     }
     /// MPI-5.0 §3.6
@@ -176,7 +178,7 @@ mpi_fn! {
     /// MPI-5.0 §3.6
     fn MPI_Comm_iflush_buffer / PMPI_Comm_iflush_buffer(comm: MPI_Comm, request: Out<MPI_Request>)
         raises comm => {
-        bsend::iflush(owner(comm)?, request)
+        iflush(owner(comm)?, request)
     }
 }
 
@@ -419,15 +421,15 @@ mpi_fn! {
     }
     /// MPI-5.0 §3.9
     fn MPI_Start / PMPI_Start(request: Out<MPI_Request>) raises where it belongs {
-        persistent::start(request.get("request")?)
+        completion::start(request.get("request")?)
     }
     /// MPI-5.0 §3.9
     fn MPI_Startall / PMPI_Startall(count: c_int, array_of_requests: Out<MPI_Request>)
         raises where it belongs {
         let requests = array_of_requests.slice("array_of_requests", length("count", count.into())?)?;
         // A wrong handle is found before anything starts.
-        requests.iter().try_for_each(|request| persistent::check(*request))?;
-        requests.iter().try_for_each(|request| persistent::start(*request))
+        requests.iter().try_for_each(|request| completion::enter(*request).map(drop))?;
+        requests.iter().try_for_each(|request| completion::start(*request))
     }
 }
 
@@ -438,7 +440,7 @@ mpi_fn! {
         let found = communicator::find("comm", comm)?;
         check_send(&found, (dest, tag))?;
         let segment = segment(buf, count.into(), datatype)?;
-        persistent::prepare(Plan::Buffered { comm: found, segment, dest, tag }, comm, request)
+        prepare(Plan::Buffered { comm: found, segment, dest, tag }, comm, request)
     }
     /// MPI-5.0 §3.9
     fn MPI_Bsend_init_c / PMPI_Bsend_init_c(buf: *const c_void, count: MPI_Count, datatype: MPI_Datatype,
@@ -446,7 +448,7 @@ mpi_fn! {
         let found = communicator::find("comm", comm)?;
         check_send(&found, (dest, tag))?;
         let segment = segment(buf, count, datatype)?;
-        persistent::prepare(Plan::Buffered { comm: found, segment, dest, tag }, comm, request)
+        prepare(Plan::Buffered { comm: found, segment, dest, tag }, comm, request)
     }
 }
 
@@ -642,12 +644,49 @@ fn isendrecv(
     world.lane_of(&comm).engine.requests.ensure_room_for(3)?;
     let receive = world.irecv(&comm, from.0, from.1, recv)?;
     let send = world.isend(&comm, to.0, to.1, send, Mode::Standard)?;
-    persistent::give_both((send, receive), sent, comm, site, request)
+    let both = persistent::both((send, receive), sent, comm, completion::key(site))?;
+    completion::hand_over(both, request)
 }
 
 /// The communicator a buffer belongs to.
-fn owner(comm: MPI_Comm) -> Result<MPI_Comm> {
-    communicator::find("comm", comm).map(|_| comm)
+fn owner(comm: MPI_Comm) -> Result<Owner> {
+    communicator::find("comm", comm).map(|found| Owner::of(&found))
+}
+
+/// Sends in buffered mode; the request is over from the start.
+fn ibsend(
+    handle: MPI_Comm,
+    comm: &Comm,
+    (dest, tag): (c_int, c_int),
+    data: &Segment,
+    request: Out<MPI_Request>,
+) -> Result<()> {
+    request.ready("request")?;
+    bsend::send(comm, dest, tag, data)?;
+    completion::give(Table::DONE, handle, request)
+}
+
+fn attach(owner: Owner, buffer: *mut c_void, size: i64) -> Result<()> {
+    buffer.expose_provenance();
+    let base = (buffer.addr() != MPI_BUFFER_AUTOMATIC).then(|| user_buf(buffer));
+    bsend::attach(owner, base, size)
+}
+
+/// Gives a buffer back: tells its address, and returns its size.
+fn detach(owner: Owner, address: *mut c_void) -> Result<u64> {
+    let place = Out::<*mut c_void>::at(address);
+    place.ready("buffer_addr")?;
+    let (base, size) = match bsend::detach(owner)? {
+        Some((base, size)) => (base.address(), size),
+        None => (MPI_BUFFER_AUTOMATIC, 0),
+    };
+    place.set("buffer_addr", std::ptr::with_exposed_provenance_mut(base))?;
+    Ok(size)
+}
+
+fn iflush(owner: Owner, request: Out<MPI_Request>) -> Result<()> {
+    request.ready("request")?;
+    completion::hand_over(bsend::iflush(owner, completion::key(MPI_COMM_SELF))?, request)
 }
 
 /// Checks everything about a send.
@@ -657,6 +696,21 @@ fn check_send(comm: &Comm, (dest, tag): (c_int, c_int)) -> Result<()> {
         return Err(Error::invalid(ErrorClass::Tag, "tag", tag, format_args!("0..={TAG_UB}")));
     }
     Ok(())
+}
+
+fn prepare(plan: Plan, comm: MPI_Comm, request: Out<MPI_Request>) -> Result<()> {
+    request.ready("request")?;
+    completion::hand_over(persistent::prepare(plan, completion::key(comm))?, request)
+}
+
+fn prepare_message(
+    message: Message,
+    held: Held<Comm>,
+    comm: MPI_Comm,
+    request: Out<MPI_Request>,
+) -> Result<()> {
+    request.ready("request")?;
+    completion::hand_over(persistent::prepare_message(message, held, completion::key(comm))?, request)
 }
 
 fn send_init(
@@ -672,7 +726,7 @@ fn send_init(
     let found = communicator::find("comm", comm)?;
     let segment = segment(buf, count, datatype)?;
     let message = library().world.persistent_send(&found, dest, tag, segment, mode)?;
-    persistent::prepare_message(message, found, comm, request)
+    prepare_message(message, found, comm, request)
 }
 
 fn recv_init(
@@ -687,7 +741,7 @@ fn recv_init(
     let found = communicator::find("comm", comm)?;
     let segment = segment(buf, count, datatype)?;
     let message = library().world.persistent_recv(&found, source, tag, segment)?;
-    persistent::prepare_message(message, found, comm, request)
+    prepare_message(message, found, comm, request)
 }
 
 /// A message that a matched probe took out of the queue and that waits for its `MPI_Mrecv`.

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use posthaste_core::error::{Error, ErrorClass, Result};
 use posthaste_core::request::{Request, State, Status, complete};
 
-use super::completion::{self, AtEnd};
+use super::completion;
 use crate::abi::constants::{MPI_COMM_SELF, MPI_SUCCESS};
 use crate::abi::pointer::Out;
 use crate::abi::types::{
@@ -20,6 +20,7 @@ use crate::abi::types::{
 };
 use crate::handle::{self, Kind};
 use crate::layer::library::library;
+use crate::layer::request::{self, AtEnd};
 
 struct Generalised {
     query: MPI_Grequest_query_function,
@@ -31,15 +32,19 @@ struct Generalised {
 }
 
 impl AtEnd for Generalised {
-    fn completed(&self, status: &mut MPI_Status) -> Result<()> {
+    fn completed(&self, status: &mut Status) -> Result<()> {
         let asked = self.looked_at(status);
         self.release()?;
         asked
     }
 
-    fn looked_at(&self, status: &mut MPI_Status) -> Result<()> {
+    fn looked_at(&self, status: &mut Status) -> Result<()> {
+        let Some(query) = self.query else { return Ok(()) };
+        let mut told = MPI_Status::of(status);
         // SAFETY: the program gave the function and its state for this use; the status lives through the call.
-        self.query.map_or(Ok(()), |query| checked("query_fn", unsafe { query(self.state(), status) }))
+        let answer = checked("query_fn", unsafe { query(self.state(), &mut told) });
+        *status = told.read();
+        answer
     }
 
     fn cancel(&self, over: bool) -> Result<bool> {
@@ -107,7 +112,7 @@ pub(crate) fn complete(request: MPI_Request) -> Result<()> {
     drop(lane);
     ALL.remove(id.slot);
     if generalised.orphaned.load(Ordering::Acquire) {
-        completion::forget(request);
+        request::forget(id);
         generalised.release()?;
     }
     Ok(())

@@ -1,9 +1,6 @@
-//! What stands behind the requests of C programs, beyond a request of the engine: how a request ends, sends from the program's
-//! buffers, persistent requests, two messages under one request, operations of the program.
+//! Requests as C programs have them: by handles, with statuses, and with functions of the program behind some of them.
 //!
-//! Used by the chapters whose entries make requests; calls the engine.
+//! Used by the chapters whose entries make or complete requests; calls `layer::request`.
 
 pub(crate) mod completion;
-pub(crate) mod bsend;
-pub(crate) mod persistent;
 pub(crate) mod grequest;

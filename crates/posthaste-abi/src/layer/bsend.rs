@@ -1,19 +1,18 @@
 //! Buffered sends: the program's buffers and the messages that leave from them (MPI-5.0 §3.6).
 //!
-//! Called by `pt2pt`; calls the engine. A message is packed into a free place of the buffer and sent from there in
-//! standard mode; its place is free again when that send is over, which a handler marks: messages of one buffer go through
-//! the lanes of several communicators. With automatic buffering each message has memory
-//! of its own.
+//! Called by faces and by `persistent`; calls the engine. A message is packed into a free place of the buffer and sent from
+//! there in standard mode; its place is free again when that send is over, which a handler marks: messages of one buffer go
+//! through the lanes of several communicators. With automatic buffering each message has memory of its own.
 //!
 //! What must stay true: a buffered send never waits for a receive, and nothing is written outside of the buffer; a
 //! buffer is given back only when no message is left in it. Bookkeeping lies outside of the buffer, so the
 //! `MPI_BSEND_OVERHEAD` that programs add for each message is room to spare.
 
 use std::collections::BTreeMap;
-use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use posthaste_core::buffer::UserBuf;
 use posthaste_core::comm::Comm;
 use posthaste_core::datatype::{Segment, copy};
 use posthaste_core::error::{Error, ErrorClass, Result};
@@ -24,17 +23,29 @@ use posthaste_core::request::{Status, Table, complete};
 use posthaste_core::wait::Awaited;
 use posthaste_core::wire::Mode;
 
-use super::completion::{self, AtEnd, Stand};
-use crate::abi::constants::{MPI_BUFFER_AUTOMATIC, MPI_COMM_NULL, MPI_COMM_SELF};
-use crate::abi::pointer::Out;
-use crate::abi::types::{MPI_Comm, MPI_Request};
-use crate::layer::library::library;
-use crate::object::memory::user_buf;
+use super::library::library;
+use super::request::{self, AtEnd, CommKey, Stand};
+
+/// Whose buffer it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Owner {
+    /// That of all communicators without one of their own.
+    Process,
+    /// The communicator with this context.
+    Comm(u64),
+}
+
+impl Owner {
+    /// A communicator.
+    pub(crate) fn of(comm: &Comm) -> Self {
+        Self::Comm(comm.context().0)
+    }
+}
 
 /// A buffer and what lies in it.
 struct Buffer {
-    /// Its address; `MPI_BUFFER_AUTOMATIC` for automatic buffering.
-    base: usize,
+    /// Where it begins; `None` for automatic buffering.
+    base: Option<UserBuf>,
     size: u64,
     /// In ascending order of their places.
     messages: Vec<Message>,
@@ -50,44 +61,38 @@ struct Message {
     _memory: Vec<u8>,
 }
 
-/// Attached buffers by communicator; that of the process under `MPI_COMM_NULL`.
-static BUFFERS: Mutex<BTreeMap<usize, Buffer>> = Mutex::new(BTreeMap::new());
+/// Attached buffers by owner.
+static BUFFERS: Mutex<BTreeMap<Owner, Buffer>> = Mutex::new(BTreeMap::new());
 
-/// The buffer that serves the whole process.
-pub(crate) const PROCESS: MPI_Comm = MPI_COMM_NULL;
-
-fn buffers() -> MutexGuard<'static, BTreeMap<usize, Buffer>> {
+fn buffers() -> MutexGuard<'static, BTreeMap<Owner, Buffer>> {
     BUFFERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Attaches a buffer.
-pub(crate) fn attach(owner: MPI_Comm, base: *mut c_void, size: i64) -> Result<()> {
+/// Attaches a buffer; without a base, messages are buffered automatically.
+pub(crate) fn attach(owner: Owner, base: Option<UserBuf>, size: i64) -> Result<()> {
     let size = u64::try_from(size).map_err(|_| Error::invalid(ErrorClass::Arg, "size", size, "0 or more"))?;
-    if base.is_null() && size > 0 {
+    if base.is_some_and(UserBuf::is_null) && size > 0 {
         return Err(Error::invalid(ErrorClass::Buffer, "buffer", "NULL", "the address of a buffer"));
     }
     let mut buffers = buffers();
-    if let Some(attached) = buffers.get(&owner.0) {
+    if let Some(attached) = buffers.get(&owner) {
         let got = format_args!("a second buffer beside one of {} bytes", attached.size);
         return Err(Error::invalid(ErrorClass::Buffer, "buffer", got, "none attached yet"));
     }
-    let base = base.expose_provenance();
-    buffers.insert(owner.0, Buffer { base, size, messages: Vec::new() });
+    buffers.insert(owner, Buffer { base, size, messages: Vec::new() });
     Ok(())
 }
 
-/// Waits until all messages have left the buffer and gives it back.
-pub(crate) fn detach(owner: MPI_Comm, address: *mut c_void) -> Result<u64> {
-    Out::<*mut c_void>::at(address).ready("buffer_addr")?;
+/// Waits until all messages have left the buffer and gives it back: its base and size, or `None` where messages were buffered
+/// automatically.
+pub(crate) fn detach(owner: Owner) -> Result<Option<(UserBuf, u64)>> {
     flush(owner)?;
-    let Some(buffer) = buffers().remove(&owner.0) else { return Err(none_attached()) };
-    let base: *mut c_void = std::ptr::with_exposed_provenance_mut(buffer.base);
-    Out::<*mut c_void>::at(address).set("buffer_addr", base)?;
-    Ok(if buffer.base == MPI_BUFFER_AUTOMATIC { 0 } else { buffer.size })
+    let Some(buffer) = buffers().remove(&owner) else { return Err(none_attached()) };
+    Ok(buffer.base.map(|base| (base, buffer.size)))
 }
 
 /// Waits until all messages have left the buffer.
-pub(crate) fn flush(owner: MPI_Comm) -> Result<()> {
+pub(crate) fn flush(owner: Owner) -> Result<()> {
     for (id, over) in under_way(owner)? {
         let awaited = |_: &Lane| Awaited::Departure;
         let is_over = |_: &mut Lane| over.load(Ordering::Acquire).then_some(());
@@ -96,64 +101,65 @@ pub(crate) fn flush(owner: MPI_Comm) -> Result<()> {
     Ok(())
 }
 
-/// The same as a request.
-pub(crate) fn iflush(owner: MPI_Comm, request: Out<MPI_Request>) -> Result<()> {
+/// The same as a request, whose communicator is that of this process alone.
+pub(crate) fn iflush(owner: Owner, own_key: CommKey) -> Result<RequestId> {
     let messages = under_way(owner)?.into_iter().map(|(_, over)| over).collect();
     let own = library().world.own().clone();
-    completion::give_driven(&own, MPI_COMM_SELF, Arc::new(Flushing { messages }), request)
+    request::driven(&own, own_key, Arc::new(Flushing { messages }))
 }
 
 /// The messages in a buffer, each with its mark.
-fn under_way(owner: MPI_Comm) -> Result<Vec<(RequestId, Arc<AtomicBool>)>> {
+fn under_way(owner: Owner) -> Result<Vec<(RequestId, Arc<AtomicBool>)>> {
     let buffers = buffers();
-    let Some(buffer) = buffers.get(&owner.0) else { return Err(none_attached()) };
+    let Some(buffer) = buffers.get(&owner) else { return Err(none_attached()) };
     Ok(buffer.messages.iter().map(|message| (message.id, message.over.clone())).collect())
 }
 
 /// A communicator goes: its buffer, if it has one, is detached (MPI-5.0 §7.4.3).
-pub(crate) fn leave(comm: MPI_Comm) -> Result<()> {
-    if buffers().contains_key(&comm.0) {
-        flush(comm)?;
-        buffers().remove(&comm.0);
+pub(crate) fn leave(comm: &Comm) -> Result<()> {
+    let owner = Owner::of(comm);
+    if buffers().contains_key(&owner) {
+        flush(owner)?;
+        buffers().remove(&owner);
     }
     Ok(())
 }
 
 /// Waits until every buffer is empty, and forgets them; at the end of MPI (MPI-5.0 §3.6.1).
 pub(crate) fn finish() -> Result<()> {
-    let owners: Vec<usize> = buffers().keys().copied().collect();
-    owners.into_iter().try_for_each(|owner| flush(MPI_Comm(owner)))?;
+    let owners: Vec<Owner> = buffers().keys().copied().collect();
+    owners.into_iter().try_for_each(flush)?;
     buffers().clear();
     Ok(())
 }
 
 /// Sends; the caller's buffer is its own again when this returns.
-pub(crate) fn send(handle: MPI_Comm, comm: &Comm, dest: i32, tag: i32, data: &Segment) -> Result<()> {
+pub(crate) fn send(comm: &Comm, dest: i32, tag: i32, data: &Segment) -> Result<()> {
     if comm.destination(dest)?.is_none() {
         return Ok(()); // to MPI_PROC_NULL nothing leaves (MPI-5.0 §3.11)
     }
     let world = &library().world;
     let mut buffers = buffers();
-    let owner = if buffers.contains_key(&handle.0) { handle } else { PROCESS };
-    if buffers.get(&owner.0).is_some_and(|buffer| !buffer.messages.is_empty()) {
+    let owner = Some(Owner::of(comm)).filter(|own| buffers.contains_key(own)).unwrap_or(Owner::Process);
+    if buffers.get(&owner).is_some_and(|buffer| !buffer.messages.is_empty()) {
         // What has left makes room; one step of progress helps it.
         let lanes = |buffer: &Buffer| {
             let slots = buffer.messages.iter().map(|message| message.id.slot as usize);
             slots.fold(0, |lanes, slot| lanes | 1 << world.lane_number(slot))
         };
-        let lanes = buffers.get(&owner.0).map_or(0, lanes);
+        let lanes = buffers.get(&owner).map_or(0, lanes);
         drop(buffers);
         world.step_among(lanes);
         buffers = self::buffers();
     }
-    let Some(buffer) = buffers.get_mut(&owner.0) else { return Err(none_attached()) };
+    let Some(buffer) = buffers.get_mut(&owner) else { return Err(none_attached()) };
     buffer.reap();
-    let fits = buffer.base == MPI_BUFFER_AUTOMATIC || data.len() <= buffer.size;
+    let fits = buffer.base.is_none() || data.len() <= buffer.size;
     if buffer.messages.is_empty() && fits && world.send_at_once(comm, dest, tag, data)? {
         return Ok(()); // it needs no place
     }
     let (at, place, memory) = buffer.place(data.len())?;
-    let packed = data.repacked(user_buf(place));
+    let packed = data.repacked(place);
     copy(&mut data.clone(), &mut packed.clone());
     let id = world.isend(comm, dest, tag, packed, Mode::Standard)?;
     if id == Table::DONE {
@@ -168,20 +174,6 @@ pub(crate) fn send(handle: MPI_Comm, comm: &Comm, dest: i32, tag: i32, data: &Se
     let index = buffer.messages.partition_point(|message| message.at <= at);
     buffer.messages.insert(index, Message { at, len: data.len(), id, over, _memory: memory });
     Ok(())
-}
-
-/// Sends; the request is over from the start.
-pub(crate) fn isend(
-    handle: MPI_Comm,
-    comm: &Comm,
-    dest: i32,
-    tag: i32,
-    data: &Segment,
-    request: Out<MPI_Request>,
-) -> Result<()> {
-    request.ready("request")?;
-    send(handle, comm, dest, tag, data)?;
-    completion::give(Table::DONE, handle, request)
 }
 
 #[cold]
@@ -203,11 +195,11 @@ impl Buffer {
     }
 
     /// A place for a message: its position, its address, and its memory if it has its own.
-    fn place(&self, len: u64) -> Result<(u64, *mut c_void, Vec<u8>)> {
-        if self.base == MPI_BUFFER_AUTOMATIC {
+    fn place(&self, len: u64) -> Result<(u64, UserBuf, Vec<u8>)> {
+        let Some(base) = self.base else {
             let mut memory = memory(len)?;
-            return Ok((0, memory.as_mut_ptr().cast(), memory));
-        }
+            return Ok((0, UserBuf::borrowed_mut(&mut memory), memory));
+        };
         let (mut at, mut longest) = (0, 0);
         for message in &self.messages {
             if message.at >= at + len {
@@ -219,7 +211,7 @@ impl Buffer {
         if at + len > self.size {
             return Err(self.full(len, longest.max(self.size - at)));
         }
-        Ok((at, std::ptr::with_exposed_provenance_mut(self.base + at as usize), Vec::new()))
+        Ok((at, base.offset(at as isize), Vec::new()))
     }
 
     #[cold]

@@ -1,6 +1,6 @@
 //! Persistent requests, and requests with two messages behind them (MPI-5.0 §3.9, §3.10, §6.13).
 //!
-//! Called by the chapters `pt2pt` and `coll`; calls the engine. A persistent request keeps a place in the engine's
+//! Called by faces; calls the engine. A persistent request keeps a place in the engine's
 //! table, inactive; while it is active another request stands behind it, and the engine knows which
 //! (`core::pt2pt::persistent`).
 //!
@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use posthaste_core::coll::Schedule;
 use posthaste_core::comm::Comm;
 use posthaste_core::datatype::Segment;
-use posthaste_core::error::{Error, ErrorClass, Result};
+use posthaste_core::error::Result;
 use posthaste_core::ids::RequestId;
 use posthaste_core::method::Holds;
 use posthaste_core::progress::Lane;
@@ -22,12 +22,9 @@ use posthaste_core::request::{Request, State, Status, Table, complete};
 use posthaste_core::wait::Entered;
 
 use super::bsend;
-use super::completion::{self, AtEnd, Stand};
-use crate::abi::pointer::Out;
-use crate::abi::types::{MPI_Comm, MPI_Request};
-use crate::handle::Held;
-use crate::layer::library::library;
-use crate::object::site::{Located, Outcome, Site};
+use super::held::Held;
+use super::library::library;
+use super::request::{self, AtEnd, CommKey, Failure, Stand};
 
 /// What a persistent request starts.
 pub(crate) enum Plan {
@@ -54,7 +51,7 @@ pub(crate) enum Plan {
 struct Persistent {
     id: RequestId,
     plan: Plan,
-    comm: MPI_Comm,
+    comm: CommKey,
     /// What networks know of the buffer, which stays as long as the request (MPI-5.0 §3.9).
     holds: Mutex<Holds>,
 }
@@ -70,23 +67,17 @@ impl Plan {
     }
 }
 
-/// Gives a persistent request to the program.
-pub(crate) fn prepare(plan: Plan, comm: MPI_Comm, request: Out<MPI_Request>) -> Result<()> {
-    keep(None, plan, comm, request)
+/// A persistent request of the program.
+pub(crate) fn prepare(plan: Plan, comm: CommKey) -> Result<RequestId> {
+    keep(None, plan, comm)
 }
 
 /// The same for a message, whose communicator is `held`.
-pub(crate) fn prepare_message(
-    message: Message,
-    held: Held<Comm>,
-    comm: MPI_Comm,
-    request: Out<MPI_Request>,
-) -> Result<()> {
-    keep(Some(message), Plan::Message { comm: held }, comm, request)
+pub(crate) fn prepare_message(message: Message, held: Held<Comm>, comm: CommKey) -> Result<RequestId> {
+    keep(Some(message), Plan::Message { comm: held }, comm)
 }
 
-fn keep(message: Option<Message>, plan: Plan, comm: MPI_Comm, request: Out<MPI_Request>) -> Result<()> {
-    request.ready("request")?;
+fn keep(message: Option<Message>, plan: Plan, comm: CommKey) -> Result<RequestId> {
     let (id, holds) = {
         let mut lane = plan.lane();
         let id = lane.engine.requests.insert(Request::new(State::Inactive))?;
@@ -98,42 +89,22 @@ fn keep(message: Option<Message>, plan: Plan, comm: MPI_Comm, request: Out<MPI_R
         lane.engine.persistent.keep(id, message);
         (id, Mutex::new(holds))
     };
-    completion::give_persistent(id, comm, Arc::new(Persistent { id, plan, comm, holds }), request)
+    request::persists(id, comm, Arc::new(Persistent { id, plan, comm, holds }));
+    Ok(id)
 }
 
-/// Whether the handle is a request's.
-pub(crate) fn check(request: MPI_Request) -> Result<()> {
-    completion::find(&completion::lane_of(request), request).map(drop)
-}
-
-/// Starts a persistent request.
-#[inline]
-pub(crate) fn start(request: MPI_Request) -> Outcome {
-    {
-        let mut lane = completion::lane_of(request);
-        let id = completion::find(&lane, request)?;
-        lane.stay_fair();
-        loop {
-            let Lane { engine, methods, .. } = &mut *lane;
-            match persistent::start(engine, methods, id) {
-                Ok(Begun::Yes) => return Ok(()),
-                Ok(Begun::Unseen) => lane.progress(),
-                Ok(Begun::Elsewhere) => break,
-                Err(error) => return Err(Located { site: Site::Comm(completion::comm_of(id)), error }),
-            };
-        }
-    }
-    start_other(request)
-}
-
-#[cold]
-fn start_other(request: MPI_Request) -> Outcome {
-    match completion::special(request) {
-        Some(behind) => behind.start(),
-        None => {
-            let got = format_args!("{:#x}, which is not persistent", request.0);
-            Err(Error::invalid(ErrorClass::Request, "request", got, "a persistent request").into())
-        }
+/// Starts a persistent request. False if it is no request that the engine starts alone.
+#[inline(always)]
+pub(crate) fn start(lane: &mut Lane, id: RequestId) -> std::result::Result<bool, Failure> {
+    lane.stay_fair();
+    loop {
+        let Lane { engine, methods, .. } = &mut *lane;
+        match persistent::start(engine, methods, id) {
+            Ok(Begun::Yes) => return Ok(true),
+            Ok(Begun::Unseen) => lane.progress(),
+            Ok(Begun::Elsewhere) => return Ok(false),
+            Err(error) => return Err(Failure { comm: Some(request::comm_of(id)), error }),
+        };
     }
 }
 
@@ -148,7 +119,7 @@ impl Persistent {
         let active = match &self.plan {
             Plan::Message { .. } => return Ok(()), // the engine has started it
             Plan::Buffered { comm, segment, dest, tag } => {
-                bsend::send(self.comm, comm, *dest, *tag, segment)?;
+                bsend::send(comm, *dest, *tag, segment)?;
                 Table::DONE
             }
             Plan::Collective(schedule) => world.start_again(schedule)?,
@@ -159,8 +130,8 @@ impl Persistent {
 }
 
 impl AtEnd for Persistent {
-    fn start(&self) -> Outcome {
-        self.go().map_err(|error| Located { site: Site::Comm(self.comm), error })
+    fn start(&self) -> std::result::Result<(), Failure> {
+        self.go().map_err(|error| Failure { comm: Some(self.comm), error })
     }
 
     fn stands(&self, lane: &Lane) -> Stand {
@@ -183,7 +154,7 @@ impl AtEnd for Persistent {
     fn cancel(&self, _over: bool) -> Result<bool> {
         let mut lane = self.lane();
         if let Some(id) = lane.engine.persistent.active(self.id) {
-            completion::take_back(&mut lane, id);
+            request::take_back(&mut lane, id);
         }
         Ok(true)
     }
@@ -219,16 +190,15 @@ struct Both {
     sent: Mutex<Option<Vec<u8>>>,
 }
 
-/// Gives a request for a send and a receive to the program.
-pub(crate) fn give_both(
+/// A request for a send and a receive.
+pub(crate) fn both(
     (send, recv): (RequestId, RequestId),
     sent: Option<Vec<u8>>,
     held: Held<Comm>,
-    comm: MPI_Comm,
-    request: Out<MPI_Request>,
-) -> Result<()> {
+    comm: CommKey,
+) -> Result<RequestId> {
     let both = Both { comm: held.clone(), send, recv, sent: Mutex::new(sent) };
-    completion::give_driven(&held, comm, Arc::new(both), request)
+    request::driven(&held, comm, Arc::new(both))
 }
 
 impl AtEnd for Both {
@@ -250,8 +220,8 @@ impl AtEnd for Both {
 
     fn cancel(&self, _over: bool) -> Result<bool> {
         let mut lane = library().world.lane_of(&self.comm);
-        completion::take_back(&mut lane, self.recv);
-        completion::take_back(&mut lane, self.send);
+        request::take_back(&mut lane, self.recv);
+        request::take_back(&mut lane, self.send);
         Ok(true)
     }
 
