@@ -15,8 +15,9 @@ use posthaste_core::error::{Error, say};
 
 use crate::abi::constants::{MPI_COMM_SELF, MPI_COMM_WORLD};
 use crate::abi::types::MPI_Comm;
+use crate::layer::errhandler::{self, Fallback, fallback, initial};
 use crate::layer::library::{WORLD_RANK, abort, inside};
-use crate::object::errhandler::{FILE_NULL_HANDLER, Handler, SESSION_HANDLER, initial};
+use crate::object::errhandler::{FILE_NULL_HANDLER, Handler, SESSION_HANDLER};
 use crate::object::site::Site;
 use crate::object::{communicator, error_code};
 
@@ -82,20 +83,19 @@ fn handler_of(site: Site) -> (Handler, Site) {
             given.map_or_else(of_process, |handler| (handler, site))
         }
         Site::Comm(comm) if inside().is_some() => communicator::find("comm", comm)
-            .map_or_else(|_| of_process(), |found| (communicator::handler(&found), site)),
+            .map_or_else(|_| of_process(), |found| (errhandler::of(&found), site)),
         Site::Comm(_) | Site::Win(_) | Site::Process => of_process(),
     }
 }
 
-/// The handler of errors without an object. MPI-4.0 moved them from `MPI_COMM_WORLD` to `MPI_COMM_SELF`; programs written
-/// before set that of the world alone, so it stands in until `MPI_COMM_SELF` is given one, except with
-/// `POSTHASTE_STRICT`. Who uses sessions does not expect it: once there are some, it will stand in only while none is open.
+/// The handler of errors without an object.
 fn of_process() -> (Handler, Site) {
     let Some(library) = inside() else { return (initial(), Site::Process) };
-    let (own, world) = (library.world.own(), library.world.world());
-    let stands_in = !library.strict && !communicator::has_handler(own);
-    let (comm, handle) = if stands_in { (world, MPI_COMM_WORLD) } else { (own, MPI_COMM_SELF) };
-    (communicator::handler(comm), Site::Comm(handle))
+    let (comm, handle) = match fallback(library) {
+        Fallback::World => (library.world.world(), MPI_COMM_WORLD),
+        Fallback::Own => (library.world.own(), MPI_COMM_SELF),
+    };
+    (errhandler::of(comm), Site::Comm(handle))
 }
 
 /// `MPI_Send on rank 2 of MPI_COMM_WORLD: tag is -7, expected 0..=2147483647`.

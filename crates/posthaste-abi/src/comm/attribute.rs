@@ -24,8 +24,9 @@ use crate::abi::types::{
     MPI_Win_copy_attr_function, MPI_Win_delete_attr_function,
 };
 use crate::call::{mpi_fn, unsupported};
+use crate::layer::attribute::{KEYVALS, free, key, of_type, of_type_to_set};
 use crate::layer::library::library;
-use crate::object::attribute::{KEYVALS, free, key, refused, type_attributes};
+use crate::object::attribute::refused;
 use crate::object::communicator;
 use crate::object::datatype;
 use crate::object::error_code::last_used;
@@ -116,7 +117,7 @@ mpi_fn! {
         attribute_val: *mut c_void) raises Site::Process => {
         datatype::find("datatype", datatype)?;
         let keyval = key(Kind::Type, type_keyval)?;
-        let attributes = type_attributes().entry(datatype.0).or_default().clone();
+        let attributes = of_type_to_set(datatype.0);
         attributes.set(datatype.0, &keyval, attribute_val.expose_provenance()).map_err(refused)
     }
     /// MPI-5.0 §7.7.4
@@ -124,7 +125,7 @@ mpi_fn! {
         attribute_val: *mut c_void, flag: Out<c_int>) raises Site::Process => {
         datatype::find("datatype", datatype)?;
         let keyval = key(Kind::Type, type_keyval)?;
-        let attributes = type_attributes().get(&datatype.0).cloned();
+        let attributes = of_type(datatype.0);
         give(attributes.and_then(|attributes| attributes.get(&keyval)), attribute_val, flag)
     }
     /// MPI-5.0 §7.7.4
@@ -132,7 +133,7 @@ mpi_fn! {
         raises Site::Process => {
         datatype::find("datatype", datatype)?;
         let keyval = key(Kind::Type, type_keyval)?;
-        let attributes = type_attributes().get(&datatype.0).cloned();
+        let attributes = of_type(datatype.0);
         let gone = attributes.map_or(Ok(false), |found| found.delete(datatype.0, &keyval).map_err(refused))?;
         if gone { Ok(()) } else { Err(not_set(type_keyval)) }
     }

@@ -16,6 +16,7 @@ use crate::abi::types::{
 use crate::call::{mpi_fn, none, unsupported};
 use crate::failure;
 use crate::handle::{Kind, invalid};
+use crate::layer::errhandler as layer;
 use crate::object::communicator;
 use crate::object::errhandler::{self as handlers, FILE_NULL_HANDLER, UserHandler, find_for, handle_of};
 use crate::object::error_code::{added, class_of, text};
@@ -50,13 +51,13 @@ mpi_fn! {
         if communicator::set_handler_later(comm, &handler) {
             return Ok(());
         }
-        communicator::set_handler(&*communicator::find("comm", comm)?, handler);
+        layer::set(&*communicator::find("comm", comm)?, handler);
         Ok(())
     }
     /// MPI-5.0 §9.3.1
     fn MPI_Comm_get_errhandler / PMPI_Comm_get_errhandler(comm: MPI_Comm, errhandler: Out<MPI_Errhandler>)
         raises comm => {
-        errhandler.set("errhandler", handle_of(communicator::handler(&*communicator::find("comm", comm)?))?)
+        errhandler.set("errhandler", handle_of(layer::of(&*communicator::find("comm", comm)?))?)
     }
     /// MPI-5.0 §9.3.4
     fn MPI_Comm_call_errhandler / PMPI_Comm_call_errhandler(comm: MPI_Comm, errorcode: c_int)

@@ -9,6 +9,8 @@
 #[allow(unsafe_code)] // one pointer, which is all that MPI_Init makes and MPI_Finalize takes away
 pub(crate) mod library;
 pub(crate) mod held;
+pub(crate) mod errhandler;
+pub(crate) mod attribute;
 pub(crate) mod buffers;
 pub(crate) mod coll;
 pub(crate) mod request;

@@ -1,4 +1,4 @@
-//! Communicators by their handles, and their error handlers.
+//! Communicators by their handles.
 //!
 //! Used by all entries with a communicator. What must stay true: a predefined communicator, and the one that a thread
 //! used last, are found without a lock and without counting references: either would make threads on different
@@ -12,10 +12,11 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use posthaste_core::comm::Comm;
 use posthaste_core::error::Result;
 
-use super::errhandler::{Handler, initial};
+use super::errhandler::Handler;
 use crate::abi::constants::{MPI_COMM_NULL, MPI_COMM_SELF, MPI_COMM_WORLD};
 use crate::abi::types::MPI_Comm;
 use crate::handle::{Kind, Table};
+use crate::layer::errhandler;
 use crate::layer::held::{Held, Lent};
 use crate::layer::library::library;
 
@@ -118,23 +119,6 @@ pub(crate) fn store(comm: Option<Arc<Comm>>) -> Result<MPI_Comm> {
     comm.map_or(Ok(MPI_COMM_NULL), |comm| COMMS.insert(comm).map(MPI_Comm))
 }
 
-/// The error handler of a communicator; every communicator begins with the initial one or takes over its parent's
-/// (MPI-5.0 §9.3).
-pub(crate) fn handler(comm: &Comm) -> Handler {
-    let set = comm.handler().and_then(|handler| handler.downcast::<Handler>().ok());
-    set.map_or_else(initial, |handler| Handler::clone(&handler))
-}
-
-/// Whether the error handler of a communicator was ever set, or taken over from its parent.
-pub(crate) fn has_handler(comm: &Comm) -> bool {
-    comm.handler().is_some()
-}
-
-/// Sets the error handler of a communicator.
-pub(crate) fn set_handler(comm: &Comm, handler: Handler) {
-    comm.set_handler(Some(Arc::new(handler)));
-}
-
 /// Communicators in the making whose handles the program has already (`MPI_Comm_idup`), with the error handlers that
 /// were set meanwhile.
 static UNFINISHED: LazyLock<Mutex<HashMap<usize, Option<Handler>>>> = LazyLock::new(Mutex::default);
@@ -150,7 +134,7 @@ pub(crate) fn reserve() -> Result<MPI_Comm> {
 pub(crate) fn fill(handle: MPI_Comm, comm: Arc<Comm>) {
     let waiting = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).remove(&handle.0);
     if let Some(handler) = waiting.flatten() {
-        set_handler(&comm, handler);
+        errhandler::set(&comm, handler);
     }
     COMMS.fill(handle.0, comm);
 }

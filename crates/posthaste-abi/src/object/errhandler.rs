@@ -1,31 +1,21 @@
-//! Error handlers: what they are, by their handles, and which objects have them (MPI-5.0 §9.3).
+//! Error handlers by their handles, and those of objects that are not there yet (MPI-5.0 §9.3).
 //!
 //! Used by `communicator`, by `failure`, which calls them, and by the entries that set them. What must stay true: no lock of
 //! this file is held while a function of the program runs.
 
 use std::ffi::{c_int, c_void};
-use std::sync::{Arc, OnceLock, RwLock};
+use std::sync::{Arc, RwLock};
 
-use posthaste_core::config::{Config, INITIAL_HANDLER, InitialHandler};
 use posthaste_core::error::{Error, ErrorClass, Result};
 
 use super::site::Site;
 use crate::abi::constants::{MPI_COMM_SELF, MPI_ERRORS_ABORT, MPI_ERRORS_ARE_FATAL, MPI_ERRORS_RETURN};
 use crate::abi::types::{MPI_Comm, MPI_Errhandler, MPI_File, MPI_Session, MPI_Win};
 use crate::handle::{Kind, Table, invalid};
+use crate::layer::errhandler;
 
-/// What to do with an error: an error handler (MPI-5.0 §9.3).
-#[derive(Clone, Debug)]
-pub(crate) enum Handler {
-    /// `MPI_ERRORS_ARE_FATAL`: print the sentence and end all processes of the job.
-    Fatal,
-    /// `MPI_ERRORS_ABORT`: print the sentence and end the processes of the communicator.
-    Abort,
-    /// `MPI_ERRORS_RETURN`: return the error code.
-    Return,
-    /// A function of the program; its handle keeps the object's identity.
-    User(Arc<UserHandler>),
-}
+/// An error handler; the handle of one of the program keeps the object's identity.
+pub(crate) type Handler = errhandler::Handler<Arc<UserHandler>>;
 
 /// An error handler of the program.
 #[derive(Debug)]
@@ -68,21 +58,6 @@ impl UserHandler {
 
 /// The handler of files that are not open yet.
 pub(crate) static FILE_NULL_HANDLER: RwLock<Handler> = RwLock::new(Handler::Return);
-
-/// The handler that the job was started with: that of the first communicators, and of calls before `MPI_Init` and after
-/// `MPI_Finalize` (MPI-5.0 §9.3). `MPI_Init` refuses a setting that cannot be read.
-pub(crate) fn initial() -> Handler {
-    static INITIAL: OnceLock<InitialHandler> = OnceLock::new();
-    let read = || {
-        let only = |name: &str| if name == INITIAL_HANDLER { std::env::var(name).ok() } else { None };
-        Config::read(only).unwrap_or_default().initial_handler
-    };
-    match INITIAL.get_or_init(read) {
-        InitialHandler::Fatal => Handler::Fatal,
-        InitialHandler::Abort => Handler::Abort,
-        InitialHandler::Return => Handler::Return,
-    }
-}
 
 /// The handler that the latest `MPI_Session_init` was given. There are no sessions yet, so it serves the calls that
 /// follow on what the program takes for one.
