@@ -105,8 +105,9 @@ fn check_rooms(crates: &Path, name: &str, wrong: &mut Vec<String>) -> Fallible {
 
 fn check_files(crates: &Path, name: &str, wrong: &mut Vec<String>) -> Fallible {
     let source = crates.join(name).join("src");
-    for room in order(&read(&source.join("lib.rs"))?) {
-        let folder = source.join(&room);
+    let rooms = order(&read(&source.join("lib.rs"))?);
+    for room in &rooms {
+        let folder = source.join(room);
         if !folder.is_dir() {
             continue;
         }
@@ -114,7 +115,9 @@ fn check_files(crates: &Path, name: &str, wrong: &mut Vec<String>) -> Fallible {
         for file in rust_files(&folder) {
             let one = crate::project::stem(&file);
             let shown = format!("{name}/src/{room}/{one}.rs");
-            check_file(&order, &one, &["super", &format!("crate::{room}")], &shown, &read(&file)?, wrong);
+            let text = read(&file)?;
+            check_file(&order, &one, &["super", &format!("crate::{room}")], &shown, &text, wrong);
+            check_file(&rooms, room, &["super::super"], &shown, &text, wrong);
         }
     }
     Ok(())

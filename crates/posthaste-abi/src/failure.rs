@@ -16,6 +16,7 @@ use posthaste_core::error::{Error, say};
 use crate::abi::constants::{MPI_COMM_SELF, MPI_COMM_WORLD};
 use crate::abi::types::MPI_Comm;
 use crate::layer::errhandler::{self, Fallback, fallback, initial};
+use crate::layer::error_code::remember;
 use crate::layer::library::{WORLD_RANK, abort, inside};
 use crate::object::errhandler::{FILE_NULL_HANDLER, Handler, SESSION_HANDLER};
 use crate::object::site::Site;
@@ -47,7 +48,7 @@ pub(crate) fn raise_with(
             abort(class as c_int);
         }
         Handler::Return | Handler::User(_) => {
-            error_code::remember(class, sentence);
+            remember(class, sentence);
             if let Handler::User(function) = handler {
                 function.call(told, code);
             }
@@ -142,7 +143,7 @@ mod tests {
     use posthaste_core::error::ErrorClass;
 
     use super::*;
-    use crate::object::error_code::latest;
+    use crate::layer::error_code::latest;
 
     #[test]
     fn the_sentence_names_call_rank_argument_and_what_was_expected() {

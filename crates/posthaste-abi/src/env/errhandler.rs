@@ -137,36 +137,19 @@ mpi_fn! {
             let expected = format_args!("at most {} bytes", MPI_MAX_ERROR_STRING - 1);
             return Err(Error::invalid(ErrorClass::Arg, "string", format_args!("{} bytes", string.len()), expected));
         }
-        added().get_mut(errorcode)?.text = Some(string);
-        Ok(())
+        added().set_text(errorcode, string)
     }
     /// MPI-5.0 §9.5
     fn MPI_Remove_error_class / PMPI_Remove_error_class(errorclass: c_int) anytime {
-        let mut added = added();
-        if added.get_mut(errorclass)?.class.is_some() {
-            return Err(Error::invalid(ErrorClass::Arg, "errorclass", errorclass, "an error class, not a code"));
-        }
-        if added.codes.values().any(|code| code.class == Some(errorclass)) {
-            let expected = "a class none of whose codes are left";
-            return Err(Error::invalid(ErrorClass::Arg, "errorclass", errorclass, expected));
-        }
-        added.remove(errorclass)
+        added().remove_class(errorclass)
     }
     /// MPI-5.0 §9.5
     fn MPI_Remove_error_code / PMPI_Remove_error_code(errorcode: c_int) anytime {
-        let mut added = added();
-        if added.get_mut(errorcode)?.class.is_none() {
-            return Err(Error::invalid(ErrorClass::Arg, "errorcode", errorcode, "an error code, not a class"));
-        }
-        added.remove(errorcode)
+        added().remove_code(errorcode)
     }
     /// MPI-5.0 §9.5
     fn MPI_Remove_error_string / PMPI_Remove_error_string(errorcode: c_int) anytime {
-        if added().get_mut(errorcode)?.text.take().is_none() {
-            let expected = "a code that has a string of the program";
-            return Err(Error::invalid(ErrorClass::Arg, "errorcode", errorcode, expected));
-        }
-        Ok(())
+        added().remove_text(errorcode)
     }
 }
 

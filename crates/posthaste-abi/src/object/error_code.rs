@@ -1,81 +1,26 @@
 //! Error codes and what they mean: the library's, and those that the program adds (MPI-5.0 §9.4, §9.5).
 //!
-//! Codes up to `MPI_ERR_LASTCODE` are the library's, each its own class; above it the program adds classes and codes, kept
-//! here in one list. Used by `failure`, which leaves its sentences here, and by the entries about error codes.
+//! Codes up to `MPI_ERR_LASTCODE` are the library's, each its own class; above it the program adds classes and codes.
+//! Used by `failure` and by the entries about error codes.
 
-use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::ffi::c_int;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use posthaste_core::error::{Error, ErrorClass, Result};
 
 use crate::abi::constants::{MPI_ERR_LASTCODE, MPI_SUCCESS, MPI_T_ERR_CANNOT_INIT};
+use crate::layer::error_code::{Added, latest};
 
-thread_local! {
-    /// The latest sentence on this thread, and its class.
-    static LATEST: RefCell<Option<(ErrorClass, String)>> = const { RefCell::new(None) };
-}
-
-/// A call has failed on this thread, with this sentence.
-pub(crate) fn remember(class: ErrorClass, sentence: String) {
-    LATEST.with_borrow_mut(|latest| *latest = Some((class, sentence)));
-}
-
-/// The latest sentence of this class on this thread.
-pub(crate) fn latest(class: ErrorClass) -> Option<String> {
-    LATEST.with_borrow(|latest| latest.as_ref().filter(|(c, _)| *c == class).map(|(_, text)| text.clone()))
-}
-
-/// What the program added.
-pub(crate) struct Added {
-    pub(crate) codes: BTreeMap<c_int, Code>,
-    last: c_int,
-}
-
-/// A class or code of the program.
-pub(crate) struct Code {
-    /// Its class; `None` for a class.
-    pub(crate) class: Option<c_int>,
-    pub(crate) text: Option<String>,
-}
-
-static ADDED: Mutex<Added> = Mutex::new(Added { codes: BTreeMap::new(), last: MPI_ERR_LASTCODE });
+static ADDED: Mutex<Added> = Mutex::new(Added::after(MPI_ERR_LASTCODE));
 
 /// What the program added, locked.
 pub(crate) fn added() -> MutexGuard<'static, Added> {
     ADDED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Added {
-    pub(crate) fn add(&mut self, class: Option<c_int>) -> Result<c_int> {
-        let Some(next) = self.last.checked_add(1) else {
-            return Err(Error::no_memory("all numbers for error codes are used up".to_string()));
-        };
-        self.last = next;
-        self.codes.insert(next, Code { class, text: None });
-        Ok(next)
-    }
-
-    pub(crate) fn get_mut(&mut self, code: c_int) -> Result<&mut Code> {
-        self.codes.get_mut(&code).ok_or_else(|| {
-            Error::invalid(ErrorClass::Arg, "error code", code, "a code or class that the program added")
-        })
-    }
-
-    pub(crate) fn remove(&mut self, code: c_int) -> Result<()> {
-        if self.get_mut(code)?.text.is_some() {
-            let expected = "one whose string was removed before";
-            return Err(Error::invalid(ErrorClass::Arg, "error code", code, expected));
-        }
-        self.codes.remove(&code);
-        Ok(())
-    }
-}
-
 /// The largest error code in use (`MPI_LASTUSEDCODE`).
 pub(crate) fn last_used() -> c_int {
-    added().last
+    added().last()
 }
 
 /// The class of an error code.
@@ -83,15 +28,10 @@ pub(crate) fn class_of(code: c_int) -> Result<c_int> {
     if code == MPI_SUCCESS || ErrorClass::from_value(code).is_some() || tool_text(code).is_some() {
         return Ok(code);
     }
-    match added().codes.get(&code) {
-        Some(found) => Ok(found.class.unwrap_or(code)),
-        None => Err(Error::invalid(
-            ErrorClass::Arg,
-            "errorcode",
-            code,
-            "an error code of this library or added to it",
-        )),
-    }
+    added().class_of(code).ok_or_else(|| {
+        let expected = "an error code of this library or added to it";
+        Error::invalid(ErrorClass::Arg, "errorcode", code, expected)
+    })
 }
 
 /// What an error code means; for an error that just happened on this thread, its sentence too.
@@ -109,7 +49,7 @@ pub(crate) fn text(code: c_int) -> String {
     if let Some(text) = tool_text(code) {
         return text.to_string();
     }
-    added().codes.get(&code).and_then(|found| found.text.clone()).unwrap_or_default()
+    added().text_of(code).unwrap_or_default()
 }
 
 /// Classes of the tool interface (MPI-5.0 §15.3.10).
