@@ -12,9 +12,8 @@ use super::plan::{self as plan, member};
 use crate::abi::pointer::{In, Out};
 use crate::abi::types::{MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info, MPI_Op, MPI_Request};
 use crate::call::mpi_fn;
-use crate::layer::persistent::{self, Plan};
 use crate::object::info::hints;
-use crate::request::completion;
+use crate::request::persistent::{self, Plan};
 
 // Persistent collectives.
 mpi_fn! {
@@ -300,7 +299,5 @@ mpi_fn! {
 }
 
 fn prepare(schedule: Schedule, comm: MPI_Comm, request: Out<MPI_Request>) -> Result<()> {
-    request.ready("request")?;
-    let plan = Plan::Collective(Arc::new(schedule));
-    completion::hand_over(persistent::prepare(plan, completion::key(comm))?, request)
+    persistent::prepare(Plan::Collective(Arc::new(schedule)), comm, request)
 }

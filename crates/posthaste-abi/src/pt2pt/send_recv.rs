@@ -12,14 +12,13 @@ use posthaste_core::datatype::{Segment, copy};
 use posthaste_core::error::{Error, ErrorClass, Result};
 use posthaste_core::ids::{RequestId, TAG_UB};
 use posthaste_core::pt2pt::matching::Held as HeldMessage;
-use posthaste_core::pt2pt::persistent::Message;
 use posthaste_core::pt2pt::probe;
-use posthaste_core::request::{Status, Table};
+use posthaste_core::request::Status;
 use posthaste_core::wire::Mode;
 use posthaste_core::world::World;
 
 use crate::abi::constants::{
-    MPI_BUFFER_AUTOMATIC, MPI_COMM_SELF, MPI_COMM_WORLD, MPI_MESSAGE_NO_PROC, MPI_MESSAGE_NULL, MPI_UNDEFINED,
+    MPI_COMM_SELF, MPI_COMM_WORLD, MPI_MESSAGE_NO_PROC, MPI_MESSAGE_NULL, MPI_UNDEFINED,
 };
 use crate::abi::pointer::Out;
 use crate::abi::types::{
@@ -27,14 +26,13 @@ use crate::abi::types::{
 };
 use crate::call::{mpi_fn, unsupported};
 use crate::handle::{Deposit, Kind};
-use crate::layer::bsend::{self, Owner};
-use crate::layer::held::Held;
 use crate::layer::library::library;
-use crate::layer::persistent::{self, Plan};
 use crate::object::communicator;
 use crate::object::memory::{length, plain_segment, segment, user_buf};
 use crate::object::site::{Located, Outcome, Site};
+use crate::request::bsend::{self, Owner};
 use crate::request::completion;
+use crate::request::persistent::{self, Plan};
 
 // Blocking send and receive, and the modes of sending.
 mpi_fn! {
@@ -94,7 +92,7 @@ mpi_fn! {
         tag: c_int, comm: MPI_Comm, request: Out<MPI_Request>) raises comm => {
         let found = communicator::find("comm", comm)?;
         check_send(&found, (dest, tag))?;
-        ibsend(comm, &found, (dest, tag), &segment(buf, count.into(), datatype)?, request)
+        bsend::isend(comm, &found, (dest, tag), &segment(buf, count.into(), datatype)?, request)
     }
     /// MPI-5.0 §3.4
     fn MPI_Bsend_c / PMPI_Bsend_c(buf: *const c_void, count: MPI_Count, datatype: MPI_Datatype, dest: c_int,
@@ -108,7 +106,7 @@ mpi_fn! {
         tag: c_int, comm: MPI_Comm, request: Out<MPI_Request>) raises comm => {
         let found = communicator::find("comm", comm)?;
         check_send(&found, (dest, tag))?;
-        ibsend(comm, &found, (dest, tag), &segment(buf, count, datatype)?, request)
+        bsend::isend(comm, &found, (dest, tag), &segment(buf, count, datatype)?, request)
     }
 }
 
@@ -116,25 +114,25 @@ mpi_fn! {
 mpi_fn! {
     /// MPI-5.0 §3.6
     fn MPI_Buffer_attach / PMPI_Buffer_attach(buffer: *mut c_void, size: c_int) raises Site::Process => {
-        attach(Owner::Process, buffer, size.into())
+        bsend::attach(Owner::Process, buffer, size.into())
     }
     /// MPI-5.0 §3.6
     fn MPI_Buffer_detach / PMPI_Buffer_detach(buffer_addr: *mut c_void, size: Out<c_int>)
         raises Site::Process => {
         size.ready("size")?;
-        let bytes = detach(Owner::Process, buffer_addr)?;
+        let bytes = bsend::detach(Owner::Process, buffer_addr)?;
         size.set("size", c_int::try_from(bytes).unwrap_or(MPI_UNDEFINED))
     }
     /// MPI-5.0 §3.6
     fn MPI_Buffer_attach_c / PMPI_Buffer_attach_c(buffer: *mut c_void, size: MPI_Count)
         raises Site::Process => {
-        attach(Owner::Process, buffer, size)
+        bsend::attach(Owner::Process, buffer, size)
     }
     /// MPI-5.0 §3.6
     fn MPI_Buffer_detach_c / PMPI_Buffer_detach_c(buffer_addr: *mut c_void, size: Out<MPI_Count>)
         raises Site::Process => {
         size.ready("size")?;
-        let bytes = detach(Owner::Process, buffer_addr)?;
+        let bytes = bsend::detach(Owner::Process, buffer_addr)?;
         size.set("size", bytes as MPI_Count)
     }
     /// MPI-5.0 §3.6
@@ -143,32 +141,32 @@ mpi_fn! {
     }
     /// MPI-5.0 §3.6
     fn MPI_Buffer_iflush / PMPI_Buffer_iflush(request: Out<MPI_Request>) raises Site::Process => {
-        iflush(Owner::Process, request)
+        bsend::iflush(Owner::Process, request)
     }
     /// MPI-5.0 §3.6
     fn MPI_Comm_attach_buffer / PMPI_Comm_attach_buffer(comm: MPI_Comm, buffer: *mut c_void, size: c_int)
         raises comm => {
-        attach(owner(comm)?, buffer, size.into())
+        bsend::attach(owner(comm)?, buffer, size.into())
     }
     /// MPI-5.0 §3.6
     fn MPI_Comm_detach_buffer / PMPI_Comm_detach_buffer(comm: MPI_Comm, buffer_addr: *mut c_void, size: Out<c_int>)
         raises comm => {
         let owner = owner(comm)?;
         size.ready("size")?;
-        let bytes = detach(owner, buffer_addr)?;
+        let bytes = bsend::detach(owner, buffer_addr)?;
         size.set("size", c_int::try_from(bytes).unwrap_or(MPI_UNDEFINED))
     }
     /// MPI-5.0 §3.6
     fn MPI_Comm_attach_buffer_c / PMPI_Comm_attach_buffer_c(comm: MPI_Comm, buffer: *mut c_void, size: MPI_Count)
         raises comm => {
-        attach(owner(comm)?, buffer, size)
+        bsend::attach(owner(comm)?, buffer, size)
     }
     /// MPI-5.0 §3.6
     fn MPI_Comm_detach_buffer_c / PMPI_Comm_detach_buffer_c(comm: MPI_Comm, buffer_addr: *mut c_void, size: Out<MPI_Count>)
         raises comm => {
         let owner = owner(comm)?;
         size.ready("size")?;
-        let bytes = detach(owner, buffer_addr)?;
+        let bytes = bsend::detach(owner, buffer_addr)?;
         size.set("size", bytes as MPI_Count)
     }
     /// MPI-5.0 §3.6
@@ -178,7 +176,7 @@ mpi_fn! {
     /// MPI-5.0 §3.6
     fn MPI_Comm_iflush_buffer / PMPI_Comm_iflush_buffer(comm: MPI_Comm, request: Out<MPI_Request>)
         raises comm => {
-        iflush(owner(comm)?, request)
+        bsend::iflush(owner(comm)?, request)
     }
 }
 
@@ -421,7 +419,7 @@ mpi_fn! {
     }
     /// MPI-5.0 §3.9
     fn MPI_Start / PMPI_Start(request: Out<MPI_Request>) raises where it belongs {
-        completion::start(request.get("request")?)
+        persistent::start(request.get("request")?)
     }
     /// MPI-5.0 §3.9
     fn MPI_Startall / PMPI_Startall(count: c_int, array_of_requests: Out<MPI_Request>)
@@ -429,7 +427,7 @@ mpi_fn! {
         let requests = array_of_requests.slice("array_of_requests", length("count", count.into())?)?;
         // A wrong handle is found before anything starts.
         requests.iter().try_for_each(|request| completion::enter(*request).map(drop))?;
-        requests.iter().try_for_each(|request| completion::start(*request))
+        requests.iter().try_for_each(|request| persistent::start(*request))
     }
 }
 
@@ -440,7 +438,7 @@ mpi_fn! {
         let found = communicator::find("comm", comm)?;
         check_send(&found, (dest, tag))?;
         let segment = segment(buf, count.into(), datatype)?;
-        prepare(Plan::Buffered { comm: found, segment, dest, tag }, comm, request)
+        persistent::prepare(Plan::Buffered { comm: found, segment, dest, tag }, comm, request)
     }
     /// MPI-5.0 §3.9
     fn MPI_Bsend_init_c / PMPI_Bsend_init_c(buf: *const c_void, count: MPI_Count, datatype: MPI_Datatype,
@@ -448,7 +446,7 @@ mpi_fn! {
         let found = communicator::find("comm", comm)?;
         check_send(&found, (dest, tag))?;
         let segment = segment(buf, count, datatype)?;
-        prepare(Plan::Buffered { comm: found, segment, dest, tag }, comm, request)
+        persistent::prepare(Plan::Buffered { comm: found, segment, dest, tag }, comm, request)
     }
 }
 
@@ -644,49 +642,12 @@ fn isendrecv(
     world.lane_of(&comm).engine.requests.ensure_room_for(3)?;
     let receive = world.irecv(&comm, from.0, from.1, recv)?;
     let send = world.isend(&comm, to.0, to.1, send, Mode::Standard)?;
-    let both = persistent::both((send, receive), sent, comm, completion::key(site))?;
-    completion::hand_over(both, request)
+    persistent::give_both((send, receive), sent, comm, site, request)
 }
 
 /// The communicator a buffer belongs to.
 fn owner(comm: MPI_Comm) -> Result<Owner> {
     communicator::find("comm", comm).map(|found| Owner::of(&found))
-}
-
-/// Sends in buffered mode; the request is over from the start.
-fn ibsend(
-    handle: MPI_Comm,
-    comm: &Comm,
-    (dest, tag): (c_int, c_int),
-    data: &Segment,
-    request: Out<MPI_Request>,
-) -> Result<()> {
-    request.ready("request")?;
-    bsend::send(comm, dest, tag, data)?;
-    completion::give(Table::DONE, handle, request)
-}
-
-fn attach(owner: Owner, buffer: *mut c_void, size: i64) -> Result<()> {
-    buffer.expose_provenance();
-    let base = (buffer.addr() != MPI_BUFFER_AUTOMATIC).then(|| user_buf(buffer));
-    bsend::attach(owner, base, size)
-}
-
-/// Gives a buffer back: tells its address, and returns its size.
-fn detach(owner: Owner, address: *mut c_void) -> Result<u64> {
-    let place = Out::<*mut c_void>::at(address);
-    place.ready("buffer_addr")?;
-    let (base, size) = match bsend::detach(owner)? {
-        Some((base, size)) => (base.address(), size),
-        None => (MPI_BUFFER_AUTOMATIC, 0),
-    };
-    place.set("buffer_addr", std::ptr::with_exposed_provenance_mut(base))?;
-    Ok(size)
-}
-
-fn iflush(owner: Owner, request: Out<MPI_Request>) -> Result<()> {
-    request.ready("request")?;
-    completion::hand_over(bsend::iflush(owner, completion::key(MPI_COMM_SELF))?, request)
 }
 
 /// Checks everything about a send.
@@ -696,21 +657,6 @@ fn check_send(comm: &Comm, (dest, tag): (c_int, c_int)) -> Result<()> {
         return Err(Error::invalid(ErrorClass::Tag, "tag", tag, format_args!("0..={TAG_UB}")));
     }
     Ok(())
-}
-
-fn prepare(plan: Plan, comm: MPI_Comm, request: Out<MPI_Request>) -> Result<()> {
-    request.ready("request")?;
-    completion::hand_over(persistent::prepare(plan, completion::key(comm))?, request)
-}
-
-fn prepare_message(
-    message: Message,
-    held: Held<Comm>,
-    comm: MPI_Comm,
-    request: Out<MPI_Request>,
-) -> Result<()> {
-    request.ready("request")?;
-    completion::hand_over(persistent::prepare_message(message, held, completion::key(comm))?, request)
 }
 
 fn send_init(
@@ -726,7 +672,7 @@ fn send_init(
     let found = communicator::find("comm", comm)?;
     let segment = segment(buf, count, datatype)?;
     let message = library().world.persistent_send(&found, dest, tag, segment, mode)?;
-    prepare_message(message, found, comm, request)
+    persistent::prepare_message(message, found, comm, request)
 }
 
 fn recv_init(
@@ -741,7 +687,7 @@ fn recv_init(
     let found = communicator::find("comm", comm)?;
     let segment = segment(buf, count, datatype)?;
     let message = library().world.persistent_recv(&found, source, tag, segment)?;
-    prepare_message(message, found, comm, request)
+    persistent::prepare_message(message, found, comm, request)
 }
 
 /// A message that a matched probe took out of the queue and that waits for its `MPI_Mrecv`.

@@ -2,7 +2,7 @@
 //!
 //! Called by every entry that makes or completes a request; calls `layer::request`.
 
-use posthaste_core::error::{Error, ErrorClass, Result};
+use posthaste_core::error::{Error, Result};
 use posthaste_core::ids::RequestId;
 use posthaste_core::progress::Lane;
 use posthaste_core::request::{Status, Table};
@@ -13,7 +13,6 @@ use crate::abi::pointer::Out;
 use crate::abi::types::{MPI_Comm, MPI_Request, MPI_Status};
 use crate::handle::{self, Kind};
 use crate::layer::library::library;
-use crate::layer::persistent;
 use crate::layer::request::{self, CommKey, Ended, Failure, SharedAtEnd};
 use crate::object::site::{Located, Outcome, Site};
 
@@ -145,31 +144,6 @@ pub(crate) fn let_go(request: MPI_Request) -> Result<()> {
 pub(crate) fn cancel(request: MPI_Request) -> Result<()> {
     let (lane, id) = enter(request)?;
     request::cancel(lane, id)
-}
-
-/// Starts a persistent request.
-#[inline]
-pub(crate) fn start(request: MPI_Request) -> Outcome {
-    let id = {
-        let mut lane = lane_of(request);
-        let id = find(&lane, request)?;
-        if persistent::start(&mut lane, id)? {
-            return Ok(());
-        }
-        id
-    };
-    start_other(request, id)
-}
-
-#[cold]
-fn start_other(request: MPI_Request, id: RequestId) -> Outcome {
-    match request::special(id) {
-        Some(behind) => Ok(behind.start()?),
-        None => {
-            let got = format_args!("{:#x}, which is not persistent", request.0);
-            Err(Error::invalid(ErrorClass::Request, "request", got, "a persistent request").into())
-        }
-    }
 }
 
 /// The engine's name of a request.

@@ -3,4 +3,6 @@
 //! Used by the chapters whose entries make or complete requests; calls `layer::request`.
 
 pub(crate) mod completion;
+pub(crate) mod bsend;
+pub(crate) mod persistent;
 pub(crate) mod grequest;
