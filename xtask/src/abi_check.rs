@@ -1,9 +1,8 @@
 //! `cargo xtask abi-check`: compares the C library with the tables of the standard ABI (MPI-5.0 chapter 20).
 //!
-//! Called by the command table in `main.rs`; calls the C compiler, `nm` and cargo. Compared are: the header
-//! (a generated C program of static assertions and function pointers must compile), the symbols that
-//! `libmpi_abi.so` exports, and the Rust definitions (names, argument types, constants). What must stay true:
-//! a function counts as implemented only when its Rust definition is not `unsupported!` and a C program under
+//! Compared are: the header (a generated C program of static assertions and function pointers must compile), the
+//! symbols that `libmpi_abi.so` exports, and the Rust definitions (names, argument types, constants). What must stay
+//! true: a function counts as implemented only when its Rust definition is not `unsupported!` and a C program under
 //! `tests/c` calls it; one that is not implemented is marked in `posthaste_missing.h` (`marks`).
 
 use std::collections::{BTreeMap, BTreeSet};

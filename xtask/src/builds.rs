@@ -1,5 +1,5 @@
 //! How users build: mpicc and mpicxx, several language standards, pkg-config, CMake, a profiling tool before the
-//! library, an installation under another prefix, a single method (`single`). Called by `cargo xtask test` (part `builds`).
+//! library, an installation under another prefix, a single method (`single`). The part `builds` of `cargo xtask test`.
 //! What must stay true: every program that is built is also run.
 
 use std::{fs, path::Path, path::PathBuf};

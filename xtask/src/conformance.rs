@@ -1,7 +1,6 @@
 //! `docs/conformance.md`: chapter by chapter, which functions of MPI-5.0 are implemented and which C tests call
 //! them. Written by `cargo xtask conformance`; `cargo xtask test` fails when the page is not what would be
-//! written. Called by `main` and `gate`; calls `abi_check::survey`.
-//! What must stay true: a function stands in the table only when it is implemented and a C test calls it.
+//! written. What must stay true: a function stands in the table only when it is implemented and a C test calls it.
 
 use std::{collections::BTreeMap, fmt::Write as _, fs, path::Path};
 

@@ -1,8 +1,7 @@
 //! The group `copies` of `bench`: long messages in shared memory against a bare copy pipeline, and what is chosen by
 //! itself against everything that settings force.
 //!
-//! `bench` calls `Band::in_turns` in each round and `table` at the end. The programs are `bench/copies.c` and the part
-//! `copy` of `bench/raw.c`.
+//! The programs are `bench/copies.c` and the part `copy` of `bench/raw.c`.
 //! What must stay true: the pipeline and all ways of a band are measured in one round, with the hand-off after each; a
 //! protocol that was forced is proved by its counter, or has no value.
 

@@ -1,5 +1,5 @@
 //! The C tests: every `tests/c/*.c` is compiled with the wrapper compiler and run under mpiexec, once for each
-//! number of ranks that its first lines ask for. Called by `cargo xtask test` and `cargo xtask c`.
+//! number of ranks that its first lines ask for. `cargo xtask c`, and parts of `cargo xtask test`.
 //!
 //! A test speaks to this runner by comment lines near its top:
 //! ```text

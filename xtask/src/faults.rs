@@ -1,7 +1,7 @@
 //! Fault tests: real jobs in which something goes wrong, or that run under hard conditions, and what is left
-//! behind afterwards. Called by `cargo xtask test` (parts `paths` and `faults`).
-//! What must stay true: a fault test measures the time to the end from the moment of the fault, checks the exit
-//! code and the one sentence that explains it, and then that no process, zombie or file is left.
+//! behind afterwards. The parts `paths` and `faults` of `cargo xtask test`. What must stay true: a fault test measures
+//! the time to the end from the moment of the fault, checks the exit code and the one sentence that explains it, and
+//! then that no process, zombie or file is left.
 
 use std::{fs, os::unix::fs::PermissionsExt, path::Path, thread, time::Duration, time::Instant};
 

@@ -1,4 +1,4 @@
-//! `cargo xtask fuzz`: a fuzz target of the engine, led by coverage, for as long as one likes. Called by hand.
+//! `cargo xtask fuzz`: a fuzz target of the engine, led by coverage, for as long as one likes. Run by hand.
 //!
 //! The stable compiler can note which branches run (LLVM's coverage pass) and libFuzzer comes with `bolero`, so nothing
 //! but a C++ compiler is needed. What was found interesting is kept in `target/fuzz/corpus` and is the start of the

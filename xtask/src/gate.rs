@@ -1,5 +1,4 @@
-//! `cargo xtask test`: everything that must hold before a change is taken. Called by the README's test command
-//! and by `.ci/run`.
+//! `cargo xtask test`: everything that must hold before a change is taken.
 //!
 //! Tier 1 needs rustc, cargo, gcc and python3. Tier 2 needs root (mount namespaces) and more programs, which root gets
 //! installed (`packages`); what of it can't run is counted and explained. The last line is `N passed, N failed`.

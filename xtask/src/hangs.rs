@@ -1,6 +1,6 @@
-//! Hang tests: jobs that wait for ever, each in its own way, and what mpiexec says about them. Called by
-//! `cargo xtask test` (part `hangs`). What must stay true: every test checks the sentence that names the reason, read
-//! from a real job; who asks, and how, makes no difference to it.
+//! Hang tests: jobs that wait for ever, each in its own way, and what mpiexec says about them. The part `hangs` of
+//! `cargo xtask test`. What must stay true: every test checks the sentence that names the reason, read from a real job;
+//! who asks, and how, makes no difference to it.
 
 use std::{path::PathBuf, thread, time::Duration, time::Instant};
 

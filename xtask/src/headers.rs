@@ -1,7 +1,7 @@
 //! What `mpi.h` has beside the standard, as compilers see it: no warning of a program that includes it, C or C++; handles
 //! for Fortran in both languages; a warning of every call of a function that is not implemented, and of names that MPI-3.0
-//! removed. Called by `gate` (part `headers`); calls the staged wrappers.
-//! What must stay true: a warning that is wanted is looked for in what the compiler said, never assumed.
+//! removed. The part `headers` of `cargo xtask test`. What must stay true: a warning that is wanted is looked for in
+//! what the compiler said, never assumed.
 
 use std::{fmt::Write as _, fs, path::PathBuf};
 

@@ -1,5 +1,5 @@
 //! Jobs on several hosts: network namespaces with real sshd (`rig`), over which MPICH's Hydra and our own mpiexec start
-//! our programs; and what users see when the network fails. Called by `cargo xtask test` (part `hosts`).
+//! our programs; and what users see when the network fails. The part `hosts` of `cargo xtask test`.
 //!
 //! What must stay true: ranks of one host share memory and those of different hosts do not, although all hosts have one
 //! name, one kernel and one /dev/shm; every failure is one sentence that names what failed, in bounded time.

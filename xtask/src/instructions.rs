@@ -1,5 +1,5 @@
-//! Guards the fast paths by instruction counts, which do not depend on how busy the machine is. Called by
-//! `cargo xtask test` (part `instructions`); runs `bench/instructions.c` under callgrind.
+//! Guards the fast paths by instruction counts, which do not depend on how busy the machine is. The part `instructions`
+//! of `cargo xtask test`, which runs `bench/instructions.c` under callgrind.
 //!
 //! What must stay true: a limit is raised only together with the reason for it.
 

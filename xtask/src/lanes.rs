@@ -1,5 +1,5 @@
 //! Parts of the tests side by side: one lane whose lines are seen as they come, and one behind it whose parts are shown
-//! whole. Called by `gate`.
+//! whole.
 //!
 //! What must stay true: the lines of a part stay together, whoever runs beside it; every part counts the same as alone;
 //! a panic in a lane is a failure, not a silent end.

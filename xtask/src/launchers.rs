@@ -1,6 +1,6 @@
 //! Launchers and environments that are not ours: MPICH's Hydra runs our programs, our mpiexec runs programs with
 //! MPICH's library, and a process that belongs to a job which it can't join says so instead of running alone.
-//! Called by `cargo xtask test` (part `launchers`).
+//! The part `launchers` of `cargo xtask test`.
 //!
 //! One binary serves all: it is linked to the standard ABI, and `LD_LIBRARY_PATH` decides whose library it gets.
 //! What must stay true: a test looks at rank, number of ranks and name of the library that the program prints.

@@ -1,5 +1,5 @@
-//! A rank that is killed while nobody but its peers can notice, over each method that reaches other hosts. Called by
-//! `cargo xtask test` (part `faults`).
+//! A rank that is killed while nobody but its peers can notice, over each method that reaches other hosts. In the part
+//! `faults` of `cargo xtask test`.
 //!
 //! What must stay true: whatever was under way towards or from it ends, in bounded time, with the same class of error and a
 //! sentence that names it; the other ranks still reach each other.

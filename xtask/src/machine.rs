@@ -1,6 +1,6 @@
 //! The machine under a measurement: which processor it has, and how fast that was during the run.
-//! Used by `bench` for the heading of its tables. What must stay true: a table without its processor says nothing, since
-//! what is best on one is far from it on another.
+//! For the heading of bench's tables. What must stay true: a table without its processor says nothing, since what is
+//! best on one is far from it on another.
 
 use std::{fs, path::Path};
 

@@ -1,4 +1,4 @@
-//! The commands of the project: `cargo xtask demo | test | bench | abi-check | conformance | install | c | fuzz | stage`.
+//! The commands of the project: `cargo xtask demo | test | bench | abi-check | conformance | settings | install | c | fuzz | stage`.
 //! Each command is one file; this one only reads the command line. xtask uses no crate of ours: what it tests
 //! is what is installed.
 #![forbid(unsafe_code)]
@@ -37,6 +37,7 @@ mod python;
 mod races;
 mod rig;
 mod rsmpi;
+mod settings;
 mod single;
 mod slurm;
 mod tally;
@@ -99,6 +100,8 @@ enum Command {
     },
     /// Write docs/conformance.md, and the header by which compilers warn of functions that are not implemented
     Conformance,
+    /// Write the table of docs/settings.md
+    Settings,
     /// Build in release mode and install under a prefix
     Install {
         /// Where to install
@@ -156,6 +159,7 @@ fn run(arguments: Arguments) -> Fallible<bool> {
             abi_check::run().map(|_| true)
         }
         Command::Conformance => conformance::write(&project).map(|()| true),
+        Command::Settings => settings::write(&project).map(|()| true),
         Command::Install { prefix } => install::run(&project, &prefix).map(|()| true),
         Command::Stage => {
             install::stage(&project)?;

@@ -1,5 +1,5 @@
 //! What was measured: values by contender and by name, with best and median, and the tables made of them.
-//! Used by `bench`. What must stay true: contenders are compared only by values of the same rounds.
+//! What must stay true: contenders are compared only by values of the same rounds.
 
 use std::collections::BTreeMap;
 

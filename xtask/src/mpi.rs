@@ -1,6 +1,5 @@
 //! The MPI implementations that programs are run with: posthaste as staged, and the rivals from the Python
 //! package registry, each in a virtual environment under `target/rivals`.
-//! Used by bench, by the C tests (which can be checked against another implementation) and by the demo.
 
 use std::{
     env,

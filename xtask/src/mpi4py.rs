@@ -1,4 +1,4 @@
-//! mpi4py's own tests, from its published source: programs that nobody here wrote. Called by `python::tests`.
+//! mpi4py's own tests, from its published source: programs that nobody here wrote.
 //!
 //! `tests/python/mpi4py-tests.txt` names the modules that need only what is implemented, with the numbers of
 //! ranks and the tests to leave out. All other modules are run too, on one rank: they may fail, but must neither

@@ -1,5 +1,5 @@
-//! Debian packages that tests need: which, what proves that they are there, and how they are installed. Called by
-//! `gate` before anything else.
+//! Debian packages that tests need: which, what proves that they are there, and how they are installed. This comes
+//! before anything else.
 //!
 //! A part that needs a package adds a row to [`PACKAGES`], or brings a table of its own to [`tables`]. What must stay
 //! true: only what a wanted part needs is installed, and only as root; no service starts because of it; whatever can't be

@@ -1,6 +1,5 @@
-//! A field of numbers as a PNG picture. Called by the demo.
-//! The colours go from dark blue through violet, red and orange to pale yellow with steadily growing brightness,
-//! so that the picture can also be read in grey.
+//! A field of numbers as a PNG picture. The colours go from dark blue through violet, red and orange to pale yellow
+//! with steadily growing brightness, so that the picture can also be read in grey.
 
 use std::{fs::File, io::BufWriter, path::Path};
 

@@ -1,6 +1,6 @@
 //! Running programs: captured output, a time limit that takes the whole process group along, exact wall time.
-//! Used by every command of xtask. What must stay true: a program that hangs, or that leaves something behind
-//! which keeps the output open, never hangs xtask.
+//! What must stay true: a program that hangs, or that leaves something behind which keeps the output open, never hangs
+//! xtask.
 
 use std::{
     ffi::{OsStr, OsString},

@@ -1,6 +1,6 @@
 //! Programs that nobody here wrote, fetched by the ordinary package clients, built with nothing but our `bin` in PATH,
-//! and run with results that are compared as numbers. Called by `cargo xtask test` (part `programs`: those that build
-//! in a minute or so) and by `cargo xtask programs`, which also runs the deeper tier.
+//! and run with results that are compared as numbers. The part `programs` of `cargo xtask test` has those that build in
+//! a minute or so; `cargo xtask programs` also runs the deeper tier.
 //!
 //! Each program is one file with a [`Program`]; [`ALL`] lists them. mpi4py and the Rust crate `mpi` have parts of their
 //! own (`mpi4py`, `rsmpi`). What was tried, and with what result, stands in `docs/programs.md`. What must stay true: all

@@ -1,7 +1,7 @@
 //! Python programs: a virtual environment under `target/python` with NumPy and mpi4py, built by pip from its published
 //! source with our compiler wrapper; the programs of `tests/python`; mpi4py's own benches.
-//! Called by demo and test; calls `mpi4py` for mpi4py's own tests. What must stay true: the second run builds
-//! nothing; the environment is made anew when `mpi.h`, the Python interpreter or the release of mpi4py changed.
+//! mpi4py's own tests are in `mpi4py`. What must stay true: the second run builds nothing; the environment is made anew
+//! when `mpi.h`, the Python interpreter or the release of mpi4py changed.
 
 use std::{
     fs,

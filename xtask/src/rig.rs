@@ -1,5 +1,4 @@
-//! Several hosts on this machine: network namespaces on one bridge, each with a real sshd of its own. Used by the part
-//! `hosts` of the tests.
+//! Several hosts on this machine: network namespaces on one bridge, each with a real sshd of its own.
 //!
 //! All of it, processes, networks, mounts, lives in namespaces whose first process ends with xtask, whatever way xtask
 //! ends; then the kernel takes everything away. Files are under the target folder. What must stay true: nothing outside

@@ -1,5 +1,5 @@
 //! The examples of the published crate `mpi` (rsmpi), built against our mpicc and run unchanged under our mpiexec:
-//! Rust programs that nobody here wrote. Called by `cargo xtask test` (part `rsmpi`).
+//! Rust programs that nobody here wrote. The part `rsmpi` of `cargo xtask test`.
 //!
 //! The crate makes its bindings with libclang, which comes from the Python registry into the target folder, like
 //! the crate itself from cargo's. What must stay true: an example that is left out is named, with the reason, in

@@ -1,5 +1,5 @@
 //! Builds with a single method (features of Cargo): each compiles without a complaint, works, and says what it lacks.
-//! Called by `builds`. What must stay true: these libraries are made aside, so that what is staged has all methods.
+//! What must stay true: these libraries are made aside, so that what is staged has all methods.
 
 use std::{
     fs,

@@ -1,5 +1,5 @@
 //! A private Slurm of two nodes on this machine, and our programs under it: in a step that they can join, in one
-//! that they can't, in the shell of `salloc` and in the script of `sbatch`. Called by `launchers`.
+//! that they can't, in the shell of `salloc` and in the script of `sbatch`.
 //!
 //! munged, slurmctld and two slurmd run on free ports, with keys, sockets and state under the target folder; a Slurm
 //! that the machine itself may have is neither used nor disturbed. What must stay true: the daemons and all that they

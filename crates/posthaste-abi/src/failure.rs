@@ -1,10 +1,9 @@
 //! What happens when a call fails: the sentence, the error handler, the error code (MPI-5.0 §9.3).
 //!
-//! Called by `call` when an entry returns an error. The sentence names the call, the rank and the
-//! communicator; the error itself names the argument. `MPI_ERRORS_ARE_FATAL`, which is every communicator's
-//! handler until the program sets another (unless the job was started with another), prints it once and ends the job.
-//! Error codes are the error classes;
-//! `MPI_Error_string` adds the latest sentence of that class on the calling thread.
+//! The sentence names the call, the rank and the communicator; the error itself names the argument.
+//! `MPI_ERRORS_ARE_FATAL`, which is every communicator's handler until the program sets another (unless the job was
+//! started with another), prints it once and ends the job. Error codes are the error classes; `MPI_Error_string` adds
+//! the latest sentence of that class on the calling thread.
 
 use std::ffi::c_int;
 use std::fmt;

@@ -1,8 +1,7 @@
 //! Handles: the numbers that C programs hold for our objects (MPI-5.0 §2.5.1, chapter 20).
 //!
-//! Used by `object`, through one [`Table`] for each kind of object. Numbers below 4096 are the
-//! predefined objects of the ABI; their users never look into a table. All other handles have at most 31 bits,
-//! so that `MPI_*_toint` loses nothing:
+//! There is one [`Table`] for each kind of object. Numbers below 4096 are the predefined objects of the ABI; their
+//! users never look into a table. All other handles have at most 31 bits, so that `MPI_*_toint` loses nothing:
 //!
 //! ```text
 //! request        1 | 30 bits that the engine's request table made

@@ -1,8 +1,6 @@
 //! Attributes: values that users hang on communicators, datatypes and windows under keys of their own
 //! (MPI-5.0 §7.7).
 //!
-//! Called by the doors, with the handle of the object for the user's callbacks; held by `comm`. Calls nothing.
-//!
 //! What must stay true: no lock of ours is held while a callback runs, so a callback may use attributes itself;
 //! a key that was freed lives on in the values set under it; a number that names no key finds nothing.
 

@@ -1,15 +1,17 @@
 //! User memory: the only place of the engine that touches memory by address.
 //!
-//! Called by `datatype::segment` (packing and unpacking), `op` (reductions) and by whoever needs a temporary
-//! ([`OwnedBuf`]). Calls `posthaste_os::mem` for the bounded views of payload memory.
+//! Payload memory is seen through the bounded views of `posthaste_os::mem`.
 //!
 //! - `kernel`: the loops that pack and unpack; `vector`: the same by wide vectors; `element`: the loops that reduce; `quad`:
 //!   arithmetic for them that the machine lacks.
 //!
 //! What must stay true:
-//! - A [`UserBuf`] is a promise made once, in [`UserBuf::new`]: every byte that is later reached from it stays
-//!   valid until the operation it was handed to is complete. Every `unsafe` block here rests on that promise
-//!   for the user's side, and on a checked length for the other side.
+//! - From outside of this crate, user memory comes in two ways only: by [`Base::new`], whose caller promises that every
+//!   byte of one description stays valid until the operations on it are complete; and by a borrow (`slice`), whose
+//!   lifetime ends after them. Every `unsafe` block here rests on one of the two for the user's side, and on a checked
+//!   length for the other side.
+//! - A `UserBuf`, which is an address in such memory, stays in this crate. It reaches further than what was described, so
+//!   the crate as a whole answers for staying within it: what has an address has the description beside it.
 //! - User memory has no alignment: words are moved with unaligned loads and stores.
 //! - No reference into user memory is ever made, so a user who breaks the rules of MPI-5.0 §3.7.2 (touching a
 //!   buffer in flight) gets wrong data and nothing worse.
@@ -32,51 +34,100 @@ use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::ptr::{self, NonNull};
 
-/// A base address that the caller vouched for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct UserBuf(*mut u8);
+/// Where a buffer of the program begins, with the program's word for it: the one way into the engine for an address.
+///
+/// It is good for one description, which says how far the buffer reaches: it goes by value into what makes a segment
+/// ([`Segment`](crate::datatype::Segment)) or the argument of a collective operation
+/// ([`Operand`](crate::coll::Operand) and its kin). Before that one can only look at the address.
+///
+/// ```compile_fail,E0382
+/// use posthaste_core::{buffer::Base, datatype::Segment};
+/// let mut data = [0u8; 4];
+/// // SAFETY: four bytes, and nothing is started with them.
+/// let base = unsafe { Base::new(data.as_mut_ptr()) };
+/// let four = Segment::bytes_at(base, 4);
+/// let more = Segment::bytes_at(base, 4000); // error: the word was for four bytes, and has been taken
+/// ```
+#[derive(Debug)]
+pub struct Base(*mut u8);
 
-// SAFETY: the promise given in `new` holds on every thread.
-unsafe impl Send for UserBuf {}
-// SAFETY: as above; the type itself has no interior state.
-unsafe impl Sync for UserBuf {}
-
-impl UserBuf {
-    /// Takes `base` into the engine. Null is allowed: displacements are then absolute addresses
-    /// (`MPI_BOTTOM`, MPI-5.0 §5.1.5).
+impl Base {
+    /// Gives the word. Null is allowed: displacements are then absolute addresses (`MPI_BOTTOM`, MPI-5.0 §5.1.5), whose
+    /// memory must have been exposed.
     ///
     /// # Safety
-    /// Every byte that counts, datatypes and offsets later reach from `base` must be readable (for sends)
-    /// or writable (for receives and results) until the operation is complete, and the program must not
-    /// access it meanwhile in a way that MPI forbids. With a null base this holds for the absolute addresses,
-    /// whose memory must have been exposed.
+    /// For the one description that takes this value (counts, displacements and datatypes; one block for each rank where
+    /// the operation has one for each), every byte that it reaches from `base`
+    /// - is readable, and where something is received, unpacked or combined into it, writable, until every operation on
+    ///   the description, a copy or a part of it is complete, or freed if it is persistent; and
+    /// - is meanwhile not accessed by the program in a way that MPI forbids (MPI-5.0 §3.7.2).
     #[inline]
     pub const unsafe fn new(base: *mut u8) -> Self {
         Self(base)
     }
 
+    /// `len` bytes to be read, without a copy.
+    #[inline]
+    pub fn source<'a>(self, len: usize) -> Source<'a> {
+        self.buf().source(len)
+    }
+
+    /// `len` bytes to be written, without a copy.
+    #[inline]
+    pub fn sink<'a>(self, len: usize) -> Sink<'a> {
+        self.buf().sink(len)
+    }
+
+    /// The address as a number, to be compared with others.
+    #[inline]
+    pub fn address(&self) -> usize {
+        self.0.addr()
+    }
+
+    /// The address for whoever takes the value with its description.
+    #[inline]
+    pub(crate) const fn buf(self) -> UserBuf {
+        UserBuf(self.0)
+    }
+}
+
+/// An address in a buffer that somebody vouched for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct UserBuf(*mut u8);
+
+// SAFETY: what was promised in `Base::new` holds on every thread, and a slice's numbers are `Send` and `Sync`.
+unsafe impl Send for UserBuf {}
+// SAFETY: as above; the type itself has no interior state.
+unsafe impl Sync for UserBuf {}
+
+impl UserBuf {
     /// A base without any bytes, for operations of length zero.
-    pub const fn none() -> Self {
+    pub(crate) const fn none() -> Self {
         Self(ptr::null_mut())
     }
 
-    /// The bytes of a slice, to be read from. The borrow ends with this call, so the caller must keep the
-    /// slice borrowed until the operation is complete; `posthaste` does so in its scopes.
+    /// The bytes of a slice, to be read from. The borrow ends with this call: only `slice` may call it, whose types carry
+    /// the borrow on.
     #[inline]
-    pub fn borrowed<T: Equivalence>(slice: &[T]) -> Self {
+    pub(crate) fn borrowed<T: Equivalence>(slice: &[T]) -> Self {
         Self(slice.as_ptr().cast_mut().cast())
     }
 
     /// The bytes of a slice, to be written to. The same duty as with [`UserBuf::borrowed`].
     #[inline]
-    pub fn borrowed_mut<T: Equivalence>(slice: &mut [T]) -> Self {
+    pub(crate) fn borrowed_mut<T: Equivalence>(slice: &mut [T]) -> Self {
         Self(slice.as_mut_ptr().cast())
+    }
+
+    /// The address as a pointer, for a user's function.
+    pub(crate) fn as_ptr(self) -> *mut u8 {
+        self.0
     }
 
     /// The address `by` bytes further on.
     #[inline]
     #[must_use]
-    pub fn offset(self, by: isize) -> Self {
+    pub(crate) fn offset(self, by: isize) -> Self {
         if self.0.is_null() {
             // An absolute address carries no provenance of its own; Get_address exposed it.
             return Self(ptr::with_exposed_provenance_mut(by as usize));
@@ -86,54 +137,48 @@ impl UserBuf {
 
     /// The address as a number, for the kernel and for diagnostics.
     #[inline]
-    pub fn address(self) -> usize {
+    pub(crate) fn address(self) -> usize {
         self.0.addr()
-    }
-
-    /// Whether this is the null base.
-    #[inline]
-    pub fn is_null(self) -> bool {
-        self.0.is_null()
     }
 
     /// `len` bytes from here as a source, without copying.
     #[inline]
-    pub fn source<'a>(self, len: usize) -> Source<'a> {
+    pub(crate) fn source<'a>(self, len: usize) -> Source<'a> {
         if len == 0 {
             return Source::from(&[][..]);
         }
-        // SAFETY: readable until the operation ends (promise of `new`).
+        // SAFETY: readable until the operation ends (promise of `Base::new`).
         unsafe { Source::from_raw(self.0, len) }
     }
 
     /// `len` bytes from here as a sink, without copying.
     #[inline]
-    pub fn sink<'a>(self, len: usize) -> Sink<'a> {
+    pub(crate) fn sink<'a>(self, len: usize) -> Sink<'a> {
         if len == 0 {
             return Sink::from(&mut [][..]);
         }
-        // SAFETY: writable until the operation ends and never seen through a reference (promise of `new`).
+        // SAFETY: writable until the operation ends and never seen through a reference (promise of `Base::new`).
         unsafe { Sink::from_raw(self.0, len) }
     }
 
     /// Fills `sink` with the bytes at `offset`.
     #[inline]
-    pub fn copy_out(self, offset: isize, mut sink: Sink<'_>) {
+    pub(crate) fn copy_out(self, offset: isize, mut sink: Sink<'_>) {
         let from = self.offset(offset).0;
-        // SAFETY: the user's side by the promise of `new`, the other by the sink's own length. `copy` and
+        // SAFETY: the user's side by the promise of `Base::new`, the other by the sink's own length. `copy` and
         // not `copy_nonoverlapping`: the sink may be user memory of the same rank.
         unsafe { mem::move_bytes(from, sink.as_mut_ptr(), sink.len()) };
     }
 
     /// As [`UserBuf::copy_out`], into a copy buffer by this kind of copy.
-    pub fn send_out(self, offset: isize, mut sink: Sink<'_>, store: Store) {
+    pub(crate) fn send_out(self, offset: isize, mut sink: Sink<'_>, store: Store) {
         let from = self.offset(offset).0;
         // SAFETY: as in `copy_out`; a copy buffer is no user memory, so the two do not overlap.
         unsafe { mem::send_bytes(from, sink.as_mut_ptr(), sink.len(), store) };
     }
 
     /// As [`UserBuf::copy_in`], out of a copy buffer by this kind of copy.
-    pub fn receive_in(self, offset: isize, source: Source<'_>, store: Store) {
+    pub(crate) fn receive_in(self, offset: isize, source: Source<'_>, store: Store) {
         let to = self.offset(offset).0;
         // SAFETY: as in `send_out`, with the roles exchanged.
         unsafe { mem::receive_bytes(source.as_ptr(), to, source.len(), store) };
@@ -141,7 +186,7 @@ impl UserBuf {
 
     /// Copies all of `source` to `offset`.
     #[inline]
-    pub fn copy_in(self, offset: isize, source: Source<'_>) {
+    pub(crate) fn copy_in(self, offset: isize, source: Source<'_>) {
         let to = self.offset(offset).0;
         // SAFETY: as in `copy_out`, with the roles exchanged.
         unsafe { mem::move_bytes(source.as_ptr(), to, source.len()) };
@@ -149,8 +194,8 @@ impl UserBuf {
 
     /// Copies `len` bytes from another user buffer to here; the two may overlap.
     #[inline]
-    pub fn copy_from(self, from: Self, len: usize) {
-        // SAFETY: both sides by the promise of `new`.
+    pub(crate) fn copy_from(self, from: Self, len: usize) {
+        // SAFETY: both sides by the promise of `Base::new`.
         unsafe { ptr::copy(from.0, self.0, len) };
     }
 }
@@ -228,7 +273,7 @@ impl Drop for OwnedBuf {
 
 /// A run of user memory (address, length) to be sent from where it lies.
 ///
-/// The run is one of a segment: it lies in a buffer that the caller vouched for ([`UserBuf::new`]).
+/// The run is one of a segment: it lies in a buffer that the caller vouched for ([`Base::new`] or a borrow).
 pub(crate) fn run<'a>((address, len): (usize, usize)) -> Source<'a> {
     UserBuf(ptr::with_exposed_provenance_mut(address)).source(len)
 }
@@ -273,7 +318,7 @@ impl<T: Equivalence> DerefMut for Memory<T> {
 /// Copies from the memory of process `pid` at `remote` into runs of user memory (address, length), in order.
 /// Returns the number of bytes copied.
 ///
-/// The runs are those of a segment: they lie in a buffer that the caller vouched for ([`UserBuf::new`]).
+/// The runs are those of a segment: they lie in a buffer that the caller vouched for ([`Base::new`] or a borrow).
 ///
 /// # Errors
 /// What the system said.

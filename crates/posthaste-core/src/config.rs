@@ -1,7 +1,7 @@
 //! Every limit and tunable: default, environment name, meaning. Read once, at initialisation.
 //!
-//! Used by every room; the launcher lists the table. A value that cannot be read is an error that names the
-//! variable, what it holds and what was expected; it is never ignored.
+//! The table in docs/settings.md and the list of `posthaste-info` are [`TUNABLES`]. A value that cannot be read is an
+//! error that names the variable, what it holds and what was expected; it is never ignored.
 
 mod read;
 
@@ -292,14 +292,14 @@ impl Default for Config {
     }
 }
 
-/// One setting, for the list that users see.
+/// One setting, as users see it in `posthaste-info` and in docs/settings.md.
 #[derive(Clone, Copy, Debug)]
 pub struct Tunable {
     /// Environment variable.
     pub name: &'static str,
-    /// Default, in words.
+    /// What holds while it is not set: a value, or in parentheses what takes the place of one.
     pub default: &'static str,
-    /// What it does.
+    /// What it does, as Markdown; a page is named by its path, as in `docs/hosts.md`.
     pub meaning: &'static str,
 }
 
@@ -308,27 +308,41 @@ pub const TUNABLES: &[Tunable] = &[
     Tunable {
         name: "POSTHASTE_EAGER_LIMIT",
         default: "4096",
-        meaning: "longest message sent eagerly, in bytes; cut to what one record of the ring holds",
+        meaning: "longest message sent eagerly, in bytes (at most 1 GiB); cut to what one record of a ring \
+                  holds (docs/settings.md#shared-memory)",
     },
     Tunable {
         name: "POSTHASTE_LONG_PROTOCOL",
         default: "auto",
-        meaning: "how longer messages travel: auto, stream (copy buffer, both sides copy), get (direct copy by whoever has the data or the room in many pieces, else by the receiver), put (fragments), write (direct copy by the sender), pipeline (by the sender, part by part, for networks that want memory registered), shared (one copy from or into memory from MPI_Alloc_mem)",
+        meaning: "how longer messages travel: `auto`, `stream` (copy buffer, both sides copy), `get` (direct \
+                  copy: by the receiver, or by the sender where only the sent data lies in pieces), `put` \
+                  (fragments), `write` (direct copy by the sender), `pipeline` (by the sender, part by part, \
+                  for networks that want memory registered), `shared` (one copy from or into memory from \
+                  MPI_Alloc_mem). A message for which this way is not possible is asked for, and goes when the \
+                  receiver grants it; see docs/protocols.md",
     },
     Tunable {
         name: "POSTHASTE_COPY_BUFFER",
         default: "auto",
-        meaning: "through what long messages are copied between ranks of a node: auto (what was found out for this processor), small (buffers that ranks lend each other), or the bytes of a buffer for each pair of ranks, as long as there are some",
+        meaning: "through what long messages are copied between ranks of a node: `auto`, what was found out \
+                  for this processor, where each rank has a CPU \
+                  (docs/settings.md#how-long-messages-are-copied); `small`, buffers that ranks lend each \
+                  other; a number (16384 to 1073741824), the bytes of a buffer for each ordered pair of ranks, \
+                  cut to twice the second-level cache (1 to 4 MiB), as long as there are some",
     },
     Tunable {
         name: "POSTHASTE_COPY_STORE",
         default: "auto",
-        meaning: "how bytes are copied into and out of copy buffers: auto (as was found out for this processor), plain (as the C library copies), streaming (into them past the caches), string (by the processor's string instruction)",
+        meaning: "how bytes are copied into and out of copy buffers: `auto`, as was found out for this \
+                  processor; `plain`, as the C library copies; `streaming`, into them with stores that go past \
+                  the caches; `string`, by the processor's string instruction",
     },
     Tunable {
         name: "POSTHASTE_STREAM_CHUNK",
         default: "8192",
-        meaning: "bytes one side copies through a copy buffer before it tells the other; cut to half a buffer",
+        meaning: "bytes that the sender copies into a copy buffer before it tells the receiver (64 to 1 GiB); \
+                  pieces grow to four times that in a long message; a message of up to two chunks is copied in \
+                  whole; cut to half a copy buffer",
     },
     Tunable {
         name: "POSTHASTE_GET_LIMIT",
@@ -338,7 +352,9 @@ pub const TUNABLES: &[Tunable] = &[
     Tunable {
         name: "POSTHASTE_RUN_LIMIT",
         default: "4096",
-        meaning: "shortest mean piece, in bytes, of data in many pieces that is copied directly; shorter ones go through a copy buffer",
+        meaning: "data in pieces that are shorter than this on average, in bytes, goes through a copy buffer \
+                  and not by a direct copy: the kernel takes longer over many short pieces than two copies \
+                  through the cache",
     },
     Tunable {
         name: "POSTHASTE_SHARED_LIMIT",
@@ -348,17 +364,29 @@ pub const TUNABLES: &[Tunable] = &[
     Tunable {
         name: "POSTHASTE_REQUESTS",
         default: "983040",
-        meaning: "most requests at one time (at most 983040, in a further lane 122880); those of collective operations may go beyond it",
+        meaning: "most requests at one time (64 to 983040; in a lane other than the first at most 122880). A \
+                  message, persistent or generalized request beyond it is refused with MPI_ERR_NO_MEM; the \
+                  requests of collective operations and of the creation of communicators may go beyond it, by \
+                  65536 at least, because the other ranks count on them",
     },
     Tunable {
         name: "POSTHASTE_UNEXPECTED_BYTES",
         default: "16777216",
-        meaning: "memory that the unexpected messages of one peer may take in a lane, in bytes; each counts 256 for its envelope",
+        meaning: "memory that the messages of one peer may take at a receiver before they are received, in \
+                  bytes, in each lane; each counts 256 for its envelope. A peer that sends more is told to \
+                  hold its further messages back, until half of them have been received; at most one ring full \
+                  comes late, over TCP what the system's buffers hold (docs/tcp.md). Nothing is lost or \
+                  reordered, and a receive or probe for a message held back finds it; a blocking send waits, \
+                  so a program that relies on buffering (unsafe by MPI-5.0 §3.5) needs a budget to match. Once \
+                  a peer's messages have taken more for two seconds, a line on stderr, one for each peer, \
+                  names it, the communicator's context and the tag; `mpiexec -counters` has `peers.held.back` \
+                  and `messages.sought`",
     },
     Tunable {
         name: "POSTHASTE_SPIN_US",
         default: "50",
-        meaning: "time spent spinning before the CPU is given away, in µs, where every rank has a CPU",
+        meaning: "time spent spinning before the CPU is given away, in µs, where every rank has a CPU; where \
+                  ranks share CPUs nobody spins",
     },
     Tunable {
         name: "POSTHASTE_YIELD_US",
@@ -368,52 +396,123 @@ pub const TUNABLES: &[Tunable] = &[
     Tunable {
         name: "POSTHASTE_THREADED",
         default: "0",
-        meaning: "1: several threads may call, and communicators have lanes, even if the program asks for less than MPI_THREAD_MULTIPLE",
+        meaning: "1: several threads may call, and communicators have lanes, even if the program asks for less \
+                  than MPI_THREAD_MULTIPLE. For programs that call from several threads without having said \
+                  so; the level that MPI_Init_thread provides stays what was asked for",
     },
     Tunable {
         name: "POSTHASTE_LANES",
         default: "8",
-        meaning: "most lanes (1 to 8) among which the communicators that a process with MPI_THREAD_MULTIPLE makes are shared out, so that threads on different ones do not wait for each other; 1: all share one lane",
+        meaning: "most lanes (1 to 8) among which the communicators that a process with MPI_THREAD_MULTIPLE \
+                  makes are shared out, so that threads on different ones do not wait for each other. 1: all \
+                  share one. Only jobs on one node have more than one; with 17 ranks or more there are 4, with \
+                  65 or more 2. Each takes as much memory as the node segment once a communicator uses it, 2 \
+                  MiB with 2 ranks, 33 MiB with 64",
     },
     Tunable {
         name: "POSTHASTE_PROGRESS_THREAD",
         default: "0",
-        meaning: "1: a thread of the library keeps transfers going while the program computes; it sleeps while there is nothing to do",
+        meaning: "1: a thread of the library keeps transfers going while the program computes. It sleeps while \
+                  there is nothing to do, and looks around less and less often while the program itself is \
+                  inside the library",
     },
     Tunable {
         name: "POSTHASTE_CHECK_TYPES",
         default: "0",
-        meaning: "1: messages carry a hash of their types, and a receive with other types fails with MPI_ERR_TYPE",
+        meaning: "1: every point-to-point message carries a hash of its type signature, and a receive whose \
+                  types are others fails with MPI_ERR_TYPE and a sentence that names both sides; the data \
+                  arrives all the same. Types are compared by the names of their basic types as MPI-5.0 §3.3.1 \
+                  wants (`MPI_INT` is not `MPI_INT32_T`), a pair type counts as its two, and `MPI_PACKED` \
+                  matches everything. For finding mistakes: short messages take the general way",
     },
     Tunable {
         name: "POSTHASTE_SHOW_TYPES",
         default: "0",
-        meaning: "1 shows on stderr what every datatype became when it is committed",
+        meaning: "1: a line on stderr shows what each datatype became when it is committed: name or \
+                  constructor, size, bounds, number and mean length of its contiguous runs, and the layout, in \
+                  which `@16 100 x +64 (8)` is 100 runs of 8 bytes, 64 bytes apart, the first one at offset 16",
     },
     Tunable {
         name: "POSTHASTE_EXPLAIN",
         default: "0",
-        meaning: "1: each message is explained by a line of its sender and one of its receiver on standard error",
+        meaning: "1: each message is explained by a line of its sender and one of its receiver on stderr, see \
+                  docs/hangs.md. The fast paths are off then",
     },
     Tunable {
         name: "POSTHASTE_READY_CHECK",
         default: "warn",
-        meaning: "a ready send that came before its receive was posted: warn, error (the receive fails) or off",
+        meaning: "what is said of a message sent in ready mode that came before its receive was posted, and is \
+                  delivered all the same: `warn`, a line on stderr with both ranks, tag and communicator, once \
+                  for each; `error`, the receive fails with MPI_ERR_OTHER and the same sentence; `off`, \
+                  nothing. The counter `messages.ready.early` counts them in any case",
     },
     Tunable {
         name: INITIAL_HANDLER,
         default: "mpi_errors_are_fatal",
-        meaning: "what a failing call does until the program sets another error handler, and before MPI_Init: mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return; also mpiexec -initial-errhandler",
+        meaning: "the error handler of every communicator until the program sets another one, and of calls \
+                  before MPI_Init and after MPI_Finalize: `mpi_errors_are_fatal`, `mpi_errors_abort` or \
+                  `mpi_errors_return`. `mpiexec -initial-errhandler` sets it",
     },
     Tunable {
         name: "POSTHASTE_STRICT",
         default: "0",
-        meaning: "1: what MPI-5.0 does not define, and other libraries accept, is refused",
+        meaning: "1: what MPI-5.0 does not define, and other libraries accept, is refused. The list is in \
+                  docs/strict.md",
+    },
+    Tunable {
+        name: "POSTHASTE_METHODS",
+        default: "shm,tcp",
+        meaning: "ways to other processes that may be used: a list of `shm`, `tcp`, `fabric` and `plugin`, or \
+                  `^` and a list of those of `shm` and `tcp` that may not. Each pair of ranks takes the first \
+                  that reaches; the same for all ranks. See docs/hosts.md",
+    },
+    Tunable {
+        name: "POSTHASTE_NODE",
+        default: "(found out)",
+        meaning: "name of the node that a rank is on (up to 64 letters, digits, `.`, `-`, `_`): ranks with the \
+                  same name share memory, others reach each other over the network. Set for all ranks or for \
+                  none",
+    },
+    Tunable {
+        name: "POSTHASTE_LINKS",
+        default: "",
+        meaning: "several links to each rank of another node, side by side: a list of 2 to 4 of `tcp`, \
+                  `tcp@interface` and `fabric`, such as `tcp@eth0,tcp@eth1`, as many and of the same kinds for \
+                  all ranks; they take the place of `tcp` and `fabric` in POSTHASTE_METHODS. Long messages are \
+                  split over them, and the others stand in for one that fails; see docs/links.md. Empty: one \
+                  link",
+    },
+    Tunable {
+        name: "POSTHASTE_STRIPE_LIMIT",
+        default: "131072",
+        meaning: "shortest message that is split over several links, in bytes (at least 1); the shortest part \
+                  is a quarter of that",
+    },
+    Tunable {
+        name: "POSTHASTE_FABRIC_PROVIDER",
+        default: "(the best one)",
+        meaning: "libfabric's provider for the method `fabric`: a name (`tcp`, `shm`, `verbs`), or name and \
+                  domain, which is a network interface or a device (`verbs@mlx5_0`); the same for all ranks. \
+                  See docs/fabric.md",
+    },
+    Tunable {
+        name: "POSTHASTE_FABRIC_LIBRARY",
+        default: "(libfabric.so.1)",
+        meaning: "the file that holds libfabric; the dynamic linker looks for a bare name",
+    },
+    Tunable {
+        name: "POSTHASTE_PLUGIN",
+        default: "(none)",
+        meaning: "the shared object for the method `plugin`: a path, or a word, where `unix` means \
+                  `libposthaste_unix.so`, which the dynamic linker looks for; the same for all ranks. See \
+                  docs/plugins.md",
     },
     Tunable {
         name: "POSTHASTE_LEAVE_PINNED",
         default: "auto",
-        meaning: "whether memory stays registered with a network for the next message: auto (if the system tells of memory that goes away), on (the program gives none back), off",
+        meaning: "whether memory that was registered with a network stays so for the next message: `auto`, if \
+                  the kernel tells of memory that goes away; `on`, always (the program gives no memory back \
+                  that it has sent from or received into); `off`, never",
     },
     Tunable {
         name: "POSTHASTE_PINNED_BYTES",
@@ -423,73 +522,53 @@ pub const TUNABLES: &[Tunable] = &[
     Tunable {
         name: "POSTHASTE_PIPELINE_LIMIT",
         default: "262144",
-        meaning: "shortest message that is registered with a network part by part, in bytes, where registrations are not kept",
-    },
-    Tunable { name: "POSTHASTE_PIPELINE_PART", default: "262144", meaning: "bytes of such a part" },
-    Tunable {
-        name: "POSTHASTE_METHODS",
-        default: "shm,tcp",
-        meaning: "ways to other processes that may be used, as a list of shm, tcp, fabric and plugin, or ^ and a list of those of shm and tcp that may not; the same for all ranks",
+        meaning: "shortest message that is registered with a network part by part, in bytes, where \
+                  registrations are not kept",
     },
     Tunable {
-        name: "POSTHASTE_LINKS",
-        default: "",
-        meaning: "several links to each rank of another node, side by side: a list of 2 to 4 of tcp, tcp@interface and fabric, such as tcp@eth0,tcp@eth1; as many and of the same kinds for all ranks; in the place of tcp and fabric in POSTHASTE_METHODS",
-    },
-    Tunable {
-        name: "POSTHASTE_STRIPE_LIMIT",
-        default: "131072",
-        meaning: "shortest message that is split over several links, in bytes",
-    },
-    Tunable {
-        name: "POSTHASTE_FABRIC_PROVIDER",
-        default: "the best one",
-        meaning: "libfabric's provider for the method fabric (tcp, shm, verbs, …), or provider@domain, where the domain is a network interface or a device",
-    },
-    Tunable {
-        name: "POSTHASTE_FABRIC_LIBRARY",
-        default: "libfabric.so.1",
-        meaning: "the file that holds libfabric",
-    },
-    Tunable {
-        name: "POSTHASTE_PLUGIN",
-        default: "",
-        meaning: "the shared object for the method plugin: a path, or NAME for libposthaste_NAME.so where the dynamic linker finds it; the same for all ranks",
-    },
-    Tunable {
-        name: "POSTHASTE_NODE",
-        default: "found out",
-        meaning: "name of the node that the rank is on: ranks with the same name share memory, others reach each other over the network; set for all ranks or for none",
+        name: "POSTHASTE_PIPELINE_PART",
+        default: "262144",
+        meaning: "bytes of such a part (64 to 1 GiB)",
     },
     Tunable {
         name: "POSTHASTE_TCP_PORTS",
         default: "0",
-        meaning: "port on which a rank listens for others, or first-last; 0 is any",
+        meaning: "port on which a rank listens for ranks of other nodes, or `first-last`: the first free one \
+                  is taken; 0 is any",
     },
     Tunable {
         name: "POSTHASTE_TCP_INTERFACES",
         default: "",
-        meaning: "names of the network interfaces that may be used, with commas between; ^ in front: all but these",
+        meaning: "names of the network interfaces whose addresses are told to other ranks, with commas \
+                  between; `^` in front: all but these. Usually not needed: all addresses of a peer are tried \
+                  at once, and the first that answers with a proof is used. Empty: all",
     },
     Tunable {
         name: "POSTHASTE_TCP_BUFFER",
         default: "0",
-        meaning: "the system's buffers of a TCP connection for each direction, in bytes; 0 leaves them to the system",
+        meaning: "the system's buffers of a TCP connection for each direction, in bytes (at most 1 GiB); 0 \
+                  leaves them to the system, which lets them grow",
     },
     Tunable {
         name: "POSTHASTE_TCP_EAGER_LIMIT",
         default: "262144",
-        meaning: "longest message sent eagerly over TCP, in bytes; beyond 16384 only from where it lies, see docs/settings.md",
+        meaning: "longest message sent eagerly to another node, in bytes (at most 1 GiB; cut to 16 MiB). \
+                  Beyond 16 KiB only with POSTHASTE_LONG_PROTOCOL=auto, and if the data need not be converted \
+                  and lies in pieces of 512 bytes or more on average: it leaves from where it lies. \
+                  POSTHASTE_EAGER_LIMIT is for the own node",
     },
     Tunable {
         name: "POSTHASTE_TCP_CONNECT_S",
         default: "20",
-        meaning: "time for an address of a rank to take a TCP connection, in s; when none does, the rank counts as down",
+        meaning: "time for an address of a rank to take a TCP connection, in s (1 to 3600); when none does, \
+                  the rank counts as down",
     },
     Tunable {
         name: "POSTHASTE_TCP_DEAD_S",
         default: "20",
-        meaning: "time after which a rank whose system does not answer is given up, in s",
+        meaning: "time after which a rank whose system does not answer is given up, in s (2 to 86400). A rank \
+                  that is busy and does not read, or is stopped, still has a system that answers. Over \
+                  libfabric, half of it is the longest silence before a peer is looked after (docs/fabric.md)",
     },
 ];
 
@@ -645,6 +724,26 @@ mod tests {
         for tunable in TUNABLES {
             let error = Config::read(|asked| (asked == tunable.name).then(|| "?".to_owned()));
             assert!(error.is_err(), "{} is listed but not read", tunable.name);
+        }
+    }
+
+    #[test]
+    fn every_setting_is_listed_once_with_its_default() {
+        let asked = std::cell::RefCell::new(Vec::new());
+        Config::read(|name| {
+            asked.borrow_mut().push(name.to_owned());
+            None
+        })
+        .unwrap();
+        let mut read = asked.into_inner();
+        let mut listed: Vec<&str> = TUNABLES.iter().map(|tunable| tunable.name).collect();
+        read.sort_unstable();
+        listed.sort_unstable();
+        assert_eq!(read, listed);
+        let unset = format!("{:?}", Config::default());
+        for Tunable { name, default, .. } in TUNABLES.iter().filter(|one| !one.default.starts_with('(')) {
+            let set = Config::read(|asked| (asked == *name).then(|| (*default).to_owned())).unwrap();
+            assert_eq!(format!("{set:?}"), unset, "{name} is not {default} by default");
         }
     }
 }

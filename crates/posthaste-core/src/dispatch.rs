@@ -1,6 +1,6 @@
 //! Who a packet is for: the one `match` on packet kinds.
 //!
-//! Called by `progress` for everything a method reports; calls the protocols. Does no I/O.
+//! Does no I/O.
 
 use crate::error::say;
 use crate::method::Event;

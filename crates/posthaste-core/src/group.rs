@@ -1,11 +1,11 @@
 //! Groups: ordered sets of processes, and the set operations on them.
 //!
-//! Called by `coll` and `comm`, which turn ranks into peers, and by the doors. Calls nothing. MPI-5.0 §7.3.
+//! MPI-5.0 §7.3.
 //!
-//! What must stay true: a group never changes, no process stands in it twice, and the world is a range, so that
-//! its ranks are peers without looking anything up.
+//! What must stay true: a group never changes, no process stands in it twice, and what is a range stays one, so that the
+//! world's ranks are peers without looking anything up, and every second rank of a million takes no list.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
 
 use crate::error::{Error, ErrorClass, Result};
@@ -34,8 +34,8 @@ pub struct Group(Repr);
 
 #[derive(Debug)]
 enum Repr {
-    /// Neighbours in the table of processes: rank `r` is peer `first + r`.
-    Range { first: u32, size: u32 },
+    /// Processes at equal distances: rank `r` is peer `first + r * stride`. The stride is 1 where there are less than two.
+    Range { first: u32, stride: i32, size: u32 },
     /// Any others. The map back is built when it is first asked for.
     List { peers: Box<[Peer]>, ranks: OnceLock<HashMap<Peer, u32>> },
 }
@@ -43,7 +43,7 @@ enum Repr {
 impl Group {
     /// The processes `first..first + size` of the table.
     pub fn range(first: u32, size: u32) -> Self {
-        Self(Repr::Range { first, size })
+        Self(Repr::Range { first, stride: 1, size })
     }
 
     /// The group without members (`MPI_GROUP_EMPTY`).
@@ -53,9 +53,16 @@ impl Group {
 
     /// These processes in this order; each may stand there once.
     pub fn of(peers: Vec<Peer>) -> Self {
-        let first = peers.first().map_or(0, |peer| peer.0);
-        if peers.iter().zip(first..).all(|(peer, expected)| peer.0 == expected) {
-            return Self::range(first, peers.len() as u32);
+        let (first, stride) = match peers[..] {
+            [] => return Self::empty(),
+            [only] => return Self::range(only.0, 1),
+            [first, second, ..] => (first.0, i64::from(second.0) - i64::from(first.0)),
+        };
+        let mut neighbours = peers.iter().zip(&peers[1..]);
+        if let Ok(stride) = i32::try_from(stride)
+            && neighbours.all(|(one, next)| i64::from(next.0) - i64::from(one.0) == i64::from(stride))
+        {
+            return Self(Repr::Range { first, stride, size: peers.len() as u32 });
         }
         Self(Repr::List { peers: peers.into(), ranks: OnceLock::new() })
     }
@@ -73,7 +80,8 @@ impl Group {
     #[inline]
     pub fn peer(&self, rank: u32) -> Option<Peer> {
         match &self.0 {
-            Repr::Range { first, size } => (rank < *size).then(|| Peer(first + rank)),
+            Repr::Range { first, stride, size } => (rank < *size)
+                .then(|| Peer((i64::from(*first) + i64::from(rank) * i64::from(*stride)) as u32)),
             Repr::List { peers, .. } => peers.get(rank as usize).copied(),
         }
     }
@@ -81,7 +89,11 @@ impl Group {
     /// The rank of a process; `None` if it is no member.
     pub fn rank_of(&self, peer: Peer) -> Option<u32> {
         match &self.0 {
-            Repr::Range { first, size } => peer.0.checked_sub(*first).filter(|rank| rank < size),
+            Repr::Range { first, stride, size } => {
+                let (distance, stride) = (i64::from(peer.0) - i64::from(*first), i64::from(*stride));
+                let rank = u32::try_from(distance / stride).ok().filter(|rank| rank < size)?;
+                (distance % stride == 0).then_some(rank)
+            }
             Repr::List { peers, ranks } => {
                 ranks.get_or_init(|| peers.iter().copied().zip(0..).collect()).get(&peer).copied()
             }
@@ -95,11 +107,19 @@ impl Group {
 
     /// Whether rank `r` is peer `r` for every rank.
     pub fn is_identity(&self) -> bool {
-        matches!(self.0, Repr::Range { first: 0, .. })
+        matches!(self.0, Repr::Range { first: 0, stride: 1, .. })
     }
 
     /// How alike two groups are (never [`Comparison::Congruent`]).
     pub fn compare(&self, other: &Self) -> Comparison {
+        if let (
+            Repr::Range { first, stride, size },
+            Repr::Range { first: other_first, stride: other_stride, size: other_size },
+        ) = (&self.0, &other.0)
+            && (first, stride, size) == (other_first, other_stride, other_size)
+        {
+            return Comparison::Ident;
+        }
         if self.size() != other.size() {
             Comparison::Unequal
         } else if self.peers().eq(other.peers()) {
@@ -203,12 +223,12 @@ impl Group {
 struct Seen<'a> {
     group: &'a Group,
     argument: &'static str,
-    taken: Vec<bool>,
+    taken: HashSet<u32>,
 }
 
 impl<'a> Seen<'a> {
     fn new(group: &'a Group, argument: &'static str) -> Self {
-        Self { group, argument, taken: vec![false; group.size() as usize] }
+        Self { group, argument, taken: HashSet::new() }
     }
 
     fn take(&mut self, rank: i64) -> Result<Peer> {
@@ -218,7 +238,7 @@ impl<'a> Seen<'a> {
         };
         let found = u32::try_from(rank).ok().and_then(|rank| self.group.peer(rank));
         let Some(peer) = found else { return Err(wrong(format!("a list with {rank} in it"))) };
-        if std::mem::replace(&mut self.taken[rank as usize], true) {
+        if !self.taken.insert(rank as u32) {
             return Err(wrong(format!("a list with {rank} twice in it")));
         }
         Ok(peer)
@@ -239,9 +259,8 @@ impl<'a> Seen<'a> {
     }
 
     fn rest(&self) -> Group {
-        Group::of(
-            self.group.peers().zip(&self.taken).filter(|(_, taken)| !**taken).map(|(peer, _)| peer).collect(),
-        )
+        let rest = (0..).zip(self.group.peers()).filter(|(rank, _)| !self.taken.contains(rank));
+        Group::of(rest.map(|(_, peer)| peer).collect())
     }
 }
 
@@ -259,17 +278,23 @@ mod tests {
 
     #[test]
     fn ranges_and_lists_answer_alike() {
-        for peers in [&[][..], &[4], &[3, 4, 5], &[5, 3, 4], &[9, 0, 2]] {
+        for peers in
+            [&[][..], &[4], &[3, 4, 5], &[5, 3, 4], &[9, 0, 2], &[9, 6, 3, 0], &[0, 1 << 31], &[1 << 31, 0]]
+        {
             let group = of(peers);
             assert_eq!(list(&group), peers);
             for (rank, peer) in peers.iter().enumerate() {
                 assert_eq!(group.rank_of(Peer(*peer)), Some(rank as u32));
             }
-            assert_eq!(group.rank_of(Peer(77)), None);
+            for stranger in [77, 8, u32::MAX] {
+                assert_eq!(group.rank_of(Peer(stranger)), None, "{stranger} in {peers:?}");
+            }
             assert_eq!(group.peer(peers.len() as u32), None);
         }
-        assert!(matches!(of(&[3, 4, 5]).0, Repr::Range { first: 3, size: 3 }));
+        assert!(matches!(of(&[3, 4, 5]).0, Repr::Range { first: 3, stride: 1, size: 3 }));
+        assert!(matches!(of(&[9, 6, 3, 0]).0, Repr::Range { first: 9, stride: -3, size: 4 }));
         assert!(Group::range(0, 8).is_identity() && !of(&[1, 2]).is_identity() && !of(&[1, 0]).is_identity());
+        assert!(!of(&[0, 2]).is_identity() && of(&[0]).is_identity());
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Checked names for the numbers that travel through the engine, so that one kind cannot be taken for another.
-//!
-//! Used by every room; uses nothing.
 
 use std::fmt;
+
+use crate::jobs::{JobId, JobNumber};
 
 /// A process this process can talk to: its place in the table of processes (the world's ranks come first).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -20,6 +20,10 @@ impl Peer {
 /// 48 bits: the world rank of the process that founded the communicator, the lane that it chose, and that process's
 /// count. So a founder needs nobody's agreement, only to tell the others. The two lowest bits tell the traffic of one
 /// communicator apart: point-to-point, collective, partitioned.
+///
+/// That is unique within a job. A communicator with members of several jobs is named by its founder's job as well, so that
+/// contexts of jobs that meet later cannot collide: the upper 16 bits are the number that this process has for that job
+/// ([`JobNumber`]), 0 where all members are of one job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ContextId(pub u64);
 
@@ -35,6 +39,7 @@ impl ContextId {
     pub const STEP: u32 = 4;
     const COUNT_BITS: u32 = 25;
     const LANE_BITS: u32 = 3;
+    const JOB_SHIFT: u32 = 48;
 
     /// The context number `count` of founder `rank`, in a lane; `None` when the founder has used up its numbers.
     pub fn founded(rank: u32, lane: usize, count: u32) -> Option<Self> {
@@ -67,11 +72,42 @@ impl ContextId {
         Self(self.0 | 2)
     }
 
+    /// The same, for a communicator with members of several jobs: its founder is of this one. `None` when this process has
+    /// heard of too many jobs.
+    pub fn founded_in(self, job: JobId) -> Option<Self> {
+        let number = job.number()?;
+        Some(Self(self.within_job() | u64::from(number.get()) << Self::JOB_SHIFT))
+    }
+
+    /// Whether the job of the founder has to be named with this context.
+    #[inline(always)]
+    pub fn spans_jobs(self) -> bool {
+        self.0 >> Self::JOB_SHIFT != 0
+    }
+
+    /// The job of the founder, if it has to be named.
+    pub fn job(self) -> Option<JobId> {
+        JobNumber::new((self.0 >> Self::JOB_SHIFT) as u16)?.id()
+    }
+
+    /// What the context is within its founder's job.
+    #[inline(always)]
+    pub fn within_job(self) -> u64 {
+        self.0 & ((1 << Self::JOB_SHIFT) - 1)
+    }
+
+    /// As one process tells another: within the founder's job, and that job, 0 where it is the job of both.
+    pub fn words(self) -> [u64; 2] {
+        [self.within_job(), self.job().map_or(0, |job| job.0)]
+    }
+
     /// The context that another process told, if it can be one: that of point-to-point messages.
-    pub fn told(context: u64) -> Option<Self> {
+    pub fn told([context, job]: [u64; 2]) -> Option<Self> {
         let first = u64::from(Self::FIRST_COUNT);
-        let fits = context >= first && context >> 48 == 0 && context.is_multiple_of(Self::STEP.into());
-        fits.then_some(Self(context))
+        let fits =
+            context >= first && context >> Self::JOB_SHIFT == 0 && context.is_multiple_of(Self::STEP.into());
+        let context = fits.then_some(Self(context))?;
+        if job == 0 { Some(context) } else { context.founded_in(JobId(job)) }
     }
 }
 

@@ -1,7 +1,6 @@
 //! Info objects: hints as an ordered list of keys and values (MPI-5.0 chapter 10).
 //!
-//! Called by the doors and by `comm`; calls nothing. Keys and values are bytes, because C strings need not be
-//! text (a path may be a value).
+//! Keys and values are bytes, because C strings need not be text (a path may be a value).
 //!
 //! What must stay true: keys keep the order in which they were first set.
 

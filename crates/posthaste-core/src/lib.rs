@@ -19,25 +19,28 @@
 //! The rooms below stand in that order; a room uses only rooms before it (tested by `cargo xtask test`).
 #![deny(unsafe_code)]
 
+pub mod jobs;
 pub mod ids;
+pub mod peers;
 pub mod error;
 pub mod config;
 pub mod explain;
 pub mod trace;
-#[allow(unsafe_code)] // one of the two homes of unsafe code: memory that users vouched for
+#[allow(unsafe_code)] // one of the two homes of unsafe code: memory that users vouched for or lent
 pub mod buffer;
 pub mod datatype;
 pub mod wire;
 pub mod request;
 pub mod method;
-pub mod pt2pt;
 pub mod group;
+pub mod pt2pt;
 pub mod op;
 pub mod info;
 pub mod attribute;
 pub mod coll;
 pub mod comm;
 pub mod topology;
+pub mod slice;
 pub mod dispatch;
 pub mod progress;
 pub mod wait;

@@ -1,14 +1,13 @@
 //! Reductions: the predefined operations on every predefined type, and the user's own (MPI-5.0 §6.9).
 //!
-//! Called by the collectives, by accumulate and by the doors. Calls `buffer` for the loops over user memory and
-//! `datatype` for what the bytes mean.
+//! `buffer` has the loops over user memory, `datatype` says what the bytes mean.
 //!
 //! What must stay true: `apply` computes `inout = input op inout` element by element in ascending order, with
 //! one rounding per operation, so a result depends on the order of the calls alone; integers wrap around; of
 //! equal values minloc and maxloc keep the lower index. Which operation is allowed on which type is decided
 //! in [`Op::check`] and [`Op::check_strict`] and nowhere else.
 
-use crate::buffer::{Element, Extended, Half, OwnedBuf, Pair, Quad, UserBuf, combine, combine_packed};
+use crate::buffer::{Base, Element, Extended, Half, OwnedBuf, Pair, Quad, UserBuf, combine, combine_packed};
 use crate::datatype::{Builtin, Class, Datatype, Kind, Segment};
 use crate::error::{Error, ErrorClass, Result};
 use posthaste_os::mem::Source;
@@ -49,7 +48,7 @@ pub enum Predefined {
 }
 
 /// A user's function: input, inout, number of elements, their type.
-pub type UserFunction = dyn Fn(UserBuf, UserBuf, u64, &Datatype) + Send + Sync;
+pub type UserFunction = dyn Fn(*mut u8, *mut u8, u64, &Datatype) + Send + Sync;
 
 struct User {
     function: Box<UserFunction>,
@@ -141,7 +140,7 @@ impl Op {
 
     /// A user's operation.
     pub fn user(
-        function: impl Fn(UserBuf, UserBuf, u64, &Datatype) + Send + Sync + 'static,
+        function: impl Fn(*mut u8, *mut u8, u64, &Datatype) + Send + Sync + 'static,
         commutative: bool,
     ) -> Self {
         Self(Repr::User(Arc::new(User { function: Box::new(function), commutative })))
@@ -201,11 +200,25 @@ impl Op {
         check_kind(*op, builtin)
     }
 
-    /// `inout = input op inout` for `count` elements.
-    pub fn apply(&self, datatype: &Datatype, input: UserBuf, inout: UserBuf, count: u64) -> Result<()> {
+    /// `inout = input op inout` for `count` elements of the program.
+    ///
+    /// # Errors
+    /// An operation that the type does not have.
+    pub fn apply_at(&self, datatype: &Datatype, input: Base, inout: Base, count: u64) -> Result<()> {
+        self.apply(datatype, input.buf(), inout.buf(), count)
+    }
+
+    /// See [`Op::apply_at`].
+    pub(crate) fn apply(
+        &self,
+        datatype: &Datatype,
+        input: UserBuf,
+        inout: UserBuf,
+        count: u64,
+    ) -> Result<()> {
         self.check(datatype)?;
         match &self.0 {
-            Repr::User(user) => (user.function)(input, inout, count, datatype),
+            Repr::User(user) => (user.function)(input.as_ptr(), inout.as_ptr(), count, datatype),
             Repr::Predefined(Predefined::NoOp) => {}
             Repr::Predefined(Predefined::Replace) => {
                 let mut from = Segment::new(input, count, datatype);
@@ -226,8 +239,23 @@ impl Op {
         Ok(())
     }
 
-    /// `inout = input op inout` for `count` elements, the input straight out of a packed stream that holds them.
-    pub fn apply_packed(
+    /// `inout = input op inout` for `count` elements of the program, the input straight out of a packed stream that holds
+    /// them.
+    ///
+    /// # Errors
+    /// An operation that the type does not have; an input that is too short.
+    pub fn apply_packed_at(
+        &self,
+        datatype: &Datatype,
+        input: Source<'_>,
+        inout: Base,
+        count: u64,
+    ) -> Result<()> {
+        self.apply_packed(datatype, input, inout.buf(), count)
+    }
+
+    /// See [`Op::apply_packed_at`].
+    pub(crate) fn apply_packed(
         &self,
         datatype: &Datatype,
         input: Source<'_>,

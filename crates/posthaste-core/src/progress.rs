@@ -1,7 +1,6 @@
 //! One step of everything that is under way.
 //!
-//! Called by `wait` (and by tests that drive engines themselves); calls `method`, `dispatch`, `pt2pt::{action, flow}`,
-//! `coll`. Never blocks.
+//! Never blocks.
 
 use posthaste_os::park::{SleeperId, Sleepers, Wake, Wants};
 use posthaste_os::wake::Doorbell;
@@ -10,7 +9,7 @@ use crate::coll::{self, Running};
 use crate::dispatch;
 use crate::ids::RequestId;
 use crate::method::Methods;
-use crate::pt2pt::{Action, Engine, action, down, flow};
+use crate::pt2pt::{Action, Engine, action, flow};
 use crate::request::{State, complete};
 
 /// Operations on the fast paths between two steps of progress.
@@ -222,7 +221,6 @@ impl Lane {
         if engine.has_chores() {
             busy |= action::retry_pending(engine, methods);
             busy |= flow::advance(engine, methods);
-            busy |= down::sweep(engine);
         }
         if !running.is_empty() {
             busy |= coll::advance(engine, methods, running);

@@ -1,7 +1,7 @@
 //! Several engines in one process over the simulated network, or over TCP, driven by hand: the protocols' first test
 //! bench.
 //!
-//! Used by unit tests only. Every run over the simulated network is a function of its seed; a failing test prints it.
+//! For unit tests only. Every run over the simulated network is a function of its seed; a failing test prints it.
 
 use crate::buffer::OwnedBuf;
 use crate::config::Config;
@@ -10,7 +10,7 @@ use crate::ids::{ContextId, Peer, RequestId};
 use crate::method::bundle::{Bundle, Link};
 use crate::method::sim::{Network, Weather};
 use crate::method::tcp::{Shelf, Tcp, TcpSetup};
-use crate::method::{Methods, Route};
+use crate::method::{Methods, Route, Routes};
 use crate::progress::Lane;
 use crate::pt2pt::matching::Pattern;
 use crate::pt2pt::send::Started;
@@ -39,6 +39,23 @@ impl Bench {
         Self::with_formats(seed, &vec![Format::NATIVE; engines as usize], weather, config)
     }
 
+    /// Jobs of these sizes, one after the other: a process knows those of its own job.
+    pub(crate) fn of_jobs(seed: u64, sizes: &[u32], weather: Weather, config: &Config) -> Self {
+        let network = Network::new(seed, weather);
+        let mut lanes = Vec::new();
+        for size in sizes {
+            let first = lanes.len() as u32;
+            for me in 0..*size {
+                let routes = Routes::new(*size, Route::Sim).with(Peer(me), Route::Loopback);
+                let sim = network.join(Peer(first + me), Format::NATIVE, config);
+                let mut methods = Methods::new(routes, None, None, Some(sim), Peer(me));
+                (0..*size).for_each(|peer| methods.name_simulated(Peer(peer), Peer(first + peer)));
+                lanes.push(Lane::new(Engine::new(config.clone()), methods));
+            }
+        }
+        Self { network, others: Vec::new(), lanes }
+    }
+
     /// One engine for each format, in which its users' data is.
     pub(crate) fn with_formats(seed: u64, formats: &[Format], weather: Weather, config: &Config) -> Self {
         let network = Network::new(seed, weather);
@@ -48,9 +65,9 @@ impl Bench {
             .map(|(me, format)| {
                 let routes =
                     (0..engines).map(|peer| if peer == me { Route::Loopback } else { Route::Sim }).collect();
-                let sim = network.join(Peer(me), engines, *format, config);
+                let sim = network.join(Peer(me), *format, config);
                 let methods = Methods::new(routes, None, None, Some(sim), Peer(me));
-                let mut engine = Engine::new(config.clone(), engines as usize);
+                let mut engine = Engine::new(config.clone());
                 engine.format = *format;
                 Lane::new(engine, methods)
             })
@@ -67,13 +84,13 @@ impl Bench {
             .zip(formats)
             .map(|(me, format)| {
                 let sim = |(n, net): (usize, &Network)| {
-                    Link::sim(format!("net{n}"), net.join(Peer(me), engines, *format, config))
+                    Link::sim(format!("net{n}"), net.join(Peer(me), *format, config))
                 };
                 let links = networks.iter().enumerate().map(sim).collect();
-                let bundle = Bundle::new(Peer(me), formats.len(), links, config);
+                let bundle = Bundle::new(Peer(me), links, config);
                 let route = |peer| if peer == me { Route::Loopback } else { Route::Bundle };
                 let methods = Methods::new((0..engines).map(route).collect(), None, None, None, Peer(me));
-                let mut engine = Engine::new(config.clone(), formats.len());
+                let mut engine = Engine::new(config.clone());
                 engine.format = *format;
                 Lane::new(engine, methods.with_bundle(Some(bundle)))
             })
@@ -96,7 +113,7 @@ impl Bench {
                 shelf.put(me, &card);
                 let route = |peer| if Peer(peer) == me { Route::Loopback } else { Route::Tcp };
                 let methods = Methods::new((0..peers as u32).map(route).collect(), None, Some(tcp), None, me);
-                let mut engine = Engine::new(config.clone(), peers);
+                let mut engine = Engine::new(config.clone());
                 engine.format = *format;
                 Lane::new(engine, methods)
             })

@@ -1,8 +1,8 @@
 //! Counters that say what the engine did: messages and bytes by protocol and method.
 //!
-//! Written by the rooms of the message path with plain adds; read by `mpiexec -counters`, by tests that prove
-//! that a forced path ran, and later by MPI_T. The counters live in the node segment, where the launcher reads
-//! them without the rank's help.
+//! The rooms of the message path write them with plain adds; `mpiexec -counters` shows them, and tests prove by them
+//! that a forced path ran. The counters live in the node segment, where the launcher reads them without the rank's
+//! help.
 
 macro_rules! counters {
     ($($name:ident = $text:literal;)*) => {

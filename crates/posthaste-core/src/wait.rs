@@ -1,8 +1,8 @@
 //! Waiting: the only room that blocks.
 //!
-//! Called by `world` for every blocking call; calls `progress`. While every rank has a CPU a waiter spins first;
-//! where CPUs are shared, or have just proved to be shared, it gives the CPU away at once. After a while without
-//! anything happening it sleeps until a peer rings the doorbell. MPI-5.0 §3.7.3; seed 000 "MPI_Wait".
+//! While every rank has a CPU a waiter spins first; where CPUs are shared, or have just proved to be shared, it gives
+//! the CPU away at once. After a while without anything happening it sleeps until a peer rings the doorbell. MPI-5.0
+//! §3.7.3; seed 000 "MPI_Wait".
 //!
 //! A process has one lane, or several where several threads call: then each communicator has one, and a waiter is at home
 //! in that of what it waits for. Whoever finds nothing to do there looks after the lanes where nobody else does.

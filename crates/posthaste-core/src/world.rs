@@ -1,9 +1,8 @@
 //! This process's part in the job: start, the blocking and nonblocking calls, end.
 //!
-//! Called by the doors (`posthaste-abi`, `posthaste`); calls `wait`, `comm`, `coll`, `pt2pt`. Who we are is found out
-//! in `start`. MPI-5.0 §11.2.
+//! Who we are is found out in `start`. MPI-5.0 §11.2.
 //!
-//! Parts: `quick`, the fast paths of the blocking calls; `probes`; `lanes`, and who belongs to which.
+//! Parts: `quick`, the fast paths of the blocking calls; `scope`, the calls that take borrowed slices; `probes`; `lanes`, and who belongs to which.
 //!
 //! What must stay true: one engine for each lane, and one world per process; a process that was meant to be one of many never goes on as one
 //! of one.
@@ -11,6 +10,7 @@
 mod lanes;
 mod probes;
 mod quick;
+mod scope;
 
 use std::marker::PhantomData;
 use std::ops::ControlFlow;
@@ -48,6 +48,7 @@ mod start;
 mod wireup;
 
 use lanes::Further;
+pub use scope::{Operation, Scope};
 use start::Start;
 pub use start::abort_not_joined;
 use wireup::{Places, Shared};
@@ -156,7 +157,7 @@ impl World {
             crowded,
             launcher,
         } = start;
-        let (me, size) = (Peer(rank), routes.len());
+        let (me, size) = (Peer(rank), routes.size() as usize);
         let (shows_types, node_name) = (config.show_types, config.node.clone());
         let spin = if crowded_here { 0 } else { config.spin_us };
         let yielding = Duration::from_micros(config.yield_us.into());
@@ -164,7 +165,7 @@ impl World {
         let shm = (size > 1 && Way::Shm.is_built())
             .then(|| Shm::new(&node, local_rank, beside.clone(), &config, crowded_here))
             .transpose()?;
-        let shares = routes.iter().any(|route| matches!(route, Route::Shm(_)));
+        let shares = routes.any(|route| matches!(route, Route::Shm(_)));
         if let Some(shm) = shm.as_ref().filter(|_| config.explain && shares) {
             let (copying, why) = shm.copying(&config);
             say(format_args!("rank {rank} copies long messages on its node through {copying}, {why}"));
@@ -177,7 +178,7 @@ impl World {
         let doorbell = doorbell.map(|bell| watching(bell, &mut networks)).transpose()?;
         let wireup::Networks { tcp, fabric, bundle, plugin } = networks;
         // Lanes are for threads, and for jobs whose processes all share memory.
-        let near = routes.iter().all(|route| matches!(route, Route::Shm(_) | Route::Loopback));
+        let near = !routes.any(|route| !matches!(route, Route::Shm(_) | Route::Loopback));
         let lanes = if threaded && near { config.lanes.min(node.lanes()) } else { 1 };
         let heap = shm.as_ref().map(|shm| shm.heap().clone());
         let further = near.then(|| Further {
@@ -195,10 +196,15 @@ impl World {
             .with_bundle(bundle)
             .with_plugin(plugin);
         let (explain, progress_thread) = (config.explain, config.progress_thread);
-        let mut engine = Engine::new(config, size);
+        let mut engine = Engine::new(config);
         if explain {
             engine.explain(me, methods.ways());
         }
+        let mut world = Comm::world(rank, size as u32);
+        world.set_crowded(crowded);
+        let own = Comm::own(me);
+        world.make_known(&mut engine);
+        own.make_known(&mut engine);
         let lane = Lane::new(engine, methods);
         node.set_pid(local_rank, std::process::id());
         node.set_world_rank(local_rank, rank, size as u32);
@@ -208,8 +214,6 @@ impl World {
         // unless a door vouches for it (see `init`). The same holds for further lanes.
         let locked = move |lane| unsafe { Lock::new(lane, threaded || progress_thread) };
         let opener = Opener(Box::new(move |at| further.as_ref()?.lane(at).map(locked)));
-        let mut world = Comm::world(rank, size as u32);
-        world.set_crowded(crowded);
         let waiting = Waiting::new(locked(lane), doorbell, Duration::from_micros(spin.into()), yielding)
             .opening(opener)
             .telling(&node, local_rank);
@@ -227,7 +231,7 @@ impl World {
             next_context: AtomicU32::new(ContextId::FIRST_COUNT),
             lanes,
             world: Arc::new(world),
-            own: Arc::new(Comm::own(me)),
+            own: Arc::new(own),
             heap,
             shows_types,
             on_one_thread: PhantomData,

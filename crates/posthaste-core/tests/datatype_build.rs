@@ -1,7 +1,7 @@
 //! Constructors of datatypes: wrong arguments, contents, sizes beyond 32 bits, deep nesting, one layout for
 //! one set of bytes (MPI-5.0 chapter 5).
 
-use posthaste_core::buffer::UserBuf;
+use posthaste_core::buffer::Base;
 use posthaste_core::datatype::{Builtin, Combiner, Datatype, Dimension, Distribution, Order, Segment};
 use posthaste_core::error::{Error, ErrorClass};
 use posthaste_os::mem::{Sink, Source};
@@ -170,9 +170,8 @@ fn counts_beyond_31_bits_cost_nothing() {
     // The last few elements, moved in place: only their memory has to exist.
     let mut tail: Vec<u64> = (0..16).collect();
     // SAFETY: the positions packed below are the last five elements, which lie in `tail`.
-    let base =
-        unsafe { UserBuf::new(tail.as_mut_ptr().cast::<u8>().wrapping_sub(((3 << 34) - 16) - 14 * 8)) };
-    let mut segment = Segment::new(base, 1, &vector);
+    let base = unsafe { Base::new(tail.as_mut_ptr().cast::<u8>().wrapping_sub(((3 << 34) - 16) - 14 * 8)) };
+    let mut segment = Segment::elements_at(base, 1, &vector);
     segment.seek(vector.size() - 40);
     let mut out = [0u8; 64];
     assert_eq!(segment.pack(Sink::from(&mut out[..])), 40);
@@ -206,7 +205,7 @@ fn deep_nesting_neither_recurses_nor_explodes() {
     let mut out = [0u8; 64];
     let mut memory = [7u8; 1024];
     // SAFETY: the first eight runs lie within the first 1024 bytes.
-    let mut segment = Segment::new(unsafe { UserBuf::new(memory.as_mut_ptr()) }, 1, &doubled);
+    let mut segment = Segment::elements_at(unsafe { Base::new(memory.as_mut_ptr()) }, 1, &doubled);
     assert_eq!(segment.pack(Sink::from(&mut out[..])), 64);
     assert_eq!(out, [7; 64]);
     // A chain of a million types is dropped without using up the stack.

@@ -1,7 +1,7 @@
 //! Reductions against naive loops: every kind of element, arrays and packed streams, user operations on
 //! derived types, padding left alone (MPI-5.0 §6.9).
 
-use posthaste_core::buffer::{Equivalence, UserBuf};
+use posthaste_core::buffer::{Base, Equivalence};
 use posthaste_core::datatype::{Datatype, Segment};
 use posthaste_core::error::ErrorClass;
 use posthaste_core::op::Op;
@@ -32,9 +32,15 @@ fn builtin(handle: u32) -> Datatype {
     Datatype::from_abi(handle).unwrap()
 }
 
-fn raw<T>(slice: &mut [T]) -> UserBuf {
+fn raw<T>(slice: &mut [T]) -> Base {
     // SAFETY: used only while the slice lives, and within it.
-    unsafe { UserBuf::new(slice.as_mut_ptr().cast()) }
+    unsafe { Base::new(slice.as_mut_ptr().cast()) }
+}
+
+/// The bytes of numbers.
+fn bytes_of<T>(slice: &mut [T]) -> Vec<u8> {
+    let len = size_of_val(slice);
+    raw(slice).source(len).to_vec()
 }
 
 /// Applies `op` to arrays and to the packed form, at odd addresses, and compares with the naive result.
@@ -50,18 +56,18 @@ fn check<T: Copy + PartialEq + Debug>(
     let (mut input, mut inout) = (vec![0xEEu8; bytes + 3], vec![0xEEu8; bytes + 3]);
     let mut packed = inout.clone();
     let (mut a, mut b) = (a[..count].to_vec(), b[..count].to_vec());
-    raw(&mut input).offset(1).copy_from(raw(&mut a), bytes);
-    raw(&mut inout).offset(1).copy_from(raw(&mut b), bytes);
-    raw(&mut packed).offset(1).copy_from(raw(&mut b), bytes);
-    op(handle).apply(datatype, raw(&mut input).offset(1), raw(&mut inout).offset(1), count as u64).unwrap();
+    input[1..1 + bytes].copy_from_slice(&bytes_of(&mut a));
+    inout[1..1 + bytes].copy_from_slice(&bytes_of(&mut b));
+    packed[1..1 + bytes].copy_from_slice(&bytes_of(&mut b));
+    op(handle).apply_at(datatype, raw(&mut input[1..]), raw(&mut inout[1..]), count as u64).unwrap();
     op(handle)
-        .apply_packed(datatype, Source::from(&input[1..1 + bytes]), raw(&mut packed).offset(1), count as u64)
+        .apply_packed_at(datatype, Source::from(&input[1..1 + bytes]), raw(&mut packed[1..]), count as u64)
         .unwrap();
     assert_eq!(inout, packed);
     assert_eq!((inout[0], &inout[bytes + 1..]), (0xEE, &[0xEE, 0xEE][..]));
     let expected: Vec<T> = a.iter().zip(&b).map(|(a, b)| naive(*a, *b)).collect();
     let mut got = b;
-    raw(&mut got).copy_from(raw(&mut inout).offset(1), bytes);
+    raw(&mut got).sink(bytes).copy_from(&inout[1..1 + bytes]);
     assert_eq!(got, expected, "{} on {datatype:?}", op(handle).name());
 }
 
@@ -116,7 +122,7 @@ proptest! {
         let product = |a: [f32; 2], b: [f32; 2]| [a[0] * b[0] - a[1] * b[1], a[0] * b[1] + a[1] * b[0]];
         for (handle, naive) in [(SUM, sum as fn([f32; 2], [f32; 2]) -> [f32; 2]), (PROD, product)] {
             let (mut input, mut inout) = (a.clone(), b.clone());
-            op(handle).apply(&builtin(0x212), raw(&mut input), raw(&mut inout), a.len() as u64).unwrap();
+            op(handle).apply_at(&builtin(0x212), raw(&mut input), raw(&mut inout), a.len() as u64).unwrap();
             for (i, (a, b)) in a.iter().zip(&b).enumerate() {
                 prop_assert_eq!(bits(inout[i]), bits(naive(*a, *b)));
             }
@@ -165,16 +171,16 @@ fn pairs_with_padding_are_reduced_from_arrays_and_packed_streams() {
         .collect();
     let datatype = builtin(0x229);
     let mut inout = start.clone();
-    op(MAXLOC).apply(&datatype, raw(&mut input), raw(&mut inout), count as u64).unwrap();
+    op(MAXLOC).apply_at(&datatype, raw(&mut input), raw(&mut inout), count as u64).unwrap();
     assert_eq!(inout, expected);
     let mut packed = vec![0u8; 12 * count as usize];
-    Segment::new(raw(&mut input), count as u64, &datatype).pack(Sink::from(&mut packed[..]));
+    Segment::elements_at(raw(&mut input), count as u64, &datatype).pack(Sink::from(&mut packed[..]));
     let mut inout = start;
-    op(MAXLOC).apply_packed(&datatype, Source::from(&packed[..]), raw(&mut inout), count as u64).unwrap();
+    op(MAXLOC).apply_packed_at(&datatype, Source::from(&packed[..]), raw(&mut inout), count as u64).unwrap();
     assert_eq!(inout, expected);
     assert!(
         op(MAXLOC)
-            .apply_packed(&datatype, Source::from(&packed[1..]), raw(&mut inout), count as u64)
+            .apply_packed_at(&datatype, Source::from(&packed[1..]), raw(&mut inout), count as u64)
             .is_err()
     );
 }
@@ -189,11 +195,11 @@ fn user_operations_see_whole_elements_of_derived_types() {
             for i in 0..count as isize {
                 for at in [4, 12] {
                     let at = i * datatype.extent() as isize + at;
-                    let (mut a, mut b) = ([0u8; 4], [0u8; 4]);
-                    input.copy_out(at, Sink::from(&mut a[..]));
-                    inout.copy_out(at, Sink::from(&mut b[..]));
-                    let sum = i32::from_ne_bytes(a) - 2 * i32::from_ne_bytes(b);
-                    inout.copy_in(at, Source::from(&sum.to_ne_bytes()[..]));
+                    // SAFETY: both arrays hold `count` elements, and the datatype has integers at these places.
+                    unsafe {
+                        let (input, inout) = (input.offset(at).cast::<i32>(), inout.offset(at).cast::<i32>());
+                        inout.write_unaligned(input.read_unaligned() - 2 * inout.read_unaligned());
+                    }
                 }
             }
         },
@@ -205,11 +211,11 @@ fn user_operations_see_whole_elements_of_derived_types() {
     let mut inout = vec![1i32; 4 * count as usize];
     let expected: Vec<i32> = (0..4 * count).map(|i| if i % 2 == 1 { i - 2 } else { 1 }).collect();
     let mut packed = vec![0u8; 8 * count as usize];
-    Segment::new(raw(&mut input), count as u64, &datatype).pack(Sink::from(&mut packed[..]));
-    add.apply_packed(&datatype, Source::from(&packed[..]), raw(&mut inout), count as u64).unwrap();
+    Segment::elements_at(raw(&mut input), count as u64, &datatype).pack(Sink::from(&mut packed[..]));
+    add.apply_packed_at(&datatype, Source::from(&packed[..]), raw(&mut inout), count as u64).unwrap();
     assert_eq!(inout, expected);
     inout.fill(1);
-    add.apply(&datatype, raw(&mut input), raw(&mut inout), count as u64).unwrap();
+    add.apply_at(&datatype, raw(&mut input), raw(&mut inout), count as u64).unwrap();
     assert_eq!(inout, expected);
 }
 
@@ -260,7 +266,7 @@ fn operations_on_the_wrong_types_are_refused_by_name() {
         (LAND, builtin(0x214), "MPI_LAND on MPI_DOUBLE"),
         (SUM, vector, "MPI_SUM on the derived type"),
     ] {
-        let error = op(handle).apply(&datatype, raw(&mut a), raw(&mut b), 1).unwrap_err();
+        let error = op(handle).apply_at(&datatype, raw(&mut a), raw(&mut b), 1).unwrap_err();
         assert_eq!(error.class(), ErrorClass::Op);
         assert!(error.to_string().contains(word), "{error}");
     }

@@ -1,9 +1,8 @@
 //! What the ranks of a job are doing, read from outside.
 //!
-//! Called by `mpiexec`, for its own job and for one that another command asks about; calls
-//! `posthaste_core::explain` with what stands in the node segment and what the system says about the processes. What
-//! must stay true: nothing here needs the help of a rank or of the mpiexec asked about, so both may be stopped; only an
-//! mpiexec whose ranks are on several hosts is asked itself.
+//! It looks at the job of this mpiexec, or at one that another command asks about: at the node segment, and at what the
+//! system says about the processes. What must stay true: nothing here needs the help of a rank or of the mpiexec asked
+//! about, so both may be stopped; only an mpiexec whose ranks are on several hosts is asked itself.
 
 use posthaste_core::explain::{Process, Report, State, explain};
 use posthaste_os::machine;

@@ -1,9 +1,9 @@
 //! `posthaste-info`: what this installation can do on this host, and what the settings are.
 //!
-//! Called by the program of that name; calls the tables of `posthaste_core::config` and asks the system what each method
-//! needs. What must stay true: it says of each method whether it is usable here, and if not, why not; it starts no job.
+//! What must stay true: it says of each method whether it is usable here, and if not, why not; it starts no job. What it
+//! says of a setting is what docs/settings.md says, whose table is made here too (`--markdown`).
 
-use posthaste_core::config::{Config, CopyBuffer, TUNABLES, Way};
+use posthaste_core::config::{Config, CopyBuffer, TUNABLES, Tunable, Way};
 use posthaste_os::fabric::{FILE, Library, Wanted};
 use posthaste_os::node::Node;
 use posthaste_os::plugin::Plugin;
@@ -16,10 +16,13 @@ use std::net::IpAddr;
 pub fn main() -> i32 {
     let mut arguments = std::env::args().skip(1);
     if let Some(argument) = arguments.next() {
+        if argument == "--markdown" {
+            return i32::from(io::stdout().write_all(settings_table().as_bytes()).is_err());
+        }
         let wanted = ["-h", "-help", "--help", "-V", "--version"].contains(&argument.as_str());
         let usage = format!(
-            "posthaste-info of posthaste {}: takes no arguments and says which methods are usable on this host, which \
-             launchers are understood, and what the settings are\n",
+            "posthaste-info of posthaste {}: says which methods are usable on this host, which launchers are \
+             understood, and what the settings are; with --markdown only the settings, as a table\n",
             env!("CARGO_PKG_VERSION")
         );
         let said = if wanted {
@@ -66,9 +69,41 @@ fn report(lookup: impl Fn(&str) -> Option<String>) -> String {
             Some(value) => ('*', value),
             None => (' ', tunable.default.to_owned()),
         };
-        let _ = writeln!(text, "{mark} {} = {value}\n      {}", tunable.name, tunable.meaning);
+        let _ = writeln!(text, "{mark} {} = {value}", tunable.name);
+        text += &indented(tunable.meaning);
     }
     text
+}
+
+/// Sentences in lines that a terminal has room for.
+fn indented(sentences: &str) -> String {
+    const INDENT: &str = "     ";
+    let (mut text, mut line) = (String::new(), INDENT.to_owned());
+    for word in sentences.split(' ') {
+        if line.chars().count() + word.chars().count() >= 100 {
+            text = text + &line + "\n";
+            INDENT.clone_into(&mut line);
+        }
+        line = line + " " + word;
+    }
+    text + &line + "\n"
+}
+
+/// The settings as the table of docs/settings.md, where `cargo xtask settings` puts it.
+fn settings_table() -> String {
+    let mut text = "| variable | default | meaning |\n|---|---|---|\n".to_owned();
+    for Tunable { name, default, meaning } in TUNABLES {
+        let meaning: Vec<String> = meaning.split(' ').map(linked).collect();
+        let _ = writeln!(text, "| `{name}` | {default} | {} |", meaning.join(" "));
+    }
+    text
+}
+
+/// `docs/PAGE` as a link from another page of that folder.
+fn linked(word: &str) -> String {
+    let Some((before, rest)) = word.split_once("docs/") else { return word.to_owned() };
+    let page = rest.trim_end_matches([')', '.', ',', ';']);
+    format!("{before}[{page}]({page}){}", &rest[page.len()..])
 }
 
 fn shared_memory(config: &Config) -> String {
@@ -225,7 +260,17 @@ mod tests {
         assert!(missing.contains("  plugin  not usable: libposthaste_nothing.so"), "{missing}");
         for tunable in TUNABLES {
             assert!(text.contains(tunable.name), "{}", tunable.name);
+            for word in tunable.meaning.split(' ') {
+                assert!(text.contains(word), "{}: {word}", tunable.name);
+            }
         }
+        let (_, settings) = text
+            .split_once(
+                "
+settings ",
+            )
+            .unwrap();
+        assert!(settings.lines().all(|line| line.chars().count() <= 100), "{settings}");
         let links = report(|name| (name == "POSTHASTE_LINKS").then(|| "tcp@lo,tcp@none0".to_owned()));
         let expected =
             "of tcp and fabric\n          tcp@lo\n          tcp@none0, which is not usable: this host";
@@ -238,5 +283,21 @@ mod tests {
     fn a_setting_that_cannot_be_read_is_named() {
         let text = report(|name| (name == "POSTHASTE_SPIN_US").then(|| "soon".to_owned()));
         assert!(text.contains("the settings cannot be used: POSTHASTE_SPIN_US is \"soon\""), "{text}");
+    }
+
+    #[test]
+    fn the_page_has_the_table_of_settings() {
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/settings.md");
+        let page = std::fs::read_to_string(page).unwrap();
+        let table: Vec<&str> = page.lines().filter(|line| line.starts_with("| `POSTHASTE_")).collect();
+        let wanted = settings_table();
+        assert_eq!(
+            table,
+            wanted.lines().skip(2).collect::<Vec<&str>>(),
+            "write it by `cargo xtask settings`"
+        );
+        for link in ["[tcp.md](tcp.md)).", "[hosts.md](hosts.md) |", "[protocols.md](protocols.md) |"] {
+            assert!(wanted.contains(link), "{link}");
+        }
     }
 }

@@ -1,7 +1,8 @@
 //! `mpiexec`: reads its command line and hands a job to `posthaste_pmi::spawn`, or to `posthaste_pmi::hosts` when it runs
 //! on other hosts too.
 //!
-//! Called by the program of that name; calls `options`, `show`, `explain` and those. What must stay true: its exit is that of the job, everything it says itself begins with its name and goes to standard error.
+//! What must stay true: its exit is that of the job, everything it says itself begins with its name and goes to
+//! standard error.
 
 use crate::explain;
 use crate::options::{self, Request, Surroundings, Wish};

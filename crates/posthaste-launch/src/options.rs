@@ -1,9 +1,9 @@
 //! The command line of mpiexec.
 //!
-//! Called by `mpiexec`; pure, apart from what it is given. What must stay true: options with one dash and with
-//! two are the same, what follows the name of a program belongs to the program, and every mistake is one clear
-//! sentence. The options are those of MPI-5.0 §11.5 and the common ones of MPICH's and Open MPI's commands; those
-//! that ask for what this version does not do are accepted with a warning if the program still runs rightly.
+//! Pure, apart from what it is given. What must stay true: options with one dash and with two are the same, what
+//! follows the name of a program belongs to the program, and every mistake is one clear sentence. The options are those
+//! of MPI-5.0 §11.5 and the common ones of MPICH's and Open MPI's commands; those that ask for what this version does
+//! not do are accepted with a warning if the program still runs rightly.
 
 mod hosts;
 mod lists;

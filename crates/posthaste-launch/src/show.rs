@@ -1,7 +1,7 @@
 //! What becomes of the ranks' output: marks in front of lines, files, counters at the end.
 //!
-//! Called by `mpiexec` as the hooks of a job; calls `explain`. What must stay true: a file gets what the screen would get;
-//! lines of different ranks never mix in one file; output that could not be written is told, and the exit code says it.
+//! These are the hooks of a job. What must stay true: a file gets what the screen would get; lines of different ranks
+//! never mix in one file; output that could not be written is told, and the exit code says it.
 
 use crate::explain;
 use posthaste_core::trace::COUNTERS;

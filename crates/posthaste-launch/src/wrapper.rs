@@ -1,8 +1,7 @@
 //! `mpicc` and `mpicxx`: the compiler with the options that our header and library need.
 //!
-//! Called by the programs of those names; calls the compiler. What must stay true: without our options the command
-//! is the user's, word for word; the library is added only when something is linked. The prefix is where the
-//! command itself lies (`PREFIX/bin`), or `POSTHASTE_PREFIX`.
+//! What must stay true: without our options the command is the user's, word for word; the library is added only when
+//! something is linked. The prefix is where the command itself lies (`PREFIX/bin`), or `POSTHASTE_PREFIX`.
 
 use std::ffi::{OsStr, OsString};
 use std::io::Write;

@@ -1,7 +1,7 @@
 //! What the Rust code of a process has allocated, counted: for tests that say what something costs.
 //!
-//! Used by tests as their global allocator; calls that of the system. What must stay true: nothing is counted but what was
-//! asked for, so the numbers are the same on every machine.
+//! A global allocator for tests, over that of the system. What must stay true: nothing is counted but what was asked
+//! for, so the numbers are the same on every machine.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,7 +1,7 @@
 //! The bias of a lock: a thread that enters it often, and nobody else does, gets in without an atomic instruction.
 //!
-//! Called by `sync`, which has the lock behind it; calls `memory` for the barriers, so that it can be modelled. The protocol
-//! is that of `wake`: the owner writes a word and reads another one with no fence between them, and whoever wants to be
+//! The lock behind it is in `sync`; the barriers are those of `memory`, so that it can be modelled. The protocol is
+//! that of `wake`: the owner writes a word and reads another one with no fence between them, and whoever wants to be
 //! sure of having been seen runs one in every thread instead.
 //!
 //! What must stay true: after [`Bias::revoke`] the owner is not inside, and does not get in again without the lock behind.

@@ -1,9 +1,9 @@
 //! A board: a few KiB of shared words on which one rank writes and anybody reads, without the rank's help.
 //!
-//! Called by `core::wait` (write, wipe) and by whoever explains a hang (read), through [`crate::node::Node::board`].
-//! A sequence lock: the writer makes the number odd, writes, and makes it even again; a reader takes what it has
-//! read only if the number was the same even one before and after. Nobody waits for the other side, so a rank that
-//! is stopped or killed while it writes costs a reader nothing but the text.
+//! It is reached through [`crate::node::Node::board`]. A sequence lock: the writer makes the number odd, writes, and
+//! makes it even again; a reader takes what it has read only if the number was the same even one before and after.
+//! Nobody waits for the other side, so a rank that is stopped or killed while it writes costs a reader nothing but the
+//! text.
 //!
 //! What must stay true: one writer at a time (the rank's lane is locked); a text is read whole or not at all.
 

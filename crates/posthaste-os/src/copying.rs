@@ -8,10 +8,9 @@
 //! threads on two CPUs play ping-pong through the copy buffers of a node segment, for some milliseconds, once for each
 //! model of processor; the answer is kept in the user's cache folder.
 //!
-//! Called by whoever makes a node segment (launcher, lowest rank), which says there what was found, and by
-//! `posthaste-info`. What must stay true: an answer is kept only if it was measured well; whatever is wrong with the file
-//! (stale, torn, foreign, unwritable) costs a measurement and nothing else; measuring ends after [`LONGEST`]; nothing here
-//! makes a job fail. Part: `measure`.
+//! Whoever makes a node segment (launcher, lowest rank) says there what was found. What must stay true: an answer is
+//! kept only if it was measured well; whatever is wrong with the file (stale, torn, foreign, unwritable) costs a
+//! measurement and nothing else; measuring ends after [`LONGEST`]; nothing here makes a job fail. Part: `measure`.
 
 mod measure;
 

@@ -1,9 +1,8 @@
 //! Memory of one process that its peers on the host can reach: MPI_Alloc_mem (MPI-5.0 §9.2, seed 001 "Mem_alloc").
 //!
-//! Called by `core::world` for allocations and by `core::method::shm`, which asks whether a message lies here and reaches
-//! into the memory of peers. Each process has one file without a name (a memfd); an allocation is a range of it, mapped
-//! here when it is made, and a byte is named by its place in the file, to peers as to ourselves. A peer opens the
-//! file by way of `/proc` and maps all of it at the first message.
+//! Each process has one file without a name (a memfd); an allocation is a range of it, mapped here when it is made, and
+//! a byte is named by its place in the file, to peers as to ourselves. A peer opens the file by way of `/proc` and maps
+//! all of it at the first message.
 //!
 //! What must stay true: a range is reserved when it is given, so that a full system is an error and never SIGBUS, and
 //! the file never shrinks (it is sealed); what is given back is punched out, which takes the pages from the maps

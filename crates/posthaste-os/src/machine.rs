@@ -1,6 +1,4 @@
 //! Facts about this machine and about what this process may use of it.
-//!
-//! Called by `core::wait` (spin or yield), by the launcher (binding) and by `core::world` (host name).
 
 use std::time::Duration;
 

@@ -1,8 +1,7 @@
 //! Views of memory that may be shared with another process.
 //!
-//! Called by every room that moves payload bytes; calls nothing. A peer may write shared memory at any
-//! time, so payload is never seen as `&[u8]`: it is copied through [`Source`] and [`Sink`], which know
-//! their bounds. A private slice converts into either for free.
+//! A peer may write shared memory at any time, so payload is never seen as `&[u8]`: it is copied through [`Source`] and
+//! [`Sink`], which know their bounds. A private slice converts into either for free.
 
 use std::marker::PhantomData;
 

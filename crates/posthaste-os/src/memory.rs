@@ -1,10 +1,10 @@
 //! The words and bytes that rings, copy buffers and doorbells share, in one of two kinds.
 //!
-//! Called by [`crate::ring`], [`crate::pool`] and [`crate::wake`], which hold the protocols; calls the node
-//! segment. Built as usual, the words are plain atomics in the segment and every function is a pointer addition.
-//! Built with `--cfg loom` they are a model in which each access is checked against all orders in which it could
-//! happen. What must stay true: both kinds have the same functions, and no decision of a protocol (what is
-//! written when, with which ordering) is made here, so that what the model proves holds for what runs.
+//! [`crate::ring`], [`crate::pool`] and [`crate::wake`] hold the protocols. Built as usual, the words are plain atomics
+//! in the segment and every function is a pointer addition. Built with `--cfg loom` they are a model in which each
+//! access is checked against all orders in which it could happen. What must stay true: both kinds have the same
+//! functions, and no decision of a protocol (what is written when, with which ordering) is made here, so that what the
+//! model proves holds for what runs.
 
 #[cfg(loom)]
 pub mod model;

@@ -1,10 +1,9 @@
 //! The node segment: the memory that the ranks of one host and their launcher share.
 //!
 //! Made by the launcher (or by the first rank under a foreign launcher) as a memfd, inherited or attached by
-//! descriptor. Called by the launcher, by `core::method::shm` and by `core::wait`; calls nothing of ours.
-//! What must stay true: every shared word has one writer or is claimed by an atomic operation; all memory is
-//! reserved at creation, so that a full system is an error here and never SIGBUS later; fresh memory is zero
-//! and zero is a valid state of everything.
+//! descriptor. What must stay true: every shared word has one writer or is claimed by an atomic operation; all memory
+//! is reserved at creation, so that a full system is an error here and never SIGBUS later; fresh memory is zero and
+//! zero is a valid state of everything.
 //!
 //! ```text
 //! header | rank blocks | boards | ring heads (to, from) | ring cells (to, from) | copy buffers (to) | further lanes | own

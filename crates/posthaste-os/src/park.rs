@@ -1,9 +1,9 @@
 //! The threads of one process that sleep in the library: whom to wake, and who of them listens for all.
 //!
-//! There once for all lanes; called by `core::wait` and `core::progress`. One sleeper, the *listener*,
-//! sleeps where peers can wake it (on the doorbell); the others are parked, each on its own. A parked thread is woken
-//! when what it waits for is over, and only then, whoever found that out: there is no broadcast. A listener that
-//! leaves calls a parked thread, which takes its place. MPI-5.0 §11.6; seed 000 "MPI_Wait", multi-threaded.
+//! There once for all lanes. One sleeper, the *listener*, sleeps where peers can wake it (on the doorbell); the others
+//! are parked, each on its own. A parked thread is woken when what it waits for is over, and only then, whoever found
+//! that out: there is no broadcast. A listener that leaves calls a parked thread, which takes its place. MPI-5.0 §11.6;
+//! seed 000 "MPI_Wait", multi-threaded.
 //!
 //! What must stay true: while anybody is parked, somebody listens, has been called to, or is awake inside the library
 //! and will call when it leaves. A sleeper registers under the lock of the lane in which it saw that it has to wait, and a

@@ -1,8 +1,8 @@
 //! Reading and writing another process's memory in one copy (process_vm_readv, process_vm_writev), and the live probe
 //! that says whether the system lets us.
 //!
-//! Called by `core::method::shm`. Containers, seccomp filters and ptrace rules forbid it in ways that no file
-//! tells reliably, so each pair of ranks is tried once with known bytes.
+//! Containers, seccomp filters and ptrace rules forbid it in ways that no file tells reliably, so each pair of ranks is
+//! tried once with known bytes.
 
 use std::io;
 

@@ -1,9 +1,8 @@
 //! Methods from shared objects: loads one by the table of `posthaste_method.h`, and makes safe functions of its functions.
 //!
-//! Called by `core::method::plugin` and by whoever lists what is usable; calls the dynamic linker and the plug-in. The
-//! layouts below are those of the header, version 1. What must stay true: the version is read before anything behind it;
-//! every text is copied before the plug-in is called again; nothing that a plug-in says is believed beyond its type; a
-//! library that has been loaded stays loaded, because it may have started threads.
+//! The layouts below are those of the header, version 1. What must stay true: the version is read before anything
+//! behind it; every text is copied before the plug-in is called again; nothing that a plug-in says is believed beyond
+//! its type; a library that has been loaded stays loaded, because it may have started threads.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::marker::PhantomData;

@@ -1,10 +1,9 @@
 //! PMIx, spoken by the library of whoever started this process: `libpmix.so.2`, loaded at run time.
 //!
-//! Called by `posthaste_pmi::launcher` where no descriptor of PMI-1 was handed down; calls the dynamic linker and the few
-//! functions below, whose types follow the PMIx standard 4.1 (§3 for the types, §5 to §9 for the functions). The wire
-//! between that library and the launcher is its own affair, so there is no way without it, and no need for it to build.
-//! What must stay true: every structure that is handed over is as long as the library takes it to be, or longer; what it
-//! hands out is copied at once and given back.
+//! For processes to which no descriptor of PMI-1 was handed down. The types of the few functions below follow the PMIx
+//! standard 4.1 (§3 for the types, §5 to §9 for the functions). The wire between that library and the launcher is its
+//! own affair, so there is no way without it, and no need for it to build. What must stay true: every structure that is
+//! handed over is as long as the library takes it to be, or longer; what it hands out is copied at once and given back.
 
 use std::ffi::{CStr, CString, OsStr, c_char, c_int, c_void};
 use std::mem::transmute_copy;

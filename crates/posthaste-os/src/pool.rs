@@ -1,9 +1,9 @@
 //! Copy buffers: shared memory through which a long message is copied by both sides at once, and a medium one in one go.
 //!
-//! Called by `core::method::shm`; lives in the [`Node`] segment, reached through `memory`. Each receiver has a few buffers
-//! that senders borrow by setting a bit, message by message or for good; where the processor wants larger ones
-//! ([`crate::copying`]), a pair gets one of its own at its first message ([`claim_own`]), as long as there are some. The
-//! sender copies in from the front while the receiver copies out behind it, round and round.
+//! They lie in the [`Node`] segment, reached through `memory`. Each receiver has a few buffers that senders borrow by
+//! setting a bit, message by message or for good; where the processor wants larger ones ([`crate::copying`]), a pair
+//! gets one of its own at its first message ([`claim_own`]), as long as there are some. The sender copies in from the
+//! front while the receiver copies out behind it, round and round.
 //!
 //! What must stay true:
 //! * `filled` has one writer (the sender), `drained` has one writer (the receiver), both only grow,

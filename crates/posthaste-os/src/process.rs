@@ -1,10 +1,8 @@
 //! Starting processes, and making sure that none of them outlives the launcher.
 //!
-//! Called by `posthaste_pmi::spawn` (start, guardian) and `posthaste_pmi::client` (inherited descriptors, spent
-//! variables); calls only the system. What must stay true: between `fork` and `execve` the child calls only
-//! async-signal-safe functions on memory that was prepared before; a job's processes share one process group,
-//! whose leader is the guardian, so that one `kill` reaches them all even when the launcher is gone.
-//! Seed B12 (spawn), MPI-5.0 §11.5 (the startup command).
+//! What must stay true: between `fork` and `execve` the child calls only async-signal-safe functions on memory that was
+//! prepared before; a job's processes share one process group, whose leader is the guardian, so that one `kill` reaches
+//! them all even when the launcher is gone. Seed B12 (spawn), MPI-5.0 §11.5 (the startup command).
 
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::io;

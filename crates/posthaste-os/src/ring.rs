@@ -1,6 +1,6 @@
 //! The single-producer ring of 64-byte cells between one ordered pair of ranks.
 //!
-//! Called by `core::method::shm`; lives in the [`Node`] segment, reached through `memory`. A record is one or more whole cells in a row:
+//! It lies in the [`Node`] segment, reached through `memory`. A record is one or more whole cells in a row:
 //!
 //! ```text
 //! cell 0:  seq u32 | len u32 | header 24 bytes | payload 32 bytes      further cells: payload 64 bytes each

@@ -1,9 +1,8 @@
 //! TCP sockets that never block, and the epoll set that waits for several of them at once.
 //!
-//! Called by `core::method::tcp` and, for the set, by [`crate::wake`]; calls only the system. Payload goes through
-//! [`Source`] and [`Sink`], so that it leaves the user's buffer and arrives there without a copy of ours. What must stay
-//! true: no function here waits but [`Set::wait`]; every descriptor is close-on-exec; a peer that is gone is an error
-//! and never a signal; no name is ever looked up.
+//! Payload goes through [`Source`] and [`Sink`], so that it leaves the user's buffer and arrives there without a copy
+//! of ours. What must stay true: no function here waits but [`Set::wait`]; every descriptor is close-on-exec; a peer
+//! that is gone is an error and never a signal; no name is ever looked up.
 
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};

@@ -1,7 +1,7 @@
 //! A lock that costs nothing when only one thread calls, and next to nothing when only one does so for a while.
 //!
-//! Called by `core::world` around each lane. MPI-5.0 §11.6: below `MPI_THREAD_MULTIPLE` the user promises that
-//! no two threads are inside the library at once, so there is nothing to exclude; with it the lock is real.
+//! There is one around each lane. MPI-5.0 §11.6: below `MPI_THREAD_MULTIPLE` the user promises that no two threads are
+//! inside the library at once, so there is nothing to exclude; with it the lock is real.
 //!
 //! A real lock is *biased* to a thread that has entered it often while nobody else did. That thread enters by a plain store
 //! and a look at whether it is still the owner, without the atomic instruction that would wait for its messages to

@@ -1,10 +1,9 @@
 //! The doorbell: how a sender finds out that a receiver has stopped looking, without paying for it.
 //!
-//! Called by `core::method::shm` (ring after each record) and `core::wait` (sleep). A sender writes its record
-//! and then *reads* two words of the receiver: the active-ring bitmap and `sleeping`. Between that write and
-//! those reads the sender has no fence; the receiver, before it relies on its own words having been seen, runs
-//! one in every process instead (membarrier). So the cost is paid by whoever goes to sleep, not per message.
-//! Where the system has no membarrier, every ring of the doorbell has a fence ([`Doorbell::fenced`]).
+//! A sender writes its record and then *reads* two words of the receiver: the active-ring bitmap and `sleeping`.
+//! Between that write and those reads the sender has no fence; the receiver, before it relies on its own words having
+//! been seen, runs one in every process instead (membarrier). So the cost is paid by whoever goes to sleep, not per
+//! message. Where the system has no membarrier, every ring of the doorbell has a fence ([`Doorbell::fenced`]).
 //!
 //! A process that has sockets, too, sleeps on all of them at once: it waits in epoll for the sockets and for a pipe, and the
 //! `sleeping` word says so; whoever rings then writes into that pipe, which it opens through /proc.

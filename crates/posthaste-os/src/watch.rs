@@ -1,10 +1,10 @@
 //! Hears of memory that goes away: unmapped, moved, or emptied, by whoever and however (munmap, mremap, brk, madvise,
 //! a mapping over it, free).
 //!
-//! Called by `core::method::pinned`, which keeps registrations of user memory only while it can be sure of the memory.
-//! The kernel tells through userfaultfd, which needs no privilege: only events are asked for, no page fault is ever
-//! taken over. A thread reads them; the call that lets the memory go returns when its event has been read, and an event
-//! is read and noted under one lock. So whoever asks [`Watcher::gone`] after such a call hears of it.
+//! So registrations of user memory can be kept while one can be sure of the memory. The kernel tells through
+//! userfaultfd, which needs no privilege: only events are asked for, no page fault is ever taken over. A thread reads
+//! them; the call that lets the memory go returns when its event has been read, and an event is read and noted under
+//! one lock. So whoever asks [`Watcher::gone`] after such a call hears of it.
 //!
 //! What must stay true: the thread and whoever holds the lock neither allocate nor free memory, because that memory could
 //! be watched and the thread would wait for itself; a watch is asked for before the memory is used. Not heard of:

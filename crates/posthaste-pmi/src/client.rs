@@ -1,8 +1,7 @@
 //! A rank's side of PMI-1.1, and how a process finds out whether it is a rank at all.
 //!
-//! Called by the engine's initialisation; calls `line` and `posthaste_os::process`. What must stay true: one
-//! `write` per line (servers of other launchers read line by line), every call returns an error instead of a
-//! guess when the answer is not what it should be, and any 1.x answer is accepted.
+//! What must stay true: one `write` per line (servers of other launchers read line by line), every call returns an
+//! error instead of a guess when the answer is not what it should be, and any 1.x answer is accepted.
 
 use crate::line::{BadLine, Emit, Line, Reassembly};
 use nix::errno::Errno;

@@ -1,7 +1,7 @@
 //! The key-value space of a job, and the fence that all its ranks meet at.
 //!
-//! Called by `server`; calls nothing. What must stay true: what one rank puts is bounded, so a rank cannot fill
-//! the launcher's memory; who is at a fence stays there until it is opened, and then it stands again.
+//! What must stay true: what one rank puts is bounded, so a rank cannot fill the launcher's memory; who is at a fence
+//! stays there until it is opened, and then it stands again.
 
 use std::collections::HashMap;
 use thiserror::Error;

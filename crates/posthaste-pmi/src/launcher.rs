@@ -1,8 +1,8 @@
 //! The launcher of this process's job, as a rank sees it: who am I, what have the others said, a fence.
 //!
-//! Called by the engine's initialisation, by its end, and when an address is looked up; calls `client` (PMI-1.1, over an
-//! inherited descriptor) or the PMIx library of the launcher. What must stay true: nothing is asked of the launcher before
-//! somebody wants to know it, for each question is a round trip; a rank that cannot join the job it belongs to says so.
+//! It speaks PMI-1.1 over an inherited descriptor (`client`), or through the PMIx library of the launcher. What must
+//! stay true: nothing is asked of the launcher before somebody wants to know it, for each question is a round trip; a
+//! rank that cannot join the job it belongs to says so.
 
 use crate::client::{self, Client, Error};
 use crate::mapping;

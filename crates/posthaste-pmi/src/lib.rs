@@ -1,8 +1,8 @@
 //! Process management: how ranks learn who they are, exchange a few words at start-up, and are started.
 //!
-//! Used by the ranks (`client`, in initialisation) and by the launcher (`spawn`, which serves `server`). The
-//! wire is PMI-1.1, which MPICH's Hydra, Slurm and Flux speak too: our ranks run under those launchers, and
-//! programs built with other libraries of that family run under ours.
+//! Ranks are `client`s; the launcher is `spawn`, which serves them by `server`. The wire is PMI-1.1, which MPICH's
+//! Hydra, Slurm and Flux speak too: our ranks run under those launchers, and programs built with other libraries of
+//! that family run under ours.
 //!
 //! Rooms, each using only those before it: [`mod@line`] (the text on the wire) → [`kvs`] (what the ranks tell each
 //! other) → [`client`] (a rank's side) → [`mapping`] (which rank is on which node) → [`launcher`] (all that a rank asks of

@@ -1,8 +1,7 @@
 //! The lines of PMI-1.1: `cmd=NAME key=value key=value`, one per request and one per reply.
 //!
-//! Called by `client` and `server`; calls nothing. What must stay true: no input panics, and what [`Emit`] wrote
-//! [`Line::parse`] reads back. Keys and values have no spaces, quotes or line ends in this version of the wire,
-//! so nothing is escaped; a value may contain `=`.
+//! What must stay true: no input panics, and what [`Emit`] wrote [`Line::parse`] reads back. Keys and values have no
+//! spaces, quotes or line ends in this version of the wire, so nothing is escaped; a value may contain `=`.
 
 use thiserror::Error;
 

@@ -1,9 +1,8 @@
 //! `PMI_process_mapping`: on which node each rank of a job runs, as launchers of the PMI family tell it.
 //!
-//! Called by `launcher` on the side of the ranks, by `hosts` on that of mpiexec; calls nothing. The text is a list of blocks (first node, number of
-//! nodes, ranks on each of them), `(vector,(0,2,4))`, which ranks fill in order and begin again when the list is at
-//! its end. MPICH's Hydra, Slurm and Flux write it, with or without spaces. What must stay true: no text panics or
-//! makes us ask for more memory than the ranks of the job need.
+//! The text is a list of blocks (first node, number of nodes, ranks on each of them), `(vector,(0,2,4))`, which ranks
+//! fill in order and begin again when the list is at its end. MPICH's Hydra, Slurm and Flux write it, with or without
+//! spaces. What must stay true: no text panics or makes us ask for more memory than the ranks of the job need.
 
 /// The node of each of `ranks` ranks; `None` when the text says nothing of that kind.
 pub fn parse(text: &str, ranks: usize) -> Option<Vec<u32>> {

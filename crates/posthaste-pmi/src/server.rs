@@ -1,8 +1,7 @@
 //! The launcher's side of PMI-1.1, as a state machine without I/O: lines in, replies and events out.
 //!
-//! Called by `spawn` with each line of each rank; calls `line` and `kvs`. What must stay true: every request
-//! that has a reply gets exactly one, also when it is nonsense; nothing a rank sends panics or grows without
-//! bound. Answers are those of version 1.1, whatever 1.x the rank speaks.
+//! What must stay true: every request that has a reply gets exactly one, also when it is nonsense; nothing a rank sends
+//! panics or grows without bound. Answers are those of version 1.1, whatever 1.x the rank speaks.
 
 use crate::kvs::{Fence, Kvs, LONGEST_KEY, LONGEST_VALUE};
 use crate::line::{BadLine, Emit, Line};

@@ -1,7 +1,6 @@
 //! Who and which: destinations, sources and tags as arguments, and the status that tells them.
 //!
-//! Used by `point_to_point` and `scope`; calls core's `ids`. MPI-5.0 §3.2.3 (envelope), §3.2.5 (status), §3.10
-//! (nobody).
+//! MPI-5.0 §3.2.3 (envelope), §3.2.5 (status), §3.10 (nobody).
 //!
 //! What must stay true: the negative numbers by which MPI spells wildcards and nobody are made here and nowhere
 //! else; a negative number from the user is an error and never taken for one of them.

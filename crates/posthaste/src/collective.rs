@@ -1,16 +1,14 @@
 //! Collective operations: all ranks of a communicator call them, in the same order.
 //!
-//! Called by the user on a [`Communicator`] (blocking) or a [`Scope`] (nonblocking); calls core's `coll`, which plans
-//! a schedule, and `world`, which runs it. MPI-5.0 chapter 6; §6.12 for the nonblocking forms.
+//! They are methods of a [`Communicator`] (blocking) and of a [`Scope`] (nonblocking); core's `slice` checks lengths and plans
+//! the schedules. MPI-5.0 chapter 6; §6.12 for the nonblocking forms.
 //!
-//! What must stay true: lengths are checked against each other and the number of ranks before anything is planned,
-//! so a schedule never reaches beyond a slice; both forms use the same plans.
+//! What must stay true: both forms use the same plans.
 
-use posthaste_core::buffer::{Equivalence, UserBuf};
-use posthaste_core::coll::{self, Operand, Schedule};
+use posthaste_core::buffer::Equivalence;
 use posthaste_core::comm::Comm;
-use posthaste_core::datatype::Datatype;
-use posthaste_core::error::{Error as Cause, ErrorClass, Result as Checked};
+use posthaste_core::error::Result as Checked;
+use posthaste_core::slice::Collective;
 
 use crate::argument;
 use crate::communicator::Communicator;
@@ -25,13 +23,13 @@ impl Communicator<'_> {
     /// # Errors
     /// When a rank has ended.
     pub fn barrier(&self) -> Result<()> {
-        self.run("barrier", Ok(coll::barrier(self.core())))
+        self.run("barrier", Ok(Collective::barrier(self.core())))
     }
 
     /// Copies the root's `data` to every rank (`MPI_Bcast`, MPI-5.0 §6.4). All ranks pass the same length.
     ///
     /// # Errors
-    /// A root that is no rank; [`ErrorClass::Truncate`] when the lengths differ.
+    /// A root that is no rank; [`ErrorClass::Truncate`](crate::ErrorClass::Truncate) when the lengths differ.
     ///
     /// ```
     /// # fn main() -> posthaste::Result<()> {
@@ -92,7 +90,7 @@ impl Communicator<'_> {
     /// §6.9.6). All ranks pass the same length, for `data` and `result`.
     ///
     /// # Errors
-    /// A `result` of another length; an operation that `T` does not have ([`ErrorClass::Op`]).
+    /// A `result` of another length; an operation that `T` does not have ([`ErrorClass::Op`](crate::ErrorClass::Op)).
     ///
     /// ```
     /// # fn main() -> posthaste::Result<()> {
@@ -185,8 +183,8 @@ impl Communicator<'_> {
     }
 
     /// Runs a planned operation.
-    pub(crate) fn run(&self, call: &'static str, plan: Checked<Schedule>) -> Result<()> {
-        self.named(call, plan.and_then(|schedule| self.engine().run(schedule)))
+    fn run(&self, call: &'static str, plan: Checked<Collective<'_>>) -> Result<()> {
+        self.named(call, plan.and_then(|plan| self.engine().run_collective(plan)))
     }
 }
 
@@ -197,19 +195,15 @@ impl<'scope> Scope<'scope, '_> {
     ///
     /// # Errors
     /// As [`Communicator::barrier`].
-    pub fn barrier(&'scope self) -> Result<Request<'scope>> {
-        self.start_plan("barrier", Ok(coll::barrier(self.communicator().core())))
+    pub fn barrier(&self) -> Result<Request<'scope>> {
+        self.start_plan("barrier", Ok(Collective::barrier(self.communicator().core())))
     }
 
     /// Starts [`Communicator::broadcast`] (`MPI_Ibcast`).
     ///
     /// # Errors
     /// As the blocking form.
-    pub fn broadcast<T: Equivalence>(
-        &'scope self,
-        data: &'scope mut [T],
-        root: usize,
-    ) -> Result<Request<'scope>> {
+    pub fn broadcast<T: Equivalence>(&self, data: &'scope mut [T], root: usize) -> Result<Request<'scope>> {
         self.start_plan("broadcast", broadcast(self.communicator().core(), data, root))
     }
 
@@ -218,7 +212,7 @@ impl<'scope> Scope<'scope, '_> {
     /// # Errors
     /// As the blocking form.
     pub fn reduce<T: Equivalence>(
-        &'scope self,
+        &self,
         data: &'scope [T],
         result: &'scope mut [T],
         operation: Operation,
@@ -247,7 +241,7 @@ impl<'scope> Scope<'scope, '_> {
     /// # }
     /// ```
     pub fn all_reduce<T: Equivalence>(
-        &'scope self,
+        &self,
         data: &'scope [T],
         result: &'scope mut [T],
         operation: Operation,
@@ -260,7 +254,7 @@ impl<'scope> Scope<'scope, '_> {
     /// # Errors
     /// As the blocking form.
     pub fn gather<T: Equivalence>(
-        &'scope self,
+        &self,
         data: &'scope [T],
         all: &'scope mut [T],
         root: usize,
@@ -273,7 +267,7 @@ impl<'scope> Scope<'scope, '_> {
     /// # Errors
     /// As the blocking form.
     pub fn all_gather<T: Equivalence>(
-        &'scope self,
+        &self,
         data: &'scope [T],
         all: &'scope mut [T],
     ) -> Result<Request<'scope>> {
@@ -281,80 +275,52 @@ impl<'scope> Scope<'scope, '_> {
     }
 
     /// Starts a planned operation on buffers lent for `'scope`.
-    fn start_plan(&'scope self, call: &'static str, plan: Checked<Schedule>) -> Result<Request<'scope>> {
-        self.started(call, plan.and_then(|schedule| self.communicator().engine().start(schedule)))
+    fn start_plan(&self, call: &'static str, plan: Checked<Collective<'scope>>) -> Result<Request<'scope>> {
+        self.started(call, plan.and_then(|plan| self.operations().start(call, plan)))
     }
 }
 
-fn broadcast<T: Equivalence>(comm: &Comm, data: &mut [T], root: usize) -> Checked<Schedule> {
-    let root = argument::root(root, comm.size())?;
-    let count = data.len() as u64;
-    coll::bcast(comm, Operand::new(UserBuf::borrowed_mut(data), count, &Datatype::of::<T>()), root)
+fn broadcast<'a, T: Equivalence>(comm: &Comm, data: &'a mut [T], root: usize) -> Checked<Collective<'a>> {
+    Collective::bcast(comm, data, argument::root(root, comm.size())?)
 }
 
-fn reduce<T: Equivalence>(
+fn reduce<'a, T: Equivalence>(
     comm: &Comm,
-    data: &[T],
-    result: &mut [T],
+    data: &'a [T],
+    result: &'a mut [T],
     operation: Operation,
     root: usize,
-) -> Checked<Schedule> {
+) -> Checked<Collective<'a>> {
     let root = argument::root(root, comm.size())?;
-    if comm.rank() == root {
-        check_length("the length of result", result.len(), data.len(), 1)?;
-    }
-    let (send, recv) = (UserBuf::borrowed(data), UserBuf::borrowed_mut(result));
-    let op = operation.op()?;
-    coll::reduce(comm, Some(send), recv, data.len() as u64, &Datatype::of::<T>(), &op, root)
+    Collective::reduce(comm, data, result, &operation.op()?, root)
 }
 
-fn all_reduce<T: Equivalence>(
+fn all_reduce<'a, T: Equivalence>(
     comm: &Comm,
-    data: &[T],
-    result: &mut [T],
+    data: &'a [T],
+    result: &'a mut [T],
     operation: Operation,
-) -> Checked<Schedule> {
-    check_length("the length of result", result.len(), data.len(), 1)?;
-    let (send, recv) = (UserBuf::borrowed(data), UserBuf::borrowed_mut(result));
-    let op = operation.op()?;
-    coll::allreduce(comm, Some(send), recv, data.len() as u64, &Datatype::of::<T>(), &op)
+) -> Checked<Collective<'a>> {
+    Collective::allreduce(comm, data, result, &operation.op()?)
 }
 
-fn all_reduce_in_place<T: Equivalence>(
+fn all_reduce_in_place<'a, T: Equivalence>(
     comm: &Comm,
-    data: &mut [T],
+    data: &'a mut [T],
     operation: Operation,
-) -> Checked<Schedule> {
-    let count = data.len() as u64;
-    coll::allreduce(comm, None, UserBuf::borrowed_mut(data), count, &Datatype::of::<T>(), &operation.op()?)
+) -> Checked<Collective<'a>> {
+    Collective::allreduce_in_place(comm, data, &operation.op()?)
 }
 
-fn gather<T: Equivalence>(comm: &Comm, data: &[T], all: &mut [T], root: usize) -> Checked<Schedule> {
-    let root = argument::root(root, comm.size())?;
-    let (datatype, count) = (Datatype::of::<T>(), data.len() as u64);
-    let send = Operand::new(UserBuf::borrowed(data), count, &datatype);
-    if comm.rank() != root {
-        return coll::gather(comm, Some(send), None, root);
-    }
-    check_length("the length of all", all.len(), data.len(), comm.size() as usize)?;
-    coll::gather(comm, Some(send), Some(Operand::new(UserBuf::borrowed_mut(all), count, &datatype)), root)
+fn gather<'a, T: Equivalence>(
+    comm: &Comm,
+    data: &'a [T],
+    all: &'a mut [T],
+    root: usize,
+) -> Checked<Collective<'a>> {
+    Collective::gather(comm, data, all, argument::root(root, comm.size())?)
 }
 
-fn all_gather<T: Equivalence>(comm: &Comm, data: &[T], all: &mut [T]) -> Checked<Schedule> {
-    check_length("the length of all", all.len(), data.len(), comm.size() as usize)?;
-    let (datatype, count) = (Datatype::of::<T>(), data.len() as u64);
-    let send = Operand::new(UserBuf::borrowed(data), count, &datatype);
-    coll::allgather(comm, Some(send), Operand::new(UserBuf::borrowed_mut(all), count, &datatype))
-}
-
-/// Checks that a result has room for `blocks` blocks of `length` elements, and no more.
-fn check_length(argument: &'static str, got: usize, length: usize, blocks: usize) -> Checked<()> {
-    if length.checked_mul(blocks) == Some(got) {
-        return Ok(());
-    }
-    let expected = match blocks {
-        1 => format!("{length}, the length of data"),
-        _ => format!("{blocks} times {length}, once the length of data for each rank"),
-    };
-    Err(Cause::invalid(ErrorClass::Count, argument, got, expected))
+fn all_gather<'a, T: Equivalence>(comm: &Comm, data: &'a [T], all: &'a mut [T]) -> Checked<Collective<'a>> {
+    Collective::allgather(comm, data, all)
 }

@@ -1,7 +1,6 @@
 //! Communicators: who talks with whom, apart from everybody else.
 //!
-//! Called by the user; calls core's `comm`. The operations on a communicator are in `point_to_point`, `collective`
-//! and `scope`. MPI-5.0 §7.2, §7.4.
+//! The operations on a communicator are in `point_to_point`, `collective` and `scope`. MPI-5.0 §7.2, §7.4.
 //!
 //! What must stay true: a communicator lives within its [`Universe`], so nothing is sent after its end.
 
@@ -121,7 +120,7 @@ impl<'u> Communicator<'u> {
     /// Makes what has been planned.
     fn create(&self, call: &'static str, plan: Checked<(Schedule, Creation)>) -> Result<Option<Self>> {
         let (schedule, creation) = self.named(call, plan)?;
-        self.run(call, Ok(schedule))?;
+        self.named(call, self.engine().run(schedule))?;
         let made = self.named(call, self.engine().finish(creation))?;
         Ok(made.map(|comm| Self::new(self.universe, comm)))
     }

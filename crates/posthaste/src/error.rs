@@ -1,6 +1,6 @@
 //! The error of every call: what core found wrong, with the call and the rank added.
 //!
-//! Used by every file of the crate; calls core's `error`. MPI-5.0 §9.3, §9.4.
+//! MPI-5.0 §9.3, §9.4.
 //!
 //! What must stay true: [`ErrorClass`] of an error is the one that core's only mapping gives; an error is one
 //! pointer, so that the results of the short calls stay in registers.

@@ -1,6 +1,6 @@
 //! The reduction operations.
 //!
-//! Used by `collective`; calls core's `op`. MPI-5.0 §6.9.2.
+//! MPI-5.0 §6.9.2.
 
 use posthaste_core::error::{Error as Cause, ErrorClass, Result as Checked};
 use posthaste_core::op::{Op, Predefined};

@@ -1,20 +1,18 @@
 //! Messages from one rank to another: the blocking calls.
 //!
-//! Called by the user on a [`Communicator`]; calls core's `world`. MPI-5.0 §3.2 (send, receive), §3.8 (probe),
-//! §3.11 (send-receive). The nonblocking calls are in `scope`.
+//! MPI-5.0 §3.2 (send, receive), §3.8 (probe), §3.11 (send-receive). The nonblocking calls are in `scope`.
 //!
 //! What must stay true: a call returns only when its buffers are the caller's again.
 
 use posthaste_core::buffer::Equivalence;
-use posthaste_core::datatype::Segment;
 use posthaste_core::error::{Error as Cause, ErrorClass, Result as Checked};
 use posthaste_core::request;
+use posthaste_core::slice::{RecvBuf, SendBuf};
 use posthaste_core::wire::Mode;
 
 use crate::argument::{Destination, Source, Status, Tag};
 use crate::communicator::Communicator;
 use crate::error::Result;
-use crate::memory::{incoming, outgoing};
 use crate::strided::{Strided, StridedMut};
 
 impl Communicator<'_> {
@@ -42,7 +40,7 @@ impl Communicator<'_> {
     /// ```
     #[inline]
     pub fn send<T: Equivalence>(&self, data: &[T], to: impl Into<Destination>, tag: i32) -> Result<()> {
-        self.send_segment("send", outgoing(data), to.into(), tag, Mode::Standard)
+        self.send_segment("send", SendBuf::new(data), to.into(), tag, Mode::Standard)
     }
 
     /// Sends one value; the receiver sees a message of one element.
@@ -52,7 +50,7 @@ impl Communicator<'_> {
     #[inline]
     pub fn send_one<T: Equivalence>(&self, value: T, to: impl Into<Destination>, tag: i32) -> Result<()> {
         let data = [value];
-        self.send_segment("send_one", outgoing(&data), to.into(), tag, Mode::Standard)
+        self.send_segment("send_one", SendBuf::new(&data), to.into(), tag, Mode::Standard)
     }
 
     /// Sends a slice and returns when the receive has begun (`MPI_Ssend`, MPI-5.0 §3.4).
@@ -65,7 +63,7 @@ impl Communicator<'_> {
         to: impl Into<Destination>,
         tag: i32,
     ) -> Result<()> {
-        self.send_segment("send_synchronous", outgoing(data), to.into(), tag, Mode::Synchronous)
+        self.send_segment("send_synchronous", SendBuf::new(data), to.into(), tag, Mode::Synchronous)
     }
 
     /// Sends evenly spaced elements, such as a column.
@@ -78,7 +76,7 @@ impl Communicator<'_> {
         to: impl Into<Destination>,
         tag: i32,
     ) -> Result<()> {
-        self.send_segment("send_strided", data.segment(), to.into(), tag, Mode::Standard)
+        self.send_segment("send_strided", data.elements(), to.into(), tag, Mode::Standard)
     }
 
     /// Receives a message into a slice (`MPI_Recv`): from rank `from` with tag `tag`, either of which may be
@@ -108,7 +106,7 @@ impl Communicator<'_> {
         from: impl Into<Source>,
         tag: impl Into<Tag>,
     ) -> Result<Status> {
-        self.receive_segment("receive", incoming(buffer), from.into(), tag.into())
+        self.receive_segment("receive", RecvBuf::new(buffer), from.into(), tag.into())
     }
 
     /// Receives a message of exactly one element.
@@ -134,7 +132,7 @@ impl Communicator<'_> {
     ) -> Result<(T, Status)> {
         const CALL: &str = "receive_one";
         let mut buffer = [T::default()];
-        let status = self.receive_segment(CALL, incoming(&mut buffer), from.into(), tag.into())?;
+        let status = self.receive_segment(CALL, RecvBuf::new(&mut buffer), from.into(), tag.into())?;
         if status.bytes() != size_of::<T>() as u64 && !status.is_from_nobody() {
             return self.named(CALL, Err(not_one::<T>(status.bytes())));
         }
@@ -176,7 +174,7 @@ impl Communicator<'_> {
         from: impl Into<Source>,
         tag: impl Into<Tag>,
     ) -> Result<Status> {
-        self.receive_segment("receive_strided", buffer.segment(), from.into(), tag.into())
+        self.receive_segment("receive_strided", buffer.elements(), from.into(), tag.into())
     }
 
     /// Sends one message and receives another at the same time (`MPI_Sendrecv`): ranks that exchange cannot block
@@ -207,7 +205,7 @@ impl Communicator<'_> {
         receive_tag: impl Into<Tag>,
     ) -> Result<Status> {
         let (to, from, tag) = (to.into(), from.into(), receive_tag.into());
-        let exchanged = self.exchange(outgoing(data), to, send_tag, incoming(buffer), from, tag);
+        let exchanged = self.exchange(SendBuf::new(data), to, send_tag, RecvBuf::new(buffer), from, tag);
         self.named("send_receive", exchanged)
     }
 
@@ -241,25 +239,25 @@ impl Communicator<'_> {
     fn send_segment(
         &self,
         call: &'static str,
-        segment: Segment,
+        data: SendBuf<'_>,
         to: Destination,
         tag: i32,
         mode: Mode,
     ) -> Result<()> {
         let to = self.named(call, to.number(self.core().size()))?;
-        self.named(call, self.engine().send(self.core(), to, tag, segment, mode))
+        self.named(call, self.engine().send_slice(self.core(), to, tag, data, mode))
     }
 
     #[inline]
     fn receive_segment(
         &self,
         call: &'static str,
-        segment: Segment,
+        buffer: RecvBuf<'_>,
         from: Source,
         tag: Tag,
     ) -> Result<Status> {
         let (from, tag) = self.named(call, self.pattern(from, tag))?;
-        let status = self.engine().recv(self.core(), from, tag, segment);
+        let status = self.engine().recv_slice(self.core(), from, tag, buffer);
         self.named(call, status.and_then(fate))
     }
 
@@ -279,8 +277,7 @@ impl Communicator<'_> {
         if room.is_ok() {
             buffer.resize(count, T::default());
         }
-        let id = self.engine().imrecv(&mut held, incoming(&mut buffer))?;
-        let status = self.engine().wait(id)?;
+        let status = self.engine().mrecv_slice(&mut held, RecvBuf::new(&mut buffer))?;
         if room.is_err() {
             return Err(Cause::no_memory(format!(
                 "a message of {bytes} bytes needs more memory than there is"
@@ -296,16 +293,16 @@ impl Communicator<'_> {
 
     fn exchange(
         &self,
-        outgoing: Segment,
+        outgoing: SendBuf<'_>,
         to: Destination,
         send_tag: i32,
-        incoming: Segment,
+        incoming: RecvBuf<'_>,
         from: Source,
         tag: Tag,
     ) -> Checked<Status> {
         let (from, tag) = self.pattern(from, tag)?;
         let to = to.number(self.core().size())?;
-        fate(self.engine().exchange(self.core(), (outgoing, to, send_tag), (incoming, from, tag))?)
+        fate(self.engine().exchange_slices(self.core(), (outgoing, to, send_tag), (incoming, from, tag))?)
     }
 }
 

@@ -1,43 +1,33 @@
 //! Nonblocking communication within a scope that borrows the buffers until it is over.
 //!
-//! Called by the user through [`Communicator::scope`]; calls core's `world`. MPI-5.0 §3.7.
-//!
-//! What must stay true: whatever way a scope is left, every operation started in it is over first. The lifetime
-//! `'scope` of the buffers ends after that, as with the scoped threads of the standard library: the closure is
-//! made for every `'scope`, so only what lives outside of it can be lent to it.
+//! A scope comes from [`Communicator::scope`]; core's `world` has one beneath it, which keeps what must stay true: whatever
+//! way a scope is left, every operation started in it is over first. MPI-5.0 §3.7.
 
-use std::cell::RefCell;
 use std::fmt;
-use std::marker::PhantomData;
 
 use posthaste_core::buffer::Equivalence;
-use posthaste_core::datatype::Segment;
 use posthaste_core::error::Result as Checked;
-use posthaste_core::ids::RequestId;
-use posthaste_core::pt2pt::recv;
+use posthaste_core::slice::{RecvBuf, SendBuf};
 use posthaste_core::wire::Mode;
+use posthaste_core::world;
 
 use crate::argument::{Destination, Source, Status, Tag};
 use crate::communicator::Communicator;
 use crate::error::Result;
-use crate::memory::{incoming, outgoing};
 use crate::point_to_point::fate;
 use crate::strided::{Strided, StridedMut};
 
 /// Starts operations that go on while the program does; see [`Communicator::scope`].
 pub struct Scope<'scope, 'env: 'scope> {
-    pending: &'scope Pending<'env>,
-    // Neither lifetime may be taken for a shorter or longer one.
-    scope: PhantomData<&'scope mut &'scope ()>,
-    env: PhantomData<&'env mut &'env ()>,
+    communicator: &'env Communicator<'env>,
+    operations: world::Scope<'scope, 'env>,
 }
 
 /// An operation under way. Dropping it does not end the operation: the scope waits for it.
 pub struct Request<'scope> {
     call: &'static str,
-    pending: &'scope Pending<'scope>,
-    /// Its place among the pending ones.
-    place: usize,
+    communicator: &'scope Communicator<'scope>,
+    operation: world::Operation<'scope>,
     done: Option<Result<Status>>,
 }
 
@@ -134,14 +124,15 @@ impl<'u> Communicator<'u> {
     /// ```
     pub fn scope<'env, F, R>(&'env self, body: F) -> Result<R>
     where
-        F: for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> Result<R>,
+        F: for<'scope> FnOnce(&Scope<'scope, 'env>) -> Result<R>,
     {
-        let pending = Pending { communicator: self, requests: RefCell::new(Vec::new()) };
-        let scope = Scope { pending: &pending, scope: PhantomData, env: PhantomData };
-        // A panic or an error leaves the rest to the destructor of `pending`.
-        let result = body(&scope)?;
-        pending.finish()?;
-        Ok(result)
+        self.engine().scope(|operations| {
+            // A panic or an error leaves the rest to the end of core's scope.
+            let scope = Scope { communicator: self, operations };
+            let result = body(&scope)?;
+            scope.finish()?;
+            Ok(result)
+        })
     }
 }
 
@@ -151,12 +142,12 @@ impl<'scope, 'env> Scope<'scope, 'env> {
     /// # Errors
     /// A rank or a tag that does not exist.
     pub fn send<T: Equivalence>(
-        &'scope self,
+        &self,
         data: &'scope [T],
         to: impl Into<Destination>,
         tag: i32,
     ) -> Result<Request<'scope>> {
-        self.start_send("send", outgoing(data), to.into(), tag, Mode::Standard)
+        self.start_send("send", SendBuf::new(data), to.into(), tag, Mode::Standard)
     }
 
     /// Starts to send a slice; the request is over when the receive has begun (`MPI_Issend`).
@@ -164,12 +155,12 @@ impl<'scope, 'env> Scope<'scope, 'env> {
     /// # Errors
     /// A rank or a tag that does not exist.
     pub fn send_synchronous<T: Equivalence>(
-        &'scope self,
+        &self,
         data: &'scope [T],
         to: impl Into<Destination>,
         tag: i32,
     ) -> Result<Request<'scope>> {
-        self.start_send("send_synchronous", outgoing(data), to.into(), tag, Mode::Synchronous)
+        self.start_send("send_synchronous", SendBuf::new(data), to.into(), tag, Mode::Synchronous)
     }
 
     /// Starts to send evenly spaced elements, such as a column.
@@ -177,12 +168,12 @@ impl<'scope, 'env> Scope<'scope, 'env> {
     /// # Errors
     /// A rank or a tag that does not exist.
     pub fn send_strided<T: Equivalence>(
-        &'scope self,
+        &self,
         data: Strided<'scope, T>,
         to: impl Into<Destination>,
         tag: i32,
     ) -> Result<Request<'scope>> {
-        self.start_send("send_strided", data.segment(), to.into(), tag, Mode::Standard)
+        self.start_send("send_strided", data.elements(), to.into(), tag, Mode::Standard)
     }
 
     /// Starts to receive into a slice (`MPI_Irecv`); see [`Communicator::receive`].
@@ -190,12 +181,12 @@ impl<'scope, 'env> Scope<'scope, 'env> {
     /// # Errors
     /// A rank or a tag that does not exist.
     pub fn receive<T: Equivalence>(
-        &'scope self,
+        &self,
         buffer: &'scope mut [T],
         from: impl Into<Source>,
         tag: impl Into<Tag>,
     ) -> Result<Request<'scope>> {
-        self.start_receive("receive", incoming(buffer), from.into(), tag.into())
+        self.start_receive("receive", RecvBuf::new(buffer), from.into(), tag.into())
     }
 
     /// Starts to receive evenly spaced elements, such as a column.
@@ -203,52 +194,66 @@ impl<'scope, 'env> Scope<'scope, 'env> {
     /// # Errors
     /// A rank or a tag that does not exist.
     pub fn receive_strided<T: Equivalence>(
-        &'scope self,
+        &self,
         buffer: StridedMut<'scope, T>,
         from: impl Into<Source>,
         tag: impl Into<Tag>,
     ) -> Result<Request<'scope>> {
-        self.start_receive("receive_strided", buffer.segment(), from.into(), tag.into())
+        self.start_receive("receive_strided", buffer.elements(), from.into(), tag.into())
     }
 
     fn start_send(
-        &'scope self,
+        &self,
         call: &'static str,
-        segment: Segment,
+        data: SendBuf<'scope>,
         to: Destination,
         tag: i32,
         mode: Mode,
     ) -> Result<Request<'scope>> {
-        let communicator = self.pending.communicator;
-        let to = communicator.named(call, to.number(communicator.core().size()))?;
-        let id = communicator.engine().isend(communicator.core(), to, tag, segment, mode);
-        self.started(call, id)
+        let comm = self.communicator.core();
+        let to = self.communicator.named(call, to.number(comm.size()))?;
+        self.started(call, self.operations.isend(call, comm, (data, to, tag), mode))
     }
 
     fn start_receive(
-        &'scope self,
+        &self,
         call: &'static str,
-        segment: Segment,
+        buffer: RecvBuf<'scope>,
         from: Source,
         tag: Tag,
     ) -> Result<Request<'scope>> {
-        let communicator = self.pending.communicator;
+        let communicator = self.communicator;
         let (from, tag) = communicator.named(call, communicator.pattern(from, tag))?;
-        self.started(call, communicator.engine().irecv(communicator.core(), from, tag, segment))
+        self.started(call, self.operations.irecv(call, communicator.core(), (buffer, from, tag)))
     }
 
     pub(crate) fn communicator(&self) -> &'env Communicator<'env> {
-        self.pending.communicator
+        self.communicator
     }
 
-    /// The request for an operation, which must have been started on buffers lent for `'scope`.
+    pub(crate) fn operations(&self) -> &world::Scope<'scope, 'env> {
+        &self.operations
+    }
+
+    /// The request for an operation.
     pub(crate) fn started(
-        &'scope self,
+        &self,
         call: &'static str,
-        id: Checked<RequestId>,
+        operation: Checked<world::Operation<'scope>>,
     ) -> Result<Request<'scope>> {
-        let id = self.pending.communicator.named(call, id)?;
-        Ok(Request { call, pending: self.pending, place: self.pending.add(call, id), done: None })
+        let operation = self.communicator.named(call, operation)?;
+        Ok(Request { call, communicator: self.communicator, operation, done: None })
+    }
+
+    /// Waits for everything; the error is that of the operation started first.
+    fn finish(&self) -> Result<()> {
+        let mut result = Ok(());
+        while let Some((call, status)) = self.operations.wait_for_last() {
+            if let Err(error) = self.communicator.named(call, status.and_then(fate)) {
+                result = Err(error);
+            }
+        }
+        result
     }
 }
 
@@ -262,11 +267,7 @@ impl Request<'_> {
         if let Some(done) = self.done.take() {
             return done;
         }
-        let communicator = self.pending.communicator;
-        match self.pending.take(self.place) {
-            Some(id) => communicator.named(self.call, communicator.engine().wait(id).and_then(fate)),
-            None => Ok(Status::of(&posthaste_core::request::Status::EMPTY)),
-        }
+        self.communicator.named(self.call, self.operation.wait().and_then(fate))
     }
 
     /// Says whether the operation is over (`MPI_Test`), and its status if so; again at every later call.
@@ -275,12 +276,9 @@ impl Request<'_> {
     /// As [`Request::wait`].
     pub fn test(&mut self) -> Result<Option<Status>> {
         if self.done.is_none() {
-            let communicator = self.pending.communicator;
-            let Some(id) = self.pending.get(self.place) else { return Ok(None) };
-            let tested = communicator.named(self.call, communicator.engine().test(id))?;
+            let tested = self.communicator.named(self.call, self.operation.test())?;
             let Some(status) = tested else { return Ok(None) };
-            self.pending.take(self.place);
-            self.done = Some(communicator.named(self.call, fate(status)));
+            self.done = Some(self.communicator.named(self.call, fate(status)));
         }
         self.done.clone().transpose()
     }
@@ -288,7 +286,7 @@ impl Request<'_> {
 
 impl fmt::Debug for Scope<'_, '_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let active = self.pending.requests.borrow().iter().flatten().count();
+        let active = self.operations.under_way();
         write!(f, "Scope({active} operations under way)")
     }
 }
@@ -296,68 +294,5 @@ impl fmt::Debug for Scope<'_, '_> {
 impl fmt::Debug for Request<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Request({}, {})", self.call, if self.done.is_some() { "over" } else { "under way" })
-    }
-}
-
-/// What has been started in a scope and not been waited for. Its end is the end of all of it.
-struct Pending<'env> {
-    communicator: &'env Communicator<'env>,
-    /// Requests keep their places; places at the end are given back when they are empty.
-    requests: RefCell<Vec<Option<(&'static str, RequestId)>>>,
-}
-
-impl Pending<'_> {
-    fn add(&self, call: &'static str, id: RequestId) -> usize {
-        let mut requests = self.requests.borrow_mut();
-        requests.push(Some((call, id)));
-        requests.len() - 1
-    }
-
-    fn get(&self, place: usize) -> Option<RequestId> {
-        self.requests.borrow().get(place).copied().flatten().map(|(_, id)| id)
-    }
-
-    fn take(&self, place: usize) -> Option<RequestId> {
-        let mut requests = self.requests.borrow_mut();
-        let (_, id) = requests.get_mut(place)?.take()?;
-        while let Some(None) = requests.last() {
-            requests.pop();
-        }
-        Some(id)
-    }
-
-    fn next(&self) -> Option<(&'static str, RequestId)> {
-        let mut requests = self.requests.borrow_mut();
-        loop {
-            if let Some(request) = requests.pop()? {
-                return Some(request);
-            }
-        }
-    }
-
-    /// Waits for everything; the error is that of the operation started first.
-    fn finish(&self) -> Result<()> {
-        let mut result = Ok(());
-        while let Some((call, id)) = self.next() {
-            let status = self.communicator.engine().wait(id).and_then(fate);
-            if let Err(error) = self.communicator.named(call, status) {
-                result = Err(error);
-            }
-        }
-        result
-    }
-}
-
-impl Drop for Pending<'_> {
-    fn drop(&mut self) {
-        // First all, then the waiting: one that goes on may need the end of another.
-        let left: Vec<RequestId> = std::iter::from_fn(|| self.next()).map(|(_, id)| id).collect();
-        for id in &left {
-            recv::cancel(&mut self.communicator.engine().lane_of(self.communicator.core()).engine, *id);
-        }
-        for id in left {
-            // The scope has an error or a panic to report already.
-            let _ = self.communicator.engine().wait(id);
-        }
     }
 }

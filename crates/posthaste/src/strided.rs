@@ -1,17 +1,15 @@
 //! Evenly spaced elements of a slice, such as the column of a matrix, as one message; and several such parts of
 //! one slice in flight at the same time.
 //!
-//! Used by `point_to_point` and `scope`; calls core's `datatype` (a vector, MPI-5.0 §5.1.2) and `buffer`.
-//!
-//! What must stay true: a view reaches only elements of the slice it borrows (checked when it is made), and two
-//! parts of one slice of which one is written never share an element (checked by [`Parts`]).
+//! They are vectors of core's `datatype` (MPI-5.0 §5.1.2); core's `slice` checks that a view reaches only elements of the slice
+//! it borrows, and that two parts of one slice of which one is written never share an element.
 
 use std::fmt;
 use std::marker::PhantomData;
 
-use posthaste_core::buffer::{Equivalence, UserBuf};
-use posthaste_core::datatype::{Datatype, Segment};
-use posthaste_core::error::{Error as Cause, ErrorClass, Result as Checked};
+use posthaste_core::buffer::Equivalence;
+use posthaste_core::error::Result as Checked;
+use posthaste_core::slice::{self, RecvBuf, SendBuf, Steps};
 
 use crate::error::{Error, Result};
 
@@ -38,7 +36,8 @@ use crate::error::{Error, Result};
 /// # }
 /// ```
 pub struct Strided<'a, T> {
-    place: Place,
+    elements: SendBuf<'a>,
+    steps: Steps,
     borrow: PhantomData<&'a [T]>,
 }
 
@@ -60,7 +59,8 @@ pub struct Strided<'a, T> {
 /// # }
 /// ```
 pub struct StridedMut<'a, T> {
-    place: Place,
+    elements: RecvBuf<'a>,
+    steps: Steps,
     borrow: PhantomData<&'a mut [T]>,
 }
 
@@ -92,12 +92,7 @@ pub struct StridedMut<'a, T> {
 /// # }
 /// ```
 #[derive(Debug)]
-pub struct Parts<'a, T> {
-    base: UserBuf,
-    len: usize,
-    taken: Vec<(Steps, bool)>,
-    borrow: PhantomData<&'a mut [T]>,
-}
+pub struct Parts<'a, T>(slice::Parts<'a, T>);
 
 impl<'a, T: Equivalence> Strided<'a, T> {
     /// A view of `data`.
@@ -105,12 +100,13 @@ impl<'a, T: Equivalence> Strided<'a, T> {
     /// # Errors
     /// When an element lies outside of `data`, or `stride` is 0.
     pub fn new(data: &'a [T], start: usize, count: usize, stride: usize) -> Result<Self> {
-        Self::over("Strided::new", UserBuf::borrowed(data), Steps::within(data.len(), start, count, stride))
+        let steps = Steps { start, count, stride };
+        Self::of("Strided::new", steps, SendBuf::strided(data, steps))
     }
 
-    fn over(call: &'static str, base: UserBuf, steps: Checked<Steps>) -> Result<Self> {
-        let place = steps.and_then(|steps| Place::new::<T>(base, steps));
-        Ok(Self { place: place.map_err(|cause| Error::new(call, None, cause))?, borrow: PhantomData })
+    fn of(call: &'static str, steps: Steps, elements: Checked<SendBuf<'a>>) -> Result<Self> {
+        let elements = elements.map_err(|cause| Error::new(call, None, cause))?;
+        Ok(Self { elements, steps, borrow: PhantomData })
     }
 }
 
@@ -120,20 +116,20 @@ impl<'a, T: Equivalence> StridedMut<'a, T> {
     /// # Errors
     /// When an element lies outside of `data`, or `stride` is 0.
     pub fn new(data: &'a mut [T], start: usize, count: usize, stride: usize) -> Result<Self> {
-        let steps = Steps::within(data.len(), start, count, stride);
-        Self::over("StridedMut::new", UserBuf::borrowed_mut(data), steps)
+        let steps = Steps { start, count, stride };
+        Self::of("StridedMut::new", steps, RecvBuf::strided(data, steps))
     }
 
-    fn over(call: &'static str, base: UserBuf, steps: Checked<Steps>) -> Result<Self> {
-        let place = steps.and_then(|steps| Place::new::<T>(base, steps));
-        Ok(Self { place: place.map_err(|cause| Error::new(call, None, cause))?, borrow: PhantomData })
+    fn of(call: &'static str, steps: Steps, elements: Checked<RecvBuf<'a>>) -> Result<Self> {
+        let elements = elements.map_err(|cause| Error::new(call, None, cause))?;
+        Ok(Self { elements, steps, borrow: PhantomData })
     }
 }
 
 impl<'a, T: Equivalence> Parts<'a, T> {
     /// Takes the slice.
     pub fn new(data: &'a mut [T]) -> Self {
-        Self { len: data.len(), base: UserBuf::borrowed_mut(data), taken: Vec::new(), borrow: PhantomData }
+        Self(slice::Parts::new(data))
     }
 
     /// A part to be sent: `count` elements from `start`, `stride` apart. Parts to be sent may overlap.
@@ -141,7 +137,8 @@ impl<'a, T: Equivalence> Parts<'a, T> {
     /// # Errors
     /// When an element lies outside of the slice or in a part to be received into, or `stride` is 0.
     pub fn read(&mut self, start: usize, count: usize, stride: usize) -> Result<Strided<'a, T>> {
-        Strided::over("Parts::read", self.base, self.take(start, count, stride, false))
+        let steps = Steps { start, count, stride };
+        Strided::of("Parts::read", steps, self.0.read(steps))
     }
 
     /// A part to be received into: `count` elements from `start`, `stride` apart.
@@ -149,29 +146,19 @@ impl<'a, T: Equivalence> Parts<'a, T> {
     /// # Errors
     /// When an element lies outside of the slice or in any other part, or `stride` is 0.
     pub fn write(&mut self, start: usize, count: usize, stride: usize) -> Result<StridedMut<'a, T>> {
-        StridedMut::over("Parts::write", self.base, self.take(start, count, stride, true))
-    }
-
-    fn take(&mut self, start: usize, count: usize, stride: usize, written: bool) -> Checked<Steps> {
-        let steps = Steps::within(self.len, start, count, stride)?;
-        let clash = self.taken.iter().find(|(other, theirs)| (written || *theirs) && steps.meets(other));
-        if let Some((other, _)) = clash {
-            let expected = format_args!("no element in common with the part of {other}");
-            return Err(Cause::invalid(ErrorClass::Buffer, "the part", steps, expected));
-        }
-        self.taken.push((steps, written));
-        Ok(steps)
+        let steps = Steps { start, count, stride };
+        StridedMut::of("Parts::write", steps, self.0.write(steps))
     }
 }
 
-impl<T> Strided<'_, T> {
-    pub(crate) fn segment(&self) -> Segment {
-        self.place.segment()
+impl<'a, T> Strided<'a, T> {
+    pub(crate) fn elements(self) -> SendBuf<'a> {
+        self.elements
     }
 
     /// Number of elements.
     pub fn len(&self) -> usize {
-        self.place.steps.count
+        self.steps.count
     }
 
     /// Whether there are none.
@@ -180,14 +167,14 @@ impl<T> Strided<'_, T> {
     }
 }
 
-impl<T> StridedMut<'_, T> {
-    pub(crate) fn segment(&self) -> Segment {
-        self.place.segment()
+impl<'a, T> StridedMut<'a, T> {
+    pub(crate) fn elements(self) -> RecvBuf<'a> {
+        self.elements
     }
 
     /// Number of elements.
     pub fn len(&self) -> usize {
-        self.place.steps.count
+        self.steps.count
     }
 
     /// Whether there are none.
@@ -198,117 +185,26 @@ impl<T> StridedMut<'_, T> {
 
 impl<T> Clone for Strided<'_, T> {
     fn clone(&self) -> Self {
-        Self { place: self.place.clone(), borrow: PhantomData }
+        Self { elements: self.elements.clone(), steps: self.steps, borrow: PhantomData }
     }
 }
 
 impl<T> fmt::Debug for Strided<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Strided({})", self.place.steps)
+        write!(f, "Strided({})", self.steps)
     }
 }
 
 impl<T> fmt::Debug for StridedMut<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "StridedMut({})", self.place.steps)
+        write!(f, "StridedMut({})", self.steps)
     }
-}
-
-/// Where the elements lie.
-#[derive(Clone)]
-struct Place {
-    first: UserBuf,
-    steps: Steps,
-    /// All elements as one.
-    datatype: Datatype,
-}
-
-impl Place {
-    fn new<T: Equivalence>(base: UserBuf, steps: Steps) -> Checked<Self> {
-        // Fits: the element lies in a slice, and slices have at most isize::MAX bytes.
-        let first =
-            if steps.count == 0 { base } else { base.offset((steps.start * size_of::<T>()) as isize) };
-        let datatype = Datatype::vector(steps.count as i64, 1, steps.stride as i64, &Datatype::of::<T>())?;
-        Ok(Self { first, steps, datatype })
-    }
-
-    fn segment(&self) -> Segment {
-        Segment::new(self.first, 1, &self.datatype)
-    }
-}
-
-/// Indices: `start`, `start + stride`, … `count` of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Steps {
-    start: usize,
-    count: usize,
-    stride: usize,
-}
-
-impl fmt::Display for Steps {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} elements from {} with stride {}", self.count, self.start, self.stride)
-    }
-}
-
-impl Steps {
-    /// Checks that all indices are below `len`.
-    fn within(len: usize, start: usize, count: usize, stride: usize) -> Checked<Self> {
-        let steps = Self { start, count, stride };
-        if stride == 0 {
-            return Err(Cause::invalid(ErrorClass::Arg, "stride", 0, "at least 1"));
-        }
-        let Some(gaps) = count.checked_sub(1) else { return Ok(Self { stride: 1, ..steps }) };
-        let last = gaps.checked_mul(stride).and_then(|offset| offset.checked_add(start));
-        if last.is_none_or(|last| last >= len) {
-            let expected = format_args!("all within the {len} elements of the slice");
-            return Err(Cause::invalid(ErrorClass::Buffer, "the view", steps, expected));
-        }
-        // The stride of a single element says nothing, and may be as large as it likes.
-        Ok(if count == 1 { Self { stride: 1, ..steps } } else { steps })
-    }
-
-    /// Whether an index belongs to both: the first index that solves both congruences, compared with the
-    /// range that both cover.
-    fn meets(&self, other: &Self) -> bool {
-        if self.count == 0 || other.count == 0 {
-            return false;
-        }
-        let low = self.start.max(other.start) as i128;
-        let high = self.last().min(other.last());
-        if low > high {
-            return false;
-        }
-        let (stride, theirs) = (self.stride as i128, other.stride as i128);
-        let (gcd, inverse) = gcd_and_inverse(stride, theirs);
-        let distance = other.start as i128 - self.start as i128;
-        if distance % gcd != 0 {
-            return false;
-        }
-        let period = theirs / gcd;
-        let steps = (distance / gcd * inverse).rem_euclid(period);
-        let solution = self.start as i128 + steps * stride;
-        low + (solution - low).rem_euclid(stride * period) <= high
-    }
-
-    fn last(&self) -> i128 {
-        self.start as i128 + (self.count as i128 - 1) * self.stride as i128
-    }
-}
-
-/// Greatest common divisor `g` of two positive numbers, and an `x` with `a x ≡ g (mod b)`, |x| ≤ b.
-fn gcd_and_inverse(a: i128, b: i128) -> (i128, i128) {
-    let (mut old, mut new) = ((a, 1), (b, 0));
-    while new.0 != 0 {
-        let quotient = old.0 / new.0;
-        (old, new) = (new, (old.0 - quotient * new.0, old.1 - quotient * new.1));
-    }
-    old
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::ErrorClass;
 
     #[test]
     fn views_outside_of_the_slice_are_refused() {
@@ -324,23 +220,6 @@ mod tests {
             assert_eq!(error.class(), ErrorClass::Buffer, "{error}");
         }
         assert_eq!(Strided::new(&data, 0, 3, 0).unwrap_err().class(), ErrorClass::Arg);
-    }
-
-    #[test]
-    fn overlap_is_found_exactly() {
-        let all: Vec<Steps> = (0..7)
-            .flat_map(|start| (0..5).map(move |count| (start, count)))
-            .flat_map(|(start, count)| (1..7).map(move |stride| (start, count, stride)))
-            .map(|(start, count, stride)| Steps { start, count, stride })
-            .collect();
-        let indices =
-            |steps: &Steps| (0..steps.count).map(|i| steps.start + i * steps.stride).collect::<Vec<_>>();
-        for a in &all {
-            for b in &all {
-                let common = indices(a).iter().any(|index| indices(b).contains(index));
-                assert_eq!(a.meets(b), common, "{a} and {b}");
-            }
-        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! This process's part in the job, from its start to its end.
 //!
-//! Called by the user through [`init`]; calls core's `world`. MPI-5.0 §11.2, §11.4.
+//! It comes from [`init`]. MPI-5.0 §11.2, §11.4.
 //!
 //! What must stay true: the value stays on its thread (core's `World` does), so no two calls overlap; its
 //! end is the end of the job for this rank, and no communicator outlives it.

@@ -1,5 +1,4 @@
-//! Parts of `cargo xtask test` that are a command or two: cargo's own tests and checks, loom, licences, valgrind. Called
-//! by `gate`.
+//! Parts of `cargo xtask test` that are a command or two: cargo's own tests and checks, loom, licences, valgrind.
 //!
 //! What must stay true: a test that leaves itself out is not counted as passed.
 

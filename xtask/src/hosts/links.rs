@@ -1,5 +1,5 @@
 //! Several links between two hosts: both carry what is sent, one that fails is stood in for, and with none left the other
-//! rank is named. Called by `hosts`.
+//! rank is named.
 //!
 //! What must stay true: the counters prove that both links carried data before one of them is cut; every byte is looked at
 //! by the program (`tests/c/hosts/links.c`).

@@ -1,5 +1,5 @@
 //! Networks that are slow, narrow, half broken or out of order: part of the C tests over each, and what becomes of a job
-//! when a host vanishes. Called by `hosts`.
+//! when a host vanishes.
 //!
 //! What must stay true: a bad network costs time and nothing else; a host that says nothing any more ends what waits for
 //! it, in bounded time, with a sentence that names it; after each test the network is what it was before.

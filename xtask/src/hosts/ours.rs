@@ -1,5 +1,5 @@
 //! Our own mpiexec on several hosts, over real ssh: what works there, and what is said and left when a host, an agent,
-//! an mpiexec or the network between them is lost. Called by `hosts`.
+//! an mpiexec or the network between them is lost.
 //!
 //! What must stay true: every loss ends the job on every host within seconds, with one sentence that names the host.
 

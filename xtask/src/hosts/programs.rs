@@ -1,4 +1,4 @@
-//! Programs that people run, over two hosts of two ranks each: shared memory inside, TCP between. Called by `hosts`.
+//! Programs that people run, over two hosts of two ranks each: shared memory inside, TCP between.
 //!
 //! What must stay true: what they compute is what they compute on one host, bit for bit.
 

@@ -1,4 +1,4 @@
-//! Sources from the archive that this Debian system itself comes from, by `apt-get source`. Used by `site`.
+//! Sources from the archive that this Debian system itself comes from, by `apt-get source`.
 //!
 //! Systems seldom list their archive's sources, so apt gets a configuration of its own under `target/programs/apt`: the
 //! lines of the archive that holds `base-files`, as sources. No root is needed. What must stay true: /etc and the state of the

@@ -1,4 +1,4 @@
-//! Reading numbers out of what programs print, and comparing them. Used by the programs.
+//! Reading numbers out of what programs print, and comparing them.
 
 use crate::project::Fallible;
 

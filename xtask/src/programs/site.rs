@@ -1,4 +1,4 @@
-//! A program's place: its source, unpacked and built, and how it is run. Used by every program.
+//! A program's place: its source, unpacked and built, and how it is run.
 //!
 //! What must stay true: the build and the runs know our installation by PATH alone; the second run builds nothing; a
 //! program is built anew when its version, the way it is built, or our headers changed.

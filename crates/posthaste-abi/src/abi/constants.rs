@@ -1,7 +1,7 @@
 //! The constants of the standard ABI, as Rust sees them (MPI-5.0 chapter 20).
 //!
-//! Used by the chapters. `cargo xtask abi-check` compares every line with `abi/constants.csv`. Addresses
-//! and callbacks with a special meaning are compared as numbers and have the type `usize` here.
+//! `cargo xtask abi-check` compares every line with `abi/constants.csv`. Addresses and callbacks with a special meaning
+//! are compared as numbers and have the type `usize` here.
 
 use std::ffi::c_int;
 

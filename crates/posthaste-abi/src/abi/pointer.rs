@@ -1,8 +1,8 @@
 //! Pointers that C callers pass: `In` for what is read, `Out` for what is written (MPI-5.0 §2.3).
 //!
-//! Used in the signatures of entries. Only a C caller can make one, and the C signature obliges it
-//! to pass NULL or the address of as many objects as the call says; that promise is what the unsafe blocks of
-//! this file rest on. NULL and wrongly aligned addresses become errors that name the argument.
+//! They stand in the signatures of entries. Only a C caller can make one, and the C signature obliges it to pass NULL or the
+//! address of as many objects as the call says; that promise is what the unsafe blocks of this file rest on. NULL and wrongly
+//! aligned addresses become errors that name the argument.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 

@@ -1,9 +1,8 @@
 //! The hidden part of `MPI_Status`: how many bytes arrived, and whether the request was cancelled
 //! (MPI-5.0 §3.2.5, §3.8.4).
 //!
-//! Used by the functions that complete or inspect requests. Layout of `MPI_internal`: words 0 and 1 hold the
-//! byte count, low half first; word 2 is 1 for a cancelled request; words 3 and 4 are zero. A status is plain
-//! memory of the user: it may hold anything, so every reading is total.
+//! Layout of `MPI_internal`: words 0 and 1 hold the byte count, low half first; word 2 is 1 for a cancelled request;
+//! words 3 and 4 are zero. A status is plain memory of the user: it may hold anything, so every reading is total.
 
 use std::ffi::c_int;
 

@@ -1,7 +1,7 @@
 //! The types of the C interface: handles, `MPI_Status`, callbacks (MPI-5.0 §2.5, §3.2.5, chapter 20).
 //!
-//! Used by every chapter. A handle is a number the size of a pointer; `handle.rs` says how it is built.
-//! Layouts are those of `mpi.h`; `cargo xtask abi-check` compiles the comparison.
+//! A handle is a number the size of a pointer; `handle.rs` says how it is built. Layouts are those of `mpi.h`; `cargo
+//! xtask abi-check` compiles the comparison.
 
 use std::ffi::{c_int, c_void};
 

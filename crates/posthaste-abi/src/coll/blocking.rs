@@ -1,6 +1,6 @@
 //! C functions for blocking collective communication (MPI-5.0 §6.3 to §6.11).
 //!
-//! Called by user programs; `plan` makes the schedule, the engine runs it to its end.
+//! `plan` makes the schedule, the engine runs it to its end.
 
 use std::ffi::{c_int, c_void};
 

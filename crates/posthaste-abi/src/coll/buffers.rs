@@ -1,17 +1,15 @@
-//! Buffers of collective operations as C describes them, resolved.
-//!
-//! Called by `plan`.
+//! Buffers of collective operations as C describes them, resolved (MPI-5.0 §6.2).
 
 use std::ffi::c_void;
 
+use posthaste_core::coll::{Data, Pieces, TypedPieces};
 use posthaste_core::error::{Error, ErrorClass, Result};
 
 use crate::abi::constants::MPI_IN_PLACE;
 use crate::abi::pointer::{In, Number, Plain};
 use crate::abi::types::MPI_Datatype;
-use crate::layer::buffers::{Data, Pieces, TypedPieces};
 use crate::object::datatype::committed;
-use crate::object::memory::{array, count as checked_count, user_buf};
+use crate::object::memory::{array, base, count as checked_count};
 
 /// One buffer with its count and type.
 pub(super) fn data(
@@ -22,7 +20,9 @@ pub(super) fn data(
 ) -> Result<Data> {
     let count = checked_count("count", count)?;
     let datatype = committed("datatype", datatype)?;
-    Ok(Data { buf: array(argument, buf, count, &datatype)?, count, datatype })
+    let buf = array(argument, buf, count, &datatype)?;
+    // SAFETY: the program describes its buffer by this count and datatype.
+    Ok(Data::at(unsafe { base(buf) }, count, datatype))
 }
 
 /// A buffer with a block for each rank.
@@ -37,7 +37,8 @@ pub(super) fn pieces<C: Plain + Number, D: Plain + Number>(
     let displacements = list("displs", displacements, ranks)?;
     let datatype = committed("datatype", datatype)?;
     let buf = array("buffer", buf, counts.iter().copied().max().unwrap_or(0), &datatype)?;
-    Ok(Pieces { buf, counts, displacements, datatype })
+    // SAFETY: the program describes its buffer by these lists and this datatype.
+    Ok(Pieces::at(unsafe { base(buf) }, counts, displacements, datatype))
 }
 
 /// A buffer with a block of its own type for each rank.
@@ -52,7 +53,8 @@ pub(super) fn typed_pieces<C: Plain + Number, D: Plain + Number>(
     let displacements = list("displs", displacements, ranks)?;
     let datatypes = datatypes.slice("datatypes", ranks)?;
     let datatypes = datatypes.iter().map(|one| committed("datatypes", *one)).collect::<Result<_>>()?;
-    Ok(TypedPieces { buf: user_buf(buf), counts, displacements, datatypes })
+    // SAFETY: the program describes its buffer by these lists.
+    Ok(TypedPieces::at(unsafe { base(buf) }, counts, displacements, datatypes))
 }
 
 /// What `resolve` makes of a buffer; `None` for `MPI_IN_PLACE`.

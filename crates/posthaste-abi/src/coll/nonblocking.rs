@@ -1,6 +1,6 @@
 //! C functions for nonblocking collective communication (MPI-5.0 §6.12).
 //!
-//! Called by user programs; `plan` makes the schedule, the engine starts it.
+//! `plan` makes the schedule, the engine starts it.
 
 use std::ffi::{c_int, c_void};
 

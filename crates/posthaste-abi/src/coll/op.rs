@@ -1,12 +1,9 @@
 //! C functions for reduction operations (MPI-5.0 §6.9).
 //!
-//! Called by user programs; calls `posthaste_core::op`. A function of the program enters the engine as a closure.
-//! What must stay true: no lock is held while it runs.
+//! A function of the program enters the engine as a closure. What must stay true: no lock is held while it runs.
 
 use std::ffi::{c_int, c_void};
-use std::ptr::with_exposed_provenance_mut;
 
-use posthaste_core::buffer::UserBuf;
 use posthaste_core::datatype::Datatype;
 use posthaste_core::error::{Error, ErrorClass, Result};
 use posthaste_core::op::Op;
@@ -17,7 +14,7 @@ use crate::abi::types::{MPI_Count, MPI_Datatype, MPI_Op, MPI_User_function, MPI_
 use crate::call::mpi_fn;
 use crate::handle::FIRST_USER_HANDLE;
 use crate::object::datatype;
-use crate::object::memory::{array, count as checked_count};
+use crate::object::memory::{array, base, count as checked_count};
 use crate::object::op::{any, find, remove, store};
 use crate::object::site::Site;
 
@@ -34,7 +31,7 @@ mpi_fn! {
                 let mut now = (count - done).min(MOST) as c_int;
                 let mut handle = handle;
                 let by = (done as isize).wrapping_mul(datatype.extent() as isize);
-                let (input, inout) = (pointer(input.offset(by)), pointer(inout.offset(by)));
+                let (input, inout) = (input.wrapping_offset(by).cast(), inout.wrapping_offset(by).cast());
                 // SAFETY: the program gave the function for this use; both arrays hold `now` elements.
                 unsafe { function(input, inout, &mut now, &mut handle) };
                 done += (count - done).min(MOST);
@@ -48,7 +45,7 @@ mpi_fn! {
         create(op, commute, move |input, inout, count, _, handle| {
             let (mut count, mut handle) = (count as MPI_Count, handle);
             // SAFETY: the program gave the function for this use; both arrays hold `count` elements.
-            unsafe { function(pointer(input), pointer(inout), &mut count, &mut handle) };
+            unsafe { function(input.cast(), inout.cast(), &mut count, &mut handle) };
         })
     }
     /// MPI-5.0 §6.9.5
@@ -81,9 +78,9 @@ mpi_fn! {
 fn create(
     op: Out<MPI_Op>,
     commute: c_int,
-    function: impl Fn(UserBuf, UserBuf, u64, &Datatype, MPI_Datatype) + Send + Sync + 'static,
+    function: impl Fn(*mut u8, *mut u8, u64, &Datatype, MPI_Datatype) + Send + Sync + 'static,
 ) -> Result<()> {
-    let with_handle = move |input: UserBuf, inout: UserBuf, count: u64, datatype: &Datatype| {
+    let with_handle = move |input: *mut u8, inout: *mut u8, count: u64, datatype: &Datatype| {
         match datatype::handle_for(datatype) {
             Ok((handle, new)) => {
                 function(input, inout, count, datatype, handle);
@@ -103,10 +100,6 @@ fn no_function() -> Error {
     Error::invalid(ErrorClass::Arg, "user_fn", "NULL", "a function")
 }
 
-fn pointer(buf: UserBuf) -> *mut c_void {
-    with_exposed_provenance_mut(buf.address())
-}
-
 fn reduce_local(
     inbuf: *const c_void,
     inoutbuf: *mut c_void,
@@ -119,5 +112,7 @@ fn reduce_local(
     let op = find(op, &datatype)?;
     let input = array("inbuf", inbuf, count, &datatype)?;
     let inout = array("inoutbuf", inoutbuf, count, &datatype)?;
-    op.apply(&datatype, input, inout, count)
+    // SAFETY: the program describes both of its buffers by this count and datatype.
+    let (input, inout) = unsafe { (base(input), base(inout)) };
+    op.apply_at(&datatype, input, inout, count)
 }

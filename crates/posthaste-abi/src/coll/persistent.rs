@@ -1,6 +1,6 @@
 //! C functions for persistent collective communication (MPI-5.0 §6.13).
 //!
-//! Called by user programs; `plan` makes the schedule, `persistent` keeps it. The hints have no effect.
+//! `plan` makes the schedule, `persistent` keeps it. The hints have no effect.
 
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;

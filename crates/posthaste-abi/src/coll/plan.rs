@@ -1,12 +1,14 @@
 //! Collective operations as C describes them, with handles and addresses.
 //!
-//! Called by `blocking`, `nonblocking` and `persistent`, which differ only in what they do with a schedule; calls
-//! `layer::coll`, which knows which arguments count.
+//! `blocking`, `nonblocking` and `persistent` differ only in what they do with a schedule; `layer::coll` knows which
+//! arguments count.
 
 use std::ffi::{c_int, c_void};
 
+use posthaste_core::buffer::Base;
 use posthaste_core::coll::Schedule;
 use posthaste_core::comm::Comm;
+use posthaste_core::datatype::Datatype;
 use posthaste_core::error::Result;
 
 use super::buffers::{data, list_of_counts, pieces, typed_pieces, unless_in_place};
@@ -16,7 +18,7 @@ use crate::layer::coll::{self, Reduction};
 use crate::layer::held::Held;
 use crate::object::communicator;
 use crate::object::datatype::committed;
-use crate::object::memory::{array, count as checked_count};
+use crate::object::memory::{array, base, count as checked_count};
 use crate::object::op;
 
 pub(crate) use crate::layer::coll::barrier;
@@ -171,6 +173,13 @@ fn reduction(count: i64, datatype: MPI_Datatype, op: MPI_Op) -> Result<Reduction
     Ok(Reduction { count, op: op::find(op, &datatype)?, datatype })
 }
 
+/// One of the buffers of a reduction.
+fn reduced(argument: &'static str, buf: *const c_void, count: u64, datatype: &Datatype) -> Result<Base> {
+    let buf = array(argument, buf, count, datatype)?;
+    // SAFETY: the program describes both of its buffers by this count and datatype.
+    Ok(unsafe { base(buf) })
+}
+
 pub(crate) fn reduce(
     comm: &Comm,
     sendbuf: *const c_void,
@@ -181,9 +190,12 @@ pub(crate) fn reduce(
     root: c_int,
 ) -> Result<Schedule> {
     let what = reduction(count, datatype, op)?;
-    let buffer = |argument, buf: *const c_void| array(argument, buf, what.count, &what.datatype);
-    let send = || unless_in_place(sendbuf, || buffer("sendbuf", sendbuf));
-    coll::reduce(comm, &what, send, || buffer("recvbuf", recvbuf), root)
+    let send = || unless_in_place(sendbuf, || reduced("sendbuf", sendbuf, what.count, &what.datatype));
+    let recv = |counts| {
+        let buf = if counts { recvbuf } else { std::ptr::null_mut() };
+        reduced("recvbuf", buf, if counts { what.count } else { 0 }, &what.datatype)
+    };
+    coll::reduce(comm, &what, send, recv, root)
 }
 
 macro_rules! reductions_to_all {
@@ -197,7 +209,7 @@ macro_rules! reductions_to_all {
             op: MPI_Op,
         ) -> Result<Schedule> {
             let what = reduction(count, datatype, op)?;
-            let buffer = |argument, buf: *const c_void| array(argument, buf, what.count, &what.datatype);
+            let buffer = |argument, buf| reduced(argument, buf, what.count, &what.datatype);
             let send = unless_in_place(sendbuf, || buffer("sendbuf", sendbuf))?;
             coll::$name(comm, &what, send, buffer("recvbuf", recvbuf)?)
         }
@@ -217,7 +229,7 @@ pub(crate) fn reduce_scatter<C: Plain + Number>(
     let count = list_of_counts(recvcounts, comm.size() as usize)?;
     let datatype = committed("datatype", datatype)?;
     let what = Reduction { count, op: op::find(op, &datatype)?, datatype };
-    let buffer = |argument, buf: *const c_void, count| array(argument, buf, count, &what.datatype);
+    let buffer = |argument, buf, count| reduced(argument, buf, count, &what.datatype);
     let send = |count| unless_in_place(sendbuf, || buffer("sendbuf", sendbuf, count));
     coll::reduce_scatter(comm, &what, send, |count| buffer("recvbuf", recvbuf, count))
 }

@@ -1,7 +1,7 @@
 //! C functions for attributes of communicators, windows and datatypes (MPI-5.0 §7.7).
 //!
-//! Called by user programs; calls `posthaste_core::attribute`. Callbacks of the program enter the engine as closures
-//! over their addresses; the predefined ones are numbers (see `constants`) and are never called.
+//! Callbacks of the program enter the engine as closures over their addresses; the predefined ones are numbers (see
+//! `constants`) and are never called.
 //!
 //! What must stay true: no lock is held while a callback runs.
 

@@ -1,6 +1,4 @@
 //! C functions for communicators and intercommunicators (MPI-5.0 §7.4, §7.6).
-//!
-//! Called by user programs; calls `posthaste_core::comm`.
 
 use std::ffi::{c_char, c_int};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,6 +1,4 @@
 //! C functions for groups of processes (MPI-5.0 §7.3).
-//!
-//! Called by user programs; calls `posthaste_core::group`.
 
 use std::ffi::{c_char, c_int};
 use std::sync::Arc;

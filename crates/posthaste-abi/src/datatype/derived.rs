@@ -1,7 +1,7 @@
 //! C functions for constructors and queries of datatypes (MPI-5.0 §5.1).
 //!
-//! Called by user programs; calls `posthaste_core::datatype`. What must stay true: a type that was freed lives on in
-//! the types built from it and in the messages that use it, because those hold counted references.
+//! What must stay true: a type that was freed lives on in the types built from it and in the messages that use it,
+//! because those hold counted references.
 
 use std::collections::HashMap;
 use std::ffi::{c_char, c_int};

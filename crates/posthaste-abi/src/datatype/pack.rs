@@ -1,7 +1,6 @@
 //! C functions for pack and unpack (MPI-5.0 §5.2, §5.3).
 //!
-//! Called by user programs; calls `posthaste_core::datatype`. What must stay true: nothing is written beyond the
-//! size that the caller gave.
+//! What must stay true: nothing is written beyond the size that the caller gave.
 
 use std::ffi::{c_char, c_int, c_void};
 
@@ -14,7 +13,7 @@ use crate::abi::types::{MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype};
 use crate::call::mpi_fn;
 use crate::object::communicator;
 use crate::object::datatype::{committed, find};
-use crate::object::memory::{array, count as checked_count, segment_to_pack, user_buf};
+use crate::object::memory::{array, base, count as checked_count, segment_to_pack};
 use crate::object::site::Site;
 
 // Pack and unpack.
@@ -121,7 +120,9 @@ fn pack(mut from: Segment, outbuf: *mut c_void, outsize: i64, position: i64) -> 
     let len = from.len() as usize;
     if len > 0 {
         not_null("outbuf", outbuf)?;
-        from.pack(user_buf(outbuf).offset(position as isize).sink(len));
+        // SAFETY: within the bytes that the program has there.
+        let base = unsafe { base(outbuf.wrapping_byte_offset(position as isize)) };
+        from.pack(base.sink(len));
     }
     Ok(position + len as i64)
 }
@@ -132,7 +133,9 @@ fn unpack(mut to: Segment, inbuf: *const c_void, insize: i64, position: i64) -> 
     let len = to.len() as usize;
     if len > 0 {
         not_null("inbuf", inbuf)?;
-        to.unpack(user_buf(inbuf).offset(position as isize).source(len));
+        // SAFETY: within the bytes that the program has there.
+        let base = unsafe { base(inbuf.wrapping_byte_offset(position as isize)) };
+        to.unpack(base.source(len));
     }
     Ok(position + len as i64)
 }
@@ -156,7 +159,9 @@ fn pack_external(
     check_room("outsize", outsize, position, bytes)?;
     if bytes > 0 {
         not_null("outbuf", outbuf)?;
-        external::pack(&from, 0, user_buf(outbuf).offset(position as isize).sink(bytes as usize))?;
+        // SAFETY: within the bytes that the program has there.
+        let base = unsafe { base(outbuf.wrapping_byte_offset(position as isize)) };
+        external::pack(&from, 0, base.sink(bytes as usize))?;
     }
     Ok(position + bytes as i64)
 }
@@ -174,7 +179,9 @@ fn unpack_external(
     check_room("insize", insize, position, bytes)?;
     if bytes > 0 {
         not_null("inbuf", inbuf)?;
-        external::unpack(&to, 0, user_buf(inbuf).offset(position as isize).source(bytes as usize));
+        // SAFETY: within the bytes that the program has there.
+        let base = unsafe { base(inbuf.wrapping_byte_offset(position as isize)) };
+        external::unpack(&to, 0, base.source(bytes as usize));
     }
     Ok(position + bytes as i64)
 }
@@ -198,7 +205,9 @@ fn typed_segment(
 ) -> Result<Segment> {
     let count = checked_count("count", count)?;
     let datatype = committed("datatype", handle)?;
-    Ok(Segment::typed(array(argument, buf, count, &datatype)?, count, &datatype))
+    // SAFETY: the program describes its buffer by this count and datatype.
+    let base = unsafe { base(array(argument, buf, count, &datatype)?) };
+    Ok(Segment::typed_at(base, count, &datatype))
 }
 
 fn external_size(incount: i64, datatype: MPI_Datatype) -> Result<u64> {

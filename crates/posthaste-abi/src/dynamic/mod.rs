@@ -1,6 +1,4 @@
 //! C functions for starting processes and connecting jobs (MPI-5.0 §11.8 to §11.10).
-//!
-//! Called by user programs; each entry turns handles into objects and calls one function of the engine.
 
 use std::ffi::{c_char, c_int};
 

@@ -1,7 +1,7 @@
 //! C functions for what the ABI says about itself and about Fortran (MPI-5.0 chapter 20).
 //!
-//! Called by user programs and by Fortran bindings, at any time. This library has no Fortran part of its own, so it
-//! knows of Fortran what a binding tells it, once.
+//! They may be called at any time. This library has no Fortran part of its own, so it knows of Fortran what a binding
+//! tells it, once.
 
 use std::ffi::{c_int, c_void};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -14,7 +14,7 @@ use crate::abi::pointer::Out;
 use crate::abi::types::{MPI_Aint, MPI_Count, MPI_Info, MPI_Offset};
 use crate::call::mpi_fn;
 use crate::object::info;
-use crate::object::memory::user_buf;
+use crate::object::memory::base;
 
 mpi_fn! {
     /// MPI-5.0 chapter 20
@@ -104,7 +104,8 @@ fn read(from: *mut c_void, size: usize) -> Result<[u8; LONGEST]> {
         return Err(Error::invalid(ErrorClass::Arg, "logical value", "NULL", "an address"));
     }
     let mut bytes = [0; LONGEST];
-    user_buf(from).copy_out(0, (&mut bytes[..size]).into());
+    // SAFETY: the program has a value of this size there.
+    unsafe { base(from) }.source(size).copy_to(&mut bytes[..size]);
     Ok(bytes)
 }
 
@@ -112,6 +113,7 @@ fn write(to: *mut c_void, bytes: &[u8]) -> Result<()> {
     if to.is_null() {
         return Err(Error::invalid(ErrorClass::Arg, "logical value", "NULL", "an address"));
     }
-    user_buf(to).copy_in(0, bytes.into());
+    // SAFETY: the program has room for a value of this size there.
+    unsafe { base(to) }.sink(bytes.len()).copy_from(bytes);
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! C functions for handles as integers and back, for other languages (MPI-5.0 chapter 20).
 //!
-//! Called by Fortran and other bindings. A handle is a number of at most 31 bits (see `handle.rs`), so its
-//! integer is the handle itself; these functions never fail and may be called at any time.
+//! They are for Fortran and other bindings. A handle is a number of at most 31 bits (see `handle.rs`), so its integer
+//! is the handle itself; these functions never fail and may be called at any time.
 
 use std::ffi::c_int;
 

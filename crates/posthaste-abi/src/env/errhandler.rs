@@ -1,6 +1,6 @@
 //! C functions for error handlers, classes, codes and strings (MPI-5.0 §9.3 to §9.5).
 //!
-//! Called by user programs. Handlers are applied in `failure`.
+//! Handlers are applied in `failure`.
 
 use std::ffi::{c_char, c_int};
 use std::sync::{Arc, PoisonError};

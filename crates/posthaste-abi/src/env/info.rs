@@ -1,6 +1,6 @@
 //! C functions for info objects (MPI-5.0 chapter 10).
 //!
-//! Called by user programs, at any time; calls `posthaste_core::info`.
+//! They may be called at any time.
 
 use std::ffi::{c_char, c_int};
 

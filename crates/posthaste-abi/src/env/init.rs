@@ -1,7 +1,5 @@
 //! C functions for starting and ending MPI, versions, memory, timers, profiling control and addresses
 //! (MPI-5.0 chapters 9 and 11, §5.1.5, §15.2).
-//!
-//! Called by user programs; each entry turns handles into objects and calls one function of the engine.
 
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::atomic::Ordering;

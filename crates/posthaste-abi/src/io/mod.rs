@@ -1,6 +1,4 @@
 //! C functions for files (MPI-5.0 chapter 14).
-//!
-//! Called by user programs; each entry turns handles into objects and calls one function of the engine.
 
 use std::ffi::{c_char, c_int, c_void};
 

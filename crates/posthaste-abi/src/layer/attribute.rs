@@ -1,7 +1,6 @@
 //! Keys of attributes as programs name them, and the attributes of objects that the engine keeps none for (MPI-5.0 §7.7).
 //!
-//! Called by faces, which know such an object by a number; calls `posthaste_core::attribute`. What must stay true: no lock is
-//! held while a callback runs.
+//! Such an object is known by a number that its face chose. What must stay true: no lock is held while a callback runs.
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, Weak};

@@ -1,18 +1,19 @@
 //! Buffered sends: the program's buffers and the messages that leave from them (MPI-5.0 §3.6).
 //!
-//! Called by faces and by `persistent`; calls the engine. A message is packed into a free place of the buffer and sent from
-//! there in standard mode; its place is free again when that send is over, which a handler marks: messages of one buffer go
-//! through the lanes of several communicators. With automatic buffering each message has memory of its own.
+//! A message is packed into a free place of the buffer and sent from there in standard mode; its place is free again
+//! when that send is over, which a handler marks: messages of one buffer go through the lanes of several communicators.
+//! With automatic buffering each message has memory of its own.
 //!
 //! What must stay true: a buffered send never waits for a receive, and nothing is written outside of the buffer; a
 //! buffer is given back only when no message is left in it. Bookkeeping lies outside of the buffer, so the
 //! `MPI_BSEND_OVERHEAD` that programs add for each message is room to spare.
 
 use std::collections::BTreeMap;
+use std::ptr::with_exposed_provenance_mut;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use posthaste_core::buffer::UserBuf;
+use posthaste_core::buffer::Base;
 use posthaste_core::comm::Comm;
 use posthaste_core::datatype::{Segment, copy};
 use posthaste_core::error::{Error, ErrorClass, Result};
@@ -44,8 +45,8 @@ impl Owner {
 
 /// A buffer and what lies in it.
 struct Buffer {
-    /// Where it begins; `None` for automatic buffering.
-    base: Option<UserBuf>,
+    /// Its address, whose provenance was exposed; `None` for automatic buffering.
+    base: Option<usize>,
     size: u64,
     /// In ascending order of their places.
     messages: Vec<Message>,
@@ -68,10 +69,10 @@ fn buffers() -> MutexGuard<'static, BTreeMap<Owner, Buffer>> {
     BUFFERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Attaches a buffer; without a base, messages are buffered automatically.
-pub(crate) fn attach(owner: Owner, base: Option<UserBuf>, size: i64) -> Result<()> {
+/// Attaches a buffer, by its exposed address; without one, messages are buffered automatically.
+pub(crate) fn attach(owner: Owner, base: Option<usize>, size: i64) -> Result<()> {
     let size = u64::try_from(size).map_err(|_| Error::invalid(ErrorClass::Arg, "size", size, "0 or more"))?;
-    if base.is_some_and(UserBuf::is_null) && size > 0 {
+    if base == Some(0) && size > 0 {
         return Err(Error::invalid(ErrorClass::Buffer, "buffer", "NULL", "the address of a buffer"));
     }
     let mut buffers = buffers();
@@ -83,9 +84,9 @@ pub(crate) fn attach(owner: Owner, base: Option<UserBuf>, size: i64) -> Result<(
     Ok(())
 }
 
-/// Waits until all messages have left the buffer and gives it back: its base and size, or `None` where messages were buffered
+/// Waits until all messages have left the buffer and gives it back: its address and size, or `None` where messages were buffered
 /// automatically.
-pub(crate) fn detach(owner: Owner) -> Result<Option<(UserBuf, u64)>> {
+pub(crate) fn detach(owner: Owner) -> Result<Option<(usize, u64)>> {
     flush(owner)?;
     let Some(buffer) = buffers().remove(&owner) else { return Err(none_attached()) };
     Ok(buffer.base.map(|base| (base, buffer.size)))
@@ -159,7 +160,8 @@ pub(crate) fn send(comm: &Comm, dest: i32, tag: i32, data: &Segment) -> Result<(
         return Ok(()); // it needs no place
     }
     let (at, place, memory) = buffer.place(data.len())?;
-    let packed = data.repacked(place);
+    // SAFETY: `place` has room for the packed data, and is nobody else's until the message has left.
+    let packed = data.repacked_at(unsafe { Base::new(place) });
     copy(&mut data.clone(), &mut packed.clone());
     let id = world.isend(comm, dest, tag, packed, Mode::Standard)?;
     if id == Table::DONE {
@@ -195,10 +197,10 @@ impl Buffer {
     }
 
     /// A place for a message: its position, its address, and its memory if it has its own.
-    fn place(&self, len: u64) -> Result<(u64, UserBuf, Vec<u8>)> {
+    fn place(&self, len: u64) -> Result<(u64, *mut u8, Vec<u8>)> {
         let Some(base) = self.base else {
             let mut memory = memory(len)?;
-            return Ok((0, UserBuf::borrowed_mut(&mut memory), memory));
+            return Ok((0, memory.as_mut_ptr(), memory));
         };
         let (mut at, mut longest) = (0, 0);
         for message in &self.messages {
@@ -211,7 +213,7 @@ impl Buffer {
         if at + len > self.size {
             return Err(self.full(len, longest.max(self.size - at)));
         }
-        Ok((at, base.offset(at as isize), Vec::new()))
+        Ok((at, with_exposed_provenance_mut(base + at as usize), Vec::new()))
     }
 
     #[cold]

@@ -1,18 +1,17 @@
 //! Collective operations made into the engine's schedules (MPI-5.0 chapter 6): which arguments count at this rank, that
 //! buffers are apart, and which of its two forms an operation takes.
 //!
-//! Called by faces, which give each buffer as a function that resolves it; calls `posthaste_core::coll`. `None` is a buffer
-//! whose data are in place. What must stay true: arguments that the standard calls insignificant at a rank are not looked at
-//! there.
+//! A buffer comes in as a function that resolves it. `None` is a buffer whose data are in place. What must stay true:
+//! arguments that the standard calls insignificant at a rank are not looked at there.
 
-use posthaste_core::buffer::UserBuf;
-use posthaste_core::coll::{self, Schedule, inter};
+use posthaste_core::buffer::Base;
+use posthaste_core::coll::{self, Data, Pieces, Reduced, Schedule, TypedPieces, inter};
 use posthaste_core::comm::Comm;
 use posthaste_core::datatype::Datatype;
 use posthaste_core::error::Result;
 use posthaste_core::op::Op;
 
-use super::buffers::{Data, InPlace, Pieces, TypedPieces, apart, memory};
+use super::buffers::{InPlace, apart, memory};
 
 /// How many ranks there are that data comes from or goes to.
 fn ranks(comm: &Comm) -> usize {
@@ -208,23 +207,25 @@ pub(crate) struct Reduction<N = u64> {
     pub(crate) op: Op,
 }
 
+/// The receive buffer is told whether it counts, and is not looked at where it does not.
 pub(crate) fn reduce(
     comm: &Comm,
     what: &Reduction,
-    send: impl FnOnce() -> Result<Option<UserBuf>>,
-    recv: impl FnOnce() -> Result<UserBuf>,
+    send: impl FnOnce() -> Result<Option<Base>>,
+    recv: impl FnOnce(bool) -> Result<Base>,
     root: i32,
 ) -> Result<Schedule> {
     let Reduction { count, datatype, op } = what;
     let looks = looks(comm, root);
     let send = if looks.own { send()? } else { None };
-    let recv = if looks.all { recv()? } else { UserBuf::none() };
-    if let (Some(send), true) = (send, looks.all) {
-        apart(comm, memory(send, *count, datatype), memory(recv, *count, datatype), InPlace::Send)?;
+    let recv = recv(looks.all)?;
+    if let (Some(send), true) = (&send, looks.all) {
+        apart(comm, memory(send, *count, datatype), memory(&recv, *count, datatype), InPlace::Send)?;
     }
+    let buffers = Reduced::at(send, recv, *count, datatype);
     match comm.bridge() {
-        Some(bridge) => inter::reduce(bridge, send, recv, *count, datatype, op, root),
-        None => coll::reduce(comm, send, recv, *count, datatype, op, root),
+        Some(bridge) => inter::reduce(bridge, buffers, op, root),
+        None => coll::reduce(comm, buffers, op, root),
     }
 }
 
@@ -234,18 +235,19 @@ macro_rules! reductions_to_all {
         pub(crate) fn $name(
             comm: &Comm,
             what: &Reduction,
-            send: Option<UserBuf>,
-            recv: UserBuf,
+            send: Option<Base>,
+            recv: Base,
         ) -> Result<Schedule> {
             let Reduction { count, datatype, op } = what;
             let times: fn(&Comm) -> u64 = $times;
-            if let Some(send) = send {
+            if let Some(send) = &send {
                 let sent = memory(send, count.saturating_mul(times(comm)), datatype);
-                apart(comm, sent, memory(recv, *count, datatype), InPlace::Send)?;
+                apart(comm, sent, memory(&recv, *count, datatype), InPlace::Send)?;
             }
+            let buffers = Reduced::at(send, recv, *count, datatype);
             match comm.bridge() {
-                Some(bridge) => inter::$name(bridge, send, recv, *count, datatype, op),
-                None => coll::$name(comm, send, recv, *count, datatype, op),
+                Some(bridge) => inter::$name(bridge, buffers, op),
+                None => coll::$name(comm, buffers, op),
             }
         }
     )*};
@@ -263,19 +265,20 @@ reductions_to_all! {
 pub(crate) fn reduce_scatter(
     comm: &Comm,
     what: &Reduction<Vec<u64>>,
-    send: impl FnOnce(u64) -> Result<Option<UserBuf>>,
-    recv: impl FnOnce(u64) -> Result<UserBuf>,
+    send: impl FnOnce(u64) -> Result<Option<Base>>,
+    recv: impl FnOnce(u64) -> Result<Base>,
 ) -> Result<Schedule> {
     let Reduction { count: counts, datatype, op } = what;
     let total = counts.iter().copied().fold(0, u64::saturating_add);
     let mine = counts.get(comm.rank() as usize).copied().unwrap_or(0);
     let send = send(total)?;
     let recv = recv(if send.is_some() { mine } else { total })?;
-    if let Some(send) = send {
-        apart(comm, memory(send, total, datatype), memory(recv, mine, datatype), InPlace::Send)?;
+    if let Some(send) = &send {
+        apart(comm, memory(send, total, datatype), memory(&recv, mine, datatype), InPlace::Send)?;
     }
+    let buffers = Reduced::at(send, recv, &counts[..], datatype);
     match comm.bridge() {
-        Some(bridge) => inter::reduce_scatter(bridge, send, recv, counts, datatype, op),
-        None => coll::reduce_scatter(comm, send, recv, counts, datatype, op),
+        Some(bridge) => inter::reduce_scatter(bridge, buffers, op),
+        None => coll::reduce_scatter(comm, buffers, op),
     }
 }

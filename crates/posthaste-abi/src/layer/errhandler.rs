@@ -1,6 +1,6 @@
 //! Error handlers: what they do, which one a communicator has, and whose serves errors without an object (MPI-5.0 §9.3).
 //!
-//! Called by faces, whose functions of the program are opaque here (`U`).
+//! Functions of the program are opaque here (`U`).
 
 use std::sync::{Arc, OnceLock};
 

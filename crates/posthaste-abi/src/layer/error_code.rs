@@ -1,6 +1,6 @@
 //! Error classes and codes that the program adds, and the sentences of errors that have happened (MPI-5.0 §9.4, §9.5).
 //!
-//! Called by faces, which know the numbers of the library's own codes.
+//! The numbers of the library's own codes are a face's.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

@@ -1,6 +1,6 @@
 //! The library between `MPI_Init` and `MPI_Finalize`: the engine and the level of thread support.
 //!
-//! Used by every chapter; calls `posthaste_core::world`. MPI-5.0 §11.2, §11.6.
+//! MPI-5.0 §11.2, §11.6.
 //!
 //! What must stay true: whoever sees the pointer that [`inside`] reads sees everything behind it; the library is
 //! never taken down before the process ends, so references to it live for good.

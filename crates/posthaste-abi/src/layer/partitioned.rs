@@ -1,6 +1,6 @@
 //! Partitioned requests (MPI-5.0 chapter 4).
 //!
-//! Called by faces; calls `posthaste_core::pt2pt::partitioned`, whose two ends stand behind driven requests.
+//! The two ends of `posthaste_core::pt2pt::partitioned` stand behind driven requests.
 //!
 //! What must stay true: an end is locked inside the lane's lock, never the other way round.
 

@@ -1,8 +1,7 @@
 //! Persistent requests, and requests with two messages behind them (MPI-5.0 §3.9, §3.10, §6.13).
 //!
-//! Called by faces; calls the engine. A persistent request keeps a place in the engine's
-//! table, inactive; while it is active another request stands behind it, and the engine knows which
-//! (`core::pt2pt::persistent`).
+//! A persistent request keeps a place in the engine's table, inactive; while it is active another request stands behind
+//! it, and the engine knows which (`core::pt2pt::persistent`).
 //!
 //! What must stay true: the handle stays the same through all starts; what is behind a request is taken out of the
 //! table exactly once.

@@ -1,7 +1,5 @@
 //! How requests of programs end: the communicator of each, and what runs at its end.
 //!
-//! Called by whoever makes or completes a request; calls the engine's table of requests.
-//!
 //! What must stay true: a request that has ended leaves the table exactly once; what a request runs at its end runs
 //! outside the engine's lock, on the thread that completes it.
 

@@ -1,6 +1,4 @@
 //! Attributes of objects by their handles, and what a callback's refusal becomes (MPI-5.0 §7.7).
-//!
-//! Used by the entries about attributes, and by those that duplicate and free objects.
 
 use posthaste_core::attribute::Refused;
 use posthaste_core::error::{Error, Result};

@@ -1,8 +1,7 @@
 //! Communicators by their handles.
 //!
-//! Used by all entries with a communicator. What must stay true: a predefined communicator, and the one that a thread
-//! used last, are found without a lock and without counting references: either would make threads on different
-//! communicators wait for each other.
+//! What must stay true: a predefined communicator, and the one that a thread used last, are found without a lock and
+//! without counting references: either would make threads on different communicators wait for each other.
 
 use std::cell::Cell;
 use std::collections::HashMap;

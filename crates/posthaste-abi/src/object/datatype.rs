@@ -1,7 +1,6 @@
 //! Datatypes by their handles.
 //!
-//! Used by every entry that communicates. What must stay true: for a predefined datatype nothing is locked, counted or
-//! allocated.
+//! What must stay true: for a predefined datatype nothing is locked, counted or allocated.
 
 use std::sync::Arc;
 

@@ -1,7 +1,6 @@
 //! Error handlers by their handles, and those of objects that are not there yet (MPI-5.0 §9.3).
 //!
-//! Used by `communicator`, by `failure`, which calls them, and by the entries that set them. What must stay true: no lock of
-//! this file is held while a function of the program runs.
+//! What must stay true: no lock of this file is held while a function of the program runs.
 
 use std::ffi::{c_int, c_void};
 use std::sync::{Arc, RwLock};

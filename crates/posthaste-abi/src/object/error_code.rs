@@ -1,7 +1,6 @@
 //! Error codes and what they mean: the library's, and those that the program adds (MPI-5.0 §9.4, §9.5).
 //!
 //! Codes up to `MPI_ERR_LASTCODE` are the library's, each its own class; above it the program adds classes and codes.
-//! Used by `failure` and by the entries about error codes.
 
 use std::ffi::c_int;
 use std::sync::{Mutex, MutexGuard, PoisonError};

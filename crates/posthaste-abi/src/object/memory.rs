@@ -1,13 +1,13 @@
 //! Buffers as C describes them, (address, count, datatype), as the engine's segments and buffers (MPI-5.0 §3.2.2).
 //!
-//! Called by every entry that communicates. What must stay true: for a predefined datatype nothing is locked,
-//! counted or allocated; a count is 0 or more and its bytes fit into 63 bits before the engine sees it.
+//! What must stay true: for a predefined datatype nothing is locked, counted or allocated; a count is 0 or more and its
+//! bytes fit into 63 bits before the engine sees it.
 
 use std::ffi::c_void;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
-use posthaste_core::buffer::UserBuf;
+use posthaste_core::buffer::Base;
 use posthaste_core::datatype::{Builtin, Datatype, Segment};
 use posthaste_core::error::{Error, ErrorClass, Result};
 
@@ -52,7 +52,10 @@ pub(crate) fn plain_segment(buf: *const c_void, count: i64, datatype: MPI_Dataty
     const { assert!(MPI_IN_PLACE == 1) };
     let named = buf.addr() > MPI_IN_PLACE || count == 0;
     let fits = size != 0 && (count as u64) < SHORT_COUNT && named;
-    fits.then(|| Segment::contiguous(user_buf(buf), count as u64 * u64::from(size)))
+    fits.then(|| {
+        // SAFETY: the program describes its buffer by this count and datatype.
+        Segment::bytes_at(unsafe { base(buf) }, count as u64 * u64::from(size))
+    })
 }
 
 /// The segment of a buffer for a message. No elements need no datatype, except with `POSTHASTE_STRICT`.
@@ -80,25 +83,27 @@ fn segment_slow(buf: *const c_void, count: i64, handle: MPI_Datatype) -> Result<
     let count = self::count("count", count)?;
     let datatype = datatype::committed("datatype", handle)?;
     let buf = array("buf", buf, count, &datatype)?;
+    // SAFETY: the program describes its buffer by this count and datatype.
+    let base = unsafe { base(buf) };
     if TYPED.load(Ordering::Relaxed) {
-        return Ok(Segment::typed(buf, count, &datatype));
+        return Ok(Segment::typed_at(base, count, &datatype));
     }
-    Ok(Segment::owning(buf, count, datatype))
+    Ok(Segment::owning_at(base, count, datatype))
 }
 
 /// Addresses where no data can lie. NULL is right for types with absolute addresses (`MPI_BOTTOM`) only.
 const NULL_PAGE: Range<i64> = 0..4096;
 
-/// An array of `count` elements, checked.
+/// The address of an array of `count` elements, checked.
 #[inline]
 pub(crate) fn array(
     argument: &'static str,
     buf: *const c_void,
     count: u64,
     datatype: &Datatype,
-) -> Result<UserBuf> {
+) -> Result<*const c_void> {
     if datatype.builtin().is_some() && buf.addr() > MPI_IN_PLACE && count < SHORT_COUNT {
-        return Ok(user_buf(buf));
+        return Ok(buf);
     }
     array_slow(argument, buf, count, datatype)
 }
@@ -109,7 +114,7 @@ fn array_slow(
     buf: *const c_void,
     count: u64,
     datatype: &Datatype,
-) -> Result<UserBuf> {
+) -> Result<*const c_void> {
     if buf.is_null() && count > 0 && datatype.size() > 0 && NULL_PAGE.contains(&datatype.true_lb()) {
         let got = format_args!("NULL for {count} elements of {}", datatype.name());
         return Err(Error::invalid(ErrorClass::Buffer, argument, got, "the address of a buffer"));
@@ -122,7 +127,7 @@ fn array_slow(
         let got = format_args!("{count} elements of {datatype:?}");
         return Err(Error::invalid(ErrorClass::Count, "count", got, "a buffer within 63 bits"));
     }
-    Ok(user_buf(buf))
+    Ok(buf)
 }
 
 /// A count, checked.
@@ -141,9 +146,13 @@ pub(crate) fn length(argument: &'static str, length: i64) -> Result<usize> {
 }
 
 /// Takes an address of the program into the engine.
+///
+/// # Safety
+/// As for [`Base::new`]. It is the promise of every C caller (MPI-5.0 §3.2.2, §3.7.2): the buffer that it describes is its
+/// own and stays until the operation is complete. So the address is one that the program gave, and it goes to the engine with
+/// the counts and datatypes that the program gave with it.
 #[inline(always)]
-pub(crate) fn user_buf(buf: *const c_void) -> UserBuf {
-    // SAFETY: the promise of every C caller (MPI-5.0 §3.2.2, §3.7.2): the buffer that it describes is its own and
-    // stays until the operation is complete.
-    unsafe { UserBuf::new(buf.cast_mut().cast()) }
+pub(crate) unsafe fn base(buf: *const c_void) -> Base {
+    // SAFETY: handed on to the caller.
+    unsafe { Base::new(buf.cast_mut().cast()) }
 }

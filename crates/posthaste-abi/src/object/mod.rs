@@ -1,7 +1,7 @@
 //! What the handles of C programs stand for: the tables of each kind of object, and what goes with an object but is
 //! no part of the engine's.
 //!
-//! Used by everything above; a file uses only those before it in the list below (tested by `cargo xtask test`).
+//! A file uses only those before it in the list below (tested by `cargo xtask test`).
 
 pub(crate) mod site;
 pub(crate) mod error_code;

@@ -1,6 +1,4 @@
 //! The object that an error belongs to (MPI-5.0 §9.3), and errors that know it.
-//!
-//! Used by whoever raises errors (`failure`, `call`) and by what finds the object with the error, as requests do.
 
 use posthaste_core::error::Error;
 

@@ -1,7 +1,5 @@
 //! C functions for partitioned communication (MPI-5.0 chapter 4).
 //!
-//! Called by user programs; calls `layer::partitioned`.
-//!
 //! Some headers for this ABI pass the count of `MPI_Psend_init` and `MPI_Precv_init` as a 64-bit integer, others as
 //! `int`. Read as an `int`, the low half of what the former pass is the same count.
 

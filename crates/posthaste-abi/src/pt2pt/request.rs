@@ -1,7 +1,5 @@
 //! C functions for completion of requests and what their status says (MPI-5.0 §3.7, §13.2, §13.3).
 //!
-//! Called by user programs; calls `posthaste_core::world` and, through `completion`, its table of requests.
-//!
 //! What must stay true: an error of a message goes to the error handler of the communicator of its request;
 //! functions that complete several requests report it in the status too.
 

@@ -1,12 +1,12 @@
 //! C functions for point-to-point communication (MPI-5.0 chapter 3).
 //!
-//! Called by user programs; calls `posthaste_core::world`. What must stay true: a send or receive with a
-//! predefined communicator and datatype takes no lock of this library, counts no references and allocates
-//! nothing.
+//! What must stay true: a send or receive with a predefined communicator and datatype takes no lock of this library,
+//! counts no references and allocates nothing.
 
 use std::ffi::{c_int, c_void};
 use std::ops::ControlFlow;
 
+use posthaste_core::buffer::Base;
 use posthaste_core::comm::Comm;
 use posthaste_core::datatype::{Segment, copy};
 use posthaste_core::error::{Error, ErrorClass, Result};
@@ -28,7 +28,7 @@ use crate::call::{mpi_fn, unsupported};
 use crate::handle::{Deposit, Kind};
 use crate::layer::library::library;
 use crate::object::communicator;
-use crate::object::memory::{length, plain_segment, segment, user_buf};
+use crate::object::memory::{length, plain_segment, segment};
 use crate::object::site::{Located, Outcome, Site};
 use crate::request::bsend::{self, Owner};
 use crate::request::completion;
@@ -619,7 +619,8 @@ fn copied(data: &Segment) -> Result<(Segment, Vec<u8>)> {
         return Err(Error::no_memory(format!("there is no memory for a copy of {bytes} bytes")));
     }
     memory.resize(bytes, 0u8);
-    let send = data.repacked(user_buf(memory.as_mut_ptr().cast()));
+    // SAFETY: as long as the packed data; the caller keeps it until the send is over.
+    let send = data.repacked_at(unsafe { Base::new(memory.as_mut_ptr()) });
     copy(&mut data.clone(), &mut send.clone());
     Ok((send, memory))
 }

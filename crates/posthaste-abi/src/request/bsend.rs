@@ -1,6 +1,4 @@
 //! Buffered sends as C describes them: buffers by address, `MPI_BUFFER_AUTOMATIC`, requests.
-//!
-//! Called by `pt2pt`; calls `layer::bsend`.
 
 use std::ffi::{c_int, c_void};
 
@@ -14,7 +12,6 @@ use crate::abi::constants::{MPI_BUFFER_AUTOMATIC, MPI_COMM_SELF};
 use crate::abi::pointer::Out;
 use crate::abi::types::{MPI_Comm, MPI_Request};
 use crate::layer::bsend;
-use crate::object::memory::user_buf;
 
 pub(crate) use crate::layer::bsend::{Owner, flush, send};
 
@@ -33,8 +30,7 @@ pub(crate) fn isend(
 
 /// Attaches a buffer.
 pub(crate) fn attach(owner: Owner, buffer: *mut c_void, size: i64) -> Result<()> {
-    buffer.expose_provenance();
-    let base = (buffer.addr() != MPI_BUFFER_AUTOMATIC).then(|| user_buf(buffer));
+    let base = Some(buffer.expose_provenance()).filter(|base| *base != MPI_BUFFER_AUTOMATIC);
     bsend::attach(owner, base, size)
 }
 
@@ -42,10 +38,7 @@ pub(crate) fn attach(owner: Owner, buffer: *mut c_void, size: i64) -> Result<()>
 pub(crate) fn detach(owner: Owner, address: *mut c_void) -> Result<u64> {
     let place = Out::<*mut c_void>::at(address);
     place.ready("buffer_addr")?;
-    let (base, size) = match bsend::detach(owner)? {
-        Some((base, size)) => (base.address(), size),
-        None => (MPI_BUFFER_AUTOMATIC, 0),
-    };
+    let (base, size) = bsend::detach(owner)?.unwrap_or((MPI_BUFFER_AUTOMATIC, 0));
     place.set("buffer_addr", std::ptr::with_exposed_provenance_mut(base))?;
     Ok(size)
 }

@@ -1,6 +1,4 @@
 //! Requests by their handles: given to the program, and completed.
-//!
-//! Called by every entry that makes or completes a request; calls `layer::request`.
 
 use posthaste_core::error::{Error, Result};
 use posthaste_core::ids::RequestId;

@@ -1,8 +1,7 @@
 //! Generalised requests: operations of the program that are completed like messages (MPI-5.0 §13.2).
 //!
-//! Called by `pt2pt::request`; calls the engine's table of requests, in which each has a place that only
-//! `MPI_Grequest_complete` ends. What must stay true: the query function runs before the free function, and both
-//! outside the engine's lock.
+//! Each has a place in the engine's table of requests that only `MPI_Grequest_complete` ends. What must stay true: the
+//! query function runs before the free function, and both outside the engine's lock.
 
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;

@@ -1,6 +1,4 @@
 //! Requests as C programs have them: by handles, with statuses, and with functions of the program behind some of them.
-//!
-//! Used by the chapters whose entries make or complete requests; calls `layer::request`.
 
 pub(crate) mod completion;
 pub(crate) mod bsend;

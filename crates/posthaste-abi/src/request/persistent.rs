@@ -1,6 +1,4 @@
 //! Persistent requests, and requests with two messages behind them, by their handles.
-//!
-//! Called by the chapters `pt2pt` and `coll`; calls `layer::persistent`.
 
 use posthaste_core::comm::Comm;
 use posthaste_core::error::{Error, ErrorClass, Result};

@@ -1,6 +1,6 @@
 //! C functions for the tool information interface (MPI-5.0 §15.3).
 //!
-//! Called by tools, also before `MPI_Init` and after `MPI_Finalize`. There are no variables, events, sources and
+//! Tools may call them before `MPI_Init` and after `MPI_Finalize` as well. There are no variables, events, sources and
 //! categories yet, and the functions that count them say so. What asks for one of them is refused with an error code,
 //! and never calls an error handler. What must stay true: a program that ignores the code finds a null handle, an index
 //! of -1 or a count of 0 in the place of a result.

@@ -1,6 +1,4 @@
 //! C functions for process topologies (MPI-5.0 §8.5).
-//!
-//! Called by user programs; calls `posthaste_core::topology`.
 
 use std::ffi::c_int;
 

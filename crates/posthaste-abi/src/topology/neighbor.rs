@@ -1,6 +1,4 @@
 //! C functions for neighbourhood collectives (MPI-5.0 §8.6 to §8.8).
-//!
-//! Called by user programs; each entry turns handles into objects and calls one function of the engine.
 
 use std::ffi::{c_int, c_void};
 

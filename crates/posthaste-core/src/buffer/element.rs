@@ -1,7 +1,7 @@
 //! Operands of reductions as they lie in memory, and the loops over them.
 //!
-//! Called by `op`, which supplies the arithmetic. Part of the room `buffer`, whose promise ([`UserBuf::new`])
-//! every block here rests on.
+//! The arithmetic is that of `op`. Part of the room `buffer`, whose promise ([`Base::new`](super::Base::new)) every block here rests
+//! on.
 //!
 //! What must stay true: operands have no alignment; padding inside a pair is never written; the loops run in
 //! ascending order, element by element, so results do not depend on how the compiler vectorises them.
@@ -80,7 +80,7 @@ unsafe impl<V: Element, I: Element> Element for Pair<V, I> {
 /// `inout = f(input, inout)` for `count` neighbours, in ascending order.
 #[inline]
 pub(crate) fn combine<T: Element>(input: UserBuf, inout: UserBuf, count: u64, f: impl Fn(T, T) -> T) {
-    // SAFETY: both sides by the promise of `UserBuf::new`.
+    // SAFETY: both sides by the promise of `Base::new`.
     unsafe { combine_raw(input.0, inout.0, count as usize, f) };
 }
 
@@ -94,7 +94,7 @@ pub(crate) fn combine_packed<T: Element>(
     f: impl Fn(T, T) -> T,
 ) -> u64 {
     let count = count.min((input.len() / T::EXTENT) as u64);
-    // SAFETY: `count` elements lie within the source; the other side by the promise of `UserBuf::new`.
+    // SAFETY: `count` elements lie within the source; the other side by the promise of `Base::new`.
     unsafe { combine_raw(input.as_ptr(), inout.0, count as usize, f) };
     count
 }

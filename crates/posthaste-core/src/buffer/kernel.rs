@@ -1,7 +1,7 @@
 //! The loops that move runs of bytes between user memory and the packed stream.
 //!
-//! Called by `datatype::segment`, which shows its runs to a [`Visitor`]. Part of the room `buffer`, whose promise
-//! ([`UserBuf::new`]) every block here rests on.
+//! `datatype::segment` shows its runs to a [`Visitor`]. Part of the room `buffer`, whose promise ([`Base::new`](super::Base::new))
+//! every block here rests on.
 //!
 //! What must stay true: a [`Mover`] never leaves its packed range; the length of a run is looked at once per
 //! loop and never once per run, which is what keeps these loops as fast as hand-written ones; runs of up to 128
@@ -166,7 +166,7 @@ impl<D: Direction> Visitor for Mover<'_, D> {
     #[inline]
     fn run(&mut self, at: UserBuf, len: u64) -> bool {
         let Some(packed) = self.take(len, 1) else { return false };
-        // SAFETY: the user's side by the promise of `UserBuf::new`, the packed side by `take`.
+        // SAFETY: the user's side by the promise of `Base::new`, the packed side by `take`.
         unsafe { move_run::<D>(at.0, packed, len as usize) };
         true
     }
@@ -178,7 +178,7 @@ impl<D: Direction> Visitor for Mover<'_, D> {
         let (row, len) = ((len * inner.count) as usize, len as usize);
         let permutation = Permutation::<D>::new(std::iter::once((0, len as u64)), inner);
         let one_row = |user, packed| {
-            // SAFETY: the user's side by the promise of `UserBuf::new`, the packed side by `take`.
+            // SAFETY: the user's side by the promise of `Base::new`, the packed side by `take`.
             unsafe {
                 match &permutation {
                     Some(permutation) => permutation.run(user, packed),

@@ -1,8 +1,8 @@
 //! IEEE 754 quadruple precision in integer arithmetic, because neither the machine nor the compiler has it: what
 //! reductions on `MPI_REAL16` and `MPI_COMPLEX32` compute with.
 //!
-//! Called by `op`. What must stay true: every result is the exact one, rounded once to nearest, ties to even, as the
-//! same expression gives in C and Fortran.
+//! What must stay true: every result is the exact one, rounded once to nearest, ties to even, as the same expression
+//! gives in C and Fortran.
 
 use std::cmp::Ordering;
 

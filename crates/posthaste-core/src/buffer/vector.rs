@@ -5,7 +5,7 @@
 //! - [`Permutation`]: short runs at short distances, many at a time: 64 bytes are loaded, put in the other order, and
 //!   stored.
 //!
-//! Called by `kernel`. Part of the room `buffer`, whose promise (`UserBuf::new`) every block here rests on.
+//! Part of the room `buffer`, whose promise (`Base::new`) every block here rests on.
 //!
 //! What must stay true: loads and stores are masked, so that exactly the bytes of the runs are touched on either
 //! side; a gap between them is neither read nor written, and may even be no memory at all.

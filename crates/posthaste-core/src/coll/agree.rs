@@ -1,6 +1,6 @@
 //! The exchanges by which members agree on something small, such as the context of a new communicator.
 //!
-//! Called by `comm`; writes schedules. The caller reads the outcome once the schedule is over.
+//! The caller reads the outcome once the schedule is over.
 
 use std::sync::Arc;
 

@@ -1,6 +1,4 @@
 //! Gather to all (MPI-5.0 §6.7).
-//!
-//! Called by the doors and by `comm`; writes schedules.
 
 use crate::coll::choose::{self, Allgather};
 use crate::coll::plan::{Blocks, Draft, Operand};
@@ -47,7 +45,7 @@ pub(super) fn into(draft: &mut Draft<'_>, send: Option<Operand<'_>>, recv: Opera
     match choose::allgather(n, recv.bytes(), crowded) {
         Allgather::Tree(radix) => {
             // In place, an inner member's own block is in the common buffer; it leaves before the others arrive.
-            let in_place = Operand { buf: recv.at(u64::from(me).wrapping_mul(recv.count)), ..recv };
+            let in_place = Operand { buf: recv.element(u64::from(me).wrapping_mul(recv.count)), ..recv };
             let own = if me == 0 { send } else { send.or(Some(in_place)) };
             gather::collect(draft, own, (me == 0).then_some(recv), 0, radix);
             bcast::by_tree(draft, &recv.blocks(0, n), 0, radix);

@@ -1,8 +1,6 @@
 //! Exchange of all with all (MPI-5.0 §6.8).
-//!
-//! Called by the doors; writes schedules.
 
-use crate::buffer::UserBuf;
+use crate::buffer::{Base, UserBuf};
 use crate::coll::choose;
 use crate::coll::plan::{Blocks, Draft, Operand};
 use crate::coll::{Schedule, Team};
@@ -13,16 +11,21 @@ use crate::error::{Error, ErrorClass, Result};
 #[derive(Clone, Copy, Debug)]
 pub struct TypedBlocks<'a> {
     /// What displacements count from.
-    pub buf: UserBuf,
+    pub(crate) buf: UserBuf,
     /// Number of elements of each block.
-    pub counts: &'a [u64],
+    pub(crate) counts: &'a [u64],
     /// Place of each block, in bytes.
-    pub displacements: &'a [i64],
+    pub(crate) displacements: &'a [i64],
     /// Type of the elements of each block.
-    pub datatypes: &'a [Datatype],
+    pub(crate) datatypes: &'a [Datatype],
 }
 
-impl TypedBlocks<'_> {
+impl<'a> TypedBlocks<'a> {
+    /// Blocks in the program's memory.
+    pub fn at(base: Base, counts: &'a [u64], displacements: &'a [i64], datatypes: &'a [Datatype]) -> Self {
+        Self { buf: base.buf(), counts, displacements, datatypes }
+    }
+
     pub(super) fn block(&self, rank: u32) -> Segment {
         let rank = rank as usize;
         match (self.counts.get(rank), self.displacements.get(rank), self.datatypes.get(rank)) {

@@ -1,6 +1,4 @@
 //! Barrier (MPI-5.0 §6.3).
-//!
-//! Called by the doors and by `world`; writes a schedule.
 
 use crate::buffer::UserBuf;
 use crate::coll::choose::{self, Barrier};

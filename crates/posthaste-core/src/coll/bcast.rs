@@ -1,6 +1,4 @@
 //! Broadcast (MPI-5.0 §6.4).
-//!
-//! Called by the doors, by the reductions and gathers that end with one, and by `comm`; writes a schedule.
 
 use crate::coll::choose::{self, Bcast};
 use crate::coll::plan::{Draft, Operand, split};

@@ -1,8 +1,7 @@
 //! Which algorithm a collective operation takes: pure functions and their tables.
 //!
-//! Called by the plans; calls nothing. What must stay true: every member comes to the same choice, so a choice
-//! depends only on what is the same everywhere: the size of the team, the bytes of the message, and whether
-//! CPUs are shared.
+//! What must stay true: every member comes to the same choice, so a choice depends only on what is the same everywhere:
+//! the size of the team, the bytes of the message, and whether CPUs are shared.
 
 /// Members that one member serves in one round where CPUs are shared: a leaf then runs once in an operation, and
 /// only teams larger than this have more than one level.

@@ -1,7 +1,7 @@
 //! Gather and scatter (MPI-5.0 §6.5, §6.6).
 //!
-//! Called by the doors and by allgather; writes schedules. Up to 64 members the root talks to each directly; above,
-//! members of a tree collect the packed blocks of their subtrees.
+//! Up to 64 members the root talks to each directly; above, members of a tree collect the packed blocks of their
+//! subtrees.
 //!
 //! What must stay true: only the root looks at the operand that is significant at the root only.
 

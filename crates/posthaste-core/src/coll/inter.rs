@@ -1,16 +1,16 @@
 //! Collective operations on intercommunicators (MPI-5.0 §6.2.2, §6.2.3 and the paragraphs on intercommunicators of each
 //! operation): what one group gives, the other one gets.
 //!
-//! Called by the doors and by `comm`; writes schedules. Both groups together are one team, so a part of an operation that
-//! stays in one group is the algorithm for a communicator among that run of its members, and a part between the
-//! groups is a message between two members of the team.
+//! Both groups together are one team, so a part of an operation that stays in one group is the algorithm for a
+//! communicator among that run of its members, and a part between the groups is a message between two members of the
+//! team.
 //!
 //! What must stay true: both groups agree on which of them comes first in the team; no operation is in place.
 
 use std::sync::Arc;
 
 use crate::buffer::UserBuf;
-use crate::coll::plan::{Blocks, Draft, Operand, Run};
+use crate::coll::plan::{Blocks, Draft, Operand, Reduced, Run};
 use crate::coll::{Schedule, Team, TypedBlocks, bcast as down, choose, reduce as up};
 use crate::datatype::{Datatype, Segment};
 use crate::error::{Error, ErrorClass, Result};
@@ -253,10 +253,7 @@ pub fn alltoallw(bridge: &Bridge, send: Option<TypedBlocks<'_>>, recv: TypedBloc
 /// As [`bcast`]; an operation that the type does not have.
 pub fn reduce(
     bridge: &Bridge,
-    send: Option<UserBuf>,
-    recv: UserBuf,
-    count: u64,
-    datatype: &Datatype,
+    Reduced { send, recv, count, datatype }: Reduced<'_>,
     op: &Op,
     root: i32,
 ) -> Result<Schedule> {
@@ -285,10 +282,7 @@ pub fn reduce(
 /// An operation that the type does not have; a missing operand.
 pub fn allreduce(
     bridge: &Bridge,
-    send: Option<UserBuf>,
-    recv: UserBuf,
-    count: u64,
-    datatype: &Datatype,
+    Reduced { send, recv, count, datatype }: Reduced<'_>,
     op: &Op,
 ) -> Result<Schedule> {
     let mut draft = Draft::new(&bridge.team, named!("MPI_Allreduce"), 16);
@@ -311,10 +305,7 @@ pub fn allreduce(
 /// An operation that the type does not have; a list of counts of the wrong length; a missing operand.
 pub fn reduce_scatter(
     bridge: &Bridge,
-    send: Option<UserBuf>,
-    recv: UserBuf,
-    counts: &[u64],
-    datatype: &Datatype,
+    Reduced { send, recv, count: counts, datatype }: Reduced<'_, &[u64]>,
     op: &Op,
 ) -> Result<Schedule> {
     if counts.len() != bridge.local.size as usize {
@@ -330,10 +321,7 @@ pub fn reduce_scatter(
 /// As [`reduce_scatter`].
 pub fn reduce_scatter_block(
     bridge: &Bridge,
-    send: Option<UserBuf>,
-    recv: UserBuf,
-    count: u64,
-    datatype: &Datatype,
+    Reduced { send, recv, count, datatype }: Reduced<'_>,
     op: &Op,
 ) -> Result<Schedule> {
     let counts = vec![count; bridge.local.size as usize];
@@ -344,7 +332,7 @@ pub fn reduce_scatter_block(
 ///
 /// # Errors
 /// Always (MPI-5.0 §6.11: not for intercommunicators).
-pub fn scan(_: &Bridge, _: Option<UserBuf>, _: UserBuf, _: u64, _: &Datatype, _: &Op) -> Result<Schedule> {
+pub fn scan(_: &Bridge, _: Reduced<'_>, _: &Op) -> Result<Schedule> {
     Err(Error::invalid(ErrorClass::Comm, "comm", "an intercommunicator", "an intracommunicator"))
 }
 

@@ -1,7 +1,6 @@
 //! Collective operations as schedules (MPI-5.0 chapter 6).
 //!
-//! Called by the doors and by `world`, which start the schedules, and by `comm`, whose communicators are made by
-//! schedules too; calls `pt2pt` through (context, peer), `op`, `datatype`, `group`.
+//! It knows `pt2pt` by (context, peer) only, never by a communicator.
 //!
 //! - [`Team`]: who takes part. `plan`: what the algorithms have in common. [`Schedule`], [`Running`], [`Walk`]:
 //!   how steps are taken. `choose`: which algorithm. `tree`: shapes. One file for each family of operations.
@@ -18,6 +17,7 @@ mod bcast;
 mod choose;
 mod gather;
 pub mod inter;
+mod owned;
 mod plan;
 mod reduce;
 mod scan;
@@ -34,7 +34,8 @@ pub use barrier::barrier;
 pub use bcast::bcast;
 pub use gather::{gather, gatherv, scatter, scatterv};
 pub use inter::Bridge;
-pub use plan::{Blocks, Operand};
+pub use owned::{Data, Pieces, TypedPieces};
+pub use plan::{Blocks, Operand, Reduced};
 pub use reduce::{allreduce, reduce, reduce_scatter, reduce_scatter_block};
 pub use scan::{exscan, scan};
 pub use schedule::{Running, Schedule, Walk, advance};

@@ -1,14 +1,12 @@
 //! Writing schedules: what the algorithms of this room have in common.
 //!
-//! Used by every plan of this room; calls `schedule`, `datatype`.
-//!
 //! What must stay true: between two members the messages of one operation match in the order in which both sides
 //! plan them, because they share one tag (MPI-5.0 §3.5).
 
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use crate::buffer::{OwnedBuf, UserBuf};
+use crate::buffer::{Base, OwnedBuf, UserBuf};
 use crate::coll::schedule::{Plan, Step};
 use crate::coll::{Schedule, Team};
 use crate::datatype::{Datatype, Segment};
@@ -20,29 +18,59 @@ use crate::op::Op;
 #[derive(Clone, Copy, Debug)]
 pub struct Operand<'a> {
     /// Where the first element lies.
-    pub buf: UserBuf,
+    pub(crate) buf: UserBuf,
     /// Number of elements (per rank, where the operation has a block for each).
-    pub count: u64,
+    pub(crate) count: u64,
     /// Their type.
-    pub datatype: &'a Datatype,
+    pub(crate) datatype: &'a Datatype,
 }
 
 /// A buffer argument with a block for each rank, of different lengths.
 #[derive(Clone, Copy, Debug)]
 pub struct Blocks<'a> {
     /// What displacements count from.
-    pub buf: UserBuf,
+    pub(crate) buf: UserBuf,
     /// Number of elements of each block.
-    pub counts: &'a [u64],
+    pub(crate) counts: &'a [u64],
     /// Place of each block, in extents of the datatype.
-    pub displacements: &'a [i64],
+    pub(crate) displacements: &'a [i64],
     /// Type of the elements.
-    pub datatype: &'a Datatype,
+    pub(crate) datatype: &'a Datatype,
+}
+
+/// The buffer arguments of a reduction.
+#[derive(Clone, Copy, Debug)]
+pub struct Reduced<'a, Count = u64> {
+    /// Our operand; `None` for `MPI_IN_PLACE`.
+    pub(crate) send: Option<UserBuf>,
+    /// Where the result goes.
+    pub(crate) recv: UserBuf,
+    /// Number of elements, or of those of each rank's block.
+    pub(crate) count: Count,
+    /// Their type.
+    pub(crate) datatype: &'a Datatype,
+}
+
+impl<'a, Count> Reduced<'a, Count> {
+    /// Buffers of the program. `send` is `None` for `MPI_IN_PLACE`.
+    pub fn at(send: Option<Base>, recv: Base, count: Count, datatype: &'a Datatype) -> Self {
+        Self::new(send.map(Base::buf), recv.buf(), count, datatype)
+    }
+
+    /// See [`Reduced::at`].
+    pub(crate) fn new(send: Option<UserBuf>, recv: UserBuf, count: Count, datatype: &'a Datatype) -> Self {
+        Self { send, recv, count, datatype }
+    }
 }
 
 impl<'a> Operand<'a> {
+    /// An operand in the program's memory.
+    pub fn at(base: Base, count: u64, datatype: &'a Datatype) -> Self {
+        Self::new(base.buf(), count, datatype)
+    }
+
     /// An operand.
-    pub fn new(buf: UserBuf, count: u64, datatype: &'a Datatype) -> Self {
+    pub(crate) fn new(buf: UserBuf, count: u64, datatype: &'a Datatype) -> Self {
         Self { buf, count, datatype }
     }
 
@@ -57,13 +85,13 @@ impl<'a> Operand<'a> {
     }
 
     /// Address of an element.
-    pub(super) fn at(&self, element: u64) -> UserBuf {
+    pub(super) fn element(&self, element: u64) -> UserBuf {
         self.buf.offset((element as i64).wrapping_mul(self.datatype.extent()) as isize)
     }
 
     /// Some of its elements.
     pub(super) fn part(&self, first: u64, count: u64) -> Segment {
-        Segment::new(self.at(first), count, self.datatype)
+        Segment::new(self.element(first), count, self.datatype)
     }
 
     /// Block number `block` of those that follow each other.
@@ -77,7 +105,12 @@ impl<'a> Operand<'a> {
     }
 }
 
-impl Blocks<'_> {
+impl<'a> Blocks<'a> {
+    /// Blocks in the program's memory.
+    pub fn at(base: Base, counts: &'a [u64], displacements: &'a [i64], datatype: &'a Datatype) -> Self {
+        Self { buf: base.buf(), counts, displacements, datatype }
+    }
+
     /// The block of a rank; lists that are too short have empty blocks at the end.
     pub(super) fn block(&self, rank: u32) -> Segment {
         let (count, at) = self.place(rank);

@@ -1,13 +1,11 @@
 //! Reductions to one member and to all, and those that leave a block with each (MPI-5.0 §6.9 to §6.10).
 //!
-//! Called by the doors; writes schedules.
-//!
 //! What must stay true: operands are combined in the order of ranks with `inout = input op inout`, so the running
 //! value is always the right operand: combining goes from the highest rank down, in place.
 
 use crate::buffer::UserBuf;
 use crate::coll::choose::{self, Allreduce, Reduce};
-use crate::coll::plan::{Draft, Operand, split};
+use crate::coll::plan::{Draft, Operand, Reduced, split};
 use crate::coll::{Schedule, Team, bcast, tree};
 use crate::datatype::Datatype;
 use crate::error::{Error, ErrorClass, Result};
@@ -20,10 +18,7 @@ use crate::op::Op;
 /// A root that is no rank; an operation that the type does not have; `MPI_IN_PLACE` elsewhere than at the root.
 pub fn reduce(
     team: &Team,
-    send: Option<UserBuf>,
-    recv: UserBuf,
-    count: u64,
-    datatype: &Datatype,
+    Reduced { send, recv, count, datatype }: Reduced<'_>,
     op: &Op,
     root: i32,
 ) -> Result<Schedule> {
@@ -56,7 +51,7 @@ pub fn reduce(
             let (first, mine) = place(draft.me());
             // Elsewhere than at the root, what is sent to the root lies in a temporary.
             let result = match is_root {
-                true => Operand { buf: recv, ..own }.at(first),
+                true => Operand { buf: recv, ..own }.element(first),
                 false => draft.temporary(1, mine, datatype).get(0).buf,
             };
             combine_block(&mut draft, own, place, result, send.is_none());
@@ -80,10 +75,7 @@ pub fn reduce(
 /// An operation that the type does not have.
 pub fn allreduce(
     team: &Team,
-    send: Option<UserBuf>,
-    recv: UserBuf,
-    count: u64,
-    datatype: &Datatype,
+    Reduced { send, recv, count, datatype }: Reduced<'_>,
     op: &Op,
 ) -> Result<Schedule> {
     let mut draft = Draft::new(team, "MPI_Allreduce", 12);
@@ -106,7 +98,7 @@ pub fn allreduce(
             let place = |rank| (split(count, rank, n), split(count, rank + 1, n) - split(count, rank, n));
             let me = draft.me();
             let (first, mine) = place(me);
-            combine_block(&mut draft, own, place, result.at(first), send.is_none());
+            combine_block(&mut draft, own, place, result.element(first), send.is_none());
             draft.fence();
             for distance in 1..n {
                 let (to, from) = ((me + distance) % n, (me + n - distance) % n);
@@ -126,10 +118,7 @@ pub fn allreduce(
 /// An operation that the type does not have; a list of counts that is not as long as there are ranks.
 pub fn reduce_scatter(
     team: &Team,
-    send: Option<UserBuf>,
-    recv: UserBuf,
-    counts: &[u64],
-    datatype: &Datatype,
+    Reduced { send, recv, count: counts, datatype }: Reduced<'_, &[u64]>,
     op: &Op,
 ) -> Result<Schedule> {
     if counts.len() != team.size() as usize {
@@ -151,10 +140,7 @@ pub fn reduce_scatter(
 /// An operation that the type does not have.
 pub fn reduce_scatter_block(
     team: &Team,
-    send: Option<UserBuf>,
-    recv: UserBuf,
-    count: u64,
-    datatype: &Datatype,
+    Reduced { send, recv, count, datatype }: Reduced<'_>,
     op: &Op,
 ) -> Result<Schedule> {
     let place = |rank: u32| (u64::from(rank).saturating_mul(count), count);
@@ -304,7 +290,7 @@ fn combine_block(
 ) {
     let (me, n) = (draft.me(), draft.n());
     let (first, count) = place(me);
-    let mine = Operand { buf: own.at(first), count, datatype: own.datatype };
+    let mine = Operand { buf: own.element(first), count, datatype: own.datatype };
     let result = Operand { buf: result, ..mine };
     if n == 1 {
         return copy_unless_same(draft, mine, result);

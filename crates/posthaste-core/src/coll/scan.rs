@@ -1,12 +1,10 @@
 //! Prefix reductions (MPI-5.0 §6.11).
 //!
-//! Called by the doors; writes schedules. In round k everybody knows the combination of its own operand and those
-//! of the 2^k - 1 members before it, and gets from the member 2^k before it what comes before those.
+//! In round k everybody knows the combination of its own operand and those of the 2^k - 1 members before it, and gets
+//! from the member 2^k before it what comes before those.
 
-use crate::buffer::UserBuf;
-use crate::coll::plan::{Draft, Operand};
+use crate::coll::plan::{Draft, Operand, Reduced};
 use crate::coll::{Schedule, Team};
-use crate::datatype::Datatype;
 use crate::error::Result;
 use crate::op::Op;
 
@@ -14,14 +12,7 @@ use crate::op::Op;
 ///
 /// # Errors
 /// An operation that the type does not have.
-pub fn scan(
-    team: &Team,
-    send: Option<UserBuf>,
-    recv: UserBuf,
-    count: u64,
-    datatype: &Datatype,
-    op: &Op,
-) -> Result<Schedule> {
+pub fn scan(team: &Team, Reduced { send, recv, count, datatype }: Reduced<'_>, op: &Op) -> Result<Schedule> {
     let mut draft = Draft::new(team, "MPI_Scan", 12);
     draft.reduce_with(op, datatype)?;
     let value = Operand { buf: recv, count, datatype };
@@ -41,10 +32,7 @@ pub fn scan(
 /// An operation that the type does not have.
 pub fn exscan(
     team: &Team,
-    send: Option<UserBuf>,
-    recv: UserBuf,
-    count: u64,
-    datatype: &Datatype,
+    Reduced { send, recv, count, datatype }: Reduced<'_>,
     op: &Op,
 ) -> Result<Schedule> {
     let mut draft = Draft::new(team, "MPI_Exscan", 12);

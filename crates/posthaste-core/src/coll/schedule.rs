@@ -1,6 +1,6 @@
 //! Schedules: a collective operation as a list of steps, and the place where steps are taken.
 //!
-//! Called by `world` (start, walk) and `progress` (advance); the plans of this room make schedules. Calls `pt2pt`.
+//! The plans of this room make schedules.
 //!
 //! Steps are taken in order without waiting, up to the next fence; a fence waits for every message started since
 //! the one before. So everything between two fences is under way at the same time. Nothing here blocks.

@@ -1,7 +1,5 @@
 //! What a collective operation needs to know of a communicator: who takes part, and under which context.
 //!
-//! Held by `comm`; used by every plan of this room.
-//!
 //! What must stay true: all members count the collective operations of a team alike (MPI-5.0 §6.14: they call
 //! them in the same order), so the count separates the messages of one operation from those of the next.
 

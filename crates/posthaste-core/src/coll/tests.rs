@@ -8,7 +8,7 @@ use std::sync::Arc;
 use posthaste_os::mem::{Sink, Source};
 
 use crate::buffer::{OwnedBuf, UserBuf};
-use crate::coll::{self, Blocks, Operand, Schedule, Team, TypedBlocks, Walk};
+use crate::coll::{self, Blocks, Operand, Reduced, Schedule, Team, TypedBlocks, Walk};
 use crate::config::Config;
 use crate::datatype::Datatype;
 use crate::error::{ErrorClass, Result};
@@ -67,7 +67,8 @@ fn composed(left: [u64; 2], right: [u64; 2]) -> [u64; 2] {
 
 /// The operation on maps. Commutative operations are tested by what `MPI_SUM` gives.
 fn compose() -> Op {
-    let function = |input: UserBuf, inout: UserBuf, count: u64, _: &Datatype| {
+    let function = |input: *mut u8, inout: *mut u8, count: u64, _: &Datatype| {
+        let [input, inout] = [input, inout].map(|at| UserBuf::none().offset(at.expose_provenance() as isize));
         let len = count as usize * 16;
         let (left, right) = (words(input.source(len)), words(inout.source(len)));
         let mut out = Vec::new();
@@ -288,7 +289,7 @@ fn reductions_keep_the_order_of_ranks() {
             let recvs = fresh();
             room.succeed(|team, rank| {
                 let send = (!in_place).then(|| sends[rank as usize].buf());
-                coll::allreduce(team, send, recvs[rank as usize].buf(), count, &pair, &compose)
+                coll::allreduce(team, Reduced::new(send, recvs[rank as usize].buf(), count, &pair), &compose)
             });
             for recv in &recvs {
                 assert!(recv.get() == expected, "allreduce, {label}");
@@ -299,7 +300,7 @@ fn reductions_keep_the_order_of_ranks() {
                 room.succeed(|team, rank| {
                     let send = (!in_place || rank != root).then(|| sends[rank as usize].buf());
                     let recv = if rank == root { recvs[rank as usize].buf() } else { UserBuf::none() };
-                    coll::reduce(team, send, recv, count, &pair, &compose, root as i32)
+                    coll::reduce(team, Reduced::new(send, recv, count, &pair), &compose, root as i32)
                 });
                 assert!(recvs[root as usize].get() == expected, "reduce to {root}, {label}");
             }
@@ -310,7 +311,7 @@ fn reductions_keep_the_order_of_ranks() {
             let recvs = fresh();
             room.succeed(|team, rank| {
                 let send = (!in_place).then(|| sends[rank as usize].buf());
-                coll::scan(team, send, recvs[rank as usize].buf(), count, &pair, &compose)
+                coll::scan(team, Reduced::new(send, recvs[rank as usize].buf(), count, &pair), &compose)
             });
             for (rank, recv) in (0..n).zip(&recvs) {
                 assert!(recv.get() == folded(0..=rank, 0..count), "scan at {rank}, {label}");
@@ -319,7 +320,7 @@ fn reductions_keep_the_order_of_ranks() {
             let recvs = fresh();
             room.succeed(|team, rank| {
                 let send = (!in_place).then(|| sends[rank as usize].buf());
-                coll::exscan(team, send, recvs[rank as usize].buf(), count, &pair, &compose)
+                coll::exscan(team, Reduced::new(send, recvs[rank as usize].buf(), count, &pair), &compose)
             });
             for (rank, recv) in (0..n).zip(&recvs).skip(1) {
                 assert!(recv.get() == folded(0..rank, 0..count), "exscan at {rank}, {label}");
@@ -345,7 +346,7 @@ fn sums_to_any_root() {
             room.succeed(|team, rank| {
                 let recv = if rank == root { result.buf() } else { UserBuf::none() };
                 let send = sends[rank as usize].buf();
-                coll::reduce(team, Some(send), recv, count, &word, &sum, root as i32)
+                coll::reduce(team, Reduced::new(Some(send), recv, count, &word), &sum, root as i32)
             });
             assert_eq!(Some(result.get()), expected, "{n} ranks, root {root}, seed {}", room.seed);
         }
@@ -375,8 +376,12 @@ fn reduce_scatter_leaves_each_rank_its_block() {
                     let send = (!in_place).then(|| sends[rank as usize].buf());
                     let recv = recvs[rank as usize].buf();
                     match blocks {
-                        true => coll::reduce_scatter_block(team, send, recv, 3, &pair, &compose),
-                        false => coll::reduce_scatter(team, send, recv, &counts, &pair, &compose),
+                        true => {
+                            coll::reduce_scatter_block(team, Reduced::new(send, recv, 3, &pair), &compose)
+                        }
+                        false => {
+                            coll::reduce_scatter(team, Reduced::new(send, recv, &counts[..], &pair), &compose)
+                        }
                     }
                 });
                 let mut first = 0;
@@ -600,7 +605,7 @@ fn counts_that_differ_are_errors_and_do_no_harm() {
                 let recvs: Vec<Words> = (0..n).map(|_| Words::new(&[7; 8])).collect();
                 let statuses = room.run(|team, rank| {
                     let (send, recv) = (bufs[rank as usize].buf(), recvs[rank as usize].buf());
-                    coll::allreduce(team, Some(send), recv, count(rank), &word, &sum)
+                    coll::allreduce(team, Reduced::new(Some(send), recv, count(rank), &word), &sum)
                 });
                 assert!(statuses.iter().any(|status| status.error.is_some()));
                 for (rank, recv) in (0..n).zip(&recvs) {
@@ -625,9 +630,10 @@ fn wrong_arguments_are_named() {
         assert_eq!(error.to_string(), format!("root is {root}, expected 0..=2"));
         assert_eq!(error.class(), ErrorClass::Root);
     }
-    let error = coll::allreduce(team, None, UserBuf::none(), 1, &float, &band).unwrap_err();
+    let error = coll::allreduce(team, Reduced::new(None, UserBuf::none(), 1, &float), &band).unwrap_err();
     assert_eq!(error.class(), ErrorClass::Op);
-    let error = coll::reduce(team, None, UserBuf::none(), 1, &word, &band, 0).unwrap_err().to_string();
+    let error =
+        coll::reduce(team, Reduced::new(None, UserBuf::none(), 1, &word), &band, 0).unwrap_err().to_string();
     assert!(error.contains("MPI_IN_PLACE at rank 1") && error.contains("rank 0"), "{error}");
     assert!(coll::gather(team, None, None, 0).unwrap_err().to_string().contains("sendbuf is MPI_IN_PLACE"));
     assert!(
@@ -636,7 +642,7 @@ fn wrong_arguments_are_named() {
     let short = Blocks { buf: UserBuf::none(), counts: &[1], displacements: &[0], datatype: &word };
     assert!(coll::allgatherv(team, None, short).unwrap_err().to_string().contains("3 ranks"));
     assert!(coll::alltoallv(team, None, short).is_err());
-    assert!(coll::reduce_scatter(team, None, UserBuf::none(), &[1], &word, &band).is_err());
+    assert!(coll::reduce_scatter(team, Reduced::new(None, UserBuf::none(), &[1], &word), &band).is_err());
 }
 
 #[test]
@@ -667,11 +673,11 @@ fn many_at_once_on_two_communicators() {
             let recv = if which == 0 { &first } else { &second }[operation][at].buf();
             let send = sends[at].buf();
             let schedule = match operation {
-                0 | 3 => coll::allreduce(team, Some(send), recv, 4, &pair, &compose),
+                0 | 3 => coll::allreduce(team, Reduced::new(Some(send), recv, 4, &pair), &compose),
                 1 | 4 => {
                     coll::allgather(team, Some(Operand::new(send, 8, &word)), Operand::new(recv, 8, &word))
                 }
-                _ => coll::scan(team, Some(send), recv, 4, &pair, &compose),
+                _ => coll::scan(team, Reduced::new(Some(send), recv, 4, &pair), &compose),
             };
             ids.push((at, room.start(at, schedule.expect("right arguments"))));
             for _ in 0..room.bench.network.random(30) {
@@ -709,7 +715,9 @@ fn a_schedule_can_run_again() {
         .map(|rank| {
             let (send, recv) = (sends[rank].buf(), recvs[rank].buf());
             let team = &room.teams[rank];
-            coll::allreduce(team, Some(send), recv, 2, &pair, &compose).expect("right arguments").into()
+            coll::allreduce(team, Reduced::new(Some(send), recv, 2, &pair), &compose)
+                .expect("right arguments")
+                .into()
         })
         .collect();
     for turn in 0..3 {

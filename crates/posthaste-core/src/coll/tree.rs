@@ -1,8 +1,7 @@
 //! Trees of ranks: whose data goes through whom.
 //!
-//! Used by the plans with a root; calls nothing. A tree of radix k: the members form groups of k, the first of
-//! each group leads it, the leaders form groups of k again, and so on. Radix 2 is the binomial tree; a radix of
-//! at least the size is the flat tree.
+//! A tree of radix k: the members form groups of k, the first of each group leads it, the leaders form groups of k
+//! again, and so on. Radix 2 is the binomial tree; a radix of at least the size is the flat tree.
 //!
 //! What must stay true: whatever the radix, a member and all that reach the root through it are neighbours, so
 //! that operands can be combined in the order of ranks.

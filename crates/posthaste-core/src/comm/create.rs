@@ -1,7 +1,7 @@
 //! Making communicators: duplicate, split, subset, merge (MPI-5.0 §7.4.2, §7.6.2).
 //!
-//! Called by the doors: a plan gives a schedule and a [`Creation`]; the door runs the schedule (blocking or as a
-//! request) and then calls [`Creation::finish`].
+//! A plan gives a schedule and a [`Creation`]; whoever runs the schedule (blocking or as a request) calls
+//! [`Creation::finish`] then.
 //!
 //! What must stay true: the context of a new communicator is founded by its rank 0 alone, so nobody has to agree on
 //! a number; the members only have to be told.
@@ -46,8 +46,10 @@ pub(super) struct Members {
     pub(super) remote: Option<(Arc<Group>, bool)>,
 }
 
-/// Bytes that each rank tells in a split.
-const TOLD: usize = 16;
+/// Bytes that each rank tells in a split: two numbers and a context.
+const TOLD: usize = 8 + CONTEXT;
+/// Bytes of a context that is told.
+const CONTEXT: usize = 16;
 
 impl Comm {
     /// Plans a duplicate: the same group in a new context. `found` makes a context of this process; it is asked
@@ -79,7 +81,7 @@ impl Comm {
             let expected = format_args!("0 or more, or MPI_UNDEFINED ({UNDEFINED})");
             return Err(Error::invalid(ErrorClass::Arg, "color", color, expected));
         }
-        let context = if color == UNDEFINED { 0 } else { found()?.0 };
+        let context = if color == UNDEFINED { None } else { Some(found()?) };
         let (schedule, outcome) = self.share("MPI_Comm_split", color, key, context);
         Ok((schedule, self.creation(outcome, What::Split { old: self.own_members(), color })))
     }
@@ -98,7 +100,7 @@ impl Comm {
             let expected = "an intercommunicator";
             return Err(Error::invalid(ErrorClass::Comm, "intercomm", "an intracommunicator", expected));
         }
-        let context = if self.everybody().rank() == 0 { found()?.0 } else { 0 };
+        let context = if self.everybody().rank() == 0 { Some(found()?) } else { None };
         let (schedule, outcome) = self.share("MPI_Intercomm_merge", i32::from(high), 0, context);
         Ok((schedule, self.creation(outcome, What::Merge { old: self.own_members() })))
     }
@@ -170,14 +172,20 @@ impl Comm {
     }
 
     /// A schedule by which everybody, of both groups, gets to know two numbers and a context of everybody.
-    fn share(&self, name: &'static str, one: i32, two: i32, context: u64) -> (Schedule, Arc<OwnedBuf>) {
+    fn share(
+        &self,
+        name: &'static str,
+        one: i32,
+        two: i32,
+        context: Option<ContextId>,
+    ) -> (Schedule, Arc<OwnedBuf>) {
         let team = self.everybody();
         let (me, n) = (team.rank() as usize, team.size() as usize);
         let mut told = vec![0; n * TOLD];
         let mine = &mut told[me * TOLD..][..TOLD];
         mine[..4].copy_from_slice(&one.to_le_bytes());
         mine[4..8].copy_from_slice(&two.to_le_bytes());
-        mine[8..].copy_from_slice(&context.to_le_bytes());
+        mine[8..].copy_from_slice(&bytes_of(context));
         let outcome = filled(&told);
         (coll::share(team, name, outcome.clone()), outcome)
     }
@@ -226,9 +234,9 @@ impl Creation {
     pub fn finish(self) -> Result<Option<Arc<Comm>>> {
         let told = self.outcome.source().to_vec();
         let made = match self.what {
-            What::Known(members) => members.map(|members| (number(&told, 0), members)),
+            What::Known(members) => members.map(|members| (context_in(&told, 0), members)),
             What::Split { old, color } => old.split(&told, color),
-            What::Merge { old } => Some((number(&told, 8), old.merged(&told)?)),
+            What::Merge { old } => Some((context_in(&told, 8), old.merged(&told)?)),
         };
         let Some((context, members)) = made else { return Ok(None) };
         let details = Details::new("", self.inherited).with_topology(self.topology);
@@ -238,10 +246,10 @@ impl Creation {
 
 impl Members {
     /// Their communicator.
-    pub(super) fn comm(self, context: u64, crowded: bool, details: Details) -> Result<Arc<Comm>> {
+    pub(super) fn comm(self, words: [u64; 2], crowded: bool, details: Details) -> Result<Arc<Comm>> {
         let Self { group, rank, remote } = self;
-        let Some(context) = ContextId::told(context).filter(|_| group.size() > 0) else {
-            let text = format!("rank 0 of the new communicator told a context that cannot be ({context})");
+        let Some(context) = ContextId::told(words).filter(|_| group.size() > 0) else {
+            let text = format!("rank 0 of the new communicator told a context that cannot be ({words:x?})");
             return Err(Error::other(ErrorClass::Intern, text));
         };
         let remote = remote.map(|(other, is_first)| {
@@ -262,7 +270,7 @@ impl Members {
 
     /// What a split makes of them, with the context; `None` if nobody is with this process, or nobody on the other
     /// side.
-    fn split(&self, told: &[u8], color: i32) -> Option<(u64, Self)> {
+    fn split(&self, told: &[u8], color: i32) -> Option<([u64; 2], Self)> {
         if color == UNDEFINED {
             return None;
         }
@@ -281,7 +289,7 @@ impl Members {
         let rank = members.iter().position(|(_, member)| *member == self.rank)? as u32;
         let context_of = |first: usize, members: &[(i32, u32)]| {
             let (_, leader) = members.first()?;
-            Some(number(told, (first + *leader as usize) * TOLD + 8))
+            Some(context_in(told, (first + *leader as usize) * TOLD + 8))
         };
         let own = context_of(first, &members)?;
         let Some((other, is_first)) = &self.remote else {
@@ -315,10 +323,23 @@ impl Members {
     }
 }
 
-/// Eight bytes for a context, filled in by who founds it.
+/// The bytes of a context, filled in by who founds it.
 fn context_of(is_founder: bool, found: impl FnOnce() -> Result<ContextId>) -> Result<Arc<OwnedBuf>> {
-    let context = if is_founder { found()?.0 } else { 0 };
-    Ok(filled(&context.to_le_bytes()))
+    let context = if is_founder { Some(found()?) } else { None };
+    Ok(filled(&bytes_of(context)))
+}
+
+/// A context as it is told; zeros where there is none.
+pub(super) fn bytes_of(context: Option<ContextId>) -> [u8; CONTEXT] {
+    let [within, job] = context.map_or([0; 2], ContextId::words);
+    let mut bytes = [0; CONTEXT];
+    bytes.copy_from_slice([within.to_le_bytes(), job.to_le_bytes()].as_flattened());
+    bytes
+}
+
+/// The context that was told here.
+pub(super) fn context_in(told: &[u8], at: usize) -> [u64; 2] {
+    [number(told, at), number(told, at + 8)]
 }
 
 pub(super) fn filled(bytes: &[u8]) -> Arc<OwnedBuf> {

@@ -1,6 +1,4 @@
 //! What users hang on a communicator: name, hints, attributes, error handler (MPI-5.0 §7.4.4, §7.7, §7.8, §9.3).
-//!
-//! Held by [`Comm`](super::Comm); calls `info` and `attribute`.
 
 use std::any::Any;
 use std::fmt;
@@ -8,10 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::attribute::Attributes;
 use crate::comm::Comm;
-use crate::explain::names::{self, Named};
 use crate::group::Group;
-use crate::ids::{ContextId, Peer};
+use crate::ids::ContextId;
 use crate::info::Info;
+use crate::pt2pt::contexts::{Membership, Name};
 
 /// Longest name, in bytes: `MPI_MAX_OBJECT_NAME` of the standard ABI counts the final zero too.
 pub const MAX_NAME: usize = 127;
@@ -43,7 +41,7 @@ impl fmt::Debug for Inherited {
 
 #[derive(Debug)]
 pub(super) struct Details {
-    name: Arc<Mutex<String>>,
+    name: Name,
     info: Info,
     attributes: Attributes,
     inherited: Mutex<Inherited>,
@@ -66,45 +64,28 @@ impl Details {
     }
 }
 
-/// How a communicator is called in sentences (`explain::names`).
-pub(super) struct Label {
-    name: Arc<Mutex<String>>,
-    /// The ranks that messages go to and come from.
-    group: Arc<Group>,
-    own: i32,
-}
+/// The contexts of a communicator and who is behind them, for the engine of its lane. Dropped with the communicator.
+#[derive(Debug)]
+pub(super) struct Known(pub(super) [(ContextId, Arc<Membership>); 3]);
 
-impl Label {
-    /// Makes the communicator with this context known, as long as the label lives.
-    pub(super) fn register(context: ContextId, details: &Details, group: &Arc<Group>, own: i32) -> Arc<Self> {
-        let label = Arc::new(Self { name: details.name.clone(), group: group.clone(), own });
-        let named: Arc<dyn Named> = label.clone();
-        names::register(context.0, Arc::downgrade(&named));
-        label
+impl Known {
+    /// Messages go to `target`; collective operations count through `everybody`, where this process has rank `own`.
+    pub(super) fn new(
+        context: ContextId,
+        details: &Details,
+        (target, own): (&Arc<Group>, i32),
+        (everybody, own_among_all): (&Arc<Group>, i32),
+    ) -> Self {
+        let membership = |group: &Arc<Group>, own| Membership::new(details.name.clone(), group.clone(), own);
+        let users = membership(target, own);
+        let collective = membership(everybody, own_among_all);
+        Self([(context, users.clone()), (context.partitioned(), users), (context.collective(), collective)])
     }
 }
 
-impl Named for Label {
-    fn name(&self) -> String {
-        self.name.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    fn own(&self) -> i32 {
-        self.own
-    }
-
-    fn peer(&self, rank: i32) -> Option<u32> {
-        self.group.peer(u32::try_from(rank).ok()?).map(|peer| peer.0)
-    }
-
-    fn rank(&self, peer: u32) -> Option<i32> {
-        self.group.rank_of(Peer(peer)).map(|rank| rank as i32)
-    }
-}
-
-impl fmt::Debug for Label {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Label")
+impl Drop for Known {
+    fn drop(&mut self) {
+        self.0.iter().for_each(|(_, membership)| membership.free());
     }
 }
 

@@ -1,9 +1,8 @@
 //! Two groups become an intercommunicator (MPI-5.0 §7.6.2).
 //!
-//! Called by the doors: [`Comm::plan_intercomm`] gives a first schedule, and each outcome the next one, until the
-//! communicator is made. The leaders tell each other a context, how many they are and who they are; then each tells its
-//! own group. Of the two contexts the smaller is used, and its group is the first one, so nobody has to wait for
-//! a decision.
+//! [`Comm::plan_intercomm`] gives a first schedule, and each outcome the next one, until the communicator is made. The
+//! leaders tell each other a context, how many they are and who they are; then each tells its own group. Of the two
+//! contexts the smaller is used, and its group is the first one, so nobody has to wait for a decision.
 //!
 //! What must stay true: a leader that fails tells its group so, instead of leaving it waiting.
 
@@ -14,7 +13,7 @@ use std::sync::Arc;
 use crate::buffer::OwnedBuf;
 use crate::coll::{self, Schedule};
 use crate::comm::Comm;
-use crate::comm::create::{Members, filled, number};
+use crate::comm::create::{Members, context_in, filled, number};
 use crate::comm::details::Details;
 use crate::error::{Error, ErrorClass, Result};
 use crate::group::Group;
@@ -63,7 +62,7 @@ struct Way<'a> {
 /// What is told before the members. No members: it went wrong, and the context is the class of the error.
 #[derive(Clone, Copy, Debug)]
 struct Head {
-    context: u64,
+    context: [u64; 2],
     size: u32,
     crowded: bool,
     /// In a verdict: our group is the first.
@@ -74,18 +73,18 @@ struct Head {
 const MOST: u32 = 1 << 20;
 
 impl Head {
-    const LEN: usize = 16;
+    const LEN: usize = 24;
 
     fn failed(class: ErrorClass) -> Self {
-        Self { context: class as u64, size: 0, crowded: false, first: false }
+        Self { context: [class as u64, 0], size: 0, crowded: false, first: false }
     }
 
     fn bytes(self) -> [u8; Self::LEN] {
         let mut bytes = [0; Self::LEN];
-        bytes[..8].copy_from_slice(&self.context.to_le_bytes());
-        bytes[8..12].copy_from_slice(&self.size.to_le_bytes());
-        bytes[12] = u8::from(self.crowded);
-        bytes[13] = u8::from(self.first);
+        bytes[..16].copy_from_slice(self.context.map(u64::to_le_bytes).as_flattened());
+        bytes[16..20].copy_from_slice(&self.size.to_le_bytes());
+        bytes[20] = u8::from(self.crowded);
+        bytes[21] = u8::from(self.first);
         bytes
     }
 
@@ -94,15 +93,15 @@ impl Head {
     fn parse(bytes: &[u8], whose: &str) -> Result<Self> {
         let flag = |at: usize| bytes.get(at).is_some_and(|flag| *flag != 0);
         let head = Self {
-            context: number(bytes, 0),
-            size: number(bytes, 8) as u32,
-            crowded: flag(12),
-            first: flag(13),
+            context: context_in(bytes, 0),
+            size: number(bytes, 16) as u32,
+            crowded: flag(20),
+            first: flag(21),
         };
         if (1..=MOST).contains(&head.size) {
             return Ok(head);
         }
-        let class = i32::try_from(head.context).ok().and_then(ErrorClass::from_value);
+        let class = i32::try_from(head.context[0]).ok().and_then(ErrorClass::from_value);
         let mut text = format!("{whose} could not take part");
         if let Some(class) = class {
             // Writing to a string does not fail.
@@ -151,7 +150,7 @@ impl Comm {
         let own = match found() {
             Ok(context) => {
                 let crowded = self.is_crowded() || way.peer_comm.is_crowded();
-                Head { context: context.0, size: self.group().size(), crowded, first: false }
+                Head { context: context.words(), size: self.group().size(), crowded, first: false }
             }
             Err(error) => Head::failed(error.class()),
         };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::tests::Room;
 use crate::buffer::OwnedBuf;
 use crate::coll::inter::{self, ROOT};
-use crate::coll::{Operand, Schedule};
+use crate::coll::{Operand, Reduced, Schedule};
 use crate::comm::{Comm, Next};
 use crate::datatype::Datatype;
 use crate::error::{Error, ErrorClass, Result};
@@ -222,7 +222,11 @@ fn operations_with_a_root_and_reductions() {
         (0..7)
             .map(|at| {
                 let (send, recv) = (bufs[at].user_buf(), outs[at].user_buf());
-                (at, inter::reduce(bridge(at), Some(send), recv, 3, &word, &sum, root(at)).unwrap())
+                (
+                    at,
+                    inter::reduce(bridge(at), Reduced::new(Some(send), recv, 3, &word), &sum, root(at))
+                        .unwrap(),
+                )
             })
             .collect(),
     );
@@ -231,7 +235,7 @@ fn operations_with_a_root_and_reductions() {
         (0..7)
             .map(|at| {
                 let (send, recv) = (bufs[at].user_buf(), outs[at].user_buf());
-                (at, inter::allreduce(bridge(at), Some(send), recv, 3, &word, &sum).unwrap())
+                (at, inter::allreduce(bridge(at), Reduced::new(Some(send), recv, 3, &word), &sum).unwrap())
             })
             .collect(),
     );

@@ -1,8 +1,7 @@
 //! Communicators: a team with everything a user may hang on it (MPI-5.0 §7.2, §7.4).
 //!
-//! Called by the doors and by `world`; calls `coll` (which sees the [`Team`] only), `group`. `create`: how new ones
-//! are made; `inter`: how two groups become an intercommunicator (§7.6) and one group again; `details`: what users
-//! hang on them.
+//! `coll` sees the [`Team`] only. `create`: how new ones are made; `inter`: how two groups become an intercommunicator
+//! (§7.6) and one group again; `details`: what users hang on them.
 //!
 //! What must stay true: turning a rank of the world into a peer is one comparison.
 
@@ -11,6 +10,8 @@ mod details;
 mod inter;
 #[cfg(test)]
 mod inter_tests;
+#[cfg(test)]
+mod jobs_tests;
 #[cfg(test)]
 mod tests;
 
@@ -21,7 +22,8 @@ use crate::coll::{Bridge, Team};
 use crate::error::{Error, ErrorClass, Result};
 use crate::group::{Comparison, Group};
 use crate::ids::{ContextId, PROC_NULL, Peer};
-use details::{Details, Inherited, Label};
+use crate::pt2pt::Engine;
+use details::{Details, Inherited, Known};
 
 pub use create::Creation;
 pub use details::{Handler, MAX_NAME, Topology};
@@ -36,7 +38,7 @@ pub struct Comm {
     /// How many ranks a message may go to are the peers of the same number, starting at 0.
     identity: u32,
     details: Details,
-    _label: Arc<Label>,
+    known: Known,
 }
 
 /// The other side of an intercommunicator.
@@ -73,8 +75,17 @@ impl Comm {
     fn new(team: Team, remote: Option<Remote>, details: Details) -> Self {
         let target = remote.as_ref().map_or(team.group(), |remote| &remote.group);
         let identity = if target.is_identity() { target.size() } else { 0 };
-        let label = Label::register(team.context(), &details, target, team.rank());
-        Self { team, remote, identity, details, _label: label }
+        let all = remote.as_ref().map_or(&team, |remote| remote.bridge.team());
+        let (users, everybody) = ((target, team.rank()), (all.group(), all.rank()));
+        let known = Known::new(team.context(), &details, users, everybody);
+        Self { team, remote, identity, details, known }
+    }
+
+    /// Makes the engine of its lane know who is behind its contexts.
+    pub fn make_known(&self, engine: &mut Engine) {
+        for (context, membership) in &self.known.0 {
+            engine.contexts.learn(*context, membership.clone(), &engine.matching);
+        }
     }
 
     /// Says whether the members share CPUs; every member must say the same.

@@ -1,7 +1,7 @@
 //! How the value of each kind of setting is read, and what is said of one that cannot be.
 //!
-//! Called by [`Config::read`](super::Config::read). What must stay true: an error names the variable, what it holds and what
-//! was expected, and a variable that is not set leaves the default.
+//! What must stay true: an error names the variable, what it holds and what was expected, and a variable that is not
+//! set leaves the default.
 
 use super::{CopyBuffer, LinkChoice, Way, Ways};
 use crate::error::{Error, ErrorClass, Result};

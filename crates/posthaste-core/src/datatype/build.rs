@@ -1,7 +1,7 @@
 //! The constructors of derived datatypes, and what they remember for get_envelope and get_contents
 //! (MPI-5.0 §5.1.2 to §5.1.13).
 //!
-//! Called by the doors. Calls `layout`, which keeps the result in its simplest form.
+//! `layout` keeps the result in its simplest form.
 //!
 //! What must stay true: every constructor checks its arguments before anything is computed; sizes, bounds and
 //! offsets fit into 63 bits or the constructor refuses; the contents are kept as the user gave them, whatever

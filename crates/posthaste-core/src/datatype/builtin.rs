@@ -1,7 +1,5 @@
 //! The predefined datatypes of the standard ABI: one table.
 //!
-//! Called by `datatype` (handles, names, sizes) and by `op` (what a reduction may do with them). Calls `layout`.
-//!
 //! What must stay true: handles are those of the standard ABI (MPI-5.0, chapter on the ABI); sizes, extents and
 //! alignments are those of C on x86-64 (System V) and of Fortran with its default kinds; the pair types are laid
 //! out like the C structures of MPI-5.0 §6.9.4.

@@ -1,7 +1,5 @@
 //! The part of a distributed array that one process of a grid owns (MPI-5.0 §5.1.4, `MPI_Type_create_darray`).
 //!
-//! Called by the doors. Calls `build` and `layout`, as the other constructors do.
-//!
 //! What must stay true: the ranks of the grid are in row-major order whatever the order of the array in memory;
 //! a process that owns nothing gets a type without data but with the bounds of the whole array; dimension by
 //! dimension, from the contiguous one outwards, the layout is composed as a subarray's is, so that a block

@@ -1,6 +1,6 @@
 //! Basic elements in a stretch of packed bytes, and the reverse (MPI-5.0 §3.2.5, §5.1.11, §13.3).
 //!
-//! Called by the doors for get_elements and status_set_elements. Calls `signature`.
+//! For get_elements and status_set_elements.
 //!
 //! What must stay true: the two directions are inverse to each other wherever both are defined.
 

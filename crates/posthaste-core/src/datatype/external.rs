@@ -1,10 +1,9 @@
 //! Conversion between data in memory and its canonical form: `external32` (MPI-5.0 §14.5.2) for Pack_external and
 //! files, and the form in which processes of unlike format exchange data.
 //!
-//! Called by the doors (`pack`, `unpack`, `packed_size`) and by `segment` for segments that are packed canonically.
-//! Calls `signature` for the elements of a range. Both forms are big-endian, with IEEE floating point; `external32`
-//! has its own sizes for `long` (4) and `wchar_t` (2), between processes those of memory are kept, so that no value
-//! is lost and every position and count is the same on both sides.
+//! Both forms are big-endian, with IEEE floating point; `external32` has its own sizes for `long` (4) and `wchar_t`
+//! (2), between processes those of memory are kept, so that no value is lost and every position and count is the same
+//! on both sides.
 //!
 //! What must stay true: any byte of the canonical stream is a valid beginning and end. An element that is cut on its
 //! way in is put together in the user's memory: what is there is converted out, the new bytes are laid over it and

@@ -1,7 +1,7 @@
 //! How a process represents data, and what processes tell each other of it at the start.
 //!
-//! Called by `world` and by methods in their handshake; `external` converts between formats of different byte order.
-//! What must stay true: two processes whose formats are equal exchange bytes as they are.
+//! `external` converts between formats of different byte order. What must stay true: two processes whose formats are
+//! equal exchange bytes as they are.
 
 use std::fmt;
 

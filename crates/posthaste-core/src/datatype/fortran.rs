@@ -1,7 +1,7 @@
 //! Types of Fortran kinds by precision and range (MPI-5.0 §19.1.5), and predefined types by class and size
 //! (§19.1.6).
 //!
-//! Called by the doors, which keep one handle for each list of arguments. Calls `build`.
+//! The doors keep one handle for each list of arguments.
 //!
 //! What must stay true: a type made here stands for one predefined type ([`Datatype::stands_for`]) wherever data
 //! and arithmetic are concerned, is committed from the start, and remembers its arguments; the kinds are those of

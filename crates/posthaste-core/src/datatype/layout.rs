@@ -1,7 +1,6 @@
 //! Layout: which bytes one element of a datatype occupies, in packing order, as compactly as possible.
 //!
-//! Called by the constructors (`build`), which compose the layout of a type from its children's, and by
-//! `segment`, which walks it. Calls `buffer` for the word that describes one run.
+//! The constructors (`build`) compose the layout of a type from its children's; `segment` walks it.
 //!
 //! What must stay true:
 //! - The runs appear in the order of the type map, because that is the order of the packed bytes

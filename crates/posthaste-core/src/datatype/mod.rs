@@ -1,8 +1,5 @@
 //! Datatypes: what a buffer's bytes mean and where they lie (MPI-5.0 chapter 5; seed 000, segments).
 //!
-//! Called by the doors (`posthaste-abi`, `posthaste`), which build types, and by everything that moves messages,
-//! through [`Segment`]. Calls `buffer`.
-//!
 //! - `builtin`: the predefined types; `build`, `darray`, `fortran`, `pair`: the constructors and what they remember
 //!   for get_contents; `layout`: where the bytes lie, independent of how the user spelled the type; `segment`: the
 //!   cursor that packs and unpacks; `signature`: the basic types in packing order, whatever the layout; `elements`:

@@ -1,8 +1,8 @@
 //! Whether two buffers of one call share bytes (MPI-5.0 §2.3: arguments that are written have no alias).
 //!
-//! Called by the doors for collective operations. What must stay true: buffers that share no byte are never said to
-//! share one, whatever their types, so equal base addresses prove nothing; buffers that are apart cost a few comparisons;
-//! the work is bounded, and where it would take more, nothing is said.
+//! What must stay true: buffers that share no byte are never said to share one, whatever their types, so equal base
+//! addresses prove nothing; buffers that are apart cost a few comparisons; the work is bounded, and where it would take
+//! more, nothing is said.
 
 use std::ops::Range;
 
@@ -15,12 +15,18 @@ const MOST: usize = 1024;
 /// Elements in user memory; a buffer is one array or several.
 #[derive(Clone, Copy, Debug)]
 pub struct Array<'a> {
-    /// Address of the first element.
-    pub buf: UserBuf,
+    /// Address of the first element; nobody looks what lies there.
+    pub address: usize,
     /// Number of elements.
     pub count: u64,
     /// Their type.
     pub datatype: &'a Datatype,
+}
+
+impl Array<'_> {
+    fn buf(&self) -> UserBuf {
+        UserBuf::none().offset(self.address as isize)
+    }
 }
 
 /// Two buffers that share bytes, by address.
@@ -52,7 +58,7 @@ pub fn overlap<'a>(
 #[inline]
 fn hull<'a>(arrays: impl Iterator<Item = Array<'a>>) -> Range<i64> {
     let reach = |array: Array<'a>| {
-        let base = array.buf.address() as i64;
+        let base = array.address as i64;
         let (low, high) = (array.datatype.true_lb(), array.datatype.layout().true_ub());
         let last = i64::try_from(array.count - 1).unwrap_or(i64::MAX);
         let last = array.datatype.extent().saturating_mul(last);
@@ -71,10 +77,11 @@ fn hull<'a>(arrays: impl Iterator<Item = Array<'a>>) -> Range<i64> {
 #[cold]
 fn runs<'a>(arrays: impl Iterator<Item = Array<'a>>) -> Vec<(usize, usize)> {
     let mut runs = Vec::new();
-    for Array { buf, count, datatype } in arrays {
+    for array @ Array { count, datatype, .. } in arrays {
         if runs.len() == MOST {
             break;
         }
+        let buf = array.buf();
         // Neighbours in a contiguous type are one run.
         let mut segment = if datatype.is_contiguous() {
             let len = count.saturating_mul(datatype.size());
@@ -121,7 +128,7 @@ mod tests {
 
     /// An array of `count` elements at an address that nobody looks at.
     fn at(address: usize, count: u64, datatype: &Datatype) -> Array<'_> {
-        Array { buf: UserBuf::none().offset(address as isize), count, datatype }
+        Array { address, count, datatype }
     }
 
     fn found(a: &[Array<'_>], b: &[Array<'_>]) -> Option<Overlap> {
@@ -135,7 +142,7 @@ mod tests {
         let mut all = HashSet::new();
         for array in arrays {
             let mut runs = Vec::new();
-            Segment::new(array.buf, array.count, array.datatype).runs(usize::MAX, u64::MAX, &mut runs);
+            Segment::new(array.buf(), array.count, array.datatype).runs(usize::MAX, u64::MAX, &mut runs);
             all.extend(runs.iter().flat_map(|(start, len)| *start as i64..(*start + *len) as i64));
         }
         all

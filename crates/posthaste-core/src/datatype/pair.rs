@@ -1,7 +1,7 @@
 //! Pairs of a value and its index, for the largest or smallest value and its place (MPI-5.0 §6.9.4,
 //! `MPI_Type_get_value_index`).
 //!
-//! Called by the doors, which keep one handle for each pair, and by `op`. Calls `build`.
+//! The doors keep one handle for each pair.
 //!
 //! What must stay true: a pair with a name is the predefined type of that name; any other is laid out like a C
 //! structure of its two members, is committed from the start and is never freed.

@@ -1,9 +1,11 @@
 //! Segment: a cursor over the packed bytes of (buffer, count, datatype) (seed 000, "segments"; mission A2).
 //!
-//! Called by every protocol and by Pack/Unpack. Calls `layout` for the shape, `buffer` for the moves, and `external`
-//! where the packed bytes are not those of memory.
+//! `layout` has the shape, `buffer` makes the moves, and `external` converts where the packed bytes are not those of
+//! memory.
 //!
 //! What must stay true:
+//! - A segment reaches only bytes that somebody vouched for or lent: outside of this crate it is made of a [`Base`], and from
+//!   then on it neither grows nor moves.
 //! - Any byte of the packed stream is a valid position, in the middle of an element too. A segment keeps nothing
 //!   but its position: each call finds its place in the layout by division and binary search, which costs
 //!   nothing beside the kilobytes it then moves, and makes segments small, cloneable and free of allocation.
@@ -14,7 +16,7 @@
 use super::external::{self, Form};
 use super::layout::{Piece, Shape};
 use super::{ByteOrder, Datatype, Format, Measure, Signature, Types};
-use crate::buffer::{Mover, Span, Turns, UserBuf, Visitor};
+use crate::buffer::{Base, Mover, Span, Turns, UserBuf, Visitor};
 use crate::error::Result;
 use posthaste_os::mem::{Sink, Source, Store};
 
@@ -41,22 +43,28 @@ enum Meaning {
 }
 
 impl Segment {
-    /// `len` bytes in one run.
-    #[inline]
-    pub fn contiguous(buf: UserBuf, len: u64) -> Self {
-        Self { buf, total: len, position: 0, datatype: None, meaning: Meaning::Bytes }
+    /// No bytes.
+    pub fn empty() -> Self {
+        Self::contiguous(UserBuf::none(), 0)
     }
 
-    /// `count` elements of a datatype.
+    /// `len` bytes of the program, in one run.
     #[inline]
-    pub fn new(buf: UserBuf, count: u64, datatype: &Datatype) -> Self {
-        Self::one_run(buf, count, datatype).unwrap_or_else(|| Self::walked(buf, count, datatype.clone()))
+    pub fn bytes_at(base: Base, len: u64) -> Self {
+        Self::contiguous(base.buf(), len)
+    }
+
+    /// `count` elements of a datatype, in the program's memory.
+    #[inline]
+    pub fn elements_at(base: Base, count: u64, datatype: &Datatype) -> Self {
+        Self::new(base.buf(), count, datatype)
     }
 
     /// The same for a caller who has no more use for the datatype: counting its users up and down again takes
     /// two atomic steps, which a message of a few KiB feels.
     #[inline]
-    pub fn owning(buf: UserBuf, count: u64, datatype: Datatype) -> Self {
+    pub fn owning_at(base: Base, count: u64, datatype: Datatype) -> Self {
+        let buf = base.buf();
         match Self::one_run(buf, count, &datatype) {
             Some(run) => run,
             None => Self::walked(buf, count, datatype),
@@ -65,13 +73,35 @@ impl Segment {
 
     /// `count` elements of a datatype, which is remembered even where everything is one run: for checking that both
     /// sides mean the same, and for converting between formats.
-    pub fn typed(buf: UserBuf, count: u64, datatype: &Datatype) -> Self {
+    pub fn typed_at(base: Base, count: u64, datatype: &Datatype) -> Self {
+        Self::typed(base.buf(), count, datatype)
+    }
+
+    /// The same packed bytes, lying in one piece at `base`, from the beginning.
+    pub fn repacked_at(&self, base: Base) -> Self {
+        self.repacked(base.buf())
+    }
+
+    /// `len` bytes in one run.
+    #[inline]
+    pub(crate) fn contiguous(buf: UserBuf, len: u64) -> Self {
+        Self { buf, total: len, position: 0, datatype: None, meaning: Meaning::Bytes }
+    }
+
+    /// `count` elements of a datatype.
+    #[inline]
+    pub(crate) fn new(buf: UserBuf, count: u64, datatype: &Datatype) -> Self {
+        Self::one_run(buf, count, datatype).unwrap_or_else(|| Self::walked(buf, count, datatype.clone()))
+    }
+
+    /// See [`Segment::typed_at`].
+    pub(crate) fn typed(buf: UserBuf, count: u64, datatype: &Datatype) -> Self {
         let total = count.saturating_mul(datatype.size());
         Self { buf, total, position: 0, datatype: Some(datatype.clone()), meaning: Meaning::Typed }
     }
 
-    /// The same packed bytes, lying in one piece at `buf`, from the beginning.
-    pub fn repacked(&self, buf: UserBuf) -> Self {
+    /// See [`Segment::repacked_at`].
+    pub(crate) fn repacked(&self, buf: UserBuf) -> Self {
         let datatype = self.datatype.as_ref().filter(|_| self.is_typed()).map(Datatype::packed);
         Self { buf, position: 0, datatype, ..*self }
     }
@@ -190,9 +220,14 @@ impl Segment {
         self.position = position.min(self.total);
     }
 
+    /// Where the remaining bytes lie and how many they are, if they are one run.
+    pub fn rest(&self) -> Option<(usize, u64)> {
+        self.contiguous_rest().map(|(buf, len)| (buf.address(), len))
+    }
+
     /// The remaining bytes, if they are one run: then a pointer can be handed out instead of copying.
     #[inline]
-    pub fn contiguous_rest(&self) -> Option<(UserBuf, u64)> {
+    pub(crate) fn contiguous_rest(&self) -> Option<(UserBuf, u64)> {
         match &self.datatype {
             None => Some((self.buf.offset(self.position as isize), self.remaining())),
             Some(datatype) => self.last_run(datatype),

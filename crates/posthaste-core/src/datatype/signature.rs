@@ -1,8 +1,7 @@
 //! Signatures: the basic types of a datatype in packing order, without where they lie (MPI-5.0 §5.1.1, type
 //! signature; §3.3.1, type matching).
 //!
-//! Called by the constructors (`build`), which compose them; by `external`, which converts element by element; and
-//! by whoever checks that sender and receiver mean the same (`pt2pt::types`). Calls `builtin`.
+//! The constructors (`build`) compose them.
 //!
 //! A signature carries a hash of its sequence that composes: `H(a·b) = H(a)·B^|b| + H(b)` modulo a prime, so the
 //! spelling does not matter and repetition costs a logarithm. A pair type counts as its two basic types, as MPI-5.0

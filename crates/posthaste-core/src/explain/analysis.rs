@@ -1,9 +1,9 @@
 //! What follows from the reports of all ranks: who waits for whom, what can never end, what is nearly right.
 //!
-//! Called by mpiexec with what it read from the node segment and from the system; pure. The wait-for graph has two
-//! kinds of edges: a receive from a named rank needs that rank, one from any rank needs one of all others, a wait
-//! for several needs all of them or one of them. Ranks are stuck when they form a set in which nobody can go on
-//! unless another one does: the greatest such set is what is left when all others are taken away, again and again.
+//! Pure: it is given what was read from the node segment and from the system. The wait-for graph has two kinds of
+//! edges: a receive from a named rank needs that rank, one from any rank needs one of all others, a wait for several
+//! needs all of them or one of them. Ranks are stuck when they form a set in which nobody can go on unless another one
+//! does: the greatest such set is what is left when all others are taken away, again and again.
 //!
 //! What must stay true: reports of different ranks are not of the same instant. A rank holds another one only if it
 //! has waited for [`SETTLED`] and was still waiting when the other one looked last: whatever it sent before that the

@@ -1,7 +1,7 @@
 //! How a [`Report`] stands on the board: bytes, little-endian, with a version in front.
 //!
-//! Called by `wait` (encode) and by mpiexec (decode). What must stay true: [`Report::decode`] takes any bytes and
-//! never panics; whatever it accepts was written by [`Report::encode`] of the same version, or reads like it.
+//! What must stay true: [`Report::decode`] takes any bytes and never panics; whatever it accepts was written by
+//! [`Report::encode`] of the same version, or reads like it.
 
 use std::time::Duration;
 

@@ -1,9 +1,9 @@
 //! What a rank waits for, in a form that others can read and explain: the words for wait states.
 //!
-//! Written by `wait` on the rank's board in the node segment when it goes to sleep; read by mpiexec, which needs no
-//! help of the rank for it. [`Report`]: what one rank tells. `codec`: how it stands on the board. [`analysis`]: what
-//! follows from the reports of all ranks (who waits for whom, cycles, near misses). `words`: the sentences.
-//! [`names`]: how ranks and communicators are called.
+//! A rank writes it on its board in the node segment when it goes to sleep; a reader needs no help of the rank for it.
+//! [`Report`]: what one rank tells. `codec`: how it stands on the board. [`analysis`]: what follows from the reports of
+//! all ranks (who waits for whom, cycles, near misses). `words`: the sentences. [`names`]: how ranks and communicators
+//! are called.
 //!
 //! What must stay true: a report is data from another process, so decoding checks everything; telling costs nothing
 //! until a rank sleeps; nothing is called a deadlock that could still go on by itself.

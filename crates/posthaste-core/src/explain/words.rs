@@ -1,7 +1,7 @@
 //! The sentences: what a rank does, what its calls wait for, what misses what.
 //!
-//! Called by [`super::analysis`]; pure. What must stay true: every sentence names ranks of the world; where a rank has
-//! another number in its communicator, that is said as well.
+//! Pure. What must stay true: every sentence names ranks of the world; where a rank has another number in its
+//! communicator, that is said as well.
 
 use std::time::Duration;
 

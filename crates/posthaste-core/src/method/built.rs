@@ -1,8 +1,8 @@
 //! Which methods this build has: each is a feature of Cargo, and all are on unless a build turns them off.
 //!
-//! Used by the methods, which are made with such a proof and keep it, as does the room in them that they hand out. What
-//! must stay true: where a feature is off there is no proof, so there is no value of the method's type either. Every
-//! match keeps its cases; the compiler sees which of them cannot come about, and leaves out what only they use.
+//! A method is made with such a proof and keeps it, as does the room in it that it hands out. What must stay true:
+//! where a feature is off there is no proof, so there is no value of the method's type either. Every match keeps its
+//! cases; the compiler sees which of them cannot come about, and leaves out what only they use.
 
 use std::convert::Infallible;
 

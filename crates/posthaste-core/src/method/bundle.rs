@@ -12,9 +12,8 @@
 //!   sent        (every byte is in its place)            landed
 //! ```
 //!
-//! Called through [`crate::method::Methods`]; calls its links. Parts: `link` is one of them, `frame` what two bundles tell
-//! each other, `packets` the numbers, `parts` the long messages, `pace` the speed of a link, `pairs` what is known of each
-//! peer. Seed 003 (links per request).
+//! Parts: `link` is one of them, `frame` what two bundles tell each other, `packets` the numbers, `parts` the long
+//! messages, `pace` the speed of a link, `pairs` what is known of each peer. Seed 003 (links per request).
 //!
 //! What must stay true: a packet is kept, and a send buffer is the method's, until the peer has said that it has them; so
 //! when a link is lost, everything that may have been on it goes over the others, and what comes twice counts once; a
@@ -84,12 +83,12 @@ pub struct Claim<'a> {
 
 impl Bundle {
     /// A bundle of up to [`MOST`] links, the favourite first: it takes what may go over any.
-    pub fn new(me: Peer, peers: usize, links: Vec<Link>, config: &Config) -> Self {
+    pub fn new(me: Peer, links: Vec<Link>, config: &Config) -> Self {
         debug_assert!(links.len() <= MOST);
         let names = links.iter().map(|link| link.name.clone()).collect();
         let longest = links.iter().map(Link::packet).min().unwrap_or(0);
         Self {
-            pairs: Pairs::new(me, peers, names),
+            pairs: Pairs::new(me, names),
             links,
             limit: config.stripe_limit as u64,
             packet: longest.saturating_sub(FRONT + HEADER),

@@ -1,7 +1,6 @@
 //! What methods and the engine hand each other: what a way can do, what a poll found, long messages on their way.
 //!
-//! Used by `method` and all its files, and through it by `pt2pt` and `dispatch`; calls `datatype`. What must stay true: as
-//! said in `method`.
+//! What must stay true: as said in `method`.
 
 use std::collections::VecDeque;
 

@@ -1,9 +1,8 @@
 //! Networks with remote memory, by libfabric: packets from and into registered buffers, long messages by reads and writes.
 //!
-//! Called through [`crate::method::Methods`]; calls `posthaste_os::fabric`. Parts: `card` says how a process can be
-//! reached; `link` keeps the packets of one peer in order; `transfer` moves long messages; `silence` finds out about peers
-//! that nothing is heard of. Seed 000 (VIA), seed 003 (RDMA
-//! Direct Get, RDMA Direct Put, RDMA Pipeline).
+//! Parts: `card` says how a process can be reached; `link` keeps the packets of one peer in order; `transfer` moves
+//! long messages; `silence` finds out about peers that nothing is heard of. Seed 000 (VIA), seed 003 (RDMA Direct Get,
+//! RDMA Direct Put, RDMA Pipeline).
 //!
 //! What must stay true: nothing here blocks, but for asking where a peer is, once; every packet bears the job's mark, its
 //! sender and a number, so that packets of others are dropped and those of a peer are looked at in order whatever order they
@@ -34,6 +33,7 @@ use crate::method::pinned::{Hold, Lease, Pinned};
 use crate::method::rarely::Rarely;
 use crate::method::windows::Windows;
 use crate::method::{Caps, Done, Event, Expose, Load, packing, tell};
+use crate::peers::PeerMap;
 use crate::trace::{Counter, Counts};
 use crate::wire::{Emit, Granted, HEADER, Offer, Packet, Part, Place};
 use link::{Frame, Link, Mark, PREAMBLE, Turn};
@@ -75,7 +75,7 @@ pub struct Fabric {
     setup: FabricSetup,
     own: FabricCard,
     book: Box<dyn FabricBook>,
-    links: Vec<Option<Box<Link>>>,
+    links: PeerMap<Link>,
     /// Peers towards which packets wait for the network.
     waiting: Vec<Peer>,
     found: Vec<Completion>,
@@ -148,7 +148,7 @@ impl Fabric {
             setup,
             own: own.clone(),
             book,
-            links: (0..setup.peers).map(|_| None).collect(),
+            links: PeerMap::default(),
             waiting: Vec::new(),
             found: Vec::new(),
             pinned: Pinned::new(config.leave_pinned, config.pinned_bytes),
@@ -197,12 +197,15 @@ impl Fabric {
     }
 
     fn known(&mut self, peer: Peer) -> Option<&mut Link> {
-        self.links.get_mut(peer.index())?.as_deref_mut()
+        self.links.get_mut(peer)
     }
 
     /// The link to a peer, made on first use; `None` if there can be none.
     fn wanted(&mut self, peer: Peer) -> Option<&mut Link> {
-        if self.links.get(peer.index())?.is_none() {
+        if peer.index() >= self.setup.peers {
+            return None;
+        }
+        if self.links.get(peer).is_none() {
             let link = match self.reach(peer) {
                 Ok(link) => link,
                 Err(why) => {
@@ -210,7 +213,7 @@ impl Fabric {
                     Link::down(self.setup.format)
                 }
             };
-            self.links[peer.index()] = Some(Box::new(link));
+            self.links.get_or_make(peer, || link);
         }
         self.known(peer)
     }
@@ -308,7 +311,7 @@ impl Fabric {
 
     /// Whether the network leads to a peer, as far as it has told.
     pub(super) fn stands(&self, to: Peer) -> bool {
-        self.links.get(to.index()).is_some_and(|link| link.as_ref().is_some_and(|link| !link.is_down()))
+        self.links.get(to).is_some_and(|link| !link.is_down())
     }
 
     /// Registers user memory for a message, and says where a peer finds it.
@@ -360,16 +363,15 @@ impl Fabric {
     /// Says good-bye to all peers that were spoken to.
     pub(super) fn begin_leaving(&mut self) {
         self.is_leaving = true;
-        let spoken_to = |link: &Option<Box<Link>>| link.as_ref().is_some_and(|link| !link.is_down());
-        for (peer, _) in (0..).zip(&self.links).filter(|(_, link)| spoken_to(link)) {
-            self.transfers.tell(Peer(peer), Frame::Bye);
+        for (peer, _) in self.links.iter().filter(|(_, link)| !link.is_down()) {
+            self.transfers.tell(peer, Frame::Bye);
         }
     }
 
     /// Whether all these peers have done so, too: closing earlier could cut off what they have not read.
     pub(super) fn has_left(&self) -> bool {
         let has = |link: &Link| link.is_down() || link.is_leaving;
-        self.is_drained() && self.links.iter().flatten().all(|link| has(link))
+        self.is_drained() && self.links.iter().all(|(_, link)| has(link))
     }
 
     /// Whether nothing waits here that a sleeper would not be woken for.
@@ -410,10 +412,10 @@ impl Fabric {
                 Completion::Moved(token) => self.moved(token, None),
                 Completion::Failed(token, why) => self.moved(token, Some(why)),
                 Completion::Lost(remote, why) => {
-                    let is_it =
-                        |link: &Option<Box<Link>>| link.as_ref().is_some_and(|link| link.leads_to(remote));
-                    if let Some(at) = self.links.iter().position(is_it) {
-                        self.lose(Peer(at as u32), &why.to_string());
+                    let found =
+                        self.links.iter().find(|(_, link)| link.leads_to(remote)).map(|(peer, _)| peer);
+                    if let Some(peer) = found {
+                        self.lose(peer, &why.to_string());
                     }
                 }
             }
@@ -504,7 +506,7 @@ impl Fabric {
 
     /// Hands a packet in a buffer to the network, or queues it behind those that wait.
     fn post(&mut self, to: Peer, slot: Slot, len: usize) {
-        let Some(Some(link)) = self.links.get_mut(to.index()) else { return self.endpoint.unclaim(slot) };
+        let Some(link) = self.links.get_mut(to) else { return self.endpoint.unclaim(slot) };
         let slot = match link.remote() {
             Some(remote) if link.backlog.is_empty() => match self.endpoint.send(slot, len, remote) {
                 Ok(()) => return,
@@ -528,7 +530,7 @@ impl Fabric {
         let mut busy = false;
         for peer in std::mem::take(&mut self.waiting) {
             let mut failed = None;
-            let Some(Some(link)) = self.links.get_mut(peer.index()) else { continue };
+            let Some(link) = self.links.get_mut(peer) else { continue };
             let Some(remote) = link.remote() else { continue };
             while let Some((slot, len)) = link.backlog.pop_front() {
                 match self.endpoint.send(slot, len, remote) {
@@ -556,12 +558,12 @@ impl Fabric {
     /// A peer cannot be reached any more.
     #[cold]
     pub(super) fn lose(&mut self, peer: Peer, why: &str) {
-        let Some(Some(link)) = self.links.get_mut(peer.index()) else { return };
+        let Some(link) = self.links.get_mut(peer) else { return };
         if link.is_down() {
             return;
         }
         let backlog = std::mem::take(&mut link.backlog);
-        **link = Link::down(link.format);
+        *link = Link::down(link.format);
         for (slot, _) in backlog {
             self.endpoint.unclaim(slot);
         }
@@ -582,8 +584,8 @@ impl Fabric {
     #[cold]
     fn give_up(&mut self, why: &std::io::Error) {
         self.broken = true;
-        for at in 0..self.links.len() as u32 {
-            self.lose(Peer(at), &why.to_string());
+        for peer in self.links.iter().map(|(peer, _)| peer).collect::<Vec<_>>() {
+            self.lose(peer, &why.to_string());
         }
     }
 }
@@ -618,13 +620,13 @@ enum Later {
 /// Looks at a packet whose turn it is.
 fn deliver(
     peer: Peer,
-    links: &mut [Option<Box<Link>>],
+    links: &mut PeerMap<Link>,
     frame: Frame,
     body: Source<'_>,
     counts: &mut Counts,
     on: &mut impl FnMut(Event<'_>, &mut Counts),
 ) -> Later {
-    let Some(Some(link)) = links.get_mut(peer.index()) else { return Later::Nothing };
+    let Some(link) = links.get_mut(peer) else { return Later::Nothing };
     match frame {
         Frame::Hold | Frame::Release => {
             link.held = frame == Frame::Hold;

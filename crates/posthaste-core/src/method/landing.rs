@@ -1,8 +1,8 @@
 //! Receives that are open for fragments: where the data packets of a put go.
 //!
-//! Owned by each method; the engine never sees these packets. What must stay true: a fragment outside its
-//! message, for a receive that is not open, or from another process than the receive's sender, changes nothing and is
-//! counted; a receive that is shared with other links never ends here, whoever shares it is told of each fragment.
+//! Each method has its own; the engine never sees these packets. What must stay true: a fragment outside its message,
+//! for a receive that is not open, or from another process than the receive's sender, changes nothing and is counted; a
+//! receive that is shared with other links never ends here, whoever shares it is told of each fragment.
 
 use std::collections::HashMap;
 
@@ -122,7 +122,7 @@ impl Landing {
 
     /// Where the bytes from `offset` on go, if all the rest of the message goes to one place: whoever has them may put
     /// them there, and then calls [`Landing::placed`].
-    pub fn place(&mut self, receiver: RequestId, offset: u64) -> Option<(UserBuf, u64)> {
+    pub(crate) fn place(&mut self, receiver: RequestId, offset: u64) -> Option<(UserBuf, u64)> {
         let open = self.open.get_mut(&receiver)?;
         open.segment.seek(offset);
         open.segment.contiguous_rest().filter(|(_, room)| *room > 0)

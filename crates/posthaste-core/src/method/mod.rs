@@ -1,7 +1,6 @@
 //! Methods: the ways bytes travel between processes, and the whole contract between them and the engine.
 //!
-//! Called by `pt2pt` (claim, offer, get, expose, put) and `progress` (poll); calls `wire`, `datatype` and the
-//! operating-system crate. The contract:
+//! The contract:
 //!
 //! * [`Methods::claim`] gives room for one packet, or `None` while there is none; writing it commits it.
 //! * [`Methods::hold_back`] keeps a peer from sending further messages: its claims for them are refused, soon if not at
@@ -30,6 +29,7 @@ pub mod loopback;
 pub mod pinned;
 pub mod plugin;
 mod rarely;
+mod routes;
 pub mod shm;
 pub mod sim;
 pub mod tcp;
@@ -53,6 +53,7 @@ use contract::{Done, packing, tell};
 use fabric::Fabric;
 use loopback::Loopback;
 use plugin::Plugin;
+pub use routes::{Route, Routes};
 use shm::Shm;
 use sim::Sim;
 use tcp::Tcp;
@@ -68,44 +69,10 @@ pub enum Next {
     Left,
 }
 
-/// The way to one peer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Route {
-    /// The peer is this process.
-    Loopback,
-    /// The peer is on this host, with this local rank.
-    Shm(u32),
-    /// The peer is reached over the network.
-    Tcp,
-    /// The peer is reached by libfabric.
-    Fabric,
-    /// The peer is reached over several links.
-    Bundle,
-    /// The peer is reached by a plug-in.
-    Plugin,
-    /// The peer is another engine in this process (tests).
-    Sim,
-}
-
-impl Route {
-    /// In words.
-    fn name(self) -> &'static str {
-        match self {
-            Self::Loopback => "within the process",
-            Self::Shm(_) => "through shared memory",
-            Self::Tcp => "over TCP",
-            Self::Fabric => "over libfabric",
-            Self::Bundle => "over several links",
-            Self::Plugin => "through a plug-in",
-            Self::Sim => "through the simulated network",
-        }
-    }
-}
-
 /// All methods of this process and the way to each peer.
 #[derive(Debug)]
 pub struct Methods {
-    routes: Vec<Route>,
+    routes: Routes,
     loopback: Loopback,
     shm: Option<Shm>,
     tcp: Option<Tcp>,
@@ -144,8 +111,8 @@ pub struct Holds {
 }
 
 impl Methods {
-    /// The methods with the way to each peer; peer `i` is reached by `routes[i]`.
-    pub fn new(routes: Vec<Route>, shm: Option<Shm>, tcp: Option<Tcp>, sim: Option<Sim>, me: Peer) -> Self {
+    /// The methods with the way to each peer.
+    pub fn new(routes: Routes, shm: Option<Shm>, tcp: Option<Tcp>, sim: Option<Sim>, me: Peer) -> Self {
         Self {
             routes,
             loopback: Loopback::new(me),
@@ -178,23 +145,28 @@ impl Methods {
     }
 
     /// The way to a peer; a peer that does not exist is not reached by anything but ourselves.
-    #[inline]
+    #[inline(always)]
     pub fn route(&self, to: Peer) -> Route {
-        self.routes.get(to.index()).copied().unwrap_or(Route::Loopback)
+        self.routes.to(to)
     }
 
-    /// The way to each peer, in words.
-    pub fn ways(&self) -> Vec<&'static str> {
-        let name = |route: &Route| match &self.bundle {
-            Some(bundle) if *route == Route::Bundle => bundle.name(),
-            _ => route.name(),
-        };
-        self.routes.iter().map(name).collect()
+    /// How each peer is reached, in words.
+    pub fn ways(&self) -> impl Fn(Peer) -> &'static str + Send + Sync + use<> {
+        let (routes, links) = (self.routes.clone(), self.bundle.as_ref().map(Bundle::name));
+        move |peer| match (routes.to(peer), links) {
+            (Route::Bundle, Some(links)) => links,
+            (route, _) => route.name(),
+        }
     }
 
-    /// Number of peers.
-    pub fn peers(&self) -> usize {
-        self.routes.len()
+    /// Takes in a process that this one meets, behind all others: its number.
+    pub fn join(&mut self, route: Route) -> Peer {
+        self.routes.add(route)
+    }
+
+    /// From now on this peer is the one with this address in the simulated network.
+    pub fn name_simulated(&mut self, peer: Peer, address: Peer) {
+        self.sim().name(peer, address);
     }
 
     /// What the way to `to` can do.
@@ -285,7 +257,9 @@ impl Methods {
     #[inline(always)]
     pub fn send_eager(&mut self, to: Peer, envelope: &Envelope, segment: &mut Segment) -> bool {
         let len = envelope.len as usize;
-        if let (Route::Shm(rank), Some(shm)) = (self.route(to), &mut self.shm) {
+        if let (Route::Shm(rank), Some(shm)) = (self.route(to), &mut self.shm)
+            && !envelope.context.spans_jobs()
+        {
             let Some(claim) = shm.claim(rank as usize, len, Load::Message) else { return false };
             claim.write_eager(envelope, segment);
             self.counts.message(Counter::EagerShm, envelope.len);

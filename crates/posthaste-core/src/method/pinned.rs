@@ -1,9 +1,8 @@
 //! Registrations of user memory that are kept for the next message: registering costs more than a short transfer.
 //!
-//! Called by the methods that need registered memory ([`super::fabric`], [`super::sim`] in some weather); calls
-//! `posthaste_os::watch`. A registration is looked up by address, extended when a longer piece of the same memory is
-//! wanted, and the one that was used longest ago goes when there are too many bytes. Seed 000 (VIA), seed 003 ("leave
-//! pinned").
+//! For methods that need registered memory. A registration is looked up by address, extended when a longer piece of the
+//! same memory is wanted, and the one that was used longest ago goes when there are too many bytes. Seed 000 (VIA),
+//! seed 003 ("leave pinned").
 //!
 //! What must stay true: a registration is found only while the memory that it was made for is still there. A network
 //! keeps hold of the pages that it was told of, and after munmap and mmap (or free and malloc, or madvise) other pages

@@ -1,7 +1,7 @@
 //! A method from a shared object: packets by a plug-in, everything else made of them here.
 //!
-//! Called through [`crate::method::Methods`]; calls `posthaste_os::plugin`. A plug-in moves packets, reliably and in order,
-//! and knows nothing else; so long messages come in fragments, and holding a peer's messages back is a word to it:
+//! A plug-in moves packets, reliably and in order, and knows nothing else; so long messages come in fragments, and
+//! holding a peer's messages back is a word to it:
 //!
 //! ```text
 //!   packet:  FRAME (4 bytes), header of `wire` (24), payload
@@ -29,6 +29,7 @@ use crate::method::built::HasPlugin;
 use crate::method::landing::Landing;
 use crate::method::rarely::Rarely;
 use crate::method::{Caps, Done, Event, Expose, Get, Load, Put, tell};
+use crate::peers::PeerMap;
 use crate::trace::{Counter, Counts};
 use crate::wire::{DATA_FRONT, Emit, HEADER, Packet};
 
@@ -70,7 +71,9 @@ pub struct Plugin {
     built: HasPlugin,
     own: PluginCard,
     cards: Cards,
-    links: Vec<Option<Box<Link>>>,
+    links: PeerMap<Link>,
+    /// Processes of the job.
+    peers: usize,
     /// Peers for whom something waits.
     waiting: Vec<Peer>,
     done: VecDeque<Done>,
@@ -159,7 +162,8 @@ impl Plugin {
             built,
             own: own.clone(),
             cards,
-            links: (0..peers).map(|_| None).collect(),
+            links: PeerMap::default(),
+            peers,
             waiting: Vec::new(),
             done: VecDeque::new(),
             lost: VecDeque::new(),
@@ -187,11 +191,11 @@ impl Plugin {
     }
 
     fn known(&mut self, peer: Peer) -> Option<&mut Link> {
-        self.links.get_mut(peer.index())?.as_deref_mut()
+        self.links.get_mut(peer)
     }
 
     fn link(&mut self, peer: Peer) -> &mut Link {
-        self.links[peer.index()].get_or_insert_default()
+        self.links.get_or_make(peer, Link::default)
     }
 
     /// The way to a peer, which is connected if it has not been yet.
@@ -312,17 +316,16 @@ impl Plugin {
     /// Says good-bye to all peers that were spoken to.
     pub(super) fn begin_leaving(&mut self) {
         self.is_leaving = true;
-        for peer in (0..self.links.len() as u32).map(Peer) {
-            if self.known(peer).is_some_and(|link| link.state != State::Down) {
-                self.tell(peer, BYE);
-            }
+        let up = self.links.iter().filter(|(_, link)| link.state != State::Down);
+        for peer in up.map(|(peer, _)| peer).collect::<Vec<_>>() {
+            self.tell(peer, BYE);
         }
     }
 
     /// Whether all these peers have done so, too: closing earlier could cut off what they have not read.
     pub(super) fn has_left(&self) -> bool {
         let has = |link: &Link| link.state == State::Down || link.has_left;
-        self.is_drained() && self.links.iter().flatten().all(|link| has(link))
+        self.is_drained() && self.links.iter().all(|(_, link)| has(link))
     }
 
     pub(super) fn poll(&mut self, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
@@ -346,13 +349,13 @@ impl Plugin {
         // What was refused for want of a look may leave now.
         let refused = std::mem::take(&mut self.unlooked) >= UNLOOKED;
         let mut down = Vec::new();
-        let links = &mut self.links;
+        let (links, peers) = (&mut self.links, self.peers);
         let busy = self.started.poll(&mut |found| match found {
-            Found::Packet(from, bytes) => match links.get_mut(from as usize) {
-                Some(link) => link.get_or_insert_default().arrived(Peer(from), bytes, counts, on),
-                None => counts.add(Counter::MalformedPackets, 1),
-            },
-            Found::Down(peer, why) if (peer as usize) < links.len() => down.push((Peer(peer), why)),
+            Found::Packet(from, bytes) if (from as usize) < peers => {
+                links.get_or_make(Peer(from), Link::default).arrived(Peer(from), bytes, counts, on);
+            }
+            Found::Packet(..) => counts.add(Counter::MalformedPackets, 1),
+            Found::Down(peer, why) if (peer as usize) < peers => down.push((Peer(peer), why)),
             Found::Down(..) => {}
         });
         for (peer, why) in down {
@@ -367,7 +370,7 @@ impl Plugin {
 
     /// Sends what waits for a peer, as far as there is room. Returns whether anything left.
     fn advance(&mut self, peer: Peer) -> bool {
-        let Some(Some(link)) = self.links.get_mut(peer.index()) else { return false };
+        let Some(link) = self.links.get_mut(peer) else { return false };
         let mut busy = false;
         while let Some(packet) = link.backlog.front()
             && self.started.send(peer.0, &[packet[..].into()])
@@ -484,7 +487,7 @@ impl Claim<'_> {
     #[inline]
     pub(super) fn write(self, emit: &Emit, data: Option<&mut Segment>) {
         let Self { plugin: Plugin { links, started, scratch, waiting, .. }, to, len, .. } = self;
-        let Some(Some(link)) = links.get_mut(to.index()) else { return };
+        let Some(link) = links.get_mut(to) else { return };
         if link.state == State::Down {
             return;
         }

@@ -1,7 +1,7 @@
 //! When a method that is costly to look at has its turn, in a process that polls cheap ones as well.
 //!
-//! Used by `fabric` and `plugin`. What must stay true: what has come is seen within so many polls; while nothing comes,
-//! the cheap methods are not slowed down; a method that is alone is looked at with every poll.
+//! What must stay true: what has come is seen within so many polls; while nothing comes, the cheap methods are not
+//! slowed down; a method that is alone is looked at with every poll.
 
 /// Polls that may pass between two looks.
 pub(super) const MOST: u32 = 32;

@@ -1,9 +1,8 @@
 //! Shared memory: rings for packets, copy buffers and direct copies for long messages.
 //!
-//! Called through [`crate::method::Methods`]; calls `posthaste_os::{ring, pool, wake, peer_copy, heap}`. What must stay
-//! true: only rings whose bit is set are looked at, and a bit that is taken back is followed by one more look
-//! (see `posthaste_os::wake`); whoever copies through a buffer wakes a sleeping partner. Parts: `buffers`, which copy buffer a
-//! message goes through; `long`, the copies of long messages.
+//! What must stay true: only rings whose bit is set are looked at, and a bit that is taken back is followed by one more
+//! look (see `posthaste_os::wake`); whoever copies through a buffer wakes a sleeping partner. Parts: `buffers`, which
+//! copy buffer a message goes through; `long`, the copies of long messages.
 
 mod buffers;
 mod long;

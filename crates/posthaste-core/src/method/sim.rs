@@ -1,13 +1,12 @@
 //! A simulated network: any number of engines in one process, a virtual clock, and a seed that is printed when
 //! something fails.
 //!
-//! Called through [`crate::method::Methods`] by tests. Packets between two engines stay in order, as on every real
-//! link; packets on different links overtake each other. The network refuses packets at random (back-pressure),
-//! delays them, and can offer direct gets or not; in some weather it insists on registration, as networks with remote memory
-//! do: what is fetched or written must be registered on both sides, or it is refused. What must stay true: a run is a
-//! function of its seed.
+//! For tests. Packets between two engines stay in order, as on every real link; packets on different links overtake
+//! each other. The network refuses packets at random (back-pressure), delays them, and can offer direct gets or not; in
+//! some weather it insists on registration, as networks with remote memory do: what is fetched or written must be
+//! registered on both sides, or it is refused. What must stay true: a run is a function of its seed.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -57,6 +56,8 @@ struct Net {
     clock: u64,
     weather: Weather,
     links: HashMap<(Peer, Peer), VecDeque<Flying>>,
+    /// Who has sent something to an engine, or has been cut off from it.
+    senders: HashMap<Peer, BTreeSet<Peer>>,
     offered: HashMap<(Peer, RequestId), Segment>,
     exposed: HashMap<(Peer, RequestId), Segment>,
     /// Memory that is registered: whose, under which key, where.
@@ -88,6 +89,7 @@ impl Network {
             clock: 0,
             weather,
             links: HashMap::new(),
+            senders: HashMap::new(),
             offered: HashMap::new(),
             exposed: HashMap::new(),
             registered: HashMap::new(),
@@ -102,12 +104,12 @@ impl Network {
     }
 
     /// The connection of one engine, whose data has this format.
-    pub fn join(&self, me: Peer, engines: u32, format: Format, config: &Config) -> Sim {
+    pub fn join(&self, me: Peer, format: Format, config: &Config) -> Sim {
         self.lock().formats.insert(me, format.word());
         Sim {
             network: self.clone(),
             me,
-            engines,
+            names: Names::default(),
             lost: HashSet::new(),
             done: VecDeque::new(),
             puts: VecDeque::new(),
@@ -125,6 +127,7 @@ impl Network {
         let mut net = self.lock();
         for way in [(a, b), (b, a)] {
             net.cut.insert(way);
+            net.senders.entry(way.1).or_default().insert(way.0);
             net.links.remove(&way);
         }
     }
@@ -188,8 +191,9 @@ impl Net {
 #[derive(Debug)]
 pub struct Sim {
     network: Network,
+    /// Our address. Inside this file a process is called by its address; `names` has the engine's numbers.
     me: Peer,
-    engines: u32,
+    names: Names,
     /// Peers that were reported down.
     lost: HashSet<Peer>,
     done: VecDeque<Done>,
@@ -203,6 +207,33 @@ pub struct Sim {
     leases: HashMap<RequestId, Lease>,
     windows: Windows,
     landing: Landing,
+}
+
+/// What an engine calls the processes of the network, where that is not their address: its peers are numbered as it has
+/// met them.
+#[derive(Debug, Default)]
+struct Names {
+    addresses: HashMap<Peer, Peer>,
+    peers: HashMap<Peer, Peer>,
+}
+
+impl Names {
+    fn address(&self, peer: Peer) -> Peer {
+        self.addresses.get(&peer).copied().unwrap_or(peer)
+    }
+
+    fn peer(&self, address: Peer) -> Peer {
+        self.peers.get(&address).copied().unwrap_or(address)
+    }
+
+    /// An event with the engine's number of the process.
+    fn translate<'a>(&self, event: Event<'a>) -> Event<'a> {
+        match event {
+            Event::Packet(from, packet) => Event::Packet(self.peer(from), packet),
+            Event::PeerDown(peer, why) => Event::PeerDown(self.peer(peer), why),
+            other => other,
+        }
+    }
 }
 
 /// A message on its way into windows.
@@ -246,6 +277,12 @@ pub struct Claim<'a> {
 }
 
 impl Sim {
+    /// From now on the engine calls the process with this address so.
+    pub(super) fn name(&mut self, peer: Peer, address: Peer) {
+        self.names.addresses.insert(peer, address);
+        self.names.peers.insert(address, peer);
+    }
+
     pub(super) fn caps(&self) -> Caps {
         let mut net = self.network.lock();
         let Weather { packet, get, registers, .. } = net.weather;
@@ -258,10 +295,11 @@ impl Sim {
     /// Whether the numbers of this peer look different from ours.
     pub(super) fn is_unlike(&self, to: Peer) -> bool {
         let formats = &self.network.lock().formats;
-        formats.get(&to) != formats.get(&self.me)
+        formats.get(&self.names.address(to)) != formats.get(&self.me)
     }
 
     pub(super) fn hold_back(&mut self, from: Peer, hold: bool) {
+        let from = self.names.address(from);
         let mut net = self.network.lock();
         if hold {
             let window = net.weather.window as u64;
@@ -273,6 +311,10 @@ impl Sim {
     }
 
     pub(super) fn claim(&mut self, to: Peer, len: usize, load: Load) -> Option<Claim<'_>> {
+        self.claim_to(self.names.address(to), len, load)
+    }
+
+    fn claim_to(&mut self, to: Peer, len: usize, load: Load) -> Option<Claim<'_>> {
         let mut net = self.network.lock();
         if net.cut.contains(&(self.me, to)) {
             // Messages wait for the bad news; everything else disappears.
@@ -383,6 +425,7 @@ impl Sim {
     }
 
     pub(super) fn get(&mut self, mut get: Get) {
+        get.from = self.names.address(get.from);
         let mut net = self.network.lock();
         if net.cut.contains(&(self.me, get.from)) {
             return;
@@ -401,7 +444,8 @@ impl Sim {
         }
     }
 
-    pub(super) fn expose(&mut self, expose: Expose) -> Granted {
+    pub(super) fn expose(&mut self, mut expose: Expose) -> Granted {
+        expose.from = self.names.address(expose.from);
         let until = self.windows.take(&expose);
         let whole = expose.whole().filter(|_| expose.offer == Offer::Write);
         let Expose { receiver, len, .. } = expose;
@@ -441,6 +485,7 @@ impl Sim {
     }
 
     pub(super) fn put(&mut self, mut put: Put) {
+        put.to = self.names.address(put.to);
         if self.network.lock().cut.contains(&(self.me, put.to)) {
             return;
         }
@@ -510,7 +555,7 @@ impl Sim {
             let pinned = self.pin(next.memory, next.len);
             let place = pinned.as_ref().map(|lease| self.place(next.memory, lease));
             let emit = Emit::window(Part { receiver, offset: next.offset, len: next.len, place });
-            let claim = self.claim(next.from, emit.front().len(), Load::Control);
+            let claim = self.claim_to(next.from, emit.front().len(), Load::Control);
             let has_room = claim.is_some();
             if let Some(claim) = claim {
                 claim.write(&emit, None);
@@ -540,17 +585,18 @@ impl Sim {
         let most = (self.caps().packet - DATA_FRONT) as u64;
         while sent < part.len {
             let n = (part.len - sent).min(most);
-            let claim = self.claim(to, DATA_FRONT + n as usize, Load::Control).ok_or(sent)?;
+            let claim = self.claim_to(to, DATA_FRONT + n as usize, Load::Control).ok_or(sent)?;
             segment.seek(part.offset + sent);
             claim.write(&Emit::data(part.receiver, part.offset + sent), Some(&mut segment));
             sent += n;
         }
         let emit = Emit::filled(part);
-        self.claim(to, emit.front().len(), Load::Control).ok_or(sent)?.write(&emit, None);
+        self.claim_to(to, emit.front().len(), Load::Control).ok_or(sent)?.write(&emit, None);
         Ok(())
     }
 
     pub(super) fn take_next(&mut self, from: Peer, take: impl FnOnce(&Packet<'_>) -> bool) -> Next {
+        let from = self.names.address(from);
         let mut net = self.network.lock();
         let clock = net.clock;
         let Some(link) = net.links.get_mut(&(from, self.me)) else { return Next::Nothing };
@@ -569,8 +615,16 @@ impl Sim {
     }
 
     pub(super) fn poll(&mut self, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
+        let names = std::mem::take(&mut self.names);
+        let busy = self.step(counts, &mut |event, counts| on(names.translate(event), counts));
+        self.names = names;
+        busy
+    }
+
+    fn step(&mut self, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
         let mut busy = false;
-        for from in (0..self.engines).map(Peer) {
+        let senders = self.network.lock().senders.get(&self.me).cloned().unwrap_or_default();
+        for from in senders {
             let mut net = self.network.lock();
             if net.cut.contains(&(self.me, from)) {
                 drop(net);
@@ -621,13 +675,13 @@ impl Sim {
             let most = (self.caps().packet - DATA_FRONT) as u64;
             while put.left() > 0 {
                 let n = put.left().min(most) as usize;
-                let Some(claim) = self.claim(put.to, DATA_FRONT + n, Load::Control) else { break };
+                let Some(claim) = self.claim_to(put.to, DATA_FRONT + n, Load::Control) else { break };
                 claim.write(&Emit::data(put.receiver, put.segment.position()), Some(&mut put.segment));
                 busy = true;
             }
             if matches!(put.granted, Granted::Memory(_)) {
                 let emit = Emit::written(put.receiver, false);
-                match self.claim(put.to, emit.front().len(), Load::Control) {
+                match self.claim_to(put.to, emit.front().len(), Load::Control) {
                     Some(claim) => claim.write(&emit, None),
                     None => {
                         self.puts.push_back(put);
@@ -699,6 +753,7 @@ impl Claim<'_> {
             net.links.get(&(self.sim.me, self.to)).and_then(|link| link.back()).map_or(0, |last| last.due);
         let due = (net.clock + net.random(delay + 1)).max(link_ready);
         let flying = Flying { due, header: emit.header, payload: self.payload };
-        net.links.entry((self.sim.me, self.to)).or_default().push_back(flying);
+        net.senders.entry(self.to).or_default().insert(self.sim.me);
+        net.links.entry(way).or_default().push_back(flying);
     }
 }

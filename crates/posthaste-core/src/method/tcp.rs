@@ -1,8 +1,7 @@
 //! TCP: connections between processes of different nodes, made when they are first needed.
 //!
-//! Called through [`crate::method::Methods`]; calls `posthaste_os::socket`. Parts: `card` says how a process can be
-//! reached, `reach` makes connections, `door` and `handshake` see to who is at the other end, `outgoing` and `incoming`
-//! move bytes over a connection that stands, `turn` looks at all of them.
+//! Parts: `card` says how a process can be reached, `reach` makes connections, `door` and `handshake` see to who is at
+//! the other end, `outgoing` and `incoming` move bytes over a connection that stands, `turn` looks at all of them.
 //!
 //! What must stay true: nothing here blocks (only asking for a card may take as long as the launcher's answer); packets to
 //! one peer stay in order, whether its connection stands yet or not; the first records since the last poll are written at
@@ -32,6 +31,7 @@ use crate::error::{Error, Result};
 use crate::ids::{Peer, RequestId};
 use crate::method::built::HasTcp;
 use crate::method::{Caps, Done, Expose, Get, Load, Next, Put, packing};
+use crate::peers::PeerMap;
 use crate::wire::{EAGER_FRONT, Emit, Packet};
 use door::Door;
 use handshake::Identity;
@@ -78,7 +78,7 @@ pub struct Tcp {
     listener: Listener,
     is_listening: bool,
     book: Box<dyn AddressBook>,
-    ways: Vec<Option<Box<Way>>>,
+    ways: PeerMap<Way>,
     /// Peers that are being reached for.
     reaching: Vec<Peer>,
     doors: Vec<Option<Door>>,
@@ -154,6 +154,12 @@ impl std::fmt::Debug for TcpSetup {
     }
 }
 
+impl Way {
+    fn is_up(&self) -> bool {
+        matches!(self.state, State::Up(_))
+    }
+}
+
 impl Tcp {
     /// Opens the listener; the card is for the other processes.
     ///
@@ -182,7 +188,7 @@ impl Tcp {
             listener,
             is_listening: true,
             book,
-            ways: (0..peers).map(|_| None).collect(),
+            ways: PeerMap::default(),
             reaching: Vec::new(),
             doors: Vec::new(),
             pending: Vec::new(),
@@ -226,11 +232,11 @@ impl Tcp {
     }
 
     fn way(&mut self, peer: Peer) -> &mut Way {
-        self.ways[peer.index()].get_or_insert_default()
+        self.ways.get_or_make(peer, Way::default)
     }
 
     fn known(&mut self, peer: Peer) -> Option<&mut Way> {
-        self.ways.get_mut(peer.index())?.as_deref_mut()
+        self.ways.get_mut(peer)
     }
 
     /// The way to a peer, which is reached for if it has not been yet.
@@ -338,9 +344,7 @@ impl Tcp {
 
     /// Whether the connection to a peer stands.
     pub(super) fn stands(&self, to: Peer) -> bool {
-        self.ways
-            .get(to.index())
-            .is_some_and(|way| matches!(way.as_deref(), Some(Way { state: State::Up(_), .. })))
+        self.ways.get(to).is_some_and(Way::is_up)
     }
 
     pub(super) fn put(&mut self, put: Put) {
@@ -360,13 +364,13 @@ impl Tcp {
     /// See [`super::Methods::is_next_there`].
     #[inline]
     pub(super) fn is_next_there(&self, from: Peer) -> bool {
-        self.ways[from.index()].as_ref().is_some_and(|way| way.is_loaded)
+        self.ways.get(from).is_some_and(|way| way.is_loaded)
     }
 
     /// See [`super::Methods::take_next`]. Looks at the peer's socket itself.
     #[inline]
     pub(super) fn take_next(&mut self, from: Peer, take: impl FnOnce(&Packet<'_>) -> bool) -> Next {
-        let Some(Some(way)) = self.ways.get_mut(from.index()) else { return Next::Left };
+        let Some(way) = self.ways.get_mut(from) else { return Next::Left };
         let State::Up(stream) = &way.state else { return Next::Left };
         if !way.is_loaded {
             match way.input.read(stream) {
@@ -400,11 +404,11 @@ impl Tcp {
     /// Begins to leave: tells all peers that nothing more comes.
     pub(super) fn begin_leaving(&mut self) {
         self.is_leaving = true;
-        for at in 0..self.ways.len() {
-            let Some(way) = self.ways[at].as_deref_mut() else { continue };
-            way.out.push_own(BYE);
-            self.flush(Peer(at as u32));
-            if let Some(Way { state: State::Up(stream), .. }) = self.ways[at].as_deref() {
+        let known: Vec<Peer> = self.ways.iter().map(|(peer, _)| peer).collect();
+        for peer in known {
+            self.way(peer).out.push_own(BYE);
+            self.flush(peer);
+            if let Some(Way { state: State::Up(stream), .. }) = self.ways.get(peer) {
                 stream.close_writing();
             }
         }
@@ -412,7 +416,7 @@ impl Tcp {
 
     /// Whether all peers have closed their ends, so that everything has arrived and nothing is cut off.
     pub(super) fn has_left(&self) -> bool {
-        !self.ways.iter().flatten().any(|way| matches!(way.state, State::Up(_)))
+        !self.ways.iter().any(|(_, way)| way.is_up())
     }
 
     /// Whether a connection is being made.

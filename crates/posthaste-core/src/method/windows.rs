@@ -8,11 +8,11 @@
 //!            <============ Data ================ meanwhile, what lies behind all windows
 //! ```
 //!
-//! Used by the methods that can write into a peer's memory; does no I/O. The receiver registers a part when it opens its
-//! window and may let it go when the part is filled, so only as much is registered as is under way. Where a part cannot be
-//! registered, its window asks for fragments, and the sender may send fragments in any case; a `Filled` without a place follows
-//! them. What must stay true: every byte in front of `until`'s answer is asked for
-//! by exactly one window; windows and their completions may come in any order.
+//! For methods that can write into a peer's memory; does no I/O. The receiver registers a part when it opens its window
+//! and may let it go when the part is filled, so only as much is registered as is under way. Where a part cannot be
+//! registered, its window asks for fragments, and the sender may send fragments in any case; a `Filled` without a place
+//! follows them. What must stay true: every byte in front of `until`'s answer is asked for by exactly one window;
+//! windows and their completions may come in any order.
 
 use std::collections::HashMap;
 
@@ -64,7 +64,7 @@ pub struct Next {
     /// Its length.
     pub len: u64,
     /// Where it lies.
-    pub memory: UserBuf,
+    pub(crate) memory: UserBuf,
 }
 
 impl Windows {

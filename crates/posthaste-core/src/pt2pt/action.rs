@@ -1,7 +1,6 @@
 //! What packet handlers ask for, and the one place that does it; also what leaves when there is room again.
 //!
-//! Called by `progress` after each poll, by `send`, and by `recv` for messages that were there already; calls `method`,
-//! `rendezvous`, `flow`. What must stay true: messages to one peer leave in the order in which they were started.
+//! What must stay true: messages to one peer leave in the order in which they were started.
 
 use crate::ids::{Peer, RequestId};
 use crate::method::{Expose, Get, Load, Methods, Put};
@@ -79,7 +78,9 @@ pub(crate) fn send_control(engine: &mut Engine, methods: &mut Methods, to: Peer,
 #[cold]
 pub fn retry_pending(engine: &mut Engine, methods: &mut Methods) -> bool {
     let mut busy = false;
-    for peer in (0..engine.pending.len() as u32).map(Peer) {
+    let mut next = Peer(0);
+    while let Some(peer) = engine.pending.next_waiting(next) {
+        next = Peer(peer.0 + 1);
         busy |= engine.pending.is_waiting(peer) && retry_towards(engine, methods, peer);
     }
     busy

@@ -6,9 +6,9 @@
 //!   answered   <-- TakenBack yes or no ---
 //! ```
 //!
-//! Called by the doors and `dispatch`; calls `matching`, `pending`, `request`. MPI-5.0 §3.8.4: the call is local; either
-//! the cancellation succeeds or the communication does, never both; the request completes. An eager message in
-//! standard mode is over when it was started, so there is nothing left to cancel.
+//! MPI-5.0 §3.8.4: the call is local; either the cancellation succeeds or the communication does, never both; the
+//! request completes. An eager message in standard mode is over when it was started, so there is nothing left to
+//! cancel.
 //!
 //! What must stay true: the question follows the message and the answer follows what the receiver did with it, on ways
 //! that keep order, so the answer is never out of date. A message that has not left and that the receiver cannot ask

@@ -1,14 +1,19 @@
 //! A peer that is lost in the middle of everything, in the simulator and over TCP: each request that concerns it ends with
 //! an error that names it, everything else goes on.
 
+use std::sync::Arc;
+
 use crate::buffer::OwnedBuf;
 use crate::config::Config;
 use crate::datatype::{Datatype, Format, Segment};
 use crate::error::ErrorClass;
+use crate::group::Group;
 use crate::ids::{ANY_SOURCE, ANY_TAG, ContextId, Peer, RequestId};
 use crate::progress::Lane;
-use crate::pt2pt::send;
+use crate::pt2pt::contexts::{Membership, Name};
+use crate::pt2pt::matching::Pattern;
 use crate::pt2pt::send::Started;
+use crate::pt2pt::{recv, send};
 use crate::testing::{Bench, CALM, ROUGH};
 use crate::wire::{Envelope, Mode};
 
@@ -128,6 +133,38 @@ fn everything_that_concerns_a_lost_peer_ends() {
         loss.others_go_on();
         loss.drains();
         assert!(loss.bench.lanes[0].engine.requests.is_empty());
+        assert!(!loss.bench.lanes[0].engine.has_chores(), "the fast paths are as before");
+    }
+}
+
+/// Ranks are those of the communicator, also of one that is freed while its receives wait.
+#[test]
+fn receives_are_ended_by_the_process_behind_their_rank() {
+    for mut loss in Loss::all(&config()) {
+        let into: Vec<OwnedBuf> = (0..4).map(|_| OwnedBuf::new(10)).collect();
+        // They have spoken, or nobody would notice.
+        let hello = loss.bench.recv(0, 2, 1, &into[3]);
+        loss.bench.send(2, 0, 1, &into[3], false);
+        loss.bench.finish(0, hello);
+        let context = ContextId::founded(0, 0, ContextId::FIRST_COUNT).unwrap();
+        let Lane { engine, methods, .. } = &mut loss.bench.lanes[0];
+        let group = Group::of(vec![Peer(2), Peer(0), Peer(1)]);
+        let membership = Membership::new(Name::default(), Arc::new(group), 1);
+        engine.contexts.learn(context, membership.clone(), &engine.matching);
+        let mut receive = |source: i32, into: &OwnedBuf| {
+            let segment = Segment::new(into.user_buf(), 10, &Datatype::byte());
+            let pattern = Pattern { context, source, tag: ANY_TAG };
+            recv::start(engine, methods, &pattern, segment).unwrap()
+        };
+        let [lost, other, any] =
+            [(0, &into[0]), (2, &into[1]), (ANY_SOURCE, &into[2])].map(|(s, b)| receive(s, b));
+        membership.free();
+        loss.steps(20);
+        loss.lose();
+        loss.fails(0, lost);
+        loss.fails(0, any);
+        loss.steps(200);
+        assert!(loss.bench.take(0, other).is_none(), "rank 2 there is rank 1 of the world");
     }
 }
 

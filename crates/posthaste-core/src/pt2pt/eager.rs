@@ -11,7 +11,7 @@
 //!                  .... data --->     arrived_whole  (no match at first: the method has kept it)
 //! ```
 //!
-//! Called by `dispatch`, `recv` and `action`; calls `matching`, `request`. Does no I/O: returns an [`Action`]. MPI-5.0 §3.4.
+//! Does no I/O: returns an [`Action`]. MPI-5.0 §3.4.
 
 use posthaste_os::mem::Source;
 

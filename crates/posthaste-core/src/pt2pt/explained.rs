@@ -1,13 +1,14 @@
 //! One line for each message, in the mode that explains them (`POSTHASTE_EXPLAIN=1`).
 //!
-//! Called by `send` when a message has got its protocol, and by the protocols' receiving sides when message and
-//! receive have met; writes to standard error. What must stay true: while the mode is off nothing here is called, and
-//! the fast paths do not ask: the mode keeps messages off them ([`Engine::explain`], `wait::Waiting::explaining`).
+//! The sender writes its line to standard error when the message has got its protocol, the receiver when message and
+//! receive have met. What must stay true: while the mode is off nothing here is called, and the fast paths do not ask:
+//! the mode keeps messages off them ([`Engine::explain`], `wait::Waiting::explaining`).
+
+use std::fmt;
 
 use crate::error::say;
-use crate::explain::names;
 use crate::ids::Peer;
-use crate::pt2pt::Engine;
+use crate::pt2pt::{Contexts, Engine};
 use crate::wire::{Envelope, Mode, Offer};
 
 /// How a message was received.
@@ -19,19 +20,27 @@ pub enum Met {
     Unexpected,
 }
 
+/// How a peer is reached.
+type Ways = Box<dyn Fn(Peer) -> &'static str + Send + Sync>;
+
 /// Who explains.
-#[derive(Debug)]
 pub(super) struct Explaining {
     /// This process.
     me: Peer,
-    /// The way to each peer, in words.
-    ways: Vec<&'static str>,
+    /// How each peer is reached, in words.
+    ways: Ways,
+}
+
+impl fmt::Debug for Explaining {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Explaining").field("me", &self.me).finish_non_exhaustive()
+    }
 }
 
 impl Engine {
     /// From now on every message is explained; `me` is this process, and `ways` say how each peer is reached.
-    pub fn explain(&mut self, me: Peer, ways: Vec<&'static str>) {
-        self.explaining = Some(Explaining { me, ways });
+    pub fn explain(&mut self, me: Peer, ways: impl Fn(Peer) -> &'static str + Send + Sync + 'static) {
+        self.explaining = Some(Explaining { me, ways: Box::new(ways) });
         self.eager_below = 0;
     }
 }
@@ -40,7 +49,7 @@ impl Engine {
 #[inline]
 pub(crate) fn sent(engine: &Engine, to: Peer, envelope: &Envelope, how: &str, why: &str) {
     if let Some(explaining) = &engine.explaining {
-        say(format_args!("{}", sending(explaining, to, envelope, how, why)));
+        say(format_args!("{}", sending((explaining, &engine.contexts), to, envelope, how, why)));
     }
 }
 
@@ -48,12 +57,18 @@ pub(crate) fn sent(engine: &Engine, to: Peer, envelope: &Envelope, how: &str, wh
 #[inline]
 pub(crate) fn received(engine: &Engine, from: Peer, envelope: &Envelope, offer: Option<&Offer>, met: Met) {
     if let Some(explaining) = &engine.explaining {
-        say(format_args!("{}", receiving(explaining, from, envelope, offer, met)));
+        say(format_args!("{}", receiving((explaining, &engine.contexts), from, envelope, offer, met)));
     }
 }
 
 #[cold]
-fn sending(explaining: &Explaining, to: Peer, envelope: &Envelope, how: &str, why: &str) -> String {
+fn sending(
+    (explaining, contexts): (&Explaining, &Contexts),
+    to: Peer,
+    envelope: &Envelope,
+    how: &str,
+    why: &str,
+) -> String {
     let mode = match envelope.mode {
         Mode::Standard => "",
         Mode::Synchronous => " synchronously",
@@ -65,13 +80,13 @@ fn sending(explaining: &Explaining, to: Peer, envelope: &Envelope, how: &str, wh
         explaining.me.0,
         envelope.len,
         to.0,
-        about(envelope)
+        about(contexts, envelope)
     )
 }
 
 #[cold]
 fn receiving(
-    explaining: &Explaining,
+    (explaining, contexts): (&Explaining, &Contexts),
     from: Peer,
     envelope: &Envelope,
     offer: Option<&Offer>,
@@ -96,23 +111,23 @@ fn receiving(
         explaining.me.0,
         envelope.len,
         from.0,
-        about(envelope)
+        about(contexts, envelope)
     )
 }
 
-fn about(envelope: &Envelope) -> String {
+fn about(contexts: &Contexts, envelope: &Envelope) -> String {
     let communicator = envelope.context.point_to_point();
     let kind = match envelope.context {
         context if context == communicator => "",
         context if context == communicator.collective() => " (collective)",
         _ => " (partitioned)",
     };
-    format!("tag {}, {}{kind}", envelope.tag, names::of(communicator.0))
+    format!("tag {}, {}{kind}", envelope.tag, contexts.name(envelope.context))
 }
 
 impl Explaining {
     fn way(&self, other: Peer) -> &'static str {
-        self.ways.get(other.index()).copied().unwrap_or_default()
+        (self.ways)(other)
     }
 }
 
@@ -134,18 +149,24 @@ mod tests {
         };
         let explaining = |me| Explaining {
             me: Peer(me),
-            ways: (0..3).map(|other| if other == me { "within the process" } else { "over TCP" }).collect(),
+            ways: Box::new(move |other| if other.0 == me { "within the process" } else { "over TCP" }),
         };
         let name = format!("the unnamed communicator {}.1 (collective)", 1 << 18);
         assert_eq!(
-            sending(&explaining(0), Peer(2), &envelope, "eager", "it is short"),
+            sending((&explaining(0), &Contexts::default()), Peer(2), &envelope, "eager", "it is short"),
             format!(
                 "rank 0 sends 100 bytes synchronously to rank 2, tag 7, {name}: eager over TCP, \
                  because it is short"
             )
         );
         assert_eq!(
-            receiving(&explaining(2), Peer(2), &envelope, Some(&Offer::Nothing), Met::Unexpected),
+            receiving(
+                (&explaining(2), &Contexts::default()),
+                Peer(2),
+                &envelope,
+                Some(&Offer::Nothing),
+                Met::Unexpected
+            ),
             format!(
                 "rank 2 receives 100 bytes from rank 2, tag 7, {name}: put within the process, was \
                  unexpected and waited for its receive"

@@ -11,9 +11,8 @@
 //!   resumed  <----- Resume ----------------     half of what was kept has been received
 //! ```
 //!
-//! Called by `dispatch`, `recv`, `probe`, `progress`; calls `matching`, `pending`, `rendezvous`, `method`. A message that is
-//! held back stays in its sender's queue and costs its receiver nothing: the receiver looks at envelopes, one by one,
-//! and keeps none.
+//! A message that is held back stays in its sender's queue and costs its receiver nothing: the receiver looks at
+//! envelopes, one by one, and keeps none.
 //!
 //! What must stay true, so that bounding can neither reorder messages nor stop anybody for ever:
 //! * The receiver always reads everything that arrives, and packets that are no messages are never held back.
@@ -26,7 +25,7 @@
 //! * Nothing that fits is missed: every receive is asked for, in the order of posting, and as long as one waits every
 //!   message behind `next` is looked at, or the sender looks for the only pattern that matters.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::time::Duration;
 
 use crate::error::say;
@@ -52,13 +51,12 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// The receiver's side, for all peers.
 #[derive(Debug, Default)]
 pub struct Flow {
-    peers: Vec<Option<Box<Holding>>>,
-    /// Number of peers that are held back.
-    count: usize,
+    /// The peers that are held back.
+    peers: BTreeMap<Peer, Holding>,
     /// Number of the last question.
     serial: u32,
     /// Peers of which it has been said that their messages are not received.
-    told: Vec<bool>,
+    told: HashSet<Peer>,
 }
 
 /// A peer that is held back.
@@ -117,26 +115,24 @@ struct Glimpse {
 }
 
 impl Flow {
-    /// For so many peers.
-    pub fn new(peers: usize) -> Self {
-        Self { peers: (0..peers).map(|_| None).collect(), count: 0, serial: 0, told: vec![false; peers] }
-    }
-
     /// Whether any peer is held back.
     #[inline]
     pub fn is_holding(&self) -> bool {
-        self.count > 0
+        !self.peers.is_empty()
     }
 
     fn of(&mut self, peer: Peer) -> Option<&mut Holding> {
-        self.peers.get_mut(peer.index())?.as_deref_mut()
+        self.peers.get_mut(&peer)
+    }
+
+    /// The next peer that is held back, from `first` on.
+    fn next(&self, first: Peer) -> Option<Peer> {
+        self.peers.range(first..).next().map(|(peer, _)| *peer)
     }
 
     /// This peer is gone. Whether it was held back.
     pub(super) fn forget(&mut self, peer: Peer) -> bool {
-        let held = self.peers.get_mut(peer.index()).is_some_and(|holding| holding.take().is_some());
-        self.count -= usize::from(held);
-        held
+        self.peers.remove(&peer).is_some()
     }
 
     /// Everything that was seen in the queue of a peer may be gone.
@@ -173,8 +169,7 @@ pub(super) fn hold_back(engine: &mut Engine, methods: &mut Methods, from: Peer, 
         probes: Vec::new(),
         seen: Vec::new(),
     };
-    engine.flow.peers[from.index()] = Some(Box::new(holding));
-    engine.flow.count += 1;
+    engine.flow.peers.insert(from, holding);
     engine.chores += 1;
     engine.counts.add(Counter::HeldBack, 1);
 }
@@ -182,16 +177,16 @@ pub(super) fn hold_back(engine: &mut Engine, methods: &mut Methods, from: Peer, 
 /// Receiver: says once for each peer that its messages are not received, if that has been so for a while.
 fn remind(engine: &mut Engine, methods: &Methods) {
     let Engine { flow: Flow { peers, told, .. }, matching, config, .. } = engine;
-    let held = peers.iter_mut().zip(told).enumerate();
-    let untold = held
-        .filter(|(_, (_, told))| !**told)
-        .filter_map(|(at, (peer, told))| Some((at, peer.as_mut()?, told)));
-    for (at, holding, told) in untold {
-        let (now, kept) = (methods.now(), matching.kept_bytes(Peer(at as u32)));
+    for (peer, holding) in peers.iter_mut() {
+        if told.contains(peer) {
+            continue;
+        }
+        let (now, kept) = (methods.now(), matching.kept_bytes(*peer));
         if kept <= config.unexpected_bytes {
             holding.since = now;
         } else if now.saturating_sub(holding.since) >= PATIENCE {
-            *told = true;
+            told.insert(*peer);
+            let at = peer.0;
             let Envelope { tag, context, len, .. } = &holding.envelope;
             say(format_args!(
                 "rank {} of the world has not received yet what rank {at} has sent: messages have taken more than {} bytes \
@@ -208,13 +203,11 @@ fn remind(engine: &mut Engine, methods: &Methods) {
 
 /// Receiver: messages have been taken out of the unexpected queue. Lets peers send again of which little is left.
 pub(super) fn ease(engine: &mut Engine, methods: &mut Methods) {
-    for at in 0..engine.flow.peers.len() {
-        let peer = Peer(at as u32);
-        if engine.flow.peers[at].is_some()
-            && engine.matching.kept_bytes(peer) <= engine.config.unexpected_bytes / 2
-        {
-            engine.flow.peers[at] = None;
-            engine.flow.count -= 1;
+    let mut next = Peer(0);
+    while let Some(peer) = engine.flow.next(next) {
+        next = Peer(peer.0 + 1);
+        if engine.matching.kept_bytes(peer) <= engine.config.unexpected_bytes / 2 {
+            engine.flow.peers.remove(&peer);
             engine.chores -= 1;
             methods.hold_back(peer, false);
             send_control(engine, methods, peer, Emit::resume());
@@ -226,7 +219,7 @@ pub(super) fn ease(engine: &mut Engine, methods: &mut Methods) {
 pub(super) fn posted(engine: &mut Engine, methods: &mut Methods, id: RequestId) {
     let most = 64 + 2 * engine.matching.depths().0;
     let Engine { flow, requests, .. } = engine;
-    for holding in flow.peers.iter_mut().flatten() {
+    for holding in flow.peers.values_mut() {
         if holding.late.len() > most {
             // Receives that another peer's messages have matched since.
             holding.late.retain(|id| entry(requests, *id).is_some());
@@ -244,9 +237,11 @@ pub fn advance(engine: &mut Engine, methods: &mut Methods) -> bool {
     }
     ease(engine, methods);
     remind(engine, methods);
-    for at in 0..engine.flow.peers.len() {
-        if let Some(seek) = question(engine, at) {
-            send_control(engine, methods, Peer(at as u32), Emit::seek(&seek));
+    let mut next = Peer(0);
+    while let Some(peer) = engine.flow.next(next) {
+        next = Peer(peer.0 + 1);
+        if let Some(seek) = question(engine, peer) {
+            send_control(engine, methods, peer, Emit::seek(&seek));
             busy = true;
         }
     }
@@ -255,9 +250,9 @@ pub fn advance(engine: &mut Engine, methods: &mut Methods) -> bool {
 
 /// The next question for a peer: receives and probes that nobody has asked for come first, each by a question that is
 /// answered at once; then comes one that stays open until there is more, and is given up for the others.
-fn question(engine: &mut Engine, at: usize) -> Option<Seek> {
+fn question(engine: &mut Engine, peer: Peer) -> Option<Seek> {
     let Engine { flow: Flow { peers, serial, .. }, requests, matching, .. } = engine;
-    let holding = peers[at].as_mut()?;
+    let holding = peers.get_mut(&peer)?;
     if holding.asked.is_some_and(|question| !question.open) {
         return None;
     }
@@ -344,7 +339,7 @@ fn entry(requests: &Table, id: RequestId) -> Option<u32> {
 
 /// Sender: the receiver asks.
 pub(crate) fn asked(engine: &mut Engine, from: Peer, seek: Seek) -> Option<Action> {
-    let pending = engine.pending.of(from)?;
+    let pending = engine.pending.of(from);
     pending.freeze(true, Some(seek));
     Some(Action::Show(from))
 }
@@ -447,13 +442,12 @@ pub(super) fn take(engine: &mut Engine, methods: &mut Methods, pattern: &Pattern
 /// What was seen for this pattern, unless an earlier receive is to have it; asks where nothing was.
 fn glimpse(engine: &mut Engine, methods: &mut Methods, pattern: &Pattern) -> Option<(Peer, usize)> {
     let Engine { flow, matching, .. } = engine;
-    for (peer, holding) in flow.peers.iter_mut().enumerate() {
-        let Some(holding) = holding else { continue };
+    for (peer, holding) in &mut flow.peers {
         let seen = holding.seen.iter().position(|seen| seen.pattern == *pattern);
         if let Some(at) = seen
             && matching.peek_posted(&holding.seen[at].envelope).is_none()
         {
-            return Some((Peer(peer as u32), at));
+            return Some((*peer, at));
         }
         if seen.is_none() && !holding.probes.iter().any(|probe| probe.pattern == *pattern) {
             if holding.probes.len() == PROBES {

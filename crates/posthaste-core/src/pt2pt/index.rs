@@ -1,9 +1,8 @@
 //! Queues by key: the index that makes matching cost the same at one entry and at 100,000.
 //!
-//! Called by [`super::matching`]; calls nothing. Each key (context, source, tag) that has entries owns a
-//! first-in-first-out queue of them, doubly linked so that any entry leaves at once. Keys are found by hash;
-//! what stands in a bucket are queues, not entries, so a long queue slows nobody. No allocation once the tables
-//! have grown to the number of keys and entries in use.
+//! Each key (context, source, tag) that has entries owns a first-in-first-out queue of them, doubly linked so that any
+//! entry leaves at once. Keys are found by hash; what stands in a bucket are queues, not entries, so a long queue slows
+//! nobody. No allocation once the tables have grown to the number of keys and entries in use.
 
 /// What a message or a receive is filed under; wildcards are values of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

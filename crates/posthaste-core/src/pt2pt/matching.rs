@@ -1,9 +1,8 @@
 //! Matching: posted receives meet messages, in MPI's order.
 //!
-//! Called by `recv`, `eager`, `rendezvous`, `probe`; calls `index`. A posted receive is filed under its
-//! own pattern; a message looks under the four patterns that it fits and takes the receive posted first. A
-//! message nobody expected is filed under those patterns that receives have used so far, so that an exact and
-//! a wildcard receive both find the earliest one with a single look. MPI-5.0 §3.5: "Messages are
+//! A posted receive is filed under its own pattern; a message looks under the four patterns that it fits and takes the
+//! receive posted first. A message nobody expected is filed under those patterns that receives have used so far, so
+//! that an exact and a wildcard receive both find the earliest one with a single look. MPI-5.0 §3.5: "Messages are
 //! non-overtaking"; seed 000 "find or allocate".
 //!
 //! What must stay true: stamps grow, so "first" means first posted or first arrived; every entry leaves all its
@@ -12,6 +11,7 @@
 use posthaste_os::mem::Source;
 
 use crate::ids::{ANY_SOURCE, ANY_TAG, ContextId, Peer, RequestId};
+use crate::peers::PeerTable;
 use crate::pt2pt::index::{Index, Key};
 use crate::wire::{Envelope, Offer};
 
@@ -137,7 +137,7 @@ pub struct Matching {
     stamp: u64,
     arrivals: u64,
     /// What the unexpected messages of each peer take.
-    kept_bytes: Vec<u64>,
+    kept_bytes: PeerTable<u64>,
     /// Memory of eager messages that have been taken, for the next ones of its class.
     spare: [Vec<Vec<u8>>; CLASSES.len()],
 }
@@ -156,7 +156,7 @@ impl Default for Matching {
             held_indexes: [Some(Index::new()), None, None, None],
             stamp: 0,
             arrivals: 0,
-            kept_bytes: Vec::new(),
+            kept_bytes: PeerTable::default(),
             spare: [const { Vec::new() }; CLASSES.len()],
         }
     }
@@ -241,11 +241,7 @@ impl Matching {
         self.stamp += 1;
         self.arrivals += 1;
         let envelope = held.envelope;
-        let from = held.from.index();
-        if self.kept_bytes.len() <= from {
-            self.kept_bytes.resize(from + 1, 0);
-        }
-        self.kept_bytes[from] += held.bytes();
+        *self.kept_bytes.entry(held.from) += held.bytes();
         let held = Some((self.stamp, held));
         let entry = match self.held_free.pop() {
             Some(entry) => {
@@ -307,7 +303,7 @@ impl Matching {
         }
         self.held_count -= 1;
         self.held_free.push(entry);
-        self.kept_bytes[held.from.index()] -= held.bytes();
+        *self.kept_bytes.entry(held.from) -= held.bytes();
         Some(held)
     }
 
@@ -322,7 +318,7 @@ impl Matching {
     /// What the unexpected messages of a peer take, in bytes, each with its envelope.
     #[inline]
     pub fn kept_bytes(&self, from: Peer) -> u64 {
-        self.kept_bytes.get(from.index()).copied().unwrap_or(0)
+        self.kept_bytes.get(from).copied().unwrap_or(0)
     }
 
     #[inline]

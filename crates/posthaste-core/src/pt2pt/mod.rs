@@ -1,11 +1,12 @@
 //! Point-to-point messages: the engine's state and the protocols.
 //!
-//! Called by `comm`, `coll` (through `(ContextId, Peer)`, never a communicator), `dispatch` and `world`; calls
-//! `method` to start things. A packet handler does no I/O: it returns an [`Action`] that `progress` performs.
-//! Each protocol is one file with both sides in it: [`eager`], [`rendezvous`], [`flow`], [`cancel`].
+//! Messages are known by `(ContextId, Peer)`, never by a communicator. A packet handler does no I/O: it returns an
+//! [`Action`] that `progress` performs. Each protocol is one file with both sides in it: [`eager`], [`rendezvous`],
+//! [`flow`], [`cancel`].
 
 pub mod action;
 pub mod cancel;
+pub mod contexts;
 pub mod down;
 pub mod eager;
 pub mod explained;
@@ -32,6 +33,7 @@ use crate::request::{Status, Table, complete};
 use crate::trace::Counts;
 
 pub use action::Action;
+pub use contexts::Contexts;
 pub use down::Down;
 pub use flow::Flow;
 pub use matching::{Matching, Pattern};
@@ -48,13 +50,15 @@ pub struct Engine {
     pub finished: Finished,
     /// Posted receives and unexpected messages.
     pub matching: Matching,
+    /// Who is behind each context.
+    pub contexts: Contexts,
     /// Peers that are held back because they send what nobody receives.
     pub flow: Flow,
     /// Peers that are down.
     pub down: Down,
     /// What waits to leave, by peer.
     pending: pending::Queues,
-    /// Peers towards which something waits, peers that are held back, and peers that are down.
+    /// Peers towards which something waits, and peers that are held back.
     chores: usize,
     /// Where sends under way go.
     pub outgoing: outgoing::Outgoing,
@@ -75,21 +79,22 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// An engine that talks to `peers` processes.
-    pub fn new(config: Config, peers: usize) -> Self {
-        Self::of_lane(0, config, peers)
+    /// The engine of a process with one lane.
+    pub fn new(config: Config) -> Self {
+        Self::of_lane(0, config)
     }
 
     /// The engine of a lane.
-    pub fn of_lane(lane: usize, config: Config, peers: usize) -> Self {
+    pub fn of_lane(lane: usize, config: Config) -> Self {
         Self {
             lane,
             requests: Table::of_lane(lane, config.requests),
             finished: Finished::default(),
             matching: Matching::default(),
-            flow: Flow::new(peers),
+            contexts: Contexts::default(),
+            flow: Flow::default(),
             down: Down::default(),
-            pending: pending::Queues::new(peers),
+            pending: pending::Queues::default(),
             chores: 0,
             outgoing: outgoing::Outgoing::default(),
             told_early: ready::Told::default(),
@@ -126,9 +131,9 @@ impl Engine {
         self.chores > 0 && self.pending.are_waiting()
     }
 
-    /// Changes what waits to leave towards `to`, which is a peer.
+    /// Changes what waits to leave towards `to`.
     pub(crate) fn with_pending<T>(&mut self, to: Peer, change: impl FnOnce(&mut Pending) -> T) -> T {
-        let pending = self.pending.of(to).expect("routes lead to peers");
+        let pending = self.pending.of(to);
         self.chores -= usize::from(!pending.is_empty());
         let result = change(pending);
         self.chores += usize::from(!pending.is_empty());

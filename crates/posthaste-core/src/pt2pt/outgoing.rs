@@ -1,8 +1,7 @@
 //! Where the sends under way go, for whoever asks what is under way. The protocols themselves need it only once.
 //!
-//! Written by `send` and `rendezvous` when a send takes a request, off the fast path; read by `wait` when a rank
-//! tells what it waits for. What must stay true: an entry counts only with the generation it was noted for, so it
-//! need not be taken back.
+//! An entry is written when a send takes a request, off the fast path. What must stay true: an entry counts only with
+//! the generation it was noted for, so it need not be taken back.
 
 use crate::ids::{Peer, RequestId};
 use crate::request::table::place;

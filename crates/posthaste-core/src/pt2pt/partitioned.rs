@@ -9,11 +9,11 @@
 //!   ready(0)      -- message, tag 0 --------->
 //! ```
 //!
-//! Called by the doors; calls `send` and `recv`. Each pair of operations has a context of its own, the channel, which
-//! the sender founds; its partition `i` is the message with tag `i` there. So partitions need no protocol of their
-//! own, nothing else can match them, and starting again is sending again. Which operations are a pair is settled by
-//! the announcements: ordinary short messages in a third context of the communicator, under the user's tag, so that
-//! they match in the order in which the operations were initialised.
+//! Each pair of operations has a context of its own, the channel, which the sender founds; its partition `i` is the
+//! message with tag `i` there. So partitions need no protocol of their own, nothing else can match them, and starting
+//! again is sending again. Which operations are a pair is settled by the announcements: ordinary short messages in a
+//! third context of the communicator, under the user's tag, so that they match in the order in which the operations
+//! were initialised.
 //!
 //! What must stay true: the receiver follows the sender's partitioning, its own one only says what `arrived` asks
 //! about; a user's partition is never touched before it is ready nor after its bytes have arrived.
@@ -23,7 +23,6 @@ use std::sync::Arc;
 use crate::buffer::OwnedBuf;
 use crate::datatype::{Segment, Types};
 use crate::error::{Cause, Error, ErrorClass, Result};
-use crate::explain::names;
 use crate::ids::{ContextId, Peer, RequestId};
 use crate::method::Methods;
 use crate::pt2pt::matching::Pattern;
@@ -42,11 +41,12 @@ struct Announcement {
 }
 
 impl Announcement {
-    const LEN: usize = 24;
+    const LEN: usize = 32;
 
     fn written(&self) -> OwnedBuf {
         let mut buf = OwnedBuf::new(Self::LEN);
-        let words = [self.channel.0, self.partitions, self.bytes].map(u64::to_le_bytes);
+        let [context, job] = self.channel.words();
+        let words = [context, job, self.partitions, self.bytes].map(u64::to_le_bytes);
         buf.sink().copy_from(words.as_flattened());
         buf
     }
@@ -55,9 +55,9 @@ impl Announcement {
     fn read(buf: &OwnedBuf) -> Option<Self> {
         let bytes = buf.source().to_vec();
         let word = |at: usize| bytes[at * 8..].first_chunk().map(|word| u64::from_le_bytes(*word));
-        let (partitions, bytes) = (word(1)?, word(2)?);
+        let (partitions, bytes) = (word(2)?, word(3)?);
         let fits = i32::try_from(partitions).is_ok() && partitions.checked_mul(bytes).is_some();
-        Some(Self { channel: ContextId::told(word(0)?)?, partitions, bytes }).filter(|_| fits)
+        Some(Self { channel: ContextId::told([word(0)?, word(1)?])?, partitions, bytes }).filter(|_| fits)
     }
 }
 
@@ -184,7 +184,7 @@ impl Sending {
     ) -> Result<()> {
         let Some(to) = self.to else { return Ok(()) };
         let Self { channel, rank, parts: Parts { count, bytes, .. }, .. } = *self;
-        names::register_alias(channel.0, context.0);
+        engine.contexts.alias(channel, context, &engine.matching);
         let memory = Announcement { channel, partitions: count.into(), bytes }.written();
         let (context, len) = (context.partitioned(), memory.len() as u64);
         let types = Types::UNKNOWN;
@@ -346,7 +346,7 @@ impl Receiving {
         let whole = status.error.is_none() && status.bytes == Announcement::LEN as u64;
         let announcement = if whole { Announcement::read(&self.heard) } else { None };
         if let (Some(Announcement { channel, .. }), Some((_, context))) = (announcement, self.listening) {
-            names::register_alias(channel.0, context.0);
+            engine.contexts.alias(channel, context, &engine.matching);
         }
         self.told = Some(announcement.ok_or_else(|| {
             let text = format!("rank {} announced a partitioned message that cannot be", self.source);

@@ -1,45 +1,42 @@
 //! What waits to leave towards one peer: packets that found no room, and messages that the peer holds back.
 //!
-//! Owned by the engine, one per peer for whom something has had to wait; used by `action`, `flow`, `cancel`, `rendezvous`. What must stay true: messages leave
-//! in the order in which they were started (MPI-5.0 §3.5); packets without a message go first, for they may be
-//! what the peer waits for, and no message depends on coming before them. A message keeps its place until it
-//! leaves or is taken out, so its place names it.
+//! The engine has one for each peer for whom something has had to wait. What must stay true: messages leave in the
+//! order in which they were started (MPI-5.0 §3.5); packets without a message go first, for they may be what the peer
+//! waits for, and no message depends on coming before them. A message keeps its place until it leaves or is taken out,
+//! so its place names it.
 
 use std::collections::VecDeque;
 
 use crate::ids::{Peer, RequestId};
+use crate::peers::PeerMap;
 use crate::pt2pt::index::Index;
 use crate::pt2pt::matching::{self, Pattern, SHAPES};
 use crate::wire::{Emit, Envelope, Seek, Sought};
 
-/// What waits to leave, by peer. A peer for whom nothing has had to wait costs a pointer.
-#[derive(Debug)]
-pub(super) struct Queues(Vec<Option<Box<Pending>>>);
+/// What waits to leave, by peer. A peer for whom nothing has had to wait costs a pointer at most.
+#[derive(Debug, Default)]
+pub(super) struct Queues(PeerMap<Pending>);
 
 impl Queues {
-    /// For so many peers.
-    pub(super) fn new(peers: usize) -> Self {
-        Self((0..peers).map(|_| None).collect())
-    }
-
-    /// Number of peers.
-    pub(super) fn len(&self) -> usize {
-        self.0.len()
-    }
-
     /// What waits for a peer.
+    #[inline]
     pub(super) fn get(&self, to: Peer) -> Option<&Pending> {
-        self.0.get(to.index())?.as_deref()
+        self.0.get(to)
     }
 
     /// The same, to be changed.
     pub(super) fn get_mut(&mut self, to: Peer) -> Option<&mut Pending> {
-        self.0.get_mut(to.index())?.as_deref_mut()
+        self.0.get_mut(to)
     }
 
-    /// Where something that has to wait for a peer is put; `None` when there is no such peer.
-    pub(super) fn of(&mut self, to: Peer) -> Option<&mut Pending> {
-        self.0.get_mut(to.index()).map(|pending| &mut **pending.get_or_insert_default())
+    /// Where something that has to wait for a peer is put.
+    pub(super) fn of(&mut self, to: Peer) -> &mut Pending {
+        self.0.get_or_make(to, Pending::default)
+    }
+
+    /// The next peer, from `first` on, for whom something waits.
+    pub(super) fn next_waiting(&self, first: Peer) -> Option<Peer> {
+        self.0.iter_from(first).find(|(_, pending)| !pending.is_empty()).map(|(peer, _)| peer)
     }
 
     /// Whether something waits for this peer.
@@ -50,7 +47,7 @@ impl Queues {
 
     /// Whether something waits for any peer.
     pub(super) fn are_waiting(&self) -> bool {
-        self.0.iter().flatten().any(|pending| !pending.is_empty())
+        self.next_waiting(Peer(0)).is_some()
     }
 }
 

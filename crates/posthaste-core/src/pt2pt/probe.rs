@@ -1,7 +1,6 @@
 //! Looking at a message before receiving it.
 //!
-//! Called by `world`; calls `matching`, `flow` where messages are held back, and `method` for the fast paths. MPI-5.0
-//! §3.8.
+//! MPI-5.0 §3.8.
 
 use std::ops::ControlFlow;
 

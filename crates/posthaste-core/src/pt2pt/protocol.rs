@@ -1,6 +1,6 @@
 //! Which way a message goes: one pure function and its table.
 //!
-//! Called by `send`; calls nothing. The sender proposes; the receiver may dispose otherwise (seed 003).
+//! The sender proposes; the receiver may dispose otherwise (seed 003).
 
 use crate::config::LongProtocol;
 use crate::method::Caps;

@@ -1,18 +1,16 @@
 //! Ready mode: a message that came before its receive was posted (MPI-5.0 §3.4: such a program is erroneous).
 //!
-//! Called by the receiving sides of the protocols where a message finds no receive, and by `recv` when it is received
-//! after all. The message is delivered like any other; this room says so, as a warning or as the error of the receive.
+//! The message is delivered like any other; this room says so, as a warning or as the error of the receive.
 //!
 //! What must stay true: a message is called early only when it certainly was: it had arrived before its receive was
 //! posted. One that arrived unseen, just before, may pass. The same sender, tag and communicator are told once.
 
 use crate::config::ReadyCheck;
 use crate::error::{Error, ErrorClass, say};
-use crate::explain::names;
 use crate::ids::{ContextId, Peer};
 use crate::method::{Methods, Next};
-use crate::pt2pt::Engine;
 use crate::pt2pt::matching::Held;
+use crate::pt2pt::{Contexts, Engine};
 use crate::trace::Counter;
 use crate::wire::{Envelope, Mode, Packet};
 
@@ -29,25 +27,25 @@ pub(super) struct Told(Vec<(ContextId, i32, i32)>);
 pub(crate) fn came_early(engine: &mut Engine, envelope: &Envelope) -> Option<Error> {
     engine.counts.add(Counter::EarlyReady, 1);
     if engine.config.ready_check == ReadyCheck::Warn {
-        warn(&mut engine.told_early, envelope);
+        warn(engine, envelope);
     }
     error(engine, envelope)
 }
 
-fn warn(Told(told): &mut Told, envelope: &Envelope) {
+fn warn(Engine { told_early: Told(told), contexts, .. }: &mut Engine, envelope: &Envelope) {
     let this = (envelope.context, envelope.source, envelope.tag);
     if told.len() == MOST || told.contains(&this) {
         return;
     }
     told.push(this);
     let last = if told.len() == MOST { "; further ones are only counted" } else { "" };
-    say(format_args!("warning: {}{last}", sentence(envelope)));
+    say(format_args!("warning: {}{last}", sentence(contexts, envelope)));
 }
 
 /// The error of the receive that gets such a message later, if that is wanted.
 pub(super) fn error(engine: &Engine, envelope: &Envelope) -> Option<Error> {
     let wanted = envelope.mode == Mode::Ready && engine.config.ready_check == ReadyCheck::Error;
-    wanted.then(|| Error::other(ErrorClass::Other, sentence(envelope)))
+    wanted.then(|| Error::other(ErrorClass::Other, sentence(&engine.contexts, envelope)))
 }
 
 /// A message was found by a blocking receive: early if the receive had not even waited for it.
@@ -76,14 +74,14 @@ pub(crate) fn is_next(methods: &mut Methods, from: Peer) -> bool {
     next == Next::Left && ready
 }
 
-fn sentence(envelope: &Envelope) -> String {
-    let context = envelope.context.point_to_point().0;
-    let receiver = names::find(context).map_or_else(String::new, |known| format!(" to rank {}", known.own()));
+fn sentence(contexts: &Contexts, envelope: &Envelope) -> String {
+    let known = contexts.get(envelope.context);
+    let receiver = known.map_or_else(String::new, |known| format!(" to rank {}", known.own()));
     let Envelope { source, tag, len, .. } = envelope;
     format!(
         "rank {source} sent {len} bytes with tag {tag}{receiver} of {} in ready mode before the receive was posted; \
          they are delivered all the same (POSTHASTE_READY_CHECK)",
-        names::of(context)
+        contexts.name(envelope.context)
     )
 }
 
@@ -143,11 +141,11 @@ mod tests {
     #[test]
     fn the_same_is_told_once_and_not_without_end() {
         let types = Types::UNKNOWN;
-        let mut told = Told::default();
+        let mut engine = Engine::new(Config::default());
         for tag in (0..200).flat_map(|tag| [tag, tag]) {
             let context = ContextId::WORLD;
-            warn(&mut told, &Envelope { context, source: 0, tag, len: 0, mode: Mode::Ready, types });
+            warn(&mut engine, &Envelope { context, source: 0, tag, len: 0, mode: Mode::Ready, types });
         }
-        assert_eq!(told.0.len(), MOST);
+        assert_eq!(engine.told_early.0.len(), MOST);
     }
 }

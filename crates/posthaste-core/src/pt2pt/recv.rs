@@ -1,6 +1,5 @@
 //! Starting a receive, and taking it back.
 //!
-//! Called by `comm` and `coll`; calls `matching`, and the protocol that brought the message if it is there.
 //! MPI-5.0 §3.2.4, §3.8.4.
 
 use std::ops::ControlFlow;
@@ -12,7 +11,7 @@ use crate::method::{Methods, Next};
 use crate::pt2pt::explained::{self, Met};
 use crate::pt2pt::matching::{Content, Held, Pattern};
 use crate::pt2pt::rendezvous::Asked;
-use crate::pt2pt::{Engine, action, eager, flow, ready, rendezvous};
+use crate::pt2pt::{Engine, action, down, eager, flow, ready, rendezvous};
 use crate::request::{Audience, Request, State, Status, complete};
 use crate::wire::{Emit, Envelope, Mode, Offer, Packet, Through};
 
@@ -32,7 +31,9 @@ pub fn start(
         return start_among_held(engine, methods, pattern, segment);
     }
     let entry = engine.matching.post(*pattern, id);
-    engine.requests.insert(Request::new(State::Posted { segment, entry }))
+    let id = engine.requests.insert(Request::new(State::Posted { segment, entry }))?;
+    down::started(engine, id);
+    Ok(id)
 }
 
 /// As [`start`], where unexpected messages have to be looked at first. No peer is held back when there are none.
@@ -52,6 +53,7 @@ fn start_among_held(
     if engine.flow.is_holding() {
         flow::posted(engine, methods, id);
     }
+    down::started(engine, id);
     Ok(id)
 }
 
@@ -333,6 +335,7 @@ pub fn start_held(
     if engine.flow.is_holding() {
         flow::ease(engine, methods);
     }
+    down::started(engine, id);
     Ok(id)
 }
 

@@ -30,9 +30,8 @@
 //!   sent
 //! ```
 //!
-//! Called by `action`, `recv`, `dispatch`; calls `matching`, `request`. Only `ask` does I/O, the rest returns an
-//! [`Action`]. What must stay true: the request to send, not the data, takes the place in the order of messages
-//! (MPI-5.0 §3.5); a stream's buffer is given back by the receiver, always.
+//! Only `ask` does I/O, the rest returns an [`Action`]. What must stay true: the request to send, not the data, takes
+//! the place in the order of messages (MPI-5.0 §3.5); a stream's buffer is given back by the receiver, always.
 
 use posthaste_os::mem::Source;
 

@@ -1,6 +1,6 @@
 //! Starting a send: the fast path, and the choice of the others.
 //!
-//! Called by `world`, `coll` and `action`; calls `protocol`, `action`, `method`. MPI-5.0 §3.2, §3.4.
+//! MPI-5.0 §3.2, §3.4.
 
 use std::ops::ControlFlow;
 

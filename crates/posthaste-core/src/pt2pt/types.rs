@@ -1,8 +1,8 @@
 //! Whether sender and receiver mean the same: types are checked where a message carries its signature.
 //!
-//! Called by `eager` and `rendezvous` when message and receive have met; calls `datatype`. The data is delivered as
-//! bytes whatever comes out. MPI-5.0 §3.3.1: the types of the message must be those with which the receive begins,
-//! so a receive may be longer; `MPI_PACKED` matches everything.
+//! They are compared when message and receive have met. The data is delivered as bytes whatever comes out. MPI-5.0
+//! §3.3.1: the types of the message must be those with which the receive begins, so a receive may be longer;
+//! `MPI_PACKED` matches everything.
 
 use std::fmt::Write;
 

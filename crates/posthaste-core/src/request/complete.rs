@@ -1,7 +1,7 @@
 //! The one place where a request ends, and the table of what may happen to it in which state.
 //!
-//! Called by the protocols and by `coll`; calls `table`. A request with a handler becomes *finished* first: the
-//! handler is queued and run by progress outside all locks, then the request is complete (seed 004, "finished").
+//! A request with a handler becomes *finished* first: the handler is queued and run by progress outside all locks, then
+//! the request is complete (seed 004, "finished").
 
 use std::collections::VecDeque;
 

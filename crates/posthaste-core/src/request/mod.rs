@@ -1,8 +1,7 @@
 //! Requests: what a user waits for, and what the protocols keep about a transfer under way.
 //!
-//! Called by every room that starts or ends something; calls `datatype` (segments). Rooms: [`table`] holds
-//! them, [`complete`] ends them. The states are seed 004's: null (no request), inactive, active, finished (the
-//! transfer is over, a handler has to run), complete. MPI-5.0 §3.7.
+//! Rooms: [`table`] holds them, [`complete`] ends them. The states are seed 004's: null (no request), inactive, active,
+//! finished (the transfer is over, a handler has to run), complete. MPI-5.0 §3.7.
 //!
 //! What must stay true: a request's segment is in exactly one place: here while it waits, in the method while
 //! the method moves the data.

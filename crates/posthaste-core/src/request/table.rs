@@ -1,10 +1,9 @@
 //! The table of requests: slots with generations, so that a stale or forged id finds nothing.
 //!
-//! Called by every room that keeps a [`RequestId`]; calls nothing. The table grows up to its limit and never
-//! moves a slot's number. House decision on C handles: `MPI_Request_toint` has 31 bits, so a handle packs 21
-//! bits of slot and 9 bits of generation (1..=511, going round) above them; every handle is at least 2^21 and
-//! so outside the predefined ones. A stale handle is mistaken for a live one only after exactly a multiple of
-//! 511 further uses of the same slot. On the wire the full 32-bit generation travels.
+//! The table grows up to its limit and never moves a slot's number. House decision on C handles: `MPI_Request_toint`
+//! has 31 bits, so a handle packs 21 bits of slot and 9 bits of generation (1..=511, going round) above them; every
+//! handle is at least 2^21 and so outside the predefined ones. A stale handle is mistaken for a live one only after
+//! exactly a multiple of 511 further uses of the same slot. On the wire the full 32-bit generation travels.
 //!
 //! Each lane has a table, and each table slots of its own: the first half of all is the first lane's, the second half is
 //! shared out to the others. So an id and a handle say which lane they belong to.

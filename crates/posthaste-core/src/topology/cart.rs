@@ -1,7 +1,6 @@
 //! Grids (MPI-5.0 §8.5.1, §8.5.5 to §8.5.7). Ranks count the last coordinate fastest.
 //!
-//! Called by the doors; makes communicators by `comm`. What must stay true: the product of the sizes is the number of
-//! ranks of the communicator that carries the grid.
+//! What must stay true: the product of the sizes is the number of ranks of the communicator that carries the grid.
 
 use std::sync::Arc;
 

@@ -1,8 +1,8 @@
 //! Sizes for the dimensions of a grid (MPI-5.0 §8.5.2, `MPI_Dims_create`): as close to each other as possible.
 //!
-//! Called by the doors. Closest is the split with the smallest difference between its largest and its smallest factor; of
-//! those the one with the smallest largest factor, then the smallest second largest, and so on. What must stay true: the
-//! work is bounded, whatever the number: a test counts it for the numbers with the most divisors.
+//! Closest is the split with the smallest difference between its largest and its smallest factor; of those the one with
+//! the smallest largest factor, then the smallest second largest, and so on. What must stay true: the work is bounded,
+//! whatever the number: a test counts it for the numbers with the most divisors.
 
 use crate::error::{Error, ErrorClass, Result};
 

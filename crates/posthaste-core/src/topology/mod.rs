@@ -1,7 +1,7 @@
 //! Process topologies (MPI-5.0 chapter 8): who is whose neighbour.
 //!
-//! Called by the doors; calls `comm`, whose communicators carry a topology without knowing what is in it, and hand it
-//! on to their duplicates. `cart`: grids; `dims`: balanced sizes for them.
+//! Communicators carry a topology without knowing what is in it, and hand it on to their duplicates. `cart`: grids;
+//! `dims`: balanced sizes for them.
 
 mod cart;
 pub mod dims;

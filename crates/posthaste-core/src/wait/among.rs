@@ -1,8 +1,8 @@
 //! Waiting for what belongs to several lanes: requests of communicators that do not share one.
 //!
-//! Called by `world` where the requests of one call are of that kind, which is rare; calls `wait`. Such a waiter looks at
-//! its lanes one after the other and sleeps until anything happens in any of them, so it may wake for what others wait
-//! for. MPI-5.0 §3.7.5. What must stay true: it is registered as a sleeper before its last look.
+//! The requests of one call are seldom of that kind. Such a waiter looks at its lanes one after the other and sleeps
+//! until anything happens in any of them, so it may wake for what others wait for. MPI-5.0 §3.7.5. What must stay true:
+//! it is registered as a sleeper before its last look.
 
 use posthaste_os::park::Wants;
 

@@ -1,8 +1,8 @@
 //! The progress thread: keeps transfers going while the program computes (`POSTHASTE_PROGRESS_THREAD`).
 //!
-//! Started by `world`. It is a waiter that waits for nothing: it advances what there is, runs handlers, and sleeps like
-//! any other thread, as the one that listens if no other does. MPI-5.0 §3.7.4 "progress"; seed 001, "poll may be called
-//! from many places".
+//! It is a waiter that waits for nothing: it advances what there is, runs handlers, and sleeps like any other thread,
+//! as the one that listens if no other does. MPI-5.0 §3.7.4 "progress"; seed 001, "poll may be called from many
+//! places".
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,8 +1,8 @@
 //! The lanes of a process.
 //!
-//! Held by `wait`; calls whoever opens a lane (`world`). The first one is always there and has everything: networks, the
-//! communicators of all processes. A further one is opened when it is first entered. What must stay true: a lane that
-//! cannot be opened is never chosen for a communicator; entering it all the same leads to the first one.
+//! The first one is always there and has everything: networks, the communicators of all processes. A further one is
+//! opened when it is first entered. What must stay true: a lane that cannot be opened is never chosen for a
+//! communicator; entering it all the same leads to the first one.
 
 use std::fmt;
 use std::sync::OnceLock;

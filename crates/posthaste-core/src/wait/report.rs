@@ -1,19 +1,20 @@
 //! Telling others what this process waits for.
 //!
-//! Called by `wait` when a call goes to sleep, again while it sleeps on, and when it is over; looks at the lane, and
-//! writes on the board in the node segment. What must stay true: nothing here runs before a call has waited long
-//! enough to sleep; the board says nothing while no call waits.
+//! A call tells when it goes to sleep, and again while it sleeps on, by what it sees in its lane; when it is over the
+//! board is wiped. What must stay true: nothing here runs before a call has waited long enough to sleep; the board says
+//! nothing while no call waits.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use posthaste_os::machine;
 use posthaste_os::node::{LANES, Node};
 use posthaste_os::sync::Mutex;
 
-use crate::explain::{Goal, List, Message, Operation, Part, Report, Wait, names};
-use crate::ids::{ContextId, RequestId};
+use crate::explain::{Goal, List, Message, Operation, Part, Report, Wait};
+use crate::ids::{ContextId, Peer, RequestId};
 use crate::progress::{Lane, Until};
-use crate::pt2pt::Pattern;
+use crate::pt2pt::{Contexts, Pattern};
 use crate::request::State;
 use crate::wire::Envelope;
 
@@ -73,6 +74,8 @@ struct Surroundings {
     posted: List,
     unexpected: List,
     sends: List,
+    /// How its communicators are called, as far as there is anything to say of them.
+    names: BTreeMap<u64, String>,
 }
 
 /// A wait that stands on the board.
@@ -178,7 +181,9 @@ impl Told {
         report.posted = all(lanes, |lane| &lane.posted);
         report.unexpected = all(lanes, |lane| &lane.unexpected);
         report.sends = all(lanes, |lane| &lane.sends);
-        name_communicators(report);
+        let name = |context: u64| lanes.iter().find_map(|lane| lane.names.get(&context)).cloned();
+        let all = mentioned(report, [&report.posted, &report.unexpected, &report.sends]);
+        report.names = all.into_iter().map(|context| (context, name(context).unwrap_or_default())).collect();
     }
 }
 
@@ -193,7 +198,9 @@ fn wait(lane: &Lane, call: &'static str, since: Duration, awaited: &Awaited) -> 
             goals.truncate(MOST);
             goals
         }
-        Awaited::Message(pattern) => vec![Goal::Message(wanted(Part::Probed, pattern, 0))],
+        Awaited::Message(pattern) => {
+            vec![Goal::Message(wanted(&lane.engine.contexts, Part::Probed, pattern, 0))]
+        }
         Awaited::Departure => sends(lane).take(MOST).map(Goal::Message).collect(),
         Awaited::Nothing => Vec::new(),
     };
@@ -214,10 +221,11 @@ fn goal(lane: &Lane, id: RequestId) -> Option<Goal> {
 fn message(lane: &Lane, id: RequestId) -> Option<Message> {
     let engine = &lane.engine;
     let request = engine.requests.get(id)?;
-    let outgoing = |part| engine.outgoing.find(id).map(|(to, envelope)| sent(part, to.0, &envelope));
+    let outgoing =
+        |part| engine.outgoing.find(id).map(|(to, envelope)| sent(&engine.contexts, part, to.0, &envelope));
     match &request.state {
         State::Posted { segment, entry } => {
-            Some(wanted(Part::Posted, engine.matching.posted(*entry)?, segment.len()))
+            Some(wanted(&engine.contexts, Part::Posted, engine.matching.posted(*entry)?, segment.len()))
         }
         State::Landing { len, from, .. } => Some(Message {
             part: Part::Landing,
@@ -235,11 +243,11 @@ fn message(lane: &Lane, id: RequestId) -> Option<Message> {
 }
 
 /// What a receive or a probe wants.
-fn wanted(part: Part, pattern: &Pattern, bytes: u64) -> Message {
+fn wanted(contexts: &Contexts, part: Part, pattern: &Pattern, bytes: u64) -> Message {
     let communicator = point_to_point(pattern.context);
     Message {
         part,
-        peer: names::find(communicator).and_then(|known| known.peer(pattern.source)),
+        peer: contexts.get(pattern.context).and_then(|known| known.peer(pattern.source)).map(|peer| peer.0),
         rank: pattern.source,
         tag: pattern.tag,
         communicator: Some(communicator),
@@ -247,12 +255,12 @@ fn wanted(part: Part, pattern: &Pattern, bytes: u64) -> Message {
     }
 }
 
-fn sent(part: Part, to: u32, envelope: &Envelope) -> Message {
+fn sent(contexts: &Contexts, part: Part, to: u32, envelope: &Envelope) -> Message {
     let communicator = point_to_point(envelope.context);
     Message {
         part,
         peer: Some(to),
-        rank: names::find(communicator).and_then(|known| known.rank(to)).unwrap_or(to as i32),
+        rank: contexts.get(envelope.context).and_then(|known| known.rank(Peer(to))).unwrap_or(to as i32),
         tag: envelope.tag,
         communicator: Some(communicator),
         bytes: envelope.len,
@@ -298,13 +306,22 @@ fn surroundings(lane: &Lane, report: &Report) -> Surroundings {
     let held = engine.matching.all_held().filter(|held| is_users(held.envelope.context));
     let come = held.map(|held| Message {
         rank: held.envelope.source,
-        ..sent(Part::Unexpected, held.from.0, &held.envelope)
+        ..sent(&engine.contexts, Part::Unexpected, held.from.0, &held.envelope)
     });
-    Surroundings {
-        posted: list(posted.map(|(pattern, id)| wanted(Part::Posted, pattern, room(id))), concerns),
+    let mut around = Surroundings {
+        posted: list(
+            posted.map(|(pattern, id)| wanted(&engine.contexts, Part::Posted, pattern, room(id))),
+            concerns,
+        ),
         unexpected: list(come, concerns),
         sends: list(sends(lane), concerns),
-    }
+        names: BTreeMap::new(),
+    };
+    let lists = [&around.posted, &around.unexpected, &around.sends];
+    let known =
+        |context: &u64| engine.contexts.get(ContextId(*context)).map(|known| (*context, known.name()));
+    around.names = mentioned(report, lists).iter().filter_map(known).collect();
+    around
 }
 
 /// The messages of one kind of all lanes.
@@ -319,20 +336,16 @@ fn all(lanes: &[Surroundings; LANES], kind: impl Fn(&Surroundings) -> &List) -> 
     all
 }
 
-/// The names of all communicators in a report.
-fn name_communicators(report: &mut Report) {
+/// The communicators that a report and these lists mention.
+fn mentioned(report: &Report, lists: [&List; 3]) -> BTreeSet<u64> {
     let waits = report.waits.iter().flat_map(|wait| &wait.goals);
-    let lists = [&report.posted, &report.unexpected, &report.sends].into_iter().flat_map(|list| &list.shown);
     let operations = waits.clone().filter_map(|goal| match goal {
         Goal::Operation(operation) => Some(operation.communicator),
         Goal::Message(_) => None,
     });
-    let messages = waits.flat_map(Goal::messages).chain(lists).filter_map(|message| message.communicator);
-    let mut contexts: Vec<u64> = operations.chain(messages).collect();
-    contexts.sort_unstable();
-    contexts.dedup();
-    let name = |context: u64| names::find(context).map_or_else(String::new, |known| known.name());
-    report.names = contexts.into_iter().map(|context| (context, name(context))).collect();
+    let listed = lists.into_iter().flat_map(|list| &list.shown);
+    let messages = waits.flat_map(Goal::messages).chain(listed).filter_map(|message| message.communicator);
+    operations.chain(messages).collect()
 }
 
 /// As many as are told, first those with ranks that a call waits for: near misses are among them.

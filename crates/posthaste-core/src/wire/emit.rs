@@ -1,7 +1,7 @@
 //! Packets as they are written: header, and what stands in front of the message data.
 //!
-//! Called by the protocols (what to say) and the methods (writing it); reads nothing. The way back is
-//! [`Packet::parse`](super::Packet::parse). What must stay true: each kind of packet is made in one function here.
+//! The protocols decide what is said, the methods write it. The way back is [`Packet::parse`](super::Packet::parse).
+//! What must stay true: each kind of packet is made in one function here.
 
 use zerocopy::IntoBytes;
 
@@ -17,7 +17,7 @@ pub struct Emit {
 }
 
 /// Most bytes in front of the message data.
-pub const FRONT: usize = size_of::<Extension>() + size_of::<AskBody>();
+pub const FRONT: usize = size_of::<JobWord>() + size_of::<Extension>() + size_of::<AskBody>();
 
 impl Emit {
     /// A whole short message; its data follows.
@@ -172,6 +172,9 @@ impl Emit {
     #[inline]
     fn message(kind: Kind, envelope: &Envelope, body: &[u8]) -> Self {
         let mut emit = Self { header: envelope.header(kind), front: [0; FRONT], front_len: 0 };
+        if let Some(job) = envelope.context.job() {
+            emit.push(JobWord::new(job.0).as_bytes());
+        }
         if envelope.types.is_known() {
             emit.push(Extension::from(envelope.types).as_bytes());
         }

@@ -1,10 +1,9 @@
 //! Packets: the only list of packet kinds, how they look in memory, and how to read them.
 //!
-//! Called by the methods (parse) and the protocols (emit); calls nothing. All numbers are
-//! little-endian. A packet is a fixed [`Header`] of 24 bytes and a payload; what a kind needs beyond the header
-//! stands at the front of the payload. Short messages with their header fit into one 64-byte cell. A header may
-//! announce an [`Extension`] in front of the payload (signature hash, operation at the destination).
-//! Peer data is checked: an unknown kind or a short payload is [`Malformed`], never a panic.
+//! All numbers are little-endian. A packet is a fixed [`Header`] of 24 bytes and a payload; what a kind needs beyond
+//! the header stands at the front of the payload. Short messages with their header fit into one 64-byte cell. A header
+//! may announce an [`Extension`] in front of the payload (signature hash, operation at the destination). Peer data is
+//! checked: an unknown kind or a short payload is [`Malformed`], never a panic.
 
 mod emit;
 mod shown;
@@ -15,6 +14,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, TryFromBytes, Unali
 
 use crate::datatype::Types;
 use crate::ids::{ContextId, RequestId};
+use crate::jobs::JobId;
 
 pub use emit::{Emit, FRONT};
 
@@ -78,6 +78,11 @@ const _: () = assert!(size_of::<Header>() == HEADER && HEADER == posthaste_os::r
 const EXTENDED: u8 = 2;
 /// The data is in the canonical form, for a receiver of unlike format.
 const CANONICAL: u8 = 4;
+/// The context is one of several jobs: a [`JobWord`] follows the header.
+const SPANS_JOBS: u8 = 16;
+
+/// The job in which a context was founded.
+type JobWord = U64;
 
 /// What the sender wants or promises (MPI-5.0 §3.4); buffered mode is standard mode from another buffer. As it stands in
 /// the flags of a header.
@@ -467,10 +472,11 @@ impl Envelope {
     #[inline]
     pub fn header(&self, kind: Kind) -> [u8; HEADER] {
         let types = if self.types.is_known() { EXTENDED } else { 0 };
-        self.header_with(kind, types | if self.types.canonical { CANONICAL } else { 0 })
+        let jobs = if self.context.spans_jobs() { SPANS_JOBS } else { 0 };
+        self.header_with(kind, types | jobs | if self.types.canonical { CANONICAL } else { 0 })
     }
 
-    /// The same for a message that says nothing of its types and was not converted.
+    /// The same for a message within a job that says nothing of its types and was not converted.
     #[inline]
     pub fn plain_header(&self, kind: Kind) -> [u8; HEADER] {
         self.header_with(kind, 0)
@@ -494,7 +500,8 @@ impl Envelope {
     #[inline]
     pub fn front(&self) -> usize {
         let extension = if self.types.is_known() { size_of::<Extension>() } else { 0 };
-        extension + if self.mode == Mode::Synchronous { size_of::<WireId>() } else { 0 }
+        let job = if self.context.spans_jobs() { size_of::<JobWord>() } else { 0 };
+        job + extension + if self.mode == Mode::Synchronous { size_of::<WireId>() } else { 0 }
     }
 }
 
@@ -509,7 +516,7 @@ const NO_ENVELOPE: Envelope = Envelope {
 };
 
 /// Most bytes that an eager message carries in front of its data.
-pub const EAGER_FRONT: usize = size_of::<Extension>() + size_of::<WireId>();
+pub const EAGER_FRONT: usize = size_of::<JobWord>() + size_of::<Extension>() + size_of::<WireId>();
 
 /// Reads what comes before the data of an eager message: its envelope, the sender's request if that waits for a
 /// [`Packet::SyncAck`], and the bytes from the first one of data on. `None`: it is another packet.
@@ -540,11 +547,11 @@ fn parse_envelope<'a>(
     payload: Source<'a>,
 ) -> Result<(Kind, Envelope, Source<'a>), Malformed> {
     let header = Header::try_read_from_bytes(header).map_err(|_| Malformed)?;
-    let (types, payload) = if header.flags & EXTENDED == 0 {
-        (Types::UNKNOWN, payload)
+    let context = u64::from(header.context_high.get()) << 32 | u64::from(header.context_low.get());
+    let (context, types, payload) = if header.flags & (EXTENDED | SPANS_JOBS) == 0 {
+        (ContextId(context), Types::UNKNOWN, payload)
     } else {
-        let (extension, payload) = front::<Extension>(payload)?;
-        (extension.into(), payload)
+        extended(header.flags, ContextId(context), payload)?
     };
     const STANDARD: u8 = Mode::Standard as u8;
     const SYNCHRONOUS: u8 = Mode::Synchronous as u8;
@@ -556,7 +563,7 @@ fn parse_envelope<'a>(
         _ => return Err(Malformed),
     };
     let envelope = Envelope {
-        context: ContextId(u64::from(header.context_high.get()) << 32 | u64::from(header.context_low.get())),
+        context,
         source: header.source.get(),
         tag: header.tag.get(),
         len: header.len.get(),
@@ -564,6 +571,23 @@ fn parse_envelope<'a>(
         types: Types { canonical: header.flags & CANONICAL != 0, ..types },
     };
     Ok((header.kind, envelope, payload))
+}
+
+/// Reads what stands between a header and its packet: the job of the context, the types.
+fn extended(
+    flags: u8,
+    mut context: ContextId,
+    mut payload: Source<'_>,
+) -> Result<(ContextId, Types, Source<'_>), Malformed> {
+    if flags & SPANS_JOBS != 0 {
+        let (job, rest) = front::<JobWord>(payload)?;
+        (context, payload) = (context.founded_in(JobId(job.get())).ok_or(Malformed)?, rest);
+    }
+    if flags & EXTENDED == 0 {
+        return Ok((context, Types::UNKNOWN, payload));
+    }
+    let (extension, payload) = front::<Extension>(payload)?;
+    Ok((context, extension.into(), payload))
 }
 
 impl<'a> Packet<'a> {

@@ -59,8 +59,9 @@ impl fmt::Display for Envelope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "(context {}, source {}, tag {}, {} bytes{}{}",
-            self.context.0,
+            "(context {}{}, source {}, tag {}, {} bytes{}{}",
+            self.context.within_job(),
+            self.context.job().map_or_else(String::new, |job| format!(" of job {:x}", job.0)),
             self.source,
             self.tag,
             self.len,

@@ -16,6 +16,39 @@ fn bytes(emit: &Emit, data: &[u8]) -> Vec<u8> {
     [emit.front(), data].concat()
 }
 
+/// A context of several jobs travels with the job of its founder, whatever the packet says besides; header and job take
+/// 32 bytes, so a short message of it fits into a cache line too.
+#[test]
+fn a_context_of_several_jobs_names_its_job() {
+    let job = JobId(0xfeed_0000_0000_0007);
+    let context = ContextId::founded(3, 1, 16).and_then(|context| context.founded_in(job)).unwrap();
+    assert!(context.spans_jobs() && context.lane() == 1 && context.job() == Some(job));
+    assert_eq!(ContextId::told(context.words()), Some(context));
+    let (id, data) = (RequestId { slot: 9, generation: 4 }, [1, 2, 3, 4]);
+    let typed = Types { hash: 5, first: 6, uniform: true, canonical: false };
+    for types in [Types::UNKNOWN, typed] {
+        let envelope = Envelope { context, types, ..envelope() };
+        for emit in [Emit::eager(&envelope), Emit::eager_synchronous(&envelope, id)] {
+            let payload = bytes(&emit, &data);
+            let Ok(Packet::Eager { envelope: read, data, .. }) =
+                Packet::parse(&emit.header, payload[..].into())
+            else {
+                panic!("not read")
+            };
+            assert_eq!((read.context, read.types, data.to_vec()), (context, types, vec![1, 2, 3, 4]));
+            assert_eq!(emit.front().len(), read.front());
+            assert!(Packet::parse(&emit.header, payload[..7].into()).is_err());
+        }
+    }
+    let envelope = Envelope { context, ..envelope() };
+    assert!(HEADER + envelope.front() <= 32);
+    let seek = Seek { serial: 1, first: 2, what: Sought::Next(context, 3, 4) };
+    let emit = Emit::seek(&seek);
+    assert!(
+        matches!(Packet::parse(&emit.header, emit.front().into()), Ok(Packet::Seek(read)) if read == seek)
+    );
+}
+
 /// Every kind survives the way out and in, as its text shows.
 #[test]
 fn round_trips() {

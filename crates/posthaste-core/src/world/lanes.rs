@@ -1,6 +1,6 @@
 //! The lanes of this process and what belongs to them: communicators by their context, requests by their slot.
 //!
-//! Called by `world` and the doors; calls `wait`, which has the lanes, and opens them. MPI-5.0 §11.6.
+//! MPI-5.0 §11.6.
 //!
 //! What must stay true: a communicator's founder chooses its lane and reserves its memory before anybody hears of it; what
 //! another process has made up leads to no lane that nobody has opened.
@@ -16,7 +16,7 @@ use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::ids::{ContextId, Peer};
 use crate::method::shm::Shm;
-use crate::method::{Methods, Route};
+use crate::method::{Methods, Routes};
 use crate::progress::Lane;
 use crate::pt2pt::Engine;
 use crate::request::table;
@@ -111,6 +111,7 @@ impl World {
     /// This process looks after the lane of a new communicator from now on.
     pub fn joins(&self, comm: &Comm) {
         self.waiting.open(comm.context().lane());
+        comm.make_known(&mut self.lane_of(comm).engine);
     }
 
     /// Advances until `done`, which looks at the lane of a request, gives a value; `awaited` says what is waited for.
@@ -157,7 +158,7 @@ pub(super) struct Further {
     pub(super) node: Node,
     pub(super) local_rank: usize,
     pub(super) beside: Vec<Peer>,
-    pub(super) routes: Vec<Route>,
+    pub(super) routes: Routes,
     pub(super) me: Peer,
     pub(super) heap: Option<Arc<Heap>>,
     pub(super) config: Config,
@@ -177,7 +178,7 @@ impl Further {
             Shm::of_lane(&node, *local_rank, beside.clone(), config, *crowded, heap.clone()).ok()
         });
         let methods = Methods::new(routes.clone(), shm.flatten(), None, None, *me);
-        let mut engine = Engine::of_lane(at, config.clone(), routes.len());
+        let mut engine = Engine::of_lane(at, config.clone());
         if config.explain {
             engine.explain(*me, methods.ways());
         }

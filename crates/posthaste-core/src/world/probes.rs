@@ -1,6 +1,6 @@
 //! Probes, and the receives of the messages that they took out of the queue.
 //!
-//! Called by the doors; calls `wait` and `pt2pt::{probe, recv}`. MPI-5.0 §3.8.
+//! MPI-5.0 §3.8.
 //!
 //! What must stay true: a fast path finds a message only where the general way would find the same one (see
 //! `pt2pt::probe`).
@@ -48,7 +48,7 @@ impl World {
         self.waiting.step(at);
         let Lane { engine, methods, .. } = &mut *self.waiting.enter(at);
         match probe::probe(engine, methods, &pattern) {
-            None => engine.down.concerns(&pattern).map_or(Ok(None), Err),
+            None => engine.down.concerns(&engine.contexts, &pattern).map_or(Ok(None), Err),
             found => Ok(found),
         }
     }
@@ -65,7 +65,7 @@ impl World {
         let awaited = |_: &Lane| Awaited::Message(pattern);
         self.waiting.until(pattern.context.lane(), self.calls.probe, awaited, |lane| {
             let found = probe::probe(&mut lane.engine, &mut lane.methods, &pattern);
-            found.map(Ok).or_else(|| lane.engine.down.concerns(&pattern).map(Err))
+            found.map(Ok).or_else(|| lane.engine.down.concerns(&lane.engine.contexts, &pattern).map(Err))
         })
     }
 
@@ -93,7 +93,7 @@ impl World {
         let awaited = |_: &Lane| Awaited::Message(pattern);
         let take = |lane: &mut Lane| {
             let taken = probe::take(&mut lane.engine, &mut lane.methods, &pattern);
-            taken.map(Ok).or_else(|| lane.engine.down.concerns(&pattern).map(Err))
+            taken.map(Ok).or_else(|| lane.engine.down.concerns(&lane.engine.contexts, &pattern).map(Err))
         };
         self.waiting.until(pattern.context.lane(), self.calls.matched_probe, awaited, take).map(Some)
     }

@@ -1,8 +1,7 @@
 //! The fast paths of the blocking calls: a short message goes straight between the user's buffer and its packet,
 //! without a request and without a queue; and messages that are described once and started often.
 //!
-//! Called by `world` and the doors; calls `wait` for its patience and the `at_once` functions of `pt2pt`. MPI-5.0
-//! §3.2, §3.4, §3.9.
+//! MPI-5.0 §3.2, §3.4, §3.9.
 //!
 //! What must stay true: a fast path takes a message only where the general way would give the same one: nothing held
 //! fits, and no posted receive is to have it. Whatever needs attention ends it, and the general way goes on.

@@ -1,8 +1,8 @@
 //! Finds out who this process is: from our launcher (a node segment handed down), from a foreign launcher, or alone;
 //! and brings it together with the others as far as that is done before the first message. MPI-5.0 §11.2.
 //!
-//! Called by `world` when it starts; calls `wireup` and the launcher. What must stay true: a process that was meant to be
-//! one of many never goes on as one of one; a job on one host under our launcher asks for nothing and waits for nobody.
+//! What must stay true: a process that was meant to be one of many never goes on as one of one; a job on one host under
+//! our launcher asks for nothing and waits for nobody.
 
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -17,7 +17,7 @@ use crate::config::{Config, Way};
 use crate::datatype::Format;
 use crate::error::{Error, ErrorClass, Result};
 use crate::ids::Peer;
-use crate::method::Route;
+use crate::method::{Route, Routes};
 
 /// What starting found out.
 pub(super) struct Start {
@@ -29,7 +29,7 @@ pub(super) struct Start {
     pub(super) beside: Vec<Peer>,
     /// Which ranks are on the same node.
     pub(super) nodes: Places,
-    pub(super) routes: Vec<Route>,
+    pub(super) routes: Routes,
     pub(super) networks: wireup::Networks,
     /// Whether the ranks of this host share CPUs.
     pub(super) crowded_here: bool,
@@ -80,7 +80,7 @@ fn alone() -> Result<Start> {
         local_rank: 0,
         beside: vec![Peer(0)],
         nodes: Places::one(1),
-        routes: vec![Route::Loopback],
+        routes: Routes::new(1, Route::Loopback),
         networks: wireup::Networks::default(),
         crowded_here: false,
         crowded: false,

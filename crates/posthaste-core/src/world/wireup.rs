@@ -1,9 +1,8 @@
 //! Wire-up: which ranks share a node, how this rank reaches each other one, and what they have to tell each other for
 //! that before the first message.
 //!
-//! Called by `start`; calls the launcher's key-value space and makes or attaches the node segment. What must stay true:
-//! every rank comes to the same answer about who is on which node, and whether CPUs are shared anywhere; all ranks pass
-//! the same fences; connections are made later, by those who talk.
+//! What must stay true: every rank comes to the same answer about who is on which node, and whether CPUs are shared
+//! anywhere; all ranks pass the same fences; connections are made later, by those who talk.
 //!
 //! What ranks say of themselves there: `node` (its name, where the launcher does not tell or is not believed), `segment`
 //! (where the lowest rank of a node has the node segment), `cpus` (which ones this rank may use), `crowded` (whether the
@@ -24,11 +23,11 @@ use crate::config::{Config, LinkChoice, Way, Ways};
 use crate::datatype::Format;
 use crate::error::{Error, ErrorClass, Result};
 use crate::ids::Peer;
-use crate::method::Route;
 use crate::method::bundle::{Bundle, Link};
 use crate::method::fabric::{Fabric, FabricBook, FabricCard, FabricSetup};
 use crate::method::plugin::{Plugin, PluginSetup};
 use crate::method::tcp::{AddressBook, Card, Tcp, TcpSetup};
+use crate::method::{Route, Routes};
 
 /// The launcher, shared by those who ask it while the program runs.
 pub(super) type Shared = Arc<Mutex<Option<Launcher>>>;
@@ -48,41 +47,84 @@ pub(super) fn ask<T>(launcher: &Shared, with: impl FnOnce(&mut Launcher) -> T) -
     hold(launcher).as_mut().map(with)
 }
 
-/// Which ranks are together: for each rank the lowest one of those that it is with.
+/// Which ranks are together. Launchers fill one host after the other, or deal ranks out in turns, so a job of a million
+/// takes a few bytes for each host, not for each rank.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Places(Vec<u32>);
+pub(super) struct Places {
+    size: u32,
+    pattern: Pattern,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Pattern {
+    /// From each of these ranks on, ranks are with that one, the lowest of them all: (first rank, lowest).
+    Runs(Vec<(u32, u32)>),
+    /// Each rank is with its remainder by this number.
+    Turns(u32),
+}
 
 impl Places {
     /// Ranks are together when their `places` are equal.
     pub(super) fn of<T: Eq + Hash>(places: &[T]) -> Self {
-        let mut first = HashMap::new();
-        Self((0..).zip(places).map(|(rank, place)| *first.entry(place).or_insert(rank)).collect())
+        let (mut lowest, mut runs) = (HashMap::new(), Vec::new());
+        for (rank, place) in (0..).zip(places) {
+            let with = *lowest.entry(place).or_insert(rank);
+            if runs.last().is_none_or(|(_, last)| *last != with) {
+                runs.push((rank, with));
+            }
+        }
+        let (size, turn) = (places.len() as u32, lowest.len() as u32);
+        let in_turns = turn > 1 && turn < size && runs.iter().all(|(rank, with)| rank % turn == *with);
+        let in_turns = in_turns && runs.len() == size as usize;
+        Self { size, pattern: if in_turns { Pattern::Turns(turn) } else { Pattern::Runs(runs) } }
     }
 
     /// All ranks are together.
     pub(super) fn one(size: usize) -> Self {
-        Self(vec![0; size])
+        Self { size: size as u32, pattern: Pattern::Runs(vec![(0, 0)]) }
+    }
+
+    /// Number of ranks.
+    pub(super) fn size(&self) -> u32 {
+        self.size
     }
 
     /// The lowest rank of those that `rank` is with.
     pub(super) fn leader(&self, rank: u32) -> u32 {
-        self.0.get(rank as usize).copied().unwrap_or(rank)
+        match &self.pattern {
+            Pattern::Turns(turn) => rank % turn,
+            Pattern::Runs(runs) => match runs.partition_point(|(first, _)| *first <= rank) {
+                0 => rank,
+                after => runs[after - 1].1,
+            },
+        }
     }
 
     /// The ranks that `rank` is with, itself included, in order.
     pub(super) fn with(&self, rank: u32) -> Vec<u32> {
         let leader = self.leader(rank);
-        (0..).zip(&self.0).filter(|(_, other)| **other == leader).map(|(rank, _)| rank).collect()
+        match &self.pattern {
+            Pattern::Turns(turn) => (leader..self.size).step_by(*turn as usize).collect(),
+            Pattern::Runs(runs) => {
+                let ends = runs.iter().skip(1).map(|(first, _)| *first).chain([self.size]);
+                let with = runs.iter().zip(ends).filter(|((_, with), _)| *with == leader);
+                with.flat_map(|((first, _), end)| *first..end).collect()
+            }
+        }
     }
 
     /// The lowest rank of each place.
     pub(super) fn leaders(&self) -> impl Iterator<Item = u32> {
-        (0..).zip(&self.0).filter(|(rank, leader)| rank == *leader).map(|(rank, _)| rank)
+        let (turns, runs) = match &self.pattern {
+            Pattern::Turns(turn) => (0..*turn, &[][..]),
+            Pattern::Runs(runs) => (0..0, &runs[..]),
+        };
+        turns.chain(runs.iter().filter(|(first, with)| first == with).map(|(first, _)| *first))
     }
 
     /// Whether all are together.
     pub(super) fn are_one(&self) -> bool {
-        self.0.iter().all(|leader| *leader == 0)
+        self.leaders().nth(1).is_none()
     }
 }
 
@@ -90,31 +132,32 @@ impl Places {
 ///
 /// # Errors
 /// When the settings leave no way to some rank.
-pub(super) fn routes(rank: u32, beside: &[u32], nodes: &Places, config: &Config) -> Result<Vec<Route>> {
-    let mut local: Vec<Option<u32>> = vec![None; nodes.0.len()];
-    for (index, other) in (0..).zip(beside) {
-        local[*other as usize] = Some(index);
-    }
+pub(super) fn routes(rank: u32, beside: &[u32], nodes: &Places, config: &Config) -> Result<Routes> {
     let near = nodes.leader(rank);
-    let route = |(peer, index): (u32, Option<u32>)| match index.filter(|_| nodes.leader(peer) == near) {
-        _ if peer == rank => Ok(Route::Loopback),
-        Some(index) if config.methods.admit(Way::Shm) => Ok(Route::Shm(index)),
-        _ if config.methods.admit(Way::Plugin) => Ok(Route::Plugin),
-        _ if !config.links.is_empty() => Ok(Route::Bundle),
-        _ if config.methods.admit(Way::Fabric) => Ok(Route::Fabric),
-        _ if config.methods.admit(Way::Tcp) => Ok(Route::Tcp),
-        _ => {
-            let place = if nodes.leader(peer) == near { "the same node as" } else { "another node than" };
-            let built = Ways::built(&Way::ALL);
-            let text = format!(
-                "rank {peer} is on {place} rank {rank}, and no method that may be used leads there (POSTHASTE_METHODS \
-                 admits {}, and this build of posthaste has {built})",
-                config.methods
-            );
-            Err(Error::other(ErrorClass::Other, text))
-        }
+    let shares = |peer: u32| config.methods.admit(Way::Shm) && nodes.leader(peer) == near;
+    let network = match config.methods {
+        _ if config.methods.admit(Way::Plugin) => Some(Route::Plugin),
+        _ if !config.links.is_empty() => Some(Route::Bundle),
+        _ if config.methods.admit(Way::Fabric) => Some(Route::Fabric),
+        _ if config.methods.admit(Way::Tcp) => Some(Route::Tcp),
+        _ => None,
     };
-    (0..).zip(local).map(route).collect()
+    let sharing = || (0..).zip(beside).filter(|(_, other)| **other != rank && shares(**other));
+    let size = nodes.size();
+    if network.is_none()
+        && let Some(peer) = (0..size).find(|peer| *peer != rank && sharing().all(|(_, other)| other != peer))
+    {
+        let place = if nodes.leader(peer) == near { "the same node as" } else { "another node than" };
+        let built = Ways::built(&Way::ALL);
+        let text = format!(
+            "rank {peer} is on {place} rank {rank}, and no method that may be used leads there (POSTHASTE_METHODS \
+             admits {}, and this build of posthaste has {built})",
+            config.methods
+        );
+        return Err(Error::other(ErrorClass::Other, text));
+    }
+    let own = Routes::new(size, network.unwrap_or(Route::Loopback)).with(Peer(rank), Route::Loopback);
+    Ok(sharing().fold(own, |routes, (index, other)| routes.with(Peer(*other), Route::Shm(index))))
 }
 
 /// What goes wrong when the launcher is asked.
@@ -242,7 +285,7 @@ impl Networks {
 pub(super) fn open_networks(
     launcher: &Shared,
     me: Peer,
-    routes: &[Route],
+    routes: &Routes,
     secret: Option<[u8; 32]>,
     config: &Config,
 ) -> Result<Networks> {
@@ -258,14 +301,15 @@ pub(super) fn open_networks(
 fn open_tcp(
     launcher: &Shared,
     me: Peer,
-    routes: &[Route],
+    routes: &Routes,
     secret: Option<[u8; 32]>,
     config: &Config,
 ) -> Result<Option<Tcp>> {
-    let Some(secret) = secret.filter(|_| Way::Tcp.is_built() && routes.contains(&Route::Tcp)) else {
+    let Some(secret) = secret.filter(|_| Way::Tcp.is_built() && routes.any(|route| route == Route::Tcp))
+    else {
         return Ok(None);
     };
-    tcp(launcher, (me, routes.len()), "card", secret, config).map(Some)
+    tcp(launcher, (me, routes.size() as usize), "card", secret, config).map(Some)
 }
 
 /// Opens this rank to connections, and tells under `key` where it is reached.
@@ -288,14 +332,16 @@ fn tcp(
 fn open_fabric(
     launcher: &Shared,
     me: Peer,
-    routes: &[Route],
+    routes: &Routes,
     secret: Option<[u8; 32]>,
     config: &Config,
 ) -> Result<Option<Fabric>> {
-    let Some(secret) = secret.filter(|_| Way::Fabric.is_built() && routes.contains(&Route::Fabric)) else {
+    let Some(secret) =
+        secret.filter(|_| Way::Fabric.is_built() && routes.any(|route| route == Route::Fabric))
+    else {
         return Ok(None);
     };
-    fabric(launcher, (me, routes.len()), "fabric", secret, config).map(Some)
+    fabric(launcher, (me, routes.size() as usize), "fabric", secret, config).map(Some)
 }
 
 /// Opens an endpoint of libfabric, and tells under `key` where it is reached.
@@ -320,12 +366,12 @@ fn fabric(
 fn open_bundle(
     launcher: &Shared,
     me: Peer,
-    routes: &[Route],
+    routes: &Routes,
     secret: Option<[u8; 32]>,
     config: &Config,
 ) -> Result<Option<Bundle>> {
-    let Some(secret) = secret.filter(|_| routes.contains(&Route::Bundle)) else { return Ok(None) };
-    let who = (me, routes.len());
+    let Some(secret) = secret.filter(|_| routes.any(|route| route == Route::Bundle)) else { return Ok(None) };
+    let who = (me, routes.size() as usize);
     let open = |(number, choice): (usize, &LinkChoice)| {
         let (key, name) = (format!("link{number}"), choice.to_string());
         if choice.way == Way::Fabric {
@@ -342,21 +388,23 @@ fn open_bundle(
         })
     };
     let links = config.links.iter().enumerate().map(named).collect::<Result<_>>()?;
-    Ok(Some(Bundle::new(me, routes.len(), links, config)))
+    Ok(Some(Bundle::new(me, links, config)))
 }
 
 /// The same for a plug-in.
 fn open_plugin(
     launcher: &Shared,
     me: Peer,
-    routes: &[Route],
+    routes: &Routes,
     secret: Option<[u8; 32]>,
     config: &Config,
 ) -> Result<Option<Plugin>> {
-    let Some(secret) = secret.filter(|_| Way::Plugin.is_built() && routes.contains(&Route::Plugin)) else {
+    let Some(secret) =
+        secret.filter(|_| Way::Plugin.is_built() && routes.any(|route| route == Route::Plugin))
+    else {
         return Ok(None);
     };
-    let setup = PluginSetup { me, peers: routes.len(), secret, format: Format::NATIVE };
+    let setup = PluginSetup { me, peers: routes.size() as usize, secret, format: Format::NATIVE };
     let book = Book::new(launcher, "plugin");
     let cards = move |peer| book.text(peer)?.parse();
     let (plugin, card) = Plugin::new(setup, config, Box::new(cards))?;
@@ -366,8 +414,8 @@ fn open_plugin(
 }
 
 /// Whether ranks have to be reached by a network, so that they need the job's secret.
-pub(super) fn needs_secret(routes: &[Route]) -> bool {
-    routes.iter().any(|route| matches!(route, Route::Tcp | Route::Fabric | Route::Bundle | Route::Plugin))
+pub(super) fn needs_secret(routes: &Routes) -> bool {
+    routes.any(|route| matches!(route, Route::Tcp | Route::Fabric | Route::Bundle | Route::Plugin))
 }
 
 /// The cards that the ranks of the job have put into the launcher's key-value space under one key.
@@ -473,6 +521,7 @@ pub(super) fn crowded_anywhere(launcher: &Shared, hosts: &Places) -> Result<bool
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn set(name: &'static str, value: &'static str) -> Config {
         Config::read(|asked| (asked == name).then(|| value.to_owned())).unwrap()
@@ -481,7 +530,7 @@ mod tests {
     #[test]
     fn ranks_with_the_same_name_are_together() {
         let places = Places::of(&["b", "a", "b", "a", "c"]);
-        assert_eq!(places, Places(vec![0, 1, 0, 1, 4]));
+        assert_eq!((0..5).map(|rank| places.leader(rank)).collect::<Vec<_>>(), [0, 1, 0, 1, 4]);
         assert_eq!((places.with(2), places.with(4)), (vec![0, 2], vec![4]));
         assert_eq!(places.leaders().collect::<Vec<_>>(), [0, 1, 4]);
         assert_eq!(
@@ -490,19 +539,58 @@ mod tests {
         );
     }
 
+    proptest! {
+        /// Against the list of places, in each of the shapes that launchers make.
+        #[test]
+        fn places_answer_as_a_list_does(
+            shape in 0..3, size in 1..40usize, by in 1..9usize, any in proptest::collection::vec(0..6usize, 40),
+        ) {
+            let list: Vec<usize> = (0..size).map(|rank| match shape {
+                0 => rank / by,
+                1 => rank % by,
+                _ => any[rank],
+            }).collect();
+            let places = Places::of(&list);
+            let lowest = |rank: usize| list.iter().position(|place| *place == list[rank]).unwrap() as u32;
+            for rank in 0..size {
+                prop_assert_eq!(places.leader(rank as u32), lowest(rank));
+                let with: Vec<u32> =
+                    (0..size).filter(|other| list[*other] == list[rank]).map(|other| other as u32).collect();
+                prop_assert_eq!(places.with(rank as u32), with);
+            }
+            let leaders: Vec<u32> = (0..size).filter(|rank| lowest(*rank) as usize == *rank).map(|rank| rank as u32).collect();
+            prop_assert_eq!(places.are_one(), leaders.len() == 1);
+            prop_assert_eq!(places.leaders().collect::<Vec<_>>(), leaders);
+        }
+    }
+
+    #[test]
+    fn a_million_ranks_take_a_few_bytes_for_each_host() {
+        let hosts = |place: fn(usize) -> usize| Places::of(&(0..1_000_000).map(place).collect::<Vec<_>>());
+        let (blocks, turns) = (hosts(|rank| rank / 64), hosts(|rank| rank % 15_625));
+        assert!(matches!(&blocks.pattern, Pattern::Runs(runs) if runs.len() == 15_625));
+        assert_eq!(turns.pattern, Pattern::Turns(15_625));
+        assert_eq!((blocks.leader(999_999), turns.leader(999_999)), (999_936, 15_624));
+    }
+
+    fn list(rank: u32, beside: &[u32], nodes: &Places, config: &Config) -> Vec<Route> {
+        let routes = routes(rank, beside, nodes, config).unwrap();
+        (0..nodes.size()).map(|peer| routes.to(Peer(peer))).collect()
+    }
+
     #[test]
     fn memory_is_shared_on_a_node_and_the_network_leads_to_others() {
         let nodes = Places::of(&[0, 1, 0, 1]);
-        let ways = routes(2, &[0, 2], &nodes, &Config::default()).unwrap();
+        let ways = list(2, &[0, 2], &nodes, &Config::default());
         assert_eq!(ways, [Route::Shm(0), Route::Tcp, Route::Loopback, Route::Tcp]);
-        let ways = routes(2, &[0, 2], &nodes, &set("POSTHASTE_METHODS", "tcp")).unwrap();
+        let ways = list(2, &[0, 2], &nodes, &set("POSTHASTE_METHODS", "tcp"));
         assert_eq!(ways, [Route::Tcp, Route::Tcp, Route::Loopback, Route::Tcp]);
-        let ways = routes(2, &[0, 2], &nodes, &set("POSTHASTE_METHODS", "shm,fabric,tcp")).unwrap();
+        let ways = list(2, &[0, 2], &nodes, &set("POSTHASTE_METHODS", "shm,fabric,tcp"));
         assert_eq!(ways, [Route::Shm(0), Route::Fabric, Route::Loopback, Route::Fabric]);
-        let ways = routes(2, &[0, 2], &nodes, &set("POSTHASTE_LINKS", "tcp@a,tcp@b")).unwrap();
+        let ways = list(2, &[0, 2], &nodes, &set("POSTHASTE_LINKS", "tcp@a,tcp@b"));
         assert_eq!(ways, [Route::Shm(0), Route::Bundle, Route::Loopback, Route::Bundle]);
         // Ranks of one host that are said to be on different nodes share a segment all the same.
-        let ways = routes(0, &[0, 1, 2, 3], &nodes, &Config::default()).unwrap();
+        let ways = list(0, &[0, 1, 2, 3], &nodes, &Config::default());
         assert_eq!(ways, [Route::Loopback, Route::Tcp, Route::Shm(2), Route::Tcp]);
     }
 

@@ -2,7 +2,7 @@
 //! once, nothing is written, and honest messages go on.
 
 use crate::pair::{Pair, Way};
-use posthaste_core::buffer::UserBuf;
+use posthaste_core::buffer::Base;
 use posthaste_core::config::Config;
 use posthaste_core::datatype::{Segment, Types};
 use posthaste_core::ids::{ANY_SOURCE, ANY_TAG, ContextId, Peer, RequestId};
@@ -105,7 +105,7 @@ fn throw(pair: &mut Pair, emit: &Emit, data: &mut [u8]) {
     let to = Peer(pair.receiver() as u32);
     loop {
         if let Some(claim) = pair.lanes[0].methods.claim(to, emit.front().len() + data.len(), Load::Control) {
-            let mut segment = Segment::contiguous(UserBuf::borrowed_mut(data), data.len() as u64);
+            let mut segment = bytes(data);
             claim.write(emit, Some(&mut segment));
             break;
         }
@@ -116,17 +116,23 @@ fn throw(pair: &mut Pair, emit: &Emit, data: &mut [u8]) {
     }
 }
 
+/// Memory that its owner keeps until what is done with it is over.
+fn bytes(memory: &mut [u8]) -> Segment {
+    // SAFETY: as long as the segment; each caller waits for the end.
+    Segment::bytes_at(unsafe { Base::new(memory.as_mut_ptr()) }, memory.len() as u64)
+}
+
 fn counted(pair: &Pair) -> (u64, u64) {
     (pair.counted(Counter::StalePackets), pair.counted(Counter::MalformedPackets))
 }
 
 /// A message of `len` bytes goes there and nothing is left behind; returns the request that received it.
 fn honest(pair: &mut Pair, len: usize) -> RequestId {
-    let (out, mut into) = (vec![0x3Cu8; len], vec![0u8; len]);
+    let (mut out, mut into) = (vec![0x3Cu8; len], vec![0u8; len]);
     let last = pair.receiver();
-    let segment = Segment::contiguous(UserBuf::borrowed_mut(&mut into), len as u64);
+    let segment = bytes(&mut into);
     let id = pair.recv(last, ANY_SOURCE, ANY_TAG, segment);
-    let started = pair.send(0, 9, Segment::contiguous(UserBuf::borrowed(&out), len as u64), false);
+    let started = pair.send(0, 9, bytes(&mut out), false);
     let status = pair.finish(last, id);
     assert_eq!((status.source, status.tag, status.bytes), (0, 9, len as u64));
     if let Started::Request(id) = started {
@@ -164,7 +170,7 @@ fn out_of_range(pair: &mut Pair) {
     let last = pair.receiver();
     let mut room = vec![0xA5u8; 300];
     // Room for 100 bytes in the middle, for a message of 120.
-    let segment = Segment::contiguous(UserBuf::borrowed_mut(&mut room[100..200]), 100);
+    let segment = bytes(&mut room[100..200]);
     let id = pair.recv(last, 0, 5, segment);
     throw(pair, &Emit::request_to_send(&envelope(120), NOBODY, Offer::Nothing), &mut []);
     let (stale, malformed) = counted(pair);

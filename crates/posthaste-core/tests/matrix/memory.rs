@@ -1,13 +1,12 @@
 //! The memory of both sides: how the bytes of a message lie, with guard bytes around them and in the gaps.
 //!
-//! Used by the cases of the matrix. What a receive must leave behind is computed here from the lists of runs alone,
-//! without the engine's datatypes.
+//! What a receive must leave behind is computed here from the lists of runs alone, without the engine's datatypes.
 
 use std::collections::HashMap;
 
 use std::sync::Arc;
 
-use posthaste_core::buffer::{Block, Memory as Bytes, UserBuf};
+use posthaste_core::buffer::{Base, Block, Memory as Bytes};
 use posthaste_core::datatype::{Datatype, Segment};
 use posthaste_os::heap::Heap;
 
@@ -102,18 +101,18 @@ impl Memory {
     ) -> (Segment, Segment) {
         self.shift = (self.shift + 1) % SHIFTS;
         // SAFETY: there is room for every run behind the shift, and both memories outlive the messages of a case.
-        let source = unsafe { UserBuf::new(self.source.as_mut_ptr()) }.offset(self.shift as isize);
+        let source = unsafe { Base::new(self.source.as_mut_ptr().add(self.shift)) };
         // SAFETY: as above.
-        let target = unsafe { UserBuf::new(self.target.as_mut_ptr()) }.offset(AROUND as isize);
+        let target = unsafe { Base::new(self.target.as_mut_ptr().add(AROUND)) };
         (self.segment(source, from, len), self.segment(target, to, room))
     }
 
-    fn segment(&mut self, buf: UserBuf, layout: Layout, len: u64) -> Segment {
+    fn segment(&mut self, base: Base, layout: Layout, len: u64) -> Segment {
         if layout == Layout::Whole {
-            return Segment::contiguous(buf, len);
+            return Segment::bytes_at(base, len);
         }
         let datatype = self.types.entry((layout, len)).or_insert_with(|| layout.datatype(len));
-        Segment::new(buf, 1, datatype)
+        Segment::elements_at(base, 1, datatype)
     }
 
     /// Whether the receiver's memory is what it must be after that; wipes it for the next message.

@@ -1,7 +1,7 @@
 //! Long messages in ready mode: their receives are posted, so they leave without asking where others have to ask.
 
 use crate::pair::{Pair, Way};
-use posthaste_core::buffer::UserBuf;
+use posthaste_core::buffer::Base;
 use posthaste_core::config::Config;
 use posthaste_core::datatype::{Segment, Types};
 use posthaste_core::ids::{ContextId, Peer};
@@ -21,7 +21,9 @@ fn asked(mode: Mode, posted: bool) -> u64 {
     let out: Vec<Vec<u8>> = (0..MESSAGES).map(|n| vec![n as u8 + 1; LEN]).collect();
     let mut into: Vec<Vec<u8>> = (0..MESSAGES).map(|_| vec![0; LEN]).collect();
     let mut receive = |pair: &mut Pair, n: usize| {
-        pair.recv(1, 0, n as i32, Segment::contiguous(UserBuf::borrowed_mut(&mut into[n]), LEN as u64))
+        // SAFETY: as long as the message, and there until all messages are.
+        let base = unsafe { Base::new(into[n].as_mut_ptr()) };
+        pair.recv(1, 0, n as i32, Segment::bytes_at(base, LEN as u64))
     };
     let early: Vec<_> = (0..MESSAGES).filter(|_| posted).map(|n| receive(&mut pair, n)).collect();
     let sends: Vec<_> = (0..MESSAGES)
@@ -29,7 +31,8 @@ fn asked(mode: Mode, posted: bool) -> u64 {
             let (context, tag, len, types) = (ContextId::WORLD, n as i32, LEN as u64, Types::UNKNOWN);
             let envelope = Envelope { context, source: 0, tag, len, mode, types };
             let Lane { engine, methods, .. } = &mut pair.lanes[0];
-            let segment = Segment::contiguous(UserBuf::borrowed(&out[n]), len);
+            // SAFETY: as long as the message, only read, and there until all messages are.
+            let segment = Segment::bytes_at(unsafe { Base::new(out[n].as_ptr().cast_mut()) }, len);
             let Started::Request(id) = send::start(engine, methods, Peer(1), &envelope, segment).unwrap()
             else {
                 panic!("a long message is over at once")

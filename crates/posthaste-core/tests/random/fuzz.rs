@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::oracle::{Recipe, dimension, noise, sized};
 use crate::pair::{Pair, Way};
 use crate::segments::pack_and_unpack;
-use posthaste_core::buffer::{Block, UserBuf};
+use posthaste_core::buffer::{Base, Block};
 use posthaste_core::config::Config;
 use posthaste_core::datatype::{Datatype, Dimension, Distribution, Order, Segment, Types};
 use posthaste_core::error::Result;
@@ -245,14 +245,16 @@ fn arguments() {
         assert!(!format!("{datatype:?} {}", datatype.layout()).is_empty());
         assert!(datatype.elements_in(datatype.size()).is_none_or(|n| n == datatype.elements()));
         datatype.elements_in(position);
-        let mut segment = Segment::new(UserBuf::none(), count, &datatype);
+        // SAFETY: no byte of it is ever moved.
+        let nowhere = unsafe { Base::new(std::ptr::null_mut()) };
+        let mut segment = Segment::elements_at(nowhere, count, &datatype);
         segment.seek(position);
         let (left, mut list) = (segment.remaining(), Vec::new());
         let most = left.min(1000);
         let bytes = segment.runs(16, most, &mut list);
         assert_eq!(bytes == 0, left == 0);
         assert_eq!(list.iter().map(|(_, len)| *len as u64).sum::<u64>(), bytes);
-        segment.contiguous_rest();
+        segment.rest();
     });
 }
 
@@ -311,8 +313,8 @@ impl Story {
                     let bytes = dice.take(len.min(40));
                     scratch[..bytes.len()].copy_from_slice(&bytes);
                     // SAFETY: the bytes are in place until the packet is written.
-                    let scratch = unsafe { UserBuf::new(scratch.as_mut_ptr()) };
-                    let mut data = Segment::contiguous(scratch, len as u64);
+                    let scratch = unsafe { Base::new(scratch.as_mut_ptr()) };
+                    let mut data = Segment::bytes_at(scratch, len as u64);
                     if let Some(claim) = self.pair.lanes[0].methods.claim(
                         Peer(last as u32),
                         emit.front().len() + len,
@@ -325,8 +327,8 @@ impl Story {
                 4 => {
                     let len = if dice.coin() { dice.byte().into() } else { 3000 };
                     // SAFETY: the bytes stay until the end of the story.
-                    let data = unsafe { UserBuf::new(scratch.as_mut_ptr()) };
-                    let segment = Segment::contiguous(data, len);
+                    let data = unsafe { Base::new(scratch.as_mut_ptr()) };
+                    let segment = Segment::bytes_at(data, len);
                     let (tag, synchronous) = (dice.between(0, 2) as i32, dice.coin());
                     if self.pair.lanes[lane].engine.requests.ensure_room().is_ok()
                         && let Started::Request(id) = self.pair.send(lane, tag, segment, synchronous)
@@ -368,11 +370,11 @@ impl Story {
         let len = datatype.true_extent() as usize;
         let mut room = vec![0xA5u8; len + 2 * Self::GUARD].into_boxed_slice();
         // SAFETY: the room stays where it is until the end of the story.
-        let buf = unsafe { UserBuf::new(room.as_mut_ptr()) }.offset(Self::GUARD as isize);
+        let base = unsafe { Base::new(room.as_mut_ptr().add(Self::GUARD)) };
         self.rooms.push(room);
         let source = if dice.coin() { ANY_SOURCE } else { dice.between(0, 1) as i32 };
         let tag = if dice.coin() { ANY_TAG } else { dice.between(0, 2) as i32 };
-        let id = self.pair.recv(lane, source, tag, Segment::new(buf, 1, &datatype));
+        let id = self.pair.recv(lane, source, tag, Segment::elements_at(base, 1, &datatype));
         self.open.push((lane, id));
     }
 }

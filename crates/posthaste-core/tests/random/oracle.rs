@@ -1,9 +1,9 @@
 //! The naive type map that every random test compares with, random recipes for types, and guarded memory.
 //!
-//! Used by the other files of this test program. The oracle expands every type element by element into (offset,
-//! length) entries, exactly as MPI-5.0 §5.1 defines it, and knows nothing of layouts.
+//! The oracle expands every type element by element into (offset, length) entries, exactly as MPI-5.0 §5.1 defines it,
+//! and knows nothing of layouts.
 
-use posthaste_core::buffer::UserBuf;
+use posthaste_core::buffer::Base;
 use posthaste_core::datatype::{Datatype, Dimension, Distribution, Order, Segment};
 use proptest::prelude::*;
 use std::collections::HashMap;
@@ -309,16 +309,27 @@ impl Arena {
         Self { memory: (0..len).map(&mut fill).collect(), origin: Self::ROOM - low }
     }
 
-    pub(crate) fn buf(&mut self) -> UserBuf {
+    fn origin(&mut self) -> *mut u8 {
+        self.memory.as_mut_ptr().wrapping_offset(self.origin as isize)
+    }
+
+    pub(crate) fn address(&mut self, offset: i64) -> usize {
+        self.origin().addr().wrapping_add_signed(offset as isize)
+    }
+
+    /// `count` elements that lie here.
+    pub(crate) fn segment(&mut self, model: &Model, count: u64) -> Segment {
         // SAFETY: every offset of the model lies within the arena, which outlives the segments on it.
-        unsafe { UserBuf::new(self.memory.as_mut_ptr().wrapping_offset(self.origin as isize)) }
+        let base = unsafe { Base::new(self.origin()) };
+        Segment::elements_at(base, count, &model.datatype)
     }
 
     /// `count` elements that lie here, by absolute addresses (MPI-5.0 §5.1.12, `MPI_BOTTOM`).
     pub(crate) fn absolute(&mut self, model: &Model, count: u64) -> Segment {
         let address = self.memory.as_mut_ptr().expose_provenance() as i64 + self.origin;
         let placed = Datatype::hindexed(&[count as i64], &[address], &model.datatype).unwrap();
-        Segment::new(UserBuf::none(), 1, &placed)
+        // SAFETY: as in `segment`.
+        Segment::elements_at(unsafe { Base::new(std::ptr::null_mut()) }, 1, &placed)
     }
 
     pub(crate) fn at(&self, offset: i64) -> u8 {

@@ -1,6 +1,6 @@
 //! A sender and a receiver in one process, driven by hand in random order, over each method.
 //!
-//! Used by `transfers`, `fuzz` and the conformance matrix. A run is a function of its seed.
+//! A run is a function of its seed.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -183,8 +183,8 @@ impl Pair {
                     let crowded = matches!(way, Way::SharedMemory { crowded: true, .. });
                     Shm::new(node, rank, vec![Peer(0), Peer(1)], config, crowded).unwrap()
                 });
-                let sim = matches!(way, Way::Simulator(_))
-                    .then(|| network.join(Peer(me), ranks, Format::NATIVE, config));
+                let sim =
+                    matches!(way, Way::Simulator(_)).then(|| network.join(Peer(me), Format::NATIVE, config));
                 let tcp = match way {
                     Way::Tcp { buffer } => Some(tcp(Peer(me), ranks as usize, buffer, config, &shelf)),
                     _ => None,
@@ -196,7 +196,7 @@ impl Pair {
                 let methods = Methods::new((0..ranks).map(route).collect(), shm, tcp, sim, Peer(me))
                     .with_fabric(fabric)
                     .with_plugin(plugin);
-                Lane::new(Engine::new(config.clone(), ranks as usize), methods)
+                Lane::new(Engine::new(config.clone()), methods)
             })
             .collect();
         Self { network, lanes }

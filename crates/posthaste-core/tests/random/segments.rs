@@ -2,7 +2,7 @@
 //! from type to type, absolute addresses.
 
 use crate::oracle::{Arena, Model, Outcome, build, counts, cuts, noise, piece_sizes, recipe, sized};
-use posthaste_core::datatype::{Datatype, Segment, copy};
+use posthaste_core::datatype::{Datatype, copy};
 use posthaste_os::mem::{Sink, Source};
 use proptest::prelude::*;
 
@@ -17,7 +17,7 @@ pub(crate) fn pack_and_unpack(model: &Model, count: u64, sizes: &[usize]) {
     let before = arena.memory.clone();
     let expected: Vec<u8> = offsets.iter().map(|at| arena.at(*at)).collect();
 
-    let mut segment = Segment::new(arena.buf(), count, &model.datatype);
+    let mut segment = arena.segment(model, count);
     assert_eq!(segment.len(), expected.len() as u64);
     let mut packed = vec![0xEE; expected.len() + 16];
     let mut at = 0;
@@ -32,7 +32,7 @@ pub(crate) fn pack_and_unpack(model: &Model, count: u64, sizes: &[usize]) {
 
     let mut target = Arena::new(&offsets, |_| 0xA5);
     let outcome = Outcome::new(&target, offsets.iter().copied().zip(expected.iter().copied()));
-    let mut segment = Segment::new(target.buf(), count, &model.datatype);
+    let mut segment = target.segment(model, count);
     let mut at = 0;
     for now in cuts(expected.len(), sizes) {
         assert_eq!(segment.unpack(Source::from(&expected[at..at + now])), now);
@@ -92,19 +92,18 @@ proptest! {
         let Some((model, count)) = sized(&recipe, count, MOST) else { return Ok(()) };
         let offsets = model.bytes(count);
         let mut arena = Arena::new(&offsets, noise);
-        let buf = arena.buf();
-        let mut segment = Segment::new(buf, count, &model.datatype);
+        let mut segment = arena.segment(&model, count);
         let start = if offsets.is_empty() { 0 } else { seed % offsets.len() };
         segment.seek(start as u64);
 
         let rest = &offsets[start..];
         let one_run = rest.windows(2).all(|pair| pair[1] == pair[0] + 1);
-        match segment.contiguous_rest() {
+        match segment.rest() {
             Some((at, len)) => {
                 prop_assert!(one_run);
                 prop_assert_eq!(len, rest.len() as u64);
                 if let Some(first) = rest.first() {
-                    prop_assert_eq!(at.address(), buf.offset(*first as isize).address());
+                    prop_assert_eq!(at, arena.address(*first));
                 }
             }
             None => prop_assert!(!rest.is_empty()),
@@ -120,7 +119,7 @@ proptest! {
         }
         prop_assert_eq!(runs, list.len());
         let addresses: Vec<usize> = list.iter().flat_map(|(at, len)| *at..at + len).collect();
-        let expected: Vec<usize> = rest.iter().map(|at| buf.offset(*at as isize).address()).collect();
+        let expected: Vec<usize> = rest.iter().map(|at| arena.address(*at)).collect();
         prop_assert_eq!(addresses, expected);
     }
 
@@ -133,8 +132,8 @@ proptest! {
         let mut source = Arena::new(&from, noise);
         let mut target = Arena::new(&to, |_| 0xA5);
         let outcome = Outcome::new(&target, to.iter().copied().zip(from.iter().map(|at| source.at(*at))));
-        let mut from = Segment::new(source.buf(), count_a, &a.datatype);
-        let mut to = Segment::new(target.buf(), count_b, &b.datatype);
+        let mut from = source.segment(&a, count_a);
+        let mut to = target.segment(&b, count_b);
         let len = copy(&mut from, &mut to);
         prop_assert_eq!(len, from.len().min(to.len()));
         prop_assert_eq!((from.position(), to.position()), (len, len));

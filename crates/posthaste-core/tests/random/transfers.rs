@@ -6,9 +6,8 @@
 
 use crate::oracle::{Arena, Outcome, Recipe, counts, noise, recipe, sized};
 use crate::pair::{Pair, Way, is_there};
-use posthaste_core::buffer::UserBuf;
 use posthaste_core::config::{Config, LeavePinned, LongProtocol};
-use posthaste_core::datatype::{Datatype, Segment};
+use posthaste_core::datatype::Segment;
 use posthaste_core::error::ErrorClass;
 use posthaste_core::ids::ANY_SOURCE;
 use posthaste_core::method::sim::Weather;
@@ -101,8 +100,7 @@ impl Load {
         let segments = if message.absolute {
             (source.absolute(&from, sent), target.absolute(&to, received))
         } else {
-            let segment = |buf: UserBuf, count, datatype: &Datatype| Segment::new(buf, count, datatype);
-            (segment(source.buf(), sent, &from.datatype), segment(target.buf(), received, &to.datatype))
+            (source.segment(&from, sent), target.segment(&to, received))
         };
         let (len, room, before) = (out.len() as u64, into.len() as u64, source.memory.clone());
         Some(Self { source, before, target, outcome, segments: Some(segments), len, room })
@@ -308,7 +306,7 @@ fn a_peer_that_a_plugin_loses_is_down() {
         return;
     }
     let mut pair = Pair::new(1, Way::Plugin, &Config::default());
-    let nothing = || Segment::contiguous(UserBuf::borrowed::<u8>(&[]), 0);
+    let nothing = Segment::empty;
     assert!(matches!(pair.send(1, 5, nothing(), false), Started::Complete));
     drop(pair.lanes.pop());
     let (first, second) = (pair.recv(0, 1, 5, nothing()), pair.recv(0, 1, 5, nothing()));

@@ -1,7 +1,7 @@
 //! Which hosts a job may use: lists, host files of several launchers, variables, Slurm allocations.
 //!
-//! Called by `options`; reads files and the variables it is given. What must stay true: what is no host name never reaches
-//! a command line; every mistake is one sentence that names the place.
+//! It reads files and the variables that it is given. What must stay true: what is no host name never reaches a command
+//! line; every mistake is one sentence that names the place.
 
 use super::Surroundings;
 use posthaste_pmi::hosts::{Host, Launcher, Means};

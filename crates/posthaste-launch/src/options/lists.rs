@@ -1,6 +1,6 @@
 //! Lists of numbers on the command line: `0,2-5`.
 //!
-//! Called by `options`; pure. What must stay true: a mistake is one sentence that names the option.
+//! Pure. What must stay true: a mistake is one sentence that names the option.
 
 use super::MOST_RANKS;
 use posthaste_pmi::spawn::Input;

@@ -1,6 +1,6 @@
 //! Every option of mpiexec, with its names, its values and its line in the help text.
 //!
-//! Read by `options`; a table. What must stay true: no name stands for two options.
+//! What must stay true: no name stands for two options.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {

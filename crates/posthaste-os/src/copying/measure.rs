@@ -1,7 +1,7 @@
 //! The measurement: two threads on two cores play ping-pong through the copy buffers of a node segment, as two ranks would.
 //!
-//! Called by [`super::find_out`]; calls `pool` and `machine`. What must stay true: it ends after [`LONGEST`] whatever the
-//! machine does, and what other programs have disturbed is an error and no answer.
+//! What must stay true: it ends after [`LONGEST`] whatever the machine does, and what other programs have disturbed is
+//! an error and no answer.
 
 use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};

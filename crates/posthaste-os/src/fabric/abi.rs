@@ -1,9 +1,8 @@
 //! The part of libfabric's binary interface that we use: objects, their tables of functions, attributes, numbers.
 //!
-//! Used by the other files of this room only. The layout is that of symbol version FABRIC_1.3 (libfabric 1.7 and every
-//! later one, which keeps it under that version). Functions that we do not call are [`Unused`]. What must stay true:
-//! offsets and sizes are those of libfabric's headers; `layout` compares them with a C compiler where the headers are
-//! installed.
+//! The layout is that of symbol version FABRIC_1.3 (libfabric 1.7 and every later one, which keeps it under that
+//! version). Functions that we do not call are [`Unused`]. What must stay true: offsets and sizes are those of
+//! libfabric's headers; `layout` compares them with a C compiler where the headers are installed.
 
 use std::ffi::{c_char, c_int, c_void};
 

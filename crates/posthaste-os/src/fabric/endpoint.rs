@@ -1,10 +1,9 @@
 //! One endpoint: packets from and into registered buffers, reads and writes of remote memory, and their completions.
 //!
-//! Called by `core::method::fabric`; calls libfabric through the tables of functions in its objects. Buffers to send from
-//! are claimed, filled, sent, and free again when their completion has been polled; buffers to receive into are always
-//! posted, but for those whose packet is being looked at. What must stay true: one thread at a time calls into a domain
-//! (`FI_THREAD_DOMAIN`), which `&mut` on the endpoint says; the context of an operation stays where it is until the
-//! operation has completed.
+//! libfabric is called through the tables of functions in its objects. Buffers to send from are claimed, filled, sent,
+//! and free again when their completion has been polled; buffers to receive into are always posted, but for those whose
+//! packet is being looked at. What must stay true: one thread at a time calls into a domain (`FI_THREAD_DOMAIN`), which
+//! `&mut` on the endpoint says; the context of an operation stays where it is until the operation has completed.
 
 use std::cell::UnsafeCell;
 use std::ffi::c_void;

@@ -1,8 +1,7 @@
 //! Finds libfabric at run time and asks it which providers there are.
 //!
-//! Called by `core::method::fabric` and by whoever lists what is usable; calls the dynamic linker. What must stay true:
-//! functions are taken by the symbol version whose layouts `abi` describes, never by name alone; a library that has been
-//! loaded stays loaded, because its providers may have started threads.
+//! What must stay true: functions are taken by the symbol version whose layouts `abi` describes, never by name alone; a
+//! library that has been loaded stays loaded, because its providers may have started threads.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::fmt;

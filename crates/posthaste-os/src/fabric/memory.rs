@@ -1,7 +1,7 @@
 //! Registered memory: what a network may read and write, and the pages that packets are sent from and received into.
 //!
-//! Called by `endpoint` and by `core::method::fabric`'s cache. What must stay true: a registration ends before the
-//! domain that it belongs to; the pages of [`Pages`] outlive the endpoint that uses them.
+//! What must stay true: a registration ends before the domain that it belongs to; the pages of [`Pages`] outlive the
+//! endpoint that uses them.
 
 use std::ffi::{c_int, c_void};
 use std::io;

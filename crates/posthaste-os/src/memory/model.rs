@@ -1,10 +1,9 @@
 //! The words and bytes of rings, copy buffers and doorbells as a model that loom checks.
 //!
-//! Called by `ring`, `pool` and `wake` in place of the segment, and by `tests/loom.rs`. Words are loom's atomics.
-//! Bytes are real memory with a tracker for each ring cell and each byte of a copy buffer: handing out a [`Sink`]
-//! counts as writing, handing out a [`Source`] as reading, and two that no ordering of the protocol keeps apart
-//! stop the run. That moment may stand for the whole access, because views borrow from the end that made them and
-//! so are gone before it commits or gives back.
+//! It takes the place of the segment. Words are loom's atomics. Bytes are real memory with a tracker for each ring cell
+//! and each byte of a copy buffer: handing out a [`Sink`] counts as writing, handing out a [`Source`] as reading, and
+//! two that no ordering of the protocol keeps apart stop the run. That moment may stand for the whole access, because
+//! views borrow from the end that made them and so are gone before it commits or gives back.
 //!
 //! What must stay true: as said in `memory`. Where the segment is harsher than loom, so is this model: a payload
 //! that covers the sequence word of a cell leaves there the value that would hurt most ([`Shape::payload_word`]).

@@ -1,6 +1,5 @@
 //! The words and bytes of rings, copy buffers and doorbells as they lie in the node segment.
 //!
-//! Called by `ring`, `pool` and `wake`; calls [`Node`] for addresses and the system for barriers and futexes.
 //! Every function is one address and one access, always inlined. What must stay true: as said in `memory`.
 
 use std::sync::Arc;

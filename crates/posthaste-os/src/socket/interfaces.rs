@@ -1,7 +1,6 @@
 //! The addresses of this host's network interfaces.
 //!
-//! Called by `core::method::tcp` when it makes its card; calls only the system. What must stay true: only what the
-//! kernel has configured is listed; no name is looked up.
+//! What must stay true: only what the kernel has configured is listed; no name is looked up.
 
 use std::ffi::CStr;
 use std::io;

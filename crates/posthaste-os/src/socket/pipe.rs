@@ -1,6 +1,6 @@
 //! A pipe that wakes whoever sleeps on it.
 //!
-//! Called by [`crate::wake`]; calls only the system. What must stay true: neither end ever blocks.
+//! What must stay true: neither end ever blocks.
 
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};

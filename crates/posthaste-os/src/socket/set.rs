@@ -1,8 +1,7 @@
 //! A set of descriptors that one sleep waits for (epoll).
 //!
-//! Called by `core::method::tcp`, which looks at it without waiting, and by [`crate::wake`], which sleeps on it; both may
-//! do so at the same time from several threads. What must stay true: what is ready stays ready until it is dealt with
-//! (level-triggered), so no look of one thread takes anything from another.
+//! One thread may look at it without waiting while another one sleeps on it. What must stay true: what is ready stays
+//! ready until it is dealt with (level-triggered), so no look of one thread takes anything from another.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};

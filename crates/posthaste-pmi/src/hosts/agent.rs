@@ -1,8 +1,8 @@
 //! What mpiexec is on another host: an agent.
 //!
-//! Called by mpiexec when its first argument is [`super::AGENT`]; calls `link`, `tree` and `spawn::local`. It greets its
-//! parent, takes its plan, and runs the ranks of its host, or the agents of the hosts it stands for. What must stay
-//! true: it ends when its parent is gone, and then nothing of the job is left here.
+//! mpiexec is one when its first argument is [`super::AGENT`]. It greets its parent, takes its plan, and runs the ranks
+//! of its host, or the agents of the hosts it stands for. What must stay true: it ends when its parent is gone, and
+//! then nothing of the job is left here.
 
 use super::PATIENCE;
 use super::frame::{Down, Frames, Plan, greeting};

@@ -1,9 +1,9 @@
 //! Bytes on the way between mpiexec and its agents.
 //!
-//! Used by `tree` and `link`; no I/O. An agent begins with a line of text, its [`greeting`]: what a login shell wrote
-//! before it is passed over, and an agent of another version is recognised. Then frames follow in both directions: four
-//! bytes of length, little-endian, and a message in the form of `postcard`. What must stay true: nothing that arrives
-//! panics or takes memory that was not paid for by bytes.
+//! No I/O. An agent begins with a line of text, its [`greeting`]: what a login shell wrote before it is passed over,
+//! and an agent of another version is recognised. Then frames follow in both directions: four bytes of length,
+//! little-endian, and a message in the form of `postcard`. What must stay true: nothing that arrives panics or takes
+//! memory that was not paid for by bytes.
 
 use super::launcher::Launcher;
 use crate::kvs;

@@ -1,7 +1,7 @@
 //! How an agent is started on a host.
 //!
-//! Called by `tree`; makes the command line, starts nothing. What must stay true: nothing of a host name is taken for an
-//! option or for shell text; ssh never asks anybody anything.
+//! It makes the command line and starts nothing. What must stay true: nothing of a host name is taken for an option or
+//! for shell text; ssh never asks anybody anything.
 
 use serde::{Deserialize, Serialize};
 use std::ffi::{OsStr, OsString};

@@ -1,7 +1,7 @@
 //! The parent above an agent: what it says and what we tell it.
 //!
-//! The side of the user for an agent; driven by `spawn::run`; calls `frame`. What must stay true: a parent that is gone,
-//! silent for too long, or says what nobody understands is the end of this agent, and with it of all that is below.
+//! The side of the user for an agent. What must stay true: a parent that is gone, silent for too long, or says what
+//! nobody understands is the end of this agent, and with it of all that is below.
 
 use super::frame::{Down, Frames, Up, emit};
 use super::{BEAT, SILENCE};

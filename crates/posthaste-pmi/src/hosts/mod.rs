@@ -1,7 +1,7 @@
 //! A job on several hosts: as on one, with an agent on each host in between.
 //!
-//! [`spawn`] is called by mpiexec, [`fn@agent`] is what mpiexec is on the other hosts. An agent runs the ranks of its
-//! host exactly as mpiexec runs those of a job on one host (`spawn::local`); what the two sides say to each other
+//! [`spawn`] is mpiexec's side, [`fn@agent`] is what mpiexec is on the other hosts. An agent runs the ranks of its host
+//! exactly as mpiexec runs those of a job on one host (`spawn::local`); what the two sides say to each other
 //! (`spawn::talk`) travels as frames over the standard input and output of the ssh, srun or plain process that started
 //! the agent: no port, nothing that a firewall could refuse. Where there are more hosts than `FAN_OUT`, agents stand
 //! for groups of hosts and start those.

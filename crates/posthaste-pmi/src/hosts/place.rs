@@ -1,7 +1,7 @@
 //! Which rank runs on which host.
 //!
-//! Called by `hosts` with what mpiexec read from its options; pure. What must stay true: every rank has one host; hosts
-//! without a rank are not started; the mapping told to the ranks is the one that is used.
+//! Pure. What must stay true: every rank has one host; hosts without a rank are not started; the mapping told to the
+//! ranks is the one that is used.
 
 use crate::mapping;
 use crate::spawn::talk::Seats;

@@ -1,8 +1,9 @@
 //! Many agents look like one: the state of those below us, without I/O.
 //!
-//! Driven by `tree`. Reports of the agents go in and reports for above come out; orders are routed. What must stay true:
-//! the fence is reported once all have come to it; the end is reported once, when every agent has reported its own or is
-//! lost; the ranks of a lost agent are reported lost; a piece of input is reported taken once, when all have taken it. Nothing depends on the order in which agents speak.
+//! Reports of the agents go in and reports for above come out; orders are routed. What must stay true: the fence is
+//! reported once all have come to it; the end is reported once, when every agent has reported its own or is lost; the
+//! ranks of a lost agent are reported lost; a piece of input is reported taken once, when all have taken it. Nothing
+//! depends on the order in which agents speak.
 
 use super::{BEAT, SILENCE};
 use crate::spawn::Input;

@@ -1,9 +1,8 @@
 //! The agents below us: their processes, and what goes to them and comes from them.
 //!
-//! The side of the ranks for mpiexec in a job on several hosts, and for an agent that stands for a group of hosts. Driven
-//! by `spawn::run`; calls `relay`, which decides everything, `frame` and `launcher`. What must stay true: an agent that
-//! does not read what we send costs bounded memory and blocks nobody; no agent is signalled after its end was waited
-//! for.
+//! The side of the ranks for mpiexec in a job on several hosts, and for an agent that stands for a group of hosts.
+//! `relay` decides everything. What must stay true: an agent that does not read what we send costs bounded memory and
+//! blocks nobody; no agent is signalled after its end was waited for.
 
 use super::frame::{Bad, Down, Frames, Plan, Up, emit};
 use super::launcher::Launcher;

@@ -1,7 +1,7 @@
 //! When the processes of a failed job are asked to end, when they are killed, and when we stop waiting.
 //!
-//! Called by `local`; pure. What must stay true: after a failure everybody is gone within two seconds; after a
-//! signal of the user, programs that catch it have time to save their work.
+//! Pure. What must stay true: after a failure everybody is gone within two seconds; after a signal of the user,
+//! programs that catch it have time to save their work.
 
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};

@@ -1,11 +1,11 @@
 //! Standard input goes to rank 0, or to the ranks that the user names.
 //!
-//! [`Source`] is used by `console`, [`Feed`] by `local`. On one host a file, a pipe or a socket is simply handed to the
-//! rank as it is: nothing is copied, nothing can deadlock, and what it does not read stays for the next program. A
-//! terminal cannot be handed on (the rank is not in the terminal's foreground group and would be stopped), nor can
-//! anything be handed to several ranks or to another host: then what is read here is passed on through pipes. What must
-//! stay true: we never wait for either side; one piece is under way at a time, and the next one is read when all have
-//! taken it, so a rank that does not read costs no memory.
+//! [`Source`] is the side of the user, [`Feed`] that of the ranks. On one host a file, a pipe or a socket is simply
+//! handed to the rank as it is: nothing is copied, nothing can deadlock, and what it does not read stays for the next
+//! program. A terminal cannot be handed on (the rank is not in the terminal's foreground group and would be stopped),
+//! nor can anything be handed to several ranks or to another host: then what is read here is passed on through pipes.
+//! What must stay true: we never wait for either side; one piece is under way at a time, and the next one is read when
+//! all have taken it, so a rank that does not read costs no memory.
 
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};

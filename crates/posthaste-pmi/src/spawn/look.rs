@@ -1,7 +1,7 @@
 //! What is to be seen of the ranks of a node from outside, without their help.
 //!
-//! Called by `local`, and by mpiexec for a job that another one runs; calls `posthaste_os::node` and reads `/proc`. What
-//! must stay true: nothing here waits for a rank, so a stopped one may be looked at.
+//! It reads the node segment and `/proc`, also for a job that another mpiexec runs. What must stay true: nothing here
+//! waits for a rank, so a stopped one may be looked at.
 
 use super::talk::Look;
 use posthaste_os::machine;

@@ -1,10 +1,9 @@
 //! Starting the processes of a job and seeing them to their end: one function, [`spawn`].
 //!
-//! Called by mpiexec, which is a small program over it, for a job on one host; `hosts` does the same for several with
-//! the parts of this room. Calls `server`, `posthaste_os::{node, process}` and the system. What must stay true: when
-//! [`spawn`] returns, nothing of the job is left, neither process nor descriptor; one event loop and no threads; a slow
-//! reader of our output never keeps us from noticing a death. Seed B12 ("mpirun is a small program over
-//! spawn_multiple"), MPI-5.0 §11.5 and §11.8.
+//! mpiexec is a small program over it, for a job on one host; `hosts` does the same for several with the parts of this
+//! room. What must stay true: when [`spawn`] returns, nothing of the job is left, neither process nor descriptor; one
+//! event loop and no threads; a slow reader of our output never keeps us from noticing a death. Seed B12 ("mpirun is a
+//! small program over spawn_multiple"), MPI-5.0 §11.5 and §11.8.
 //!
 //! # Environment of a rank
 //! `PMI_RANK`, `PMI_SIZE`, `PMI_FD` (the PMI-1.1 connection, an inherited socket), `PMI_SPAWNED=0`;

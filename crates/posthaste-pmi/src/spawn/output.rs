@@ -1,9 +1,9 @@
 //! The way of the ranks' output to our own standard streams: whole lines, nothing lost, never waiting.
 //!
-//! [`Lines`] is used by `local`, [`Sink`] by `console` and for what goes to other hosts. What must stay true: lines of different ranks do not mix; what a rank
-//! wrote arrives in its order; a full pipe of ours makes us stop reading (so the ranks wait, not we) and never
-//! blocks the loop. To that end pipes and terminals are opened anew, which gives us a non-blocking description of our
-//! own and leaves alone the one that we share with other programs.
+//! [`Lines`] is the side of the ranks, [`Sink`] that of the user and of what goes to other hosts. What must stay true:
+//! lines of different ranks do not mix; what a rank wrote arrives in its order; a full pipe of ours makes us stop
+//! reading (so the ranks wait, not we) and never blocks the loop. To that end pipes and terminals are opened anew,
+//! which gives us a non-blocking description of our own and leaves alone the one that we share with other programs.
 
 use nix::errno::Errno;
 use nix::sys::socket::{MsgFlags, send};

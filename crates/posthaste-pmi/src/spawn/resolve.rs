@@ -1,7 +1,7 @@
 //! Finds the programs and working directories of a job before anything is started.
 //!
-//! Called by `start`; asks the file system. What must stay true: a mistake in the command line is one clear
-//! sentence and an exit code as a shell would give it (127 not found, 126 not executable), and no process.
+//! It asks the file system. What must stay true: a mistake in the command line is one clear sentence and an exit code
+//! as a shell would give it (127 not found, 126 not executable), and no process.
 
 use super::{Program, Refused};
 use nix::unistd::{AccessFlags, access};

@@ -1,9 +1,9 @@
 //! The loop of a launcher: one epoll over everything, between the side of the user ([`Above`]) and the side of the ranks
 //! ([`Below`]).
 //!
-//! Called by `spawn` and by `hosts`. Above is the user's console, or the parent of an agent; below are the ranks of
-//! this host, or the agents of several. What must stay true: nothing here waits except the one `epoll_wait`; every
-//! report and order is handed over before the next wait.
+//! Above is the user's console, or the parent of an agent; below are the ranks of this host, or the agents of several.
+//! What must stay true: nothing here waits except the one `epoll_wait`; every report and order is handed over before
+//! the next wait.
 
 use super::Refused;
 use super::output::Stream;

@@ -1,8 +1,7 @@
 //! Starts the processes of a job: environment, CPUs, descriptors, fork.
 //!
-//! Called by `local`; calls `resolve` and `posthaste_os::process`. What must stay true: a rank inherits its
-//! standard streams, its PMI connection and the node segment, and nothing else of ours; the variables of a
-//! job that we ourselves may be part of do not reach it.
+//! What must stay true: a rank inherits its standard streams, its PMI connection and the node segment, and nothing else
+//! of ours; the variables of a job that we ourselves may be part of do not reach it.
 
 use super::talk::Common;
 use super::{Bind, Program, Refused, resolve};

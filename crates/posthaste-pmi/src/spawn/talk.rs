@@ -1,8 +1,8 @@
 //! What the side of the ranks and the side of the user say to each other: [`Report`]s go up, [`Order`]s go down.
 //!
-//! Used by everything that starts and runs jobs. On one host both sides are in one process and this is a plain
-//! value; across hosts it travels as a frame (see `hosts`). What must stay true: a report or an order means the
-//! same whatever stands between the two sides; ranks are numbered as in the job.
+//! On one host both sides are in one process and this is a plain value; across hosts it travels as a frame (see
+//! `hosts`). What must stay true: a report or an order means the same whatever stands between the two sides; ranks are
+//! numbered as in the job.
 
 use super::ending::How;
 use super::input::Input;

@@ -1,7 +1,7 @@
 //! What the end of a process means for its job, and the one sentence that says so.
 //!
-//! Called by `run`; calls nothing. What must stay true: of several ends that are noticed together, the cause is
-//! told and not its consequence; the exit code is never 0 after a failure.
+//! What must stay true: of several ends that are noticed together, the cause is told and not its consequence; the exit
+//! code is never 0 after a failure.
 
 use posthaste_os::process::Step;
 use serde::{Deserialize, Serialize};

@@ -4,7 +4,7 @@
 //!   frame (4 bytes) | number (4) | seen (4) | body
 //! ```
 //!
-//! Used by `bundle`; does no I/O. What must stay true: everything from a peer is checked.
+//! Does no I/O. What must stay true: everything from a peer is checked.
 
 use posthaste_os::mem::Source;
 use zerocopy::little_endian::{U32, U64};

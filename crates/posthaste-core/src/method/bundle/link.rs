@@ -1,6 +1,6 @@
 //! One link of a bundle: a whole method of its own, of which only a part is used.
 //!
-//! Called by `bundle`; calls the method. What must stay true: nothing here knows of other links.
+//! What must stay true: nothing here knows of other links.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,8 +1,7 @@
 //! How fast a link brings long messages to one peer, by what the peer says has come.
 //!
-//! Used by `bundle`; does no I/O and has no clock. What must stay true: what is measured is the time between two answers
-//! while more was under way, so that a link is not called slow because it had little to do; a link that was slow once is
-//! tried again.
+//! Does no I/O and has no clock. What must stay true: what is measured is the time between two answers while more was
+//! under way, so that a link is not called slow because it had little to do; a link that was slow once is tried again.
 
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
 //! The numbered frames of one peer, both ways: kept until the peer has seen them, looked at in the order of their numbers.
 //!
-//! Used by `bundle`; does no I/O. What must stay true: each number is looked at once, whatever the links do; what is kept,
-//! and what comes too early, is bounded; the numbers of what is kept have no gap.
+//! Does no I/O. What must stay true: each number is looked at once, whatever the links do; what is kept, and what comes
+//! too early, is bounded; the numbers of what is kept have no gap.
 
 use std::collections::{BTreeMap, VecDeque};
 

@@ -1,8 +1,8 @@
 //! What a bundle knows of each peer: what it has been sent and has not seen, what is coming from it, which links to it are
 //! lost.
 //!
-//! Used by `bundle`, which owns the links; does no I/O. What must stay true: packets reach the engine in the order in which
-//! they were sent, each once; a peer is down when its last link is lost, and then nothing of it is kept.
+//! Does no I/O: the bundle owns the links. What must stay true: packets reach the engine in the order in which they
+//! were sent, each once; a peer is down when its last link is lost, and then nothing of it is kept.
 
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
@@ -16,6 +16,7 @@ use super::parts::{Incoming, Outgoing};
 use crate::error::{Error, say};
 use crate::ids::{Peer, RequestId};
 use crate::method::{Done, Event};
+use crate::peers::PeerMap;
 use crate::trace::{Counter, Counts};
 use crate::wire::{HEADER, Packet};
 
@@ -60,7 +61,7 @@ pub(super) struct Strand {
 /// All peers.
 #[derive(Debug)]
 pub(super) struct Pairs {
-    pairs: Vec<Option<Box<Pair>>>,
+    pairs: PeerMap<Pair>,
     links: Vec<String>,
     /// Links of which the first loss has been told.
     told: Vec<bool>,
@@ -162,9 +163,9 @@ impl Pair {
 }
 
 impl Pairs {
-    pub(super) fn new(me: Peer, peers: usize, links: Vec<String>) -> Self {
+    pub(super) fn new(me: Peer, links: Vec<String>) -> Self {
         Self {
-            pairs: (0..peers).map(|_| None).collect(),
+            pairs: PeerMap::default(),
             told: vec![false; links.len()],
             links,
             active: Vec::new(),
@@ -179,11 +180,11 @@ impl Pairs {
 
     pub(super) fn pair(&mut self, peer: Peer) -> &mut Pair {
         let links = self.links.len();
-        self.pairs[peer.index()].get_or_insert_with(|| Box::new(Pair::new(links)))
+        self.pairs.get_or_make(peer, || Pair::new(links))
     }
 
     pub(super) fn known(&self) -> impl Iterator<Item = (Peer, &Pair)> {
-        (0..).map(Peer).zip(&self.pairs).filter_map(|(peer, pair)| Some((peer, pair.as_deref()?)))
+        self.pairs.iter()
     }
 
     /// Something may have to be done for this peer.
@@ -252,7 +253,7 @@ impl Pairs {
         counts: &mut Counts,
         on: &mut impl FnMut(Event<'_>, &mut Counts),
     ) {
-        let Some(Some(pair)) = self.pairs.get_mut(peer.index()) else { return };
+        let Some(pair) = self.pairs.get_mut(peer) else { return };
         let is_known = match frame {
             Frame::Packet => {
                 let (front, payload) = body.split_at(HEADER);

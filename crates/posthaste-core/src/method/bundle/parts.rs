@@ -1,8 +1,8 @@
 //! Long messages over several links: which parts are on which link, and which ranges have come.
 //!
-//! Used by `bundle`; does no I/O. What must stay true: a byte is on one link at a time, and on each link at most once; a
-//! range counts once, however often it comes; a message is over only when its receiver has said so of every byte, so the
-//! sender's buffer can be read once more as long as that may be needed.
+//! Does no I/O. What must stay true: a byte is on one link at a time, and on each link at most once; a range counts
+//! once, however often it comes; a message is over only when its receiver has said so of every byte, so the sender's
+//! buffer can be read once more as long as that may be needed.
 
 use std::collections::{BTreeMap, VecDeque};
 

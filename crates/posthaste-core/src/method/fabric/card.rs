@@ -1,8 +1,8 @@
 //! Cards: how a process can be reached by libfabric, and where the cards of others are found.
 //!
 //! A process makes its card when it opens its endpoint; whoever starts it puts the card's text where every process of the
-//! job finds it. Called when a peer is first needed, never on the message path. What must stay true: a card's text is one
-//! word that fits into a launcher's key-value space, and text from others is checked.
+//! job finds it. Cards are looked up when a peer is first needed, never on the message path. What must stay true: a
+//! card's text is one word that fits into a launcher's key-value space, and text from others is checked.
 
 use std::collections::HashMap;
 use std::fmt;

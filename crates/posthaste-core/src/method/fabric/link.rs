@@ -1,8 +1,8 @@
 //! The packets of one peer: numbered, and looked at in the order of their numbers.
 //!
-//! Used by `fabric`. A network of reliable messages keeps them in order only if asked to, and even then may tell of a long
-//! one after a short one that came behind it. What must stay true: no number is looked at twice, and what comes too early is
-//! kept only within limits.
+//! A network of reliable messages keeps them in order only if asked to, and even then may tell of a long one after a
+//! short one that came behind it. What must stay true: no number is looked at twice, and what comes too early is kept
+//! only within limits.
 
 use std::collections::{BTreeMap, VecDeque};
 

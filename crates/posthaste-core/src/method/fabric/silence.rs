@@ -1,11 +1,11 @@
 //! Peers that nothing is heard of: a network of unconnected endpoints does not tell that a process has ended, only, at
 //! best, that a packet did not get there.
 //!
-//! Used by `fabric`; calls sockets. A peer that has been silent for a while is sent a packet without meaning: when the
-//! network cannot get it there, it says so, and the peer is lost. Providers over TCP do not: they refuse packets while they
-//! try to connect, again and again. So where packets are refused we knock at the peer's port ourselves: nobody listens
-//! there when its process has ended. What must stay true: one who computes for hours is not flooded; nothing waits for an
-//! answer, because one who does not look gives none; only a refusal is proof, time never is.
+//! A peer that has been silent for a while is sent a packet without meaning: when the network cannot get it there, it
+//! says so, and the peer is lost. Providers over TCP do not: they refuse packets while they try to connect, again and
+//! again. So where packets are refused we knock at the peer's port ourselves: nobody listens there when its process has
+//! ended. What must stay true: one who computes for hours is not flooded; nothing waits for an answer, because one who
+//! does not look gives none; only a refusal is proof, time never is.
 
 use std::io::ErrorKind;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -14,8 +14,8 @@ use std::time::Duration;
 use posthaste_os::machine;
 use posthaste_os::socket::{Stream, Tuning};
 
+use super::Fabric;
 use super::link::{Frame, Link};
-use super::{Fabric, Peer};
 use crate::config::Config;
 
 /// Polls between two looks at the clock, and time between two looks at everybody.
@@ -142,13 +142,11 @@ impl Fabric {
         }
         self.listening.checked = now;
         let longest = self.listening.longest;
-        let is_there = |link: &&mut Box<Link>| !link.is_down() && !link.is_leaving;
         let is_full = self.endpoint.free() == 0;
         let mut ended = Vec::new();
-        for (peer, link) in (0..).map(Peer).zip(&mut self.links) {
-            let Some(link) = link.as_mut().filter(is_there) else { continue };
+        for (peer, link) in self.links.iter_mut().filter(|(_, link)| !link.is_down() && !link.is_leaving) {
             let refuses = is_full || !link.backlog.is_empty();
-            let Link { silence, .. } = &mut **link;
+            let Link { silence, .. } = link;
             let has_ended = match silence.is_over(now, longest) {
                 false => silence.nobody_opens(),
                 true if refuses => silence.knock(longest),

@@ -1,8 +1,8 @@
 //! Long messages: reads and writes of remote memory, the fragments that take their place, and who is told of what.
 //!
-//! Used by `fabric`. A [`Transfer`] moves the bytes of a segment piece by piece; each piece is registered while it is under
-//! way, where the network wants that. What must stay true: memory is registered until its last read or write is over, also
-//! when one of them fails or the peer is lost; a get that failed is refused, a write that failed goes in fragments.
+//! A [`Transfer`] moves the bytes of a segment piece by piece; each piece is registered while it is under way, where
+//! the network wants that. What must stay true: memory is registered until its last read or write is over, also when
+//! one of them fails or the peer is lost; a get that failed is refused, a write that failed goes in fragments.
 
 use std::collections::{HashMap, VecDeque};
 use std::io;
@@ -298,7 +298,7 @@ impl Fabric {
     fn start_pieces(&mut self, id: u64) -> Progress {
         let most = PIECE.min(self.endpoint.longest_transfer());
         let Some(transfer) = self.transfers.transfers.get_mut(&id) else { return Progress::Begun };
-        let Some(Some(link)) = self.links.get(transfer.peer.index()) else { return Progress::Begun };
+        let Some(link) = self.links.get(transfer.peer) else { return Progress::Begun };
         let Some(remote) = link.remote() else { return Progress::Begun };
         let reading = matches!(transfer.purpose, Purpose::Get(_));
         while !transfer.failed

@@ -1,8 +1,8 @@
 //! Which copy buffer a message goes through, and medium messages, which go through it as a whole.
 //!
-//! Called by [`super::Shm`] and through [`crate::method::Methods`]; calls `posthaste_os::pool`, which holds the rules of one
-//! buffer. What must stay true: what has been granted goes before what nobody has matched; a buffer that is kept is filled
-//! by one message at a time, and is back in `kept` when that message has been copied in.
+//! `posthaste_os::pool` holds the rules of one buffer. What must stay true: what has been granted goes before what
+//! nobody has matched; a buffer that is kept is filled by one message at a time, and is back in `kept` when that
+//! message has been copied in.
 
 use super::*;
 

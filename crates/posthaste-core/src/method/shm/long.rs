@@ -1,7 +1,7 @@
 //! Long messages in shared memory: who copies what through which buffer, a piece at a time.
 //!
-//! Called by [`super::Shm::poll`]; calls `posthaste_os::{pool, peer_copy, heap}`. What must stay true: no step takes
-//! long, so that packets have their turn in between; whoever has filled or drained tells a partner that may sleep.
+//! What must stay true: no step takes long, so that packets have their turn in between; whoever has filled or drained
+//! tells a partner that may sleep.
 
 use posthaste_os::peer_copy::EFAULT;
 

@@ -1,7 +1,7 @@
 //! Cards: how a process can be reached over TCP, and where the cards of others are found.
 //!
 //! A process makes its card when it opens its listener; whoever starts it puts the card's text where every process of
-//! the job finds it (the key-value space of the launcher). Called by `connect` when a connection is first needed, never
+//! the job finds it (the key-value space of the launcher). Cards are looked up when a connection is first needed, never
 //! on the message path. What must stay true: a card's text is one word of at most [`LONGEST`] characters, and text from
 //! others is checked.
 

@@ -1,9 +1,8 @@
 //! Connections that are not trusted yet: the steps of the handshake, for both sides.
 //!
-//! Called by `connect`, which decides what becomes of them; calls the socket and `handshake`. What must stay true: nothing
-//! is read behind the handshake, for it belongs to the messages; a door takes no more memory than the longest part of a
-//! handshake. The other end may be a rank that computes and looks at its connections only now and then, so there is no
-//! time limit here.
+//! `reach` decides what becomes of them. What must stay true: nothing is read behind the handshake, for it belongs to
+//! the messages; a door takes no more memory than the longest part of a handshake. The other end may be a rank that
+//! computes and looks at its connections only now and then, so there is no time limit here.
 
 use std::io;
 use std::net::SocketAddr;

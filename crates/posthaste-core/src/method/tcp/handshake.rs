@@ -12,8 +12,8 @@
 //! a proof serves one connection in one direction only, and nobody can give it who does not know the secret. The seal is
 //! the same hash of the hello alone: it can be repeated by who has heard it, and so proves nothing, but strangers have none,
 //! and who has one is waited for: it may be a rank that computes. What this does not do: what follows the handshake is neither encrypted nor signed, so who can change packets on the way can
-//! change messages. Called by `connect`; does no I/O. What must stay true: every byte from a peer is checked; proofs are
-//! compared in constant time.
+//! change messages. Does no I/O. What must stay true: every byte from a peer is checked; proofs are compared in
+//! constant time.
 
 use zerocopy::little_endian::U32;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};

@@ -1,8 +1,9 @@
 //! What arrives over one connection: one buffered read for heads and short packets, long data straight into its place.
 //!
-//! Called by `tcp`; calls the socket, `landing` and `wire`. What must stay true: every length is checked before it is
-//! used; where a long eager message begins, nothing more is looked at until the engine has said where it goes; of a fragment that nobody expects every byte is dropped; while the rest of a long fragment is read into its
-//! place, little more than the next head is read behind it, so that hardly anything is copied twice.
+//! What must stay true: every length is checked before it is used; where a long eager message begins, nothing more is
+//! looked at until the engine has said where it goes; of a fragment that nobody expects every byte is dropped; while
+//! the rest of a long fragment is read into its place, little more than the next head is read behind it, so that hardly
+//! anything is copied twice.
 
 use std::io;
 

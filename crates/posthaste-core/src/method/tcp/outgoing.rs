@@ -6,9 +6,9 @@
 //!   own word:  OWN | what (4 bytes), between the two methods only
 //! ```
 //!
-//! Called by `tcp`; calls the socket. What must stay true: records and whole messages leave in the order in which they
-//! came here, and nothing leaves inside of a fragment; a user's buffer is read by the kernel only, unless its pieces are
-//! short or have to be converted.
+//! What must stay true: records and whole messages leave in the order in which they came here, and nothing leaves
+//! inside of a fragment; a user's buffer is read by the kernel only, unless its pieces are short or have to be
+//! converted.
 
 use std::collections::VecDeque;
 use std::io;

@@ -7,10 +7,9 @@
 //!   the higher rank  takes the other's connection and gives its own up
 //! ```
 //!
-//! Called by `tcp` (first use of a peer, events at the listener and at doors, passing time); calls `door`, `card`. What
-//! must stay true: an address where nobody takes the call is given up within the time that is set, and when none is left a
-//! sentence names every address and what became of it; who has taken the call is waited for, because a rank that computes
-//! does not look; strangers are bounded in number and time, counted, and told of once.
+//! What must stay true: an address where nobody takes the call is given up within the time that is set, and when none
+//! is left a sentence names every address and what became of it; who has taken the call is waited for, because a rank
+//! that computes does not look; strangers are bounded in number and time, counted, and told of once.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -110,7 +109,7 @@ impl Tcp {
     }
 
     fn reaching(&mut self, peer: Peer) -> Option<&mut Reaching> {
-        match &mut self.ways.get_mut(peer.index())?.as_mut()?.state {
+        match &mut self.ways.get_mut(peer)?.state {
             State::Reaching(reaching) => Some(reaching),
             _ => None,
         }

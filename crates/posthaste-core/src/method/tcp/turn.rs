@@ -1,7 +1,7 @@
 //! A turn of TCP: what waits is written, what has come is read and handed on, time is looked at, and what is lost is told.
 //!
-//! Called by `tcp` and `reach`; calls the sockets. What must stay true: while shared memory is polled, too, most turns
-//! leave the sockets alone; nothing that has been read waits for a socket; a peer is lost once.
+//! What must stay true: while shared memory is polled, too, most turns leave the sockets alone; nothing that has been
+//! read waits for a socket; a peer is lost once.
 
 use std::time::Duration;
 
@@ -88,7 +88,7 @@ impl Tcp {
                 self.accept(counts);
             } else if token >> 32 == DOORS >> 32 {
                 self.door_is_ready((token - DOORS) as usize, counts);
-            } else if token >= self.ways.len() as u64 {
+            } else if token >= self.identity.peers as u64 {
                 continue; // the pipe that ends sleeps
             } else {
                 let peer = Peer(token as u32);
@@ -117,20 +117,21 @@ impl Tcp {
             return;
         }
         self.checked = now;
-        for at in 0..self.ways.len() {
-            let Some(Way { state: State::Up(stream), .. }) = self.ways[at].as_deref() else { continue };
+        let up: Vec<Peer> = self.ways.iter().filter(|(_, way)| way.is_up()).map(|(peer, _)| peer).collect();
+        for peer in up {
+            let Some(Way { state: State::Up(stream), .. }) = self.ways.get(peer) else { continue };
             match stream.health() {
                 // What has been said since it fell silent: before that it may have been idle for long.
                 Ok(health) if health.unanswered => {
                     let dead = self.tuning.dead;
-                    let Some(way) = self.known(Peer(at as u32)) else { continue };
+                    let Some(way) = self.known(peer) else { continue };
                     let since = *way.silent_since.get_or_insert(now);
                     if health.silent.min(now - since) >= dead {
                         let why = format!("its system has not answered for {} s", dead.as_secs());
-                        self.lose(Peer(at as u32), &why);
+                        self.lose(peer, &why);
                     }
                 }
-                _ => self.way(Peer(at as u32)).silent_since = None,
+                _ => self.way(peer).silent_since = None,
             }
         }
     }
@@ -175,7 +176,7 @@ impl Tcp {
         counts: &mut Counts,
         on: &mut impl FnMut(Event<'_>, &mut Counts),
     ) -> bool {
-        let Some(Some(way)) = self.ways.get_mut(peer.index()) else { return false };
+        let Some(way) = self.ways.get_mut(peer) else { return false };
         let held = way.held;
         match way.input.process(peer, &mut way.held, counts, on) {
             Ok(busy) => {
@@ -220,7 +221,7 @@ impl Tcp {
     /// Writes what waits for a peer, as far as there is room. Returns whether anything left.
     pub(super) fn flush(&mut self, peer: Peer) -> bool {
         let set = &self.set;
-        let Some(Some(way)) = self.ways.get_mut(peer.index()) else { return false };
+        let Some(way) = self.ways.get_mut(peer) else { return false };
         let mut busy = Ok(false);
         if let State::Up(stream) = &way.state
             && !way.out.blocked

@@ -1,10 +1,9 @@
 //! Other commands that ask an mpiexec what its ranks are doing: for a job on several hosts, nobody else can see them all.
 //!
-//! [`Askers`] is the side of the mpiexec asked, driven by `console`; [`ask`] is that of the command that asks. Between
-//! them is a Unix socket whose abstract name is made of the process id, so nothing lies about in any folder; a
-//! connection is the question, and the text up to its end the answer. What must stay true: only the job's user and root
-//! get an answer, whoever listens in an mpiexec's place gets none believed, and an asker that does not read holds up
-//! nobody.
+//! [`Askers`] is the side of the mpiexec asked; [`ask`] is that of the command that asks. Between them is a Unix socket
+//! whose abstract name is made of the process id, so nothing lies about in any folder; a connection is the question,
+//! and the text up to its end the answer. What must stay true: only the job's user and root get an answer, whoever
+//! listens in an mpiexec's place gets none believed, and an asker that does not read holds up nobody.
 
 use crate::spawn::output::Sink;
 use crate::spawn::run::Token;

@@ -1,8 +1,8 @@
 //! The user's side of a job: our standard streams, the signals sent to us, what went wrong first, and the last word.
 //!
-//! Driven by `run`; calls `output`, `input`, `verdict`, and the hooks of whoever started the job. Its parts are
-//! `signals`, `streams` and `askers`. What must stay true: the first cause decides the exit code and is the only one told; a slow
-//! reader of our output never keeps us from noticing anything. It does not know where the ranks are.
+//! Its parts are `signals`, `streams` and `askers`. What must stay true: the first cause decides the exit code and is
+//! the only one told; a slow reader of our output never keeps us from noticing anything. It does not know where the
+//! ranks are.
 
 mod askers;
 mod signals;

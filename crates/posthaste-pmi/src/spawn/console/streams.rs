@@ -1,7 +1,6 @@
 //! The ranks' output on its way to our streams, and our input on its way to rank 0.
 //!
-//! Called by `console`; calls `output` and `input`. What must stay true: while a sink is full, the ranks whose output
-//! goes there are not read.
+//! What must stay true: while a sink is full, the ranks whose output goes there are not read.
 
 use super::Console;
 use crate::spawn::input::{Piece, Source};

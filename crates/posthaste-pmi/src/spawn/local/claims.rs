@@ -1,9 +1,9 @@
 //! CPUs that the agents of a job have taken for their ranks: several of them may be on one machine, and each would bind to
 //! the first ones.
 //!
-//! Called by `local` in an agent. A claim is a Unix socket bound to an abstract name of job and CPU, so it ends with its
-//! process, however that ends. What must stay true: of the agents of a job on one machine no two claim the same CPU; who
-//! gets too few keeps none.
+//! Only agents have them. A claim is a Unix socket bound to an abstract name of job and CPU, so it ends with its
+//! process, however that ends. What must stay true: of the agents of a job on one machine no two claim the same CPU;
+//! who gets too few keeps none.
 
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};

@@ -1,7 +1,7 @@
 //! The PMI connections of the ranks.
 //!
-//! Called by `local`; calls `server`, which decides every answer. What must stay true: a rank that does not read
-//! its answers, or sends nonsense without end, costs us bounded memory and ends its own job only.
+//! `server` decides every answer. What must stay true: a rank that does not read its answers, or sends nonsense without
+//! end, costs us bounded memory and ends its own job only.
 
 use super::{Local, Token};
 use crate::server::Action;

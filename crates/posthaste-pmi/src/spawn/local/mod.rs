@@ -1,9 +1,9 @@
 //! The ranks of this host, from their start to their end: the side of the ranks where it is real.
 //!
-//! Driven by `run`, under mpiexec itself or in an agent; calls `server`, `start`, `verdict`, `ending`. Its parts are
-//! `processes` (signals, ends), `connections` (PMI), `streams` (output, input) and `claims` (CPUs). What must stay true: before the end
-//! of a process is judged, everything it said is read; of several failures here the first cause is the only one
-//! reported; when this is dropped, nothing of the job is left on this host.
+//! It is under mpiexec itself or in an agent. Its parts are `processes` (signals, ends), `connections` (PMI), `streams`
+//! (output, input) and `claims` (CPUs). What must stay true: before the end of a process is judged, everything it said
+//! is read; of several failures here the first cause is the only one reported; when this is dropped, nothing of the job
+//! is left on this host.
 
 mod claims;
 mod connections;

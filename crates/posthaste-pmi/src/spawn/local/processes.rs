@@ -1,7 +1,7 @@
 //! Signals for the ranks, and the ends of processes.
 //!
-//! Called by `local`; calls `verdict` and `posthaste_os::process`. What must stay true: before the end of a
-//! process is judged, everything it said to us is read; a process is signalled only while it is ours to wait for.
+//! What must stay true: before the end of a process is judged, everything it said to us is read; a process is signalled
+//! only while it is ours to wait for.
 
 use super::Local;
 use crate::server::Phase;

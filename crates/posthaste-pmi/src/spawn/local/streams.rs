@@ -1,8 +1,7 @@
 //! The ranks' output on its way up, and input on its way to them.
 //!
-//! Called by `local`; calls `output` and `input`. What must stay true: a descriptor is taken out of the epoll
-//! before it is closed (a child that has not executed its program yet still shares it); while a stream is not to be
-//! read, none of its pipes is.
+//! What must stay true: a descriptor is taken out of the epoll before it is closed (a child that has not executed its
+//! program yet still shares it); while a stream is not to be read, none of its pipes is.
 
 use super::{Local, Rank, Token};
 use crate::spawn::input::{Fed, Feed};

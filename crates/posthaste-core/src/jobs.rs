@@ -1,0 +1,83 @@
+//! Jobs: what names one among all, and the numbers that this process has for those it has heard of.
+//!
+//! A job is named by 64 random bits, which is too much for every key and every comparison. So a process numbers the
+//! jobs whose names it meets, as a compiler numbers the words it reads. The numbers mean nothing to anybody else and never
+//! travel; names do (`wire`).
+//!
+//! What must stay true: two names never have one number, whoever reads them first.
+
+use std::collections::HashMap;
+use std::num::NonZeroU16;
+use std::sync::{PoisonError, RwLock};
+
+/// What names a job: random, and never 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct JobId(pub u64);
+
+/// What this process has instead of a [`JobId`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct JobNumber(NonZeroU16);
+
+#[derive(Default)]
+struct Known {
+    ids: Vec<JobId>,
+    numbers: HashMap<JobId, JobNumber>,
+}
+
+static KNOWN: RwLock<Option<Known>> = RwLock::new(None);
+
+impl JobId {
+    /// The number of this job in this process; `None` when it has heard of 65,535 others.
+    pub fn number(self) -> Option<JobNumber> {
+        let known = KNOWN.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(number) = known.as_ref().and_then(|known| known.numbers.get(&self)) {
+            return Some(*number);
+        }
+        drop(known);
+        let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
+        let Known { ids, numbers } = known.get_or_insert_default();
+        if let Some(number) = numbers.get(&self) {
+            return Some(*number); // another thread was faster
+        }
+        let number = JobNumber(NonZeroU16::new(u16::try_from(ids.len() + 1).ok()?)?);
+        ids.push(self);
+        numbers.insert(self, number);
+        Some(number)
+    }
+}
+
+impl JobNumber {
+    /// The number, if it is one: 0 names no job.
+    pub fn new(number: u16) -> Option<Self> {
+        NonZeroU16::new(number).map(Self)
+    }
+
+    /// As it stands in a context.
+    pub fn get(self) -> u16 {
+        self.0.get()
+    }
+
+    /// The job.
+    pub fn id(self) -> Option<JobId> {
+        let known = KNOWN.read().unwrap_or_else(PoisonError::into_inner);
+        known.as_ref()?.ids.get(usize::from(self.get()) - 1).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_keeps_its_number() {
+        let ids: Vec<JobId> =
+            (0..100).map(|n| JobId(0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(n + 1))).collect();
+        let number = |id: &JobId| id.number().unwrap();
+        let numbers: Vec<JobNumber> = ids.iter().map(number).collect();
+        assert!(ids.iter().map(number).eq(numbers.iter().copied()));
+        assert!(numbers.iter().zip(&ids).all(|(number, id)| number.id() == Some(*id)));
+        let distinct: std::collections::HashSet<JobNumber> = numbers.into_iter().collect();
+        assert_eq!(distinct.len(), 100);
+        assert!(JobNumber::new(0).is_none() && JobNumber::new(u16::MAX).unwrap().id().is_none());
+    }
+}

@@ -1,0 +1,123 @@
+//! The way to each peer.
+
+use crate::ids::Peer;
+use crate::peers::PeerTable;
+
+/// The way to one peer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Route {
+    /// The peer is this process.
+    Loopback,
+    /// The peer is on this host, with this local rank.
+    Shm(u32),
+    /// The peer is reached over the network.
+    Tcp,
+    /// The peer is reached by libfabric.
+    Fabric,
+    /// The peer is reached over several links.
+    Bundle,
+    /// The peer is reached by a plug-in.
+    Plugin,
+    /// The peer is another engine in this process (tests).
+    Sim,
+}
+
+impl Route {
+    /// In words.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Loopback => "within the process",
+            Self::Shm(_) => "through shared memory",
+            Self::Tcp => "over TCP",
+            Self::Fabric => "over libfabric",
+            Self::Bundle => "over several links",
+            Self::Plugin => "through a plug-in",
+            Self::Sim => "through the simulated network",
+        }
+    }
+}
+
+/// The ways to all peers: one that most of them have, and those of the others.
+#[derive(Clone, Debug)]
+pub struct Routes {
+    others: PeerTable<Option<Route>>,
+    usual: Route,
+    size: u32,
+}
+
+impl Routes {
+    /// The ways to so many peers, all alike so far.
+    pub fn new(size: u32, usual: Route) -> Self {
+        Self { others: PeerTable::default(), usual, size }
+    }
+
+    /// The same with another way to one peer.
+    #[must_use]
+    pub fn with(mut self, peer: Peer, route: Route) -> Self {
+        *self.others.entry(peer) = Some(route);
+        self.size = self.size.max(peer.0 + 1);
+        self
+    }
+
+    /// Makes room for a new peer behind all others, that has this way; its number.
+    pub fn add(&mut self, route: Route) -> Peer {
+        let peer = Peer(self.size);
+        self.size += 1;
+        if route != self.usual {
+            *self.others.entry(peer) = Some(route);
+        }
+        peer
+    }
+
+    /// The way to a peer; one that does not exist is not reached by anything but ourselves.
+    #[inline(always)]
+    pub fn to(&self, peer: Peer) -> Route {
+        match self.others.get(peer) {
+            Some(Some(route)) => *route,
+            _ if peer.0 < self.size => self.usual,
+            _ => Route::Loopback,
+        }
+    }
+
+    /// Number of peers.
+    pub fn size(&self) -> u32 {
+        self.size
+    }
+
+    /// Whether some peer has a way for which this holds.
+    pub fn any(&self, holds: impl Fn(Route) -> bool) -> bool {
+        let others = || self.others.iter().filter_map(|(_, route)| *route);
+        others().any(&holds) || (others().count() < self.size as usize && holds(self.usual))
+    }
+}
+
+impl FromIterator<Route> for Routes {
+    /// The way to each peer in turn.
+    fn from_iter<I: IntoIterator<Item = Route>>(routes: I) -> Self {
+        (0..)
+            .map(Peer)
+            .zip(routes)
+            .fold(Self::new(0, Route::Loopback), |all, (peer, route)| all.with(peer, route))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn most_peers_have_the_usual_way() {
+        let mut routes =
+            Routes::new(1_000_000, Route::Tcp).with(Peer(7), Route::Shm(0)).with(Peer(8), Route::Loopback);
+        assert_eq!(
+            [6, 7, 8, 999_999].map(|peer| routes.to(Peer(peer))),
+            [Route::Tcp, Route::Shm(0), Route::Loopback, Route::Tcp]
+        );
+        assert_eq!((routes.to(Peer(1_000_000)), routes.size()), (Route::Loopback, 1_000_000));
+        assert!(routes.any(|route| route == Route::Tcp) && !routes.any(|route| route == Route::Fabric));
+        assert_eq!((routes.add(Route::Sim), routes.to(Peer(1_000_000))), (Peer(1_000_000), Route::Sim));
+        assert_eq!(routes.size(), 1_000_001);
+        let near = Routes::new(2, Route::Tcp).with(Peer(0), Route::Loopback).with(Peer(1), Route::Shm(1));
+        assert!(!near.any(|route| route == Route::Tcp), "nobody has the usual way");
+    }
+}

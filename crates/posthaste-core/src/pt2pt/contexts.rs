@@ -1,0 +1,158 @@
+//! Who is behind a context: the communicators of this process, as matching, loss and explanations have to know them.
+//!
+//! What must stay true: a communicator that was freed while receives wait in it is known until they have ended (MPI-5.0
+//! §7.4.3); nothing here keeps it from being freed.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::explain::names;
+use crate::group::Group;
+use crate::ids::{ANY_SOURCE, ContextId, Peer};
+use crate::pt2pt::Matching;
+
+/// The name of a communicator, which its user may change.
+pub type Name = Arc<Mutex<String>>;
+
+/// The processes that messages of a context come from and go to.
+#[derive(Debug)]
+pub struct Membership {
+    name: Name,
+    group: Arc<Group>,
+    /// Our own rank, in our own group.
+    own: i32,
+    freed: AtomicBool,
+}
+
+impl Membership {
+    /// Of a communicator with this name: messages go to `group`, and come from there.
+    pub fn new(name: Name, group: Arc<Group>, own: i32) -> Arc<Self> {
+        Arc::new(Self { name, group, own, freed: AtomicBool::new(false) })
+    }
+
+    /// The communicator is gone.
+    pub fn free(&self) {
+        // SYNC: only says that this need not be kept; nothing is read on account of it.
+        self.freed.store(true, Ordering::Relaxed);
+    }
+
+    /// The communicator's name, empty when it has none.
+    pub fn name(&self) -> String {
+        self.name.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Our own rank.
+    pub fn own(&self) -> i32 {
+        self.own
+    }
+
+    /// The process with a rank.
+    pub fn peer(&self, rank: i32) -> Option<Peer> {
+        self.group.peer(u32::try_from(rank).ok()?)
+    }
+
+    /// The rank of a process.
+    pub fn rank(&self, peer: Peer) -> Option<i32> {
+        self.group.rank_of(peer).map(|rank| rank as i32)
+    }
+
+    /// Whether a message from `source`, or from any, could come from this process.
+    pub fn may_come_from(&self, source: i32, peer: Peer) -> bool {
+        if source == ANY_SOURCE { self.rank(peer).is_some() } else { self.peer(source) == Some(peer) }
+    }
+}
+
+/// What is known of each context.
+#[derive(Debug, Default)]
+pub struct Contexts {
+    known: HashMap<ContextId, Arc<Membership>>,
+    /// How many make it worth looking for those that were freed.
+    purge_at: usize,
+}
+
+impl Contexts {
+    /// A communicator of this process uses this context.
+    pub fn learn(&mut self, context: ContextId, membership: Arc<Membership>, matching: &Matching) {
+        self.known.insert(context, membership);
+        if self.known.len() >= self.purge_at {
+            let waiting: HashSet<ContextId> =
+                matching.all_posted().map(|(pattern, _)| pattern.context).collect();
+            self.known.retain(|context, membership| {
+                !membership.freed.load(Ordering::Relaxed) || waiting.contains(context)
+            });
+            self.purge_at = 2 * self.known.len() + 64;
+        }
+    }
+
+    /// Some messages of a communicator travel in this context of their own.
+    pub fn alias(&mut self, context: ContextId, communicator: ContextId, matching: &Matching) {
+        if let Some(membership) = self.get(communicator).cloned() {
+            self.learn(context, membership, matching);
+        }
+    }
+
+    /// Who is behind a context.
+    pub fn get(&self, context: ContextId) -> Option<&Arc<Membership>> {
+        self.known.get(&context)
+    }
+
+    /// How the communicator of a context is called.
+    pub fn name(&self, context: ContextId) -> String {
+        let name = self.get(context).map_or_else(String::new, |membership| membership.name());
+        names::shown(context.0, &name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::{ANY_TAG, RequestId};
+    use crate::pt2pt::matching::Pattern;
+
+    fn membership(first: u32) -> Arc<Membership> {
+        let name = Name::default();
+        *name.lock().unwrap() = format!("from {first}");
+        Membership::new(name, Arc::new(Group::range(first, 3)), 0)
+    }
+
+    fn context(count: u32) -> ContextId {
+        ContextId::founded(0, 0, count * ContextId::STEP).unwrap()
+    }
+
+    #[test]
+    fn a_freed_communicator_is_known_while_receives_wait_in_it() {
+        let (mut contexts, mut matching) = (Contexts::default(), Matching::default());
+        let pattern = Pattern { context: context(3), source: ANY_SOURCE, tag: ANY_TAG };
+        let entry = matching.post(pattern, RequestId { slot: 0, generation: 1 });
+        for count in 2..40 {
+            let freed = membership(count);
+            freed.free();
+            contexts.learn(context(count), freed, &matching);
+        }
+        let forgotten =
+            |contexts: &Contexts| (2..40).filter(|at| contexts.get(context(*at)).is_none()).count();
+        let learn_more = |contexts: &mut Contexts, matching: &Matching, first: u32| {
+            (first..first + 300)
+                .for_each(|count| contexts.learn(context(count), membership(count), matching));
+        };
+        learn_more(&mut contexts, &matching, 100);
+        assert_eq!(forgotten(&contexts), 37);
+        assert_eq!(contexts.name(context(3)), "from 3");
+        let known = contexts.get(context(3)).unwrap();
+        assert!(known.may_come_from(ANY_SOURCE, Peer(4)) && !known.may_come_from(0, Peer(4)));
+        matching.unpost(entry);
+        learn_more(&mut contexts, &matching, 1000);
+        assert_eq!(forgotten(&contexts), 38);
+        assert!(contexts.name(context(3)).starts_with("the unnamed communicator 0.3"));
+    }
+
+    #[test]
+    fn an_alias_is_known_as_its_communicator() {
+        let (mut contexts, matching) = (Contexts::default(), Matching::default());
+        contexts.learn(context(5), membership(7), &matching);
+        contexts.alias(context(6), context(5), &matching);
+        contexts.alias(context(8), context(7), &matching);
+        assert_eq!((contexts.name(context(6)), contexts.get(context(8)).is_none()), ("from 7".into(), true));
+    }
+}

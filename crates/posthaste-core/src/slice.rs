@@ -1,0 +1,259 @@
+//! Slices of a Rust program as buffers: the way into the engine that needs no promise, because the types carry the borrow.
+//!
+//! Used by `world` (its calls that take these types) and by the typed API (`posthaste`); calls `datatype` and `coll`.
+//!
+//! What must stay true:
+//! - A buffer reaches only elements of the slice that it borrows; two parts of one slice of which one is written never
+//!   share an element. Lengths are checked before anything is planned, so a schedule reaches no further either.
+//! - The borrow is given up by `lend` alone, whose callers (`world::scope`) return, or let a scope end, only when every
+//!   operation on the buffer is over.
+
+mod strided;
+
+use std::marker::PhantomData;
+
+use crate::buffer::{Equivalence, UserBuf};
+use crate::coll::{self, Operand, Reduced, Schedule, Team};
+use crate::datatype::{Datatype, Segment};
+use crate::error::{Error, ErrorClass, Result};
+use crate::op::Op;
+
+pub use strided::{Parts, Steps};
+
+/// Numbers to be sent, which nobody writes to as long as this lives.
+///
+/// ```compile_fail,E0597
+/// use posthaste_core::slice::SendBuf;
+/// let buffer = {
+///     let data = [1, 2, 3];
+///     SendBuf::new(&data) // error: does not live long enough
+/// };
+/// drop(buffer);
+/// ```
+///
+/// ```compile_fail,E0506
+/// use posthaste_core::slice::SendBuf;
+/// let mut data = [1, 2, 3];
+/// let buffer = SendBuf::new(&data);
+/// data[0] = 4; // error: cannot assign because it is borrowed
+/// drop(buffer);
+/// ```
+#[derive(Clone, Debug)]
+pub struct SendBuf<'a> {
+    segment: Segment,
+    borrow: PhantomData<&'a [u8]>,
+}
+
+/// Room for numbers to be received, which nobody looks at as long as this lives.
+///
+/// ```compile_fail,E0505
+/// use posthaste_core::slice::RecvBuf;
+/// let mut room = vec![0; 3];
+/// let buffer = RecvBuf::new(&mut room);
+/// drop(room); // error: cannot move out because it is borrowed
+/// drop(buffer);
+/// ```
+///
+/// It is no buffer to be sent, nor the other way round, and nobody outside of this crate sees the segment in it:
+///
+/// ```compile_fail,E0624
+/// use posthaste_core::slice::SendBuf;
+/// SendBuf::new(&[1, 2, 3]).lend(); // error: private
+/// ```
+#[derive(Debug)]
+pub struct RecvBuf<'a> {
+    segment: Segment,
+    borrow: PhantomData<&'a mut [u8]>,
+}
+
+/// A collective operation on borrowed slices, ready to be started.
+///
+/// ```compile_fail,E0499
+/// use posthaste_core::{coll::Team, op::Op, slice::Collective};
+/// fn twice(team: &Team, sum: &Op, data: &mut [i32]) {
+///     let first = Collective::allreduce_in_place(team, data, sum);
+///     let second = Collective::allreduce_in_place(team, data, sum); // error: cannot borrow as mutable more than once
+///     drop((first, second));
+/// }
+/// ```
+#[derive(Debug)]
+pub struct Collective<'a> {
+    schedule: Schedule,
+    borrow: PhantomData<&'a mut [u8]>,
+}
+
+impl<'a> SendBuf<'a> {
+    /// All of a slice.
+    #[inline]
+    pub fn new<T: Equivalence>(data: &'a [T]) -> Self {
+        Self::of(Segment::contiguous(UserBuf::borrowed(data), size_of_val(data) as u64))
+    }
+
+    fn of(segment: Segment) -> Self {
+        Self { segment, borrow: PhantomData }
+    }
+
+    /// The segment, for a caller that keeps the borrow until the operation is over.
+    #[inline]
+    pub(crate) fn lend(self) -> Segment {
+        self.segment
+    }
+}
+
+impl<'a> RecvBuf<'a> {
+    /// All of a slice.
+    #[inline]
+    pub fn new<T: Equivalence>(room: &'a mut [T]) -> Self {
+        Self::of(Segment::contiguous(UserBuf::borrowed_mut(room), size_of_val(room) as u64))
+    }
+
+    fn of(segment: Segment) -> Self {
+        Self { segment, borrow: PhantomData }
+    }
+
+    /// As [`SendBuf::lend`].
+    #[inline]
+    pub(crate) fn lend(self) -> Segment {
+        self.segment
+    }
+}
+
+impl<'a> Collective<'a> {
+    /// Every rank has started it.
+    pub fn barrier(team: &Team) -> Self {
+        Self::of(coll::barrier(team))
+    }
+
+    /// The root's `data` is copied to every rank.
+    ///
+    /// # Errors
+    /// A root that is no rank.
+    pub fn bcast<T: Equivalence>(team: &Team, data: &'a mut [T], root: i32) -> Result<Self> {
+        coll::bcast(team, written(data, data.len(), &Datatype::of::<T>()), root).map(Self::of)
+    }
+
+    /// The ranks' `data` is combined into the root's `result`.
+    ///
+    /// # Errors
+    /// A root that is no rank; a `result` of another length on the root; an operation that `T` does not have.
+    pub fn reduce<T: Equivalence>(
+        team: &Team,
+        data: &'a [T],
+        result: &'a mut [T],
+        op: &Op,
+        root: i32,
+    ) -> Result<Self> {
+        if team.rank() == root {
+            check_length("the length of result", result.len(), data.len(), 1)?;
+        }
+        let (send, recv) = (Some(UserBuf::borrowed(data)), UserBuf::borrowed_mut(result));
+        let datatype = Datatype::of::<T>();
+        let reduced = Reduced::new(send, recv, data.len() as u64, &datatype);
+        coll::reduce(team, reduced, op, root).map(Self::of)
+    }
+
+    /// The ranks' `data` is combined into every rank's `result`.
+    ///
+    /// # Errors
+    /// A `result` of another length; an operation that `T` does not have.
+    pub fn allreduce<T: Equivalence>(
+        team: &Team,
+        data: &'a [T],
+        result: &'a mut [T],
+        op: &Op,
+    ) -> Result<Self> {
+        check_length("the length of result", result.len(), data.len(), 1)?;
+        let (send, recv) = (Some(UserBuf::borrowed(data)), UserBuf::borrowed_mut(result));
+        let datatype = Datatype::of::<T>();
+        let reduced = Reduced::new(send, recv, data.len() as u64, &datatype);
+        coll::allreduce(team, reduced, op).map(Self::of)
+    }
+
+    /// As [`Collective::allreduce`], with the result in the place of the data.
+    ///
+    /// # Errors
+    /// An operation that `T` does not have.
+    pub fn allreduce_in_place<T: Equivalence>(team: &Team, data: &'a mut [T], op: &Op) -> Result<Self> {
+        let (count, recv) = (data.len() as u64, UserBuf::borrowed_mut(data));
+        let datatype = Datatype::of::<T>();
+        let reduced = Reduced::new(None, recv, count, &datatype);
+        coll::allreduce(team, reduced, op).map(Self::of)
+    }
+
+    /// The ranks' `data` is collected in `all` on the root.
+    ///
+    /// # Errors
+    /// A root that is no rank; on the root an `all` that has not the length of all ranks' data.
+    pub fn gather<T: Equivalence>(team: &Team, data: &'a [T], all: &'a mut [T], root: i32) -> Result<Self> {
+        let datatype = Datatype::of::<T>();
+        let is_root = team.rank() == root;
+        if is_root {
+            check_length("the length of all", all.len(), data.len(), team.size() as usize)?;
+        }
+        let recv = is_root.then(|| written(all, data.len(), &datatype));
+        coll::gather(team, Some(read(data, &datatype)), recv, root).map(Self::of)
+    }
+
+    /// The ranks' `data` is collected in `all` on every rank.
+    ///
+    /// # Errors
+    /// An `all` that has not the length of all ranks' data.
+    pub fn allgather<T: Equivalence>(team: &Team, data: &'a [T], all: &'a mut [T]) -> Result<Self> {
+        check_length("the length of all", all.len(), data.len(), team.size() as usize)?;
+        let datatype = Datatype::of::<T>();
+        let recv = written(all, data.len(), &datatype);
+        coll::allgather(team, Some(read(data, &datatype)), recv).map(Self::of)
+    }
+
+    fn of(schedule: Schedule) -> Self {
+        Self { schedule, borrow: PhantomData }
+    }
+
+    /// As [`SendBuf::lend`].
+    pub(crate) fn lend(self) -> Schedule {
+        self.schedule
+    }
+}
+
+fn read<'d, T: Equivalence>(data: &[T], datatype: &'d Datatype) -> Operand<'d> {
+    Operand::new(UserBuf::borrowed(data), data.len() as u64, datatype)
+}
+
+/// A block of `count` elements, or as many of them as the caller has checked that there is room for.
+fn written<'d, T: Equivalence>(room: &mut [T], count: usize, datatype: &'d Datatype) -> Operand<'d> {
+    Operand::new(UserBuf::borrowed_mut(room), count as u64, datatype)
+}
+
+/// Checks that a result has room for `blocks` blocks of `length` elements, and no more.
+fn check_length(argument: &'static str, got: usize, length: usize, blocks: usize) -> Result<()> {
+    if length.checked_mul(blocks) == Some(got) {
+        return Ok(());
+    }
+    let expected = match blocks {
+        1 => format!("{length}, the length of data"),
+        _ => format!("{blocks} times {length}, once the length of data for each rank"),
+    };
+    Err(Error::invalid(ErrorClass::Count, argument, got, expected))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::Peer;
+
+    #[test]
+    fn a_collective_operation_never_reaches_beyond_a_slice() {
+        let team = &*crate::comm::Comm::own(Peer(0));
+        let sum = Op::from_abi(0x21).unwrap();
+        let (data, mut short, mut long) = ([1i32; 4], [0i32; 3], [0i32; 5]);
+        for room in [&mut short[..], &mut long[..]] {
+            let class = |result: Result<Collective<'_>>| result.unwrap_err().class();
+            assert_eq!(class(Collective::reduce(team, &data, room, &sum, 0)), ErrorClass::Count);
+            assert_eq!(class(Collective::allreduce(team, &data, room, &sum)), ErrorClass::Count);
+            assert_eq!(class(Collective::gather(team, &data, room, 0)), ErrorClass::Count);
+            assert_eq!(class(Collective::allgather(team, &data, room)), ErrorClass::Count);
+        }
+        let mut room = [0i32; 4];
+        Collective::allgather(team, &data, &mut room).unwrap();
+    }
+}

@@ -1,0 +1,295 @@
+//! The calls that take borrowed slices: blocking ones, and scopes in which operations go on while the program does.
+//!
+//! Called by the typed API (`posthaste`). MPI-5.0 §3.2, §3.7.
+//!
+//! What must stay true: the borrow of a slice (`slice`) ends after the operation on it. A blocking call returns only then.
+//! Whatever way a scope is left, every operation started in it is over first; the lifetime `'scope` of the buffers ends
+//! after that, as with the scoped threads of the standard library: the body is made for every `'scope`, so only what lives
+//! outside of it can be lent to it, and nothing that ends the operations is left to a value that the body could forget.
+//! A panic in a call (of a user's reduction, say) does not get past it while the engine has the buffers: it ends the process.
+
+use std::cell::RefCell;
+use std::marker::PhantomData;
+
+use super::World;
+use crate::comm::Comm;
+use crate::error::Result;
+use crate::ids::RequestId;
+use crate::pt2pt::matching::Held;
+use crate::pt2pt::recv;
+use crate::request::Status;
+use crate::slice::{Collective, RecvBuf, SendBuf};
+use crate::wire::Mode;
+
+impl World {
+    /// As [`World::send`].
+    ///
+    /// # Errors
+    /// As [`World::send`].
+    #[inline]
+    pub fn send_slice(&self, comm: &Comm, to: i32, tag: i32, data: SendBuf<'_>, mode: Mode) -> Result<()> {
+        to_the_end(|| self.send(comm, to, tag, data.lend(), mode))
+    }
+
+    /// As [`World::recv`].
+    ///
+    /// # Errors
+    /// As [`World::recv`].
+    #[inline]
+    pub fn recv_slice(&self, comm: &Comm, from: i32, tag: i32, room: RecvBuf<'_>) -> Result<Status> {
+        to_the_end(|| self.recv(comm, from, tag, room.lend()))
+    }
+
+    /// As [`World::exchange`].
+    ///
+    /// # Errors
+    /// As [`World::exchange`].
+    pub fn exchange_slices(
+        &self,
+        comm: &Comm,
+        (data, to, send_tag): (SendBuf<'_>, i32, i32),
+        (room, from, receive_tag): (RecvBuf<'_>, i32, i32),
+    ) -> Result<Status> {
+        to_the_end(|| self.exchange(comm, (data.lend(), to, send_tag), (room.lend(), from, receive_tag)))
+    }
+
+    /// Receives a message taken out by a probe.
+    ///
+    /// # Errors
+    /// As [`World::imrecv`].
+    pub fn mrecv_slice(&self, held: &mut Option<Held>, room: RecvBuf<'_>) -> Result<Status> {
+        to_the_end(|| self.wait(self.imrecv(held, room.lend())?))
+    }
+
+    /// As [`World::run`].
+    ///
+    /// # Errors
+    /// As [`World::run`].
+    pub fn run_collective(&self, operation: Collective<'_>) -> Result<()> {
+        to_the_end(|| self.run(operation.lend()))
+    }
+
+    /// Runs `body`, which may start operations that go on by themselves. Those that it has not waited for are waited for
+    /// here; receives among them that have no message yet are taken back, since their messages may never come.
+    ///
+    /// A buffer that ends before the scope cannot be lent to it:
+    ///
+    /// ```compile_fail,E0597
+    /// use posthaste_core::{comm::Comm, slice::RecvBuf, world::World};
+    /// fn wrong(world: &World, comm: &Comm) {
+    ///     world.scope(|scope| {
+    ///         let mut short_lived = [0; 4];
+    ///         scope.irecv("wrong", comm, (RecvBuf::new(&mut short_lived), 0, 0)).map(drop) // error: does not live long enough
+    ///     }).unwrap();
+    /// }
+    /// ```
+    ///
+    /// And an operation cannot leave its scope:
+    ///
+    /// ```compile_fail
+    /// use posthaste_core::{comm::Comm, slice::RecvBuf, world::World};
+    /// fn wrong(world: &World, comm: &Comm, room: &mut [u8]) {
+    ///     let left = world.scope(|scope| scope.irecv("wrong", comm, (RecvBuf::new(room), 0, 0))); // error: lifetime
+    /// }
+    /// ```
+    pub fn scope<'env, F, R>(&'env self, body: F) -> R
+    where
+        F: for<'scope> FnOnce(Scope<'scope, 'env>) -> R,
+    {
+        // Its destructor does the waiting, also when `body` panics.
+        let pending = Pending { world: self, requests: RefCell::new(Vec::new()) };
+        body(Scope { pending: &pending, scope: PhantomData, env: PhantomData })
+    }
+}
+
+/// Starts operations on buffers that are lent to it; see [`World::scope`].
+#[derive(Clone, Copy)]
+pub struct Scope<'scope, 'env: 'scope> {
+    pending: &'scope Pending<'env>,
+    // Neither lifetime may be taken for a shorter or longer one.
+    scope: PhantomData<&'scope mut &'scope ()>,
+    env: PhantomData<&'env mut &'env ()>,
+}
+
+/// An operation under way. Dropping it does not end the operation: its scope does.
+pub struct Operation<'scope> {
+    pending: &'scope Pending<'scope>,
+    /// Its place among the pending ones, until it is known to be over.
+    place: Option<usize>,
+}
+
+impl<'scope> Scope<'scope, '_> {
+    /// As [`World::isend`]; `call` is what [`Scope::wait_for_last`] says.
+    ///
+    /// # Errors
+    /// As [`World::isend`].
+    pub fn isend(
+        &self,
+        call: &'static str,
+        comm: &Comm,
+        (data, to, tag): (SendBuf<'scope>, i32, i32),
+        mode: Mode,
+    ) -> Result<Operation<'scope>> {
+        self.started(call, || self.pending.world.isend(comm, to, tag, data.lend(), mode))
+    }
+
+    /// As [`World::irecv`].
+    ///
+    /// # Errors
+    /// As [`World::irecv`].
+    pub fn irecv(
+        &self,
+        call: &'static str,
+        comm: &Comm,
+        (room, from, tag): (RecvBuf<'scope>, i32, i32),
+    ) -> Result<Operation<'scope>> {
+        self.started(call, || self.pending.world.irecv(comm, from, tag, room.lend()))
+    }
+
+    /// As [`World::start`].
+    ///
+    /// # Errors
+    /// As [`World::start`].
+    pub fn start(&self, call: &'static str, operation: Collective<'scope>) -> Result<Operation<'scope>> {
+        self.started(call, || self.pending.world.start(operation.lend()))
+    }
+
+    /// Waits for the operation that was started last, of those that nobody has waited for. `None` when there is none.
+    pub fn wait_for_last(&self) -> Option<(&'static str, Result<Status>)> {
+        let (call, id) = self.pending.pop()?;
+        Some((call, to_the_end(|| self.pending.world.wait(id))))
+    }
+
+    /// How many operations nobody has waited for.
+    pub fn under_way(&self) -> usize {
+        self.pending.requests.borrow().iter().flatten().count()
+    }
+
+    fn started(
+        &self,
+        call: &'static str,
+        start: impl FnOnce() -> Result<RequestId>,
+    ) -> Result<Operation<'scope>> {
+        let place = to_the_end(|| start().map(|id| self.pending.add(call, id)))?;
+        Ok(Operation { pending: self.pending, place: Some(place) })
+    }
+}
+
+impl Operation<'_> {
+    /// As [`World::wait`]. After [`Operation::test`] has returned the status, it is empty.
+    ///
+    /// # Errors
+    /// As [`World::wait`].
+    pub fn wait(self) -> Result<Status> {
+        let id = self.place.and_then(|place| self.pending.take(place));
+        id.map_or(Ok(Status::EMPTY), |id| to_the_end(|| self.pending.world.wait(id)))
+    }
+
+    /// As [`World::test`]; `None` again after it has returned the status.
+    ///
+    /// # Errors
+    /// As [`World::test`].
+    pub fn test(&mut self) -> Result<Option<Status>> {
+        let Some(place) = self.place else { return Ok(None) };
+        let Some(id) = self.pending.get(place) else { return Ok(None) };
+        let status = self.pending.world.test(id)?;
+        if status.is_some() {
+            self.pending.take(place);
+            self.place = None;
+        }
+        Ok(status)
+    }
+}
+
+/// What has been started in a scope and not been waited for. Its end is the end of all of it.
+struct Pending<'env> {
+    world: &'env World,
+    /// Requests keep their places; places at the end are given back when they are empty.
+    requests: RefCell<Vec<Option<(&'static str, RequestId)>>>,
+}
+
+impl Pending<'_> {
+    fn add(&self, call: &'static str, id: RequestId) -> usize {
+        let mut requests = self.requests.borrow_mut();
+        requests.push(Some((call, id)));
+        requests.len() - 1
+    }
+
+    fn get(&self, place: usize) -> Option<RequestId> {
+        self.requests.borrow().get(place).copied().flatten().map(|(_, id)| id)
+    }
+
+    fn take(&self, place: usize) -> Option<RequestId> {
+        let mut requests = self.requests.borrow_mut();
+        let (_, id) = requests.get_mut(place)?.take()?;
+        while let Some(None) = requests.last() {
+            requests.pop();
+        }
+        Some(id)
+    }
+
+    fn pop(&self) -> Option<(&'static str, RequestId)> {
+        let mut requests = self.requests.borrow_mut();
+        loop {
+            if let Some(request) = requests.pop()? {
+                return Some(request);
+            }
+        }
+    }
+}
+
+impl Drop for Pending<'_> {
+    fn drop(&mut self) {
+        to_the_end(|| {
+            // First all, then the waiting: one that goes on may need the end of another.
+            let left: Vec<RequestId> = std::iter::from_fn(|| self.pop()).map(|(_, id)| id).collect();
+            for id in &left {
+                let lane = self.world.lane_number(id.slot as usize);
+                recv::cancel(&mut self.world.waiting.enter(lane).engine, *id);
+            }
+            for id in left {
+                // The scope has an error or a panic to report already.
+                let _ = self.world.wait(id);
+            }
+        });
+    }
+}
+
+/// Makes a call that ends after the operations on the buffers that it was lent. It does not if it panics, so then the process
+/// ends.
+#[inline(always)]
+fn to_the_end<R>(call: impl FnOnce() -> R) -> R {
+    struct Unwinding;
+    impl Drop for Unwinding {
+        fn drop(&mut self) {
+            std::process::abort();
+        }
+    }
+    let unwinding = Unwinding;
+    let result = call();
+    std::mem::forget(unwinding);
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::{Command, Stdio};
+
+    #[test]
+    fn no_panic_gets_past_a_call_that_has_buffers() {
+        const CHILD: &str = "POSTHASTE_TEST_PANIC";
+        const SIGABRT: i32 = 6;
+        if std::env::var_os(CHILD).is_some() {
+            let caught = std::panic::catch_unwind(|| to_the_end(|| panic!("in the middle of a call")));
+            drop(caught);
+            return;
+        }
+        let name = "world::scope::tests::no_panic_gets_past_a_call_that_has_buffers";
+        let mut child = Command::new(std::env::current_exe().unwrap());
+        child.args(["--exact", name]).env(CHILD, "1").stdout(Stdio::null()).stderr(Stdio::null());
+        assert_eq!(child.status().unwrap().signal(), Some(SIGABRT));
+        assert_eq!(to_the_end(|| 7), 7);
+    }
+}
