@@ -144,7 +144,7 @@ impl Methods {
         Self { plugin, ..self }
     }
 
-    /// The way to a peer; a peer that does not exist is not reached by anything but ourselves.
+    /// The way to a peer ([`Routes::to`]).
     #[inline(always)]
     pub fn route(&self, to: Peer) -> Route {
         self.routes.to(to)

