@@ -80,7 +80,7 @@ fn examine() -> Result<Report, String> {
     check_exports(&root, &functions, &mut problems)?;
     let sources = rust_functions(&abi.join("src"))?;
     check_sources(&functions, &sources, &callback_names, &mut problems);
-    check_rust_constants(&abi.join("src/constants.rs"), &constants, &mut problems)?;
+    check_rust_constants(&abi.join("src/abi/constants.rs"), &constants, &mut problems)?;
 
     let mut report = Report {
         total: functions.len(),
@@ -366,9 +366,8 @@ fn build_library(root: &Path) -> Result<PathBuf, String> {
 /// Every `fn MPI_X / PMPI_X(…)` of the chapter files.
 fn rust_functions(folder: &Path) -> Result<BTreeMap<String, Source>, String> {
     let mut found = BTreeMap::new();
-    let entries = std::fs::read_dir(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
-    for entry in entries.flatten().filter(|entry| entry.path().extension().is_some_and(|e| e == "rs")) {
-        let text = read(&entry.path())?;
+    for file in crate::arrows::rust_files(folder) {
+        let text = read(&file)?;
         let mut rest = text.as_str();
         while let Some(at) = rest.find("fn MPI_") {
             rest = &rest[at + 3..];
@@ -376,7 +375,7 @@ fn rust_functions(folder: &Path) -> Result<BTreeMap<String, Source>, String> {
             let Some((name, profiling)) = names.split_once(" / ") else { continue };
             let Some(close) = closing(tail) else { continue };
             if profiling.trim() != format!("P{name}") {
-                return Err(format!("{}: {name} has the profiling name {profiling}", entry.path().display()));
+                return Err(format!("{}: {name} has the profiling name {profiling}", file.display()));
             }
             let parameters = split_arguments(&tail[..close]);
             let after = tail[close + 1..].trim_start();
@@ -385,7 +384,7 @@ fn rust_functions(folder: &Path) -> Result<BTreeMap<String, Source>, String> {
                 returns: returns.trim().to_string(),
                 parameters,
                 supported: !after.starts_with(';'),
-                file: entry.path(),
+                file: file.clone(),
             };
             if found.insert(name.to_string(), source).is_some() {
                 return Err(format!("{name} is defined twice"));

@@ -1,6 +1,6 @@
-//! The arrow test: which crate may use which, and which room of posthaste-core may use which.
-//! Reads the manifests and the source lines that name crates or rooms. What must stay true: the lists below are the
-//! architecture (see ARCHITECTURE.md); a new arrow is a decision.
+//! The arrow test: which crate may use which, and which room of a crate may use which.
+//! Reads the manifests and the source lines that name crates or rooms. What must stay true: the lists below, and the order of
+//! rooms in each `lib.rs`, are the architecture (see ARCHITECTURE.md); a new arrow is a decision.
 
 use std::{
     collections::BTreeSet,
@@ -20,39 +20,11 @@ const CRATES: [(&str, &[&str]); 6] = [
     ("posthaste-launch", &["posthaste-core", "posthaste-os", "posthaste-pmi"]),
 ];
 
-/// The rooms of posthaste-core in the order of a message's journey: a room uses only rooms before it.
-const ROOMS: [&str; 30] = [
-    "jobs",
-    "ids",
-    "peers",
-    "error",
-    "config",
-    "explain",
-    "trace",
-    "buffer",
-    "datatype",
-    "wire",
-    "request",
-    "method",
-    "group",
-    "pt2pt",
-    "op",
-    "info",
-    "attribute",
-    "coll",
-    "comm",
-    "topology",
-    "slice",
-    "rma",
-    "io",
-    "dynamic",
-    "dispatch",
-    "progress",
-    "wait",
-    "world",
-    "session",
-    "tool",
-];
+/// The crates whose rooms have an order, that of the `mod` lines in `lib.rs`: a room uses only rooms before it.
+const ORDERED: [&str; 2] = ["posthaste-core", "posthaste-abi"];
+
+/// The crates in which the files of a room have an order, too, that of the `mod` lines in the room's `mod.rs`.
+const ORDERED_INSIDE: [&str; 1] = ["posthaste-abi"];
 
 /// What the launcher may use of posthaste-core.
 const LAUNCH_ROOMS: &[&str] = &["config", "explain", "trace"];
@@ -76,7 +48,12 @@ pub(crate) fn run(project: &Project) -> Fallible {
         }
     }
     check_known_crates(project, &mut wrong);
-    check_rooms(&project.root.join("crates/posthaste-core/src"), &mut wrong)?;
+    for name in ORDERED {
+        check_rooms(&project.root.join("crates"), name, &mut wrong)?;
+    }
+    for name in ORDERED_INSIDE {
+        check_files(&project.root.join("crates"), name, &mut wrong)?;
+    }
     for (name, rooms) in [("posthaste-launch", LAUNCH_ROOMS), ("posthaste", TYPED_ROOMS)] {
         check_user(name, rooms, &project.root.join("crates").join(name), &mut wrong)?;
     }
@@ -117,34 +94,65 @@ fn check_known_crates(project: &Project, wrong: &mut Vec<String>) {
     }
 }
 
-fn check_rooms(source: &Path, wrong: &mut Vec<String>) -> Fallible {
-    for file in rust_files(source) {
-        let inside = file.strip_prefix(source).unwrap_or(&file);
+fn check_rooms(crates: &Path, name: &str, wrong: &mut Vec<String>) -> Fallible {
+    let source = crates.join(name).join("src");
+    let order = order(&read(&source.join("lib.rs"))?);
+    for file in rust_files(&source) {
+        let inside = file.strip_prefix(&source).unwrap_or(&file);
         let room = inside.components().next().map(|c| c.as_os_str().to_string_lossy().into_owned());
         let room = room.unwrap_or_default().trim_end_matches(".rs").to_owned();
-        if room == "lib" {
-            continue;
-        }
-        if room == "testing" || file.to_string_lossy().ends_with("tests.rs") {
-            continue; // tests may look at anything
-        }
-        let Some(place) = ROOMS.iter().position(|known| *known == room) else {
-            wrong.push(format!(
-                "posthaste-core/src/{}: the room `{room}` is not in the list",
-                inside.display()
-            ));
-            continue;
-        };
-        for (line, used) in rooms_used(&read(&file)?, "crate") {
-            if ROOMS.iter().position(|known| *known == used).is_some_and(|other| other > place) {
-                let shown = inside.display();
-                wrong.push(format!(
-                    "posthaste-core/src/{shown}:{line}: `{room}` uses `{used}`, which comes after it"
-                ));
-            }
+        if !file.to_string_lossy().ends_with("tests.rs") {
+            let shown = format!("{name}/src/{}", inside.display());
+            check_file(&order, &room, &["crate"], &shown, &read(&file)?, wrong);
         }
     }
     Ok(())
+}
+
+fn check_files(crates: &Path, name: &str, wrong: &mut Vec<String>) -> Fallible {
+    let source = crates.join(name).join("src");
+    let rooms = order(&read(&source.join("lib.rs"))?);
+    for room in &rooms {
+        let folder = source.join(room);
+        if !folder.is_dir() {
+            continue;
+        }
+        let order = order(&read(&folder.join("mod.rs"))?);
+        for file in rust_files(&folder) {
+            let one = crate::project::stem(&file);
+            let shown = format!("{name}/src/{room}/{one}.rs");
+            let text = read(&file)?;
+            check_file(&order, &one, &["super", &format!("crate::{room}")], &shown, &text, wrong);
+            check_file(&rooms, room, &["super::super"], &shown, &text, wrong);
+        }
+    }
+    Ok(())
+}
+
+/// Whether a file of the module `own` names a later one by one of these paths. A module that is not in the order is there
+/// for tests, and may look at anything.
+fn check_file(order: &[String], own: &str, roots: &[&str], shown: &str, text: &str, wrong: &mut Vec<String>) {
+    let place = |name: &str| order.iter().position(|known| known == name);
+    let Some(own_place) = place(own) else { return };
+    for (line, used) in roots.iter().flat_map(|root| rooms_used(text, root)) {
+        if place(&used).is_some_and(|other| other > own_place) {
+            wrong.push(format!("{shown}:{line}: `{own}` uses `{used}`, which comes after it"));
+        }
+    }
+}
+
+/// The modules that a file declares, in their order, without those for tests.
+fn order(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut before = "";
+    for line in text.lines().map(str::trim) {
+        let declared = ["", "pub ", "pub(crate) "].iter().find_map(|seen| {
+            line.strip_prefix(seen)?.strip_prefix("mod ")?.split_once(';').map(|(name, _)| name.to_owned())
+        });
+        found.extend(declared.filter(|_| before != "#[cfg(test)]"));
+        before = line;
+    }
+    found
 }
 
 fn check_user(name: &str, rooms: &[&str], folder: &Path, wrong: &mut Vec<String>) -> Fallible {
@@ -205,7 +213,7 @@ fn first_name(text: &str) -> String {
     text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
 }
 
-fn rust_files(folder: &Path) -> Vec<PathBuf> {
+pub(crate) fn rust_files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
@@ -237,6 +245,28 @@ mod tests {
         let names: Vec<String> = rooms_used(code, "crate").into_iter().map(|(_, name)| name).collect();
         assert_eq!(names, ["buffer", "comm", "ids"]);
         assert_eq!(rooms_used(code, "crate")[2].0, 6);
+    }
+
+    #[test]
+    fn the_order_of_modules_is_that_of_their_declarations() {
+        let text = "//! mod x;\nmod b;\n#[allow(unsafe_code)] // why\npub mod a; // last\n#[cfg(test)]\nmod testing;\n\
+                    pub(crate) mod c;\npub use a::d;\n";
+        assert_eq!(order(text), ["b", "a", "c"]);
+    }
+
+    #[test]
+    fn a_file_that_uses_a_later_module_is_found() {
+        let order = ["object", "failure"].map(str::to_owned);
+        let wrong = |own, text| {
+            let mut wrong = Vec::new();
+            check_file(&order, own, &["crate", "super"], "x.rs", text, &mut wrong);
+            wrong
+        };
+        let later = "x.rs:2: `object` uses `failure`, which comes after it";
+        assert_eq!(wrong("object", "\nuse crate::failure::raise;"), [later]);
+        assert_eq!(wrong("object", "\nfn f() { super::failure::raise() }"), [later]);
+        assert!(wrong("failure", "use crate::object;\nuse super::object::site;").is_empty());
+        assert!(wrong("testing", "use crate::failure;").is_empty());
     }
 
     #[test]

@@ -4,16 +4,17 @@
 //! (MPI-5.0 §15.2). Both are real exports with the same body, and nothing inside the library calls either, so
 //! a tool may override one and reach the other. [`unsupported!`] does the same for functions that do not work
 //! yet. Around a body stands [`guarded`]: has MPI been initialised, is it finalised; and errors go to the
-//! error handler (`failure.rs`). What must stay true: an entry never panics and never unwinds into C.
+//! error handler (`failure`). What must stay true: an entry never panics and never unwinds into C.
 
 use std::ffi::c_int;
 
 use posthaste_core::error::{Error, ErrorClass, Result};
 
-use crate::constants::{MPI_SESSION_NULL, MPI_SUCCESS, MPI_T_ERR_NOT_SUPPORTED};
-use crate::failure::{self, Site};
-use crate::library::{Life, inside, life};
-use crate::pointer::{Out, Plain};
+use crate::abi::constants::{MPI_SESSION_NULL, MPI_SUCCESS, MPI_T_ERR_NOT_SUPPORTED};
+use crate::abi::pointer::{Out, Plain};
+use crate::failure;
+use crate::layer::library::{Life, inside, life};
+use crate::object::site::{Located, Outcome, Site};
 
 /// Runs the body of an entry that needs MPI to be initialised, and turns its outcome into an error code.
 #[inline(always)]
@@ -32,23 +33,6 @@ pub(crate) fn located(call: &'static str, body: impl FnOnce() -> Outcome) -> c_i
     match outcome {
         Ok(()) => MPI_SUCCESS,
         Err(Located { site, error }) => failure::raise(call, site, &error),
-    }
-}
-
-/// Outcome of an entry whose error knows its object.
-pub(crate) type Outcome = std::result::Result<(), Located>;
-
-/// An error and the object it belongs to.
-pub(crate) struct Located {
-    /// The object.
-    pub(crate) site: Site,
-    /// The error.
-    pub(crate) error: Error,
-}
-
-impl From<Error> for Located {
-    fn from(error: Error) -> Self {
-        Self { site: Site::Process, error }
     }
 }
 
@@ -74,7 +58,7 @@ pub(crate) fn raise_unsupported(call: &'static str) -> c_int {
         return failure::raise(call, Site::Session(MPI_SESSION_NULL), &Error::unsupported(call));
     }
     let site = if call.starts_with("MPI_File_") {
-        Site::File(crate::constants::MPI_FILE_NULL)
+        Site::File(crate::abi::constants::MPI_FILE_NULL)
     } else {
         Site::Process
     };

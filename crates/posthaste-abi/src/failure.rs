@@ -5,93 +5,21 @@
 //! started with another), prints it once and ends the job. Error codes are the error classes; `MPI_Error_string` adds
 //! the latest sentence of that class on the calling thread.
 
-use std::cell::RefCell;
-use std::ffi::{c_int, c_void};
+use std::ffi::c_int;
 use std::fmt;
-use std::sync::atomic::{AtomicI32, Ordering};
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
 
-use posthaste_core::config::{Config, INITIAL_HANDLER, InitialHandler};
-use posthaste_core::error::{Error, ErrorClass, say};
+use posthaste_core::error::{Error, say};
 
-use crate::communicator;
-use crate::constants::{MPI_COMM_SELF, MPI_COMM_WORLD};
-use crate::errhandler as errcode;
-use crate::library::inside;
-use crate::types::{MPI_Comm, MPI_File, MPI_Session, MPI_Win};
-
-/// The object an error belongs to; its error handler is called.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Site {
-    /// A communicator.
-    Comm(MPI_Comm),
-    /// A window.
-    Win(MPI_Win),
-    /// A file, or `MPI_FILE_NULL` for calls that open or delete one.
-    File(MPI_File),
-    /// A session.
-    Session(MPI_Session),
-    /// No object: the error is raised on `MPI_COMM_SELF` (MPI-5.0 §9.3), or on `MPI_COMM_WORLD` ([`of_process`]).
-    Process,
-}
-
-impl From<MPI_Comm> for Site {
-    fn from(comm: MPI_Comm) -> Self {
-        Self::Comm(comm)
-    }
-}
-
-impl From<MPI_Win> for Site {
-    fn from(win: MPI_Win) -> Self {
-        Self::Win(win)
-    }
-}
-
-impl From<MPI_File> for Site {
-    fn from(file: MPI_File) -> Self {
-        Self::File(file)
-    }
-}
-
-impl From<MPI_Session> for Site {
-    fn from(session: MPI_Session) -> Self {
-        Self::Session(session)
-    }
-}
-
-/// What to do with an error: an error handler (MPI-5.0 §9.3).
-#[derive(Clone, Debug)]
-pub(crate) enum Handler {
-    /// `MPI_ERRORS_ARE_FATAL`: print the sentence and end all processes of the job.
-    Fatal,
-    /// `MPI_ERRORS_ABORT`: print the sentence and end the processes of the communicator.
-    Abort,
-    /// `MPI_ERRORS_RETURN`: return the error code.
-    Return,
-    /// A function of the program; its handle keeps the object's identity.
-    User(Arc<UserHandler>),
-}
-
-/// An error handler of the program.
-#[derive(Debug)]
-pub(crate) enum UserHandler {
-    /// For communicators.
-    Comm(unsafe extern "C" fn(*mut MPI_Comm, *mut c_int, ...)),
-    /// For windows.
-    Win(unsafe extern "C" fn(*mut MPI_Win, *mut c_int, ...)),
-    /// For files.
-    File(unsafe extern "C" fn(*mut MPI_File, *mut c_int, ...)),
-    /// For sessions.
-    Session(unsafe extern "C" fn(*mut MPI_Session, *mut c_int, ...)),
-}
-
-/// This process's rank in the world; -1 before `MPI_Init`.
-pub(crate) static WORLD_RANK: AtomicI32 = AtomicI32::new(-1);
-
-thread_local! {
-    /// The latest sentence on this thread, and its class.
-    static LATEST: RefCell<Option<(ErrorClass, String)>> = const { RefCell::new(None) };
-}
+use crate::abi::constants::{MPI_COMM_SELF, MPI_COMM_WORLD};
+use crate::abi::types::MPI_Comm;
+use crate::layer::errhandler::{self, Fallback, fallback, initial};
+use crate::layer::error_code::remember;
+use crate::layer::library::{WORLD_RANK, abort, inside};
+use crate::object::errhandler::{FILE_NULL_HANDLER, Handler, SESSION_HANDLER};
+use crate::object::site::Site;
+use crate::object::{communicator, error_code};
 
 /// Handles the failure of `call` and returns its error code.
 #[cold]
@@ -119,7 +47,7 @@ pub(crate) fn raise_with(
             abort(class as c_int);
         }
         Handler::Return | Handler::User(_) => {
-            LATEST.with_borrow_mut(|latest| *latest = Some((class, sentence)));
+            remember(class, sentence);
             if let Handler::User(function) = handler {
                 function.call(told, code);
             }
@@ -136,7 +64,7 @@ pub(crate) fn call_handler(call: &'static str, site: Site, code: c_int) {
             let rank = WORLD_RANK.load(Ordering::Relaxed);
             say(format_args!(
                 "{call} on rank {rank} of MPI_COMM_WORLD: the program raised error {code}: {}",
-                errcode::text(code)
+                error_code::text(code)
             ));
             abort(code);
         }
@@ -144,66 +72,6 @@ pub(crate) fn call_handler(call: &'static str, site: Site, code: c_int) {
         Handler::User(function) => function.call(site, code),
     }
 }
-
-impl UserHandler {
-    fn call(&self, site: Site, code: c_int) {
-        let mut code = code;
-        let end = std::ptr::null::<c_void>();
-        match (self, site) {
-            // SAFETY: the program gave this function for this use (MPI-5.0 §9.3.1); the arguments live through the call.
-            (Self::Comm(function), Site::Comm(mut comm)) => unsafe { function(&mut comm, &mut code, end) },
-            (Self::Comm(function), _) => {
-                let mut comm = MPI_COMM_SELF;
-                // SAFETY: as above.
-                unsafe { function(&mut comm, &mut code, end) }
-            }
-            // SAFETY: as above.
-            (Self::Win(function), Site::Win(mut win)) => unsafe { function(&mut win, &mut code, end) },
-            // SAFETY: as above.
-            (Self::File(function), Site::File(mut file)) => unsafe { function(&mut file, &mut code, end) },
-            (Self::Session(function), Site::Session(mut session)) => {
-                // SAFETY: as above.
-                unsafe { function(&mut session, &mut code, end) }
-            }
-            (Self::Win(_) | Self::File(_) | Self::Session(_), _) => {}
-        }
-    }
-}
-
-/// The latest sentence of this class on this thread.
-pub(crate) fn latest(class: ErrorClass) -> Option<String> {
-    LATEST.with_borrow(|latest| latest.as_ref().filter(|(c, _)| *c == class).map(|(_, text)| text.clone()))
-}
-
-/// Ends the job.
-pub(crate) fn abort(code: c_int) -> ! {
-    match inside() {
-        Some(library) => library.world.abort(code),
-        None => posthaste_core::world::abort_not_joined(code),
-    }
-}
-
-/// The handler of files that are not open yet.
-pub(crate) static FILE_NULL_HANDLER: RwLock<Handler> = RwLock::new(Handler::Return);
-
-/// The handler that the job was started with: that of the first communicators, and of calls before `MPI_Init` and after
-/// `MPI_Finalize` (MPI-5.0 §9.3). `MPI_Init` refuses a setting that cannot be read.
-pub(crate) fn initial() -> Handler {
-    static INITIAL: OnceLock<InitialHandler> = OnceLock::new();
-    let read = || {
-        let only = |name: &str| if name == INITIAL_HANDLER { std::env::var(name).ok() } else { None };
-        Config::read(only).unwrap_or_default().initial_handler
-    };
-    match INITIAL.get_or_init(read) {
-        InitialHandler::Fatal => Handler::Fatal,
-        InitialHandler::Abort => Handler::Abort,
-        InitialHandler::Return => Handler::Return,
-    }
-}
-
-/// The handler that the latest `MPI_Session_init` was given. There are no sessions yet, so it serves the calls that
-/// follow on what the program takes for one.
-pub(crate) static SESSION_HANDLER: RwLock<Option<Handler>> = RwLock::new(None);
 
 /// The handler of the object an error belongs to, and the object that it is told. A bad handle has no object: the error
 /// goes to the process.
@@ -215,20 +83,19 @@ fn handler_of(site: Site) -> (Handler, Site) {
             given.map_or_else(of_process, |handler| (handler, site))
         }
         Site::Comm(comm) if inside().is_some() => communicator::find("comm", comm)
-            .map_or_else(|_| of_process(), |found| (communicator::handler(&found), site)),
+            .map_or_else(|_| of_process(), |found| (errhandler::of(&found), site)),
         Site::Comm(_) | Site::Win(_) | Site::Process => of_process(),
     }
 }
 
-/// The handler of errors without an object. MPI-4.0 moved them from `MPI_COMM_WORLD` to `MPI_COMM_SELF`; programs written
-/// before set that of the world alone, so it stands in until `MPI_COMM_SELF` is given one, except with
-/// `POSTHASTE_STRICT`. Who uses sessions does not expect it: once there are some, it will stand in only while none is open.
+/// The handler of errors without an object.
 fn of_process() -> (Handler, Site) {
     let Some(library) = inside() else { return (initial(), Site::Process) };
-    let (own, world) = (library.world.own(), library.world.world());
-    let stands_in = !library.strict && !communicator::has_handler(own);
-    let (comm, handle) = if stands_in { (world, MPI_COMM_WORLD) } else { (own, MPI_COMM_SELF) };
-    (communicator::handler(comm), Site::Comm(handle))
+    let (comm, handle) = match fallback(library) {
+        Fallback::World => (library.world.world(), MPI_COMM_WORLD),
+        Fallback::Own => (library.world.own(), MPI_COMM_SELF),
+    };
+    (errhandler::of(comm), Site::Comm(handle))
 }
 
 /// `MPI_Send on rank 2 of MPI_COMM_WORLD: tag is -7, expected 0..=2147483647`.
@@ -272,7 +139,10 @@ fn name_of(comm: MPI_Comm) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use posthaste_core::error::ErrorClass;
+
     use super::*;
+    use crate::layer::error_code::latest;
 
     #[test]
     fn the_sentence_names_call_rank_argument_and_what_was_expected() {
@@ -297,7 +167,7 @@ mod tests {
 
     #[test]
     fn file_errors_return_by_default_and_are_remembered() {
-        let site = Site::File(crate::constants::MPI_FILE_NULL);
+        let site = Site::File(crate::abi::constants::MPI_FILE_NULL);
         let error = Error::other(ErrorClass::NoSuchFile, "there is no file named x");
         assert_eq!(raise("MPI_File_open", site, &error), ErrorClass::NoSuchFile as c_int);
         assert_eq!(latest(ErrorClass::NoSuchFile).unwrap(), "MPI_File_open: there is no file named x");

@@ -38,7 +38,7 @@ use std::ptr::{self, NonNull};
 ///
 /// It is good for one description, which says how far the buffer reaches: it goes by value into what makes a segment
 /// ([`Segment`](crate::datatype::Segment)) or the argument of a collective operation
-/// ([`Operand`](crate::coll::Operand) and its kin), and nothing else can be done with it.
+/// ([`Operand`](crate::coll::Operand) and its kin). Before that one can only look at the address.
 ///
 /// ```compile_fail,E0382
 /// use posthaste_core::{buffer::Base, datatype::Segment};
@@ -76,6 +76,12 @@ impl Base {
     #[inline]
     pub fn sink<'a>(self, len: usize) -> Sink<'a> {
         self.buf().sink(len)
+    }
+
+    /// The address as a number, to be compared with others.
+    #[inline]
+    pub fn address(&self) -> usize {
+        self.0.addr()
     }
 
     /// The address for whoever takes the value with its description.

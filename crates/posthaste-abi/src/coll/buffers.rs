@@ -1,0 +1,85 @@
+//! Buffers of collective operations as C describes them, resolved (MPI-5.0 §6.2).
+
+use std::ffi::c_void;
+
+use posthaste_core::coll::{Data, Pieces, TypedPieces};
+use posthaste_core::error::{Error, ErrorClass, Result};
+
+use crate::abi::constants::MPI_IN_PLACE;
+use crate::abi::pointer::{In, Number, Plain};
+use crate::abi::types::MPI_Datatype;
+use crate::object::datatype::committed;
+use crate::object::memory::{array, base, count as checked_count};
+
+/// One buffer with its count and type.
+pub(super) fn data(
+    argument: &'static str,
+    buf: *const c_void,
+    count: i64,
+    datatype: MPI_Datatype,
+) -> Result<Data> {
+    let count = checked_count("count", count)?;
+    let datatype = committed("datatype", datatype)?;
+    let buf = array(argument, buf, count, &datatype)?;
+    // SAFETY: the program describes its buffer by this count and datatype.
+    Ok(Data::at(unsafe { base(buf) }, count, datatype))
+}
+
+/// A buffer with a block for each rank.
+pub(super) fn pieces<C: Plain + Number, D: Plain + Number>(
+    buf: *const c_void,
+    counts: In<C>,
+    displacements: In<D>,
+    datatype: MPI_Datatype,
+    ranks: usize,
+) -> Result<Pieces> {
+    let counts = list_of_counts(counts, ranks)?;
+    let displacements = list("displs", displacements, ranks)?;
+    let datatype = committed("datatype", datatype)?;
+    let buf = array("buffer", buf, counts.iter().copied().max().unwrap_or(0), &datatype)?;
+    // SAFETY: the program describes its buffer by these lists and this datatype.
+    Ok(Pieces::at(unsafe { base(buf) }, counts, displacements, datatype))
+}
+
+/// A buffer with a block of its own type for each rank.
+pub(super) fn typed_pieces<C: Plain + Number, D: Plain + Number>(
+    buf: *const c_void,
+    counts: In<C>,
+    displacements: In<D>,
+    datatypes: In<MPI_Datatype>,
+    ranks: usize,
+) -> Result<TypedPieces> {
+    let counts = list_of_counts(counts, ranks)?;
+    let displacements = list("displs", displacements, ranks)?;
+    let datatypes = datatypes.slice("datatypes", ranks)?;
+    let datatypes = datatypes.iter().map(|one| committed("datatypes", *one)).collect::<Result<_>>()?;
+    // SAFETY: the program describes its buffer by these lists.
+    Ok(TypedPieces::at(unsafe { base(buf) }, counts, displacements, datatypes))
+}
+
+/// What `resolve` makes of a buffer; `None` for `MPI_IN_PLACE`.
+pub(super) fn unless_in_place<T>(
+    buf: *const c_void,
+    resolve: impl FnOnce() -> Result<T>,
+) -> Result<Option<T>> {
+    if buf.addr() == MPI_IN_PLACE { Ok(None) } else { resolve().map(Some) }
+}
+
+fn list<T: Plain + Number>(argument: &'static str, numbers: In<T>, ranks: usize) -> Result<Vec<i64>> {
+    Ok(numbers.slice(argument, ranks)?.iter().map(|number| number.widen()).collect())
+}
+
+/// Numbers of elements, one for each rank.
+pub(super) fn list_of_counts<T: Plain + Number>(counts: In<T>, ranks: usize) -> Result<Vec<u64>> {
+    let counts = counts.slice("counts", ranks)?;
+    counts
+        .iter()
+        .enumerate()
+        .map(|(rank, count)| {
+            u64::try_from(count.widen()).map_err(|_| {
+                let got = format_args!("{} for rank {rank}", count.widen());
+                Error::invalid(ErrorClass::Count, "counts", got, "0 or more")
+            })
+        })
+        .collect()
+}

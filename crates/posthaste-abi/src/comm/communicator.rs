@@ -1,0 +1,355 @@
+//! C functions for communicators and intercommunicators (MPI-5.0 §7.4, §7.6).
+
+use std::ffi::{c_char, c_int};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use posthaste_core::attribute::Attributes;
+use posthaste_core::coll::Schedule;
+use posthaste_core::comm::{Comm, Creation, Next};
+use posthaste_core::error::{Error, ErrorClass, Result};
+use posthaste_core::group::Group;
+use posthaste_core::ids::ContextId;
+use posthaste_core::info::Info;
+use posthaste_core::request::Status;
+
+use crate::abi::constants::{
+    MPI_COMM_NULL, MPI_COMM_SELF, MPI_COMM_TYPE_HW_GUIDED, MPI_COMM_TYPE_HW_UNGUIDED,
+    MPI_COMM_TYPE_RESOURCE_GUIDED, MPI_COMM_TYPE_SHARED, MPI_COMM_WORLD, MPI_MAX_OBJECT_NAME, MPI_UNDEFINED,
+};
+use crate::abi::pointer::{In, Out};
+use crate::abi::types::{MPI_Comm, MPI_Errhandler, MPI_Group, MPI_Info, MPI_Request};
+use crate::call::{mpi_fn, none, unsupported};
+use crate::failure;
+use crate::handle::Kind;
+use crate::layer::bsend;
+use crate::layer::held::Held;
+use crate::layer::library::library;
+use crate::layer::request::AtEnd;
+use crate::object::attribute;
+use crate::object::communicator;
+use crate::object::errhandler::find_for;
+use crate::object::group;
+use crate::object::info;
+use crate::object::object_name;
+use crate::object::site::Site;
+use crate::request::completion;
+
+// Accessors.
+mpi_fn! {
+    /// MPI-5.0 §7.4.1
+    fn MPI_Comm_size / PMPI_Comm_size(comm: MPI_Comm, size: Out<c_int>) raises comm => {
+        size.set("size", communicator::find("comm", comm)?.size())
+    }
+    /// MPI-5.0 §7.4.1
+    fn MPI_Comm_rank / PMPI_Comm_rank(comm: MPI_Comm, rank: Out<c_int>) raises comm => {
+        rank.set("rank", communicator::find("comm", comm)?.rank())
+    }
+    /// MPI-5.0 §7.4.1
+    fn MPI_Comm_compare / PMPI_Comm_compare(comm1: MPI_Comm, comm2: MPI_Comm, result: Out<c_int>)
+        raises comm1 => {
+        let one = communicator::find("comm1", comm1)?;
+        let other = communicator::find("comm2", comm2)?;
+        result.set("result", one.compare(&other) as c_int)
+    }
+    /// MPI-5.0 §7.6.1
+    fn MPI_Comm_test_inter / PMPI_Comm_test_inter(comm: MPI_Comm, flag: Out<c_int>) raises comm => {
+        flag.set("flag", c_int::from(communicator::find("comm", comm)?.remote().is_some()))
+    }
+    /// MPI-5.0 §7.8
+    fn MPI_Comm_set_name / PMPI_Comm_set_name(comm: MPI_Comm, comm_name: In<c_char>) raises comm => {
+        let name = object_name("comm_name", comm_name)?;
+        communicator::find("comm", comm)?.set_name(&name);
+        Ok(())
+    }
+    /// MPI-5.0 §7.8
+    fn MPI_Comm_get_name / PMPI_Comm_get_name(comm: MPI_Comm, comm_name: Out<c_char>, resultlen: Out<c_int>)
+        raises comm => {
+        let name = if comm == MPI_COMM_NULL {
+            "MPI_COMM_NULL".to_string()
+        } else {
+            communicator::find("comm", comm)?.name()
+        };
+        resultlen.set("resultlen", comm_name.set_text("comm_name", &name, MPI_MAX_OBJECT_NAME as usize)?)
+    }
+}
+
+// Destructor.
+mpi_fn! {
+    /// MPI-5.0 §7.4.3. Messages under way go on: they hold what they need.
+    fn MPI_Comm_free / PMPI_Comm_free(comm: Out<MPI_Comm>) raises site_of(comm) => {
+        check_freeable(comm.get("comm")?)?;
+        free(comm)
+    }
+}
+
+// Constructors.
+mpi_fn! {
+    /// MPI-5.0 §7.4.2
+    fn MPI_Comm_dup / PMPI_Comm_dup(comm: MPI_Comm, newcomm: Out<MPI_Comm>) raises comm => {
+        newcomm.set("newcomm", MPI_COMM_NULL)?;
+        newcomm.set("newcomm", dup(comm, None)?)
+    }
+    /// MPI-5.0 §7.4.2
+    fn MPI_Comm_dup_with_info / PMPI_Comm_dup_with_info(comm: MPI_Comm, info: MPI_Info,
+        newcomm: Out<MPI_Comm>) raises comm => {
+        newcomm.set("newcomm", MPI_COMM_NULL)?;
+        let info = info::hints(info)?;
+        newcomm.set("newcomm", dup(comm, Some(info))?)
+    }
+    /// MPI-5.0 §7.4.2
+    fn MPI_Comm_idup / PMPI_Comm_idup(comm: MPI_Comm, newcomm: Out<MPI_Comm>, request: Out<MPI_Request>)
+        raises comm => {
+        newcomm.set("newcomm", MPI_COMM_NULL)?;
+        idup(comm, None, newcomm, request)
+    }
+    /// MPI-5.0 §7.4.2
+    fn MPI_Comm_idup_with_info / PMPI_Comm_idup_with_info(comm: MPI_Comm, info: MPI_Info,
+        newcomm: Out<MPI_Comm>, request: Out<MPI_Request>) raises comm => {
+        newcomm.set("newcomm", MPI_COMM_NULL)?;
+        let info = info::hints(info)?;
+        idup(comm, Some(info), newcomm, request)
+    }
+    /// MPI-5.0 §7.4.2
+    fn MPI_Comm_create / PMPI_Comm_create(comm: MPI_Comm, group: MPI_Group, newcomm: Out<MPI_Comm>)
+        raises comm => {
+        newcomm.set("newcomm", MPI_COMM_NULL)?;
+        let (comm, group) = (communicator::find("comm", comm)?, group::find("group", group)?);
+        make(newcomm, comm.plan_create(&group, found)?)
+    }
+    /// MPI-5.0 §7.4.2
+    fn MPI_Comm_create_group / PMPI_Comm_create_group(comm: MPI_Comm, group: MPI_Group, tag: c_int,
+        newcomm: Out<MPI_Comm>) raises comm => {
+        newcomm.set("newcomm", MPI_COMM_NULL)?;
+        let (comm, group) = (communicator::find("comm", comm)?, group::find("group", group)?);
+        // Only members call it; programs in which all do expect the others to get MPI_COMM_NULL.
+        let me = comm.group().peer(comm.rank() as u32);
+        if comm.remote().is_none() && me.is_some_and(|me| group.rank_of(me).is_none()) {
+            return Ok(());
+        }
+        make(newcomm, comm.plan_create_group(&group, tag, found)?)
+    }
+    /// MPI-5.0 §7.4.2
+    fn MPI_Comm_split / PMPI_Comm_split(comm: MPI_Comm, color: c_int, key: c_int, newcomm: Out<MPI_Comm>)
+        raises comm => {
+        newcomm.set("newcomm", MPI_COMM_NULL)?;
+        make(newcomm, communicator::find("comm", comm)?.plan_split(color, key, found)?)
+    }
+    /// MPI-5.0 §7.4.2. Ranks on one node share memory; kinds of hardware are not told apart, so asking for them without
+    /// a kind that we know gives none.
+    fn MPI_Comm_split_type / PMPI_Comm_split_type(comm: MPI_Comm, split_type: c_int, key: c_int,
+        info: MPI_Info, newcomm: Out<MPI_Comm>) raises comm => {
+        newcomm.set("newcomm", MPI_COMM_NULL)?;
+        let resource = info::hints(info)?.get(b"mpi_hw_resource_type");
+        let node = library().world.node() as c_int;
+        let color = match split_type {
+            MPI_COMM_TYPE_SHARED => node,
+            MPI_COMM_TYPE_HW_GUIDED | MPI_COMM_TYPE_RESOURCE_GUIDED
+                if resource.as_deref() == Some(b"mpi_shared_memory") => node,
+            MPI_COMM_TYPE_HW_GUIDED | MPI_COMM_TYPE_RESOURCE_GUIDED | MPI_COMM_TYPE_HW_UNGUIDED
+            | MPI_UNDEFINED => MPI_UNDEFINED,
+            _ => return Err(Error::invalid(ErrorClass::Arg, "split_type", split_type,
+                "MPI_COMM_TYPE_SHARED, MPI_COMM_TYPE_HW_UNGUIDED, MPI_COMM_TYPE_HW_GUIDED, \
+                 MPI_COMM_TYPE_RESOURCE_GUIDED or MPI_UNDEFINED")),
+        };
+        make(newcomm, communicator::find("comm", comm)?.plan_split(color, key, found)?)
+    }
+}
+
+unsupported! {
+    "7.4.2";
+    fn MPI_Comm_create_from_group / PMPI_Comm_create_from_group(group: MPI_Group, stringtag: In<c_char>,
+        info: MPI_Info, errhandler: MPI_Errhandler, newcomm: Out<MPI_Comm>);
+        leaving { none(newcomm, MPI_COMM_NULL) }
+        refused by |call| refuse_comm(call, errhandler);
+}
+
+// Hints.
+mpi_fn! {
+    /// MPI-5.0 §7.4.4. No hint has an effect yet; those that were given are kept.
+    fn MPI_Comm_set_info / PMPI_Comm_set_info(comm: MPI_Comm, info: MPI_Info) raises comm => {
+        communicator::find("comm", comm)?.info().set_all(&*info::hints(info)?);
+        Ok(())
+    }
+    /// MPI-5.0 §7.4.4
+    fn MPI_Comm_get_info / PMPI_Comm_get_info(comm: MPI_Comm, info_used: Out<MPI_Info>) raises comm => {
+        let comm = communicator::find("comm", comm)?;
+        info_used.set("info_used", info::store(comm.info().clone())?)
+    }
+}
+
+// Intercommunicators.
+mpi_fn! {
+    /// MPI-5.0 §7.6.1
+    fn MPI_Comm_remote_size / PMPI_Comm_remote_size(comm: MPI_Comm, size: Out<c_int>) raises comm => {
+        size.set("size", remote(&*communicator::find("comm", comm)?)?.size() as c_int)
+    }
+    /// MPI-5.0 §7.6.1
+    fn MPI_Comm_remote_group / PMPI_Comm_remote_group(comm: MPI_Comm, group: Out<MPI_Group>) raises comm => {
+        let comm = communicator::find("comm", comm)?;
+        group.set("group", group::store(remote(&comm)?.clone())?)
+    }
+    /// MPI-5.0 §7.6.2. Only the leader looks at `peer_comm` and `remote_leader`.
+    fn MPI_Intercomm_create / PMPI_Intercomm_create(local_comm: MPI_Comm, local_leader: c_int,
+        peer_comm: MPI_Comm, remote_leader: c_int, tag: c_int, newintercomm: Out<MPI_Comm>)
+        raises local_comm => {
+        newintercomm.set("newintercomm", MPI_COMM_NULL)?;
+        let local = communicator::find("local_comm", local_comm)?;
+        let peer = communicator::find("peer_comm", peer_comm);
+        let peer = peer.as_deref().map_err(Error::clone);
+        let mut next = local.plan_intercomm(local_leader, peer, remote_leader, tag, found)?;
+        loop {
+            match next {
+                Next::Run(schedule, introduction) => {
+                    next = introduction.next(library().world.run(schedule))?;
+                }
+                Next::Made(comm) => {
+                    library().world.joins(&comm);
+                    return newintercomm.set("newintercomm", communicator::store(Some(comm))?);
+                }
+            }
+        }
+    }
+    /// MPI-5.0 §7.6.2
+    fn MPI_Intercomm_merge / PMPI_Intercomm_merge(intercomm: MPI_Comm, high: c_int,
+        newintracomm: Out<MPI_Comm>) raises intercomm => {
+        newintracomm.set("newintracomm", MPI_COMM_NULL)?;
+        make(newintracomm, communicator::find("intercomm", intercomm)?.plan_merge(high != 0, found)?)
+    }
+}
+
+unsupported! {
+    "7.6.2";
+    fn MPI_Intercomm_create_from_groups / PMPI_Intercomm_create_from_groups(local_group: MPI_Group,
+        local_leader: c_int, remote_group: MPI_Group, remote_leader: c_int, stringtag: In<c_char>,
+        info: MPI_Info, errhandler: MPI_Errhandler, newintercomm: Out<MPI_Comm>);
+        leaving { none(newintercomm, MPI_COMM_NULL) }
+        refused by |call| refuse_comm(call, errhandler);
+}
+
+/// The other side of an intercommunicator.
+fn remote(comm: &Comm) -> Result<&Arc<Group>> {
+    comm.remote().ok_or_else(|| {
+        Error::invalid(ErrorClass::Comm, "comm", "an intracommunicator", "an intercommunicator")
+    })
+}
+
+/// A context that this process founds.
+pub(crate) fn found() -> Result<ContextId> {
+    library().world.found_context()
+}
+
+/// Makes a communicator.
+pub(crate) fn make(newcomm: Out<MPI_Comm>, (schedule, creation): (Schedule, Creation)) -> Result<()> {
+    library().world.run(schedule)?;
+    newcomm.set("newcomm", communicator::store(library().world.finish(creation)?)?)
+}
+
+/// Duplicates a communicator with its attributes; `info` replaces its hints.
+fn dup(handle: MPI_Comm, info: Option<Held<Info>>) -> Result<MPI_Comm> {
+    let comm = communicator::find("comm", handle)?;
+    let (schedule, creation) = comm.plan_dup(found)?;
+    library().world.run(schedule)?;
+    let Some(made) = library().world.finish(creation)? else { return Ok(MPI_COMM_NULL) };
+    adorn(&made, &comm, info.as_deref());
+    let newcomm = communicator::store(Some(made.clone()))?;
+    let copied = comm.attributes().copied(handle.0, newcomm.0);
+    match copied {
+        Ok(attributes) => made.attributes().replace(attributes),
+        Err(refused) => {
+            communicator::remove("newcomm", newcomm)?;
+            return Err(attribute::refused(refused));
+        }
+    }
+    Ok(newcomm)
+}
+
+/// Hints of a duplicate: the original's, or those that were given.
+fn adorn(made: &Comm, original: &Comm, info: Option<&Info>) {
+    made.info().set_all(info.unwrap_or(original.info()));
+}
+
+/// A duplicate in the making.
+struct Duplicating {
+    creation: Mutex<Option<Creation>>,
+    newcomm: MPI_Comm,
+    attributes: Mutex<Option<Attributes>>,
+    original: Held<Comm>,
+    info: Option<Held<Info>>,
+}
+
+impl AtEnd for Duplicating {
+    fn completed(&self, _status: &mut Status) -> Result<()> {
+        let creation = self.creation.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(made) = creation.map(|creation| library().world.finish(creation)).transpose()?.flatten()
+        else {
+            return Ok(());
+        };
+        adorn(&made, &self.original, self.info.as_deref());
+        if let Some(attributes) = self.attributes.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            made.attributes().replace(attributes);
+        }
+        communicator::fill(self.newcomm, made);
+        Ok(())
+    }
+}
+
+/// Starts to duplicate a communicator. The handle is given at once and finds its object when the request is over;
+/// attributes are copied now (MPI-5.0 §7.4.2).
+fn idup(
+    handle: MPI_Comm,
+    info: Option<Held<Info>>,
+    newcomm: Out<MPI_Comm>,
+    request: Out<MPI_Request>,
+) -> Result<()> {
+    request.ready("request")?;
+    let original = communicator::find("comm", handle)?;
+    let place = communicator::reserve()?;
+    let attributes = original.attributes().copied(handle.0, place.0).map_err(attribute::refused)?;
+    let (schedule, creation) = original.plan_dup(found)?;
+    let id = library().world.start(schedule)?;
+    let at_end = Duplicating {
+        creation: Mutex::new(Some(creation)),
+        newcomm: place,
+        attributes: Mutex::new(Some(attributes)),
+        original,
+        info,
+    };
+    newcomm.set("newcomm", place)?;
+    completion::give_special(id, handle, Arc::new(at_end), request)
+}
+
+/// Whether the program may free a communicator.
+pub(crate) fn check_freeable(handle: MPI_Comm) -> Result<()> {
+    let comm = communicator::find("comm", handle)?;
+    if handle == MPI_COMM_WORLD || handle == MPI_COMM_SELF {
+        let expected = "a communicator made by the program";
+        return Err(Error::invalid(ErrorClass::Comm, "comm", comm.name(), expected));
+    }
+    Ok(())
+}
+
+/// Frees a communicator: its attributes are deleted, its handle finds nothing any more.
+pub(crate) fn free(comm: Out<MPI_Comm>) -> Result<()> {
+    let handle = comm.get("comm")?;
+    attribute::delete_all_of_comm(handle)?;
+    bsend::leave(&*communicator::find("comm", handle)?)?;
+    communicator::remove("comm", handle)?;
+    comm.set("comm", MPI_COMM_NULL)
+}
+
+/// The communicator behind an argument that is also a result.
+pub(crate) fn site_of(comm: Out<MPI_Comm>) -> Site {
+    comm.get("comm").map_or(Site::Process, Into::into)
+}
+
+/// Refuses a communicator that was to be made without a parent, by the handler that it was to have.
+#[cold]
+fn refuse_comm(call: &'static str, handle: MPI_Errhandler) -> c_int {
+    match find_for(handle, Kind::Comm) {
+        Ok(handler) => {
+            let told = Site::Comm(MPI_COMM_SELF);
+            failure::raise_with(&handler, told, call, Site::Process, &Error::unsupported(call))
+        }
+        Err(error) => failure::raise(call, Site::Process, &error),
+    }
+}

@@ -1,0 +1,5 @@
+//! Groups, communicators and attributes (MPI-5.0 chapter 7).
+
+pub mod group;
+pub mod communicator;
+pub mod attribute;

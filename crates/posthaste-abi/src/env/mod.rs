@@ -1,0 +1,9 @@
+//! The environment: starting and ending MPI, sessions, errors, info objects, and the ABI itself (MPI-5.0 chapters 9 to 11
+//! and 20).
+
+pub mod init;
+pub mod session;
+pub mod errhandler;
+pub mod info;
+pub mod abi;
+pub mod convert;

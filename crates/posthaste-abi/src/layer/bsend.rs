@@ -1,0 +1,257 @@
+//! Buffered sends: the program's buffers and the messages that leave from them (MPI-5.0 §3.6).
+//!
+//! A message is packed into a free place of the buffer and sent from there in standard mode; its place is free again
+//! when that send is over, which a handler marks: messages of one buffer go through the lanes of several communicators.
+//! With automatic buffering each message has memory of its own.
+//!
+//! What must stay true: a buffered send never waits for a receive, and nothing is written outside of the buffer; a
+//! buffer is given back only when no message is left in it. Bookkeeping lies outside of the buffer, so the
+//! `MPI_BSEND_OVERHEAD` that programs add for each message is room to spare.
+
+use std::collections::BTreeMap;
+use std::ptr::with_exposed_provenance_mut;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use posthaste_core::buffer::Base;
+use posthaste_core::comm::Comm;
+use posthaste_core::datatype::{Segment, copy};
+use posthaste_core::error::{Error, ErrorClass, Result};
+use posthaste_core::ids::RequestId;
+use posthaste_core::progress::Lane;
+use posthaste_core::pt2pt::{Engine, recv};
+use posthaste_core::request::{Status, Table, complete};
+use posthaste_core::wait::Awaited;
+use posthaste_core::wire::Mode;
+
+use super::library::library;
+use super::request::{self, AtEnd, CommKey, Stand};
+
+/// Whose buffer it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Owner {
+    /// That of all communicators without one of their own.
+    Process,
+    /// The communicator with this context.
+    Comm(u64),
+}
+
+impl Owner {
+    /// A communicator.
+    pub(crate) fn of(comm: &Comm) -> Self {
+        Self::Comm(comm.context().0)
+    }
+}
+
+/// A buffer and what lies in it.
+struct Buffer {
+    /// Its address, whose provenance was exposed; `None` for automatic buffering.
+    base: Option<usize>,
+    size: u64,
+    /// In ascending order of their places.
+    messages: Vec<Message>,
+}
+
+struct Message {
+    at: u64,
+    len: u64,
+    id: RequestId,
+    /// It has left.
+    over: Arc<AtomicBool>,
+    /// The memory of a message that is buffered automatically.
+    _memory: Vec<u8>,
+}
+
+/// Attached buffers by owner.
+static BUFFERS: Mutex<BTreeMap<Owner, Buffer>> = Mutex::new(BTreeMap::new());
+
+fn buffers() -> MutexGuard<'static, BTreeMap<Owner, Buffer>> {
+    BUFFERS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Attaches a buffer, by its exposed address; without one, messages are buffered automatically.
+pub(crate) fn attach(owner: Owner, base: Option<usize>, size: i64) -> Result<()> {
+    let size = u64::try_from(size).map_err(|_| Error::invalid(ErrorClass::Arg, "size", size, "0 or more"))?;
+    if base == Some(0) && size > 0 {
+        return Err(Error::invalid(ErrorClass::Buffer, "buffer", "NULL", "the address of a buffer"));
+    }
+    let mut buffers = buffers();
+    if let Some(attached) = buffers.get(&owner) {
+        let got = format_args!("a second buffer beside one of {} bytes", attached.size);
+        return Err(Error::invalid(ErrorClass::Buffer, "buffer", got, "none attached yet"));
+    }
+    buffers.insert(owner, Buffer { base, size, messages: Vec::new() });
+    Ok(())
+}
+
+/// Waits until all messages have left the buffer and gives it back: its address and size, or `None` where messages were buffered
+/// automatically.
+pub(crate) fn detach(owner: Owner) -> Result<Option<(usize, u64)>> {
+    flush(owner)?;
+    let Some(buffer) = buffers().remove(&owner) else { return Err(none_attached()) };
+    Ok(buffer.base.map(|base| (base, buffer.size)))
+}
+
+/// Waits until all messages have left the buffer.
+pub(crate) fn flush(owner: Owner) -> Result<()> {
+    for (id, over) in under_way(owner)? {
+        let awaited = |_: &Lane| Awaited::Departure;
+        let is_over = |_: &mut Lane| over.load(Ordering::Acquire).then_some(());
+        library().world.wait_until(id.slot as usize, "MPI_Buffer_flush", awaited, is_over);
+    }
+    Ok(())
+}
+
+/// The same as a request, whose communicator is that of this process alone.
+pub(crate) fn iflush(owner: Owner, own_key: CommKey) -> Result<RequestId> {
+    let messages = under_way(owner)?.into_iter().map(|(_, over)| over).collect();
+    let own = library().world.own().clone();
+    request::driven(&own, own_key, Arc::new(Flushing { messages }))
+}
+
+/// The messages in a buffer, each with its mark.
+fn under_way(owner: Owner) -> Result<Vec<(RequestId, Arc<AtomicBool>)>> {
+    let buffers = buffers();
+    let Some(buffer) = buffers.get(&owner) else { return Err(none_attached()) };
+    Ok(buffer.messages.iter().map(|message| (message.id, message.over.clone())).collect())
+}
+
+/// A communicator goes: its buffer, if it has one, is detached (MPI-5.0 §7.4.3).
+pub(crate) fn leave(comm: &Comm) -> Result<()> {
+    let owner = Owner::of(comm);
+    if buffers().contains_key(&owner) {
+        flush(owner)?;
+        buffers().remove(&owner);
+    }
+    Ok(())
+}
+
+/// Waits until every buffer is empty, and forgets them; at the end of MPI (MPI-5.0 §3.6.1).
+pub(crate) fn finish() -> Result<()> {
+    let owners: Vec<Owner> = buffers().keys().copied().collect();
+    owners.into_iter().try_for_each(flush)?;
+    buffers().clear();
+    Ok(())
+}
+
+/// Sends; the caller's buffer is its own again when this returns.
+pub(crate) fn send(comm: &Comm, dest: i32, tag: i32, data: &Segment) -> Result<()> {
+    if comm.destination(dest)?.is_none() {
+        return Ok(()); // to MPI_PROC_NULL nothing leaves (MPI-5.0 §3.11)
+    }
+    let world = &library().world;
+    let mut buffers = buffers();
+    let owner = Some(Owner::of(comm)).filter(|own| buffers.contains_key(own)).unwrap_or(Owner::Process);
+    if buffers.get(&owner).is_some_and(|buffer| !buffer.messages.is_empty()) {
+        // What has left makes room; one step of progress helps it.
+        let lanes = |buffer: &Buffer| {
+            let slots = buffer.messages.iter().map(|message| message.id.slot as usize);
+            slots.fold(0, |lanes, slot| lanes | 1 << world.lane_number(slot))
+        };
+        let lanes = buffers.get(&owner).map_or(0, lanes);
+        drop(buffers);
+        world.step_among(lanes);
+        buffers = self::buffers();
+    }
+    let Some(buffer) = buffers.get_mut(&owner) else { return Err(none_attached()) };
+    buffer.reap();
+    let fits = buffer.base.is_none() || data.len() <= buffer.size;
+    if buffer.messages.is_empty() && fits && world.send_at_once(comm, dest, tag, data)? {
+        return Ok(()); // it needs no place
+    }
+    let (at, place, memory) = buffer.place(data.len())?;
+    // SAFETY: `place` has room for the packed data, and is nobody else's until the message has left.
+    let packed = data.repacked_at(unsafe { Base::new(place) });
+    copy(&mut data.clone(), &mut packed.clone());
+    let id = world.isend(comm, dest, tag, packed, Mode::Standard)?;
+    if id == Table::DONE {
+        return Ok(());
+    }
+    let over = Arc::new(AtomicBool::new(false));
+    let mark = over.clone();
+    let mut lane = world.lane_of(comm);
+    let Engine { requests, finished, .. } = &mut lane.engine;
+    complete::attach(requests, finished, id, Box::new(move |_, _| mark.store(true, Ordering::Release)));
+    drop(lane);
+    let index = buffer.messages.partition_point(|message| message.at <= at);
+    buffer.messages.insert(index, Message { at, len: data.len(), id, over, _memory: memory });
+    Ok(())
+}
+
+#[cold]
+fn none_attached() -> Error {
+    Error::other(ErrorClass::Buffer, "no buffer is attached, expected MPI_Buffer_attach before")
+}
+
+impl Buffer {
+    /// Forgets the messages that have left.
+    fn reap(&mut self) {
+        self.messages.retain(|message| {
+            let over = message.over.load(Ordering::Acquire);
+            if over {
+                let mut lane = library().world.lane_with(message.id.slot as usize);
+                recv::detach(&mut lane.engine, message.id);
+            }
+            !over
+        });
+    }
+
+    /// A place for a message: its position, its address, and its memory if it has its own.
+    fn place(&self, len: u64) -> Result<(u64, *mut u8, Vec<u8>)> {
+        let Some(base) = self.base else {
+            let mut memory = memory(len)?;
+            return Ok((0, memory.as_mut_ptr(), memory));
+        };
+        let (mut at, mut longest) = (0, 0);
+        for message in &self.messages {
+            if message.at >= at + len {
+                break;
+            }
+            longest = longest.max(message.at.saturating_sub(at));
+            at = message.at + message.len;
+        }
+        if at + len > self.size {
+            return Err(self.full(len, longest.max(self.size - at)));
+        }
+        Ok((at, with_exposed_provenance_mut(base + at as usize), Vec::new()))
+    }
+
+    #[cold]
+    fn full(&self, len: u64, longest: u64) -> Error {
+        let Self { size, messages, .. } = self;
+        let used: u64 = messages.iter().map(|message| message.len).sum();
+        let got = format_args!(
+            "{size} bytes, of which {} messages take {used}: {} are free, {longest} of them in one piece",
+            messages.len(),
+            size - used
+        );
+        let expected = format_args!("{len} free bytes in one piece");
+        Error::invalid(ErrorClass::Buffer, "attached buffer", got, expected)
+    }
+}
+
+/// Memory of a message that is buffered automatically.
+fn memory(len: u64) -> Result<Vec<u8>> {
+    let mut memory = Vec::new();
+    if memory.try_reserve_exact(len as usize).is_err() {
+        return Err(Error::no_memory(format!("there is no memory to buffer a message of {len} bytes")));
+    }
+    memory.resize(len as usize, 0);
+    Ok(memory)
+}
+
+/// A flush under way.
+struct Flushing {
+    messages: Vec<Arc<AtomicBool>>,
+}
+
+impl AtEnd for Flushing {
+    fn stands(&self, _lane: &Lane) -> Stand {
+        let over = self.messages.iter().all(|over| over.load(Ordering::Acquire));
+        if over { Stand::Over(Status::EMPTY) } else { Stand::Active }
+    }
+
+    fn let_go(&self) -> Result<bool> {
+        Ok(true)
+    }
+}

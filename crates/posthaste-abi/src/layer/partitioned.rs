@@ -1,0 +1,260 @@
+//! Partitioned requests (MPI-5.0 chapter 4).
+//!
+//! The two ends of `posthaste_core::pt2pt::partitioned` stand behind driven requests.
+//!
+//! What must stay true: an end is locked inside the lane's lock, never the other way round.
+
+use std::any::Any;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use posthaste_core::comm::Comm;
+use posthaste_core::error::{Error, ErrorClass, Result};
+use posthaste_core::ids::{RequestId, TAG_UB};
+use posthaste_core::progress::Lane;
+use posthaste_core::pt2pt::partitioned::{Parts, Receiving, Sending, Standing};
+use posthaste_core::request::Status;
+use posthaste_core::wait::Entered;
+
+use super::held::Held;
+use super::library::library;
+use super::request::{self, AtEnd, CommKey, Failure, SharedAtEnd, Stand};
+
+/// A partitioned request.
+struct Partitioned {
+    comm: CommKey,
+    /// Where: its lane is that of the partitions, too.
+    held: Held<Comm>,
+    end: Mutex<End>,
+}
+
+enum End {
+    Sending(Sending),
+    Receiving(Receiving),
+}
+
+impl Partitioned {
+    fn lane(&self) -> Entered<'static> {
+        library().world.lane_of(&self.held)
+    }
+
+    fn end(&self) -> MutexGuard<'_, End> {
+        self.end.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Errors belong to the communicator.
+    fn failure(&self, error: Error) -> Failure {
+        Failure { comm: Some(self.comm), error }
+    }
+
+    fn ready(&self, argument: &'static str, partitions: impl Iterator<Item = i32> + Clone) -> Result<()> {
+        let mut lane = self.lane();
+        let End::Sending(sending) = &mut *self.end() else {
+            let got = "that of a partitioned receive";
+            return Err(Error::invalid(ErrorClass::Request, "request", got, "that of a partitioned send"));
+        };
+        // A wrong number is found before any partition leaves.
+        for partition in partitions.clone() {
+            sending.may_be_ready(sending.parts().number(argument, partition)?)?;
+        }
+        let Lane { engine, methods, .. } = &mut *lane;
+        for partition in partitions {
+            sending.ready(engine, methods, sending.parts().number(argument, partition)?)?;
+        }
+        Ok(())
+    }
+
+    fn has_arrived(&self, partition: i32) -> Result<bool> {
+        let look = || {
+            let lane = self.lane();
+            let End::Receiving(receiving) = &mut *self.end() else {
+                let got = "that of a partitioned send";
+                return Err(Error::invalid(
+                    ErrorClass::Request,
+                    "request",
+                    got,
+                    "that of a partitioned receive",
+                ));
+            };
+            let partition = receiving.parts().number("partition", partition)?;
+            Ok(receiving.has_arrived(&lane.engine.requests, partition))
+        };
+        if look()? {
+            return Ok(true);
+        }
+        library().world.step_in(&self.held);
+        look()
+    }
+}
+
+impl AtEnd for Partitioned {
+    fn start(&self) -> std::result::Result<(), Failure> {
+        let mut lane = self.lane();
+        let Lane { engine, methods, .. } = &mut *lane;
+        let started = match &mut *self.end() {
+            End::Sending(sending) => sending.start(),
+            End::Receiving(receiving) => receiving.start(engine, methods),
+        };
+        started.map_err(|error| self.failure(error))
+    }
+
+    fn stands(&self, lane: &Lane) -> Stand {
+        let requests = &lane.engine.requests;
+        let standing = match &mut *self.end() {
+            End::Sending(sending) => sending.stands(requests),
+            End::Receiving(receiving) => receiving.stands(requests),
+        };
+        match standing {
+            Standing::Inactive => Stand::Inactive,
+            Standing::Active => Stand::Active,
+            Standing::Over(status) => Stand::Over(status),
+        }
+    }
+
+    fn behind(&self) -> Vec<RequestId> {
+        match &*self.end() {
+            End::Sending(sending) => sending.messages(),
+            End::Receiving(receiving) => receiving.messages(),
+        }
+    }
+
+    fn clear(&self, lane: &mut Lane) {
+        let requests = &mut lane.engine.requests;
+        match &mut *self.end() {
+            End::Sending(sending) => sending.clear(requests),
+            End::Receiving(receiving) => receiving.clear(requests),
+        }
+    }
+
+    fn stays(&self) -> bool {
+        true
+    }
+
+    fn cancel(&self, _over: bool) -> Result<bool> {
+        let got = "a partitioned request";
+        Err(Error::invalid(ErrorClass::Request, "request", got, "one that can be cancelled (MPI-5.0 §4.2.1)"))
+    }
+
+    fn let_go(&self) -> Result<bool> {
+        let mut lane = self.lane();
+        match self.stands(&lane) {
+            Stand::Inactive => {}
+            Stand::Over(_) => self.clear(&mut lane),
+            Stand::Active => {
+                let got = "an active partitioned request";
+                let expected = "one that is complete: it cannot be freed before (MPI-5.0 §4.2.1)";
+                return Err(Error::invalid(ErrorClass::Request, "request", got, expected));
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// A request for sending. `parts` describes the buffer.
+pub(crate) fn send_init(
+    comm: Held<Comm>,
+    key: CommKey,
+    dest: i32,
+    tag: i32,
+    parts: impl FnOnce() -> Result<Parts>,
+) -> Result<RequestId> {
+    let world = &library().world;
+    let to = comm.destination(dest)?;
+    check_tag(tag)?;
+    let parts = parts()?;
+    let channel = world.found_beside(&comm)?;
+    let sending = Sending::new(to, comm.rank(), channel, parts);
+    let (partitioned, id) = make(key, comm.clone(), End::Sending(sending))?;
+    let announced = {
+        let mut lane = partitioned.lane();
+        let Lane { engine, methods, .. } = &mut *lane;
+        match &*partitioned.end() {
+            End::Sending(sending) => sending.announce(engine, methods, comm.context(), tag),
+            End::Receiving(_) => Ok(()),
+        }
+    };
+    announced.or_else(|error| take_back(id, error)).map(|()| id)
+}
+
+/// A request for receiving.
+pub(crate) fn recv_init(
+    comm: Held<Comm>,
+    key: CommKey,
+    source: i32,
+    tag: i32,
+    parts: impl FnOnce() -> Result<Parts>,
+) -> Result<RequestId> {
+    let from = comm.source(source)?;
+    check_tag(tag)?;
+    let parts = parts()?;
+    if from.is_none() {
+        let nobody = Receiving::from_nobody(&Status { source, ..Status::EMPTY }, parts);
+        return make(key, comm, End::Receiving(nobody)).map(|(_, id)| id);
+    }
+    let (partitioned, id) = make(key, comm.clone(), End::Receiving(Receiving::new(source, tag, parts)))?;
+    let told = partitioned.clone();
+    let handler = move |_, status: &Status| {
+        let mut lane = told.lane();
+        let Lane { engine, methods, .. } = &mut *lane;
+        if let End::Receiving(receiving) = &mut *told.end() {
+            receiving.told(engine, methods, status);
+        }
+    };
+    let listening = {
+        let mut lane = partitioned.lane();
+        let Lane { engine, methods, .. } = &mut *lane;
+        match &mut *partitioned.end() {
+            End::Receiving(receiving) => receiving.listen(engine, methods, comm.context(), Box::new(handler)),
+            End::Sending(_) => Ok(()),
+        }
+    };
+    listening.or_else(|error| take_back(id, error)).map(|()| id)
+}
+
+fn make(key: CommKey, held: Held<Comm>, end: End) -> Result<(Arc<Partitioned>, RequestId)> {
+    let partitioned = Arc::new(Partitioned { comm: key, held, end: Mutex::new(end) });
+    let id = request::driven(&partitioned.held, key, partitioned.clone())?;
+    Ok((partitioned, id))
+}
+
+/// A request that cannot be: the other side does not hear of it.
+#[cold]
+fn take_back(id: RequestId, error: Error) -> Result<()> {
+    request::let_go(library().world.lane_with(id.slot as usize), id)?;
+    Err(error)
+}
+
+/// Partitioned operations have no wildcards.
+fn check_tag(tag: i32) -> Result<()> {
+    if tag < 0 {
+        return Err(Error::invalid(ErrorClass::Tag, "tag", tag, format_args!("0..={TAG_UB}")));
+    }
+    Ok(())
+}
+
+/// What is behind a request, if it is partitioned.
+pub(crate) fn behind(id: RequestId) -> Option<SharedAtEnd> {
+    request::special(id).filter(|behind| as_partitioned(behind).is_some())
+}
+
+fn as_partitioned(behind: &SharedAtEnd) -> Option<&Partitioned> {
+    let behind: &dyn Any = &**behind;
+    behind.downcast_ref()
+}
+
+/// These partitions may leave.
+pub(crate) fn ready(
+    behind: &SharedAtEnd,
+    argument: &'static str,
+    partitions: impl Iterator<Item = i32> + Clone,
+) -> std::result::Result<(), Failure> {
+    as_partitioned(behind).map_or(Ok(()), |partitioned| {
+        partitioned.ready(argument, partitions).map_err(|error| partitioned.failure(error))
+    })
+}
+
+/// Whether a partition has arrived.
+pub(crate) fn has_arrived(behind: &SharedAtEnd, partition: i32) -> std::result::Result<bool, Failure> {
+    as_partitioned(behind).map_or(Ok(true), |partitioned| {
+        partitioned.has_arrived(partition).map_err(|error| partitioned.failure(error))
+    })
+}

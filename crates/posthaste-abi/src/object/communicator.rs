@@ -1,0 +1,150 @@
+//! Communicators by their handles.
+//!
+//! What must stay true: a predefined communicator, and the one that a thread used last, are found without a lock and
+//! without counting references: either would make threads on different communicators wait for each other.
+
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+
+use posthaste_core::comm::Comm;
+use posthaste_core::error::Result;
+
+use super::errhandler::Handler;
+use crate::abi::constants::{MPI_COMM_NULL, MPI_COMM_SELF, MPI_COMM_WORLD};
+use crate::abi::types::MPI_Comm;
+use crate::handle::{Kind, Table};
+use crate::layer::errhandler;
+use crate::layer::held::{Held, Lent};
+use crate::layer::library::library;
+
+/// All communicators that were made and not freed.
+static COMMS: Table<Comm> = Table::new(Kind::Comm);
+
+/// The communicator with this handle.
+#[inline(always)]
+pub(crate) fn find(argument: &'static str, handle: MPI_Comm) -> Result<Held<Comm>> {
+    if handle == MPI_COMM_WORLD {
+        return Ok(Held::Predefined(library().world.world()));
+    }
+    find_other(argument, handle)
+}
+
+#[inline(never)]
+fn find_other(argument: &'static str, handle: MPI_Comm) -> Result<Held<Comm>> {
+    if handle == MPI_COMM_SELF {
+        return Ok(Held::Predefined(library().world.own()));
+    }
+    let freed = FREED.load(Ordering::Acquire);
+    let recent = RECENT.try_with(|recent| recent.take((handle.0, freed))).ok().flatten();
+    let comm = match recent {
+        Some(comm) => comm,
+        None => COMMS.get(argument, handle.0)?,
+    };
+    Ok(Held::Lent(Lent::new(comm, (handle.0, freed), keep)))
+}
+
+/// Calls with the communicator with this handle. Where the thread has just used it, it stays in registers.
+#[inline(always)]
+pub(crate) fn with<T>(
+    argument: &'static str,
+    handle: MPI_Comm,
+    call: impl FnOnce(&Comm) -> Result<T>,
+) -> Result<T> {
+    let mark = (handle.0, FREED.load(Ordering::Acquire));
+    if let Ok(Some(comm)) = RECENT.try_with(|recent| recent.take(mark)) {
+        let result = call(&comm);
+        keep(comm, mark);
+        return result;
+    }
+    call(&*find(argument, handle)?)
+}
+
+/// How many communicators have been freed, going round.
+static FREED: AtomicUsize = AtomicUsize::new(0);
+
+thread_local! {
+    /// The communicator that this thread used last.
+    static RECENT: Recent = const {
+        Recent { comm: Cell::new(None), handle: Cell::new(0), freed: Cell::new(0) }
+    };
+}
+
+/// A communicator that a thread uses, and is likely to use again.
+struct Recent {
+    /// Elsewhere while a call uses it.
+    comm: Cell<Option<Arc<Comm>>>,
+    handle: Cell<usize>,
+    /// How many communicators had been freed when it was found.
+    freed: Cell<usize>,
+}
+
+impl Recent {
+    #[inline]
+    fn take(&self, mark: (usize, usize)) -> Option<Arc<Comm>> {
+        if self.mark() == mark { self.comm.take() } else { None }
+    }
+
+    #[inline]
+    fn mark(&self) -> (usize, usize) {
+        (self.handle.get(), self.freed.get())
+    }
+}
+
+/// A call is over: the next one is likely to use the same communicator.
+#[inline]
+fn keep(comm: Arc<Comm>, mark: (usize, usize)) {
+    let _ = RECENT.try_with(|recent| {
+        if recent.mark() != mark {
+            recent.handle.set(mark.0);
+            recent.freed.set(mark.1);
+        }
+        recent.comm.set(Some(comm));
+    });
+}
+
+/// The communicator with this handle is found no more.
+pub(crate) fn remove(argument: &'static str, handle: MPI_Comm) -> Result<()> {
+    let removed = COMMS.remove(argument, handle.0)?;
+    FREED.fetch_add(1, Ordering::Release);
+    drop(RECENT.try_with(|recent| recent.comm.take()));
+    drop(removed);
+    Ok(())
+}
+
+/// Gives a new communicator to the program; `MPI_COMM_NULL` where this process is no member.
+pub(crate) fn store(comm: Option<Arc<Comm>>) -> Result<MPI_Comm> {
+    comm.map_or(Ok(MPI_COMM_NULL), |comm| COMMS.insert(comm).map(MPI_Comm))
+}
+
+/// Communicators in the making whose handles the program has already (`MPI_Comm_idup`), with the error handlers that
+/// were set meanwhile.
+static UNFINISHED: LazyLock<Mutex<HashMap<usize, Option<Handler>>>> = LazyLock::new(Mutex::default);
+
+/// A handle for a communicator in the making.
+pub(crate) fn reserve() -> Result<MPI_Comm> {
+    let handle = COMMS.reserve()?;
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).insert(handle, None);
+    Ok(MPI_Comm(handle))
+}
+
+/// The communicator behind a reserved handle is ready.
+pub(crate) fn fill(handle: MPI_Comm, comm: Arc<Comm>) {
+    let waiting = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).remove(&handle.0);
+    if let Some(handler) = waiting.flatten() {
+        errhandler::set(&comm, handler);
+    }
+    COMMS.fill(handle.0, comm);
+}
+
+/// Sets the error handler of a communicator in the making; false if the handle names none.
+pub(crate) fn set_handler_later(handle: MPI_Comm, handler: &Handler) -> bool {
+    match UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).get_mut(&handle.0) {
+        Some(place) => {
+            *place = Some(handler.clone());
+            true
+        }
+        None => false,
+    }
+}

@@ -1,0 +1,158 @@
+//! Buffers as C describes them, (address, count, datatype), as the engine's segments and buffers (MPI-5.0 §3.2.2).
+//!
+//! What must stay true: for a predefined datatype nothing is locked, counted or allocated; a count is 0 or more and its
+//! bytes fit into 63 bits before the engine sees it.
+
+use std::ffi::c_void;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+
+use posthaste_core::buffer::Base;
+use posthaste_core::datatype::{Builtin, Datatype, Segment};
+use posthaste_core::error::{Error, ErrorClass, Result};
+
+use super::datatype;
+use crate::abi::constants::{MPI_BYTE, MPI_DATATYPE_NULL, MPI_IN_PLACE};
+use crate::abi::types::MPI_Datatype;
+use crate::layer::library::library;
+
+/// Handles of predefined datatypes begin here.
+const FIRST_TYPE: usize = 0x200;
+
+/// Sizes of the predefined datatypes without holes, by handle; 0 for all other numbers.
+static SIZES: [AtomicU8; 0x100] = [const { AtomicU8::new(0) }; 0x100];
+
+/// Whether segments remember their types, to be checked at the receiver.
+static TYPED: AtomicBool = AtomicBool::new(false);
+
+/// Fills the table of sizes, unless types are to be checked: then every segment is made the general way. Called once,
+/// before MPI is initialised.
+pub(crate) fn learn_sizes(check_types: bool) {
+    TYPED.store(check_types, Ordering::Relaxed);
+    if check_types {
+        return;
+    }
+    for builtin in Builtin::all() {
+        if builtin.size as i64 == builtin.extent
+            && let Some(place) = (builtin.abi as usize).checked_sub(FIRST_TYPE).and_then(|at| SIZES.get(at))
+        {
+            place.store(builtin.size as u8, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Counts below this times any size of a predefined datatype stay far below 2^63.
+const SHORT_COUNT: u64 = 1 << 48;
+
+/// The segment of a buffer with a predefined datatype; `None` for all other datatypes and for all mistakes.
+#[inline(always)]
+pub(crate) fn plain_segment(buf: *const c_void, count: i64, datatype: MPI_Datatype) -> Option<Segment> {
+    let size = SIZES.get(datatype.0.wrapping_sub(FIRST_TYPE))?.load(Ordering::Relaxed);
+    // Negative counts are huge here; neither NULL nor MPI_IN_PLACE is a buffer.
+    const { assert!(MPI_IN_PLACE == 1) };
+    let named = buf.addr() > MPI_IN_PLACE || count == 0;
+    let fits = size != 0 && (count as u64) < SHORT_COUNT && named;
+    fits.then(|| {
+        // SAFETY: the program describes its buffer by this count and datatype.
+        Segment::bytes_at(unsafe { base(buf) }, count as u64 * u64::from(size))
+    })
+}
+
+/// The segment of a buffer for a message. No elements need no datatype, except with `POSTHASTE_STRICT`.
+#[inline]
+pub(crate) fn segment(buf: *const c_void, count: i64, datatype: MPI_Datatype) -> Result<Segment> {
+    plain_segment(buf, count, datatype).map_or_else(|| message_slow(buf, count, datatype), Ok)
+}
+
+/// The segment of a buffer that is packed or unpacked.
+#[inline]
+pub(crate) fn segment_to_pack(buf: *const c_void, count: i64, datatype: MPI_Datatype) -> Result<Segment> {
+    plain_segment(buf, count, datatype).map_or_else(|| segment_slow(buf, count, datatype), Ok)
+}
+
+#[cold]
+#[inline(never)]
+fn message_slow(buf: *const c_void, count: i64, datatype: MPI_Datatype) -> Result<Segment> {
+    let is_nothing = datatype == MPI_DATATYPE_NULL && count == 0 && !library().strict;
+    segment_slow(buf, count, if is_nothing { MPI_BYTE } else { datatype })
+}
+
+#[cold]
+#[inline(never)]
+fn segment_slow(buf: *const c_void, count: i64, handle: MPI_Datatype) -> Result<Segment> {
+    let count = self::count("count", count)?;
+    let datatype = datatype::committed("datatype", handle)?;
+    let buf = array("buf", buf, count, &datatype)?;
+    // SAFETY: the program describes its buffer by this count and datatype.
+    let base = unsafe { base(buf) };
+    if TYPED.load(Ordering::Relaxed) {
+        return Ok(Segment::typed_at(base, count, &datatype));
+    }
+    Ok(Segment::owning_at(base, count, datatype))
+}
+
+/// Addresses where no data can lie. NULL is right for types with absolute addresses (`MPI_BOTTOM`) only.
+const NULL_PAGE: Range<i64> = 0..4096;
+
+/// The address of an array of `count` elements, checked.
+#[inline]
+pub(crate) fn array(
+    argument: &'static str,
+    buf: *const c_void,
+    count: u64,
+    datatype: &Datatype,
+) -> Result<*const c_void> {
+    if datatype.builtin().is_some() && buf.addr() > MPI_IN_PLACE && count < SHORT_COUNT {
+        return Ok(buf);
+    }
+    array_slow(argument, buf, count, datatype)
+}
+
+#[inline(never)]
+fn array_slow(
+    argument: &'static str,
+    buf: *const c_void,
+    count: u64,
+    datatype: &Datatype,
+) -> Result<*const c_void> {
+    if buf.is_null() && count > 0 && datatype.size() > 0 && NULL_PAGE.contains(&datatype.true_lb()) {
+        let got = format_args!("NULL for {count} elements of {}", datatype.name());
+        return Err(Error::invalid(ErrorClass::Buffer, argument, got, "the address of a buffer"));
+    }
+    if buf.addr() == MPI_IN_PLACE && count > 0 && datatype.size() > 0 {
+        return Err(Error::invalid(ErrorClass::Buffer, argument, "MPI_IN_PLACE", "the address of a buffer"));
+    }
+    let fits = i128::from(count) * i128::from(datatype.size().max(datatype.extent().unsigned_abs()));
+    if fits > i128::from(i64::MAX) {
+        let got = format_args!("{count} elements of {datatype:?}");
+        return Err(Error::invalid(ErrorClass::Count, "count", got, "a buffer within 63 bits"));
+    }
+    Ok(buf)
+}
+
+/// A count, checked.
+#[inline]
+pub(crate) fn count(argument: &'static str, count: i64) -> Result<u64> {
+    u64::try_from(count).map_err(|_| Error::invalid(ErrorClass::Count, argument, count, "0 or more"))
+}
+
+/// A length of an array argument, checked.
+#[inline]
+pub(crate) fn length(argument: &'static str, length: i64) -> Result<usize> {
+    usize::try_from(length).map_err(|_| {
+        let class = if argument.ends_with("count") { ErrorClass::Count } else { ErrorClass::Arg };
+        Error::invalid(class, argument, length, "0 or more")
+    })
+}
+
+/// Takes an address of the program into the engine.
+///
+/// # Safety
+/// As for [`Base::new`]. It is the promise of every C caller (MPI-5.0 §3.2.2, §3.7.2): the buffer that it describes is its
+/// own and stays until the operation is complete. So the address is one that the program gave, and it goes to the engine with
+/// the counts and datatypes that the program gave with it.
+#[inline(always)]
+pub(crate) unsafe fn base(buf: *const c_void) -> Base {
+    // SAFETY: handed on to the caller.
+    unsafe { Base::new(buf.cast_mut().cast()) }
+}

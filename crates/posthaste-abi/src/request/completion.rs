@@ -1,0 +1,168 @@
+//! Requests by their handles: given to the program, and completed.
+
+use posthaste_core::error::{Error, Result};
+use posthaste_core::ids::RequestId;
+use posthaste_core::progress::Lane;
+use posthaste_core::request::{Status, Table};
+use posthaste_core::wait::Entered;
+
+use crate::abi::constants::{MPI_REQUEST_NULL, MPI_SUCCESS};
+use crate::abi::pointer::Out;
+use crate::abi::types::{MPI_Comm, MPI_Request, MPI_Status};
+use crate::handle::{self, Kind};
+use crate::layer::library::library;
+use crate::layer::request::{self, CommKey, Ended, Failure, SharedAtEnd};
+use crate::object::site::{Located, Outcome, Site};
+
+/// The name under which `layer` keeps a communicator: handles have at most 30 bits.
+pub(crate) fn key(comm: MPI_Comm) -> CommKey {
+    CommKey(comm.0 as u32)
+}
+
+impl From<Failure> for Located {
+    fn from(failure: Failure) -> Self {
+        let site = failure.comm.map_or(Site::Process, |key| Site::Comm(MPI_Comm(key.0 as usize)));
+        Self { site, error: failure.error }
+    }
+}
+
+/// Gives a new request to the program.
+#[inline(always)]
+pub(crate) fn give(id: RequestId, comm: MPI_Comm, request: Out<MPI_Request>) -> Result<()> {
+    request::belongs(id, key(comm));
+    hand_over(id, request)
+}
+
+/// Gives a new request with something to run at its end to the program.
+pub(crate) fn give_special(
+    id: RequestId,
+    comm: MPI_Comm,
+    at_end: SharedAtEnd,
+    request: Out<MPI_Request>,
+) -> Result<()> {
+    request.ready("request")?;
+    request::ends_with(id, key(comm), at_end);
+    hand_over(id, request)
+}
+
+/// Gives a request that `layer` knows to the program.
+#[inline(always)]
+pub(crate) fn hand_over(id: RequestId, request: Out<MPI_Request>) -> Result<()> {
+    request.set("request", MPI_Request(handle::of_request(Table::handle(id))))
+}
+
+/// The status, if nothing else is to be done.
+#[inline(always)]
+pub(crate) fn plain(ended: Ended) -> std::result::Result<MPI_Status, Ended> {
+    if ended.is_plain() { Ok(MPI_Status::of(&ended.status)) } else { Err(ended) }
+}
+
+/// Runs what is to run at the end, outside the engine's lock. The status, and the message's fate.
+#[inline(always)]
+pub(crate) fn settle(ended: Ended) -> (MPI_Status, Outcome) {
+    match plain(ended) {
+        Ok(status) => (status, Ok(())),
+        Err(odd) => settle_odd(odd),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn settle_odd(ended: Ended) -> (MPI_Status, Outcome) {
+    let (status, fate) = ended.settle();
+    (told(&status), fate.map_err(Located::from))
+}
+
+/// A status that a function of the program may have filled in, its error too.
+fn told(status: &Status) -> MPI_Status {
+    let code = status.error.as_ref().map_or(MPI_SUCCESS, Error::code);
+    MPI_Status { MPI_ERROR: code, ..MPI_Status::of(status) }
+}
+
+/// The status of a request that is over, went well, and needs nothing else: the common case, without moving it.
+#[inline(always)]
+pub(crate) fn take_plain(lane: &mut Lane, request: MPI_Request) -> Option<MPI_Status> {
+    request::take_plain(lane, handle::to_request(request.0)).map(|status| MPI_Status::of(&status))
+}
+
+/// Whether this is the request that is over and has nothing to tell; it belongs to no lane.
+#[inline(always)]
+pub(crate) fn is_done(request: MPI_Request) -> bool {
+    request.0 == handle::of_request(Table::handle(Table::DONE))
+}
+
+/// The lane of a request, whether it exists or not.
+#[inline]
+pub(crate) fn lane_of(request: MPI_Request) -> Entered<'static> {
+    library().world.lane_with(request.0)
+}
+
+/// Takes a request out of the table if it is over.
+///
+/// # Errors
+/// A handle that names no request.
+#[inline(always)]
+pub(crate) fn take(lane: &mut Lane, request: MPI_Request) -> Result<Option<Ended>> {
+    let id = find(lane, request)?;
+    Ok(request::take(lane, id))
+}
+
+/// Whether there is anything to wait for: neither null nor inactive.
+#[inline]
+pub(crate) fn is_live(request: MPI_Request) -> bool {
+    request != MPI_REQUEST_NULL && handle::to_request(request.0).is_none_or(request::is_live)
+}
+
+/// What a request waits for, for whoever asks; of a handle that names none, nothing.
+pub(crate) fn behind(lane: &Lane, request: MPI_Request) -> Vec<RequestId> {
+    find(lane, request).map_or_else(|_| Vec::new(), |id| request::behind(lane, id))
+}
+
+/// Whether a request is over.
+pub(crate) fn has_ended(lane: &Lane, request: MPI_Request) -> Result<bool> {
+    find(lane, request).map(|id| request::has_ended(lane, id))
+}
+
+/// The status of a request that is over, which stays; the empty one for a null request.
+pub(crate) fn look(request: MPI_Request) -> Result<Option<MPI_Status>> {
+    if request == MPI_REQUEST_NULL {
+        return Ok(Some(MPI_Status::EMPTY));
+    }
+    let (lane, id) = enter(request)?;
+    Ok(request::look(lane, id)?.as_ref().map(told))
+}
+
+/// The program does not want to hear of the request again (MPI-5.0 §3.7.3).
+pub(crate) fn let_go(request: MPI_Request) -> Result<()> {
+    let (lane, id) = enter(request)?;
+    request::let_go(lane, id)
+}
+
+/// Cancels a request where that is still possible (MPI-5.0 §3.8.4).
+pub(crate) fn cancel(request: MPI_Request) -> Result<()> {
+    let (lane, id) = enter(request)?;
+    request::cancel(lane, id)
+}
+
+/// The engine's name of a request.
+#[inline(always)]
+pub(crate) fn find(lane: &Lane, request: MPI_Request) -> Result<RequestId> {
+    match handle::to_request(request.0).and_then(|number| lane.engine.requests.by_handle(number as usize)) {
+        Some(id) => Ok(id),
+        None if is_done(request) => Ok(Table::DONE), // as good in any lane
+        None => Err(stale(request)),
+    }
+}
+
+/// A request in its lane, which nobody has entered.
+#[inline]
+pub(crate) fn enter(request: MPI_Request) -> Result<(Entered<'static>, RequestId)> {
+    let lane = lane_of(request);
+    let id = find(&lane, request)?;
+    Ok((lane, id))
+}
+
+#[cold]
+fn stale(request: MPI_Request) -> Error {
+    handle::invalid(Kind::Request, "request", request.0)
+}

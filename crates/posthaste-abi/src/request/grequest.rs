@@ -1,0 +1,141 @@
+//! Generalised requests: operations of the program that are completed like messages (MPI-5.0 §13.2).
+//!
+//! Each has a place in the engine's table of requests that only `MPI_Grequest_complete` ends. What must stay true: the
+//! query function runs before the free function, and both outside the engine's lock.
+
+use std::ffi::{c_int, c_void};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+
+use posthaste_core::error::{Error, ErrorClass, Result};
+use posthaste_core::request::{Request, State, Status, complete};
+
+use super::completion;
+use crate::abi::constants::{MPI_COMM_SELF, MPI_SUCCESS};
+use crate::abi::pointer::Out;
+use crate::abi::types::{
+    MPI_Grequest_cancel_function, MPI_Grequest_free_function, MPI_Grequest_query_function, MPI_Request,
+    MPI_Status,
+};
+use crate::handle::{self, Kind};
+use crate::layer::library::library;
+use crate::layer::request::{self, AtEnd};
+
+struct Generalised {
+    query: MPI_Grequest_query_function,
+    free: MPI_Grequest_free_function,
+    cancel: MPI_Grequest_cancel_function,
+    state: AtomicPtr<c_void>,
+    /// The program let it go before it was complete: its end is the last that is heard of it.
+    orphaned: AtomicBool,
+}
+
+impl AtEnd for Generalised {
+    fn completed(&self, status: &mut Status) -> Result<()> {
+        let asked = self.looked_at(status);
+        self.release()?;
+        asked
+    }
+
+    fn looked_at(&self, status: &mut Status) -> Result<()> {
+        let Some(query) = self.query else { return Ok(()) };
+        let mut told = MPI_Status::of(status);
+        // SAFETY: the program gave the function and its state for this use; the status lives through the call.
+        let answer = checked("query_fn", unsafe { query(self.state(), &mut told) });
+        *status = told.read();
+        answer
+    }
+
+    fn cancel(&self, over: bool) -> Result<bool> {
+        if let Some(cancel) = self.cancel {
+            // SAFETY: as above.
+            checked("cancel_fn", unsafe { cancel(self.state(), c_int::from(over)) })?;
+        }
+        Ok(true)
+    }
+
+    fn let_go(&self) -> Result<bool> {
+        self.orphaned.store(true, Ordering::Release);
+        Ok(false)
+    }
+}
+
+impl Generalised {
+    fn state(&self) -> *mut c_void {
+        self.state.load(Ordering::Relaxed)
+    }
+
+    fn release(&self) -> Result<()> {
+        // SAFETY: as above.
+        self.free.map_or(Ok(()), |free| checked("free_fn", unsafe { free(self.state()) }))
+    }
+}
+
+/// What a callback answered, as our outcome.
+fn checked(which: &'static str, code: c_int) -> Result<()> {
+    if code == MPI_SUCCESS {
+        return Ok(());
+    }
+    Err(Error::program(code, format!("{which} of the generalised request returned error {code}")))
+}
+
+/// `MPI_Grequest_start`.
+pub(crate) fn start(
+    query: MPI_Grequest_query_function,
+    free: MPI_Grequest_free_function,
+    cancel: MPI_Grequest_cancel_function,
+    state: *mut c_void,
+    request: Out<MPI_Request>,
+) -> Result<()> {
+    request.ready("request")?;
+    let id = library().world.lane().engine.requests.insert(Request::new(State::Schedule))?;
+    let state = AtomicPtr::new(state);
+    let orphaned = AtomicBool::new(false);
+    let at_end = Arc::new(Generalised { query, free, cancel, state, orphaned });
+    ALL.insert(id.slot, &at_end);
+    completion::give_special(id, MPI_COMM_SELF, at_end, request)
+}
+
+/// `MPI_Grequest_complete`.
+pub(crate) fn complete(request: MPI_Request) -> Result<()> {
+    let mut lane = library().world.lane();
+    let id = completion::find(&lane, request)?;
+    let Some(generalised) = ALL.get(id.slot) else {
+        return Err(handle::invalid(Kind::Request, "request", request.0));
+    };
+    let engine = &mut lane.engine;
+    if engine.requests.get(id).is_some_and(complete::is_complete) {
+        return Err(Error::other(ErrorClass::Request, "the generalised request is complete already"));
+    }
+    complete::complete(&mut engine.requests, &mut engine.finished, id, Status::EMPTY);
+    drop(lane);
+    ALL.remove(id.slot);
+    if generalised.orphaned.load(Ordering::Acquire) {
+        request::forget(id);
+        generalised.release()?;
+    }
+    Ok(())
+}
+
+/// Generalised requests that are not complete, by their slot in the engine's table.
+static ALL: Slots = Slots(std::sync::Mutex::new(Vec::new()));
+
+struct Slots(std::sync::Mutex<Vec<(u32, Arc<Generalised>)>>);
+
+impl Slots {
+    fn list(&self) -> std::sync::MutexGuard<'_, Vec<(u32, Arc<Generalised>)>> {
+        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    fn insert(&self, slot: u32, generalised: &Arc<Generalised>) {
+        self.list().push((slot, generalised.clone()));
+    }
+
+    fn get(&self, slot: u32) -> Option<Arc<Generalised>> {
+        self.list().iter().find(|(at, _)| *at == slot).map(|(_, generalised)| generalised.clone())
+    }
+
+    fn remove(&self, slot: u32) {
+        self.list().retain(|(at, _)| *at != slot);
+    }
+}

@@ -1,0 +1,159 @@
+//! C functions for process topologies (MPI-5.0 §8.5).
+
+use std::ffi::c_int;
+
+use posthaste_core::comm::Comm;
+use posthaste_core::error::{Error, ErrorClass, Result};
+use posthaste_core::topology::dims::balance;
+use posthaste_core::topology::{self, Cart, Topology};
+
+use crate::abi::constants::{MPI_CART, MPI_COMM_NULL, MPI_UNDEFINED};
+use crate::abi::pointer::{In, Out};
+use crate::abi::types::{MPI_Comm, MPI_Info};
+use crate::call::{mpi_fn, unsupported};
+use crate::comm::communicator::{found, make};
+use crate::layer::library::library;
+use crate::object::communicator;
+use crate::object::memory::length;
+
+// Cartesian constructor.
+mpi_fn! {
+    /// MPI-5.0 §8.5.1. Ranks are never reordered.
+    fn MPI_Cart_create / PMPI_Cart_create(comm_old: MPI_Comm, ndims: c_int, dims: In<c_int>,
+        periods: In<c_int>, reorder: c_int, comm_cart: Out<MPI_Comm>) raises comm_old => {
+        let _ = reorder;
+        comm_cart.set("comm_cart", MPI_COMM_NULL)?;
+        let old = communicator::find("comm_old", comm_old)?;
+        make(comm_cart, grid(&old, ndims, dims, periods)?.plan(&old, found)?)
+    }
+    /// MPI-5.0 §8.5.2
+    fn MPI_Dims_create / PMPI_Dims_create(nnodes: c_int, ndims: c_int, dims: Out<c_int>) anytime {
+        let mut sizes = dims.slice("dims", length("ndims", ndims.into())?)?.to_vec();
+        balance(nnodes, &mut sizes)?;
+        sizes.into_iter().enumerate().try_for_each(|(at, size)| dims.set_at("dims", at, size))
+    }
+}
+
+// Graph constructors.
+unsupported! {
+    "8.5.3";
+    fn MPI_Graph_create / PMPI_Graph_create(comm_old: MPI_Comm, nnodes: c_int, indx: In<c_int>,
+        edges: In<c_int>, reorder: c_int, comm_graph: Out<MPI_Comm>);
+    fn MPI_Dist_graph_create_adjacent / PMPI_Dist_graph_create_adjacent(comm_old: MPI_Comm, indegree: c_int,
+        sources: In<c_int>, sourceweights: In<c_int>, outdegree: c_int, destinations: In<c_int>,
+        destweights: In<c_int>, info: MPI_Info, reorder: c_int, comm_dist_graph: Out<MPI_Comm>);
+    fn MPI_Dist_graph_create / PMPI_Dist_graph_create(comm_old: MPI_Comm, n: c_int, sources: In<c_int>,
+        degrees: In<c_int>, destinations: In<c_int>, weights: In<c_int>, info: MPI_Info, reorder: c_int,
+        comm_dist_graph: Out<MPI_Comm>);
+}
+
+// Inquiry.
+mpi_fn! {
+    /// MPI-5.0 §8.5.5
+    fn MPI_Topo_test / PMPI_Topo_test(comm: MPI_Comm, status: Out<c_int>) raises comm => {
+        let comm = communicator::find("comm", comm)?;
+        status.set("status", match topology::of(&comm) {
+            Some(Topology::Cart(_)) => MPI_CART,
+            None => MPI_UNDEFINED,
+        })
+    }
+    /// MPI-5.0 §8.5.5
+    fn MPI_Cartdim_get / PMPI_Cartdim_get(comm: MPI_Comm, ndims: Out<c_int>) raises comm => {
+        let comm = communicator::find("comm", comm)?;
+        ndims.set("ndims", topology::cart(&comm)?.dimensions() as c_int)
+    }
+    /// MPI-5.0 §8.5.5
+    fn MPI_Cart_get / PMPI_Cart_get(comm: MPI_Comm, maxdims: c_int, dims: Out<c_int>, periods: Out<c_int>,
+        coords: Out<c_int>) raises comm => {
+        let comm = communicator::find("comm", comm)?;
+        let cart = topology::cart(&comm)?;
+        room_for(cart, maxdims)?;
+        for (at, ((size, periodic), coord)) in cart.sizes().zip(cart.coords(comm.rank())?).enumerate() {
+            dims.set_at("dims", at, size)?;
+            periods.set_at("periods", at, c_int::from(periodic))?;
+            coords.set_at("coords", at, coord)?;
+        }
+        Ok(())
+    }
+    /// MPI-5.0 §8.5.5
+    fn MPI_Cart_rank / PMPI_Cart_rank(comm: MPI_Comm, coords: In<c_int>, rank: Out<c_int>) raises comm => {
+        let comm = communicator::find("comm", comm)?;
+        let cart = topology::cart(&comm)?;
+        rank.set("rank", cart.rank(coords.slice("coords", cart.dimensions())?)?)
+    }
+    /// MPI-5.0 §8.5.5
+    fn MPI_Cart_coords / PMPI_Cart_coords(comm: MPI_Comm, rank: c_int, maxdims: c_int, coords: Out<c_int>)
+        raises comm => {
+        let comm = communicator::find("comm", comm)?;
+        let cart = topology::cart(&comm)?;
+        let found = cart.coords(rank)?;
+        room_for(cart, maxdims)?;
+        found.into_iter().enumerate().try_for_each(|(at, coord)| coords.set_at("coords", at, coord))
+    }
+}
+
+unsupported! {
+    "8.5.5";
+    fn MPI_Graphdims_get / PMPI_Graphdims_get(comm: MPI_Comm, nnodes: Out<c_int>, nedges: Out<c_int>);
+    fn MPI_Graph_get / PMPI_Graph_get(comm: MPI_Comm, maxindex: c_int, maxedges: c_int, indx: Out<c_int>,
+        edges: Out<c_int>);
+    fn MPI_Graph_neighbors_count / PMPI_Graph_neighbors_count(comm: MPI_Comm, rank: c_int,
+        nneighbors: Out<c_int>);
+    fn MPI_Graph_neighbors / PMPI_Graph_neighbors(comm: MPI_Comm, rank: c_int, maxneighbors: c_int,
+        neighbors: Out<c_int>);
+    fn MPI_Dist_graph_neighbors_count / PMPI_Dist_graph_neighbors_count(comm: MPI_Comm, indegree: Out<c_int>,
+        outdegree: Out<c_int>, weighted: Out<c_int>);
+    fn MPI_Dist_graph_neighbors / PMPI_Dist_graph_neighbors(comm: MPI_Comm, maxindegree: c_int,
+        sources: Out<c_int>, sourceweights: Out<c_int>, maxoutdegree: c_int, destinations: Out<c_int>,
+        destweights: Out<c_int>);
+}
+
+// Shift, partition, mapping.
+mpi_fn! {
+    /// MPI-5.0 §8.5.6
+    fn MPI_Cart_shift / PMPI_Cart_shift(comm: MPI_Comm, direction: c_int, disp: c_int,
+        rank_source: Out<c_int>, rank_dest: Out<c_int>) raises comm => {
+        let comm = communicator::find("comm", comm)?;
+        let (source, dest) = topology::cart(&comm)?.shift(comm.rank(), direction, disp)?;
+        rank_source.set("rank_source", source)?;
+        rank_dest.set("rank_dest", dest)
+    }
+    /// MPI-5.0 §8.5.7
+    fn MPI_Cart_sub / PMPI_Cart_sub(comm: MPI_Comm, remain_dims: In<c_int>, newcomm: Out<MPI_Comm>)
+        raises comm => {
+        newcomm.set("newcomm", MPI_COMM_NULL)?;
+        let comm = communicator::find("comm", comm)?;
+        let cart = topology::cart(&comm)?;
+        let remain = remain_dims.slice("remain_dims", cart.dimensions())?;
+        make(newcomm, cart.plan_sub(&comm, remain, found)?)
+    }
+    /// MPI-5.0 §8.5.8. Ranks stay as they are. In a grid without places nobody has one.
+    fn MPI_Cart_map / PMPI_Cart_map(comm: MPI_Comm, ndims: c_int, dims: In<c_int>, periods: In<c_int>,
+        newrank: Out<c_int>) raises comm => {
+        let comm = communicator::find("comm", comm)?;
+        let sizes = dims.slice("dims", length("ndims", ndims.into())?)?;
+        let is_empty = sizes.contains(&0) && sizes.iter().all(|size| *size >= 0) && !library().strict;
+        let places = if is_empty { 0 } else { grid(&comm, ndims, dims, periods)?.places() as c_int };
+        newrank.set("newrank", if comm.rank() < places { comm.rank() } else { MPI_UNDEFINED })
+    }
+}
+
+unsupported! {
+    "8.5.8";
+    fn MPI_Graph_map / PMPI_Graph_map(comm: MPI_Comm, nnodes: c_int, indx: In<c_int>, edges: In<c_int>,
+        newrank: Out<c_int>);
+}
+
+/// The grid that the arguments describe.
+fn grid(comm: &Comm, ndims: c_int, dims: In<c_int>, periods: In<c_int>) -> Result<Cart> {
+    let ndims = length("ndims", ndims.into())?;
+    Cart::new(comm, dims.slice("dims", ndims)?, periods.slice("periods", ndims)?)
+}
+
+fn room_for(cart: &Cart, maxdims: c_int) -> Result<()> {
+    if usize::try_from(maxdims).is_ok_and(|room| room >= cart.dimensions()) {
+        return Ok(());
+    }
+    let expected = format_args!("at least the number of dimensions, {}", cart.dimensions());
+    Err(Error::invalid(ErrorClass::Arg, "maxdims", maxdims, expected))
+}
