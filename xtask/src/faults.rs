@@ -23,6 +23,7 @@ const END_WITHIN: f64 = 2.5;
 struct Bench<'a> {
     mpi: &'a Mpi,
     faulty: std::path::PathBuf,
+    survive: std::path::PathBuf,
     no_peer_copy: std::path::PathBuf,
     sizes: std::path::PathBuf,
     order: std::path::PathBuf,
@@ -101,6 +102,16 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
             bench.fault(expected)
         });
     }
+    for ranks in [2, 3, 8] {
+        tally.test(&format!("faults: {ranks} ranks of which one is killed, and the others go on"), || {
+            bench.survivors(ranks, &[]).map(drop)
+        });
+    }
+    tally.test("faults: several lanes, a rank is killed, and the others go on", || {
+        bench.survivors(4, &[("POSTHASTE_THREADED", "1")]).map(drop)
+    });
+    tally
+        .test("faults: short messages between survivors are as fast as before", || bench.as_fast_as_before());
     tally.test("faults: mpiexec is killed by SIGKILL", || bench.launcher_ends(Signal::KILL));
     tally.test("faults: mpiexec gets SIGTERM", || bench.launcher_ends(Signal::TERM));
     tally.test("faults: mpiexec gets SIGINT", || bench.launcher_ends(Signal::INT));
@@ -139,6 +150,7 @@ impl<'a> Bench<'a> {
         Ok(Self {
             mpi,
             faulty: ctests::helper(project, mpi, "fault", "faulty")?,
+            survive: ctests::helper(project, mpi, "fault", "survive")?,
             no_peer_copy: ctests::helper(project, mpi, "fault", "no_peer_copy")?,
             sizes: ctests::helper(project, mpi, "", "pt2pt_sizes")?,
             order: ctests::helper(project, mpi, "", "pt2pt_order")?,
@@ -187,6 +199,45 @@ impl<'a> Bench<'a> {
             }
         }
         watch.nothing_left()
+    }
+
+    /// A rank is killed, and the job is told not to end: the program checks what the others hear of it. What it said.
+    fn survivors(&self, ranks: usize, settings: &[(&str, &str)]) -> Fallible<String> {
+        let watch = Watch::begin();
+        let mut job = self.mpi.plain().args(["-enable-recovery", "-n", &ranks.to_string()]);
+        for (name, value) in settings {
+            job = job.env(name, value);
+        }
+        let timed: &[&str] = if ranks == 3 { &["timed"] } else { &[] };
+        let outcome = watch.mark(job).arg(&self.survive).args(timed).limit(60).run()?;
+        let went_on = outcome.stdout.matches("goes on").count();
+        let named = outcome.stderr.contains("rank 1 (process ") && outcome.stderr.contains("SIGKILL");
+        if outcome.code() != 137 || went_on != ranks - 1 || !named {
+            return Err(format!(
+                "exit code 137 and {} ranks that go on were expected\n{}{}",
+                ranks - 1,
+                outcome.stdout,
+                outcome.complaint()
+            ));
+        }
+        watch.nothing_left()?;
+        Ok(outcome.stdout)
+    }
+
+    /// The best of some runs, for machines are busy: what a loss leaves behind would be there in each of them.
+    fn as_fast_as_before(&self) -> Fallible {
+        let mut ratios = Vec::new();
+        for _ in 0..5 {
+            let said = self.survivors(3, &[])?;
+            let ratio =
+                said.split("ratio ").nth(1).and_then(|text| text.split_whitespace().next()?.parse().ok());
+            let ratio: f64 = ratio.ok_or_else(|| format!("no ratio in {said:?}"))?;
+            if ratio <= 1.03 {
+                return Ok(());
+            }
+            ratios.push(ratio);
+        }
+        Err(format!("8 bytes took longer after a loss than before it, by these factors: {ratios:?}"))
     }
 
     fn launcher_ends(&self, signal: Signal) -> Fallible {

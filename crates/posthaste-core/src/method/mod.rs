@@ -13,7 +13,7 @@
 //!   ([`Event::Arriving`]); a receive that the engine opens before the next poll ([`Methods::receive_arriving`]) takes
 //!   the data, else the method keeps it and hands it over ([`Event::Arrived`]).
 //! * [`Methods::poll`] tells what happened.
-//! * A method that can lose a peer says so once ([`Event::PeerDown`]). Messages to that peer find no room from then on;
+//! * A method says once that it has lost a peer ([`Event::PeerDown`]). Messages to that peer find no room from then on;
 //!   everything else towards it disappears.
 //! * A method may let short packets gather; [`Methods::flush_gathered`] sends them, and so does every poll.
 //!
