@@ -1,4 +1,4 @@
-//! A rank that is killed while nobody but its peers can notice, over each method that reaches other hosts. In the part
+//! A rank that is killed while nobody but its peers can notice, over each method. In the part
 //! `faults` of `cargo xtask test`.
 //!
 //! What must stay true: whatever was under way towards or from it ends, in bounded time, with the same class of error and a
@@ -18,6 +18,15 @@ use crate::{
 /// What is under way; see `tests/c/fault/lost.c`.
 const UNDER_WAY: [&str; 8] = ["recv", "any", "send", "read", "written", "flood", "idle", "collective"];
 
+/// Shared memory, and the methods that reach other hosts.
+const OVER: [ctests::Over; 5] = [
+    ctests::Over::Own,
+    ctests::Over::OwnBuffers,
+    ctests::Over::Tcp,
+    ctests::Over::Plugin,
+    ctests::Over::Fabric,
+];
+
 /// Until then every survivor has been told: TCP and the plug-in tell at once, libfabric's provider never.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -27,7 +36,7 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
         Ok(program) => program,
         Err(complaint) => return tally.test("faults: compile lost.c", || Err(complaint)),
     };
-    for over in [ctests::Over::Tcp, ctests::Over::Plugin, ctests::Over::Fabric] {
+    for over in OVER {
         if let Err(why) = over.can_be_used(project) {
             tally.not_run(UNDER_WAY.len(), format!("faults: a lost peer over {}: {why}", over.name()));
             continue;

@@ -5,7 +5,7 @@
 use crate::error::say;
 use crate::method::Event;
 use crate::pt2pt::rendezvous::Asked;
-use crate::pt2pt::{Action, Engine, cancel, down, eager, flow, rendezvous};
+use crate::pt2pt::{Action, Engine, cancel, eager, flow, loss, rendezvous};
 use crate::trace::Counter;
 use crate::wire::Packet;
 
@@ -59,7 +59,7 @@ pub fn on_event(engine: &mut Engine, event: Event<'_>) -> Option<Action> {
         Event::Refused(receiver, segment) => rendezvous::refused(engine, receiver, segment),
         Event::Unreadable(receiver) => rendezvous::unreadable(engine, receiver),
         Event::PeerDown(peer, why) => {
-            down::lost(engine, peer, why);
+            loss::lost(engine, peer, why);
             None
         }
         Event::Malformed(from) => {

@@ -1,7 +1,7 @@
 //! What can go wrong, in words and as MPI error classes.
 //!
 //! Three channels are never mixed: `Result<_, Error>` for the caller's mistakes and local failures, a request's status
-//! for a message's fate, `PeerDown` for a link's. [`Error::class`] is the only mapping to MPI classes (MPI-5.0 §9.4).
+//! for a message's outcome, `PeerDown` for a link's. [`Error::class`] is the only mapping to MPI classes (MPI-5.0 §9.4).
 //! The text names the wrong value and what was expected; the call and the rank are added at the door, where they are
 //! known.
 

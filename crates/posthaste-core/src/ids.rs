@@ -17,7 +17,7 @@ impl Peer {
 }
 
 /// The communication context of a communicator (MPI-5.0 §7.2.3): messages of different contexts never match.
-/// 48 bits: the world rank of the process that founded the communicator, the lane that it chose, and that process's
+/// 48 bits: the world rank of the process that allocated it, the lane that it chose, and that process's
 /// count. So a founder needs nobody's agreement, only to tell the others. The two lowest bits tell the traffic of one
 /// communicator apart: point-to-point, collective, partitioned.
 ///
@@ -42,7 +42,7 @@ impl ContextId {
     const JOB_SHIFT: u32 = 48;
 
     /// The context number `count` of founder `rank`, in a lane; `None` when the founder has used up its numbers.
-    pub fn founded(rank: u32, lane: usize, count: u32) -> Option<Self> {
+    pub fn allocated(rank: u32, lane: usize, count: u32) -> Option<Self> {
         let fits = count.is_multiple_of(Self::STEP) && count < 1 << Self::COUNT_BITS && rank < 1 << 20;
         let lane = (lane as u64) << Self::COUNT_BITS;
         let founder = u64::from(rank) << (Self::COUNT_BITS + Self::LANE_BITS);
@@ -74,7 +74,7 @@ impl ContextId {
 
     /// The same, for a communicator with members of several jobs: its founder is of this one. `None` when this process has
     /// heard of too many jobs.
-    pub fn founded_in(self, job: JobId) -> Option<Self> {
+    pub fn allocated_in(self, job: JobId) -> Option<Self> {
         let number = job.number()?;
         Some(Self(self.within_job() | u64::from(number.get()) << Self::JOB_SHIFT))
     }
@@ -107,7 +107,7 @@ impl ContextId {
         let fits =
             context >= first && context >> Self::JOB_SHIFT == 0 && context.is_multiple_of(Self::STEP.into());
         let context = fits.then_some(Self(context))?;
-        if job == 0 { Some(context) } else { context.founded_in(JobId(job)) }
+        if job == 0 { Some(context) } else { context.allocated_in(JobId(job)) }
     }
 }
 

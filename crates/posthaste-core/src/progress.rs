@@ -102,7 +102,7 @@ impl Lane {
     /// Whether there is something that goes on by itself where somebody is awake.
     fn has_work(&self) -> bool {
         let Self { engine, methods, running, .. } = self;
-        engine.has_chores()
+        engine.has_pending_work()
             || !running.is_empty()
             || !engine.finished.handlers.is_empty()
             || !methods.is_quiet()
@@ -201,7 +201,7 @@ impl Lane {
     /// Whether nothing is under way that needs progress, so that a fast path may be taken.
     #[inline]
     pub fn is_quiet(&self) -> bool {
-        self.running.is_empty() && !self.engine.has_chores() && self.methods.is_drained()
+        self.running.is_empty() && !self.engine.has_pending_work() && self.methods.is_drained()
     }
 
     /// Polls once, answers what came, retries what waits for room, advances schedules. Returns whether anything
@@ -218,7 +218,7 @@ impl Lane {
         for asked in actions.drain(..) {
             action::perform(engine, methods, asked);
         }
-        if engine.has_chores() {
+        if engine.has_pending_work() {
             busy |= action::retry_pending(engine, methods);
             busy |= flow::advance(engine, methods);
         }

@@ -11,11 +11,11 @@
 //! sleeps while this process itself has bytes to copy; handlers run outside the lock; a thread is inside one lane at a
 //! time.
 //!
-//! Parts: `lanes`; `among`, the wait for what belongs to several lanes; `report`, which tells others what a sleeping call
-//! waits for; `attend`, the progress thread.
+//! Parts: `lanes`; `several_lanes`, the wait for what belongs to several lanes; `report`, which tells others what a sleeping call
+//! waits for; `progress_thread`.
 
-mod among;
-mod attend;
+mod several_lanes;
+mod progress_thread;
 mod lanes;
 mod report;
 
@@ -36,15 +36,15 @@ use crate::trace::Counter;
 use lanes::{Lanes, Seen};
 use report::{Note, Teller};
 
-pub use attend::ProgressThread;
 pub use lanes::Opener;
+pub use progress_thread::ProgressThread;
 pub use report::Awaited;
 
 /// Polls between two looks at the clock.
 const POLLS_PER_LOOK: u32 = 64;
 /// Rounds of a fast path, and where ranks share CPUs.
 const ROUNDS: u32 = 64;
-const CROWDED_ROUNDS: u32 = 4;
+const OVERSUBSCRIBED_ROUNDS: u32 = 4;
 /// A yield that takes longer than this let somebody else run.
 const LONG_YIELD: Duration = Duration::from_micros(4);
 /// Waits that go without spinning after the CPU has proved to be shared.
@@ -123,7 +123,7 @@ impl Waiting {
         self.lanes.open()
     }
 
-    /// Sleeping calls tell what they wait for on the board of this rank.
+    /// Sleeping calls tell what they wait for on the status page of this rank.
     pub fn telling(self, node: &Node, local_rank: usize) -> Self {
         let teller = Teller::new(node.clone(), local_rank, self.is_threaded());
         Self { teller: Some(teller), ..self }
@@ -141,7 +141,7 @@ impl Waiting {
     /// share CPUs it comes once we have given ours away; progress would only take it from where we look. Where several
     /// threads may call, one that is alone for the moment has patience, and lets others in.
     #[inline]
-    pub fn glance<T>(
+    pub fn spin_poll<T>(
         &self,
         lane: &mut Entered<'_>,
         mut look: impl FnMut(&mut Lane, u32) -> Option<T>,
@@ -154,11 +154,11 @@ impl Waiting {
         if !self.patient || (threaded && !lane.is_alone()) {
             return None;
         }
-        let crowded = self.spin.is_zero();
-        let hurried = crowded || self.shared.load(Ordering::Relaxed) > 0;
+        let oversubscribed = self.spin.is_zero();
+        let hurried = oversubscribed || self.shared.load(Ordering::Relaxed) > 0;
         // Others are let in more often than progress is made, which may ask the system for what has come over a network.
         let (rounds, looks, rounds_per_step) = match (hurried, threaded) {
-            (true, _) => (CROWDED_ROUNDS, 1, 1),
+            (true, _) => (OVERSUBSCRIBED_ROUNDS, 1, 1),
             (false, true) => (SHARED_ROUNDS, SHARED_LOOKS, POLLS_PER_LOOK / SHARED_LOOKS),
             (false, false) => (ROUNDS, POLLS_PER_LOOK, 1),
         };
@@ -169,7 +169,7 @@ impl Waiting {
             if let Some(value) = look(lane, looks) {
                 return Some(value);
             }
-            if crowded {
+            if oversubscribed {
                 machine::yield_now();
                 lane.engine.counts.add(Counter::Yields, 1);
             } else if round.is_multiple_of(rounds_per_step) {

@@ -2,14 +2,14 @@
 //!
 //! Who we are is found out in `start`. MPI-5.0 §11.2.
 //!
-//! Parts: `quick`, the fast paths of the blocking calls; `scope`, the calls that take borrowed slices; `probes`; `lanes`, and who belongs to which.
+//! Parts: `fast_paths`, those of the blocking calls; `scope`, the calls that take borrowed slices; `probes`; `lanes`, and who belongs to which.
 //!
 //! What must stay true: one engine for each lane, and one world per process; a process that was meant to be one of many never goes on as one
 //! of one.
 
 mod lanes;
 mod probes;
-mod quick;
+mod fast_paths;
 mod scope;
 
 use std::marker::PhantomData;
@@ -109,7 +109,7 @@ pub struct World {
     node_name: Option<String>,
     launcher: Shared,
     next_context: AtomicU32,
-    /// Lanes among which the communicators founded here are shared out.
+    /// Lanes among which the communicators made here are shared out.
     lanes: usize,
     world: Arc<Comm>,
     own: Arc<Comm>,
@@ -153,17 +153,17 @@ impl World {
             nodes,
             routes,
             networks: wireup::Networks { tcp, fabric, bundle, plugin },
-            crowded_here,
-            crowded,
+            oversubscribed_here,
+            oversubscribed,
             launcher,
         } = start;
         let (me, size) = (Peer(rank), routes.size() as usize);
         let (shows_types, node_name) = (config.show_types, config.node.clone());
-        let spin = if crowded_here { 0 } else { config.spin_us };
+        let spin = if oversubscribed_here { 0 } else { config.spin_us };
         let yielding = Duration::from_micros(config.yield_us.into());
         let doorbell = (size > 1).then(|| Doorbell::new(&node, local_rank));
         let shm = (size > 1 && Way::Shm.is_built())
-            .then(|| Shm::new(&node, local_rank, beside.clone(), &config, crowded_here))
+            .then(|| Shm::new(&node, local_rank, beside.clone(), &config, oversubscribed_here))
             .transpose()?;
         let shares = routes.any(|route| matches!(route, Route::Shm(_)));
         if let Some(shm) = shm.as_ref().filter(|_| config.explain && shares) {
@@ -189,7 +189,7 @@ impl World {
             me,
             heap: heap.clone(),
             config: config.clone(),
-            crowded: crowded_here,
+            oversubscribed: oversubscribed_here,
         });
         let methods = Methods::new(routes, shm, tcp, None, me)
             .with_fabric(fabric)
@@ -201,7 +201,7 @@ impl World {
             engine.explain(me, methods.ways());
         }
         let mut world = Comm::world(rank, size as u32);
-        world.set_crowded(crowded);
+        world.set_oversubscribed(oversubscribed);
         let own = Comm::own(me);
         world.make_known(&mut engine);
         own.make_known(&mut engine);
@@ -323,7 +323,7 @@ impl World {
                     self.acknowledged_at_once(&mut lane, peer, id);
                 }
                 drop(lane);
-                self.wait_in(call(&self.calls), id).and_then(fate)
+                self.wait_in(call(&self.calls), id).and_then(outcome)
             }
         }
     }
@@ -389,7 +389,7 @@ impl World {
         mode: Mode,
     ) -> Result<()> {
         let id = self.isend_typed(comm, to, tag, segment, mode)?;
-        self.wait_in(call, id).and_then(fate)
+        self.wait_in(call, id).and_then(outcome)
     }
 
     /// A message that says what its types are.
@@ -480,7 +480,7 @@ impl World {
         self.lane_at(lane).engine.requests.insert(request)
     }
 
-    /// Waits for a request and takes its status; the id is stale afterwards. The message's fate is in the
+    /// Waits for a request and takes its status; the id is stale afterwards. The message's outcome is in the
     /// status.
     ///
     /// # Errors
@@ -555,7 +555,7 @@ impl World {
         room?;
         let mut walk = lane.running.walk(schedule);
         lane.stay_fair();
-        let walked = self.waiting.glance(&mut lane, |Lane { engine, methods, .. }, looks| {
+        let walked = self.waiting.spin_poll(&mut lane, |Lane { engine, methods, .. }, looks| {
             (0..looks).any(|_| walk.look(engine, methods)).then_some(())
         });
         let Lane { engine, methods, running, .. } = &mut *lane;
@@ -565,7 +565,7 @@ impl World {
         }
         let id = running.go_on(engine, methods, walk)?;
         drop(lane);
-        self.wait_in(call, id).and_then(fate)
+        self.wait_in(call, id).and_then(outcome)
     }
 
     /// Leaves: waits for everybody, and for everything of ours to have left.
@@ -654,7 +654,7 @@ fn watching(bell: Doorbell, networks: &mut wireup::Networks) -> Result<Doorbell>
 }
 
 /// What a finished transfer says: its error, if it has one.
-fn fate(status: Status) -> Result<()> {
+fn outcome(status: Status) -> Result<()> {
     status.error.map_or(Ok(()), Err)
 }
 

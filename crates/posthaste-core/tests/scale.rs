@@ -215,7 +215,7 @@ fn a_rank_of_a_million(name: &str, lane: impl Fn(u32) -> Lane, network: &Network
     const SIZE: u32 = 1_000_000;
     let before = ALLOCATED.bytes();
     let world = Comm::world(0, SIZE);
-    let found = || Ok(ContextId::founded(0, 0, ContextId::FIRST_COUNT).unwrap());
+    let found = || Ok(ContextId::allocated(0, 0, ContextId::FIRST_COUNT).unwrap());
     let copy = world.plan_dup(found).unwrap().1.finish().unwrap().unwrap();
     assert_eq!(copy.size(), SIZE as i32);
     let rank = lane(0);

@@ -82,9 +82,9 @@ fn state(look: &Look, now: Duration) -> State {
         None | Some('Z' | 'X') => Process::Gone,
         Some(_) => Process::Running,
     };
-    let board = look.board.as_deref();
-    let mut report =
-        board.and_then(|text| if text.is_empty() { Some(Report::default()) } else { Report::decode(text) });
+    let status_page = look.status_page.as_deref();
+    let mut report = status_page
+        .and_then(|text| if text.is_empty() { Some(Report::default()) } else { Report::decode(text) });
     if let Some(report) = &mut report {
         let here = |there: Duration| now.saturating_sub(look.at.saturating_sub(there));
         report.at = here(report.at);
@@ -100,16 +100,16 @@ mod tests {
     #[test]
     fn times_of_another_host_are_told_by_our_clock() {
         let second = Duration::from_secs;
-        let mut board = Report { at: second(95), ..Report::default() }.encode(4096);
-        let look = |board: &mut Vec<u8>| Look {
+        let mut status_page = Report { at: second(95), ..Report::default() }.encode(4096);
+        let look = |status_page: &mut Vec<u8>| Look {
             rank: 0,
             pid: 7,
             life: Life::Inside,
             process: Some('S'),
-            board: Some(std::mem::take(board)),
+            status_page: Some(std::mem::take(status_page)),
             at: second(100),
         };
-        let seen = state(&look(&mut board), second(1000));
+        let seen = state(&look(&mut status_page), second(1000));
         assert_eq!((seen.process, seen.report.unwrap().at), (Process::Asleep, second(995)));
     }
 
@@ -118,7 +118,7 @@ mod tests {
         let node = Node::create(1).unwrap();
         node.set_pid(0, std::process::id());
         node.set_life(0, Life::Inside);
-        node.board(0).write(b"garbage");
+        node.status_page(0).write(b"garbage");
         assert!(of_job(&node).contains("tells nothing that can be read"), "{}", of_job(&node));
     }
 }

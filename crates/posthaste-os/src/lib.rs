@@ -2,7 +2,7 @@
 //! All `unsafe` of that kind is here, behind safe functions; see ARCHITECTURE.md for the arrows between crates.
 pub mod allocated;
 pub mod bias;
-pub mod board;
+pub mod status_page;
 #[cfg(not(loom))]
 pub mod copying;
 pub mod fabric;

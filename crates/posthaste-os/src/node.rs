@@ -6,7 +6,7 @@
 //! zero is a valid state of everything.
 //!
 //! ```text
-//! header | rank blocks | boards | ring heads (to, from) | ring cells (to, from) | copy buffers (to) | further lanes | own
+//! header | rank blocks | status pages | ring heads (to, from) | ring cells (to, from) | copy buffers (to) | further lanes | own
 //! copy buffers
 //! a further lane: active rings (to) | ring heads (to, from) | ring cells (to, from) | copy buffers (to)
 //! ```
@@ -25,7 +25,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 #[cfg(not(loom))]
-use crate::board::Board;
+use crate::status_page::StatusPage;
 use crate::sync::Mutex;
 
 /// First word of every node segment.
@@ -69,8 +69,8 @@ mod block {
     pub(super) const NAMESPACE: usize = 112; // 8 bytes
     pub(super) const COUNTS: usize = 128; // 512 bytes
 }
-/// Bytes of the board on which a rank says what it waits for.
-pub const BOARD: usize = 2 * PAGE;
+/// Bytes of the status page on which a rank says what it waits for.
+pub const STATUS_PAGE: usize = 2 * PAGE;
 /// Words of the active-ring bitmap; source `s` uses bit `s % ACTIVE_BITS`.
 pub const ACTIVE_WORDS: usize = 6;
 /// Number of distinct bits in the active-ring bitmap.
@@ -99,7 +99,7 @@ struct Layout {
     ring_cells: usize,
     buffers: usize,
     buffer_bytes: usize,
-    boards: usize,
+    status_pages: usize,
     heads: usize,
     cells: usize,
     pool: usize,
@@ -135,8 +135,8 @@ impl Layout {
             _ => (2, 32 << 10),
         };
         let page_up = |n: usize| n.next_multiple_of(PAGE);
-        let boards = PAGE + page_up(ranks * RANK_BLOCK);
-        let heads = boards + ranks * BOARD;
+        let status_pages = PAGE + page_up(ranks * RANK_BLOCK);
+        let heads = status_pages + ranks * STATUS_PAGE;
         let cells = heads + page_up(ranks * ranks * LINE);
         let pool = cells + page_up(ranks * ranks * ring_cells * LINE);
         let total = pool + ranks * page_up(LINE + buffers * (BUFFER_CONTROL + buffer_bytes));
@@ -151,7 +151,7 @@ impl Layout {
             ring_cells,
             buffers,
             buffer_bytes,
-            boards,
+            status_pages,
             heads,
             cells,
             pool,
@@ -630,14 +630,14 @@ impl Node {
         unsafe { &*self.at(at).cast() }
     }
 
-    /// The board on which `rank` says what it waits for; written by that rank only, format in
+    /// The status page on which `rank` says what it waits for; written by that rank only, format in
     /// `posthaste_core::explain`.
     #[cfg(not(loom))]
-    pub fn board(&self, rank: usize) -> Board<'_> {
+    pub fn status_page(&self, rank: usize) -> StatusPage<'_> {
         assert!(rank < self.ranks(), "rank {rank} of {}", self.ranks());
-        let at = self.at(self.map.layout.boards + rank * BOARD);
-        // SAFETY: the board lies within the mapping, is 8-byte aligned, and is only ever reached as atomics.
-        Board::over(unsafe { std::slice::from_raw_parts(at.cast::<AtomicU64>(), BOARD / 8) })
+        let at = self.at(self.map.layout.status_pages + rank * STATUS_PAGE);
+        // SAFETY: the status page lies within the mapping, is 8-byte aligned, and is only ever reached as atomics.
+        StatusPage::over(unsafe { std::slice::from_raw_parts(at.cast::<AtomicU64>(), STATUS_PAGE / 8) })
     }
 
     /// The word a sleeper of `rank` sets before it sleeps; senders read it after each message.
@@ -792,9 +792,9 @@ mod tests {
         a.set_life(2, Life::Inside);
         a.counters(1)[63].store(7, Ordering::Relaxed);
         assert_eq!((b.life(2), b.counters(1)[63].load(Ordering::Relaxed)), (Life::Inside, 7));
-        a.board(1).write(&[7; BOARD]);
-        let told = |rank| b.board(rank).read().unwrap().len();
-        assert_eq!((told(0), told(1), told(2)), (0, a.board(1).room(), 0));
+        a.status_page(1).write(&[7; STATUS_PAGE]);
+        let told = |rank| b.status_page(rank).read().unwrap().len();
+        assert_eq!((told(0), told(1), told(2)), (0, a.status_page(1).room(), 0));
     }
 
     #[test]

@@ -14,11 +14,11 @@ use loom::sync::atomic::{AtomicU32, AtomicU64};
 use loom::sync::{Arc, Mutex};
 use loom::thread;
 use posthaste_os::bias::Bias;
-use posthaste_os::board::Board;
 use posthaste_os::model::{Node, Shape};
 use posthaste_os::park::{self, Parked, SleeperId, Wake, Wants};
 use posthaste_os::pool;
 use posthaste_os::ring::{HEADER, Load, Reader, Writer};
+use posthaste_os::status_page::StatusPage;
 use posthaste_os::wake::Doorbell;
 
 /// A payload that takes a second cell.
@@ -499,15 +499,15 @@ fn a_board_is_read_whole_or_not_at_all() {
         let owner = {
             let words = words.clone();
             thread::spawn(move || {
-                Board::over(&words).write(&[1; 16]);
-                Board::over(&words).write(&[2; 9]);
+                StatusPage::over(&words).write(&[1; 16]);
+                StatusPage::over(&words).write(&[2; 9]);
             })
         };
-        if let Some(text) = Board::over(&words).read() {
+        if let Some(text) = StatusPage::over(&words).read() {
             assert!([vec![], vec![1; 16], vec![2; 9]].contains(&text), "{text:?}");
         }
         owner.join().unwrap();
-        assert_eq!(Board::over(&words).read(), Some(vec![2; 9]));
+        assert_eq!(StatusPage::over(&words).read(), Some(vec![2; 9]));
     });
 }
 

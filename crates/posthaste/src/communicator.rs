@@ -84,7 +84,7 @@ impl<'u> Communicator<'u> {
     /// # }
     /// ```
     pub fn dup(&self) -> Result<Self> {
-        let plan = self.comm.plan_dup(|| self.engine().found_context());
+        let plan = self.comm.plan_dup(|| self.engine().allocate_context());
         let made = self.create("dup", plan)?;
         self.named("dup", made.ok_or_else(|| Cause::other(ErrorClass::Intern, "this rank got no duplicate")))
     }
@@ -113,7 +113,7 @@ impl<'u> Communicator<'u> {
             i32::try_from(color).map_err(wrong)
         });
         let plan =
-            number.and_then(|color| self.comm.plan_split(color, key, || self.engine().found_context()));
+            number.and_then(|color| self.comm.plan_split(color, key, || self.engine().allocate_context()));
         self.create("split", plan)
     }
 

@@ -258,7 +258,7 @@ impl Communicator<'_> {
     ) -> Result<Status> {
         let (from, tag) = self.named(call, self.pattern(from, tag))?;
         let status = self.engine().recv_slice(self.core(), from, tag, buffer);
-        self.named(call, status.and_then(fate))
+        self.named(call, status.and_then(outcome))
     }
 
     fn receive_any_length<T: Equivalence + Default>(
@@ -283,7 +283,7 @@ impl Communicator<'_> {
                 "a message of {bytes} bytes needs more memory than there is"
             )));
         }
-        let status = fate(status)?;
+        let status = outcome(status)?;
         if !bytes.is_multiple_of(size) {
             let expected = format_args!("a multiple of {size}, the size of {}", std::any::type_name::<T>());
             return Err(Cause::invalid(ErrorClass::Type, "the message's length in bytes", bytes, expected));
@@ -302,13 +302,17 @@ impl Communicator<'_> {
     ) -> Checked<Status> {
         let (from, tag) = self.pattern(from, tag)?;
         let to = to.number(self.core().size())?;
-        fate(self.engine().exchange_slices(self.core(), (outgoing, to, send_tag), (incoming, from, tag))?)
+        outcome(self.engine().exchange_slices(
+            self.core(),
+            (outgoing, to, send_tag),
+            (incoming, from, tag),
+        )?)
     }
 }
 
 /// What a finished transfer says: its error, if it has one.
 #[inline]
-pub(crate) fn fate(status: request::Status) -> Checked<Status> {
+pub(crate) fn outcome(status: request::Status) -> Checked<Status> {
     match status.error {
         None => Ok(Status::of(&status)),
         Some(cause) => Err(cause),

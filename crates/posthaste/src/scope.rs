@@ -14,7 +14,7 @@ use posthaste_core::world;
 use crate::argument::{Destination, Source, Status, Tag};
 use crate::communicator::Communicator;
 use crate::error::Result;
-use crate::point_to_point::fate;
+use crate::point_to_point::outcome;
 use crate::strided::{Strided, StridedMut};
 
 /// Starts operations that go on while the program does; see [`Communicator::scope`].
@@ -249,7 +249,7 @@ impl<'scope, 'env> Scope<'scope, 'env> {
     fn finish(&self) -> Result<()> {
         let mut result = Ok(());
         while let Some((call, status)) = self.operations.wait_for_last() {
-            if let Err(error) = self.communicator.named(call, status.and_then(fate)) {
+            if let Err(error) = self.communicator.named(call, status.and_then(outcome)) {
                 result = Err(error);
             }
         }
@@ -267,7 +267,7 @@ impl Request<'_> {
         if let Some(done) = self.done.take() {
             return done;
         }
-        self.communicator.named(self.call, self.operation.wait().and_then(fate))
+        self.communicator.named(self.call, self.operation.wait().and_then(outcome))
     }
 
     /// Says whether the operation is over (`MPI_Test`), and its status if so; again at every later call.
@@ -278,7 +278,7 @@ impl Request<'_> {
         if self.done.is_none() {
             let tested = self.communicator.named(self.call, self.operation.test())?;
             let Some(status) = tested else { return Ok(None) };
-            self.done = Some(self.communicator.named(self.call, fate(status)));
+            self.done = Some(self.communicator.named(self.call, outcome(status)));
         }
         self.done.clone().transpose()
     }

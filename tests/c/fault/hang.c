@@ -139,7 +139,7 @@ int main(int argc, char **argv)
     } else if (!strcmp(what, "threads")) {
         two_threads();
     } else if (!strcmp(what, "late")) {
-        /* Waits for a while, then goes on: nothing of it may stay on the board. */
+        /* Waits for a while, then goes on: nothing of it may stay on the status page. */
         if (rank == 0) {
             receive(1, 1, MPI_COMM_WORLD);
             sleep(1000);

@@ -114,7 +114,7 @@ mpi_fn! {
         raises comm => {
         newcomm.set("newcomm", MPI_COMM_NULL)?;
         let (comm, group) = (communicator::find("comm", comm)?, group::find("group", group)?);
-        make(newcomm, comm.plan_create(&group, found)?)
+        make(newcomm, comm.plan_create(&group, allocate)?)
     }
     /// MPI-5.0 §7.4.2
     fn MPI_Comm_create_group / PMPI_Comm_create_group(comm: MPI_Comm, group: MPI_Group, tag: c_int,
@@ -126,13 +126,13 @@ mpi_fn! {
         if comm.remote().is_none() && me.is_some_and(|me| group.rank_of(me).is_none()) {
             return Ok(());
         }
-        make(newcomm, comm.plan_create_group(&group, tag, found)?)
+        make(newcomm, comm.plan_create_group(&group, tag, allocate)?)
     }
     /// MPI-5.0 §7.4.2
     fn MPI_Comm_split / PMPI_Comm_split(comm: MPI_Comm, color: c_int, key: c_int, newcomm: Out<MPI_Comm>)
         raises comm => {
         newcomm.set("newcomm", MPI_COMM_NULL)?;
-        make(newcomm, communicator::find("comm", comm)?.plan_split(color, key, found)?)
+        make(newcomm, communicator::find("comm", comm)?.plan_split(color, key, allocate)?)
     }
     /// MPI-5.0 §7.4.2. Ranks on one node share memory; kinds of hardware are not told apart, so asking for them without
     /// a kind that we know gives none.
@@ -151,7 +151,7 @@ mpi_fn! {
                 "MPI_COMM_TYPE_SHARED, MPI_COMM_TYPE_HW_UNGUIDED, MPI_COMM_TYPE_HW_GUIDED, \
                  MPI_COMM_TYPE_RESOURCE_GUIDED or MPI_UNDEFINED")),
         };
-        make(newcomm, communicator::find("comm", comm)?.plan_split(color, key, found)?)
+        make(newcomm, communicator::find("comm", comm)?.plan_split(color, key, allocate)?)
     }
 }
 
@@ -196,7 +196,7 @@ mpi_fn! {
         let local = communicator::find("local_comm", local_comm)?;
         let peer = communicator::find("peer_comm", peer_comm);
         let peer = peer.as_deref().map_err(Error::clone);
-        let mut next = local.plan_intercomm(local_leader, peer, remote_leader, tag, found)?;
+        let mut next = local.plan_intercomm(local_leader, peer, remote_leader, tag, allocate)?;
         loop {
             match next {
                 Next::Run(schedule, introduction) => {
@@ -213,7 +213,7 @@ mpi_fn! {
     fn MPI_Intercomm_merge / PMPI_Intercomm_merge(intercomm: MPI_Comm, high: c_int,
         newintracomm: Out<MPI_Comm>) raises intercomm => {
         newintracomm.set("newintracomm", MPI_COMM_NULL)?;
-        make(newintracomm, communicator::find("intercomm", intercomm)?.plan_merge(high != 0, found)?)
+        make(newintracomm, communicator::find("intercomm", intercomm)?.plan_merge(high != 0, allocate)?)
     }
 }
 
@@ -233,9 +233,9 @@ fn remote(comm: &Comm) -> Result<&Arc<Group>> {
     })
 }
 
-/// A context that this process founds.
-pub(crate) fn found() -> Result<ContextId> {
-    library().world.found_context()
+/// A context that this process allocates.
+pub(crate) fn allocate() -> Result<ContextId> {
+    library().world.allocate_context()
 }
 
 /// Makes a communicator.
@@ -247,7 +247,7 @@ pub(crate) fn make(newcomm: Out<MPI_Comm>, (schedule, creation): (Schedule, Crea
 /// Duplicates a communicator with its attributes; `info` replaces its hints.
 fn dup(handle: MPI_Comm, info: Option<Held<Info>>) -> Result<MPI_Comm> {
     let comm = communicator::find("comm", handle)?;
-    let (schedule, creation) = comm.plan_dup(found)?;
+    let (schedule, creation) = comm.plan_dup(allocate)?;
     library().world.run(schedule)?;
     let Some(made) = library().world.finish(creation)? else { return Ok(MPI_COMM_NULL) };
     adorn(&made, &comm, info.as_deref());
@@ -305,7 +305,7 @@ fn idup(
     let original = communicator::find("comm", handle)?;
     let place = communicator::reserve()?;
     let attributes = original.attributes().copied(handle.0, place.0).map_err(attribute::refused)?;
-    let (schedule, creation) = original.plan_dup(found)?;
+    let (schedule, creation) = original.plan_dup(allocate)?;
     let id = library().world.start(schedule)?;
     let at_end = Duplicating {
         creation: Mutex::new(Some(creation)),

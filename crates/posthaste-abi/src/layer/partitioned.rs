@@ -161,7 +161,7 @@ pub(crate) fn send_init(
     let to = comm.destination(dest)?;
     check_tag(tag)?;
     let parts = parts()?;
-    let channel = world.found_beside(&comm)?;
+    let channel = world.allocate_context_beside(&comm)?;
     let sending = Sending::new(to, comm.rank(), channel, parts);
     let (partitioned, id) = make(key, comm.clone(), End::Sending(sending))?;
     let announced = {

@@ -150,19 +150,19 @@ impl Ended {
         (self.note & SPECIAL == 0 || self.stays) && self.status.error.is_none()
     }
 
-    /// Runs what is to run at the end, outside the engine's lock. The status, and the message's fate.
+    /// Runs what is to run at the end, outside the engine's lock. The status, and the message's outcome.
     pub(crate) fn settle(self) -> (Status, std::result::Result<(), Failure>) {
         let mut status = self.status;
         let comm = Some(CommKey(self.note & !MARKS));
-        let mut fate = status.error.take().map_or(Ok(()), |error| Err(Failure { comm, error }));
+        let mut outcome = status.error.take().map_or(Ok(()), |error| Err(Failure { comm, error }));
         if self.note & SPECIAL != 0
             && !self.stays
             && let Some(at_end) = forget(self.id)
-            && fate.is_ok()
+            && outcome.is_ok()
         {
-            fate = at_end.completed(&mut status).map_err(|error| Failure { comm, error });
+            outcome = at_end.completed(&mut status).map_err(|error| Failure { comm, error });
         }
-        (status, fate)
+        (status, outcome)
     }
 }
 

@@ -397,9 +397,9 @@ fn one_ended(ended: Ended, request: Out<MPI_Request>, status: Out<MPI_Status>) -
     if !ended.stays {
         request.set("request", MPI_REQUEST_NULL)?;
     }
-    let (told, fate) = settle(ended);
+    let (told, outcome) = settle(ended);
     status.tell(&told);
-    fate
+    outcome
 }
 
 /// An error of one of several requests.
@@ -475,8 +475,8 @@ impl Batch {
     fn settle(self, statuses: Out<MPI_Status>) -> Outcome {
         let mut failed: Option<Located> = None;
         for (at, place, ended) in self.odd {
-            let (mut told, fate) = settle(ended);
-            if let Err(Located { site, error }) = fate {
+            let (mut told, outcome) = settle(ended);
+            if let Err(Located { site, error }) = outcome {
                 told.MPI_ERROR = error.code();
                 let text = format!("request {at} failed: {error}");
                 failed.get_or_insert(Located { site, error: Error::other(ErrorClass::InStatus, text) });

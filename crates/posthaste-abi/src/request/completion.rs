@@ -57,7 +57,7 @@ pub(crate) fn plain(ended: Ended) -> std::result::Result<MPI_Status, Ended> {
     if ended.is_plain() { Ok(MPI_Status::of(&ended.status)) } else { Err(ended) }
 }
 
-/// Runs what is to run at the end, outside the engine's lock. The status, and the message's fate.
+/// Runs what is to run at the end, outside the engine's lock. The status, and the message's outcome.
 #[inline(always)]
 pub(crate) fn settle(ended: Ended) -> (MPI_Status, Outcome) {
     match plain(ended) {
@@ -69,8 +69,8 @@ pub(crate) fn settle(ended: Ended) -> (MPI_Status, Outcome) {
 #[cold]
 #[inline(never)]
 fn settle_odd(ended: Ended) -> (MPI_Status, Outcome) {
-    let (status, fate) = ended.settle();
-    (told(&status), fate.map_err(Located::from))
+    let (status, outcome) = ended.settle();
+    (told(&status), outcome.map_err(Located::from))
 }
 
 /// A status that a function of the program may have filled in, its error too.

@@ -11,7 +11,7 @@ use crate::abi::constants::{MPI_CART, MPI_COMM_NULL, MPI_UNDEFINED};
 use crate::abi::pointer::{In, Out};
 use crate::abi::types::{MPI_Comm, MPI_Info};
 use crate::call::{mpi_fn, unsupported};
-use crate::comm::communicator::{found, make};
+use crate::comm::communicator::{allocate, make};
 use crate::layer::library::library;
 use crate::object::communicator;
 use crate::object::memory::length;
@@ -24,7 +24,7 @@ mpi_fn! {
         let _ = reorder;
         comm_cart.set("comm_cart", MPI_COMM_NULL)?;
         let old = communicator::find("comm_old", comm_old)?;
-        make(comm_cart, grid(&old, ndims, dims, periods)?.plan(&old, found)?)
+        make(comm_cart, grid(&old, ndims, dims, periods)?.plan(&old, allocate)?)
     }
     /// MPI-5.0 §8.5.2
     fn MPI_Dims_create / PMPI_Dims_create(nnodes: c_int, ndims: c_int, dims: Out<c_int>) anytime {
@@ -125,7 +125,7 @@ mpi_fn! {
         let comm = communicator::find("comm", comm)?;
         let cart = topology::cart(&comm)?;
         let remain = remain_dims.slice("remain_dims", cart.dimensions())?;
-        make(newcomm, cart.plan_sub(&comm, remain, found)?)
+        make(newcomm, cart.plan_sub(&comm, remain, allocate)?)
     }
     /// MPI-5.0 §8.5.8. Ranks stay as they are. In a grid without places nobody has one.
     fn MPI_Cart_map / PMPI_Cart_map(comm: MPI_Comm, ndims: c_int, dims: In<c_int>, periods: In<c_int>,

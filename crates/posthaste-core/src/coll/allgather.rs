@@ -41,8 +41,8 @@ pub fn allgatherv(team: &Team, send: Option<Operand<'_>>, recv: Blocks<'_>) -> R
 pub(super) fn into(draft: &mut Draft<'_>, send: Option<Operand<'_>>, recv: Operand<'_>) {
     let (me, n) = (draft.me(), draft.n());
     let mine = recv.block(me);
-    let crowded = draft.team.is_crowded();
-    match choose::allgather(n, recv.bytes(), crowded) {
+    let oversubscribed = draft.team.is_oversubscribed();
+    match choose::allgather(n, recv.bytes(), oversubscribed) {
         Allgather::Tree(radix) => {
             // In place, an inner member's own block is in the common buffer; it leaves before the others arrive.
             let in_place = Operand { buf: recv.element(u64::from(me).wrapping_mul(recv.count)), ..recv };

@@ -10,7 +10,7 @@ use crate::datatype::Segment;
 pub fn barrier(team: &Team) -> Schedule {
     let nothing = || Segment::contiguous(UserBuf::none(), 0);
     let (me, n) = (team.rank() as u32, team.size() as u32);
-    match choose::barrier(n, team.is_crowded()) {
+    match choose::barrier(n, team.is_oversubscribed()) {
         // In round k everybody knows of the 2^k members before it; a message to 2^k further on doubles that.
         Barrier::Dissemination => {
             let mut draft = Draft::new(team, "MPI_Barrier", 3 * n.ilog2() as usize + 3);

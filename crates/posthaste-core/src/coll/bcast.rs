@@ -15,7 +15,7 @@ pub fn bcast(team: &Team, data: Operand<'_>, root: i32) -> Result<Schedule> {
     let n = team.size() as u32;
     let mut draft = Draft::new(team, "MPI_Bcast", 8);
     if n > 1 {
-        match choose::bcast(n, data.bytes(), team.is_crowded()) {
+        match choose::bcast(n, data.bytes(), team.is_oversubscribed()) {
             Bcast::Tree(radix) => by_tree(&mut draft, &data.all(), root, radix),
             Bcast::Blocks => by_blocks(&mut draft, &data, root),
         }

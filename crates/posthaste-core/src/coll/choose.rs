@@ -77,25 +77,29 @@ pub(super) fn moving_radix() -> u32 {
 }
 
 /// The way of a barrier.
-pub(super) fn barrier(n: u32, crowded: bool) -> Barrier {
-    if crowded && n > 2 { Barrier::Tree(CROWDED_RADIX) } else { Barrier::Dissemination }
+pub(super) fn barrier(n: u32, oversubscribed: bool) -> Barrier {
+    if oversubscribed && n > 2 { Barrier::Tree(CROWDED_RADIX) } else { Barrier::Dissemination }
 }
 
 /// The way of a broadcast of so many bytes.
-pub(super) fn bcast(n: u32, bytes: u64, crowded: bool) -> Bcast {
-    if n > 2 && bytes >= LONG_BCAST && !crowded { Bcast::Blocks } else { Bcast::Tree(radix(crowded)) }
+pub(super) fn bcast(n: u32, bytes: u64, oversubscribed: bool) -> Bcast {
+    if n > 2 && bytes >= LONG_BCAST && !oversubscribed {
+        Bcast::Blocks
+    } else {
+        Bcast::Tree(radix(oversubscribed))
+    }
 }
 
 /// The way of a reduction of so many bytes.
-pub(super) fn reduce(n: u32, bytes: u64, crowded: bool) -> Reduce {
-    if is_long(n, bytes) { Reduce::Blocks } else { Reduce::Tree(radix(crowded)) }
+pub(super) fn reduce(n: u32, bytes: u64, oversubscribed: bool) -> Reduce {
+    if is_long(n, bytes) { Reduce::Blocks } else { Reduce::Tree(radix(oversubscribed)) }
 }
 
 /// The way of a reduction to all of so many bytes.
-pub(super) fn allreduce(n: u32, bytes: u64, crowded: bool) -> Allreduce {
+pub(super) fn allreduce(n: u32, bytes: u64, oversubscribed: bool) -> Allreduce {
     if is_long(n, bytes) {
         Allreduce::Blocks
-    } else if crowded && n > 2 {
+    } else if oversubscribed && n > 2 {
         Allreduce::Tree(CROWDED_RADIX)
     } else {
         Allreduce::Doubling
@@ -103,9 +107,9 @@ pub(super) fn allreduce(n: u32, bytes: u64, crowded: bool) -> Allreduce {
 }
 
 /// The way of a gather to all with so many bytes in each block.
-pub(super) fn allgather(n: u32, block: u64, crowded: bool) -> Allgather {
+pub(super) fn allgather(n: u32, block: u64, oversubscribed: bool) -> Allgather {
     let is_short = block < DIRECT_BLOCK && n > 2;
-    if crowded && (is_short || n > CROWDED_DIRECT) {
+    if oversubscribed && (is_short || n > CROWDED_DIRECT) {
         Allgather::Tree(CROWDED_RADIX)
     } else if is_short {
         Allgather::Dissemination
@@ -122,8 +126,8 @@ pub(super) fn exchange_window() -> u32 {
 }
 
 /// Radix of trees for short messages.
-pub(super) fn radix(crowded: bool) -> u32 {
-    if crowded { CROWDED_RADIX } else { RADIX }
+pub(super) fn radix(oversubscribed: bool) -> u32 {
+    if oversubscribed { CROWDED_RADIX } else { RADIX }
 }
 
 fn is_long(n: u32, bytes: u64) -> bool {

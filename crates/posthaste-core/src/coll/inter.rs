@@ -55,7 +55,7 @@ impl Bridge {
         (local, remote): (&Group, &Group),
         rank: u32,
         is_first: bool,
-        crowded: bool,
+        oversubscribed: bool,
     ) -> Self {
         let (first, second) = if is_first { (local, remote) } else { (remote, local) };
         let all = Arc::new(Group::of(first.peers().chain(second.peers()).collect()));
@@ -64,7 +64,7 @@ impl Bridge {
             size: group.size(),
         };
         let (local, remote) = (run(local, is_first), run(remote, !is_first));
-        Self { team: Team::new(context, all, local.first + rank, crowded), local, remote }
+        Self { team: Team::new(context, all, local.first + rank, oversubscribed), local, remote }
     }
 
     /// Both groups.
@@ -136,7 +136,7 @@ pub fn bcast(bridge: &Bridge, data: Option<Operand<'_>>, root: i32) -> Result<Sc
                 draft.receive(root, data.all());
             }
             draft.within(bridge.local);
-            down::by_tree(&mut draft, &data.all(), 0, choose::radix(bridge.team.is_crowded()));
+            down::by_tree(&mut draft, &data.all(), 0, choose::radix(bridge.team.is_oversubscribed()));
         }
     }
     Ok(draft.done())
@@ -294,7 +294,7 @@ pub fn allreduce(
         draft.receive(bridge.remote.first, result.all());
     }
     draft.within(bridge.local);
-    down::by_tree(&mut draft, &result.all(), 0, choose::radix(bridge.team.is_crowded()));
+    down::by_tree(&mut draft, &result.all(), 0, choose::radix(bridge.team.is_oversubscribed()));
     Ok(draft.done())
 }
 
@@ -375,7 +375,7 @@ fn combine<'d>(bridge: &Bridge, draft: &mut Draft<'_>, own: Operand<'d>) -> Opti
     let sum = (bridge.rank() == 0).then(|| draft.temporary(1, own.count, own.datatype).get(0));
     draft.within(bridge.local);
     let result = sum.map_or(UserBuf::none(), |sum| sum.buf);
-    up::by_tree(draft, own, result, 0, choose::radix(bridge.team.is_crowded()));
+    up::by_tree(draft, own, result, 0, choose::radix(bridge.team.is_oversubscribed()));
     draft.everywhere();
     draft.fence();
     sum

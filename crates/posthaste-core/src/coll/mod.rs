@@ -9,7 +9,7 @@
 //! What must stay true: operands are combined in the order of ranks, whichever algorithm is taken, so operations
 //! need not be commutative, and every rank of an allreduce gets the same bits.
 
-mod agree;
+mod small_exchanges;
 mod allgather;
 mod alltoall;
 mod barrier;
@@ -27,7 +27,6 @@ mod team;
 mod tests;
 mod tree;
 
-pub use agree::{share, swap, tell, tell_group, tell_some};
 pub use allgather::{allgather, allgatherv};
 pub use alltoall::{TypedBlocks, alltoall, alltoallv, alltoallw};
 pub use barrier::barrier;
@@ -39,4 +38,5 @@ pub use plan::{Blocks, Operand, Reduced};
 pub use reduce::{allreduce, reduce, reduce_scatter, reduce_scatter_block};
 pub use scan::{exscan, scan};
 pub use schedule::{Running, Schedule, Walk, advance};
+pub use small_exchanges::{share, swap, tell, tell_group, tell_some};
 pub use team::Team;

@@ -32,7 +32,7 @@ pub fn reduce(
         None => return Err(in_place_elsewhere(team.rank(), root)),
     };
     let own = Operand { buf: own, count, datatype };
-    match choose::reduce(draft.n(), own.bytes(), team.is_crowded()) {
+    match choose::reduce(draft.n(), own.bytes(), team.is_oversubscribed()) {
         // Going round from the root would change the order.
         Reduce::Tree(radix) if root != 0 && !op.is_commutative() => {
             let result = if draft.me() == 0 { draft.temporary(1, count, datatype).get(0).buf } else { recv };
@@ -86,7 +86,7 @@ pub fn allreduce(
         copy_unless_same(&mut draft, own, result);
         return Ok(draft.done());
     }
-    match choose::allreduce(draft.n(), own.bytes(), team.is_crowded()) {
+    match choose::allreduce(draft.n(), own.bytes(), team.is_oversubscribed()) {
         Allreduce::Tree(radix) => {
             by_tree(&mut draft, own, recv, 0, radix);
             // A member's operand has left it before the result comes, so in place both may be planned at once.

@@ -16,7 +16,7 @@ pub struct Team {
     context: ContextId,
     group: Arc<Group>,
     rank: u32,
-    crowded: bool,
+    oversubscribed: bool,
     sequence: AtomicU32,
 }
 
@@ -25,8 +25,8 @@ const TAGS: u32 = 1 << 30;
 
 impl Team {
     /// The team of `group` in a context, seen by its member with the given rank.
-    pub fn new(context: ContextId, group: Arc<Group>, rank: u32, crowded: bool) -> Self {
-        Self { context, group, rank, crowded, sequence: AtomicU32::new(0) }
+    pub fn new(context: ContextId, group: Arc<Group>, rank: u32, oversubscribed: bool) -> Self {
+        Self { context, group, rank, oversubscribed, sequence: AtomicU32::new(0) }
     }
 
     /// Context of point-to-point messages; collective ones use its neighbour.
@@ -54,13 +54,13 @@ impl Team {
     }
 
     /// Whether members share CPUs: then a rank should have to run as few times as possible.
-    pub fn is_crowded(&self) -> bool {
-        self.crowded
+    pub fn is_oversubscribed(&self) -> bool {
+        self.oversubscribed
     }
 
     /// Says whether members share CPUs; every member must say the same.
-    pub fn set_crowded(&mut self, crowded: bool) {
-        self.crowded = crowded;
+    pub fn set_oversubscribed(&mut self, oversubscribed: bool) {
+        self.oversubscribed = oversubscribed;
     }
 
     /// The tag of the next collective operation.

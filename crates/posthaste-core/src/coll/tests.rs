@@ -107,10 +107,10 @@ struct Room {
 }
 
 impl Room {
-    fn new(n: u32, crowded: bool, seed: u64, weather: Weather) -> Self {
+    fn new(n: u32, oversubscribed: bool, seed: u64, weather: Weather) -> Self {
         let config = Config { eager_limit: 90, ..Config::default() };
         let bench = Bench::new(seed, n, weather, &config);
-        Self { bench, teams: teams(ContextId::WORLD, n, crowded), seed }
+        Self { bench, teams: teams(ContextId::WORLD, n, oversubscribed), seed }
     }
 
     fn start(&mut self, at: usize, schedule: Schedule) -> RequestId {
@@ -204,18 +204,18 @@ impl Room {
     }
 }
 
-fn teams(context: ContextId, n: u32, crowded: bool) -> Vec<Team> {
+fn teams(context: ContextId, n: u32, oversubscribed: bool) -> Vec<Team> {
     let group = Arc::new(Group::range(0, n));
-    (0..n).map(|rank| Team::new(context, group.clone(), rank, crowded)).collect()
+    (0..n).map(|rank| Team::new(context, group.clone(), rank, oversubscribed)).collect()
 }
 
-/// All sizes, crowded and not, in all weathers.
+/// All sizes, oversubscribed and not, in all weathers.
 fn rooms(mut test: impl FnMut(&mut Room, u32)) {
     let mut seed = 1;
     for n in SIZES {
-        for (crowded, weather) in [(false, CALM), (true, ROUGH), (false, ROUGH)] {
+        for (oversubscribed, weather) in [(false, CALM), (true, ROUGH), (false, ROUGH)] {
             seed += 1;
-            test(&mut Room::new(n, crowded, seed, weather), n);
+            test(&mut Room::new(n, oversubscribed, seed, weather), n);
         }
     }
 }
@@ -587,9 +587,9 @@ fn alltoall_of_all_kinds() {
 fn counts_that_differ_are_errors_and_do_no_harm() {
     let word = Datatype::of::<u64>();
     let sum = Op::from_abi(0x21).expect("MPI_SUM");
-    for crowded in [false, true] {
+    for oversubscribed in [false, true] {
         for n in [2, 3, 5, 8] {
-            let mut room = Room::new(n, crowded, u64::from(n), ROUGH);
+            let mut room = Room::new(n, oversubscribed, u64::from(n), ROUGH);
             // Rank 1 has fewer elements than the others, then more.
             for (few, class) in [(true, ErrorClass::Truncate), (false, ErrorClass::NotSame)] {
                 let count = |rank: u32| if (rank == 1) == few { 3 } else { 5 };

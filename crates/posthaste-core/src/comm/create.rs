@@ -3,7 +3,7 @@
 //! A plan gives a schedule and a [`Creation`]; whoever runs the schedule (blocking or as a request) calls
 //! [`Creation::finish`] then.
 //!
-//! What must stay true: the context of a new communicator is founded by its rank 0 alone, so nobody has to agree on
+//! What must stay true: the context of a new communicator is allocated by its rank 0 alone, so nobody has to agree on
 //! a number; the members only have to be told.
 
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::ids::{ContextId, Peer};
 pub struct Creation {
     outcome: Arc<OwnedBuf>,
     what: What,
-    crowded: bool,
+    oversubscribed: bool,
     inherited: Inherited,
     topology: Option<Topology>,
 }
@@ -52,14 +52,14 @@ const TOLD: usize = 8 + CONTEXT;
 const CONTEXT: usize = 16;
 
 impl Comm {
-    /// Plans a duplicate: the same group in a new context. `found` makes a context of this process; it is asked
+    /// Plans a duplicate: the same group in a new context. `allocate` makes a context of this process; it is asked
     /// where this process will be rank 0.
     ///
     /// # Errors
-    /// When no context can be founded.
-    pub fn plan_dup(&self, found: impl FnOnce() -> Result<ContextId>) -> Result<(Schedule, Creation)> {
+    /// When no context can be allocated.
+    pub fn plan_dup(&self, allocate: impl FnOnce() -> Result<ContextId>) -> Result<(Schedule, Creation)> {
         let team = self.everybody();
-        let outcome = context_of(team.rank() == 0, found)?;
+        let outcome = context_of(team.rank() == 0, allocate)?;
         let schedule = coll::tell(team, "MPI_Comm_dup", 0, outcome.clone());
         let creation = self.creation(outcome, What::Known(Some(self.own_members())));
         Ok((schedule, Creation { topology: self.topology().cloned(), ..creation }))
@@ -75,13 +75,13 @@ impl Comm {
         &self,
         color: i32,
         key: i32,
-        found: impl FnOnce() -> Result<ContextId>,
+        allocate: impl FnOnce() -> Result<ContextId>,
     ) -> Result<(Schedule, Creation)> {
         if color < 0 && color != UNDEFINED {
             let expected = format_args!("0 or more, or MPI_UNDEFINED ({UNDEFINED})");
             return Err(Error::invalid(ErrorClass::Arg, "color", color, expected));
         }
-        let context = if color == UNDEFINED { None } else { Some(found()?) };
+        let context = if color == UNDEFINED { None } else { Some(allocate()?) };
         let (schedule, outcome) = self.share("MPI_Comm_split", color, key, context);
         Ok((schedule, self.creation(outcome, What::Split { old: self.own_members(), color })))
     }
@@ -94,13 +94,13 @@ impl Comm {
     pub fn plan_merge(
         &self,
         high: bool,
-        found: impl FnOnce() -> Result<ContextId>,
+        allocate: impl FnOnce() -> Result<ContextId>,
     ) -> Result<(Schedule, Creation)> {
         if self.remote().is_none() {
             let expected = "an intercommunicator";
             return Err(Error::invalid(ErrorClass::Comm, "intercomm", "an intracommunicator", expected));
         }
-        let context = if self.everybody().rank() == 0 { Some(found()?) } else { None };
+        let context = if self.everybody().rank() == 0 { Some(allocate()?) } else { None };
         let (schedule, outcome) = self.share("MPI_Intercomm_merge", i32::from(high), 0, context);
         Ok((schedule, self.creation(outcome, What::Merge { old: self.own_members() })))
     }
@@ -113,16 +113,16 @@ impl Comm {
     pub fn plan_create(
         &self,
         group: &Arc<Group>,
-        found: impl FnOnce() -> Result<ContextId>,
+        allocate: impl FnOnce() -> Result<ContextId>,
     ) -> Result<(Schedule, Creation)> {
         if self.remote().is_none() {
-            return self.plan_subset("MPI_Comm_create", group, None, found);
+            return self.plan_subset("MPI_Comm_create", group, None, allocate);
         }
         self.members(group)?;
         // No side knows the group of the other: it is a split into those inside and those outside.
         match group.rank_of(self.me()) {
-            Some(rank) => self.plan_split(0, rank as i32, found),
-            None => self.plan_split(UNDEFINED, 0, found),
+            Some(rank) => self.plan_split(0, rank as i32, allocate),
+            None => self.plan_split(UNDEFINED, 0, allocate),
         }
     }
 
@@ -132,11 +132,11 @@ impl Comm {
         name: &'static str,
         group: &Arc<Group>,
         topology: Option<Topology>,
-        found: impl FnOnce() -> Result<ContextId>,
+        allocate: impl FnOnce() -> Result<ContextId>,
     ) -> Result<(Schedule, Creation)> {
         let members = self.members(group)?;
         let rank = group.rank_of(self.me());
-        let outcome = context_of(rank == Some(0), found)?;
+        let outcome = context_of(rank == Some(0), allocate)?;
         let schedule = coll::tell_some(self, name, &members, outcome.clone());
         let known = rank.map(|rank| Members { group: group.clone(), rank, remote: None });
         Ok((schedule, Creation { topology, ..self.creation(outcome, What::Known(known)) }))
@@ -151,7 +151,7 @@ impl Comm {
         &self,
         group: &Arc<Group>,
         tag: i32,
-        found: impl FnOnce() -> Result<ContextId>,
+        allocate: impl FnOnce() -> Result<ContextId>,
     ) -> Result<(Schedule, Creation)> {
         if self.remote().is_some() {
             let expected = "an intracommunicator";
@@ -165,7 +165,7 @@ impl Comm {
             let got = format_args!("a group of {} processes without this one", group.size());
             return Err(Error::invalid(ErrorClass::Group, "group", got, "a group with the calling process"));
         };
-        let outcome = context_of(rank == 0, found)?;
+        let outcome = context_of(rank == 0, allocate)?;
         let schedule = coll::tell_group(self, "MPI_Comm_create_group", &members, tag, outcome.clone());
         let known = Members { group: group.clone(), rank, remote: None };
         Ok((schedule, self.creation(outcome, What::Known(Some(known)))))
@@ -191,8 +191,8 @@ impl Comm {
     }
 
     fn creation(&self, outcome: Arc<OwnedBuf>, what: What) -> Creation {
-        let crowded = self.everybody().is_crowded();
-        Creation { outcome, what, crowded, inherited: self.inherited(), topology: None }
+        let oversubscribed = self.everybody().is_oversubscribed();
+        Creation { outcome, what, oversubscribed, inherited: self.inherited(), topology: None }
     }
 
     /// The members of both groups.
@@ -240,23 +240,23 @@ impl Creation {
         };
         let Some((context, members)) = made else { return Ok(None) };
         let details = Details::new("", self.inherited).with_topology(self.topology);
-        members.comm(context, self.crowded, details).map(Some)
+        members.comm(context, self.oversubscribed, details).map(Some)
     }
 }
 
 impl Members {
     /// Their communicator.
-    pub(super) fn comm(self, words: [u64; 2], crowded: bool, details: Details) -> Result<Arc<Comm>> {
+    pub(super) fn comm(self, words: [u64; 2], oversubscribed: bool, details: Details) -> Result<Arc<Comm>> {
         let Self { group, rank, remote } = self;
         let Some(context) = ContextId::told(words).filter(|_| group.size() > 0) else {
             let text = format!("rank 0 of the new communicator told a context that cannot be ({words:x?})");
             return Err(Error::other(ErrorClass::Intern, text));
         };
         let remote = remote.map(|(other, is_first)| {
-            let bridge = Bridge::new(context, (&group, &other), rank, is_first, crowded);
+            let bridge = Bridge::new(context, (&group, &other), rank, is_first, oversubscribed);
             Remote { group: other, bridge }
         });
-        let team = Team::new(context, group, rank, crowded);
+        let team = Team::new(context, group, rank, oversubscribed);
         Ok(Arc::new(Comm::new(team, remote, details)))
     }
 
@@ -323,9 +323,9 @@ impl Members {
     }
 }
 
-/// The bytes of a context, filled in by who founds it.
-fn context_of(is_founder: bool, found: impl FnOnce() -> Result<ContextId>) -> Result<Arc<OwnedBuf>> {
-    let context = if is_founder { Some(found()?) } else { None };
+/// The bytes of a context, filled in by who allocates it.
+fn context_of(is_founder: bool, allocate: impl FnOnce() -> Result<ContextId>) -> Result<Arc<OwnedBuf>> {
+    let context = if is_founder { Some(allocate()?) } else { None };
     Ok(filled(&bytes_of(context)))
 }
 

@@ -64,7 +64,7 @@ struct Way<'a> {
 struct Head {
     context: [u64; 2],
     size: u32,
-    crowded: bool,
+    oversubscribed: bool,
     /// In a verdict: our group is the first.
     first: bool,
 }
@@ -76,14 +76,14 @@ impl Head {
     const LEN: usize = 24;
 
     fn failed(class: ErrorClass) -> Self {
-        Self { context: [class as u64, 0], size: 0, crowded: false, first: false }
+        Self { context: [class as u64, 0], size: 0, oversubscribed: false, first: false }
     }
 
     fn bytes(self) -> [u8; Self::LEN] {
         let mut bytes = [0; Self::LEN];
         bytes[..16].copy_from_slice(self.context.map(u64::to_le_bytes).as_flattened());
         bytes[16..20].copy_from_slice(&self.size.to_le_bytes());
-        bytes[20] = u8::from(self.crowded);
+        bytes[20] = u8::from(self.oversubscribed);
         bytes[21] = u8::from(self.first);
         bytes
     }
@@ -95,7 +95,7 @@ impl Head {
         let head = Self {
             context: context_in(bytes, 0),
             size: number(bytes, 16) as u32,
-            crowded: flag(20),
+            oversubscribed: flag(20),
             first: flag(21),
         };
         if (1..=MOST).contains(&head.size) {
@@ -124,7 +124,7 @@ impl Comm {
         peer_comm: Result<&'a Self>,
         remote_leader: i32,
         tag: i32,
-        found: impl FnOnce() -> Result<ContextId>,
+        allocate: impl FnOnce() -> Result<ContextId>,
     ) -> Result<Next<'a>> {
         if self.remote().is_some() {
             let expected = "an intracommunicator";
@@ -147,10 +147,10 @@ impl Comm {
             Err(error) => return Ok(introduction(Stage::failed(error)).run()),
         };
         // Without a context the other leader must be told too: it waits for us.
-        let own = match found() {
+        let own = match allocate() {
             Ok(context) => {
-                let crowded = self.is_crowded() || way.peer_comm.is_crowded();
-                Head { context: context.words(), size: self.group().size(), crowded, first: false }
+                let oversubscribed = self.is_oversubscribed() || way.peer_comm.is_oversubscribed();
+                Head { context: context.words(), size: self.group().size(), oversubscribed, first: false }
             }
             Err(error) => Head::failed(error.class()),
         };
@@ -242,7 +242,7 @@ impl Stage<'_> {
         let head = Head {
             context: own.context.min(theirs.context),
             size: theirs.size,
-            crowded: own.crowded || theirs.crowded,
+            oversubscribed: own.oversubscribed || theirs.oversubscribed,
             first,
         };
         let list = told.source().to_vec().split_off(own.size as usize * 4);
@@ -277,6 +277,6 @@ impl Comm {
             rank: self.rank() as u32,
             remote: Some((Arc::new(other), head.first)),
         };
-        members.comm(head.context, head.crowded, Details::new("", self.inherited()))
+        members.comm(head.context, head.oversubscribed, Details::new("", self.inherited()))
     }
 }

@@ -18,7 +18,7 @@ use crate::progress::Lane;
 fn halves(room: &mut Room, right: impl Fn(usize) -> bool) -> Vec<Arc<Comm>> {
     let n = room.worlds.len();
     let made =
-        room.make(0..n, |room, at| room.worlds[at].plan_split(i32::from(right(at)), 0, || room.found(at)));
+        room.make(0..n, |room, at| room.worlds[at].plan_split(i32::from(right(at)), 0, || room.allocate(at)));
     made.into_iter().flatten().collect()
 }
 
@@ -59,7 +59,7 @@ fn bridged(room: &mut Room, right: impl Fn(usize) -> bool) -> Vec<Arc<Comm>> {
     let worlds = room.worlds.clone();
     let made = introduce(room, |room, at| {
         let (leader, other) = if right(at) { (0, last_left) } else { (halves[at].size() - 1, first_right) };
-        halves[at].plan_intercomm(leader, Ok(&worlds[at]), other, 5, || room.found(at))
+        halves[at].plan_intercomm(leader, Ok(&worlds[at]), other, 5, || room.allocate(at))
     });
     made.into_iter().map(|made| made.expect("an intercommunicator")).collect()
 }
@@ -122,8 +122,8 @@ fn two_groups_meet() {
             }
             let comms: Vec<_> = comms.into_iter().map(Some).collect();
             check(&mut room, &comms);
-            let dups =
-                room.make(0..n as usize, |room, at| comms[at].as_ref().unwrap().plan_dup(|| room.found(at)));
+            let dups = room
+                .make(0..n as usize, |room, at| comms[at].as_ref().unwrap().plan_dup(|| room.allocate(at)));
             check(&mut room, &dups);
             let (one, dup) = (comms[0].as_ref().unwrap(), dups[0].as_ref().unwrap());
             assert_eq!(one.compare(dup), Comparison::Congruent);
@@ -137,19 +137,19 @@ fn merging_orders_the_groups() {
     let right = |at: usize| at == 0 || at == 3;
     let mut room = Room::new(5, 9);
     let comms = bridged(&mut room, right);
-    let left_first = room.make(0..5, |room, at| comms[at].plan_merge(right(at), || room.found(at)));
+    let left_first = room.make(0..5, |room, at| comms[at].plan_merge(right(at), || room.allocate(at)));
     room.check(&left_first, &[1, 2, 4, 0, 3]);
-    let right_first = room.make(0..5, |room, at| comms[at].plan_merge(!right(at), || room.found(at)));
+    let right_first = room.make(0..5, |room, at| comms[at].plan_merge(!right(at), || room.allocate(at)));
     room.check(&right_first, &[0, 3, 1, 2, 4]);
-    let any = room.make(0..5, |room, at| comms[at].plan_merge(true, || room.found(at)));
+    let any = room.make(0..5, |room, at| comms[at].plan_merge(true, || room.allocate(at)));
     let first = any[0].as_ref().unwrap().group().peers().next().unwrap();
     room.check(&any, if first == Peer(0) { &[0, 3, 1, 2, 4] } else { &[1, 2, 4, 0, 3] });
-    assert!(room.worlds[0].plan_merge(true, || room.found(0)).is_err());
+    assert!(room.worlds[0].plan_merge(true, || room.allocate(0)).is_err());
 
     // A group that does not agree with itself.
     let (mut schedules, mut creations) = (Vec::new(), Vec::new());
     for (at, comm) in comms.iter().enumerate() {
-        let (schedule, creation) = comm.plan_merge(at == 4, || room.found(at)).unwrap();
+        let (schedule, creation) = comm.plan_merge(at == 4, || room.allocate(at)).unwrap();
         schedules.push((at, schedule));
         creations.push(creation);
     }
@@ -167,7 +167,8 @@ fn splits_and_subsets_have_two_sides() {
     let comms = bridged(&mut room, right);
     // Left 0 2 4 6, right 1 3 5 7; color 7 is said by the left only.
     let colors = [1, 1, 0, 0, 1, 1, 7, UNDEFINED];
-    let split = room.make(0..8, |room, at| comms[at].plan_split(colors[at], -(at as i32), || room.found(at)));
+    let split =
+        room.make(0..8, |room, at| comms[at].plan_split(colors[at], -(at as i32), || room.allocate(at)));
     assert!(split[6].is_none() && split[7].is_none());
     check(&mut room, &split);
     let ranks = |comm: &Comm| -> Vec<u32> { comm.remote().unwrap().peers().map(|peer| peer.0).collect() };
@@ -178,13 +179,13 @@ fn splits_and_subsets_have_two_sides() {
     let subset = room.make(0..8, |room, at| {
         let ranks: &[i32] = if right(at) { &[3, 0] } else { &[2] };
         let group = Arc::new(comms[at].group().incl(ranks).unwrap());
-        comms[at].plan_create(&group, || room.found(at))
+        comms[at].plan_create(&group, || room.allocate(at))
     });
     check(&mut room, &subset);
     assert_eq!(ranks(subset[4].as_ref().unwrap()), [7, 1]);
     assert_eq!(subset.iter().flatten().count(), 3);
     let strangers = comms[0].remote().unwrap();
-    assert_eq!(comms[0].plan_create(strangers, || room.found(0)).unwrap_err().class(), ErrorClass::Group);
+    assert_eq!(comms[0].plan_create(strangers, || room.allocate(0)).unwrap_err().class(), ErrorClass::Group);
 }
 
 #[test]
@@ -259,7 +260,7 @@ fn nobody_waits_for_a_leader_that_failed() {
     {
         let made = introduce(&mut room, |room, at| {
             let peer = if peer { Ok(&*worlds[at]) } else { null() };
-            halves[at].plan_intercomm(1, peer, remote, 0, || room.found(at))
+            halves[at].plan_intercomm(1, peer, remote, 0, || room.allocate(at))
         });
         for made in &made {
             assert_eq!(made.as_ref().unwrap_err().class(), class);
@@ -268,23 +269,24 @@ fn nobody_waits_for_a_leader_that_failed() {
             made[0].as_ref().unwrap_err().to_string().contains("the leader of the local group could not")
         );
     }
-    // One side cannot found a context: both hear of it.
+    // One side cannot allocate a context: both hear of it.
     let made = introduce(&mut room, |room, at| {
         let (leader, other) = (0, if at < 2 { 2 } else { 0 });
-        let found = || if at == 0 { Err(Error::no_memory("none left")) } else { room.found(at) };
-        halves[at].plan_intercomm(leader, Ok(&worlds[at]), other, 0, found)
+        let allocate = || if at == 0 { Err(Error::no_memory("none left")) } else { room.allocate(at) };
+        halves[at].plan_intercomm(leader, Ok(&worlds[at]), other, 0, allocate)
     });
     for made in &made {
         assert_eq!(made.as_ref().unwrap_err().class(), ErrorClass::NoMem);
     }
     // Both groups are the world.
     let made = introduce(&mut room, |room, at| {
-        worlds[at].plan_intercomm(0, Ok(&worlds[at]), 1, 0, || room.found(at))
+        worlds[at].plan_intercomm(0, Ok(&worlds[at]), 1, 0, || room.allocate(at))
     });
     for made in &made {
         assert_eq!(made.as_ref().unwrap_err().class(), ErrorClass::Rank);
     }
-    let intro = |leader, tag| worlds[0].plan_intercomm(leader, null(), 0, tag, || room.found(0)).unwrap_err();
+    let intro =
+        |leader, tag| worlds[0].plan_intercomm(leader, null(), 0, tag, || room.allocate(0)).unwrap_err();
     assert_eq!(intro(4, 0).to_string(), "local_leader is 4, expected 0..=3, a rank of local_comm");
     assert_eq!(intro(-1, 0).class(), ErrorClass::Rank);
     assert_eq!(intro(0, -1).class(), ErrorClass::Tag);

@@ -52,7 +52,7 @@ struct Meeting {
     processes: Vec<Process>,
     alive: Vec<Shared>,
     labels: u32,
-    /// The mutant: who founds a communicator of several jobs forgets to name its own.
+    /// The mutant: who allocates the context of a communicator of several jobs forgets to name its own.
     forgetful: bool,
 }
 
@@ -88,13 +88,13 @@ impl Meeting {
         self.alive.push(Shared { label: self.labels, members, comms });
     }
 
-    /// A context that a process founds, for a communicator of several jobs or not.
-    fn found(&mut self, at: usize, spans: bool) -> ContextId {
+    /// A context that a process allocates, for a communicator of several jobs or not.
+    fn allocate(&mut self, at: usize, spans: bool) -> ContextId {
         let Process { job, rank, count, .. } = &mut self.processes[at];
-        let context = ContextId::founded(*rank, 0, *count).expect("a small count");
+        let context = ContextId::allocated(*rank, 0, *count).expect("a small count");
         *count += ContextId::STEP;
         if spans && !self.forgetful {
-            return context.founded_in(self.jobs[*job]).expect("few jobs");
+            return context.allocated_in(self.jobs[*job]).expect("few jobs");
         }
         context
     }
@@ -122,7 +122,7 @@ impl Meeting {
         // Anybody may come first, and found it.
         let first = self.random(members.len());
         members.rotate_left(first);
-        let words = self.found(members[0], true).words();
+        let words = self.allocate(members[0], true).words();
         let mut comms = Vec::new();
         for (rank, at) in members.clone().into_iter().enumerate() {
             let peers = members.iter().map(|other| self.meet(at, *other)).collect();
@@ -143,7 +143,7 @@ impl Meeting {
         let spans = comms[0].context().spans_jobs() || (self.forgetful && self.is_mixed(&members));
         let (mut started, mut creations) = (Vec::new(), Vec::new());
         for ((rank, at), comm) in members.iter().enumerate().zip(&comms) {
-            let planned = plan(comm, rank, &mut || Ok(self.found(*at, spans)));
+            let planned = plan(comm, rank, &mut || Ok(self.allocate(*at, spans)));
             let (schedule, creation) = planned.map_err(|why| why.to_string())?;
             let Lane { engine, methods, running, .. } = &mut self.bench.lanes[*at];
             started.push((*at, running.start(engine, methods, schedule).map_err(|why| why.to_string())?));
@@ -245,11 +245,13 @@ impl Meeting {
         let from = self.random(self.alive.len());
         match self.random(6) {
             0 => self.join(),
-            1 => self.make(from, |comm, _, found| comm.plan_dup(found))?,
+            1 => self.make(from, |comm, _, allocate| comm.plan_dup(allocate))?,
             2 => {
                 let colors: Vec<i32> =
                     self.alive[from].members.iter().map(|_| [0, 0, 1, UNDEFINED][self.random(4)]).collect();
-                self.make(from, |comm, rank, found| comm.plan_split(colors[rank], -(rank as i32), found))?;
+                self.make(from, |comm, rank, allocate| {
+                    comm.plan_split(colors[rank], -(rank as i32), allocate)
+                })?;
             }
             3 if self.alive.len() > 6 => drop(self.alive.swap_remove(from)),
             _ => self.talk()?,

@@ -89,8 +89,8 @@ impl Comm {
     }
 
     /// Says whether the members share CPUs; every member must say the same.
-    pub fn set_crowded(&mut self, crowded: bool) {
-        self.team.set_crowded(crowded);
+    pub fn set_oversubscribed(&mut self, oversubscribed: bool) {
+        self.team.set_oversubscribed(oversubscribed);
     }
 
     /// The other side of an intercommunicator.

@@ -14,7 +14,7 @@ use crate::ids::{ContextId, PROC_NULL, Peer};
 use crate::progress::Lane;
 use crate::testing::{Bench, ROUGH};
 
-/// Engines and their worlds; a counter for each founds contexts.
+/// Engines and their worlds; a counter for each allocates contexts.
 pub(super) struct Room {
     pub(super) bench: Bench,
     pub(super) worlds: Vec<Arc<Comm>>,
@@ -24,7 +24,7 @@ pub(super) struct Room {
 impl Room {
     pub(super) fn new(n: u32, seed: u64) -> Self {
         let mut worlds: Vec<Comm> = (0..n).map(|rank| Comm::world(rank, n)).collect();
-        worlds.iter_mut().for_each(|world| world.set_crowded(seed.is_multiple_of(2)));
+        worlds.iter_mut().for_each(|world| world.set_oversubscribed(seed.is_multiple_of(2)));
         Self {
             bench: Bench::new(seed, n, ROUGH, &Config::default()),
             worlds: worlds.into_iter().map(Arc::new).collect(),
@@ -32,9 +32,9 @@ impl Room {
         }
     }
 
-    pub(super) fn found(&self, at: usize) -> Result<ContextId> {
+    pub(super) fn allocate(&self, at: usize) -> Result<ContextId> {
         let count = self.counts[at].fetch_add(ContextId::STEP, Ordering::Relaxed);
-        Ok(ContextId::founded(at as u32, 0, count).expect("a small count"))
+        Ok(ContextId::allocated(at as u32, 0, count).expect("a small count"))
     }
 
     /// Runs schedules, each at its engine, and all must go well.
@@ -100,15 +100,18 @@ impl Room {
 fn a_duplicate_is_congruent_and_separate() {
     for n in [1, 2, 5] {
         let mut room = Room::new(n, u64::from(n));
-        let dups = room.make(0..n as usize, |room, at| room.worlds[at].plan_dup(|| room.found(at)));
-        let again = room.make(0..n as usize, |room, at| room.worlds[at].plan_dup(|| room.found(at)));
+        let dups = room.make(0..n as usize, |room, at| room.worlds[at].plan_dup(|| room.allocate(at)));
+        let again = room.make(0..n as usize, |room, at| room.worlds[at].plan_dup(|| room.allocate(at)));
         let context = dups[0].as_ref().unwrap().context();
         for ((dup, other), world) in dups.iter().flatten().zip(again.iter().flatten()).zip(&room.worlds) {
             assert_eq!(dup.context(), context);
             assert_eq!(dup.compare(world), Comparison::Congruent);
             assert_eq!(dup.compare(other), Comparison::Congruent);
             assert_eq!(dup.compare(dup), Comparison::Ident);
-            assert_eq!((dup.rank(), dup.size(), dup.is_crowded()), (world.rank(), world.size(), n == 2));
+            assert_eq!(
+                (dup.rank(), dup.size(), dup.is_oversubscribed()),
+                (world.rank(), world.size(), n == 2)
+            );
         }
         let members: Vec<usize> = (0..n as usize).collect();
         room.check(&dups, &members);
@@ -121,7 +124,7 @@ fn a_split_sorts_by_key_and_then_by_rank() {
     let colors = [0, 1, 0, UNDEFINED, 1, 0, 0];
     let keys = [5, -1, -3, 0, -7, 5, i32::MIN];
     let comms =
-        room.make(0..7, |room, at| room.worlds[at].plan_split(colors[at], keys[at], || room.found(at)));
+        room.make(0..7, |room, at| room.worlds[at].plan_split(colors[at], keys[at], || room.allocate(at)));
     assert!(comms[3].is_none());
     room.check(&comms, &[6, 2, 0, 5]);
     room.check(&comms, &[4, 1]);
@@ -129,15 +132,16 @@ fn a_split_sorts_by_key_and_then_by_rank() {
     assert_ne!(zero.context(), one.context());
     assert_eq!(zero.compare(&room.worlds[0]), Comparison::Unequal);
     assert_eq!(zero.destination(0).unwrap(), Some(Peer(6)));
-    let error = room.worlds[0].plan_split(-5, 0, || room.found(0)).unwrap_err().to_string();
+    let error = room.worlds[0].plan_split(-5, 0, || room.allocate(0)).unwrap_err().to_string();
     assert_eq!(error, "color is -5, expected 0 or more, or MPI_UNDEFINED (-32766)");
 
     // A reversed world is similar, and splits of splits work.
-    let back = room.make(0..7, |room, at| room.worlds[at].plan_split(0, -(at as i32), || room.found(at)));
+    let back = room.make(0..7, |room, at| room.worlds[at].plan_split(0, -(at as i32), || room.allocate(at)));
     assert_eq!(back[2].as_ref().unwrap().compare(&room.worlds[2]), Comparison::Similar);
     room.check(&back, &[6, 5, 4, 3, 2, 1, 0]);
-    let halves = room
-        .make(0..7, |room, at| back[at].as_ref().unwrap().plan_split((at % 2) as i32, 0, || room.found(at)));
+    let halves = room.make(0..7, |room, at| {
+        back[at].as_ref().unwrap().plan_split((at % 2) as i32, 0, || room.allocate(at))
+    });
     room.check(&halves, &[6, 4, 2, 0]);
     room.check(&halves, &[5, 3, 1]);
 }
@@ -148,25 +152,25 @@ fn subsets_by_group() {
     let of = |peers: &[u32]| Arc::new(Group::of(peers.iter().copied().map(Peer).collect()));
     let (left, right, all) = (of(&[4, 0]), of(&[1, 5, 2]), of(&[0, 1, 2, 3, 4, 5]));
     let own = |at: usize| if at == 0 || at == 4 { &left } else { &right };
-    let comms = room.make(0..6, |room, at| room.worlds[at].plan_create(own(at), || room.found(at)));
+    let comms = room.make(0..6, |room, at| room.worlds[at].plan_create(own(at), || room.allocate(at)));
     assert!(comms[3].is_none());
     room.check(&comms, &[4, 0]);
     room.check(&comms, &[1, 5, 2]);
     // Only the members take part, twice at the same time under two tags.
     let first = room.make([5, 1, 2].into_iter(), |room, at| {
-        room.worlds[at].plan_create_group(&right, 7, || room.found(at))
+        room.worlds[at].plan_create_group(&right, 7, || room.allocate(at))
     });
     let second = room.make([1, 2, 5].into_iter(), |room, at| {
-        room.worlds[at].plan_create_group(&right, i32::MAX - 1, || room.found(at))
+        room.worlds[at].plan_create_group(&right, i32::MAX - 1, || room.allocate(at))
     });
     assert_ne!(first[0].as_ref().unwrap().context(), second[0].as_ref().unwrap().context());
     room.check(&first, &[1, 5, 2]);
     room.check(&second, &[1, 5, 2]);
-    let found = || room.found(0);
-    let error = room.worlds[0].plan_create_group(&right, 0, found).unwrap_err();
+    let allocate = || room.allocate(0);
+    let error = room.worlds[0].plan_create_group(&right, 0, allocate).unwrap_err();
     assert_eq!(error.class(), ErrorClass::Group);
-    assert!(room.worlds[0].plan_create_group(&left, -1, found).is_err());
-    let outsider = comms[0].as_ref().unwrap().plan_create(&all, found).unwrap_err();
+    assert!(room.worlds[0].plan_create_group(&left, -1, allocate).is_err());
+    let outsider = comms[0].as_ref().unwrap().plan_create(&all, allocate).unwrap_err();
     assert!(outsider.to_string().contains("process 1 of the world"), "{outsider}");
 }
 
@@ -195,7 +199,7 @@ fn names_and_handlers() {
     world.set_handler(Some(Arc::new(5)));
     let mut room = Room::new(1, 1);
     room.worlds[0].set_handler(Some(Arc::new(6)));
-    let dup = room.make(0..1, |room, at| room.worlds[at].plan_dup(|| room.found(at))).remove(0).unwrap();
+    let dup = room.make(0..1, |room, at| room.worlds[at].plan_dup(|| room.allocate(at))).remove(0).unwrap();
     assert_eq!(dup.handler().unwrap().downcast_ref(), Some(&6));
     assert_eq!(dup.name(), "");
 }

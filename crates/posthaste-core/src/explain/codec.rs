@@ -1,4 +1,4 @@
-//! How a [`Report`] stands on the board: bytes, little-endian, with a version in front.
+//! How a [`Report`] stands on the status page: bytes, little-endian, with a version in front.
 //!
 //! What must stay true: [`Report::decode`] takes any bytes and never panics; whatever it accepts was written by
 //! [`Report::encode`] of the same version, or reads like it.

@@ -1,7 +1,7 @@
 //! What a rank waits for, in a form that others can read and explain: the words for wait states.
 //!
-//! A rank writes it on its board in the node segment when it goes to sleep; a reader needs no help of the rank for it.
-//! [`Report`]: what one rank tells. `codec`: how it stands on the board. [`analysis`]: what follows from the reports of
+//! A rank writes it on its status page in the node segment when it goes to sleep; a reader needs no help of the rank for it.
+//! [`Report`]: what one rank tells. `codec`: how it stands on the status page. [`analysis`]: what follows from the reports of
 //! all ranks (who waits for whom, cycles, near misses). `words`: the sentences. [`names`]: how ranks and communicators
 //! are called.
 //!

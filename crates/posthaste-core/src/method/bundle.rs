@@ -125,9 +125,9 @@ impl Bundle {
     }
 
     /// Whether the numbers of this peer look different from ours.
-    pub(super) fn is_unlike(&mut self, to: Peer) -> bool {
+    pub(super) fn is_heterogeneous(&mut self, to: Peer) -> bool {
         self.want(to);
-        self.links.iter_mut().any(|link| link.is_unlike(to))
+        self.links.iter_mut().any(|link| link.is_heterogeneous(to))
     }
 
     /// Reaches for a peer, if that has not been done yet: over all links, for those that fail only cost time.

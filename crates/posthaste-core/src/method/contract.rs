@@ -39,7 +39,7 @@ pub struct Caps {
     /// Messages to there are likely to be received into memory that the receiver shares with this process.
     pub into: bool,
     /// Sender and receiver may have to share a CPU, so handing over often is dear.
-    pub crowded: bool,
+    pub oversubscribed: bool,
 }
 
 /// What a poll found.

@@ -28,7 +28,7 @@ use crate::config::Config;
 use crate::datatype::{Format, Segment};
 use crate::error::{Error, ErrorClass, Result};
 use crate::ids::{Peer, RequestId};
-use crate::method::built::HasFabric;
+use crate::method::features::HasFabric;
 use crate::method::pinned::{Hold, Lease, Pinned};
 use crate::method::rarely::Rarely;
 use crate::method::windows::Windows;
@@ -191,7 +191,7 @@ impl Fabric {
     }
 
     /// Whether the numbers of this peer look different from ours.
-    pub(super) fn is_unlike(&mut self, to: Peer) -> bool {
+    pub(super) fn is_heterogeneous(&mut self, to: Peer) -> bool {
         let own = self.setup.format;
         self.wanted(to).is_some_and(|link| link.format != own)
     }

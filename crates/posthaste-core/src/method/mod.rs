@@ -20,7 +20,7 @@
 //! What must stay true: packets between two processes stay in order; a segment handed to a method comes back
 //! only through [`Event::Refused`]; nothing here knows what a message is for.
 
-mod built;
+mod features;
 pub mod bundle;
 mod contract;
 pub mod fabric;
@@ -185,14 +185,14 @@ impl Methods {
     /// Whether data for this peer has to travel in the canonical form. On one host formats are alike, or the job does
     /// not start.
     #[inline]
-    pub fn is_unlike(&mut self, to: Peer) -> bool {
+    pub fn is_heterogeneous(&mut self, to: Peer) -> bool {
         match self.route(to) {
             Route::Loopback | Route::Shm(_) => false,
-            Route::Tcp => self.tcp().is_unlike(to),
-            Route::Fabric => self.fabric().is_unlike(to),
-            Route::Bundle => self.bundle().is_unlike(to),
-            Route::Plugin => self.plugin().is_unlike(to),
-            Route::Sim => self.sim.as_ref().is_some_and(|sim| sim.is_unlike(to)),
+            Route::Tcp => self.tcp().is_heterogeneous(to),
+            Route::Fabric => self.fabric().is_heterogeneous(to),
+            Route::Bundle => self.bundle().is_heterogeneous(to),
+            Route::Plugin => self.plugin().is_heterogeneous(to),
+            Route::Sim => self.sim.as_ref().is_some_and(|sim| sim.is_heterogeneous(to)),
         }
     }
 
@@ -270,7 +270,7 @@ impl Methods {
 
     #[inline(never)]
     fn send_eager_elsewhere(&mut self, to: Peer, envelope: &Envelope, segment: &mut Segment) -> bool {
-        if self.is_unlike(to) {
+        if self.is_heterogeneous(to) {
             return false; // has to be converted first
         }
         let counter = self.eager_counter(to);

@@ -25,7 +25,7 @@ use crate::config::Config;
 use crate::datatype::{Format, Segment};
 use crate::error::{Error, ErrorClass, Result};
 use crate::ids::Peer;
-use crate::method::built::HasPlugin;
+use crate::method::features::HasPlugin;
 use crate::method::landing::Landing;
 use crate::method::rarely::Rarely;
 use crate::method::{Caps, Done, Event, Expose, Get, Load, Put, tell};
@@ -232,7 +232,7 @@ impl Plugin {
     }
 
     /// Whether the numbers of this peer look different from ours.
-    pub(super) fn is_unlike(&mut self, to: Peer) -> bool {
+    pub(super) fn is_heterogeneous(&mut self, to: Peer) -> bool {
         let own = self.own.format;
         self.wanted(to).format.is_some_and(|format| format != own)
     }

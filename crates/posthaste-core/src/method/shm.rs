@@ -27,7 +27,7 @@ use crate::config::{Config, CopyBuffer, LongProtocol};
 use crate::datatype::Segment;
 use crate::error::{self, Error, ErrorClass};
 use crate::ids::{Peer, RequestId};
-use crate::method::built::HasShm;
+use crate::method::features::HasShm;
 use crate::method::landing::Landing;
 use crate::method::{Caps, Event, Expose, Get, Next, Put};
 use crate::trace::{Counter, Counts};
@@ -85,7 +85,7 @@ pub struct Shm {
     shares: bool,
     /// Rings that have shown something unreadable.
     broken: Vec<bool>,
-    crowded: bool,
+    oversubscribed: bool,
     /// How long messages are copied.
     copying: Copying,
     chunk: usize,
@@ -173,7 +173,7 @@ pub struct Claim<'a> {
 }
 
 impl Shm {
-    /// The method of local rank `me`; `peers[i]` is the process with local rank `i`. `crowded`: the ranks of
+    /// The method of local rank `me`; `peers[i]` is the process with local rank `i`. `oversubscribed`: the ranks of
     /// this host outnumber the CPUs.
     ///
     /// # Errors
@@ -183,9 +183,9 @@ impl Shm {
         me: usize,
         peers: Vec<Peer>,
         config: &Config,
-        crowded: bool,
+        oversubscribed: bool,
     ) -> error::Result<Self> {
-        Self::of_lane(node, me, peers, config, crowded, Heap::new(node, me))
+        Self::of_lane(node, me, peers, config, oversubscribed, Heap::new(node, me))
     }
 
     /// The method of a lane, that of `node`, in a process with this memory for its peers.
@@ -197,11 +197,11 @@ impl Shm {
         me: usize,
         peers: Vec<Peer>,
         config: &Config,
-        crowded: bool,
+        oversubscribed: bool,
         heap: Arc<Heap>,
     ) -> error::Result<Self> {
         let (ranks, packet) = (node.ranks(), ring::max_payload(node));
-        let copying = buffers::copying(node, config, crowded);
+        let copying = buffers::copying(node, config, oversubscribed);
         Ok(Self {
             built: HasShm::proof("shm")?,
             node: node.clone(),
@@ -231,7 +231,7 @@ impl Shm {
             doubts: vec![0; ranks],
             shares: matches!(config.long_protocol, LongProtocol::Auto | LongProtocol::Shared),
             broken: vec![false; ranks],
-            crowded,
+            oversubscribed,
             copying,
             // Two chunks are copied in at once (`send_buffered`), so they have to fit.
             chunk: config.stream_chunk.min(pool::bytes(node) / 2),
@@ -258,8 +258,8 @@ impl Shm {
         let get = self.can_read(to);
         let into =
             self.doubts[to] == 0 && self.node.has_heap(to) && !matches!(self.reached[to], Reached::Never);
-        let (packet, crowded) = (self.longest_eager[to], self.crowded);
-        Caps { packet, stream: true, get, put: get, into, crowded, ..Caps::default() }
+        let (packet, oversubscribed) = (self.longest_eager[to], self.oversubscribed);
+        Caps { packet, stream: true, get, put: get, into, oversubscribed, ..Caps::default() }
     }
 
     /// See [`super::Methods::offer_shared`].

@@ -293,7 +293,7 @@ impl Sim {
     }
 
     /// Whether the numbers of this peer look different from ours.
-    pub(super) fn is_unlike(&self, to: Peer) -> bool {
+    pub(super) fn is_heterogeneous(&self, to: Peer) -> bool {
         let formats = &self.network.lock().formats;
         formats.get(&self.names.address(to)) != formats.get(&self.me)
     }

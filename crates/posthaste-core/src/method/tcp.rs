@@ -15,7 +15,7 @@ mod handshake;
 mod incoming;
 mod outgoing;
 mod reach;
-mod turn;
+mod progress;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ use crate::config::Config;
 use crate::datatype::{Format, Segment};
 use crate::error::{Error, Result};
 use crate::ids::{Peer, RequestId};
-use crate::method::built::HasTcp;
+use crate::method::features::HasTcp;
 use crate::method::{Caps, Done, Expose, Get, Load, Next, Put, packing};
 use crate::peers::PeerMap;
 use crate::wire::{EAGER_FRONT, Emit, Packet};
@@ -252,7 +252,7 @@ impl Tcp {
     }
 
     /// Whether the numbers of this peer look different from ours.
-    pub(super) fn is_unlike(&mut self, to: Peer) -> bool {
+    pub(super) fn is_heterogeneous(&mut self, to: Peer) -> bool {
         let own = self.identity.format;
         self.wanted(to).format.is_some_and(|format| format != own)
     }

@@ -67,11 +67,11 @@ pub fn perform(engine: &mut Engine, methods: &mut Methods, action: Action) {
 
 /// Sends a packet without message data, now or when there is room. To a peer that is down nothing is said.
 pub(crate) fn send_control(engine: &mut Engine, methods: &mut Methods, to: Peer, emit: Emit) {
-    if engine.down.check(to).is_err() {
+    if engine.losses.check(to).is_err() {
         return;
     }
     let queued =
-        engine.chores > 0 && engine.pending.get(to).is_some_and(|pending| !pending.control.is_empty());
+        engine.pending_work > 0 && engine.pending.get(to).is_some_and(|pending| !pending.control.is_empty());
     if queued || !methods.send(to, &emit) {
         engine.with_pending(to, |pending| pending.control.push_back(emit));
     }

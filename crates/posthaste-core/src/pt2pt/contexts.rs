@@ -117,7 +117,7 @@ mod tests {
     }
 
     fn context(count: u32) -> ContextId {
-        ContextId::founded(0, 0, count * ContextId::STEP).unwrap()
+        ContextId::allocated(0, 0, count * ContextId::STEP).unwrap()
     }
 
     #[test]

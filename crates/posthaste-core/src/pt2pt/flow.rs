@@ -170,7 +170,7 @@ pub(super) fn hold_back(engine: &mut Engine, methods: &mut Methods, from: Peer, 
         seen: Vec::new(),
     };
     engine.flow.peers.insert(from, holding);
-    engine.chores += 1;
+    engine.pending_work += 1;
     engine.counts.add(Counter::HeldBack, 1);
 }
 
@@ -208,7 +208,7 @@ pub(super) fn ease(engine: &mut Engine, methods: &mut Methods) {
         next = Peer(peer.0 + 1);
         if engine.matching.kept_bytes(peer) <= engine.config.unexpected_bytes / 2 {
             engine.flow.peers.remove(&peer);
-            engine.chores -= 1;
+            engine.pending_work -= 1;
             methods.hold_back(peer, false);
             send_control(engine, methods, peer, Emit::resume());
         }

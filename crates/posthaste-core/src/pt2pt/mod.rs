@@ -7,7 +7,7 @@
 pub mod action;
 pub mod cancel;
 pub mod contexts;
-pub mod down;
+pub mod loss;
 pub mod eager;
 pub mod explained;
 pub mod flow;
@@ -34,8 +34,8 @@ use crate::trace::Counts;
 
 pub use action::Action;
 pub use contexts::Contexts;
-pub use down::Down;
 pub use flow::Flow;
+pub use loss::Losses;
 pub use matching::{Matching, Pattern};
 pub use pending::Pending;
 
@@ -55,11 +55,11 @@ pub struct Engine {
     /// Peers that are held back because they send what nobody receives.
     pub flow: Flow,
     /// Peers that are down.
-    pub down: Down,
+    pub losses: Losses,
     /// What waits to leave, by peer.
     pending: pending::Queues,
     /// Peers towards which something waits, and peers that are held back.
-    chores: usize,
+    pending_work: usize,
     /// Where sends under way go.
     pub outgoing: outgoing::Outgoing,
     /// Messages in ready mode that came too early.
@@ -93,9 +93,9 @@ impl Engine {
             matching: Matching::default(),
             contexts: Contexts::default(),
             flow: Flow::default(),
-            down: Down::default(),
+            losses: Losses::default(),
             pending: pending::Queues::default(),
-            chores: 0,
+            pending_work: 0,
             outgoing: outgoing::Outgoing::default(),
             told_early: ready::Told::default(),
             persistent: persistent::Persistents::default(),
@@ -116,36 +116,36 @@ impl Engine {
     /// Whether nothing waits for room towards `to`.
     #[inline]
     pub(crate) fn way_is_free(&self, to: Peer) -> bool {
-        self.chores == 0 || !self.pending.is_waiting(to)
+        self.pending_work == 0 || !self.pending.is_waiting(to)
     }
 
     /// Whether progress has something to retry or to ask.
     #[inline]
-    pub(crate) fn has_chores(&self) -> bool {
-        self.chores > 0
+    pub(crate) fn has_pending_work(&self) -> bool {
+        self.pending_work > 0
     }
 
     /// Whether something waits to leave.
     #[inline]
     pub fn has_pending(&self) -> bool {
-        self.chores > 0 && self.pending.are_waiting()
+        self.pending_work > 0 && self.pending.are_waiting()
     }
 
     /// Changes what waits to leave towards `to`.
     pub(crate) fn with_pending<T>(&mut self, to: Peer, change: impl FnOnce(&mut Pending) -> T) -> T {
         let pending = self.pending.of(to);
-        self.chores -= usize::from(!pending.is_empty());
+        self.pending_work -= usize::from(!pending.is_empty());
         let result = change(pending);
-        self.chores += usize::from(!pending.is_empty());
+        self.pending_work += usize::from(!pending.is_empty());
         result
     }
 }
 
 #[cfg(test)]
-mod down_tests;
+mod loss_tests;
 #[cfg(test)]
 mod order_tests;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
-mod unlike_tests;
+mod heterogeneous_tests;

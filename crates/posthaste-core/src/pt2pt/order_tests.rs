@@ -322,7 +322,7 @@ impl Run {
         self.drain();
         self.judge();
         self.until("the chatter", |run| {
-            run.bench.network.is_quiet() && run.bench.lanes.iter().all(|lane| !lane.engine.has_chores())
+            run.bench.network.is_quiet() && run.bench.lanes.iter().all(|lane| !lane.engine.has_pending_work())
         });
         for lane in &self.bench.lanes {
             assert!(lane.engine.requests.is_empty(), "seed {seed}: requests are left");

@@ -9,7 +9,7 @@
 //!   ready(0)      -- message, tag 0 --------->
 //! ```
 //!
-//! Each pair of operations has a context of its own, the channel, which the sender founds; its partition `i` is the
+//! Each pair of operations has a context of its own, the channel, which the sender allocates; its partition `i` is the
 //! message with tag `i` there. So partitions need no protocol of their own, nothing else can match them, and starting
 //! again is sending again. Which operations are a pair is settled by the announcements: ordinary short messages in a
 //! third context of the communicator, under the user's tag, so that they match in the order in which the operations
@@ -164,7 +164,7 @@ pub struct Sending {
 }
 
 impl Sending {
-    /// Makes the operation: our rank in the communicator, and a context that was founded for it. The receiver has to
+    /// Makes the operation: our rank in the communicator, and a context that was allocated for it. The receiver has to
     /// hear of it ([`announce`](Sending::announce)) before anything else.
     pub fn new(to: Option<Peer>, rank: i32, channel: ContextId, parts: Parts) -> Self {
         let (ready, missing) = (vec![false; parts.count as usize], parts.count);

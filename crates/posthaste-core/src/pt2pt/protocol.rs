@@ -129,7 +129,7 @@ pub fn choose(traits: &Traits, caps: &Caps) -> (Protocol, &'static str) {
                     );
                 }
             }
-            let is_dear = caps.crowded && traits.len >= traits.get_limit as u64;
+            let is_dear = caps.oversubscribed && traits.len >= traits.get_limit as u64;
             let by_parts = caps.windows && caps.registers && traits.len >= traits.pipeline_limit as u64;
             if by_parts && traits.contiguous {
                 (Protocol::Pipeline, "its memory has to be registered, which is done part by part")
@@ -163,9 +163,9 @@ mod tests {
         use LongProtocol as L;
         use Protocol as P;
         let shm = Caps { packet: 4064, stream: true, get: true, put: true, ..Caps::default() };
-        let crowded = Caps { crowded: true, ..shm };
-        let into = Caps { into: true, ..crowded };
-        let no_get = Caps { get: false, put: false, ..crowded };
+        let oversubscribed = Caps { oversubscribed: true, ..shm };
+        let into = Caps { into: true, ..oversubscribed };
+        let no_get = Caps { get: false, put: false, ..oversubscribed };
         let own = Caps { packet: 4096, get: true, get_any: true, ..Caps::default() };
         let bare = Caps { packet: 100, ..Caps::default() };
         let net = Caps { packet: 8000, get: true, put: true, windows: true, ..Caps::default() };
@@ -178,9 +178,9 @@ mod tests {
             (4065,     true,  L::Auto,   shm,     P::Stream),
             (1 << 20,  true,  L::Auto,   shm,     P::Stream),
             (1 << 20,  false, L::Auto,   shm,     P::Stream),
-            (1 << 17,  true,  L::Auto,   crowded, P::Stream),
-            (1 << 20,  true,  L::Auto,   crowded, P::Get),
-            (1 << 20,  false, L::Auto,   crowded, P::Stream),
+            (1 << 17,  true,  L::Auto,   oversubscribed, P::Stream),
+            (1 << 20,  true,  L::Auto,   oversubscribed, P::Get),
+            (1 << 20,  false, L::Auto,   oversubscribed, P::Stream),
             (1 << 20,  true,  L::Auto,   no_get,  P::Stream),
             (1 << 20,  true,  L::Get,    no_get,  P::Put),
             (1 << 20,  true,  L::Get,    shm,     P::Get),
@@ -224,8 +224,14 @@ mod tests {
 
     #[test]
     fn the_reason_is_the_one_that_decided() {
-        let caps =
-            Caps { packet: 4064, stream: true, get: true, put: true, crowded: true, ..Caps::default() };
+        let caps = Caps {
+            packet: 4064,
+            stream: true,
+            get: true,
+            put: true,
+            oversubscribed: true,
+            ..Caps::default()
+        };
         let traits = Traits {
             len: 1 << 20,
             contiguous: true,

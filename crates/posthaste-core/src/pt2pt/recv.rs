@@ -11,7 +11,7 @@ use crate::method::{Methods, Next};
 use crate::pt2pt::explained::{self, Met};
 use crate::pt2pt::matching::{Content, Held, Pattern};
 use crate::pt2pt::rendezvous::Asked;
-use crate::pt2pt::{Engine, action, down, eager, flow, ready, rendezvous};
+use crate::pt2pt::{Engine, action, eager, flow, loss, ready, rendezvous};
 use crate::request::{Audience, Request, State, Status, complete};
 use crate::wire::{Emit, Envelope, Mode, Offer, Packet, Through};
 
@@ -32,7 +32,7 @@ pub fn start(
     }
     let entry = engine.matching.post(*pattern, id);
     let id = engine.requests.insert(Request::new(State::Posted { segment, entry }))?;
-    down::started(engine, id);
+    loss::started(engine, id);
     Ok(id)
 }
 
@@ -53,7 +53,7 @@ fn start_among_held(
     if engine.flow.is_holding() {
         flow::posted(engine, methods, id);
     }
-    down::started(engine, id);
+    loss::started(engine, id);
     Ok(id)
 }
 
@@ -335,7 +335,7 @@ pub fn start_held(
     if engine.flow.is_holding() {
         flow::ease(engine, methods);
     }
-    down::started(engine, id);
+    loss::started(engine, id);
     Ok(id)
 }
 

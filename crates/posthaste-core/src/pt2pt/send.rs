@@ -91,8 +91,8 @@ pub fn start_general(
     segment: Segment,
 ) -> Result<Started> {
     let (mut segment, mut envelope) = (segment, *envelope);
-    engine.down.check(to)?;
-    if methods.is_unlike(to) {
+    engine.losses.check(to)?;
+    if methods.is_heterogeneous(to) {
         segment = segment.canonical(engine.format);
         envelope.types.canonical = true;
     }

@@ -28,7 +28,7 @@ pub struct Status {
     pub bytes: u64,
     /// Whether it was cancelled.
     pub cancelled: bool,
-    /// The message's fate, if it went wrong.
+    /// The message's outcome, if it went wrong.
     pub error: Option<Error>,
 }
 

@@ -52,25 +52,25 @@ impl Cart {
     /// none.
     ///
     /// # Errors
-    /// When no context can be founded.
+    /// When no context can be allocated.
     pub fn plan(
         self,
         comm: &Comm,
-        found: impl FnOnce() -> Result<ContextId>,
+        allocate: impl FnOnce() -> Result<ContextId>,
     ) -> Result<(Schedule, Creation)> {
         let group = Group::of(comm.group().peers().take(self.places() as usize).collect());
-        comm.plan_subset("MPI_Cart_create", &Arc::new(group), Some(Topology::Cart(self).kept()), found)
+        comm.plan_subset("MPI_Cart_create", &Arc::new(group), Some(Topology::Cart(self).kept()), allocate)
     }
 
     /// Plans the grids of fewer dimensions that the grid of `comm`, this one, falls into: those of `remain` stay.
     ///
     /// # Errors
-    /// When no context can be founded.
+    /// When no context can be allocated.
     pub fn plan_sub(
         &self,
         comm: &Comm,
         remain: &[i32],
-        found: impl FnOnce() -> Result<ContextId>,
+        allocate: impl FnOnce() -> Result<ContextId>,
     ) -> Result<(Schedule, Creation)> {
         let stays = |at: usize| remain.get(at).is_some_and(|stays| *stays != 0);
         let mine = self.split(comm.rank() as u32);
@@ -82,7 +82,7 @@ impl Cart {
         let group = Group::of(ranks.filter_map(|rank| comm.group().peer(rank)).collect());
         let kept = self.dims.iter().enumerate().filter(|(at, _)| stays(*at));
         let sub = Self { dims: kept.map(|(_, dim)| *dim).collect() };
-        comm.plan_subset("MPI_Cart_sub", &Arc::new(group), Some(Topology::Cart(sub).kept()), found)
+        comm.plan_subset("MPI_Cart_sub", &Arc::new(group), Some(Topology::Cart(sub).kept()), allocate)
     }
 
     /// Number of dimensions.

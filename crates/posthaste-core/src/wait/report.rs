@@ -1,7 +1,7 @@
 //! Telling others what this process waits for.
 //!
 //! A call tells when it goes to sleep, and again while it sleeps on, by what it sees in its lane; when it is over the
-//! board is wiped. What must stay true: nothing here runs before a call has waited long enough to sleep; the board says
+//! status page is wiped. What must stay true: nothing here runs before a call has waited long enough to sleep; the status page says
 //! nothing while no call waits.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -50,7 +50,7 @@ impl Awaited {
     }
 }
 
-/// The board of this process and what stands on it.
+/// The status page of this process and what stands on it.
 #[derive(Debug)]
 pub(super) struct Teller {
     node: Node,
@@ -78,7 +78,7 @@ struct Surroundings {
     names: BTreeMap<u64, String>,
 }
 
-/// A wait that stands on the board.
+/// A wait that stands on the status page.
 #[derive(Debug)]
 pub(super) struct Note {
     id: u64,
@@ -136,7 +136,7 @@ impl Teller {
         self.told.with(|told| {
             told.remove(note.id);
             if told.notes.is_empty() {
-                self.node.board(self.local_rank).wipe();
+                self.node.status_page(self.local_rank).wipe();
             } else {
                 self.write(told);
             }
@@ -145,8 +145,8 @@ impl Teller {
 
     fn write(&self, told: &mut Told) {
         told.join_lanes();
-        let board = self.node.board(self.local_rank);
-        board.write(&told.report.encode(board.room()));
+        let status_page = self.node.status_page(self.local_rank);
+        status_page.write(&told.report.encode(status_page.room()));
     }
 }
 
@@ -419,7 +419,8 @@ mod tests {
         let bench = Bench::new(7, 1, CALM, &Config::default());
         let pattern = Pattern { context: ContextId::WORLD, source: ANY_SOURCE, tag: ANY_TAG };
         let (mut first, mut second) = (None, None);
-        let waits = || Report::decode(&node.board(0).read().unwrap()).map_or(0, |report| report.waits.len());
+        let waits =
+            || Report::decode(&node.status_page(0).read().unwrap()).map_or(0, |report| report.waits.len());
         for at_second in [false, true, false] {
             let note = if at_second { &mut second } else { &mut first };
             let call = ("MPI_Probe", Duration::ZERO);
@@ -429,6 +430,6 @@ mod tests {
         teller.retract(&first.unwrap());
         assert_eq!(waits(), 1);
         teller.retract(&second.unwrap());
-        assert_eq!((waits(), node.board(0).read().unwrap().len()), (0, 0));
+        assert_eq!((waits(), node.status_page(0).read().unwrap().len()), (0, 0));
     }
 }

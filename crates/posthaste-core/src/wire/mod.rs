@@ -81,7 +81,7 @@ const CANONICAL: u8 = 4;
 /// The context is one of several jobs: a [`JobWord`] follows the header.
 const SPANS_JOBS: u8 = 16;
 
-/// The job in which a context was founded.
+/// The job in which a context was allocated.
 type JobWord = U64;
 
 /// What the sender wants or promises (MPI-5.0 §3.4); buffered mode is standard mode from another buffer. As it stands in
@@ -581,7 +581,7 @@ fn extended(
 ) -> Result<(ContextId, Types, Source<'_>), Malformed> {
     if flags & SPANS_JOBS != 0 {
         let (job, rest) = front::<JobWord>(payload)?;
-        (context, payload) = (context.founded_in(JobId(job.get())).ok_or(Malformed)?, rest);
+        (context, payload) = (context.allocated_in(JobId(job.get())).ok_or(Malformed)?, rest);
     }
     if flags & EXTENDED == 0 {
         return Ok((context, Types::UNKNOWN, payload));

@@ -65,12 +65,12 @@ impl World {
         self.waiting.enter(self.lane_number(slot_or_handle))
     }
 
-    /// A context that this process founds, in the next lane.
+    /// A context that this process allocates, in the next lane.
     ///
     /// # Errors
     /// When its numbers are used up.
-    pub fn found_context(&self) -> Result<ContextId> {
-        self.found(|count| match self.lanes {
+    pub fn allocate_context(&self) -> Result<ContextId> {
+        self.next_context(|count| match self.lanes {
             1 => 0,
             lanes => 1 + (count / ContextId::STEP) as usize % (lanes - 1),
         })
@@ -79,19 +79,19 @@ impl World {
     /// A context in the same lane as that of `comm`.
     ///
     /// # Errors
-    /// As [`World::found_context`].
-    pub fn found_beside(&self, comm: &Comm) -> Result<ContextId> {
-        self.found(|_| comm.context().lane())
+    /// As [`World::allocate_context`].
+    pub fn allocate_context_beside(&self, comm: &Comm) -> Result<ContextId> {
+        self.next_context(|_| comm.context().lane())
     }
 
-    fn found(&self, lane: impl FnOnce(u32) -> usize) -> Result<ContextId> {
+    fn next_context(&self, lane: impl FnOnce(u32) -> usize) -> Result<ContextId> {
         let count = self.next_context.fetch_add(ContextId::STEP, Ordering::Relaxed);
         let lane = lane(count);
         // Without memory for a lane of its own the communicator goes through the one that all have.
         let lane = if self.node.reserve_lane(lane).is_ok() { lane } else { 0 };
-        ContextId::founded(self.rank(), lane, count).ok_or_else(|| {
-            let founded = count / ContextId::STEP;
-            Error::no_memory(format!("rank {} has founded {founded} communicators", self.rank()))
+        ContextId::allocated(self.rank(), lane, count).ok_or_else(|| {
+            let allocated = count / ContextId::STEP;
+            Error::no_memory(format!("rank {} has allocated {allocated} context ids", self.rank()))
         })
     }
 
@@ -162,20 +162,20 @@ pub(super) struct Further {
     pub(super) me: Peer,
     pub(super) heap: Option<Arc<Heap>>,
     pub(super) config: Config,
-    pub(super) crowded: bool,
+    pub(super) oversubscribed: bool,
 }
 
 impl Further {
     /// A lane, whose memory its founder has reserved. `None`: this job has none of this number.
     pub(super) fn lane(&self, at: usize) -> Option<Lane> {
-        let Self { node, local_rank, beside, routes, me, heap, config, crowded } = self;
+        let Self { node, local_rank, beside, routes, me, heap, config, oversubscribed } = self;
         // Reserved it is already, unless somebody has made the lane up.
         if at >= node.lanes() || node.reserve_lane(at).is_err() {
             return None;
         }
         let shm = heap.as_ref().map(|heap| {
             let node = node.with_lane(at);
-            Shm::of_lane(&node, *local_rank, beside.clone(), config, *crowded, heap.clone()).ok()
+            Shm::of_lane(&node, *local_rank, beside.clone(), config, *oversubscribed, heap.clone()).ok()
         });
         let methods = Methods::new(routes.clone(), shm.flatten(), None, None, *me);
         let mut engine = Engine::of_lane(at, config.clone());

@@ -48,7 +48,7 @@ impl World {
         self.waiting.step(at);
         let Lane { engine, methods, .. } = &mut *self.waiting.enter(at);
         match probe::probe(engine, methods, &pattern) {
-            None => engine.down.concerns(&engine.contexts, &pattern).map_or(Ok(None), Err),
+            None => engine.losses.concerns(&engine.contexts, &pattern).map_or(Ok(None), Err),
             found => Ok(found),
         }
     }
@@ -65,7 +65,7 @@ impl World {
         let awaited = |_: &Lane| Awaited::Message(pattern);
         self.waiting.until(pattern.context.lane(), self.calls.probe, awaited, |lane| {
             let found = probe::probe(&mut lane.engine, &mut lane.methods, &pattern);
-            found.map(Ok).or_else(|| lane.engine.down.concerns(&lane.engine.contexts, &pattern).map(Err))
+            found.map(Ok).or_else(|| lane.engine.losses.concerns(&lane.engine.contexts, &pattern).map(Err))
         })
     }
 
@@ -93,7 +93,7 @@ impl World {
         let awaited = |_: &Lane| Awaited::Message(pattern);
         let take = |lane: &mut Lane| {
             let taken = probe::take(&mut lane.engine, &mut lane.methods, &pattern);
-            taken.map(Ok).or_else(|| lane.engine.down.concerns(&lane.engine.contexts, &pattern).map(Err))
+            taken.map(Ok).or_else(|| lane.engine.losses.concerns(&lane.engine.contexts, &pattern).map(Err))
         };
         self.waiting.until(pattern.context.lane(), self.calls.matched_probe, awaited, take).map(Some)
     }
@@ -139,7 +139,7 @@ impl World {
     fn probe_at_once(&self, peer: Option<Peer>, pattern: &Pattern) -> Option<Status> {
         let mut lane = self.waiting.enter(pattern.context.lane());
         lane.stay_fair();
-        let found = self.waiting.glance(&mut lane, |Lane { engine, methods, .. }, looks| {
+        let found = self.waiting.spin_poll(&mut lane, |Lane { engine, methods, .. }, looks| {
             if let Some(status) = probe::probe(engine, methods, pattern) {
                 return Some(Some(status));
             }
@@ -152,7 +152,7 @@ impl World {
     fn mprobe_at_once(&self, peer: Option<Peer>, pattern: &Pattern) -> Option<Held> {
         let mut lane = self.waiting.enter(pattern.context.lane());
         lane.stay_fair();
-        let found = self.waiting.glance(&mut lane, |Lane { engine, methods, .. }, looks| {
+        let found = self.waiting.spin_poll(&mut lane, |Lane { engine, methods, .. }, looks| {
             if let Some(held) = probe::take(engine, methods, pattern) {
                 return Some(Some(held));
             }

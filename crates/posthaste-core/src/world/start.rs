@@ -32,9 +32,9 @@ pub(super) struct Start {
     pub(super) routes: Routes,
     pub(super) networks: wireup::Networks,
     /// Whether the ranks of this host share CPUs.
-    pub(super) crowded_here: bool,
+    pub(super) oversubscribed_here: bool,
     /// Whether those of any host do.
-    pub(super) crowded: bool,
+    pub(super) oversubscribed: bool,
     pub(super) launcher: Shared,
 }
 
@@ -82,8 +82,8 @@ fn alone() -> Result<Start> {
         nodes: Places::one(1),
         routes: Routes::new(1, Route::Loopback),
         networks: wireup::Networks::default(),
-        crowded_here: false,
-        crowded: false,
+        oversubscribed_here: false,
+        oversubscribed: false,
         launcher: Arc::default(),
     })
 }
@@ -121,7 +121,7 @@ fn ours(shared: &Shared, fd: &str, config: &Config) -> Result<Start> {
         ));
     }
     // The launcher may have bound each rank to one CPU; it says how many there are for all.
-    let crowded_here = node.ranks() > number("POSTHASTE_CPUS")?;
+    let oversubscribed_here = node.ranks() > number("POSTHASTE_CPUS")?;
     let nodes = match &config.node {
         Some(name) => wireup::by_names(launcher, Some(name))?,
         None => hosts.clone(),
@@ -140,11 +140,26 @@ fn ours(shared: &Shared, fd: &str, config: &Config) -> Result<Start> {
     let launcher = shared.clone();
     let networks = wireup::open_networks(&launcher, Peer(rank), &routes, secret, config)?;
     if !networks.are_none() || !hosts.are_one() {
-        wireup::meet(&launcher, (!hosts.are_one() && local_rank == 0).then_some(crowded_here))?;
+        wireup::meet(&launcher, (!hosts.are_one() && local_rank == 0).then_some(oversubscribed_here))?;
     }
-    let crowded = if hosts.are_one() { crowded_here } else { wireup::crowded_anywhere(&launcher, &hosts)? };
+    let oversubscribed = if hosts.are_one() {
+        oversubscribed_here
+    } else {
+        wireup::oversubscribed_anywhere(&launcher, &hosts)?
+    };
     let beside = beside.into_iter().map(Peer).collect();
-    Ok(Start { rank, node, local_rank, beside, nodes, routes, networks, crowded_here, crowded, launcher })
+    Ok(Start {
+        rank,
+        node,
+        local_rank,
+        beside,
+        nodes,
+        routes,
+        networks,
+        oversubscribed_here,
+        oversubscribed,
+        launcher,
+    })
 }
 
 /// A foreign launcher: the lowest rank of each node makes its node segment and tells the others of that node through the
@@ -175,11 +190,22 @@ fn foreign(shared: &Shared, config: &Config) -> Result<Start> {
     let launcher = shared.clone();
     let networks = wireup::open_networks(&launcher, Peer(rank), &routes, secret, config)?;
     wireup::meet(&launcher, outnumber)?;
-    let crowded_here = wireup::is_crowded(&launcher, leader)?;
-    let crowded = crowded_here || wireup::crowded_anywhere(&launcher, &nodes)?;
+    let oversubscribed_here = wireup::is_oversubscribed(&launcher, leader)?;
+    let oversubscribed = oversubscribed_here || wireup::oversubscribed_anywhere(&launcher, &nodes)?;
     let local_rank = beside.iter().position(|other| *other == rank).unwrap_or_default();
     let beside = beside.into_iter().map(Peer).collect();
-    Ok(Start { rank, node, local_rank, beside, nodes, routes, networks, crowded_here, crowded, launcher })
+    Ok(Start {
+        rank,
+        node,
+        local_rank,
+        beside,
+        nodes,
+        routes,
+        networks,
+        oversubscribed_here,
+        oversubscribed,
+        launcher,
+    })
 }
 
 /// Makes sure that all ranks of this host represent data alike, for they read each other's memory, and that they use the

@@ -5,7 +5,7 @@
 //! anywhere; all ranks pass the same fences; connections are made later, by those who talk.
 //!
 //! What ranks say of themselves there: `node` (its name, where the launcher does not tell or is not believed), `segment`
-//! (where the lowest rank of a node has the node segment), `cpus` (which ones this rank may use), `crowded` (whether the
+//! (where the lowest rank of a node has the node segment), `cpus` (which ones this rank may use), `oversubscribed` (whether the
 //! ranks of this node share CPUs), `secret` (rank 0), `card` (where this rank can be reached by TCP;
 //! `fabric` and `plugin` likewise, and `link0` and so on where there are several links).
 
@@ -484,10 +484,10 @@ pub(super) fn share_cpus(launcher: &mut Launcher, ranks: &[u32]) -> Result<bool>
 
 /// Waits for all ranks, each of which has said by now what the others have to know. The lowest rank of those that share a
 /// segment says for them whether they share CPUs.
-pub(super) fn meet(launcher: &Shared, crowded: Option<bool>) -> Result<()> {
+pub(super) fn meet(launcher: &Shared, oversubscribed: Option<bool>) -> Result<()> {
     ask(launcher, |launcher| {
-        if let Some(crowded) = crowded {
-            launcher.put("crowded", if crowded { "1" } else { "0" }).map_err(failed)?;
+        if let Some(oversubscribed) = oversubscribed {
+            launcher.put("oversubscribed", if oversubscribed { "1" } else { "0" }).map_err(failed)?;
         }
         launcher.fence().map_err(failed)
     })
@@ -495,9 +495,10 @@ pub(super) fn meet(launcher: &Shared, crowded: Option<bool>) -> Result<()> {
 }
 
 /// Whether the ranks that share a segment with `leader` share CPUs, once all have met.
-pub(super) fn is_crowded(launcher: &Shared, leader: u32) -> Result<bool> {
-    let told =
-        ask(launcher, |launcher| launcher.get(leader as usize, "crowded")).transpose().map_err(failed)?;
+pub(super) fn is_oversubscribed(launcher: &Shared, leader: u32) -> Result<bool> {
+    let told = ask(launcher, |launcher| launcher.get(leader as usize, "oversubscribed"))
+        .transpose()
+        .map_err(failed)?;
     match told.flatten().as_deref() {
         Some("0") => Ok(false),
         Some("1") => Ok(true),
@@ -509,9 +510,9 @@ pub(super) fn is_crowded(launcher: &Shared, leader: u32) -> Result<bool> {
 }
 
 /// Whether the ranks of any host share CPUs, once all have met.
-pub(super) fn crowded_anywhere(launcher: &Shared, hosts: &Places) -> Result<bool> {
+pub(super) fn oversubscribed_anywhere(launcher: &Shared, hosts: &Places) -> Result<bool> {
     for leader in hosts.leaders() {
-        if is_crowded(launcher, leader)? {
+        if is_oversubscribed(launcher, leader)? {
             return Ok(true);
         }
     }

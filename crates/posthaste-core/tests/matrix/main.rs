@@ -168,19 +168,19 @@ methods! {
     fabric_over_tcp: FABRIC_TCP, by [EagerFabric, GetFabric, WriteFabric, PipelineFabric, PutFabric];
     fabric_over_shm: FABRIC_SHM, by [EagerFabric, GetFabric, WriteFabric, PipelineFabric, PutFabric];
     plugin: Way::Plugin, by [EagerPlugin, PutPlugin];
-    shared_memory: Way::SharedMemory { crowded: false, ranks: 2, heap: false, own: 0 },
+    shared_memory: Way::SharedMemory { oversubscribed: false, ranks: 2, heap: false, own: 0 },
         by [EagerShm, StreamShm, GetShm, WriteShm, PutShm];
-    shared_memory_where_ranks_share_cpus: Way::SharedMemory { crowded: true, ranks: 2, heap: false, own: 0 },
+    shared_memory_where_ranks_share_cpus: Way::SharedMemory { oversubscribed: true, ranks: 2, heap: false, own: 0 },
         by [EagerShm, StreamShm, GetShm, WriteShm, PutShm];
     /// All buffers lie in memory that the two share.
-    allocated_memory: Way::SharedMemory { crowded: false, ranks: 2, heap: true, own: 0 },
+    allocated_memory: Way::SharedMemory { oversubscribed: false, ranks: 2, heap: true, own: 0 },
         by [EagerShm, StreamShm, GetShm, WriteShm, PutShm, SharedShm];
-    allocated_memory_where_ranks_share_cpus: Way::SharedMemory { crowded: true, ranks: 2, heap: true, own: 0 },
+    allocated_memory_where_ranks_share_cpus: Way::SharedMemory { oversubscribed: true, ranks: 2, heap: true, own: 0 },
         by [EagerShm, StreamShm, GetShm, WriteShm, PutShm, SharedShm];
     /// A copy buffer of the pair's own.
-    shared_memory_with_an_own_buffer: Way::SharedMemory { crowded: false, ranks: 2, heap: false, own: 20_000 },
+    shared_memory_with_an_own_buffer: Way::SharedMemory { oversubscribed: false, ranks: 2, heap: false, own: 20_000 },
         by [EagerShm, StreamShm, GetShm, WriteShm, PutShm];
     /// Small rings, and copy buffers that are borrowed for each message.
-    shared_memory_of_many_ranks: Way::SharedMemory { crowded: false, ranks: 32, heap: false, own: 0 },
+    shared_memory_of_many_ranks: Way::SharedMemory { oversubscribed: false, ranks: 32, heap: false, own: 0 },
         by [EagerShm, StreamShm, GetShm, WriteShm, PutShm];
 }

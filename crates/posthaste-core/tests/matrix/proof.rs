@@ -84,8 +84,10 @@ pub(crate) fn allowed(way: Way, packet: u64, config: &Config, case: &Case) -> &'
         Way::Tcp { .. } => &[&[PutTcp]],
         Way::Plugin => &[&[PutPlugin]],
         Way::Fabric { leave_pinned, .. } => by_libfabric(leave_pinned, config, case),
-        Way::SharedMemory { crowded, heap: true, .. } => in_allocated_memory(crowded, config, case),
-        Way::SharedMemory { crowded, .. } => in_shared_memory(crowded, config, case),
+        Way::SharedMemory { oversubscribed, heap: true, .. } => {
+            in_allocated_memory(oversubscribed, config, case)
+        }
+        Way::SharedMemory { oversubscribed, .. } => in_shared_memory(oversubscribed, config, case),
     }
 }
 
@@ -136,7 +138,7 @@ fn by_libfabric(leave: LeavePinned, config: &Config, case: &Case) -> &'static [&
 }
 
 /// Whoever can copies directly. Where that is the sender, it asks first, but not each time.
-fn in_allocated_memory(crowded: bool, config: &Config, case: &Case) -> &'static [&'static [Counter]] {
+fn in_allocated_memory(oversubscribed: bool, config: &Config, case: &Case) -> &'static [&'static [Counter]] {
     let (whole, one_place) = (case.from.is_whole(case.len), case.is_one_place());
     let granted: &[&[Counter]] = if one_place { &[&[SharedShm]] } else { &[&[PutShm]] };
     match config.long_protocol {
@@ -149,11 +151,11 @@ fn in_allocated_memory(crowded: bool, config: &Config, case: &Case) -> &'static 
             &[&[SharedShm], &[StreamShm]]
         }
         LongProtocol::Auto if case.len >= config.shared_limit as u64 => &[&[PutShm], &[StreamShm]],
-        _ => in_shared_memory(crowded, config, case),
+        _ => in_shared_memory(oversubscribed, config, case),
     }
 }
 
-fn in_shared_memory(crowded: bool, config: &Config, case: &Case) -> &'static [&'static [Counter]] {
+fn in_shared_memory(oversubscribed: bool, config: &Config, case: &Case) -> &'static [&'static [Counter]] {
     let whole = case.from.is_whole(case.len);
     let long_pieces = case.from.mean_run(case.len) >= RUN_LIMIT as u64;
     let by_the_sender: &[&[Counter]] = if case.is_one_place() { &[&[WriteShm]] } else { &[&[PutShm]] };
@@ -163,7 +165,7 @@ fn in_shared_memory(crowded: bool, config: &Config, case: &Case) -> &'static [&'
         LongProtocol::Stream => &[&[StreamShm]],
         LongProtocol::Get if whole => &[&[GetShm]],
         LongProtocol::Get => by_the_sender,
-        LongProtocol::Auto if !crowded || case.len < config.get_limit as u64 => &[&[StreamShm]],
+        LongProtocol::Auto if !oversubscribed || case.len < config.get_limit as u64 => &[&[StreamShm]],
         // The receiver declines where its own pieces are short.
         LongProtocol::Auto if whole && case.to.mean_run(case.room()) < RUN_LIMIT as u64 => {
             &[&[GetShm, PutShm]]

@@ -17,7 +17,8 @@ const MESSAGES: usize = 5;
 /// first. How many of them had to ask.
 fn asked(mode: Mode, posted: bool) -> u64 {
     let config = Config::default();
-    let mut pair = Pair::new(1, Way::SharedMemory { crowded: false, ranks: 2, heap: false, own: 0 }, &config);
+    let mut pair =
+        Pair::new(1, Way::SharedMemory { oversubscribed: false, ranks: 2, heap: false, own: 0 }, &config);
     let out: Vec<Vec<u8>> = (0..MESSAGES).map(|n| vec![n as u8 + 1; LEN]).collect();
     let mut into: Vec<Vec<u8>> = (0..MESSAGES).map(|_| vec![0; LEN]).collect();
     let mut receive = |pair: &mut Pair, n: usize| {

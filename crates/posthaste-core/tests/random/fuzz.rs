@@ -277,7 +277,7 @@ fn packets() {
             1 => Way::Simulator(weather),
             _ => {
                 let own = if dice.coin() { 0 } else { 20_000 };
-                Way::SharedMemory { crowded: dice.coin(), ranks: 2, heap: true, own }
+                Way::SharedMemory { oversubscribed: dice.coin(), ranks: 2, heap: true, own }
             }
         };
         let config = Config { eager_limit: 40, stream_chunk: 64, requests: 64, ..Config::default() };

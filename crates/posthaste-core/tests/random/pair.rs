@@ -37,7 +37,7 @@ pub(crate) enum Way {
     /// By shared memory: rings, copy buffers, direct copies.
     SharedMemory {
         /// As if the two had to share a CPU.
-        crowded: bool,
+        oversubscribed: bool,
         /// Ranks on the host, of which the two are the first: where there are many, rings and buffers are small, and
         /// buffers are borrowed message by message.
         ranks: usize,
@@ -180,8 +180,8 @@ impl Pair {
                     let rank = me as usize;
                     node.set_pid(rank, std::process::id());
                     node.set_probe_address(rank, peer_copy::probe_address());
-                    let crowded = matches!(way, Way::SharedMemory { crowded: true, .. });
-                    Shm::new(node, rank, vec![Peer(0), Peer(1)], config, crowded).unwrap()
+                    let oversubscribed = matches!(way, Way::SharedMemory { oversubscribed: true, .. });
+                    Shm::new(node, rank, vec![Peer(0), Peer(1)], config, oversubscribed).unwrap()
                 });
                 let sim =
                     matches!(way, Way::Simulator(_)).then(|| network.join(Peer(me), Format::NATIVE, config));

@@ -213,8 +213,8 @@ fn weather() -> impl Strategy<Value = Way> {
 fn shared_memory() -> impl Strategy<Value = Way> {
     let ranks = prop::sample::select(vec![2, 16]);
     let own = prop::sample::select(vec![0, 16 << 10, 20_000]);
-    (any::<bool>(), ranks, own).prop_map(|(crowded, ranks, own)| Way::SharedMemory {
-        crowded,
+    (any::<bool>(), ranks, own).prop_map(|(oversubscribed, ranks, own)| Way::SharedMemory {
+        oversubscribed,
         ranks,
         heap: false,
         own,
@@ -337,7 +337,9 @@ fn a_hundred_levels_deep() {
         let message = Message { types, early: false, wild: false, synchronous: false, absolute: false };
         for long in [LongProtocol::Stream, LongProtocol::Get, LongProtocol::Put] {
             let config = Config { long_protocol: long, eager_limit: 1000, ..Config::default() };
-            for way in [Way::SharedMemory { crowded: false, ranks: 2, heap: false, own: 0 }, Way::Loopback] {
+            for way in
+                [Way::SharedMemory { oversubscribed: false, ranks: 2, heap: false, own: 0 }, Way::Loopback]
+            {
                 exchange(&mut Pair::new(1, way, &config), std::slice::from_ref(&message), LARGE);
             }
         }
@@ -348,7 +350,8 @@ fn a_hundred_levels_deep() {
 #[test]
 fn pieces_larger_than_the_copy_buffer() {
     let config = Config { stream_chunk: 1 << 20, ..Config::default() };
-    let mut pair = Pair::new(1, Way::SharedMemory { crowded: false, ranks: 2, heap: false, own: 0 }, &config);
+    let mut pair =
+        Pair::new(1, Way::SharedMemory { oversubscribed: false, ranks: 2, heap: false, own: 0 }, &config);
     for count in [1000, 30_000, 1000, 30_000] {
         let types = Types::Alike(Recipe::Builtin(0x214), count);
         let message = Message { types, early: false, wild: false, synchronous: false, absolute: false };

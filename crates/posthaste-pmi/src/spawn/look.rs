@@ -13,7 +13,7 @@ pub fn look(node: &Node, local: usize, rank: u32) -> Look {
     let pid = node.pid(local);
     let life = node.life(local);
     let process = if life == Life::Absent { Some('S') } else { process(pid) };
-    Look { rank, pid, life, process, board: node.board(local).read(), at: machine::now() }
+    Look { rank, pid, life, process, status_page: node.status_page(local).read(), at: machine::now() }
 }
 
 /// What the system says about a process.

@@ -140,9 +140,9 @@ pub struct Look {
     pub life: Life,
     /// What its process does, as `/proc/PID/stat` has it; `None` when there is no such process.
     pub process: Option<char>,
-    /// What stands on its board; `None` when that cannot be read.
+    /// What stands on its status page; `None` when that cannot be read.
     #[serde(with = "serde_bytes")]
-    pub board: Option<Vec<u8>>,
+    pub status_page: Option<Vec<u8>>,
     /// When this was seen, as [`posthaste_os::machine::now`] tells time on its host.
     pub at: Duration,
 }

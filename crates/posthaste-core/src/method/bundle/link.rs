@@ -97,11 +97,11 @@ impl Link {
         }
     }
 
-    pub(super) fn is_unlike(&mut self, to: Peer) -> bool {
+    pub(super) fn is_heterogeneous(&mut self, to: Peer) -> bool {
         match &mut self.method {
-            Method::Tcp(tcp) => tcp.is_unlike(to),
-            Method::Fabric(fabric) => fabric.is_unlike(to),
-            Method::Sim(sim) => sim.is_unlike(to),
+            Method::Tcp(tcp) => tcp.is_heterogeneous(to),
+            Method::Fabric(fabric) => fabric.is_heterogeneous(to),
+            Method::Sim(sim) => sim.is_heterogeneous(to),
         }
     }
 

@@ -139,7 +139,7 @@ impl Shm {
     pub fn copying(&self, config: &Config) -> (Copying, &'static str) {
         let why = if config.copy_buffer != CopyBuffer::Auto || config.copy_store.is_some() {
             "as POSTHASTE_COPY_BUFFER and POSTHASTE_COPY_STORE say"
-        } else if self.crowded {
+        } else if self.oversubscribed {
             "because ranks share CPUs"
         } else if self.node.copying() == 0 {
             "because nothing is known of this processor"
@@ -245,8 +245,8 @@ impl Shm {
 
 /// How long messages are to be copied: as the settings say, else as was found out when the segment was made. Where ranks
 /// share CPUs they do not copy at once, and what was found out says nothing.
-pub(super) fn copying(node: &Node, config: &Config, crowded: bool) -> Copying {
-    let found = Copying::from_word(node.copying()).filter(|_| !crowded).unwrap_or_default();
+pub(super) fn copying(node: &Node, config: &Config, oversubscribed: bool) -> Copying {
+    let found = Copying::from_word(node.copying()).filter(|_| !oversubscribed).unwrap_or_default();
     let own_buffer = match config.copy_buffer {
         CopyBuffer::Auto => found.own_buffer,
         CopyBuffer::Small => 0,

@@ -22,7 +22,7 @@ impl Shm {
     ) -> bool {
         let mut busy = false;
         let chunk = self.chunk;
-        let looks = if self.crowded { 0 } else { LOOKS };
+        let looks = if self.oversubscribed { 0 } else { LOOKS };
         let mut at = 0;
         while let Some(filling) = self.filling.get_mut(at) {
             if filling.pump(8, chunk) {

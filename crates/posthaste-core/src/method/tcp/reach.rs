@@ -32,7 +32,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const MOST_STRANGERS: usize = 256;
 /// A stranger may be sent away for another after this time.
 const AGED: Duration = Duration::from_secs(1);
-/// How long the peer's own connection waits for the fate of ours.
+/// How long the peer's own connection waits for the outcome of ours.
 const POLITENESS: Duration = Duration::from_secs(1);
 /// Calls to addresses whose owner was there and went.
 const MOST_CALLS: u32 = 64;
@@ -55,7 +55,7 @@ pub(super) struct Reaching {
     /// What became of each address, last.
     failures: Vec<(SocketAddr, String)>,
     told: bool,
-    /// The peer's own connection, which waits for the fate of ours.
+    /// The peer's own connection, which waits for the outcome of ours.
     waiting: Option<(Door, Told, Duration)>,
 }
 

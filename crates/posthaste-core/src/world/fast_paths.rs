@@ -55,7 +55,7 @@ impl World {
     ) -> Found {
         let mut lane = self.waiting.enter(pattern.context.lane());
         lane.stay_fair();
-        let found = self.waiting.glance(&mut lane, |Lane { engine, methods, .. }, looks| {
+        let found = self.waiting.spin_poll(&mut lane, |Lane { engine, methods, .. }, looks| {
             if engine.matching.peek_held(pattern).is_some() {
                 return Some(Found::Other);
             }
@@ -71,7 +71,7 @@ impl World {
     /// The fast path of a synchronous send: looks for the acknowledgement at the next packet of the peer for a short
     /// while, and leaves what comes behind it to the next receive.
     pub(super) fn acknowledged_at_once(&self, lane: &mut Entered<'_>, peer: Peer, id: RequestId) {
-        self.waiting.glance(lane, |Lane { engine, methods, .. }, looks| {
+        self.waiting.spin_poll(lane, |Lane { engine, methods, .. }, looks| {
             if engine.requests.get(id).is_none_or(complete::is_complete) {
                 return Some(());
             }

@@ -19,9 +19,9 @@ use crate::trace::Counter;
 
 /// Peers that are down, and why.
 #[derive(Debug, Default)]
-pub struct Down(Vec<(Peer, Error)>);
+pub struct Losses(Vec<(Peer, Error)>);
 
-impl Down {
+impl Losses {
     /// Whether any peer is.
     #[inline]
     pub fn is_empty(&self) -> bool {
@@ -54,21 +54,21 @@ fn may_come_from(contexts: &Contexts, pattern: &Pattern, peer: Peer) -> bool {
 
 /// A method has lost a peer.
 pub(crate) fn lost(engine: &mut Engine, peer: Peer, why: Error) {
-    if engine.down.check(peer).is_err() {
+    if engine.losses.check(peer).is_err() {
         return;
     }
     engine.counts.add(Counter::PeersDown, 1);
-    engine.down.0.push((peer, why));
+    engine.losses.0.push((peer, why));
     engine.with_pending(peer, |pending| *pending = Pending::default());
     let released = engine.flow.forget(peer);
-    engine.chores -= usize::from(released);
+    engine.pending_work -= usize::from(released);
     sweep(engine);
 }
 
 /// A receive has been posted, or has met a message: it ends if only a peer that is down could end it.
 #[inline]
 pub(super) fn started(engine: &mut Engine, id: RequestId) {
-    if !engine.down.is_empty() {
+    if !engine.losses.is_empty() {
         end_if_doomed(engine, id);
     }
 }
@@ -90,13 +90,13 @@ fn sweep(engine: &mut Engine) {
 
 /// Why a request in this state can never end.
 fn outcome(engine: &Engine, state: &State) -> Option<Error> {
-    let Engine { matching, contexts, down, .. } = engine;
+    let Engine { matching, contexts, losses, .. } = engine;
     match state {
         State::SendPending { to, .. } | State::SendAsked { to, .. } | State::Sending { to, .. } => {
-            down.check(*to).err()
+            losses.check(*to).err()
         }
-        State::Landing { from, .. } => down.check(*from).err(),
-        State::Posted { entry, .. } => down.concerns(contexts, &matching.posted_pattern(*entry)?),
+        State::Landing { from, .. } => losses.check(*from).err(),
+        State::Posted { entry, .. } => losses.concerns(contexts, &matching.posted_pattern(*entry)?),
         State::Inactive | State::Schedule | State::Finished | State::Complete => None,
     }
 }

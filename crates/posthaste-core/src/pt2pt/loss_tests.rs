@@ -133,7 +133,7 @@ fn everything_that_concerns_a_lost_peer_ends() {
         loss.others_go_on();
         loss.drains();
         assert!(loss.bench.lanes[0].engine.requests.is_empty());
-        assert!(!loss.bench.lanes[0].engine.has_chores(), "the fast paths are as before");
+        assert!(!loss.bench.lanes[0].engine.has_pending_work(), "the fast paths are as before");
     }
 }
 
@@ -146,7 +146,7 @@ fn receives_are_ended_by_the_process_behind_their_rank() {
         let hello = loss.bench.recv(0, 2, 1, &into[3]);
         loss.bench.send(2, 0, 1, &into[3], false);
         loss.bench.finish(0, hello);
-        let context = ContextId::founded(0, 0, ContextId::FIRST_COUNT).unwrap();
+        let context = ContextId::allocated(0, 0, ContextId::FIRST_COUNT).unwrap();
         let Lane { engine, methods, .. } = &mut loss.bench.lanes[0];
         let group = Group::of(vec![Peer(2), Peer(0), Peer(1)]);
         let membership = Membership::new(Name::default(), Arc::new(group), 1);

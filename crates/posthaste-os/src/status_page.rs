@@ -1,6 +1,6 @@
-//! A board: a few KiB of shared words on which one rank writes and anybody reads, without the rank's help.
+//! A status page: a few KiB of shared words on which one rank writes and anybody reads, without the rank's help.
 //!
-//! It is reached through [`crate::node::Node::board`]. A sequence lock: the writer makes the number odd, writes, and
+//! It is reached through [`crate::node::Node::status_page`]. A sequence lock: the writer makes the number odd, writes, and
 //! makes it even again; a reader takes what it has read only if the number was the same even one before and after.
 //! Nobody waits for the other side, so a rank that is stopped or killed while it writes costs a reader nothing but the
 //! text.
@@ -16,14 +16,14 @@ const FRONT: usize = 2;
 /// How often a reader tries before it gives up on a writer that does not get ahead.
 const TRIES: usize = if cfg!(loom) { 2 } else { 1000 };
 
-/// The words of one board.
+/// The words of one status page.
 #[derive(Clone, Copy, Debug)]
-pub struct Board<'a> {
+pub struct StatusPage<'a> {
     words: &'a [AtomicU64],
 }
 
-impl<'a> Board<'a> {
-    /// A board on these words, at least three; zeros are an empty board.
+impl<'a> StatusPage<'a> {
+    /// A status page on these words, at least three; zeros are an empty status page.
     pub fn over(words: &'a [AtomicU64]) -> Self {
         Self { words }
     }
@@ -92,29 +92,29 @@ mod tests {
     #[test]
     fn texts_come_back_whole_and_long_ones_are_cut() {
         let words = words(4);
-        let board = Board::over(&words);
-        assert_eq!(board.read(), Some(vec![]));
+        let status_page = StatusPage::over(&words);
+        assert_eq!(status_page.read(), Some(vec![]));
         for text in [&b"a"[..], b"eight by", b"nine byte", b""] {
-            board.write(text);
-            assert_eq!(board.read().as_deref(), Some(text));
+            status_page.write(text);
+            assert_eq!(status_page.read().as_deref(), Some(text));
         }
-        board.write(b"seventeen bytes..");
-        assert_eq!(board.read().as_deref(), Some(&b"seventeen bytes."[..]));
-        board.wipe();
-        assert_eq!(board.read(), Some(vec![]));
+        status_page.write(b"seventeen bytes..");
+        assert_eq!(status_page.read().as_deref(), Some(&b"seventeen bytes."[..]));
+        status_page.wipe();
+        assert_eq!(status_page.read(), Some(vec![]));
     }
 
     #[test]
     fn a_writer_that_stopped_halfway_and_a_wrong_length_give_nothing() {
         let words = words(4);
-        let board = Board::over(&words);
-        board.write(b"text");
+        let status_page = StatusPage::over(&words);
+        status_page.write(b"text");
         words[0].fetch_add(1, Ordering::Relaxed);
-        assert_eq!(board.read(), None);
-        board.write(b"more");
-        assert_eq!(board.read().as_deref(), Some(&b"more"[..]));
+        assert_eq!(status_page.read(), None);
+        status_page.write(b"more");
+        assert_eq!(status_page.read().as_deref(), Some(&b"more"[..]));
         words[1].store(u64::MAX, Ordering::Relaxed);
-        assert_eq!(board.read(), None);
+        assert_eq!(status_page.read(), None);
     }
 
     #[test]
@@ -124,12 +124,12 @@ mod tests {
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 for round in 0..20_000u32 {
-                    Board::over(&words).write(&vec![round as u8; (round % 500) as usize]);
+                    StatusPage::over(&words).write(&vec![round as u8; (round % 500) as usize]);
                 }
                 over.store(true, Ordering::Release);
             });
             while !over.load(Ordering::Acquire) {
-                if let Some(text) = Board::over(&words).read() {
+                if let Some(text) = StatusPage::over(&words).read() {
                     assert!(text.windows(2).all(|pair| pair[0] == pair[1]), "{text:?}");
                 }
             }
