@@ -107,9 +107,15 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
             bench.survivors(ranks, &[]).map(drop)
         });
     }
-    tally.test("faults: several lanes, a rank is killed, and the others go on", || {
-        bench.survivors(4, &[("POSTHASTE_THREADED", "1")]).map(drop)
-    });
+    for (what, ranks, name, value) in [
+        ("in several lanes", 4, "POSTHASTE_THREADED", "1"),
+        ("while it streams", 2, "POSTHASTE_LONG_PROTOCOL", "stream"),
+        ("while it is read", 3, "POSTHASTE_LONG_PROTOCOL", "get"),
+    ] {
+        tally.test(&format!("faults: a rank is killed {what}, and the others go on"), || {
+            bench.survivors(ranks, &[(name, value)]).map(drop)
+        });
+    }
     tally
         .test("faults: short messages between survivors are as fast as before", || bench.as_fast_as_before());
     tally.test("faults: mpiexec is killed by SIGKILL", || bench.launcher_ends(Signal::KILL));

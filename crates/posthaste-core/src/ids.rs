@@ -75,7 +75,7 @@ impl ContextId {
     /// The same, for a communicator with members of several jobs: its founder is of this one. `None` when this process has
     /// heard of too many jobs.
     pub fn allocated_in(self, job: JobId) -> Option<Self> {
-        let number = job.number()?;
+        let number = if job == JobId(0) { None } else { job.number() }?;
         Some(Self(self.within_job() | u64::from(number.get()) << Self::JOB_SHIFT))
     }
 

@@ -575,6 +575,7 @@ impl World {
     pub fn finalize(&self) -> Result<()> {
         let call = self.calls.finalize;
         self.drain(call);
+        self.lane().methods.begin_finalizing();
         match self.run_in(call, crate::coll::barrier(&self.world)) {
             // Those that are left need not wait for each other: nobody could tell them when.
             Err(why) if why.class() == ErrorClass::ProcAborted => {}

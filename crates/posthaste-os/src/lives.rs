@@ -1,8 +1,8 @@
 //! Which processes of a node have ended: the system tells of each by a descriptor (pidfd), whoever started it.
 //!
 //! What must stay true: only a process of our own namespace of processes is watched, for elsewhere its number names
-//! another one; a number is given out anew only after its owner has ended, so a rank that says it is inside is watched
-//! at the first look, or has ended.
+//! another one. A rank that says that it is inside is watched from the next look on; if it has ended by then, and its number
+//! names nobody, that is its end.
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -15,8 +15,8 @@ use crate::node::{Life, Node};
 pub struct Lives {
     watched: Vec<Watch>,
     namespace: u64,
-    /// A rank has ended that had not finalised.
-    lost: bool,
+    /// Those that have finalised are told of as well.
+    tells_of_all: bool,
 }
 
 #[derive(Debug)]
@@ -25,66 +25,90 @@ enum Watch {
     NotYet,
     /// It is there.
     Alive(OwnedFd),
-    /// It has finalised, and its end says nothing unless somebody is lost.
-    Left,
-    /// The system does not let us, or its end has been told.
+    /// It has ended, which was told.
+    Lost,
+    /// It is none of ours to watch, or the system does not let us.
     Never,
 }
 
 impl Lives {
-    /// For the node of rank `me`, which is not watched.
-    pub fn new(node: &Node, me: usize) -> Self {
-        let watch = |rank| if rank == me { Watch::Never } else { Watch::NotYet };
-        Self {
-            watched: (0..node.ranks()).map(watch).collect(),
-            namespace: machine::process_namespace(),
-            lost: false,
-        }
+    /// Watches nobody.
+    pub fn none() -> Self {
+        Self { watched: Vec::new(), namespace: 0, tells_of_all: false }
     }
 
-    /// The ranks that have ended inside since the last look, and once there is one, also those that ended after they had
-    /// finalised: nobody waits for them but in vain.
+    /// Watches the ranks of the node for which this holds.
+    pub fn new(node: &Node, watched: impl Fn(usize) -> bool) -> Self {
+        let watch = |rank| if watched(rank) { Watch::NotYet } else { Watch::Never };
+        let watched = (0..node.ranks()).map(watch).collect();
+        Self { watched, namespace: machine::process_namespace(), tells_of_all: false }
+    }
+
+    /// From now on also ranks that have finalised are told of, whether their processes have ended or not: nothing comes from
+    /// them any more, and who waits for them waits in vain. So it is for who finalises, and once somebody is lost.
+    pub fn tell_of_all(&mut self) {
+        self.tells_of_all = true;
+    }
+
+    /// Whether the end of this rank has been told.
+    pub fn is_lost(&self, rank: usize) -> bool {
+        matches!(self.watched.get(rank), Some(Watch::Lost))
+    }
+
+    /// The ranks that have ended inside since the last look; see [`Lives::tell_of_all`].
     pub fn ended(&mut self, node: &Node) -> Vec<usize> {
-        let gone: Vec<usize> = (0..self.watched.len()).filter(|rank| self.is_gone(node, *rank)).collect();
-        let mut told = Vec::new();
-        for rank in gone {
-            // What it said last, now that it says nothing more.
-            if node.life(rank) == Life::Finalised {
-                self.watched[rank] = Watch::Left;
-            } else {
-                self.watched[rank] = Watch::Never;
-                self.lost = true;
-                told.push(rank);
-            }
+        let mut gone = self.open(node);
+        gone.extend(self.ended_processes());
+        // What such a rank said last, now that it says nothing more.
+        gone.retain(|rank| node.life(*rank) != Life::Finalised);
+        self.tells_of_all |= !gone.is_empty();
+        if self.tells_of_all {
+            let there = |watch: &Watch| matches!(watch, Watch::NotYet | Watch::Alive(_));
+            let finalised = self.watched.iter().enumerate().filter(|(_, watch)| there(watch));
+            gone.extend(finalised.map(|(rank, _)| rank).filter(|rank| node.life(*rank) == Life::Finalised));
         }
-        if self.lost {
-            for (rank, watch) in self.watched.iter_mut().enumerate() {
-                if matches!(watch, Watch::Left) {
-                    *watch = Watch::Never;
-                    told.push(rank);
-                }
-            }
-        }
-        told
+        gone.sort_unstable();
+        gone.iter().for_each(|rank| self.watched[*rank] = Watch::Lost);
+        gone
     }
 
-    fn is_gone(&mut self, node: &Node, rank: usize) -> bool {
-        let watch = &mut self.watched[rank];
-        if let Watch::NotYet = watch {
-            if node.life(rank) == Life::Absent {
-                return false;
+    /// Begins to watch those that have come; those of them that are not there any more.
+    fn open(&mut self, node: &Node) -> Vec<usize> {
+        let mut gone = Vec::new();
+        for (rank, watch) in self.watched.iter_mut().enumerate() {
+            if !matches!(watch, Watch::NotYet) || node.life(rank) == Life::Absent {
+                continue;
             }
             if self.namespace == 0 || node.process_namespace(rank) != self.namespace {
                 *watch = Watch::Never;
-                return false;
+                continue;
             }
             match open(node.pid(rank)) {
                 Ok(descriptor) => *watch = Watch::Alive(descriptor),
-                Err(why) if why.raw_os_error() == Some(libc::ESRCH) => return true,
+                Err(why) if why.raw_os_error() == Some(libc::ESRCH) => gone.push(rank),
+                // Tried again when there are descriptors.
+                Err(why) if matches!(why.raw_os_error(), Some(libc::EMFILE | libc::ENFILE)) => break,
                 Err(_) => *watch = Watch::Never,
             }
         }
-        matches!(watch, Watch::Alive(descriptor) if has_ended(descriptor))
+        gone
+    }
+
+    /// Those whose processes have ended.
+    fn ended_processes(&self) -> Vec<usize> {
+        let (mut asked, mut ranks) = (Vec::new(), Vec::new());
+        for (rank, watch) in self.watched.iter().enumerate() {
+            if let Watch::Alive(process) = watch {
+                asked.push(libc::pollfd { fd: process.as_raw_fd(), events: libc::POLLIN, revents: 0 });
+                ranks.push(rank);
+            }
+        }
+        if asked.is_empty() {
+            return Vec::new();
+        }
+        // SAFETY: the entries live through the call, which does not wait.
+        unsafe { libc::poll(asked.as_mut_ptr(), asked.len() as libc::nfds_t, 0) };
+        asked.iter().zip(ranks).filter(|(asked, _)| asked.revents != 0).map(|(_, rank)| rank).collect()
     }
 }
 
@@ -97,13 +121,6 @@ fn open(pid: u32) -> io::Result<OwnedFd> {
     }
     // SAFETY: a descriptor that the system has just made, and nobody else has.
     Ok(unsafe { OwnedFd::from_raw_fd(opened as i32) })
-}
-
-/// Whether the process of a descriptor has ended; a zombie has.
-fn has_ended(process: &OwnedFd) -> bool {
-    let mut asked = libc::pollfd { fd: process.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-    // SAFETY: one entry, which lives through the call.
-    unsafe { libc::poll(&raw mut asked, 1, 0) > 0 }
 }
 
 #[cfg(test)]
@@ -127,7 +144,7 @@ mod tests {
     #[test]
     fn a_process_that_ends_inside_is_told_once() {
         let node = Node::create(5).unwrap();
-        let mut lives = Lives::new(&node, 0);
+        let mut lives = Lives::new(&node, |rank| rank != 0);
         let own = machine::process_namespace();
         assert!(own != 0 && lives.ended(&node).is_empty(), "nobody is there");
         let [mut killed, mut finalised, mut elsewhere] =
@@ -138,10 +155,25 @@ mod tests {
         end(&mut elsewhere);
         assert!(lives.ended(&node).is_empty(), "one has finalised, and of the other nothing is known");
         end(&mut killed);
-        assert_eq!(lives.ended(&node), [1, 2]);
+        assert_eq!(lives.ended(&node), [1, 2], "nothing more comes from the one that has finalised");
+        assert!(lives.is_lost(1) && lives.is_lost(2) && !lives.is_lost(3));
         assert!(lives.ended(&node).is_empty());
         // Ended before anybody looked.
         end(&mut sleeper(&node, 4, own));
         assert_eq!(lives.ended(&node), [4]);
+    }
+
+    #[test]
+    fn who_finalises_hears_of_those_that_have() {
+        let node = Node::create(3).unwrap();
+        let mut lives = Lives::new(&node, |rank| rank == 1);
+        let mut others = [1, 2].map(|rank| sleeper(&node, rank, machine::process_namespace()));
+        node.set_life(1, Life::Finalised);
+        node.set_life(2, Life::Finalised);
+        assert!(lives.ended(&node).is_empty());
+        lives.tell_of_all();
+        assert_eq!(lives.ended(&node), [1], "and the other is none of ours");
+        others.iter_mut().for_each(end);
+        assert!(lives.ended(&node).is_empty());
     }
 }

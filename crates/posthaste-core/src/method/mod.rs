@@ -113,6 +113,8 @@ pub struct Holds {
 impl Methods {
     /// The methods with the way to each peer.
     pub fn new(routes: Routes, shm: Option<Shm>, tcp: Option<Tcp>, sim: Option<Sim>, me: Peer) -> Self {
+        // Of those that a network leads to the network tells, when what they have sent has come.
+        let shm = shm.map(|shm| shm.watching(|peer| matches!(routes.to(peer), Route::Shm(_))));
         Self {
             routes,
             loopback: Loopback::new(me),
@@ -414,6 +416,22 @@ impl Methods {
             (Route::Bundle, _) => self.bundle().get(get),
             (Route::Plugin, _) => self.plugin().get(get),
             (Route::Sim, _) => self.sim().get(get),
+        }
+    }
+
+    /// The offer of a process that is lost is not taken.
+    pub fn decline(&mut self, from: Peer, offer: Offer) {
+        if let (Route::Shm(rank), Some(shm), Offer::Stream { through, .. }) =
+            (self.route(from), &self.shm, offer)
+        {
+            shm.decline(rank as usize, through);
+        }
+    }
+
+    /// This process sends no more messages of its own: what it waits for now can only come from those that have not left.
+    pub fn begin_finalizing(&mut self) {
+        if let Some(shm) = &mut self.shm {
+            shm.begin_finalizing();
         }
     }
 

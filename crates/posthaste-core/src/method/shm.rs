@@ -43,6 +43,9 @@ const DOUBTS: u8 = 64;
 const KEEPERS: usize = 5;
 /// Time between two questions who has ended.
 const BETWEEN_QUESTIONS: Duration = Duration::from_millis(200);
+/// How long who finalises waits for others before those that have finalised are taken for gone: one that has lost somebody
+/// may have left without waiting for us.
+const PATIENCE: Duration = Duration::from_secs(1);
 /// Longest eager message where pairs have copy buffers of their own: beyond, those are faster than rings. A whole number of
 /// cells.
 const SHORT: usize = (2 << 10) - ring::INLINE;
@@ -98,8 +101,11 @@ pub struct Shm {
     fragments: bool,
     pub(super) landing: Landing,
     lives: Lives,
-    /// When it was last asked who has ended.
+    /// When it was last asked who has ended, and whether the next poll has to.
     asked: Duration,
+    ask_soon: bool,
+    /// Since when this process finalises.
+    finalizing: Option<Duration>,
 }
 
 /// The copy buffer that this process keeps at a receiver.
@@ -240,9 +246,35 @@ impl Shm {
             run_limit: if config.long_protocol == LongProtocol::Get { 0 } else { config.run_limit as u64 },
             fragments: config.long_protocol == LongProtocol::Put,
             landing: Landing::default(),
-            lives: Lives::new(node, me),
+            lives: Lives::none(),
             asked: Duration::ZERO,
+            ask_soon: false,
+            finalizing: None,
         })
+    }
+
+    /// The same, and it tells of the ends of those processes for which this holds.
+    #[must_use]
+    pub(super) fn watching(mut self, is_reached: impl Fn(Peer) -> bool) -> Self {
+        let watched =
+            |rank: usize| rank != self.me && self.peers.get(rank).is_some_and(|peer| is_reached(*peer));
+        self.lives = Lives::new(&self.node, watched);
+        self
+    }
+
+    /// See [`super::Methods::begin_finalizing`].
+    pub(super) fn begin_finalizing(&mut self) {
+        self.finalizing = Some(machine::now());
+    }
+
+    /// See [`super::Methods::decline`]: a buffer of ours that was lent for this message is free again.
+    pub(super) fn decline(&self, from: usize, through: Through) {
+        if !through.kept
+            && let Some(mut buffer) = Buffer::open(&self.node, self.me, through.buffer as usize)
+            && self.lives.is_lost(from)
+        {
+            buffer.give_back();
+        }
     }
 
     fn local(&self, peer: Peer) -> usize {
@@ -448,6 +480,9 @@ impl Shm {
         self.sweep += 1;
         if self.sweep == SWEEP {
             self.sweep();
+            self.ask_soon = true;
+        }
+        if self.ask_soon {
             busy |= self.look_for_ends(counts, on);
         }
         if !(self.filling.is_empty() && self.draining.is_empty()) {
@@ -538,18 +573,24 @@ impl Shm {
 
     /// The next poll asks who has ended.
     pub(super) fn look_soon(&mut self) {
-        self.sweep = SWEEP - 1;
+        self.ask_soon = true;
     }
 
     /// Tells of processes that have ended. Whether there was one.
     fn look_for_ends(&mut self, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
+        self.ask_soon = false;
         let now = machine::now();
         if now.saturating_sub(self.asked) < BETWEEN_QUESTIONS {
             return false;
         }
         self.asked = now;
+        if self.finalizing.is_some_and(|since| now.saturating_sub(since) > PATIENCE) {
+            self.lives.tell_of_all();
+        }
         let ended = self.lives.ended(&self.node);
         for rank in &ended {
+            // What it has sent is received; nothing more comes.
+            while self.poll_ring(*rank, counts, on) {}
             self.lose(*rank);
             let (peer, pid) = (self.peers[*rank], self.node.pid(*rank));
             let how = if self.node.life(*rank) == Life::Finalised { "finalised and ended" } else { "ended" };

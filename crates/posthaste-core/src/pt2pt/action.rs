@@ -32,8 +32,29 @@ pub enum Action {
     Withdraw(Peer, RequestId),
 }
 
-/// Does what was asked.
+impl Action {
+    /// The peer with which this begins or goes on with a long message.
+    fn transfers_with(&self) -> Option<Peer> {
+        match self {
+            Self::Get(get, _) => Some(get.from),
+            Self::Grant(expose, _) | Self::Open(expose, _) => Some(expose.from),
+            Self::Put(put) => Some(put.to),
+            Self::Control(..) | Self::HoldBack(..) | Self::Show(_) | Self::Withdraw(..) => None,
+        }
+    }
+}
+
+/// Does what was asked. Nothing begins with a peer that is lost: its request has ended or is about to, and the buffer is the
+/// user's again.
 pub fn perform(engine: &mut Engine, methods: &mut Methods, action: Action) {
+    if let Some(peer) = action.transfers_with()
+        && engine.losses.check(peer).is_err()
+    {
+        if let Action::Get(get, _) = action {
+            methods.decline(peer, get.offer);
+        }
+        return;
+    }
     match action {
         Action::Control(to, emit) => send_control(engine, methods, to, emit),
         Action::Get(get, first) => {

@@ -152,7 +152,7 @@ pub(super) fn kept(engine: &mut Engine, from: Peer, envelope: &Envelope) -> Opti
 
 /// Receiver: holds the further messages of a peer back.
 pub(super) fn hold_back(engine: &mut Engine, methods: &mut Methods, from: Peer, envelope: &Envelope) {
-    if engine.flow.of(from).is_some() {
+    if engine.flow.of(from).is_some() || engine.losses.check(from).is_err() {
         return;
     }
     methods.hold_back(from, true);

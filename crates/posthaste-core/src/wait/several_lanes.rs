@@ -70,6 +70,7 @@ impl Waiting {
             idler.slept = true;
             self.rest(among[0], idler, asleep, dozes, NAP);
             self.enter(0).methods.look_at_sockets();
+            among.iter().filter(|at| **at != 0).for_each(|at| self.enter(*at).methods.look_at_sockets());
             self.forget_own_visits(idler);
         }
         self.stays_awake(asleep);

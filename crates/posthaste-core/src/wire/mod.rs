@@ -581,7 +581,8 @@ fn extended(
 ) -> Result<(ContextId, Types, Source<'_>), Malformed> {
     if flags & SPANS_JOBS != 0 {
         let (job, rest) = front::<JobWord>(payload)?;
-        (context, payload) = (context.allocated_in(JobId(job.get())).ok_or(Malformed)?, rest);
+        let job = JobId(job.get());
+        (context, payload) = (context.allocated_in(job).ok_or(Malformed)?, rest);
     }
     if flags & EXTENDED == 0 {
         return Ok((context, Types::UNKNOWN, payload));

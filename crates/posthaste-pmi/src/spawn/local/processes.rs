@@ -90,7 +90,7 @@ impl Local {
             let missing = self.missing_library(rank, ended, stage);
             match verdict::judge(number as usize, pid, ended, stage, missing) {
                 Verdict::Fine => {}
-                Verdict::Now(cause @ Cause::Death { .. }) if self.goes_on => {
+                Verdict::Now(cause @ Cause::Death { stage: Stage::Inside, .. }) if self.goes_on => {
                     self.tell(Up::FailedLater(self.fault(cause)));
                 }
                 Verdict::Later(cause) => self.tell(Up::FailedLater(self.fault(cause))),
