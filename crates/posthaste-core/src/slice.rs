@@ -1,7 +1,5 @@
 //! Slices of a Rust program as buffers: the way into the engine that needs no promise, because the types carry the borrow.
 //!
-//! Used by `world` (its calls that take these types) and by the typed API (`posthaste`); calls `datatype` and `coll`.
-//!
 //! What must stay true:
 //! - A buffer reaches only elements of the slice that it borrows; two parts of one slice of which one is written never
 //!   share an element. Lengths are checked before anything is planned, so a schedule reaches no further either.

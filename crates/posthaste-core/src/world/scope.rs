@@ -1,6 +1,6 @@
 //! The calls that take borrowed slices: blocking ones, and scopes in which operations go on while the program does.
 //!
-//! Called by the typed API (`posthaste`). MPI-5.0 §3.2, §3.7.
+//! MPI-5.0 §3.2, §3.7.
 //!
 //! What must stay true: the borrow of a slice (`slice`) ends after the operation on it. A blocking call returns only then.
 //! Whatever way a scope is left, every operation started in it is over first; the lifetime `'scope` of the buffers ends
