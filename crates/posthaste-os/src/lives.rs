@@ -2,7 +2,7 @@
 //!
 //! What must stay true: only a process of our own namespace of processes is watched, for elsewhere its number names
 //! another one. A rank that says that it is inside is watched from the next look on; if it has ended by then, and its number
-//! names nobody, that is its end.
+//! names nobody, that is its end. A look takes no memory from the heap: it comes in the middle of messages.
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -17,6 +17,8 @@ pub struct Lives {
     namespace: u64,
     /// Those that have finalised are told of as well.
     tells_of_all: bool,
+    /// What the system is asked, with room for all.
+    asked: Vec<libc::pollfd>,
 }
 
 #[derive(Debug)]
@@ -34,14 +36,15 @@ enum Watch {
 impl Lives {
     /// Watches nobody.
     pub fn none() -> Self {
-        Self { watched: Vec::new(), namespace: 0, tells_of_all: false }
+        Self { watched: Vec::new(), namespace: 0, tells_of_all: false, asked: Vec::new() }
     }
 
     /// Watches the ranks of the node for which this holds.
     pub fn new(node: &Node, watched: impl Fn(usize) -> bool) -> Self {
         let watch = |rank| if watched(rank) { Watch::NotYet } else { Watch::Never };
-        let watched = (0..node.ranks()).map(watch).collect();
-        Self { watched, namespace: machine::process_namespace(), tells_of_all: false }
+        let watched: Vec<Watch> = (0..node.ranks()).map(watch).collect();
+        let asked = Vec::with_capacity(watched.len());
+        Self { watched, namespace: machine::process_namespace(), tells_of_all: false, asked }
     }
 
     /// From now on also ranks that have finalised are told of, whether their processes have ended or not: nothing comes from
@@ -58,7 +61,7 @@ impl Lives {
     /// The ranks that have ended inside since the last look; see [`Lives::tell_of_all`].
     pub fn ended(&mut self, node: &Node) -> Vec<usize> {
         let mut gone = self.open(node);
-        gone.extend(self.ended_processes());
+        self.find_ended(&mut gone);
         // What such a rank said last, now that it says nothing more.
         gone.retain(|rank| node.life(*rank) != Life::Finalised);
         self.tells_of_all |= !gone.is_empty();
@@ -94,21 +97,23 @@ impl Lives {
         gone
     }
 
-    /// Those whose processes have ended.
-    fn ended_processes(&self) -> Vec<usize> {
-        let (mut asked, mut ranks) = (Vec::new(), Vec::new());
-        for (rank, watch) in self.watched.iter().enumerate() {
-            if let Watch::Alive(process) = watch {
-                asked.push(libc::pollfd { fd: process.as_raw_fd(), events: libc::POLLIN, revents: 0 });
-                ranks.push(rank);
+    /// Adds those whose processes have ended.
+    fn find_ended(&mut self, gone: &mut Vec<usize>) {
+        let Self { watched, asked, .. } = self;
+        asked.clear();
+        asked.extend(watched.iter().map(|watch| match watch {
+            Watch::Alive(process) => {
+                libc::pollfd { fd: process.as_raw_fd(), events: libc::POLLIN, revents: 0 }
             }
-        }
-        if asked.is_empty() {
-            return Vec::new();
+            // Passed over by the system.
+            Watch::NotYet | Watch::Lost | Watch::Never => libc::pollfd { fd: -1, events: 0, revents: 0 },
+        }));
+        if asked.iter().all(|asked| asked.fd < 0) {
+            return;
         }
         // SAFETY: the entries live through the call, which does not wait.
         unsafe { libc::poll(asked.as_mut_ptr(), asked.len() as libc::nfds_t, 0) };
-        asked.iter().zip(ranks).filter(|(asked, _)| asked.revents != 0).map(|(_, rank)| rank).collect()
+        gone.extend(asked.iter().zip(0..).filter(|(asked, _)| asked.revents != 0).map(|(_, rank)| rank));
     }
 }
 

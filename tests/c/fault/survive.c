@@ -32,7 +32,7 @@ static void fails(int code, double since, const char *what)
     MPI_Error_string(code, text, &length);
     EQUAL(class, MPI_ERR_PROC_ABORTED);
     if (!strstr(text, "rank 1 of the world")) { printf("%s: %s\n", what, text); exit(1); }
-    if (MPI_Wtime() - since > 1.0) { printf("%s: after %g s\n", what, MPI_Wtime() - since); exit(1); }
+    if (MPI_Wtime() - since > 1.0) { printf("%s: heard too late, after %g s\n", what, MPI_Wtime() - since); exit(1); }
 }
 
 int main(int argc, char **argv)
