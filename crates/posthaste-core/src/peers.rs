@@ -44,8 +44,7 @@ impl<T> PeerTable<T> {
 
     /// The entries of all pages that there are, in the order of peers.
     pub fn iter(&self) -> impl Iterator<Item = (Peer, &T)> {
-        let pages = self.pages.iter().enumerate();
-        pages.flat_map(|(page, entries)| of_page(page).zip(entries.iter().flat_map(|page| page.iter())))
+        self.iter_from(Peer(0))
     }
 
     /// The same from a peer on.
@@ -65,7 +64,8 @@ impl<T> PeerTable<T> {
     }
 
     /// Bytes that the table itself takes.
-    pub fn bytes(&self) -> usize {
+    #[cfg(test)]
+    pub(crate) fn bytes(&self) -> usize {
         let pages = self.pages.iter().flatten().count();
         self.pages.capacity() * size_of::<Option<Box<[T; PAGE]>>>() + pages * PAGE * size_of::<T>()
     }
@@ -80,12 +80,6 @@ impl<T: Default> PeerTable<T> {
         }
         let page = self.pages[page].get_or_insert_with(|| Box::new(array::from_fn(|_| T::default())));
         &mut page[peer.index() % PAGE]
-    }
-}
-
-impl<T: Clone> Clone for PeerTable<T> {
-    fn clone(&self) -> Self {
-        Self { pages: self.pages.clone() }
     }
 }
 
@@ -142,7 +136,8 @@ impl<T> PeerMap<T> {
     }
 
     /// Bytes that the table takes, without what is kept.
-    pub fn bytes(&self) -> usize {
+    #[cfg(test)]
+    pub(crate) fn bytes(&self) -> usize {
         self.0.bytes()
     }
 }

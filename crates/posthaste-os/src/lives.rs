@@ -53,11 +53,6 @@ impl Lives {
         self.tells_of_all = true;
     }
 
-    /// Whether the end of this rank has been told.
-    pub fn is_lost(&self, rank: usize) -> bool {
-        matches!(self.watched.get(rank), Some(Watch::Lost))
-    }
-
     /// The ranks that have ended inside since the last look; see [`Lives::tell_of_all`].
     pub fn ended(&mut self, node: &Node) -> Vec<usize> {
         let mut gone = self.open(node);
@@ -161,7 +156,6 @@ mod tests {
         assert!(lives.ended(&node).is_empty(), "one has finalised, and of the other nothing is known");
         end(&mut killed);
         assert_eq!(lives.ended(&node), [1, 2], "nothing more comes from the one that has finalised");
-        assert!(lives.is_lost(1) && lives.is_lost(2) && !lives.is_lost(3));
         assert!(lives.ended(&node).is_empty());
         // Ended before anybody looked.
         end(&mut sleeper(&node, 4, own));

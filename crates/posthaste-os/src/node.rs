@@ -15,6 +15,8 @@
 //! at creation, that of a further one when somebody is about to use it ([`Node::reserve_lane`]). An own copy buffer, one of
 //! a pair of ranks alone, is reserved by the pair's sender and mapped by the two (`take_own_buffer`).
 
+mod own;
+
 use std::collections::{HashMap, HashSet};
 use std::ffi::CString;
 use std::io::{self, Write};
@@ -27,6 +29,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 #[cfg(not(loom))]
 use crate::status_page::StatusPage;
 use crate::sync::Mutex;
+pub(crate) use own::OwnBuffer;
 
 /// First word of every node segment.
 const MAGIC: u64 = 0x7073_7468_7374_0005;
@@ -227,32 +230,6 @@ impl Drop for Mapping {
     }
 }
 
-/// An own copy buffer, mapped.
-#[derive(Debug)]
-pub(crate) struct OwnBuffer {
-    base: NonNull<u8>,
-    bytes: usize,
-}
-
-// SAFETY: as for `Mapping`: words are reached as atomics, payload by the protocol of `pool`.
-unsafe impl Send for OwnBuffer {}
-// SAFETY: as above.
-unsafe impl Sync for OwnBuffer {}
-
-impl OwnBuffer {
-    /// Where its control lines are.
-    pub(crate) fn base(&self) -> *mut u8 {
-        self.base.as_ptr()
-    }
-}
-
-impl Drop for OwnBuffer {
-    fn drop(&mut self) {
-        // SAFETY: address and length are those of the successful `mmap` in `Node::own_buffer`; views hold this value.
-        unsafe { libc::munmap(self.base.as_ptr().cast(), self.bytes) };
-    }
-}
-
 /// The node segment, mapped, with one of its lanes. Clones share the mapping.
 #[derive(Clone, Debug)]
 pub struct Node {
@@ -280,37 +257,6 @@ impl Node {
         // SAFETY: `fd` is the fresh descriptor from above.
         let fd = unsafe { OwnedFd::from_raw_fd(fd) };
         Self::reserve(fd, layout)
-    }
-
-    /// The same segment with places for `count` own copy buffers of `bytes` bytes each (whole pages), before anybody else
-    /// attaches it. Fewer where a limit on the size of files says so, and none where the system refuses them.
-    #[must_use]
-    pub fn with_own_buffers(self, bytes: usize, count: usize) -> Self {
-        let mut layout = self.map.layout;
-        layout.own_buffer_bytes = bytes.next_multiple_of(PAGE);
-        layout.own_buffers = count;
-        while layout.file() as u64 > file_size_limit() {
-            layout.own_buffers /= 2;
-            if layout.own_buffers == 0 {
-                return self;
-            }
-        }
-        let resize = |bytes: usize| {
-            let fd = self.as_fd().try_clone_to_owned()?;
-            std::fs::File::from(fd.try_clone()?).set_len(bytes as u64).map(|()| fd)
-        };
-        match resize(layout.file()).and_then(|fd| Self::map(fd, layout)) {
-            Ok(larger) => {
-                self.word32(OWN_BUFFER_BYTES).store(layout.own_buffer_bytes as u32, Ordering::Relaxed);
-                self.word32(OWN_BUFFERS).store(layout.own_buffers as u32, Ordering::Relaxed);
-                larger
-            }
-            Err(_) => {
-                // Who attaches it compares the length with what the header says.
-                let _ = resize(self.map.layout.file());
-                self
-            }
-        }
     }
 
     /// Number of bytes that a segment for `ranks` ranks takes.
@@ -416,49 +362,6 @@ impl Node {
             }
             _ => Err(io::Error::other(format!("lane {lane} of {}", layout.lanes))),
         }
-    }
-
-    /// Bytes of an own copy buffer; 0 where there are none.
-    pub fn own_buffer_bytes(&self) -> usize {
-        self.map.layout.own_buffer_bytes
-    }
-
-    /// Number of own copy buffers that there may be.
-    pub fn own_buffers(&self) -> usize {
-        self.map.layout.own_buffers
-    }
-
-    /// Takes an own copy buffer, for good, and reserves so many bytes of it; `None` when there is none or the system has no
-    /// memory.
-    pub(crate) fn take_own_buffer(&self, bytes: usize) -> Option<usize> {
-        let (layout, taken) = (&self.map.layout, self.word32(OWN_TAKEN));
-        let number = taken.load(Ordering::Relaxed) as usize;
-        if number >= layout.own_buffers {
-            return None;
-        }
-        let number = taken.fetch_add(1, Ordering::Relaxed) as usize;
-        if number >= layout.own_buffers {
-            // Others were faster. The word stays below twice the number of ranks and buffers.
-            return None;
-        }
-        let bytes = OWN_BUFFER_CONTROL + bytes.min(layout.own_buffer_bytes);
-        allocate(self.as_fd(), layout.own_buffer_at(number), bytes).ok().map(|()| number)
-    }
-
-    /// Maps the own copy buffer of this number, if it has been taken and the system lets us.
-    pub(crate) fn own_buffer(&self, number: usize) -> Option<OwnBuffer> {
-        let layout = &self.map.layout;
-        let taken = self.word32(OWN_TAKEN).load(Ordering::Relaxed) as usize;
-        if number >= taken.min(layout.own_buffers) {
-            return None;
-        }
-        let bytes = OWN_BUFFER_CONTROL + layout.own_buffer_bytes;
-        let at = layout.own_buffer_at(number) as libc::off_t;
-        let (access, fd) = (libc::PROT_READ | libc::PROT_WRITE, self.as_fd().as_raw_fd());
-        // SAFETY: a fresh shared mapping of a part of the file, at an address of the kernel's choice.
-        let base = unsafe { libc::mmap(std::ptr::null_mut(), bytes, access, libc::MAP_SHARED, fd, at) };
-        let base = if base == libc::MAP_FAILED { None } else { NonNull::new(base.cast()) };
-        base.map(|base| OwnBuffer { base, bytes })
     }
 
     /// What is known of copying on this processor ([`crate::copying::Copying`]) as a word; 0 before somebody has said it.

@@ -421,10 +421,10 @@ impl Methods {
 
     /// The offer of a process that is lost is not taken.
     pub fn decline(&mut self, from: Peer, offer: Offer) {
-        if let (Route::Shm(rank), Some(shm), Offer::Stream { through, .. }) =
+        if let (Route::Shm(_), Some(shm), Offer::Stream { through, .. }) =
             (self.route(from), &self.shm, offer)
         {
-            shm.decline(rank as usize, through);
+            shm.decline(through);
         }
     }
 

@@ -268,10 +268,9 @@ impl Shm {
     }
 
     /// See [`super::Methods::decline`]: a buffer of ours that was lent for this message is free again.
-    pub(super) fn decline(&self, from: usize, through: Through) {
+    pub(super) fn decline(&self, through: Through) {
         if !through.kept
             && let Some(mut buffer) = Buffer::open(&self.node, self.me, through.buffer as usize)
-            && self.lives.is_lost(from)
         {
             buffer.give_back();
         }
