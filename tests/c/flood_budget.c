@@ -1,6 +1,6 @@
 // ranks: 4
 // env: POSTHASTE_UNEXPECTED_BYTES=1048576
-// env: POSTHASTE_COPY_BUFFER=small
+// env: POSTHASTE_BOUNCE_BUFFER=small
 // env: POSTHASTE_TCP_BUFFER=65536
 // says: rank 0 of the world has not received yet what rank
 // only: posthaste
@@ -52,7 +52,7 @@ static long under_way(void)
 
 static void within_budget(long before, const char *when)
 {
-    /* The budget of three senders, and what is under way: a ring of each, spare buffers, copy buffers. */
+    /* The budget of three senders, and what is under way: a ring of each, spare buffers, bounce buffers. */
     long grown = resident() - before, most = 3l * (MANY + under_way()) + (4l << 20);
     CHECK(grown <= most, "%s: %ld bytes more than before, at most %ld expected", when, grown, most);
 }

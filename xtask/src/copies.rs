@@ -40,8 +40,8 @@ struct Way {
 
 const AUTO: &str = "auto";
 
-const SMALL: (&str, &str) = ("POSTHASTE_COPY_BUFFER", "small");
-const LARGE: (&str, &str) = ("POSTHASTE_COPY_BUFFER", "2097152");
+const SMALL: (&str, &str) = ("POSTHASTE_BOUNCE_BUFFER", "small");
+const LARGE: (&str, &str) = ("POSTHASTE_BOUNCE_BUFFER", "2097152");
 const PLAIN: (&str, &str) = ("POSTHASTE_COPY_STORE", "plain");
 const STREAMING: (&str, &str) = ("POSTHASTE_COPY_STORE", "streaming");
 const STRING: (&str, &str) = ("POSTHASTE_COPY_STORE", "string");
@@ -149,7 +149,7 @@ pub(crate) fn table(measured: &Measured, rivals: &[&str]) -> String {
     let mut text = format!(
         "copies, us of a message: there and back, halved, and in windows of 16\n\
          limit: a bare pipeline of two processes through the best ring, slot and stores\n\
-         auto: as posthaste chooses; small, 2M: POSTHASTE_COPY_BUFFER=small or 2097152; plain, stream, string: \
+         auto: as posthaste chooses; small, 2M: POSTHASTE_BOUNCE_BUFFER=small or 2097152; plain, stream, string: \
          POSTHASTE_COPY_STORE; get, write: POSTHASTE_LONG_PROTOCOL\n\
          auto/limit and auto/forced are ratios of times, so less is better: of the bests (median of the rounds' own)\n\
          goals, for both: auto/forced <= {TO_FORCED}, \

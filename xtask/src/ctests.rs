@@ -37,11 +37,11 @@ const PLUGIN: &str = "libposthaste_unix.so";
 const BY_BOTH: [&str; 6] = ["ring", "modes", "matrix", "pt2pt_order", "stress", "large_messages"];
 const BY_PLUGIN: [&str; 6] = ["ring", "modes", "matrix", "pt2pt_order", "reductions", "wakeups"];
 
-/// Tests that are run as if several threads called, with a real lock and a lane for each communicator.
-const IN_LANES: [&str; 8] =
+/// Tests that are run as if several threads called, with a real lock and a VCI for each communicator.
+const IN_VCIS: [&str; 8] =
     ["comms", "partitioned", "bsend", "cancel", "modes", "intercomm", "stress", "requests_full"];
 
-/// Tests that are run with each kind of copy buffer, whichever is right for this processor.
+/// Tests that are run with each kind of bounce buffer, whichever is right for this processor.
 const BY_COPIES: [&str; 9] =
     ["ring", "modes", "matrix", "pt2pt_order", "stress", "alltoall", "cancel_send", "flood_tiny", "torture"];
 
@@ -77,10 +77,10 @@ pub(crate) enum Over {
     /// By TCP and libfabric side by side.
     Both,
     /// By shared memory, as if several threads called.
-    Lanes,
-    /// By shared memory with a copy buffer for each pair.
+    Vcis,
+    /// By shared memory with a bounce buffer for each pair.
     OwnBuffers,
-    /// By shared memory with small copy buffers that are filled past the caches.
+    /// By shared memory with small bounce buffers that are filled past the caches.
     Streaming,
     /// They are on what our mpiexec takes for two hosts: by shared memory inside, by TCP between them.
     Hosts,
@@ -117,8 +117,8 @@ pub(crate) fn over_methods(project: &Project, mpi: &Mpi, tally: &mut Tally) -> F
             run(project, mpi, filter, Over::Both, tally)?;
         }
     }
-    for filter in IN_LANES {
-        run(project, mpi, filter, Over::Lanes, tally)?;
+    for filter in IN_VCIS {
+        run(project, mpi, filter, Over::Vcis, tally)?;
     }
     for over in [Over::OwnBuffers, Over::Streaming] {
         for filter in BY_COPIES {
@@ -166,7 +166,7 @@ fn over_links(links: &str, job: Job) -> Job {
 fn run_one(mpi: &Mpi, source: &Path, program: &Path, over: Over, tally: &mut Tally) {
     let name = match over {
         Over::Own => format!("c/{}", stem(source)),
-        Over::Lanes => format!("c in lanes/{}", stem(source)),
+        Over::Vcis => format!("c in VCIs/{}", stem(source)),
         Over::Hosts => format!("c on two hosts/{}", stem(source)),
         _ => format!("c over {}/{}", over.name(), stem(source)),
     };
@@ -213,8 +213,8 @@ impl Over {
             Self::Plugin => "a plug-in",
             Self::Links => "two TCP links",
             Self::Both => "TCP and libfabric",
-            Self::Lanes => "lanes",
-            Self::OwnBuffers => "own copy buffers",
+            Self::Vcis => "vcis",
+            Self::OwnBuffers => "own bounce buffers",
             Self::Streaming => "streaming stores",
             Self::Hosts => "two hosts",
         }
@@ -239,11 +239,11 @@ impl Over {
         match self {
             Self::Own | Self::Hosts => job,
             Self::Tcp => job.env("POSTHASTE_METHODS", "tcp"),
-            Self::Lanes => job.env("POSTHASTE_THREADED", "1"),
+            Self::Vcis => job.env("POSTHASTE_THREADED", "1"),
             // Not a power of two, and small, so that messages often meet its end.
-            Self::OwnBuffers => job.env("POSTHASTE_COPY_BUFFER", "40000"),
+            Self::OwnBuffers => job.env("POSTHASTE_BOUNCE_BUFFER", "40000"),
             Self::Streaming => {
-                job.env("POSTHASTE_COPY_BUFFER", "small").env("POSTHASTE_COPY_STORE", "streaming")
+                job.env("POSTHASTE_BOUNCE_BUFFER", "small").env("POSTHASTE_COPY_STORE", "streaming")
             }
             Self::Links => over_links("tcp,tcp", job),
             Self::Both => over_links("tcp,fabric", job),

@@ -108,7 +108,7 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
         });
     }
     for (what, ranks, name, value) in [
-        ("in several lanes", 4, "POSTHASTE_THREADED", "1"),
+        ("in several VCIs", 4, "POSTHASTE_THREADED", "1"),
         ("while it streams", 2, "POSTHASTE_LONG_PROTOCOL", "stream"),
         ("while it is read", 3, "POSTHASTE_LONG_PROTOCOL", "get"),
     ] {

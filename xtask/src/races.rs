@@ -1,7 +1,7 @@
 //! Threads under valgrind's helgrind, which sees two threads at the same memory without a lock between them. The part
 //! `races` of `cargo xtask test`.
 //!
-//! The library is built aside with `--cfg helgrind`, which gives each lane a lock that helgrind knows; what it may
+//! The library is built aside with `--cfg helgrind`, which gives each VCI a lock that helgrind knows; what it may
 //! report all the same stands in `tests/valgrind/races.supp`, each with its reason. What must stay true: a race that is
 //! there is found, or the proof is worth nothing.
 

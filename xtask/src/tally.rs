@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_of_lanes_add_up() {
+    fn counts_of_vcis_add_up() {
         let (mut sum, mut other) = (Tally::default(), Tally::default());
         let lines = collected(|| {
             other.test("good", || Ok(()));

@@ -170,14 +170,14 @@ impl UserBuf {
         unsafe { mem::move_bytes(from, sink.as_mut_ptr(), sink.len()) };
     }
 
-    /// As [`UserBuf::copy_out`], into a copy buffer by this kind of copy.
+    /// As [`UserBuf::copy_out`], into a bounce buffer by this kind of copy.
     pub(crate) fn send_out(self, offset: isize, mut sink: Sink<'_>, store: Store) {
         let from = self.offset(offset).0;
-        // SAFETY: as in `copy_out`; a copy buffer is no user memory, so the two do not overlap.
+        // SAFETY: as in `copy_out`; a bounce buffer is no user memory, so the two do not overlap.
         unsafe { mem::send_bytes(from, sink.as_mut_ptr(), sink.len(), store) };
     }
 
-    /// As [`UserBuf::copy_in`], out of a copy buffer by this kind of copy.
+    /// As [`UserBuf::copy_in`], out of a bounce buffer by this kind of copy.
     pub(crate) fn receive_in(self, offset: isize, source: Source<'_>, store: Store) {
         let to = self.offset(offset).0;
         // SAFETY: as in `send_out`, with the roles exchanged.

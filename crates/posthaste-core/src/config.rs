@@ -6,8 +6,10 @@
 mod read;
 
 use posthaste_os::mem::Store;
-use posthaste_os::node::LANES;
-use read::{choice_of_links, choice_of_ways, copy_buffer, names, number, ports, switch, text, word};
+use posthaste_os::node::VCIS;
+use read::{
+    bounce_buffer, choice_of_links, choice_of_ways, names, number, ports, renamed, switch, text, word,
+};
 
 use crate::error::{Error, ErrorClass, Result};
 
@@ -16,7 +18,7 @@ use crate::error::{Error, ErrorClass, Result};
 pub enum LongProtocol {
     /// Chosen by rule for each message.
     Auto,
-    /// Through a copy buffer, both sides copying.
+    /// Through a bounce buffer, both sides copying.
     Stream,
     /// The receiver reads the sender's memory in one copy.
     Get,
@@ -32,7 +34,7 @@ pub enum LongProtocol {
 
 /// Through what long messages are copied in shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CopyBuffer {
+pub enum BounceBuffer {
     /// What was found out for this processor.
     Auto,
     /// Small buffers, which ranks lend each other.
@@ -163,7 +165,7 @@ impl std::fmt::Display for Ways {
         f.write_str(&names.join(","))
     }
 }
-/// Most requests at one time: as many as the handles of the first lane can name, less a reserve for collective operations.
+/// Most requests at one time: as many as the handles of the first VCI can name, less a reserve for collective operations.
 pub const HIGHEST_REQUESTS: usize = (1 << 20) - (1 << 16);
 
 /// The values in force.
@@ -174,8 +176,8 @@ pub struct Config {
     /// How messages longer than that travel.
     pub long_protocol: LongProtocol,
     /// Through what long messages are copied in shared memory.
-    pub copy_buffer: CopyBuffer,
-    /// How bytes are copied into and out of copy buffers. `None`: as was found out for this processor.
+    pub bounce_buffer: BounceBuffer,
+    /// How bytes are copied into and out of bounce buffers. `None`: as was found out for this processor.
     pub copy_store: Option<Store>,
     /// Bytes that a side copies before it tells the other side.
     pub stream_chunk: usize,
@@ -195,8 +197,8 @@ pub struct Config {
     pub yield_us: u32,
     /// Whether several threads may call even if the program has not said so.
     pub threaded: bool,
-    /// Most lanes, among which the communicators of a process with several threads are shared out.
-    pub lanes: usize,
+    /// Most VCIs, among which the communicators of a process with several threads are shared out.
+    pub vcis: usize,
     /// Whether a thread of the library keeps transfers going while the program computes.
     pub progress_thread: bool,
     /// Whether messages carry their types and receives check them.
@@ -252,7 +254,7 @@ impl Default for Config {
         Self {
             eager_limit: 4 << 10,
             long_protocol: LongProtocol::Auto,
-            copy_buffer: CopyBuffer::Auto,
+            bounce_buffer: BounceBuffer::Auto,
             copy_store: None,
             stream_chunk: 8 << 10,
             get_limit: 256 << 10,
@@ -263,7 +265,7 @@ impl Default for Config {
             spin_us: 50,
             yield_us: 1000,
             threaded: false,
-            lanes: LANES,
+            vcis: VCIS,
             progress_thread: false,
             check_types: false,
             show_types: false,
@@ -322,7 +324,7 @@ pub const TUNABLES: &[Tunable] = &[
                   receiver grants it; see docs/protocols.md",
     },
     Tunable {
-        name: "POSTHASTE_COPY_BUFFER",
+        name: "POSTHASTE_BOUNCE_BUFFER",
         default: "auto",
         meaning: "through what long messages are copied between ranks of a node: `auto`, what was found out \
                   for this processor, where each rank has a CPU \
@@ -364,7 +366,7 @@ pub const TUNABLES: &[Tunable] = &[
     Tunable {
         name: "POSTHASTE_REQUESTS",
         default: "983040",
-        meaning: "most requests at one time (64 to 983040; in a lane other than the first at most 122880). A \
+        meaning: "most requests at one time (64 to 983040; in a VCI other than the first at most 122880). A \
                   message, persistent or generalized request beyond it is refused with MPI_ERR_NO_MEM; the \
                   requests of collective operations and of the creation of communicators may go beyond it, by \
                   65536 at least, because the other ranks count on them",
@@ -373,7 +375,7 @@ pub const TUNABLES: &[Tunable] = &[
         name: "POSTHASTE_UNEXPECTED_BYTES",
         default: "16777216",
         meaning: "memory that the messages of one peer may take at a receiver before they are received, in \
-                  bytes, in each lane; each counts 256 for its envelope. A peer that sends more is told to \
+                  bytes, in each VCI; each counts 256 for its envelope. A peer that sends more is told to \
                   hold its further messages back, until half of them have been received; at most one ring full \
                   comes late, over TCP what the system's buffers hold (docs/tcp.md). Nothing is lost or \
                   reordered, and a receive or probe for a message held back finds it; a blocking send waits, \
@@ -396,14 +398,14 @@ pub const TUNABLES: &[Tunable] = &[
     Tunable {
         name: "POSTHASTE_THREADED",
         default: "0",
-        meaning: "1: several threads may call, and communicators have lanes, even if the program asks for less \
+        meaning: "1: several threads may call, and communicators have VCIs, even if the program asks for less \
                   than MPI_THREAD_MULTIPLE. For programs that call from several threads without having said \
                   so; the level that MPI_Init_thread provides stays what was asked for",
     },
     Tunable {
-        name: "POSTHASTE_LANES",
+        name: "POSTHASTE_VCIS",
         default: "8",
-        meaning: "most lanes (1 to 8) among which the communicators that a process with MPI_THREAD_MULTIPLE \
+        meaning: "most VCIs (1 to 8) among which the communicators that a process with MPI_THREAD_MULTIPLE \
                   makes are shared out, so that threads on different ones do not wait for each other. 1: all \
                   share one. Only jobs on one node have more than one; with 17 ranks or more there are 4, with \
                   65 or more 2. Each takes as much memory as the node segment once a communicator uses it, 2 \
@@ -578,9 +580,10 @@ impl Config {
     /// # Errors
     /// When a variable holds something that cannot be read.
     pub fn read(lookup: impl Fn(&str) -> Option<String>) -> Result<Self> {
+        let lookup = |name: &str| renamed(&lookup, name);
         let mut config = Self::default();
         number(&lookup, "POSTHASTE_EAGER_LIMIT", 0..=1 << 30, &mut config.eager_limit)?;
-        copy_buffer(&lookup, "POSTHASTE_COPY_BUFFER", &mut config.copy_buffer)?;
+        bounce_buffer(&lookup, "POSTHASTE_BOUNCE_BUFFER", &mut config.bounce_buffer)?;
         let [plain, streaming, string] = Store::NAMES.map(|(name, store)| (name, Some(store)));
         let stores = [("auto", None), plain, streaming, string];
         word(&lookup, "POSTHASTE_COPY_STORE", &stores, &mut config.copy_store)?;
@@ -593,7 +596,7 @@ impl Config {
         number(&lookup, "POSTHASTE_SPIN_US", 0..=1_000_000_000, &mut config.spin_us)?;
         number(&lookup, "POSTHASTE_YIELD_US", 0..=1_000_000_000, &mut config.yield_us)?;
         switch(&lookup, "POSTHASTE_THREADED", &mut config.threaded)?;
-        number(&lookup, "POSTHASTE_LANES", 1..=LANES, &mut config.lanes)?;
+        number(&lookup, "POSTHASTE_VCIS", 1..=VCIS, &mut config.vcis)?;
         switch(&lookup, "POSTHASTE_PROGRESS_THREAD", &mut config.progress_thread)?;
         switch(&lookup, "POSTHASTE_CHECK_TYPES", &mut config.check_types)?;
         switch(&lookup, "POSTHASTE_SHOW_TYPES", &mut config.show_types)?;
@@ -672,9 +675,9 @@ mod tests {
         let error = set("POSTHASTE_SPIN_US", "soon").unwrap_err().to_string();
         assert_eq!(error, "POSTHASTE_SPIN_US is \"soon\", expected a number in 0..=1000000000");
         assert!(set("POSTHASTE_LONG_PROTOCOL", "fast").is_err());
-        assert_eq!(set("POSTHASTE_COPY_BUFFER", "65536").unwrap().copy_buffer, CopyBuffer::Own(65536));
-        assert_eq!(set("POSTHASTE_COPY_BUFFER", "small").unwrap().copy_buffer, CopyBuffer::Small);
-        let error = set("POSTHASTE_COPY_BUFFER", "1").unwrap_err().to_string();
+        assert_eq!(set("POSTHASTE_BOUNCE_BUFFER", "65536").unwrap().bounce_buffer, BounceBuffer::Own(65536));
+        assert_eq!(set("POSTHASTE_BOUNCE_BUFFER", "small").unwrap().bounce_buffer, BounceBuffer::Small);
+        let error = set("POSTHASTE_BOUNCE_BUFFER", "1").unwrap_err().to_string();
         assert!(error.ends_with("expected auto, small, or a number in 16384..=1073741824"), "{error}");
         assert_eq!(set("POSTHASTE_TCP_PORTS", "5000-5010").unwrap().tcp_ports, (5000, 5010));
         assert_eq!(set("POSTHASTE_TCP_PORTS", "7").unwrap().tcp_ports, (7, 7));
@@ -720,6 +723,20 @@ mod tests {
     }
 
     #[test]
+    fn a_setting_is_found_under_the_name_that_it_had_before() {
+        for (new, old) in read::RENAMED {
+            assert!(TUNABLES.iter().any(|tunable| tunable.name == new), "{new}");
+            assert!(Config::read(|asked| (asked == old).then(|| "?".to_owned())).is_err(), "{old}");
+        }
+        let both = |asked: &str| match asked {
+            "POSTHASTE_VCIS" => Some("2".to_owned()),
+            "POSTHASTE_LANES" => Some("4".to_owned()),
+            _ => None,
+        };
+        assert_eq!(Config::read(both).unwrap().vcis, 2);
+    }
+
+    #[test]
     fn every_tunable_is_read() {
         for tunable in TUNABLES {
             let error = Config::read(|asked| (asked == tunable.name).then(|| "?".to_owned()));
@@ -736,6 +753,7 @@ mod tests {
         })
         .unwrap();
         let mut read = asked.into_inner();
+        read.retain(|name| !read::RENAMED.iter().any(|(_, old)| old == name));
         let mut listed: Vec<&str> = TUNABLES.iter().map(|tunable| tunable.name).collect();
         read.sort_unstable();
         listed.sort_unstable();

@@ -49,7 +49,7 @@ pub fn on_event(engine: &mut Engine, event: Event<'_>) -> Option<Action> {
         Event::Arrived(from, envelope, sender, data) => {
             eager::arrived_whole(engine, from, &envelope, sender, data)
         }
-        Event::Landed(receiver) => rendezvous::landed(engine, receiver),
+        Event::Received(receiver) => rendezvous::landed(engine, receiver),
         // Of a link to the method that uses it.
         Event::Placed(..) => None,
         Event::Sent(sender) => {

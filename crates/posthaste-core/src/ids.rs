@@ -17,7 +17,7 @@ impl Peer {
 }
 
 /// The communication context of a communicator (MPI-5.0 §7.2.3): messages of different contexts never match.
-/// 48 bits: the world rank of the process that allocated it, the lane that it chose, and that process's
+/// 48 bits: the world rank of the process that allocated it, the VCI that it chose, and that process's
 /// count. So a founder needs nobody's agreement, only to tell the others. The two lowest bits tell the traffic of one
 /// communicator apart: point-to-point, collective, partitioned.
 ///
@@ -38,21 +38,21 @@ impl ContextId {
     /// From one count of a founder to the next.
     pub const STEP: u32 = 4;
     const COUNT_BITS: u32 = 25;
-    const LANE_BITS: u32 = 3;
+    const VCI_BITS: u32 = 3;
     const JOB_SHIFT: u32 = 48;
 
-    /// The context number `count` of founder `rank`, in a lane; `None` when the founder has used up its numbers.
-    pub fn allocated(rank: u32, lane: usize, count: u32) -> Option<Self> {
+    /// The context number `count` of founder `rank`, in a VCI; `None` when the founder has used up its numbers.
+    pub fn allocated(rank: u32, vci: usize, count: u32) -> Option<Self> {
         let fits = count.is_multiple_of(Self::STEP) && count < 1 << Self::COUNT_BITS && rank < 1 << 20;
-        let lane = (lane as u64) << Self::COUNT_BITS;
-        let founder = u64::from(rank) << (Self::COUNT_BITS + Self::LANE_BITS);
-        fits.then_some(Self(founder | lane | u64::from(count)))
+        let vci = (vci as u64) << Self::COUNT_BITS;
+        let founder = u64::from(rank) << (Self::COUNT_BITS + Self::VCI_BITS);
+        fits.then_some(Self(founder | vci | u64::from(count)))
     }
 
-    /// The lane that all traffic of the communicator goes through: 0..8.
+    /// The VCI that all traffic of the communicator goes through: 0..8.
     #[inline]
-    pub fn lane(self) -> usize {
-        (self.0 >> Self::COUNT_BITS) as usize & ((1 << Self::LANE_BITS) - 1)
+    pub fn vci(self) -> usize {
+        (self.0 >> Self::COUNT_BITS) as usize & ((1 << Self::VCI_BITS) - 1)
     }
 
     /// The context by which the communicator is known, whichever of its contexts this is.

@@ -1,13 +1,13 @@
-//! The message-passing engine of posthaste. (Doors to it: `posthaste-abi` for C, `posthaste` for Rust.)
+//! The message-passing engine of posthaste. (Its bindings: `posthaste-abi` for C, `posthaste` for Rust.)
 //!
 //! # The journey of a message
-//! 1. A door hands buffer, count and datatype over as a [`datatype::Segment`] and calls [`world::World`], which turns
+//! 1. A binding hands buffer, count and datatype over as a [`datatype::Segment`] and calls [`world::World`], which turns
 //!    ranks into peers ([`comm::Comm`]) and checks rank and tag.
 //! 2. [`pt2pt::send::start`]: a short message goes straight into a packet of the peer's [`method::Methods`] (the
 //!    fast path); otherwise [`pt2pt::protocol::choose`] says how, and `pt2pt::rendezvous` begins.
 //! 3. A packet ([`wire::Packet`]) travels by a method: [`method::loopback`], [`method::shm`], [`method::tcp`],
 //!    [`method::fabric`], [`method::plugin`], [`method::sim`]; one that finds no room waits its turn in [`pt2pt::Pending`].
-//! 4. At the receiver [`progress::Lane::progress`] polls the methods; [`dispatch::on_event`] knows whose each packet is.
+//! 4. At the receiver [`progress::Vci::progress`] polls the methods; [`dispatch::on_event`] knows whose each packet is.
 //! 5. [`pt2pt::matching::Matching`] brings message and receive together, whichever came first.
 //! 6. [`pt2pt::eager`] or [`pt2pt::rendezvous`] puts the data in place, or returns an [`pt2pt::Action`] for progress to
 //!    perform.

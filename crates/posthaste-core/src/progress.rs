@@ -54,7 +54,7 @@ impl Asleep {
 
 /// What one lock protects: an engine, its methods, and the schedules they advance.
 #[derive(Debug)]
-pub struct Lane {
+pub struct Vci {
     /// Requests and matching.
     pub engine: Engine,
     /// The ways to the peers.
@@ -70,8 +70,8 @@ pub struct Lane {
     actions: Vec<Action>,
 }
 
-impl Lane {
-    /// A lane around an engine and its methods.
+impl Vci {
+    /// A VCI around an engine and its methods.
     pub fn new(engine: Engine, methods: Methods) -> Self {
         Self {
             engine,
@@ -108,7 +108,7 @@ impl Lane {
             || !methods.is_quiet()
     }
 
-    /// Whom to wake, once the lane has been left.
+    /// Whom to wake, once the VCI has been left.
     #[cold]
     pub fn wakes(&mut self, sleepers: &Sleepers) -> Vec<Wake> {
         let work = self.has_work();
@@ -129,7 +129,7 @@ impl Lane {
 
     /// The calling thread is about to sleep: on the bell if it is to listen for all, unless there is none or it only dozes.
     /// `None`: what it waits for is there, or may be: something has happened since it looked, when `seen` had. Whoever
-    /// wakes up calls [`Lane::awake`].
+    /// wakes up calls [`Vci::awake`].
     pub fn falls_asleep(
         &mut self,
         sleepers: &Sleepers,
@@ -192,7 +192,7 @@ impl Lane {
         }
     }
 
-    /// Whether fast paths, which stay in one lane, have been taken often enough for a look at the others.
+    /// Whether fast paths, which stay in one VCI, have been taken often enough for a look at the others.
     #[inline]
     pub fn is_time_for_others(&self) -> bool {
         self.quick.is_multiple_of(QUICK)

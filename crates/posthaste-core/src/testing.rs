@@ -11,7 +11,7 @@ use crate::method::bundle::{Bundle, Link};
 use crate::method::sim::{Network, Weather};
 use crate::method::tcp::{Shelf, Tcp, TcpSetup};
 use crate::method::{Methods, Route, Routes};
-use crate::progress::Lane;
+use crate::progress::Vci;
 use crate::pt2pt::matching::Pattern;
 use crate::pt2pt::send::Started;
 use crate::pt2pt::{Engine, recv, send};
@@ -31,7 +31,7 @@ pub(crate) struct Bench {
     pub(crate) network: Network,
     /// Networks beside it, where engines have several links.
     pub(crate) others: Vec<Network>,
-    pub(crate) lanes: Vec<Lane>,
+    pub(crate) vcis: Vec<Vci>,
 }
 
 impl Bench {
@@ -42,25 +42,25 @@ impl Bench {
     /// Jobs of these sizes, one after the other: a process knows those of its own job.
     pub(crate) fn of_jobs(seed: u64, sizes: &[u32], weather: Weather, config: &Config) -> Self {
         let network = Network::new(seed, weather);
-        let mut lanes = Vec::new();
+        let mut vcis = Vec::new();
         for size in sizes {
-            let first = lanes.len() as u32;
+            let first = vcis.len() as u32;
             for me in 0..*size {
                 let routes = Routes::new(*size, Route::Sim).with(Peer(me), Route::Loopback);
                 let sim = network.join(Peer(first + me), Format::NATIVE, config);
                 let mut methods = Methods::new(routes, None, None, Some(sim), Peer(me));
                 (0..*size).for_each(|peer| methods.name_simulated(Peer(peer), Peer(first + peer)));
-                lanes.push(Lane::new(Engine::new(config.clone()), methods));
+                vcis.push(Vci::new(Engine::new(config.clone()), methods));
             }
         }
-        Self { network, others: Vec::new(), lanes }
+        Self { network, others: Vec::new(), vcis }
     }
 
     /// One engine for each format, in which its users' data is.
     pub(crate) fn with_formats(seed: u64, formats: &[Format], weather: Weather, config: &Config) -> Self {
         let network = Network::new(seed, weather);
         let engines = formats.len() as u32;
-        let lanes = (0..engines)
+        let vcis = (0..engines)
             .zip(formats)
             .map(|(me, format)| {
                 let routes =
@@ -69,10 +69,10 @@ impl Bench {
                 let methods = Methods::new(routes, None, None, Some(sim), Peer(me));
                 let mut engine = Engine::new(config.clone());
                 engine.format = *format;
-                Lane::new(engine, methods)
+                Vci::new(engine, methods)
             })
             .collect();
-        Self { network, others: Vec::new(), lanes }
+        Self { network, others: Vec::new(), vcis }
     }
 
     /// The same with several links between any two engines, each through a network with a weather of its own.
@@ -80,7 +80,7 @@ impl Bench {
         let networks: Vec<Network> =
             (0..).zip(weathers).map(|(n, weather)| Network::new(seed + n * 1000, *weather)).collect();
         let engines = formats.len() as u32;
-        let lanes = (0..engines)
+        let vcis = (0..engines)
             .zip(formats)
             .map(|(me, format)| {
                 let sim = |(n, net): (usize, &Network)| {
@@ -92,18 +92,18 @@ impl Bench {
                 let methods = Methods::new((0..engines).map(route).collect(), None, None, None, Peer(me));
                 let mut engine = Engine::new(config.clone());
                 engine.format = *format;
-                Lane::new(engine, methods.with_bundle(Some(bundle)))
+                Vci::new(engine, methods.with_bundle(Some(bundle)))
             })
             .collect();
         let mut networks = networks.into_iter();
         let network = networks.next().expect("a link");
-        Self { network, others: networks.collect(), lanes }
+        Self { network, others: networks.collect(), vcis }
     }
 
     /// The same over TCP, between this host's own addresses; the network serves for random numbers only.
     pub(crate) fn over_tcp(seed: u64, formats: &[Format], config: &Config) -> Self {
         let (network, shelf) = (Network::new(seed, CALM), Shelf::default());
-        let lanes = (0..)
+        let vcis = (0..)
             .zip(formats)
             .map(|(me, format)| {
                 let peers = formats.len();
@@ -115,16 +115,16 @@ impl Bench {
                 let methods = Methods::new((0..peers as u32).map(route).collect(), None, Some(tcp), None, me);
                 let mut engine = Engine::new(config.clone());
                 engine.format = *format;
-                Lane::new(engine, methods)
+                Vci::new(engine, methods)
             })
             .collect();
-        Self { network, others: Vec::new(), lanes }
+        Self { network, others: Vec::new(), vcis }
     }
 
     /// Lets a random engine take a step.
     pub(crate) fn step(&mut self) {
-        let at = self.network.random(self.lanes.len() as u64) as usize;
-        self.lanes[at].progress();
+        let at = self.network.random(self.vcis.len() as u64) as usize;
+        self.vcis[at].progress();
         if self.network.random(4) == 0 {
             self.network.tick();
             self.others.iter().for_each(Network::tick);
@@ -156,7 +156,7 @@ impl Bench {
         let (context, source) = (ContextId::WORLD, from as i32);
         let mode = if synchronous { Mode::Synchronous } else { Mode::Standard };
         let envelope = Envelope { context, source, tag, len, mode, types };
-        let Lane { engine, methods, .. } = &mut self.lanes[from];
+        let Vci { engine, methods, .. } = &mut self.vcis[from];
         let start = if segment.is_typed() { send::start_general } else { send::start };
         start(engine, methods, Peer(to), &envelope, segment).expect("room for a request")
     }
@@ -172,14 +172,14 @@ impl Bench {
     }
 
     pub(crate) fn recv_segment(&mut self, at: usize, source: i32, tag: i32, segment: Segment) -> RequestId {
-        let Lane { engine, methods, .. } = &mut self.lanes[at];
+        let Vci { engine, methods, .. } = &mut self.vcis[at];
         let pattern = Pattern { context: ContextId::WORLD, source, tag };
         recv::start(engine, methods, &pattern, segment).expect("room for a request")
     }
 
     /// The status of a request that is over, which it then forgets.
     pub(crate) fn take(&mut self, at: usize, id: RequestId) -> Option<Status> {
-        let requests = &mut self.lanes[at].engine.requests;
+        let requests = &mut self.vcis[at].engine.requests;
         if !complete::is_complete(requests.get(id)?) {
             return None;
         }

@@ -4,19 +4,19 @@
 //! the CPU away at once. After a while without anything happening it sleeps until a peer rings the doorbell. MPI-5.0
 //! §3.7.3; seed 000 "MPI_Wait".
 //!
-//! A process has one lane, or several where several threads call: then each communicator has one, and a waiter is at home
-//! in that of what it waits for. Whoever finds nothing to do there looks after the lanes where nobody else does.
+//! A process has one VCI, or several where several threads call: then each communicator has one, and a waiter is at home
+//! in that of what it waits for. Whoever finds nothing to do there looks after the VCIs where nobody else does.
 //!
 //! What must stay true: between saying "I sleep" and sleeping the waiter looks at everything once more; nobody
-//! sleeps while this process itself has bytes to copy; handlers run outside the lock; a thread is inside one lane at a
+//! sleeps while this process itself has bytes to copy; handlers run outside the lock; a thread is inside one VCI at a
 //! time.
 //!
-//! Parts: `lanes`; `several_lanes`, the wait for what belongs to several lanes; `report`, which tells others what a sleeping call
+//! Parts: `vcis`; `several_vcis`, the wait for what belongs to several VCIs; `report`, which tells others what a sleeping call
 //! waits for; `progress_thread`.
 
-mod several_lanes;
+mod several_vcis;
 mod progress_thread;
-mod lanes;
+mod vcis;
 mod report;
 
 use std::ops::{Deref, DerefMut};
@@ -29,16 +29,16 @@ use posthaste_os::park::{self, Sleepers, Wake};
 use posthaste_os::sync::{Guard, Lock};
 use posthaste_os::wake::Doorbell;
 
-use crate::progress::{Asleep, Lane};
+use crate::progress::{Asleep, Vci};
 use crate::pt2pt::Engine;
 use crate::request::complete;
 use crate::trace::Counter;
-use lanes::{Lanes, Seen};
 use report::{Note, Teller};
+use vcis::{Seen, Vcis};
 
-pub use lanes::Opener;
 pub use progress_thread::ProgressThread;
 pub use report::Awaited;
+pub use vcis::Opener;
 
 /// Polls between two looks at the clock.
 const POLLS_PER_LOOK: u32 = 64;
@@ -56,16 +56,16 @@ const SHORT_NAP: Duration = Duration::from_millis(20);
 /// Longest sleep while other threads of this process look around, too: at first, and after several such sleeps.
 const DOZE: Duration = Duration::from_micros(200);
 const LONGEST_DOZE: Duration = Duration::from_millis(2);
-/// Rounds and looks of a fast path where other threads may want the lane.
+/// Rounds and looks of a fast path where other threads may want the VCI.
 const SHARED_ROUNDS: u32 = 256;
 const SHARED_LOOKS: u32 = 16;
-/// Single steps, or steps of a wait in which something happens each time, between two looks at the other lanes.
+/// Single steps, or steps of a wait in which something happens each time, between two looks at the other VCIs.
 const STEPS_PER_LOOK: u32 = 64;
 
-/// What a waiter needs: the lanes to advance, the bell to sleep on, and how patient to be.
+/// What a waiter needs: the VCIs to advance, the bell to sleep on, and how patient to be.
 #[derive(Debug)]
 pub struct Waiting {
-    lanes: Lanes,
+    vcis: Vcis,
     sleepers: Sleepers,
     doorbell: Option<Doorbell>,
     teller: Option<Teller>,
@@ -75,16 +75,16 @@ pub struct Waiting {
     yielding: Duration,
     /// Waits to go without spinning: the CPU has proved to be shared.
     shared: AtomicU32,
-    /// Single steps so far, where there are several lanes.
+    /// Single steps so far, where there are several VCIs.
     steps: AtomicU32,
 }
 
 impl Waiting {
     /// Spins for `spin` (zero where ranks share CPUs), then yields for `yielding`, then sleeps on `doorbell`; a
     /// process without peers has none.
-    pub fn new(lane: Lock<Lane>, doorbell: Option<Doorbell>, spin: Duration, yielding: Duration) -> Self {
+    pub fn new(vci: Lock<Vci>, doorbell: Option<Doorbell>, spin: Duration, yielding: Duration) -> Self {
         Self {
-            lanes: Lanes::one(lane),
+            vcis: Vcis::one(vci),
             sleepers: Sleepers::default(),
             doorbell,
             teller: None,
@@ -96,31 +96,31 @@ impl Waiting {
         }
     }
 
-    /// Further lanes may be opened.
+    /// Further VCIs may be opened.
     pub fn opening(self, opener: Opener) -> Self {
-        Self { lanes: self.lanes.opening(opener), ..self }
+        Self { vcis: self.vcis.opening(opener), ..self }
     }
 
-    /// Opens a lane, unless it is open; otherwise that happens when it is first entered.
+    /// Opens a VCI, unless it is open; otherwise that happens when it is first entered.
     pub fn open(&self, at: usize) {
-        self.lanes.get(at);
+        self.vcis.get(at);
     }
 
-    /// Whether a lane is open.
+    /// Whether a VCI is open.
     #[inline]
     pub fn is_open(&self, at: usize) -> bool {
-        self.lanes.is_open(at)
+        self.vcis.is_open(at)
     }
 
-    /// Whether there are lanes besides the first.
+    /// Whether there are VCIs besides the first.
     #[inline]
-    pub fn has_lanes(&self) -> bool {
-        self.lanes.are_several()
+    pub fn has_vcis(&self) -> bool {
+        self.vcis.are_several()
     }
 
-    /// The numbers of the lanes that are open.
-    pub fn open_lanes(&self) -> impl Iterator<Item = usize> {
-        self.lanes.open()
+    /// The numbers of the VCIs that are open.
+    pub fn open_vcis(&self) -> impl Iterator<Item = usize> {
+        self.vcis.open()
     }
 
     /// Sleeping calls tell what they wait for on the status page of this rank.
@@ -143,15 +143,15 @@ impl Waiting {
     #[inline]
     pub fn spin_poll<T>(
         &self,
-        lane: &mut Entered<'_>,
-        mut look: impl FnMut(&mut Lane, u32) -> Option<T>,
+        vci: &mut Entered<'_>,
+        mut look: impl FnMut(&mut Vci, u32) -> Option<T>,
     ) -> Option<T> {
         let threaded = self.is_threaded();
-        if self.has_lanes() && lane.is_time_for_others() {
-            let at = lane.engine.lane;
-            lane.lane.leave_while(|| self.advance_others(at));
+        if self.has_vcis() && vci.is_time_for_others() {
+            let at = vci.engine.vci;
+            vci.vci.leave_while(|| self.advance_others(at));
         }
-        if !self.patient || (threaded && !lane.is_alone()) {
+        if !self.patient || (threaded && !vci.is_alone()) {
             return None;
         }
         let oversubscribed = self.spin.is_zero();
@@ -163,20 +163,20 @@ impl Waiting {
             (false, false) => (ROUNDS, POLLS_PER_LOOK, 1),
         };
         for round in 1..=rounds {
-            if !lane.is_quiet() {
+            if !vci.is_quiet() {
                 return None;
             }
-            if let Some(value) = look(lane, looks) {
+            if let Some(value) = look(vci, looks) {
                 return Some(value);
             }
             if oversubscribed {
                 machine::yield_now();
-                lane.engine.counts.add(Counter::Yields, 1);
+                vci.engine.counts.add(Counter::Yields, 1);
             } else if round.is_multiple_of(rounds_per_step) {
-                lane.progress();
+                vci.progress();
             }
             if threaded {
-                lane.let_others_in();
+                vci.let_others_in();
             }
         }
         None
@@ -185,44 +185,44 @@ impl Waiting {
     /// Whether several threads may call.
     #[inline]
     pub fn is_threaded(&self) -> bool {
-        self.lanes.first.is_threaded()
+        self.vcis.first.is_threaded()
     }
 
-    /// Enters a lane. Leaving it wakes sleeping threads of this process that what happened concerns.
+    /// Enters a VCI. Leaving it wakes sleeping threads of this process that what happened concerns.
     #[inline]
     pub fn enter(&self, at: usize) -> Entered<'_> {
-        Entered { lane: self.lanes.get(at).lock(), waiting: self }
+        Entered { vci: self.vcis.get(at).lock(), waiting: self }
     }
 
-    /// Advances everything until `done`, which looks at the lane `at`, gives a value. `call` and `awaited` say what is
+    /// Advances everything until `done`, which looks at the VCI `at`, gives a value. `call` and `awaited` say what is
     /// waited for, should it take long: they are looked at only before sleeping.
     #[inline]
     pub fn until<T>(
         &self,
         at: usize,
         call: &'static str,
-        awaited: impl Fn(&Lane) -> Awaited,
-        mut done: impl FnMut(&mut Lane) -> Option<T>,
+        awaited: impl Fn(&Vci) -> Awaited,
+        mut done: impl FnMut(&mut Vci) -> Option<T>,
     ) -> T {
         let mut idler = Idler::default();
         loop {
-            let mut lane = self.enter(at);
-            if let Some(value) = done(&mut lane) {
-                drop(lane);
+            let mut vci = self.enter(at);
+            if let Some(value) = done(&mut vci) {
+                drop(vci);
                 self.leave(&idler);
                 return value;
             }
-            idler.happened = lane.happened();
-            let busy = lane.progress();
+            idler.happened = vci.happened();
+            let busy = vci.progress();
             idler.steps += 1;
-            let handlers = !lane.engine.finished.handlers.is_empty();
-            drop(lane);
+            let handlers = !vci.engine.finished.handlers.is_empty();
+            drop(vci);
             if handlers {
                 self.run_handlers(at);
             }
             if busy {
                 (idler.polls, idler.since) = (0, None);
-                if idler.steps.is_multiple_of(STEPS_PER_LOOK.into()) && self.has_lanes() {
+                if idler.steps.is_multiple_of(STEPS_PER_LOOK.into()) && self.has_vcis() {
                     self.advance_others(at);
                 }
                 continue;
@@ -260,44 +260,44 @@ impl Waiting {
         }
     }
 
-    /// One step of progress in a lane, and the handlers that it made due; now and then in the others, too.
+    /// One step of progress in a VCI, and the handlers that it made due; now and then in the others, too.
     pub fn step(&self, at: usize) {
         self.advance(at);
-        if self.has_lanes() && self.steps.fetch_add(1, Ordering::Relaxed).is_multiple_of(STEPS_PER_LOOK) {
+        if self.has_vcis() && self.steps.fetch_add(1, Ordering::Relaxed).is_multiple_of(STEPS_PER_LOOK) {
             self.advance_others(at);
         }
     }
 
-    /// Advances all lanes but one.
+    /// Advances all VCIs but one.
     #[cold]
     fn advance_others(&self, at: usize) {
-        self.lanes.open().filter(|other| *other != at).for_each(|other| _ = self.advance(other));
+        self.vcis.open().filter(|other| *other != at).for_each(|other| _ = self.advance(other));
     }
 
     fn advance(&self, at: usize) -> bool {
-        let mut lane = self.enter(at);
-        let busy = lane.progress();
-        let handlers = !lane.engine.finished.handlers.is_empty();
-        drop(lane);
+        let mut vci = self.enter(at);
+        let busy = vci.progress();
+        let handlers = !vci.engine.finished.handlers.is_empty();
+        drop(vci);
         if handlers {
             self.run_handlers(at);
         }
         busy
     }
 
-    /// Advances the lanes that are not among `own` and in which nobody else has been since the last look. Whether anything
+    /// Advances the VCIs that are not among `own` and in which nobody else has been since the last look. Whether anything
     /// happened there, or somebody else is active.
     #[cold]
     fn look_after_others(&self, own: &[usize], seen: &mut Seen) -> Others {
         let mut others = Others::default();
-        for lane in self.lanes.open().filter(|lane| !own.contains(lane)) {
-            let lock = self.lanes.get(lane);
-            if seen.is_visited(lane, lock.visits()) {
+        for vci in self.vcis.open().filter(|vci| !own.contains(vci)) {
+            let lock = self.vcis.get(vci);
+            if seen.is_visited(vci, lock.visits()) {
                 others.active = true;
             } else {
-                others.busy |= self.advance(lane);
+                others.busy |= self.advance(vci);
             }
-            seen.leaves(lane, lock.visits());
+            seen.leaves(vci, lock.visits());
         }
         others
     }
@@ -309,16 +309,16 @@ impl Waiting {
             let due = self.enter(at).engine.finished.handlers.pop_front();
             let Some((id, handler, status)) = due else { break };
             handler(id, &status);
-            let mut lane = self.enter(at);
-            let Engine { requests, finished, .. } = &mut lane.engine;
+            let mut vci = self.enter(at);
+            let Engine { requests, finished, .. } = &mut vci.engine;
             complete::handled(requests, finished, id);
         }
     }
 
-    /// Nothing has happened for a while: looks after other lanes, spins on, yields, or says that it is time to sleep.
+    /// Nothing has happened for a while: looks after other VCIs, spins on, yields, or says that it is time to sleep.
     #[cold]
     fn idle(&self, own: &[usize], idler: &mut Idler) -> bool {
-        if self.has_lanes() {
+        if self.has_vcis() {
             let others = self.look_after_others(own, idler.seen.get_or_insert_default());
             idler.others |= others.active;
             if others.busy {
@@ -347,27 +347,27 @@ impl Waiting {
 
     /// Sleeps: as the thread that listens for all, if there is none, else parked until its own wait is over.
     #[cold]
-    fn sleep(&self, at: usize, idler: &mut Idler, call: &'static str, awaited: &dyn Fn(&Lane) -> Awaited) {
-        let mut lane = self.enter(at);
-        let dozes = self.dozes(idler, lane.steps);
+    fn sleep(&self, at: usize, idler: &mut Idler, call: &'static str, awaited: &dyn Fn(&Vci) -> Awaited) {
+        let mut vci = self.enter(at);
+        let dozes = self.dozes(idler, vci.steps);
         let bell = self.doorbell.as_ref().filter(|_| !dozes);
-        let awaited = awaited(&lane);
+        let awaited = awaited(&vci);
         let until = awaited.until();
-        let Some(asleep) = lane.falls_asleep(&self.sleepers, &until, bell, idler.happened) else { return };
+        let Some(asleep) = vci.falls_asleep(&self.sleepers, &until, bell, idler.happened) else { return };
         self.registered(idler);
-        let handlers = !lane.engine.finished.handlers.is_empty();
-        if lane.progress() || handlers || (asleep.ticket.is_some() && !lane.methods.is_quiet()) {
+        let handlers = !vci.engine.finished.handlers.is_empty();
+        if vci.progress() || handlers || (asleep.ticket.is_some() && !vci.methods.is_quiet()) {
             self.stays_awake(asleep);
-            return lane.awake(&self.sleepers, &until, asleep.sleeper);
+            return vci.awake(&self.sleepers, &until, asleep.sleeper);
         }
-        lane.engine.counts.add(Counter::Sleeps, 1);
+        vci.engine.counts.add(Counter::Sleeps, 1);
         if let Some(teller) = self.due_teller(idler) {
             let call = (call, idler.began.unwrap_or_default());
-            teller.tell(&mut idler.note, call, (at, &lane), &awaited, false);
+            teller.tell(&mut idler.note, call, (at, &vci), &awaited, false);
         }
-        let nap = if lane.methods.is_connecting() { SHORT_NAP } else { NAP };
-        (idler.slept, idler.steps) = (true, lane.steps);
-        drop(lane);
+        let nap = if vci.methods.is_connecting() { SHORT_NAP } else { NAP };
+        (idler.slept, idler.steps) = (true, vci.steps);
+        drop(vci);
         self.rest(at, idler, asleep, dozes, nap);
         self.stays_awake(asleep);
         self.enter(at).awake(&self.sleepers, &until, asleep.sleeper);
@@ -391,7 +391,7 @@ impl Waiting {
     }
 
     /// Whether who is about to sleep only dozes: while another thread looks around all the time, peers need not wake this
-    /// one for each of its messages. `steps`: those of its lane so far.
+    /// one for each of its messages. `steps`: those of its VCI so far.
     fn dozes(&self, idler: &mut Idler, steps: u64) -> bool {
         let others = std::mem::take(&mut idler.others);
         idler.slept && (others || steps > idler.steps)
@@ -404,12 +404,12 @@ impl Waiting {
         }
     }
 
-    /// Sleeps, registered and outside all lanes. A listener looks at the other lanes first; what it finds there to be done
+    /// Sleeps, registered and outside all VCIs. A listener looks at the other VCIs first; what it finds there to be done
     /// wakes it like anybody else's doing.
     fn rest(&self, at: usize, idler: &mut Idler, asleep: Asleep, dozes: bool, nap: Duration) {
         let doze = idler.doze.max(DOZE);
         idler.doze = if dozes { LONGEST_DOZE.min(2 * doze) } else { DOZE };
-        let looks = asleep.listens && self.has_lanes();
+        let looks = asleep.listens && self.has_vcis();
         let nap = if looks { nap.min(self.settle_others(at, idler)) } else { nap };
         match (&self.doorbell, asleep.ticket) {
             (Some(bell), Some(ticket)) => bell.sleep(ticket, nap),
@@ -418,7 +418,7 @@ impl Waiting {
         }
     }
 
-    /// Advances the other lanes for a listener that is about to sleep; for how long it may.
+    /// Advances the other VCIs for a listener that is about to sleep; for how long it may.
     #[cold]
     fn settle_others(&self, at: usize, idler: &mut Idler) -> Duration {
         self.advance_others(at);
@@ -429,9 +429,9 @@ impl Waiting {
 
     /// Where this thread has just been does not count as others' doing.
     fn forget_own_visits(&self, idler: &mut Idler) {
-        if self.has_lanes() {
+        if self.has_vcis() {
             let seen = idler.seen.get_or_insert_default();
-            self.lanes.open().for_each(|lane| seen.leaves(lane, self.lanes.get(lane).visits()));
+            self.vcis.open().for_each(|vci| seen.leaves(vci, self.vcis.get(vci).visits()));
         }
     }
 }
@@ -442,7 +442,7 @@ impl Waiting {
     }
 }
 
-/// How it stands with the lanes that a waiter is not at home in.
+/// How it stands with the VCIs that a waiter is not at home in.
 #[derive(Default)]
 struct Others {
     /// Something happened there.
@@ -451,32 +451,32 @@ struct Others {
     active: bool,
 }
 
-/// The lane, entered. Leaving it wakes sleeping threads of this process that what happened concerns.
+/// The VCI, entered. Leaving it wakes sleeping threads of this process that what happened concerns.
 #[derive(Debug)]
 pub struct Entered<'a> {
-    lane: Guard<'a, Lane>,
+    vci: Guard<'a, Vci>,
     waiting: &'a Waiting,
 }
 
 impl Deref for Entered<'_> {
-    type Target = Lane;
+    type Target = Vci;
     #[inline(always)]
-    fn deref(&self) -> &Lane {
-        &self.lane
+    fn deref(&self) -> &Vci {
+        &self.vci
     }
 }
 
 impl DerefMut for Entered<'_> {
     #[inline(always)]
-    fn deref_mut(&mut self) -> &mut Lane {
-        &mut self.lane
+    fn deref_mut(&mut self) -> &mut Vci {
+        &mut self.vci
     }
 }
 
 impl Drop for Entered<'_> {
     #[inline(always)]
     fn drop(&mut self) {
-        if self.lane.concerns(&self.waiting.sleepers) {
+        if self.vci.concerns(&self.waiting.sleepers) {
             self.wake_sleepers();
         }
     }
@@ -486,25 +486,25 @@ impl Entered<'_> {
     /// Whether no other thread has been here for a while.
     #[inline]
     fn is_alone(&self) -> bool {
-        self.lane.is_alone()
+        self.vci.is_alone()
     }
 
     /// Leaves and enters again.
     #[inline]
     fn let_others_in(&mut self) {
-        if self.lane.concerns(&self.waiting.sleepers) {
+        if self.vci.concerns(&self.waiting.sleepers) {
             self.wake_sleepers();
         } else {
-            self.lane.leave_while(|| ());
+            self.vci.leave_while(|| ());
         }
     }
 
-    /// Wakes whom what happened concerns, outside the lane.
+    /// Wakes whom what happened concerns, outside the VCI.
     #[cold]
     fn wake_sleepers(&mut self) {
-        let Self { lane, waiting } = self;
-        let wakes = lane.wakes(&waiting.sleepers);
-        lane.leave_while(|| wakes.into_iter().for_each(|wake| waiting.wake(wake)));
+        let Self { vci, waiting } = self;
+        let wakes = vci.wakes(&waiting.sleepers);
+        vci.leave_while(|| wakes.into_iter().for_each(|wake| waiting.wake(wake)));
     }
 }
 
@@ -521,13 +521,13 @@ struct Idler {
     slept: bool,
     /// It was about to sleep, is awake, and looks for all.
     looks: bool,
-    /// What had happened in its lane when it last looked whether it is over.
+    /// What had happened in its VCI when it last looked whether it is over.
     happened: u64,
-    /// Steps of its lane up to its last sleep, and of this call since.
+    /// Steps of its VCI up to its last sleep, and of this call since.
     steps: u64,
     /// How long it sleeps next while others look around.
     doze: Duration,
-    /// How often other lanes had been entered at the last look; small while there was none.
+    /// How often other VCIs had been entered at the last look; small while there was none.
     seen: Option<Box<Seen>>,
     /// Threads were active there.
     others: bool,

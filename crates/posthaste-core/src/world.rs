@@ -2,12 +2,12 @@
 //!
 //! Who we are is found out in `start`. MPI-5.0 §11.2.
 //!
-//! Parts: `fast_paths`, those of the blocking calls; `scope`, the calls that take borrowed slices; `probes`; `lanes`, and who belongs to which.
+//! Parts: `fast_paths`, those of the blocking calls; `scope`, the calls that take borrowed slices; `probes`; `vcis`, and who belongs to which.
 //!
-//! What must stay true: one engine for each lane, and one world per process; a process that was meant to be one of many never goes on as one
+//! What must stay true: one engine for each VCI, and one world per process; a process that was meant to be one of many never goes on as one
 //! of one.
 
-mod lanes;
+mod vcis;
 mod probes;
 mod fast_paths;
 mod scope;
@@ -34,7 +34,7 @@ use crate::error::{Error, ErrorClass, Result, say};
 use crate::ids::{ANY_SOURCE, ANY_TAG, ContextId, PROC_NULL, Peer, RequestId, TAG_UB};
 use crate::method::shm::Shm;
 use crate::method::{Methods, Route};
-use crate::progress::Lane;
+use crate::progress::Vci;
 use crate::pt2pt::matching::Pattern;
 use crate::pt2pt::recv::{self, Found};
 use crate::pt2pt::send::Started;
@@ -47,10 +47,10 @@ use crate::wire::{Envelope, Mode};
 mod start;
 mod wireup;
 
-use lanes::Further;
 pub use scope::{Operation, Scope};
 use start::Start;
 pub use start::abort_not_joined;
+use vcis::Further;
 use wireup::{Places, Shared};
 
 /// Longest wait for peers on other nodes to close their connections at the end.
@@ -109,8 +109,8 @@ pub struct World {
     node_name: Option<String>,
     launcher: Shared,
     next_context: AtomicU32,
-    /// Lanes among which the communicators made here are shared out.
-    lanes: usize,
+    /// VCIs among which the communicators made here are shared out.
+    vcis: usize,
     world: Arc<Comm>,
     own: Arc<Comm>,
     /// Memory that this process shares with its peers on the host.
@@ -143,7 +143,7 @@ impl World {
         world.inspect_err(|_| TAKEN.store(false, Ordering::Release))
     }
 
-    #[allow(unsafe_code)] // the one place that knows why the lane's lock may be none
+    #[allow(unsafe_code)] // the one place that knows why the VCI's lock may be none
     fn with(start: Start, config: Config, threaded: bool) -> Result<Self> {
         let Start {
             rank,
@@ -177,9 +177,9 @@ impl World {
         let mut networks = wireup::Networks { tcp, fabric, bundle, plugin };
         let doorbell = doorbell.map(|bell| watching(bell, &mut networks)).transpose()?;
         let wireup::Networks { tcp, fabric, bundle, plugin } = networks;
-        // Lanes are for threads, and for jobs whose processes all share memory.
+        // VCIs are for threads, and for jobs whose processes all share memory.
         let near = !routes.any(|route| !matches!(route, Route::Shm(_) | Route::Loopback));
-        let lanes = if threaded && near { config.lanes.min(node.lanes()) } else { 1 };
+        let vcis = if threaded && near { config.vcis.min(node.vcis()) } else { 1 };
         let heap = shm.as_ref().map(|shm| shm.heap().clone());
         let further = near.then(|| Further {
             node: node.clone(),
@@ -205,17 +205,17 @@ impl World {
         let own = Comm::own(me);
         world.make_known(&mut engine);
         own.make_known(&mut engine);
-        let lane = Lane::new(engine, methods);
+        let vci = Vci::new(engine, methods);
         node.set_pid(local_rank, std::process::id());
         node.set_process_namespace(local_rank, machine::process_namespace());
         node.set_world_rank(local_rank, rank, size as u32);
         node.set_probe_address(local_rank, peer_copy::probe_address());
         node.set_life(local_rank, Life::Inside);
         // SAFETY: a `World` is neither `Send` nor `Sync`, so calls on it come from one thread and cannot overlap
-        // unless a door vouches for it (see `init`). The same holds for further lanes.
-        let locked = move |lane| unsafe { Lock::new(lane, threaded || progress_thread) };
-        let opener = Opener(Box::new(move |at| further.as_ref()?.lane(at).map(locked)));
-        let waiting = Waiting::new(locked(lane), doorbell, Duration::from_micros(spin.into()), yielding)
+        // unless a door vouches for it (see `init`). The same holds for further VCIs.
+        let locked = move |vci| unsafe { Lock::new(vci, threaded || progress_thread) };
+        let opener = Opener(Box::new(move |at| further.as_ref()?.vci(at).map(locked)));
+        let waiting = Waiting::new(locked(vci), doorbell, Duration::from_micros(spin.into()), yielding)
             .opening(opener)
             .telling(&node, local_rank);
         let waiting = Arc::new(if explain { waiting.explaining() } else { waiting });
@@ -230,7 +230,7 @@ impl World {
             node_name,
             launcher,
             next_context: AtomicU32::new(ContextId::FIRST_COUNT),
-            lanes,
+            vcis,
             world: Arc::new(world),
             own: Arc::new(own),
             heap,
@@ -311,8 +311,8 @@ impl World {
         }
         let Some(peer) = comm.destination(to)? else { return to_nobody(tag) };
         let envelope = envelope(comm, tag, &segment, mode, Types::UNKNOWN)?;
-        let mut lane = self.lane_of(comm);
-        let Lane { engine, methods, .. } = &mut *lane;
+        let mut vci = self.vci_of(comm);
+        let Vci { engine, methods, .. } = &mut *vci;
         match send::start(engine, methods, peer, &envelope, segment)? {
             Started::Complete => {
                 methods.flush_gathered();
@@ -320,9 +320,9 @@ impl World {
             }
             Started::Request(id) => {
                 if mode == Mode::Synchronous {
-                    self.acknowledged_at_once(&mut lane, peer, id);
+                    self.acknowledged_at_once(&mut vci, peer, id);
                 }
-                drop(lane);
+                drop(vci);
                 self.wait_in(call(&self.calls), id).and_then(outcome)
             }
         }
@@ -352,7 +352,7 @@ impl World {
         let sent = self.send_as(|calls| calls.exchange, comm, to, send_tag, outgoing, Mode::Standard);
         if sent.is_err() {
             // The buffer is on loan until the receive is over, and without the exchange it may never be.
-            recv::cancel(&mut self.lane_of(comm).engine, id);
+            recv::cancel(&mut self.vci_of(comm).engine, id);
         }
         let received = self.wait_in(self.calls.exchange, id);
         sent.and(received)
@@ -369,8 +369,8 @@ impl World {
         }
         let Some(peer) = comm.destination(to)? else { return to_nobody(tag).map(|()| Table::DONE) };
         let envelope = envelope(comm, tag, &segment, mode, Types::UNKNOWN)?;
-        let mut lane = self.lane_of(comm);
-        let Lane { engine, methods, .. } = &mut *lane;
+        let mut vci = self.vci_of(comm);
+        let Vci { engine, methods, .. } = &mut *vci;
         match send::start(engine, methods, peer, &envelope, segment)? {
             Started::Request(id) => Ok(id),
             Started::Complete => Ok(Table::DONE),
@@ -398,8 +398,8 @@ impl World {
     fn isend_typed(&self, comm: &Comm, to: i32, tag: i32, segment: Segment, mode: Mode) -> Result<RequestId> {
         let Some(peer) = comm.destination(to)? else { return to_nobody(tag).map(|()| Table::DONE) };
         let envelope = envelope(comm, tag, &segment, mode, segment.types())?;
-        let mut lane = self.lane_of(comm);
-        let Lane { engine, methods, .. } = &mut *lane;
+        let mut vci = self.vci_of(comm);
+        let Vci { engine, methods, .. } = &mut *vci;
         match send::start_general(engine, methods, peer, &envelope, segment)? {
             Started::Request(id) => Ok(id),
             Started::Complete => Ok(Table::DONE),
@@ -429,15 +429,15 @@ impl World {
             return Ok(status);
         }
         let id = {
-            let mut lane = self.waiting.enter(pattern.context.lane());
+            let mut vci = self.waiting.enter(pattern.context.vci());
             if let Some(peer) = peer
                 && !waited
-                && lane.methods.is_next_there(peer)
-                && ready::is_next(&mut lane.methods, peer)
+                && vci.methods.is_next_there(peer)
+                && ready::is_next(&mut vci.methods, peer)
             {
-                lane.progress(); // it is seen to have come before this receive
+                vci.progress(); // it is seen to have come before this receive
             }
-            let Lane { engine, methods, .. } = &mut *lane;
+            let Vci { engine, methods, .. } = &mut *vci;
             match found {
                 Found::Long(mut held) => {
                     ready::meets(engine, &mut held, waited);
@@ -456,28 +456,28 @@ impl World {
     #[inline]
     pub fn irecv(&self, comm: &Comm, from: i32, tag: i32, mut segment: Segment) -> Result<RequestId> {
         let Some(Sought { pattern, peer }) = sought(comm, from, tag)? else {
-            return self.completed(comm.context().lane(), from_nobody());
+            return self.completed(comm.context().vci(), from_nobody());
         };
-        let mut lane = self.lane_of(comm);
+        let mut vci = self.vci_of(comm);
         if let Some(peer) = peer
-            && lane.methods.is_next_there(peer)
+            && vci.methods.is_next_there(peer)
         {
-            lane.stay_fair();
-            let Lane { engine, methods, .. } = &mut *lane;
+            vci.stay_fair();
+            let Vci { engine, methods, .. } = &mut *vci;
             match recv::start_there(engine, methods, peer, &pattern, segment)? {
                 ControlFlow::Break(id) => return Ok(id),
                 ControlFlow::Continue(unused) => segment = unused,
             }
-            lane.progress();
+            vci.progress();
         }
-        let Lane { engine, methods, .. } = &mut *lane;
+        let Vci { engine, methods, .. } = &mut *vci;
         recv::start(engine, methods, &pattern, segment)
     }
 
     /// A request that is over from the start.
-    fn completed(&self, lane: usize, status: Status) -> Result<RequestId> {
+    fn completed(&self, vci: usize, status: Status) -> Result<RequestId> {
         let request = Request { status, ..Request::new(State::Complete) };
-        self.lane_at(lane).engine.requests.insert(request)
+        self.vci_at(vci).engine.requests.insert(request)
     }
 
     /// Waits for a request and takes its status; the id is stale afterwards. The message's outcome is in the
@@ -496,9 +496,8 @@ impl World {
     /// A stale id.
     #[inline]
     pub fn wait_in(&self, call: &'static str, id: RequestId) -> Result<Status> {
-        let awaited = |_: &Lane| Awaited::All(vec![id]);
-        self.waiting
-            .until(self.lane_number(id.slot as usize), call, awaited, |lane| take_if_complete(lane, id))
+        let awaited = |_: &Vci| Awaited::All(vec![id]);
+        self.waiting.until(self.vci_number(id.slot as usize), call, awaited, |vci| take_if_complete(vci, id))
     }
 
     /// Takes the status if the request is over; one step of progress otherwise, and another look.
@@ -507,7 +506,7 @@ impl World {
     /// A stale id.
     #[inline]
     pub fn test(&self, id: RequestId) -> Result<Option<Status>> {
-        let at = self.lane_number(id.slot as usize);
+        let at = self.vci_number(id.slot as usize);
         if let Some(done) = take_if_complete(&mut self.waiting.enter(at), id) {
             return done.map(Some);
         }
@@ -520,8 +519,8 @@ impl World {
     /// # Errors
     /// A full table of requests.
     pub fn start(&self, schedule: Schedule) -> Result<RequestId> {
-        let mut lane = self.waiting.enter(schedule.lane());
-        let Lane { engine, methods, running, .. } = &mut *lane;
+        let mut vci = self.waiting.enter(schedule.vci());
+        let Vci { engine, methods, running, .. } = &mut *vci;
         running.start(engine, methods, schedule)
     }
 
@@ -530,8 +529,8 @@ impl World {
     /// # Errors
     /// A full table of requests.
     pub fn start_again(&self, schedule: &Arc<Schedule>) -> Result<RequestId> {
-        let mut lane = self.waiting.enter(schedule.lane());
-        let Lane { engine, methods, running, .. } = &mut *lane;
+        let mut vci = self.waiting.enter(schedule.vci());
+        let Vci { engine, methods, running, .. } = &mut *vci;
         running.start_again(engine, methods, schedule)
     }
 
@@ -548,23 +547,23 @@ impl World {
     /// # Errors
     /// As [`World::run`].
     pub fn run_in(&self, call: &'static str, schedule: Schedule) -> Result<()> {
-        let mut lane = self.waiting.enter(schedule.lane());
-        lane.engine.requests.reserve(true);
-        let room = lane.engine.requests.ensure_room(); // before anything leaves
-        lane.engine.requests.reserve(false);
+        let mut vci = self.waiting.enter(schedule.vci());
+        vci.engine.requests.reserve(true);
+        let room = vci.engine.requests.ensure_room(); // before anything leaves
+        vci.engine.requests.reserve(false);
         room?;
-        let mut walk = lane.running.walk(schedule);
-        lane.stay_fair();
-        let walked = self.waiting.spin_poll(&mut lane, |Lane { engine, methods, .. }, looks| {
+        let mut walk = vci.running.walk(schedule);
+        vci.stay_fair();
+        let walked = self.waiting.spin_poll(&mut vci, |Vci { engine, methods, .. }, looks| {
             (0..looks).any(|_| walk.look(engine, methods)).then_some(())
         });
-        let Lane { engine, methods, running, .. } = &mut *lane;
+        let Vci { engine, methods, running, .. } = &mut *vci;
         methods.flush_gathered();
         if walked.is_some() {
             return running.over(walk);
         }
         let id = running.go_on(engine, methods, walk)?;
-        drop(lane);
+        drop(vci);
         self.wait_in(call, id).and_then(outcome)
     }
 
@@ -575,7 +574,7 @@ impl World {
     pub fn finalize(&self) -> Result<()> {
         let call = self.calls.finalize;
         self.drain(call);
-        self.lane().methods.begin_finalizing();
+        self.vci().methods.begin_finalizing();
         match self.run_in(call, crate::coll::barrier(&self.world)) {
             // Those that are left need not wait for each other: nobody could tell them when.
             Err(why) if why.class() == ErrorClass::ProcAborted => {}
@@ -595,9 +594,8 @@ impl World {
 
     /// Waits until everything of ours has left.
     fn drain(&self, call: &'static str) {
-        let all_left =
-            |lane: &mut Lane| (!lane.engine.has_pending() && lane.methods.is_drained()).then_some(());
-        for at in self.waiting.open_lanes() {
+        let all_left = |vci: &mut Vci| (!vci.engine.has_pending() && vci.methods.is_drained()).then_some(());
+        for at in self.waiting.open_vcis() {
             self.waiting.until(at, call, |_| Awaited::Departure, all_left);
         }
     }
@@ -605,19 +603,19 @@ impl World {
     /// Closes the connections to other nodes, when all peers have everything; not for longer than it takes when all goes
     /// well.
     fn leave(&self, call: &'static str) {
-        self.lane().methods.begin_leaving();
+        self.vci().methods.begin_leaving();
         let until = machine::now() + LEAVE;
-        let has_left = |lane: &mut Lane| (lane.methods.has_left() || machine::now() > until).then_some(());
+        let has_left = |vci: &mut Vci| (vci.methods.has_left() || machine::now() > until).then_some(());
         self.waiting.until(0, call, |_| Awaited::Departure, has_left);
     }
 
     /// Shows the counters to the launcher.
     fn publish_counters(&self) {
         let mut counts = Counts::default();
-        for at in self.waiting.open_lanes() {
-            let lane = self.waiting.enter(at);
-            counts.merge(&lane.engine.counts);
-            counts.merge(&lane.methods.counts);
+        for at in self.waiting.open_vcis() {
+            let vci = self.waiting.enter(at);
+            counts.merge(&vci.engine.counts);
+            counts.merge(&vci.methods.counts);
         }
         counts.publish(self.node.counters(self.local_rank));
     }
@@ -710,11 +708,11 @@ fn wrong_tag_sought(tag: i32) -> Error {
 }
 
 #[inline]
-fn take_if_complete(lane: &mut Lane, id: RequestId) -> Option<Result<Status>> {
-    match lane.engine.requests.get(id) {
+fn take_if_complete(vci: &mut Vci, id: RequestId) -> Option<Result<Status>> {
+    match vci.engine.requests.get(id) {
         None => Some(Err(stale(id))),
         Some(request) if complete::is_complete(request) => {
-            lane.engine.requests.remove(id).map(|request| Ok(request.status))
+            vci.engine.requests.remove(id).map(|request| Ok(request.status))
         }
         Some(_) => None,
     }

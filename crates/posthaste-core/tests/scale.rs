@@ -15,7 +15,7 @@ use posthaste_core::ids::{ContextId, Peer, RequestId};
 use posthaste_core::method::sim::{Network, Weather};
 use posthaste_core::method::tcp::{Shelf, Tcp, TcpSetup};
 use posthaste_core::method::{Methods, Route, Routes};
-use posthaste_core::progress::Lane;
+use posthaste_core::progress::Vci;
 use posthaste_core::pt2pt::matching::Pattern;
 use posthaste_core::pt2pt::send::Started;
 use posthaste_core::pt2pt::{Engine, recv, send};
@@ -66,14 +66,14 @@ fn dense(apart: u32) -> Pairs {
 
 /// Some ranks of a job, in one process.
 struct Job {
-    lanes: BTreeMap<u32, Lane>,
+    vcis: BTreeMap<u32, Vci>,
     network: Network,
 }
 
 impl Job {
-    fn new(ranks: u32, lane: impl Fn(u32, &Network) -> Lane) -> Self {
+    fn new(ranks: u32, vci: impl Fn(u32, &Network) -> Vci) -> Self {
         let network = Network::new(1, CALM);
-        Self { lanes: (0..ranks).map(|rank| (rank, lane(rank, &network))).collect(), network }
+        Self { vcis: (0..ranks).map(|rank| (rank, vci(rank, &network))).collect(), network }
     }
 
     fn over_tcp(ranks: u32, size: u32) -> Self {
@@ -103,7 +103,7 @@ impl Job {
     fn receive(&mut self, at: u32, from: u32, into: &mut [u32]) -> RequestId {
         // SAFETY: four bytes; the caller keeps them until the message is there.
         let segment = Segment::bytes_at(unsafe { Base::new(into.as_mut_ptr().cast()) }, 4);
-        let Lane { engine, methods, .. } = self.lanes.get_mut(&at).unwrap();
+        let Vci { engine, methods, .. } = self.vcis.get_mut(&at).unwrap();
         let pattern = Pattern { context: ContextId::WORLD, source: from as i32, tag: 1 };
         recv::start(engine, methods, &pattern, segment).unwrap()
     }
@@ -113,7 +113,7 @@ impl Job {
         let segment = Segment::bytes_at(unsafe { Base::new(data.as_ptr().cast_mut().cast()) }, 4);
         let (context, source, types) = (ContextId::WORLD, from as i32, Types::UNKNOWN);
         let envelope = Envelope { context, source, tag: 1, len: segment.len(), mode: Mode::Standard, types };
-        let Lane { engine, methods, .. } = self.lanes.get_mut(&from).unwrap();
+        let Vci { engine, methods, .. } = self.vcis.get_mut(&from).unwrap();
         match send::start(engine, methods, Peer(to), &envelope, segment).unwrap() {
             Started::Complete => None,
             Started::Request(id) => Some(id),
@@ -126,13 +126,13 @@ impl Job {
             if open.is_empty() {
                 return;
             }
-            for lane in self.lanes.values_mut() {
-                lane.methods.look_at_sockets();
-                lane.progress();
+            for vci in self.vcis.values_mut() {
+                vci.methods.look_at_sockets();
+                vci.progress();
             }
             self.network.tick();
             open.retain(|(at, id)| {
-                let requests = &mut self.lanes.get_mut(at).unwrap().engine.requests;
+                let requests = &mut self.vcis.get_mut(at).unwrap().engine.requests;
                 let over = requests.get(*id).is_none_or(complete::is_complete);
                 let ended = if over { requests.remove(*id) } else { None };
                 let error = ended.and_then(|request| request.status.error);
@@ -144,27 +144,27 @@ impl Job {
     }
 }
 
-fn lane(methods: Methods) -> Lane {
-    Lane::new(Engine::new(Config::default()), methods)
+fn vci(methods: Methods) -> Vci {
+    Vci::new(Engine::new(Config::default()), methods)
 }
 
 fn routes(me: u32, size: u32, route: Route) -> Routes {
     Routes::new(size, route).with(Peer(me), Route::Loopback)
 }
 
-fn by_simulator(rank: u32, size: u32, network: &Network) -> Lane {
+fn by_simulator(rank: u32, size: u32, network: &Network) -> Vci {
     let sim = network.join(Peer(rank), Format::NATIVE, &Config::default());
-    lane(Methods::new(routes(rank, size, Route::Sim), None, None, Some(sim), Peer(rank)))
+    vci(Methods::new(routes(rank, size, Route::Sim), None, None, Some(sim), Peer(rank)))
 }
 
-fn by_tcp(rank: u32, size: u32, shelf: &Shelf) -> Lane {
+fn by_tcp(rank: u32, size: u32, shelf: &Shelf) -> Vci {
     let (me, peers, secret) = (Peer(rank), size as usize, [7; 32]);
     let setup = TcpSetup { me, peers, secret, format: Format::NATIVE, node: "here".into() };
     // One address is enough, and all of them are this machine's.
     let config = Config { tcp_interfaces: "lo".into(), ..Config::default() };
     let (tcp, card) = Tcp::new(setup, &config, Box::new(shelf.clone())).unwrap();
     shelf.put(me, &card);
-    lane(Methods::new(routes(rank, size, Route::Tcp), None, Some(tcp), None, me))
+    vci(Methods::new(routes(rank, size, Route::Tcp), None, Some(tcp), None, me))
 }
 
 /// Sockets of this process.
@@ -211,18 +211,18 @@ fn tables_of_one_rank() {
 
 /// A rank of a job of a million, with a duplicate of its world, before its first message and after it has talked to 20
 /// others across the whole range.
-fn a_rank_of_a_million(name: &str, lane: impl Fn(u32) -> Lane, network: &Network) {
+fn a_rank_of_a_million(name: &str, vci: impl Fn(u32) -> Vci, network: &Network) {
     const SIZE: u32 = 1_000_000;
     let before = ALLOCATED.bytes();
     let world = Comm::world(0, SIZE);
     let found = || Ok(ContextId::allocated(0, 0, ContextId::FIRST_COUNT).unwrap());
     let copy = world.plan_dup(found).unwrap().1.finish().unwrap().unwrap();
     assert_eq!(copy.size(), SIZE as i32);
-    let rank = lane(0);
+    let rank = vci(0);
     let silent = ALLOCATED.bytes() - before;
     let others: Vec<u32> = (1..=20).map(|step| step * (SIZE / 20) - 1).collect();
-    let lanes = others.iter().map(|other| (*other, lane(*other)));
-    let mut job = Job { lanes: lanes.chain([(0, rank)]).collect(), network: network.clone() };
+    let vcis = others.iter().map(|other| (*other, vci(*other)));
+    let mut job = Job { vcis: vcis.chain([(0, rank)]).collect(), network: network.clone() };
     let made = ALLOCATED.bytes();
     job.talk(&pairs(others.iter().map(|other| (0, *other))));
     // Of each pair's two ends one is the rank's own.

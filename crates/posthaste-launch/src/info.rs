@@ -3,7 +3,7 @@
 //! What must stay true: it says of each method whether it is usable here, and if not, why not; it starts no job. What it
 //! says of a setting is what docs/settings.md says, whose table is made here too (`--markdown`).
 
-use posthaste_core::config::{Config, CopyBuffer, TUNABLES, Tunable, Way};
+use posthaste_core::config::{BounceBuffer, Config, TUNABLES, Tunable, Way};
 use posthaste_os::fabric::{FILE, Library, Wanted};
 use posthaste_os::node::Node;
 use posthaste_os::plugin::Plugin;
@@ -116,12 +116,12 @@ fn shared_memory(config: &Config) -> String {
         "without direct copies (process_vm_readv is not allowed here)"
     };
     let (copying, origin) = copying::find_out(&machine::affinity());
-    let own = match config.copy_buffer {
-        CopyBuffer::Auto => String::new(),
-        CopyBuffer::Small => "\n          POSTHASTE_COPY_BUFFER asks for small copy buffers".to_owned(),
-        CopyBuffer::Own(bytes) => {
+    let own = match config.bounce_buffer {
+        BounceBuffer::Auto => String::new(),
+        BounceBuffer::Small => "\n          POSTHASTE_BOUNCE_BUFFER asks for small bounce buffers".to_owned(),
+        BounceBuffer::Own(bytes) => {
             format!(
-                "\n          POSTHASTE_COPY_BUFFER asks for a copy buffer of {} KiB for each pair",
+                "\n          POSTHASTE_BOUNCE_BUFFER asks for a bounce buffer of {} KiB for each pair",
                 bytes >> 10
             )
         }

@@ -149,7 +149,7 @@ fn as_a_rank() {
     std::process::exit(0);
 }
 
-/// Everybody puts a card into the key-value space and reads all of them, three times.
+/// Everybody puts a business card into the key-value space and reads all of them, three times.
 fn exchange() {
     let mut me = Me::join();
     let kvs = me.client.get_my_kvsname().unwrap();

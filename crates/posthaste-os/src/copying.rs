@@ -1,11 +1,11 @@
-//! What is found out about copying between two CPUs of this machine: how large a copy buffer should be, and with which
+//! What is found out about copying between two CPUs of this machine: how large a bounce buffer should be, and with which
 //! kind of store it is filled.
 //!
 //! Processors differ. On some, a line that was written by one core and not yet evicted is fast to fetch for another: a small
 //! buffer that stays in the caches is best. On others such a line is slow to fetch, while one that has been evicted to the
 //! shared cache is fast: there a buffer of twice the second-level cache, gone round and round, is up to three times as fast,
 //! and a small one gains from stores that go past the cache. No rule tells one from the other, so it is measured: two
-//! threads on two CPUs play ping-pong through the copy buffers of a node segment, for some milliseconds, once for each
+//! threads on two CPUs play ping-pong through the bounce buffers of a node segment, for some milliseconds, once for each
 //! model of processor; the answer is kept in the user's cache folder.
 //!
 //! Whoever makes a node segment (launcher, lowest rank) says there what was found. What must stay true: an answer is
@@ -28,7 +28,7 @@ use crate::node::Node;
 /// How to copy between two processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Copying {
-    /// Bytes of a copy buffer that a pair of ranks has of its own; 0: small ones, which ranks lend each other, are right.
+    /// Bytes of a bounce buffer that a pair of ranks has of its own; 0: small ones, which ranks lend each other, are right.
     pub own_buffer: usize,
     /// How bytes are copied into and out of own buffers.
     pub own_store: Store,
@@ -49,11 +49,11 @@ impl fmt::Display for Copying {
         if *own_buffer > 0 {
             write!(
                 f,
-                "a copy buffer of {} KiB for each pair, by {own_store} copies, else ",
+                "a bounce buffer of {} KiB for each pair, by {own_store} copies, else ",
                 own_buffer >> 10
             )?;
         }
-        write!(f, "small copy buffers, by {store} copies")
+        write!(f, "small bounce buffers, by {store} copies")
     }
 }
 
@@ -166,7 +166,7 @@ pub fn find_out(cpus: &[usize]) -> (Copying, Origin) {
     })
 }
 
-/// Finds out how ranks of a new node segment should copy, says it there, and makes places for own copy buffers. `cpus`:
+/// Finds out how ranks of a new node segment should copy, says it there, and makes places for own bounce buffers. `cpus`:
 /// those that the ranks may use; where there are more ranks nobody copies at once, and nothing is measured.
 #[must_use]
 pub fn tell(node: Node, cpus: &[usize]) -> Node {

@@ -1,4 +1,4 @@
-//! The words and bytes that rings, copy buffers and doorbells share, in one of two kinds.
+//! The words and bytes that rings, bounce buffers and doorbells share, in one of two kinds.
 //!
 //! [`crate::ring`], [`crate::pool`] and [`crate::wake`] hold the protocols. Built as usual, the words are plain atomics
 //! in the segment and every function is a pointer addition. Built with `--cfg loom` they are a model in which each

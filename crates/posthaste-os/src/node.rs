@@ -6,13 +6,13 @@
 //! zero is a valid state of everything.
 //!
 //! ```text
-//! header | rank blocks | status pages | ring heads (to, from) | ring cells (to, from) | copy buffers (to) | further lanes | own
-//! copy buffers
-//! a further lane: active rings (to) | ring heads (to, from) | ring cells (to, from) | copy buffers (to)
+//! header | rank blocks | status pages | ring heads (to, from) | ring cells (to, from) | bounce buffers (to) | further VCIs | own
+//! bounce buffers
+//! a further VCI: active rings (to) | ring heads (to, from) | ring cells (to, from) | bounce buffers (to)
 //! ```
 //!
-//! A lane has rings and copy buffers of its own; everything else is there once. The memory of the first lane is reserved
-//! at creation, that of a further one when somebody is about to use it ([`Node::reserve_lane`]). An own copy buffer, one of
+//! A VCI has rings and bounce buffers of its own; everything else is there once. The memory of the first VCI is reserved
+//! at creation, that of a further one when somebody is about to use it ([`Node::reserve_vci`]). An own bounce buffer, one of
 //! a pair of ranks alone, is reserved by the pair's sender and mapped by the two (`take_own_buffer`).
 
 mod own;
@@ -42,9 +42,9 @@ const FORMAT: usize = 12;
 const METHODS: usize = 16;
 /// Where the header keeps the number of ranks of the whole job.
 const WORLD: usize = 20;
-/// Where the header keeps how many lanes there are.
-const LANES_AT: usize = 24;
-/// Where the header keeps how many own copy buffers there may be, …
+/// Where the header keeps how many VCIs there are.
+const VCIS_AT: usize = 24;
+/// Where the header keeps how many own bounce buffers there may be, …
 const OWN_BUFFERS: usize = 28;
 /// … how many bytes each has, …
 const OWN_BUFFER_BYTES: usize = 32;
@@ -52,8 +52,8 @@ const OWN_BUFFER_BYTES: usize = 32;
 const OWN_TAKEN: usize = 36;
 /// Where the header keeps what is known of copying on this processor.
 const COPYING: usize = 40;
-/// Most lanes of a process.
-pub const LANES: usize = 8;
+/// Most VCIs of a process.
+pub const VCIS: usize = 8;
 /// Where the block of a rank keeps what: the only list, so that no two things share a place. The first line is what
 /// senders read after each message.
 mod block {
@@ -106,19 +106,19 @@ struct Layout {
     heads: usize,
     cells: usize,
     pool: usize,
-    /// Bytes up to the end of the first lane.
+    /// Bytes up to the end of the first VCI.
     total: usize,
-    /// Lanes that there is a place for.
-    lanes: usize,
-    /// Own copy buffers that there is a place for.
+    /// VCIs that there is a place for.
+    vcis: usize,
+    /// Own bounce buffers that there is a place for.
     own_buffers: usize,
     own_buffer_bytes: usize,
 }
 
-/// Control lines in front of an own copy buffer: a page, so that what follows begins at one.
+/// Control lines in front of an own bounce buffer: a page, so that what follows begins at one.
 pub(crate) const OWN_BUFFER_CONTROL: usize = PAGE;
 
-/// Control lines in front of each copy buffer: one the sender writes, one the receiver writes.
+/// Control lines in front of each bounce buffer: one the sender writes, one the receiver writes.
 pub(crate) const BUFFER_CONTROL: usize = 2 * LINE;
 
 impl Layout {
@@ -143,8 +143,8 @@ impl Layout {
         let cells = heads + page_up(ranks * ranks * LINE);
         let pool = cells + page_up(ranks * ranks * ring_cells * LINE);
         let total = pool + ranks * page_up(LINE + buffers * (BUFFER_CONTROL + buffer_bytes));
-        let lanes = match ranks {
-            0..=16 => LANES,
+        let vcis = match ranks {
+            0..=16 => VCIS,
             17..=64 => 4,
             _ => 2,
         };
@@ -159,33 +159,33 @@ impl Layout {
             cells,
             pool,
             total,
-            lanes,
+            vcis,
             own_buffers,
             own_buffer_bytes,
         }
     }
 
-    /// Bytes of the bitmaps of active rings of a further lane.
+    /// Bytes of the bitmaps of active rings of a further VCI.
     fn actives(&self) -> usize {
         (self.ranks * LINE).next_multiple_of(PAGE)
     }
 
-    /// Bytes of a further lane.
-    fn lane(&self) -> usize {
+    /// Bytes of a further VCI.
+    fn vci(&self) -> usize {
         self.actives() + self.total - self.heads
     }
 
-    /// Where a further lane begins.
-    fn lane_at(&self, lane: usize) -> usize {
-        self.total + (lane - 1) * self.lane()
+    /// Where a further VCI begins.
+    fn vci_at(&self, vci: usize) -> usize {
+        self.total + (vci - 1) * self.vci()
     }
 
-    /// Bytes of the segment with all its lanes: what every rank maps.
+    /// Bytes of the segment with all its VCIs: what every rank maps.
     fn whole(&self) -> usize {
-        self.total + (self.lanes - 1) * self.lane()
+        self.total + (self.vcis - 1) * self.vci()
     }
 
-    /// Where an own copy buffer begins.
+    /// Where an own bounce buffer begins.
     fn own_buffer_at(&self, number: usize) -> usize {
         self.whole() + number * (OWN_BUFFER_CONTROL + self.own_buffer_bytes)
     }
@@ -210,7 +210,7 @@ struct Mapping {
     base: NonNull<u8>,
     layout: Layout,
     fd: OwnedFd,
-    /// Ends of rings that exist in this process, by lane: there is never a second one of any.
+    /// Ends of rings that exist in this process, by VCI: there is never a second one of any.
     ends: Mutex<HashSet<(usize, End, usize, usize)>>,
     /// Pipes of ranks that were to be woken, where the system lets us open them.
     pipes: Mutex<HashMap<usize, Option<std::fs::File>>>,
@@ -230,12 +230,12 @@ impl Drop for Mapping {
     }
 }
 
-/// The node segment, mapped, with one of its lanes. Clones share the mapping.
+/// The node segment, mapped, with one of its VCIs. Clones share the mapping.
 #[derive(Clone, Debug)]
 pub struct Node {
     map: Arc<Mapping>,
-    lane: usize,
-    /// How much further behind the rings and copy buffers of the lane are than those of the first one.
+    vci: usize,
+    /// How much further behind the rings and bounce buffers of the VCI are than those of the first one.
     shift: usize,
     /// The bitmap of rings towards the first rank, and the bytes from there to the next rank's.
     actives: (usize, usize),
@@ -267,7 +267,7 @@ impl Node {
     fn reserve(fd: OwnedFd, mut layout: Layout) -> io::Result<Self> {
         let limit = file_size_limit();
         if limit < layout.whole() as u64 {
-            layout.lanes = 1;
+            layout.vcis = 1;
         }
         if limit < layout.total as u64 {
             // The kernel would end the process with SIGXFSZ instead of answering.
@@ -280,7 +280,7 @@ impl Node {
             .map_err(|why| needed(why, layout.whole()))?;
         let node = Self::map(fd, layout)?;
         node.word32(8).store(layout.ranks as u32, Ordering::Relaxed);
-        node.word32(LANES_AT).store(layout.lanes as u32, Ordering::Relaxed);
+        node.word32(VCIS_AT).store(layout.vcis as u32, Ordering::Relaxed);
         // SYNC: pairs with the Acquire load in `attach`: whoever sees the magic sees the rank count.
         node.word64(0).store(MAGIC, Ordering::Release);
         Ok(node)
@@ -292,15 +292,15 @@ impl Node {
     /// When the descriptor is not a node segment or cannot be mapped.
     pub fn attach(fd: OwnedFd) -> io::Result<Self> {
         // The header says how many ranks there are, which says how large the segment is.
-        let header = Self::map(fd.try_clone()?, Layout { total: PAGE, lanes: 1, ..Layout::new(0) })?;
+        let header = Self::map(fd.try_clone()?, Layout { total: PAGE, vcis: 1, ..Layout::new(0) })?;
         let file_size = std::fs::File::from(fd.try_clone()?).metadata()?.len();
         let said = |at| header.word32(at).load(Ordering::Relaxed) as usize;
         // Nothing is read of a file that is shorter than its header: that would end the process.
         let is_one = file_size >= PAGE as u64 && header.word64(0).load(Ordering::Acquire) == MAGIC;
-        let at = [8, LANES_AT, OWN_BUFFERS, OWN_BUFFER_BYTES];
-        let [ranks, lanes, own_buffers, own_buffer_bytes] = if is_one { at.map(said) } else { [0; 4] };
-        let layout = Layout { lanes, own_buffers, own_buffer_bytes, ..Layout::new(ranks) };
-        if ranks == 0 || !(1..=LANES).contains(&lanes) || file_size != layout.file() as u64 {
+        let at = [8, VCIS_AT, OWN_BUFFERS, OWN_BUFFER_BYTES];
+        let [ranks, vcis, own_buffers, own_buffer_bytes] = if is_one { at.map(said) } else { [0; 4] };
+        let layout = Layout { vcis, own_buffers, own_buffer_bytes, ..Layout::new(ranks) };
+        if ranks == 0 || !(1..=VCIS).contains(&vcis) || file_size != layout.file() as u64 {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidData,
                 format!("not a node segment of this version ({file_size} bytes, {ranks} ranks)"),
@@ -324,43 +324,43 @@ impl Node {
         }
         let base = NonNull::new(base.cast()).ok_or_else(|| io::Error::other("mapped at address 0"))?;
         let map = Arc::new(Mapping { base, layout, fd, ends: Mutex::default(), pipes: Mutex::default() });
-        Ok(Self { map, lane: 0, shift: 0, actives: (PAGE + block::ACTIVE, RANK_BLOCK) })
+        Ok(Self { map, vci: 0, shift: 0, actives: (PAGE + block::ACTIVE, RANK_BLOCK) })
     }
 
-    /// Number of lanes that there is a place for.
-    pub fn lanes(&self) -> usize {
-        self.map.layout.lanes
+    /// Number of VCIs that there is a place for.
+    pub fn vcis(&self) -> usize {
+        self.map.layout.vcis
     }
 
-    /// The segment with another lane, whose memory somebody must have reserved before anybody writes there.
+    /// The segment with another VCI, whose memory somebody must have reserved before anybody writes there.
     ///
     /// # Panics
-    /// When there is no such lane.
+    /// When there is no such VCI.
     #[must_use]
-    pub fn with_lane(&self, lane: usize) -> Self {
+    pub fn with_vci(&self, vci: usize) -> Self {
         let layout = &self.map.layout;
-        assert!(lane < layout.lanes, "lane {lane} of {}", layout.lanes);
+        assert!(vci < layout.vcis, "VCI {vci} of {}", layout.vcis);
         let map = self.map.clone();
-        if lane == 0 {
-            return Self { map, lane, shift: 0, actives: (PAGE + block::ACTIVE, RANK_BLOCK) };
+        if vci == 0 {
+            return Self { map, vci, shift: 0, actives: (PAGE + block::ACTIVE, RANK_BLOCK) };
         }
-        let at = layout.lane_at(lane);
-        Self { map, lane, shift: at + layout.actives() - layout.heads, actives: (at, LINE) }
+        let at = layout.vci_at(vci);
+        Self { map, vci, shift: at + layout.actives() - layout.heads, actives: (at, LINE) }
     }
 
-    /// Reserves the memory of a lane; done again it does nothing.
+    /// Reserves the memory of a VCI; done again it does nothing.
     ///
     /// # Errors
-    /// What the system said; there may be no such lane.
-    pub fn reserve_lane(&self, lane: usize) -> io::Result<()> {
+    /// What the system said; there may be no such VCI.
+    pub fn reserve_vci(&self, vci: usize) -> io::Result<()> {
         let layout = &self.map.layout;
-        match lane {
+        match vci {
             0 => Ok(()),
-            _ if lane < layout.lanes => {
-                let (at, bytes) = (layout.lane_at(lane), layout.lane());
+            _ if vci < layout.vcis => {
+                let (at, bytes) = (layout.vci_at(vci), layout.vci());
                 allocate(self.as_fd(), at, bytes).map_err(|why| needed(why, bytes))
             }
-            _ => Err(io::Error::other(format!("lane {lane} of {}", layout.lanes))),
+            _ => Err(io::Error::other(format!("VCI {vci} of {}", layout.vcis))),
         }
     }
 
@@ -570,7 +570,7 @@ impl Node {
     /// # Panics
     /// When it is taken.
     pub(crate) fn take_end(&self, end: End, to: usize, from: usize) {
-        let is_new = self.map.ends.with(|ends| ends.insert((self.lane, end, to, from)));
+        let is_new = self.map.ends.with(|ends| ends.insert((self.vci, end, to, from)));
         assert!(is_new, "a second {end:?} of the ring from {from} to {to}");
     }
 
@@ -591,25 +591,25 @@ impl Node {
         self.at(self.shift + layout.cells + self.pair(to, from) * layout.ring_cells * LINE)
     }
 
-    /// Number of copy buffers per receiver.
+    /// Number of bounce buffers per receiver.
     pub(crate) fn buffers(&self) -> usize {
         self.map.layout.buffers
     }
 
-    /// Bytes in each copy buffer.
+    /// Bytes in each bounce buffer.
     pub(crate) fn buffer_bytes(&self) -> usize {
         self.map.layout.buffer_bytes
     }
 
-    /// Bitmap of the copy buffers of receiver `to` that are taken.
+    /// Bitmap of the bounce buffers of receiver `to` that are taken.
     pub(crate) fn buffers_taken(&self, to: usize) -> &AtomicU64 {
         self.word64(self.pool_at(to))
     }
 
-    /// Control lines and data of copy buffer `index` of receiver `to`.
+    /// Control lines and data of bounce buffer `index` of receiver `to`.
     pub(crate) fn buffer_base(&self, to: usize, index: usize) -> *mut u8 {
         let layout = &self.map.layout;
-        assert!(index < layout.buffers, "copy buffer {index} of {}", layout.buffers);
+        assert!(index < layout.buffers, "bounce buffer {index} of {}", layout.buffers);
         self.at(self.pool_at(to) + LINE + index * (BUFFER_CONTROL + layout.buffer_bytes))
     }
 
@@ -701,36 +701,36 @@ mod tests {
     }
 
     #[test]
-    fn lanes_lie_apart_and_inside() {
+    fn vcis_lie_apart_and_inside() {
         let node = Node::create(3).unwrap();
-        assert_eq!(node.lanes(), LANES);
+        assert_eq!(node.vcis(), VCIS);
         let end = |node: &Node| node.buffer_base(2, node.buffers() - 1) as usize;
         let mut last = end(&node);
-        for lane in 1..LANES {
-            node.reserve_lane(lane).unwrap();
-            node.reserve_lane(lane).unwrap();
-            let own = node.with_lane(lane);
+        for vci in 1..VCIS {
+            node.reserve_vci(vci).unwrap();
+            node.reserve_vci(vci).unwrap();
+            let own = node.with_vci(vci);
             let first = own.active(0).as_ptr() as usize;
             assert!(
                 first >= last + BUFFER_CONTROL + node.buffer_bytes(),
-                "lane {lane} begins inside the one before"
+                "VCI {vci} begins inside the one before"
             );
             assert!(own.active(2).as_ptr() as usize + LINE <= own.ring_head(0, 0) as *const _ as usize);
-            own.active(1)[0].store(lane as u64, Ordering::Relaxed);
-            own.ring_head(2, 2).store(lane as u64, Ordering::Relaxed);
+            own.active(1)[0].store(vci as u64, Ordering::Relaxed);
+            own.ring_head(2, 2).store(vci as u64, Ordering::Relaxed);
             last = end(&own);
         }
         let (base, whole) = (node.map.base.as_ptr() as usize, node.map.layout.whole());
         assert!(last + BUFFER_CONTROL + node.buffer_bytes() <= base + whole);
         let other = Node::attach(node.as_fd().try_clone_to_owned().unwrap()).unwrap();
-        for lane in 1..LANES {
-            let own = other.with_lane(lane);
-            assert_eq!(own.active(1)[0].load(Ordering::Relaxed), lane as u64);
-            assert_eq!(own.ring_head(2, 2).load(Ordering::Relaxed), lane as u64);
+        for vci in 1..VCIS {
+            let own = other.with_vci(vci);
+            assert_eq!(own.active(1)[0].load(Ordering::Relaxed), vci as u64);
+            assert_eq!(own.ring_head(2, 2).load(Ordering::Relaxed), vci as u64);
             assert_eq!(own.sleeping(1) as *const AtomicU32, other.sleeping(1) as *const AtomicU32);
         }
         assert_eq!(other.active(1)[0].load(Ordering::Relaxed), 0);
-        assert!(node.reserve_lane(LANES).is_err());
+        assert!(node.reserve_vci(VCIS).is_err());
     }
 
     #[test]

@@ -1,13 +1,13 @@
 //! The threads of one process that sleep in the library: whom to wake, and who of them listens for all.
 //!
-//! There once for all lanes. One sleeper, the *listener*, sleeps where peers can wake it (on the doorbell); the others
+//! There once for all VCIs. One sleeper, the *listener*, sleeps where peers can wake it (on the doorbell); the others
 //! are parked, each on its own. A parked thread is woken when what it waits for is over, and only then, whoever found
 //! that out: there is no broadcast. A listener that leaves calls a parked thread, which takes its place. MPI-5.0 §11.6;
 //! seed 000 "MPI_Wait", multi-threaded.
 //!
 //! What must stay true: while anybody is parked, somebody listens, has been called to, or is awake inside the library
-//! and will call when it leaves. A sleeper registers under the lock of the lane in which it saw that it has to wait, and a
-//! parked thread keeps a wake-up that comes before it parks; so none is lost. A listener looks at the other lanes once it
+//! and will call when it leaves. A sleeper registers under the lock of the VCI in which it saw that it has to wait, and a
+//! parked thread keeps a wake-up that comes before it parks; so none is lost. A listener looks at the other VCIs once it
 //! is registered: whoever leaves something to be done there either did so before that look, or sees that somebody sleeps.
 
 use std::time::Duration;
@@ -70,7 +70,7 @@ impl Sleepers {
         })
     }
 
-    /// Whether somebody sleeps. In a lane this is true of whoever has seen there that it has to wait, and of a listener
+    /// Whether somebody sleeps. In a VCI this is true of whoever has seen there that it has to wait, and of a listener
     /// that has looked around there.
     #[inline]
     pub fn are_there(&self) -> bool {

@@ -1,4 +1,4 @@
-//! Copy buffers: shared memory through which a long message is copied by both sides at once, and a medium one in one go.
+//! Bounce buffers: shared memory through which a long message is copied by both sides at once, and a medium one in one go.
 //!
 //! They lie in the [`Node`] segment, reached through `memory`. Each receiver has a few buffers that senders borrow by
 //! setting a bit, message by message or for good; where the processor wants larger ones ([`crate::copying`]), a pair
@@ -21,7 +21,7 @@ use std::sync::atomic::Ordering;
 use crate::mem::{Sink, Source};
 use crate::memory::{BufferMemory, Node};
 
-/// The sender's end of a copy buffer.
+/// The sender's end of a bounce buffer.
 #[derive(Debug)]
 pub struct Filler {
     memory: BufferMemory,
@@ -34,7 +34,7 @@ pub struct Filler {
     index: usize,
 }
 
-/// The receiver's end of a copy buffer.
+/// The receiver's end of a bounce buffer.
 #[derive(Debug)]
 pub struct Buffer {
     memory: BufferMemory,
@@ -62,12 +62,12 @@ pub struct Cursor {
     known: u64,
 }
 
-/// Bytes of a copy buffer that is borrowed.
+/// Bytes of a bounce buffer that is borrowed.
 pub fn bytes(node: &Node) -> usize {
     node.buffer_bytes()
 }
 
-/// Borrows a free copy buffer of receiver `to`, leaving at least `spare` others free; `None` when there is none.
+/// Borrows a free bounce buffer of receiver `to`, leaving at least `spare` others free; `None` when there is none.
 pub fn claim(node: &Node, to: usize, spare: usize) -> Option<Filler> {
     let taken = node.buffers_taken(to);
     let all = node.buffers();
@@ -86,7 +86,7 @@ pub fn claim(node: &Node, to: usize, spare: usize) -> Option<Filler> {
     Some(Filler::new(BufferMemory::new(node, to, index), node.buffer_bytes(), to, index))
 }
 
-/// Takes a copy buffer for messages to receiver `to`, for good, and uses so many bytes of it, at most what there is; `None`
+/// Takes a bounce buffer for messages to receiver `to`, for good, and uses so many bytes of it, at most what there is; `None`
 /// when all are in use or the system has no memory.
 #[cfg(not(loom))]
 pub fn claim_own(node: &Node, to: usize, bytes: usize) -> Option<Filler> {

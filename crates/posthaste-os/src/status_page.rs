@@ -5,7 +5,7 @@
 //! Nobody waits for the other side, so a rank that is stopped or killed while it writes costs a reader nothing but the
 //! text.
 //!
-//! What must stay true: one writer at a time (the rank's lane is locked); a text is read whole or not at all.
+//! What must stay true: one writer at a time (the rank's VCI is locked); a text is read whole or not at all.
 
 use std::sync::atomic::Ordering;
 

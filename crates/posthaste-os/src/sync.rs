@@ -1,6 +1,6 @@
 //! A lock that costs nothing when only one thread calls, and next to nothing when only one does so for a while.
 //!
-//! There is one around each lane. MPI-5.0 §11.6: below `MPI_THREAD_MULTIPLE` the user promises that no two threads are
+//! There is one around each VCI. MPI-5.0 §11.6: below `MPI_THREAD_MULTIPLE` the user promises that no two threads are
 //! inside the library at once, so there is nothing to exclude; with it the lock is real.
 //!
 //! A real lock is *biased* to a thread that has entered it often while nobody else did. That thread enters by a plain store

@@ -108,7 +108,7 @@ impl Doorbell {
         self.order();
     }
 
-    /// Tells `to` that there is room in the ring from there, or in a copy buffer: only a sleeper needs to know.
+    /// Tells `to` that there is room in the ring from there, or in a bounce buffer: only a sleeper needs to know.
     #[inline]
     pub fn ring_for_room(&self, to: usize) {
         self.order();

@@ -1,7 +1,7 @@
 //! The shared-memory protocols under loom: every order in which two or three ranks can reach the same words.
 //!
 //! Run with `RUSTFLAGS="--cfg loom" cargo test -p posthaste-os --release --test loom`; empty otherwise. Calls the
-//! ring, the copy buffers and the doorbell exactly as the core does, over the model in `posthaste_os::model`. What
+//! ring, the bounce buffers and the doorbell exactly as the core does, over the model in `posthaste_os::model`. What
 //! must stay true: a run that ends without a panic has seen every record whole and in order, no access that races
 //! with another, and nobody asleep over work. Tests that end in a panic leave out one step of the protocol, to
 //! show that the model is sharp enough to notice.
@@ -457,9 +457,9 @@ fn without_the_second_look_room_is_slept_over() {
     room_wakes(false);
 }
 
-/// The same for a copy buffer: both sides sleep when they have nothing to do.
+/// The same for a bounce buffer: both sides sleep when they have nothing to do.
 #[test]
-fn both_ends_of_a_copy_buffer_sleep_and_are_woken() {
+fn both_ends_of_a_bounce_buffer_sleep_and_are_woken() {
     explore(Some(3), || {
         const LEN: usize = 6;
         let node = Node::new(shape(2, 4));
@@ -541,27 +541,27 @@ fn wake(wakes: impl IntoIterator<Item = Wake>) {
 fn wait_for(shared: &Mutex<Requests>, request: usize) {
     let mut slept = false;
     loop {
-        let mut lane = shared.lock().unwrap();
-        let mut wakes = lane.progress();
-        if lane.over[request] {
+        let mut vci = shared.lock().unwrap();
+        let mut wakes = vci.progress();
+        if vci.over[request] {
             if slept {
-                lane.parked.stops_looking();
+                vci.parked.stops_looking();
             }
-            wakes.extend(lane.parked.call_listener());
-            drop(lane);
+            wakes.extend(vci.parked.call_listener());
+            drop(vci);
             return wake(wakes);
         }
         if std::mem::replace(&mut slept, true) {
-            lane.parked.stops_looking();
+            vci.parked.stops_looking();
         }
-        let sleeper = lane.parked.register(Wants::Ends(1), true);
-        lane.sleeper[request] = Some(sleeper);
-        drop(lane);
+        let sleeper = vci.parked.register(Wants::Ends(1), true);
+        vci.sleeper[request] = Some(sleeper);
+        drop(vci);
         wake(wakes);
         park::park(Duration::ZERO);
-        let mut lane = shared.lock().unwrap();
-        lane.sleeper[request] = None;
-        lane.parked.unregister(sleeper);
+        let mut vci = shared.lock().unwrap();
+        vci.sleeper[request] = None;
+        vci.parked.unregister(sleeper);
     }
 }
 
@@ -574,10 +574,10 @@ fn two_wait(order: [usize; 2]) {
             thread::spawn(move || wait_for(&shared, request))
         });
         for request in order {
-            let mut lane = shared.lock().unwrap();
-            lane.arrived.push(request);
-            let listener = lane.parked.rouse_listener(); // the doorbell
-            drop(lane);
+            let mut vci = shared.lock().unwrap();
+            vci.arrived.push(request);
+            let listener = vci.parked.rouse_listener(); // the doorbell
+            drop(vci);
             wake(listener);
         }
         for thread in threads {

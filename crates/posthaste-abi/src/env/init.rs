@@ -159,7 +159,7 @@ fn start(required: ThreadLevel) -> Result<()> {
     match life() {
         Life::Before => {
             let library = library::start(required)?;
-            let check_types = library.world.lane().engine.config.check_types;
+            let check_types = library.world.vci().engine.config.check_types;
             memory::learn_sizes(check_types);
             library::open(library);
             Ok(())

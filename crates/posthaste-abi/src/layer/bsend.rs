@@ -1,7 +1,7 @@
 //! Buffered sends: the program's buffers and the messages that leave from them (MPI-5.0 §3.6).
 //!
 //! A message is packed into a free place of the buffer and sent from there in standard mode; its place is free again
-//! when that send is over, which a handler marks: messages of one buffer go through the lanes of several communicators.
+//! when that send is over, which a handler marks: messages of one buffer go through the VCIs of several communicators.
 //! With automatic buffering each message has memory of its own.
 //!
 //! What must stay true: a buffered send never waits for a receive, and nothing is written outside of the buffer; a
@@ -18,7 +18,7 @@ use posthaste_core::comm::Comm;
 use posthaste_core::datatype::{Segment, copy};
 use posthaste_core::error::{Error, ErrorClass, Result};
 use posthaste_core::ids::RequestId;
-use posthaste_core::progress::Lane;
+use posthaste_core::progress::Vci;
 use posthaste_core::pt2pt::{Engine, recv};
 use posthaste_core::request::{Status, Table, complete};
 use posthaste_core::wait::Awaited;
@@ -95,8 +95,8 @@ pub(crate) fn detach(owner: Owner) -> Result<Option<(usize, u64)>> {
 /// Waits until all messages have left the buffer.
 pub(crate) fn flush(owner: Owner) -> Result<()> {
     for (id, over) in under_way(owner)? {
-        let awaited = |_: &Lane| Awaited::Departure;
-        let is_over = |_: &mut Lane| over.load(Ordering::Acquire).then_some(());
+        let awaited = |_: &Vci| Awaited::Departure;
+        let is_over = |_: &mut Vci| over.load(Ordering::Acquire).then_some(());
         library().world.wait_until(id.slot as usize, "MPI_Buffer_flush", awaited, is_over);
     }
     Ok(())
@@ -144,13 +144,13 @@ pub(crate) fn send(comm: &Comm, dest: i32, tag: i32, data: &Segment) -> Result<(
     let owner = Some(Owner::of(comm)).filter(|own| buffers.contains_key(own)).unwrap_or(Owner::Process);
     if buffers.get(&owner).is_some_and(|buffer| !buffer.messages.is_empty()) {
         // What has left makes room; one step of progress helps it.
-        let lanes = |buffer: &Buffer| {
+        let vcis = |buffer: &Buffer| {
             let slots = buffer.messages.iter().map(|message| message.id.slot as usize);
-            slots.fold(0, |lanes, slot| lanes | 1 << world.lane_number(slot))
+            slots.fold(0, |vcis, slot| vcis | 1 << world.vci_number(slot))
         };
-        let lanes = buffers.get(&owner).map_or(0, lanes);
+        let vcis = buffers.get(&owner).map_or(0, vcis);
         drop(buffers);
-        world.step_among(lanes);
+        world.step_among(vcis);
         buffers = self::buffers();
     }
     let Some(buffer) = buffers.get_mut(&owner) else { return Err(none_attached()) };
@@ -169,10 +169,10 @@ pub(crate) fn send(comm: &Comm, dest: i32, tag: i32, data: &Segment) -> Result<(
     }
     let over = Arc::new(AtomicBool::new(false));
     let mark = over.clone();
-    let mut lane = world.lane_of(comm);
-    let Engine { requests, finished, .. } = &mut lane.engine;
+    let mut vci = world.vci_of(comm);
+    let Engine { requests, finished, .. } = &mut vci.engine;
     complete::attach(requests, finished, id, Box::new(move |_, _| mark.store(true, Ordering::Release)));
-    drop(lane);
+    drop(vci);
     let index = buffer.messages.partition_point(|message| message.at <= at);
     buffer.messages.insert(index, Message { at, len: data.len(), id, over, _memory: memory });
     Ok(())
@@ -189,8 +189,8 @@ impl Buffer {
         self.messages.retain(|message| {
             let over = message.over.load(Ordering::Acquire);
             if over {
-                let mut lane = library().world.lane_with(message.id.slot as usize);
-                recv::detach(&mut lane.engine, message.id);
+                let mut vci = library().world.vci_with(message.id.slot as usize);
+                recv::detach(&mut vci.engine, message.id);
             }
             !over
         });
@@ -246,7 +246,7 @@ struct Flushing {
 }
 
 impl AtEnd for Flushing {
-    fn stands(&self, _lane: &Lane) -> Stand {
+    fn stands(&self, _vci: &Vci) -> Stand {
         let over = self.messages.iter().all(|over| over.load(Ordering::Acquire));
         if over { Stand::Over(Status::EMPTY) } else { Stand::Active }
     }

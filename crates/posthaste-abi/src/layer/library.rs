@@ -61,7 +61,7 @@ static STARTED: AtomicBool = AtomicBool::new(false);
 #[inline(always)]
 pub(crate) fn inside() -> Option<&'static Library> {
     // SAFETY: the pointer is null or comes from `Box::leak` in `open`; the Acquire pairs with the Release there.
-    // Other threads may come here: with MPI_THREAD_MULTIPLE the world's lane is locked, and below it the program
+    // Other threads may come here: with MPI_THREAD_MULTIPLE the world's VCI is locked, and below it the program
     // promises that calls do not overlap (MPI-5.0 §11.6.2).
     unsafe { LIBRARY.load(Ordering::Acquire).as_ref() }
 }
@@ -101,7 +101,7 @@ pub(crate) fn life() -> Life {
 pub(crate) fn start(required: ThreadLevel) -> Result<Library> {
     let world = World::init(required == ThreadLevel::Multiple)?;
     WORLD_RANK.store(world.rank() as i32, Ordering::Relaxed);
-    let strict = world.lane().engine.config.strict;
+    let strict = world.vci().engine.config.strict;
     Ok(Library { world, provided: required, strict, main: thread::current().id() })
 }
 

@@ -2,7 +2,7 @@
 //!
 //! The two ends of `posthaste_core::pt2pt::partitioned` stand behind driven requests.
 //!
-//! What must stay true: an end is locked inside the lane's lock, never the other way round.
+//! What must stay true: an end is locked inside the VCI's lock, never the other way round.
 
 use std::any::Any;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use posthaste_core::comm::Comm;
 use posthaste_core::error::{Error, ErrorClass, Result};
 use posthaste_core::ids::{RequestId, TAG_UB};
-use posthaste_core::progress::Lane;
+use posthaste_core::progress::Vci;
 use posthaste_core::pt2pt::partitioned::{Parts, Receiving, Sending, Standing};
 use posthaste_core::request::Status;
 use posthaste_core::wait::Entered;
@@ -22,7 +22,7 @@ use super::request::{self, AtEnd, CommKey, Failure, SharedAtEnd, Stand};
 /// A partitioned request.
 struct Partitioned {
     comm: CommKey,
-    /// Where: its lane is that of the partitions, too.
+    /// Where: its VCI is that of the partitions, too.
     held: Held<Comm>,
     end: Mutex<End>,
 }
@@ -33,8 +33,8 @@ enum End {
 }
 
 impl Partitioned {
-    fn lane(&self) -> Entered<'static> {
-        library().world.lane_of(&self.held)
+    fn vci(&self) -> Entered<'static> {
+        library().world.vci_of(&self.held)
     }
 
     fn end(&self) -> MutexGuard<'_, End> {
@@ -47,7 +47,7 @@ impl Partitioned {
     }
 
     fn ready(&self, argument: &'static str, partitions: impl Iterator<Item = i32> + Clone) -> Result<()> {
-        let mut lane = self.lane();
+        let mut vci = self.vci();
         let End::Sending(sending) = &mut *self.end() else {
             let got = "that of a partitioned receive";
             return Err(Error::invalid(ErrorClass::Request, "request", got, "that of a partitioned send"));
@@ -56,7 +56,7 @@ impl Partitioned {
         for partition in partitions.clone() {
             sending.may_be_ready(sending.parts().number(argument, partition)?)?;
         }
-        let Lane { engine, methods, .. } = &mut *lane;
+        let Vci { engine, methods, .. } = &mut *vci;
         for partition in partitions {
             sending.ready(engine, methods, sending.parts().number(argument, partition)?)?;
         }
@@ -65,7 +65,7 @@ impl Partitioned {
 
     fn has_arrived(&self, partition: i32) -> Result<bool> {
         let look = || {
-            let lane = self.lane();
+            let vci = self.vci();
             let End::Receiving(receiving) = &mut *self.end() else {
                 let got = "that of a partitioned send";
                 return Err(Error::invalid(
@@ -76,7 +76,7 @@ impl Partitioned {
                 ));
             };
             let partition = receiving.parts().number("partition", partition)?;
-            Ok(receiving.has_arrived(&lane.engine.requests, partition))
+            Ok(receiving.has_arrived(&vci.engine.requests, partition))
         };
         if look()? {
             return Ok(true);
@@ -88,8 +88,8 @@ impl Partitioned {
 
 impl AtEnd for Partitioned {
     fn start(&self) -> std::result::Result<(), Failure> {
-        let mut lane = self.lane();
-        let Lane { engine, methods, .. } = &mut *lane;
+        let mut vci = self.vci();
+        let Vci { engine, methods, .. } = &mut *vci;
         let started = match &mut *self.end() {
             End::Sending(sending) => sending.start(),
             End::Receiving(receiving) => receiving.start(engine, methods),
@@ -97,8 +97,8 @@ impl AtEnd for Partitioned {
         started.map_err(|error| self.failure(error))
     }
 
-    fn stands(&self, lane: &Lane) -> Stand {
-        let requests = &lane.engine.requests;
+    fn stands(&self, vci: &Vci) -> Stand {
+        let requests = &vci.engine.requests;
         let standing = match &mut *self.end() {
             End::Sending(sending) => sending.stands(requests),
             End::Receiving(receiving) => receiving.stands(requests),
@@ -117,8 +117,8 @@ impl AtEnd for Partitioned {
         }
     }
 
-    fn clear(&self, lane: &mut Lane) {
-        let requests = &mut lane.engine.requests;
+    fn clear(&self, vci: &mut Vci) {
+        let requests = &mut vci.engine.requests;
         match &mut *self.end() {
             End::Sending(sending) => sending.clear(requests),
             End::Receiving(receiving) => receiving.clear(requests),
@@ -135,10 +135,10 @@ impl AtEnd for Partitioned {
     }
 
     fn let_go(&self) -> Result<bool> {
-        let mut lane = self.lane();
-        match self.stands(&lane) {
+        let mut vci = self.vci();
+        match self.stands(&vci) {
             Stand::Inactive => {}
-            Stand::Over(_) => self.clear(&mut lane),
+            Stand::Over(_) => self.clear(&mut vci),
             Stand::Active => {
                 let got = "an active partitioned request";
                 let expected = "one that is complete: it cannot be freed before (MPI-5.0 §4.2.1)";
@@ -165,8 +165,8 @@ pub(crate) fn send_init(
     let sending = Sending::new(to, comm.rank(), channel, parts);
     let (partitioned, id) = make(key, comm.clone(), End::Sending(sending))?;
     let announced = {
-        let mut lane = partitioned.lane();
-        let Lane { engine, methods, .. } = &mut *lane;
+        let mut vci = partitioned.vci();
+        let Vci { engine, methods, .. } = &mut *vci;
         match &*partitioned.end() {
             End::Sending(sending) => sending.announce(engine, methods, comm.context(), tag),
             End::Receiving(_) => Ok(()),
@@ -193,15 +193,15 @@ pub(crate) fn recv_init(
     let (partitioned, id) = make(key, comm.clone(), End::Receiving(Receiving::new(source, tag, parts)))?;
     let told = partitioned.clone();
     let handler = move |_, status: &Status| {
-        let mut lane = told.lane();
-        let Lane { engine, methods, .. } = &mut *lane;
+        let mut vci = told.vci();
+        let Vci { engine, methods, .. } = &mut *vci;
         if let End::Receiving(receiving) = &mut *told.end() {
             receiving.told(engine, methods, status);
         }
     };
     let listening = {
-        let mut lane = partitioned.lane();
-        let Lane { engine, methods, .. } = &mut *lane;
+        let mut vci = partitioned.vci();
+        let Vci { engine, methods, .. } = &mut *vci;
         match &mut *partitioned.end() {
             End::Receiving(receiving) => receiving.listen(engine, methods, comm.context(), Box::new(handler)),
             End::Sending(_) => Ok(()),
@@ -219,7 +219,7 @@ fn make(key: CommKey, held: Held<Comm>, end: End) -> Result<(Arc<Partitioned>, R
 /// A request that cannot be: the other side does not hear of it.
 #[cold]
 fn take_back(id: RequestId, error: Error) -> Result<()> {
-    request::let_go(library().world.lane_with(id.slot as usize), id)?;
+    request::let_go(library().world.vci_with(id.slot as usize), id)?;
     Err(error)
 }
 

@@ -14,7 +14,7 @@ use posthaste_core::datatype::Segment;
 use posthaste_core::error::Result;
 use posthaste_core::ids::RequestId;
 use posthaste_core::method::Holds;
-use posthaste_core::progress::Lane;
+use posthaste_core::progress::Vci;
 use posthaste_core::pt2pt::persistent::{self, Begun, Message};
 use posthaste_core::pt2pt::recv;
 use posthaste_core::request::{Request, State, Status, Table, complete};
@@ -56,12 +56,12 @@ struct Persistent {
 }
 
 impl Plan {
-    /// The lane of its messages.
-    fn lane(&self) -> Entered<'static> {
+    /// The VCI of its messages.
+    fn vci(&self) -> Entered<'static> {
         let world = &library().world;
         match self {
-            Self::Message { comm } | Self::Buffered { comm, .. } => world.lane_of(comm),
-            Self::Collective(schedule) => world.lane_at(schedule.lane()),
+            Self::Message { comm } | Self::Buffered { comm, .. } => world.vci_of(comm),
+            Self::Collective(schedule) => world.vci_at(schedule.vci()),
         }
     }
 }
@@ -78,14 +78,14 @@ pub(crate) fn prepare_message(message: Message, held: Held<Comm>, comm: CommKey)
 
 fn keep(message: Option<Message>, plan: Plan, comm: CommKey) -> Result<RequestId> {
     let (id, holds) = {
-        let mut lane = plan.lane();
-        let id = lane.engine.requests.insert(Request::new(State::Inactive))?;
+        let mut vci = plan.vci();
+        let id = vci.engine.requests.insert(Request::new(State::Inactive))?;
         let holds = match &message {
-            Some(Message::Send { segment, .. }) => lane.methods.hold(segment, false),
-            Some(Message::Recv { segment, .. }) => lane.methods.hold(segment, true),
+            Some(Message::Send { segment, .. }) => vci.methods.hold(segment, false),
+            Some(Message::Recv { segment, .. }) => vci.methods.hold(segment, true),
             Some(Message::Nobody(_)) | None => Holds::default(),
         };
-        lane.engine.persistent.keep(id, message);
+        vci.engine.persistent.keep(id, message);
         (id, Mutex::new(holds))
     };
     request::persists(id, comm, Arc::new(Persistent { id, plan, comm, holds }));
@@ -94,13 +94,13 @@ fn keep(message: Option<Message>, plan: Plan, comm: CommKey) -> Result<RequestId
 
 /// Starts a persistent request. False if it is no request that the engine starts alone.
 #[inline(always)]
-pub(crate) fn start(lane: &mut Lane, id: RequestId) -> std::result::Result<bool, Failure> {
-    lane.stay_fair();
+pub(crate) fn start(vci: &mut Vci, id: RequestId) -> std::result::Result<bool, Failure> {
+    vci.stay_fair();
     loop {
-        let Lane { engine, methods, .. } = &mut *lane;
+        let Vci { engine, methods, .. } = &mut *vci;
         match persistent::start(engine, methods, id) {
             Ok(Begun::Yes) => return Ok(true),
-            Ok(Begun::Unseen) => lane.progress(),
+            Ok(Begun::Unseen) => vci.progress(),
             Ok(Begun::Elsewhere) => return Ok(false),
             Err(error) => return Err(Failure { comm: Some(request::comm_of(id)), error }),
         };
@@ -108,13 +108,13 @@ pub(crate) fn start(lane: &mut Lane, id: RequestId) -> std::result::Result<bool,
 }
 
 impl Persistent {
-    fn lane(&self) -> Entered<'static> {
-        library().world.lane_with(self.id.slot as usize)
+    fn vci(&self) -> Entered<'static> {
+        library().world.vci_with(self.id.slot as usize)
     }
 
     fn go(&self) -> Result<()> {
         let world = &library().world;
-        self.lane().engine.persistent.check_inactive(self.id)?;
+        self.vci().engine.persistent.check_inactive(self.id)?;
         let active = match &self.plan {
             Plan::Message { .. } => return Ok(()), // the engine has started it
             Plan::Buffered { comm, segment, dest, tag } => {
@@ -123,7 +123,7 @@ impl Persistent {
             }
             Plan::Collective(schedule) => world.start_again(schedule)?,
         };
-        self.lane().engine.persistent.begin(self.id, active);
+        self.vci().engine.persistent.begin(self.id, active);
         Ok(())
     }
 }
@@ -133,16 +133,16 @@ impl AtEnd for Persistent {
         self.go().map_err(|error| Failure { comm: Some(self.comm), error })
     }
 
-    fn stands(&self, lane: &Lane) -> Stand {
-        match lane.engine.persistent.active(self.id) {
+    fn stands(&self, vci: &Vci) -> Stand {
+        match vci.engine.persistent.active(self.id) {
             None => Stand::Inactive,
-            Some(id) => over(lane, id).map_or(Stand::Active, Stand::Over),
+            Some(id) => over(vci, id).map_or(Stand::Active, Stand::Over),
         }
     }
 
-    fn clear(&self, lane: &mut Lane) {
-        if let Some(id) = lane.engine.persistent.end(self.id) {
-            lane.engine.requests.remove(id);
+    fn clear(&self, vci: &mut Vci) {
+        if let Some(id) = vci.engine.persistent.end(self.id) {
+            vci.engine.requests.remove(id);
         }
     }
 
@@ -151,18 +151,18 @@ impl AtEnd for Persistent {
     }
 
     fn cancel(&self, _over: bool) -> Result<bool> {
-        let mut lane = self.lane();
-        if let Some(id) = lane.engine.persistent.active(self.id) {
-            request::take_back(&mut lane, id);
+        let mut vci = self.vci();
+        if let Some(id) = vci.engine.persistent.active(self.id) {
+            request::take_back(&mut vci, id);
         }
         Ok(true)
     }
 
     fn let_go(&self) -> Result<bool> {
         let holds = std::mem::take(&mut *self.holds.lock().unwrap_or_else(PoisonError::into_inner));
-        let mut lane = self.lane();
-        lane.methods.let_go(holds);
-        let engine = &mut lane.engine;
+        let mut vci = self.vci();
+        vci.methods.let_go(holds);
+        let engine = &mut vci.engine;
         if let Some(id) = engine.persistent.forget(self.id) {
             recv::detach(engine, id);
         }
@@ -171,8 +171,8 @@ impl AtEnd for Persistent {
 }
 
 /// The status of a request that is over; a stale one is over too.
-fn over(lane: &Lane, id: RequestId) -> Option<Status> {
-    match lane.engine.requests.get(id) {
+fn over(vci: &Vci, id: RequestId) -> Option<Status> {
+    match vci.engine.requests.get(id) {
         Some(found) if complete::is_complete(found) => Some(found.status.clone()),
         Some(_) => None,
         None => Some(Status::EMPTY),
@@ -205,28 +205,28 @@ impl AtEnd for Both {
         vec![self.send, self.recv]
     }
 
-    fn stands(&self, lane: &Lane) -> Stand {
-        let Some(mut received) = over(lane, self.recv) else { return Stand::Active };
-        let Some(sent) = over(lane, self.send) else { return Stand::Active };
+    fn stands(&self, vci: &Vci) -> Stand {
+        let Some(mut received) = over(vci, self.recv) else { return Stand::Active };
+        let Some(sent) = over(vci, self.send) else { return Stand::Active };
         received.error = received.error.or(sent.error);
         Stand::Over(received)
     }
 
-    fn clear(&self, lane: &mut Lane) {
-        lane.engine.requests.remove(self.send);
-        lane.engine.requests.remove(self.recv);
+    fn clear(&self, vci: &mut Vci) {
+        vci.engine.requests.remove(self.send);
+        vci.engine.requests.remove(self.recv);
     }
 
     fn cancel(&self, _over: bool) -> Result<bool> {
-        let mut lane = library().world.lane_of(&self.comm);
-        request::take_back(&mut lane, self.recv);
-        request::take_back(&mut lane, self.send);
+        let mut vci = library().world.vci_of(&self.comm);
+        request::take_back(&mut vci, self.recv);
+        request::take_back(&mut vci, self.send);
         Ok(true)
     }
 
     fn let_go(&self) -> Result<bool> {
-        let mut lane = library().world.lane_of(&self.comm);
-        let engine = &mut lane.engine;
+        let mut vci = library().world.vci_of(&self.comm);
+        let engine = &mut vci.engine;
         if let Some(memory) = self.sent.lock().unwrap_or_else(PoisonError::into_inner).take() {
             // Both messages go on, and what the send leaves from stays as long.
             let over = Box::new(move |_, _: &Status| drop(memory));

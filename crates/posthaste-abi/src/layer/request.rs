@@ -11,7 +11,7 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 use posthaste_core::comm::Comm;
 use posthaste_core::error::{Error, ErrorClass, Result};
 use posthaste_core::ids::RequestId;
-use posthaste_core::progress::Lane;
+use posthaste_core::progress::Vci;
 use posthaste_core::pt2pt::{cancel, recv};
 use posthaste_core::request::{Request, State, Status, Table, complete, table};
 use posthaste_core::wait::Entered;
@@ -54,7 +54,7 @@ pub(crate) trait AtEnd: Any + Send + Sync {
         Err(Failure { comm: None, error })
     }
     /// How the requests behind a driven one stand.
-    fn stands(&self, _lane: &Lane) -> Stand {
+    fn stands(&self, _vci: &Vci) -> Stand {
         Stand::Inactive
     }
     /// The requests behind a driven one, as far as they are known.
@@ -62,7 +62,7 @@ pub(crate) trait AtEnd: Any + Send + Sync {
         Vec::new()
     }
     /// A driven request was over and is completed: the requests behind it go.
-    fn clear(&self, _lane: &mut Lane) {}
+    fn clear(&self, _vci: &mut Vci) {}
     /// Whether the request stays, inactive, when it was completed (persistent requests).
     fn stays(&self) -> bool {
         false
@@ -112,9 +112,9 @@ pub(crate) fn ends_with(id: RequestId, comm: CommKey, at_end: SharedAtEnd) {
     note(id).store(comm.0 | SPECIAL, Ordering::Relaxed);
 }
 
-/// A new request that others in the table stand behind; it lives in the lane of `home`, as they do.
+/// A new request that others in the table stand behind; it lives in the VCI of `home`, as they do.
 pub(crate) fn driven(home: &Comm, comm: CommKey, at_end: SharedAtEnd) -> Result<RequestId> {
-    let id = library().world.lane_of(home).engine.requests.insert(Request::new(State::Inactive))?;
+    let id = library().world.vci_of(home).engine.requests.insert(Request::new(State::Inactive))?;
     ends_with(id, comm, at_end);
     note(id).store(comm.0 | MARKS, Ordering::Relaxed);
     Ok(id)
@@ -169,37 +169,37 @@ impl Ended {
 /// The status of a request that is over, went well, and needs nothing else: the common case, without moving it. A number is
 /// what the table calls a request; without one it is none.
 #[inline(always)]
-pub(crate) fn take_plain(lane: &mut Lane, number: Option<u32>) -> Option<Status> {
-    lane.methods.flush_gathered();
+pub(crate) fn take_plain(vci: &mut Vci, number: Option<u32>) -> Option<Status> {
+    vci.methods.flush_gathered();
     let number = number? as usize;
     if NOTES[number % table::MOST].load(Ordering::Relaxed) & MARKS != 0 {
         return None;
     }
-    lane.engine.requests.take_ended(number)
+    vci.engine.requests.take_ended(number)
 }
 
 /// Takes a request out of the table if it is over.
 #[inline(always)]
-pub(crate) fn take(lane: &mut Lane, id: RequestId) -> Option<Ended> {
-    lane.methods.flush_gathered();
+pub(crate) fn take(vci: &mut Vci, id: RequestId) -> Option<Ended> {
+    vci.methods.flush_gathered();
     let note = note(id).load(Ordering::Relaxed);
-    if let Some(status) = lane.engine.requests.take_ended(Table::handle(id) as usize) {
+    if let Some(status) = vci.engine.requests.take_ended(Table::handle(id) as usize) {
         return Some(Ended { id, note, status, stays: false, inactive: false });
     }
-    match lane.engine.requests.get(id) {
+    match vci.engine.requests.get(id) {
         Some(found) if complete::is_complete(found) => {}
-        _ if note & MARKS == PERSISTENT => return take_started(lane, id, note),
-        _ if note & DRIVEN != 0 => return take_driven(lane, id, note),
+        _ if note & MARKS == PERSISTENT => return take_started(vci, id, note),
+        _ if note & DRIVEN != 0 => return take_driven(vci, id, note),
         _ => return None,
     }
-    let ended = lane.engine.requests.remove(id);
+    let ended = vci.engine.requests.remove(id);
     ended.map(|ended| Ended { id, note, status: ended.status, stays: false, inactive: false })
 }
 
 /// The same for a persistent request, which stays.
 #[inline]
-fn take_started(lane: &mut Lane, id: RequestId, note: u32) -> Option<Ended> {
-    let engine = &mut lane.engine;
+fn take_started(vci: &mut Vci, id: RequestId, note: u32) -> Option<Ended> {
+    let engine = &mut vci.engine;
     let Some(active) = engine.persistent.active(id) else {
         return Some(Ended { id, note, status: Status::EMPTY, stays: true, inactive: true });
     };
@@ -216,19 +216,19 @@ fn take_started(lane: &mut Lane, id: RequestId, note: u32) -> Option<Ended> {
 
 #[cold]
 #[inline(never)]
-fn take_driven(lane: &mut Lane, id: RequestId, note: u32) -> Option<Ended> {
+fn take_driven(vci: &mut Vci, id: RequestId, note: u32) -> Option<Ended> {
     let behind = special(id)?;
-    let (status, inactive) = match behind.stands(lane) {
+    let (status, inactive) = match behind.stands(vci) {
         Stand::Active => return None,
         Stand::Inactive => (Status::EMPTY, true),
         Stand::Over(status) => {
-            behind.clear(lane);
+            behind.clear(vci);
             (status, false)
         }
     };
     let stays = behind.stays();
     if !stays {
-        lane.engine.requests.remove(id);
+        vci.engine.requests.remove(id);
     }
     Some(Ended { id, note, status, stays, inactive })
 }
@@ -241,17 +241,17 @@ pub(crate) fn is_live(number: u32) -> bool {
 
 #[cold]
 fn is_active(number: u32) -> bool {
-    let lane = library().world.lane_with(number as usize);
-    numbered(number).is_none_or(|behind| !matches!(behind.stands(&lane), Stand::Inactive))
+    let vci = library().world.vci_with(number as usize);
+    numbered(number).is_none_or(|behind| !matches!(behind.stands(&vci), Stand::Inactive))
 }
 
 /// The requests that a request which is not over waits for: itself, or those behind it. Of one that others outside
 /// the engine end, its own id is all that can be said.
-pub(crate) fn behind(lane: &Lane, id: RequestId) -> Vec<RequestId> {
-    if has_ended(lane, id) {
+pub(crate) fn behind(vci: &Vci, id: RequestId) -> Vec<RequestId> {
+    if has_ended(vci, id) {
         return Vec::new();
     }
-    if let Some(active) = lane.engine.persistent.active(id) {
+    if let Some(active) = vci.engine.persistent.active(id) {
         return vec![active];
     }
     let behind = special(id).map_or_else(Vec::new, |at_end| at_end.behind());
@@ -259,22 +259,22 @@ pub(crate) fn behind(lane: &Lane, id: RequestId) -> Vec<RequestId> {
 }
 
 /// Whether a request is over.
-pub(crate) fn has_ended(lane: &Lane, id: RequestId) -> bool {
+pub(crate) fn has_ended(vci: &Vci, id: RequestId) -> bool {
     if id == Table::DONE {
         return true;
     }
     if note(id).load(Ordering::Relaxed) & DRIVEN != 0 {
-        return special(id).is_none_or(|behind| !matches!(behind.stands(lane), Stand::Active));
+        return special(id).is_none_or(|behind| !matches!(behind.stands(vci), Stand::Active));
     }
-    lane.engine.requests.get(id).is_some_and(complete::is_complete)
+    vci.engine.requests.get(id).is_some_and(complete::is_complete)
 }
 
 /// The status of a request that is over, which stays. Its error is for whoever completes it.
-pub(crate) fn look(lane: Entered<'_>, id: RequestId) -> Result<Option<Status>> {
-    let mut status = match lane.engine.requests.get(id) {
+pub(crate) fn look(vci: Entered<'_>, id: RequestId) -> Result<Option<Status>> {
+    let mut status = match vci.engine.requests.get(id) {
         Some(found) if complete::is_complete(found) => found.status.clone(),
         _ if note(id).load(Ordering::Relaxed) & DRIVEN != 0 => {
-            match special(id).map(|behind| behind.stands(&lane)) {
+            match special(id).map(|behind| behind.stands(&vci)) {
                 Some(Stand::Over(status)) => status,
                 Some(Stand::Active) => return Ok(None),
                 Some(Stand::Inactive) | None => Status::EMPTY,
@@ -282,7 +282,7 @@ pub(crate) fn look(lane: Entered<'_>, id: RequestId) -> Result<Option<Status>> {
         }
         _ => return Ok(None),
     };
-    drop(lane);
+    drop(vci);
     status.error = None;
     if let Some(at_end) = special(id) {
         at_end.looked_at(&mut status)?;
@@ -291,37 +291,37 @@ pub(crate) fn look(lane: Entered<'_>, id: RequestId) -> Result<Option<Status>> {
 }
 
 /// The program does not want to hear of the request again (MPI-5.0 §3.7.3).
-pub(crate) fn let_go(mut lane: Entered<'static>, id: RequestId) -> Result<()> {
+pub(crate) fn let_go(mut vci: Entered<'static>, id: RequestId) -> Result<()> {
     if let Some(at_end) = special(id) {
-        drop(lane);
+        drop(vci);
         if at_end.let_go()? {
             forget(id);
         }
-        lane = library().world.lane_with(id.slot as usize);
+        vci = library().world.vci_with(id.slot as usize);
     }
-    recv::detach(&mut lane.engine, id);
+    recv::detach(&mut vci.engine, id);
     Ok(())
 }
 
 /// Cancels a request where that is still possible (MPI-5.0 §3.8.4).
-pub(crate) fn cancel(mut lane: Entered<'_>, id: RequestId) -> Result<()> {
+pub(crate) fn cancel(mut vci: Entered<'_>, id: RequestId) -> Result<()> {
     if let Some(at_end) = special(id) {
-        let over = lane.engine.requests.get(id).is_some_and(complete::is_complete);
-        drop(lane);
+        let over = vci.engine.requests.get(id).is_some_and(complete::is_complete);
+        drop(vci);
         at_end.cancel(over)?;
         return Ok(());
     }
-    take_back(&mut lane, id);
+    take_back(&mut vci, id);
     Ok(())
 }
 
 /// Cancels a request of the engine. Of a message to ourselves the answer is there when this returns: programs look at
 /// once whether it was cancelled, and would wait for it for ever if that came later.
-pub(crate) fn take_back(lane: &mut Lane, id: RequestId) {
-    let Lane { engine, methods, .. } = &mut *lane;
+pub(crate) fn take_back(vci: &mut Vci, id: RequestId) {
+    let Vci { engine, methods, .. } = &mut *vci;
     cancel::cancel(engine, methods, id);
     for _ in 0..2 {
-        lane.progress();
+        vci.progress();
     }
 }
 

@@ -7,7 +7,7 @@ use std::ffi::{c_int, c_void};
 
 use posthaste_core::error::{Error, ErrorClass, Result};
 use posthaste_core::ids::RequestId;
-use posthaste_core::progress::Lane;
+use posthaste_core::progress::Vci;
 use posthaste_core::wait::Awaited;
 
 use crate::abi::constants::{MPI_REQUEST_NULL, MPI_SUCCESS, MPI_UNDEFINED};
@@ -35,14 +35,14 @@ mpi_fn! {
             status.tell_at(0, MPI_Status::EMPTY);
             return Ok(());
         }
-        if completion::is_done(handle) && library().world.has_lanes() {
+        if completion::is_done(handle) && library().world.has_vcis() {
             request.set("request", MPI_REQUEST_NULL)?;
             status.tell_at(0, MPI_Status::EMPTY);
-            return Ok(()); // without a lane, in which other threads may be
+            return Ok(()); // without a VCI, in which other threads may be
         }
-        let awaited = |lane: &Lane| Awaited::All(completion::behind(lane, handle));
+        let awaited = |vci: &Vci| Awaited::All(completion::behind(vci, handle));
         let world = &library().world;
-        let ended = world.wait_until(handle.0, "MPI_Wait", awaited, |lane| take(lane, handle).transpose())?;
+        let ended = world.wait_until(handle.0, "MPI_Wait", awaited, |vci| take(vci, handle).transpose())?;
         one_ended(ended, request, status)
     }
     /// MPI-5.0 §3.7.3
@@ -54,10 +54,10 @@ mpi_fn! {
             return Ok(flag.set("flag", 1)?);
         }
         flag.set("flag", 0)?;
-        let mut ended = take(&mut completion::lane_of(handle), handle)?;
+        let mut ended = take(&mut completion::vci_of(handle), handle)?;
         if ended.is_none() {
             library().world.step_with(handle.0);
-            ended = take(&mut completion::lane_of(handle), handle)?;
+            ended = take(&mut completion::vci_of(handle), handle)?;
         }
         let Some(ended) = ended else { return Ok(()) };
         flag.set("flag", 1)?;
@@ -86,18 +86,18 @@ mpi_fn! {
             status.tell_at(0, MPI_Status::EMPTY);
             return Ok(());
         }
-        let awaited = |lane: &Lane| Awaited::Any(requests.behind(lane));
+        let awaited = |vci: &Vci| Awaited::Any(requests.behind(vci));
         let world = &library().world;
         let call = "MPI_Waitany";
         let (at, ended) = match requests.home() {
             Home::One(slot) => {
-                world.wait_until(slot, call, awaited, |lane| requests.first_ended(lane).transpose())?
+                world.wait_until(slot, call, awaited, |vci| requests.first_ended(vci).transpose())?
             }
-            Home::Several(lanes) => {
-                world.wait_among(lanes, call, awaited, || requests.first_ended(&mut Each).transpose())?
+            Home::Several(vcis) => {
+                world.wait_among(vcis, call, awaited, || requests.first_ended(&mut Each).transpose())?
             }
             Home::Nowhere => {
-                let over = |lane: &mut Lane| requests.first_ended(lane).transpose();
+                let over = |vci: &mut Vci| requests.first_ended(vci).transpose();
                 world.wait_until(0, call, awaited, over)?
             }
         };
@@ -128,14 +128,14 @@ mpi_fn! {
         let mut batch = Batch::default();
         let (mut next, mut checked) = (0, false);
         // One after the other: the last to end decides, whichever it is.
-        let awaited = |lane: &Lane| Awaited::All(requests.behind(lane));
+        let awaited = |vci: &Vci| Awaited::All(requests.behind(vci));
         let (world, call) = (&library().world, "MPI_Waitall");
         let taken = match requests.home() {
-            Home::One(slot) => world.wait_until(slot, call, awaited, |lane| {
-                lane.methods.flush_gathered();
-                requests.take_all(lane, &mut next, &mut checked, &mut batch, array_of_statuses)
+            Home::One(slot) => world.wait_until(slot, call, awaited, |vci| {
+                vci.methods.flush_gathered();
+                requests.take_all(vci, &mut next, &mut checked, &mut batch, array_of_statuses)
             }),
-            Home::Several(lanes) => world.wait_among(lanes, call, awaited, || {
+            Home::Several(vcis) => world.wait_among(vcis, call, awaited, || {
                 requests.take_all(&mut Each, &mut next, &mut checked, &mut batch, array_of_statuses)
             }),
             Home::Nowhere => {
@@ -171,15 +171,15 @@ mpi_fn! {
         if !requests.any() {
             return Ok(outcount.set("outcount", MPI_UNDEFINED)?);
         }
-        let awaited = |lane: &Lane| Awaited::Any(requests.behind(lane));
+        let awaited = |vci: &Vci| Awaited::Any(requests.behind(vci));
         let mut batch = Batch::default();
         let (world, call) = (&library().world, "MPI_Waitsome");
         let some = |taken| if matches!(taken, Ok(0)) { None } else { Some(taken) };
         let taken = match requests.home() {
-            Home::One(slot) => world.wait_until(slot, call, awaited, |lane| {
-                some(requests.take_ended(lane, &mut batch, array_of_indices, array_of_statuses))
+            Home::One(slot) => world.wait_until(slot, call, awaited, |vci| {
+                some(requests.take_ended(vci, &mut batch, array_of_indices, array_of_statuses))
             }),
-            Home::Several(lanes) => world.wait_among(lanes, call, awaited, || {
+            Home::Several(vcis) => world.wait_among(vcis, call, awaited, || {
                 some(requests.take_ended(&mut Each, &mut batch, array_of_indices, array_of_statuses))
             }),
             Home::Nowhere => requests.take_ended(&mut Each, &mut batch, array_of_indices, array_of_statuses),
@@ -425,41 +425,41 @@ fn handles(count: c_int, array: Out<MPI_Request>) -> Result<Handles> {
 
 /// Where the requests of a call live.
 enum Home {
-    /// In one lane, that of this handle.
+    /// In one VCI, that of this handle.
     One(usize),
-    /// In these lanes, a bit for each.
+    /// In these VCIs, a bit for each.
     Several(u32),
     /// In none: there are only such as were over when they were started.
     Nowhere,
 }
 
-/// How a call gets at the lanes of its requests.
-trait Lanes {
-    /// Does something in the lane of a request.
-    fn with<T>(&mut self, request: MPI_Request, what: impl FnOnce(&mut Lane) -> T) -> T;
+/// How a call gets at the VCIs of its requests.
+trait Vcis {
+    /// Does something in the VCI of a request.
+    fn with<T>(&mut self, request: MPI_Request, what: impl FnOnce(&mut Vci) -> T) -> T;
 }
 
-/// The lane that all of them live in, entered.
-impl Lanes for Lane {
+/// The VCI that all of them live in, entered.
+impl Vcis for Vci {
     #[inline(always)]
     fn with<T>(&mut self, _request: MPI_Request, what: impl FnOnce(&mut Self) -> T) -> T {
         what(self)
     }
 }
 
-/// The lane of each, entered for it.
+/// The VCI of each, entered for it.
 struct Each;
 
-impl Lanes for Each {
-    fn with<T>(&mut self, request: MPI_Request, what: impl FnOnce(&mut Lane) -> T) -> T {
-        what(&mut completion::lane_of(request))
+impl Vcis for Each {
+    fn with<T>(&mut self, request: MPI_Request, what: impl FnOnce(&mut Vci) -> T) -> T {
+        what(&mut completion::vci_of(request))
     }
 }
 
-/// One step of progress in the lanes of requests.
+/// One step of progress in the VCIs of requests.
 fn step_all(requests: &[MPI_Request]) {
-    let lanes = requests.iter().fold(0, |lanes, request| lanes | 1 << library().world.lane_number(request.0));
-    library().world.step_among(lanes.max(1));
+    let vcis = requests.iter().fold(0, |vcis, request| vcis | 1 << library().world.vci_number(request.0));
+    library().world.step_among(vcis.max(1));
 }
 
 /// Ends of several requests that were taken and still have to be told.
@@ -508,38 +508,38 @@ impl Handles {
         self.array.nth(at)
     }
 
-    /// The lanes of these requests.
+    /// The VCIs of these requests.
     fn home(&self) -> Home {
-        if !library().world.has_lanes() {
+        if !library().world.has_vcis() {
             return Home::One(0);
         }
         let mut home = Home::Nowhere;
         for (_, request) in self.some().filter(|(_, request)| !completion::is_done(*request)) {
-            let lane = 1 << library().world.lane_number(request.0);
+            let vci = 1 << library().world.vci_number(request.0);
             home = match home {
                 Home::Nowhere => Home::One(request.0),
-                Home::One(first) if lane == 1 << library().world.lane_number(first) => home,
-                Home::One(first) => Home::Several(lane | 1 << library().world.lane_number(first)),
-                Home::Several(lanes) => Home::Several(lanes | lane),
+                Home::One(first) if vci == 1 << library().world.vci_number(first) => home,
+                Home::One(first) => Home::Several(vci | 1 << library().world.vci_number(first)),
+                Home::Several(vcis) => Home::Several(vcis | vci),
             };
         }
         home
     }
 
-    /// One step of progress in each of their lanes.
+    /// One step of progress in each of their VCIs.
     fn step(&self) {
         match self.home() {
             Home::One(slot) => library().world.step_with(slot),
-            Home::Several(lanes) => library().world.step_among(lanes),
+            Home::Several(vcis) => library().world.step_among(vcis),
             Home::Nowhere => {}
         }
     }
 
     /// Takes the first request that is over.
-    fn first_ended(&self, lanes: &mut impl Lanes) -> Result<Option<(usize, Ended)>> {
+    fn first_ended(&self, vcis: &mut impl Vcis) -> Result<Option<(usize, Ended)>> {
         for (at, request) in self.some() {
             if let Some(ended) =
-                lanes.with(request, |lane| take(lane, request)).map_err(|error| placed(at, &error))?
+                vcis.with(request, |vci| take(vci, request)).map_err(|error| placed(at, &error))?
                 && !ended.inactive
             {
                 return Ok(Some((at, ended)));
@@ -551,14 +551,14 @@ impl Handles {
     /// Takes all requests that are over, tells their places and the plain statuses. Returns how many there were.
     fn take_ended(
         &self,
-        lanes: &mut impl Lanes,
+        vcis: &mut impl Vcis,
         batch: &mut Batch,
         indices: Out<c_int>,
         statuses: Out<MPI_Status>,
     ) -> Result<usize> {
         let mut taken = 0;
         for (at, request) in self.some() {
-            let ended = match lanes.with(request, |lane| take(lane, request)) {
+            let ended = match vcis.with(request, |vci| take(vci, request)) {
                 Ok(ended) => ended,
                 Err(error) if taken == 0 => return Err(placed(at, &error)),
                 // Those that were taken are told first.
@@ -582,15 +582,15 @@ impl Handles {
     #[inline]
     fn take_all(
         &self,
-        lanes: &mut impl Lanes,
+        vcis: &mut impl Vcis,
         next: &mut usize,
         checked: &mut bool,
         batch: &mut Batch,
         statuses: Out<MPI_Status>,
     ) -> Option<Result<()>> {
-        let taken = self.take_in_order(lanes, next, batch, statuses);
+        let taken = self.take_in_order(vcis, next, batch, statuses);
         if taken.is_none() && !std::mem::replace(checked, true) {
-            return self.check_from(lanes, *next).err().map(Err);
+            return self.check_from(vcis, *next).err().map(Err);
         }
         taken
     }
@@ -599,7 +599,7 @@ impl Handles {
     #[inline]
     fn take_in_order(
         &self,
-        lanes: &mut impl Lanes,
+        vcis: &mut impl Vcis,
         next: &mut usize,
         batch: &mut Batch,
         statuses: Out<MPI_Status>,
@@ -611,7 +611,7 @@ impl Handles {
                     return Some(Err(error));
                 }
                 statuses.tell_at(at, MPI_Status::EMPTY);
-            } else if let Some(status) = lanes.with(request, |lane| completion::take_plain(lane, request)) {
+            } else if let Some(status) = vcis.with(request, |vci| completion::take_plain(vci, request)) {
                 if let Err(error) = self.place(at).set("array_of_requests", MPI_REQUEST_NULL) {
                     return Some(Err(error));
                 }
@@ -619,7 +619,7 @@ impl Handles {
             } else if request == MPI_REQUEST_NULL {
                 statuses.tell_at(at, MPI_Status::EMPTY);
             } else {
-                let ended = match lanes.with(request, |lane| take(lane, request)) {
+                let ended = match vcis.with(request, |vci| take(vci, request)) {
                     Ok(Some(ended)) => ended,
                     Ok(None) => return None,
                     Err(error) => return Some(Err(placed(at, &error))),
@@ -641,23 +641,21 @@ impl Handles {
 
     /// Whether all handles from a place on are requests'.
     #[cold]
-    fn check_from(&self, lanes: &mut impl Lanes, first: usize) -> Result<()> {
+    fn check_from(&self, vcis: &mut impl Vcis, first: usize) -> Result<()> {
         for (at, request) in self.some().filter(|(at, _)| *at >= first) {
-            lanes
-                .with(request, |lane| completion::find(lane, request))
-                .map_err(|error| placed(at, &error))?;
+            vcis.with(request, |vci| completion::find(vci, request)).map_err(|error| placed(at, &error))?;
         }
         Ok(())
     }
 
     /// The engine's requests behind those that are not over, for whoever asks what is waited for.
-    fn behind(&self, lane: &Lane) -> Vec<RequestId> {
-        self.some().flat_map(|(_, request)| completion::behind(lane, request)).collect()
+    fn behind(&self, vci: &Vci) -> Vec<RequestId> {
+        self.some().flat_map(|(_, request)| completion::behind(vci, request)).collect()
     }
 
     fn all_ended(&self) -> Result<bool> {
         for (at, request) in self.some() {
-            let ended = completion::has_ended(&completion::lane_of(request), request);
+            let ended = completion::has_ended(&completion::vci_of(request), request);
             if !ended.map_err(|error| placed(at, &error))? {
                 return Ok(false);
             }

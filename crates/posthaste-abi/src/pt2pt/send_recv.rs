@@ -640,7 +640,7 @@ fn isendrecv(
     let comm = communicator::find("comm", comm)?;
     check_send(&comm, to)?;
     // The receive, the send, and the request that stands for both: all of them or nothing.
-    world.lane_of(&comm).engine.requests.ensure_room_for(3)?;
+    world.vci_of(&comm).engine.requests.ensure_room_for(3)?;
     let receive = world.irecv(&comm, from.0, from.1, recv)?;
     let send = world.isend(&comm, to.0, to.1, send, Mode::Standard)?;
     persistent::give_both((send, receive), sent, comm, site, request)

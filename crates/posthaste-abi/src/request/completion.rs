@@ -2,7 +2,7 @@
 
 use posthaste_core::error::{Error, Result};
 use posthaste_core::ids::RequestId;
-use posthaste_core::progress::Lane;
+use posthaste_core::progress::Vci;
 use posthaste_core::request::{Status, Table};
 use posthaste_core::wait::Entered;
 
@@ -81,20 +81,20 @@ fn told(status: &Status) -> MPI_Status {
 
 /// The status of a request that is over, went well, and needs nothing else: the common case, without moving it.
 #[inline(always)]
-pub(crate) fn take_plain(lane: &mut Lane, request: MPI_Request) -> Option<MPI_Status> {
-    request::take_plain(lane, handle::to_request(request.0)).map(|status| MPI_Status::of(&status))
+pub(crate) fn take_plain(vci: &mut Vci, request: MPI_Request) -> Option<MPI_Status> {
+    request::take_plain(vci, handle::to_request(request.0)).map(|status| MPI_Status::of(&status))
 }
 
-/// Whether this is the request that is over and has nothing to tell; it belongs to no lane.
+/// Whether this is the request that is over and has nothing to tell; it belongs to no VCI.
 #[inline(always)]
 pub(crate) fn is_done(request: MPI_Request) -> bool {
     request.0 == handle::of_request(Table::handle(Table::DONE))
 }
 
-/// The lane of a request, whether it exists or not.
+/// The VCI of a request, whether it exists or not.
 #[inline]
-pub(crate) fn lane_of(request: MPI_Request) -> Entered<'static> {
-    library().world.lane_with(request.0)
+pub(crate) fn vci_of(request: MPI_Request) -> Entered<'static> {
+    library().world.vci_with(request.0)
 }
 
 /// Takes a request out of the table if it is over.
@@ -102,9 +102,9 @@ pub(crate) fn lane_of(request: MPI_Request) -> Entered<'static> {
 /// # Errors
 /// A handle that names no request.
 #[inline(always)]
-pub(crate) fn take(lane: &mut Lane, request: MPI_Request) -> Result<Option<Ended>> {
-    let id = find(lane, request)?;
-    Ok(request::take(lane, id))
+pub(crate) fn take(vci: &mut Vci, request: MPI_Request) -> Result<Option<Ended>> {
+    let id = find(vci, request)?;
+    Ok(request::take(vci, id))
 }
 
 /// Whether there is anything to wait for: neither null nor inactive.
@@ -114,13 +114,13 @@ pub(crate) fn is_live(request: MPI_Request) -> bool {
 }
 
 /// What a request waits for, for whoever asks; of a handle that names none, nothing.
-pub(crate) fn behind(lane: &Lane, request: MPI_Request) -> Vec<RequestId> {
-    find(lane, request).map_or_else(|_| Vec::new(), |id| request::behind(lane, id))
+pub(crate) fn behind(vci: &Vci, request: MPI_Request) -> Vec<RequestId> {
+    find(vci, request).map_or_else(|_| Vec::new(), |id| request::behind(vci, id))
 }
 
 /// Whether a request is over.
-pub(crate) fn has_ended(lane: &Lane, request: MPI_Request) -> Result<bool> {
-    find(lane, request).map(|id| request::has_ended(lane, id))
+pub(crate) fn has_ended(vci: &Vci, request: MPI_Request) -> Result<bool> {
+    find(vci, request).map(|id| request::has_ended(vci, id))
 }
 
 /// The status of a request that is over, which stays; the empty one for a null request.
@@ -128,38 +128,38 @@ pub(crate) fn look(request: MPI_Request) -> Result<Option<MPI_Status>> {
     if request == MPI_REQUEST_NULL {
         return Ok(Some(MPI_Status::EMPTY));
     }
-    let (lane, id) = enter(request)?;
-    Ok(request::look(lane, id)?.as_ref().map(told))
+    let (vci, id) = enter(request)?;
+    Ok(request::look(vci, id)?.as_ref().map(told))
 }
 
 /// The program does not want to hear of the request again (MPI-5.0 §3.7.3).
 pub(crate) fn let_go(request: MPI_Request) -> Result<()> {
-    let (lane, id) = enter(request)?;
-    request::let_go(lane, id)
+    let (vci, id) = enter(request)?;
+    request::let_go(vci, id)
 }
 
 /// Cancels a request where that is still possible (MPI-5.0 §3.8.4).
 pub(crate) fn cancel(request: MPI_Request) -> Result<()> {
-    let (lane, id) = enter(request)?;
-    request::cancel(lane, id)
+    let (vci, id) = enter(request)?;
+    request::cancel(vci, id)
 }
 
 /// The engine's name of a request.
 #[inline(always)]
-pub(crate) fn find(lane: &Lane, request: MPI_Request) -> Result<RequestId> {
-    match handle::to_request(request.0).and_then(|number| lane.engine.requests.by_handle(number as usize)) {
+pub(crate) fn find(vci: &Vci, request: MPI_Request) -> Result<RequestId> {
+    match handle::to_request(request.0).and_then(|number| vci.engine.requests.by_handle(number as usize)) {
         Some(id) => Ok(id),
-        None if is_done(request) => Ok(Table::DONE), // as good in any lane
+        None if is_done(request) => Ok(Table::DONE), // as good in any VCI
         None => Err(stale(request)),
     }
 }
 
-/// A request in its lane, which nobody has entered.
+/// A request in its VCI, which nobody has entered.
 #[inline]
 pub(crate) fn enter(request: MPI_Request) -> Result<(Entered<'static>, RequestId)> {
-    let lane = lane_of(request);
-    let id = find(&lane, request)?;
-    Ok((lane, id))
+    let vci = vci_of(request);
+    let id = find(&vci, request)?;
+    Ok((vci, id))
 }
 
 #[cold]

@@ -88,7 +88,7 @@ pub(crate) fn start(
     request: Out<MPI_Request>,
 ) -> Result<()> {
     request.ready("request")?;
-    let id = library().world.lane().engine.requests.insert(Request::new(State::Schedule))?;
+    let id = library().world.vci().engine.requests.insert(Request::new(State::Schedule))?;
     let state = AtomicPtr::new(state);
     let orphaned = AtomicBool::new(false);
     let at_end = Arc::new(Generalised { query, free, cancel, state, orphaned });
@@ -98,17 +98,17 @@ pub(crate) fn start(
 
 /// `MPI_Grequest_complete`.
 pub(crate) fn complete(request: MPI_Request) -> Result<()> {
-    let mut lane = library().world.lane();
-    let id = completion::find(&lane, request)?;
+    let mut vci = library().world.vci();
+    let id = completion::find(&vci, request)?;
     let Some(generalised) = ALL.get(id.slot) else {
         return Err(handle::invalid(Kind::Request, "request", request.0));
     };
-    let engine = &mut lane.engine;
+    let engine = &mut vci.engine;
     if engine.requests.get(id).is_some_and(complete::is_complete) {
         return Err(Error::other(ErrorClass::Request, "the generalised request is complete already"));
     }
     complete::complete(&mut engine.requests, &mut engine.finished, id, Status::EMPTY);
-    drop(lane);
+    drop(vci);
     ALL.remove(id.slot);
     if generalised.orphaned.load(Ordering::Acquire) {
         request::forget(id);

@@ -47,9 +47,9 @@ pub(crate) fn give_both(
 #[inline]
 pub(crate) fn start(request: MPI_Request) -> Outcome {
     let id = {
-        let mut lane = completion::lane_of(request);
-        let id = completion::find(&lane, request)?;
-        if layer::start(&mut lane, id)? {
+        let mut vci = completion::vci_of(request);
+        let id = completion::find(&vci, request)?;
+        if layer::start(&mut vci, id)? {
             return Ok(());
         }
         id

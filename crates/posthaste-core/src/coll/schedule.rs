@@ -91,10 +91,10 @@ impl Schedule {
         self.0.name
     }
 
-    /// The lane of its communicator.
+    /// The VCI of its communicator.
     #[inline]
-    pub fn lane(&self) -> usize {
-        self.0.context.lane()
+    pub fn vci(&self) -> usize {
+        self.0.context.vci()
     }
 }
 

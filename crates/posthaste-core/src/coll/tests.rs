@@ -16,7 +16,7 @@ use crate::group::Group;
 use crate::ids::{ContextId, Peer, RequestId};
 use crate::method::sim::Weather;
 use crate::op::Op;
-use crate::progress::Lane;
+use crate::progress::Vci;
 use crate::request::Status;
 use crate::testing::{Bench, CALM, ROUGH};
 
@@ -114,12 +114,12 @@ impl Room {
     }
 
     fn start(&mut self, at: usize, schedule: Schedule) -> RequestId {
-        let Lane { engine, methods, running, .. } = &mut self.bench.lanes[at];
+        let Vci { engine, methods, running, .. } = &mut self.bench.vcis[at];
         running.start(engine, methods, schedule).expect("room for a request")
     }
 
     fn start_again(&mut self, at: usize, schedule: &Arc<Schedule>) -> RequestId {
-        let Lane { engine, methods, running, .. } = &mut self.bench.lanes[at];
+        let Vci { engine, methods, running, .. } = &mut self.bench.vcis[at];
         running.start_again(engine, methods, schedule).expect("room for a request")
     }
 
@@ -154,7 +154,7 @@ impl Room {
             if self.bench.network.random(2) == 0 {
                 ids.push((at, self.start(at, schedule)));
             } else {
-                walks.push((at, self.bench.lanes[at].running.walk(schedule)));
+                walks.push((at, self.bench.vcis[at].running.walk(schedule)));
             }
             for _ in 0..self.bench.network.random(10) {
                 self.bench.step();
@@ -176,7 +176,7 @@ impl Room {
         let mut over = Vec::new();
         while let Some((at, mut walk)) = walks.pop() {
             let patient = self.bench.network.random(200) > 0;
-            let Lane { engine, methods, running, .. } = &mut self.bench.lanes[at];
+            let Vci { engine, methods, running, .. } = &mut self.bench.vcis[at];
             if !patient {
                 ids.push((at, running.go_on(engine, methods, walk).expect("room for a request")));
             } else if walk.look(engine, methods) {
@@ -198,8 +198,8 @@ impl Room {
                 panic!("rank {rank} of {}: {error} (seed {})", self.teams.len(), self.seed);
             }
         }
-        for lane in &self.bench.lanes {
-            assert!(lane.running.is_empty() && lane.engine.requests.is_empty(), "seed {}", self.seed);
+        for vci in &self.bench.vcis {
+            assert!(vci.running.is_empty() && vci.engine.requests.is_empty(), "seed {}", self.seed);
         }
     }
 }

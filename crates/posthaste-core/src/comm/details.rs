@@ -64,7 +64,7 @@ impl Details {
     }
 }
 
-/// The contexts of a communicator and who is behind them, for the engine of its lane. Dropped with the communicator.
+/// The contexts of a communicator and who is behind them, for the engine of its VCI. Dropped with the communicator.
 #[derive(Debug)]
 pub(super) struct Known(pub(super) [(ContextId, Arc<Membership>); 3]);
 

@@ -12,7 +12,7 @@ use crate::error::{Error, ErrorClass, Result};
 use crate::group::{Comparison, UNDEFINED};
 use crate::ids::{PROC_NULL, Peer, RequestId};
 use crate::op::{Op, Predefined};
-use crate::progress::Lane;
+use crate::progress::Vci;
 
 /// The world falls into two halves; `false` for the left one.
 fn halves(room: &mut Room, right: impl Fn(usize) -> bool) -> Vec<Arc<Comm>> {
@@ -66,7 +66,7 @@ fn bridged(room: &mut Room, right: impl Fn(usize) -> bool) -> Vec<Arc<Comm>> {
 
 impl Room {
     fn start(&mut self, at: usize, schedule: Schedule) -> RequestId {
-        let Lane { engine, methods, running, .. } = &mut self.bench.lanes[at];
+        let Vci { engine, methods, running, .. } = &mut self.bench.vcis[at];
         running.start(engine, methods, schedule).expect("room for a request")
     }
 }

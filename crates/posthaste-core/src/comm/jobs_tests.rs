@@ -19,7 +19,7 @@ use crate::group::{Group, UNDEFINED};
 use crate::ids::{ANY_SOURCE, ANY_TAG, ContextId, Peer, RequestId};
 use crate::jobs::JobId;
 use crate::method::Route;
-use crate::progress::Lane;
+use crate::progress::Vci;
 use crate::pt2pt::matching::Pattern;
 use crate::pt2pt::send::Started;
 use crate::pt2pt::{recv, send};
@@ -101,11 +101,11 @@ impl Meeting {
 
     /// How a process calls another one, which it meets if it has not yet.
     fn meet(&mut self, at: usize, other: usize) -> Peer {
-        let lane = &mut self.bench.lanes[at];
+        let vci = &mut self.bench.vcis[at];
         let address = Peer(other as u32);
         *self.processes[at].peers.entry(other).or_insert_with(|| {
-            let peer = lane.methods.join(Route::Sim);
-            lane.methods.name_simulated(peer, address);
+            let peer = vci.methods.join(Route::Sim);
+            vci.methods.name_simulated(peer, address);
             peer
         })
     }
@@ -145,7 +145,7 @@ impl Meeting {
         for ((rank, at), comm) in members.iter().enumerate().zip(&comms) {
             let planned = plan(comm, rank, &mut || Ok(self.allocate(*at, spans)));
             let (schedule, creation) = planned.map_err(|why| why.to_string())?;
-            let Lane { engine, methods, running, .. } = &mut self.bench.lanes[*at];
+            let Vci { engine, methods, running, .. } = &mut self.bench.vcis[*at];
             started.push((*at, running.start(engine, methods, schedule).map_err(|why| why.to_string())?));
             creations.push(creation);
             self.steps(20);
@@ -208,7 +208,7 @@ impl Meeting {
             let (len, types) = (LETTER as u64, Types::UNKNOWN);
             let envelope = Envelope { context, source: from as i32, tag: 0, len, mode, types };
             let segment = Segment::new(data.user_buf(), len, &Datatype::byte());
-            let Lane { engine, methods, .. } = &mut self.bench.lanes[sender];
+            let Vci { engine, methods, .. } = &mut self.bench.vcis[sender];
             if let Started::Request(id) =
                 send::start(engine, methods, peer, &envelope, segment).expect("room")
             {
@@ -236,7 +236,7 @@ impl Meeting {
         let into = OwnedBuf::new(LETTER);
         let segment = Segment::new(into.user_buf(), LETTER as u64, &Datatype::byte());
         let pattern = Pattern { context, source: ANY_SOURCE, tag: ANY_TAG };
-        let Lane { engine, methods, .. } = &mut self.bench.lanes[at];
+        let Vci { engine, methods, .. } = &mut self.bench.vcis[at];
         (at, recv::start(engine, methods, &pattern, segment).expect("room"), label, into)
     }
 

@@ -81,7 +81,7 @@ impl Comm {
         Self { team, remote, identity, details, known }
     }
 
-    /// Makes the engine of its lane know who is behind its contexts.
+    /// Makes the engine of its VCI know who is behind its contexts.
     pub fn make_known(&self, engine: &mut Engine) {
         for (context, membership) in &self.known.0 {
             engine.contexts.learn(*context, membership.clone(), &engine.matching);

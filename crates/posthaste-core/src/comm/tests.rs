@@ -11,7 +11,7 @@ use crate::datatype::Datatype;
 use crate::error::{ErrorClass, Result};
 use crate::group::{Comparison, Group, UNDEFINED};
 use crate::ids::{ContextId, PROC_NULL, Peer};
-use crate::progress::Lane;
+use crate::progress::Vci;
 use crate::testing::{Bench, ROUGH};
 
 /// Engines and their worlds; a counter for each allocates contexts.
@@ -41,7 +41,7 @@ impl Room {
     pub(super) fn run(&mut self, schedules: Vec<(usize, Schedule)>) {
         let mut ids = Vec::new();
         for (at, schedule) in schedules {
-            let Lane { engine, methods, running, .. } = &mut self.bench.lanes[at];
+            let Vci { engine, methods, running, .. } = &mut self.bench.vcis[at];
             ids.push((at, running.start(engine, methods, schedule).expect("room for a request")));
             for _ in 0..self.bench.network.random(20) {
                 self.bench.step();

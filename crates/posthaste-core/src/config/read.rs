@@ -3,8 +3,22 @@
 //! What must stay true: an error names the variable, what it holds and what was expected, and a variable that is not
 //! set leaves the default.
 
-use super::{CopyBuffer, LinkChoice, Way, Ways};
-use crate::error::{Error, ErrorClass, Result};
+use super::{BounceBuffer, LinkChoice, Way, Ways};
+use crate::error::{Error, ErrorClass, Result, say};
+
+/// Settings that got another name in this version: the name today, the one before, which the next version forgets.
+pub(super) const RENAMED: [(&str, &str); 2] =
+    [("POSTHASTE_VCIS", "POSTHASTE_LANES"), ("POSTHASTE_BOUNCE_BUFFER", "POSTHASTE_COPY_BUFFER")];
+
+/// Looks a setting up, under its old name too, which is warned of.
+pub(super) fn renamed(lookup: &impl Fn(&str) -> Option<String>, name: &str) -> Option<String> {
+    lookup(name).or_else(|| {
+        let (_, old) = RENAMED.iter().find(|(new, _)| *new == name)?;
+        let value = lookup(old)?;
+        say(format_args!("{old} is called {name} now; this version understands both names"));
+        Some(value)
+    })
+}
 
 /// Ways to other processes, or those to be left out.
 pub(super) fn choice_of_ways(
@@ -35,17 +49,17 @@ pub(super) fn choice_of_ways(
     Ok(())
 }
 
-/// A kind of copy buffer.
-pub(super) fn copy_buffer(
+/// A kind of bounce buffer.
+pub(super) fn bounce_buffer(
     lookup: &impl Fn(&str) -> Option<String>,
     name: &'static str,
-    value: &mut CopyBuffer,
+    value: &mut BounceBuffer,
 ) -> Result<()> {
     let Some(text) = lookup(name) else { return Ok(()) };
     *value = match (&*text, text.parse()) {
-        ("auto", _) => CopyBuffer::Auto,
-        ("small", _) => CopyBuffer::Small,
-        (_, Ok(bytes)) if (OWN_BUFFER.contains(&bytes)) => CopyBuffer::Own(bytes),
+        ("auto", _) => BounceBuffer::Auto,
+        ("small", _) => BounceBuffer::Small,
+        (_, Ok(bytes)) if (OWN_BUFFER.contains(&bytes)) => BounceBuffer::Own(bytes),
         _ => {
             let (least, most) = OWN_BUFFER.into_inner();
             let expected = format!("auto, small, or a number in {least}..={most}");
@@ -55,7 +69,7 @@ pub(super) fn copy_buffer(
     Ok(())
 }
 
-/// Bytes that a copy buffer of a pair may have; cut to what the node segment has room for.
+/// Bytes that a bounce buffer of a pair may have; cut to what the node segment has room for.
 const OWN_BUFFER: std::ops::RangeInclusive<usize> = 16 << 10..=1 << 30;
 
 /// Several links, or none.

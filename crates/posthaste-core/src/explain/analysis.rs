@@ -115,7 +115,7 @@ pub fn explain(states: &[State], now: Duration) -> String {
 fn needed(states: &[State], message: &Message) -> Option<Vec<usize>> {
     match message.part {
         Part::Posted | Part::Probed | Part::ForMatch | Part::ForData => {}
-        Part::Landing | Part::ForRoom | Part::Unexpected => return None,
+        Part::Reassembly | Part::ForRoom | Part::Unexpected => return None,
     }
     match message.peer {
         Some(peer) => (states.len() > peer as usize).then(|| vec![peer as usize]),

@@ -124,7 +124,7 @@ fn one_of_several_is_stuck_only_if_all_of_them_are() {
 
 #[test]
 fn data_under_way_and_missing_room_hold_nobody() {
-    for part in [Part::Landing, Part::ForRoom] {
+    for part in [Part::Reassembly, Part::ForRoom] {
         assert_eq!(
             so(&[for_message("MPI_Wait", message(part, 1, 0)), receiving(0, 1)]),
             ["no rank is known to be stuck"]

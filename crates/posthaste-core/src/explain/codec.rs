@@ -199,7 +199,7 @@ impl Reader<'_> {
         let part = match self.u8()? {
             1 => Part::Posted,
             2 => Part::Probed,
-            3 => Part::Landing,
+            3 => Part::Reassembly,
             4 => Part::Unexpected,
             5 => Part::ForRoom,
             6 => Part::ForMatch,

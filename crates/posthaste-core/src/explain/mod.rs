@@ -108,7 +108,7 @@ pub enum Part {
     /// A probe looks for it.
     Probed = 2,
     /// It has been matched, its data is coming.
-    Landing = 3,
+    Reassembly = 3,
     /// It has come, and no receive asks for it.
     Unexpected = 4,
     /// It is sent when there is room on the way.

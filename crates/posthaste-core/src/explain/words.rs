@@ -88,7 +88,7 @@ fn of_message(report: &Report, message: &Message) -> String {
     let about = about(report, message);
     match message.part {
         Part::Posted | Part::Probed => format!("a message from {}{about}", who(message)),
-        Part::Landing => {
+        Part::Reassembly => {
             format!("the data of a message from {}{about}, which has been matched", who(message))
         }
         Part::Unexpected => format!("a message from {}{about}, which has come", who(message)),
@@ -129,7 +129,7 @@ fn of_list(report: &Report, what: &str, list: &List) -> String {
     let mut text = String::new();
     for message in list.shown.iter().take(MOST_SHOWN) {
         let way = match message.part {
-            Part::Posted | Part::Probed | Part::Landing | Part::Unexpected => "from",
+            Part::Posted | Part::Probed | Part::Reassembly | Part::Unexpected => "from",
             Part::ForRoom | Part::ForMatch | Part::ForData => "to",
         };
         let state = match message.part {

@@ -214,7 +214,7 @@ impl Bundle {
                 Event::Packet(..)
                 | Event::Arriving(..)
                 | Event::Arrived(..)
-                | Event::Landed(_)
+                | Event::Received(_)
                 | Event::Refused(..)
                 | Event::Unreadable(_) => {
                     counts.add(Counter::StalePackets, 1);
@@ -223,7 +223,7 @@ impl Bundle {
             // Before another link can write there.
             for (peer, receiver) in pairs.landed.drain(..) {
                 links.iter_mut().for_each(|link| link.close(peer, receiver));
-                pairs.done.push_back(Done::Landed(receiver));
+                pairs.done.push_back(Done::Received(receiver));
             }
         }
         for (link, peer, why) in pairs.given_up.drain(..) {

@@ -53,7 +53,7 @@ pub enum Event<'a> {
     /// A message that began to come and that nobody opened a receive for is here whole.
     Arrived(Peer, Envelope, Option<RequestId>, Vec<u8>),
     /// All bytes of an incoming long message are in place.
-    Landed(RequestId),
+    Received(RequestId),
     /// Bytes from here to there of a long message that comes over several links are in place: told by a link, and no
     /// news for the engine.
     Placed(RequestId, u64, u64),
@@ -72,7 +72,7 @@ pub enum Event<'a> {
 /// An event that a method keeps until it is polled.
 #[derive(Debug)]
 pub(super) enum Done {
-    Landed(RequestId),
+    Received(RequestId),
     Sent(RequestId),
     Refused(RequestId, Segment),
 }
@@ -80,7 +80,7 @@ pub(super) enum Done {
 impl Done {
     pub(super) fn event(self) -> Event<'static> {
         match self {
-            Self::Landed(id) => Event::Landed(id),
+            Self::Received(id) => Event::Received(id),
             Self::Sent(id) => Event::Sent(id),
             Self::Refused(id, segment) => Event::Refused(id, segment),
         }

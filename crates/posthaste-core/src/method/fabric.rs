@@ -111,7 +111,7 @@ pub struct Claim<'a> {
 }
 
 impl Fabric {
-    /// Opens an endpoint of the provider that the settings name, or of the best one; the card is for the other processes.
+    /// Opens an endpoint of the provider that the settings name, or of the best one; the business card is for the other processes.
     ///
     /// # Errors
     /// When there is no libfabric, or no provider in it that can be used.
@@ -282,7 +282,7 @@ impl Fabric {
         let whole = expose.whole().filter(|_| expose.offer == Offer::Write);
         let Expose { from, receiver, len, .. } = expose;
         let Some(link) = self.known(from) else { return Granted::Fragments };
-        link.landing.open(expose);
+        link.reassembly.open(expose);
         if let Some(until) = until {
             return Granted::Windows { until };
         }
@@ -293,14 +293,14 @@ impl Fabric {
     /// Opens a receive whose fragments come over other links as well, until [`Fabric::close`].
     pub(super) fn expose_shared(&mut self, expose: Expose) {
         if let Some(link) = self.wanted(expose.from).filter(|link| !link.is_down()) {
-            link.landing.open_shared(expose);
+            link.reassembly.open_shared(expose);
         }
     }
 
     /// Takes no more fragments for such a receive.
     pub(super) fn close(&mut self, from: Peer, receiver: RequestId) {
         if let Some(link) = self.known(from) {
-            link.landing.close(from, receiver);
+            link.reassembly.close(from, receiver);
         }
     }
 
@@ -357,7 +357,7 @@ impl Fabric {
             self.pinned.release(lease);
         }
         self.release(receiver);
-        self.done.push_back(Done::Landed(receiver));
+        self.done.push_back(Done::Received(receiver));
     }
 
     /// Says good-bye to all peers that were spoken to.
@@ -487,7 +487,7 @@ impl Fabric {
     fn later(&mut self, peer: Peer, later: Later, counts: &mut Counts) {
         match later {
             Later::Nothing => {}
-            Later::Landed(receiver) => self.landed(receiver),
+            Later::Received(receiver) => self.landed(receiver),
             Later::Window(part) => self.opened.push((peer, part)),
             Later::Filled(part) => match self.windows.filled(peer, &part) {
                 None => counts.add(Counter::StalePackets, 1),
@@ -495,7 +495,7 @@ impl Fabric {
                     if let Some(lease) = lease {
                         self.pinned.release(lease);
                     }
-                    let placed = |link: &mut Link| link.landing.placed(part.receiver, part.len);
+                    let placed = |link: &mut Link| link.reassembly.placed(part.receiver, part.len);
                     if part.place.is_some() && self.known(peer).is_some_and(placed) {
                         self.landed(part.receiver);
                     }
@@ -612,7 +612,7 @@ fn place_in(registration: &Registration, address: usize) -> Place {
 /// What a packet asks of the method itself.
 enum Later {
     Nothing,
-    Landed(RequestId),
+    Received(RequestId),
     Window(Part),
     Filled(Part),
 }
@@ -648,14 +648,14 @@ fn deliver(
     };
     match packet {
         Ok(Packet::Data { receiver, offset, data }) => {
-            match link.landing.fragment(peer, receiver, offset, data, counts) {
-                Some(Event::Landed(receiver)) => return Later::Landed(receiver),
+            match link.reassembly.fragment(peer, receiver, offset, data, counts) {
+                Some(Event::Received(receiver)) => return Later::Received(receiver),
                 Some(placed) => on(placed, counts),
                 None => {}
             }
         }
-        Ok(Packet::Written { receiver, .. }) => match link.landing.close(peer, receiver) {
-            Some(_) => return Later::Landed(receiver),
+        Ok(Packet::Written { receiver, .. }) => match link.reassembly.close(peer, receiver) {
+            Some(_) => return Later::Received(receiver),
             None => counts.add(Counter::StalePackets, 1),
         },
         Ok(Packet::Window(part)) => return Later::Window(part),

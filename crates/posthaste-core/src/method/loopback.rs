@@ -8,7 +8,7 @@ use posthaste_os::mem::Sink;
 
 use crate::datatype::{self, Segment};
 use crate::ids::{Peer, RequestId};
-use crate::method::landing::Landing;
+use crate::method::reassembly::Reassembly;
 use crate::method::{Caps, Done, Event, Get, Load, Put};
 use crate::trace::{Counter, Counts};
 use crate::wire::{Emit, HEADER, Offer, Packet, Place};
@@ -32,7 +32,7 @@ pub struct Loopback {
     done: VecDeque<Done>,
     /// Messages are held back.
     holds: bool,
-    pub(super) landing: Landing,
+    pub(super) reassembly: Reassembly,
 }
 
 /// Room for one packet.
@@ -52,7 +52,7 @@ impl Loopback {
             offered: HashMap::new(),
             done: VecDeque::new(),
             holds: false,
-            landing: Landing::default(),
+            reassembly: Reassembly::default(),
         }
     }
 
@@ -100,7 +100,7 @@ impl Loopback {
         match self.offered.remove(&get.sender) {
             Some(mut from) => {
                 datatype::copy(&mut from, &mut get.segment);
-                self.done.push_back(Done::Landed(get.receiver));
+                self.done.push_back(Done::Received(get.receiver));
             }
             None => self.done.push_back(Done::Refused(get.receiver, get.segment)),
         }
@@ -125,8 +125,8 @@ impl Loopback {
             let Some(Queued { header, payload }) = self.queue.pop_front() else { break };
             match Packet::parse(&header, payload[..].into()) {
                 Ok(Packet::Data { receiver, offset, data }) => {
-                    if self.landing.arrived(self.me, receiver, offset, data, counts) {
-                        on(Event::Landed(receiver), counts);
+                    if self.reassembly.arrived(self.me, receiver, offset, data, counts) {
+                        on(Event::Received(receiver), counts);
                     }
                 }
                 Ok(packet) => on(Event::Packet(self.me, packet), counts),

@@ -8,7 +8,7 @@
 //! * [`Methods::offer_stream`], [`Methods::offer_memory`] and [`Methods::offer_shared`] make a long message reachable
 //!   for the receiver, [`Methods::get`] brings it;
 //! * [`Methods::expose`] opens a receive for fragments, [`Methods::put`] sends them. Data packets that arrive for
-//!   an exposed receive are the method's own business: the engine hears only [`Event::Landed`].
+//!   an exposed receive are the method's own business: the engine hears only [`Event::Received`].
 //! * [`Methods::send_in_place`] sends a whole message in one packet without copying it. Its beginning is told
 //!   ([`Event::Arriving`]); a receive that the engine opens before the next poll ([`Methods::receive_arriving`]) takes
 //!   the data, else the method keeps it and hands it over ([`Event::Arrived`]).
@@ -24,7 +24,7 @@ mod features;
 pub mod bundle;
 mod contract;
 pub mod fabric;
-pub mod landing;
+pub mod reassembly;
 pub mod loopback;
 pub mod pinned;
 pub mod plugin;
@@ -283,7 +283,7 @@ impl Methods {
         true
     }
 
-    /// Sends a whole message of medium length through the copy buffer that we keep at the receiver, if that is free
+    /// Sends a whole message of medium length through the bounce buffer that we keep at the receiver, if that is free
     /// and the message fits: copied in, told, done, without a request.
     #[inline]
     pub fn send_buffered(&mut self, to: Peer, envelope: &Envelope, segment: &mut Segment) -> bool {
@@ -293,7 +293,7 @@ impl Methods {
         }
     }
 
-    /// Copies out a message that lies whole in a copy buffer.
+    /// Copies out a message that lies whole in a bounce buffer.
     #[inline]
     pub fn drain_whole(&mut self, from: Peer, through: Through, segment: &mut Segment, len: u64) {
         if let (Route::Shm(rank), Some(shm)) = (self.route(from), &mut self.shm) {
@@ -406,7 +406,7 @@ impl Methods {
         }
     }
 
-    /// Brings a long message; ends with [`Event::Landed`] or [`Event::Refused`].
+    /// Brings a long message; ends with [`Event::Received`] or [`Event::Refused`].
     pub fn get(&mut self, get: Get) {
         match (self.route(get.from), get.offer) {
             (Route::Loopback, _) => self.loopback.get(get),
@@ -435,7 +435,7 @@ impl Methods {
         }
     }
 
-    /// Opens a receive for what is granted, and says how it is to come; ends with [`Event::Landed`].
+    /// Opens a receive for what is granted, and says how it is to come; ends with [`Event::Received`].
     pub fn expose(&mut self, expose: Expose) -> Granted {
         match self.route(expose.from) {
             Route::Shm(_) => self.shm().expose(expose),
@@ -454,7 +454,7 @@ impl Methods {
                 Granted::Fragments
             }
             Route::Loopback => {
-                self.loopback.landing.open(expose);
+                self.loopback.reassembly.open(expose);
                 Granted::Fragments
             }
         }
@@ -478,7 +478,7 @@ impl Methods {
         }
     }
 
-    /// Opens a receive for the message that begins to arrive; ends with [`Event::Landed`].
+    /// Opens a receive for the message that begins to arrive; ends with [`Event::Received`].
     pub fn receive_arriving(&mut self, expose: Expose) {
         if let Route::Tcp = self.route(expose.from) {
             self.tcp().receive_arriving(expose);

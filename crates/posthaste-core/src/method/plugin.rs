@@ -26,8 +26,8 @@ use crate::datatype::{Format, Segment};
 use crate::error::{Error, ErrorClass, Result};
 use crate::ids::Peer;
 use crate::method::features::HasPlugin;
-use crate::method::landing::Landing;
 use crate::method::rarely::Rarely;
+use crate::method::reassembly::Reassembly;
 use crate::method::{Caps, Done, Event, Expose, Get, Load, Put, tell};
 use crate::peers::PeerMap;
 use crate::trace::{Counter, Counts};
@@ -63,7 +63,7 @@ pub struct PluginSetup {
     pub format: Format,
 }
 
-/// Finds the card of a peer; may take as long as an answer of the launcher.
+/// Finds the business card of a peer; may take as long as an answer of the launcher.
 pub type Cards = Box<dyn FnMut(Peer) -> Result<PluginCard> + Send>;
 
 /// The method.
@@ -105,7 +105,7 @@ struct Link {
     /// What the plug-in had no room for.
     backlog: VecDeque<Vec<u8>>,
     puts: VecDeque<Put>,
-    landing: Landing,
+    reassembly: Reassembly,
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -139,7 +139,7 @@ impl std::fmt::Debug for Plugin {
 }
 
 impl Plugin {
-    /// Loads and starts the plug-in that the settings name; the card is for the other processes.
+    /// Loads and starts the plug-in that the settings name; the business card is for the other processes.
     ///
     /// # Errors
     /// When there is none, or it is none of ours, or it cannot start.
@@ -279,7 +279,7 @@ impl Plugin {
     pub(super) fn expose(&mut self, expose: Expose) {
         let link = self.link(expose.from);
         if link.state != State::Down {
-            link.landing.open(expose);
+            link.reassembly.open(expose);
         }
     }
 
@@ -438,8 +438,8 @@ impl Link {
                 front.split_at(WORD).1.copy_to(&mut header);
                 match Packet::parse(&header, payload) {
                     Ok(Packet::Data { receiver, offset, data }) => {
-                        if self.landing.arrived(from, receiver, offset, data, counts) {
-                            on(Event::Landed(receiver), counts);
+                        if self.reassembly.arrived(from, receiver, offset, data, counts) {
+                            on(Event::Received(receiver), counts);
                         }
                     }
                     Ok(packet) => on(Event::Packet(from, packet), counts),

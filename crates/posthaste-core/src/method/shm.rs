@@ -1,8 +1,8 @@
-//! Shared memory: rings for packets, copy buffers and direct copies for long messages.
+//! Shared memory: rings for packets, bounce buffers and direct copies for long messages.
 //!
 //! What must stay true: only rings whose bit is set are looked at, and a bit that is taken back is followed by one more
 //! look (see `posthaste_os::wake`); whoever copies through a buffer wakes a sleeping partner. Parts: `buffers`, which
-//! copy buffer a message goes through; `long`, the copies of long messages.
+//! bounce buffer a message goes through; `long`, the copies of long messages.
 
 mod buffers;
 mod long;
@@ -23,12 +23,12 @@ use posthaste_os::ring::{self, Load, Reader, Writer};
 use posthaste_os::wake::Doorbell;
 
 use crate::buffer::{self, UserBuf};
-use crate::config::{Config, CopyBuffer, LongProtocol};
+use crate::config::{BounceBuffer, Config, LongProtocol};
 use crate::datatype::Segment;
 use crate::error::{self, Error, ErrorClass};
 use crate::ids::{Peer, RequestId};
 use crate::method::features::HasShm;
-use crate::method::landing::Landing;
+use crate::method::reassembly::Reassembly;
 use crate::method::{Caps, Event, Expose, Get, Next, Put};
 use crate::trace::{Counter, Counts};
 use crate::wire::{DATA_FRONT, Emit, Envelope, Granted, Kind, Offer, Packet, Place, Through};
@@ -39,14 +39,14 @@ const TURN: usize = 64;
 const SWEEP: u32 = 1 << 15;
 /// Messages to a peer between two questions whether its receive buffers lie in memory that we can reach.
 const DOUBTS: u8 = 64;
-/// Most ranks of which each may keep a small copy buffer at each other.
+/// Most ranks of which each may keep a small bounce buffer at each other.
 const KEEPERS: usize = 5;
 /// Time between two questions who has ended.
 const BETWEEN_QUESTIONS: Duration = Duration::from_millis(200);
 /// How long who finalises waits for others before those that have finalised are taken for gone: one that has lost somebody
 /// may have left without waiting for us.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// Longest eager message where pairs have copy buffers of their own: beyond, those are faster than rings. A whole number of
+/// Longest eager message where pairs have bounce buffers of their own: beyond, those are faster than rings. A whole number of
 /// cells.
 const SHORT: usize = (2 << 10) - ring::INLINE;
 
@@ -66,9 +66,9 @@ pub struct Shm {
     /// Rings that had something since the last sweep.
     lively: [u64; ACTIVE_WORDS],
     sweep: u32,
-    /// The copy buffer kept for the next message, by receiver.
+    /// The bounce buffer kept for the next message, by receiver.
     kept: Vec<Kept>,
-    /// The copy buffer that a peer keeps for its messages to this process, by sender.
+    /// The bounce buffer that a peer keeps for its messages to this process, by sender.
     incoming: Vec<Option<Buffer>>,
     filling: Vec<Filling>,
     draining: Vec<Draining>,
@@ -99,7 +99,7 @@ pub struct Shm {
     run_limit: u64,
     /// Granted messages leave in fragments, because a setting says so.
     fragments: bool,
-    pub(super) landing: Landing,
+    pub(super) reassembly: Reassembly,
     lives: Lives,
     /// When it was last asked who has ended, and whether the next poll has to.
     asked: Duration,
@@ -108,7 +108,7 @@ pub struct Shm {
     finalizing: Option<Duration>,
 }
 
-/// The copy buffer that this process keeps at a receiver.
+/// The bounce buffer that this process keeps at a receiver.
 #[derive(Debug)]
 enum Kept {
     /// None, and none may be kept: there are more ranks than buffers.
@@ -132,7 +132,7 @@ enum Reached {
     Yes(PeerHeap),
 }
 
-/// What is known of the receive of a message that is to go through a copy buffer.
+/// What is known of the receive of a message that is to go through a bounce buffer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Receive {
     /// Nothing.
@@ -191,14 +191,14 @@ impl Shm {
         config: &Config,
         oversubscribed: bool,
     ) -> error::Result<Self> {
-        Self::of_lane(node, me, peers, config, oversubscribed, Heap::new(node, me))
+        Self::of_vci(node, me, peers, config, oversubscribed, Heap::new(node, me))
     }
 
-    /// The method of a lane, that of `node`, in a process with this memory for its peers.
+    /// The method of a VCI, that of `node`, in a process with this memory for its peers.
     ///
     /// # Errors
     /// As [`Shm::new`].
-    pub fn of_lane(
+    pub fn of_vci(
         node: &Node,
         me: usize,
         peers: Vec<Peer>,
@@ -245,7 +245,7 @@ impl Shm {
             longest_eager: vec![if copying.own_buffer > 0 { SHORT.min(packet) } else { packet }; ranks],
             run_limit: if config.long_protocol == LongProtocol::Get { 0 } else { config.run_limit as u64 },
             fragments: config.long_protocol == LongProtocol::Put,
-            landing: Landing::default(),
+            reassembly: Reassembly::default(),
             lives: Lives::none(),
             asked: Duration::ZERO,
             ask_soon: false,
@@ -353,7 +353,7 @@ impl Shm {
             }
             _ => Granted::Fragments,
         };
-        self.landing.open(expose);
+        self.reassembly.open(expose);
         granted
     }
 
@@ -368,11 +368,11 @@ impl Shm {
         }
     }
 
-    /// A granted message comes through a copy buffer.
+    /// A granted message comes through a bounce buffer.
     fn stream_begins(&mut self, from: usize, receiver: RequestId, through: Through, counts: &mut Counts) {
         match self.open(from, through, 0) {
             Some((borrowed, cursor))
-                if let Some((segment, len)) = self.landing.close(self.peers[from], receiver) =>
+                if let Some((segment, len)) = self.reassembly.close(self.peers[from], receiver) =>
             {
                 self.draining.push(Draining { from, cursor, borrowed, segment, len, receiver });
             }
@@ -539,14 +539,14 @@ impl Shm {
             taken += 1;
             match Packet::parse(&record.header, record.payload) {
                 Ok(Packet::Data { receiver, offset, data }) => {
-                    if self.landing.arrived(peer, receiver, offset, data, counts) {
-                        on(Event::Landed(receiver), counts);
+                    if self.reassembly.arrived(peer, receiver, offset, data, counts) {
+                        on(Event::Received(receiver), counts);
                     }
                 }
                 Ok(Packet::Stream { receiver, through }) => began = Some((receiver, through)),
-                Ok(Packet::Written { receiver, unreadable }) => match self.landing.close(peer, receiver) {
+                Ok(Packet::Written { receiver, unreadable }) => match self.reassembly.close(peer, receiver) {
                     Some(_) if unreadable => on(Event::Unreadable(receiver), counts),
-                    Some(_) => on(Event::Landed(receiver), counts),
+                    Some(_) => on(Event::Received(receiver), counts),
                     None => counts.add(Counter::StalePackets, 1),
                 },
                 Ok(packet) => on(Event::Packet(peer, packet), counts),
@@ -609,7 +609,7 @@ impl Shm {
         self.gets.retain(|get| get.from != peer);
         self.puts.retain(|(to, _)| *to != rank);
         self.writes.retain(|(to, _)| *to != rank);
-        self.landing.lose(peer);
+        self.reassembly.lose(peer);
         let lost = self.draining.extract_if(.., |draining| draining.from == rank);
         lost.filter_map(|draining| draining.borrowed).for_each(|mut buffer| buffer.give_back());
         self.incoming[rank] = None;

@@ -17,8 +17,8 @@ use crate::config::Config;
 use crate::datatype::{self, Format, Segment};
 use crate::error::{Error, ErrorClass};
 use crate::ids::{Peer, RequestId};
-use crate::method::landing::Landing;
 use crate::method::pinned::{Hold, Lease, Pinned};
+use crate::method::reassembly::Reassembly;
 use crate::method::windows::Windows;
 use crate::method::{Caps, Done, Event, Expose, Get, Load, Next, Put, packing};
 use crate::trace::{Counter, Counts};
@@ -118,7 +118,7 @@ impl Network {
             pinned: Pinned::new(config.leave_pinned, config.pinned_bytes),
             leases: HashMap::new(),
             windows: Windows::new(config.pipeline_part),
-            landing: Landing::default(),
+            reassembly: Reassembly::default(),
         }
     }
 
@@ -206,7 +206,7 @@ pub struct Sim {
     /// What is registered for a message of ours that was offered, or for a receive that was exposed.
     leases: HashMap<RequestId, Lease>,
     windows: Windows,
-    landing: Landing,
+    reassembly: Reassembly,
 }
 
 /// What an engine calls the processes of the network, where that is not their address: its peers are numbered as it has
@@ -438,7 +438,7 @@ impl Sim {
                 if len == 0 || self.may_transfer(get.from, place, &get.segment, len) =>
             {
                 datatype::copy(&mut from, &mut get.segment);
-                self.done.push_back(Done::Landed(get.receiver));
+                self.done.push_back(Done::Received(get.receiver));
             }
             _ => self.done.push_back(Done::Refused(get.receiver, get.segment)),
         }
@@ -450,7 +450,7 @@ impl Sim {
         let whole = expose.whole().filter(|_| expose.offer == Offer::Write);
         let Expose { receiver, len, .. } = expose;
         self.network.lock().exposed.insert((self.me, receiver), expose.segment.clone());
-        self.landing.open(expose);
+        self.reassembly.open(expose);
         let place = whole.and_then(|memory| self.register(receiver, memory, len));
         match (until, place) {
             (Some(until), _) => Granted::Windows { until },
@@ -461,12 +461,12 @@ impl Sim {
 
     /// Opens a receive whose fragments come over other links as well, until [`Sim::close`].
     pub(super) fn expose_shared(&mut self, expose: Expose) {
-        self.landing.open_shared(expose);
+        self.reassembly.open_shared(expose);
     }
 
     /// Takes no more fragments for such a receive.
     pub(super) fn close(&mut self, from: Peer, receiver: RequestId) {
-        self.landing.close(from, receiver);
+        self.reassembly.close(from, receiver);
     }
 
     /// Whether the link to a peer has not been cut.
@@ -641,17 +641,17 @@ impl Sim {
             busy = true;
             match Packet::parse(&header, payload[..].into()) {
                 Ok(Packet::Data { receiver, offset, data }) => {
-                    let told = self.landing.fragment(from, receiver, offset, data, counts);
-                    if let Some(Event::Landed(receiver)) = told {
+                    let told = self.reassembly.fragment(from, receiver, offset, data, counts);
+                    if let Some(Event::Received(receiver)) = told {
                         self.landed(receiver);
                     }
                     if let Some(told) = told {
                         on(told, counts);
                     }
                 }
-                Ok(Packet::Written { receiver, .. }) if self.landing.close(from, receiver).is_some() => {
+                Ok(Packet::Written { receiver, .. }) if self.reassembly.close(from, receiver).is_some() => {
                     self.landed(receiver);
-                    on(Event::Landed(receiver), counts);
+                    on(Event::Received(receiver), counts);
                 }
                 Ok(Packet::Window(part)) => self.fill(from, part, counts),
                 Ok(Packet::Filled(part)) => match self.windows.filled(from, &part) {
@@ -659,9 +659,9 @@ impl Sim {
                         if let Some(lease) = lease {
                             self.pinned.release(lease);
                         }
-                        if part.place.is_some() && self.landing.placed(part.receiver, part.len) {
+                        if part.place.is_some() && self.reassembly.placed(part.receiver, part.len) {
                             self.landed(part.receiver);
-                            on(Event::Landed(part.receiver), counts);
+                            on(Event::Received(part.receiver), counts);
                         }
                     }
                     None => counts.add(Counter::StalePackets, 1),

@@ -3,7 +3,7 @@
 //! Parts: `card` says how a process can be reached, `reach` makes connections, `door` and `handshake` see to who is at
 //! the other end, `outgoing` and `incoming` move bytes over a connection that stands, `turn` looks at all of them.
 //!
-//! What must stay true: nothing here blocks (only asking for a card may take as long as the launcher's answer); packets to
+//! What must stay true: nothing here blocks (only asking for a business card may take as long as the launcher's answer); packets to
 //! one peer stay in order, whether its connection stands yet or not; the first records since the last poll are written at
 //! once, and those behind them gather until they are enough or until the next poll, blocking call or wait; a peer that is
 //! lost is reported once, and what is still sent to it disappears; a process that leaves closes its connections only when
@@ -39,7 +39,7 @@ use incoming::{Input, Read};
 use outgoing::{BYE, HOLD, Out, RELEASE};
 use reach::Reaching;
 
-pub use card::{AddressBook, Card, Shelf};
+pub use card::{AddressBook, BusinessCard, Shelf};
 pub use outgoing::PACKET;
 
 /// Tokens in the epoll set: peers by their number, doors, and the listener.
@@ -161,11 +161,11 @@ impl Way {
 }
 
 impl Tcp {
-    /// Opens the listener; the card is for the other processes.
+    /// Opens the listener; the business card is for the other processes.
     ///
     /// # Errors
     /// When no port is free, no interface can be used, or there are no descriptors left.
-    pub fn new(setup: TcpSetup, config: &Config, book: Box<dyn AddressBook>) -> Result<(Self, Card)> {
+    pub fn new(setup: TcpSetup, config: &Config, book: Box<dyn AddressBook>) -> Result<(Self, BusinessCard)> {
         let built = HasTcp::proof("tcp")?;
         let addresses = card::own_addresses(config)?;
         let (first, last) = config.tcp_ports;
@@ -178,7 +178,7 @@ impl Tcp {
         let TcpSetup { me, peers, secret, format, node } = setup;
         // One for each peer, and the program's own.
         process::allow_open_files(OPEN_FILES + peers as u64);
-        let card = Card { format, port, addresses, node };
+        let card = BusinessCard { format, port, addresses, node };
         let tcp = Self {
             built,
             identity: Identity::new(me, peers, format, secret),
@@ -290,7 +290,7 @@ impl Tcp {
     pub(super) fn expose(&mut self, expose: Expose) {
         let way = self.way(expose.from);
         if !matches!(way.state, State::Down) {
-            way.input.landing.open(expose);
+            way.input.reassembly.open(expose);
         }
     }
 
@@ -326,14 +326,14 @@ impl Tcp {
     pub(super) fn expose_shared(&mut self, expose: Expose) {
         let way = self.way(expose.from);
         if !matches!(way.state, State::Down) {
-            way.input.landing.open_shared(expose);
+            way.input.reassembly.open_shared(expose);
         }
     }
 
     /// Takes no more fragments for such a receive.
     pub(super) fn close(&mut self, from: Peer, receiver: RequestId) {
         if let Some(way) = self.known(from) {
-            way.input.landing.close(from, receiver);
+            way.input.reassembly.close(from, receiver);
         }
     }
 

@@ -45,7 +45,7 @@ pub fn cancel(engine: &mut Engine, methods: &mut Methods, id: RequestId) -> bool
         // It has been taken back, and only its bytes are still on their way: asked again, nobody would know of it.
         State::Sending { .. } if request.status.cancelled => return true,
         State::SendAsked { to, .. } | State::Sending { to, .. } => to,
-        State::Inactive | State::Landing { .. } | State::Schedule | State::Finished | State::Complete => {
+        State::Inactive | State::Receiving { .. } | State::Schedule | State::Finished | State::Complete => {
             return true;
         }
     };
@@ -81,7 +81,7 @@ pub(crate) fn asked_back(engine: &mut Engine, from: Peer, sender: RequestId) -> 
     answer(true)
 }
 
-/// Receiver: what is in the copy buffer already has to come out, so it is received into nothing.
+/// Receiver: what is in the bounce buffer already has to come out, so it is received into nothing.
 fn drained(
     engine: &mut Engine,
     from: Peer,

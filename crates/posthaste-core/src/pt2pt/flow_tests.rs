@@ -18,9 +18,9 @@ fn flooded() -> (Bench, OwnedBuf) {
         bench.send(0, 1, 5, &data, false);
     }
     for _ in 0..1000 {
-        bench.lanes.iter_mut().for_each(|lane| _ = lane.progress());
+        bench.vcis.iter_mut().for_each(|vci| _ = vci.progress());
     }
-    assert!(bench.lanes[1].engine.flow.is_holding());
+    assert!(bench.vcis[1].engine.flow.is_holding());
     (bench, data)
 }
 
@@ -28,7 +28,7 @@ fn flooded() -> (Bench, OwnedBuf) {
 fn pass(bench: &mut Bench, milliseconds: u128) {
     for _ in 0..milliseconds {
         bench.network.tick();
-        bench.lanes[1].progress();
+        bench.vcis[1].progress();
     }
 }
 
@@ -36,20 +36,20 @@ fn receive(bench: &mut Bench, messages: usize, into: &OwnedBuf) {
     for _ in 0..messages {
         let id = bench.recv(1, 0, 5, into);
         let is_over =
-            |bench: &Bench| bench.lanes[1].engine.requests.get(id).is_some_and(complete::is_complete);
+            |bench: &Bench| bench.vcis[1].engine.requests.get(id).is_some_and(complete::is_complete);
         for _ in 0..10_000 {
             if is_over(bench) {
                 break;
             }
-            bench.lanes.iter_mut().for_each(|lane| _ = lane.progress());
+            bench.vcis.iter_mut().for_each(|vci| _ = vci.progress());
         }
         assert!(is_over(bench));
-        bench.lanes[1].engine.requests.remove(id);
+        bench.vcis[1].engine.requests.remove(id);
     }
 }
 
 fn has_told(bench: &Bench) -> bool {
-    bench.lanes[1].engine.flow.told.contains(&crate::ids::Peer(0))
+    bench.vcis[1].engine.flow.told.contains(&crate::ids::Peer(0))
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn a_receiver_that_comes_later_says_nothing() {
     assert!(!has_told(&bench));
     receive(&mut bench, MESSAGES, &data);
     pass(&mut bench, 2 * PATIENCE.as_millis());
-    assert!(!has_told(&bench) && !bench.lanes[1].engine.flow.is_holding());
+    assert!(!has_told(&bench) && !bench.vcis[1].engine.flow.is_holding());
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn one_that_does_not_receive_says_so_once() {
     pass(&mut bench, PATIENCE.as_millis());
     assert!(has_told(&bench));
     receive(&mut bench, MESSAGES, &data);
-    assert!(has_told(&bench) && !bench.lanes[1].engine.flow.is_holding());
+    assert!(has_told(&bench) && !bench.vcis[1].engine.flow.is_holding());
 }
 
 #[test]
@@ -77,13 +77,13 @@ fn one_that_receives_now_and_then_has_time_again() {
     pass(&mut bench, PATIENCE.as_millis() - 1);
     // So many that it is within the budget, and so few that the sender is still held back.
     let over = |bench: &Bench| {
-        let engine = &bench.lanes[1].engine;
+        let engine = &bench.vcis[1].engine;
         engine.matching.kept_bytes(crate::ids::Peer(0)) > engine.config.unexpected_bytes
     };
     while over(&bench) {
         receive(&mut bench, 1, &data);
     }
-    assert!(bench.lanes[1].engine.flow.is_holding());
+    assert!(bench.vcis[1].engine.flow.is_holding());
     pass(&mut bench, 2 * PATIENCE.as_millis());
     assert!(!has_told(&bench));
     receive(&mut bench, MESSAGES / 10, &data);

@@ -9,7 +9,7 @@ use crate::datatype::{Datatype, Format, Segment};
 use crate::error::ErrorClass;
 use crate::group::Group;
 use crate::ids::{ANY_SOURCE, ANY_TAG, ContextId, Peer, RequestId};
-use crate::progress::Lane;
+use crate::progress::Vci;
 use crate::pt2pt::contexts::{Membership, Name};
 use crate::pt2pt::matching::Pattern;
 use crate::pt2pt::send::Started;
@@ -40,7 +40,7 @@ impl Loss {
     /// Engine 2 is gone.
     fn lose(&mut self) {
         if self.over_tcp {
-            self.bench.lanes.pop();
+            self.bench.vcis.pop();
         } else {
             for network in std::iter::once(&self.bench.network).chain(&self.bench.others) {
                 network.cut(Peer(0), Peer(2));
@@ -69,9 +69,9 @@ impl Loss {
 
     /// Nothing waits to leave engine 0, soon: where there are several links, others have to say that they have it.
     fn drains(&mut self) {
-        let is_drained = |lane: &Lane| !lane.engine.has_pending() && lane.methods.is_drained();
+        let is_drained = |vci: &Vci| !vci.engine.has_pending() && vci.methods.is_drained();
         for _ in 0..10_000 {
-            if is_drained(&self.bench.lanes[0]) {
+            if is_drained(&self.bench.vcis[0]) {
                 return;
             }
             self.bench.step();
@@ -104,7 +104,7 @@ fn everything_that_concerns_a_lost_peer_ends() {
         // Here already, and nobody has received it.
         loss.bench.send(2, 0, 1, &short, false);
         loss.bench.send(2, 0, 2, &long, false);
-        while loss.bench.lanes[0].engine.matching.depths().1 < 2 {
+        while loss.bench.vcis[0].engine.matching.depths().1 < 2 {
             loss.bench.step();
         }
         let asked = loss.request(0, 2, &long, false);
@@ -132,8 +132,8 @@ fn everything_that_concerns_a_lost_peer_ends() {
         later_operations_fail(&mut loss);
         loss.others_go_on();
         loss.drains();
-        assert!(loss.bench.lanes[0].engine.requests.is_empty());
-        assert!(!loss.bench.lanes[0].engine.has_pending_work(), "the fast paths are as before");
+        assert!(loss.bench.vcis[0].engine.requests.is_empty());
+        assert!(!loss.bench.vcis[0].engine.has_pending_work(), "the fast paths are as before");
     }
 }
 
@@ -147,7 +147,7 @@ fn receives_are_ended_by_the_process_behind_their_rank() {
         loss.bench.send(2, 0, 1, &into[3], false);
         loss.bench.finish(0, hello);
         let context = ContextId::allocated(0, 0, ContextId::FIRST_COUNT).unwrap();
-        let Lane { engine, methods, .. } = &mut loss.bench.lanes[0];
+        let Vci { engine, methods, .. } = &mut loss.bench.vcis[0];
         let group = Group::of(vec![Peer(2), Peer(0), Peer(1)]);
         let membership = Membership::new(Name::default(), Arc::new(group), 1);
         engine.contexts.learn(context, membership.clone(), &engine.matching);
@@ -174,7 +174,7 @@ fn later_operations_fail(loss: &mut Loss) {
         let segment = Segment::new(buffer.user_buf(), len, &Datatype::byte());
         let types = segment.types();
         let envelope = Envelope { context: ContextId::WORLD, source: 0, tag: 3, len, mode, types };
-        let Lane { engine, methods, .. } = &mut loss.bench.lanes[0];
+        let Vci { engine, methods, .. } = &mut loss.bench.vcis[0];
         let error = send::start(engine, methods, Peer(2), &envelope, segment).unwrap_err();
         assert!(error.to_string().contains("rank 2 of the world"), "{error}");
     }
@@ -215,14 +215,14 @@ fn a_peer_that_floods_is_lost() {
         for _ in 0..30 {
             loss.bench.send(2, 0, 1, &data, false);
         }
-        while !loss.bench.lanes[0].engine.flow.is_holding() {
+        while !loss.bench.vcis[0].engine.flow.is_holding() {
             loss.bench.step();
         }
         let behind = loss.bench.recv(0, 2, 77, &into);
         loss.steps(20);
         loss.lose();
         loss.fails(0, behind);
-        assert!(!loss.bench.lanes[0].engine.flow.is_holding());
+        assert!(!loss.bench.vcis[0].engine.flow.is_holding());
         loss.others_go_on();
     }
 }

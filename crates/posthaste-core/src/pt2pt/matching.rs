@@ -121,7 +121,7 @@ struct Posted {
     stamp: u64,
 }
 
-/// Posted receives and unexpected messages of one lane.
+/// Posted receives and unexpected messages of one VCI.
 #[derive(Debug)]
 pub struct Matching {
     posted: Vec<Option<Posted>>,

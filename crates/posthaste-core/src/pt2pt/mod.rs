@@ -39,11 +39,11 @@ pub use loss::Losses;
 pub use matching::{Matching, Pattern};
 pub use pending::Pending;
 
-/// The state of one lane: requests, matching, and packets that wait for room. No I/O happens here.
+/// The state of one VCI: requests, matching, and packets that wait for room. No I/O happens here.
 #[derive(Debug)]
 pub struct Engine {
-    /// The number of its lane.
-    pub lane: usize,
+    /// The number of its VCI.
+    pub vci: usize,
     /// All requests.
     pub requests: Table,
     /// What their ends leave to be done.
@@ -79,16 +79,16 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// The engine of a process with one lane.
+    /// The engine of a process with one VCI.
     pub fn new(config: Config) -> Self {
-        Self::of_lane(0, config)
+        Self::of_vci(0, config)
     }
 
-    /// The engine of a lane.
-    pub fn of_lane(lane: usize, config: Config) -> Self {
+    /// The engine of a VCI.
+    pub fn of_vci(vci: usize, config: Config) -> Self {
         Self {
-            lane,
-            requests: Table::of_lane(lane, config.requests),
+            vci,
+            requests: Table::of_vci(vci, config.requests),
             finished: Finished::default(),
             matching: Matching::default(),
             contexts: Contexts::default(),

@@ -8,7 +8,7 @@ use crate::config::Config;
 use crate::datatype::{Datatype, Format, Segment};
 use crate::ids::{ANY_SOURCE, ANY_TAG, ContextId, Peer, RequestId};
 use crate::method::sim::Weather;
-use crate::progress::Lane;
+use crate::progress::Vci;
 use crate::pt2pt::send::Started;
 use crate::pt2pt::{Pattern, cancel, probe, recv, send};
 use crate::request::Status;
@@ -104,7 +104,7 @@ impl Run {
             mode: if synchronous { Mode::Synchronous } else { Mode::Standard },
             types,
         };
-        let Lane { engine, methods, .. } = &mut self.bench.lanes[from];
+        let Vci { engine, methods, .. } = &mut self.bench.vcis[from];
         let request = match send::start(engine, methods, Peer(to as u32), &envelope, segment).unwrap() {
             Started::Complete => None,
             Started::Request(id) => Some(id),
@@ -116,14 +116,14 @@ impl Run {
     fn recv(&mut self, at: usize, pattern: Pattern) {
         let into = OwnedBuf::new((2 * LENGTHS * self.stretch) as usize);
         let segment = Segment::new(into.user_buf(), into.len() as u64, &Datatype::byte());
-        let Lane { engine, methods, .. } = &mut self.bench.lanes[at];
+        let Vci { engine, methods, .. } = &mut self.bench.vcis[at];
         let request = Some(recv::start(engine, methods, &pattern, segment).unwrap());
         self.receives.push(Receive { at, pattern, into, request, cancelled: false, got: None });
         self.look();
     }
 
     fn mprobe(&mut self, at: usize, pattern: Pattern) {
-        let Lane { engine, methods, .. } = &mut self.bench.lanes[at];
+        let Vci { engine, methods, .. } = &mut self.bench.vcis[at];
         let Some(held) = probe::take(engine, methods, &pattern) else { return };
         let into = OwnedBuf::new((2 * LENGTHS * self.stretch) as usize);
         let segment = Segment::new(into.user_buf(), into.len() as u64, &Datatype::byte());
@@ -135,7 +135,7 @@ impl Run {
     /// A probe may only tell of the first message of its sender that fits and that nobody has got.
     fn probe(&mut self, at: usize, pattern: Pattern) {
         self.look();
-        let Lane { engine, methods, .. } = &mut self.bench.lanes[at];
+        let Vci { engine, methods, .. } = &mut self.bench.vcis[at];
         let Some(Status { source, tag, bytes, .. }) = probe::probe(engine, methods, &pattern) else { return };
         let told = self.messages.iter().position(|message| message.data.len() as u64 == bytes).unwrap();
         let message = &self.messages[told];
@@ -146,13 +146,13 @@ impl Run {
         for (before, other) in self.messages[..told].iter().enumerate() {
             // One that is being cancelled may be gone already although its sender does not know yet.
             let cancelling = other.request.is_some_and(|id| {
-                self.bench.lanes[other.from].engine.requests.get(id).is_some_and(|r| r.cancelling)
+                self.bench.vcis[other.from].engine.requests.get(id).is_some_and(|r| r.cancelling)
             });
             // One may have been matched by a receive that has not ended.
-            let landing = self.receives.iter().any(|r| r.request.is_some() && r.at == at);
+            let reassembly = self.receives.iter().any(|r| r.request.is_some() && r.at == at);
             let same = other.from == message.from && other.to == at && Self::fits(&pattern, other);
             assert!(
-                !same || other.got_by.is_some() || other.cancelled || cancelling || landing,
+                !same || other.got_by.is_some() || other.cancelled || cancelling || reassembly,
                 "seed {seed}: a probe told of {told}, but {before} comes first"
             );
         }
@@ -161,7 +161,7 @@ impl Run {
     fn cancel_send(&mut self, number: usize) {
         let message = &self.messages[number];
         if let Some(id) = message.request {
-            let Lane { engine, methods, .. } = &mut self.bench.lanes[message.from];
+            let Vci { engine, methods, .. } = &mut self.bench.vcis[message.from];
             assert!(cancel::cancel(engine, methods, id));
         }
         self.look();
@@ -170,7 +170,7 @@ impl Run {
     fn cancel_receive(&mut self, number: usize) {
         let receive = &self.receives[number];
         if let Some(id) = receive.request {
-            let Lane { engine, methods, .. } = &mut self.bench.lanes[receive.at];
+            let Vci { engine, methods, .. } = &mut self.bench.vcis[receive.at];
             assert!(cancel::cancel(engine, methods, id));
         }
         self.look();
@@ -241,7 +241,7 @@ impl Run {
             .filter(|at| {
                 let message = &self.messages[*at];
                 message.request.is_some_and(|id| {
-                    self.bench.lanes[message.from].engine.requests.get(id).is_some_and(|r| r.cancelling)
+                    self.bench.vcis[message.from].engine.requests.get(id).is_some_and(|r| r.cancelling)
                 })
             })
             .collect();
@@ -322,16 +322,16 @@ impl Run {
         self.drain();
         self.judge();
         self.until("the chatter", |run| {
-            run.bench.network.is_quiet() && run.bench.lanes.iter().all(|lane| !lane.engine.has_pending_work())
+            run.bench.network.is_quiet() && run.bench.vcis.iter().all(|vci| !vci.engine.has_pending_work())
         });
-        for lane in &self.bench.lanes {
-            assert!(lane.engine.requests.is_empty(), "seed {seed}: requests are left");
-            assert_eq!(lane.engine.matching.depths(), (0, 0), "seed {seed}");
+        for vci in &self.bench.vcis {
+            assert!(vci.engine.requests.is_empty(), "seed {seed}: requests are left");
+            assert_eq!(vci.engine.matching.depths(), (0, 0), "seed {seed}");
         }
     }
 
     fn count(&self, counter: Counter) -> u64 {
-        self.bench.lanes.iter().map(|lane| lane.engine.counts.get(counter)).sum()
+        self.bench.vcis.iter().map(|vci| vci.engine.counts.get(counter)).sum()
     }
 }
 
@@ -353,9 +353,9 @@ fn random_programs_keep_the_order_of_mpi() {
         let weather = Weather { get, ..if seed % 5 == 0 { CALM } else { ROUGH } };
         let mut run = Run::new(seed, weather, &config(budget));
         run.go(|run| {
-            for lane in &run.bench.lanes {
+            for vci in &run.bench.vcis {
                 for from in 0..ENGINES {
-                    let bytes = lane.engine.matching.kept_bytes(Peer(from));
+                    let bytes = vci.engine.matching.kept_bytes(Peer(from));
                     // One message too many, what was under way, and what left before the mark was seen.
                     let late = 1 + 2 * weather.window as u64 + if budget < 1 << 20 { 0 } else { 100 };
                     let own = if from == 0 { 30 } else { 0 };
@@ -387,8 +387,8 @@ fn random_programs_keep_the_order_of_mpi_over_tcp() {
         run.go(|_| ());
         held_back += run.count(Counter::HeldBack);
         sought += run.count(Counter::Sought);
-        let sent = |lane: &Lane| lane.engine.counts.get(Counter::EagerTcpBytes);
-        in_place += if stretch > 1 { run.bench.lanes.iter().map(sent).sum() } else { 0 };
+        let sent = |vci: &Vci| vci.engine.counts.get(Counter::EagerTcpBytes);
+        in_place += if stretch > 1 { run.bench.vcis.iter().map(sent).sum() } else { 0 };
     }
     assert!(held_back > 20 && sought > 100, "{held_back} times held back, {sought} sought");
     assert!(in_place > 10 << 20, "{in_place} bytes");

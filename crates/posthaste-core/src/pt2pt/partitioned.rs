@@ -468,7 +468,7 @@ mod tests {
     use super::*;
     use crate::config::Config;
     use crate::datatype::Datatype;
-    use crate::progress::Lane;
+    use crate::progress::Vci;
     use crate::testing::{Bench, ROUGH};
     use std::sync::mpsc;
 
@@ -476,7 +476,7 @@ mod tests {
 
     fn sending(bench: &mut Bench, data: &OwnedBuf, partitions: u32) -> Sending {
         let whole = Segment::contiguous(data.user_buf(), data.len() as u64);
-        let Lane { engine, methods, .. } = &mut bench.lanes[0];
+        let Vci { engine, methods, .. } = &mut bench.vcis[0];
         let parts = Parts::new(whole, partitions);
         let sending = Sending::new(Some(Peer(1)), 0, CHANNEL, parts);
         sending.announce(engine, methods, ContextId::WORLD, 7).unwrap();
@@ -486,7 +486,7 @@ mod tests {
     fn listening(bench: &mut Bench, whole: Segment, partitions: u32) -> (Receiving, mpsc::Receiver<Status>) {
         let (tell, heard) = mpsc::channel();
         let mut receiving = Receiving::new(0, 7, Parts::new(whole, partitions));
-        let Lane { engine, methods, .. } = &mut bench.lanes[1];
+        let Vci { engine, methods, .. } = &mut bench.vcis[1];
         let handler = Box::new(move |_, status: &Status| tell.send(status.clone()).unwrap());
         receiving.listen(engine, methods, ContextId::WORLD, handler).unwrap();
         (receiving, heard)
@@ -495,14 +495,14 @@ mod tests {
     /// One step, and the handler if it is due.
     fn step(bench: &mut Bench, receiving: &mut Receiving, heard: &mpsc::Receiver<Status>) {
         bench.step();
-        for lane in &mut bench.lanes {
-            while let Some((id, handler, status)) = lane.engine.finished.handlers.pop_front() {
+        for vci in &mut bench.vcis {
+            while let Some((id, handler, status)) = vci.engine.finished.handlers.pop_front() {
                 handler(id, &status);
-                complete::handled(&mut lane.engine.requests, &mut lane.engine.finished, id);
+                complete::handled(&mut vci.engine.requests, &mut vci.engine.finished, id);
             }
         }
         if let Ok(status) = heard.try_recv() {
-            let Lane { engine, methods, .. } = &mut bench.lanes[1];
+            let Vci { engine, methods, .. } = &mut bench.vcis[1];
             receiving.told(engine, methods, &status);
         }
     }
@@ -528,17 +528,17 @@ mod tests {
                         .copy_from(&(0..len).map(|i| (i as u32 * 7 + round) as u8).collect::<Vec<_>>());
                     sending.start().unwrap();
                     assert!(sending.start().is_err());
-                    let Lane { engine, methods, .. } = &mut bench.lanes[1];
+                    let Vci { engine, methods, .. } = &mut bench.vcis[1];
                     receiving.start(engine, methods).unwrap();
                     for n in 0..out {
                         let number = (n * 7 + seed as u32) % out;
-                        let Lane { engine, methods, .. } = &mut bench.lanes[0];
+                        let Vci { engine, methods, .. } = &mut bench.vcis[0];
                         sending.ready(engine, methods, number).unwrap();
                         let again = sending.ready(engine, methods, number).unwrap_err();
                         assert_eq!(again.class(), ErrorClass::Arg);
                         // What has been made ready arrives, without the rest.
                         let reached = |receiving: &mut Receiving, bench: &Bench| {
-                            let requests = &bench.lanes[1].engine.requests;
+                            let requests = &bench.vcis[1].engine.requests;
                             (0..into).filter(|own| receiving.has_arrived(requests, *own)).count() as u32
                         };
                         let covered = (0..into)
@@ -558,23 +558,23 @@ mod tests {
                         assert_eq!(reached(&mut receiving, &bench), covered);
                     }
                     let status = loop {
-                        if let Standing::Over(status) = receiving.stands(&bench.lanes[1].engine.requests) {
+                        if let Standing::Over(status) = receiving.stands(&bench.vcis[1].engine.requests) {
                             break status;
                         }
                         step(&mut bench, &mut receiving, &heard);
                     };
                     assert_eq!((status.source, status.tag, status.bytes), (0, 7, len as u64));
                     assert!(status.error.is_none(), "{status:?}");
-                    while !matches!(sending.stands(&bench.lanes[0].engine.requests), Standing::Over(_)) {
+                    while !matches!(sending.stands(&bench.vcis[0].engine.requests), Standing::Over(_)) {
                         step(&mut bench, &mut receiving, &heard);
                     }
-                    sending.clear(&mut bench.lanes[0].engine.requests);
-                    receiving.clear(&mut bench.lanes[1].engine.requests);
+                    sending.clear(&mut bench.vcis[0].engine.requests);
+                    receiving.clear(&mut bench.vcis[1].engine.requests);
                     let mut got = OwnedBuf::new(len);
                     whole.clone().pack(got.sink());
                     assert_eq!(got.source().to_vec(), data.source().to_vec(), "seed {seed}: {out} to {into}");
                 }
-                assert!(bench.lanes.iter().all(|lane| lane.engine.requests.is_empty()), "seed {seed}");
+                assert!(bench.vcis.iter().all(|vci| vci.engine.requests.is_empty()), "seed {seed}");
             }
         }
     }
@@ -587,16 +587,16 @@ mod tests {
         let (mut receiving, heard) = listening(&mut bench, whole.clone(), 3);
         let mut sending = sending(&mut bench, &data, 4);
         sending.start().unwrap();
-        for lane in [0, 1] {
-            let Lane { engine, methods, .. } = &mut bench.lanes[lane];
-            match lane {
+        for vci in [0, 1] {
+            let Vci { engine, methods, .. } = &mut bench.vcis[vci];
+            match vci {
                 0 => (0..4).for_each(|n| sending.ready(engine, methods, n).unwrap()),
                 _ => receiving.start(engine, methods).unwrap(),
             }
         }
         let status = loop {
             step(&mut bench, &mut receiving, &heard);
-            if let Standing::Over(status) = receiving.stands(&bench.lanes[1].engine.requests) {
+            if let Standing::Over(status) = receiving.stands(&bench.vcis[1].engine.requests) {
                 break status;
             }
         };
@@ -609,7 +609,7 @@ mod tests {
             let mut memory = OwnedBuf::new(Announcement::LEN);
             memory.sink().copy_from(words.map(u64::to_le_bytes).as_flattened());
             forged.heard = Arc::new(memory);
-            let Lane { engine, methods, .. } = &mut bench.lanes[1];
+            let Vci { engine, methods, .. } = &mut bench.vcis[1];
             forged.start(engine, methods).unwrap();
             forged.told(engine, methods, &Status { bytes: 24, ..Status::EMPTY });
             let Standing::Over(status) = forged.stands(&engine.requests) else {

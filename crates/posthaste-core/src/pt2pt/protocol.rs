@@ -112,7 +112,7 @@ pub fn choose(traits: &Traits, caps: &Caps) -> (Protocol, &'static str) {
         ),
         LongProtocol::Stream if caps.stream => (Protocol::Stream, "POSTHASTE_LONG_PROTOCOL=stream"),
         LongProtocol::Stream => {
-            (Protocol::Put, "POSTHASTE_LONG_PROTOCOL=stream, but there is no copy buffer")
+            (Protocol::Put, "POSTHASTE_LONG_PROTOCOL=stream, but there is no bounce buffer")
         }
         LongProtocol::Auto => {
             if traits.len >= traits.shared_limit as u64 {
@@ -147,7 +147,7 @@ pub fn choose(traits: &Traits, caps: &Caps) -> (Protocol, &'static str) {
             } else {
                 (
                     Protocol::Put,
-                    "there is neither a copy buffer nor can the receiver read the data where it lies",
+                    "there is neither a bounce buffer nor can the receiver read the data where it lies",
                 )
             }
         }

@@ -91,7 +91,7 @@ mod tests {
     use crate::buffer::OwnedBuf;
     use crate::config::Config;
     use crate::datatype::{Segment, Types};
-    use crate::progress::Lane;
+    use crate::progress::Vci;
     use crate::pt2pt::send::{self, Started};
     use crate::request::Status;
     use crate::testing::{Bench, ROUGH};
@@ -106,7 +106,7 @@ mod tests {
         let segment = Segment::contiguous(data.user_buf(), len as u64);
         let (context, len, types) = (ContextId::WORLD, len as u64, Types::UNKNOWN);
         let envelope = Envelope { context, source: 0, tag: 5, len, mode: Mode::Ready, types };
-        let Lane { engine, methods, .. } = &mut bench.lanes[0];
+        let Vci { engine, methods, .. } = &mut bench.vcis[0];
         let started = send::start(engine, methods, Peer(1), &envelope, segment).unwrap();
         (0..2000).for_each(|_| bench.step());
         let id = receive.unwrap_or_else(|| bench.recv(1, 0, 5, &into));
@@ -115,7 +115,7 @@ mod tests {
             bench.finish(0, id);
         }
         assert_eq!(into.source().to_vec(), data.source().to_vec());
-        (status, bench.lanes[1].engine.counts.get(Counter::EarlyReady))
+        (status, bench.vcis[1].engine.counts.get(Counter::EarlyReady))
     }
 
     #[test]

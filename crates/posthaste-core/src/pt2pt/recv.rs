@@ -146,7 +146,7 @@ enum Taken {
     Short {
         status: Status,
         mode: Mode,
-        /// The data lies in a copy buffer.
+        /// The data lies in a bounce buffer.
         through: Option<Through>,
         /// The sender waits to hear of it.
         sender: Option<RequestId>,

@@ -157,27 +157,27 @@ pub fn matched(
 ) -> Option<Action> {
     let Asked { sender, offer, first } = asked;
     let request = engine.requests.get_mut(receiver)?;
-    let landing = |room| State::Landing {
+    let reassembly = |room| State::Receiving {
         room,
         len: envelope.len,
         from,
         sender,
         fin: matches!(offer, Offer::Memory(_) | Offer::Shared { .. }),
     };
-    let State::Posted { mut segment, .. } = std::mem::replace(&mut request.state, landing(0)) else {
+    let State::Posted { mut segment, .. } = std::mem::replace(&mut request.state, reassembly(0)) else {
         return None;
     };
     if envelope.types.canonical {
         segment = segment.canonical(engine.format);
     }
-    request.state = landing(segment.len());
+    request.state = reassembly(segment.len());
     let error = if envelope.types.is_known() { types::check(envelope, &segment) } else { None };
     request.status = Status { source: envelope.source, tag: envelope.tag, error, ..Status::EMPTY };
     let len = envelope.len;
     match offer {
         Offer::Nothing if len == 0 => {
             // Nothing to bring: over on both sides.
-            if let State::Landing { fin, .. } = &mut request.state {
+            if let State::Receiving { fin, .. } = &mut request.state {
                 *fin = true;
             }
             landed(engine, receiver)
@@ -201,7 +201,7 @@ pub fn matched(
 /// Receiver, last step: every byte is in place.
 pub fn landed(engine: &mut Engine, receiver: RequestId) -> Option<Action> {
     let request = engine.requests.get_mut(receiver)?;
-    let State::Landing { room, len, from, sender, fin } = request.state else { return None };
+    let State::Receiving { room, len, from, sender, fin } = request.state else { return None };
     let mut status = Status { bytes: len.min(room), ..request.status.clone() };
     if len > room {
         status.error = Some(Error::truncated(len, room));
@@ -213,7 +213,7 @@ pub fn landed(engine: &mut Engine, receiver: RequestId) -> Option<Action> {
 /// Receiver: the sender's buffer is no readable memory; both sides fail.
 pub fn unreadable(engine: &mut Engine, receiver: RequestId) -> Option<Action> {
     let request = engine.requests.get_mut(receiver)?;
-    let State::Landing { len, from, sender, .. } = request.state else { return None };
+    let State::Receiving { len, from, sender, .. } = request.state else { return None };
     let error = no_buffer("send buffer or the receive", len);
     let status = Status { error: Some(error), ..request.status.clone() };
     engine.complete(receiver, status);
@@ -231,7 +231,7 @@ fn no_buffer(whose: &str, len: u64) -> Error {
 /// Receiver: the direct copy cannot be done; asks for fragments instead.
 pub fn refused(engine: &mut Engine, receiver: RequestId, segment: Segment) -> Option<Action> {
     let request = engine.requests.get_mut(receiver)?;
-    let State::Landing { len, from, sender, fin, .. } = &mut request.state else { return None };
+    let State::Receiving { len, from, sender, fin, .. } = &mut request.state else { return None };
     *fin = false;
     let (from, len, offer, sender) = (*from, *len, Offer::Nothing, *sender);
     Some(Action::Grant(Expose { from, offer, receiver, segment, len, arrived: 0 }, sender))

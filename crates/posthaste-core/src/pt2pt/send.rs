@@ -112,7 +112,7 @@ pub fn start_general(
         && !(envelope.len >= engine.config.shared_limit as u64 && methods.lies_shared(to, &segment))
         && methods.send_buffered(to, envelope, &mut segment)
     {
-        let why = "it is of medium length and our copy buffer at the receiver is free";
+        let why = "it is of medium length and our bounce buffer at the receiver is free";
         explained::sent(engine, to, envelope, "stream", why);
         return Ok(Started::Complete);
     }

@@ -69,7 +69,7 @@ fn every_message_arrives_whole_and_in_order() {
                     assert!(bench.finish(from, id).error.is_none());
                 }
             }
-            assert!(bench.lanes.iter().all(|lane| lane.engine.requests.is_empty()), "seed {seed} {long:?}");
+            assert!(bench.vcis.iter().all(|vci| vci.engine.requests.is_empty()), "seed {seed} {long:?}");
         }
     }
 }
@@ -128,15 +128,15 @@ fn memory_is_registered_as_long_as_it_is_touched() {
         assert_eq!((there, bench.network.unregistered()), (0, 0), "{long:?}");
         assert!(made >= 2, "{long:?} registered {made} times");
         let holds = [
-            bench.lanes[0].methods.hold(&segment(&data), false),
-            bench.lanes[1].methods.hold(&segment(&into), true),
+            bench.vcis[0].methods.hold(&segment(&data), false),
+            bench.vcis[1].methods.hold(&segment(&into), true),
         ];
         for _ in 0..3 {
             round(&mut bench);
         }
         assert_eq!(bench.network.registered(), (2, made + 2), "{long:?}");
-        for (lane, holds) in bench.lanes.iter_mut().zip(holds) {
-            lane.methods.let_go(holds);
+        for (vci, holds) in bench.vcis.iter_mut().zip(holds) {
+            vci.methods.let_go(holds);
         }
         assert_eq!(bench.network.registered().0, 0, "{long:?}");
     }
@@ -173,7 +173,7 @@ fn a_longer_message_is_cut_and_nothing_is_overrun() {
             let into = guarded(room);
             let segment = Segment::contiguous(into.user_buf(), room as u64);
             let id = {
-                let crate::progress::Lane { engine, methods, .. } = &mut bench.lanes[1];
+                let crate::progress::Vci { engine, methods, .. } = &mut bench.vcis[1];
                 let pattern = super::Pattern { context: crate::ids::ContextId::WORLD, source: 0, tag: 1 };
                 super::recv::start(engine, methods, &pattern, segment).unwrap()
             };
@@ -199,7 +199,7 @@ fn a_cancelled_receive_ends_and_leaves_the_message_to_the_next() {
     let mut bench = Bench::new(1, 2, CALM, &Config::default());
     let into = OwnedBuf::new(4);
     let id = bench.recv(1, 0, 1, &into);
-    super::recv::cancel(&mut bench.lanes[1].engine, id);
+    super::recv::cancel(&mut bench.vcis[1].engine, id);
     assert!(bench.take(1, id).unwrap().cancelled);
     let data = filled(4, 1);
     bench.send(0, 1, 1, &data, false);
@@ -229,16 +229,16 @@ fn a_third_process_can_end_nothing() {
     use crate::trace::Counter;
     use crate::wire::{Emit, Granted, Place, Through};
     let count = |bench: &Bench, at: usize| {
-        let crate::progress::Lane { engine, methods, .. } = &bench.lanes[at];
+        let crate::progress::Vci { engine, methods, .. } = &bench.vcis[at];
         engine.counts.get(Counter::StalePackets) + methods.counts.get(Counter::StalePackets)
     };
     // Thrown at one engine, which looks at them at once while the others stand still.
     let forge = |bench: &mut Bench, at: u32, all: &[Emit]| {
         let before = count(bench, at as usize);
         for emit in all {
-            assert!(bench.lanes[2].methods.send(Peer(at), emit));
+            assert!(bench.vcis[2].methods.send(Peer(at), emit));
         }
-        (0..20).for_each(|_| _ = bench.lanes[at as usize].progress());
+        (0..20).for_each(|_| _ = bench.vcis[at as usize].progress());
         assert_eq!(count(bench, at as usize) - before, all.len() as u64);
     };
     for (long, len, synchronous) in [
@@ -269,7 +269,7 @@ fn a_third_process_can_end_nothing() {
         let receiver = bench.recv(1, 0, 5, &into);
         // The receiver hears of the message and answers; its sender does not look.
         if long == LongProtocol::Put {
-            (0..20).for_each(|_| _ = bench.lanes[1].progress());
+            (0..20).for_each(|_| _ = bench.vcis[1].progress());
             let written = [Emit::written(receiver, false), Emit::written(receiver, true)];
             forge(&mut bench, 1, &[written[0], written[1], Emit::stream(receiver, through)]);
             forge(&mut bench, 1, &[Emit::data(receiver, 0), Emit::data(receiver, 2999)]);
@@ -278,7 +278,7 @@ fn a_third_process_can_end_nothing() {
         assert!(status.error.is_none() && status.bytes == len as u64, "{long:?}: {status:?}");
         assert!(bench.finish(0, sender).error.is_none());
         assert_eq!(into.source().to_vec(), data.source().to_vec());
-        assert!(bench.lanes.iter().all(|lane| lane.engine.requests.is_empty()));
+        assert!(bench.vcis.iter().all(|vci| vci.engine.requests.is_empty()));
     }
 }
 
@@ -297,14 +297,14 @@ fn a_third_process_does_not_answer_for_the_receiver() {
             let Started::Request(id) = bench.send(0, 1, 5, &data, synchronous) else {
                 panic!("over at once")
             };
-            (0..20).for_each(|_| _ = bench.lanes[1].progress());
-            let crate::progress::Lane { engine, methods, .. } = &mut bench.lanes[0];
+            (0..20).for_each(|_| _ = bench.vcis[1].progress());
+            let crate::progress::Vci { engine, methods, .. } = &mut bench.vcis[0];
             assert!(cancel::cancel(engine, methods, id));
-            assert!(bench.lanes[2].methods.send(Peer(0), &Emit::taken_back(id, taken)));
-            (0..20).for_each(|_| _ = bench.lanes[0].progress());
+            assert!(bench.vcis[2].methods.send(Peer(0), &Emit::taken_back(id, taken)));
+            (0..20).for_each(|_| _ = bench.vcis[0].progress());
             assert!(bench.take(0, id).is_none(), "{long:?}: ended by a third process");
             assert!(bench.finish(0, id).cancelled, "{long:?}: not cancelled though nobody received it");
-            assert_eq!(bench.lanes[0].engine.counts.get(Counter::StalePackets), 1);
+            assert_eq!(bench.vcis[0].engine.counts.get(Counter::StalePackets), 1);
         }
     }
 }
@@ -338,14 +338,13 @@ fn stale_packets_change_nothing() {
         Emit::take_back(forged),
         Emit::taken_back(forged, true),
     ] {
-        assert!(bench.lanes[0].methods.send(Peer(1), &emit));
+        assert!(bench.vcis[0].methods.send(Peer(1), &emit));
     }
     for _ in 0..1000 {
         bench.step();
     }
-    let lane = &bench.lanes[1];
-    let stale =
-        lane.engine.counts.get(Counter::StalePackets) + lane.methods.counts.get(Counter::StalePackets);
+    let vci = &bench.vcis[1];
+    let stale = vci.engine.counts.get(Counter::StalePackets) + vci.methods.counts.get(Counter::StalePackets);
     assert_eq!(stale, 7);
-    assert!(lane.engine.requests.is_empty());
+    assert!(vci.engine.requests.is_empty());
 }

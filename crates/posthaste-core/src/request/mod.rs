@@ -79,7 +79,7 @@ pub enum State {
         entry: u32,
     },
     /// Matched; the method brings the data.
-    Landing {
+    Receiving {
         /// Room in the receive buffer, in bytes.
         room: u64,
         /// Length of the message.

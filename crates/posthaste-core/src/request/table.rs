@@ -5,8 +5,8 @@
 //! handle is at least 2^21 and so outside the predefined ones. A stale handle is mistaken for a live one only after
 //! exactly a multiple of 511 further uses of the same slot. On the wire the full 32-bit generation travels.
 //!
-//! Each lane has a table, and each table slots of its own: the first half of all is the first lane's, the second half is
-//! shared out to the others. So an id and a handle say which lane they belong to.
+//! Each VCI has a table, and each table slots of its own: the first half of all is the first VCI's, the second half is
+//! shared out to the others. So an id and a handle say which VCI they belong to.
 //!
 //! One request is always there: [`Table::DONE`], which stands for everything that was over when it was started and
 //! has nothing to tell. It can be taken out any number of times, so that a short send needs no slot.
@@ -14,7 +14,7 @@
 //! The limit is for messages that the program starts. A collective operation that one rank refused would leave its peers
 //! waiting, so the requests of collective operations may go beyond the limit, into a reserve ([`Table::reserve`]).
 
-use posthaste_os::node::LANES;
+use posthaste_os::node::VCIS;
 
 use crate::config::HIGHEST_REQUESTS;
 use crate::error::{Error, Result};
@@ -24,18 +24,18 @@ use crate::request::{Request, State, Status};
 const SLOT_BITS: u32 = 21;
 /// Slots in all: as many as a handle can name.
 pub const MOST: usize = 1 << SLOT_BITS;
-/// Slots of the first lane.
+/// Slots of the first VCI.
 const FIRST: usize = MOST / 2;
-/// Slots of each other lane.
-const FURTHER: usize = FIRST / LANES;
-/// Slots of each other lane that are kept for collective operations.
+/// Slots of each other VCI.
+const FURTHER: usize = FIRST / VCIS;
+/// Slots of each other VCI that are kept for collective operations.
 const FURTHER_RESERVE: usize = 1 << 13;
 const HANDLE_GENERATIONS: u32 = 511;
 
-/// The lane that a slot belongs to; what is no lane's counts as the first one's.
+/// The VCI that a slot belongs to; what is no VCI's counts as the first one's.
 #[inline]
-pub const fn lane_of(slot: usize) -> usize {
-    if slot < FIRST || slot >= FIRST + (LANES - 1) * FURTHER { 0 } else { 1 + (slot - FIRST) / FURTHER }
+pub const fn vci_of(slot: usize) -> usize {
+    if slot < FIRST || slot >= FIRST + (VCIS - 1) * FURTHER { 0 } else { 1 + (slot - FIRST) / FURTHER }
 }
 
 #[derive(Debug)]
@@ -46,7 +46,7 @@ struct Slot {
     request: Option<Request>,
 }
 
-/// The place of a slot among those of its lane.
+/// The place of a slot among those of its VCI.
 #[inline]
 pub(crate) const fn place(slot: u32) -> usize {
     let slot = slot as usize;
@@ -57,7 +57,7 @@ pub(crate) const fn place(slot: u32) -> usize {
 #[derive(Debug)]
 pub struct Table {
     slots: Vec<Slot>,
-    /// Number of the first slot; 0 in the first lane. A multiple of the number of slots.
+    /// Number of the first slot; 0 in the first VCI. A multiple of the number of slots.
     base: u32,
     /// Slots that there can be.
     most: usize,
@@ -73,22 +73,22 @@ pub struct Table {
 const NONE: u32 = u32::MAX;
 
 impl Table {
-    /// The request that is over and has nothing to tell. It stands in the first lane's table; the others find nothing
+    /// The request that is over and has nothing to tell. It stands in the first VCI's table; the others find nothing
     /// under it, which is over as well, and let it be taken out.
     pub const DONE: RequestId = RequestId { slot: 0, generation: 0 };
 
-    /// An empty table for at most `limit` requests of the first lane.
+    /// An empty table for at most `limit` requests of the first VCI.
     pub fn new(limit: usize) -> Self {
-        Self::of_lane(0, limit)
+        Self::of_vci(0, limit)
     }
 
-    /// An empty table for at most `limit` requests of a lane.
-    pub fn of_lane(lane: usize, limit: usize) -> Self {
+    /// An empty table for at most `limit` requests of a VCI.
+    pub fn of_vci(vci: usize, limit: usize) -> Self {
         let mut slots = Vec::with_capacity(256.min(limit));
         slots.push(Slot { generation: 0, next_free: NONE, request: Some(Request::new(State::Complete)) });
-        let (base, most, highest) = match lane {
+        let (base, most, highest) = match vci {
             0 => (0, FIRST, HIGHEST_REQUESTS),
-            _ => (FIRST + (lane - 1) * FURTHER, FURTHER, FURTHER - FURTHER_RESERVE),
+            _ => (FIRST + (vci - 1) * FURTHER, FURTHER, FURTHER - FURTHER_RESERVE),
         };
         let (base, limit) = (base as u32, limit.min(highest) + 1);
         Self { slots, base, most, free: NONE, limit, free_beyond: NONE, reserve: false, live: 0 }
@@ -312,25 +312,25 @@ mod tests {
     }
 
     #[test]
-    fn lanes_have_slots_of_their_own() {
-        let mut tables: Vec<Table> = (0..8).map(|lane| Table::of_lane(lane, HIGHEST_REQUESTS)).collect();
+    fn vcis_have_slots_of_their_own() {
+        let mut tables: Vec<Table> = (0..8).map(|vci| Table::of_vci(vci, HIGHEST_REQUESTS)).collect();
         let ids: Vec<_> =
             tables.iter_mut().map(|table| table.insert(Request::new(State::Schedule)).unwrap()).collect();
-        for (lane, id) in ids.iter().enumerate() {
+        for (vci, id) in ids.iter().enumerate() {
             let handle = Table::handle(*id) as usize;
-            assert_eq!((lane_of(id.slot as usize), lane_of(handle & (MOST - 1))), (lane, lane));
+            assert_eq!((vci_of(id.slot as usize), vci_of(handle & (MOST - 1))), (vci, vci));
             for (other, table) in tables.iter_mut().enumerate() {
-                assert_eq!(table.get(*id).is_some(), other == lane);
-                assert_eq!(table.by_handle(handle), (other == lane).then_some(*id));
+                assert_eq!(table.get(*id).is_some(), other == vci);
+                assert_eq!(table.by_handle(handle), (other == vci).then_some(*id));
                 assert!(table.take_ended(handle).is_none());
                 assert!(table.remove(Table::DONE).is_some());
             }
         }
-        assert_eq!((lane_of(u32::MAX as usize), lane_of(FIRST - 1), lane_of(MOST - 1)), (0, 0, 0));
+        assert_eq!((vci_of(u32::MAX as usize), vci_of(FIRST - 1), vci_of(MOST - 1)), (0, 0, 0));
         let further = &mut tables[3];
         let most = (1..).find(|_| further.insert(Request::new(State::Schedule)).is_err()).unwrap();
         assert_eq!(most, FURTHER - FURTHER_RESERVE);
-        assert_eq!(lane_of(further.iter().last().unwrap().0.slot as usize), 3);
+        assert_eq!(vci_of(further.iter().last().unwrap().0.slot as usize), 3);
         assert!(further.remove(ids[3]).is_some() && further.insert(Request::new(State::Schedule)).is_ok());
     }
 

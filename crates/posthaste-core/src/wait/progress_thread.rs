@@ -19,7 +19,7 @@ pub struct ProgressThread {
 }
 
 impl ProgressThread {
-    /// Starts it. The lane must have a real lock.
+    /// Starts it. The VCI must have a real lock.
     ///
     /// # Errors
     /// When the system gives no thread.
@@ -44,13 +44,13 @@ impl ProgressThread {
 }
 
 impl Waiting {
-    /// Advances everything until it is over. It is at home in the first lane.
+    /// Advances everything until it is over. It is at home in the first VCI.
     fn attend(&self, over: &AtomicBool) {
         let mut idler = Idler::default();
         while !over.load(Ordering::Acquire) {
             let mut busy = self.advance(0);
             idler.steps += 1;
-            if self.lanes.are_several() {
+            if self.vcis.are_several() {
                 let others = self.look_after_others(&[0], idler.seen.get_or_insert_default());
                 idler.others |= others.active;
                 busy |= others.busy;

@@ -1,6 +1,6 @@
 //! Telling others what this process waits for.
 //!
-//! A call tells when it goes to sleep, and again while it sleeps on, by what it sees in its lane; when it is over the
+//! A call tells when it goes to sleep, and again while it sleeps on, by what it sees in its VCI; when it is over the
 //! status page is wiped. What must stay true: nothing here runs before a call has waited long enough to sleep; the status page says
 //! nothing while no call waits.
 
@@ -8,12 +8,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use posthaste_os::machine;
-use posthaste_os::node::{LANES, Node};
+use posthaste_os::node::{Node, VCIS};
 use posthaste_os::sync::Mutex;
 
 use crate::explain::{Goal, List, Message, Operation, Part, Report, Wait};
 use crate::ids::{ContextId, Peer, RequestId};
-use crate::progress::{Lane, Until};
+use crate::progress::{Until, Vci};
 use crate::pt2pt::{Contexts, Pattern};
 use crate::request::State;
 use crate::wire::Envelope;
@@ -61,14 +61,14 @@ pub(super) struct Teller {
 #[derive(Debug)]
 struct Told {
     report: Report,
-    /// Whose the waits in the report are, and in which lane.
+    /// Whose the waits in the report are, and in which VCI.
     notes: Vec<(u64, usize)>,
     last: u64,
-    /// What else was in each lane when a wait there was last told.
-    lanes: [Surroundings; LANES],
+    /// What else was in each VCI when a wait there was last told.
+    vcis: [Surroundings; VCIS],
 }
 
-/// What is posted, unexpected and under way in a lane.
+/// What is posted, unexpected and under way in a VCI.
 #[derive(Debug, Default)]
 struct Surroundings {
     posted: List,
@@ -92,7 +92,7 @@ impl Teller {
         Self {
             node,
             local_rank,
-            told: Mutex::new(Told { report, notes: Vec::new(), last: 0, lanes: Default::default() }),
+            told: Mutex::new(Told { report, notes: Vec::new(), last: 0, vcis: Default::default() }),
         }
     }
 
@@ -101,13 +101,13 @@ impl Teller {
         note.is_some_and(|note| machine::now().saturating_sub(note.at) < REFRESH)
     }
 
-    /// Tells what a call waits for in the lane `at`. `began`: when it was first seen waiting. `beside`: it waits for
-    /// something in other lanes, too, which has been told.
+    /// Tells what a call waits for in the VCI `at`. `began`: when it was first seen waiting. `beside`: it waits for
+    /// something in other VCIs, too, which has been told.
     pub(super) fn tell(
         &self,
         note: &mut Option<Note>,
         (call, began): (&'static str, Duration),
-        (at, lane): (usize, &Lane),
+        (at, vci): (usize, &Vci),
         awaited: &Awaited,
         beside: bool,
     ) {
@@ -124,9 +124,9 @@ impl Teller {
                 }
             };
             *note = Some(Note { id, at: now });
-            told.add((id, at), wait(lane, call, began, awaited), beside);
+            told.add((id, at), wait(vci, call, began, awaited), beside);
             told.report.at = now;
-            told.lanes[at] = surroundings(lane, &told.report);
+            told.vcis[at] = surroundings(vci, &told.report);
             self.write(told);
         });
     }
@@ -144,7 +144,7 @@ impl Teller {
     }
 
     fn write(&self, told: &mut Told) {
-        told.join_lanes();
+        told.join_vcis();
         let status_page = self.node.status_page(self.local_rank);
         status_page.write(&told.report.encode(status_page.room()));
     }
@@ -171,55 +171,55 @@ impl Told {
         let (_, at) = self.notes.remove(place);
         self.report.waits.remove(place);
         if self.notes.iter().all(|(_, other)| *other != at) {
-            self.lanes[at] = Surroundings::default(); // nobody keeps it up to date
+            self.vcis[at] = Surroundings::default(); // nobody keeps it up to date
         }
     }
 
-    /// Puts together what was told of each lane.
-    fn join_lanes(&mut self) {
-        let Self { report, lanes, .. } = self;
-        report.posted = all(lanes, |lane| &lane.posted);
-        report.unexpected = all(lanes, |lane| &lane.unexpected);
-        report.sends = all(lanes, |lane| &lane.sends);
-        let name = |context: u64| lanes.iter().find_map(|lane| lane.names.get(&context)).cloned();
+    /// Puts together what was told of each VCI.
+    fn join_vcis(&mut self) {
+        let Self { report, vcis, .. } = self;
+        report.posted = all(vcis, |vci| &vci.posted);
+        report.unexpected = all(vcis, |vci| &vci.unexpected);
+        report.sends = all(vcis, |vci| &vci.sends);
+        let name = |context: u64| vcis.iter().find_map(|vci| vci.names.get(&context)).cloned();
         let all = mentioned(report, [&report.posted, &report.unexpected, &report.sends]);
         report.names = all.into_iter().map(|context| (context, name(context).unwrap_or_default())).collect();
     }
 }
 
-fn wait(lane: &Lane, call: &'static str, since: Duration, awaited: &Awaited) -> Wait {
+fn wait(vci: &Vci, call: &'static str, since: Duration, awaited: &Awaited) -> Wait {
     let any = matches!(awaited, Awaited::Any(_));
     let mut more = 0;
     let goals = match awaited {
         Awaited::All(ids) | Awaited::Any(ids) => {
-            let mut goals: Vec<Goal> = ids.iter().take(MOST).filter_map(|id| goal(lane, *id)).collect();
+            let mut goals: Vec<Goal> = ids.iter().take(MOST).filter_map(|id| goal(vci, *id)).collect();
             // What is not known is there all the same.
             more = (ids.len() - goals.len()) as u64;
             goals.truncate(MOST);
             goals
         }
         Awaited::Message(pattern) => {
-            vec![Goal::Message(wanted(&lane.engine.contexts, Part::Probed, pattern, 0))]
+            vec![Goal::Message(wanted(&vci.engine.contexts, Part::Probed, pattern, 0))]
         }
-        Awaited::Departure => sends(lane).take(MOST).map(Goal::Message).collect(),
+        Awaited::Departure => sends(vci).take(MOST).map(Goal::Message).collect(),
         Awaited::Nothing => Vec::new(),
     };
     Wait { call: call.to_owned(), since, any, goals, more }
 }
 
-fn goal(lane: &Lane, id: RequestId) -> Option<Goal> {
-    if let Some(message) = message(lane, id) {
+fn goal(vci: &Vci, id: RequestId) -> Option<Goal> {
+    if let Some(message) = message(vci, id) {
         return Some(Goal::Message(message));
     }
-    let (name, context, number, under_way) = lane.running.about(id)?;
-    let messages = under_way.iter().filter_map(|id| message(lane, *id)).take(MOST).collect();
+    let (name, context, number, under_way) = vci.running.about(id)?;
+    let messages = under_way.iter().filter_map(|id| message(vci, *id)).take(MOST).collect();
     let communicator = point_to_point(context);
     Some(Goal::Operation(Operation { name: name.to_owned(), communicator, number, messages }))
 }
 
 /// The message behind a request.
-fn message(lane: &Lane, id: RequestId) -> Option<Message> {
-    let engine = &lane.engine;
+fn message(vci: &Vci, id: RequestId) -> Option<Message> {
+    let engine = &vci.engine;
     let request = engine.requests.get(id)?;
     let outgoing =
         |part| engine.outgoing.find(id).map(|(to, envelope)| sent(&engine.contexts, part, to.0, &envelope));
@@ -227,8 +227,8 @@ fn message(lane: &Lane, id: RequestId) -> Option<Message> {
         State::Posted { segment, entry } => {
             Some(wanted(&engine.contexts, Part::Posted, engine.matching.posted(*entry)?, segment.len()))
         }
-        State::Landing { len, from, .. } => Some(Message {
-            part: Part::Landing,
+        State::Receiving { len, from, .. } => Some(Message {
+            part: Part::Reassembly,
             peer: Some(from.0),
             rank: request.status.source,
             tag: request.status.tag,
@@ -278,18 +278,18 @@ fn is_users(context: ContextId) -> bool {
 }
 
 /// The user's sends under way.
-fn sends(lane: &Lane) -> impl Iterator<Item = Message> {
+fn sends(vci: &Vci) -> impl Iterator<Item = Message> {
     let of_user =
-        |id: &RequestId| lane.engine.outgoing.find(*id).is_some_and(|(_, sent)| is_users(sent.context));
-    let sends = lane.engine.requests.iter().filter(|(_, request)| {
+        |id: &RequestId| vci.engine.outgoing.find(*id).is_some_and(|(_, sent)| is_users(sent.context));
+    let sends = vci.engine.requests.iter().filter(|(_, request)| {
         matches!(request.state, State::SendPending { .. } | State::SendAsked { .. } | State::Sending { .. })
     });
-    sends.map(|(id, _)| id).filter(of_user).filter_map(|id| message(lane, id))
+    sends.map(|(id, _)| id).filter(of_user).filter_map(|id| message(vci, id))
 }
 
-/// What else is posted, unexpected and under way in a lane.
-fn surroundings(lane: &Lane, report: &Report) -> Surroundings {
-    let engine = &lane.engine;
+/// What else is posted, unexpected and under way in a VCI.
+fn surroundings(vci: &Vci, report: &Report) -> Surroundings {
+    let engine = &vci.engine;
     let wants: Vec<Option<u32>> = report
         .waits
         .iter()
@@ -314,7 +314,7 @@ fn surroundings(lane: &Lane, report: &Report) -> Surroundings {
             concerns,
         ),
         unexpected: list(come, concerns),
-        sends: list(sends(lane), concerns),
+        sends: list(sends(vci), concerns),
         names: BTreeMap::new(),
     };
     let lists = [&around.posted, &around.unexpected, &around.sends];
@@ -324,10 +324,10 @@ fn surroundings(lane: &Lane, report: &Report) -> Surroundings {
     around
 }
 
-/// The messages of one kind of all lanes.
-fn all(lanes: &[Surroundings; LANES], kind: impl Fn(&Surroundings) -> &List) -> List {
+/// The messages of one kind of all VCIs.
+fn all(vcis: &[Surroundings; VCIS], kind: impl Fn(&Surroundings) -> &List) -> List {
     let mut all = List::default();
-    for list in lanes.iter().map(kind) {
+    for list in vcis.iter().map(kind) {
         all.shown.extend(list.shown.iter().copied());
         all.more += list.more;
     }
@@ -387,9 +387,9 @@ mod tests {
         let posted = bench.recv(0, 1, 3, &short);
         let any = bench.recv(0, ANY_SOURCE, 4, &long);
         settle(&mut bench);
-        let lane = &bench.lanes[0];
+        let vci = &bench.vcis[0];
         let wait =
-            wait(lane, "MPI_Waitall", Duration::ZERO, &Awaited::All(vec![asked, synchronous, posted, any]));
+            wait(vci, "MPI_Waitall", Duration::ZERO, &Awaited::All(vec![asked, synchronous, posted, any]));
         let told: Vec<_> = wait
             .goals
             .iter()
@@ -406,7 +406,7 @@ mod tests {
             ]
         );
         let report = Report { waits: vec![wait], ..Report::default() };
-        let around = surroundings(lane, &report);
+        let around = surroundings(vci, &report);
         assert_eq!((around.posted.shown.len(), around.sends.shown.len()), (2, 2));
         let unexpected = around.unexpected.shown[0];
         assert_eq!((unexpected.peer, unexpected.tag, unexpected.bytes), (Some(1), 9, 8));
@@ -424,7 +424,7 @@ mod tests {
         for at_second in [false, true, false] {
             let note = if at_second { &mut second } else { &mut first };
             let call = ("MPI_Probe", Duration::ZERO);
-            teller.tell(note, call, (0, &bench.lanes[0]), &Awaited::Message(pattern), false);
+            teller.tell(note, call, (0, &bench.vcis[0]), &Awaited::Message(pattern), false);
         }
         assert_eq!(waits(), 2);
         teller.retract(&first.unwrap());

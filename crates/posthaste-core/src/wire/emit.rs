@@ -106,7 +106,7 @@ impl Emit {
         Self::control(Kind::Data, DataBody { receiver: receiver.into(), offset: offset.into() }.as_bytes())
     }
 
-    /// A granted message comes through a copy buffer.
+    /// A granted message comes through a bounce buffer.
     pub fn stream(receiver: RequestId, through: Through) -> Self {
         let Through { buffer, kept, start } = through;
         let kept = U32::new(u32::from(kept));

@@ -37,7 +37,7 @@ pub enum Kind {
     Fin = 5,
     /// A synchronous send has been matched.
     SyncAck = 6,
-    /// A message that was granted comes through a copy buffer.
+    /// A message that was granted comes through a bounce buffer.
     Stream = 7,
     /// The sender has copied the whole message, or found that it cannot be.
     Written = 8,
@@ -171,10 +171,10 @@ impl From<WireId> for RequestId {
     }
 }
 
-/// A place in a copy buffer.
+/// A place in a bounce buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Through {
-    /// Number of the receiver's copy buffer.
+    /// Number of the receiver's bounce buffer.
     pub buffer: u32,
     /// The sender keeps the buffer for its next message; otherwise the receiver gives it back.
     pub kept: bool,
@@ -215,7 +215,7 @@ pub enum Granted {
 pub enum Offer {
     /// Nowhere: answer with an ok-to-send.
     Nothing,
-    /// The sender copies into this copy buffer of the receiver as we speak.
+    /// The sender copies into this bounce buffer of the receiver as we speak.
     Stream {
         /// Where in which buffer.
         through: Through,
@@ -417,7 +417,7 @@ pub enum Packet<'a> {
         /// The fragment.
         data: Source<'a>,
     },
-    /// The granted message comes through a copy buffer.
+    /// The granted message comes through a bounce buffer.
     Stream {
         /// The receiver's request.
         receiver: RequestId,

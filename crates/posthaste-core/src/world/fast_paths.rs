@@ -10,7 +10,7 @@ use crate::comm::Comm;
 use crate::datatype::{Segment, Types};
 use crate::error::Result;
 use crate::ids::{Peer, RequestId};
-use crate::progress::Lane;
+use crate::progress::Vci;
 use crate::pt2pt::matching::Pattern;
 use crate::pt2pt::persistent::Message;
 use crate::pt2pt::recv::{self, Found};
@@ -35,8 +35,8 @@ impl World {
     /// The same of a message whose arguments are known to be right.
     #[inline]
     pub(super) fn left_at_once(&self, peer: Peer, envelope: &Envelope, segment: &Segment) -> bool {
-        let mut lane = self.waiting.enter(envelope.context.lane());
-        let Lane { engine, methods, .. } = &mut *lane;
+        let mut vci = self.waiting.enter(envelope.context.vci());
+        let Vci { engine, methods, .. } = &mut *vci;
         let left =
             !segment.is_typed() && send::at_once(engine, methods, peer, envelope, &mut segment.clone());
         methods.flush_gathered();
@@ -53,9 +53,9 @@ impl World {
         segment: &mut Segment,
         waited: &mut bool,
     ) -> Found {
-        let mut lane = self.waiting.enter(pattern.context.lane());
-        lane.stay_fair();
-        let found = self.waiting.spin_poll(&mut lane, |Lane { engine, methods, .. }, looks| {
+        let mut vci = self.waiting.enter(pattern.context.vci());
+        vci.stay_fair();
+        let found = self.waiting.spin_poll(&mut vci, |Vci { engine, methods, .. }, looks| {
             if engine.matching.peek_held(pattern).is_some() {
                 return Some(Found::Other);
             }
@@ -70,8 +70,8 @@ impl World {
 
     /// The fast path of a synchronous send: looks for the acknowledgement at the next packet of the peer for a short
     /// while, and leaves what comes behind it to the next receive.
-    pub(super) fn acknowledged_at_once(&self, lane: &mut Entered<'_>, peer: Peer, id: RequestId) {
-        self.waiting.spin_poll(lane, |Lane { engine, methods, .. }, looks| {
+    pub(super) fn acknowledged_at_once(&self, vci: &mut Entered<'_>, peer: Peer, id: RequestId) {
+        self.waiting.spin_poll(vci, |Vci { engine, methods, .. }, looks| {
             if engine.requests.get(id).is_none_or(complete::is_complete) {
                 return Some(());
             }

@@ -11,7 +11,7 @@ use crate::comm::Comm;
 use crate::datatype::Segment;
 use crate::error::Result;
 use crate::ids::{Peer, RequestId};
-use crate::progress::Lane;
+use crate::progress::Vci;
 use crate::pt2pt::matching::{Held, Pattern};
 use crate::pt2pt::{probe, recv};
 use crate::request::{Status, Table};
@@ -25,11 +25,11 @@ impl World {
     /// A wrong rank or tag; a sender that is down.
     pub fn iprobe(&self, comm: &Comm, from: i32, tag: i32) -> Result<Option<Status>> {
         let Some(Sought { pattern, peer }) = sought(comm, from, tag)? else { return Ok(Some(from_nobody())) };
-        let at = pattern.context.lane();
+        let at = pattern.context.vci();
         {
-            let mut lane = self.waiting.enter(at);
-            lane.stay_fair();
-            let Lane { engine, methods, .. } = &mut *lane;
+            let mut vci = self.waiting.enter(at);
+            vci.stay_fair();
+            let Vci { engine, methods, .. } = &mut *vci;
             if let Some(status) = probe::probe(engine, methods, &pattern) {
                 return Ok(Some(status));
             }
@@ -38,7 +38,7 @@ impl World {
                 ControlFlow::Break(None) => {}
                 // Nobody waits for progress.
                 ControlFlow::Continue(())
-                    if lane.engine.requests.is_empty() && lane.is_quiet() && !self.waiting.has_lanes() =>
+                    if vci.engine.requests.is_empty() && vci.is_quiet() && !self.waiting.has_vcis() =>
                 {
                     return Ok(None);
                 }
@@ -46,7 +46,7 @@ impl World {
             }
         }
         self.waiting.step(at);
-        let Lane { engine, methods, .. } = &mut *self.waiting.enter(at);
+        let Vci { engine, methods, .. } = &mut *self.waiting.enter(at);
         match probe::probe(engine, methods, &pattern) {
             None => engine.losses.concerns(&engine.contexts, &pattern).map_or(Ok(None), Err),
             found => Ok(found),
@@ -62,10 +62,10 @@ impl World {
         if let Some(status) = self.probe_at_once(peer, &pattern) {
             return Ok(status);
         }
-        let awaited = |_: &Lane| Awaited::Message(pattern);
-        self.waiting.until(pattern.context.lane(), self.calls.probe, awaited, |lane| {
-            let found = probe::probe(&mut lane.engine, &mut lane.methods, &pattern);
-            found.map(Ok).or_else(|| lane.engine.losses.concerns(&lane.engine.contexts, &pattern).map(Err))
+        let awaited = |_: &Vci| Awaited::Message(pattern);
+        self.waiting.until(pattern.context.vci(), self.calls.probe, awaited, |vci| {
+            let found = probe::probe(&mut vci.engine, &mut vci.methods, &pattern);
+            found.map(Ok).or_else(|| vci.engine.losses.concerns(&vci.engine.contexts, &pattern).map(Err))
         })
     }
 
@@ -75,9 +75,9 @@ impl World {
     /// A wrong rank or tag.
     pub fn improbe(&self, comm: &Comm, from: i32, tag: i32) -> Result<Option<Option<Held>>> {
         let Some(Sought { pattern, .. }) = sought(comm, from, tag)? else { return Ok(Some(None)) };
-        let at = pattern.context.lane();
+        let at = pattern.context.vci();
         self.waiting.step(at);
-        let Lane { engine, methods, .. } = &mut *self.waiting.enter(at);
+        let Vci { engine, methods, .. } = &mut *self.waiting.enter(at);
         Ok(probe::take(engine, methods, &pattern).map(Some))
     }
 
@@ -90,12 +90,12 @@ impl World {
         if let Some(held) = self.mprobe_at_once(peer, &pattern) {
             return Ok(Some(held));
         }
-        let awaited = |_: &Lane| Awaited::Message(pattern);
-        let take = |lane: &mut Lane| {
-            let taken = probe::take(&mut lane.engine, &mut lane.methods, &pattern);
-            taken.map(Ok).or_else(|| lane.engine.losses.concerns(&lane.engine.contexts, &pattern).map(Err))
+        let awaited = |_: &Vci| Awaited::Message(pattern);
+        let take = |vci: &mut Vci| {
+            let taken = probe::take(&mut vci.engine, &mut vci.methods, &pattern);
+            taken.map(Ok).or_else(|| vci.engine.losses.concerns(&vci.engine.contexts, &pattern).map(Err))
         };
-        self.waiting.until(pattern.context.lane(), self.calls.matched_probe, awaited, take).map(Some)
+        self.waiting.until(pattern.context.vci(), self.calls.matched_probe, awaited, take).map(Some)
     }
 
     /// Begins to receive a message taken out by a probe; the message from nobody is `None`. `Break`: it is over, and its
@@ -109,8 +109,8 @@ impl World {
         mut segment: Segment,
     ) -> Result<ControlFlow<Status, RequestId>> {
         let Some(message) = held else { return Ok(ControlFlow::Break(from_nobody())) };
-        let mut lane = self.waiting.enter(message.envelope.context.lane());
-        let Lane { engine, methods, .. } = &mut *lane;
+        let mut vci = self.waiting.enter(message.envelope.context.vci());
+        let Vci { engine, methods, .. } = &mut *vci;
         if let Some(status) = recv::held_at_once(engine, methods, held, &mut segment) {
             return Ok(ControlFlow::Break(status));
         }
@@ -126,8 +126,8 @@ impl World {
     /// A full table of requests.
     pub fn imrecv(&self, held: &mut Option<Held>, segment: Segment) -> Result<RequestId> {
         let Some(message) = held else { return self.completed(0, from_nobody()) };
-        let mut lane = self.waiting.enter(message.envelope.context.lane());
-        let Lane { engine, methods, .. } = &mut *lane;
+        let mut vci = self.waiting.enter(message.envelope.context.vci());
+        let Vci { engine, methods, .. } = &mut *vci;
         engine.requests.ensure_room()?;
         match held.take() {
             Some(held) => recv::start_held(engine, methods, held, segment),
@@ -137,9 +137,9 @@ impl World {
 
     /// The fast path of [`World::probe`], as that of [`World::recv`].
     fn probe_at_once(&self, peer: Option<Peer>, pattern: &Pattern) -> Option<Status> {
-        let mut lane = self.waiting.enter(pattern.context.lane());
-        lane.stay_fair();
-        let found = self.waiting.spin_poll(&mut lane, |Lane { engine, methods, .. }, looks| {
+        let mut vci = self.waiting.enter(pattern.context.vci());
+        vci.stay_fair();
+        let found = self.waiting.spin_poll(&mut vci, |Vci { engine, methods, .. }, looks| {
             if let Some(status) = probe::probe(engine, methods, pattern) {
                 return Some(Some(status));
             }
@@ -150,9 +150,9 @@ impl World {
 
     /// The fast path of [`World::mprobe`], as that of [`World::recv`].
     fn mprobe_at_once(&self, peer: Option<Peer>, pattern: &Pattern) -> Option<Held> {
-        let mut lane = self.waiting.enter(pattern.context.lane());
-        lane.stay_fair();
-        let found = self.waiting.spin_poll(&mut lane, |Lane { engine, methods, .. }, looks| {
+        let mut vci = self.waiting.enter(pattern.context.vci());
+        vci.stay_fair();
+        let found = self.waiting.spin_poll(&mut vci, |Vci { engine, methods, .. }, looks| {
             if let Some(held) = probe::take(engine, methods, pattern) {
                 return Some(Some(held));
             }

@@ -244,8 +244,8 @@ impl Drop for Pending<'_> {
             // First all, then the waiting: one that goes on may need the end of another.
             let left: Vec<RequestId> = std::iter::from_fn(|| self.pop()).map(|(_, id)| id).collect();
             for id in &left {
-                let lane = self.world.lane_number(id.slot as usize);
-                recv::cancel(&mut self.world.waiting.enter(lane).engine, *id);
+                let vci = self.world.vci_number(id.slot as usize);
+                recv::cancel(&mut self.world.waiting.enter(vci).engine, *id);
             }
             for id in left {
                 // The scope has an error or a panic to report already.

@@ -26,7 +26,7 @@ use crate::ids::Peer;
 use crate::method::bundle::{Bundle, Link};
 use crate::method::fabric::{Fabric, FabricBook, FabricCard, FabricSetup};
 use crate::method::plugin::{Plugin, PluginSetup};
-use crate::method::tcp::{AddressBook, Card, Tcp, TcpSetup};
+use crate::method::tcp::{AddressBook, BusinessCard, Tcp, TcpSetup};
 use crate::method::{Route, Routes};
 
 /// The launcher, shared by those who ask it while the program runs.
@@ -418,7 +418,7 @@ pub(super) fn needs_secret(routes: &Routes) -> bool {
     routes.any(|route| matches!(route, Route::Tcp | Route::Fabric | Route::Bundle | Route::Plugin))
 }
 
-/// The cards that the ranks of the job have put into the launcher's key-value space under one key.
+/// The business cards that the ranks of the job have put into the launcher's key-value space under one key.
 #[derive(Debug)]
 struct Book {
     launcher: Shared,
@@ -432,7 +432,7 @@ impl FabricBook for Book {
 }
 
 impl AddressBook for Book {
-    fn card(&mut self, peer: Peer) -> Result<Card> {
+    fn card(&mut self, peer: Peer) -> Result<BusinessCard> {
         self.text(peer)?.parse()
     }
 }

@@ -100,11 +100,11 @@ fn malformed() -> Vec<Emit> {
     all
 }
 
-/// Lets the first lane send the packet with `data` behind it, and waits until the last one has read it.
+/// Lets the first VCI send the packet with `data` behind it, and waits until the last one has read it.
 fn throw(pair: &mut Pair, emit: &Emit, data: &mut [u8]) {
     let to = Peer(pair.receiver() as u32);
     loop {
-        if let Some(claim) = pair.lanes[0].methods.claim(to, emit.front().len() + data.len(), Load::Control) {
+        if let Some(claim) = pair.vcis[0].methods.claim(to, emit.front().len() + data.len(), Load::Control) {
             let mut segment = bytes(data);
             claim.write(emit, Some(&mut segment));
             break;
@@ -139,7 +139,7 @@ fn honest(pair: &mut Pair, len: usize) -> RequestId {
         pair.finish(0, id);
     }
     assert!(into == out, "the message is not whole");
-    assert!(pair.lanes.iter().all(|lane| lane.engine.requests.is_empty()), "a request is left over");
+    assert!(pair.vcis.iter().all(|vci| vci.engine.requests.is_empty()), "a request is left over");
     id
 }
 
@@ -156,8 +156,8 @@ pub(crate) fn bad_packets(way: Way) {
             let after = counted(&pair);
             let found = (after.0 - before.0, after.1 - before.1);
             assert_eq!(found, which, "stale and malformed packets counted for {emit:?} over {way:?}");
-            assert!(pair.lanes.iter().all(|lane| lane.engine.requests.is_empty()), "{emit:?} left a request");
-            assert_eq!(pair.lanes[last].engine.matching.depths(), (0, 0), "{emit:?} left an entry");
+            assert!(pair.vcis.iter().all(|vci| vci.engine.requests.is_empty()), "{emit:?} left a request");
+            assert_eq!(pair.vcis[last].engine.matching.depths(), (0, 0), "{emit:?} left an entry");
         }
         honest(&mut pair, 50);
         honest(&mut pair, 5000);

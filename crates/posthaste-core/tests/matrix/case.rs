@@ -9,7 +9,7 @@ use posthaste_core::config::Config;
 use posthaste_core::datatype::Segment;
 use posthaste_core::error::ErrorClass;
 use posthaste_core::ids::{ANY_SOURCE, ANY_TAG, ContextId, Peer, RequestId};
-use posthaste_core::progress::Lane;
+use posthaste_core::progress::Vci;
 use posthaste_core::pt2pt::matching::Pattern;
 use posthaste_core::pt2pt::recv::Found;
 use posthaste_core::pt2pt::send::Started;
@@ -123,7 +123,7 @@ impl Case {
         let status = self.travel(pair, out, into)?;
         memory.check(from, to)?;
         self.check(&status)?;
-        if !pair.lanes.iter().all(|lane| lane.engine.requests.is_empty()) {
+        if !pair.vcis.iter().all(|vci| vci.engine.requests.is_empty()) {
             return Err("a request is left over".to_owned());
         }
         let taken = proof::taken(&before, &proof::carried(pair), self.len)?;
@@ -147,7 +147,7 @@ impl Case {
         } else if posted.is_none() && last > 0 {
             // Whatever the sender can do alone.
             for _ in 0..40 {
-                pair.lanes[0].progress();
+                pair.vcis[0].progress();
                 pair.network.tick();
             }
         }
@@ -171,7 +171,7 @@ impl Case {
     /// Receives what has arrived.
     fn meet(&self, pair: &mut Pair, mut into: Segment) -> Result<Met, String> {
         let (last, pattern) = (pair.receiver(), self.pattern());
-        let Lane { engine, methods, .. } = &mut pair.lanes[last];
+        let Vci { engine, methods, .. } = &mut pair.vcis[last];
         let sender = Peer(0);
         // Who does not name a source does not know where to look.
         let met = match self.meeting {

@@ -49,7 +49,7 @@ const CELL: u64 = 32;
 struct Limits {
     /// The longest payload of a packet.
     packet: u64,
-    /// The copy buffer, if there is one.
+    /// The bounce buffer, if there is one.
     buffer: Option<u64>,
 }
 
@@ -177,10 +177,10 @@ methods! {
         by [EagerShm, StreamShm, GetShm, WriteShm, PutShm, SharedShm];
     allocated_memory_where_ranks_share_cpus: Way::SharedMemory { oversubscribed: true, ranks: 2, heap: true, own: 0 },
         by [EagerShm, StreamShm, GetShm, WriteShm, PutShm, SharedShm];
-    /// A copy buffer of the pair's own.
+    /// A bounce buffer of the pair's own.
     shared_memory_with_an_own_buffer: Way::SharedMemory { oversubscribed: false, ranks: 2, heap: false, own: 20_000 },
         by [EagerShm, StreamShm, GetShm, WriteShm, PutShm];
-    /// Small rings, and copy buffers that are borrowed for each message.
+    /// Small rings, and bounce buffers that are borrowed for each message.
     shared_memory_of_many_ranks: Way::SharedMemory { oversubscribed: false, ranks: 32, heap: false, own: 0 },
         by [EagerShm, StreamShm, GetShm, WriteShm, PutShm];
 }

@@ -72,7 +72,7 @@ pub(crate) fn allowed(way: Way, packet: u64, config: &Config, case: &Case) -> &'
             Way::Tcp { .. } => &[&[EagerTcp]],
             Way::Fabric { .. } => &[&[EagerFabric]],
             Way::Plugin => &[&[EagerPlugin]],
-            // From 2 KiB on rings are slower than a copy buffer of the pair's own.
+            // From 2 KiB on rings are slower than a bounce buffer of the pair's own.
             Way::SharedMemory { own: 1.., .. } if case.len > 2016 => &[&[EagerShm], &[StreamShm]],
             Way::Simulator(_) | Way::SharedMemory { .. } => &[&[EagerShm]],
         };

@@ -5,7 +5,7 @@ use posthaste_core::buffer::Base;
 use posthaste_core::config::Config;
 use posthaste_core::datatype::{Segment, Types};
 use posthaste_core::ids::{ContextId, Peer};
-use posthaste_core::progress::Lane;
+use posthaste_core::progress::Vci;
 use posthaste_core::pt2pt::send::{self, Started};
 use posthaste_core::trace::Counter;
 use posthaste_core::wire::{Envelope, Mode};
@@ -31,7 +31,7 @@ fn asked(mode: Mode, posted: bool) -> u64 {
         .map(|n| {
             let (context, tag, len, types) = (ContextId::WORLD, n as i32, LEN as u64, Types::UNKNOWN);
             let envelope = Envelope { context, source: 0, tag, len, mode, types };
-            let Lane { engine, methods, .. } = &mut pair.lanes[0];
+            let Vci { engine, methods, .. } = &mut pair.vcis[0];
             // SAFETY: as long as the message, only read, and there until all messages are.
             let segment = Segment::bytes_at(unsafe { Base::new(out[n].as_ptr().cast_mut()) }, len);
             let Started::Request(id) = send::start(engine, methods, Peer(1), &envelope, segment).unwrap()

@@ -293,7 +293,7 @@ struct Story {
     pair: Pair,
     /// Where receives may write, between guards.
     rooms: Vec<Box<[u8]>>,
-    /// Requests, by lane.
+    /// Requests, by VCI.
     open: Vec<(usize, RequestId)>,
 }
 
@@ -305,7 +305,7 @@ impl Story {
         let somewhere = scratch.as_ptr().expose_provenance();
         let last = self.pair.receiver();
         while !dice.0.is_empty() {
-            let lane = if dice.coin() { last } else { 0 };
+            let vci = if dice.coin() { last } else { 0 };
             match dice.byte() % 8 {
                 0..3 => {
                     let emit = dice.packet(somewhere);
@@ -315,7 +315,7 @@ impl Story {
                     // SAFETY: the bytes are in place until the packet is written.
                     let scratch = unsafe { Base::new(scratch.as_mut_ptr()) };
                     let mut data = Segment::bytes_at(scratch, len as u64);
-                    if let Some(claim) = self.pair.lanes[0].methods.claim(
+                    if let Some(claim) = self.pair.vcis[0].methods.claim(
                         Peer(last as u32),
                         emit.front().len() + len,
                         Load::Control,
@@ -323,28 +323,28 @@ impl Story {
                         claim.write(&emit, Some(&mut data));
                     }
                 }
-                3 => self.post(lane, dice),
+                3 => self.post(vci, dice),
                 4 => {
                     let len = if dice.coin() { dice.byte().into() } else { 3000 };
                     // SAFETY: the bytes stay until the end of the story.
                     let data = unsafe { Base::new(scratch.as_mut_ptr()) };
                     let segment = Segment::bytes_at(data, len);
                     let (tag, synchronous) = (dice.between(0, 2) as i32, dice.coin());
-                    if self.pair.lanes[lane].engine.requests.ensure_room().is_ok()
-                        && let Started::Request(id) = self.pair.send(lane, tag, segment, synchronous)
+                    if self.pair.vcis[vci].engine.requests.ensure_room().is_ok()
+                        && let Started::Request(id) = self.pair.send(vci, tag, segment, synchronous)
                     {
-                        self.open.push((lane, id));
+                        self.open.push((vci, id));
                     }
                 }
                 5 if !self.open.is_empty() => {
-                    let (lane, id) = self.open[dice.byte() as usize % self.open.len()];
+                    let (vci, id) = self.open[dice.byte() as usize % self.open.len()];
                     if dice.coin() {
-                        recv::cancel(&mut self.pair.lanes[lane].engine, id);
+                        recv::cancel(&mut self.pair.vcis[vci].engine, id);
                     }
-                    self.pair.take(lane, id);
+                    self.pair.take(vci, id);
                 }
                 _ => {
-                    self.pair.lanes[lane].progress();
+                    self.pair.vcis[vci].progress();
                 }
             }
         }
@@ -358,8 +358,8 @@ impl Story {
     }
 
     /// A receive of every other group of 8 bytes, or of a run.
-    fn post(&mut self, lane: usize, dice: &mut Dice<'_>) {
-        if self.pair.lanes[lane].engine.requests.ensure_room().is_err() {
+    fn post(&mut self, vci: usize, dice: &mut Dice<'_>) {
+        if self.pair.vcis[vci].engine.requests.ensure_room().is_err() {
             return;
         }
         let count = i64::from(dice.byte());
@@ -374,7 +374,7 @@ impl Story {
         self.rooms.push(room);
         let source = if dice.coin() { ANY_SOURCE } else { dice.between(0, 1) as i32 };
         let tag = if dice.coin() { ANY_TAG } else { dice.between(0, 2) as i32 };
-        let id = self.pair.recv(lane, source, tag, Segment::elements_at(base, 1, &datatype));
-        self.open.push((lane, id));
+        let id = self.pair.recv(vci, source, tag, Segment::elements_at(base, 1, &datatype));
+        self.open.push((vci, id));
     }
 }

@@ -8,7 +8,7 @@ use std::process::Command;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
-use posthaste_core::config::{Config, CopyBuffer, LeavePinned};
+use posthaste_core::config::{BounceBuffer, Config, LeavePinned};
 use posthaste_core::datatype::{Format, Segment, Types};
 use posthaste_core::error::{Error, ErrorClass, Result};
 use posthaste_core::ids::{ContextId, Peer, RequestId};
@@ -18,7 +18,7 @@ use posthaste_core::method::shm::Shm;
 use posthaste_core::method::sim::{Network, Weather};
 use posthaste_core::method::tcp::{Shelf, Tcp, TcpSetup};
 use posthaste_core::method::{Methods, Route};
-use posthaste_core::progress::Lane;
+use posthaste_core::progress::Vci;
 use posthaste_core::pt2pt::matching::Pattern;
 use posthaste_core::pt2pt::send::Started;
 use posthaste_core::pt2pt::{Engine, recv, send};
@@ -34,7 +34,7 @@ use posthaste_os::peer_copy;
 pub(crate) enum Way {
     /// By a simulated network.
     Simulator(Weather),
-    /// By shared memory: rings, copy buffers, direct copies.
+    /// By shared memory: rings, bounce buffers, direct copies.
     SharedMemory {
         /// As if the two had to share a CPU.
         oversubscribed: bool,
@@ -43,7 +43,7 @@ pub(crate) enum Way {
         ranks: usize,
         /// Buffers lie in memory that the two share.
         heap: bool,
-        /// Bytes of a copy buffer of the pair's own; 0: there is none.
+        /// Bytes of a bounce buffer of the pair's own; 0: there is none.
         own: usize,
     },
     /// By TCP over this host's own addresses.
@@ -66,7 +66,7 @@ pub(crate) enum Way {
     Loopback,
 }
 
-/// An end of TCP connections, whose card is put on the shelf.
+/// An end of TCP connections, whose business card is put on the shelf.
 pub(crate) fn tcp(me: Peer, peers: usize, buffer: usize, config: &Config, shelf: &Shelf) -> Tcp {
     let setup = TcpSetup { me, peers, secret: [7; 32], format: Format::NATIVE, node: "here".into() };
     let config = Config { tcp_buffer: buffer, ..config.clone() };
@@ -75,7 +75,7 @@ pub(crate) fn tcp(me: Peer, peers: usize, buffer: usize, config: &Config, shelf:
     tcp
 }
 
-/// An endpoint of libfabric, whose card is put on the shelf.
+/// An endpoint of libfabric, whose business card is put on the shelf.
 pub(crate) fn fabric(me: Peer, way: Way, config: &Config, shelf: &FabricShelf) -> Result<Fabric> {
     let Way::Fabric { provider, leave_pinned } = way else { panic!("another way") };
     let setup = FabricSetup { me, peers: 2, mark: 0x1234_5678_9abc, format: Format::NATIVE };
@@ -86,7 +86,7 @@ pub(crate) fn fabric(me: Peer, way: Way, config: &Config, shelf: &FabricShelf) -
     Ok(fabric)
 }
 
-/// Cards of plug-ins.
+/// Business cards of plug-ins.
 type Cards = Arc<Mutex<HashMap<Peer, PluginCard>>>;
 
 /// The plug-in in `examples`, compiled, or why it cannot be.
@@ -108,7 +108,7 @@ fn example() -> &'static std::result::Result<String, String> {
     })
 }
 
-/// A plug-in at work, whose card is put where the other one finds it.
+/// A plug-in at work, whose business card is put where the other one finds it.
 pub(crate) fn plugin(me: Peer, config: &Config, shelf: &Cards) -> Result<Plugin> {
     let file = example().clone().map_err(|why| Error::other(ErrorClass::Other, why))?;
     let setup = PluginSetup { me, peers: 2, secret: [7; 32], format: Format::NATIVE };
@@ -131,10 +131,10 @@ pub(crate) fn is_there(way: Way) -> bool {
     found.inspect_err(|why| println!("omitted: {why}")).is_ok()
 }
 
-/// The sender is the first lane, the receiver the last.
+/// The sender is the first VCI, the receiver the last.
 pub(crate) struct Pair {
     pub(crate) network: Network,
-    pub(crate) lanes: Vec<Lane>,
+    pub(crate) vcis: Vec<Vci>,
 }
 
 impl Pair {
@@ -151,11 +151,11 @@ impl Pair {
                 registers: false,
             },
         };
-        let copy_buffer = match way {
-            Way::SharedMemory { own, .. } if own > 0 => CopyBuffer::Own(own),
-            _ => config.copy_buffer,
+        let bounce_buffer = match way {
+            Way::SharedMemory { own, .. } if own > 0 => BounceBuffer::Own(own),
+            _ => config.bounce_buffer,
         };
-        let config = &Config { copy_buffer, ..config.clone() };
+        let config = &Config { bounce_buffer, ..config.clone() };
         let network = Network::new(seed, weather);
         let node = match way {
             Way::SharedMemory { ranks, .. } => {
@@ -166,7 +166,7 @@ impl Pair {
         };
         let (shelf, cards, plugins) = (Shelf::default(), FabricShelf::default(), Cards::default());
         let ranks = if matches!(way, Way::Loopback) { 1 } else { 2 };
-        let lanes = (0..ranks)
+        let vcis = (0..ranks)
             .map(|me| {
                 let route = |peer| match way {
                     _ if peer == me => Route::Loopback,
@@ -196,55 +196,55 @@ impl Pair {
                 let methods = Methods::new((0..ranks).map(route).collect(), shm, tcp, sim, Peer(me))
                     .with_fabric(fabric)
                     .with_plugin(plugin);
-                Lane::new(Engine::new(config.clone()), methods)
+                Vci::new(Engine::new(config.clone()), methods)
             })
             .collect();
-        Self { network, lanes }
+        Self { network, vcis }
     }
 
     /// Where the buffers of sender and receiver are allocated.
     pub(crate) fn heaps(&self, way: Way) -> [Option<Arc<Heap>>; 2] {
-        let heap = |at: usize| self.lanes[at].methods.heap().cloned();
+        let heap = |at: usize| self.vcis[at].methods.heap().cloned();
         match way {
             Way::SharedMemory { heap: true, .. } => [heap(0), heap(1)],
             _ => [None, None],
         }
     }
 
-    /// The number of the lane that receives what the first one sends.
+    /// The number of the VCI that receives what the first one sends.
     pub(crate) fn receiver(&self) -> usize {
-        self.lanes.len() - 1
+        self.vcis.len() - 1
     }
 
     /// Lets either take a step.
     pub(crate) fn step(&mut self) {
-        let at = self.network.random(self.lanes.len() as u64) as usize;
-        self.lanes[at].progress();
+        let at = self.network.random(self.vcis.len() as u64) as usize;
+        self.vcis[at].progress();
         if self.network.random(4) == 0 {
             self.network.tick();
         }
     }
 
-    /// Starts a send from lane `from` to the other one.
+    /// Starts a send from VCI `from` to the other one.
     pub(crate) fn send(&mut self, from: usize, tag: i32, segment: Segment, synchronous: bool) -> Started {
         let to = Peer((self.receiver() - from) as u32);
         let (context, source, len) = (ContextId::WORLD, from as i32, segment.len());
         let mode = if synchronous { Mode::Synchronous } else { Mode::Standard };
         let envelope = Envelope { context, source, tag, len, mode, types: Types::UNKNOWN };
-        let Lane { engine, methods, .. } = &mut self.lanes[from];
+        let Vci { engine, methods, .. } = &mut self.vcis[from];
         send::start(engine, methods, to, &envelope, segment).unwrap()
     }
 
-    /// Starts a receive at lane `at`.
+    /// Starts a receive at VCI `at`.
     pub(crate) fn recv(&mut self, at: usize, source: i32, tag: i32, segment: Segment) -> RequestId {
-        let Lane { engine, methods, .. } = &mut self.lanes[at];
+        let Vci { engine, methods, .. } = &mut self.vcis[at];
         let pattern = Pattern { context: ContextId::WORLD, source, tag };
         recv::start(engine, methods, &pattern, segment).unwrap()
     }
 
     /// The status of a request that is over, which is then forgotten.
     pub(crate) fn take(&mut self, at: usize, id: RequestId) -> Option<Status> {
-        let requests = &mut self.lanes[at].engine.requests;
+        let requests = &mut self.vcis[at].engine.requests;
         if !complete::is_complete(requests.get(id)?) {
             return None;
         }
@@ -260,7 +260,7 @@ impl Pair {
             }
             // A kernel with small buffers may wait for its own timers.
             let enough = step >= 1_000_000 && began.elapsed() > Duration::from_secs(20);
-            assert!(!enough, "request {id} of lane {at} does not end");
+            assert!(!enough, "request {id} of VCI {at} does not end");
             self.step();
         }
         unreachable!("the steps are endless");
@@ -268,7 +268,7 @@ impl Pair {
 
     /// The sum of a counter over both.
     pub(crate) fn counted(&self, counter: Counter) -> u64 {
-        let counts = |lane: &Lane| lane.engine.counts.get(counter) + lane.methods.counts.get(counter);
-        self.lanes.iter().map(counts).sum()
+        let counts = |vci: &Vci| vci.engine.counts.get(counter) + vci.methods.counts.get(counter);
+        self.vcis.iter().map(counts).sum()
     }
 }

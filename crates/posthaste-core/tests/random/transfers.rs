@@ -22,7 +22,7 @@ const BYTE: Recipe = Recipe::Builtin(0x247);
 
 /// Bytes of a message at most: hundreds of packets.
 const SMALL: u64 = 10_000;
-/// Several rounds of a copy buffer, and more runs than one direct copy takes.
+/// Several rounds of a bounce buffer, and more runs than one direct copy takes.
 const LARGE: u64 = 400_000;
 
 /// The types of both sides.
@@ -154,7 +154,7 @@ fn exchange(pair: &mut Pair, messages: &[Message], most: u64) {
     for (n, status) in ended {
         loads[n].1.check(&status, sender(n), n as i32);
     }
-    assert!(pair.lanes.iter().all(|lane| lane.engine.requests.is_empty()), "requests are left over");
+    assert!(pair.vcis.iter().all(|vci| vci.engine.requests.is_empty()), "requests are left over");
 }
 
 /// Lets random messages of at most so many bytes go one way with random settings, and sees to it that they went by `proof`.
@@ -314,7 +314,7 @@ fn a_peer_that_a_plugin_loses_is_down() {
     let mut pair = Pair::new(1, Way::Plugin, &Config::default());
     let nothing = Segment::empty;
     assert!(matches!(pair.send(1, 5, nothing(), false), Started::Complete));
-    drop(pair.lanes.pop());
+    drop(pair.vcis.pop());
     let (first, second) = (pair.recv(0, 1, 5, nothing()), pair.recv(0, 1, 5, nothing()));
     assert!(pair.finish(0, first).error.is_none());
     let error = pair.finish(0, second).error.expect("nobody is left to send");
@@ -352,9 +352,9 @@ fn a_hundred_levels_deep() {
     }
 }
 
-/// A piece by setting may be larger than a copy buffer, and so may a message that is copied in before it is told.
+/// A piece by setting may be larger than a bounce buffer, and so may a message that is copied in before it is told.
 #[test]
-fn pieces_larger_than_the_copy_buffer() {
+fn pieces_larger_than_the_bounce_buffer() {
     let config = Config { stream_chunk: 1 << 20, ..Config::default() };
     let mut pair =
         Pair::new(1, Way::SharedMemory { oversubscribed: false, ranks: 2, heap: false, own: 0 }, &config);

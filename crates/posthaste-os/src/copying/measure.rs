@@ -1,4 +1,4 @@
-//! The measurement: two threads on two cores play ping-pong through the copy buffers of a node segment, as two ranks would.
+//! The measurement: two threads on two cores play ping-pong through the bounce buffers of a node segment, as two ranks would.
 //!
 //! What must stay true: it ends after [`LONGEST`] whatever the machine does, and what other programs have disturbed is
 //! an error and no answer.

@@ -1,7 +1,7 @@
-//! The words and bytes of rings, copy buffers and doorbells as a model that loom checks.
+//! The words and bytes of rings, bounce buffers and doorbells as a model that loom checks.
 //!
 //! It takes the place of the segment. Words are loom's atomics. Bytes are real memory with a tracker for each ring cell
-//! and each byte of a copy buffer: handing out a [`Sink`] counts as writing, handing out a [`Source`] as reading, and
+//! and each byte of a bounce buffer: handing out a [`Sink`] counts as writing, handing out a [`Source`] as reading, and
 //! two that no ordering of the protocol keeps apart stop the run. That moment may stand for the whole access, because
 //! views borrow from the end that made them and so are gone before it commits or gives back.
 //!
@@ -30,9 +30,9 @@ pub struct Shape {
     pub ranks: usize,
     /// Cells of each ring.
     pub ring_cells: usize,
-    /// Copy buffers of each receiver.
+    /// Bounce buffers of each receiver.
     pub buffers: usize,
-    /// Bytes of each copy buffer.
+    /// Bytes of each bounce buffer.
     pub buffer_bytes: usize,
     /// What payload leaves where a reader looks for a sequence number: the number of a later lap.
     pub payload_word: u32,
@@ -274,7 +274,7 @@ impl RingMemory {
     }
 }
 
-/// Control words and data of one copy buffer.
+/// Control words and data of one bounce buffer.
 #[derive(Debug)]
 pub(crate) struct BufferMemory {
     node: Node,

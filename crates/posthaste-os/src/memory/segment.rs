@@ -1,4 +1,4 @@
-//! The words and bytes of rings, copy buffers and doorbells as they lie in the node segment.
+//! The words and bytes of rings, bounce buffers and doorbells as they lie in the node segment.
 //!
 //! Every function is one address and one access, always inlined. What must stay true: as said in `memory`.
 
@@ -110,7 +110,7 @@ impl RingMemory {
     }
 }
 
-/// Control words and data of one copy buffer.
+/// Control words and data of one bounce buffer.
 #[derive(Debug)]
 pub(crate) struct BufferMemory {
     filled: *const AtomicU64,

@@ -1,11 +1,11 @@
-//! Copy buffers that pairs of ranks have to themselves, behind the lanes of the node segment.
+//! Bounce buffers that pairs of ranks have to themselves, behind the VCIs of the node segment.
 //!
 //! What must stay true: places for them are made before anybody else attaches the segment; one is taken for good, by the sender
 //! of its pair, which reserves its memory, and only the two of the pair map it.
 
 use super::*;
 
-/// An own copy buffer, mapped.
+/// An own bounce buffer, mapped.
 #[derive(Debug)]
 pub(crate) struct OwnBuffer {
     base: NonNull<u8>,
@@ -32,7 +32,7 @@ impl Drop for OwnBuffer {
 }
 
 impl Node {
-    /// The same segment with places for `count` own copy buffers of `bytes` bytes each (whole pages), before anybody else
+    /// The same segment with places for `count` own bounce buffers of `bytes` bytes each (whole pages), before anybody else
     /// attaches it. Fewer where a limit on the size of files says so, and none where the system refuses them.
     #[must_use]
     pub fn with_own_buffers(self, bytes: usize, count: usize) -> Self {
@@ -63,17 +63,17 @@ impl Node {
         }
     }
 
-    /// Bytes of an own copy buffer; 0 where there are none.
+    /// Bytes of an own bounce buffer; 0 where there are none.
     pub fn own_buffer_bytes(&self) -> usize {
         self.map.layout.own_buffer_bytes
     }
 
-    /// Number of own copy buffers that there may be.
+    /// Number of own bounce buffers that there may be.
     pub fn own_buffers(&self) -> usize {
         self.map.layout.own_buffers
     }
 
-    /// Takes an own copy buffer, for good, and reserves so many bytes of it; `None` when there is none or the system has no
+    /// Takes an own bounce buffer, for good, and reserves so many bytes of it; `None` when there is none or the system has no
     /// memory.
     pub(crate) fn take_own_buffer(&self, bytes: usize) -> Option<usize> {
         let (layout, taken) = (&self.map.layout, self.word32(OWN_TAKEN));
@@ -90,7 +90,7 @@ impl Node {
         allocate(self.as_fd(), layout.own_buffer_at(number), bytes).ok().map(|()| number)
     }
 
-    /// Maps the own copy buffer of this number, if it has been taken and the system lets us.
+    /// Maps the own bounce buffer of this number, if it has been taken and the system lets us.
     pub(crate) fn own_buffer(&self, number: usize) -> Option<OwnBuffer> {
         let layout = &self.map.layout;
         let taken = self.word32(OWN_TAKEN).load(Ordering::Relaxed) as usize;

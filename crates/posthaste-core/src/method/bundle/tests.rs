@@ -137,16 +137,16 @@ impl Run {
 
     fn count(&self, counter: Counter) -> u64 {
         self.bench
-            .lanes
+            .vcis
             .iter()
-            .map(|lane| lane.engine.counts.get(counter) + lane.methods.counts.get(counter))
+            .map(|vci| vci.engine.counts.get(counter) + vci.methods.counts.get(counter))
             .sum()
     }
 
     /// Nothing is kept any more.
     fn drains(&mut self) {
         for _ in 0..100_000 {
-            if self.bench.lanes.iter().all(|lane| lane.methods.is_drained() && lane.methods.is_quiet()) {
+            if self.bench.vcis.iter().all(|vci| vci.methods.is_drained() && vci.methods.is_quiet()) {
                 return;
             }
             self.bench.step();
@@ -262,7 +262,7 @@ fn a_peer_is_lost_with_its_last_link_and_named_with_all_of_them() {
         let front = "rank 0 of the world is lost on every link: net0: ";
         assert!(text.starts_with(front) && text.contains("; net1: "), "{text}");
         run.steps(200);
-        assert_eq!(run.bench.lanes[1].engine.counts.get(Counter::PeersDown), 1);
+        assert_eq!(run.bench.vcis[1].engine.counts.get(Counter::PeersDown), 1);
     }
 }
 

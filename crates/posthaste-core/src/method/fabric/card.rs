@@ -1,8 +1,8 @@
-//! Cards: how a process can be reached by libfabric, and where the cards of others are found.
+//! Business cards: how a process can be reached by libfabric, and where the business cards of others are found.
 //!
-//! A process makes its card when it opens its endpoint; whoever starts it puts the card's text where every process of the
-//! job finds it. Cards are looked up when a peer is first needed, never on the message path. What must stay true: a
-//! card's text is one word that fits into a launcher's key-value space, and text from others is checked.
+//! A process makes its business card when it opens its endpoint; whoever starts it puts the business card's text where every process of the
+//! job finds it. Business cards are looked up when a peer is first needed, never on the message path. What must stay true: a
+//! business card's text is one word that fits into a launcher's key-value space, and text from others is checked.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -13,7 +13,7 @@ use crate::datatype::Format;
 use crate::error::{Error, ErrorClass, Result};
 use crate::ids::Peer;
 
-/// First word of a card, which changes when its form does.
+/// First word of a business card, which changes when its form does.
 const FORM: &str = "fabric1";
 /// Longest address of an endpoint, in bytes.
 const LONGEST: usize = 256;
@@ -29,9 +29,9 @@ pub struct FabricCard {
     pub address: Vec<u8>,
 }
 
-/// Where cards are found.
+/// Where business cards are found.
 pub trait FabricBook: Send + fmt::Debug {
-    /// The card of a peer. May take as long as an answer of the launcher.
+    /// The business card of a peer. May take as long as an answer of the launcher.
     ///
     /// # Errors
     /// When there is none, or it cannot be read.
@@ -53,7 +53,7 @@ impl FromStr for FabricCard {
         let wrong = || {
             let shown: String = text.chars().take(100).collect();
             let expected = format!("{FORM}/format/provider/address");
-            Error::invalid(ErrorClass::Other, "the card of a rank", format!("\"{shown}\""), expected)
+            Error::invalid(ErrorClass::Other, "the business card of a rank", format!("\"{shown}\""), expected)
         };
         let parts: Vec<&str> = text.split('/').collect();
         let [FORM, format, provider, digits] = parts[..] else { return Err(wrong()) };
@@ -68,12 +68,12 @@ impl FromStr for FabricCard {
     }
 }
 
-/// Cards in the memory of one process, for tests.
+/// Business cards in the memory of one process, for tests.
 #[derive(Clone, Debug, Default)]
 pub struct FabricShelf(Arc<Mutex<HashMap<Peer, String>>>);
 
 impl FabricShelf {
-    /// Puts in the card of a peer.
+    /// Puts in the business card of a peer.
     pub fn put(&self, peer: Peer, card: &FabricCard) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(peer, card.to_string());
     }
@@ -82,7 +82,7 @@ impl FabricShelf {
 impl FabricBook for FabricShelf {
     fn card(&mut self, peer: Peer) -> Result<FabricCard> {
         let cards = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let none = || Error::other(ErrorClass::Other, format!("rank {} has left no card", peer.0));
+        let none = || Error::other(ErrorClass::Other, format!("rank {} has left no business card", peer.0));
         cards.get(&peer).ok_or_else(none)?.parse()
     }
 }

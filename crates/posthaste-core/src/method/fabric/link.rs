@@ -13,7 +13,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 use super::silence::Silence;
 use crate::datatype::Format;
-use crate::method::landing::Landing;
+use crate::method::reassembly::Reassembly;
 
 /// Bytes in front of a packet's header.
 pub(super) const PREAMBLE: usize = size_of::<Preamble>();
@@ -136,7 +136,7 @@ pub(super) struct Link {
     told: u32,
     early: BTreeMap<u32, (Frame, Vec<u8>)>,
     pub(super) silence: Silence,
-    pub(super) landing: Landing,
+    pub(super) reassembly: Reassembly,
 }
 
 impl Link {
@@ -158,7 +158,7 @@ impl Link {
             told: 0,
             early: BTreeMap::new(),
             silence: Silence::default(),
-            landing: Landing::default(),
+            reassembly: Reassembly::default(),
         }
     }
 

@@ -350,7 +350,7 @@ impl Fabric {
         segment.seek(base);
         match purpose {
             Purpose::Get(receiver) if failed => self.done.push_back(Done::Refused(receiver, segment)),
-            Purpose::Get(receiver) => self.done.push_back(Done::Landed(receiver)),
+            Purpose::Get(receiver) => self.done.push_back(Done::Received(receiver)),
             Purpose::Put(receiver, sender) if failed => {
                 let (end, then) = (segment.len(), Then::Sent(sender));
                 self.transfers.fragments.push_back(Fragments { to: peer, receiver, segment, end, then });

@@ -1,7 +1,7 @@
-//! Cards: which plug-in a process has loaded, and where that is reached.
+//! Business cards: which plug-in a process has loaded, and where that is reached.
 //!
 //! Made when a plug-in is started and put where every process of the job finds it; read when a peer is first needed. What
-//! must stay true: a card's text is one word that fits into a launcher's key-value space, whatever text the plug-in calls
+//! must stay true: a business card's text is one word that fits into a launcher's key-value space, whatever text the plug-in calls
 //! its address; text from others is checked.
 
 use std::fmt;
@@ -12,7 +12,7 @@ use posthaste_os::plugin::ADDRESS;
 use crate::datatype::Format;
 use crate::error::{Error, ErrorClass, Result};
 
-/// First word of a card, which changes when its form does.
+/// First word of a business card, which changes when its form does.
 const FORM: &str = "plugin1";
 
 /// How a process can be reached.
@@ -40,7 +40,7 @@ impl FromStr for PluginCard {
         let wrong = || {
             let shown: String = text.chars().take(100).collect();
             let expected = format!("{FORM}/format/name/address");
-            Error::invalid(ErrorClass::Other, "the card of a rank", format!("\"{shown}\""), expected)
+            Error::invalid(ErrorClass::Other, "the business card of a rank", format!("\"{shown}\""), expected)
         };
         let parts: Vec<&str> = text.split('/').collect();
         let [FORM, format, name, digits] = parts[..] else { return Err(wrong()) };

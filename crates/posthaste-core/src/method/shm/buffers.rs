@@ -1,4 +1,4 @@
-//! Which copy buffer a message goes through, and medium messages, which go through it as a whole.
+//! Which bounce buffer a message goes through, and medium messages, which go through it as a whole.
 //!
 //! `posthaste_os::pool` holds the rules of one buffer. What must stay true: what has been granted goes before what
 //! nobody has matched; a buffer that is kept is filled by one message at a time, and is back in `kept` when that
@@ -20,7 +20,7 @@ impl Shm {
             return None;
         }
         let receive = if ready { Receive::Promised } else { Receive::Unknown };
-        let (filler, kept) = self.copy_buffer(to, receive, segment.len())?;
+        let (filler, kept) = self.bounce_buffer(to, receive, segment.len())?;
         let through = Through { buffer: filler.index() as u32, kept, start: filler.position() };
         let mut filling = self.filling_of(to, filler, kept, segment.clone(), sender, false);
         // The first piece is there before the receiver hears of the message; of a shorter message everything, for
@@ -113,7 +113,7 @@ impl Shm {
         true
     }
 
-    /// Gets the copy buffer that is to be kept for messages to `to`, if there is one: its own, or a small one.
+    /// Gets the bounce buffer that is to be kept for messages to `to`, if there is one: its own, or a small one.
     #[cold]
     fn keep_buffer(&mut self, to: usize) {
         let own = if self.copying.own_buffer > 0 {
@@ -137,8 +137,8 @@ impl Shm {
 
     /// How long messages are copied here, and why so.
     pub fn copying(&self, config: &Config) -> (Copying, &'static str) {
-        let why = if config.copy_buffer != CopyBuffer::Auto || config.copy_store.is_some() {
-            "as POSTHASTE_COPY_BUFFER and POSTHASTE_COPY_STORE say"
+        let why = if config.bounce_buffer != BounceBuffer::Auto || config.copy_store.is_some() {
+            "as POSTHASTE_BOUNCE_BUFFER and POSTHASTE_COPY_STORE say"
         } else if self.oversubscribed {
             "because ranks share CPUs"
         } else if self.node.copying() == 0 {
@@ -149,7 +149,7 @@ impl Shm {
         (self.copying, why)
     }
 
-    /// Whether a message that has been granted waits for a copy buffer. It goes first: it is certain to be drained.
+    /// Whether a message that has been granted waits for a bounce buffer. It goes first: it is certain to be drained.
     #[inline]
     fn has_granted(&self, to: usize) -> bool {
         !self.puts.is_empty() && self.puts.iter().any(|(waiting, _)| *waiting == to)
@@ -184,7 +184,7 @@ impl Shm {
         self.doorbell.ring_for_room(from);
     }
 
-    /// The beginning of a message of `from` through a copy buffer, and the buffer if it is borrowed for this message only;
+    /// The beginning of a message of `from` through a bounce buffer, and the buffer if it is borrowed for this message only;
     /// one that the peer keeps is that of `incoming`. `None`: there is no such buffer.
     #[inline]
     pub(super) fn open(
@@ -204,11 +204,11 @@ impl Shm {
         Some((None, cursor))
     }
 
-    /// A copy buffer of receiver `to` for a message of `len` bytes whose receive has been matched, or not yet. A message that
+    /// A bounce buffer of receiver `to` for a message of `len` bytes whose receive has been matched, or not yet. A message that
     /// fits as a whole may begin behind anything. One that needs room while it is copied must not queue behind a message
     /// that nobody has matched, which may sit there for long: only behind granted ones, and only if it is certain to be
     /// drained, too. A promise is not that certain: nothing queues behind a promised one.
-    pub(super) fn copy_buffer(&mut self, to: usize, receive: Receive, len: u64) -> Option<(Filler, bool)> {
+    pub(super) fn bounce_buffer(&mut self, to: usize, receive: Receive, len: u64) -> Option<(Filler, bool)> {
         match self.kept[to] {
             Kept::NotYet => self.keep_buffer(to),
             Kept::InUse => self.finish_filling(to, len),
@@ -247,10 +247,10 @@ impl Shm {
 /// share CPUs they do not copy at once, and what was found out says nothing.
 pub(super) fn copying(node: &Node, config: &Config, oversubscribed: bool) -> Copying {
     let found = Copying::from_word(node.copying()).filter(|_| !oversubscribed).unwrap_or_default();
-    let own_buffer = match config.copy_buffer {
-        CopyBuffer::Auto => found.own_buffer,
-        CopyBuffer::Small => 0,
-        CopyBuffer::Own(bytes) => bytes,
+    let own_buffer = match config.bounce_buffer {
+        BounceBuffer::Auto => found.own_buffer,
+        BounceBuffer::Small => 0,
+        BounceBuffer::Own(bytes) => bytes,
     };
     let streams = matches!(config.long_protocol, LongProtocol::Auto | LongProtocol::Stream);
     let there = if node.own_buffers() > 0 { node.own_buffer_bytes() } else { 0 };

@@ -11,7 +11,7 @@ use super::*;
 const DIRECT_PIECE: u64 = 4 << 20;
 /// Runs of user memory in one direct copy.
 const DIRECT_RUNS: usize = 1024;
-/// Looks for the next piece of a message that comes through a copy buffer, before everything else is looked at again.
+/// Looks for the next piece of a message that comes through a bounce buffer, before everything else is looked at again.
 const LOOKS: u32 = 100;
 
 impl Shm {
@@ -65,7 +65,7 @@ impl Shm {
                 buffer.finish()
             }
             self.doorbell.ring_for_room(from);
-            on(Event::Landed(receiver), counts);
+            on(Event::Received(receiver), counts);
         }
         busy
     }
@@ -84,7 +84,7 @@ impl Shm {
             {
                 get_piece(self.node.pid(rank), address, &mut get, &mut self.runs)
             }
-            // Very short pieces are faster through a copy buffer.
+            // Very short pieces are faster through a bounce buffer.
             Offer::Memory { .. } => Piece::Declined,
             Offer::Shared { place } => self.get_shared_piece(rank, place, &mut get),
             Offer::Nothing | Offer::Write | Offer::Pipeline | Offer::Stream { .. } => Piece::Refused,
@@ -103,7 +103,7 @@ impl Shm {
                 segment.seek(0);
                 on(Event::Refused(receiver, segment), counts);
             }
-            Piece::More | Piece::Last => on(Event::Landed(receiver), counts),
+            Piece::More | Piece::Last => on(Event::Received(receiver), counts),
         }
         true
     }
@@ -199,7 +199,7 @@ impl Shm {
 
     /// Begins to copy a granted message through a buffer; the message comes back while there is none.
     fn send_stream(&mut self, to: usize, put: Put) -> Result<Option<RequestId>, Put> {
-        let Some((filler, kept)) = self.copy_buffer(to, Receive::Matched, put.segment.remaining()) else {
+        let Some((filler, kept)) = self.bounce_buffer(to, Receive::Matched, put.segment.remaining()) else {
             return Err(put);
         };
         let through = Through { buffer: filler.index() as u32, kept, start: filler.position() };

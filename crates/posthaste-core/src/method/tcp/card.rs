@@ -1,8 +1,8 @@
-//! Cards: how a process can be reached over TCP, and where the cards of others are found.
+//! Business cards: how a process can be reached over TCP, and where the business cards of others are found.
 //!
-//! A process makes its card when it opens its listener; whoever starts it puts the card's text where every process of
-//! the job finds it (the key-value space of the launcher). Cards are looked up when a connection is first needed, never
-//! on the message path. What must stay true: a card's text is one word of at most [`LONGEST`] characters, and text from
+//! A process makes its business card when it opens its listener; whoever starts it puts the business card's text where every process of
+//! the job finds it (the key-value space of the launcher). Business cards are looked up when a connection is first needed, never
+//! on the message path. What must stay true: a business card's text is one word of at most [`LONGEST`] characters, and text from
 //! others is checked.
 
 use std::collections::HashMap;
@@ -18,16 +18,16 @@ use crate::datatype::Format;
 use crate::error::{Error, ErrorClass, Result};
 use crate::ids::Peer;
 
-/// Longest text of a card.
+/// Longest text of a business card.
 pub(super) const LONGEST: usize = 1000;
 /// Longest name of a node in it.
 const LONGEST_NODE: usize = 64;
-/// First word of a card, which changes when its form does.
+/// First word of a business card, which changes when its form does.
 const FORM: &str = "tcp1";
 
 /// How a process can be reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Card {
+pub struct BusinessCard {
     /// How its data looks.
     pub format: Format,
     /// The port of its listener.
@@ -38,23 +38,23 @@ pub struct Card {
     pub node: String,
 }
 
-/// Where cards are found.
+/// Where business cards are found.
 pub trait AddressBook: Send + fmt::Debug {
-    /// The card of a peer. May take as long as an answer of the launcher.
+    /// The business card of a peer. May take as long as an answer of the launcher.
     ///
     /// # Errors
     /// When there is none, or it cannot be read.
-    fn card(&mut self, peer: Peer) -> Result<Card>;
+    fn card(&mut self, peer: Peer) -> Result<BusinessCard>;
 }
 
-impl Card {
+impl BusinessCard {
     /// Addresses with the port.
     pub fn endpoints(&self) -> impl Iterator<Item = SocketAddr> {
         self.addresses.iter().map(|address| SocketAddr::new(*address, self.port))
     }
 }
 
-impl fmt::Display for Card {
+impl fmt::Display for BusinessCard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let plain = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' };
         let node: String = self.node.chars().take(LONGEST_NODE).map(plain).collect();
@@ -72,14 +72,14 @@ impl fmt::Display for Card {
     }
 }
 
-impl FromStr for Card {
+impl FromStr for BusinessCard {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
         let wrong = || {
             let shown: String = text.chars().take(100).collect();
             let expected = format!("{FORM}/format/port/node/addresses");
-            Error::invalid(ErrorClass::Other, "the card of a rank", format!("\"{shown}\""), expected)
+            Error::invalid(ErrorClass::Other, "the business card of a rank", format!("\"{shown}\""), expected)
         };
         let mut parts = text.split('/');
         let mut part = || parts.next().ok_or_else(wrong);
@@ -129,16 +129,16 @@ pub(super) fn own_addresses(config: &Config) -> Result<Vec<IpAddr>> {
 pub struct Shelf(Arc<Mutex<HashMap<Peer, String>>>);
 
 impl Shelf {
-    /// Puts in the card of a peer.
-    pub fn put(&self, peer: Peer, card: &Card) {
+    /// Puts in the business card of a peer.
+    pub fn put(&self, peer: Peer, card: &BusinessCard) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(peer, card.to_string());
     }
 }
 
 impl AddressBook for Shelf {
-    fn card(&mut self, peer: Peer) -> Result<Card> {
+    fn card(&mut self, peer: Peer) -> Result<BusinessCard> {
         let cards = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let none = || Error::other(ErrorClass::Other, format!("rank {} has left no card", peer.0));
+        let none = || Error::other(ErrorClass::Other, format!("rank {} has left no business card", peer.0));
         cards.get(&peer).ok_or_else(none)?.parse()
     }
 }
@@ -147,38 +147,38 @@ impl AddressBook for Shelf {
 mod tests {
     use super::*;
 
-    fn card(addresses: usize) -> Card {
+    fn card(addresses: usize) -> BusinessCard {
         let addresses = (0..addresses).map(|n| format!("fd00:1:2:3:4:5:6:{n:x}").parse().unwrap()).collect();
-        Card { format: Format::NATIVE, port: 40123, addresses, node: "node-7.cluster".into() }
+        BusinessCard { format: Format::NATIVE, port: 40123, addresses, node: "node-7.cluster".into() }
     }
 
     #[test]
     fn a_card_survives_its_text() {
         let mut one = card(3);
         one.addresses.push("10.0.0.1".parse().unwrap());
-        assert_eq!(one.to_string().parse::<Card>().unwrap(), one);
+        assert_eq!(one.to_string().parse::<BusinessCard>().unwrap(), one);
         assert_eq!(one.endpoints().last().unwrap().to_string(), "10.0.0.1:40123");
-        let strange = Card { node: "a b/c,d=e;f".into(), ..card(1) };
-        assert_eq!(strange.to_string().parse::<Card>().unwrap().node, "a_b_c_d_e_f");
+        let strange = BusinessCard { node: "a b/c,d=e;f".into(), ..card(1) };
+        assert_eq!(strange.to_string().parse::<BusinessCard>().unwrap().node, "a_b_c_d_e_f");
     }
 
     #[test]
     fn a_card_is_never_too_long() {
         let text = card(200).to_string();
         assert!((LONGEST - 30..=LONGEST).contains(&text.len()), "{}", text.len());
-        assert!(text.parse::<Card>().unwrap().addresses.len() > 40);
+        assert!(text.parse::<BusinessCard>().unwrap().addresses.len() > 40);
     }
 
     #[test]
     fn other_text_is_refused() {
         let good = card(1).to_string();
         for end in 0..good.len() - 1 {
-            let _ = good[..end].parse::<Card>(); // whatever it is, no panic
+            let _ = good[..end].parse::<BusinessCard>(); // whatever it is, no panic
         }
         for bad in
             ["", "tcp1", "tcp2/1080401/1/n/10.0.0.1", "tcp1/0/1/n/10.0.0.1", "tcp1/1080401/0/n/10.0.0.1"]
         {
-            let error = bad.parse::<Card>().unwrap_err().to_string();
+            let error = bad.parse::<BusinessCard>().unwrap_err().to_string();
             assert!(error.contains("expected tcp1/format/port/node/addresses"), "{error}");
         }
     }

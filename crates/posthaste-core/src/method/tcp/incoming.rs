@@ -11,7 +11,7 @@ use posthaste_os::mem::{Sink, Source};
 use posthaste_os::socket::Stream;
 
 use crate::ids::{Peer, RequestId};
-use crate::method::landing::Landing;
+use crate::method::reassembly::Reassembly;
 use crate::method::tcp::outgoing::{BYE, HOLD, OWN, PACKET, PREFIX, RELEASE};
 use crate::method::{Event, Expose, Next};
 use crate::trace::{Counter, Counts};
@@ -43,7 +43,7 @@ pub(super) struct Input {
     /// Calls of the system so far.
     #[cfg(test)]
     pub(super) reads: usize,
-    pub(super) landing: Landing,
+    pub(super) reassembly: Reassembly,
 }
 
 /// A long eager message.
@@ -83,7 +83,7 @@ enum Complete {
 impl Complete {
     fn event(self) -> Event<'static> {
         match self {
-            Self::Message(receiver) => Event::Landed(receiver),
+            Self::Message(receiver) => Event::Received(receiver),
             Self::Fragment(receiver, from, to) => Event::Placed(receiver, from, to),
         }
     }
@@ -135,7 +135,7 @@ impl Default for Input {
             bye: false,
             #[cfg(test)]
             reads: 0,
-            landing: Landing::default(),
+            reassembly: Reassembly::default(),
         }
     }
 }
@@ -169,7 +169,7 @@ impl Input {
         }
         if let Stage::Data { receiver, begin, offset, left } = self.stage
             && self.end == 0
-            && let Some((place, room)) = self.landing.place(receiver, offset)
+            && let Some((place, room)) = self.reassembly.place(receiver, offset)
         {
             let direct = left.min(room) as usize;
             let mut pieces = [place.sink(direct), Sink::from(&mut self.buffer[..BEHIND])];
@@ -177,7 +177,7 @@ impl Input {
             if let Some(n) = read {
                 let placed = n.min(direct);
                 self.end = n - placed;
-                let is_whole = self.landing.placed(receiver, placed as u64);
+                let is_whole = self.reassembly.placed(receiver, placed as u64);
                 self.complete = self.advance(receiver, begin, offset, left, placed as u64, is_whole);
             }
             return Ok(outcome(read, direct + BEHIND));
@@ -228,7 +228,7 @@ impl Input {
         if let Stage::Asking = self.stage {
             self.arrival = None;
             self.stage = Stage::Data { receiver: expose.receiver, begin: 0, offset: 0, left: expose.len };
-            self.landing.open(expose);
+            self.reassembly.open(expose);
         }
     }
 
@@ -292,7 +292,7 @@ impl Input {
                         return Ok(busy);
                     }
                     let data = Source::from(&self.buffer[self.start..self.start + n as usize]);
-                    let is_whole = self.landing.arrived(peer, receiver, offset, data, counts);
+                    let is_whole = self.reassembly.arrived(peer, receiver, offset, data, counts);
                     self.start += n as usize;
                     self.complete = self.advance(receiver, begin, offset, left, n, is_whole);
                 }
@@ -327,7 +327,7 @@ impl Input {
                     Front::Fragment { receiver, offset, len } => {
                         self.start += PREFIX + DATA_FRONT;
                         self.appetite = BEHIND;
-                        let expected = self.landing.expects(peer, receiver, offset, len, counts);
+                        let expected = self.reassembly.expects(peer, receiver, offset, len, counts);
                         self.stage = match len {
                             0 => Stage::Records,
                             left if expected => Stage::Data { receiver, begin: offset, offset, left },
@@ -371,7 +371,7 @@ impl Input {
             return None;
         }
         self.stage = Stage::Records;
-        let is_shared = || self.landing.is_shared(receiver);
+        let is_shared = || self.reassembly.is_shared(receiver);
         match is_whole {
             true => Some(Complete::Message(receiver)),
             false => is_shared().then_some(Complete::Fragment(receiver, begin, offset)),

@@ -314,7 +314,8 @@ impl Tcp {
         });
         let way = self.way(peer);
         if way.format.is_some_and(|card| card != told.format) {
-            let text = format!("rank {} of the world tells of two data formats, one in its card", peer.0);
+            let text =
+                format!("rank {} of the world tells of two data formats, one in its business card", peer.0);
             return self.fail(peer, Error::other(ErrorClass::Other, text));
         }
         way.format = Some(told.format);

@@ -12,7 +12,7 @@ use crate::method::Event;
 use crate::trace::{Counter, Counts};
 use crate::wire::{Envelope, Offer};
 
-/// Processes with these secrets, whose cards are on one shelf.
+/// Processes with these secrets, whose business cards are on one shelf.
 struct House {
     tcps: Vec<Tcp>,
     shelf: Shelf,
@@ -238,7 +238,7 @@ fn of_several_addresses_one_that_works_is_enough() {
     let card = house.shelf.clone().card(Peer(1)).unwrap();
     // Nobody there, nobody knows where, and the right one.
     let addresses = ["127.1.2.3", "192.0.2.1", "127.0.0.1"].map(|text| text.parse().unwrap()).to_vec();
-    house.shelf.put(Peer(1), &Card { addresses, ..card });
+    house.shelf.put(Peer(1), &BusinessCard { addresses, ..card });
     let began = Instant::now();
     house.talk(0, 1);
     assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
@@ -250,7 +250,7 @@ fn when_no_address_works_each_is_named() {
     let card = house.shelf.clone().card(Peer(2)).unwrap();
     let nobody = Listener::open(0..=0).unwrap().port().unwrap();
     let addresses = vec!["127.0.0.1".parse().unwrap(), "127.0.0.2".parse().unwrap()];
-    house.shelf.put(Peer(2), &Card { addresses: addresses.clone(), port: nobody, ..card });
+    house.shelf.put(Peer(2), &BusinessCard { addresses: addresses.clone(), port: nobody, ..card });
     house.send(0, 2);
     let heard = house.hear();
     for address in &addresses {
@@ -260,7 +260,7 @@ fn when_no_address_works_each_is_named() {
     let other = house.shelf.clone().card(Peer(1)).unwrap();
     let mut house_of_wrong_cards = House::new(&[7; 3]);
     let port = house_of_wrong_cards.shelf.clone().card(Peer(1)).unwrap().port;
-    house_of_wrong_cards.shelf.put(Peer(2), &Card { port, ..other });
+    house_of_wrong_cards.shelf.put(Peer(2), &BusinessCard { port, ..other });
     house_of_wrong_cards.send(0, 2);
     let heard = house_of_wrong_cards.hear();
     assert!(heard[0].contains("0 lost 2") && heard[0].contains("127.0.0.1"), "{heard:?}");
@@ -272,7 +272,7 @@ fn who_takes_the_call_and_says_nothing_is_waited_for_as_long_as_it_is_there() {
     let mut house = House::new(&[7; 2]);
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let card = house.shelf.clone().card(Peer(1)).unwrap();
-    house.shelf.put(Peer(1), &Card { port: silent.local_addr().unwrap().port(), ..card });
+    house.shelf.put(Peer(1), &BusinessCard { port: silent.local_addr().unwrap().port(), ..card });
     house.send(0, 1);
     for seconds in 0..100 {
         house.tcps[0].ahead = Duration::from_secs(seconds);
@@ -354,7 +354,7 @@ fn receive(house: &mut House, places: &[Option<&OwnedBuf>]) -> (Vec<Vec<u8>>, u3
         house.tcps[0].poll(&mut house.counts[0], &mut |_, _| ());
         house.tcps[1].poll(&mut house.counts[1], &mut |event, _| match event {
             Event::Arriving(from, envelope, None) => open = Some((from, envelope.len)),
-            Event::Landed(_) => came.push(places[came.len()].expect("a place").source().to_vec()),
+            Event::Received(_) => came.push(places[came.len()].expect("a place").source().to_vec()),
             Event::Arrived(_, _, None, data) => came.push(data),
             Event::Packet(..) if came.len() == places.len() => behind += 1,
             other => panic!("{other:?}"),
@@ -440,7 +440,7 @@ fn a_long_eager_message_is_not_kept_before_the_engine_has_answered() {
         house.tcps[1].poll(&mut house.counts[1], &mut |event, _| match event {
             Event::Packet(..) => {}
             Event::Arriving(from, envelope, None) => open = Some((from, envelope.len)),
-            Event::Landed(_) => over = true,
+            Event::Received(_) => over = true,
             Event::Arrived(..) => panic!("kept before the answer"),
             other => panic!("{other:?}"),
         });

@@ -1,6 +1,6 @@
 // ranks: 2 3
 // timeout: 120
-// Communicators of a process with several threads go through lanes of their own. What belongs to several of them is
+// Communicators of a process with several threads go through VCIs of their own. What belongs to several of them is
 // completed by one call, and a call that waits in one advances the others (MPI-5.0 §3.5, §3.7, §11.6).
 
 #include "check.h"
@@ -11,7 +11,7 @@ enum { COMMS = 10, LONG = 300000 };
 static MPI_Comm comms[COMMS];
 static int *out, *in;
 
-// A message under way in one lane needs this process while it waits in another.
+// A message under way in one VCI needs this process while it waits in another.
 static void waits_elsewhere(MPI_Comm first, MPI_Comm second) {
     int word = 0;
     MPI_Request request;
@@ -101,7 +101,7 @@ static void completes_together(void) {
     }
 }
 
-// Every kind of request lives in the lane of its communicator.
+// Every kind of request lives in the VCI of its communicator.
 static void kinds(MPI_Comm comm, MPI_Comm other) {
     int to = (rank + 1) % size, from = (rank + size - 1) % size, word = rank, got = -1, flag;
     MPI_Status status;
@@ -148,7 +148,7 @@ static void kinds(MPI_Comm comm, MPI_Comm other) {
         OK(MPI_Wait(&mixed[0], MPI_STATUS_IGNORE));
         OK(MPI_Recv(&words[0], 1, MPI_INT, from, 22, comm, MPI_STATUS_IGNORE));
     }
-    // One buffer, messages in two lanes.
+    // One buffer, messages in two VCIs.
     static char room[2 * LONG * sizeof(int)];
     OK(MPI_Buffer_attach(room, sizeof room));
     OK(MPI_Bsend(out, LONG / 2, MPI_INT, to, 5, comm));

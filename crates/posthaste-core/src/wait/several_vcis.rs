@@ -1,25 +1,25 @@
-//! Waiting for what belongs to several lanes: requests of communicators that do not share one.
+//! Waiting for what belongs to several VCIs: requests of communicators that do not share one.
 //!
-//! The requests of one call are seldom of that kind. Such a waiter looks at its lanes one after the other and sleeps
+//! The requests of one call are seldom of that kind. Such a waiter looks at its VCIs one after the other and sleeps
 //! until anything happens in any of them, so it may wake for what others wait for. MPI-5.0 §3.7.5. What must stay true:
 //! it is registered as a sleeper before its last look.
 
 use posthaste_os::park::Wants;
 
-use crate::progress::{Asleep, Lane};
+use crate::progress::{Asleep, Vci};
 use crate::trace::Counter;
 use crate::wait::report::Awaited;
 use crate::wait::{Idler, NAP, Waiting};
 
 impl Waiting {
-    /// As [`Waiting::until`], for the lanes `among`. `done` enters them itself; `awaited` says of one of them what is
+    /// As [`Waiting::until`], for the VCIs `among`. `done` enters them itself; `awaited` says of one of them what is
     /// waited for there.
     #[cold]
     pub fn until_among<T>(
         &self,
         among: &[usize],
         call: &'static str,
-        awaited: &dyn Fn(&Lane) -> Awaited,
+        awaited: &dyn Fn(&Vci) -> Awaited,
         mut done: impl FnMut() -> Option<T>,
     ) -> T {
         let mut idler = Idler::default();
@@ -49,7 +49,7 @@ impl Waiting {
         among: &[usize],
         idler: &mut Idler,
         call: &'static str,
-        awaited: &dyn Fn(&Lane) -> Awaited,
+        awaited: &dyn Fn(&Vci) -> Awaited,
         done: &mut impl FnMut() -> Option<T>,
     ) -> Option<T> {
         let dozes = self.dozes(idler, 0);
@@ -62,8 +62,8 @@ impl Waiting {
             if let Some(teller) = self.due_teller(idler) {
                 let call = (call, idler.began.unwrap_or_default());
                 for (beside, at) in among.iter().enumerate() {
-                    let lane = self.enter(*at);
-                    teller.tell(&mut idler.note, call, (*at, &lane), &awaited(&lane), beside > 0);
+                    let vci = self.enter(*at);
+                    teller.tell(&mut idler.note, call, (*at, &vci), &awaited(&vci), beside > 0);
                 }
             }
             self.enter(among[0]).engine.counts.add(Counter::Sleeps, 1);

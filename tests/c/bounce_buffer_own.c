@@ -2,12 +2,12 @@
 // of memory
 // only: posthaste
 // env: POSTHASTE_EXPLAIN=1
-// env: POSTHASTE_COPY_BUFFER=1048576
+// env: POSTHASTE_BOUNCE_BUFFER=1048576
 // env: POSTHASTE_COPY_STORE=string
-// says: posthaste: rank 0 copies long messages on its node through a copy buffer of 1024 KiB for each pair, by string copies, else small copy buffers, by string copies, as POSTHASTE_COPY_BUFFER and POSTHASTE_COPY_STORE say
+// says: posthaste: rank 0 copies long messages on its node through a bounce buffer of 1024 KiB for each pair, by string copies, else small bounce buffers, by string copies, as POSTHASTE_BOUNCE_BUFFER and POSTHASTE_COPY_STORE say
 // says: posthaste: rank 1 sends 3000 bytes to rank 0, tag 1, MPI_COMM_WORLD: stream through shared memory, because
 // says: posthaste: rank 1 sends 2000 bytes to rank 0, tag 2, MPI_COMM_WORLD: eager through shared memory, because
-/* A copy buffer for each pair takes messages from 2 KiB on. Those of medium length lie in it until they are received, and
+/* A bounce buffer for each pair takes messages from 2 KiB on. Those of medium length lie in it until they are received, and
  * are received in another order than they were sent; long ones come past them. */
 #include "check.h"
 

@@ -1,9 +1,9 @@
 // ranks: 2
 // of memory
 // only: posthaste
-// env: POSTHASTE_COPY_BUFFER=1048576
+// env: POSTHASTE_BOUNCE_BUFFER=1048576
 /* A message that has left its sender is received while the sender is outside of MPI, also when a later one, of which only
- * the beginning is in the copy buffer, was matched before it. */
+ * the beginning is in the bounce buffer, was matched before it. */
 #include "check.h"
 #include <unistd.h>
 

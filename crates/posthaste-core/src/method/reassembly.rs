@@ -26,11 +26,11 @@ struct Open {
 
 /// Open receives by their ids.
 #[derive(Debug, Default)]
-pub struct Landing {
+pub struct Reassembly {
     open: HashMap<RequestId, Open>,
 }
 
-impl Landing {
+impl Reassembly {
     /// Opens a receive for the rest of a message, of which the segment takes as many bytes as fit.
     pub fn open(&mut self, expose: Expose) {
         let Expose { from, receiver, segment, len, arrived, .. } = expose;
@@ -96,7 +96,7 @@ impl Landing {
         }
         self.unpack(receiver, offset, data);
         if self.placed(receiver, n) {
-            return Some(Event::Landed(receiver));
+            return Some(Event::Received(receiver));
         }
         self.is_shared(receiver).then_some(Event::Placed(receiver, offset, offset + n))
     }
@@ -126,7 +126,7 @@ impl Landing {
     }
 
     /// Where the bytes from `offset` on go, if all the rest of the message goes to one place: whoever has them may put
-    /// them there, and then calls [`Landing::placed`].
+    /// them there, and then calls [`Reassembly::placed`].
     pub(crate) fn place(&mut self, receiver: RequestId, offset: u64) -> Option<(UserBuf, u64)> {
         let open = self.open.get_mut(&receiver)?;
         open.segment.seek(offset);

@@ -1,20 +1,20 @@
-//! The lanes of a process.
+//! The VCIs of a process.
 //!
 //! The first one is always there and has everything: networks, the communicators of all processes. A further one is
-//! opened when it is first entered. What must stay true: a lane that cannot be opened is never chosen for a
+//! opened when it is first entered. What must stay true: a VCI that cannot be opened is never chosen for a
 //! communicator; entering it all the same leads to the first one.
 
 use std::fmt;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use posthaste_os::node::LANES;
+use posthaste_os::node::VCIS;
 use posthaste_os::sync::Lock;
 
-use crate::progress::Lane;
+use crate::progress::Vci;
 
-/// Makes the lane with this number, from 1 on.
-pub struct Opener(pub Box<dyn Fn(usize) -> Option<Lock<Lane>> + Send + Sync>);
+/// Makes the VCI with this number, from 1 on.
+pub struct Opener(pub Box<dyn Fn(usize) -> Option<Lock<Vci>> + Send + Sync>);
 
 impl fmt::Debug for Opener {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -23,17 +23,17 @@ impl fmt::Debug for Opener {
 }
 
 #[derive(Debug)]
-pub(super) struct Lanes {
-    pub(super) first: Lock<Lane>,
-    further: [OnceLock<Option<Box<Lock<Lane>>>>; LANES - 1],
-    /// A bit for each lane that is open.
+pub(super) struct Vcis {
+    pub(super) first: Lock<Vci>,
+    further: [OnceLock<Option<Box<Lock<Vci>>>>; VCIS - 1],
+    /// A bit for each VCI that is open.
     open: AtomicU32,
     opener: Option<Opener>,
 }
 
-impl Lanes {
+impl Vcis {
     /// The first one alone.
-    pub(super) fn one(first: Lock<Lane>) -> Self {
+    pub(super) fn one(first: Lock<Vci>) -> Self {
         Self { first, further: Default::default(), open: AtomicU32::new(1), opener: None }
     }
 
@@ -54,40 +54,40 @@ impl Lanes {
 
     /// The numbers of those that are open.
     pub(super) fn open(&self) -> impl Iterator<Item = usize> {
-        // SYNC: pairs with the Release in `make`, though whoever comes early only opens the lane again.
+        // SYNC: pairs with the Release in `make`, though whoever comes early only opens the VCI again.
         let open = self.open.load(Ordering::Acquire);
-        (0..LANES).filter(move |at| open & 1 << at != 0)
+        (0..VCIS).filter(move |at| open & 1 << at != 0)
     }
 
     #[inline(always)]
-    pub(super) fn get(&self, at: usize) -> &Lock<Lane> {
+    pub(super) fn get(&self, at: usize) -> &Lock<Vci> {
         if at == 0 { &self.first } else { self.further(at) }
     }
 
     #[inline]
-    fn further(&self, at: usize) -> &Lock<Lane> {
+    fn further(&self, at: usize) -> &Lock<Vci> {
         match self.further.get(at - 1).and_then(OnceLock::get) {
-            Some(Some(lane)) => lane,
+            Some(Some(vci)) => vci,
             _ => self.make(at),
         }
     }
 
     #[cold]
-    fn make(&self, at: usize) -> &Lock<Lane> {
+    fn make(&self, at: usize) -> &Lock<Vci> {
         let Some(place) = self.further.get(at - 1) else { return &self.first };
         let made = place.get_or_init(|| self.opener.as_ref().and_then(|opener| opener.0(at)).map(Box::new));
-        let Some(lane) = made else { return &self.first };
+        let Some(vci) = made else { return &self.first };
         self.open.fetch_or(1 << at, Ordering::Release);
-        lane
+        vci
     }
 }
 
-/// How often each lane had been entered when a waiter last looked there.
+/// How often each VCI had been entered when a waiter last looked there.
 #[derive(Debug, Default)]
-pub(super) struct Seen([Option<u32>; LANES]);
+pub(super) struct Seen([Option<u32>; VCIS]);
 
 impl Seen {
-    /// Whether somebody has been in the lane since the last look.
+    /// Whether somebody has been in the VCI since the last look.
     pub(super) fn is_visited(&self, at: usize, visits: u32) -> bool {
         self.0[at].is_some_and(|seen| seen != visits)
     }

@@ -1,0 +1,187 @@
+//! The VCIs of this process and what belongs to them: communicators by their context, requests by their slot.
+//!
+//! MPI-5.0 §11.6.
+//!
+//! What must stay true: a communicator's founder chooses its VCI and reserves its memory before anybody hears of it; what
+//! another process has made up leads to no VCI that nobody has opened.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use posthaste_os::heap::Heap;
+use posthaste_os::node::Node;
+
+use crate::comm::{Comm, Creation};
+use crate::config::Config;
+use crate::error::{Error, Result};
+use crate::ids::{ContextId, Peer};
+use crate::method::shm::Shm;
+use crate::method::{Methods, Routes};
+use crate::progress::Vci;
+use crate::pt2pt::Engine;
+use crate::request::table;
+use crate::wait::{Awaited, Entered};
+use crate::world::World;
+
+impl World {
+    /// The first VCI, for what belongs to no communicator.
+    pub fn vci(&self) -> Entered<'_> {
+        self.waiting.enter(0)
+    }
+
+    /// The VCI of a communicator, for what needs several steps under one lock.
+    #[inline]
+    pub fn vci_of(&self, comm: &Comm) -> Entered<'_> {
+        self.waiting.enter(comm.context().vci())
+    }
+
+    /// Whether there are VCIs besides the first.
+    #[inline]
+    pub fn has_vcis(&self) -> bool {
+        self.waiting.has_vcis()
+    }
+
+    /// The number of the VCI of a request, by its slot or its C handle.
+    #[inline]
+    pub fn vci_number(&self, slot_or_handle: usize) -> usize {
+        if self.waiting.has_vcis() { self.further_vci(slot_or_handle) } else { 0 }
+    }
+
+    fn further_vci(&self, slot_or_handle: usize) -> usize {
+        match table::vci_of(slot_or_handle & (table::MOST - 1)) {
+            at if self.waiting.is_open(at) => at,
+            _ => 0, // garbage leads to no VCI that nobody has opened
+        }
+    }
+
+    /// The VCI with this number.
+    pub fn vci_at(&self, at: usize) -> Entered<'_> {
+        self.waiting.enter(at)
+    }
+
+    /// The VCI of a request, by its slot or its C handle.
+    #[inline]
+    pub fn vci_with(&self, slot_or_handle: usize) -> Entered<'_> {
+        self.waiting.enter(self.vci_number(slot_or_handle))
+    }
+
+    /// A context that this process allocates, in the next VCI.
+    ///
+    /// # Errors
+    /// When its numbers are used up.
+    pub fn allocate_context(&self) -> Result<ContextId> {
+        self.next_context(|count| match self.vcis {
+            1 => 0,
+            vcis => 1 + (count / ContextId::STEP) as usize % (vcis - 1),
+        })
+    }
+
+    /// A context in the same VCI as that of `comm`.
+    ///
+    /// # Errors
+    /// As [`World::allocate_context`].
+    pub fn allocate_context_beside(&self, comm: &Comm) -> Result<ContextId> {
+        self.next_context(|_| comm.context().vci())
+    }
+
+    fn next_context(&self, vci: impl FnOnce(u32) -> usize) -> Result<ContextId> {
+        let count = self.next_context.fetch_add(ContextId::STEP, Ordering::Relaxed);
+        let vci = vci(count);
+        // Without memory for a VCI of its own the communicator goes through the one that all have.
+        let vci = if self.node.reserve_vci(vci).is_ok() { vci } else { 0 };
+        ContextId::allocated(self.rank(), vci, count).ok_or_else(|| {
+            let allocated = count / ContextId::STEP;
+            Error::no_memory(format!("rank {} has allocated {allocated} context ids", self.rank()))
+        })
+    }
+
+    /// The communicator that a creation has made, once its schedule is over: from now on this process also looks after its
+    /// VCI. `None` for who is no member.
+    ///
+    /// # Errors
+    /// When what the others told makes no sense.
+    pub fn finish(&self, creation: Creation) -> Result<Option<Arc<Comm>>> {
+        let made = creation.finish()?;
+        if let Some(comm) = &made {
+            self.joins(comm);
+        }
+        Ok(made)
+    }
+
+    /// This process looks after the VCI of a new communicator from now on.
+    pub fn joins(&self, comm: &Comm) {
+        self.waiting.open(comm.context().vci());
+        comm.make_known(&mut self.vci_of(comm).engine);
+    }
+
+    /// Advances until `done`, which looks at the VCI of a request, gives a value; `awaited` says what is waited for.
+    pub fn wait_until<T>(
+        &self,
+        slot_or_handle: usize,
+        call: &'static str,
+        awaited: impl Fn(&Vci) -> Awaited,
+        done: impl FnMut(&mut Vci) -> Option<T>,
+    ) -> T {
+        self.waiting.until(self.vci_number(slot_or_handle), call, awaited, done)
+    }
+
+    /// The same for requests of several VCIs, which `done` enters itself; `vcis` has a bit for each.
+    pub fn wait_among<T>(
+        &self,
+        vcis: u32,
+        call: &'static str,
+        awaited: impl Fn(&Vci) -> Awaited,
+        done: impl FnMut() -> Option<T>,
+    ) -> T {
+        let among: Vec<usize> = (0..u32::BITS as usize).filter(|at| vcis & 1 << at != 0).collect();
+        self.waiting.until_among(&among, call, &awaited, done)
+    }
+
+    /// One step of progress in the VCI of a communicator.
+    pub fn step_in(&self, comm: &Comm) {
+        self.waiting.step(comm.context().vci());
+    }
+
+    /// One step of progress in the VCI of a request.
+    pub fn step_with(&self, slot_or_handle: usize) {
+        self.waiting.step(self.vci_number(slot_or_handle));
+    }
+
+    /// One step of progress in these VCIs, a bit for each.
+    pub fn step_among(&self, vcis: u32) {
+        (0..u32::BITS as usize).filter(|at| vcis & 1 << at != 0).for_each(|at| self.waiting.step(at));
+    }
+}
+
+/// What further VCIs are made of, where all processes share memory.
+pub(super) struct Further {
+    pub(super) node: Node,
+    pub(super) local_rank: usize,
+    pub(super) beside: Vec<Peer>,
+    pub(super) routes: Routes,
+    pub(super) me: Peer,
+    pub(super) heap: Option<Arc<Heap>>,
+    pub(super) config: Config,
+    pub(super) oversubscribed: bool,
+}
+
+impl Further {
+    /// A VCI, whose memory its founder has reserved. `None`: this job has none of this number.
+    pub(super) fn vci(&self, at: usize) -> Option<Vci> {
+        let Self { node, local_rank, beside, routes, me, heap, config, oversubscribed } = self;
+        // Reserved it is already, unless somebody has made the VCI up.
+        if at >= node.vcis() || node.reserve_vci(at).is_err() {
+            return None;
+        }
+        let shm = heap.as_ref().map(|heap| {
+            let node = node.with_vci(at);
+            Shm::of_vci(&node, *local_rank, beside.clone(), config, *oversubscribed, heap.clone()).ok()
+        });
+        let methods = Methods::new(routes.clone(), shm.flatten(), None, None, *me);
+        let mut engine = Engine::of_vci(at, config.clone());
+        if config.explain {
+            engine.explain(*me, methods.ways());
+        }
+        Some(Vci::new(engine, methods))
+    }
+}
