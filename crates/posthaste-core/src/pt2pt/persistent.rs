@@ -83,6 +83,15 @@ impl Persistents {
         self.entry(id)?.active
     }
 
+    /// What a wait for `id` waits for: itself, or the request of its start. `None`: it is persistent and inactive.
+    #[inline]
+    pub fn waited_for(&self, id: RequestId) -> Option<RequestId> {
+        match self.entry(id) {
+            Some(entry) => entry.active,
+            None => Some(id),
+        }
+    }
+
     /// It has been started; `active` stands behind it.
     #[inline]
     pub fn begin(&mut self, id: RequestId, active: RequestId) {
