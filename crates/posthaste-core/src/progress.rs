@@ -209,6 +209,10 @@ impl Vci {
         for asked in actions.drain(..) {
             action::perform(engine, methods, asked);
         }
+        if engine.outside.has_some() {
+            engine.end_from_outside();
+            busy = true;
+        }
         if engine.has_pending_work() {
             busy |= action::retry_pending(engine, methods);
             busy |= flow::advance(engine, methods);

@@ -41,7 +41,7 @@ use crate::pt2pt::send::Started;
 use crate::pt2pt::{Engine, ready, send};
 use crate::request::{Request, State, Status, Table, complete};
 use crate::trace::Counts;
-use crate::wait::{Awaited, Opener, ProgressThread, Waiting};
+use crate::wait::{Awaited, Ender, Opener, ProgressThread, Waiting};
 use crate::wire::{Envelope, Mode};
 
 mod start;
@@ -478,6 +478,17 @@ impl World {
     fn completed(&self, vci: usize, status: Status) -> Result<RequestId> {
         let request = Request { status, ..Request::new(State::Complete) };
         self.vci_at(vci).engine.requests.insert(request)
+    }
+
+    /// A request that ends when whoever has its [`Ender`] says so, on any thread: of what others do, outside the engine.
+    /// It belongs to the first VCI.
+    ///
+    /// # Errors
+    /// A full table of requests.
+    pub fn external(&self) -> Result<(RequestId, Ender)> {
+        let engine = &mut self.vci().engine;
+        let id = engine.requests.insert(Request::new(State::External))?;
+        Ok((id, Ender::new(&self.waiting, &engine.outside, id)))
     }
 
     /// Waits for a request and takes its status; the id is stale afterwards. The message's outcome is in the

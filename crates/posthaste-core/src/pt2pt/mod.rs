@@ -25,10 +25,13 @@ pub mod rendezvous;
 pub mod send;
 mod types;
 
+use std::sync::Arc;
+
 use crate::config::Config;
 use crate::datatype::Format;
 use crate::ids::{Peer, RequestId};
 use crate::request::complete::Finished;
+use crate::request::outside::Outside;
 use crate::request::{Status, Table, complete};
 use crate::trace::Counts;
 
@@ -48,6 +51,8 @@ pub struct Engine {
     pub requests: Table,
     /// What their ends leave to be done.
     pub finished: Finished,
+    /// Ends of requests that come from outside.
+    pub outside: Arc<Outside>,
     /// Posted receives and unexpected messages.
     pub matching: Matching,
     /// Who is behind each context.
@@ -90,6 +95,7 @@ impl Engine {
             vci,
             requests: Table::of_vci(vci, config.requests),
             finished: Finished::default(),
+            outside: Arc::default(),
             matching: Matching::default(),
             contexts: Contexts::default(),
             flow: Flow::default(),
@@ -111,6 +117,14 @@ impl Engine {
     #[inline]
     pub(crate) fn complete(&mut self, id: RequestId, status: Status) {
         complete::complete(&mut self.requests, &mut self.finished, id, status);
+    }
+
+    /// Performs the ends that were left outside.
+    #[cold]
+    pub(crate) fn end_from_outside(&mut self) {
+        for (id, status) in self.outside.take() {
+            self.complete(id, status);
+        }
     }
 
     /// Whether nothing waits for room towards `to`.

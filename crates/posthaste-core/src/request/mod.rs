@@ -1,6 +1,7 @@
 //! Requests: what a user waits for, and what the protocols keep about a transfer under way.
 //!
-//! Rooms: [`table`] holds them, [`complete`] ends them, [`composite`] makes one of several. The states are seed 004's: null (no request), inactive, active,
+//! Rooms: [`table`] holds them, [`complete`] ends them, [`composite`] makes one of several, [`outside`] takes ends from
+//! outside the engine. The states are seed 004's: null (no request), inactive, active,
 //! finished (the transfer is over, a handler has to run), complete. MPI-5.0 §3.7.
 //!
 //! What must stay true: a request's segment is in exactly one place: here while it waits, in the method while
@@ -8,6 +9,7 @@
 
 pub mod complete;
 pub mod composite;
+pub mod outside;
 pub mod table;
 
 use posthaste_os::park::SleeperId;
