@@ -80,7 +80,7 @@ fn is_over(table: &mut Table, finished: &mut Finished, id: RequestId) {
         Audience::Caller => {}
         Audience::Sleeper(sleeper) => finished.told.push(sleeper),
         Audience::Part { whole, leads } => {
-            if let Some(part) = table.remove(id) {
+            if let (Some(part), Some(whole)) = (table.remove(id), table.in_slot(whole)) {
                 part_ended(table, finished, whole, part.status, leads);
             }
         }

@@ -78,7 +78,7 @@ pub fn begin(table: &mut Table, whole: Composite, status: Status) -> crate::erro
 pub fn add(table: &mut Table, finished: &mut Finished, whole: RequestId, part: RequestId, leads: bool) {
     match table.get_mut(part) {
         Some(request) if !complete::is_complete(request) => {
-            request.audience = Audience::Part { whole, leads };
+            request.audience = Audience::Part { whole: whole.slot, leads };
             if let Some(composite) = get(table, whole) {
                 composite.parts.push(part);
             }

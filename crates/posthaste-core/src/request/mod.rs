@@ -116,8 +116,8 @@ pub enum Audience {
     Sleeper(SleeperId),
     /// The request that it is a part of. It leaves the table when it ends.
     Part {
-        /// That request.
-        whole: RequestId,
+        /// The slot of that request, which does not leave the table before.
+        whole: u32,
         /// The whole tells what this part tells.
         leads: bool,
     },
