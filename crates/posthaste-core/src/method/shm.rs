@@ -422,7 +422,7 @@ impl Shm {
         match Packet::parse(&record.header, record.payload) {
             Ok(packet) if take(&packet) => {
                 reader.release();
-                if reader.has_told() {
+                if reader.has_published() {
                     self.doorbell.ring_for_room(from);
                 }
                 self.lively[from % ACTIVE_BITS / 64] |= 1 << (from % 64);
@@ -557,7 +557,7 @@ impl Shm {
                 break;
             }
         }
-        if reader.has_told() {
+        if reader.has_published() {
             self.doorbell.ring_for_room(from);
         }
         if let Some((receiver, through)) = began {
