@@ -17,6 +17,7 @@ use crate::abi::types::MPI_Comm;
 use crate::layer::errhandler::{self, Fallback, fallback, initial};
 use crate::layer::error_code::remember;
 use crate::layer::library::{WORLD_RANK, abort, inside};
+use crate::mapping::errors;
 use crate::object::errhandler::{FILE_NULL_HANDLER, Handler, SESSION_HANDLER};
 use crate::object::site::Site;
 use crate::object::{communicator, error_code};
@@ -39,12 +40,12 @@ pub(crate) fn raise_with(
 ) -> c_int {
     let class = error.class();
     let sentence = Sentence { call, rank: WORLD_RANK.load(Ordering::Relaxed), site, error }.to_string();
-    let code = error.code();
+    let code = errors::code(error);
     match handler {
         Handler::Fatal | Handler::Abort => {
             say(format_args!("{sentence} ({})", class.name()));
             // Of a code of the program only the low byte would be seen, which may be 0.
-            abort(class as c_int);
+            abort(errors::of_class(class));
         }
         Handler::Return | Handler::User(_) => {
             remember(class, sentence);
@@ -169,7 +170,7 @@ mod tests {
     fn file_errors_return_by_default_and_are_remembered() {
         let site = Site::File(crate::abi::constants::MPI_FILE_NULL);
         let error = Error::other(ErrorClass::NoSuchFile, "there is no file named x");
-        assert_eq!(raise("MPI_File_open", site, &error), ErrorClass::NoSuchFile as c_int);
+        assert_eq!(raise("MPI_File_open", site, &error), crate::abi::constants::MPI_ERR_NO_SUCH_FILE);
         assert_eq!(latest(ErrorClass::NoSuchFile).unwrap(), "MPI_File_open: there is no file named x");
         assert_eq!(latest(ErrorClass::Tag), None);
     }

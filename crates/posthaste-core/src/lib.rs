@@ -21,6 +21,7 @@
 
 pub mod jobs;
 pub mod ids;
+pub mod named;
 pub mod peers;
 pub mod error;
 pub mod config;

@@ -31,7 +31,7 @@ use crate::comm::Comm;
 use crate::config::{Config, Way};
 use crate::datatype::{Segment, Types};
 use crate::error::{Error, ErrorClass, Result, say};
-use crate::ids::{ANY_SOURCE, ANY_TAG, ContextId, PROC_NULL, Peer, RequestId, TAG_UB};
+use crate::ids::{ANY_SOURCE, ANY_TAG, ContextId, PROC_NULL, Peer, RequestId, TAG_UB, Wrong};
 use crate::method::shm::Shm;
 use crate::method::{Methods, Route};
 use crate::progress::Vci;
@@ -681,7 +681,7 @@ fn to_nobody(tag: i32) -> Result<()> {
 
 #[cold]
 fn wrong_tag(tag: i32) -> Error {
-    Error::invalid(ErrorClass::Tag, "tag", tag, format_args!("0..={TAG_UB}"))
+    Error::invalid(ErrorClass::Tag, "tag", Wrong(tag), format_args!("0..={TAG_UB}"))
 }
 
 #[inline]
@@ -714,8 +714,8 @@ fn sought(comm: &Comm, from: i32, tag: i32) -> Result<Option<Sought>> {
 
 #[cold]
 fn wrong_tag_sought(tag: i32) -> Error {
-    let expected = format!("0..={TAG_UB} or MPI_ANY_TAG ({ANY_TAG})");
-    Error::invalid(ErrorClass::Tag, "tag", tag, expected)
+    let expected = format_args!("0..={TAG_UB} or MPI_ANY_TAG");
+    Error::invalid(ErrorClass::Tag, "tag", Wrong(tag), expected)
 }
 
 #[inline]

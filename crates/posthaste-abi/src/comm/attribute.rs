@@ -95,7 +95,7 @@ mpi_fn! {
         extra_state: *mut c_void) raises Site::Process => {
         let copy = type_copy_attr_fn.map(|function| {
             Callback::new(function as usize, extra_state, move |me, object, value| {
-                let object = MPI_Datatype(object);
+                let object = MPI_Datatype::numbered(object);
                 // SAFETY: the program gave the function for this use.
                 asked(|out, flag| unsafe { function(object, me.key(), me.extra(), value, out, flag) })
             })
@@ -103,7 +103,7 @@ mpi_fn! {
         let delete = type_delete_attr_fn.map(|function| {
             Callback::new(function as usize, extra_state, move |me, object, value| {
                 // SAFETY: the program gave the function for this use.
-                told(unsafe { function(MPI_Datatype(object), me.key(), value, me.extra()) })
+                told(unsafe { function(MPI_Datatype::numbered(object), me.key(), value, me.extra()) })
             })
         });
         create(Kind::Type, copy, delete, type_keyval)
@@ -117,15 +117,15 @@ mpi_fn! {
         attribute_val: *mut c_void) raises Site::Process => {
         datatype::find("datatype", datatype)?;
         let keyval = key(Kind::Type, type_keyval)?;
-        let attributes = of_type_to_set(datatype.0);
-        attributes.set(datatype.0, &keyval, attribute_val.expose_provenance()).map_err(refused)
+        let attributes = of_type_to_set(datatype.number());
+        attributes.set(datatype.number(), &keyval, attribute_val.expose_provenance()).map_err(refused)
     }
     /// MPI-5.0 §7.7.4
     fn MPI_Type_get_attr / PMPI_Type_get_attr(datatype: MPI_Datatype, type_keyval: c_int,
         attribute_val: *mut c_void, flag: Out<c_int>) raises Site::Process => {
         datatype::find("datatype", datatype)?;
         let keyval = key(Kind::Type, type_keyval)?;
-        let attributes = of_type(datatype.0);
+        let attributes = of_type(datatype.number());
         give(attributes.and_then(|attributes| attributes.get(&keyval)), attribute_val, flag)
     }
     /// MPI-5.0 §7.7.4
@@ -133,8 +133,8 @@ mpi_fn! {
         raises Site::Process => {
         datatype::find("datatype", datatype)?;
         let keyval = key(Kind::Type, type_keyval)?;
-        let attributes = of_type(datatype.0);
-        let gone = attributes.map_or(Ok(false), |found| found.delete(datatype.0, &keyval).map_err(refused))?;
+        let attributes = of_type(datatype.number());
+        let gone = attributes.map_or(Ok(false), |found| found.delete(datatype.number(), &keyval).map_err(refused))?;
         if gone { Ok(()) } else { Err(not_set(type_keyval)) }
     }
 }
@@ -148,13 +148,13 @@ mpi_fn! {
         let copy = win_copy_attr_fn.map(|function| {
             Callback::new(function as usize, extra_state, move |me, object, value| {
                 // SAFETY: the program gave the function for this use.
-                asked(|out, flag| unsafe { function(MPI_Win(object), me.key(), me.extra(), value, out, flag) })
+                asked(|out, flag| unsafe { function(MPI_Win::numbered(object), me.key(), me.extra(), value, out, flag) })
             })
         });
         let delete = win_delete_attr_fn.map(|function| {
             Callback::new(function as usize, extra_state, move |me, object, value| {
                 // SAFETY: the program gave the function for this use.
-                told(unsafe { function(MPI_Win(object), me.key(), value, me.extra()) })
+                told(unsafe { function(MPI_Win::numbered(object), me.key(), value, me.extra()) })
             })
         });
         create(Kind::Win, copy, delete, win_keyval)
@@ -266,13 +266,15 @@ fn create_for_comm(
     let copy = copy.map(|function| {
         Callback::new(function as usize, extra, move |me, object, value| {
             // SAFETY: the program gave the function for this use.
-            asked(|out, flag| unsafe { function(MPI_Comm(object), me.key(), me.extra(), value, out, flag) })
+            asked(|out, flag| unsafe {
+                function(MPI_Comm::numbered(object), me.key(), me.extra(), value, out, flag)
+            })
         })
     });
     let delete = delete.map(|function| {
         Callback::new(function as usize, extra, move |me, object, value| {
             // SAFETY: the program gave the function for this use.
-            told(unsafe { function(MPI_Comm(object), me.key(), value, me.extra()) })
+            told(unsafe { function(MPI_Comm::numbered(object), me.key(), value, me.extra()) })
         })
     });
     create(Kind::Comm, copy, delete, keyval)
@@ -295,7 +297,7 @@ fn changeable(number: c_int) -> Result<Arc<Keyval>> {
 fn set_on_comm(comm: MPI_Comm, number: c_int, value: *mut c_void) -> Result<()> {
     let found = communicator::find("comm", comm)?;
     let keyval = changeable(number)?;
-    found.attributes().set(comm.0, &keyval, value.expose_provenance()).map_err(refused)
+    found.attributes().set(comm.number(), &keyval, value.expose_provenance()).map_err(refused)
 }
 
 fn get_on_comm(comm: MPI_Comm, number: c_int, place: *mut c_void, flag: Out<c_int>) -> Result<()> {
@@ -310,7 +312,11 @@ fn get_on_comm(comm: MPI_Comm, number: c_int, place: *mut c_void, flag: Out<c_in
 fn delete_on_comm(comm: MPI_Comm, number: c_int) -> Result<()> {
     let found = communicator::find("comm", comm)?;
     let keyval = changeable(number)?;
-    if found.attributes().delete(comm.0, &keyval).map_err(refused)? { Ok(()) } else { Err(not_set(number)) }
+    if found.attributes().delete(comm.number(), &keyval).map_err(refused)? {
+        Ok(())
+    } else {
+        Err(not_set(number))
+    }
 }
 
 /// Tells a value that may not be there.

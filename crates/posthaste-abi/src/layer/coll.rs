@@ -9,6 +9,7 @@ use posthaste_core::coll::{self, Data, Pieces, Reduced, Schedule, TypedPieces, i
 use posthaste_core::comm::Comm;
 use posthaste_core::datatype::Datatype;
 use posthaste_core::error::Result;
+use posthaste_core::ids::ROOT;
 use posthaste_core::op::Op;
 
 use super::buffers::{InPlace, apart, memory};
@@ -31,7 +32,7 @@ fn looks(comm: &Comm, root: i32) -> Looks {
     match comm.bridge() {
         None => Looks { own: true, all: comm.rank() == root },
         // A wrong root is found by the engine.
-        Some(_) => Looks { own: root >= 0, all: root == inter::ROOT },
+        Some(_) => Looks { own: root >= 0, all: root == ROOT },
     }
 }
 

@@ -37,7 +37,7 @@ pub(crate) fn find(argument: &'static str, handle: MPI_Info) -> Result<Held<Info
     if handle == MPI_INFO_ENV {
         return Ok(Held::Predefined(&*ENVIRONMENT));
     }
-    INFOS.get(argument, handle.0).map(Held::User)
+    INFOS.get(argument, handle.number()).map(Held::User)
 }
 
 /// An argument with hints, of which there may be none.
@@ -47,10 +47,10 @@ pub(crate) fn hints(handle: MPI_Info) -> Result<Held<Info>> {
 
 /// The info object with this handle is found no more.
 pub(crate) fn remove(handle: MPI_Info) -> Result<()> {
-    INFOS.remove("info", handle.0).map(drop)
+    INFOS.remove("info", handle.number()).map(drop)
 }
 
 /// Gives an info object to the program.
 pub(crate) fn store(info: Info) -> Result<MPI_Info> {
-    INFOS.insert(Arc::new(info)).map(MPI_Info)
+    INFOS.insert(Arc::new(info)).map(MPI_Info::numbered)
 }

@@ -13,14 +13,12 @@ use posthaste_core::error::{Error, ErrorClass, Result};
 
 use super::datatype;
 use crate::abi::constants::{MPI_BYTE, MPI_DATATYPE_NULL, MPI_IN_PLACE};
-use crate::abi::types::MPI_Datatype;
+use crate::abi::types::{MPI_Datatype, TYPE_PLACES};
 use crate::layer::library::library;
+use crate::mapping::types;
 
-/// Handles of predefined datatypes begin here.
-const FIRST_TYPE: usize = 0x200;
-
-/// Sizes of the predefined datatypes without holes, by handle; 0 for all other numbers.
-static SIZES: [AtomicU8; 0x100] = [const { AtomicU8::new(0) }; 0x100];
+/// Sizes of the predefined datatypes without holes, by the places of their handles; 0 for all other places.
+static SIZES: [AtomicU8; TYPE_PLACES] = [const { AtomicU8::new(0) }; TYPE_PLACES];
 
 /// Whether segments remember their types, to be checked at the receiver.
 static TYPED: AtomicBool = AtomicBool::new(false);
@@ -33,12 +31,16 @@ pub(crate) fn learn_sizes(check_types: bool) {
         return;
     }
     for builtin in Builtin::all() {
-        if builtin.size as i64 == builtin.extent
-            && let Some(place) = (builtin.abi as usize).checked_sub(FIRST_TYPE).and_then(|at| SIZES.get(at))
-        {
-            place.store(builtin.size as u8, Ordering::Relaxed);
+        if builtin.size as i64 == builtin.extent {
+            SIZES[types::handle(builtin.named).place()].store(builtin.size as u8, Ordering::Relaxed);
         }
     }
+}
+
+/// Whether an address is neither NULL nor `MPI_IN_PLACE`.
+#[inline(always)]
+fn is_address(buf: *const c_void) -> bool {
+    !buf.is_null() && buf.addr() != MPI_IN_PLACE
 }
 
 /// Counts below this times any size of a predefined datatype stay far below 2^63.
@@ -47,10 +49,9 @@ const SHORT_COUNT: u64 = 1 << 48;
 /// The segment of a buffer with a predefined datatype; `None` for all other datatypes and for all mistakes.
 #[inline(always)]
 pub(crate) fn plain_segment(buf: *const c_void, count: i64, datatype: MPI_Datatype) -> Option<Segment> {
-    let size = SIZES.get(datatype.0.wrapping_sub(FIRST_TYPE))?.load(Ordering::Relaxed);
+    let size = SIZES.get(datatype.place())?.load(Ordering::Relaxed);
     // Negative counts are huge here; neither NULL nor MPI_IN_PLACE is a buffer.
-    const { assert!(MPI_IN_PLACE == 1) };
-    let named = buf.addr() > MPI_IN_PLACE || count == 0;
+    let named = is_address(buf) || count == 0;
     let fits = size != 0 && (count as u64) < SHORT_COUNT && named;
     fits.then(|| {
         // SAFETY: the program describes its buffer by this count and datatype.
@@ -102,7 +103,7 @@ pub(crate) fn array(
     count: u64,
     datatype: &Datatype,
 ) -> Result<*const c_void> {
-    if datatype.builtin().is_some() && buf.addr() > MPI_IN_PLACE && count < SHORT_COUNT {
+    if datatype.builtin().is_some() && is_address(buf) && count < SHORT_COUNT {
         return Ok(buf);
     }
     array_slow(argument, buf, count, datatype)

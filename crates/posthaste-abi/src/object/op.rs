@@ -8,8 +8,9 @@ use posthaste_core::op::Op;
 
 use crate::abi::constants::{MPI_NO_OP, MPI_REPLACE};
 use crate::abi::types::MPI_Op;
-use crate::handle::{FIRST_USER_HANDLE, Kind, Table, invalid};
+use crate::handle::{Kind, Table};
 use crate::layer::library::library;
+use crate::mapping::types;
 
 /// All operations that were made and not freed.
 static OPS: Table<Op> = Table::new(Kind::Op);
@@ -32,18 +33,18 @@ pub(crate) fn find(handle: MPI_Op, datatype: &Datatype) -> Result<Op> {
 /// The operation with this handle.
 #[inline]
 pub(crate) fn any(argument: &'static str, handle: MPI_Op) -> Result<Op> {
-    if handle.0 < FIRST_USER_HANDLE {
-        return Op::from_abi(handle.0 as u32).ok_or_else(|| invalid(Kind::Op, argument, handle.0));
+    if let Some(op) = types::operation(handle) {
+        return Ok(op.into());
     }
-    OPS.get(argument, handle.0).map(|found| Op::clone(&found))
+    OPS.get(argument, handle.number()).map(|found| Op::clone(&found))
 }
 
 /// The operation with this handle is found no more.
 pub(crate) fn remove(handle: MPI_Op) -> Result<()> {
-    OPS.remove("op", handle.0).map(drop)
+    OPS.remove("op", handle.number()).map(drop)
 }
 
 /// Gives an operation to the program.
 pub(crate) fn store(op: Op) -> Result<MPI_Op> {
-    OPS.insert(Arc::new(op)).map(MPI_Op)
+    OPS.insert(Arc::new(op)).map(MPI_Op::numbered)
 }

@@ -12,7 +12,6 @@ use posthaste_core::wait::Awaited;
 
 use crate::abi::constants::{MPI_REQUEST_NULL, MPI_SUCCESS, MPI_UNDEFINED};
 use crate::abi::pointer::{In, Out};
-use crate::abi::status::{bytes_of, count_as_count, count_as_int, whole_elements};
 use crate::abi::types::{
     MPI_Count, MPI_Datatype, MPI_Grequest_cancel_function, MPI_Grequest_free_function,
     MPI_Grequest_query_function, MPI_Request, MPI_Status,
@@ -20,6 +19,8 @@ use crate::abi::types::{
 use crate::call::mpi_fn;
 use crate::layer::library::library;
 use crate::layer::request::Ended;
+use crate::mapping::errors::code;
+use crate::mapping::status::{bytes_of, count_as_count, count_as_int, whole_elements};
 use crate::object::datatype;
 use crate::object::memory::length;
 use crate::object::site::{Located, Outcome, Site};
@@ -42,7 +43,7 @@ mpi_fn! {
         }
         let awaited = |vci: &Vci| Awaited::All(waited_for(vci, handle).into_iter().collect());
         let world = &library().world;
-        let ended = world.wait_until(handle.0, "MPI_Wait", awaited, |vci| take(vci, handle).transpose())?;
+        let ended = world.wait_until(handle.number(), "MPI_Wait", awaited, |vci| take(vci, handle).transpose())?;
         one_ended(ended, request, status)
     }
     /// MPI-5.0 §3.7.3
@@ -56,7 +57,7 @@ mpi_fn! {
         flag.set("flag", 0)?;
         let mut ended = take(&mut completion::vci_of(handle), handle)?;
         if ended.is_none() {
-            library().world.step_with(handle.0);
+            library().world.step_with(handle.number());
             ended = take(&mut completion::vci_of(handle), handle)?;
         }
         let Some(ended) = ended else { return Ok(()) };
@@ -212,7 +213,7 @@ mpi_fn! {
     fn MPI_Request_get_status / PMPI_Request_get_status(request: MPI_Request, flag: Out<c_int>,
         status: Out<MPI_Status>) raises where it belongs {
         flag.ready("flag")?;
-        library().world.step_with(request.0);
+        library().world.step_with(request.number());
         let found = look(request)?;
         if let Some(found) = &found {
             status.tell(found);
@@ -463,7 +464,8 @@ fn waited_for(vci: &Vci, request: MPI_Request) -> Option<RequestId> {
 
 /// One step of progress in the VCIs of requests.
 fn step_all(requests: &[MPI_Request]) {
-    let vcis = requests.iter().fold(0, |vcis, request| vcis | 1 << library().world.vci_number(request.0));
+    let vcis =
+        requests.iter().fold(0, |vcis, request| vcis | 1 << library().world.vci_number(request.number()));
     library().world.step_among(vcis.max(1));
 }
 
@@ -482,7 +484,7 @@ impl Batch {
         for (at, place, ended) in self.odd {
             let (mut told, outcome) = settle(ended);
             if let Err(Located { site, error }) = outcome {
-                told.MPI_ERROR = error.code();
+                told.MPI_ERROR = code(&error);
                 let text = format!("request {at} failed: {error}");
                 failed.get_or_insert(Located { site, error: Error::other(ErrorClass::InStatus, text) });
             }
@@ -520,9 +522,9 @@ impl Handles {
         }
         let mut home = Home::Nowhere;
         for (_, request) in self.some().filter(|(_, request)| !completion::is_done(*request)) {
-            let vci = 1 << library().world.vci_number(request.0);
+            let vci = 1 << library().world.vci_number(request.number());
             home = match home {
-                Home::Nowhere => Home::One(request.0),
+                Home::Nowhere => Home::One(request.number()),
                 Home::One(first) if vci == 1 << library().world.vci_number(first) => home,
                 Home::One(first) => Home::Several(vci | 1 << library().world.vci_number(first)),
                 Home::Several(vcis) => Home::Several(vcis | vci),

@@ -20,6 +20,7 @@ use crate::abi::types::{
 use crate::handle::{self, Kind};
 use crate::layer::library::library;
 use crate::layer::request::{self, AtEnd};
+use crate::mapping::errors;
 
 struct Generalised {
     query: MPI_Grequest_query_function,
@@ -76,7 +77,7 @@ fn checked(which: &'static str, code: c_int) -> Result<()> {
     if code == MPI_SUCCESS {
         return Ok(());
     }
-    Err(Error::program(code, format!("{which} of the generalised request returned error {code}")))
+    Err(errors::program(code, format!("{which} of the generalised request returned error {code}")))
 }
 
 /// `MPI_Grequest_start`.
@@ -101,7 +102,7 @@ pub(crate) fn complete(request: MPI_Request) -> Result<()> {
     let mut vci = library().world.vci();
     let id = completion::find(&vci, request)?;
     let Some(generalised) = ALL.get(id.slot) else {
-        return Err(handle::invalid(Kind::Request, "request", request.0));
+        return Err(handle::invalid(Kind::Request, "request", request.number()));
     };
     let engine = &mut vci.engine;
     if engine.requests.get(id).is_some_and(complete::is_complete) {

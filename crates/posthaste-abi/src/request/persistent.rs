@@ -62,7 +62,7 @@ fn start_other(request: MPI_Request, id: RequestId) -> Outcome {
     match request::special(id) {
         Some(behind) => Ok(behind.start()?),
         None => {
-            let got = format_args!("{:#x}, which is not persistent", request.0);
+            let got = format_args!("{request:#x}, which is not persistent");
             Err(Error::invalid(ErrorClass::Request, "request", got, "a persistent request").into())
         }
     }

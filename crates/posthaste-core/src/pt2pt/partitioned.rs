@@ -357,6 +357,7 @@ mod tests {
     use super::*;
     use crate::config::Config;
     use crate::datatype::Datatype;
+    use crate::named::Named;
     use crate::progress::Vci;
     use crate::testing::{Bench, ROUGH};
     use std::sync::mpsc;
@@ -407,7 +408,7 @@ mod tests {
     /// announced early and late, three starts each, into every second double.
     #[test]
     fn partitions_arrive_one_by_one_whatever_both_sides_count() {
-        let doubles = Datatype::vector(1, 1, 2, &Datatype::from_abi(0x214).unwrap()).unwrap();
+        let doubles = Datatype::vector(1, 1, 2, &Datatype::from(Named::Double)).unwrap();
         let spread = Datatype::resized(&doubles, 0, 16).unwrap();
         for seed in 1..=8u64 {
             for (out, into, len) in

@@ -16,6 +16,7 @@ use posthaste_core::error::Result;
 use posthaste_core::ids::{ANY_SOURCE, ANY_TAG, ContextId, Peer, RequestId};
 use posthaste_core::method::Load;
 use posthaste_core::method::sim::Weather;
+use posthaste_core::named::Named;
 use posthaste_core::pt2pt::recv;
 use posthaste_core::pt2pt::send::Started;
 use posthaste_core::wire::{Emit, Envelope, Granted, HEADER, Mode, Offer, Part, Place, Through};
@@ -61,7 +62,17 @@ impl Dice<'_> {
     }
 
     fn recipe(&mut self, depth: usize) -> Recipe {
-        const BASIC: [u32; 9] = [0x247, 0x208, 0x209, 0x214, 0x216, 0x220, 0x22c, 0x229, 0x2ca];
+        const BASIC: [Named; 9] = [
+            Named::Byte,
+            Named::Short,
+            Named::Int,
+            Named::Double,
+            Named::CDoubleComplex,
+            Named::LongDouble,
+            Named::ShortInt,
+            Named::DoubleInt,
+            Named::Real2,
+        ];
         if depth == 0 || self.0.is_empty() {
             return Recipe::Builtin(BASIC[self.byte() as usize % BASIC.len()]);
         }
@@ -110,10 +121,10 @@ impl Dice<'_> {
 
     /// A type built with arguments that may be anything, out of such types.
     fn hostile(&mut self, depth: usize) -> Result<Datatype> {
-        const BASIC: [u32; 5] = [0x247, 0x209, 0x214, 0x229, 0x2ca];
+        const BASIC: [Named; 5] = [Named::Byte, Named::Int, Named::Double, Named::DoubleInt, Named::Real2];
         if depth == 0 || self.0.is_empty() {
             let handle = BASIC[self.byte() as usize % BASIC.len()];
-            return Ok(Datatype::from_abi(handle).unwrap());
+            return Ok(handle.into());
         }
         let child = self.hostile(depth - 1)?;
         let numbers = |dice: &mut Self| dice.list(4, Self::wide);
