@@ -46,6 +46,7 @@ pub mod dispatch;
 pub mod progress;
 pub mod wait;
 pub mod world;
+pub mod instance;
 
 #[cfg(test)]
 mod testing;

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use posthaste_core::buffer::{Equivalence, Memory};
 use posthaste_core::error::say;
+use posthaste_core::instance::{self, Job, Share, Threads};
 use posthaste_core::world::{Calls, World};
 
 use crate::communicator::Communicator;
@@ -49,7 +50,7 @@ const CALLS: Calls = Calls {
 /// # Ok::<(), posthaste::Error>(())
 /// ```
 pub fn init() -> Result<Universe> {
-    let joined = World::init(false).map_err(|cause| Error::new("init", None, cause))?.calling(CALLS);
+    let joined = instance::share(Threads::This, CALLS).map_err(|cause| Error::new("init", None, cause))?;
     Ok(Universe { joined, ended: false })
 }
 
@@ -68,7 +69,7 @@ pub fn init() -> Result<Universe> {
 /// vain; the whole job ends instead, with exit code 101. (In a program built with `panic = "abort"` no destructor
 /// runs; there the launcher sees the rank die and ends the job.)
 pub struct Universe {
-    joined: World,
+    joined: Share,
     ended: bool,
 }
 
@@ -123,7 +124,7 @@ impl Universe {
     fn end(&mut self) -> Result<()> {
         self.ended = true;
         let rank = self.joined.rank() as usize;
-        self.joined.finalize().map_err(|cause| Error::new("finalize", Some(rank), cause))
+        self.joined.close(Job::Stays).map_err(|cause| Error::new("finalize", Some(rank), cause))
     }
 }
 
