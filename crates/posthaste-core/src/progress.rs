@@ -216,6 +216,7 @@ impl Vci {
         if engine.has_pending_work() {
             busy |= action::retry_pending(engine, methods);
             busy |= flow::advance(engine, methods);
+            busy |= engine.with_onesided(|onesided, _| onesided.advance(methods));
         }
         if !running.is_empty() {
             busy |= coll::advance(engine, methods, running);

@@ -58,6 +58,7 @@ pub(crate) fn lost(engine: &mut Engine, peer: Peer, why: Error) {
         return;
     }
     engine.counts.add(Counter::PeersDown, 1);
+    engine.with_onesided(|onesided, _| onesided.lose(peer, &why));
     engine.losses.0.push((peer, why));
     engine.with_pending(peer, |pending| *pending = Pending::default());
     let released = engine.flow.forget(peer);

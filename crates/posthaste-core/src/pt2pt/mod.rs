@@ -30,6 +30,7 @@ use std::sync::Arc;
 use crate::config::Config;
 use crate::datatype::Format;
 use crate::ids::{Peer, RequestId};
+use crate::onesided::OneSided;
 use crate::request::complete::Finished;
 use crate::request::outside::Outside;
 use crate::request::{Status, Table, complete};
@@ -61,9 +62,11 @@ pub struct Engine {
     pub flow: Flow,
     /// Peers that are down.
     pub losses: Losses,
+    /// One-sided communication: [`Engine::with_onesided`] changes it.
+    onesided: OneSided,
     /// What waits to leave, by peer.
     pending: pending::Queues,
-    /// Peers towards which something waits, and peers that are held back.
+    /// Peers towards which something waits, and peers that are held back; one more while one-sided communication waits.
     pending_work: usize,
     /// Where sends under way go.
     pub outgoing: outgoing::Outgoing,
@@ -100,6 +103,7 @@ impl Engine {
             contexts: Contexts::default(),
             flow: Flow::default(),
             losses: Losses::default(),
+            onesided: OneSided::default(),
             pending: pending::Queues::default(),
             pending_work: 0,
             outgoing: outgoing::Outgoing::default(),
@@ -142,7 +146,7 @@ impl Engine {
     /// Whether something waits to leave.
     #[inline]
     pub fn has_pending(&self) -> bool {
-        self.pending_work > 0 && self.pending.are_waiting()
+        self.pending_work > 0 && (self.pending.are_waiting() || self.onesided.has_work())
     }
 
     /// Changes what waits to leave towards `to`.
@@ -151,6 +155,17 @@ impl Engine {
         self.pending_work -= usize::from(!pending.is_empty());
         let result = change(pending);
         self.pending_work += usize::from(!pending.is_empty());
+        result
+    }
+
+    /// Starts, continues or ends one-sided communication.
+    pub fn with_onesided<T>(&mut self, change: impl FnOnce(&mut OneSided, &mut Counts) -> T) -> T {
+        let Self { onesided, counts, .. } = self;
+        self.pending_work -= usize::from(onesided.has_work());
+        let ends = onesided.ends();
+        let result = change(onesided, counts);
+        self.pending_work += usize::from(onesided.has_work());
+        self.finished.ends += onesided.ends() - ends;
         result
     }
 }
