@@ -45,9 +45,12 @@ pub fn cancel(engine: &mut Engine, methods: &mut Methods, id: RequestId) -> bool
         // It has been taken back, and only its bytes are still on their way: asked again, nobody would know of it.
         State::Sending { .. } if request.status.cancelled => return true,
         State::SendAsked { to, .. } | State::Sending { to, .. } => to,
-        State::Inactive | State::Receiving { .. } | State::Schedule | State::Finished | State::Complete => {
-            return true;
-        }
+        State::Inactive
+        | State::Receiving { .. }
+        | State::Staging
+        | State::Schedule
+        | State::Finished
+        | State::Complete => return true,
     };
     if !std::mem::replace(&mut request.cancelling, true) {
         send_control(engine, methods, to, Emit::take_back(id));

@@ -23,6 +23,7 @@ pub(crate) mod ready;
 pub mod recv;
 pub mod rendezvous;
 pub mod send;
+pub mod staging;
 mod types;
 
 use crate::config::Config;
@@ -60,6 +61,8 @@ pub struct Engine {
     pending: pending::Queues,
     /// Peers towards which something waits, and peers that are held back.
     pending_work: usize,
+    /// Requests whose buffers are device memory.
+    staging: staging::Staging,
     /// Where sends under way go.
     pub outgoing: outgoing::Outgoing,
     /// Messages in ready mode that came too early.
@@ -96,6 +99,7 @@ impl Engine {
             losses: Losses::default(),
             pending: pending::Queues::default(),
             pending_work: 0,
+            staging: staging::Staging::default(),
             outgoing: outgoing::Outgoing::default(),
             told_early: ready::Told::default(),
             persistent: persistent::Persistents::default(),
@@ -125,10 +129,16 @@ impl Engine {
         self.pending_work > 0
     }
 
-    /// Whether something waits to leave.
+    /// Whether something waits to leave, or a device copies.
     #[inline]
     pub fn has_pending(&self) -> bool {
-        self.pending_work > 0 && self.pending.are_waiting()
+        (self.pending_work > 0 && self.pending.are_waiting()) || self.has_staged()
+    }
+
+    /// Whether a device copies, or is about to.
+    #[inline]
+    pub(crate) fn has_staged(&self) -> bool {
+        !self.finished.staged.is_empty()
     }
 
     /// Changes what waits to leave towards `to`.
@@ -145,6 +155,8 @@ impl Engine {
 mod loss_tests;
 #[cfg(test)]
 mod order_tests;
+#[cfg(test)]
+mod staging_tests;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]

@@ -91,6 +91,8 @@ pub enum State {
         /// The sender waits to hear that everything is here.
         fin: bool,
     },
+    /// The transfer is over, or never was; a device copies (`pt2pt::staging`).
+    Staging,
     /// A collective operation; its steps are in `coll`.
     Schedule,
     /// The transfer is over, its handler has not run yet.
@@ -120,6 +122,8 @@ pub struct Request {
     pub audience: Audience,
     /// A send whose message has been asked back.
     pub cancelling: bool,
+    /// Its buffer is device memory: the end of the transfer goes through `pt2pt::staging`.
+    pub staged: bool,
     /// To be run at the end.
     pub handler: Option<Handler>,
 }
@@ -128,7 +132,8 @@ impl Request {
     /// A request in `state`, with an empty status.
     #[inline]
     pub fn new(state: State) -> Self {
-        Self { state, status: Status::EMPTY, audience: Audience::Caller, cancelling: false, handler: None }
+        let (audience, status) = (Audience::Caller, Status::EMPTY);
+        Self { state, status, audience, cancelling: false, staged: false, handler: None }
     }
 }
 

@@ -238,7 +238,8 @@ fn message(vci: &Vci, id: RequestId) -> Option<Message> {
         State::SendPending { .. } => outgoing(Part::ForRoom),
         State::SendAsked { .. } | State::Sending { acknowledged: false, .. } => outgoing(Part::ForMatch),
         State::Sending { .. } => outgoing(Part::ForData),
-        State::Inactive | State::Schedule | State::Finished | State::Complete => None,
+        // Nobody sleeps while a device copies.
+        State::Inactive | State::Staging | State::Schedule | State::Finished | State::Complete => None,
     }
 }
 
