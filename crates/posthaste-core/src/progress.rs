@@ -9,7 +9,7 @@ use crate::coll::{self, Running};
 use crate::dispatch;
 use crate::ids::RequestId;
 use crate::method::Methods;
-use crate::pt2pt::{Action, Engine, action, flow};
+use crate::pt2pt::{Action, Engine, action, flow, staging};
 use crate::request::complete;
 
 /// Operations on the fast paths between two steps of progress.
@@ -89,7 +89,7 @@ impl Vci {
     pub fn concerns(&self, sleepers: &Sleepers) -> bool {
         sleepers.are_there()
             && (!self.engine.finished.told.is_empty()
-                || !self.methods.is_quiet()
+                || self.is_copying()
                 || (self.happened() != self.told && (sleepers.are_curious() || self.has_work())))
     }
 
@@ -101,11 +101,17 @@ impl Vci {
 
     /// Whether there is something that goes on by itself where somebody is awake.
     fn has_work(&self) -> bool {
-        let Self { engine, methods, running, .. } = self;
+        let Self { engine, running, .. } = self;
         engine.has_pending_work()
             || !running.is_empty()
             || !engine.finished.handlers.is_empty()
-            || !methods.is_quiet()
+            || self.is_copying()
+    }
+
+    /// Whether bytes are being copied for which nobody else cares: nobody sleeps meanwhile.
+    #[inline]
+    pub fn is_copying(&self) -> bool {
+        !self.methods.is_quiet() || self.engine.has_staged()
     }
 
     /// Whom to wake, once the VCI has been left.
@@ -217,6 +223,9 @@ impl Vci {
             busy |= action::retry_pending(engine, methods);
             busy |= flow::advance(engine, methods);
             busy |= engine.with_onesided(|onesided, _| onesided.advance(methods));
+        }
+        if engine.has_staged() {
+            busy |= staging::advance(engine, methods);
         }
         if !running.is_empty() {
             busy |= coll::advance(engine, methods, running);

@@ -3,7 +3,12 @@
 //!
 //! For unit tests only. Every run over the simulated network is a function of its seed; a failing test prints it.
 
-use crate::buffer::OwnedBuf;
+use std::sync::Arc;
+
+use posthaste_os::simulated_device::SimulatedDevice;
+
+use crate::buffer::device::testing::DeviceBuf;
+use crate::buffer::{OwnedBuf, UserBuf};
 use crate::config::Config;
 use crate::datatype::{Datatype, Format, Segment};
 use crate::ids::{ContextId, Peer, RequestId};
@@ -25,6 +30,76 @@ pub(crate) const CALM: Weather =
 /// Rough weather: everything that may happen does.
 pub(crate) const ROUGH: Weather =
     Weather { packet: 100, window: 3, refuse: 4, delay: 20, get: true, refuse_get: 3, registers: false };
+
+/// A buffer in memory of either kind.
+#[derive(Debug)]
+pub(crate) enum Buffer {
+    Host(OwnedBuf),
+    Device(DeviceBuf),
+}
+
+impl Buffer {
+    /// Zero bytes, on the device if there is one.
+    pub(crate) fn new(len: usize, device: Option<&Arc<SimulatedDevice>>) -> Self {
+        let Some(device) = device else { return Self::Host(OwnedBuf::new(len)) };
+        let buffer = DeviceBuf::new(device, len);
+        buffer.fill(&vec![0; len]);
+        Self::Device(buffer)
+    }
+
+    pub(crate) fn fill(&mut self, bytes: &[u8]) {
+        match self {
+            Self::Host(buffer) => assert_eq!(buffer.sink().copy_from(bytes), bytes.len()),
+            Self::Device(buffer) => buffer.fill(bytes),
+        }
+    }
+
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        match self {
+            Self::Host(buffer) => buffer.source().to_vec(),
+            Self::Device(buffer) => buffer.bytes(),
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Host(buffer) => buffer.len(),
+            Self::Device(buffer) => buffer.len(),
+        }
+    }
+
+    pub(crate) fn user_buf(&self) -> UserBuf {
+        match self {
+            Self::Host(buffer) => buffer.user_buf(),
+            Self::Device(buffer) => buffer.base().buf(),
+        }
+    }
+
+    pub(crate) fn is_on_device(&self) -> bool {
+        matches!(self, Self::Device(_))
+    }
+
+    /// Elements of a datatype from its beginning.
+    pub(crate) fn elements(&self, count: u64, datatype: &Datatype) -> Segment {
+        match self {
+            Self::Host(buffer) => Segment::new(buffer.user_buf(), count, datatype),
+            Self::Device(buffer) => Segment::elements_at(buffer.base(), count, datatype),
+        }
+    }
+
+    /// The same, typed.
+    pub(crate) fn typed(&self, count: u64, datatype: &Datatype) -> Segment {
+        match self {
+            Self::Host(buffer) => Segment::typed(buffer.user_buf(), count, datatype),
+            Self::Device(buffer) => Segment::typed_at(buffer.base(), count, datatype),
+        }
+    }
+
+    /// All of its bytes.
+    pub(crate) fn all(&self) -> Segment {
+        self.elements(self.len() as u64, &Datatype::byte())
+    }
+}
 
 /// Engines on one network.
 pub(crate) struct Bench {
@@ -157,7 +232,7 @@ impl Bench {
         let mode = if synchronous { Mode::Synchronous } else { Mode::Standard };
         let envelope = Envelope { context, source, tag, len, mode, types };
         let Vci { engine, methods, .. } = &mut self.vcis[from];
-        let start = if segment.is_typed() { send::start_general } else { send::start };
+        let start = if segment.is_plain() { send::start } else { send::start_general };
         start(engine, methods, Peer(to), &envelope, segment).expect("room for a request")
     }
 

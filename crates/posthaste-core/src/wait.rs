@@ -358,7 +358,7 @@ impl Waiting {
         let Some(asleep) = vci.falls_asleep(&self.sleepers, &until, bell, idler.happened) else { return };
         self.registered(idler);
         let handlers = !vci.engine.finished.handlers.is_empty();
-        if vci.progress() || handlers || (asleep.ticket.is_some() && !vci.methods.is_quiet()) {
+        if vci.progress() || handlers || (asleep.ticket.is_some() && vci.is_copying()) {
             self.stays_awake(asleep);
             return vci.awake(&self.sleepers, &until, asleep.sleeper);
         }

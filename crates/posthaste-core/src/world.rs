@@ -327,7 +327,7 @@ impl World {
         segment: Segment,
         mode: Mode,
     ) -> Result<()> {
-        if segment.is_typed() {
+        if !segment.is_plain() {
             return self.send_typed(call(&self.calls), comm, to, tag, segment, mode);
         }
         let Some(peer) = comm.destination(to)? else { return to_nobody(tag) };
@@ -385,7 +385,7 @@ impl World {
     /// A wrong rank or tag; a full table of requests.
     #[inline]
     pub fn isend(&self, comm: &Comm, to: i32, tag: i32, segment: Segment, mode: Mode) -> Result<RequestId> {
-        if segment.is_typed() {
+        if !segment.is_plain() {
             return self.isend_typed(comm, to, tag, segment, mode);
         }
         let Some(peer) = comm.destination(to)? else { return to_nobody(tag).map(|()| Table::DONE) };
@@ -445,7 +445,10 @@ impl World {
     ) -> Result<Status> {
         let Some(Sought { pattern, peer }) = sought else { return Ok(from_nobody()) };
         let (mut segment, mut waited) = (segment, false);
-        let found = self.recv_at_once(peer, &pattern, &mut segment, &mut waited);
+        let found = match segment.is_on_device() {
+            true => Found::Other,
+            false => self.recv_at_once(peer, &pattern, &mut segment, &mut waited),
+        };
         if let Found::Message(status) = found {
             return Ok(status);
         }

@@ -4,15 +4,16 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use posthaste_core::comm::Comm;
+use posthaste_core::instance::{self, Job, Threads};
 use posthaste_core::request::Status;
-use posthaste_core::world::World;
+use posthaste_core::world::Calls;
 
 /// The time that a thread which waits may take to notice an end: far less than the longest sleep between two looks.
 const SOON: Duration = Duration::from_millis(100);
 
 #[test]
 fn whoever_sleeps_for_a_request_hears_of_its_end_from_any_thread() {
-    let world = World::init(false).expect("a process of its own");
+    let world = instance::share(Threads::This, Calls::C).expect("a process of its own");
     // Early, while the waiting thread spins, and while it sleeps.
     for pause in [0, 1, 10, 400, 1000] {
         let (id, ender) = world.external().unwrap();
@@ -40,5 +41,5 @@ fn whoever_sleeps_for_a_request_hears_of_its_end_from_any_thread() {
     thread.join().unwrap();
     let own: &Comm = world.own();
     assert_eq!(own.size(), 1);
-    world.finalize().unwrap();
+    world.close(Job::Left).unwrap();
 }

@@ -387,7 +387,9 @@ impl Node {
         if rank > 0 {
             return Ok(());
         }
-        [FORMAT, METHODS, WORLD, OWN_TAKEN].iter().for_each(|at| self.word32(*at).store(0, Ordering::Relaxed));
+        [FORMAT, METHODS, WORLD, OWN_TAKEN]
+            .iter()
+            .for_each(|at| self.word32(*at).store(0, Ordering::Relaxed));
         give_back(self.as_fd(), layout.total, layout.file() - layout.total)
     }
 

@@ -501,6 +501,9 @@ impl Methods {
     /// Makes a buffer known to the networks that want that, for messages that are sent from it or received into it again
     /// and again. The buffer stays until [`Methods::let_go`].
     pub fn hold(&mut self, segment: &Segment, writing: bool) -> Holds {
+        if segment.is_on_device() {
+            return Holds { fabric: None, sim: None };
+        }
         let fabric = self.fabric.as_mut().and_then(|fabric| fabric.hold(segment, writing));
         let sim = self.sim.as_mut().and_then(|sim| sim.hold(segment, writing));
         Holds { fabric, sim }

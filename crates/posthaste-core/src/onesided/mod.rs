@@ -73,7 +73,7 @@ pub enum Atomic {
     CompareAndSwap(Segment, Segment),
 }
 
-/// The handle that stands for compare-and-swap in packets.
+/// The number that stands for compare-and-swap in packets.
 const COMPARE_AND_SWAP: u32 = 0;
 
 /// One-sided communication of one VCI.
@@ -165,7 +165,7 @@ impl OneSided {
             return Ok(());
         }
         let access = self.access(to);
-        let what = Atomically { operation, element: element.abi as u16, fetches: old.is_some() };
+        let what = Atomically { operation, element: element.named.on_the_wire(), fetches: old.is_some() };
         let ends_here = old.is_none().then_some(token);
         if let Some(old) = old {
             self.asked.insert(access.serial, Asked { peer: to.peer, token, wanted: Wanted::Bytes(old) });
@@ -241,11 +241,11 @@ impl OneSided {
     }
 }
 
-/// The operation's handle, its operands as they travel, and their memory, if it is ours.
+/// The operation's number, its operands as they travel, and their memory, if it is ours.
 fn operands(element: &'static Builtin, what: Atomic) -> Result<(u32, Segment, Option<OwnedBuf>)> {
     match what {
         Atomic::Combine(operation, operands) => {
-            let operation = operation as u32;
+            let operation = operation.on_the_wire();
             target::operation(operation, element)?;
             if operands.remaining().is_multiple_of(element.size) {
                 return Ok((operation, operands, None));

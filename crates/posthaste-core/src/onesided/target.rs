@@ -8,7 +8,8 @@ use posthaste_os::mem::Source;
 use crate::buffer::{OwnedBuf, UserBuf};
 use crate::datatype::{Builtin, Datatype, Segment};
 use crate::error::{Error, ErrorClass, Result};
-use crate::op::Op;
+use crate::named::Named;
+use crate::op::{Op, Predefined};
 use crate::wire::{Access, Atomically, Refusal, Refused, RemoteKey};
 
 /// Memory that is exposed, by the slots of its keys.
@@ -76,13 +77,13 @@ impl Exposed {
     ) -> std::result::Result<Option<OwnedBuf>, Refused> {
         let (serial, offset, len) = (access.serial, access.offset, operands.len() as u64);
         let unknown = Refused { serial, why: Refusal::NoSuchOperation, offset, len, size: 0 };
-        let element = Builtin::from_abi(what.element.into()).ok_or(unknown)?;
+        let named = Named::from_the_wire(what.element).ok_or(unknown)?;
+        let (element, datatype) = (Builtin::of(named), Datatype::from(named));
         let swaps = what.operation == super::COMPARE_AND_SWAP;
         let count = if swaps { 1 } else { len / element.size };
         if count == 0 || (if swaps { 2 } else { count }) * element.size != len {
             return Err(unknown);
         }
-        let datatype = Datatype::from_abi(element.abi).ok_or(unknown)?;
         let memory = self.range(access, reach(element, &datatype, count))?;
         let mut old = None;
         if what.fetches || swaps {
@@ -108,13 +109,13 @@ fn reach(element: &Builtin, datatype: &Datatype, count: u64) -> u64 {
     (count - 1).saturating_mul(element.extent as u64).saturating_add(datatype.true_extent() as u64)
 }
 
-/// The operation of this handle, if elements of the type have it.
+/// The operation of this number, if elements of the type have it.
 ///
 /// # Errors
 /// `MPI_ERR_OP`.
-pub(super) fn operation(handle: u32, element: &'static Builtin) -> Result<Op> {
-    let unknown = || Error::other(ErrorClass::Op, format!("there is no operation {handle:#x}"));
-    let operation = Op::from_abi(handle).ok_or_else(unknown)?;
-    operation.check(&Datatype::from_abi(element.abi).ok_or_else(unknown)?)?;
+pub(super) fn operation(number: u32, element: &'static Builtin) -> Result<Op> {
+    let unknown = || Error::other(ErrorClass::Op, format!("there is no operation {number}"));
+    let operation = Op::from(Predefined::from_the_wire(number).ok_or_else(unknown)?);
+    operation.check(&Datatype::from(element.named))?;
     Ok(operation)
 }

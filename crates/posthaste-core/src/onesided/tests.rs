@@ -7,6 +7,7 @@ use std::ops::Range;
 use super::*;
 use crate::config::Config;
 use crate::datatype::{Datatype, Format};
+use crate::named::Named;
 use crate::progress::Vci;
 use crate::testing::{Bench, CALM, ROUGH};
 use crate::wire::Emit;
@@ -25,10 +26,6 @@ fn memory(bytes: &[u8]) -> OwnedBuf {
 
 fn all(memory: &OwnedBuf) -> Segment {
     Segment::contiguous(memory.user_buf(), memory.len() as u64)
-}
-
-fn element(handle: u32) -> &'static Builtin {
-    Builtin::from_abi(handle).expect("a predefined type")
 }
 
 fn i32s() -> &'static Builtin {
@@ -486,7 +483,7 @@ fn a_stale_key_reaches_nothing() {
 #[test]
 fn elements_are_those_of_their_type() {
     let mut bench = Bench::new(1, 2, CALM, &Config::default());
-    let pair = element(0x229); // MPI_DOUBLE_INT: 12 bytes, of which an array has one every 16
+    let pair = Builtin::of(Named::DoubleInt); // 12 bytes, of which an array has one every 16
     assert_eq!((pair.size, pair.extent), (12, 16));
     let exposed = memory(&[1.5f64.to_ne_bytes(), [9, 0, 0, 0, 0xee, 0xee, 0xee, 0xee]].concat().repeat(2));
     let key = at(&mut bench, 0, |onesided, _| onesided.expose(&all(&exposed))).unwrap();
@@ -521,9 +518,8 @@ fn elements_are_those_of_their_type() {
     // What only a liar sends: unknown operations and types, half an element, answers that nobody asked for.
     let access = Access { serial: 1, key, offset: 0 };
     let what = |operation, element| Atomically { operation, element, fetches: true };
-    for (what, n) in
-        [(what(0x26, 0x250), 4), (what(0x21, 0xffff), 4), (what(0x21, 0x250), 6), (what(0, 0x250), 4)]
-    {
+    let (sum, int) = (Predefined::Sum.on_the_wire(), i32s().named.on_the_wire());
+    for (what, n) in [(what(99, int), 4), (what(sum, 0xffff), 4), (what(sum, int), 6), (what(0, int), 4)] {
         let emit = Emit::atomic(access, what);
         let claim =
             bench.vcis[1].methods.claim(Peer(0), emit.front().len() + n, crate::method::Load::Control);

@@ -53,6 +53,7 @@ pub fn cancel(engine: &mut Engine, methods: &mut Methods, id: RequestId) -> bool
         }
         State::Inactive
         | State::Receiving { .. }
+        | State::Staging
         | State::Schedule
         | State::External
         | State::Finished

@@ -99,6 +99,7 @@ fn outcome(engine: &Engine, state: &State) -> Option<Error> {
         State::Receiving { from, .. } => losses.check(*from).err(),
         State::Posted { entry, .. } => losses.concerns(contexts, &matching.posted_pattern(*entry)?),
         State::Inactive
+        | State::Staging
         | State::Schedule
         | State::Composite(_)
         | State::External

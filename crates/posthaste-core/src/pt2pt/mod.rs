@@ -23,6 +23,7 @@ pub(crate) mod ready;
 pub mod recv;
 pub mod rendezvous;
 pub mod send;
+pub mod staging;
 mod types;
 
 use std::sync::Arc;
@@ -68,6 +69,8 @@ pub struct Engine {
     pending: pending::Queues,
     /// Peers towards which something waits, and peers that are held back; one more while one-sided communication waits.
     pending_work: usize,
+    /// Requests whose buffers are device memory.
+    staging: staging::Staging,
     /// Where sends under way go.
     pub outgoing: outgoing::Outgoing,
     /// Messages in ready mode that came too early.
@@ -106,6 +109,7 @@ impl Engine {
             onesided: OneSided::default(),
             pending: pending::Queues::default(),
             pending_work: 0,
+            staging: staging::Staging::default(),
             outgoing: outgoing::Outgoing::default(),
             told_early: ready::Told::default(),
             persistent: persistent::Persistents::default(),
@@ -143,10 +147,17 @@ impl Engine {
         self.pending_work > 0
     }
 
-    /// Whether something waits to leave.
+    /// Whether something waits to leave, or a device copies.
     #[inline]
     pub fn has_pending(&self) -> bool {
-        self.pending_work > 0 && (self.pending.are_waiting() || self.onesided.has_work())
+        let waits = self.pending_work > 0 && (self.pending.are_waiting() || self.onesided.has_work());
+        waits || self.has_staged()
+    }
+
+    /// Whether a device copies, or is about to.
+    #[inline]
+    pub(crate) fn has_staged(&self) -> bool {
+        !self.finished.staged.is_empty()
     }
 
     /// Changes what waits to leave towards `to`.
@@ -174,6 +185,8 @@ impl Engine {
 mod loss_tests;
 #[cfg(test)]
 mod order_tests;
+#[cfg(test)]
+mod staging_tests;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]

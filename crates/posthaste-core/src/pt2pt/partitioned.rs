@@ -187,9 +187,9 @@ impl Sending {
             let Self { channel: context, rank: source, .. } = *self;
             let (tag, len, types) = (partition as i32, segment.len(), segment.types());
             let envelope = Envelope { context, source, tag, len, mode: Mode::Standard, types };
-            let started = match segment.is_typed() {
-                false => send::start(engine, methods, to, &envelope, segment)?,
-                true => send::start_general(engine, methods, to, &envelope, segment)?,
+            let started = match segment.is_plain() {
+                true => send::start(engine, methods, to, &envelope, segment)?,
+                false => send::start_general(engine, methods, to, &envelope, segment)?,
             };
             if let Started::Request(id) = started {
                 part = id;

@@ -152,7 +152,7 @@ pub fn start(engine: &mut Engine, methods: &mut Methods, id: RequestId) -> Resul
     }
     let active = match message {
         Message::Send { to, envelope, segment } => {
-            if !segment.is_typed() && send::at_once(engine, methods, *to, envelope, &mut segment.clone()) {
+            if segment.is_plain() && send::at_once(engine, methods, *to, envelope, &mut segment.clone()) {
                 Table::DONE
             } else {
                 let (to, envelope, segment) = (*to, *envelope, segment.clone());

@@ -25,6 +25,8 @@ pub struct Finished {
     pub handlers: VecDeque<(RequestId, Handler, Status)>,
     /// Counts every end, so that a waiter sees that something happened.
     pub ends: u64,
+    /// Requests for which `pt2pt::staging` has something to do: a device copies, or the transfer of one in device memory is over.
+    pub staged: Vec<RequestId>,
     /// Sleepers that are to be told of an end, once for each.
     pub told: Vec<SleeperId>,
 }
@@ -35,7 +37,8 @@ impl std::fmt::Debug for Finished {
     }
 }
 
-/// Ends a request: fills in its status, queues its handler, and forgets it if nobody will ask.
+/// Ends a request: fills in its status, queues its handler, and forgets it if nobody will ask. One whose buffer is device
+/// memory ends when the device is done with it.
 #[inline]
 pub fn complete(table: &mut Table, finished: &mut Finished, id: RequestId, status: Status) {
     let Some(request) = table.get_mut(id) else { return };
@@ -52,7 +55,7 @@ pub fn complete(table: &mut Table, finished: &mut Finished, id: RequestId, statu
 #[inline(always)]
 pub fn complete_plain(request: &mut Request, finished: &mut Finished, status: Status) -> Result<(), Status> {
     debug_assert!(is_active(&request.state), "{:?} ends twice", request.state);
-    if request.handler.is_some() || request.audience != Audience::Caller {
+    if request.handler.is_some() || request.staged || request.audience != Audience::Caller {
         return Err(status);
     }
     finished.ends += 1;
@@ -63,8 +66,13 @@ pub fn complete_plain(request: &mut Request, finished: &mut Finished, status: St
 
 #[cold]
 fn complete_special(table: &mut Table, finished: &mut Finished, id: RequestId, status: Status) {
-    finished.ends += 1;
     let Some(request) = table.get_mut(id) else { return };
+    if request.staged {
+        request.state = State::Staging;
+        request.status = status;
+        return finished.staged.push(id);
+    }
+    finished.ends += 1;
     if request.handler.is_some() {
         return with_handler(request, finished, id, status);
     }

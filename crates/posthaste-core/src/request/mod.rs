@@ -95,6 +95,8 @@ pub enum State {
         /// The sender waits to hear that everything is here.
         fin: bool,
     },
+    /// The transfer is over, or never was; a device copies (`pt2pt::staging`).
+    Staging,
     /// A collective operation; its steps are in `coll`.
     Schedule,
     /// Several parts: it ends when they all have.
@@ -135,6 +137,8 @@ pub struct Request {
     pub audience: Audience,
     /// A send whose message has been asked back.
     pub cancelling: bool,
+    /// Its buffer is device memory: the end of the transfer goes through `pt2pt::staging`.
+    pub staged: bool,
     /// To be run at the end.
     pub handler: Option<Handler>,
 }
@@ -143,7 +147,8 @@ impl Request {
     /// A request in `state`, with an empty status.
     #[inline]
     pub fn new(state: State) -> Self {
-        Self { state, status: Status::EMPTY, audience: Audience::Caller, cancelling: false, handler: None }
+        let (audience, status) = (Audience::Caller, Status::EMPTY);
+        Self { state, status, audience, cancelling: false, staged: false, handler: None }
     }
 }
 

@@ -250,7 +250,9 @@ fn message(vci: &Vci, id: RequestId) -> Option<Message> {
         State::SendPending { .. } => outgoing(Part::ForRoom),
         State::SendAsked { .. } | State::Sending { acknowledged: false, .. } => outgoing(Part::ForMatch),
         State::Sending { .. } => outgoing(Part::ForData),
+        // Nobody sleeps while a device copies.
         State::Inactive
+        | State::Staging
         | State::Schedule
         | State::Composite(_)
         | State::External

@@ -46,10 +46,10 @@ pub struct Access {
 /// What is done to the elements of a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Atomically {
-    /// The operation's handle in the standard ABI; 0 for compare-and-swap, whose operands are what is expected and what
+    /// The operation's number; 0 for compare-and-swap, whose operands are what is expected and what
     /// replaces it.
     pub operation: u32,
-    /// Handle of the elements' predefined type.
+    /// Number of the elements' predefined type.
     pub element: u16,
     /// The elements' old values are wanted.
     pub fetches: bool,
