@@ -22,6 +22,8 @@ pub mod pmix;
 pub mod pool;
 pub mod process;
 pub mod ring;
+#[cfg(not(loom))]
+pub mod slot;
 pub mod socket;
 pub mod sync;
 pub mod wake;
