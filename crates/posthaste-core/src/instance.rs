@@ -6,16 +6,23 @@
 //! connection to the launcher stays, and the end of the process takes leave, unless whoever closed the last share has said that
 //! the job is left (`MPI_Finalize`). MPI-5.0 §11.2, §11.3.
 //!
-//! What must stay true: a process has one engine at a time; threads that do not exclude each other by a lock never have
+//! All copies of this code that the process has loaded (the C library, extension libraries, a program with the crate linked in)
+//! share one instance, which they find by a note in their files (`os/slot.rs`); copies of two builds cannot. A `static` of the
+//! engine or below it therefore exists once for each copy. Each either says why that does no harm, or is reached through the
+//! instance, as the table of jobs is. What holds for all: numbers come from tables that are alike in copies of one build; memory
+//! is given back to the allocator that it came from; locks and the threads that sleep on them stand in the locked object.
+//!
+//! What must stay true: a process has one engine at a time, whichever copies use it; threads that do not exclude each other by a lock never have
 //! shares that they could use at the same time, unless a binding vouches that they do not ([`Threads`]).
 
 use std::cell::Cell;
 use std::ops::Deref;
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
-use posthaste_os::{machine, process};
+use posthaste_os::{machine, process, slot};
 
 use crate::error::{Error, ErrorClass, Result};
+use crate::jobs::Jobs;
 use crate::world::{Calls, Engines, Membership, World};
 
 /// Which threads use a share.
@@ -47,6 +54,7 @@ pub enum Job {
 #[derive(Debug)]
 struct Instance {
     state: Mutex<State>,
+    jobs: &'static Jobs,
 }
 
 #[derive(Debug)]
@@ -64,9 +72,22 @@ struct Open {
     threads: Threads,
 }
 
-static INSTANCE: Instance = Instance { state: Mutex::new(State { membership: None, open: None }) };
+/// The name of this build, which copies that share an engine have in common.
+pub const BUILD: &str = env!("POSTHASTE_BUILD");
 
 impl Instance {
+    /// The instance of this process, which the first copy that asks has made.
+    fn of_process() -> Result<&'static Self> {
+        let new = || Self {
+            state: Mutex::new(State { membership: None, open: None }),
+            jobs: Jobs::of_process(),
+        };
+        let instance = slot::shared(BUILD, new);
+        let instance = instance.map_err(|why| Error::other(ErrorClass::Other, why.to_string()))?;
+        Jobs::adopt(instance.jobs);
+        Ok(instance)
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -86,9 +107,10 @@ pub struct Share {
 ///
 /// # Errors
 /// When this process cannot join the job it was started for, or not again; when there is not enough memory; when the engine is
-/// in use by another thread and does not exclude threads from each other.
+/// in use by another thread and does not exclude threads from each other; when a copy of another build, or with another
+/// allocator, has an engine in this process already.
 pub fn share(threads: Threads, calls: Calls) -> Result<Share> {
-    let instance = &INSTANCE;
+    let instance = Instance::of_process()?;
     let mut state = instance.state();
     let State { membership, open } = &mut *state;
     let thread = machine::this_thread();
@@ -115,7 +137,9 @@ pub fn share(threads: Threads, calls: Calls) -> Result<Share> {
 /// it.
 pub fn abort(code: i32) -> ! {
     process::ignore_request_to_end();
-    if let Some(membership) = &INSTANCE.state().membership {
+    if let Ok(instance) = Instance::of_process()
+        && let Some(membership) = &instance.state().membership
+    {
         membership.abort(code);
     }
     std::process::exit(if code == 0 { 1 } else { code })
@@ -123,7 +147,8 @@ pub fn abort(code: i32) -> ! {
 
 /// The process ends, and nobody has taken leave of the launcher. While a share is open that would be wrong: the others wait.
 fn leave_at_exit() {
-    let state = match INSTANCE.state.try_lock() {
+    let Ok(instance) = Instance::of_process() else { return };
+    let state = match instance.state.try_lock() {
         Ok(state) => state,
         Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
         Err(TryLockError::WouldBlock) => return,
