@@ -359,6 +359,7 @@ fn random_operations_do_what_the_model_says() {
     for seed in 1..=3 {
         let benches = [
             Bench::over_tcp(seed, &[Format::NATIVE; 3], &Config::default()),
+            Bench::over_mailboxes(seed, 3, &Config::default()),
             Bench::over_links(seed, &[Format::NATIVE; 3], &[ROUGH, CALM], &Config::default()),
         ];
         for bench in benches {
