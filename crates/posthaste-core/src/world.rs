@@ -2,11 +2,12 @@
 //!
 //! Who we are is found out in `start`. MPI-5.0 §11.2.
 //!
-//! Parts: `fast_paths`, those of the blocking calls; `scope`, the calls that take borrowed slices; `probes`; `vcis`, and who belongs to which.
+//! Parts: `fast_paths`, those of the blocking calls; `scope`, the calls that take borrowed slices; `probes`; `local`, copies; `vcis`, and who belongs to which.
 //!
 //! What must stay true: one engine for each VCI, and one world per process; a process that was meant to be one of many never goes on as one
 //! of one.
 
+mod local;
 mod vcis;
 mod probes;
 mod fast_paths;
@@ -26,6 +27,7 @@ use posthaste_os::wake::Doorbell;
 use posthaste_os::{machine, peer_copy, process};
 use posthaste_pmi::launcher::Launcher;
 
+use crate::buffer::device;
 use crate::coll::Schedule;
 use crate::comm::Comm;
 use crate::config::{Config, Way};
@@ -137,6 +139,9 @@ impl World {
         }
         let config = Config::read(|name| std::env::var(name).ok());
         let world = config.and_then(|config| {
+            if config.simulated_device > 0 {
+                device::register_simulated(config.simulated_device);
+            }
             let threaded = threaded || config.threaded;
             Self::with(start::join(&config)?, config, threaded)
         });
