@@ -23,6 +23,7 @@ use std::{
 };
 
 use crate::{
+    device,
     mpi::Mpi,
     process::{Job, Outcome},
     project::{Fallible, Project, files, stem},
@@ -44,6 +45,9 @@ const IN_VCIS: [&str; 8] =
 /// Tests that are run with each kind of bounce buffer, whichever is right for this processor.
 const BY_COPIES: [&str; 9] =
     ["ring", "modes", "matrix", "pt2pt_order", "stress", "alltoall", "cancel_send", "flood_tiny", "torture"];
+
+/// The folder of tests whose message buffers lie on a device.
+const ON_DEVICE: &str = "c-tests-on-device";
 
 /// What the comment lines of a test ask for.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -84,6 +88,8 @@ pub(crate) enum Over {
     Streaming,
     /// They are on what our mpiexec takes for two hosts: by shared memory inside, by TCP between them.
     Hosts,
+    /// By shared memory, with all message buffers in memory of a simulated device.
+    Device,
 }
 
 /// Runs all C tests whose name contains `filter`.
@@ -91,6 +97,11 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, filter: &str, over: Over, tally:
     let folder = project.folder(&format!("c-tests/{}", mpi.name.replace(' ', "-")))?;
     if over == Over::Plugin {
         example(project, &folder.join(PLUGIN))?;
+    }
+    let folder =
+        if over == Over::Device { project.folder(&format!("{ON_DEVICE}/{}", mpi.name))? } else { folder };
+    if over == Over::Device {
+        device::header(project, &folder)?;
     }
     for source in files(&project.root.join("tests/c"), "c") {
         let name = stem(&source);
@@ -168,6 +179,7 @@ fn run_one(mpi: &Mpi, source: &Path, program: &Path, over: Over, tally: &mut Tal
         Over::Own => format!("c/{}", stem(source)),
         Over::Vcis => format!("c in VCIs/{}", stem(source)),
         Over::Hosts => format!("c on two hosts/{}", stem(source)),
+        Over::Device => format!("c on a device/{}", stem(source)),
         _ => format!("c over {}/{}", over.name(), stem(source)),
     };
     let text = match fs::read_to_string(source) {
@@ -185,7 +197,13 @@ fn run_one(mpi: &Mpi, source: &Path, program: &Path, over: Over, tally: &mut Tal
     if matches!(over, Over::Fabric | Over::Both) && wishes.not_over_libfabric {
         return;
     }
-    if let Err(complaint) = mpi.compile(&[source.to_path_buf()], program, &OPTIONS) {
+    let mut options = OPTIONS.map(str::to_owned).to_vec();
+    if let (Over::Device, Some(here), Some(calls)) = (over, source.parent(), program.parent()) {
+        options.extend(["-D_GNU_SOURCE=".to_owned(), "-include".to_owned()]);
+        options.extend([here.join("device.h").display().to_string(), format!("-I{}", calls.display())]);
+    }
+    let options: Vec<&str> = options.iter().map(String::as_str).collect();
+    if let Err(complaint) = mpi.compile(&[source.to_path_buf()], program, &options) {
         return tally.test(&format!("{name}: compile"), || Err(complaint));
     }
     let (mut passed, mut complaints) = (0, Vec::new());
@@ -217,6 +235,7 @@ impl Over {
             Self::OwnBuffers => "own bounce buffers",
             Self::Streaming => "streaming stores",
             Self::Hosts => "two hosts",
+            Self::Device => "device memory",
         }
     }
 
@@ -240,6 +259,7 @@ impl Over {
             Self::Own | Self::Hosts => job,
             Self::Tcp => job.env("POSTHASTE_METHODS", "tcp"),
             Self::Vcis => job.env("POSTHASTE_THREADED", "1"),
+            Self::Device => job.env("POSTHASTE_SIMULATED_DEVICE", "7"),
             // Not a power of two, and small, so that messages often meet its end.
             Self::OwnBuffers => job.env("POSTHASTE_BOUNCE_BUFFER", "40000"),
             Self::Streaming => {

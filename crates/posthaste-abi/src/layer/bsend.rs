@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use posthaste_core::buffer::Base;
 use posthaste_core::comm::Comm;
-use posthaste_core::datatype::{Segment, copy};
+use posthaste_core::datatype::Segment;
 use posthaste_core::error::{Error, ErrorClass, Result};
 use posthaste_core::ids::RequestId;
 use posthaste_core::progress::Vci;
@@ -206,7 +206,7 @@ pub(crate) fn send(comm: &Comm, dest: i32, tag: i32, data: &Segment) -> Result<(
     let (at, place, memory) = buffer.place(data.len())?;
     // SAFETY: `place` has room for the packed data, and is nobody else's until the message has left.
     let packed = data.repacked_at(unsafe { Base::new(place) });
-    copy(&mut data.clone(), &mut packed.clone());
+    world.copy(data.clone(), packed.clone())?;
     let id = world.isend(comm, dest, tag, packed, Mode::Standard)?;
     if id == Table::DONE {
         return Ok(());
