@@ -47,7 +47,7 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
             tally.test(&name, || shares.host(ranks, open, close));
         }
     }
-    for order in ["CE", "EC"] {
+    for order in ["CE", "EC", "T"] {
         tally.test(&format!("shares: a C program and an extension, {order}, 2 ranks"), || {
             shares.works(mpi.mpiexec(2, false).arg(&shares.program).arg(shares.extension()).arg(order))
         });

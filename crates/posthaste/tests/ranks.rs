@@ -1,15 +1,12 @@
 //! The crate on several ranks: each test starts itself again under `mpiexec`, and the examples run as they are.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use posthaste::{ANY, Communicator, ErrorClass, Operation, Parts, Result, Strided, StridedMut, Universe};
 
 mod common;
 
-use common::{launch, on_ranks, programs, run, text};
+use common::{BODY, build, launch, on_ranks, programs, run, text};
 
 fn example(name: &str, ranks: usize) -> String {
     let output = run(ranks, &programs().join("examples").join(name), &[], None);

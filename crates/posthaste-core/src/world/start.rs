@@ -133,7 +133,10 @@ impl Handed {
             node: process::inherited(node).map_err(|e| Error::system("taking over the node segment", e))?,
             local_rank: number("POSTHASTE_LOCAL_RANK")?,
             cpus: number("POSTHASTE_CPUS")?,
-            secret: std::env::var("POSTHASTE_SECRET").ok().map(|text| wireup::read_secret(&text)).transpose()?,
+            secret: std::env::var("POSTHASTE_SECRET")
+                .ok()
+                .map(|text| wireup::read_secret(&text))
+                .transpose()?,
         })
     }
 }
