@@ -4,7 +4,7 @@
 //! Each copy carries a slot in an ELF note, which everybody can find however the object was loaded: in a local scope, or as an
 //! executable that exports nothing. All copies use the slot of the first object in the loader's list that has one.
 //!
-//! What must stay true: the slot is laid out as [`Slot`] says for good; a later form has another `LAYOUT`. What uses the
+//! What must stay true: the slot is laid out as `Slot` says for good; a later form has another `LAYOUT`. What uses the
 //! value, and what holds the slot, is never unloaded. The code of one build alone uses a value, for nothing else knows how it
 //! is laid out; and only copies that take memory from the same allocator, for one frees what another one has made.
 
