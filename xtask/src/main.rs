@@ -11,6 +11,7 @@ mod conformance;
 mod copies;
 mod ctests;
 mod demo;
+mod face;
 mod faults;
 mod fuzz;
 mod gate;
