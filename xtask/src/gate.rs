@@ -18,7 +18,7 @@ use crate::{
     mpi::Mpi,
     packages, programs,
     project::{Fallible, Project},
-    python, races, rsmpi,
+    python, races, rsmpi, shares,
     tally::Tally,
 };
 
@@ -83,6 +83,7 @@ pub(crate) const PARTS: &[Part] = &[
         faults::run(&gate.project, &gate.mpi, tally);
         lost::run(&gate.project, &gate.mpi, tally);
     }),
+    with_library("shares", |gate, tally| shares::run(&gate.project, &gate.mpi, tally)),
     with_library("hangs", |gate, tally| hangs::run(&gate.project, &gate.mpi, tally)),
     with_library("launchers", |gate, tally| launchers::run(&gate.project, &gate.mpi, tally)),
     with_library("methods", |gate, tally| {
@@ -128,6 +129,7 @@ const PROGRAMS: [Step; 3] = [
             Lane::Run("builds"),
             Lane::Run("c"),
             Lane::Run("face"),
+            Lane::Run("shares"),
             Lane::Run("methods"),
         ],
         behind: &[Lane::Run("valgrind"), Lane::Run("rsmpi"), Lane::Run("python"), Lane::Run("programs")],

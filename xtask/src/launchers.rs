@@ -37,13 +37,23 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
     });
     for name in ["mpich", "intel"] {
         match Mpi::rival(project, name) {
-            Ok(rival) => house.hydra(&rival, tally),
-            Err(why) => tally.not_run(10, format!("launcher and library of {name}: {}", first_line(&why))),
+            Ok(rival) => {
+                house.hydra(&rival, tally);
+                tally.test(&format!("launchers: under {name}'s Hydra the engine is opened again"), || {
+                    house.rounds(project, &rival)
+                });
+            }
+            Err(why) => tally.not_run(11, format!("launcher and library of {name}: {}", first_line(&why))),
         }
     }
     match Mpi::rival(project, "openmpi") {
-        Ok(openmpi) => house.prrte(&openmpi, tally),
-        Err(why) => tally.not_run(7, format!("Open MPI's launcher: {}", first_line(&why))),
+        Ok(openmpi) => {
+            house.prrte(&openmpi, tally);
+            tally.test("launchers: under Open MPI's mpirun the engine is opened again", || {
+                house.rounds(project, &openmpi)
+            });
+        }
+        Err(why) => tally.not_run(8, format!("Open MPI's launcher: {}", first_line(&why))),
     }
     tally.test("launchers: nodes are what POSTHASTE_NODE calls so", || house.named(mpi.plain()));
     slurm::run(project, mpi, tally);
@@ -149,6 +159,17 @@ impl<'a> House<'a> {
         let watch = Watch::begin();
         let said = watch.mark(self.ours(mpich, ranks)).arg(&self.whose).succeed()?.stdout;
         expect(&said, ranks, "posthaste")?;
+        watch.nothing_left()
+    }
+
+    /// A Rust program that opens and closes its engine many times.
+    fn rounds(&self, project: &Project, launcher: &Mpi) -> Fallible {
+        let host = crate::shares::built(project)?.join("host");
+        let watch = Watch::begin();
+        let said = watch.mark(self.ours(launcher, 3)).arg(host).args(["rounds", "20"]).succeed()?.stdout;
+        if said.matches("one engine").count() != 3 {
+            return Err(format!("three ranks were expected, this was said:\n{said}"));
+        }
         watch.nothing_left()
     }
 

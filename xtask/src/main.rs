@@ -39,6 +39,7 @@ mod races;
 mod rig;
 mod rsmpi;
 mod settings;
+mod shares;
 mod single;
 mod slurm;
 mod tally;

@@ -3,7 +3,7 @@
 //! Payload memory is seen through the bounded views of `posthaste_os::mem`.
 //!
 //! - `kernel`: the loops that pack and unpack; `vector`: the same by wide vectors; `element`: the loops that reduce; `quad`:
-//!   arithmetic for them that the machine lacks.
+//!   arithmetic for them that the machine lacks. `device`: memory that only devices can touch.
 //!
 //! What must stay true:
 //! - From outside of this crate, user memory comes in two ways only: by [`Base::new`], whose caller promises that every
@@ -16,11 +16,13 @@
 //! - No reference into user memory is ever made, so a user who breaks the rules of MPI-5.0 §3.7.2 (touching a
 //!   buffer in flight) gets wrong data and nothing worse.
 
+pub mod device;
 mod element;
 mod kernel;
 mod quad;
 mod vector;
 
+pub(crate) use device::{DeviceCopy, Direction};
 pub(crate) use element::{Element, Extended, Half, Pair, combine, combine_packed};
 pub use kernel::Span;
 pub(crate) use kernel::{Mover, Turns, Visitor};

@@ -34,6 +34,10 @@ pub fn on_event(engine: &mut Engine, event: Event<'_>) -> Option<Action> {
             }
             Packet::TakeBack { sender } => cancel::asked_back(engine, from, sender),
             Packet::TakenBack { sender, taken } => cancel::answered(engine, from, sender, taken),
+            Packet::OneSided(packet) => {
+                engine.with_onesided(|onesided, counts| onesided.arrived(from, packet, counts));
+                None
+            }
             // How a granted message comes is the methods' own business; what gets here belongs to nobody.
             Packet::Data { .. }
             | Packet::Stream { .. }

@@ -220,6 +220,11 @@ impl Error {
         &self.0
     }
 
+    /// Whether a message was longer than its receive buffer.
+    pub fn is_truncation(&self) -> bool {
+        matches!(self.cause(), Cause::Truncated { .. })
+    }
+
     /// The MPI error class: the only mapping there is.
     pub fn class(&self) -> ErrorClass {
         match self.cause() {

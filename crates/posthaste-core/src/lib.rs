@@ -13,6 +13,8 @@
 //!    perform.
 //! 7. [`request::complete`] ends the request; [`wait::Waiting`], the only room that blocks, sees it.
 //!
+//! One-sided communication ([`onesided`]) goes beneath messages: memory is exposed, and peers read, write and combine it.
+//!
 //! Collective operations ([`coll`]) are schedules of such messages that progress advances; making communicators
 //! ([`comm`]) is one of them.
 //!
@@ -34,8 +36,9 @@ pub mod wire;
 pub mod request;
 pub mod method;
 pub mod group;
-pub mod pt2pt;
 pub mod op;
+pub mod onesided;
+pub mod pt2pt;
 pub mod info;
 pub mod attribute;
 pub mod coll;
@@ -46,6 +49,7 @@ pub mod dispatch;
 pub mod progress;
 pub mod wait;
 pub mod world;
+pub mod instance;
 
 #[cfg(test)]
 mod testing;

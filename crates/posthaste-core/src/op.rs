@@ -84,6 +84,16 @@ impl Predefined {
         Self::ALL.iter().find(|(op, _)| *op == self).map_or("", |(_, name)| name)
     }
 
+    /// As a message says it; never 0.
+    pub const fn on_the_wire(self) -> u32 {
+        self as u32 + 1
+    }
+
+    /// What a message means by this number; `None` if it says nothing.
+    pub fn from_the_wire(number: u32) -> Option<Self> {
+        Some(Self::ALL.get((number as usize).checked_sub(1)?)?.0)
+    }
+
     /// The table of MPI-5.0 §6.9.2.
     fn classes(self) -> &'static [Class] {
         use Class::{Byte, Complex, Floating, FortranInteger, Integer, Logical, MultiLanguage, Pair};

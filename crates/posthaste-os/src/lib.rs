@@ -22,6 +22,9 @@ pub mod pmix;
 pub mod pool;
 pub mod process;
 pub mod ring;
+#[cfg(not(loom))]
+pub mod simulated_device;
+pub mod slot;
 pub mod socket;
 pub mod sync;
 pub mod wake;

@@ -364,6 +364,35 @@ impl Node {
         }
     }
 
+    /// Makes what belongs to `rank` what it was when the segment was new: its block but for the counters, and what leads to it in
+    /// the first VCI; rank 0 does so with what belongs to all, and gives back the memory of further VCIs and of own bounce buffers.
+    /// Every rank does this while nobody has rings or buffers in the segment.
+    ///
+    /// # Errors
+    /// What the system said to memory that is given back.
+    pub fn clear(&self, rank: usize) -> io::Result<()> {
+        let layout = &self.map.layout;
+        for at in (0..block::COUNTS).step_by(8) {
+            self.word64(self.block(rank) + at).store(0, Ordering::Relaxed);
+        }
+        let first = self.with_vci(0);
+        let zero = |at: *mut u8, bytes: usize| {
+            // SAFETY: whole lines that the layout gives to this rank; nobody else uses them now.
+            unsafe { std::ptr::write_bytes(at, 0, bytes) }
+        };
+        zero(self.at(layout.heads + self.pair(rank, 0) * LINE), layout.ranks * LINE);
+        zero(first.ring_base(rank, 0), layout.ranks * layout.ring_cells * LINE);
+        first.buffers_taken(rank).store(0, Ordering::Relaxed);
+        (0..layout.buffers).for_each(|index| zero(first.buffer_base(rank, index), BUFFER_CONTROL));
+        if rank > 0 {
+            return Ok(());
+        }
+        [FORMAT, METHODS, WORLD, OWN_TAKEN]
+            .iter()
+            .for_each(|at| self.word32(*at).store(0, Ordering::Relaxed));
+        give_back(self.as_fd(), layout.total, layout.file() - layout.total)
+    }
+
     /// What is known of copying on this processor ([`crate::copying::Copying`]) as a word; 0 before somebody has said it.
     pub fn copying(&self) -> u32 {
         self.word32(COPYING).load(Ordering::Relaxed)
@@ -664,6 +693,17 @@ pub(crate) fn file_size_limit() -> u64 {
 fn allocate(fd: BorrowedFd<'_>, at: usize, bytes: usize) -> io::Result<()> {
     // SAFETY: a plain system call on a descriptor that the caller has.
     let refused = unsafe { libc::fallocate(fd.as_raw_fd(), 0, at as libc::off_t, bytes as libc::off_t) };
+    if refused == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Gives the memory of a part of a file back; what is read there afterwards is zero.
+fn give_back(fd: BorrowedFd<'_>, at: usize, bytes: usize) -> io::Result<()> {
+    if bytes == 0 {
+        return Ok(());
+    }
+    let how = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
+    // SAFETY: a plain system call on a descriptor that the caller has.
+    let refused = unsafe { libc::fallocate(fd.as_raw_fd(), how, at as libc::off_t, bytes as libc::off_t) };
     if refused == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 

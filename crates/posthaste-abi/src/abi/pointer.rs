@@ -115,8 +115,9 @@ impl<T> Out<T> {
 }
 
 // What stands for no status is no address that one can have.
-const _: () = assert!(MPI_STATUS_IGNORE % align_of::<MPI_Status>() != 0 || MPI_STATUS_IGNORE == 0);
-const _: () = assert!(MPI_STATUSES_IGNORE % align_of::<MPI_Status>() != 0 || MPI_STATUSES_IGNORE == 0);
+const _: () = assert!(!MPI_STATUS_IGNORE.is_multiple_of(align_of::<MPI_Status>()) || MPI_STATUS_IGNORE == 0);
+const _: () =
+    assert!(!MPI_STATUSES_IGNORE.is_multiple_of(align_of::<MPI_Status>()) || MPI_STATUSES_IGNORE == 0);
 
 impl Out<MPI_Status> {
     /// Stores what a completed request tells, unless the caller ignores it. The error field stays as it was, as

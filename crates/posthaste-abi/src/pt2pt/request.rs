@@ -41,7 +41,7 @@ mpi_fn! {
             status.tell_at(0, MPI_Status::EMPTY);
             return Ok(()); // without a VCI, in which other threads may be
         }
-        let awaited = |vci: &Vci| Awaited::All(completion::behind(vci, handle));
+        let awaited = |vci: &Vci| Awaited::All(waited_for(vci, handle).into_iter().collect());
         let world = &library().world;
         let ended = world.wait_until(handle.number(), "MPI_Wait", awaited, |vci| take(vci, handle).transpose())?;
         one_ended(ended, request, status)
@@ -66,7 +66,7 @@ mpi_fn! {
     }
     /// MPI-5.0 §3.7.3
     fn MPI_Request_free / PMPI_Request_free(request: Out<MPI_Request>) raises where it belongs {
-        completion::let_go(request.get("request")?)?;
+        completion::free(request.get("request")?)?;
         Ok(request.set("request", MPI_REQUEST_NULL)?)
     }
     /// MPI-5.0 §3.8.4
@@ -87,7 +87,7 @@ mpi_fn! {
             status.tell_at(0, MPI_Status::EMPTY);
             return Ok(());
         }
-        let awaited = |vci: &Vci| Awaited::Any(requests.behind(vci));
+        let awaited = |vci: &Vci| Awaited::Any(requests.waited_for(vci));
         let world = &library().world;
         let call = "MPI_Waitany";
         let (at, ended) = match requests.home() {
@@ -129,7 +129,7 @@ mpi_fn! {
         let mut batch = Batch::default();
         let (mut next, mut checked) = (0, false);
         // One after the other: the last to end decides, whichever it is.
-        let awaited = |vci: &Vci| Awaited::All(requests.behind(vci));
+        let awaited = |vci: &Vci| Awaited::All(requests.waited_for(vci));
         let (world, call) = (&library().world, "MPI_Waitall");
         let taken = match requests.home() {
             Home::One(slot) => world.wait_until(slot, call, awaited, |vci| {
@@ -172,7 +172,7 @@ mpi_fn! {
         if !requests.any() {
             return Ok(outcount.set("outcount", MPI_UNDEFINED)?);
         }
-        let awaited = |vci: &Vci| Awaited::Any(requests.behind(vci));
+        let awaited = |vci: &Vci| Awaited::Any(requests.waited_for(vci));
         let mut batch = Batch::default();
         let (world, call) = (&library().world, "MPI_Waitsome");
         let some = |taken| if matches!(taken, Ok(0)) { None } else { Some(taken) };
@@ -457,6 +457,11 @@ impl Vcis for Each {
     }
 }
 
+/// The request whose end a wait for this one waits for, for who says so; a handle that names none has none.
+fn waited_for(vci: &Vci, request: MPI_Request) -> Option<RequestId> {
+    completion::waited_for(vci, request).ok().flatten()
+}
+
 /// One step of progress in the VCIs of requests.
 fn step_all(requests: &[MPI_Request]) {
     let vcis =
@@ -650,15 +655,15 @@ impl Handles {
         Ok(())
     }
 
-    /// The engine's requests behind those that are not over, for whoever asks what is waited for.
-    fn behind(&self, vci: &Vci) -> Vec<RequestId> {
-        self.some().flat_map(|(_, request)| completion::behind(vci, request)).collect()
+    /// The requests whose ends a wait for these waits for.
+    fn waited_for(&self, vci: &Vci) -> Vec<RequestId> {
+        self.some().filter_map(|(_, request)| waited_for(vci, request)).collect()
     }
 
     fn all_ended(&self) -> Result<bool> {
         for (at, request) in self.some() {
-            let ended = completion::has_ended(&completion::vci_of(request), request);
-            if !ended.map_err(|error| placed(at, &error))? {
+            let waited_for = completion::waited_for(&completion::vci_of(request), request);
+            if waited_for.map_err(|error| placed(at, &error))?.is_some() {
                 return Ok(false);
             }
         }

@@ -645,7 +645,7 @@ fn isendrecv(
     world.vci_of(&comm).engine.requests.ensure_room_for(3)?;
     let receive = world.irecv(&comm, source_in(from.0), tag_in(from.1), recv)?;
     let send = world.isend(&comm, to.0, to.1, send, Mode::Standard)?;
-    persistent::give_both((send, receive), sent, comm, site, request)
+    persistent::give_both((send, receive), sent, &comm, site, request)
 }
 
 /// The communicator a buffer belongs to.

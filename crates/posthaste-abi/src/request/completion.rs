@@ -114,14 +114,12 @@ pub(crate) fn is_live(request: MPI_Request) -> bool {
     request != MPI_REQUEST_NULL && handle::to_request(request.number()).is_none_or(request::is_live)
 }
 
-/// What a request waits for, for whoever asks; of a handle that names none, nothing.
-pub(crate) fn behind(vci: &Vci, request: MPI_Request) -> Vec<RequestId> {
-    find(vci, request).map_or_else(|_| Vec::new(), |id| request::behind(vci, id))
-}
-
-/// Whether a request is over.
-pub(crate) fn has_ended(vci: &Vci, request: MPI_Request) -> Result<bool> {
-    find(vci, request).map(|id| request::has_ended(vci, id))
+/// The request whose end a wait for this one waits for. `None` if that is over.
+///
+/// # Errors
+/// A handle that names no request.
+pub(crate) fn waited_for(vci: &Vci, request: MPI_Request) -> Result<Option<RequestId>> {
+    find(vci, request).map(|id| request::waited_for(vci, id))
 }
 
 /// The status of a request that is over, which stays; the empty one for a null request.
@@ -134,9 +132,9 @@ pub(crate) fn look(request: MPI_Request) -> Result<Option<MPI_Status>> {
 }
 
 /// The program does not want to hear of the request again (MPI-5.0 §3.7.3).
-pub(crate) fn let_go(request: MPI_Request) -> Result<()> {
+pub(crate) fn free(request: MPI_Request) -> Result<()> {
     let (vci, id) = enter(request)?;
-    request::let_go(vci, id)
+    request::free(vci, id)
 }
 
 /// Cancels a request where that is still possible (MPI-5.0 §3.8.4).

@@ -55,7 +55,7 @@ impl AtEnd for Generalised {
         Ok(true)
     }
 
-    fn let_go(&self) -> Result<bool> {
+    fn freed(&self) -> Result<bool> {
         self.orphaned.store(true, Ordering::Release);
         Ok(false)
     }
@@ -89,7 +89,7 @@ pub(crate) fn start(
     request: Out<MPI_Request>,
 ) -> Result<()> {
     request.ready("request")?;
-    let id = library().world.vci().engine.requests.insert(Request::new(State::Schedule))?;
+    let id = library().world.vci().engine.requests.insert(Request::new(State::External))?;
     let state = AtomicPtr::new(state);
     let orphaned = AtomicBool::new(false);
     let at_end = Arc::new(Generalised { query, free, cancel, state, orphaned });

@@ -1,4 +1,4 @@
-//! Persistent requests, and requests with two messages behind them, by their handles.
+//! Persistent requests, and requests of two messages, by their handles.
 
 use posthaste_core::comm::Comm;
 use posthaste_core::error::{Error, ErrorClass, Result};
@@ -35,7 +35,7 @@ pub(crate) fn prepare_message(
 pub(crate) fn give_both(
     messages: (RequestId, RequestId),
     sent: Option<Vec<u8>>,
-    held: Held<Comm>,
+    held: &Comm,
     comm: MPI_Comm,
     request: Out<MPI_Request>,
 ) -> Result<()> {

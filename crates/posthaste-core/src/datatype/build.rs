@@ -358,7 +358,7 @@ pub(super) fn finish(contents: Contents, layout: Layout, bounds: Bounds, element
     }
     let mut kinds = contents.types.iter().filter(|child| child.size() > 0).map(Datatype::uniform);
     let first = kinds.next().flatten();
-    let uniform = first.filter(|first| kinds.all(|kind| kind.is_some_and(|kind| std::ptr::eq(kind, *first))));
+    let uniform = first.filter(|first| kinds.all(|kind| kind.is_some_and(|kind| kind.named == first.named)));
     let signature = match &contents.types[..] {
         types if contents.combiner == Combiner::Struct => {
             let lengths = contents.ints.iter().skip(1).map(|length| *length as u64);

@@ -172,6 +172,7 @@ impl Builtin {
     }
 }
 
+// These tables are alike in all copies of this code in a process; types are compared by their numbers, not by their addresses.
 static SHORT_INT: LazyLock<Layout> = LazyLock::new(|| {
     let index = Layout::run(4).moved(4).unwrap_or(Layout::EMPTY);
     Layout::sequence([Layout::run(2), index]).unwrap_or(Layout::EMPTY)

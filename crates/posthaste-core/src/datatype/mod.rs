@@ -252,7 +252,7 @@ impl Datatype {
     /// Whether both are the same object (not merely alike).
     pub fn is_same(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
-            (Repr::Builtin(a), Repr::Builtin(b)) => std::ptr::eq(*a, *b),
+            (Repr::Builtin(a), Repr::Builtin(b)) => a.named == b.named,
             (Repr::Derived(a), Repr::Derived(b)) => Arc::ptr_eq(a, b),
             _ => false,
         }

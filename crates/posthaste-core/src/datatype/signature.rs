@@ -123,6 +123,7 @@ impl Measure {
 impl Signature {
     /// The signature of a predefined type.
     pub fn of(builtin: &Builtin) -> Self {
+        // Of several copies of this code in a process each has its own; signatures are compared by what is in them.
         static ALL: LazyLock<Vec<Signature>> =
             LazyLock::new(|| Builtin::all().iter().map(Signature::of_one).collect());
         ALL[builtin.named.index()].clone()

@@ -349,7 +349,7 @@ pub(super) fn show(engine: &mut Engine, methods: &mut Methods, to: Peer) {
     loop {
         let Some(pending) = engine.pending.get_mut(to) else { return };
         let Some(seek) = pending.question else { return };
-        let (serial, end) = (seek.serial, pending.end());
+        let (serial, end) = (seek.serial, pending.ready_end());
         let place = pending.seek(&seek);
         let message = place.and_then(|place| pending.at(place)).map(|waiting| {
             waiting.shown = true;

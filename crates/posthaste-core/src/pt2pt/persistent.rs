@@ -83,6 +83,15 @@ impl Persistents {
         self.entry(id)?.active
     }
 
+    /// What a wait for `id` waits for: itself, or the request of its start. `None`: it is persistent and inactive.
+    #[inline]
+    pub fn waited_for(&self, id: RequestId) -> Option<RequestId> {
+        match self.entry(id) {
+            Some(entry) => entry.active,
+            None => Some(id),
+        }
+    }
+
     /// It has been started; `active` stands behind it.
     #[inline]
     pub fn begin(&mut self, id: RequestId, active: RequestId) {
@@ -143,7 +152,7 @@ pub fn start(engine: &mut Engine, methods: &mut Methods, id: RequestId) -> Resul
     }
     let active = match message {
         Message::Send { to, envelope, segment } => {
-            if !segment.is_typed() && send::at_once(engine, methods, *to, envelope, &mut segment.clone()) {
+            if segment.is_plain() && send::at_once(engine, methods, *to, envelope, &mut segment.clone()) {
                 Table::DONE
             } else {
                 let (to, envelope, segment) = (*to, *envelope, segment.clone());

@@ -11,7 +11,7 @@ use crate::method::{Methods, Next};
 use crate::pt2pt::explained::{self, Met};
 use crate::pt2pt::matching::{Content, Held, Pattern};
 use crate::pt2pt::rendezvous::Asked;
-use crate::pt2pt::{Engine, action, eager, flow, loss, ready, rendezvous};
+use crate::pt2pt::{Engine, action, eager, flow, loss, ready, rendezvous, staging};
 use crate::request::{Audience, Request, State, Status, complete};
 use crate::wire::{Emit, Envelope, Mode, Offer, Packet, Through};
 
@@ -26,6 +26,9 @@ pub fn start(
     pattern: &Pattern,
     segment: Segment,
 ) -> Result<RequestId> {
+    if segment.is_on_device() {
+        return staging::receive(engine, segment, |engine, host| start(engine, methods, pattern, host));
+    }
     let id = engine.requests.next_id()?; // before a message leaves the queue
     if engine.matching.has_held() {
         return start_among_held(engine, methods, pattern, segment);
@@ -90,7 +93,7 @@ fn receive_there(
 ) -> Result<Option<RequestId>> {
     /// Messages handed to receives posted before this one.
     const TURN: u32 = 16;
-    if engine.explaining.is_some() {
+    if engine.explaining.is_some() || segment.is_on_device() {
         return Ok(None); // every message takes the general way
     }
     let Engine { requests, matching, finished, format, .. } = engine;
@@ -284,6 +287,7 @@ pub fn held_at_once(
             && held.envelope.types == Types::UNKNOWN
             && held.envelope.mode != Mode::Ready
             && engine.explaining.is_none()
+            && !segment.is_on_device()
     })?;
     let Envelope { source, tag, len, .. } = taken.envelope;
     if let Content::Eager { data, sender } = taken.content {
@@ -310,6 +314,9 @@ pub fn start_held(
     held: Held,
     segment: Segment,
 ) -> Result<RequestId> {
+    if segment.is_on_device() {
+        return staging::receive(engine, segment, |engine, host| start_held(engine, methods, held, host));
+    }
     let id = engine.requests.insert(Request::new(State::Posted { segment, entry: u32::MAX }))?;
     let asked = match held.content {
         Content::Eager { data, sender } => {

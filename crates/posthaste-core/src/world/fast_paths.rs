@@ -37,8 +37,7 @@ impl World {
     pub(super) fn left_at_once(&self, peer: Peer, envelope: &Envelope, segment: &Segment) -> bool {
         let mut vci = self.waiting.enter(envelope.context.vci());
         let Vci { engine, methods, .. } = &mut *vci;
-        let left =
-            !segment.is_typed() && send::at_once(engine, methods, peer, envelope, &mut segment.clone());
+        let left = segment.is_plain() && send::at_once(engine, methods, peer, envelope, &mut segment.clone());
         methods.flush_gathered();
         left
     }
