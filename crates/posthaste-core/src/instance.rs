@@ -78,10 +78,8 @@ pub const BUILD: &str = env!("POSTHASTE_BUILD");
 impl Instance {
     /// The instance of this process, which the first copy that asks has made.
     fn of_process() -> Result<&'static Self> {
-        let new = || Self {
-            state: Mutex::new(State { membership: None, open: None }),
-            jobs: Jobs::of_process(),
-        };
+        let new =
+            || Self { state: Mutex::new(State { membership: None, open: None }), jobs: Jobs::of_process() };
         let instance = slot::shared(BUILD, new);
         let instance = instance.map_err(|why| Error::other(ErrorClass::Other, why.to_string()))?;
         Jobs::adopt(instance.jobs);

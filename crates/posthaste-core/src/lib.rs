@@ -8,7 +8,7 @@
 //! 3. A packet ([`wire::Packet`]) travels by a method: [`method::loopback`], [`method::shm`], [`method::tcp`],
 //!    [`method::fabric`], [`method::plugin`], [`method::sim`]; one that finds no room waits its turn in [`pt2pt::Pending`].
 //! 4. At the receiver [`progress::Vci::progress`] polls the methods; [`dispatch::on_event`] knows whose each packet is.
-//! 5. [`pt2pt::matching::Matching`] brings message and receive together, whichever came first.
+//! 5. [`pt2pt::arrival`] offers it to the receives, and [`pt2pt::matching::Matching`] says which one came first.
 //! 6. [`pt2pt::eager`] or [`pt2pt::rendezvous`] puts the data in place, or returns an [`pt2pt::Action`] for progress to
 //!    perform.
 //! 7. [`request::complete`] ends the request; [`wait::Waiting`], the only room that blocks, sees it.

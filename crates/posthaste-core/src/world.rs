@@ -13,7 +13,6 @@ mod fast_paths;
 mod scope;
 
 use std::marker::PhantomData;
-use std::ops::ControlFlow;
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -34,10 +33,10 @@ use crate::ids::{ANY_SOURCE, ANY_TAG, ContextId, PROC_NULL, Peer, RequestId, TAG
 use crate::method::shm::Shm;
 use crate::method::{Methods, Route};
 use crate::progress::Vci;
+use crate::pt2pt::arrival::Found;
 use crate::pt2pt::matching::Pattern;
-use crate::pt2pt::recv::{self, Found};
 use crate::pt2pt::send::Started;
-use crate::pt2pt::{Engine, ready, send};
+use crate::pt2pt::{Engine, recv, send};
 use crate::request::{Request, State, Status, Table, complete};
 use crate::trace::Counts;
 use crate::wait::{Awaited, Ender, Opener, ProgressThread, Waiting};
@@ -451,20 +450,13 @@ impl World {
         }
         let id = {
             let mut vci = self.waiting.enter(pattern.context.vci());
-            if let Some(peer) = peer
-                && !waited
-                && vci.methods.is_next_there(peer)
-                && ready::is_next(&mut vci.methods, peer)
-            {
-                vci.progress(); // it is seen to have come before this receive
-            }
             let Vci { engine, methods, .. } = &mut *vci;
-            match found {
-                Found::Long(mut held) => {
-                    ready::meets(engine, &mut held, waited);
-                    recv::start_held(engine, methods, held, segment)?
+            match (found, peer) {
+                (Found::Held(held), _) => recv::start_held(engine, methods, held, segment)?,
+                (_, Some(peer)) if !waited && methods.is_next_there(peer) => {
+                    recv::start_there(engine, methods, peer, &pattern, segment)?
                 }
-                Found::Message(_) | Found::Other => recv::start(engine, methods, &pattern, segment)?,
+                _ => recv::start(engine, methods, &pattern, segment)?,
             }
         };
         self.wait_in(call(&self.calls), id)
@@ -475,7 +467,7 @@ impl World {
     /// # Errors
     /// A wrong rank or tag; a full table of requests.
     #[inline]
-    pub fn irecv(&self, comm: &Comm, from: i32, tag: i32, mut segment: Segment) -> Result<RequestId> {
+    pub fn irecv(&self, comm: &Comm, from: i32, tag: i32, segment: Segment) -> Result<RequestId> {
         let Some(Sought { pattern, peer }) = sought(comm, from, tag)? else {
             return self.completed(comm.context().vci(), from_nobody());
         };
@@ -485,11 +477,7 @@ impl World {
         {
             vci.stay_fair();
             let Vci { engine, methods, .. } = &mut *vci;
-            match recv::start_there(engine, methods, peer, &pattern, segment)? {
-                ControlFlow::Break(id) => return Ok(id),
-                ControlFlow::Continue(unused) => segment = unused,
-            }
-            vci.progress();
+            return recv::start_there(engine, methods, peer, &pattern, segment);
         }
         let Vci { engine, methods, .. } = &mut *vci;
         recv::start(engine, methods, &pattern, segment)

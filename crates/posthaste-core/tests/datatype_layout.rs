@@ -5,7 +5,7 @@ use posthaste_core::named::Named;
 
 const BLOCK: Distribution = Distribution::Block;
 const CYCLIC: Distribution = Distribution::Cyclic;
-const DEFAULT: i64 = 19;
+const DEFAULT: i64 = posthaste_core::datatype::DEFAULT_DARG;
 
 fn double() -> Datatype {
     Datatype::from(Named::Double)

@@ -307,7 +307,10 @@ mod tests {
         assert!(ptr::eq(one.unwrap(), two.unwrap()));
         let Err(refused @ Refused::Build { .. }) = ask("2") else { panic!("another build") };
         let text = refused.to_string();
-        assert!(text.contains("posthaste 1 (4 bytes) in /") && text.contains("posthaste 2 (4 bytes)"), "{text}");
+        assert!(
+            text.contains("posthaste 1 (4 bytes) in /") && text.contains("posthaste 2 (4 bytes)"),
+            "{text}"
+        );
         let other = shared("1", || 0u64).unwrap_err();
         assert!(matches!(other, Refused::Build { .. }), "of another size");
     }
@@ -341,7 +344,8 @@ mod tests {
                 .collect();
             let start = words.as_ptr().expose_provenance();
             // SAFETY: so many bytes are there.
-            let found = unsafe { slot_in(start, bytes.len(), align) }.map(|slot| ptr::from_ref(slot).addr() - start);
+            let found =
+                unsafe { slot_in(start, bytes.len(), align) }.map(|slot| ptr::from_ref(slot).addr() - start);
             drop(words);
             found
         };

@@ -96,14 +96,11 @@ fn keep(message: Option<Message>, plan: Plan, comm: CommKey) -> Result<RequestId
 #[inline(always)]
 pub(crate) fn start(vci: &mut Vci, id: RequestId) -> std::result::Result<bool, Failure> {
     vci.stay_fair();
-    loop {
-        let Vci { engine, methods, .. } = &mut *vci;
-        match persistent::start(engine, methods, id) {
-            Ok(Begun::Yes) => return Ok(true),
-            Ok(Begun::Unseen) => vci.progress(),
-            Ok(Begun::Elsewhere) => return Ok(false),
-            Err(error) => return Err(Failure { comm: Some(request::comm_of(id)), error }),
-        };
+    let Vci { engine, methods, .. } = &mut *vci;
+    match persistent::start(engine, methods, id) {
+        Ok(Begun::Yes) => Ok(true),
+        Ok(Begun::Elsewhere) => Ok(false),
+        Err(error) => Err(Failure { comm: Some(request::comm_of(id)), error }),
     }
 }
 

@@ -5,6 +5,7 @@
 //! [`flow`], [`cancel`].
 
 pub mod action;
+pub mod arrival;
 pub mod cancel;
 pub mod contexts;
 pub mod loss;
@@ -19,7 +20,7 @@ pub mod pending;
 pub mod persistent;
 pub mod probe;
 pub mod protocol;
-pub(crate) mod ready;
+mod ready;
 pub mod recv;
 pub mod rendezvous;
 pub mod send;

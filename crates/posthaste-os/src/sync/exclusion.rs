@@ -75,7 +75,8 @@ impl Exclusion {
             if taken {
                 break;
             }
-            if seen == FREE || (seen == HANDED && woken > 0) || (seen == HELD && !self.take(HELD, CONTENDED)) {
+            if seen == FREE || (seen == HANDED && woken > 0) || (seen == HELD && !self.take(HELD, CONTENDED))
+            {
                 continue; // it has just changed
             }
             sleep(&self.state, if seen == HELD { CONTENDED } else { seen });
@@ -97,7 +98,12 @@ impl Exclusion {
         self.state.store(next, Ordering::Release);
         // SAFETY: an address that nobody reads; that of a lock which is gone meanwhile wakes nobody who minds.
         unsafe {
-            libc::syscall(libc::SYS_futex, self.state.as_ptr(), libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG, 1);
+            libc::syscall(
+                libc::SYS_futex,
+                self.state.as_ptr(),
+                libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG,
+                1,
+            );
         }
     }
 }
@@ -107,7 +113,13 @@ fn sleep(word: &AtomicU32, value: u32) {
     let forever = std::ptr::null::<libc::timespec>();
     // SAFETY: a word that lives, and no time limit.
     unsafe {
-        libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG, value, forever);
+        libc::syscall(
+            libc::SYS_futex,
+            word.as_ptr(),
+            libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG,
+            value,
+            forever,
+        );
     }
 }
 
