@@ -112,7 +112,7 @@ fn differs(project: &Project, mpi: &Mpi) -> Fallible {
     }
     let source = project.folder("face")?.join("differs.c");
     write_if_new(&source, &format!("{text}int main(void) {{ return 0; }}\n"))?;
-    mpi.compile(&[source.clone()], &source.with_extension(""), &["-std=c11", "-Wall", "-Werror"])
+    mpi.compile(std::slice::from_ref(&source), &source.with_extension(""), &["-std=c11", "-Wall", "-Werror"])
 }
 
 fn read(path: &Path) -> Fallible<String> {
