@@ -12,6 +12,7 @@ mod copies;
 mod ctests;
 mod demo;
 mod device;
+mod face;
 mod faults;
 mod fuzz;
 mod gate;
