@@ -94,8 +94,9 @@ impl OneSided {
     /// Lets peers that have the key at this memory, until [`OneSided::forget`].
     ///
     /// # Errors
-    /// `MPI_ERR_BASE` when the memory does not lie in one piece.
+    /// `MPI_ERR_BASE` when the memory does not lie in one piece; `MPI_ERR_BUFFER` when it lies on a device.
     pub fn expose(&mut self, memory: &Segment) -> Result<RemoteKey> {
+        on_host(memory)?;
         match memory.contiguous_rest() {
             Some((memory, len)) => Ok(self.exposed.add(memory, len)),
             None => {
@@ -113,9 +114,10 @@ impl OneSided {
     /// Writes the rest of `data` to the target.
     ///
     /// # Errors
-    /// The peer is lost; nothing has begun.
+    /// The peer is lost, or `MPI_ERR_BUFFER`: the buffer lies on a device. Nothing has begun.
     pub fn put(&mut self, methods: &mut Methods, to: Target, data: Segment, token: Token) -> Result<()> {
         self.check(to.peer)?;
+        on_host(&data)?;
         let access = self.access(to);
         self.start(methods, to.peer, Outgoing::Put { access, data, token });
         Ok(())
@@ -127,6 +129,7 @@ impl OneSided {
     /// As [`OneSided::put`].
     pub fn get(&mut self, methods: &mut Methods, from: Target, into: Segment, token: Token) -> Result<()> {
         self.check(from.peer)?;
+        on_host(&into)?;
         let (access, len) = (self.access(from), into.remaining());
         self.asked.insert(access.serial, Asked { peer: from.peer, token, wanted: Wanted::Bytes(into) });
         self.start(methods, from.peer, Outgoing::Get { access, len });
@@ -154,6 +157,7 @@ impl OneSided {
                 format!("atomic operations on rank {} of the world, whose data looks different", to.peer.0);
             return Err(Error::other(ErrorClass::UnsupportedOperation, text));
         }
+        old.iter().try_for_each(on_host)?;
         let (operation, operands, owner) = operands(element, what)?;
         let fetched = if operation == COMPARE_AND_SWAP { element.size } else { operands.remaining() };
         if let Some(old) = old.as_ref().filter(|old| old.remaining() != fetched) {
@@ -178,7 +182,7 @@ impl OneSided {
     /// Asks a peer whether all that was started towards it before has been done.
     ///
     /// # Errors
-    /// As [`OneSided::put`].
+    /// The peer is lost.
     pub fn flush(&mut self, methods: &mut Methods, peer: Peer, token: Token) -> Result<()> {
         self.check(peer)?;
         let serial = self.next_serial();
@@ -241,10 +245,20 @@ impl OneSided {
     }
 }
 
+/// Packets are written and read by the processor: what lies on a device has to be copied to the host first.
+fn on_host(memory: &Segment) -> Result<()> {
+    if !memory.is_on_device() {
+        return Ok(());
+    }
+    let text = "one-sided communication with memory of a device, which has to be copied to the host first";
+    Err(Error::other(ErrorClass::Buffer, text.to_owned()))
+}
+
 /// The operation's number, its operands as they travel, and their memory, if it is ours.
 fn operands(element: &'static Builtin, what: Atomic) -> Result<(u32, Segment, Option<OwnedBuf>)> {
     match what {
         Atomic::Combine(operation, operands) => {
+            on_host(&operands)?;
             let operation = operation.on_the_wire();
             target::operation(operation, element)?;
             if operands.remaining().is_multiple_of(element.size) {
@@ -255,6 +269,7 @@ fn operands(element: &'static Builtin, what: Atomic) -> Result<(u32, Segment, Op
             Err(Error::invalid(ErrorClass::Count, "origin_count", got, expected))
         }
         Atomic::CompareAndSwap(mut expected, mut replacement) => {
+            [&expected, &replacement].into_iter().try_for_each(on_host)?;
             if (expected.remaining(), replacement.remaining()) != (element.size, element.size) {
                 let got = format_args!("{} and {} bytes", expected.remaining(), replacement.remaining());
                 let expected = format_args!("one element of {}", element.name);

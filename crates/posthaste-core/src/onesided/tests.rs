@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::*;
+use crate::buffer::device::testing::{DeviceBuf, simulated};
 use crate::config::Config;
 use crate::datatype::{Datatype, Format};
 use crate::named::Named;
@@ -346,14 +347,14 @@ impl Story {
     }
 }
 
-fn simulated(seed: u64) -> Bench {
+fn in_some_weather(seed: u64) -> Bench {
     Bench::new(seed, 4, if seed.is_multiple_of(3) { CALM } else { ROUGH }, &Config::default())
 }
 
 #[test]
 fn random_operations_do_what_the_model_says() {
     for seed in 1..=40 {
-        let story = Story::new(simulated(seed), Mutant::Honest);
+        let story = Story::new(in_some_weather(seed), Mutant::Honest);
         story.run(150).unwrap_or_else(|wrong| panic!("seed {seed}: {wrong}"));
     }
     for seed in 1..=3 {
@@ -372,7 +373,8 @@ fn random_operations_do_what_the_model_says() {
 #[test]
 fn the_model_finds_who_does_not_flush_and_who_is_not_atomic() {
     for mutant in [Mutant::NeverFlushes, Mutant::AddsApart] {
-        let caught = (1..=40).filter(|seed| Story::new(simulated(*seed), mutant).run(150).is_err()).count();
+        let caught =
+            (1..=40).filter(|seed| Story::new(in_some_weather(*seed), mutant).run(150).is_err()).count();
         assert!(caught >= 10, "{caught} of 40");
     }
 }
@@ -478,6 +480,31 @@ fn a_stale_key_reaches_nothing() {
     let error = next_done(&mut bench, 1).outcome.unwrap_err();
     assert_eq!(error.class(), ErrorClass::RmaAttach);
     assert_eq!(new.source().to_vec(), [8; 8]);
+}
+
+#[test]
+fn memory_of_a_device_is_refused() {
+    let device = simulated(3, 0);
+    let (buffer, host) = (DeviceBuf::new(&device, 8), OwnedBuf::new(8));
+    let segment = || Segment::bytes_at(buffer.base(), 8);
+    let mut bench = Bench::new(1, 2, CALM, &Config::default());
+    let key = at(&mut bench, 0, |onesided, _| onesided.expose(&all(&host))).unwrap();
+    let target = Target { peer: Peer(0), key, offset: 0 };
+    let outcomes = at(&mut bench, 1, |onesided, methods| {
+        let (sum, swap) =
+            (Atomic::Combine(Predefined::Sum, segment()), Atomic::CompareAndSwap(segment(), all(&host)));
+        [
+            onesided.expose(&segment()).map(drop),
+            onesided.put(methods, target, segment(), Token(1)),
+            onesided.get(methods, target, segment(), Token(1)),
+            onesided.atomic(methods, target, u64s(), sum, None, Token(1)),
+            onesided.atomic(methods, target, u64s(), swap, Some(all(&host)), Token(1)),
+        ]
+    });
+    for outcome in outcomes {
+        assert_eq!(outcome.unwrap_err().class(), ErrorClass::Buffer);
+    }
+    assert!(!bench.vcis[1].engine.has_pending());
 }
 
 /// Elements with padding keep it; what a type cannot do is an error of the caller, and from a liar a refusal.
