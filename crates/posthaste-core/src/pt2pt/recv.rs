@@ -20,7 +20,7 @@ use crate::wire::{Emit, Envelope};
 ///
 /// # Errors
 /// When the table of requests is full.
-#[inline]
+#[inline(always)]
 pub fn start(
     engine: &mut Engine,
     methods: &mut Methods,

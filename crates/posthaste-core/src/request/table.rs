@@ -131,7 +131,7 @@ impl Table {
     ///
     /// # Errors
     /// When the table is full.
-    #[inline]
+    #[inline(always)] // moving a request costs more than what is done to it
     pub fn insert(&mut self, request: Request) -> Result<RequestId> {
         if self.free == NONE {
             self.grow()?;
