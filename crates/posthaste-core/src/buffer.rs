@@ -22,7 +22,7 @@ mod kernel;
 mod quad;
 mod vector;
 
-pub(crate) use device::{DeviceCopy, Direction};
+pub(crate) use device::{Copies, Direction};
 pub(crate) use element::{Element, Extended, Half, Pair, combine, combine_packed};
 pub use kernel::Span;
 pub(crate) use kernel::{Mover, Turns, Visitor};
