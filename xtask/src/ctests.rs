@@ -153,6 +153,19 @@ fn run_those(
     Ok(())
 }
 
+/// Runs the C tests with these names, by whichever ways the ranks choose.
+pub(crate) fn run_some(project: &Project, mpi: &Mpi, names: &[&str], tally: &mut Tally) {
+    match project.folder(&format!("c-tests/{}", mpi.name.replace(' ', "-"))) {
+        Ok(folder) => {
+            for name in names {
+                let source = project.root.join("tests/c").join(format!("{name}.c"));
+                run_one(mpi, &source, &folder.join(name), Over::Own, tally);
+            }
+        }
+        Err(complaint) => tally.test("a folder for C tests", || Err(complaint)),
+    }
+}
+
 /// The C tests once more over other methods than shared memory.
 pub(crate) fn over_methods(project: &Project, mpi: &Mpi, tally: &mut Tally) -> Fallible {
     run(project, mpi, "", Over::Tcp, tally)?;
@@ -218,6 +231,7 @@ fn over_links(links: &str, job: Job) -> Job {
 
 fn run_one(mpi: &Mpi, source: &Path, program: &Path, over: Over, tally: &mut Tally) {
     let name = match over {
+        Over::Own if mpi.name != "posthaste" => format!("c with {}/{}", mpi.name, stem(source)),
         Over::Own => format!("c/{}", stem(source)),
         Over::Vcis => format!("c in VCIs/{}", stem(source)),
         Over::Hosts => format!("c on two hosts/{}", stem(source)),
@@ -233,7 +247,9 @@ fn run_one(mpi: &Mpi, source: &Path, program: &Path, over: Over, tally: &mut Tal
         Err(e) => return tally.test(&name, || Err(e)),
     };
     let has_messages = wishes.ranks.iter().any(|ranks| *ranks > 1) && !wishes.is_of_memory;
-    if wishes.only.as_ref().is_some_and(|only| only != mpi.name) || (over != Over::Own && !has_messages) {
+    if wishes.only.as_ref().is_some_and(|only| !mpi.name.starts_with(only))
+        || (over != Over::Own && !has_messages)
+    {
         return;
     }
     if matches!(over, Over::Fabric | Over::Both) && wishes.not_over_libfabric {

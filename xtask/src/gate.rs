@@ -11,14 +11,14 @@ mod checks;
 use std::time::Instant;
 
 use crate::{
-    abi_check, arrows, builds, conformance, ctests, demo, faults, hangs, headers, hosts, install,
+    abi_check, arrows, builds, conformance, ctests, demo, face, faults, hangs, headers, hosts, install,
     instructions,
     lanes::{self, Lane, Step},
     launchers, lost,
     mpi::Mpi,
     packages, programs,
     project::{Fallible, Project},
-    python, races, rsmpi,
+    python, races, rsmpi, shares,
     tally::Tally,
 };
 
@@ -77,11 +77,13 @@ pub(crate) const PARTS: &[Part] = &[
     with_library("c", |gate, tally| {
         fallible(tally, |tally| ctests::run(&gate.project, &gate.mpi, "", ctests::Over::Own, tally));
     }),
+    with_library("face", |gate, tally| face::run(&gate.project, tally)),
     with_library("paths", |gate, tally| faults::paths(&gate.project, &gate.mpi, tally)),
     with_library("faults", |gate, tally| {
         faults::run(&gate.project, &gate.mpi, tally);
         lost::run(&gate.project, &gate.mpi, tally);
     }),
+    with_library("shares", |gate, tally| shares::run(&gate.project, &gate.mpi, tally)),
     with_library("hangs", |gate, tally| hangs::run(&gate.project, &gate.mpi, tally)),
     with_library("launchers", |gate, tally| launchers::run(&gate.project, &gate.mpi, tally)),
     with_library("methods", |gate, tally| {
@@ -126,6 +128,8 @@ const PROGRAMS: [Step; 3] = [
             Lane::Run("headers"),
             Lane::Run("builds"),
             Lane::Run("c"),
+            Lane::Run("face"),
+            Lane::Run("shares"),
             Lane::Run("methods"),
         ],
         behind: &[Lane::Run("valgrind"), Lane::Run("rsmpi"), Lane::Run("python"), Lane::Run("programs")],

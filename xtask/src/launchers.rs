@@ -12,7 +12,7 @@ use crate::{
     mpi::Mpi,
     process::Job,
     project::{Fallible, Project},
-    slurm,
+    shares, slurm,
     tally::Tally,
 };
 
@@ -37,13 +37,23 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
     });
     for name in ["mpich", "intel"] {
         match Mpi::rival(project, name) {
-            Ok(rival) => house.hydra(&rival, tally),
-            Err(why) => tally.not_run(10, format!("launcher and library of {name}: {}", first_line(&why))),
+            Ok(rival) => {
+                house.hydra(&rival, tally);
+                tally.test(&format!("launchers: under {name}'s Hydra the engine is opened again"), || {
+                    shares::rounds(project, house.ours(&rival, 3), 3)
+                });
+            }
+            Err(why) => tally.not_run(11, format!("launcher and library of {name}: {}", first_line(&why))),
         }
     }
     match Mpi::rival(project, "openmpi") {
-        Ok(openmpi) => house.prrte(&openmpi, tally),
-        Err(why) => tally.not_run(7, format!("Open MPI's launcher: {}", first_line(&why))),
+        Ok(openmpi) => {
+            house.prrte(&openmpi, tally);
+            tally.test("launchers: under Open MPI's mpirun the engine is opened again", || {
+                shares::rounds(project, house.ours(&openmpi, 3), 3)
+            });
+        }
+        Err(why) => tally.not_run(8, format!("Open MPI's launcher: {}", first_line(&why))),
     }
     tally.test("launchers: nodes are what POSTHASTE_NODE calls so", || house.named(mpi.plain()));
     slurm::run(project, mpi, tally);

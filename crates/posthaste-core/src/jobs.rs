@@ -8,7 +8,7 @@
 
 use std::collections::HashMap;
 use std::num::NonZeroU16;
-use std::sync::{PoisonError, RwLock};
+use std::sync::{OnceLock, PoisonError, RwLock};
 
 /// What names a job: random, and never 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -18,23 +18,43 @@ pub struct JobId(pub u64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct JobNumber(NonZeroU16);
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Known {
     ids: Vec<JobId>,
     numbers: HashMap<JobId, JobNumber>,
 }
 
-static KNOWN: RwLock<Option<Known>> = RwLock::new(None);
+/// The jobs that this process has heard of.
+#[derive(Debug)]
+pub struct Jobs(RwLock<Option<Known>>);
+
+/// The table of this copy of the code, and the one in use: where another copy's engine is shared, that copy's, because numbers
+/// stand in contexts that both read.
+static OWN: Jobs = Jobs(RwLock::new(None));
+static IN_USE: OnceLock<&'static Jobs> = OnceLock::new();
+
+impl Jobs {
+    /// The table in use.
+    pub fn of_process() -> &'static Self {
+        IN_USE.get_or_init(|| &OWN)
+    }
+
+    /// Uses the table of another copy of the code, before this one has numbered any job.
+    pub fn adopt(table: &'static Self) {
+        let in_use = IN_USE.get_or_init(|| table);
+        debug_assert!(std::ptr::eq(*in_use, table), "jobs have been numbered before");
+    }
+}
 
 impl JobId {
     /// The number of this job in this process; `None` when it has heard of 65,535 others.
     pub fn number(self) -> Option<JobNumber> {
-        let known = KNOWN.read().unwrap_or_else(PoisonError::into_inner);
+        let known = Jobs::of_process().0.read().unwrap_or_else(PoisonError::into_inner);
         if let Some(number) = known.as_ref().and_then(|known| known.numbers.get(&self)) {
             return Some(*number);
         }
         drop(known);
-        let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
+        let mut known = Jobs::of_process().0.write().unwrap_or_else(PoisonError::into_inner);
         let Known { ids, numbers } = known.get_or_insert_default();
         if let Some(number) = numbers.get(&self) {
             return Some(*number); // another thread was faster
@@ -59,7 +79,7 @@ impl JobNumber {
 
     /// The job.
     pub fn id(self) -> Option<JobId> {
-        let known = KNOWN.read().unwrap_or_else(PoisonError::into_inner);
+        let known = Jobs::of_process().0.read().unwrap_or_else(PoisonError::into_inner);
         known.as_ref()?.ids.get(usize::from(self.get()) - 1).copied()
     }
 }

@@ -10,7 +10,7 @@ use crate::dispatch;
 use crate::ids::RequestId;
 use crate::method::Methods;
 use crate::pt2pt::{Action, Engine, action, flow, staging};
-use crate::request::{State, complete};
+use crate::request::complete;
 
 /// Operations on the fast paths between two steps of progress.
 const QUICK: u32 = 1024;
@@ -147,8 +147,6 @@ impl Vci {
         self.told = self.happened();
         let register = |wants| Asleep::register(sleepers, wants, bell);
         let table = &mut self.engine.requests;
-        let is_inactive =
-            |id: &RequestId| table.get(*id).is_some_and(|request| matches!(request.state, State::Inactive));
         let (ids, all) = match until {
             Until::All(ids) => (*ids, true),
             Until::Any(ids) => (*ids, false),
@@ -156,13 +154,6 @@ impl Vci {
             Until::Event => return Some(register(Wants::Anything)),
             Until::Bell => return Some(register(Wants::Ends(usize::MAX))),
         };
-        // What stands behind a request that is not started itself is not known here.
-        if ids.iter().any(is_inactive) {
-            if news {
-                return None;
-            }
-            return Some(register(Wants::Anything));
-        }
         let goes_on =
             |id: &&RequestId| table.get(**id).is_some_and(|request| !complete::is_complete(request));
         let open = ids.iter().filter(goes_on).count();
@@ -224,9 +215,14 @@ impl Vci {
         for asked in actions.drain(..) {
             action::perform(engine, methods, asked);
         }
+        if engine.outside.has_some() {
+            engine.end_from_outside();
+            busy = true;
+        }
         if engine.has_pending_work() {
             busy |= action::retry_pending(engine, methods);
             busy |= flow::advance(engine, methods);
+            busy |= engine.with_onesided(|onesided, _| onesided.advance(methods));
         }
         if engine.has_staged() {
             busy |= staging::advance(engine, methods);

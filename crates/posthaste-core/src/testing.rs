@@ -13,6 +13,7 @@ use crate::config::Config;
 use crate::datatype::{Datatype, Format, Segment};
 use crate::ids::{ContextId, Peer, RequestId};
 use crate::method::bundle::{Bundle, Link};
+use crate::method::mailbox::{Mailbox, PostOffice};
 use crate::method::sim::{Network, Weather};
 use crate::method::tcp::{Shelf, Tcp, TcpSetup};
 use crate::method::{Methods, Route, Routes};
@@ -123,7 +124,7 @@ impl Bench {
             for me in 0..*size {
                 let routes = Routes::new(*size, Route::Sim).with(Peer(me), Route::Loopback);
                 let sim = network.join(Peer(first + me), Format::NATIVE, config);
-                let mut methods = Methods::new(routes, None, None, Some(sim), Peer(me));
+                let mut methods = Methods::new(routes, Peer(me)).with(Some(sim));
                 (0..*size).for_each(|peer| methods.name_simulated(Peer(peer), Peer(first + peer)));
                 vcis.push(Vci::new(Engine::new(config.clone()), methods));
             }
@@ -141,7 +142,7 @@ impl Bench {
                 let routes =
                     (0..engines).map(|peer| if peer == me { Route::Loopback } else { Route::Sim }).collect();
                 let sim = network.join(Peer(me), *format, config);
-                let methods = Methods::new(routes, None, None, Some(sim), Peer(me));
+                let methods = Methods::new(routes, Peer(me)).with(Some(sim));
                 let mut engine = Engine::new(config.clone());
                 engine.format = *format;
                 Vci::new(engine, methods)
@@ -164,15 +165,27 @@ impl Bench {
                 let links = networks.iter().enumerate().map(sim).collect();
                 let bundle = Bundle::new(Peer(me), links, config);
                 let route = |peer| if peer == me { Route::Loopback } else { Route::Bundle };
-                let methods = Methods::new((0..engines).map(route).collect(), None, None, None, Peer(me));
+                let methods = Methods::new((0..engines).map(route).collect(), Peer(me));
                 let mut engine = Engine::new(config.clone());
                 engine.format = *format;
-                Vci::new(engine, methods.with_bundle(Some(bundle)))
+                Vci::new(engine, methods.with(Some(bundle)))
             })
             .collect();
         let mut networks = networks.into_iter();
         let network = networks.next().expect("a link");
         Self { network, others: networks.collect(), vcis }
+    }
+
+    /// The same by the smallest method there can be; the network serves for random numbers only.
+    pub(crate) fn over_mailboxes(seed: u64, engines: u32, config: &Config) -> Self {
+        let (network, office) = (Network::new(seed, CALM), PostOffice::default());
+        let vci = |me| {
+            let routes = Routes::new(engines, Route::Mailbox).with(me, Route::Loopback);
+            let methods = Methods::new(routes, me).with(Some(Mailbox::new(me, office.clone())));
+            Vci::new(Engine::new(config.clone()), methods)
+        };
+        let vcis = (0..engines).map(|me| vci(Peer(me))).collect();
+        Self { network, others: Vec::new(), vcis }
     }
 
     /// The same over TCP, between this host's own addresses; the network serves for random numbers only.
@@ -187,7 +200,7 @@ impl Bench {
                 let (tcp, card) = Tcp::new(setup, config, Box::new(shelf.clone())).expect("a listener");
                 shelf.put(me, &card);
                 let route = |peer| if Peer(peer) == me { Route::Loopback } else { Route::Tcp };
-                let methods = Methods::new((0..peers as u32).map(route).collect(), None, Some(tcp), None, me);
+                let methods = Methods::new((0..peers as u32).map(route).collect(), me).with(Some(tcp));
                 let mut engine = Engine::new(config.clone());
                 engine.format = *format;
                 Vci::new(engine, methods)

@@ -120,10 +120,10 @@ impl Counts {
         }
     }
 
-    /// Copies the counters to where the launcher reads them.
+    /// Adds the counters to what the launcher reads: those of all openings of the engine.
     pub fn publish(&self, shared: &[std::sync::atomic::AtomicU64]) {
         for (to, from) in shared.iter().zip(&self.values) {
-            to.store(*from, std::sync::atomic::Ordering::Relaxed);
+            to.fetch_add(*from, std::sync::atomic::Ordering::Relaxed);
         }
     }
 }

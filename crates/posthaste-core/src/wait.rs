@@ -15,6 +15,7 @@
 //! waits for; `progress_thread`.
 
 mod several_vcis;
+mod ender;
 mod progress_thread;
 mod vcis;
 mod report;
@@ -36,6 +37,7 @@ use crate::trace::Counter;
 use report::{Note, Teller};
 use vcis::{Seen, Vcis};
 
+pub use ender::Ender;
 pub use progress_thread::ProgressThread;
 pub use report::Awaited;
 pub use vcis::Opener;

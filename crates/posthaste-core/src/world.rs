@@ -1,10 +1,10 @@
 //! This process's part in the job: start, the blocking and nonblocking calls, end.
 //!
-//! Who we are is found out in `start`. MPI-5.0 §11.2.
+//! Who we are is found out in `start`. MPI-5.0 §11.2. What opens and closes it, and who shares it: `instance`.
 //!
 //! Parts: `fast_paths`, those of the blocking calls; `scope`, the calls that take borrowed slices; `probes`; `local`, copies; `vcis`, and who belongs to which.
 //!
-//! What must stay true: one engine for each VCI, and one world per process; a process that was meant to be one of many never goes on as one
+//! What must stay true: one engine for each VCI, and one open world per process, whatever the number of [`World`] values; a process that was meant to be one of many never goes on as one
 //! of one.
 
 mod local;
@@ -14,9 +14,8 @@ mod fast_paths;
 mod scope;
 
 use std::marker::PhantomData;
-use std::ops::ControlFlow;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::AtomicU32;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use posthaste_os::heap::{Block, Heap};
@@ -25,7 +24,6 @@ use posthaste_os::socket::Set;
 use posthaste_os::sync::Lock;
 use posthaste_os::wake::Doorbell;
 use posthaste_os::{machine, peer_copy, process};
-use posthaste_pmi::launcher::Launcher;
 
 use crate::buffer::device;
 use crate::coll::Schedule;
@@ -33,33 +31,30 @@ use crate::comm::Comm;
 use crate::config::{Config, Way};
 use crate::datatype::{Segment, Types};
 use crate::error::{Error, ErrorClass, Result, say};
-use crate::ids::{ANY_SOURCE, ANY_TAG, ContextId, PROC_NULL, Peer, RequestId, TAG_UB};
+use crate::ids::{ANY_SOURCE, ANY_TAG, ContextId, PROC_NULL, Peer, RequestId, TAG_UB, Wrong};
 use crate::method::shm::Shm;
 use crate::method::{Methods, Route};
 use crate::progress::Vci;
+use crate::pt2pt::arrival::Found;
 use crate::pt2pt::matching::Pattern;
-use crate::pt2pt::recv::{self, Found};
 use crate::pt2pt::send::Started;
-use crate::pt2pt::{Engine, ready, send};
+use crate::pt2pt::{Engine, recv, send};
 use crate::request::{Request, State, Status, Table, complete};
 use crate::trace::Counts;
-use crate::wait::{Awaited, Opener, ProgressThread, Waiting};
+use crate::wait::{Awaited, Ender, Opener, ProgressThread, Waiting};
 use crate::wire::{Envelope, Mode};
 
 mod start;
 mod wireup;
 
 pub use scope::{Operation, Scope};
+pub(crate) use start::Membership;
 use start::Start;
-pub use start::abort_not_joined;
 use vcis::Further;
 use wireup::{Places, Shared};
 
 /// Longest wait for peers on other nodes to close their connections at the end.
 const LEAVE: Duration = Duration::from_secs(2);
-
-/// The one engine of this process exists.
-static TAKEN: AtomicBool = AtomicBool::new(false);
 
 /// What a door calls its blocking functions: the names that stand in sentences about calls that wait.
 #[derive(Clone, Copy, Debug)]
@@ -99,12 +94,32 @@ impl Calls {
     };
 }
 
-/// This process's part in the job.
+/// This process's part in the job, as one of those sees it who share it.
+///
+/// The value stays on its thread.
 #[derive(Debug)]
 pub struct World {
     waiting: Arc<Waiting>,
-    progress: Option<ProgressThread>,
     calls: Calls,
+    world: Arc<Comm>,
+    own: Arc<Comm>,
+    common: Arc<Common>,
+    on_one_thread: PhantomData<*const ()>,
+}
+
+/// The open engine of this process, from which every share has its [`World`].
+#[derive(Debug)]
+pub(crate) struct Engines {
+    waiting: Arc<Waiting>,
+    world: Arc<Comm>,
+    own: Arc<Comm>,
+    common: Arc<Common>,
+}
+
+/// What is off the path of messages.
+#[derive(Debug)]
+struct Common {
+    progress: Mutex<Option<ProgressThread>>,
     node: Node,
     local_rank: usize,
     nodes: Places,
@@ -113,39 +128,44 @@ pub struct World {
     next_context: AtomicU32,
     /// VCIs among which the communicators made here are shared out.
     vcis: usize,
-    world: Arc<Comm>,
-    own: Arc<Comm>,
     /// Memory that this process shares with its peers on the host.
     heap: Option<Arc<Heap>>,
     shows_types: bool,
-    on_one_thread: PhantomData<*const ()>,
+    threaded: bool,
 }
 
-impl World {
-    /// Starts. `threaded`: several threads may call at the same time.
+impl Engines {
+    /// Joins the job as a member that may have been in it before, and opens the engine. `threaded`: several threads may call at
+    /// the same time.
     ///
     /// # Errors
-    /// When this process has an engine already, or cannot join the job it was started for.
-    ///
-    /// The value stays on its thread. A door that lets several threads reach it (the C library) vouches for what
-    /// the level of thread support promises: without `threaded`, that no two calls overlap.
-    pub fn init(threaded: bool) -> Result<Self> {
-        if TAKEN.swap(true, Ordering::AcqRel) {
-            return Err(Error::other(
-                ErrorClass::Other,
-                "this process already has a posthaste engine (the C library and the Rust crate cannot both be \
-                 initialised in one process, and neither twice)",
-            ));
+    /// When this process cannot join the job it was started for, or there is not enough memory.
+    pub(crate) fn open(threaded: bool, membership: &mut Option<Membership>) -> Result<Self> {
+        let config = Config::read(|name| std::env::var(name).ok())?;
+        if config.simulated_device > 0 {
+            device::register_simulated(config.simulated_device);
         }
-        let config = Config::read(|name| std::env::var(name).ok());
-        let world = config.and_then(|config| {
-            if config.simulated_device > 0 {
-                device::register_simulated(config.simulated_device);
-            }
-            let threaded = threaded || config.threaded;
-            Self::with(start::join(&config)?, config, threaded)
-        });
-        world.inspect_err(|_| TAKEN.store(false, Ordering::Release))
+        let threaded = threaded || config.threaded;
+        Self::with(start::join(&config, membership)?, config, threaded)
+    }
+
+    /// What one of those sees who share it, whose blocking calls have these names. Unless it is threaded, calls on two of these
+    /// values must not overlap, which whoever asks for them sees to (`instance`).
+    pub(crate) fn world(&self, calls: Calls) -> World {
+        let Self { waiting, world, own, common } = self;
+        World {
+            waiting: Arc::clone(waiting),
+            calls,
+            world: Arc::clone(world),
+            own: Arc::clone(own),
+            common: Arc::clone(common),
+            on_one_thread: PhantomData,
+        }
+    }
+
+    /// As [`World::is_threaded`].
+    pub(crate) fn is_threaded(&self) -> bool {
+        self.common.threaded
     }
 
     #[allow(unsafe_code)] // the one place that knows why the VCI's lock may be none
@@ -196,10 +216,7 @@ impl World {
             config: config.clone(),
             oversubscribed: oversubscribed_here,
         });
-        let methods = Methods::new(routes, shm, tcp, None, me)
-            .with_fabric(fabric)
-            .with_bundle(bundle)
-            .with_plugin(plugin);
+        let methods = Methods::new(routes, me).with(shm).with(tcp).with(fabric).with(bundle).with(plugin);
         let (explain, progress_thread) = (config.explain, config.progress_thread);
         let mut engine = Engine::new(config);
         if explain {
@@ -216,8 +233,9 @@ impl World {
         node.set_world_rank(local_rank, rank, size as u32);
         node.set_probe_address(local_rank, peer_copy::probe_address());
         node.set_life(local_rank, Life::Inside);
-        // SAFETY: a `World` is neither `Send` nor `Sync`, so calls on it come from one thread and cannot overlap
-        // unless a door vouches for it (see `init`). The same holds for further VCIs.
+        // SAFETY: a `World` is neither `Send` nor `Sync`, and without `threaded` all those of an engine are on one thread,
+        // so their calls cannot overlap unless a binding vouches for it (`instance::Threads`). The same holds for
+        // further VCIs.
         let locked = move |vci| unsafe { Lock::new(vci, threaded || progress_thread) };
         let opener = Opener(Box::new(move |at| further.as_ref()?.vci(at).map(locked)));
         let waiting = Waiting::new(locked(vci), doorbell, Duration::from_micros(spin.into()), yielding)
@@ -225,10 +243,8 @@ impl World {
             .telling(&node, local_rank);
         let waiting = Arc::new(if explain { waiting.explaining() } else { waiting });
         let progress = if progress_thread { Some(ProgressThread::start(&waiting)?) } else { None };
-        Ok(Self {
-            waiting,
-            progress,
-            calls: Calls::C,
+        let common = Common {
+            progress: Mutex::new(progress),
             node,
             local_rank,
             nodes,
@@ -236,22 +252,23 @@ impl World {
             launcher,
             next_context: AtomicU32::new(ContextId::FIRST_COUNT),
             vcis,
-            world: Arc::new(world),
-            own: Arc::new(own),
             heap,
             shows_types,
-            on_one_thread: PhantomData,
-        })
+            threaded: threaded || progress_thread,
+        };
+        Ok(Self { waiting, world: Arc::new(world), own: Arc::new(own), common: Arc::new(common) })
+    }
+}
+
+impl World {
+    /// Whether several threads may call at the same time.
+    pub fn is_threaded(&self) -> bool {
+        self.common.threaded
     }
 
     /// Whether committed datatypes are to be shown (`POSTHASTE_SHOW_TYPES`).
     pub fn shows_types(&self) -> bool {
-        self.shows_types
-    }
-
-    /// The same with other names for the blocking calls.
-    pub fn calling(self, calls: Calls) -> Self {
-        Self { calls, ..self }
+        self.common.shows_types
     }
 
     /// The communicator of all ranks.
@@ -273,12 +290,12 @@ impl World {
 
     /// A number for the node that this rank is on: ranks with the same number share memory.
     pub fn node(&self) -> u32 {
-        self.nodes.leader(self.rank())
+        self.common.nodes.leader(self.rank())
     }
 
     /// The name of the node: that of the host, unless a setting gives it another one.
     pub fn node_name(&self) -> String {
-        self.node_name.clone().unwrap_or_else(machine::host_name)
+        self.common.node_name.clone().unwrap_or_else(machine::host_name)
     }
 
     /// Memory for messages, zero at first: peers on the host can reach it, so that messages between them are copied once.
@@ -286,7 +303,7 @@ impl World {
     /// # Errors
     /// When there is not so much memory.
     pub fn allocate(&self, len: usize) -> Result<Block> {
-        Block::new(self.heap.as_ref(), len)
+        Block::new(self.common.heap.as_ref(), len)
             .map_err(|why| Error::no_memory(format!("there is no memory to allocate {why}")))
     }
 
@@ -438,20 +455,13 @@ impl World {
         }
         let id = {
             let mut vci = self.waiting.enter(pattern.context.vci());
-            if let Some(peer) = peer
-                && !waited
-                && vci.methods.is_next_there(peer)
-                && ready::is_next(&mut vci.methods, peer)
-            {
-                vci.progress(); // it is seen to have come before this receive
-            }
             let Vci { engine, methods, .. } = &mut *vci;
-            match found {
-                Found::Long(mut held) => {
-                    ready::meets(engine, &mut held, waited);
-                    recv::start_held(engine, methods, held, segment)?
+            match (found, peer) {
+                (Found::Held(held), _) => recv::start_held(engine, methods, held, segment)?,
+                (_, Some(peer)) if !waited && methods.is_next_there(peer) => {
+                    recv::start_there(engine, methods, peer, &pattern, segment)?
                 }
-                Found::Message(_) | Found::Other => recv::start(engine, methods, &pattern, segment)?,
+                _ => recv::start(engine, methods, &pattern, segment)?,
             }
         };
         self.wait_in(call(&self.calls), id)
@@ -462,7 +472,7 @@ impl World {
     /// # Errors
     /// A wrong rank or tag; a full table of requests.
     #[inline]
-    pub fn irecv(&self, comm: &Comm, from: i32, tag: i32, mut segment: Segment) -> Result<RequestId> {
+    pub fn irecv(&self, comm: &Comm, from: i32, tag: i32, segment: Segment) -> Result<RequestId> {
         let Some(Sought { pattern, peer }) = sought(comm, from, tag)? else {
             return self.completed(comm.context().vci(), from_nobody());
         };
@@ -472,11 +482,7 @@ impl World {
         {
             vci.stay_fair();
             let Vci { engine, methods, .. } = &mut *vci;
-            match recv::start_there(engine, methods, peer, &pattern, segment)? {
-                ControlFlow::Break(id) => return Ok(id),
-                ControlFlow::Continue(unused) => segment = unused,
-            }
-            vci.progress();
+            return recv::start_there(engine, methods, peer, &pattern, segment);
         }
         let Vci { engine, methods, .. } = &mut *vci;
         recv::start(engine, methods, &pattern, segment)
@@ -486,6 +492,17 @@ impl World {
     fn completed(&self, vci: usize, status: Status) -> Result<RequestId> {
         let request = Request { status, ..Request::new(State::Complete) };
         self.vci_at(vci).engine.requests.insert(request)
+    }
+
+    /// A request that ends when whoever has its [`Ender`] says so, on any thread: of what others do, outside the engine.
+    /// It belongs to the first VCI.
+    ///
+    /// # Errors
+    /// A full table of requests.
+    pub fn external(&self) -> Result<(RequestId, Ender)> {
+        let engine = &mut self.vci().engine;
+        let id = engine.requests.insert(Request::new(State::External))?;
+        Ok((id, Ender::new(&self.waiting, &engine.outside, id)))
     }
 
     /// Waits for a request and takes its status; the id is stale afterwards. The message's outcome is in the
@@ -575,11 +592,16 @@ impl World {
         self.wait_in(call, id).and_then(outcome)
     }
 
-    /// Leaves: waits for everybody, and for everything of ours to have left.
+    /// Waits until everything of ours has left.
+    pub(crate) fn drain_all(&self) {
+        self.drain(self.calls.finalize);
+    }
+
+    /// Closes the engine: waits for everybody, and for everything of ours to have left. Nothing may be done with it afterwards.
     ///
     /// # Errors
     /// When the last synchronisation fails.
-    pub fn finalize(&self) -> Result<()> {
+    pub(crate) fn close(&self) -> Result<()> {
         let call = self.calls.finalize;
         self.drain(call);
         self.vci().methods.begin_finalizing();
@@ -590,13 +612,12 @@ impl World {
         }
         self.drain(call);
         self.leave(call);
-        if let Some(progress) = &self.progress {
+        let progress = self.common.progress.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(progress) = progress {
             progress.stop(&self.waiting);
         }
         self.publish_counters();
-        self.node.set_life(self.local_rank, Life::Finalised);
-        // The job is over for us either way.
-        let _ = wireup::ask(&self.launcher, Launcher::finalize);
+        self.common.node.set_life(self.common.local_rank, Life::Finalised);
         Ok(())
     }
 
@@ -625,15 +646,15 @@ impl World {
             counts.merge(&vci.engine.counts);
             counts.merge(&vci.methods.counts);
         }
-        counts.publish(self.node.counters(self.local_rank));
+        counts.publish(self.common.node.counters(self.common.local_rank));
     }
 
     /// Ends the whole job with `code`. Does not return.
     pub fn abort(&self, code: i32) -> ! {
-        self.node.set_life(self.local_rank, Life::Aborted);
+        self.common.node.set_life(self.common.local_rank, Life::Aborted);
         // The launcher asks everybody to end at once; the buffers of C's stdio are written by `exit` below.
         process::ignore_request_to_end();
-        let _ = wireup::ask(&self.launcher, |launcher| launcher.abort(code));
+        let _ = wireup::ask(&self.common.launcher, |launcher| launcher.abort(code));
         std::process::exit(if code == 0 { 1 } else { code });
     }
 }
@@ -678,7 +699,7 @@ fn to_nobody(tag: i32) -> Result<()> {
 
 #[cold]
 fn wrong_tag(tag: i32) -> Error {
-    Error::invalid(ErrorClass::Tag, "tag", tag, format_args!("0..={TAG_UB}"))
+    Error::invalid(ErrorClass::Tag, "tag", Wrong(tag), format_args!("0..={TAG_UB}"))
 }
 
 #[inline]
@@ -711,8 +732,8 @@ fn sought(comm: &Comm, from: i32, tag: i32) -> Result<Option<Sought>> {
 
 #[cold]
 fn wrong_tag_sought(tag: i32) -> Error {
-    let expected = format!("0..={TAG_UB} or MPI_ANY_TAG ({ANY_TAG})");
-    Error::invalid(ErrorClass::Tag, "tag", tag, expected)
+    let expected = format_args!("0..={TAG_UB} or MPI_ANY_TAG");
+    Error::invalid(ErrorClass::Tag, "tag", Wrong(tag), expected)
 }
 
 #[inline]

@@ -24,6 +24,7 @@ pub mod process;
 pub mod ring;
 #[cfg(not(loom))]
 pub mod simulated_device;
+pub mod slot;
 pub mod socket;
 pub mod sync;
 pub mod wake;

@@ -364,6 +364,35 @@ impl Node {
         }
     }
 
+    /// Makes what belongs to `rank` what it was when the segment was new: its block but for the counters, and what leads to it in
+    /// the first VCI; rank 0 does so with what belongs to all, and gives back the memory of further VCIs and of own bounce buffers.
+    /// Every rank does this while nobody has rings or buffers in the segment.
+    ///
+    /// # Errors
+    /// What the system said to memory that is given back.
+    pub fn clear(&self, rank: usize) -> io::Result<()> {
+        let layout = &self.map.layout;
+        for at in (0..block::COUNTS).step_by(8) {
+            self.word64(self.block(rank) + at).store(0, Ordering::Relaxed);
+        }
+        let first = self.with_vci(0);
+        let zero = |at: *mut u8, bytes: usize| {
+            // SAFETY: whole lines that the layout gives to this rank; nobody else uses them now.
+            unsafe { std::ptr::write_bytes(at, 0, bytes) }
+        };
+        zero(self.at(layout.heads + self.pair(rank, 0) * LINE), layout.ranks * LINE);
+        zero(first.ring_base(rank, 0), layout.ranks * layout.ring_cells * LINE);
+        first.buffers_taken(rank).store(0, Ordering::Relaxed);
+        (0..layout.buffers).for_each(|index| zero(first.buffer_base(rank, index), BUFFER_CONTROL));
+        if rank > 0 {
+            return Ok(());
+        }
+        [FORMAT, METHODS, WORLD, OWN_TAKEN]
+            .iter()
+            .for_each(|at| self.word32(*at).store(0, Ordering::Relaxed));
+        give_back(self.as_fd(), layout.total, layout.file() - layout.total)
+    }
+
     /// What is known of copying on this processor ([`crate::copying::Copying`]) as a word; 0 before somebody has said it.
     pub fn copying(&self) -> u32 {
         self.word32(COPYING).load(Ordering::Relaxed)
@@ -667,6 +696,17 @@ fn allocate(fd: BorrowedFd<'_>, at: usize, bytes: usize) -> io::Result<()> {
     if refused == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
+/// Gives the memory of a part of a file back; what is read there afterwards is zero.
+fn give_back(fd: BorrowedFd<'_>, at: usize, bytes: usize) -> io::Result<()> {
+    if bytes == 0 {
+        return Ok(());
+    }
+    let how = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
+    // SAFETY: a plain system call on a descriptor that the caller has.
+    let refused = unsafe { libc::fallocate(fd.as_raw_fd(), how, at as libc::off_t, bytes as libc::off_t) };
+    if refused == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
 fn needed(error: io::Error, bytes: usize) -> io::Error {
     io::Error::new(
         error.kind(),
@@ -731,6 +771,34 @@ mod tests {
         }
         assert_eq!(other.active(1)[0].load(Ordering::Relaxed), 0);
         assert!(node.reserve_vci(VCIS).is_err());
+    }
+
+    #[test]
+    fn what_is_cleared_is_as_in_a_new_segment() {
+        use std::os::unix::fs::FileExt;
+        let node = Node::create(3).unwrap().with_own_buffers(1 << 16, 4);
+        let layout = node.map.layout;
+        let file = std::fs::File::from(node.as_fd().try_clone_to_owned().unwrap());
+        file.write_all_at(&vec![0xaa; layout.file() - PAGE], PAGE as u64).unwrap();
+        let marks = [FORMAT, METHODS, WORLD, OWN_TAKEN, COPYING];
+        marks.iter().for_each(|at| node.word32(*at).store(5, Ordering::Relaxed));
+        let again = Node::attach(node.as_fd().try_clone_to_owned().unwrap()).unwrap();
+        (0..3).for_each(|rank| again.clear(rank).unwrap());
+        assert_eq!(marks.map(|at| again.word32(at).load(Ordering::Relaxed)), [0, 0, 0, 0, 5]);
+        assert_eq!((again.ranks(), again.vcis(), again.own_buffers()), (3, VCIS, 4));
+        let mut bytes = vec![0; layout.file()];
+        file.read_exact_at(&mut bytes, 0).unwrap();
+        let zero = |from: usize, len: usize| bytes[from..from + len].iter().all(|byte| *byte == 0);
+        for rank in 0..3 {
+            assert!(zero(again.block(rank), block::COUNTS), "the block of rank {rank}");
+            assert_eq!(bytes[again.block(rank) + block::COUNTS], 0xaa, "counters go on");
+            assert_eq!(again.buffers_taken(rank).load(Ordering::Relaxed), 0);
+            let base = again.map.base.as_ptr().addr();
+            let buffers = (0..layout.buffers).map(|index| again.buffer_base(rank, index).addr() - base);
+            assert!(buffers.into_iter().all(|at| zero(at, BUFFER_CONTROL)), "buffers of rank {rank}");
+        }
+        assert!(zero(layout.heads, 9 * LINE) && zero(layout.cells, 9 * layout.ring_cells * LINE), "rings");
+        assert!(zero(layout.total, layout.file() - layout.total), "further VCIs and own bounce buffers");
     }
 
     #[test]

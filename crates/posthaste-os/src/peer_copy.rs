@@ -6,7 +6,8 @@
 
 use std::io;
 
-/// The word every rank keeps in its memory for its peers to read.
+/// The word every rank keeps in its memory for its peers to read. Of several copies of this code in a process, that of the one
+/// which opens the engine is read.
 pub static PROBE: u64 = 0x706f_7374_6861_7374;
 
 /// The system's answer when memory cannot be read or written.

@@ -9,7 +9,7 @@ use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
 /// A program with its arguments, environment and working directory, ready for `execve`.
@@ -382,6 +382,8 @@ unsafe fn close_all_but(keep: RawFd) {
 /// # Errors
 /// When the descriptor is a standard stream, is not open, or was taken before.
 pub fn inherited(number: RawFd) -> io::Result<OwnedFd> {
+    // Of several copies of this code in a process the one that opens the engine first takes descriptors, and removes the variables
+    // that name them.
     static TAKEN: Mutex<Vec<RawFd>> = Mutex::new(Vec::new());
     let refuse =
         |why: &str| Err(io::Error::new(io::ErrorKind::InvalidInput, format!("descriptor {number} {why}")));
@@ -424,6 +426,26 @@ pub fn remove_variables<'a>(names: impl IntoIterator<Item = &'a str>) {
     for name in names {
         // SAFETY: called during initialisation, before the program's other threads read the environment.
         unsafe { std::env::remove_var(name) };
+    }
+}
+
+/// Has something done when this process ends by `exit` or by the end of `main`, the first thing that it was called with; not in
+/// the processes that this one forks, which inherit the wish.
+pub fn at_exit(what: fn()) {
+    // Several copies of this code in a process may each have theirs.
+    static WISH: OnceLock<(u32, fn())> = OnceLock::new();
+    extern "C" fn run() {
+        if let Some((process, what)) = WISH.get()
+            && *process == std::process::id()
+        {
+            what();
+        }
+    }
+    let wish = (std::process::id(), what);
+    if WISH.set(wish).is_ok() {
+        // SAFETY: a function that takes nothing and stays, for what opens an engine is never unloaded (`slot`). Without
+        // memory to note it the wish is lost.
+        unsafe { libc::atexit(run) };
     }
 }
 

@@ -216,32 +216,7 @@ impl<T: Default> Default for Mutex<T> {
 
 /// What really excludes.
 #[cfg(not(helgrind))]
-mod exclusion {
-    use parking_lot::lock_api::RawMutex as _;
-
-    pub(super) const MAY_BE_BIASED: bool = true;
-
-    pub(super) struct Exclusion(parking_lot::RawMutex);
-
-    impl Exclusion {
-        pub(super) fn new() -> Self {
-            Self(parking_lot::RawMutex::INIT)
-        }
-
-        #[inline]
-        pub(super) fn lock(&self) {
-            self.0.lock();
-        }
-
-        /// # Safety
-        /// The calling thread holds it.
-        #[inline]
-        pub(super) unsafe fn unlock(&self) {
-            // SAFETY: as the caller promised.
-            unsafe { self.0.unlock() };
-        }
-    }
-}
+mod exclusion;
 
 /// The same by pthreads, which valgrind's race detectors understand: only with `--cfg helgrind`. They know nothing of
 /// barriers run by the system, so there is no bias.

@@ -9,8 +9,17 @@ use crate::mapping;
 use posthaste_os::pmix::Pmix;
 
 /// The connection of a rank to its launcher.
+///
+/// A process may leave its job's engine and open it again, as often as it likes; the connection stays meanwhile. What ranks say
+/// of themselves belongs to one opening: keys carry its number, for a launcher need not take a key twice.
 #[derive(Debug)]
-pub struct Launcher(Kind);
+pub struct Launcher {
+    kind: Kind,
+    /// The number of this opening, from 1 on.
+    opening: u32,
+    /// Leave was taken.
+    has_left: bool,
+}
 
 #[derive(Debug)]
 enum Kind {
@@ -27,18 +36,45 @@ impl Launcher {
     /// as it should.
     pub fn connect() -> Result<Option<Self>, Error> {
         match client::connect() {
-            Ok(client) => Ok(client.map(|client| Self(Kind::Pmi(client, None)))),
+            Ok(client) => Ok(client.map(|client| Self::new(Kind::Pmi(client, None)))),
             Err(foreign @ Error::Foreign { .. }) if has_pmix_server() => {
                 let pmix = Pmix::join().map_err(|why| foreign.because(why))?;
-                Ok(Some(Self(Kind::Pmix(Box::new(pmix)))))
+                Ok(Some(Self::new(Kind::Pmix(Box::new(pmix)))))
             }
             Err(error) => Err(error),
         }
     }
 
+    fn new(kind: Kind) -> Self {
+        Self { kind, opening: 1, has_left: false }
+    }
+
+    /// Begins the next opening: nobody has said anything yet. After leave was taken, the launcher is asked to let this rank in
+    /// again.
+    ///
+    /// # Errors
+    /// When it does not.
+    pub fn open_again(&mut self) -> Result<(), Error> {
+        if self.has_left {
+            match &mut self.kind {
+                Kind::Pmi(client, _) => client.init(),
+                Kind::Pmix(_) => Err(Error::Library("a PMIx client joins once".into())),
+            }
+            .map_err(|why| Error::Left(Box::new(why)))?;
+            self.has_left = false;
+        }
+        self.opening += 1;
+        Ok(())
+    }
+
+    /// Whether leave was taken.
+    pub fn has_left(&self) -> bool {
+        self.has_left
+    }
+
     /// Rank in the job.
     pub fn rank(&self) -> usize {
-        match &self.0 {
+        match &self.kind {
             Kind::Pmi(client, _) => client.rank,
             Kind::Pmix(pmix) => pmix.rank(),
         }
@@ -46,7 +82,7 @@ impl Launcher {
 
     /// Ranks in the job.
     pub fn size(&self) -> usize {
-        match &self.0 {
+        match &self.kind {
             Kind::Pmi(client, _) => client.size,
             Kind::Pmix(pmix) => pmix.size(),
         }
@@ -58,7 +94,7 @@ impl Launcher {
     /// When the connection breaks or the answer is wrong; so for every request below.
     pub fn nodes(&mut self) -> Result<Option<Vec<u32>>, Error> {
         let size = self.size();
-        match &mut self.0 {
+        match &mut self.kind {
             Kind::Pmi(client, space) => {
                 let space = own_space(client, space)?;
                 let told = client.get(&space, "PMI_process_mapping")?;
@@ -75,8 +111,8 @@ impl Launcher {
     /// # Errors
     /// See [`Launcher::nodes`]; also when key or value cannot be sent or are refused.
     pub fn put(&mut self, key: &str, value: &str) -> Result<(), Error> {
-        let name = name(key, self.rank());
-        match &mut self.0 {
+        let name = name(key, self.opening, self.rank());
+        match &mut self.kind {
             Kind::Pmi(client, space) => {
                 let space = own_space(client, space)?;
                 client.put(&space, &name, value)
@@ -90,8 +126,8 @@ impl Launcher {
     /// # Errors
     /// See [`Launcher::nodes`].
     pub fn get(&mut self, rank: usize, key: &str) -> Result<Option<String>, Error> {
-        let name = name(key, rank);
-        match &mut self.0 {
+        let name = name(key, self.opening, rank);
+        match &mut self.kind {
             Kind::Pmi(client, space) => {
                 let space = own_space(client, space)?;
                 client.get(&space, &name)
@@ -105,7 +141,7 @@ impl Launcher {
     /// # Errors
     /// See [`Launcher::nodes`].
     pub fn fence(&mut self) -> Result<(), Error> {
-        match &mut self.0 {
+        match &mut self.kind {
             Kind::Pmi(client, _) => client.barrier(),
             Kind::Pmix(pmix) => pmix.fence().map_err(Error::Library),
         }
@@ -116,7 +152,7 @@ impl Launcher {
     /// # Errors
     /// When the connection is broken.
     pub fn abort(&mut self, code: i32) -> Result<(), Error> {
-        match &mut self.0 {
+        match &mut self.kind {
             Kind::Pmi(client, _) => client.abort(code),
             Kind::Pmix(pmix) => pmix.abort(code).map_err(Error::Library),
         }
@@ -127,7 +163,8 @@ impl Launcher {
     /// # Errors
     /// See [`Launcher::nodes`].
     pub fn finalize(&mut self) -> Result<(), Error> {
-        match &mut self.0 {
+        self.has_left = true;
+        match &mut self.kind {
             Kind::Pmi(client, _) => client.finalize(),
             Kind::Pmix(pmix) => pmix.finalize().map_err(Error::Library),
         }
@@ -139,9 +176,12 @@ fn has_pmix_server() -> bool {
     std::env::vars_os().any(|(name, _)| name.as_encoded_bytes().starts_with(b"PMIX_SERVER_URI"))
 }
 
-/// One space for all ranks, so the name of a key has the rank in it.
-fn name(key: &str, rank: usize) -> String {
-    format!("posthaste-{key}-{rank}")
+/// One space for all ranks and openings, so the name of a key has both in it.
+fn name(key: &str, opening: u32, rank: usize) -> String {
+    match opening {
+        1 => format!("posthaste-{key}-{rank}"),
+        _ => format!("posthaste-{key}-{rank}-{opening}"),
+    }
 }
 
 fn own_space(client: &mut Client, space: &mut Option<String>) -> Result<String, Error> {
@@ -149,4 +189,17 @@ fn own_space(client: &mut Client, space: &mut Option<String>) -> Result<String, 
         *space = Some(client.get_my_kvsname()?);
     }
     Ok(space.clone().unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_key_is_put_twice() {
+        let names: std::collections::HashSet<String> =
+            (1..=30).flat_map(|opening| (0..30).map(move |rank| name("card", opening, rank))).collect();
+        assert_eq!(names.len(), 900);
+        assert_eq!(name("card", 1, 7), "posthaste-card-7");
+    }
 }

@@ -3,13 +3,14 @@
 //! It comes from [`init`]. MPI-5.0 §11.2, §11.4.
 //!
 //! What must stay true: the value stays on its thread (core's `World` does), so no two calls overlap; its
-//! end is the end of the job for this rank, and no communicator outlives it.
+//! end gives its share of the engine back, and no communicator outlives it.
 
 use std::fmt;
 use std::sync::Arc;
 
 use posthaste_core::buffer::{Equivalence, Memory};
 use posthaste_core::error::say;
+use posthaste_core::instance::{self, Job, Share, Threads};
 use posthaste_core::world::{Calls, World};
 
 use crate::communicator::Communicator;
@@ -37,23 +38,33 @@ const CALLS: Calls = Calls {
 /// itself, the only one. The environment variables that said so are removed, so that programs started from here
 /// are on their own.
 ///
+/// A process has one engine, and what this gives is a share of it. A second call, an extension that calls this, and the C library
+/// between `MPI_Init` and `MPI_Finalize` have shares of the same one: the same rank, and what one sends, another may receive. The
+/// first share opens the engine, the end of the last one closes it. After that it can be opened again, which all ranks of the job
+/// have to do; between, the process remains a member of its job. (After a `MPI_Finalize` that closed the engine this depends on
+/// the launcher: posthaste's `mpiexec` lets a rank in again.)
+///
 /// # Errors
-/// When the launcher asked for a job that cannot be joined, when there is not enough memory, and at the second
-/// call: a process joins once.
+/// When the launcher asked for a job that cannot be joined, or not again; when there is not enough memory; when another thread
+/// has the engine and it was not opened for several threads (`MPI_Init_thread` with `MPI_THREAD_MULTIPLE`, or
+/// `POSTHASTE_THREADED=1`); when a copy of posthaste of another build is in this process and has its engine, or when this
+/// program has another `#[global_allocator]` than that copy.
 ///
 /// ```
 /// let universe = posthaste::init()?;
 /// let world = universe.world();
 /// println!("rank {} of {}", world.rank(), world.size());
-/// # assert!(posthaste::init().is_err());
+/// let second = posthaste::init()?;
+/// assert_eq!(second.world().rank(), world.rank());
 /// # Ok::<(), posthaste::Error>(())
 /// ```
 pub fn init() -> Result<Universe> {
-    let joined = World::init(false).map_err(|cause| Error::new("init", None, cause))?.calling(CALLS);
+    let joined = instance::share(Threads::This, CALLS).map_err(|cause| Error::new("init", None, cause))?;
     Ok(Universe { joined, ended: false })
 }
 
-/// This process's part in the job. Its end is the rank's end (`MPI_Finalize`): it waits for all other ranks.
+/// This process's part in the job: a share of its engine ([`init`]). The end of the last share is the rank's end
+/// (`MPI_Finalize`): it waits for all other ranks. That of an earlier one waits until what it has sent has left.
 ///
 /// It stays on the thread that made it:
 ///
@@ -68,7 +79,7 @@ pub fn init() -> Result<Universe> {
 /// vain; the whole job ends instead, with exit code 101. (In a program built with `panic = "abort"` no destructor
 /// runs; there the launcher sees the rank die and ends the job.)
 pub struct Universe {
-    joined: World,
+    joined: Share,
     ended: bool,
 }
 
@@ -102,7 +113,7 @@ impl Universe {
         block.map(Memory::new).map_err(|cause| Error::new("allocate", rank, cause))
     }
 
-    /// Ends this rank's part: what dropping the value does, but errors are told. Blocks until every rank is here.
+    /// Ends this share: what dropping the value does, but errors are told. The last share blocks until every rank is here.
     ///
     /// # Errors
     /// When the last synchronisation with the other ranks fails.
@@ -123,7 +134,7 @@ impl Universe {
     fn end(&mut self) -> Result<()> {
         self.ended = true;
         let rank = self.joined.rank() as usize;
-        self.joined.finalize().map_err(|cause| Error::new("finalize", Some(rank), cause))
+        self.joined.close(Job::Stays).map_err(|cause| Error::new("finalize", Some(rank), cause))
     }
 }
 

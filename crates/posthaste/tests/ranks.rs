@@ -1,77 +1,12 @@
 //! The crate on several ranks: each test starts itself again under `mpiexec`, and the examples run as they are.
-//!
-//! `POSTHASTE_MPIEXEC` names the launcher; without it, the one of this workspace is built. The ranks of a test are
-//! copies of this program that run the one test only, told by `POSTHASTE_TEST_RANKS`.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use posthaste::{ANY, Communicator, ErrorClass, Operation, Parts, Result, Strided, StridedMut, Universe};
 
-const BODY: &str = "POSTHASTE_TEST_RANKS";
+mod common;
 
-/// Folder of the programs of this build: `deps` lies in it.
-fn programs() -> PathBuf {
-    let own = std::env::current_exe().expect("this program has a path");
-    own.ancestors().nth(2).expect("it lies in a folder of the build").to_path_buf()
-}
-
-/// Has cargo build something into the folder of this build.
-fn build(arguments: &[&str]) {
-    let mut build = Command::new(env!("CARGO"));
-    build.arg("build").args(arguments);
-    build.arg("--target-dir").arg(programs().parent().expect("a profile has a parent"));
-    if programs().ends_with("release") {
-        build.arg("--release");
-    }
-    let output = build.output().expect("cargo starts");
-    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-}
-
-fn mpiexec() -> &'static Path {
-    static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(|| match std::env::var_os("POSTHASTE_MPIEXEC") {
-        Some(path) => path.into(),
-        None => {
-            build(&["-p", "posthaste-launch", "--bin", "mpiexec"]);
-            programs().join("mpiexec")
-        }
-    })
-}
-
-/// Runs a program on `ranks` ranks; kills it when it hangs.
-fn run(ranks: usize, program: &Path, arguments: &[&str], body: Option<&str>) -> Output {
-    let mut command = Command::new("timeout");
-    command.args(["-s", "KILL", "60"]).arg(mpiexec()).args(["-n", &ranks.to_string()]);
-    command.arg(program).args(arguments);
-    if let Some(body) = body {
-        command.env(BODY, body);
-    }
-    command.output().expect("timeout starts")
-}
-
-fn text(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
-}
-
-/// Runs `body` on each of `ranks` ranks; `name` is that of the test.
-fn on_ranks(ranks: usize, name: &str, body: impl FnOnce(&Communicator<'_>) -> Result<()>) {
-    if std::env::var(BODY).is_ok_and(|asked| asked == name) {
-        let universe = posthaste::init().unwrap();
-        assert_eq!(universe.world().size(), ranks);
-        body(&universe.world()).unwrap();
-        return universe.finalize().unwrap();
-    }
-    let output = launch(ranks, name);
-    assert!(output.status.success(), "{}\n{}", output.status, text(&output));
-}
-
-fn launch(ranks: usize, name: &str) -> Output {
-    let own = std::env::current_exe().expect("this program has a path");
-    run(ranks, &own, &["--exact", name, "--nocapture", "--test-threads=1"], Some(name))
-}
+use common::{BODY, build, launch, on_ranks, programs, run, text};
 
 fn example(name: &str, ranks: usize) -> String {
     let output = run(ranks, &programs().join("examples").join(name), &[], None);

@@ -7,6 +7,7 @@ use std::thread;
 
 use posthaste_core::error::{Error, ErrorClass, Result, say};
 use posthaste_core::info::Info;
+use posthaste_core::instance::Job;
 
 use crate::abi::constants::{
     MPI_COMM_SELF, MPI_MAX_LIBRARY_VERSION_STRING, MPI_MAX_PROCESSOR_NAME, MPI_SUBVERSION, MPI_SUCCESS,
@@ -37,7 +38,7 @@ mpi_fn! {
         };
         provided.set("provided", MPI_THREAD_SINGLE)?;
         start(*level)?;
-        provided.set("provided", required)
+        provided.set("provided", number_of(library().provided))
     }
     /// MPI-5.0 §11.2.2
     fn MPI_Finalize / PMPI_Finalize() raises Site::Process => {
@@ -56,8 +57,7 @@ mpi_fn! {
     }
     /// MPI-5.0 §11.6.2
     fn MPI_Query_thread / PMPI_Query_thread(provided: Out<c_int>) raises Site::Process => {
-        let level = LEVELS.iter().find(|(_, level)| *level == library().provided);
-        provided.set("provided", level.map_or(MPI_THREAD_SINGLE, |(number, _)| *number))
+        provided.set("provided", number_of(library().provided))
     }
     /// MPI-5.0 §11.6.2
     fn MPI_Is_thread_main / PMPI_Is_thread_main(flag: Out<c_int>) raises Site::Process => {
@@ -154,6 +154,11 @@ const LEVELS: [(c_int, ThreadLevel); 4] = [
     (MPI_THREAD_MULTIPLE, ThreadLevel::Multiple),
 ];
 
+/// What stands for a level in C.
+fn number_of(level: ThreadLevel) -> c_int {
+    LEVELS.iter().find(|(_, other)| *other == level).map_or(MPI_THREAD_SINGLE, |(number, _)| *number)
+}
+
 /// Starts MPI, once in the life of the process.
 fn start(required: ThreadLevel) -> Result<()> {
     match life() {
@@ -172,11 +177,11 @@ fn start(required: ThreadLevel) -> Result<()> {
 }
 
 /// Ends MPI: first the attributes of `MPI_COMM_SELF`, whose callbacks may still use everything
-/// (MPI-5.0 §11.2.4), then the engine.
+/// (MPI-5.0 §11.2.4), then the share of the engine.
 fn finish() -> Result<()> {
     attribute::delete_all_of_comm(MPI_COMM_SELF)?;
     bsend::finish()?;
-    library().world.finalize()?;
+    library().world.close(Job::Left)?;
     library::end();
     Ok(())
 }

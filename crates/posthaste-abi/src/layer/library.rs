@@ -3,19 +3,21 @@
 //! MPI-5.0 §11.2, §11.6.
 //!
 //! What must stay true: whoever sees the pointer that [`inside`] reads sees everything behind it; the library is
-//! never taken down before the process ends, so references to it live for good.
+//! never taken down before the process ends, so references to it live for good. It exists once in the life of a process (MPI-5.0
+//! §11.2.2 wants that of `MPI_Init`); the engine that it has a share of may be opened again (`posthaste_core::instance`).
 
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, Ordering};
 use std::thread::{self, ThreadId};
 
 use posthaste_core::error::{Result, say};
-use posthaste_core::world::{World, abort_not_joined};
+use posthaste_core::instance::{self, Share, Threads};
+use posthaste_core::world::Calls;
 
 /// What exists while MPI is initialised.
 pub(crate) struct Library {
-    /// The engine.
-    pub(crate) world: World,
+    /// The share of the engine.
+    pub(crate) world: Share,
     /// Level of thread support.
     pub(crate) provided: ThreadLevel,
     /// Whether what the standard leaves out, and other libraries accept, is refused.
@@ -96,13 +98,15 @@ pub(crate) fn life() -> Life {
     }
 }
 
-/// Starts the engine with the level of thread support that was asked for, which is provided. MPI is not initialised before
-/// [`open`].
+/// Takes a share of the engine with the level of thread support that was asked for, which is provided unless the engine is open
+/// already and for fewer threads. MPI is not initialised before [`open`].
 pub(crate) fn start(required: ThreadLevel) -> Result<Library> {
-    let world = World::init(required == ThreadLevel::Multiple)?;
+    let multiple = required == ThreadLevel::Multiple;
+    let world = instance::share(if multiple { Threads::Several } else { Threads::OneAtATime }, Calls::C)?;
+    let provided = if multiple && !world.is_threaded() { ThreadLevel::Serialized } else { required };
     WORLD_RANK.store(world.rank() as i32, Ordering::Relaxed);
     let strict = world.vci().engine.config.strict;
-    Ok(Library { world, provided: required, strict, main: thread::current().id() })
+    Ok(Library { world, provided, strict, main: thread::current().id() })
 }
 
 /// MPI is initialised for this process.
@@ -113,7 +117,7 @@ pub(crate) fn open(library: Library) {
     LIBRARY.store(library, Ordering::Release);
 }
 
-/// MPI is over for this process.
+/// MPI is over for this process. Its share of the engine has been closed.
 pub(crate) fn end() {
     LIBRARY.store(ptr::null_mut(), Ordering::Release);
 }
@@ -122,6 +126,6 @@ pub(crate) fn end() {
 pub(crate) fn abort(code: i32) -> ! {
     match inside() {
         Some(library) => library.world.abort(code),
-        None => abort_not_joined(code),
+        None => instance::abort(code),
     }
 }

@@ -8,7 +8,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, Once, PoisonError, RwLock};
 
 use posthaste_os::simulated_device::{Region, SimulatedDevice};
 
@@ -104,9 +104,10 @@ const USER_SPACE: usize = 1 << 47;
 /// Registers the simulated device of a test program (`tests/c/device.h`): addresses with a certain bit, whose bytes lie where
 /// the address without it says.
 pub(crate) fn register_simulated(seed: u64) {
+    static ONCE: Once = Once::new();
     let region = Region { base: SIMULATED, len: USER_SPACE, view: 0 };
     // SAFETY: a program that sets that bit in the address of a buffer vouches for the buffer (`Base::new`).
-    register(Arc::new(unsafe { SimulatedDevice::over(vec![region], seed, 0) }));
+    ONCE.call_once(|| register(Arc::new(unsafe { SimulatedDevice::over(vec![region], seed, 0) })));
 }
 
 /// Whether there is any device memory.

@@ -288,6 +288,7 @@ const SPARE_STEPS: usize = 1024;
 const SPARE_BYTES: usize = 4 << 20;
 
 thread_local! {
+    // Each copy of this code in a process has its own: memory for the next plan, from wherever the last one came.
     static SPARE: RefCell<Spare> = const { RefCell::new(Spare { plans: Vec::new(), bufs: Vec::new() }) };
 }
 

@@ -22,8 +22,9 @@ use crate::error::{Cause, Error, ErrorClass, Result};
 use crate::ids::{ContextId, Peer, RequestId};
 use crate::method::Methods;
 use crate::op::Op;
+use crate::pt2pt::arrival::{self, Found, Policy, Wish};
 use crate::pt2pt::matching::Pattern;
-use crate::pt2pt::recv::{self, Found};
+use crate::pt2pt::recv;
 use crate::pt2pt::send::Started;
 use crate::pt2pt::{Engine, send, staging};
 use crate::request::{Request, State, Status, complete};
@@ -373,14 +374,15 @@ impl Place {
         {
             let (step, pattern) = (*step, plan.pattern(*from));
             if engine.matching.peek_held(&pattern).is_none() {
-                match recv::now(methods, *peer, &pattern, segment) {
+                let (wish, policy) = (Wish::Receive(segment), Policy::COLLECTIVE);
+                match arrival::look(engine, methods, Some(*peer), &pattern, wish, policy) {
                     ControlFlow::Continue(()) => return false,
                     ControlFlow::Break(Found::Message(status)) => {
                         self.lists.awaited.pop();
                         self.check(plan, step, status);
                         return true;
                     }
-                    ControlFlow::Break(Found::Long(held)) => {
+                    ControlFlow::Break(Found::Held(held)) => {
                         let Some(Awaited { segment, .. }) = self.lists.awaited.pop() else { return true };
                         match recv::start_held(engine, methods, held, segment) {
                             Ok(id) => self.lists.outstanding.push(Outstanding { id, step }),
@@ -388,7 +390,7 @@ impl Place {
                         }
                         return true;
                     }
-                    ControlFlow::Break(Found::Other) => {}
+                    ControlFlow::Break(Found::Served | Found::Other) => {}
                 }
             }
         }

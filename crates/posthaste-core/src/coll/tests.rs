@@ -18,7 +18,7 @@ use crate::error::{ErrorClass, Result};
 use crate::group::Group;
 use crate::ids::{ContextId, Peer, RequestId};
 use crate::method::sim::Weather;
-use crate::op::Op;
+use crate::op::{Op, Predefined};
 use crate::progress::Vci;
 use crate::request::Status;
 use crate::testing::{Bench, Buffer, CALM, ROUGH};
@@ -350,7 +350,7 @@ fn reductions_keep_the_order_of_ranks() {
 #[test]
 fn sums_to_any_root() {
     let word = Datatype::of::<u64>();
-    let sum = Op::from_abi(0x21).expect("MPI_SUM");
+    let sum = Op::from(Predefined::Sum);
     rooms(|room, n| {
         for (root, count) in [(0, 1u64), (n - 1, 6), (n / 2, 5000)] {
             let sends: Vec<Words> =
@@ -601,7 +601,7 @@ fn alltoall_of_all_kinds() {
 #[test]
 fn counts_that_differ_are_errors_and_do_no_harm() {
     let word = Datatype::of::<u64>();
-    let sum = Op::from_abi(0x21).expect("MPI_SUM");
+    let sum = Op::from(Predefined::Sum);
     for oversubscribed in [false, true] {
         for n in [2, 3, 5, 8] {
             let mut room = Room::new(n, oversubscribed, u64::from(n), ROUGH);
@@ -637,7 +637,7 @@ fn counts_that_differ_are_errors_and_do_no_harm() {
 #[test]
 fn wrong_arguments_are_named() {
     let word = Datatype::of::<u64>();
-    let (float, band) = (Datatype::of::<f64>(), Op::from_abi(0x28).expect("MPI_BAND"));
+    let (float, band) = (Datatype::of::<f64>(), Op::from(Predefined::Band));
     let team = &teams(ContextId::WORLD, 3, false)[1];
     let none = || Operand::new(UserBuf::none(), 0, &word);
     for root in [-1, 3, i32::MAX] {

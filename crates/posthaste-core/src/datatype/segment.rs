@@ -694,9 +694,10 @@ impl Visitor for First {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::named::Named;
 
-    fn datatype(handle: u32) -> Datatype {
-        Datatype::from_abi(handle).unwrap()
+    fn datatype(named: Named) -> Datatype {
+        named.into()
     }
 
     #[test]
@@ -708,7 +709,7 @@ mod tests {
 
     #[test]
     fn a_run_knows_its_pointer() {
-        let double = datatype(0x214);
+        let double = datatype(Named::Double);
         let buf = UserBuf::none().offset(4096);
         let mut segment = Segment::new(buf, 10, &double);
         segment.seek(17);
@@ -726,7 +727,7 @@ mod tests {
 
     #[test]
     fn a_typed_segment_knows_its_types_and_its_pointer() {
-        let int = datatype(0x209);
+        let int = datatype(Named::Int);
         let buf = UserBuf::none().offset(4096);
         let mut segment = Segment::typed(buf, 10, &int);
         segment.seek(6);
@@ -736,12 +737,12 @@ mod tests {
         let column = Datatype::vector(4, 1, 3, &int).unwrap();
         let copy = Segment::typed(buf, 2, &column).repacked(buf);
         assert_eq!((copy.contiguous_rest(), copy.types()), (Some((buf, 32)), int.signature().types(8)));
-        assert_eq!(Segment::typed(buf, 3, &datatype(0x207)).types(), Types::UNKNOWN);
+        assert_eq!(Segment::typed(buf, 3, &datatype(Named::Packed)).types(), Types::UNKNOWN);
     }
 
     #[test]
     fn runs_are_listed_merged_and_in_parts() {
-        let double = datatype(0x214);
+        let double = datatype(Named::Double);
         let column = Datatype::vector(4, 1, 3, &double).unwrap();
         let mut segment = Segment::new(UserBuf::none().offset(1000), 2, &column);
         let mut list = vec![(1, 1)];
@@ -756,7 +757,7 @@ mod tests {
 
     #[test]
     fn parts_put_together_are_the_whole() {
-        let double = datatype(0x214);
+        let double = datatype(Named::Double);
         let column = Datatype::vector(4, 1, 3, &double).unwrap();
         for (count, datatype) in [(7, &double), (3, &column)] {
             let whole = Segment::new(UserBuf::none().offset(1000), count, datatype);

@@ -8,7 +8,7 @@ use crate::config::{Config, LongProtocol};
 use crate::datatype::Segment;
 use crate::error::Result;
 use crate::ids::{Peer, RequestId};
-use crate::method::{Methods, Next, Route, SHORT_RUN};
+use crate::method::{Methods, Next, SHORT_RUN};
 use crate::pt2pt::protocol::{self, Protocol, Traits};
 use crate::pt2pt::{Engine, action, eager, explained, flow, staging};
 use crate::request::{Request, State};
@@ -164,10 +164,7 @@ pub(super) fn proposal(
         run: segment.mean_run(),
         shared: methods.lies_shared(to, segment),
         shared_limit: config.shared_limit,
-        eager_limit: match methods.route(to) {
-            Route::Tcp | Route::Bundle => config.tcp_eager_limit,
-            _ => config.eager_limit,
-        },
+        eager_limit: if caps.sockets { config.tcp_eager_limit } else { config.eager_limit },
         get_limit: config.get_limit,
         run_limit: config.run_limit,
         pipeline_limit: config.pipeline_limit,

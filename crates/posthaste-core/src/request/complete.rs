@@ -1,7 +1,15 @@
-//! The one place where a request ends, and the table of what may happen to it in which state.
+//! The one place where a request ends, and what then happens, in this order:
 //!
-//! A request with a handler becomes *finished* first: the handler is queued and run by progress outside all locks, then
-//! the request is complete (seed 004, "finished").
+//! 1. Its status is there, and its buffer is the user's again.
+//! 2. Its handler, if it has one, is queued and run outside all locks; so long the request is *finished* (seed 004).
+//! 3. It is *complete*: a wait or test may take its status.
+//! 4. Who wants to know is told: the thread that sleeps for it, or the request that it is a part of, whose end follows this
+//!    list too. A request of which nobody wants to know leaves the table.
+//! 5. Who takes the status, or looks at it, runs what a binding has to add, on its own thread: the query function of a
+//!    generalized request, the last step of a communicator in the making, the error handler.
+//!
+//! Every kind of request ends here, whoever ends it: a packet handler, a method, a schedule, the last part of a composite
+//! request, or somebody outside the engine ([`crate::request::outside`]). Nobody asks a request whether it is over.
 
 use std::collections::VecDeque;
 
@@ -79,7 +87,30 @@ fn is_over(table: &mut Table, finished: &mut Finished, id: RequestId) {
     match std::mem::replace(&mut request.audience, Audience::Caller) {
         Audience::Caller => {}
         Audience::Sleeper(sleeper) => finished.told.push(sleeper),
+        Audience::Part { whole, leads } => {
+            if let (Some(part), Some(whole)) = (table.remove(id), table.in_slot(whole)) {
+                part_ended(table, finished, whole, part.status, leads);
+            }
+        }
         Audience::Nobody => drop(table.remove(id)),
+    }
+}
+
+/// A part of a composite request has ended, which counts; with the last one the whole ends. `leads`: the whole tells what
+/// the part tells; otherwise only its error, if that is the first, and its bytes.
+pub fn part_ended(table: &mut Table, finished: &mut Finished, whole: RequestId, part: Status, leads: bool) {
+    let Some(request) = table.get_mut(whole) else { return };
+    let State::Composite(composite) = &mut request.state else { return };
+    let told = &mut request.status;
+    if leads {
+        (told.source, told.tag, told.cancelled) = (part.source, part.tag, part.cancelled);
+    }
+    told.bytes += part.bytes;
+    let error = part.error.map(|error| composite.explained(error));
+    told.error = if leads { error.or(told.error.take()) } else { told.error.take().or(error) };
+    if composite.ends_one() {
+        let status = std::mem::replace(told, Status::EMPTY);
+        complete(table, finished, whole, status);
     }
 }
 

@@ -33,12 +33,16 @@ impl ProgressThread {
         Ok(Self { over, thread })
     }
 
-    /// Ends it.
-    pub fn stop(&self, waiting: &Waiting) {
+    /// Ends it, and waits until it has ended, unless that is the thread that asks.
+    pub fn stop(self, waiting: &Waiting) {
         self.over.store(true, Ordering::Release);
         self.thread.thread().unpark();
         if let Some(doorbell) = &waiting.doorbell {
             doorbell.nudge();
+        }
+        if self.thread.thread().id() != thread::current().id() {
+            // It has panicked, or it is over: either way it does nothing more.
+            let _ = self.thread.join();
         }
     }
 }

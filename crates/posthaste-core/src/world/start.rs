@@ -5,7 +5,7 @@
 //! our launcher asks for nothing and waits for nobody.
 
 use std::os::fd::OwnedFd;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 
 use posthaste_os::node::Node;
 use posthaste_os::process;
@@ -38,36 +38,107 @@ pub(super) struct Start {
     pub(super) launcher: Shared,
 }
 
-/// The launcher of a job that this process could not join.
-static NOT_JOINED: OnceLock<Shared> = OnceLock::new();
-
-/// Ends this process with `code`, and with it the job that it could not join, if there is one: not every launcher ends
-/// the other ranks when one of them exits before it has joined.
-pub fn abort_not_joined(code: i32) -> ! {
-    if let Some(launcher) = NOT_JOINED.get() {
-        process::ignore_request_to_end();
-        let _ = wireup::ask(launcher, |launcher| launcher.abort(code));
-    }
-    std::process::exit(if code == 0 { 1 } else { code })
+/// This process as a member of its job: what stays while its engine is closed, so that it can be opened again.
+#[derive(Debug)]
+pub(crate) struct Membership {
+    /// The connection to the launcher; none in a job of one.
+    launcher: Shared,
+    /// What our own launcher has handed down.
+    handed: Option<Handed>,
+    openings: u32,
+    /// It could not join, and for the others of its job it is lost.
+    has_failed: bool,
 }
 
-/// Finds out which job this process belongs to, and joins it.
-pub(super) fn join(config: &Config) -> Result<Start> {
-    let Some(launcher) = Launcher::connect().map_err(|e| Error::system("joining the job", e))? else {
-        return alone();
-    };
-    let launcher = Arc::new(Mutex::new(Some(launcher)));
-    let start = match std::env::var("POSTHASTE_NODE_FD") {
-        Ok(fd) => ours(&launcher, &fd, config),
-        Err(_) => foreign(&launcher, config),
-    };
-    if start.is_err() {
-        // A launcher may take the end of the connection for that of the process, and kill it before it has said why.
-        let _ = NOT_JOINED.set(launcher);
+/// What our own launcher hands down to a rank.
+#[derive(Debug)]
+struct Handed {
+    node: OwnedFd,
+    local_rank: usize,
+    /// CPUs for all ranks of this host: each rank may have been bound to one.
+    cpus: usize,
+    secret: Option<[u8; 32]>,
+}
+
+impl Membership {
+    fn new(launcher: Option<Launcher>) -> Self {
+        Self { launcher: Arc::new(Mutex::new(launcher)), handed: None, openings: 0, has_failed: false }
     }
-    // Spent: a program that this rank starts is on its own (MPI-5.0 §11.2 leaves that open; users expect it).
-    process::remove_variables(client::JOB_VARIABLES.iter().copied());
+
+    /// Takes leave of the launcher, if there is one and it has not been done.
+    pub(crate) fn leave(&self) {
+        // The job is over for us either way.
+        wireup::ask(&self.launcher, |launcher| (!launcher.has_left()).then(|| launcher.finalize()));
+    }
+
+    /// Ends the job, if there is one that this process has not left: not every launcher ends the other ranks when one of them
+    /// exits.
+    pub(crate) fn abort(&self, code: i32) {
+        wireup::ask(&self.launcher, |launcher| (!launcher.has_left()).then(|| launcher.abort(code)));
+    }
+}
+
+/// Joins the job that this process belongs to; finds out which one that is when there is no `membership` yet.
+pub(super) fn join(config: &Config, membership: &mut Option<Membership>) -> Result<Start> {
+    let member = match membership {
+        Some(member) => member,
+        None => {
+            let launcher = Launcher::connect().map_err(|e| Error::system("joining the job", e))?;
+            membership.insert(Membership::new(launcher))
+        }
+    };
+    if member.has_failed {
+        let text = "this process could not join its job before, and the others do not wait for it any more";
+        return Err(Error::other(ErrorClass::Other, text));
+    }
+    member.openings += 1;
+    let start = open(member, config);
+    if member.openings == 1 {
+        // Spent: a program that this rank starts is on its own (MPI-5.0 §11.2 leaves that open; users expect it).
+        process::remove_variables(client::JOB_VARIABLES.iter().copied());
+    }
+    // The connection stays: a launcher may take its end for that of the process, and kill it before it has said why.
+    member.has_failed = start.is_err();
     start
+}
+
+fn open(member: &mut Membership, config: &Config) -> Result<Start> {
+    let Membership { launcher, handed, openings, .. } = member;
+    if wireup::hold(launcher).is_none() {
+        return alone();
+    }
+    if *openings > 1 {
+        wireup::ask(launcher, Launcher::open_again).unwrap_or(Ok(())).map_err(wireup::failed)?;
+    } else if let Ok(node) = std::env::var("POSTHASTE_NODE_FD") {
+        *handed = Some(Handed::read(&node)?);
+    }
+    match handed {
+        Some(handed) => ours(launcher, handed, *openings > 1, config),
+        None => foreign(launcher, config),
+    }
+}
+
+impl Handed {
+    /// From the variables that the launcher has set; `node` is the descriptor of the node segment.
+    fn read(node: &str) -> Result<Self> {
+        let number = |name: &'static str| -> Result<usize> {
+            let text = std::env::var(name).unwrap_or_default();
+            text.parse()
+                .map_err(|_| Error::invalid(ErrorClass::Other, name, format!("\"{text}\""), "a number"))
+        };
+        let node = node
+            .parse()
+            .map_err(|_| Error::invalid(ErrorClass::Other, "POSTHASTE_NODE_FD", node, "a descriptor"))?;
+        Ok(Self {
+            node: process::inherited(node).map_err(|e| Error::system("taking over the node segment", e))?,
+            local_rank: number("POSTHASTE_LOCAL_RANK")?,
+            cpus: number("POSTHASTE_CPUS")?,
+            secret: std::env::var("POSTHASTE_SECRET")
+                .ok()
+                .map(|text| wireup::read_secret(&text))
+                .transpose()?,
+        })
+    }
 }
 
 /// A job of one.
@@ -88,21 +159,21 @@ fn alone() -> Result<Start> {
     })
 }
 
-/// Our own launcher has handed everything down.
-fn ours(shared: &Shared, fd: &str, config: &Config) -> Result<Start> {
+/// Our own launcher has handed everything down. `again`: not for the first time, so what the ranks of this host have left in
+/// the node segment is cleared, between two fences.
+fn ours(shared: &Shared, handed: &Handed, again: bool, config: &Config) -> Result<Start> {
     let mut held = wireup::hold(shared);
     let launcher = held.as_mut().ok_or_else(wireup::gone)?;
-    let number = |name: &'static str| -> Result<usize> {
-        let text = std::env::var(name).unwrap_or_default();
-        text.parse().map_err(|_| Error::invalid(ErrorClass::Other, name, format!("\"{text}\""), "a number"))
-    };
-    let fd =
-        fd.parse().map_err(|_| Error::invalid(ErrorClass::Other, "POSTHASTE_NODE_FD", fd, "a descriptor"))?;
-    let inherited: OwnedFd =
-        process::inherited(fd).map_err(|e| Error::system("taking over the node segment", e))?;
-    let node = Node::attach(inherited).map_err(|e| Error::system("attaching the node segment", e))?;
+    let local_rank = handed.local_rank;
+    let attached = handed.node.try_clone().and_then(Node::attach);
+    let node = attached.map_err(|e| Error::system("attaching the node segment", e))?;
+    if again {
+        launcher.fence().map_err(wireup::failed)?;
+        node.clear(local_rank).map_err(|e| Error::system("clearing the node segment", e))?;
+        launcher.fence().map_err(wireup::failed)?;
+    }
     agree(&node, Format::NATIVE, config)?;
-    let (local_rank, rank, size) = (number("POSTHASTE_LOCAL_RANK")?, launcher.rank() as u32, launcher.size());
+    let (rank, size) = (launcher.rank() as u32, launcher.size());
     let hosts = if node.ranks() == size {
         Places::one(size)
     } else {
@@ -120,21 +191,20 @@ fn ours(shared: &Shared, fd: &str, config: &Config) -> Result<Start> {
             ),
         ));
     }
-    // The launcher may have bound each rank to one CPU; it says how many there are for all.
-    let oversubscribed_here = node.ranks() > number("POSTHASTE_CPUS")?;
+    let oversubscribed_here = node.ranks() > handed.cpus;
     let nodes = match &config.node {
         Some(name) => wireup::by_names(launcher, Some(name))?,
         None => hosts.clone(),
     };
     let routes = wireup::routes(rank, &beside, &nodes, config)?;
-    let secret = match std::env::var("POSTHASTE_SECRET") {
-        Ok(text) => Some(wireup::read_secret(&text)?),
-        Err(_) if wireup::needs_secret(&routes) => {
+    let secret = match handed.secret {
+        Some(secret) => Some(secret),
+        None if wireup::needs_secret(&routes) => {
             wireup::offer_secret(launcher)?;
             launcher.fence().map_err(wireup::failed)?;
             Some(wireup::secret(launcher)?)
         }
-        Err(_) => None,
+        None => None,
     };
     drop(held);
     let launcher = shared.clone();

@@ -70,7 +70,7 @@ impl World {
     /// # Errors
     /// When its numbers are used up.
     pub fn allocate_context(&self) -> Result<ContextId> {
-        self.next_context(|count| match self.vcis {
+        self.next_context(|count| match self.common.vcis {
             1 => 0,
             vcis => 1 + (count / ContextId::STEP) as usize % (vcis - 1),
         })
@@ -85,10 +85,10 @@ impl World {
     }
 
     fn next_context(&self, vci: impl FnOnce(u32) -> usize) -> Result<ContextId> {
-        let count = self.next_context.fetch_add(ContextId::STEP, Ordering::Relaxed);
+        let count = self.common.next_context.fetch_add(ContextId::STEP, Ordering::Relaxed);
         let vci = vci(count);
         // Without memory for a VCI of its own the communicator goes through the one that all have.
-        let vci = if self.node.reserve_vci(vci).is_ok() { vci } else { 0 };
+        let vci = if self.common.node.reserve_vci(vci).is_ok() { vci } else { 0 };
         ContextId::allocated(self.rank(), vci, count).ok_or_else(|| {
             let allocated = count / ContextId::STEP;
             Error::no_memory(format!("rank {} has allocated {allocated} context ids", self.rank()))
@@ -177,7 +177,7 @@ impl Further {
             let node = node.with_vci(at);
             Shm::of_vci(&node, *local_rank, beside.clone(), config, *oversubscribed, heap.clone()).ok()
         });
-        let methods = Methods::new(routes.clone(), shm.flatten(), None, None, *me);
+        let methods = Methods::new(routes.clone(), *me).with(shm.flatten());
         let mut engine = Engine::of_vci(at, config.clone());
         if config.explain {
             engine.explain(*me, methods.ways());
