@@ -46,6 +46,37 @@ const IN_VCIS: [&str; 8] =
 const BY_COPIES: [&str; 9] =
     ["ring", "modes", "matrix", "pt2pt_order", "stress", "alltoall", "cancel_send", "flood_tiny", "torture"];
 
+/// Tests that are run with their message buffers in memory of a simulated device: all that neither take long nor look
+/// whether a request is over already.
+const BY_DEVICE: [&str; 26] = [
+    "abi_bsend",
+    "abi_coll_forms",
+    "abi_pt2pt_forms",
+    "alltoall",
+    "check_types",
+    "coll_data",
+    "comms",
+    "datatypes",
+    "flood_tiny",
+    "intercomm",
+    "modes",
+    "pack",
+    "pack_external",
+    "partitioned",
+    "probe",
+    "pt2pt_order",
+    "pt2pt_sizes",
+    "reductions",
+    "requests_full_coll",
+    "ring",
+    "self_messages",
+    "sendrecv",
+    "truncate",
+    "type_nesting",
+    "user_op",
+    "vcis",
+];
+
 /// The folder of tests whose message buffers lie on a device.
 const ON_DEVICE: &str = "c-tests-on-device";
 
@@ -94,6 +125,16 @@ pub(crate) enum Over {
 
 /// Runs all C tests whose name contains `filter`.
 pub(crate) fn run(project: &Project, mpi: &Mpi, filter: &str, over: Over, tally: &mut Tally) -> Fallible {
+    run_those(project, mpi, |name| name.contains(filter), over, tally)
+}
+
+fn run_those(
+    project: &Project,
+    mpi: &Mpi,
+    wanted: impl Fn(&str) -> bool,
+    over: Over,
+    tally: &mut Tally,
+) -> Fallible {
     let folder = project.folder(&format!("c-tests/{}", mpi.name.replace(' ', "-")))?;
     if over == Over::Plugin {
         example(project, &folder.join(PLUGIN))?;
@@ -105,7 +146,7 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, filter: &str, over: Over, tally:
     }
     for source in files(&project.root.join("tests/c"), "c") {
         let name = stem(&source);
-        if name.contains(filter) {
+        if wanted(&name) {
             run_one(mpi, &source, &folder.join(&name), over, tally);
         }
     }
@@ -149,6 +190,7 @@ pub(crate) fn over_methods(project: &Project, mpi: &Mpi, tally: &mut Tally) -> F
             run(project, mpi, filter, over, tally)?;
         }
     }
+    run_those(project, mpi, |name| BY_DEVICE.contains(&name), Over::Device, tally)?;
     // Enough to see that it works under mpiexec: the engine's suite goes through all of it.
     for filter in BY_PLUGIN {
         run(project, mpi, filter, Over::Plugin, tally)?;

@@ -22,7 +22,7 @@ mod kernel;
 mod quad;
 mod vector;
 
-pub(crate) use device::{DeviceCopy, Direction};
+pub(crate) use device::{Copies, Direction};
 pub(crate) use element::{Element, Extended, Half, Pair, combine, combine_packed};
 pub use kernel::Span;
 pub(crate) use kernel::{Mover, Turns, Visitor};
@@ -204,11 +204,13 @@ impl UserBuf {
 }
 
 /// Zeroed heap memory for temporaries of the engine, aligned to a cache line. It does not move while it is
-/// owned.
+/// owned. Pages of long ones cost nothing until they are touched.
 #[derive(Debug)]
 pub struct OwnedBuf {
     base: NonNull<u8>,
-    layout: Layout,
+    len: usize,
+    /// What was allocated; nothing for no bytes.
+    allocated: Option<(NonNull<u8>, Layout)>,
 }
 
 // SAFETY: plain memory without ties to a thread.
@@ -221,24 +223,23 @@ impl OwnedBuf {
 
     /// `len` zero bytes. Aborts the process when there is no memory, as every allocation in Rust does.
     pub fn new(len: usize) -> Self {
-        let size = len.min(isize::MAX as usize - Self::ALIGN);
-        let Ok(layout) = Layout::from_size_align(size, Self::ALIGN) else {
+        if len == 0 {
+            return Self { base: NonNull::dangling(), len, allocated: None };
+        }
+        // Asked for more than the usual alignment, the allocator would write the zeros itself.
+        let Ok(layout) = Layout::array::<u8>(len.saturating_add(Self::ALIGN)) else {
             handle_alloc_error(Layout::new::<u8>())
         };
-        if size < len {
-            handle_alloc_error(layout);
-        }
-        if size == 0 {
-            return Self { base: NonNull::dangling(), layout };
-        }
         // SAFETY: the size is not zero.
-        let Some(base) = NonNull::new(unsafe { alloc_zeroed(layout) }) else { handle_alloc_error(layout) };
-        Self { base, layout }
+        let Some(all) = NonNull::new(unsafe { alloc_zeroed(layout) }) else { handle_alloc_error(layout) };
+        // SAFETY: the next multiple of `ALIGN` and `len` bytes behind it lie within the allocation.
+        let base = unsafe { all.add(all.align_offset(Self::ALIGN)) };
+        Self { base, len, allocated: Some((all, layout)) }
     }
 
     /// Number of bytes.
     pub fn len(&self) -> usize {
-        self.layout.size()
+        self.len
     }
 
     /// Whether there are no bytes.
@@ -267,9 +268,9 @@ impl OwnedBuf {
 
 impl Drop for OwnedBuf {
     fn drop(&mut self) {
-        if self.layout.size() > 0 {
+        if let Some((all, layout)) = self.allocated {
             // SAFETY: allocated in `new` with this layout, freed once.
-            unsafe { dealloc(self.base.as_ptr(), self.layout) };
+            unsafe { dealloc(all.as_ptr(), layout) };
         }
     }
 }

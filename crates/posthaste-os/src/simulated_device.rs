@@ -40,7 +40,7 @@ impl Region {
     /// Where the device finds memory of the region.
     fn find(&self, address: usize, len: usize) -> Option<usize> {
         let at = address.wrapping_sub(self.base);
-        (at < self.len && len <= self.len - at).then_some(self.view + at)
+        (at < self.len && len <= self.len - at).then(|| self.view + at)
     }
 }
 

@@ -14,6 +14,7 @@ use posthaste_os::simulated_device::{Region, SimulatedDevice};
 
 use crate::buffer::UserBuf;
 use crate::error::{Error, ErrorClass};
+use crate::ids::RequestId;
 
 /// Which way a copy goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,7 +85,7 @@ static REGISTERED: AtomicBool = AtomicBool::new(false);
 static DEVICES: RwLock<Vec<Arc<dyn DeviceMemory>>> = RwLock::new(Vec::new());
 
 /// Copies that have ended and that nobody has asked for yet. Whoever polls a device hears of the copies of others.
-static ENDED: Mutex<Option<HashMap<u64, Outcome>>> = Mutex::new(None);
+static ENDED: Mutex<Vec<(u64, Outcome)>> = Mutex::new(Vec::new());
 
 /// The name of the next copy.
 static NEXT: AtomicU64 = AtomicU64::new(0);
@@ -128,33 +129,42 @@ pub(crate) fn is_owned(address: usize, len: usize) -> bool {
     owner(address, len).is_some()
 }
 
-/// A copy under way.
-pub(crate) struct DeviceCopy {
-    token: u64,
-    device: Option<Arc<dyn DeviceMemory>>,
-    /// What an error says of it.
-    about: (Direction, usize, usize),
+/// Copies under way, by the requests that wait for them.
+#[derive(Default)]
+pub(crate) struct Copies {
+    by_token: HashMap<u64, Copy>,
+    /// The devices at work, and how many copies each has.
+    devices: Vec<(Arc<dyn DeviceMemory>, usize)>,
 }
 
-impl std::fmt::Debug for DeviceCopy {
+/// One of them, as an error tells of it.
+struct Copy {
+    id: RequestId,
+    device: Option<Arc<dyn DeviceMemory>>,
+    direction: Direction,
+    address: usize,
+    bytes: usize,
+}
+
+impl std::fmt::Debug for Copies {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("DeviceCopy").field("token", &self.token).finish_non_exhaustive()
+        f.debug_struct("Copies").field("under_way", &self.by_token.len()).finish()
     }
 }
 
-impl DeviceCopy {
+impl Copies {
     /// Starts a copy between runs of one buffer in device memory and runs of host memory. One that cannot be started has
     /// ended, with an error.
     ///
     /// The runs are those of segments, so somebody vouched for them; the caller keeps the host memory until the copy has
     /// ended.
-    pub(crate) fn start(direction: Direction, runs: &[(usize, UserBuf, usize)]) -> Self {
-        let (first, len) = runs.first().map_or((0, 0), |(first, _, len)| (*first, *len));
+    pub(crate) fn start(&mut self, id: RequestId, direction: Direction, runs: &[(usize, UserBuf, usize)]) {
+        let (address, len) = runs.first().map_or((0, 0), |(first, _, len)| (*first, *len));
         let bytes = runs.iter().map(|(.., len)| len).sum();
         let runs: Vec<Run> =
             runs.iter().map(|(address, host, len)| (*address, host.as_ptr(), *len)).collect();
         let token = NEXT.fetch_add(1, Ordering::Relaxed);
-        let device = owner(first, len);
+        let device = owner(address, len);
         let started = match &device {
             // SAFETY: the runs by the promise of `Base::new`, the host memory by that of the caller.
             Some(device) => unsafe { device.start(token, direction, &runs) },
@@ -163,27 +173,50 @@ impl DeviceCopy {
         if let Err(why) = started {
             ended(token, Err(why));
         }
-        Self { token, device, about: (direction, first, bytes) }
-    }
-
-    /// How the copy ended, once it has.
-    pub(crate) fn poll(&self) -> Option<Result<(), Error>> {
-        if let Some(device) = &self.device {
-            device.poll(&mut ended);
+        if let Some(device) = &device {
+            match self.devices.iter_mut().find(|(other, _)| Arc::ptr_eq(other, device)) {
+                Some((_, copies)) => *copies += 1,
+                None => self.devices.push((device.clone(), 1)),
+            }
         }
-        let mut all = ENDED.lock().unwrap_or_else(PoisonError::into_inner);
-        let outcome = all.as_mut()?.remove(&self.token)?;
-        Some(outcome.map_err(|why| self.failed(&why)))
+        self.by_token.insert(token, Copy { id, device, direction, address, bytes });
     }
 
+    /// Whether there are none.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.by_token.is_empty()
+    }
+
+    /// The copies that have ended, and how.
+    pub(crate) fn take_ended(&mut self) -> Vec<(RequestId, Result<(), Error>)> {
+        self.devices.iter().for_each(|(device, _)| device.poll(&mut ended));
+        let mut all = ENDED.lock().unwrap_or_else(PoisonError::into_inner);
+        let ours = all.extract_if(.., |(token, _)| self.by_token.contains_key(token)).collect::<Vec<_>>();
+        drop(all);
+        let take = |(token, outcome): (u64, Outcome)| {
+            let copy = self.by_token.remove(&token)?;
+            if let Some(device) = &copy.device {
+                self.devices.retain_mut(|(other, copies)| {
+                    *copies -= usize::from(Arc::ptr_eq(other, device));
+                    *copies > 0
+                });
+            }
+            Some((copy.id, outcome.map_err(|why| copy.failed(&why))))
+        };
+        ours.into_iter().filter_map(take).collect()
+    }
+}
+
+impl Copy {
     #[cold]
     fn failed(&self, why: &str) -> Error {
-        let (direction, address, bytes) = self.about;
+        let Self { device, direction, address, bytes, .. } = self;
         let way = match direction {
             Direction::Out => "out of",
             Direction::In => "into",
         };
-        let device = self.device.as_ref().map_or("an unknown device", |device| device.name());
+        let device = device.as_ref().map_or("an unknown device", |device| device.name());
         let text =
             format!("the copy of {bytes} bytes {way} the buffer at {address:#x} on {device} failed: {why}");
         Error::other(ErrorClass::Other, text)
@@ -191,8 +224,7 @@ impl DeviceCopy {
 }
 
 fn ended(token: u64, outcome: Outcome) {
-    let mut all = ENDED.lock().unwrap_or_else(PoisonError::into_inner);
-    all.get_or_insert_default().insert(token, outcome);
+    ENDED.lock().unwrap_or_else(PoisonError::into_inner).push((token, outcome));
 }
 
 /// Buffers of unit tests in memory of a simulated device.

@@ -155,12 +155,6 @@ impl Engine {
         waits || self.has_staged()
     }
 
-    /// Whether a device copies, or is about to.
-    #[inline]
-    pub(crate) fn has_staged(&self) -> bool {
-        !self.finished.staged.is_empty()
-    }
-
     /// Changes what waits to leave towards `to`.
     pub(crate) fn with_pending<T>(&mut self, to: Peer, change: impl FnOnce(&mut Pending) -> T) -> T {
         let pending = self.pending.of(to);

@@ -5,7 +5,7 @@
 //! waits for, and no message depends on coming before them. A message keeps its place until it leaves or is taken out,
 //! so its place names it.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use crate::ids::{Peer, RequestId};
 use crate::peers::PeerMap;
@@ -74,8 +74,8 @@ pub struct Pending {
     messages: VecDeque<Option<Waiting>>,
     /// Place of the first of them.
     first: u64,
-    /// Places of messages whose data is not there yet, in ascending order.
-    without_data: Vec<u64>,
+    /// Places of messages whose data is not there yet.
+    without_data: BTreeSet<u64>,
     /// The receiver asks for messages by itself: none leaves unasked until it says otherwise.
     frozen: bool,
     /// Its question, while it is open.
@@ -112,13 +112,13 @@ impl Pending {
     /// The same for a message whose data is not there yet: neither it nor one behind it leaves, or is shown to the receiver.
     pub fn push_without_data(&mut self, id: RequestId, envelope: Envelope) -> u64 {
         let place = self.push(id, envelope);
-        self.without_data.push(place);
+        self.without_data.insert(place);
         place
     }
 
     /// The data of the message at a place is there.
     pub fn data_is_there(&mut self, place: u64) {
-        self.without_data.retain(|without| *without != place);
+        self.without_data.remove(&place);
     }
 
     /// The message whose turn it is, if its data is there.

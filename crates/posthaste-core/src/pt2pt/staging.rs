@@ -14,11 +14,11 @@
 //!   it had not been started yet. So a copy that fails concerns the sender only.
 //! - Whatever ends such a request (its message, a cancellation, the loss of the peer), it ends when the device is done with
 //!   its buffer: `request::complete` hands its end to this file.
-//! - A request is listed in `Finished::staged` as long as this file has something to do for it; progress comes by then.
+//! - While a copy is under way, progress comes by and nobody sleeps.
 
 use std::collections::HashMap;
 
-use crate::buffer::{DeviceCopy, Direction, OwnedBuf, UserBuf};
+use crate::buffer::{Copies, Direction, OwnedBuf, UserBuf};
 use crate::datatype::Segment;
 use crate::error::{Error, Result};
 use crate::ids::{Peer, RequestId};
@@ -30,14 +30,17 @@ use crate::wire::Envelope;
 
 /// Requests whose buffers are device memory.
 #[derive(Debug, Default)]
-pub struct Staging(HashMap<RequestId, Staged>);
+pub struct Staging {
+    requests: HashMap<RequestId, Staged>,
+    copies: Copies,
+}
 
 /// A request whose buffer is device memory.
 #[derive(Debug)]
 struct Staged {
     what: What,
-    /// The copy under way.
-    copy: Option<DeviceCopy>,
+    /// A copy is under way.
+    copying: bool,
     /// The user's buffer.
     device: Segment,
     /// Where the data is instead, unless somebody else keeps it.
@@ -83,10 +86,9 @@ pub(super) fn send(
     if let Some(Request { state: State::SendPending { place, .. }, .. }) = engine.requests.get_mut(id) {
         *place = queued;
     }
-    let copy = start(Direction::Out, &device, device.len(), memory.user_buf());
-    let staged = Staged { what: What::Send, copy: Some(copy), device, memory: Some(memory) };
-    engine.staging.0.insert(id, staged);
-    engine.finished.staged.push(id);
+    engine.staging.copies.start(id, Direction::Out, &runs(&device, device.len(), memory.user_buf()));
+    let staged = Staged { what: What::Send, copying: true, device, memory: Some(memory) };
+    engine.staging.requests.insert(id, staged);
     Ok(Started::Request(id))
 }
 
@@ -113,8 +115,8 @@ pub(super) fn receive(
         engine.finished.staged.push(id);
     }
     request.staged = true;
-    let staged = Staged { what: What::Receive, copy: None, device, memory: Some(memory) };
-    engine.staging.0.insert(id, staged);
+    let staged = Staged { what: What::Receive, copying: false, device, memory: Some(memory) };
+    engine.staging.requests.insert(id, staged);
     Ok(id)
 }
 
@@ -128,70 +130,81 @@ pub(crate) fn copy(
     runs: &[(usize, UserBuf, usize)],
 ) -> Result<RequestId> {
     let id = engine.requests.insert(Request { staged: true, ..Request::new(State::Staging) })?;
-    let copy = Some(DeviceCopy::start(direction, runs));
-    engine.staging.0.insert(id, Staged { what: What::Copy, copy, device: Segment::empty(), memory: None });
-    engine.finished.staged.push(id);
+    engine.staging.copies.start(id, direction, runs);
+    let staged = Staged { what: What::Copy, copying: true, device: Segment::empty(), memory: None };
+    engine.staging.requests.insert(id, staged);
     Ok(id)
 }
 
-/// Starts a copy between the first bytes of a segment in device memory and the same bytes packed.
-fn start(direction: Direction, device: &Segment, bytes: u64, packed: UserBuf) -> DeviceCopy {
+/// The first bytes of a segment in device memory, and where they are packed.
+fn runs(device: &Segment, bytes: u64, packed: UserBuf) -> Vec<(usize, UserBuf, usize)> {
     let (mut runs, mut at) = (Vec::new(), 0);
     device.clone().runs(usize::MAX, bytes, &mut runs);
     let runs = runs.into_iter().map(|(address, len)| {
         at += len;
         (address, packed.offset((at - len) as isize), len)
     });
-    DeviceCopy::start(direction, &runs.collect::<Vec<_>>())
+    runs.collect()
 }
 
-/// Looks after the copies under way, and after the ends of requests that had one. Returns whether anything happened.
+impl Engine {
+    /// Whether a device copies, or is about to.
+    #[inline]
+    pub(crate) fn has_staged(&self) -> bool {
+        !self.staging.copies.is_empty() || !self.finished.staged.is_empty()
+    }
+}
+
+/// Looks after the copies under way, and after the ends of requests that have one before them or behind them. Returns
+/// whether anything happened.
 #[cold]
 pub fn advance(engine: &mut Engine, methods: &mut Methods) -> bool {
     let mut busy = false;
-    for id in std::mem::take(&mut engine.finished.staged) {
-        if !step(engine, methods, id) {
-            engine.finished.staged.push(id);
-        } else {
+    if !engine.staging.copies.is_empty() {
+        for (id, outcome) in engine.staging.copies.take_ended() {
+            copied(engine, methods, id, outcome.err());
             busy = true;
         }
+    }
+    for id in std::mem::take(&mut engine.finished.staged) {
+        transferred(engine, id);
+        busy = true;
     }
     busy
 }
 
-/// Does what there is to do for one request; false while its copy is under way.
-fn step(engine: &mut Engine, methods: &mut Methods, id: RequestId) -> bool {
+/// A copy has ended.
+fn copied(engine: &mut Engine, methods: &mut Methods, id: RequestId, failed: Option<Error>) {
     let Engine { staging, requests, .. } = engine;
-    let Some(staged) = staging.0.get_mut(&id) else { return true };
-    let mut failed = None;
-    let copied = match &staged.copy {
-        Some(copy) => match copy.poll() {
-            None => return false,
-            Some(outcome) => {
-                failed = outcome.err();
-                staged.copy = None;
-                true
-            }
-        },
-        None => false,
-    };
-    let Some(request) = requests.get(id) else { return true };
-    match (staged.what, &request.state) {
-        (What::Send, State::SendPending { to, place, .. }) if copied => {
+    let Some(staged) = staging.requests.get_mut(&id) else { return };
+    staged.copying = false;
+    match (staged.what, requests.get(id).map(|request| &request.state)) {
+        (What::Send, Some(State::SendPending { to, place, .. })) => {
             let (to, place) = (*to, *place);
             out(engine, methods, id, (to, place), failed);
         }
-        (What::Receive, State::Staging) if !copied && request.status.bytes > 0 => {
-            let Some(memory) = &staged.memory else { return true };
-            let copy = start(Direction::In, &staged.device, request.status.bytes, memory.user_buf());
-            staged.copy = Some(copy);
-            return false;
-        }
-        // Why a send has ended before does not change; otherwise the copy is what was asked for.
-        (what, State::Staging) => end(engine, id, failed.filter(|_| what != What::Send)),
-        _ => {}
+        // It has ended otherwise meanwhile.
+        (What::Send, Some(State::Staging)) => end(engine, id, None),
+        // A peer has asked for it without having heard of it; its memory stays until that is over.
+        (What::Send, _) => {}
+        (What::Receive | What::Copy, _) => end(engine, id, failed),
     }
-    true
+}
+
+/// The transfer of a request is over, or it has been cancelled or failed.
+fn transferred(engine: &mut Engine, id: RequestId) {
+    let Engine { staging, requests, .. } = engine;
+    let Staging { requests: all, copies } = staging;
+    let (Some(staged), Some(request)) = (all.get_mut(&id), requests.get(id)) else { return };
+    match &staged.memory {
+        _ if staged.copying => {}
+        Some(memory) if staged.what == What::Receive && request.status.bytes > 0 => {
+            let runs = runs(&staged.device, request.status.bytes, memory.user_buf());
+            copies.start(id, Direction::In, &runs);
+            staged.copying = true;
+        }
+        _ => end(engine, id, None),
+    }
 }
 
 /// Sender: the data is in host memory, or will never be.
@@ -215,7 +228,7 @@ fn out(
 
 /// The device is done with the buffer.
 fn end(engine: &mut Engine, id: RequestId, failed: Option<Error>) {
-    engine.staging.0.remove(&id);
+    engine.staging.requests.remove(&id);
     let Some(request) = engine.requests.get_mut(id) else { return };
     request.staged = false;
     let mut status = std::mem::replace(&mut request.status, Status::EMPTY);

@@ -25,7 +25,7 @@ pub struct Finished {
     pub handlers: VecDeque<(RequestId, Handler, Status)>,
     /// Counts every end, so that a waiter sees that something happened.
     pub ends: u64,
-    /// Requests for which `pt2pt::staging` has something to do: a device copies, or the transfer of one in device memory is over.
+    /// Requests in device memory whose transfers are over, for `pt2pt::staging`.
     pub staged: Vec<RequestId>,
     /// Sleepers that are to be told of an end, once for each.
     pub told: Vec<SleeperId>,
