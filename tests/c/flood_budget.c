@@ -53,7 +53,7 @@ static long under_way(void)
 static void within_budget(long before, const char *when)
 {
     /* The budget of three senders, and what is under way: a ring of each, spare buffers, bounce buffers. */
-    long grown = resident() - before, most = 3l * (MANY + under_way()) + (4l << 20);
+    long grown = resident() - before, most = 3l * (MANY + under_way()) + (6l << 20);
     CHECK(grown <= most, "%s: %ld bytes more than before, at most %ld expected", when, grown, most);
 }
 

@@ -1,14 +1,14 @@
-//! Handles: the numbers that C programs hold for our objects (MPI-5.0 §2.5.1, chapter 20).
+//! The numbers of the program's objects, out of which a face makes handles and back (MPI-5.0 §2.5.1).
 //!
-//! There is one [`Table`] for each kind of object. Numbers below 4096 are the predefined objects of the ABI; their
-//! users never look into a table. All other handles have at most 31 bits, so that `MPI_*_toint` loses nothing:
+//! There is one [`Table`] for each kind of object. A number has 31 bits, so that a handle can be an `int`; handles of
+//! predefined objects give numbers that are in no table:
 //!
 //! ```text
 //! request        1 | 30 bits that the engine's request table made
-//! other objects  0 | kind: 4 bits | generation: 7 bits | slot: 19 bits
+//! other objects  0 | kind: 4 bits, not 0 | generation: 7 bits | slot: 19 bits
 //! ```
 //!
-//! What must stay true: a handle finds its object or nothing, whatever number it is. A freed slot rests until
+//! What must stay true: a number finds its object or nothing, whatever it is. A freed slot rests until
 //! [`REST`] others have been freed after it, so a stale handle is taken for a new object only after thousands
 //! of allocations.
 
@@ -18,8 +18,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use posthaste_core::error::{Error, ErrorClass, Result};
 
-/// Handles below this number are predefined by the ABI.
-pub(crate) const FIRST_USER_HANDLE: usize = 4096;
+use crate::abi::constants;
+use crate::abi::types::{MPI_Comm, MPI_Datatype, MPI_Errhandler, MPI_Op};
+use crate::mapping::types;
 
 const SLOT_BITS: u32 = 19;
 const GENERATION_BITS: u32 = 7;
@@ -77,20 +78,40 @@ impl Kind {
         }
     }
 
-    /// Name of the null handle, and its value.
+    /// Name of the null handle, and its number.
     fn null(self) -> (&'static str, usize) {
         match self {
-            Self::Comm => ("MPI_COMM_NULL", 0x100),
-            Self::Group => ("MPI_GROUP_NULL", 0x108),
-            Self::Datatype => ("MPI_DATATYPE_NULL", 0x200),
-            Self::Op => ("MPI_OP_NULL", 0x20),
-            Self::Info => ("MPI_INFO_NULL", 0x130),
-            Self::Errhandler => ("MPI_ERRHANDLER_NULL", 0x140),
-            Self::Message => ("MPI_MESSAGE_NULL", 0x128),
-            Self::Win => ("MPI_WIN_NULL", 0x110),
-            Self::File => ("MPI_FILE_NULL", 0x118),
-            Self::Session => ("MPI_SESSION_NULL", 0x120),
-            Self::Request => ("MPI_REQUEST_NULL", 0x180),
+            Self::Comm => ("MPI_COMM_NULL", constants::MPI_COMM_NULL.number()),
+            Self::Group => ("MPI_GROUP_NULL", constants::MPI_GROUP_NULL.number()),
+            Self::Datatype => ("MPI_DATATYPE_NULL", constants::MPI_DATATYPE_NULL.number()),
+            Self::Op => ("MPI_OP_NULL", constants::MPI_OP_NULL.number()),
+            Self::Info => ("MPI_INFO_NULL", constants::MPI_INFO_NULL.number()),
+            Self::Errhandler => ("MPI_ERRHANDLER_NULL", constants::MPI_ERRHANDLER_NULL.number()),
+            Self::Message => ("MPI_MESSAGE_NULL", constants::MPI_MESSAGE_NULL.number()),
+            Self::Win => ("MPI_WIN_NULL", constants::MPI_WIN_NULL.number()),
+            Self::File => ("MPI_FILE_NULL", constants::MPI_FILE_NULL.number()),
+            Self::Session => ("MPI_SESSION_NULL", constants::MPI_SESSION_NULL.number()),
+            Self::Request => ("MPI_REQUEST_NULL", constants::MPI_REQUEST_NULL.number()),
+        }
+    }
+
+    /// Whether a predefined object of this kind has this number.
+    fn has_predefined(self, number: usize) -> bool {
+        match self {
+            Self::Comm => {
+                [constants::MPI_COMM_WORLD, constants::MPI_COMM_SELF].map(MPI_Comm::number).contains(&number)
+            }
+            Self::Group => constants::MPI_GROUP_EMPTY.number() == number,
+            Self::Datatype => types::named(MPI_Datatype::numbered(number)).is_some(),
+            Self::Op => types::operation(MPI_Op::numbered(number)).is_some(),
+            Self::Info => constants::MPI_INFO_ENV.number() == number,
+            Self::Errhandler => {
+                [constants::MPI_ERRORS_ARE_FATAL, constants::MPI_ERRORS_ABORT, constants::MPI_ERRORS_RETURN]
+                    .map(MPI_Errhandler::number)
+                    .contains(&number)
+            }
+            Self::Message => constants::MPI_MESSAGE_NO_PROC.number() == number,
+            Self::Win | Self::File | Self::Session | Self::Request => false,
         }
     }
 
@@ -110,41 +131,35 @@ impl Kind {
         }
     }
 
-    /// The kind a handle claims to be, by its number alone.
-    fn claimed(handle: usize) -> Option<Self> {
-        match handle {
-            0x20..=0x3f => Some(Self::Op),
-            0x100..=0x107 => Some(Self::Comm),
-            0x108..=0x10f => Some(Self::Group),
-            0x110..=0x117 => Some(Self::Win),
-            0x118..=0x11f => Some(Self::File),
-            0x120..=0x127 => Some(Self::Session),
-            0x128..=0x12f => Some(Self::Message),
-            0x130..=0x137 => Some(Self::Info),
-            0x140..=0x147 => Some(Self::Errhandler),
-            0x180 => Some(Self::Request),
-            0x200..=0x2ff => Some(Self::Datatype),
-            _ if handle < FIRST_USER_HANDLE || handle > i32::MAX as usize => None,
-            _ if handle & REQUEST_BIT != 0 => Some(Self::Request),
-            _ => Self::TABLED.into_iter().find(|kind| *kind as usize == handle >> KIND_SHIFT),
+    /// The kind of an object of the program that this could be or have been the number of.
+    fn claimed(number: usize) -> Option<Self> {
+        match number {
+            _ if number > i32::MAX as usize => None,
+            _ if number & REQUEST_BIT != 0 => Some(Self::Request),
+            _ => Self::TABLED.into_iter().find(|kind| *kind as usize == number >> KIND_SHIFT),
         }
+    }
+
+    /// The kind of the predefined object or null handle with this number.
+    fn predefined(number: usize) -> Option<Self> {
+        let is_of = |kind: &Self| kind.null().1 == number || kind.has_predefined(number);
+        Self::TABLED.into_iter().chain([Self::Request]).find(is_of)
     }
 }
 
-/// The error of a handle that names no object of `kind`.
+/// The error of a handle, known by its number, that names no object of `kind`.
 #[cold]
-pub(crate) fn invalid(kind: Kind, argument: &'static str, handle: usize) -> Error {
-    let (null, value) = kind.null();
-    let got = if handle == value {
+pub(crate) fn invalid(kind: Kind, argument: &'static str, number: usize) -> Error {
+    let (null, of_null) = kind.null();
+    let handle = MPI_Comm::numbered(number); // written as all handles are
+    let got = if number == of_null {
         null.to_string()
     } else {
-        match Kind::claimed(handle) {
-            Some(claimed) if claimed == kind && handle >= FIRST_USER_HANDLE => {
-                format!("{handle:#x} ({} that was freed)", kind.noun())
-            }
-            Some(claimed) if claimed == kind => format!("{handle:#x} (predefined or reserved)"),
-            Some(claimed) => format!("{handle:#x} ({})", claimed.noun()),
-            _ => format!("{handle:#x} (no handle of this library)"),
+        match (Kind::claimed(number), Kind::predefined(number)) {
+            (Some(claimed), _) if claimed == kind => format!("{handle:#x} ({} that was freed)", kind.noun()),
+            (_, Some(predefined)) if predefined == kind => format!("{handle:#x} (predefined)"),
+            (Some(claimed), _) | (None, Some(claimed)) => format!("{handle:#x} ({})", claimed.noun()),
+            (None, None) => format!("{handle:#x} (no handle of this library)"),
         }
     };
     Error::invalid(kind.class(), argument, got, kind.noun())
@@ -369,7 +384,7 @@ mod tests {
     fn a_freed_handle_finds_nothing_even_after_its_slot_was_used_again() {
         let table = Table::new(Kind::Comm);
         let first = table.insert(Arc::new(0)).unwrap();
-        assert!(first >= FIRST_USER_HANDLE && first <= i32::MAX as usize);
+        assert!(first >> KIND_SHIFT == Kind::Comm as usize && first <= i32::MAX as usize);
         assert_eq!(*table.get("comm", first).unwrap(), 0);
         table.remove("comm", first).unwrap();
         for i in 0..20 * REST {
@@ -387,6 +402,9 @@ mod tests {
     fn any_number_finds_an_object_or_nothing() {
         let table = Table::new(Kind::Datatype);
         let handle = table.insert(Arc::new(())).unwrap();
+        for one in posthaste_core::named::Named::ALL {
+            assert!(table.peek(types::handle(one).number()).is_none(), "{one:?}");
+        }
         for garbage in (0..5000).chain([usize::MAX, 1 << 31, handle + 1, handle | 1 << 40, !handle]) {
             assert!(table.peek(garbage).is_none(), "{garbage:#x}");
         }
@@ -394,18 +412,23 @@ mod tests {
 
     #[test]
     fn a_bad_handle_is_explained() {
-        let say = |handle| invalid(Kind::Comm, "comm", handle).to_string();
-        assert_eq!(say(0x100), "comm is MPI_COMM_NULL, expected a communicator");
-        assert_eq!(say(0x209), "comm is 0x209 (a datatype), expected a communicator");
-        assert_eq!(
-            say(0x00de_adbe_ef00),
-            "comm is 0xdeadbeef00 (no handle of this library), expected a communicator"
-        );
-        assert_eq!(say(0), "comm is 0x0 (no handle of this library), expected a communicator");
-        assert_eq!(
-            say(1 << KIND_SHIFT),
-            "comm is 0x4000000 (a communicator that was freed), expected a communicator"
-        );
+        let say = |number| invalid(Kind::Comm, "comm", number).to_string();
+        let shown = |number, what| {
+            format!("comm is {:#x} ({what}), expected a communicator", MPI_Comm::numbered(number))
+        };
+        assert_eq!(say(constants::MPI_COMM_NULL.number()), "comm is MPI_COMM_NULL, expected a communicator");
+        for (number, what) in [
+            (constants::MPI_INT.number(), "a datatype"),
+            (constants::MPI_SUM.number(), "a reduction operation"),
+            (constants::MPI_COMM_WORLD.number(), "predefined"),
+            (of_request(5), "a request"),
+            (1 << KIND_SHIFT, "a communicator that was freed"),
+            (2 << KIND_SHIFT, "a group"),
+            (0, "no handle of this library"),
+            (usize::MAX, "no handle of this library"),
+        ] {
+            assert_eq!(say(number), shown(number, what));
+        }
         assert_eq!(invalid(Kind::Datatype, "datatype", 3).class(), ErrorClass::Type);
     }
 
@@ -413,10 +436,10 @@ mod tests {
     fn request_handles_come_back_as_they_were() {
         for number in [1 << 20, 0x3fff_ffff] {
             let handle = of_request(number);
-            assert!(handle >= FIRST_USER_HANDLE && handle <= i32::MAX as usize);
+            assert!(handle >> 30 == 1 && handle <= i32::MAX as usize);
             assert_eq!(to_request(handle), Some(number));
         }
-        assert_eq!(to_request(0x180), None);
+        assert_eq!(to_request(constants::MPI_REQUEST_NULL.number()), None);
         assert_eq!(to_request(usize::MAX), None);
     }
 }

@@ -17,6 +17,7 @@
 
 mod layer;
 pub mod abi;
+mod mapping;
 mod handle;
 mod object;
 mod failure;
@@ -35,3 +36,6 @@ pub mod io;
 pub mod tool;
 
 pub use abi::pointer::{In, Out};
+
+// The numbers of the standard ABI are the engine's, so ranks and tags go to it as they are.
+const _: () = assert!(mapping::ranks::SAME);

@@ -3,7 +3,7 @@
 //! Payload memory is seen through the bounded views of `posthaste_os::mem`.
 //!
 //! - `kernel`: the loops that pack and unpack; `vector`: the same by wide vectors; `element`: the loops that reduce; `quad`:
-//!   arithmetic for them that the machine lacks.
+//!   arithmetic for them that the machine lacks. `device`: memory that only devices can touch.
 //!
 //! What must stay true:
 //! - From outside of this crate, user memory comes in two ways only: by [`Base::new`], whose caller promises that every
@@ -16,16 +16,19 @@
 //! - No reference into user memory is ever made, so a user who breaks the rules of MPI-5.0 §3.7.2 (touching a
 //!   buffer in flight) gets wrong data and nothing worse.
 
+pub mod device;
 mod element;
 mod kernel;
 mod quad;
 mod vector;
 
+pub(crate) use device::{DeviceCopy, Direction};
 pub(crate) use element::{Element, Extended, Half, Pair, combine, combine_packed};
 pub use kernel::Span;
 pub(crate) use kernel::{Mover, Turns, Visitor};
 pub(crate) use quad::Quad;
 
+use crate::named::Named;
 use posthaste_os::fabric::{Endpoint, NotStarted, Place, Registration, Remote};
 pub use posthaste_os::heap::Block;
 use posthaste_os::mem::{self, Sink, Source, Store};
@@ -374,26 +377,25 @@ pub(crate) fn write_remote(
 /// and received (used by the typed API).
 ///
 /// # Safety
-/// Every bit pattern is a valid value, there is no padding, and the datatype with handle `ABI_HANDLE` in the
-/// standard ABI has the size and extent of the type. `bool` and `char` do not qualify: not every byte a peer
+/// Every bit pattern is a valid value, there is no padding, and the datatype `NAMED` has the size and extent of the type. `bool` and `char` do not qualify: not every byte a peer
 /// may send is one.
 pub unsafe trait Equivalence: Copy + Send + Sync + 'static {
-    /// The datatype's handle in the standard ABI (MPI-5.0, chapter on the ABI).
-    const ABI_HANDLE: u32;
+    /// The datatype.
+    const NAMED: Named;
 }
 
 macro_rules! equivalence {
-    ($($rust:ty => $handle:literal),* $(,)?) => {$(
-        // SAFETY: a primitive number; the handle names the datatype of its size.
-        unsafe impl Equivalence for $rust { const ABI_HANDLE: u32 = $handle; }
+    ($($rust:ty => $named:ident),* $(,)?) => {$(
+        // SAFETY: a primitive number; the name is that of the datatype of its size.
+        unsafe impl Equivalence for $rust { const NAMED: Named = Named::$named; }
     )*};
 }
 equivalence! {
-    i8 => 0x240, u8 => 0x241, i16 => 0x248, u16 => 0x249, i32 => 0x250, u32 => 0x251, i64 => 0x258, u64 => 0x259,
-    f32 => 0x210, f64 => 0x214,
+    i8 => Int8, u8 => Uint8, i16 => Int16, u16 => Uint16, i32 => Int32, u32 => Uint32, i64 => Int64, u64 => Uint64,
+    f32 => Float, f64 => Double,
 }
 #[cfg(target_pointer_width = "64")]
-equivalence! { isize => 0x258, usize => 0x259 }
+equivalence! { isize => Int64, usize => Uint64 }
 
 #[cfg(test)]
 mod tests {

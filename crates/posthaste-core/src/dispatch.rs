@@ -4,6 +4,7 @@
 
 use crate::error::say;
 use crate::method::Event;
+use crate::pt2pt::arrival::{self, Body};
 use crate::pt2pt::rendezvous::Asked;
 use crate::pt2pt::{Action, Engine, cancel, eager, flow, loss, rendezvous};
 use crate::trace::Counter;
@@ -14,9 +15,11 @@ use crate::wire::Packet;
 pub fn on_event(engine: &mut Engine, event: Event<'_>) -> Option<Action> {
     match event {
         Event::Packet(from, packet) => match packet {
-            Packet::Eager { envelope, sender, data } => eager::arrived(engine, from, &envelope, sender, data),
+            Packet::Eager { envelope, sender, data } => {
+                arrival::arrived(engine, from, &envelope, Body::Whole { data, sender })
+            }
             Packet::RequestToSend { envelope, sender, offer, first } => {
-                rendezvous::asked(engine, from, &envelope, Asked { sender, offer, first })
+                arrival::arrived(engine, from, &envelope, Body::Asked(Asked { sender, offer, first }))
             }
             Packet::OkToSend { sender, receiver, granted } => {
                 rendezvous::granted(engine, from, sender, receiver, granted)
@@ -34,6 +37,10 @@ pub fn on_event(engine: &mut Engine, event: Event<'_>) -> Option<Action> {
             }
             Packet::TakeBack { sender } => cancel::asked_back(engine, from, sender),
             Packet::TakenBack { sender, taken } => cancel::answered(engine, from, sender, taken),
+            Packet::OneSided(packet) => {
+                engine.with_onesided(|onesided, counts| onesided.arrived(from, packet, counts));
+                None
+            }
             // How a granted message comes is the methods' own business; what gets here belongs to nobody.
             Packet::Data { .. }
             | Packet::Stream { .. }
@@ -45,9 +52,11 @@ pub fn on_event(engine: &mut Engine, event: Event<'_>) -> Option<Action> {
                 None
             }
         },
-        Event::Arriving(from, envelope, sender) => eager::arriving(engine, from, &envelope, sender),
+        Event::Arriving(from, envelope, sender) => {
+            arrival::arrived(engine, from, &envelope, Body::Begun { sender })
+        }
         Event::Arrived(from, envelope, sender, data) => {
-            eager::arrived_whole(engine, from, &envelope, sender, data)
+            arrival::arrived(engine, from, &envelope, Body::Kept { data, sender })
         }
         Event::Received(receiver) => rendezvous::landed(engine, receiver),
         // Of a link to the method that uses it.

@@ -24,14 +24,13 @@ pub fn say(line: Arguments<'_>) {
 }
 
 macro_rules! error_classes {
-    ($($(#[$doc:meta])* $name:ident = $value:literal, $mpi:literal, $text:literal;)*) => {
-        /// MPI error classes with their values in the standard ABI (MPI-5.0 §9.4, table of error classes).
+    ($($(#[$doc:meta])* $name:ident, $mpi:literal, $text:literal;)*) => {
+        /// MPI error classes (MPI-5.0 §9.4, table of error classes). Which number a class has is known to the API layer alone.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        #[repr(i32)]
-        pub enum ErrorClass { $(#[doc = $text] $name = $value,)* }
+        pub enum ErrorClass { $(#[doc = $text] $name,)* }
 
         impl ErrorClass {
-            /// Every class, in the order of its value.
+            /// Every class, in the order of the standard's table.
             pub const ALL: &'static [Self] = &[$(Self::$name,)*];
             /// The name in C, such as `MPI_ERR_TAG`.
             pub fn name(self) -> &'static str { match self { $(Self::$name => $mpi,)* } }
@@ -42,75 +41,68 @@ macro_rules! error_classes {
 }
 
 error_classes! {
-    Buffer = 1, "MPI_ERR_BUFFER", "invalid buffer address";
-    Count = 2, "MPI_ERR_COUNT", "invalid count";
-    Type = 3, "MPI_ERR_TYPE", "invalid or uncommitted datatype";
-    Tag = 4, "MPI_ERR_TAG", "invalid tag";
-    Comm = 5, "MPI_ERR_COMM", "invalid communicator";
-    Rank = 6, "MPI_ERR_RANK", "invalid rank";
-    Request = 7, "MPI_ERR_REQUEST", "invalid request";
-    Root = 8, "MPI_ERR_ROOT", "invalid root";
-    Group = 9, "MPI_ERR_GROUP", "invalid group";
-    Op = 10, "MPI_ERR_OP", "invalid reduction operation";
-    Topology = 11, "MPI_ERR_TOPOLOGY", "invalid topology";
-    Dims = 12, "MPI_ERR_DIMS", "invalid dimensions";
-    Arg = 13, "MPI_ERR_ARG", "invalid argument";
-    Unknown = 14, "MPI_ERR_UNKNOWN", "unknown error";
-    Truncate = 15, "MPI_ERR_TRUNCATE", "message longer than the receive buffer";
-    Other = 16, "MPI_ERR_OTHER", "error with no class of its own";
-    Intern = 17, "MPI_ERR_INTERN", "internal error of the library";
-    Pending = 18, "MPI_ERR_PENDING", "the request is neither complete nor failed";
-    InStatus = 19, "MPI_ERR_IN_STATUS", "the error code is in the status";
-    Access = 20, "MPI_ERR_ACCESS", "permission denied";
-    Amode = 21, "MPI_ERR_AMODE", "invalid file access mode";
-    Assert = 22, "MPI_ERR_ASSERT", "invalid assertion";
-    BadFile = 23, "MPI_ERR_BAD_FILE", "invalid file name";
-    Base = 24, "MPI_ERR_BASE", "invalid window base address";
-    Conversion = 25, "MPI_ERR_CONVERSION", "data conversion failed";
-    Disp = 26, "MPI_ERR_DISP", "invalid displacement";
-    DupDatarep = 27, "MPI_ERR_DUP_DATAREP", "data representation already defined";
-    FileExists = 28, "MPI_ERR_FILE_EXISTS", "file exists already";
-    FileInUse = 29, "MPI_ERR_FILE_IN_USE", "file is in use";
-    File = 30, "MPI_ERR_FILE", "invalid file handle";
-    InfoKey = 31, "MPI_ERR_INFO_KEY", "invalid info key";
-    InfoNokey = 32, "MPI_ERR_INFO_NOKEY", "no such info key";
-    InfoValue = 33, "MPI_ERR_INFO_VALUE", "invalid info value";
-    Info = 34, "MPI_ERR_INFO", "invalid info object";
-    Io = 35, "MPI_ERR_IO", "input/output error";
-    Keyval = 36, "MPI_ERR_KEYVAL", "invalid attribute key";
-    Locktype = 37, "MPI_ERR_LOCKTYPE", "invalid lock type";
-    Name = 38, "MPI_ERR_NAME", "no such service name";
-    NoMem = 39, "MPI_ERR_NO_MEM", "out of memory";
-    NotSame = 40, "MPI_ERR_NOT_SAME", "arguments differ between ranks";
-    NoSpace = 41, "MPI_ERR_NO_SPACE", "no space left";
-    NoSuchFile = 42, "MPI_ERR_NO_SUCH_FILE", "no such file";
-    Port = 43, "MPI_ERR_PORT", "invalid port name";
-    Quota = 44, "MPI_ERR_QUOTA", "quota exceeded";
-    ReadOnly = 45, "MPI_ERR_READ_ONLY", "file system is read-only";
-    RmaAttach = 46, "MPI_ERR_RMA_ATTACH", "memory cannot be attached to the window";
-    RmaConflict = 47, "MPI_ERR_RMA_CONFLICT", "conflicting window accesses";
-    RmaRange = 48, "MPI_ERR_RMA_RANGE", "target memory is outside the window";
-    RmaShared = 49, "MPI_ERR_RMA_SHARED", "memory cannot be shared";
-    RmaSync = 50, "MPI_ERR_RMA_SYNC", "wrong window synchronisation";
-    Service = 51, "MPI_ERR_SERVICE", "invalid service name";
-    Size = 52, "MPI_ERR_SIZE", "invalid window size";
-    Spawn = 53, "MPI_ERR_SPAWN", "processes could not be started";
-    UnsupportedDatarep = 54, "MPI_ERR_UNSUPPORTED_DATAREP", "unsupported data representation";
-    UnsupportedOperation = 55, "MPI_ERR_UNSUPPORTED_OPERATION", "operation not supported";
-    Win = 56, "MPI_ERR_WIN", "invalid window";
-    RmaFlavor = 57, "MPI_ERR_RMA_FLAVOR", "wrong window flavour";
-    ProcAborted = 58, "MPI_ERR_PROC_ABORTED", "a peer process has ended";
-    ValueTooLarge = 59, "MPI_ERR_VALUE_TOO_LARGE", "the value does not fit into the result's type";
-    Session = 60, "MPI_ERR_SESSION", "invalid session";
-    Errhandler = 61, "MPI_ERR_ERRHANDLER", "invalid error handler";
-    Abi = 62, "MPI_ERR_ABI", "ABI mismatch";
-}
-
-impl ErrorClass {
-    /// The class with this value, if there is one.
-    pub fn from_value(value: i32) -> Option<Self> {
-        Self::ALL.iter().copied().find(|class| *class as i32 == value)
-    }
+    Buffer, "MPI_ERR_BUFFER", "invalid buffer address";
+    Count, "MPI_ERR_COUNT", "invalid count";
+    Type, "MPI_ERR_TYPE", "invalid or uncommitted datatype";
+    Tag, "MPI_ERR_TAG", "invalid tag";
+    Comm, "MPI_ERR_COMM", "invalid communicator";
+    Rank, "MPI_ERR_RANK", "invalid rank";
+    Request, "MPI_ERR_REQUEST", "invalid request";
+    Root, "MPI_ERR_ROOT", "invalid root";
+    Group, "MPI_ERR_GROUP", "invalid group";
+    Op, "MPI_ERR_OP", "invalid reduction operation";
+    Topology, "MPI_ERR_TOPOLOGY", "invalid topology";
+    Dims, "MPI_ERR_DIMS", "invalid dimensions";
+    Arg, "MPI_ERR_ARG", "invalid argument";
+    Unknown, "MPI_ERR_UNKNOWN", "unknown error";
+    Truncate, "MPI_ERR_TRUNCATE", "message longer than the receive buffer";
+    Other, "MPI_ERR_OTHER", "error with no class of its own";
+    Intern, "MPI_ERR_INTERN", "internal error of the library";
+    Pending, "MPI_ERR_PENDING", "the request is neither complete nor failed";
+    InStatus, "MPI_ERR_IN_STATUS", "the error code is in the status";
+    Access, "MPI_ERR_ACCESS", "permission denied";
+    Amode, "MPI_ERR_AMODE", "invalid file access mode";
+    Assert, "MPI_ERR_ASSERT", "invalid assertion";
+    BadFile, "MPI_ERR_BAD_FILE", "invalid file name";
+    Base, "MPI_ERR_BASE", "invalid window base address";
+    Conversion, "MPI_ERR_CONVERSION", "data conversion failed";
+    Disp, "MPI_ERR_DISP", "invalid displacement";
+    DupDatarep, "MPI_ERR_DUP_DATAREP", "data representation already defined";
+    FileExists, "MPI_ERR_FILE_EXISTS", "file exists already";
+    FileInUse, "MPI_ERR_FILE_IN_USE", "file is in use";
+    File, "MPI_ERR_FILE", "invalid file handle";
+    InfoKey, "MPI_ERR_INFO_KEY", "invalid info key";
+    InfoNokey, "MPI_ERR_INFO_NOKEY", "no such info key";
+    InfoValue, "MPI_ERR_INFO_VALUE", "invalid info value";
+    Info, "MPI_ERR_INFO", "invalid info object";
+    Io, "MPI_ERR_IO", "input/output error";
+    Keyval, "MPI_ERR_KEYVAL", "invalid attribute key";
+    Locktype, "MPI_ERR_LOCKTYPE", "invalid lock type";
+    Name, "MPI_ERR_NAME", "no such service name";
+    NoMem, "MPI_ERR_NO_MEM", "out of memory";
+    NotSame, "MPI_ERR_NOT_SAME", "arguments differ between ranks";
+    NoSpace, "MPI_ERR_NO_SPACE", "no space left";
+    NoSuchFile, "MPI_ERR_NO_SUCH_FILE", "no such file";
+    Port, "MPI_ERR_PORT", "invalid port name";
+    Quota, "MPI_ERR_QUOTA", "quota exceeded";
+    ReadOnly, "MPI_ERR_READ_ONLY", "file system is read-only";
+    RmaAttach, "MPI_ERR_RMA_ATTACH", "memory cannot be attached to the window";
+    RmaConflict, "MPI_ERR_RMA_CONFLICT", "conflicting window accesses";
+    RmaRange, "MPI_ERR_RMA_RANGE", "target memory is outside the window";
+    RmaShared, "MPI_ERR_RMA_SHARED", "memory cannot be shared";
+    RmaSync, "MPI_ERR_RMA_SYNC", "wrong window synchronisation";
+    Service, "MPI_ERR_SERVICE", "invalid service name";
+    Size, "MPI_ERR_SIZE", "invalid window size";
+    Spawn, "MPI_ERR_SPAWN", "processes could not be started";
+    UnsupportedDatarep, "MPI_ERR_UNSUPPORTED_DATAREP", "unsupported data representation";
+    UnsupportedOperation, "MPI_ERR_UNSUPPORTED_OPERATION", "operation not supported";
+    Win, "MPI_ERR_WIN", "invalid window";
+    RmaFlavor, "MPI_ERR_RMA_FLAVOR", "wrong window flavour";
+    ProcAborted, "MPI_ERR_PROC_ABORTED", "a peer process has ended";
+    ValueTooLarge, "MPI_ERR_VALUE_TOO_LARGE", "the value does not fit into the result's type";
+    Session, "MPI_ERR_SESSION", "invalid session";
+    Errhandler, "MPI_ERR_ERRHANDLER", "invalid error handler";
+    Abi, "MPI_ERR_ABI", "ABI mismatch";
 }
 
 /// A failed call: whose fault, which value, what was expected. One pointer in size, so that the way of success
@@ -158,8 +150,10 @@ pub enum Cause {
     /// A function of the program failed, with an error code of its own.
     #[error("{text}")]
     Program {
-        /// The code: one of MPI's classes, or one that only the program knows.
+        /// The code, a number of the API layer that the program uses.
         code: i32,
+        /// Its class; `Other` for one that only the program knows.
+        class: ErrorClass,
         /// The sentence.
         text: String,
     },
@@ -209,10 +203,10 @@ impl Error {
         Cause::Other { class, text: text.into() }.into()
     }
 
-    /// A function of the program failed with this code.
+    /// A function of the program failed with this code, which is of this class.
     #[cold]
-    pub fn program(code: i32, text: impl Into<String>) -> Self {
-        Cause::Program { code, text: text.into() }.into()
+    pub fn program(code: i32, class: ErrorClass, text: impl Into<String>) -> Self {
+        Cause::Program { code, class, text: text.into() }.into()
     }
 
     /// The system's refusal of `what`.
@@ -226,23 +220,29 @@ impl Error {
         &self.0
     }
 
+    /// Whether a message was longer than its receive buffer.
+    pub fn is_truncation(&self) -> bool {
+        matches!(self.cause(), Cause::Truncated { .. })
+    }
+
     /// The MPI error class: the only mapping there is.
     pub fn class(&self) -> ErrorClass {
         match self.cause() {
-            Cause::Invalid { class, .. } | Cause::Other { class, .. } => *class,
+            Cause::Invalid { class, .. } | Cause::Program { class, .. } | Cause::Other { class, .. } => {
+                *class
+            }
             Cause::Truncated { .. } => ErrorClass::Truncate,
             Cause::NoMemory(_) => ErrorClass::NoMem,
             Cause::Unsupported(_) => ErrorClass::UnsupportedOperation,
-            Cause::Program { code, .. } => ErrorClass::from_value(*code).unwrap_or(ErrorClass::Other),
             Cause::System { .. } => ErrorClass::Other,
         }
     }
 
-    /// The error code: that of the program's function if one failed, else the class.
-    pub fn code(&self) -> i32 {
+    /// The code of the program's function, if one failed; otherwise the class says everything.
+    pub fn program_code(&self) -> Option<i32> {
         match self.cause() {
-            Cause::Program { code, .. } => *code,
-            _ => self.class() as i32,
+            Cause::Program { code, .. } => Some(*code),
+            _ => None,
         }
     }
 }
@@ -269,24 +269,21 @@ mod tests {
     #[test]
     fn classes_are_dense_and_named() {
         for (i, class) in ErrorClass::ALL.iter().enumerate() {
-            assert_eq!(*class as usize, i + 1);
+            assert_eq!(*class as usize, i);
             assert!(class.name().starts_with("MPI_ERR_"));
-            assert_eq!(ErrorClass::from_value(i as i32 + 1), Some(*class));
         }
-        assert_eq!(ErrorClass::from_value(0), None);
     }
 
     #[test]
     fn an_invalid_argument_says_what_was_expected() {
         let error = Error::invalid(ErrorClass::Tag, "tag", -7, "0..=2147483647");
         assert_eq!(error.to_string(), "tag is -7, expected 0..=2147483647");
-        assert_eq!((error.class(), error.code()), (ErrorClass::Tag, ErrorClass::Tag as i32));
+        assert_eq!((error.class(), error.program_code()), (ErrorClass::Tag, None));
     }
 
     #[test]
     fn the_code_of_a_function_of_the_program_is_kept() {
-        let error = Error::program(16385, "a callback returned error 16385");
-        assert_eq!((error.class(), error.code()), (ErrorClass::Other, 16385));
-        assert_eq!(Error::program(ErrorClass::NoSpace as i32, "").class(), ErrorClass::NoSpace);
+        let error = Error::program(16385, ErrorClass::Other, "a callback returned error 16385");
+        assert_eq!((error.class(), error.program_code()), (ErrorClass::Other, Some(16385)));
     }
 }

@@ -11,21 +11,17 @@ use std::sync::OnceLock;
 use crate::error::{Error, ErrorClass, Result};
 use crate::ids::{PROC_NULL, Peer};
 
-/// `MPI_UNDEFINED` of the standard ABI.
-pub const UNDEFINED: i32 = -32766;
-
-/// How alike two groups or two communicators are, with the values of the standard ABI.
+/// How alike two groups or two communicators are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(i32)]
 pub enum Comparison {
     /// The same processes in the same order (and, of communicators, the same object).
-    Ident = 201,
+    Ident,
     /// Communicators only: ident groups in different contexts.
-    Congruent = 202,
+    Congruent,
     /// The same processes in another order.
-    Similar = 203,
+    Similar,
     /// Anything else.
-    Unequal = 204,
+    Unequal,
 }
 
 /// An ordered set of processes.
@@ -131,18 +127,18 @@ impl Group {
         }
     }
 
-    /// The ranks in `other` of the members with the given ranks here; [`UNDEFINED`] where there is none, and
+    /// The ranks in `other` of the members with the given ranks here; `None` where there is none, and
     /// `MPI_PROC_NULL` stays itself.
     ///
     /// # Errors
     /// A rank that is not one of this group.
-    pub fn translate(&self, ranks: &[i32], other: &Self) -> Result<Vec<i32>> {
+    pub fn translate(&self, ranks: &[i32], other: &Self) -> Result<Vec<Option<i32>>> {
         let translate = |rank: &i32| {
             if *rank == PROC_NULL {
-                return Ok(PROC_NULL);
+                return Ok(Some(PROC_NULL));
             }
             let peer = self.member("ranks1", *rank)?;
-            Ok(other.rank_of(peer).map_or(UNDEFINED, |rank| rank as i32))
+            Ok(other.rank_of(peer).map(|rank| rank as i32))
         };
         ranks.iter().map(translate).collect()
     }
@@ -308,7 +304,10 @@ mod tests {
         assert_eq!(a.compare(&of(&[1, 3, 5])), Comparison::Similar);
         assert_eq!(a.compare(&b), Comparison::Unequal);
         assert_eq!(a.compare(&of(&[5, 1])), Comparison::Unequal);
-        assert_eq!(a.translate(&[0, 1, PROC_NULL, 2], &b).unwrap(), [2, UNDEFINED, PROC_NULL, 0]);
+        assert_eq!(
+            a.translate(&[0, 1, PROC_NULL, 2], &b).unwrap(),
+            [Some(2), None, Some(PROC_NULL), Some(0)]
+        );
         assert!(
             a.translate(&[3], &b).unwrap_err().to_string().contains("ranks1 is 3, expected ranks below 3")
         );

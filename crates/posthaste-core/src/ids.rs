@@ -132,11 +132,45 @@ impl fmt::Display for RequestId {
     }
 }
 
-/// `MPI_ANY_SOURCE` of the standard ABI.
+/// A receive from whoever sends (`MPI_ANY_SOURCE`).
+///
+/// This and the three numbers that follow are the engine's own, and every API layer converts its program's. That they
+/// are those of the standard ABI makes its conversion cost nothing.
 pub const ANY_SOURCE: i32 = -1;
-/// `MPI_ANY_TAG` of the standard ABI.
+/// A receive of whatever tag (`MPI_ANY_TAG`).
 pub const ANY_TAG: i32 = -2;
-/// `MPI_PROC_NULL` of the standard ABI.
+/// Nobody: what is sent there is gone at once (`MPI_PROC_NULL`).
 pub const PROC_NULL: i32 = -3;
+/// The caller is the root of an operation on an intercommunicator (`MPI_ROOT`).
+pub const ROOT: i32 = -4;
+/// What an API layer gives for a number of its program that means no rank and no tag, and is one of the four above here.
+pub const MEANINGLESS: i32 = i32::MIN;
 /// Largest tag a user may pass (`MPI_TAG_UB`).
 pub const TAG_UB: i32 = i32::MAX;
+
+/// A wrong rank or tag, for messages.
+#[derive(Clone, Copy, Debug)]
+pub struct Wrong(pub i32);
+
+impl fmt::Display for Wrong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            MEANINGLESS => f.write_str("a number without a meaning"),
+            number => number.fmt(f),
+        }
+    }
+}
+
+/// The same of a root, whose special values are told by their names: programs know their numbers from a header alone.
+#[derive(Clone, Copy, Debug)]
+pub struct WrongRoot(pub i32);
+
+impl fmt::Display for WrongRoot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            PROC_NULL => f.write_str("MPI_PROC_NULL"),
+            ROOT => f.write_str("MPI_ROOT"),
+            number => Wrong(number).fmt(f),
+        }
+    }
+}

@@ -8,10 +8,12 @@
 //! 3. A packet ([`wire::Packet`]) travels by a method: [`method::loopback`], [`method::shm`], [`method::tcp`],
 //!    [`method::fabric`], [`method::plugin`], [`method::sim`]; one that finds no room waits its turn in [`pt2pt::Pending`].
 //! 4. At the receiver [`progress::Vci::progress`] polls the methods; [`dispatch::on_event`] knows whose each packet is.
-//! 5. [`pt2pt::matching::Matching`] brings message and receive together, whichever came first.
+//! 5. [`pt2pt::arrival`] offers it to the receives, and [`pt2pt::matching::Matching`] says which one came first.
 //! 6. [`pt2pt::eager`] or [`pt2pt::rendezvous`] puts the data in place, or returns an [`pt2pt::Action`] for progress to
 //!    perform.
 //! 7. [`request::complete`] ends the request; [`wait::Waiting`], the only room that blocks, sees it.
+//!
+//! One-sided communication ([`onesided`]) goes beneath messages: memory is exposed, and peers read, write and combine it.
 //!
 //! Collective operations ([`coll`]) are schedules of such messages that progress advances; making communicators
 //! ([`comm`]) is one of them.
@@ -21,6 +23,7 @@
 
 pub mod jobs;
 pub mod ids;
+pub mod named;
 pub mod peers;
 pub mod error;
 pub mod config;
@@ -33,8 +36,9 @@ pub mod wire;
 pub mod request;
 pub mod method;
 pub mod group;
-pub mod pt2pt;
 pub mod op;
+pub mod onesided;
+pub mod pt2pt;
 pub mod info;
 pub mod attribute;
 pub mod coll;

@@ -10,6 +10,7 @@
 use crate::buffer::{Base, Element, Extended, Half, OwnedBuf, Pair, Quad, UserBuf, combine, combine_packed};
 use crate::datatype::{Builtin, Class, Datatype, Kind, Segment};
 use crate::error::{Error, ErrorClass, Result};
+use crate::named::Named;
 use posthaste_os::mem::Source;
 use std::cmp::Ordering;
 use std::fmt;
@@ -26,25 +27,24 @@ enum Repr {
     User(Arc<User>),
 }
 
-/// The operations of the standard, with their handles in the standard ABI.
+/// The operations of the standard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u32)]
 #[allow(missing_docs, reason = "each is the operation of its name")]
 pub enum Predefined {
-    Sum = 0x21,
-    Min = 0x22,
-    Max = 0x23,
-    Prod = 0x24,
-    Band = 0x28,
-    Bor = 0x29,
-    Bxor = 0x2a,
-    Land = 0x30,
-    Lor = 0x31,
-    Lxor = 0x32,
-    Minloc = 0x38,
-    Maxloc = 0x39,
-    Replace = 0x3c,
-    NoOp = 0x3d,
+    Sum,
+    Min,
+    Max,
+    Prod,
+    Band,
+    Bor,
+    Bxor,
+    Land,
+    Lor,
+    Lxor,
+    Minloc,
+    Maxloc,
+    Replace,
+    NoOp,
 }
 
 /// A user's function: input, inout, number of elements, their type.
@@ -84,6 +84,16 @@ impl Predefined {
         Self::ALL.iter().find(|(op, _)| *op == self).map_or("", |(_, name)| name)
     }
 
+    /// As a message says it; never 0.
+    pub const fn on_the_wire(self) -> u32 {
+        self as u32 + 1
+    }
+
+    /// What a message means by this number; `None` if it says nothing.
+    pub fn from_the_wire(number: u32) -> Option<Self> {
+        Some(Self::ALL.get((number as usize).checked_sub(1)?)?.0)
+    }
+
     /// The table of MPI-5.0 §6.9.2.
     fn classes(self) -> &'static [Class] {
         use Class::{Byte, Complex, Floating, FortranInteger, Integer, Logical, MultiLanguage, Pair};
@@ -101,7 +111,7 @@ impl Predefined {
     /// unsigned one, and addresses, counts and offsets have a truth value.
     fn reaches(self, builtin: &Builtin) -> bool {
         match builtin.class {
-            Class::Character => builtin.abi == Builtin::CHAR && self.classes().contains(&Class::Integer),
+            Class::Character => builtin.named == Named::Char && self.classes().contains(&Class::Integer),
             Class::Byte => matches!(self, Self::Sum | Self::Prod | Self::Max | Self::Min),
             Class::MultiLanguage => matches!(self, Self::Land | Self::Lor | Self::Lxor),
             _ => false,
@@ -118,18 +128,13 @@ enum Input<'a> {
     Packed(Source<'a>),
 }
 
+impl From<Predefined> for Op {
+    fn from(op: Predefined) -> Self {
+        Self(Repr::Predefined(op))
+    }
+}
+
 impl Op {
-    /// The predefined operation with this handle of the standard ABI.
-    pub fn from_abi(handle: u32) -> Option<Self> {
-        let (op, _) = Predefined::ALL.iter().find(|(op, _)| *op as u32 == handle)?;
-        Some(Self(Repr::Predefined(*op)))
-    }
-
-    /// The handle of a predefined operation; `None` for a user's.
-    pub fn abi_handle(&self) -> Option<u32> {
-        self.predefined().map(|op| op as u32)
-    }
-
     /// The predefined operation; `None` for a user's.
     pub fn predefined(&self) -> Option<Predefined> {
         match &self.0 {
@@ -613,12 +618,8 @@ impl Half {
 mod tests {
     use super::*;
 
-    fn op(handle: u32) -> Op {
-        Op::from_abi(handle).unwrap()
-    }
-
-    fn datatype(handle: u32) -> Datatype {
-        Datatype::from_abi(handle).unwrap()
+    fn datatype(named: Named) -> Datatype {
+        named.into()
     }
 
     #[test]
@@ -645,9 +646,9 @@ mod tests {
     fn every_pair_of_operation_and_type_is_computed_or_refused() {
         let (input, inout) = (OwnedBuf::new(256), OwnedBuf::new(256));
         for (predefined, name) in Predefined::ALL {
-            let op = op(predefined as u32);
+            let op = Op::from(predefined);
             for builtin in Builtin::all() {
-                let datatype = datatype(builtin.abi);
+                let datatype = datatype(builtin.named);
                 let result = op.apply(&datatype, input.user_buf(), inout.user_buf(), 2);
                 let defined =
                     predefined.classes().is_empty() || predefined.classes().contains(&builtin.class);
@@ -687,13 +688,19 @@ mod tests {
             store(&buf, 0, value);
             buf.source().to_vec()
         };
-        op(0x21).apply(&datatype(0x220), input.user_buf(), inout.user_buf(), 2).unwrap();
+        Op::from(Predefined::Sum)
+            .apply(&datatype(Named::LongDouble), input.user_buf(), inout.user_buf(), 2)
+            .unwrap();
         assert_eq!(read(1).to_vec(), bytes(13.0));
         // (4 + 5i)(10 + 10i) = -10 + 90i
         let two = |buf: &OwnedBuf| buf.user_buf().offset(32);
-        op(0x24).apply(&datatype(0x224), two(&input), two(&inout), 1).unwrap();
+        Op::from(Predefined::Prod)
+            .apply(&datatype(Named::CLongDoubleComplex), two(&input), two(&inout), 1)
+            .unwrap();
         assert_eq!((read(2).to_vec(), read(3).to_vec()), (bytes(-10.0), bytes(90.0)));
-        op(0x23).apply(&datatype(0x220), input.user_buf(), inout.user_buf(), 4).unwrap();
+        Op::from(Predefined::Max)
+            .apply(&datatype(Named::LongDouble), input.user_buf(), inout.user_buf(), 4)
+            .unwrap();
         assert_eq!(read(2).to_vec(), bytes(4.0));
     }
 }

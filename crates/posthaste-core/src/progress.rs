@@ -9,8 +9,8 @@ use crate::coll::{self, Running};
 use crate::dispatch;
 use crate::ids::RequestId;
 use crate::method::Methods;
-use crate::pt2pt::{Action, Engine, action, flow};
-use crate::request::{State, complete};
+use crate::pt2pt::{Action, Engine, action, flow, staging};
+use crate::request::complete;
 
 /// Operations on the fast paths between two steps of progress.
 const QUICK: u32 = 1024;
@@ -89,7 +89,7 @@ impl Vci {
     pub fn concerns(&self, sleepers: &Sleepers) -> bool {
         sleepers.are_there()
             && (!self.engine.finished.told.is_empty()
-                || !self.methods.is_quiet()
+                || self.is_copying()
                 || (self.happened() != self.told && (sleepers.are_curious() || self.has_work())))
     }
 
@@ -101,11 +101,17 @@ impl Vci {
 
     /// Whether there is something that goes on by itself where somebody is awake.
     fn has_work(&self) -> bool {
-        let Self { engine, methods, running, .. } = self;
+        let Self { engine, running, .. } = self;
         engine.has_pending_work()
             || !running.is_empty()
             || !engine.finished.handlers.is_empty()
-            || !methods.is_quiet()
+            || self.is_copying()
+    }
+
+    /// Whether bytes are being copied for which nobody else cares: nobody sleeps meanwhile.
+    #[inline]
+    pub fn is_copying(&self) -> bool {
+        !self.methods.is_quiet() || self.engine.has_staged()
     }
 
     /// Whom to wake, once the VCI has been left.
@@ -141,8 +147,6 @@ impl Vci {
         self.told = self.happened();
         let register = |wants| Asleep::register(sleepers, wants, bell);
         let table = &mut self.engine.requests;
-        let is_inactive =
-            |id: &RequestId| table.get(*id).is_some_and(|request| matches!(request.state, State::Inactive));
         let (ids, all) = match until {
             Until::All(ids) => (*ids, true),
             Until::Any(ids) => (*ids, false),
@@ -150,13 +154,6 @@ impl Vci {
             Until::Event => return Some(register(Wants::Anything)),
             Until::Bell => return Some(register(Wants::Ends(usize::MAX))),
         };
-        // What stands behind a request that is not started itself is not known here.
-        if ids.iter().any(is_inactive) {
-            if news {
-                return None;
-            }
-            return Some(register(Wants::Anything));
-        }
         let goes_on =
             |id: &&RequestId| table.get(**id).is_some_and(|request| !complete::is_complete(request));
         let open = ids.iter().filter(goes_on).count();
@@ -218,9 +215,17 @@ impl Vci {
         for asked in actions.drain(..) {
             action::perform(engine, methods, asked);
         }
+        if engine.outside.has_some() {
+            engine.end_from_outside();
+            busy = true;
+        }
         if engine.has_pending_work() {
             busy |= action::retry_pending(engine, methods);
             busy |= flow::advance(engine, methods);
+            busy |= engine.with_onesided(|onesided, _| onesided.advance(methods));
+        }
+        if engine.has_staged() {
+            busy |= staging::advance(engine, methods);
         }
         if !running.is_empty() {
             busy |= coll::advance(engine, methods, running);

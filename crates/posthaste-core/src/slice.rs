@@ -238,11 +238,12 @@ fn check_length(argument: &'static str, got: usize, length: usize, blocks: usize
 mod tests {
     use super::*;
     use crate::ids::Peer;
+    use crate::op::Predefined;
 
     #[test]
     fn a_collective_operation_never_reaches_beyond_a_slice() {
         let team = &*crate::comm::Comm::own(Peer(0));
-        let sum = Op::from_abi(0x21).unwrap();
+        let sum = Op::from(Predefined::Sum);
         let (data, mut short, mut long) = ([1i32; 4], [0i32; 3], [0i32; 5]);
         for room in [&mut short[..], &mut long[..]] {
             let class = |result: Result<Collective<'_>>| result.unwrap_err().class();

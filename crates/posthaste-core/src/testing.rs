@@ -3,11 +3,17 @@
 //!
 //! For unit tests only. Every run over the simulated network is a function of its seed; a failing test prints it.
 
-use crate::buffer::OwnedBuf;
+use std::sync::Arc;
+
+use posthaste_os::simulated_device::SimulatedDevice;
+
+use crate::buffer::device::testing::DeviceBuf;
+use crate::buffer::{OwnedBuf, UserBuf};
 use crate::config::Config;
 use crate::datatype::{Datatype, Format, Segment};
 use crate::ids::{ContextId, Peer, RequestId};
 use crate::method::bundle::{Bundle, Link};
+use crate::method::mailbox::{Mailbox, PostOffice};
 use crate::method::sim::{Network, Weather};
 use crate::method::tcp::{Shelf, Tcp, TcpSetup};
 use crate::method::{Methods, Route, Routes};
@@ -25,6 +31,76 @@ pub(crate) const CALM: Weather =
 /// Rough weather: everything that may happen does.
 pub(crate) const ROUGH: Weather =
     Weather { packet: 100, window: 3, refuse: 4, delay: 20, get: true, refuse_get: 3, registers: false };
+
+/// A buffer in memory of either kind.
+#[derive(Debug)]
+pub(crate) enum Buffer {
+    Host(OwnedBuf),
+    Device(DeviceBuf),
+}
+
+impl Buffer {
+    /// Zero bytes, on the device if there is one.
+    pub(crate) fn new(len: usize, device: Option<&Arc<SimulatedDevice>>) -> Self {
+        let Some(device) = device else { return Self::Host(OwnedBuf::new(len)) };
+        let buffer = DeviceBuf::new(device, len);
+        buffer.fill(&vec![0; len]);
+        Self::Device(buffer)
+    }
+
+    pub(crate) fn fill(&mut self, bytes: &[u8]) {
+        match self {
+            Self::Host(buffer) => assert_eq!(buffer.sink().copy_from(bytes), bytes.len()),
+            Self::Device(buffer) => buffer.fill(bytes),
+        }
+    }
+
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        match self {
+            Self::Host(buffer) => buffer.source().to_vec(),
+            Self::Device(buffer) => buffer.bytes(),
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Host(buffer) => buffer.len(),
+            Self::Device(buffer) => buffer.len(),
+        }
+    }
+
+    pub(crate) fn user_buf(&self) -> UserBuf {
+        match self {
+            Self::Host(buffer) => buffer.user_buf(),
+            Self::Device(buffer) => buffer.base().buf(),
+        }
+    }
+
+    pub(crate) fn is_on_device(&self) -> bool {
+        matches!(self, Self::Device(_))
+    }
+
+    /// Elements of a datatype from its beginning.
+    pub(crate) fn elements(&self, count: u64, datatype: &Datatype) -> Segment {
+        match self {
+            Self::Host(buffer) => Segment::new(buffer.user_buf(), count, datatype),
+            Self::Device(buffer) => Segment::elements_at(buffer.base(), count, datatype),
+        }
+    }
+
+    /// The same, typed.
+    pub(crate) fn typed(&self, count: u64, datatype: &Datatype) -> Segment {
+        match self {
+            Self::Host(buffer) => Segment::typed(buffer.user_buf(), count, datatype),
+            Self::Device(buffer) => Segment::typed_at(buffer.base(), count, datatype),
+        }
+    }
+
+    /// All of its bytes.
+    pub(crate) fn all(&self) -> Segment {
+        self.elements(self.len() as u64, &Datatype::byte())
+    }
+}
 
 /// Engines on one network.
 pub(crate) struct Bench {
@@ -48,7 +124,7 @@ impl Bench {
             for me in 0..*size {
                 let routes = Routes::new(*size, Route::Sim).with(Peer(me), Route::Loopback);
                 let sim = network.join(Peer(first + me), Format::NATIVE, config);
-                let mut methods = Methods::new(routes, None, None, Some(sim), Peer(me));
+                let mut methods = Methods::new(routes, Peer(me)).with(Some(sim));
                 (0..*size).for_each(|peer| methods.name_simulated(Peer(peer), Peer(first + peer)));
                 vcis.push(Vci::new(Engine::new(config.clone()), methods));
             }
@@ -66,7 +142,7 @@ impl Bench {
                 let routes =
                     (0..engines).map(|peer| if peer == me { Route::Loopback } else { Route::Sim }).collect();
                 let sim = network.join(Peer(me), *format, config);
-                let methods = Methods::new(routes, None, None, Some(sim), Peer(me));
+                let methods = Methods::new(routes, Peer(me)).with(Some(sim));
                 let mut engine = Engine::new(config.clone());
                 engine.format = *format;
                 Vci::new(engine, methods)
@@ -89,15 +165,27 @@ impl Bench {
                 let links = networks.iter().enumerate().map(sim).collect();
                 let bundle = Bundle::new(Peer(me), links, config);
                 let route = |peer| if peer == me { Route::Loopback } else { Route::Bundle };
-                let methods = Methods::new((0..engines).map(route).collect(), None, None, None, Peer(me));
+                let methods = Methods::new((0..engines).map(route).collect(), Peer(me));
                 let mut engine = Engine::new(config.clone());
                 engine.format = *format;
-                Vci::new(engine, methods.with_bundle(Some(bundle)))
+                Vci::new(engine, methods.with(Some(bundle)))
             })
             .collect();
         let mut networks = networks.into_iter();
         let network = networks.next().expect("a link");
         Self { network, others: networks.collect(), vcis }
+    }
+
+    /// The same by the smallest method there can be; the network serves for random numbers only.
+    pub(crate) fn over_mailboxes(seed: u64, engines: u32, config: &Config) -> Self {
+        let (network, office) = (Network::new(seed, CALM), PostOffice::default());
+        let vci = |me| {
+            let routes = Routes::new(engines, Route::Mailbox).with(me, Route::Loopback);
+            let methods = Methods::new(routes, me).with(Some(Mailbox::new(me, office.clone())));
+            Vci::new(Engine::new(config.clone()), methods)
+        };
+        let vcis = (0..engines).map(|me| vci(Peer(me))).collect();
+        Self { network, others: Vec::new(), vcis }
     }
 
     /// The same over TCP, between this host's own addresses; the network serves for random numbers only.
@@ -112,7 +200,7 @@ impl Bench {
                 let (tcp, card) = Tcp::new(setup, config, Box::new(shelf.clone())).expect("a listener");
                 shelf.put(me, &card);
                 let route = |peer| if Peer(peer) == me { Route::Loopback } else { Route::Tcp };
-                let methods = Methods::new((0..peers as u32).map(route).collect(), None, Some(tcp), None, me);
+                let methods = Methods::new((0..peers as u32).map(route).collect(), me).with(Some(tcp));
                 let mut engine = Engine::new(config.clone());
                 engine.format = *format;
                 Vci::new(engine, methods)
@@ -157,7 +245,7 @@ impl Bench {
         let mode = if synchronous { Mode::Synchronous } else { Mode::Standard };
         let envelope = Envelope { context, source, tag, len, mode, types };
         let Vci { engine, methods, .. } = &mut self.vcis[from];
-        let start = if segment.is_typed() { send::start_general } else { send::start };
+        let start = if segment.is_plain() { send::start } else { send::start_general };
         start(engine, methods, Peer(to), &envelope, segment).expect("room for a request")
     }
 

@@ -15,6 +15,7 @@
 //! waits for; `progress_thread`.
 
 mod several_vcis;
+mod ender;
 mod progress_thread;
 mod vcis;
 mod report;
@@ -36,6 +37,7 @@ use crate::trace::Counter;
 use report::{Note, Teller};
 use vcis::{Seen, Vcis};
 
+pub use ender::Ender;
 pub use progress_thread::ProgressThread;
 pub use report::Awaited;
 pub use vcis::Opener;
@@ -356,7 +358,7 @@ impl Waiting {
         let Some(asleep) = vci.falls_asleep(&self.sleepers, &until, bell, idler.happened) else { return };
         self.registered(idler);
         let handlers = !vci.engine.finished.handlers.is_empty();
-        if vci.progress() || handlers || (asleep.ticket.is_some() && !vci.methods.is_quiet()) {
+        if vci.progress() || handlers || (asleep.ticket.is_some() && vci.is_copying()) {
             self.stays_awake(asleep);
             return vci.awake(&self.sleepers, &until, asleep.sleeper);
         }

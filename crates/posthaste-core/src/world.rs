@@ -2,18 +2,18 @@
 //!
 //! Who we are is found out in `start`. MPI-5.0 §11.2. What opens and closes it, and who shares it: `instance`.
 //!
-//! Parts: `fast_paths`, those of the blocking calls; `scope`, the calls that take borrowed slices; `probes`; `vcis`, and who belongs to which.
+//! Parts: `fast_paths`, those of the blocking calls; `scope`, the calls that take borrowed slices; `probes`; `local`, copies; `vcis`, and who belongs to which.
 //!
 //! What must stay true: one engine for each VCI, and one open world per process, whatever the number of [`World`] values; a process that was meant to be one of many never goes on as one
 //! of one.
 
+mod local;
 mod vcis;
 mod probes;
 mod fast_paths;
 mod scope;
 
 use std::marker::PhantomData;
-use std::ops::ControlFlow;
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -25,22 +25,23 @@ use posthaste_os::sync::Lock;
 use posthaste_os::wake::Doorbell;
 use posthaste_os::{machine, peer_copy, process};
 
+use crate::buffer::device;
 use crate::coll::Schedule;
 use crate::comm::Comm;
 use crate::config::{Config, Way};
 use crate::datatype::{Segment, Types};
 use crate::error::{Error, ErrorClass, Result, say};
-use crate::ids::{ANY_SOURCE, ANY_TAG, ContextId, PROC_NULL, Peer, RequestId, TAG_UB};
+use crate::ids::{ANY_SOURCE, ANY_TAG, ContextId, PROC_NULL, Peer, RequestId, TAG_UB, Wrong};
 use crate::method::shm::Shm;
 use crate::method::{Methods, Route};
 use crate::progress::Vci;
+use crate::pt2pt::arrival::Found;
 use crate::pt2pt::matching::Pattern;
-use crate::pt2pt::recv::{self, Found};
 use crate::pt2pt::send::Started;
-use crate::pt2pt::{Engine, ready, send};
+use crate::pt2pt::{Engine, recv, send};
 use crate::request::{Request, State, Status, Table, complete};
 use crate::trace::Counts;
-use crate::wait::{Awaited, Opener, ProgressThread, Waiting};
+use crate::wait::{Awaited, Ender, Opener, ProgressThread, Waiting};
 use crate::wire::{Envelope, Mode};
 
 mod start;
@@ -142,6 +143,9 @@ impl Engines {
     /// When this process cannot join the job it was started for, or there is not enough memory.
     pub(crate) fn open(threaded: bool, membership: &mut Option<Membership>) -> Result<Self> {
         let config = Config::read(|name| std::env::var(name).ok())?;
+        if config.simulated_device > 0 {
+            device::register_simulated(config.simulated_device);
+        }
         let threaded = threaded || config.threaded;
         Self::with(start::join(&config, membership)?, config, threaded)
     }
@@ -213,10 +217,7 @@ impl Engines {
             config: config.clone(),
             oversubscribed: oversubscribed_here,
         });
-        let methods = Methods::new(routes, shm, tcp, None, me)
-            .with_fabric(fabric)
-            .with_bundle(bundle)
-            .with_plugin(plugin);
+        let methods = Methods::new(routes, me).with(shm).with(tcp).with(fabric).with(bundle).with(plugin);
         let (explain, progress_thread) = (config.explain, config.progress_thread);
         let mut engine = Engine::new(config);
         if explain {
@@ -328,7 +329,7 @@ impl World {
         segment: Segment,
         mode: Mode,
     ) -> Result<()> {
-        if segment.is_typed() {
+        if !segment.is_plain() {
             return self.send_typed(call(&self.calls), comm, to, tag, segment, mode);
         }
         let Some(peer) = comm.destination(to)? else { return to_nobody(tag) };
@@ -386,7 +387,7 @@ impl World {
     /// A wrong rank or tag; a full table of requests.
     #[inline]
     pub fn isend(&self, comm: &Comm, to: i32, tag: i32, segment: Segment, mode: Mode) -> Result<RequestId> {
-        if segment.is_typed() {
+        if !segment.is_plain() {
             return self.isend_typed(comm, to, tag, segment, mode);
         }
         let Some(peer) = comm.destination(to)? else { return to_nobody(tag).map(|()| Table::DONE) };
@@ -446,26 +447,22 @@ impl World {
     ) -> Result<Status> {
         let Some(Sought { pattern, peer }) = sought else { return Ok(from_nobody()) };
         let (mut segment, mut waited) = (segment, false);
-        let found = self.recv_at_once(peer, &pattern, &mut segment, &mut waited);
+        let found = match segment.is_on_device() {
+            true => Found::Other,
+            false => self.recv_at_once(peer, &pattern, &mut segment, &mut waited),
+        };
         if let Found::Message(status) = found {
             return Ok(status);
         }
         let id = {
             let mut vci = self.waiting.enter(pattern.context.vci());
-            if let Some(peer) = peer
-                && !waited
-                && vci.methods.is_next_there(peer)
-                && ready::is_next(&mut vci.methods, peer)
-            {
-                vci.progress(); // it is seen to have come before this receive
-            }
             let Vci { engine, methods, .. } = &mut *vci;
-            match found {
-                Found::Long(mut held) => {
-                    ready::meets(engine, &mut held, waited);
-                    recv::start_held(engine, methods, held, segment)?
+            match (found, peer) {
+                (Found::Held(held), _) => recv::start_held(engine, methods, held, segment)?,
+                (_, Some(peer)) if !waited && methods.is_next_there(peer) => {
+                    recv::start_there(engine, methods, peer, &pattern, segment)?
                 }
-                Found::Message(_) | Found::Other => recv::start(engine, methods, &pattern, segment)?,
+                _ => recv::start(engine, methods, &pattern, segment)?,
             }
         };
         self.wait_in(call(&self.calls), id)
@@ -476,7 +473,7 @@ impl World {
     /// # Errors
     /// A wrong rank or tag; a full table of requests.
     #[inline]
-    pub fn irecv(&self, comm: &Comm, from: i32, tag: i32, mut segment: Segment) -> Result<RequestId> {
+    pub fn irecv(&self, comm: &Comm, from: i32, tag: i32, segment: Segment) -> Result<RequestId> {
         let Some(Sought { pattern, peer }) = sought(comm, from, tag)? else {
             return self.completed(comm.context().vci(), from_nobody());
         };
@@ -486,11 +483,7 @@ impl World {
         {
             vci.stay_fair();
             let Vci { engine, methods, .. } = &mut *vci;
-            match recv::start_there(engine, methods, peer, &pattern, segment)? {
-                ControlFlow::Break(id) => return Ok(id),
-                ControlFlow::Continue(unused) => segment = unused,
-            }
-            vci.progress();
+            return recv::start_there(engine, methods, peer, &pattern, segment);
         }
         let Vci { engine, methods, .. } = &mut *vci;
         recv::start(engine, methods, &pattern, segment)
@@ -500,6 +493,17 @@ impl World {
     fn completed(&self, vci: usize, status: Status) -> Result<RequestId> {
         let request = Request { status, ..Request::new(State::Complete) };
         self.vci_at(vci).engine.requests.insert(request)
+    }
+
+    /// A request that ends when whoever has its [`Ender`] says so, on any thread: of what others do, outside the engine.
+    /// It belongs to the first VCI.
+    ///
+    /// # Errors
+    /// A full table of requests.
+    pub fn external(&self) -> Result<(RequestId, Ender)> {
+        let engine = &mut self.vci().engine;
+        let id = engine.requests.insert(Request::new(State::External))?;
+        Ok((id, Ender::new(&self.waiting, &engine.outside, id)))
     }
 
     /// Waits for a request and takes its status; the id is stale afterwards. The message's outcome is in the
@@ -706,7 +710,7 @@ fn to_nobody(tag: i32) -> Result<()> {
 
 #[cold]
 fn wrong_tag(tag: i32) -> Error {
-    Error::invalid(ErrorClass::Tag, "tag", tag, format_args!("0..={TAG_UB}"))
+    Error::invalid(ErrorClass::Tag, "tag", Wrong(tag), format_args!("0..={TAG_UB}"))
 }
 
 #[inline]
@@ -739,8 +743,8 @@ fn sought(comm: &Comm, from: i32, tag: i32) -> Result<Option<Sought>> {
 
 #[cold]
 fn wrong_tag_sought(tag: i32) -> Error {
-    let expected = format!("0..={TAG_UB} or MPI_ANY_TAG ({ANY_TAG})");
-    Error::invalid(ErrorClass::Tag, "tag", tag, expected)
+    let expected = format_args!("0..={TAG_UB} or MPI_ANY_TAG");
+    Error::invalid(ErrorClass::Tag, "tag", Wrong(tag), expected)
 }
 
 #[inline]

@@ -1,13 +1,14 @@
 //! One layout for one set of bytes, however a type was spelled and however many runs it has (MPI-5.0 §5.1; seed 000).
 
 use posthaste_core::datatype::{Datatype, Dimension, Distribution, Order};
+use posthaste_core::named::Named;
 
 const BLOCK: Distribution = Distribution::Block;
 const CYCLIC: Distribution = Distribution::Cyclic;
-const DEFAULT: i64 = 19;
+const DEFAULT: i64 = posthaste_core::datatype::DEFAULT_DARG;
 
 fn double() -> Datatype {
-    Datatype::from_abi(0x214).unwrap()
+    Datatype::from(Named::Double)
 }
 
 fn dimension(size: i64, distribution: Distribution, darg: i64, processes: i64) -> Dimension {
@@ -162,7 +163,7 @@ fn turns_that_touch_are_merged_in_long_loops_as_in_short_ones() {
         }
     }
     // Turns longer than any list are left as they are.
-    let byte = Datatype::from_abi(0x247).unwrap();
+    let byte = Datatype::from(Named::Byte);
     let long = Datatype::contiguous(3, &Datatype::vector(1 << 60, 1, 2, &byte).unwrap()).unwrap();
     assert_eq!((long.size(), long.layout().runs()), (3 << 60, 3 << 60));
 }

@@ -4,32 +4,33 @@
 use posthaste_core::buffer::{Base, Equivalence};
 use posthaste_core::datatype::{Datatype, Segment};
 use posthaste_core::error::ErrorClass;
-use posthaste_core::op::Op;
+use posthaste_core::named::Named;
+use posthaste_core::op::{Op, Predefined};
 use posthaste_os::mem::{Sink, Source};
 use proptest::prelude::*;
 use std::fmt::Debug;
 
-const SUM: u32 = 0x21;
-const MIN: u32 = 0x22;
-const MAX: u32 = 0x23;
-const PROD: u32 = 0x24;
-const BAND: u32 = 0x28;
-const BOR: u32 = 0x29;
-const BXOR: u32 = 0x2a;
-const LAND: u32 = 0x30;
-const LOR: u32 = 0x31;
-const LXOR: u32 = 0x32;
-const MINLOC: u32 = 0x38;
-const MAXLOC: u32 = 0x39;
-const REPLACE: u32 = 0x3c;
-const NO_OP: u32 = 0x3d;
+const SUM: Predefined = Predefined::Sum;
+const MIN: Predefined = Predefined::Min;
+const MAX: Predefined = Predefined::Max;
+const PROD: Predefined = Predefined::Prod;
+const BAND: Predefined = Predefined::Band;
+const BOR: Predefined = Predefined::Bor;
+const BXOR: Predefined = Predefined::Bxor;
+const LAND: Predefined = Predefined::Land;
+const LOR: Predefined = Predefined::Lor;
+const LXOR: Predefined = Predefined::Lxor;
+const MINLOC: Predefined = Predefined::Minloc;
+const MAXLOC: Predefined = Predefined::Maxloc;
+const REPLACE: Predefined = Predefined::Replace;
+const NO_OP: Predefined = Predefined::NoOp;
 
-fn op(handle: u32) -> Op {
-    Op::from_abi(handle).unwrap()
+fn op(handle: Predefined) -> Op {
+    handle.into()
 }
 
-fn builtin(handle: u32) -> Datatype {
-    Datatype::from_abi(handle).unwrap()
+fn builtin(named: Named) -> Datatype {
+    named.into()
 }
 
 fn raw<T>(slice: &mut [T]) -> Base {
@@ -45,7 +46,7 @@ fn bytes_of<T>(slice: &mut [T]) -> Vec<u8> {
 
 /// Applies `op` to arrays and to the packed form, at odd addresses, and compares with the naive result.
 fn check<T: Copy + PartialEq + Debug>(
-    handle: u32,
+    handle: Predefined,
     datatype: &Datatype,
     a: &[T],
     b: &[T],
@@ -112,7 +113,7 @@ proptest! {
         check(MIN, &t, &a, &b, f64::min);
         let (a, b): (Vec<f32>, Vec<f32>) = a.iter().zip(&b).map(|(a, b)| (*a as f32, *b as f32)).unzip();
         check(SUM, &Datatype::of::<f32>(), &a, &b, |a, b| a + b);
-        check(MAX, &builtin(0x21a), &a, &b, f32::max);
+        check(MAX, &builtin(Named::Real), &a, &b, f32::max);
     }
 
     #[test]
@@ -122,7 +123,7 @@ proptest! {
         let product = |a: [f32; 2], b: [f32; 2]| [a[0] * b[0] - a[1] * b[1], a[0] * b[1] + a[1] * b[0]];
         for (handle, naive) in [(SUM, sum as fn([f32; 2], [f32; 2]) -> [f32; 2]), (PROD, product)] {
             let (mut input, mut inout) = (a.clone(), b.clone());
-            op(handle).apply_at(&builtin(0x212), raw(&mut input), raw(&mut inout), a.len() as u64).unwrap();
+            op(handle).apply_at(&builtin(Named::CFloatComplex), raw(&mut input), raw(&mut inout), a.len() as u64).unwrap();
             for (i, (a, b)) in a.iter().zip(&b).enumerate() {
                 prop_assert_eq!(bits(inout[i]), bits(naive(*a, *b)));
             }
@@ -141,7 +142,7 @@ proptest! {
             };
             let a: Vec<[i32; 2]> = list.iter().map(|x| [x.0, x.1]).collect();
             let b: Vec<[i32; 2]> = list.iter().map(|x| [x.2, x.3]).collect();
-            check(handle, &builtin(0x22b), &a, &b, |a, b| naive((a[0], a[1]), (b[0], b[1])).into());
+            check(handle, &builtin(Named::TwoInt), &a, &b, |a, b| naive((a[0], a[1]), (b[0], b[1])).into());
         }
     }
 }
@@ -169,7 +170,7 @@ fn pairs_with_padding_are_reduced_from_arrays_and_packed_streams() {
             (_, b) => pair(f64::from(b), i.min(1)),
         })
         .collect();
-    let datatype = builtin(0x229);
+    let datatype = builtin(Named::DoubleInt);
     let mut inout = start.clone();
     op(MAXLOC).apply_at(&datatype, raw(&mut input), raw(&mut inout), count as u64).unwrap();
     assert_eq!(inout, expected);
@@ -222,20 +223,20 @@ fn user_operations_see_whole_elements_of_derived_types() {
 #[test]
 fn logical_values_and_half_precision() {
     let (a, b) = ([0u8, 0, 7, 1], [0u8, 3, 0, 1]);
-    check(LAND, &builtin(0x238), &a, &b, |a, b| (a != 0 && b != 0) as u8);
-    check(LXOR, &builtin(0x238), &a, &b, |a, b| ((a != 0) ^ (b != 0)) as u8);
+    check(LAND, &builtin(Named::CBool), &a, &b, |a, b| (a != 0 && b != 0) as u8);
+    check(LXOR, &builtin(Named::CBool), &a, &b, |a, b| ((a != 0) ^ (b != 0)) as u8);
     let wide = |x: [u8; 4]| x.map(u32::from);
-    check(LOR, &builtin(0x218), &wide(a), &wide(b), |a, b| (a != 0 || b != 0) as u32);
+    check(LOR, &builtin(Named::Logical), &wide(a), &wide(b), |a, b| (a != 0 || b != 0) as u32);
     // 1.5 + 2.25 = 3.75, -4 + 0.5 = -3.5
     let (a, b) = ([0x3e00u16, 0xc400], [0x4080u16, 0x3800]);
-    check(SUM, &builtin(0x2ca), &a, &b, |a, _| if a == 0x3e00 { 0x4380 } else { 0xc300 });
-    check(MAX, &builtin(0x2ca), &a, &b, |_, b| b);
+    check(SUM, &builtin(Named::Real2), &a, &b, |a, _| if a == 0x3e00 { 0x4380 } else { 0xc300 });
+    check(MAX, &builtin(Named::Real2), &a, &b, |_, b| b);
 }
 
 #[test]
 fn what_other_libraries_compute_is_computed_unless_it_is_strict() {
     let (a, b): (Vec<i8>, Vec<i8>) = (i8::MIN..=i8::MAX).map(|a| (a, a.wrapping_mul(37))).unzip();
-    let char = builtin(0x243);
+    let char = builtin(Named::Char);
     check(SUM, &char, &a, &b, i8::wrapping_add);
     check(MIN, &char, &a, &b, i8::min);
     check(BXOR, &char, &a, &b, |a, b| a ^ b);
@@ -244,8 +245,8 @@ fn what_other_libraries_compute_is_computed_unless_it_is_strict() {
     check(MAX, &Datatype::byte(), &a, &b, u8::max);
     check(PROD, &Datatype::byte(), &a, &b, u8::wrapping_mul);
     let addresses = [0i64, 0, i64::MIN, 1];
-    check(LXOR, &builtin(0x201), &addresses, &[0, 1 << 40, 0, 5], |a, b| ((a != 0) != (b != 0)) as i64);
-    for (handle, datatype) in [(SUM, char), (MAX, Datatype::byte()), (LOR, builtin(0x202))] {
+    check(LXOR, &builtin(Named::Aint), &addresses, &[0, 1 << 40, 0, 5], |a, b| ((a != 0) != (b != 0)) as i64);
+    for (handle, datatype) in [(SUM, char), (MAX, Datatype::byte()), (LOR, builtin(Named::Count))] {
         let error = op(handle).check_strict(&datatype).unwrap_err();
         assert_eq!(error.class(), ErrorClass::Op);
     }
@@ -257,13 +258,13 @@ fn operations_on_the_wrong_types_are_refused_by_name() {
     let (mut a, mut b) = ([1u8; 64], [2u8; 64]);
     let vector = Datatype::contiguous(2, &Datatype::of::<i32>()).unwrap();
     for (handle, datatype, word) in [
-        (SUM, builtin(0x23c), "MPI_SUM on MPI_WCHAR"),
-        (BAND, builtin(0x21e), "MPI_BAND on MPI_CHARACTER"),
-        (LAND, builtin(0x247), "MPI_LAND on MPI_BYTE"),
-        (BAND, builtin(0x214), "MPI_BAND on MPI_DOUBLE"),
-        (MAXLOC, builtin(0x209), "MPI_MAXLOC on MPI_INT"),
-        (MAX, builtin(0x216), "MPI_MAX on MPI_C_DOUBLE_COMPLEX"),
-        (LAND, builtin(0x214), "MPI_LAND on MPI_DOUBLE"),
+        (SUM, builtin(Named::Wchar), "MPI_SUM on MPI_WCHAR"),
+        (BAND, builtin(Named::Character), "MPI_BAND on MPI_CHARACTER"),
+        (LAND, builtin(Named::Byte), "MPI_LAND on MPI_BYTE"),
+        (BAND, builtin(Named::Double), "MPI_BAND on MPI_DOUBLE"),
+        (MAXLOC, builtin(Named::Int), "MPI_MAXLOC on MPI_INT"),
+        (MAX, builtin(Named::CDoubleComplex), "MPI_MAX on MPI_C_DOUBLE_COMPLEX"),
+        (LAND, builtin(Named::Double), "MPI_LAND on MPI_DOUBLE"),
         (SUM, vector, "MPI_SUM on the derived type"),
     ] {
         let error = op(handle).apply_at(&datatype, raw(&mut a), raw(&mut b), 1).unwrap_err();
@@ -271,8 +272,7 @@ fn operations_on_the_wrong_types_are_refused_by_name() {
         assert!(error.to_string().contains(word), "{error}");
     }
     assert_eq!(b, [2; 64]);
-    assert!(Op::from_abi(0x20).is_none());
-    assert_eq!(op(SUM).abi_handle(), Some(SUM));
+    assert_eq!(op(SUM).predefined(), Some(SUM));
 }
 
 #[test]
@@ -280,7 +280,7 @@ fn every_number_of_the_typed_api_is_its_datatype() {
     fn matches<T: Equivalence>() {
         let datatype = Datatype::of::<T>();
         assert_eq!((datatype.size(), datatype.extent()), (size_of::<T>() as u64, size_of::<T>() as i64));
-        assert_eq!(datatype.abi_handle(), Some(T::ABI_HANDLE));
+        assert_eq!(datatype.named(), Some(T::NAMED));
     }
     matches::<i8>();
     matches::<u8>();

@@ -154,7 +154,7 @@ fn routes(me: u32, size: u32, route: Route) -> Routes {
 
 fn by_simulator(rank: u32, size: u32, network: &Network) -> Vci {
     let sim = network.join(Peer(rank), Format::NATIVE, &Config::default());
-    vci(Methods::new(routes(rank, size, Route::Sim), None, None, Some(sim), Peer(rank)))
+    vci(Methods::new(routes(rank, size, Route::Sim), Peer(rank)).with(Some(sim)))
 }
 
 fn by_tcp(rank: u32, size: u32, shelf: &Shelf) -> Vci {
@@ -164,7 +164,7 @@ fn by_tcp(rank: u32, size: u32, shelf: &Shelf) -> Vci {
     let config = Config { tcp_interfaces: "lo".into(), ..Config::default() };
     let (tcp, card) = Tcp::new(setup, &config, Box::new(shelf.clone())).unwrap();
     shelf.put(me, &card);
-    vci(Methods::new(routes(rank, size, Route::Tcp), None, Some(tcp), None, me))
+    vci(Methods::new(routes(rank, size, Route::Tcp), me).with(Some(tcp)))
 }
 
 /// Sockets of this process.

@@ -23,6 +23,7 @@ pub mod pool;
 pub mod process;
 pub mod ring;
 #[cfg(not(loom))]
+pub mod simulated_device;
 pub mod slot;
 pub mod socket;
 pub mod sync;

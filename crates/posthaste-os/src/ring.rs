@@ -12,7 +12,7 @@
 //!   looks for `seq`; the writer remembers such cells and clears the word *before* it publishes the record in
 //!   front of it. Streams of one-cell records never pay for that.
 //! * the writer keeps one cell free, so that the next place to look at is always its own to clear;
-//! * a reader can hold messages back ([`Reader::hold_back`]): a bit in the word that tells of room. A writer sees it
+//! * a reader can hold messages back ([`Reader::hold_back`]): a bit in the word in which it publishes room. A writer sees it
 //!   when it next looks for room, so at most one ring full of messages follows; control packets still find room;
 //! * everything the reader finds is checked: a length that does not fit is `Err(Malformed)`, never an overrun.
 
@@ -30,7 +30,7 @@ pub const HEADER: usize = 24;
 pub const INLINE: usize = CELL - 8 - HEADER;
 /// `len` of a record that only fills the ring up to its end.
 const PAD: u32 = u32::MAX;
-/// In the word that tells of room: only what is not a message may use it.
+/// In the word in which a reader publishes room: only what is not a message may use it.
 const HOLD_BACK: u64 = 1 << 63;
 
 /// What a record carries.
@@ -78,12 +78,12 @@ pub struct Reader {
     seq: u32,
     /// Cells read since the beginning.
     done: u64,
-    /// `done` as last told to the writer.
-    told: u64,
+    /// `done` as last published to the writer.
+    published: u64,
     /// [`HOLD_BACK`] while messages are held back, else 0.
     hold: u64,
-    /// The writer has been told since [`Reader::has_told`] was last asked.
-    has_told: bool,
+    /// The writer has been told since [`Reader::has_published`] was last asked.
+    has_published: bool,
     /// Cells of the record that `peek` returned last, 0 when it was released.
     peeked: usize,
 }
@@ -173,7 +173,7 @@ impl Writer {
 
     #[cold]
     fn look_for_room(&mut self, cells: usize, load: Load) -> bool {
-        // SYNC: pairs with the Release store in `Reader::tell`: the reader's copies out of those cells are over.
+        // SYNC: pairs with the Release store in `Reader::publish`: the reader's copies out of those cells are over.
         let word = self.memory.head().load(Ordering::Acquire);
         let (head, holds) = (word & !HOLD_BACK, word & HOLD_BACK != 0);
         if holds && load == Load::Message {
@@ -275,9 +275,9 @@ impl Reader {
             at: 0,
             seq: 1,
             done: 0,
-            told: 0,
+            published: 0,
             hold: 0,
-            has_told: false,
+            has_published: false,
             peeked: 0,
         }
     }
@@ -332,8 +332,8 @@ impl Reader {
 
     /// Whether the writer has been told of room since this was last asked; it may sleep for want of room.
     #[inline(always)]
-    pub fn has_told(&mut self) -> bool {
-        std::mem::take(&mut self.has_told)
+    pub fn has_published(&mut self) -> bool {
+        std::mem::take(&mut self.has_published)
     }
 
     #[inline(always)]
@@ -346,20 +346,20 @@ impl Reader {
         }
         // Told in quarters of the ring: that line crosses rarely, and the writer never needs more than a
         // quarter and one cell.
-        if self.done - self.told >= self.cells as u64 / 4 {
-            self.tell();
+        if self.done - self.published >= self.cells as u64 / 4 {
+            self.publish();
         }
     }
 
     /// Holds messages back, or lets them come again.
     pub fn hold_back(&mut self, hold: bool) {
         self.hold = if hold { HOLD_BACK } else { 0 };
-        self.tell();
+        self.publish();
     }
 
-    fn tell(&mut self) {
-        self.told = self.done;
-        self.has_told = true;
+    fn publish(&mut self) {
+        self.published = self.done;
+        self.has_published = true;
         // SYNC: pairs with the Acquire load in `Writer::look_for_room`.
         self.memory.head().store(self.done | self.hold, Ordering::Release);
     }

@@ -435,7 +435,7 @@ fn room_wakes(look_again: bool) {
         let receiver = thread::spawn(move || {
             for mark in 0..3 {
                 receive(&mut reader, mark, 0);
-                if reader.has_told() {
+                if reader.has_published() {
                     bell.ring_for_room(0);
                 }
             }

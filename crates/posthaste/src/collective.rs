@@ -292,7 +292,7 @@ fn reduce<'a, T: Equivalence>(
     root: usize,
 ) -> Checked<Collective<'a>> {
     let root = argument::root(root, comm.size())?;
-    Collective::reduce(comm, data, result, &operation.op()?, root)
+    Collective::reduce(comm, data, result, &operation.op(), root)
 }
 
 fn all_reduce<'a, T: Equivalence>(
@@ -301,7 +301,7 @@ fn all_reduce<'a, T: Equivalence>(
     result: &'a mut [T],
     operation: Operation,
 ) -> Checked<Collective<'a>> {
-    Collective::allreduce(comm, data, result, &operation.op()?)
+    Collective::allreduce(comm, data, result, &operation.op())
 }
 
 fn all_reduce_in_place<'a, T: Equivalence>(
@@ -309,7 +309,7 @@ fn all_reduce_in_place<'a, T: Equivalence>(
     data: &'a mut [T],
     operation: Operation,
 ) -> Checked<Collective<'a>> {
-    Collective::allreduce_in_place(comm, data, &operation.op()?)
+    Collective::allreduce_in_place(comm, data, &operation.op())
 }
 
 fn gather<'a, T: Equivalence>(

@@ -10,7 +10,6 @@ use std::sync::Arc;
 use posthaste_core::coll::Schedule;
 use posthaste_core::comm::{Comm, Creation};
 use posthaste_core::error::{Error as Cause, ErrorClass, Result as Checked};
-use posthaste_core::group::UNDEFINED;
 use posthaste_core::world::World;
 
 use crate::error::{Error, Result};
@@ -108,10 +107,11 @@ impl<'u> Communicator<'u> {
     /// # }
     /// ```
     pub fn split(&self, color: Option<usize>, key: i32) -> Result<Option<Self>> {
-        let number = color.map_or(Ok(UNDEFINED), |color| {
+        let number = color.map(|color| {
             let wrong = |_| Cause::invalid(ErrorClass::Arg, "color", color, format_args!("0..={}", i32::MAX));
             i32::try_from(color).map_err(wrong)
         });
+        let number = number.transpose();
         let plan =
             number.and_then(|color| self.comm.plan_split(color, key, || self.engine().allocate_context()));
         self.create("split", plan)

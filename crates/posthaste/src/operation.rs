@@ -2,7 +2,6 @@
 //!
 //! MPI-5.0 §6.9.2.
 
-use posthaste_core::error::{Error as Cause, ErrorClass, Result as Checked};
 use posthaste_core::op::{Op, Predefined};
 
 /// How a reduction combines the ranks' elements, position by position.
@@ -34,7 +33,7 @@ pub enum Operation {
 
 impl Operation {
     /// As core spells it.
-    pub(crate) fn op(self) -> Checked<Op> {
+    pub(crate) fn op(self) -> Op {
         let predefined = match self {
             Self::Sum => Predefined::Sum,
             Self::Product => Predefined::Prod,
@@ -47,7 +46,6 @@ impl Operation {
             Self::LogicalOr => Predefined::Lor,
             Self::LogicalXor => Predefined::Lxor,
         };
-        Op::from_abi(predefined as u32)
-            .ok_or_else(|| Cause::invalid(ErrorClass::Op, "op", predefined.name(), "a predefined operation"))
+        predefined.into()
     }
 }

@@ -5,17 +5,11 @@
 
 use std::ffi::c_int;
 
+use super::define::constants;
 use super::types::{
     MPI_Comm, MPI_Datatype, MPI_Errhandler, MPI_File, MPI_Group, MPI_Info, MPI_Message, MPI_Offset, MPI_Op,
     MPI_Request, MPI_Session, MPI_T_cvar_handle, MPI_T_enum, MPI_T_pvar_handle, MPI_T_pvar_session, MPI_Win,
 };
-
-/// Defines public constants whose documentation is the topic they stand under.
-macro_rules! constants {
-    ($($topic:literal { $($name:ident: $ty:ty = $value:expr;)* })*) => {
-        $($(#[doc = concat!("`", stringify!($name), "`: ", $topic)] pub const $name: $ty = $value;)*)*
-    };
-}
 
 constants! {
     "version of the standard and of its ABI" {
@@ -152,6 +146,10 @@ constants! {
         MPI_REAL16: MPI_Datatype = MPI_Datatype(0x000002e2);
         MPI_COMPLEX16: MPI_Datatype = MPI_Datatype(0x000002e3);
         MPI_COMPLEX32: MPI_Datatype = MPI_Datatype(0x000002eb);
+    }
+    "Entries of structures that say where they begin and end: of posthaste_removed.h, not of the standard" {
+        MPI_LB: MPI_Datatype = MPI_Datatype(0x00000f01);
+        MPI_UB: MPI_Datatype = MPI_Datatype(0x00000f02);
     }
     "Special buffer addresses" {
         MPI_BOTTOM: usize = 0;

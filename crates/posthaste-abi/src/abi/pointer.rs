@@ -8,6 +8,7 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 
 use posthaste_core::error::{Error, ErrorClass, Result};
 
+use super::constants::{MPI_STATUS_IGNORE, MPI_STATUSES_IGNORE};
 use super::types::{
     MPI_Comm, MPI_Datatype, MPI_Errhandler, MPI_File, MPI_Group, MPI_Info, MPI_Message, MPI_Op, MPI_Request,
     MPI_Session, MPI_Status, MPI_T_cvar_handle, MPI_T_enum, MPI_T_event_registration, MPI_T_pvar_handle,
@@ -113,6 +114,11 @@ impl<T> Out<T> {
     }
 }
 
+// What stands for no status is no address that one can have.
+const _: () = assert!(!MPI_STATUS_IGNORE.is_multiple_of(align_of::<MPI_Status>()) || MPI_STATUS_IGNORE == 0);
+const _: () =
+    assert!(!MPI_STATUSES_IGNORE.is_multiple_of(align_of::<MPI_Status>()) || MPI_STATUSES_IGNORE == 0);
+
 impl Out<MPI_Status> {
     /// Stores what a completed request tells, unless the caller ignores it. The error field stays as it was, as
     /// MPI-5.0 §3.2.5 wants for functions that complete one request.
@@ -120,11 +126,7 @@ impl Out<MPI_Status> {
     pub(crate) fn tell(&self, status: &MPI_Status) {
         if !self.0.is_null() && self.0.is_aligned() {
             // SAFETY: not NULL and aligned; the caller's promise: it then names a status.
-            unsafe {
-                (*self.0).MPI_SOURCE = status.MPI_SOURCE;
-                (*self.0).MPI_TAG = status.MPI_TAG;
-                (*self.0).MPI_internal = status.MPI_internal;
-            }
+            unsafe { status.store_but_error(self.0) };
         }
     }
 

@@ -5,6 +5,8 @@
 
 use std::ffi::{c_int, c_void};
 
+use super::define::{callback_types, handle_types};
+
 /// An address or a difference of addresses.
 pub type MPI_Aint = isize;
 /// A place in a file.
@@ -32,30 +34,14 @@ pub struct MPI_Status {
 
 const _: () = assert!(size_of::<MPI_Status>() == 32 && align_of::<MPI_Status>() == align_of::<c_int>());
 
-macro_rules! handle_types {
-    ($($(#[$meta:meta])* $name:ident)*) => {$(
-        $(#[$meta])*
-        #[repr(transparent)]
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub struct $name(pub usize);
-
-        impl $name {
-            /// The handle as the integer that other languages store.
-            #[inline]
-            pub fn to_int(self) -> c_int {
-                self.0 as c_int
-            }
-
-            /// The handle behind such an integer.
-            #[inline]
-            pub fn from_int(value: c_int) -> Self {
-                Self(value as isize as usize)
-            }
-        }
-    )*};
+/// A handle is the number itself.
+#[inline(always)]
+const fn number(raw: usize) -> usize {
+    raw
 }
 
 handle_types! {
+    usize, number, number;
     /// A communicator.
     MPI_Comm
     /// A group of processes.
@@ -92,69 +78,31 @@ handle_types! {
     MPI_T_event_instance
 }
 
-/// Callback `MPI_User_function`.
-pub type MPI_User_function =
-    Option<unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_int, *mut MPI_Datatype)>;
-/// Callback `MPI_User_function_c`.
-pub type MPI_User_function_c =
-    Option<unsafe extern "C" fn(*mut c_void, *mut c_void, *mut MPI_Count, *mut MPI_Datatype)>;
-/// Callback `MPI_Grequest_query_function`.
-pub type MPI_Grequest_query_function = Option<unsafe extern "C" fn(*mut c_void, *mut MPI_Status) -> c_int>;
-/// Callback `MPI_Grequest_free_function`.
-pub type MPI_Grequest_free_function = Option<unsafe extern "C" fn(*mut c_void) -> c_int>;
-/// Callback `MPI_Grequest_cancel_function`.
-pub type MPI_Grequest_cancel_function = Option<unsafe extern "C" fn(*mut c_void, c_int) -> c_int>;
-/// Callback `MPI_Copy_function`.
-pub type MPI_Copy_function =
-    Option<unsafe extern "C" fn(MPI_Comm, c_int, *mut c_void, *mut c_void, *mut c_void, *mut c_int) -> c_int>;
-/// Callback `MPI_Delete_function`.
-pub type MPI_Delete_function =
-    Option<unsafe extern "C" fn(MPI_Comm, c_int, *mut c_void, *mut c_void) -> c_int>;
-/// Callback `MPI_Comm_copy_attr_function`.
-pub type MPI_Comm_copy_attr_function =
-    Option<unsafe extern "C" fn(MPI_Comm, c_int, *mut c_void, *mut c_void, *mut c_void, *mut c_int) -> c_int>;
-/// Callback `MPI_Comm_delete_attr_function`.
-pub type MPI_Comm_delete_attr_function =
-    Option<unsafe extern "C" fn(MPI_Comm, c_int, *mut c_void, *mut c_void) -> c_int>;
-/// Callback `MPI_Type_copy_attr_function`.
-pub type MPI_Type_copy_attr_function = Option<
-    unsafe extern "C" fn(MPI_Datatype, c_int, *mut c_void, *mut c_void, *mut c_void, *mut c_int) -> c_int,
->;
-/// Callback `MPI_Type_delete_attr_function`.
-pub type MPI_Type_delete_attr_function =
-    Option<unsafe extern "C" fn(MPI_Datatype, c_int, *mut c_void, *mut c_void) -> c_int>;
-/// Callback `MPI_Win_copy_attr_function`.
-pub type MPI_Win_copy_attr_function =
-    Option<unsafe extern "C" fn(MPI_Win, c_int, *mut c_void, *mut c_void, *mut c_void, *mut c_int) -> c_int>;
-/// Callback `MPI_Win_delete_attr_function`.
-pub type MPI_Win_delete_attr_function =
-    Option<unsafe extern "C" fn(MPI_Win, c_int, *mut c_void, *mut c_void) -> c_int>;
-/// Callback `MPI_Datarep_extent_function`.
-pub type MPI_Datarep_extent_function =
-    Option<unsafe extern "C" fn(MPI_Datatype, *mut MPI_Aint, *mut c_void) -> c_int>;
-/// Callback `MPI_Datarep_conversion_function`.
-pub type MPI_Datarep_conversion_function = Option<
-    unsafe extern "C" fn(*mut c_void, MPI_Datatype, c_int, *mut c_void, MPI_Offset, *mut c_void) -> c_int,
->;
-/// Callback `MPI_Datarep_conversion_function_c`.
-pub type MPI_Datarep_conversion_function_c = Option<
-    unsafe extern "C" fn(*mut c_void, MPI_Datatype, MPI_Count, *mut c_void, MPI_Offset, *mut c_void) -> c_int,
->;
-/// Callback `MPI_Comm_errhandler_function`.
-pub type MPI_Comm_errhandler_function = Option<unsafe extern "C" fn(*mut MPI_Comm, *mut c_int, ...)>;
-/// Callback `MPI_File_errhandler_function`.
-pub type MPI_File_errhandler_function = Option<unsafe extern "C" fn(*mut MPI_File, *mut c_int, ...)>;
-/// Callback `MPI_Win_errhandler_function`.
-pub type MPI_Win_errhandler_function = Option<unsafe extern "C" fn(*mut MPI_Win, *mut c_int, ...)>;
-/// Callback `MPI_Session_errhandler_function`.
-pub type MPI_Session_errhandler_function = Option<unsafe extern "C" fn(*mut MPI_Session, *mut c_int, ...)>;
-/// Callback `MPI_T_event_cb_function`.
-pub type MPI_T_event_cb_function = Option<
-    unsafe extern "C" fn(MPI_T_event_instance, MPI_T_event_registration, MPI_T_cb_safety, *mut c_void),
->;
-/// Callback `MPI_T_event_free_cb_function`.
-pub type MPI_T_event_free_cb_function =
-    Option<unsafe extern "C" fn(MPI_T_event_registration, MPI_T_cb_safety, *mut c_void)>;
-/// Callback `MPI_T_event_dropped_cb_function`.
-pub type MPI_T_event_dropped_cb_function =
-    Option<unsafe extern "C" fn(MPI_Count, MPI_T_event_registration, c_int, MPI_T_cb_safety, *mut c_void)>;
+callback_types!();
+
+/// Handles of predefined datatypes begin here.
+const FIRST_TYPE: usize = 0x200;
+
+/// How many places there are for predefined datatypes.
+pub(crate) const TYPE_PLACES: usize = 0x100;
+
+impl MPI_Datatype {
+    /// The place of a predefined datatype; beyond [`TYPE_PLACES`] for all other handles.
+    #[inline(always)]
+    pub(crate) const fn place(self) -> usize {
+        self.0.wrapping_sub(FIRST_TYPE)
+    }
+}
+
+impl MPI_Comm {
+    /// The communicator as `layer` keeps it for a request: less than 2^30, as all handles of communicators are.
+    #[inline(always)]
+    pub(crate) fn key(self) -> u32 {
+        self.0 as u32
+    }
+
+    /// The communicator behind such a key.
+    pub(crate) fn of_key(key: u32) -> Self {
+        Self(key as usize)
+    }
+}

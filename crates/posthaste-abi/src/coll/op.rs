@@ -12,7 +12,8 @@ use crate::abi::constants::{MPI_DATATYPE_NULL, MPI_OP_NULL};
 use crate::abi::pointer::Out;
 use crate::abi::types::{MPI_Count, MPI_Datatype, MPI_Op, MPI_User_function, MPI_User_function_c};
 use crate::call::mpi_fn;
-use crate::handle::FIRST_USER_HANDLE;
+use crate::layer::library::library;
+use crate::mapping::types;
 use crate::object::datatype;
 use crate::object::memory::{array, base, count as checked_count};
 use crate::object::op::{any, find, remove, store};
@@ -51,7 +52,7 @@ mpi_fn! {
     /// MPI-5.0 §6.9.5
     fn MPI_Op_free / PMPI_Op_free(op: Out<MPI_Op>) raises Site::Process => {
         let handle = op.get("op")?;
-        if let Some(found) = Op::from_abi(handle.0 as u32).filter(|_| handle.0 < FIRST_USER_HANDLE) {
+        if let Some(found) = types::operation(handle) {
             let got = format_args!("the predefined {}", found.name());
             return Err(Error::invalid(ErrorClass::Op, "op", got, "an operation made by the program"));
         }
@@ -114,5 +115,5 @@ fn reduce_local(
     let inout = array("inoutbuf", inoutbuf, count, &datatype)?;
     // SAFETY: the program describes both of its buffers by this count and datatype.
     let (input, inout) = unsafe { (base(input), base(inout)) };
-    op.apply_at(&datatype, input, inout, count)
+    library().world.reduce_locally(&op, &datatype, (input, inout), count)
 }

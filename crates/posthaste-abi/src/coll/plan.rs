@@ -16,6 +16,7 @@ use crate::abi::pointer::{In, Number, Plain};
 use crate::abi::types::{MPI_Comm, MPI_Datatype, MPI_Op};
 use crate::layer::coll::{self, Reduction};
 use crate::layer::held::Held;
+use crate::mapping::ranks::root_in;
 use crate::object::communicator;
 use crate::object::datatype::committed;
 use crate::object::memory::{array, base, count as checked_count};
@@ -35,7 +36,7 @@ pub(crate) fn bcast(
     datatype: MPI_Datatype,
     root: c_int,
 ) -> Result<Schedule> {
-    coll::bcast(comm, || data("buffer", buffer, count, datatype), root)
+    coll::bcast(comm, || data("buffer", buffer, count, datatype), root_in(root))
 }
 
 pub(crate) fn gather(
@@ -49,7 +50,7 @@ pub(crate) fn gather(
     root: c_int,
 ) -> Result<Schedule> {
     let send = || unless_in_place(sendbuf, || data("sendbuf", sendbuf, sendcount, sendtype));
-    coll::gather(comm, send, || data("recvbuf", recvbuf, recvcount, recvtype), root)
+    coll::gather(comm, send, || data("recvbuf", recvbuf, recvcount, recvtype), root_in(root))
 }
 
 pub(crate) fn gatherv<C: Plain + Number, D: Plain + Number>(
@@ -64,7 +65,7 @@ pub(crate) fn gatherv<C: Plain + Number, D: Plain + Number>(
     root: c_int,
 ) -> Result<Schedule> {
     let send = || unless_in_place(sendbuf, || data("sendbuf", sendbuf, sendcount, sendtype));
-    coll::gatherv(comm, send, |ranks| pieces(recvbuf, recvcounts, displs, recvtype, ranks), root)
+    coll::gatherv(comm, send, |ranks| pieces(recvbuf, recvcounts, displs, recvtype, ranks), root_in(root))
 }
 
 pub(crate) fn scatter(
@@ -78,7 +79,7 @@ pub(crate) fn scatter(
     root: c_int,
 ) -> Result<Schedule> {
     let recv = || unless_in_place(recvbuf, || data("recvbuf", recvbuf, recvcount, recvtype));
-    coll::scatter(comm, || data("sendbuf", sendbuf, sendcount, sendtype), recv, root)
+    coll::scatter(comm, || data("sendbuf", sendbuf, sendcount, sendtype), recv, root_in(root))
 }
 
 pub(crate) fn scatterv<C: Plain + Number, D: Plain + Number>(
@@ -93,7 +94,7 @@ pub(crate) fn scatterv<C: Plain + Number, D: Plain + Number>(
     root: c_int,
 ) -> Result<Schedule> {
     let recv = || unless_in_place(recvbuf, || data("recvbuf", recvbuf, recvcount, recvtype));
-    coll::scatterv(comm, |ranks| pieces(sendbuf, sendcounts, displs, sendtype, ranks), recv, root)
+    coll::scatterv(comm, |ranks| pieces(sendbuf, sendcounts, displs, sendtype, ranks), recv, root_in(root))
 }
 
 pub(crate) fn allgather(
@@ -195,7 +196,7 @@ pub(crate) fn reduce(
         let buf = if counts { recvbuf } else { std::ptr::null_mut() };
         reduced("recvbuf", buf, if counts { what.count } else { 0 }, &what.datatype)
     };
-    coll::reduce(comm, &what, send, recv, root)
+    coll::reduce(comm, &what, send, recv, root_in(root))
 }
 
 macro_rules! reductions_to_all {

@@ -9,13 +9,14 @@ use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
 
-use posthaste_core::attribute::{Copy, Delete, Keyval, Kind, Value};
+use posthaste_core::attribute::{Copy, Delete, KEYVAL_MARK, Keyval, Kind, Value};
 use posthaste_core::error::{Error, ErrorClass, Result};
-use posthaste_core::ids::TAG_UB;
 
 use crate::abi::constants::{
-    MPI_ANY_SOURCE, MPI_APPNUM, MPI_COMM_DUP_FN, MPI_HOST, MPI_IO, MPI_KEYVAL_INVALID, MPI_LASTUSEDCODE,
-    MPI_PROC_NULL, MPI_SUCCESS, MPI_TAG_UB, MPI_UNIVERSE_SIZE, MPI_WTIME_IS_GLOBAL,
+    MPI_APPNUM, MPI_COMM_DUP_FN, MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, MPI_HOST, MPI_IO,
+    MPI_KEYVAL_INVALID, MPI_LASTUSEDCODE, MPI_SUCCESS, MPI_TAG_UB, MPI_TYPE_DUP_FN, MPI_TYPE_NULL_COPY_FN,
+    MPI_TYPE_NULL_DELETE_FN, MPI_UNIVERSE_SIZE, MPI_WIN_DUP_FN, MPI_WIN_NULL_COPY_FN, MPI_WIN_NULL_DELETE_FN,
+    MPI_WTIME_IS_GLOBAL,
 };
 use crate::abi::pointer::Out;
 use crate::abi::types::{
@@ -24,8 +25,8 @@ use crate::abi::types::{
     MPI_Win_copy_attr_function, MPI_Win_delete_attr_function,
 };
 use crate::call::{mpi_fn, unsupported};
-use crate::layer::attribute::{KEYVALS, free, key, of_type, of_type_to_set};
-use crate::layer::library::library;
+use crate::layer::attribute::{KEYVALS, Predefined, free, key, of_type, of_type_to_set};
+use crate::mapping::ranks::rank_out;
 use crate::object::attribute::refused;
 use crate::object::communicator;
 use crate::object::datatype;
@@ -95,7 +96,7 @@ mpi_fn! {
         extra_state: *mut c_void) raises Site::Process => {
         let copy = type_copy_attr_fn.map(|function| {
             Callback::new(function as usize, extra_state, move |me, object, value| {
-                let object = MPI_Datatype(object);
+                let object = MPI_Datatype::numbered(object);
                 // SAFETY: the program gave the function for this use.
                 asked(|out, flag| unsafe { function(object, me.key(), me.extra(), value, out, flag) })
             })
@@ -103,7 +104,7 @@ mpi_fn! {
         let delete = type_delete_attr_fn.map(|function| {
             Callback::new(function as usize, extra_state, move |me, object, value| {
                 // SAFETY: the program gave the function for this use.
-                told(unsafe { function(MPI_Datatype(object), me.key(), value, me.extra()) })
+                told(unsafe { function(MPI_Datatype::numbered(object), me.key(), value, me.extra()) })
             })
         });
         create(Kind::Type, copy, delete, type_keyval)
@@ -117,15 +118,15 @@ mpi_fn! {
         attribute_val: *mut c_void) raises Site::Process => {
         datatype::find("datatype", datatype)?;
         let keyval = key(Kind::Type, type_keyval)?;
-        let attributes = of_type_to_set(datatype.0);
-        attributes.set(datatype.0, &keyval, attribute_val.expose_provenance()).map_err(refused)
+        let attributes = of_type_to_set(datatype.number());
+        attributes.set(datatype.number(), &keyval, attribute_val.expose_provenance()).map_err(refused)
     }
     /// MPI-5.0 §7.7.4
     fn MPI_Type_get_attr / PMPI_Type_get_attr(datatype: MPI_Datatype, type_keyval: c_int,
         attribute_val: *mut c_void, flag: Out<c_int>) raises Site::Process => {
         datatype::find("datatype", datatype)?;
         let keyval = key(Kind::Type, type_keyval)?;
-        let attributes = of_type(datatype.0);
+        let attributes = of_type(datatype.number());
         give(attributes.and_then(|attributes| attributes.get(&keyval)), attribute_val, flag)
     }
     /// MPI-5.0 §7.7.4
@@ -133,8 +134,8 @@ mpi_fn! {
         raises Site::Process => {
         datatype::find("datatype", datatype)?;
         let keyval = key(Kind::Type, type_keyval)?;
-        let attributes = of_type(datatype.0);
-        let gone = attributes.map_or(Ok(false), |found| found.delete(datatype.0, &keyval).map_err(refused))?;
+        let attributes = of_type(datatype.number());
+        let gone = attributes.map_or(Ok(false), |found| found.delete(datatype.number(), &keyval).map_err(refused))?;
         if gone { Ok(()) } else { Err(not_set(type_keyval)) }
     }
 }
@@ -148,13 +149,13 @@ mpi_fn! {
         let copy = win_copy_attr_fn.map(|function| {
             Callback::new(function as usize, extra_state, move |me, object, value| {
                 // SAFETY: the program gave the function for this use.
-                asked(|out, flag| unsafe { function(MPI_Win(object), me.key(), me.extra(), value, out, flag) })
+                asked(|out, flag| unsafe { function(MPI_Win::numbered(object), me.key(), me.extra(), value, out, flag) })
             })
         });
         let delete = win_delete_attr_fn.map(|function| {
             Callback::new(function as usize, extra_state, move |me, object, value| {
                 // SAFETY: the program gave the function for this use.
-                told(unsafe { function(MPI_Win(object), me.key(), value, me.extra()) })
+                told(unsafe { function(MPI_Win::numbered(object), me.key(), value, me.extra()) })
             })
         });
         create(Kind::Win, copy, delete, win_keyval)
@@ -172,6 +173,26 @@ unsupported! {
         flag: Out<c_int>);
     fn MPI_Win_delete_attr / PMPI_Win_delete_attr(win: MPI_Win, win_keyval: c_int);
 }
+
+/// The functions that copy a value as it is.
+const DUPLICATING: [usize; 3] = [MPI_COMM_DUP_FN, MPI_TYPE_DUP_FN, MPI_WIN_DUP_FN];
+
+// The functions that do nothing are no functions.
+const _: () = assert!(MPI_COMM_NULL_COPY_FN | MPI_TYPE_NULL_COPY_FN | MPI_WIN_NULL_COPY_FN == 0);
+const _: () = assert!(MPI_COMM_NULL_DELETE_FN | MPI_TYPE_NULL_DELETE_FN | MPI_WIN_NULL_DELETE_FN == 0);
+
+// Keys of the program have a bit that no predefined key has.
+const _: () = assert!(
+    (MPI_TAG_UB
+        | MPI_HOST
+        | MPI_IO
+        | MPI_WTIME_IS_GLOBAL
+        | MPI_APPNUM
+        | MPI_UNIVERSE_SIZE
+        | MPI_LASTUSEDCODE)
+        & KEYVAL_MARK
+        == 0
+);
 
 /// A callback of the program, as the engine will call it.
 struct Callback<R> {
@@ -236,10 +257,9 @@ fn create(
     keyval: Out<c_int>,
 ) -> Result<()> {
     let states = [copy.as_ref().map(|c| c.state.clone()), delete.as_ref().map(|c| c.state.clone())];
-    // MPI_COMM_DUP_FN, MPI_TYPE_DUP_FN and MPI_WIN_DUP_FN are the same number.
     let copy: Box<Copy> = match copy {
         None => Box::new(|_, _| Ok(None)),
-        Some(copy) if copy.address == MPI_COMM_DUP_FN => Box::new(|_, value| Ok(Some(value))),
+        Some(copy) if DUPLICATING.contains(&copy.address) => Box::new(|_, value| Ok(Some(value))),
         Some(copy) => Box::new(move |object, value| (copy.call)(&copy.state, object, address(value))),
     };
     let delete: Box<Delete> = match delete {
@@ -266,13 +286,15 @@ fn create_for_comm(
     let copy = copy.map(|function| {
         Callback::new(function as usize, extra, move |me, object, value| {
             // SAFETY: the program gave the function for this use.
-            asked(|out, flag| unsafe { function(MPI_Comm(object), me.key(), me.extra(), value, out, flag) })
+            asked(|out, flag| unsafe {
+                function(MPI_Comm::numbered(object), me.key(), me.extra(), value, out, flag)
+            })
         })
     });
     let delete = delete.map(|function| {
         Callback::new(function as usize, extra, move |me, object, value| {
             // SAFETY: the program gave the function for this use.
-            told(unsafe { function(MPI_Comm(object), me.key(), value, me.extra()) })
+            told(unsafe { function(MPI_Comm::numbered(object), me.key(), value, me.extra()) })
         })
     });
     create(Kind::Comm, copy, delete, keyval)
@@ -295,7 +317,7 @@ fn changeable(number: c_int) -> Result<Arc<Keyval>> {
 fn set_on_comm(comm: MPI_Comm, number: c_int, value: *mut c_void) -> Result<()> {
     let found = communicator::find("comm", comm)?;
     let keyval = changeable(number)?;
-    found.attributes().set(comm.0, &keyval, value.expose_provenance()).map_err(refused)
+    found.attributes().set(comm.number(), &keyval, value.expose_provenance()).map_err(refused)
 }
 
 fn get_on_comm(comm: MPI_Comm, number: c_int, place: *mut c_void, flag: Out<c_int>) -> Result<()> {
@@ -310,7 +332,11 @@ fn get_on_comm(comm: MPI_Comm, number: c_int, place: *mut c_void, flag: Out<c_in
 fn delete_on_comm(comm: MPI_Comm, number: c_int) -> Result<()> {
     let found = communicator::find("comm", comm)?;
     let keyval = changeable(number)?;
-    if found.attributes().delete(comm.0, &keyval).map_err(refused)? { Ok(()) } else { Err(not_set(number)) }
+    if found.attributes().delete(comm.number(), &keyval).map_err(refused)? {
+        Ok(())
+    } else {
+        Err(not_set(number))
+    }
 }
 
 /// Tells a value that may not be there.
@@ -330,29 +356,17 @@ fn not_set(number: c_int) -> Error {
 
 /// The address of the number behind a predefined key (MPI-5.0 §9.1.2); every communicator shows them.
 fn predefined(number: c_int) -> Option<Value> {
-    static TAGS: AtomicI32 = AtomicI32::new(TAG_UB);
-    // All ranks are on one host and read its clock.
-    static GLOBAL_CLOCK: AtomicI32 = AtomicI32::new(1);
-    static NO_HOST: AtomicI32 = AtomicI32::new(MPI_PROC_NULL);
-    static ANYBODY: AtomicI32 = AtomicI32::new(MPI_ANY_SOURCE);
-    static PROGRAM: AtomicI32 = AtomicI32::new(0);
-    static UNIVERSE: AtomicI32 = AtomicI32::new(0);
-    static LAST_CODE: AtomicI32 = AtomicI32::new(0);
-    let place = match number {
-        MPI_TAG_UB => &TAGS,
-        MPI_WTIME_IS_GLOBAL => &GLOBAL_CLOCK,
-        MPI_HOST => &NO_HOST,
-        MPI_IO => &ANYBODY,
-        MPI_APPNUM => &PROGRAM,
-        MPI_UNIVERSE_SIZE => {
-            UNIVERSE.store(library().world.world().size(), Ordering::Relaxed);
-            &UNIVERSE
-        }
-        MPI_LASTUSEDCODE => {
-            LAST_CODE.store(last_used(), Ordering::Relaxed);
-            &LAST_CODE
-        }
+    static PLACES: [AtomicI32; 7] = [const { AtomicI32::new(0) }; 7];
+    let (at, value) = match number {
+        MPI_TAG_UB => (0, Predefined::LargestTag.value()),
+        MPI_WTIME_IS_GLOBAL => (1, Predefined::ClockIsGlobal.value()),
+        MPI_HOST => (2, rank_out(Predefined::Host.value())),
+        MPI_IO => (3, rank_out(Predefined::Io.value())),
+        MPI_APPNUM => (4, Predefined::Program.value()),
+        MPI_UNIVERSE_SIZE => (5, Predefined::UniverseSize.value()),
+        MPI_LASTUSEDCODE => (6, last_used()),
         _ => return None,
     };
-    Some(place.as_ptr().expose_provenance())
+    PLACES[at].store(value, Ordering::Relaxed);
+    Some(PLACES[at].as_ptr().expose_provenance())
 }

@@ -8,7 +8,6 @@ use posthaste_core::coll::Schedule;
 use posthaste_core::comm::{Comm, Creation, Next};
 use posthaste_core::error::{Error, ErrorClass, Result};
 use posthaste_core::group::Group;
-use posthaste_core::ids::ContextId;
 use posthaste_core::info::Info;
 use posthaste_core::request::Status;
 
@@ -22,9 +21,11 @@ use crate::call::{mpi_fn, none, unsupported};
 use crate::failure;
 use crate::handle::Kind;
 use crate::layer::bsend;
+use crate::layer::communicator::{adorn, allocate, copy_attributes, duplicate};
 use crate::layer::held::Held;
 use crate::layer::library::library;
 use crate::layer::request::AtEnd;
+use crate::mapping::ranks::{self, rank_in};
 use crate::object::attribute;
 use crate::object::communicator;
 use crate::object::errhandler::find_for;
@@ -49,7 +50,7 @@ mpi_fn! {
         raises comm1 => {
         let one = communicator::find("comm1", comm1)?;
         let other = communicator::find("comm2", comm2)?;
-        result.set("result", one.compare(&other) as c_int)
+        result.set("result", ranks::comparison(one.compare(&other)))
     }
     /// MPI-5.0 §7.6.1
     fn MPI_Comm_test_inter / PMPI_Comm_test_inter(comm: MPI_Comm, flag: Out<c_int>) raises comm => {
@@ -132,6 +133,7 @@ mpi_fn! {
     fn MPI_Comm_split / PMPI_Comm_split(comm: MPI_Comm, color: c_int, key: c_int, newcomm: Out<MPI_Comm>)
         raises comm => {
         newcomm.set("newcomm", MPI_COMM_NULL)?;
+        let color = (color != MPI_UNDEFINED).then_some(color);
         make(newcomm, communicator::find("comm", comm)?.plan_split(color, key, allocate)?)
     }
     /// MPI-5.0 §7.4.2. Ranks on one node share memory; kinds of hardware are not told apart, so asking for them without
@@ -140,13 +142,13 @@ mpi_fn! {
         info: MPI_Info, newcomm: Out<MPI_Comm>) raises comm => {
         newcomm.set("newcomm", MPI_COMM_NULL)?;
         let resource = info::hints(info)?.get(b"mpi_hw_resource_type");
-        let node = library().world.node() as c_int;
+        let node = Some(library().world.node() as c_int);
         let color = match split_type {
             MPI_COMM_TYPE_SHARED => node,
             MPI_COMM_TYPE_HW_GUIDED | MPI_COMM_TYPE_RESOURCE_GUIDED
                 if resource.as_deref() == Some(b"mpi_shared_memory") => node,
             MPI_COMM_TYPE_HW_GUIDED | MPI_COMM_TYPE_RESOURCE_GUIDED | MPI_COMM_TYPE_HW_UNGUIDED
-            | MPI_UNDEFINED => MPI_UNDEFINED,
+            | MPI_UNDEFINED => None,
             _ => return Err(Error::invalid(ErrorClass::Arg, "split_type", split_type,
                 "MPI_COMM_TYPE_SHARED, MPI_COMM_TYPE_HW_UNGUIDED, MPI_COMM_TYPE_HW_GUIDED, \
                  MPI_COMM_TYPE_RESOURCE_GUIDED or MPI_UNDEFINED")),
@@ -196,6 +198,7 @@ mpi_fn! {
         let local = communicator::find("local_comm", local_comm)?;
         let peer = communicator::find("peer_comm", peer_comm);
         let peer = peer.as_deref().map_err(Error::clone);
+        let (local_leader, remote_leader) = (rank_in(local_leader), rank_in(remote_leader));
         let mut next = local.plan_intercomm(local_leader, peer, remote_leader, tag, allocate)?;
         loop {
             match next {
@@ -233,11 +236,6 @@ fn remote(comm: &Comm) -> Result<&Arc<Group>> {
     })
 }
 
-/// A context that this process allocates.
-pub(crate) fn allocate() -> Result<ContextId> {
-    library().world.allocate_context()
-}
-
 /// Makes a communicator.
 pub(crate) fn make(newcomm: Out<MPI_Comm>, (schedule, creation): (Schedule, Creation)) -> Result<()> {
     library().world.run(schedule)?;
@@ -247,25 +245,13 @@ pub(crate) fn make(newcomm: Out<MPI_Comm>, (schedule, creation): (Schedule, Crea
 /// Duplicates a communicator with its attributes; `info` replaces its hints.
 fn dup(handle: MPI_Comm, info: Option<Held<Info>>) -> Result<MPI_Comm> {
     let comm = communicator::find("comm", handle)?;
-    let (schedule, creation) = comm.plan_dup(allocate)?;
-    library().world.run(schedule)?;
-    let Some(made) = library().world.finish(creation)? else { return Ok(MPI_COMM_NULL) };
-    adorn(&made, &comm, info.as_deref());
+    let Some(made) = duplicate(&comm, info.as_deref())? else { return Ok(MPI_COMM_NULL) };
     let newcomm = communicator::store(Some(made.clone()))?;
-    let copied = comm.attributes().copied(handle.0, newcomm.0);
-    match copied {
-        Ok(attributes) => made.attributes().replace(attributes),
-        Err(refused) => {
-            communicator::remove("newcomm", newcomm)?;
-            return Err(attribute::refused(refused));
-        }
+    if let Err(refused) = copy_attributes((&comm, handle.number()), (&made, newcomm.number())) {
+        communicator::remove("newcomm", newcomm)?;
+        return Err(attribute::refused(refused));
     }
     Ok(newcomm)
-}
-
-/// Hints of a duplicate: the original's, or those that were given.
-fn adorn(made: &Comm, original: &Comm, info: Option<&Info>) {
-    made.info().set_all(info.unwrap_or(original.info()));
 }
 
 /// A duplicate in the making.
@@ -304,7 +290,8 @@ fn idup(
     request.ready("request")?;
     let original = communicator::find("comm", handle)?;
     let place = communicator::reserve()?;
-    let attributes = original.attributes().copied(handle.0, place.0).map_err(attribute::refused)?;
+    let attributes =
+        original.attributes().copied(handle.number(), place.number()).map_err(attribute::refused)?;
     let (schedule, creation) = original.plan_dup(allocate)?;
     let id = library().world.start(schedule)?;
     let at_end = Duplicating {

@@ -13,6 +13,7 @@ use crate::abi::types::{MPI_Comm, MPI_Group, MPI_Session};
 use crate::call::{mpi_fn, none, unsupported};
 use crate::failure;
 use crate::layer::library::library;
+use crate::mapping::ranks::{self, rank_in, rank_out};
 use crate::object::communicator;
 use crate::object::group::{find, remove, store};
 use crate::object::memory::length;
@@ -34,8 +35,9 @@ mpi_fn! {
         group2: MPI_Group, ranks2: Out<c_int>) raises Site::Process => {
         let (from, to) = (find("group1", group1)?, find("group2", group2)?);
         let ranks = ranks1.slice("ranks1", length("n", n.into())?)?;
-        for (at, rank) in from.translate(ranks, &to)?.into_iter().enumerate() {
-            ranks2.set_at("ranks2", at, rank)?;
+        let ranks: Vec<_> = ranks.iter().map(|rank| rank_in(*rank)).collect();
+        for (at, rank) in from.translate(&ranks, &to)?.into_iter().enumerate() {
+            ranks2.set_at("ranks2", at, rank.map_or(MPI_UNDEFINED, rank_out))?;
         }
         Ok(())
     }
@@ -43,7 +45,7 @@ mpi_fn! {
     fn MPI_Group_compare / PMPI_Group_compare(group1: MPI_Group, group2: MPI_Group, result: Out<c_int>)
         raises Site::Process => {
         let (one, other) = (find("group1", group1)?, find("group2", group2)?);
-        result.set("result", one.compare(&other) as c_int)
+        result.set("result", ranks::comparison(one.compare(&other)))
     }
 }
 

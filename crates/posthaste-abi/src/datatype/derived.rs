@@ -11,14 +11,15 @@ use posthaste_core::datatype::{Combiner, Datatype, Dimension, Distribution, Orde
 use posthaste_core::error::{Error, ErrorClass, Result, say};
 
 use crate::abi::constants::{
-    MPI_COMBINER_NAMED, MPI_DATATYPE_NULL, MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_NONE,
+    MPI_DATATYPE_NULL, MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_NONE, MPI_LB,
     MPI_MAX_OBJECT_NAME, MPI_ORDER_C, MPI_ORDER_FORTRAN, MPI_TYPECLASS_COMPLEX, MPI_TYPECLASS_INTEGER,
-    MPI_TYPECLASS_REAL, MPI_UNDEFINED, MPIX_TYPECLASS_LOGICAL,
+    MPI_TYPECLASS_REAL, MPI_UB, MPI_UNDEFINED, MPIX_TYPECLASS_LOGICAL,
 };
 use crate::abi::pointer::{In, Number, Out, Plain};
 use crate::abi::types::{MPI_Aint, MPI_Count, MPI_Datatype};
 use crate::call::mpi_fn;
 use crate::layer::library::library;
+use crate::mapping::types;
 use crate::object::attribute::{copy_all_of_type, delete_all_of_type};
 use crate::object::datatype::{find, handle_for, remove, store};
 use crate::object::memory::{count as checked_count, length};
@@ -309,7 +310,7 @@ mpi_fn! {
         num_integers.set("num_integers", ints as c_int)?;
         num_addresses.set("num_addresses", aints as c_int)?;
         num_datatypes.set("num_datatypes", types as c_int)?;
-        combiner.set("combiner", datatype.contents().map_or(MPI_COMBINER_NAMED, |c| c.combiner as c_int))
+        combiner.set("combiner", types::combiner(&datatype))
     }
     /// MPI-5.0 §5.1.13
     fn MPI_Type_get_envelope_c / PMPI_Type_get_envelope_c(datatype: MPI_Datatype,
@@ -321,7 +322,7 @@ mpi_fn! {
         num_addresses.set("num_addresses", aints as MPI_Count)?;
         num_large_counts.set("num_large_counts", counts as MPI_Count)?;
         num_datatypes.set("num_datatypes", types as MPI_Count)?;
-        combiner.set("combiner", datatype.contents().map_or(MPI_COMBINER_NAMED, |c| c.combiner as c_int))
+        combiner.set("combiner", types::combiner(&datatype))
     }
     /// MPI-5.0 §5.1.13
     fn MPI_Type_get_contents / PMPI_Type_get_contents(datatype: MPI_Datatype, max_integers: c_int,
@@ -355,7 +356,7 @@ mpi_fn! {
         let name = object_name("type_name", type_name)?;
         let found = find("datatype", datatype)?;
         if found.builtin().is_some() {
-            renamed().insert(datatype.0, name);
+            renamed().insert(datatype.number(), name);
             return Ok(());
         }
         found.set_name(&name)
@@ -367,7 +368,7 @@ mpi_fn! {
             "MPI_DATATYPE_NULL".to_string()
         } else {
             let found = find("datatype", datatype)?;
-            renamed().get(&datatype.0).cloned().unwrap_or_else(|| found.name())
+            renamed().get(&datatype.number()).cloned().unwrap_or_else(|| found.name())
         };
         resultlen.set("resultlen", type_name.set_text("type_name", &name, MPI_MAX_OBJECT_NAME as usize)?)
     }
@@ -413,12 +414,12 @@ mpi_fn! {
     /// MPI-5.0 §19.1.5
     fn MPI_Type_create_f90_real / PMPI_Type_create_f90_real(p: c_int, r: c_int, newtype: Out<MPI_Datatype>)
         raises Site::Process => {
-        fortran_kind(newtype, Datatype::f90_real(p.into(), r.into()))
+        fortran_kind(newtype, Datatype::f90_real(types::digits(p), types::digits(r)))
     }
     /// MPI-5.0 §19.1.5
     fn MPI_Type_create_f90_complex / PMPI_Type_create_f90_complex(p: c_int, r: c_int,
         newtype: Out<MPI_Datatype>) raises Site::Process => {
-        fortran_kind(newtype, Datatype::f90_complex(p.into(), r.into()))
+        fortran_kind(newtype, Datatype::f90_complex(types::digits(p), types::digits(r)))
     }
 }
 
@@ -428,14 +429,9 @@ fn renamed() -> MutexGuard<'static, HashMap<usize, String>> {
     RENAMED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// `MPI_LB` and `MPI_UB` of `posthaste_removed.h`, which MPI-3.0 removed: not types, but entries of a structure that
-/// say where it begins and ends.
-const LOWER_BOUND: MPI_Datatype = MPI_Datatype(0xf01);
-const UPPER_BOUND: MPI_Datatype = MPI_Datatype(0xf02);
-
-/// A structure. Where entries mark bounds, it is resized to the outermost of them.
+/// A structure. Where entries (`MPI_LB` and `MPI_UB`, which MPI-3.0 removed) mark bounds, it is resized to the outermost of them.
 fn structure(lengths: &[i64], displacements: &[i64], types: &[MPI_Datatype]) -> Result<Datatype> {
-    let is_marker = |one: &MPI_Datatype| *one == LOWER_BOUND || *one == UPPER_BOUND;
+    let is_marker = |one: &MPI_Datatype| *one == MPI_LB || *one == MPI_UB;
     if library().strict || !types.iter().any(is_marker) {
         let types: Vec<Datatype> =
             types.iter().map(|one| find("array_of_types", *one)).collect::<Result<_>>()?;
@@ -445,9 +441,9 @@ fn structure(lengths: &[i64], displacements: &[i64], types: &[MPI_Datatype]) -> 
     let (mut lowest, mut highest) = (None, None);
     for ((one, length), place) in types.iter().zip(lengths).zip(displacements) {
         match *one {
-            LOWER_BOUND | UPPER_BOUND if *length == 0 => {}
-            LOWER_BOUND => lowest = Some(lowest.map_or(*place, |found: i64| found.min(*place))),
-            UPPER_BOUND => highest = Some(highest.map_or(*place, |found: i64| found.max(*place))),
+            MPI_LB | MPI_UB if *length == 0 => {}
+            MPI_LB => lowest = Some(lowest.map_or(*place, |found: i64| found.min(*place))),
+            MPI_UB => highest = Some(highest.map_or(*place, |found: i64| found.max(*place))),
             datatype => {
                 data.0.push(*length);
                 data.1.push(*place);
@@ -480,11 +476,11 @@ fn unfreed(made: Datatype) -> Result<MPI_Datatype> {
     static MADE: Mutex<Vec<(Datatype, MPI_Datatype)>> = Mutex::new(Vec::new());
     let arguments = |datatype: &Datatype| {
         let contents = datatype.contents()?;
-        let types: Vec<Option<u32>> = contents.told_types().iter().map(Datatype::abi_handle).collect();
+        let types: Vec<_> = contents.told_types().iter().map(Datatype::named).collect();
         Some((contents.combiner, contents.ints.clone(), types))
     };
-    if let Some(handle) = made.abi_handle() {
-        return Ok(MPI_Datatype(handle as usize));
+    if let Some(named) = made.named() {
+        return Ok(types::handle(named));
     }
     let mut all = MADE.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((_, handle)) = all.iter().find(|(known, _)| arguments(known) == arguments(&made)) {
@@ -511,7 +507,12 @@ fn grid(sizes: &[i64], distribs: In<c_int>, dargs: In<c_int>, psizes: In<c_int>)
                 return Err(Error::invalid(ErrorClass::Arg, "array_of_distribs", got, expected));
             }
         };
-        Ok(Dimension { size: sizes[i], distribution, darg: dargs[i].into(), processes: psizes[i].into() })
+        Ok(Dimension {
+            size: sizes[i],
+            distribution,
+            darg: types::darg(dargs[i]),
+            processes: psizes[i].into(),
+        })
     };
     (0..sizes.len()).map(dimension).collect()
 }
@@ -573,6 +574,7 @@ fn unfold(
         }
     }
     let (small, large) = contents.split_large();
+    let small = types::integers(contents.combiner, small);
     if many_types > 0 {
         types.ready("array_of_datatypes")?;
     }

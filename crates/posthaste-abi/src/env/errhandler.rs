@@ -161,5 +161,5 @@ fn create(errhandler: Out<MPI_Errhandler>, function: Option<UserHandler>) -> Res
 }
 
 fn null_file(file: MPI_File) -> Result<()> {
-    if file == MPI_FILE_NULL { Ok(()) } else { Err(invalid(Kind::File, "file", file.0)) }
+    if file == MPI_FILE_NULL { Ok(()) } else { Err(invalid(Kind::File, "file", file.number())) }
 }

@@ -15,17 +15,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use posthaste_core::buffer::Base;
 use posthaste_core::comm::Comm;
-use posthaste_core::datatype::{Segment, copy};
+use posthaste_core::datatype::Segment;
 use posthaste_core::error::{Error, ErrorClass, Result};
 use posthaste_core::ids::RequestId;
 use posthaste_core::progress::Vci;
 use posthaste_core::pt2pt::{Engine, recv};
-use posthaste_core::request::{Status, Table, complete};
+use posthaste_core::request::{Composite, Status, Table, complete, composite};
 use posthaste_core::wait::Awaited;
 use posthaste_core::wire::Mode;
 
 use super::library::library;
-use super::request::{self, AtEnd, CommKey, Stand};
+use super::request::{self, CommKey};
 
 /// Whose buffer it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -56,10 +56,52 @@ struct Message {
     at: u64,
     len: u64,
     id: RequestId,
-    /// It has left.
-    over: Arc<AtomicBool>,
+    departure: Arc<Departure>,
     /// The memory of a message that is buffered automatically.
     _memory: Vec<u8>,
+}
+
+/// Whether a message has left, and who waits for that.
+#[derive(Default)]
+struct Departure {
+    over: AtomicBool,
+    /// Flushes that wait for it.
+    flushes: Mutex<Vec<RequestId>>,
+}
+
+impl Departure {
+    fn is_over(&self) -> bool {
+        self.over.load(Ordering::Acquire)
+    }
+
+    fn flushes(&self) -> MutexGuard<'_, Vec<RequestId>> {
+        self.flushes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The message has left.
+    fn happens(&self) {
+        self.over.store(true, Ordering::Release);
+        let flushes = std::mem::take(&mut *self.flushes());
+        flushes.into_iter().for_each(one_has_left);
+    }
+
+    /// A flush waits for it.
+    fn ends_part_of(&self, flush: RequestId) {
+        let mut flushes = self.flushes();
+        if self.is_over() {
+            drop(flushes);
+            one_has_left(flush);
+        } else {
+            flushes.push(flush);
+        }
+    }
+}
+
+/// One of the messages that a flush waits for has left.
+fn one_has_left(flush: RequestId) {
+    let mut vci = library().world.vci_with(flush.slot as usize);
+    let Engine { requests, finished, .. } = &mut vci.engine;
+    complete::part_ended(requests, finished, flush, Status::EMPTY, false);
 }
 
 /// Attached buffers by owner.
@@ -88,15 +130,16 @@ pub(crate) fn attach(owner: Owner, base: Option<usize>, size: i64) -> Result<()>
 /// automatically.
 pub(crate) fn detach(owner: Owner) -> Result<Option<(usize, u64)>> {
     flush(owner)?;
-    let Some(buffer) = buffers().remove(&owner) else { return Err(none_attached()) };
+    let Some(mut buffer) = buffers().remove(&owner) else { return Err(none_attached()) };
+    buffer.reap();
     Ok(buffer.base.map(|base| (base, buffer.size)))
 }
 
 /// Waits until all messages have left the buffer.
 pub(crate) fn flush(owner: Owner) -> Result<()> {
-    for (id, over) in under_way(owner)? {
+    for (id, departure) in under_way(owner)? {
         let awaited = |_: &Vci| Awaited::Departure;
-        let is_over = |_: &mut Vci| over.load(Ordering::Acquire).then_some(());
+        let is_over = |_: &mut Vci| departure.is_over().then_some(());
         library().world.wait_until(id.slot as usize, "MPI_Buffer_flush", awaited, is_over);
     }
     Ok(())
@@ -104,24 +147,27 @@ pub(crate) fn flush(owner: Owner) -> Result<()> {
 
 /// The same as a request, whose communicator is that of this process alone.
 pub(crate) fn iflush(owner: Owner, own_key: CommKey) -> Result<RequestId> {
-    let messages = under_way(owner)?.into_iter().map(|(_, over)| over).collect();
-    let own = library().world.own().clone();
-    request::driven(&own, own_key, Arc::new(Flushing { messages }))
+    let messages = under_way(owner)?;
+    let world = &library().world;
+    let whole = Composite::of(messages.len());
+    let flush = composite::begin(&mut world.vci_of(world.own()).engine.requests, whole, Status::EMPTY)?;
+    request::belongs(flush, own_key);
+    messages.iter().for_each(|(_, departure)| departure.ends_part_of(flush));
+    Ok(flush)
 }
 
-/// The messages in a buffer, each with its mark.
-fn under_way(owner: Owner) -> Result<Vec<(RequestId, Arc<AtomicBool>)>> {
+/// The messages in a buffer.
+fn under_way(owner: Owner) -> Result<Vec<(RequestId, Arc<Departure>)>> {
     let buffers = buffers();
     let Some(buffer) = buffers.get(&owner) else { return Err(none_attached()) };
-    Ok(buffer.messages.iter().map(|message| (message.id, message.over.clone())).collect())
+    Ok(buffer.messages.iter().map(|message| (message.id, message.departure.clone())).collect())
 }
 
 /// A communicator goes: its buffer, if it has one, is detached (MPI-5.0 §7.4.3).
 pub(crate) fn leave(comm: &Comm) -> Result<()> {
     let owner = Owner::of(comm);
     if buffers().contains_key(&owner) {
-        flush(owner)?;
-        buffers().remove(&owner);
+        _ = detach(owner)?;
     }
     Ok(())
 }
@@ -129,9 +175,7 @@ pub(crate) fn leave(comm: &Comm) -> Result<()> {
 /// Waits until every buffer is empty, and forgets them; at the end of MPI (MPI-5.0 §3.6.1).
 pub(crate) fn finish() -> Result<()> {
     let owners: Vec<Owner> = buffers().keys().copied().collect();
-    owners.into_iter().try_for_each(flush)?;
-    buffers().clear();
-    Ok(())
+    owners.into_iter().try_for_each(|owner| detach(owner).map(drop))
 }
 
 /// Sends; the caller's buffer is its own again when this returns.
@@ -162,19 +206,19 @@ pub(crate) fn send(comm: &Comm, dest: i32, tag: i32, data: &Segment) -> Result<(
     let (at, place, memory) = buffer.place(data.len())?;
     // SAFETY: `place` has room for the packed data, and is nobody else's until the message has left.
     let packed = data.repacked_at(unsafe { Base::new(place) });
-    copy(&mut data.clone(), &mut packed.clone());
+    world.copy(data.clone(), packed.clone())?;
     let id = world.isend(comm, dest, tag, packed, Mode::Standard)?;
     if id == Table::DONE {
         return Ok(());
     }
-    let over = Arc::new(AtomicBool::new(false));
-    let mark = over.clone();
+    let departure = Arc::new(Departure::default());
+    let happens = departure.clone();
     let mut vci = world.vci_of(comm);
     let Engine { requests, finished, .. } = &mut vci.engine;
-    complete::attach(requests, finished, id, Box::new(move |_, _| mark.store(true, Ordering::Release)));
+    complete::attach(requests, finished, id, Box::new(move |_, _| happens.happens()));
     drop(vci);
     let index = buffer.messages.partition_point(|message| message.at <= at);
-    buffer.messages.insert(index, Message { at, len: data.len(), id, over, _memory: memory });
+    buffer.messages.insert(index, Message { at, len: data.len(), id, departure, _memory: memory });
     Ok(())
 }
 
@@ -187,7 +231,7 @@ impl Buffer {
     /// Forgets the messages that have left.
     fn reap(&mut self) {
         self.messages.retain(|message| {
-            let over = message.over.load(Ordering::Acquire);
+            let over = message.departure.is_over();
             if over {
                 let mut vci = library().world.vci_with(message.id.slot as usize);
                 recv::detach(&mut vci.engine, message.id);
@@ -238,20 +282,4 @@ fn memory(len: u64) -> Result<Vec<u8>> {
     }
     memory.resize(len as usize, 0);
     Ok(memory)
-}
-
-/// A flush under way.
-struct Flushing {
-    messages: Vec<Arc<AtomicBool>>,
-}
-
-impl AtEnd for Flushing {
-    fn stands(&self, _vci: &Vci) -> Stand {
-        let over = self.messages.iter().all(|over| over.load(Ordering::Acquire));
-        if over { Stand::Over(Status::EMPTY) } else { Stand::Active }
-    }
-
-    fn let_go(&self) -> Result<bool> {
-        Ok(true)
-    }
 }

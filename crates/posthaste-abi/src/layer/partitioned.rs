@@ -1,6 +1,6 @@
 //! Partitioned requests (MPI-5.0 chapter 4).
 //!
-//! The two ends of `posthaste_core::pt2pt::partitioned` stand behind driven requests.
+//! Persistent requests, each start of which is a start of one of the ends of `posthaste_core::pt2pt::partitioned`.
 //!
 //! What must stay true: an end is locked inside the VCI's lock, never the other way round.
 
@@ -11,16 +11,17 @@ use posthaste_core::comm::Comm;
 use posthaste_core::error::{Error, ErrorClass, Result};
 use posthaste_core::ids::{RequestId, TAG_UB};
 use posthaste_core::progress::Vci;
-use posthaste_core::pt2pt::partitioned::{Parts, Receiving, Sending, Standing};
-use posthaste_core::request::Status;
+use posthaste_core::pt2pt::partitioned::{Parts, Receiving, Sending};
+use posthaste_core::request::{Request, State, Status};
 use posthaste_core::wait::Entered;
 
 use super::held::Held;
 use super::library::library;
-use super::request::{self, AtEnd, CommKey, Failure, SharedAtEnd, Stand};
+use super::request::{self, AtEnd, CommKey, Failure, SharedAtEnd};
 
 /// A partitioned request.
 struct Partitioned {
+    id: RequestId,
     comm: CommKey,
     /// Where: its VCI is that of the partitions, too.
     held: Held<Comm>,
@@ -41,6 +42,18 @@ impl Partitioned {
         self.end.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn go(&self) -> Result<()> {
+        let mut vci = self.vci();
+        let Vci { engine, methods, .. } = &mut *vci;
+        engine.persistent.check_inactive(self.id)?;
+        let started = match &mut *self.end() {
+            End::Sending(sending) => sending.start(engine)?,
+            End::Receiving(receiving) => receiving.start(engine, methods)?,
+        };
+        engine.persistent.begin(self.id, started);
+        Ok(())
+    }
+
     /// Errors belong to the communicator.
     fn failure(&self, error: Error) -> Failure {
         Failure { comm: Some(self.comm), error }
@@ -54,7 +67,7 @@ impl Partitioned {
         };
         // A wrong number is found before any partition leaves.
         for partition in partitions.clone() {
-            sending.may_be_ready(sending.parts().number(argument, partition)?)?;
+            sending.may_be_ready(&vci.engine.requests, sending.parts().number(argument, partition)?)?;
         }
         let Vci { engine, methods, .. } = &mut *vci;
         for partition in partitions {
@@ -66,7 +79,7 @@ impl Partitioned {
     fn has_arrived(&self, partition: i32) -> Result<bool> {
         let look = || {
             let vci = self.vci();
-            let End::Receiving(receiving) = &mut *self.end() else {
+            let End::Receiving(receiving) = &*self.end() else {
                 let got = "that of a partitioned send";
                 return Err(Error::invalid(
                     ErrorClass::Request,
@@ -88,45 +101,7 @@ impl Partitioned {
 
 impl AtEnd for Partitioned {
     fn start(&self) -> std::result::Result<(), Failure> {
-        let mut vci = self.vci();
-        let Vci { engine, methods, .. } = &mut *vci;
-        let started = match &mut *self.end() {
-            End::Sending(sending) => sending.start(),
-            End::Receiving(receiving) => receiving.start(engine, methods),
-        };
-        started.map_err(|error| self.failure(error))
-    }
-
-    fn stands(&self, vci: &Vci) -> Stand {
-        let requests = &vci.engine.requests;
-        let standing = match &mut *self.end() {
-            End::Sending(sending) => sending.stands(requests),
-            End::Receiving(receiving) => receiving.stands(requests),
-        };
-        match standing {
-            Standing::Inactive => Stand::Inactive,
-            Standing::Active => Stand::Active,
-            Standing::Over(status) => Stand::Over(status),
-        }
-    }
-
-    fn behind(&self) -> Vec<RequestId> {
-        match &*self.end() {
-            End::Sending(sending) => sending.messages(),
-            End::Receiving(receiving) => receiving.messages(),
-        }
-    }
-
-    fn clear(&self, vci: &mut Vci) {
-        let requests = &mut vci.engine.requests;
-        match &mut *self.end() {
-            End::Sending(sending) => sending.clear(requests),
-            End::Receiving(receiving) => receiving.clear(requests),
-        }
-    }
-
-    fn stays(&self) -> bool {
-        true
+        self.go().map_err(|error| self.failure(error))
     }
 
     fn cancel(&self, _over: bool) -> Result<bool> {
@@ -134,16 +109,15 @@ impl AtEnd for Partitioned {
         Err(Error::invalid(ErrorClass::Request, "request", got, "one that can be cancelled (MPI-5.0 §4.2.1)"))
     }
 
-    fn let_go(&self) -> Result<bool> {
+    fn freed(&self) -> Result<bool> {
         let mut vci = self.vci();
-        match self.stands(&vci) {
-            Stand::Inactive => {}
-            Stand::Over(_) => self.clear(&mut vci),
-            Stand::Active => {
-                let got = "an active partitioned request";
-                let expected = "one that is complete: it cannot be freed before (MPI-5.0 §4.2.1)";
-                return Err(Error::invalid(ErrorClass::Request, "request", got, expected));
-            }
+        if request::waited_for(&vci, self.id).is_some() {
+            let got = "an active partitioned request";
+            let expected = "one that is complete: it cannot be freed before (MPI-5.0 §4.2.1)";
+            return Err(Error::invalid(ErrorClass::Request, "request", got, expected));
+        }
+        if let Some(over) = vci.engine.persistent.forget(self.id) {
+            vci.engine.requests.remove(over);
         }
         Ok(true)
     }
@@ -211,15 +185,21 @@ pub(crate) fn recv_init(
 }
 
 fn make(key: CommKey, held: Held<Comm>, end: End) -> Result<(Arc<Partitioned>, RequestId)> {
-    let partitioned = Arc::new(Partitioned { comm: key, held, end: Mutex::new(end) });
-    let id = request::driven(&partitioned.held, key, partitioned.clone())?;
+    let id = {
+        let engine = &mut library().world.vci_of(&held).engine;
+        let id = engine.requests.insert(Request::new(State::Inactive))?;
+        engine.persistent.keep(id, None);
+        id
+    };
+    let partitioned = Arc::new(Partitioned { id, comm: key, held, end: Mutex::new(end) });
+    request::persists(id, key, partitioned.clone());
     Ok((partitioned, id))
 }
 
 /// A request that cannot be: the other side does not hear of it.
 #[cold]
 fn take_back(id: RequestId, error: Error) -> Result<()> {
-    request::let_go(library().world.vci_with(id.slot as usize), id)?;
+    request::free(library().world.vci_with(id.slot as usize), id)?;
     Err(error)
 }
 

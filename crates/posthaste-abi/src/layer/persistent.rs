@@ -1,10 +1,10 @@
-//! Persistent requests, and requests with two messages behind them (MPI-5.0 §3.9, §3.10, §6.13).
+//! Persistent requests, and requests of two messages (MPI-5.0 §3.9, §3.10, §6.13).
 //!
-//! A persistent request keeps a place in the engine's table, inactive; while it is active another request stands behind
-//! it, and the engine knows which (`core::pt2pt::persistent`).
+//! A persistent request keeps a place in the engine's table, inactive; each start has a request of its own, and the engine
+//! knows which (`core::pt2pt::persistent`).
 //!
-//! What must stay true: the handle stays the same through all starts; what is behind a request is taken out of the
-//! table exactly once.
+//! What must stay true: the handle stays the same through all starts; the request of a start is taken out of the table
+//! exactly once.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -16,14 +16,14 @@ use posthaste_core::ids::RequestId;
 use posthaste_core::method::Holds;
 use posthaste_core::progress::Vci;
 use posthaste_core::pt2pt::persistent::{self, Begun, Message};
-use posthaste_core::pt2pt::recv;
-use posthaste_core::request::{Request, State, Status, Table, complete};
+use posthaste_core::pt2pt::{Engine, recv};
+use posthaste_core::request::{Composite, Request, State, Status, Table, composite};
 use posthaste_core::wait::Entered;
 
 use super::bsend;
 use super::held::Held;
 use super::library::library;
-use super::request::{self, AtEnd, CommKey, Failure, Stand};
+use super::request::{self, AtEnd, CommKey, Failure};
 
 /// What a persistent request starts.
 pub(crate) enum Plan {
@@ -96,14 +96,11 @@ fn keep(message: Option<Message>, plan: Plan, comm: CommKey) -> Result<RequestId
 #[inline(always)]
 pub(crate) fn start(vci: &mut Vci, id: RequestId) -> std::result::Result<bool, Failure> {
     vci.stay_fair();
-    loop {
-        let Vci { engine, methods, .. } = &mut *vci;
-        match persistent::start(engine, methods, id) {
-            Ok(Begun::Yes) => return Ok(true),
-            Ok(Begun::Unseen) => vci.progress(),
-            Ok(Begun::Elsewhere) => return Ok(false),
-            Err(error) => return Err(Failure { comm: Some(request::comm_of(id)), error }),
-        };
+    let Vci { engine, methods, .. } = &mut *vci;
+    match persistent::start(engine, methods, id) {
+        Ok(Begun::Yes) => Ok(true),
+        Ok(Begun::Elsewhere) => Ok(false),
+        Err(error) => Err(Failure { comm: Some(request::comm_of(id)), error }),
     }
 }
 
@@ -133,23 +130,6 @@ impl AtEnd for Persistent {
         self.go().map_err(|error| Failure { comm: Some(self.comm), error })
     }
 
-    fn stands(&self, vci: &Vci) -> Stand {
-        match vci.engine.persistent.active(self.id) {
-            None => Stand::Inactive,
-            Some(id) => over(vci, id).map_or(Stand::Active, Stand::Over),
-        }
-    }
-
-    fn clear(&self, vci: &mut Vci) {
-        if let Some(id) = vci.engine.persistent.end(self.id) {
-            vci.engine.requests.remove(id);
-        }
-    }
-
-    fn stays(&self) -> bool {
-        true
-    }
-
     fn cancel(&self, _over: bool) -> Result<bool> {
         let mut vci = self.vci();
         if let Some(id) = vci.engine.persistent.active(self.id) {
@@ -158,7 +138,7 @@ impl AtEnd for Persistent {
         Ok(true)
     }
 
-    fn let_go(&self) -> Result<bool> {
+    fn freed(&self) -> Result<bool> {
         let holds = std::mem::take(&mut *self.holds.lock().unwrap_or_else(PoisonError::into_inner));
         let mut vci = self.vci();
         vci.methods.let_go(holds);
@@ -170,70 +150,19 @@ impl AtEnd for Persistent {
     }
 }
 
-/// The status of a request that is over; a stale one is over too.
-fn over(vci: &Vci, id: RequestId) -> Option<Status> {
-    match vci.engine.requests.get(id) {
-        Some(found) if complete::is_complete(found) => Some(found.status.clone()),
-        Some(_) => None,
-        None => Some(Status::EMPTY),
-    }
-}
-
-/// A send and a receive under one request (MPI-5.0 §3.10, `MPI_Isendrecv`). The request tells what was received.
-struct Both {
-    /// Where.
-    comm: Held<Comm>,
-    send: RequestId,
-    recv: RequestId,
-    /// Memory that the send leaves from.
-    sent: Mutex<Option<Vec<u8>>>,
-}
-
-/// A request for a send and a receive.
+/// A send and a receive under one request (MPI-5.0 §3.10, `MPI_Isendrecv`), which tells what was received. `sent` is the
+/// memory that the send leaves from.
 pub(crate) fn both(
     (send, recv): (RequestId, RequestId),
     sent: Option<Vec<u8>>,
-    held: Held<Comm>,
+    held: &Comm,
     comm: CommKey,
 ) -> Result<RequestId> {
-    let both = Both { comm: held.clone(), send, recv, sent: Mutex::new(sent) };
-    request::driven(&held, comm, Arc::new(both))
-}
-
-impl AtEnd for Both {
-    fn behind(&self) -> Vec<RequestId> {
-        vec![self.send, self.recv]
-    }
-
-    fn stands(&self, vci: &Vci) -> Stand {
-        let Some(mut received) = over(vci, self.recv) else { return Stand::Active };
-        let Some(sent) = over(vci, self.send) else { return Stand::Active };
-        received.error = received.error.or(sent.error);
-        Stand::Over(received)
-    }
-
-    fn clear(&self, vci: &mut Vci) {
-        vci.engine.requests.remove(self.send);
-        vci.engine.requests.remove(self.recv);
-    }
-
-    fn cancel(&self, _over: bool) -> Result<bool> {
-        let mut vci = library().world.vci_of(&self.comm);
-        request::take_back(&mut vci, self.recv);
-        request::take_back(&mut vci, self.send);
-        Ok(true)
-    }
-
-    fn let_go(&self) -> Result<bool> {
-        let mut vci = library().world.vci_of(&self.comm);
-        let engine = &mut vci.engine;
-        if let Some(memory) = self.sent.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            // Both messages go on, and what the send leaves from stays as long.
-            let over = Box::new(move |_, _: &Status| drop(memory));
-            complete::attach(&mut engine.requests, &mut engine.finished, self.send, over);
-        }
-        recv::detach(engine, self.send);
-        recv::detach(engine, self.recv);
-        Ok(true)
-    }
+    let mut vci = library().world.vci_of(held);
+    let Engine { requests, finished, .. } = &mut vci.engine;
+    let whole = composite::begin(requests, Composite::of(2).keeping(sent), Status::EMPTY)?;
+    request::belongs(whole, comm);
+    composite::add(requests, finished, whole, recv, true);
+    composite::add(requests, finished, whole, send, false);
+    Ok(whole)
 }

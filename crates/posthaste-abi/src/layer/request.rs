@@ -8,12 +8,11 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{LazyLock, Mutex, PoisonError};
 
-use posthaste_core::comm::Comm;
 use posthaste_core::error::{Error, ErrorClass, Result};
 use posthaste_core::ids::RequestId;
 use posthaste_core::progress::Vci;
-use posthaste_core::pt2pt::{cancel, recv};
-use posthaste_core::request::{Request, State, Status, Table, complete, table};
+use posthaste_core::pt2pt::{Engine, cancel, recv};
+use posthaste_core::request::{Status, Table, complete, table};
 use posthaste_core::wait::Entered;
 
 use super::library::library;
@@ -34,12 +33,10 @@ pub(crate) struct Failure {
 static NOTES: [AtomicU32; table::MOST] = [const { AtomicU32::new(0) }; table::MOST];
 /// The mark: something runs at the end of the request.
 const SPECIAL: u32 = 1 << 31;
-/// A further mark: others in the table stand behind the request, and tell whether it is over.
-const DRIVEN: u32 = 1 << 30;
-const MARKS: u32 = SPECIAL | DRIVEN;
-/// The second mark alone: a persistent request. One other stands behind it while it is active, and the engine knows
-/// which; what runs at its end is for rare cases only.
-const PERSISTENT: u32 = DRIVEN;
+/// The mark of a persistent request alone. While it is active the engine knows the request of its start; what runs at its
+/// end is for rare cases only.
+const PERSISTENT: u32 = 1 << 30;
+const MARKS: u32 = SPECIAL | PERSISTENT;
 
 /// What runs at the end of a request.
 pub(crate) trait AtEnd: Any + Send + Sync {
@@ -53,20 +50,6 @@ pub(crate) trait AtEnd: Any + Send + Sync {
         let error = Error::invalid(ErrorClass::Request, "request", got, "a persistent request");
         Err(Failure { comm: None, error })
     }
-    /// How the requests behind a driven one stand.
-    fn stands(&self, _vci: &Vci) -> Stand {
-        Stand::Inactive
-    }
-    /// The requests behind a driven one, as far as they are known.
-    fn behind(&self) -> Vec<RequestId> {
-        Vec::new()
-    }
-    /// A driven request was over and is completed: the requests behind it go.
-    fn clear(&self, _vci: &mut Vci) {}
-    /// Whether the request stays, inactive, when it was completed (persistent requests).
-    fn stays(&self) -> bool {
-        false
-    }
     /// Somebody looks at the status of the request, which goes on.
     fn looked_at(&self, _status: &mut Status) -> Result<()> {
         Ok(())
@@ -75,20 +58,10 @@ pub(crate) trait AtEnd: Any + Send + Sync {
     fn cancel(&self, _complete: bool) -> Result<bool> {
         Ok(false)
     }
-    /// The program lets the request go. Whether nothing will run at its end.
-    fn let_go(&self) -> Result<bool> {
+    /// The program frees the request. Whether nothing will run at its end.
+    fn freed(&self) -> Result<bool> {
         Ok(false)
     }
-}
-
-/// How a driven request stands.
-pub(crate) enum Stand {
-    /// Not started.
-    Inactive,
-    /// Under way.
-    Active,
-    /// Over, with this status.
-    Over(Status),
 }
 
 pub(crate) type SharedAtEnd = std::sync::Arc<dyn AtEnd>;
@@ -110,14 +83,6 @@ pub(crate) fn belongs(id: RequestId, comm: CommKey) {
 pub(crate) fn ends_with(id: RequestId, comm: CommKey, at_end: SharedAtEnd) {
     SPECIALS.lock().unwrap_or_else(PoisonError::into_inner).insert(Table::handle(id), at_end);
     note(id).store(comm.0 | SPECIAL, Ordering::Relaxed);
-}
-
-/// A new request that others in the table stand behind; it lives in the VCI of `home`, as they do.
-pub(crate) fn driven(home: &Comm, comm: CommKey, at_end: SharedAtEnd) -> Result<RequestId> {
-    let id = library().world.vci_of(home).engine.requests.insert(Request::new(State::Inactive))?;
-    ends_with(id, comm, at_end);
-    note(id).store(comm.0 | MARKS, Ordering::Relaxed);
-    Ok(id)
 }
 
 /// A new persistent request.
@@ -188,8 +153,7 @@ pub(crate) fn take(vci: &mut Vci, id: RequestId) -> Option<Ended> {
     }
     match vci.engine.requests.get(id) {
         Some(found) if complete::is_complete(found) => {}
-        _ if note & MARKS == PERSISTENT => return take_started(vci, id, note),
-        _ if note & DRIVEN != 0 => return take_driven(vci, id, note),
+        _ if note & PERSISTENT != 0 => return take_started(vci, id, note),
         _ => return None,
     }
     let ended = vci.engine.requests.remove(id);
@@ -214,73 +178,34 @@ fn take_started(vci: &mut Vci, id: RequestId, note: u32) -> Option<Ended> {
     Some(Ended { id, note, status, stays: true, inactive: false })
 }
 
-#[cold]
-#[inline(never)]
-fn take_driven(vci: &mut Vci, id: RequestId, note: u32) -> Option<Ended> {
-    let behind = special(id)?;
-    let (status, inactive) = match behind.stands(vci) {
-        Stand::Active => return None,
-        Stand::Inactive => (Status::EMPTY, true),
-        Stand::Over(status) => {
-            behind.clear(vci);
-            (status, false)
-        }
-    };
-    let stays = behind.stays();
-    if !stays {
-        vci.engine.requests.remove(id);
-    }
-    Some(Ended { id, note, status, stays, inactive })
-}
-
 /// Whether there is anything to wait for: not inactive.
 #[inline]
 pub(crate) fn is_live(number: u32) -> bool {
-    NOTES[number as usize % table::MOST].load(Ordering::Relaxed) & DRIVEN == 0 || is_active(number)
+    NOTES[number as usize % table::MOST].load(Ordering::Relaxed) & PERSISTENT == 0 || is_active(number)
 }
 
 #[cold]
 fn is_active(number: u32) -> bool {
-    let vci = library().world.vci_with(number as usize);
-    numbered(number).is_none_or(|behind| !matches!(behind.stands(&vci), Stand::Inactive))
+    let Engine { requests, persistent, .. } = &library().world.vci_with(number as usize).engine;
+    requests.by_handle(number as usize).is_none_or(|id| persistent.active(id).is_some())
 }
 
-/// The requests that a request which is not over waits for: itself, or those behind it. Of one that others outside
-/// the engine end, its own id is all that can be said.
-pub(crate) fn behind(vci: &Vci, id: RequestId) -> Vec<RequestId> {
-    if has_ended(vci, id) {
-        return Vec::new();
-    }
-    if let Some(active) = vci.engine.persistent.active(id) {
-        return vec![active];
-    }
-    let behind = special(id).map_or_else(Vec::new, |at_end| at_end.behind());
-    if behind.is_empty() { vec![id] } else { behind }
-}
-
-/// Whether a request is over.
-pub(crate) fn has_ended(vci: &Vci, id: RequestId) -> bool {
-    if id == Table::DONE {
-        return true;
-    }
-    if note(id).load(Ordering::Relaxed) & DRIVEN != 0 {
-        return special(id).is_none_or(|behind| !matches!(behind.stands(vci), Stand::Active));
-    }
-    vci.engine.requests.get(id).is_some_and(complete::is_complete)
+/// The request whose end a wait for this one waits for. `None` if that is over.
+pub(crate) fn waited_for(vci: &Vci, id: RequestId) -> Option<RequestId> {
+    let Engine { requests, persistent, .. } = &vci.engine;
+    let waited_for = persistent.waited_for(id)?;
+    let goes_on = requests.get(waited_for).is_some_and(|found| !complete::is_complete(found));
+    goes_on.then_some(waited_for)
 }
 
 /// The status of a request that is over, which stays. Its error is for whoever completes it.
 pub(crate) fn look(vci: Entered<'_>, id: RequestId) -> Result<Option<Status>> {
-    let mut status = match vci.engine.requests.get(id) {
-        Some(found) if complete::is_complete(found) => found.status.clone(),
-        _ if note(id).load(Ordering::Relaxed) & DRIVEN != 0 => {
-            match special(id).map(|behind| behind.stands(&vci)) {
-                Some(Stand::Over(status)) => status,
-                Some(Stand::Active) => return Ok(None),
-                Some(Stand::Inactive) | None => Status::EMPTY,
-            }
-        }
-        _ => return Ok(None),
+    let Engine { requests, persistent, .. } = &vci.engine;
+    let found = persistent.waited_for(id).and_then(|waited_for| requests.get(waited_for));
+    let mut status = match found {
+        Some(found) if !complete::is_complete(found) => return Ok(None),
+        Some(found) => found.status.clone(),
+        None => Status::EMPTY,
     };
     drop(vci);
     status.error = None;
@@ -291,10 +216,10 @@ pub(crate) fn look(vci: Entered<'_>, id: RequestId) -> Result<Option<Status>> {
 }
 
 /// The program does not want to hear of the request again (MPI-5.0 §3.7.3).
-pub(crate) fn let_go(mut vci: Entered<'static>, id: RequestId) -> Result<()> {
+pub(crate) fn free(mut vci: Entered<'static>, id: RequestId) -> Result<()> {
     if let Some(at_end) = special(id) {
         drop(vci);
-        if at_end.let_go()? {
+        if at_end.freed()? {
             forget(id);
         }
         vci = library().world.vci_with(id.slot as usize);
@@ -327,11 +252,7 @@ pub(crate) fn take_back(vci: &mut Vci, id: RequestId) {
 
 /// What runs at the end of a request, if anything.
 pub(crate) fn special(id: RequestId) -> Option<SharedAtEnd> {
-    numbered(Table::handle(id))
-}
-
-fn numbered(number: u32) -> Option<SharedAtEnd> {
-    SPECIALS.lock().unwrap_or_else(PoisonError::into_inner).get(&number).cloned()
+    SPECIALS.lock().unwrap_or_else(PoisonError::into_inner).get(&Table::handle(id)).cloned()
 }
 
 /// Takes out what runs at the end of a request.

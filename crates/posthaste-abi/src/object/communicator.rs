@@ -37,12 +37,12 @@ fn find_other(argument: &'static str, handle: MPI_Comm) -> Result<Held<Comm>> {
         return Ok(Held::Predefined(library().world.own()));
     }
     let freed = FREED.load(Ordering::Acquire);
-    let recent = RECENT.try_with(|recent| recent.take((handle.0, freed))).ok().flatten();
+    let recent = RECENT.try_with(|recent| recent.take((handle.number(), freed))).ok().flatten();
     let comm = match recent {
         Some(comm) => comm,
-        None => COMMS.get(argument, handle.0)?,
+        None => COMMS.get(argument, handle.number())?,
     };
-    Ok(Held::Lent(Lent::new(comm, (handle.0, freed), keep)))
+    Ok(Held::Lent(Lent::new(comm, (handle.number(), freed), keep)))
 }
 
 /// Calls with the communicator with this handle. Where the thread has just used it, it stays in registers.
@@ -52,7 +52,7 @@ pub(crate) fn with<T>(
     handle: MPI_Comm,
     call: impl FnOnce(&Comm) -> Result<T>,
 ) -> Result<T> {
-    let mark = (handle.0, FREED.load(Ordering::Acquire));
+    let mark = (handle.number(), FREED.load(Ordering::Acquire));
     if let Ok(Some(comm)) = RECENT.try_with(|recent| recent.take(mark)) {
         let result = call(&comm);
         keep(comm, mark);
@@ -106,7 +106,7 @@ fn keep(comm: Arc<Comm>, mark: (usize, usize)) {
 
 /// The communicator with this handle is found no more.
 pub(crate) fn remove(argument: &'static str, handle: MPI_Comm) -> Result<()> {
-    let removed = COMMS.remove(argument, handle.0)?;
+    let removed = COMMS.remove(argument, handle.number())?;
     FREED.fetch_add(1, Ordering::Release);
     drop(RECENT.try_with(|recent| recent.comm.take()));
     drop(removed);
@@ -115,7 +115,7 @@ pub(crate) fn remove(argument: &'static str, handle: MPI_Comm) -> Result<()> {
 
 /// Gives a new communicator to the program; `MPI_COMM_NULL` where this process is no member.
 pub(crate) fn store(comm: Option<Arc<Comm>>) -> Result<MPI_Comm> {
-    comm.map_or(Ok(MPI_COMM_NULL), |comm| COMMS.insert(comm).map(MPI_Comm))
+    comm.map_or(Ok(MPI_COMM_NULL), |comm| COMMS.insert(comm).map(MPI_Comm::numbered))
 }
 
 /// Communicators in the making whose handles the program has already (`MPI_Comm_idup`), with the error handlers that
@@ -126,21 +126,21 @@ static UNFINISHED: LazyLock<Mutex<HashMap<usize, Option<Handler>>>> = LazyLock::
 pub(crate) fn reserve() -> Result<MPI_Comm> {
     let handle = COMMS.reserve()?;
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).insert(handle, None);
-    Ok(MPI_Comm(handle))
+    Ok(MPI_Comm::numbered(handle))
 }
 
 /// The communicator behind a reserved handle is ready.
 pub(crate) fn fill(handle: MPI_Comm, comm: Arc<Comm>) {
-    let waiting = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).remove(&handle.0);
+    let waiting = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).remove(&handle.number());
     if let Some(handler) = waiting.flatten() {
         errhandler::set(&comm, handler);
     }
-    COMMS.fill(handle.0, comm);
+    COMMS.fill(handle.number(), comm);
 }
 
 /// Sets the error handler of a communicator in the making; false if the handle names none.
 pub(crate) fn set_handler_later(handle: MPI_Comm, handler: &Handler) -> bool {
-    match UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).get_mut(&handle.0) {
+    match UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).get_mut(&handle.number()) {
         Some(place) => {
             *place = Some(handler.clone());
             true

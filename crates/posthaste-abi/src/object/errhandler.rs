@@ -79,14 +79,14 @@ fn predefined(handle: MPI_Errhandler) -> Option<Handler> {
 
 /// Gives an error handler of the program to it.
 pub(crate) fn store(function: Arc<UserHandler>) -> Result<MPI_Errhandler> {
-    HANDLERS.insert(Arc::new(UserHandlerPlace(function))).map(MPI_Errhandler)
+    HANDLERS.insert(Arc::new(UserHandlerPlace(function))).map(MPI_Errhandler::numbered)
 }
 
 /// The program frees a handle.
 pub(crate) fn free(handle: MPI_Errhandler) -> Result<()> {
     // MPI_Comm_get_errhandler may have given a predefined one, and the program must free what it got.
     if predefined(handle).is_none() {
-        HANDLERS.remove("errhandler", handle.0)?;
+        HANDLERS.remove("errhandler", handle.number())?;
     }
     Ok(())
 }
@@ -102,9 +102,9 @@ pub(crate) fn find_for(handle: MPI_Errhandler, kind: Kind) -> Result<Handler> {
 fn find(handle: MPI_Errhandler) -> Result<Handler> {
     match predefined(handle) {
         Some(handler) => Ok(handler),
-        None => match HANDLERS.peek(handle.0) {
+        None => match HANDLERS.peek(handle.number()) {
             Some(place) => Ok(Handler::User(place.0.clone())),
-            None => Err(invalid(Kind::Errhandler, "errhandler", handle.0)),
+            None => Err(invalid(Kind::Errhandler, "errhandler", handle.number())),
         },
     }
 }
@@ -121,7 +121,7 @@ fn suits(handle: MPI_Errhandler, handler: &Handler, kind: Kind) -> Result<()> {
     if made_for == kind {
         return Ok(());
     }
-    let got = format_args!("{:#x}, made for {}", handle.0, made_for.noun());
+    let got = format_args!("{handle:#x}, made for {}", made_for.noun());
     let expected = format_args!("an error handler for {}", kind.noun());
     Err(Error::invalid(ErrorClass::Errhandler, "errhandler", got, expected))
 }
@@ -134,7 +134,7 @@ pub(crate) fn handle_of(handler: Handler) -> Result<MPI_Errhandler> {
         Handler::Return => Ok(MPI_ERRORS_RETURN),
         Handler::User(function) => {
             if let Some(known) = HANDLERS.find(|place| Arc::ptr_eq(&place.0, &function)) {
-                return Ok(MPI_Errhandler(known));
+                return Ok(MPI_Errhandler::numbered(known));
             }
             store(function)
         }

@@ -17,12 +17,12 @@ pub(crate) fn find(argument: &'static str, handle: MPI_Group) -> Result<Arc<Grou
     if handle == MPI_GROUP_EMPTY {
         return Ok(Arc::new(Group::empty()));
     }
-    GROUPS.get(argument, handle.0)
+    GROUPS.get(argument, handle.number())
 }
 
 /// The group with this handle is found no more.
 pub(crate) fn remove(handle: MPI_Group) -> Result<()> {
-    GROUPS.remove("group", handle.0).map(drop)
+    GROUPS.remove("group", handle.number()).map(drop)
 }
 
 /// Gives a group to the program.
@@ -30,5 +30,5 @@ pub(crate) fn store(group: Arc<Group>) -> Result<MPI_Group> {
     if group.size() == 0 {
         return Ok(MPI_GROUP_EMPTY);
     }
-    GROUPS.insert(group).map(MPI_Group)
+    GROUPS.insert(group).map(MPI_Group::numbered)
 }

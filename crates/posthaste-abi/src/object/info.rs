@@ -3,12 +3,15 @@
 use std::sync::{Arc, LazyLock};
 
 use posthaste_core::error::Result;
-use posthaste_core::info::Info;
+use posthaste_core::info::{Info, MAX_KEY, MAX_VALUE};
 
-use crate::abi::constants::{MPI_INFO_ENV, MPI_INFO_NULL};
+use crate::abi::constants::{MPI_INFO_ENV, MPI_INFO_NULL, MPI_MAX_INFO_KEY, MPI_MAX_INFO_VAL};
 use crate::abi::types::MPI_Info;
 use crate::handle::{Kind, Table};
 use crate::layer::held::Held;
+
+// What the engine keeps fits into what programs have room for.
+const _: () = assert!(MPI_MAX_INFO_KEY as usize > MAX_KEY && MPI_MAX_INFO_VAL as usize > MAX_VALUE);
 
 /// All info objects that were made and not freed.
 static INFOS: Table<Info> = Table::new(Kind::Info);
@@ -37,7 +40,7 @@ pub(crate) fn find(argument: &'static str, handle: MPI_Info) -> Result<Held<Info
     if handle == MPI_INFO_ENV {
         return Ok(Held::Predefined(&*ENVIRONMENT));
     }
-    INFOS.get(argument, handle.0).map(Held::User)
+    INFOS.get(argument, handle.number()).map(Held::User)
 }
 
 /// An argument with hints, of which there may be none.
@@ -47,10 +50,10 @@ pub(crate) fn hints(handle: MPI_Info) -> Result<Held<Info>> {
 
 /// The info object with this handle is found no more.
 pub(crate) fn remove(handle: MPI_Info) -> Result<()> {
-    INFOS.remove("info", handle.0).map(drop)
+    INFOS.remove("info", handle.number()).map(drop)
 }
 
 /// Gives an info object to the program.
 pub(crate) fn store(info: Info) -> Result<MPI_Info> {
-    INFOS.insert(Arc::new(info)).map(MPI_Info)
+    INFOS.insert(Arc::new(info)).map(MPI_Info::numbered)
 }

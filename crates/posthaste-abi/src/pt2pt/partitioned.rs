@@ -14,6 +14,7 @@ use crate::abi::types::{MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info, MPI_Request
 use crate::call::mpi_fn;
 use crate::layer::partitioned;
 use crate::layer::request::SharedAtEnd;
+use crate::mapping::ranks::rank_in;
 use crate::object::communicator;
 use crate::object::info::hints;
 use crate::object::memory::{self, length, segment};
@@ -104,7 +105,10 @@ fn send_init(
         hints(info)?;
         request.ready("request").map(|()| parts)
     };
-    completion::hand_over(partitioned::send_init(found, completion::key(comm), dest, tag, parts)?, request)
+    completion::hand_over(
+        partitioned::send_init(found, completion::key(comm), rank_in(dest), tag, parts)?,
+        request,
+    )
 }
 
 fn recv_init(
@@ -121,14 +125,17 @@ fn recv_init(
         hints(info)?;
         request.ready("request").map(|()| parts)
     };
-    completion::hand_over(partitioned::recv_init(found, completion::key(comm), source, tag, parts)?, request)
+    completion::hand_over(
+        partitioned::recv_init(found, completion::key(comm), rank_in(source), tag, parts)?,
+        request,
+    )
 }
 
 /// What is behind the handle of a partitioned request.
 fn behind(request: MPI_Request) -> Result<SharedAtEnd> {
     let (_, id) = completion::enter(request)?;
     partitioned::behind(id).ok_or_else(|| {
-        let got = format_args!("{:#x}, which is not partitioned", request.0);
+        let got = format_args!("{request:#x}, which is not partitioned");
         Error::invalid(ErrorClass::Request, "request", got, "a partitioned request")
     })
 }

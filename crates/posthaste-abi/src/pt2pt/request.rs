@@ -12,7 +12,6 @@ use posthaste_core::wait::Awaited;
 
 use crate::abi::constants::{MPI_REQUEST_NULL, MPI_SUCCESS, MPI_UNDEFINED};
 use crate::abi::pointer::{In, Out};
-use crate::abi::status::{bytes_of, count_as_count, count_as_int, whole_elements};
 use crate::abi::types::{
     MPI_Count, MPI_Datatype, MPI_Grequest_cancel_function, MPI_Grequest_free_function,
     MPI_Grequest_query_function, MPI_Request, MPI_Status,
@@ -20,6 +19,8 @@ use crate::abi::types::{
 use crate::call::mpi_fn;
 use crate::layer::library::library;
 use crate::layer::request::Ended;
+use crate::mapping::errors::code;
+use crate::mapping::status::{bytes_of, count_as_count, count_as_int, whole_elements};
 use crate::object::datatype;
 use crate::object::memory::length;
 use crate::object::site::{Located, Outcome, Site};
@@ -40,9 +41,9 @@ mpi_fn! {
             status.tell_at(0, MPI_Status::EMPTY);
             return Ok(()); // without a VCI, in which other threads may be
         }
-        let awaited = |vci: &Vci| Awaited::All(completion::behind(vci, handle));
+        let awaited = |vci: &Vci| Awaited::All(waited_for(vci, handle).into_iter().collect());
         let world = &library().world;
-        let ended = world.wait_until(handle.0, "MPI_Wait", awaited, |vci| take(vci, handle).transpose())?;
+        let ended = world.wait_until(handle.number(), "MPI_Wait", awaited, |vci| take(vci, handle).transpose())?;
         one_ended(ended, request, status)
     }
     /// MPI-5.0 §3.7.3
@@ -56,7 +57,7 @@ mpi_fn! {
         flag.set("flag", 0)?;
         let mut ended = take(&mut completion::vci_of(handle), handle)?;
         if ended.is_none() {
-            library().world.step_with(handle.0);
+            library().world.step_with(handle.number());
             ended = take(&mut completion::vci_of(handle), handle)?;
         }
         let Some(ended) = ended else { return Ok(()) };
@@ -65,7 +66,7 @@ mpi_fn! {
     }
     /// MPI-5.0 §3.7.3
     fn MPI_Request_free / PMPI_Request_free(request: Out<MPI_Request>) raises where it belongs {
-        completion::let_go(request.get("request")?)?;
+        completion::free(request.get("request")?)?;
         Ok(request.set("request", MPI_REQUEST_NULL)?)
     }
     /// MPI-5.0 §3.8.4
@@ -86,7 +87,7 @@ mpi_fn! {
             status.tell_at(0, MPI_Status::EMPTY);
             return Ok(());
         }
-        let awaited = |vci: &Vci| Awaited::Any(requests.behind(vci));
+        let awaited = |vci: &Vci| Awaited::Any(requests.waited_for(vci));
         let world = &library().world;
         let call = "MPI_Waitany";
         let (at, ended) = match requests.home() {
@@ -128,7 +129,7 @@ mpi_fn! {
         let mut batch = Batch::default();
         let (mut next, mut checked) = (0, false);
         // One after the other: the last to end decides, whichever it is.
-        let awaited = |vci: &Vci| Awaited::All(requests.behind(vci));
+        let awaited = |vci: &Vci| Awaited::All(requests.waited_for(vci));
         let (world, call) = (&library().world, "MPI_Waitall");
         let taken = match requests.home() {
             Home::One(slot) => world.wait_until(slot, call, awaited, |vci| {
@@ -171,7 +172,7 @@ mpi_fn! {
         if !requests.any() {
             return Ok(outcount.set("outcount", MPI_UNDEFINED)?);
         }
-        let awaited = |vci: &Vci| Awaited::Any(requests.behind(vci));
+        let awaited = |vci: &Vci| Awaited::Any(requests.waited_for(vci));
         let mut batch = Batch::default();
         let (world, call) = (&library().world, "MPI_Waitsome");
         let some = |taken| if matches!(taken, Ok(0)) { None } else { Some(taken) };
@@ -212,7 +213,7 @@ mpi_fn! {
     fn MPI_Request_get_status / PMPI_Request_get_status(request: MPI_Request, flag: Out<c_int>,
         status: Out<MPI_Status>) raises where it belongs {
         flag.ready("flag")?;
-        library().world.step_with(request.0);
+        library().world.step_with(request.number());
         let found = look(request)?;
         if let Some(found) = &found {
             status.tell(found);
@@ -456,9 +457,15 @@ impl Vcis for Each {
     }
 }
 
+/// The request whose end a wait for this one waits for, for who says so; a handle that names none has none.
+fn waited_for(vci: &Vci, request: MPI_Request) -> Option<RequestId> {
+    completion::waited_for(vci, request).ok().flatten()
+}
+
 /// One step of progress in the VCIs of requests.
 fn step_all(requests: &[MPI_Request]) {
-    let vcis = requests.iter().fold(0, |vcis, request| vcis | 1 << library().world.vci_number(request.0));
+    let vcis =
+        requests.iter().fold(0, |vcis, request| vcis | 1 << library().world.vci_number(request.number()));
     library().world.step_among(vcis.max(1));
 }
 
@@ -477,7 +484,7 @@ impl Batch {
         for (at, place, ended) in self.odd {
             let (mut told, outcome) = settle(ended);
             if let Err(Located { site, error }) = outcome {
-                told.MPI_ERROR = error.code();
+                told.MPI_ERROR = code(&error);
                 let text = format!("request {at} failed: {error}");
                 failed.get_or_insert(Located { site, error: Error::other(ErrorClass::InStatus, text) });
             }
@@ -515,9 +522,9 @@ impl Handles {
         }
         let mut home = Home::Nowhere;
         for (_, request) in self.some().filter(|(_, request)| !completion::is_done(*request)) {
-            let vci = 1 << library().world.vci_number(request.0);
+            let vci = 1 << library().world.vci_number(request.number());
             home = match home {
-                Home::Nowhere => Home::One(request.0),
+                Home::Nowhere => Home::One(request.number()),
                 Home::One(first) if vci == 1 << library().world.vci_number(first) => home,
                 Home::One(first) => Home::Several(vci | 1 << library().world.vci_number(first)),
                 Home::Several(vcis) => Home::Several(vcis | vci),
@@ -648,15 +655,15 @@ impl Handles {
         Ok(())
     }
 
-    /// The engine's requests behind those that are not over, for whoever asks what is waited for.
-    fn behind(&self, vci: &Vci) -> Vec<RequestId> {
-        self.some().flat_map(|(_, request)| completion::behind(vci, request)).collect()
+    /// The requests whose ends a wait for these waits for.
+    fn waited_for(&self, vci: &Vci) -> Vec<RequestId> {
+        self.some().filter_map(|(_, request)| waited_for(vci, request)).collect()
     }
 
     fn all_ended(&self) -> Result<bool> {
         for (at, request) in self.some() {
-            let ended = completion::has_ended(&completion::vci_of(request), request);
-            if !ended.map_err(|error| placed(at, &error))? {
+            let waited_for = completion::waited_for(&completion::vci_of(request), request);
+            if waited_for.map_err(|error| placed(at, &error))?.is_some() {
                 return Ok(false);
             }
         }

@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 
 use posthaste_core::buffer::Base;
 use posthaste_core::comm::Comm;
-use posthaste_core::datatype::{Segment, copy};
+use posthaste_core::datatype::Segment;
 use posthaste_core::error::{Error, ErrorClass, Result};
 use posthaste_core::ids::{RequestId, TAG_UB};
 use posthaste_core::pt2pt::matching::Held as HeldMessage;
@@ -27,6 +27,7 @@ use crate::abi::types::{
 use crate::call::{mpi_fn, unsupported};
 use crate::handle::{Deposit, Kind};
 use crate::layer::library::library;
+use crate::mapping::ranks::{rank_in, source_in, tag_in};
 use crate::object::communicator;
 use crate::object::memory::{length, plain_segment, segment};
 use crate::object::site::{Located, Outcome, Site};
@@ -84,28 +85,28 @@ mpi_fn! {
     fn MPI_Bsend / PMPI_Bsend(buf: *const c_void, count: c_int, datatype: MPI_Datatype, dest: c_int,
         tag: c_int, comm: MPI_Comm) raises comm => {
         let found = communicator::find("comm", comm)?;
-        check_send(&found, (dest, tag))?;
+        let (dest, tag) = check_send(&found, (dest, tag))?;
         bsend::send(&found, dest, tag, &segment(buf, count.into(), datatype)?)
     }
     /// MPI-5.0 §3.7.2
     fn MPI_Ibsend / PMPI_Ibsend(buf: *const c_void, count: c_int, datatype: MPI_Datatype, dest: c_int,
         tag: c_int, comm: MPI_Comm, request: Out<MPI_Request>) raises comm => {
         let found = communicator::find("comm", comm)?;
-        check_send(&found, (dest, tag))?;
+        let (dest, tag) = check_send(&found, (dest, tag))?;
         bsend::isend(comm, &found, (dest, tag), &segment(buf, count.into(), datatype)?, request)
     }
     /// MPI-5.0 §3.4
     fn MPI_Bsend_c / PMPI_Bsend_c(buf: *const c_void, count: MPI_Count, datatype: MPI_Datatype, dest: c_int,
         tag: c_int, comm: MPI_Comm) raises comm => {
         let found = communicator::find("comm", comm)?;
-        check_send(&found, (dest, tag))?;
+        let (dest, tag) = check_send(&found, (dest, tag))?;
         bsend::send(&found, dest, tag, &segment(buf, count, datatype)?)
     }
     /// MPI-5.0 §3.7.2
     fn MPI_Ibsend_c / PMPI_Ibsend_c(buf: *const c_void, count: MPI_Count, datatype: MPI_Datatype, dest: c_int,
         tag: c_int, comm: MPI_Comm, request: Out<MPI_Request>) raises comm => {
         let found = communicator::find("comm", comm)?;
-        check_send(&found, (dest, tag))?;
+        let (dest, tag) = check_send(&found, (dest, tag))?;
         bsend::isend(comm, &found, (dest, tag), &segment(buf, count, datatype)?, request)
     }
 }
@@ -245,14 +246,14 @@ mpi_fn! {
     fn MPI_Probe / PMPI_Probe(source: c_int, tag: c_int, comm: MPI_Comm, status: Out<MPI_Status>)
         raises comm => {
         let comm = communicator::find("comm", comm)?;
-        status.tell(&MPI_Status::of(&library().world.probe(&comm, source, tag)?));
+        status.tell(&MPI_Status::of(&library().world.probe(&comm, source_in(source), tag_in(tag))?));
         Ok(())
     }
     /// MPI-5.0 §3.8.1
     fn MPI_Iprobe / PMPI_Iprobe(source: c_int, tag: c_int, comm: MPI_Comm, flag: Out<c_int>,
         status: Out<MPI_Status>) raises comm => {
         let comm = communicator::find("comm", comm)?;
-        let found = library().world.iprobe(&comm, source, tag)?;
+        let found = library().world.iprobe(&comm, source_in(source), tag_in(tag))?;
         if let Some(found) = &found {
             status.tell(&MPI_Status::of(found));
         }
@@ -264,7 +265,7 @@ mpi_fn! {
         message.set("message", MPI_MESSAGE_NULL)?;
         let site = comm;
         let comm = communicator::find("comm", comm)?;
-        keep(library().world.mprobe(&comm, source, tag)?, site, message, status)
+        keep(library().world.mprobe(&comm, source_in(source), tag_in(tag))?, site, message, status)
     }
     /// MPI-5.0 §3.8.2
     fn MPI_Improbe / PMPI_Improbe(source: c_int, tag: c_int, comm: MPI_Comm, flag: Out<c_int>,
@@ -273,7 +274,7 @@ mpi_fn! {
         flag.set("flag", 0)?;
         let site = comm;
         let comm = communicator::find("comm", comm)?;
-        let Some(found) = library().world.improbe(&comm, source, tag)? else { return Ok(()) };
+        let Some(found) = library().world.improbe(&comm, source_in(source), tag_in(tag))? else { return Ok(()) };
         keep(found, site, message, status)?;
         flag.set("flag", 1)
     }
@@ -436,7 +437,7 @@ mpi_fn! {
     fn MPI_Bsend_init / PMPI_Bsend_init(buf: *const c_void, count: c_int, datatype: MPI_Datatype,
         dest: c_int, tag: c_int, comm: MPI_Comm, request: Out<MPI_Request>) raises comm => {
         let found = communicator::find("comm", comm)?;
-        check_send(&found, (dest, tag))?;
+        let (dest, tag) = check_send(&found, (dest, tag))?;
         let segment = segment(buf, count.into(), datatype)?;
         persistent::prepare(Plan::Buffered { comm: found, segment, dest, tag }, comm, request)
     }
@@ -444,7 +445,7 @@ mpi_fn! {
     fn MPI_Bsend_init_c / PMPI_Bsend_init_c(buf: *const c_void, count: MPI_Count, datatype: MPI_Datatype,
         dest: c_int, tag: c_int, comm: MPI_Comm, request: Out<MPI_Request>) raises comm => {
         let found = communicator::find("comm", comm)?;
-        check_send(&found, (dest, tag))?;
+        let (dest, tag) = check_send(&found, (dest, tag))?;
         let segment = segment(buf, count, datatype)?;
         persistent::prepare(Plan::Buffered { comm: found, segment, dest, tag }, comm, request)
     }
@@ -477,7 +478,7 @@ fn send(
     mode: Mode,
 ) -> Result<()> {
     if let Some((world, comm, segment)) = plain(comm, buf, count, datatype) {
-        return world.send(comm, dest, tag, segment, mode);
+        return world.send(comm, rank_in(dest), tag, segment, mode);
     }
     send_any(buf, count, datatype, dest, tag, comm, mode)
 }
@@ -493,7 +494,7 @@ fn send_any(
     mode: Mode,
 ) -> Result<()> {
     communicator::with("comm", comm, |comm| {
-        library().world.send(comm, dest, tag, segment(buf, count, datatype)?, mode)
+        library().world.send(comm, rank_in(dest), tag, segment(buf, count, datatype)?, mode)
     })
 }
 
@@ -510,7 +511,7 @@ fn isend(
 ) -> Result<()> {
     request.ready("request")?;
     let id = match plain(comm, buf, count, datatype) {
-        Some((world, comm, segment)) => world.isend(comm, dest, tag, segment, mode)?,
+        Some((world, comm, segment)) => world.isend(comm, rank_in(dest), tag, segment, mode)?,
         None => isend_any(buf, count, datatype, dest, tag, comm, mode)?,
     };
     completion::give(id, comm, request)
@@ -527,7 +528,7 @@ fn isend_any(
     mode: Mode,
 ) -> Result<RequestId> {
     communicator::with("comm", comm, |comm| {
-        library().world.isend(comm, dest, tag, segment(buf, count, datatype)?, mode)
+        library().world.isend(comm, rank_in(dest), tag, segment(buf, count, datatype)?, mode)
     })
 }
 
@@ -542,7 +543,7 @@ fn recv(
     status: Out<MPI_Status>,
 ) -> Result<()> {
     let done = match plain(comm, buf, count, datatype) {
-        Some((world, comm, segment)) => world.recv(comm, source, tag, segment)?,
+        Some((world, comm, segment)) => world.recv(comm, source_in(source), tag_in(tag), segment)?,
         None => recv_any(buf, count, datatype, source, tag, comm)?,
     };
     status.tell(&MPI_Status::of(&done));
@@ -559,7 +560,7 @@ fn recv_any(
     comm: MPI_Comm,
 ) -> Result<Status> {
     communicator::with("comm", comm, |comm| {
-        library().world.recv(comm, source, tag, segment(buf, count, datatype)?)
+        library().world.recv(comm, source_in(source), tag_in(tag), segment(buf, count, datatype)?)
     })
 }
 
@@ -575,7 +576,7 @@ fn irecv(
 ) -> Result<()> {
     request.ready("request")?;
     let id = match plain(comm, buf, count, datatype) {
-        Some((world, comm, segment)) => world.irecv(comm, source, tag, segment)?,
+        Some((world, comm, segment)) => world.irecv(comm, source_in(source), tag_in(tag), segment)?,
         None => irecv_any(buf, count, datatype, source, tag, comm)?,
     };
     completion::give(id, comm, request)
@@ -591,7 +592,7 @@ fn irecv_any(
     comm: MPI_Comm,
 ) -> Result<RequestId> {
     communicator::with("comm", comm, |comm| {
-        library().world.irecv(comm, source, tag, segment(buf, count, datatype)?)
+        library().world.irecv(comm, source_in(source), tag_in(tag), segment(buf, count, datatype)?)
     })
 }
 
@@ -605,7 +606,8 @@ fn sendrecv(
     status: Out<MPI_Status>,
 ) -> Result<()> {
     let comm = communicator::find("comm", comm)?;
-    let done = library().world.exchange(&comm, (send, to.0, to.1), (recv, from.0, from.1))?;
+    let (send, recv) = ((send, rank_in(to.0), to.1), (recv, source_in(from.0), tag_in(from.1)));
+    let done = library().world.exchange(&comm, send, recv)?;
     status.tell(&MPI_Status::of(&done));
     done.error.map_or(Ok(()), Err)
 }
@@ -621,7 +623,7 @@ fn copied(data: &Segment) -> Result<(Segment, Vec<u8>)> {
     memory.resize(bytes, 0u8);
     // SAFETY: as long as the packed data; the caller keeps it until the send is over.
     let send = data.repacked_at(unsafe { Base::new(memory.as_mut_ptr()) });
-    copy(&mut data.clone(), &mut send.clone());
+    library().world.copy(data.clone(), send.clone())?;
     Ok((send, memory))
 }
 
@@ -638,12 +640,12 @@ fn isendrecv(
     let world = &library().world;
     let site = comm;
     let comm = communicator::find("comm", comm)?;
-    check_send(&comm, to)?;
+    let to = check_send(&comm, to)?;
     // The receive, the send, and the request that stands for both: all of them or nothing.
     world.vci_of(&comm).engine.requests.ensure_room_for(3)?;
-    let receive = world.irecv(&comm, from.0, from.1, recv)?;
+    let receive = world.irecv(&comm, source_in(from.0), tag_in(from.1), recv)?;
     let send = world.isend(&comm, to.0, to.1, send, Mode::Standard)?;
-    persistent::give_both((send, receive), sent, comm, site, request)
+    persistent::give_both((send, receive), sent, &comm, site, request)
 }
 
 /// The communicator a buffer belongs to.
@@ -651,13 +653,14 @@ fn owner(comm: MPI_Comm) -> Result<Owner> {
     communicator::find("comm", comm).map(|found| Owner::of(&found))
 }
 
-/// Checks everything about a send.
-fn check_send(comm: &Comm, (dest, tag): (c_int, c_int)) -> Result<()> {
+/// Rank and tag of a send as the engine's, checked.
+fn check_send(comm: &Comm, (dest, tag): (c_int, c_int)) -> Result<(i32, i32)> {
+    let dest = rank_in(dest);
     comm.destination(dest)?;
     if tag < 0 {
         return Err(Error::invalid(ErrorClass::Tag, "tag", tag, format_args!("0..={TAG_UB}")));
     }
-    Ok(())
+    Ok((dest, tag))
 }
 
 fn send_init(
@@ -672,7 +675,7 @@ fn send_init(
 ) -> Result<()> {
     let found = communicator::find("comm", comm)?;
     let segment = segment(buf, count, datatype)?;
-    let message = library().world.persistent_send(&found, dest, tag, segment, mode)?;
+    let message = library().world.persistent_send(&found, rank_in(dest), tag, segment, mode)?;
     persistent::prepare_message(message, found, comm, request)
 }
 
@@ -687,7 +690,7 @@ fn recv_init(
 ) -> Result<()> {
     let found = communicator::find("comm", comm)?;
     let segment = segment(buf, count, datatype)?;
-    let message = library().world.persistent_recv(&found, source, tag, segment)?;
+    let message = library().world.persistent_recv(&found, source_in(source), tag_in(tag), segment)?;
     persistent::prepare_message(message, found, comm, request)
 }
 
@@ -712,12 +715,13 @@ fn keep(
         return message.set("message", MPI_MESSAGE_NO_PROC);
     };
     status.tell(&MPI_Status::of(&probe::status(&held)));
-    message.set("message", MPI_Message(MESSAGES.insert(Probed { held: Some(held), comm })?))
+    message.set("message", MPI_Message::numbered(MESSAGES.insert(Probed { held: Some(held), comm })?))
 }
 
 /// The communicator through which a message came.
 fn site_of(message: Out<MPI_Message>) -> Site {
-    let comm = message.get("message").ok().and_then(|handle| MESSAGES.look(handle.0, |probed| probed.comm));
+    let comm =
+        message.get("message").ok().and_then(|handle| MESSAGES.look(handle.number(), |probed| probed.comm));
     comm.map_or(Site::Process, Site::Comm)
 }
 
@@ -730,7 +734,7 @@ fn start_probed<R>(
     let started = if handle == MPI_MESSAGE_NO_PROC {
         (start(&mut None)?, MPI_COMM_SELF)
     } else {
-        MESSAGES.consume("message", handle.0, |probed| Ok((start(&mut probed.held)?, probed.comm)))?
+        MESSAGES.consume("message", handle.number(), |probed| Ok((start(&mut probed.held)?, probed.comm)))?
     };
     message.set("message", MPI_MESSAGE_NULL)?;
     Ok(started)

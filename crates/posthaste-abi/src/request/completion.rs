@@ -12,16 +12,17 @@ use crate::abi::types::{MPI_Comm, MPI_Request, MPI_Status};
 use crate::handle::{self, Kind};
 use crate::layer::library::library;
 use crate::layer::request::{self, CommKey, Ended, Failure, SharedAtEnd};
+use crate::mapping::errors::code;
 use crate::object::site::{Located, Outcome, Site};
 
-/// The name under which `layer` keeps a communicator: handles have at most 30 bits.
+/// The name under which `layer` keeps a communicator.
 pub(crate) fn key(comm: MPI_Comm) -> CommKey {
-    CommKey(comm.0 as u32)
+    CommKey(comm.key())
 }
 
 impl From<Failure> for Located {
     fn from(failure: Failure) -> Self {
-        let site = failure.comm.map_or(Site::Process, |key| Site::Comm(MPI_Comm(key.0 as usize)));
+        let site = failure.comm.map_or(Site::Process, |key| Site::Comm(MPI_Comm::of_key(key.0)));
         Self { site, error: failure.error }
     }
 }
@@ -48,7 +49,7 @@ pub(crate) fn give_special(
 /// Gives a request that `layer` knows to the program.
 #[inline(always)]
 pub(crate) fn hand_over(id: RequestId, request: Out<MPI_Request>) -> Result<()> {
-    request.set("request", MPI_Request(handle::of_request(Table::handle(id))))
+    request.set("request", MPI_Request::numbered(handle::of_request(Table::handle(id))))
 }
 
 /// The status, if nothing else is to be done.
@@ -75,26 +76,26 @@ fn settle_odd(ended: Ended) -> (MPI_Status, Outcome) {
 
 /// A status that a function of the program may have filled in, its error too.
 fn told(status: &Status) -> MPI_Status {
-    let code = status.error.as_ref().map_or(MPI_SUCCESS, Error::code);
+    let code = status.error.as_ref().map_or(MPI_SUCCESS, code);
     MPI_Status { MPI_ERROR: code, ..MPI_Status::of(status) }
 }
 
 /// The status of a request that is over, went well, and needs nothing else: the common case, without moving it.
 #[inline(always)]
 pub(crate) fn take_plain(vci: &mut Vci, request: MPI_Request) -> Option<MPI_Status> {
-    request::take_plain(vci, handle::to_request(request.0)).map(|status| MPI_Status::of(&status))
+    request::take_plain(vci, handle::to_request(request.number())).map(|status| MPI_Status::of(&status))
 }
 
 /// Whether this is the request that is over and has nothing to tell; it belongs to no VCI.
 #[inline(always)]
 pub(crate) fn is_done(request: MPI_Request) -> bool {
-    request.0 == handle::of_request(Table::handle(Table::DONE))
+    request.number() == handle::of_request(Table::handle(Table::DONE))
 }
 
 /// The VCI of a request, whether it exists or not.
 #[inline]
 pub(crate) fn vci_of(request: MPI_Request) -> Entered<'static> {
-    library().world.vci_with(request.0)
+    library().world.vci_with(request.number())
 }
 
 /// Takes a request out of the table if it is over.
@@ -110,17 +111,15 @@ pub(crate) fn take(vci: &mut Vci, request: MPI_Request) -> Result<Option<Ended>>
 /// Whether there is anything to wait for: neither null nor inactive.
 #[inline]
 pub(crate) fn is_live(request: MPI_Request) -> bool {
-    request != MPI_REQUEST_NULL && handle::to_request(request.0).is_none_or(request::is_live)
+    request != MPI_REQUEST_NULL && handle::to_request(request.number()).is_none_or(request::is_live)
 }
 
-/// What a request waits for, for whoever asks; of a handle that names none, nothing.
-pub(crate) fn behind(vci: &Vci, request: MPI_Request) -> Vec<RequestId> {
-    find(vci, request).map_or_else(|_| Vec::new(), |id| request::behind(vci, id))
-}
-
-/// Whether a request is over.
-pub(crate) fn has_ended(vci: &Vci, request: MPI_Request) -> Result<bool> {
-    find(vci, request).map(|id| request::has_ended(vci, id))
+/// The request whose end a wait for this one waits for. `None` if that is over.
+///
+/// # Errors
+/// A handle that names no request.
+pub(crate) fn waited_for(vci: &Vci, request: MPI_Request) -> Result<Option<RequestId>> {
+    find(vci, request).map(|id| request::waited_for(vci, id))
 }
 
 /// The status of a request that is over, which stays; the empty one for a null request.
@@ -133,9 +132,9 @@ pub(crate) fn look(request: MPI_Request) -> Result<Option<MPI_Status>> {
 }
 
 /// The program does not want to hear of the request again (MPI-5.0 §3.7.3).
-pub(crate) fn let_go(request: MPI_Request) -> Result<()> {
+pub(crate) fn free(request: MPI_Request) -> Result<()> {
     let (vci, id) = enter(request)?;
-    request::let_go(vci, id)
+    request::free(vci, id)
 }
 
 /// Cancels a request where that is still possible (MPI-5.0 §3.8.4).
@@ -147,7 +146,9 @@ pub(crate) fn cancel(request: MPI_Request) -> Result<()> {
 /// The engine's name of a request.
 #[inline(always)]
 pub(crate) fn find(vci: &Vci, request: MPI_Request) -> Result<RequestId> {
-    match handle::to_request(request.0).and_then(|number| vci.engine.requests.by_handle(number as usize)) {
+    match handle::to_request(request.number())
+        .and_then(|number| vci.engine.requests.by_handle(number as usize))
+    {
         Some(id) => Ok(id),
         None if is_done(request) => Ok(Table::DONE), // as good in any VCI
         None => Err(stale(request)),
@@ -164,5 +165,5 @@ pub(crate) fn enter(request: MPI_Request) -> Result<(Entered<'static>, RequestId
 
 #[cold]
 fn stale(request: MPI_Request) -> Error {
-    handle::invalid(Kind::Request, "request", request.0)
+    handle::invalid(Kind::Request, "request", request.number())
 }

@@ -1,4 +1,4 @@
-//! Persistent requests, and requests with two messages behind them, by their handles.
+//! Persistent requests, and requests of two messages, by their handles.
 
 use posthaste_core::comm::Comm;
 use posthaste_core::error::{Error, ErrorClass, Result};
@@ -35,7 +35,7 @@ pub(crate) fn prepare_message(
 pub(crate) fn give_both(
     messages: (RequestId, RequestId),
     sent: Option<Vec<u8>>,
-    held: Held<Comm>,
+    held: &Comm,
     comm: MPI_Comm,
     request: Out<MPI_Request>,
 ) -> Result<()> {
@@ -62,7 +62,7 @@ fn start_other(request: MPI_Request, id: RequestId) -> Outcome {
     match request::special(id) {
         Some(behind) => Ok(behind.start()?),
         None => {
-            let got = format_args!("{:#x}, which is not persistent", request.0);
+            let got = format_args!("{request:#x}, which is not persistent");
             Err(Error::invalid(ErrorClass::Request, "request", got, "a persistent request").into())
         }
     }

@@ -154,7 +154,7 @@ unsupported! {
         leaving { none(event_index, -1) }
     fn MPI_T_event_handle_alloc / PMPI_T_event_handle_alloc(event_index: c_int, obj_handle: *mut c_void,
         info: MPI_Info, event_registration: Out<MPI_T_event_registration>);
-        leaving { none(event_registration, MPI_T_event_registration(0)) }
+        leaving { none(event_registration, MPI_T_event_registration::numbered(0)) }
     fn MPI_T_event_handle_set_info / PMPI_T_event_handle_set_info(
         event_registration: MPI_T_event_registration, info: MPI_Info);
     fn MPI_T_event_handle_get_info / PMPI_T_event_handle_get_info(

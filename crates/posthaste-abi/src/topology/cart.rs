@@ -11,8 +11,10 @@ use crate::abi::constants::{MPI_CART, MPI_COMM_NULL, MPI_UNDEFINED};
 use crate::abi::pointer::{In, Out};
 use crate::abi::types::{MPI_Comm, MPI_Info};
 use crate::call::{mpi_fn, unsupported};
-use crate::comm::communicator::{allocate, make};
+use crate::comm::communicator::make;
+use crate::layer::communicator::allocate;
 use crate::layer::library::library;
+use crate::mapping::ranks::rank_out;
 use crate::object::communicator;
 use crate::object::memory::length;
 
@@ -115,8 +117,8 @@ mpi_fn! {
         rank_source: Out<c_int>, rank_dest: Out<c_int>) raises comm => {
         let comm = communicator::find("comm", comm)?;
         let (source, dest) = topology::cart(&comm)?.shift(comm.rank(), direction, disp)?;
-        rank_source.set("rank_source", source)?;
-        rank_dest.set("rank_dest", dest)
+        rank_source.set("rank_source", rank_out(source))?;
+        rank_dest.set("rank_dest", rank_out(dest))
     }
     /// MPI-5.0 §8.5.7
     fn MPI_Cart_sub / PMPI_Cart_sub(comm: MPI_Comm, remain_dims: In<c_int>, newcomm: Out<MPI_Comm>)

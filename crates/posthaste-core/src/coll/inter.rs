@@ -15,11 +15,8 @@ use crate::coll::{Schedule, Team, TypedBlocks, bcast as down, choose, reduce as 
 use crate::datatype::{Datatype, Segment};
 use crate::error::{Error, ErrorClass, Result};
 use crate::group::Group;
-use crate::ids::{ContextId, PROC_NULL};
+use crate::ids::{ContextId, PROC_NULL, ROOT, WrongRoot};
 use crate::op::Op;
-
-/// `MPI_ROOT` of the standard ABI: the caller is the root of an operation on an intercommunicator.
-pub const ROOT: i32 = -4;
 
 /// Both groups of an intercommunicator as one team.
 #[derive(Debug)]
@@ -105,10 +102,8 @@ impl Bridge {
             }
             wrong => {
                 let last = self.remote.size - 1;
-                let expected = format!(
-                    "0..={last} (a rank of the remote group), MPI_ROOT ({ROOT}) or MPI_PROC_NULL ({PROC_NULL})"
-                );
-                Err(Error::invalid(ErrorClass::Root, "root", wrong, expected))
+                let expected = format!("0..={last} (a rank of the remote group), MPI_ROOT or MPI_PROC_NULL");
+                Err(Error::invalid(ErrorClass::Root, "root", WrongRoot(wrong), expected))
             }
         }
     }

@@ -6,9 +6,9 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use crate::buffer::{Base, OwnedBuf, UserBuf};
+use crate::buffer::{Base, OwnedBuf, UserBuf, device};
 use crate::coll::schedule::{Plan, Step};
-use crate::coll::{Schedule, Team};
+use crate::coll::{Schedule, Team, staged};
 use crate::datatype::{Datatype, Segment};
 use crate::error::Result;
 use crate::ids::{ContextId, Peer};
@@ -266,7 +266,10 @@ impl<'a> Draft<'a> {
         self.plan.outcome = Some(outcome);
     }
 
-    pub(super) fn done(self) -> Schedule {
+    pub(super) fn done(mut self) -> Schedule {
+        if device::is_registered() {
+            staged::stage(&mut self.plan);
+        }
         Schedule(self.plan)
     }
 }

@@ -15,17 +15,18 @@
 use std::ops::{ControlFlow, Deref};
 use std::sync::Arc;
 
-use crate::buffer::{OwnedBuf, UserBuf};
+use crate::buffer::{Direction, OwnedBuf, UserBuf};
 use crate::coll::plan;
 use crate::datatype::{self, Datatype, Segment, Types};
 use crate::error::{Cause, Error, ErrorClass, Result};
 use crate::ids::{ContextId, Peer, RequestId};
 use crate::method::Methods;
 use crate::op::Op;
+use crate::pt2pt::arrival::{self, Found, Policy, Wish};
 use crate::pt2pt::matching::Pattern;
-use crate::pt2pt::recv::{self, Found};
+use crate::pt2pt::recv;
 use crate::pt2pt::send::Started;
-use crate::pt2pt::{Engine, send};
+use crate::pt2pt::{Engine, send, staging};
 use crate::request::{Request, State, Status, complete};
 use crate::wire::{Envelope, Mode};
 
@@ -42,6 +43,8 @@ pub(super) enum Step {
     Combine { input: UserBuf, inout: UserBuf, count: u64 },
     /// Moves bytes between buffers of this process.
     Copy { from: Segment, to: Segment },
+    /// Starts a copy by a device between its memory and ours: address there, place here, length.
+    Stage { direction: Direction, runs: Vec<(usize, UserBuf, usize)> },
 }
 
 /// All steps of one rank in one operation.
@@ -371,14 +374,15 @@ impl Place {
         {
             let (step, pattern) = (*step, plan.pattern(*from));
             if engine.matching.peek_held(&pattern).is_none() {
-                match recv::now(methods, *peer, &pattern, segment) {
+                let (wish, policy) = (Wish::Receive(segment), Policy::COLLECTIVE);
+                match arrival::look(engine, methods, Some(*peer), &pattern, wish, policy) {
                     ControlFlow::Continue(()) => return false,
                     ControlFlow::Break(Found::Message(status)) => {
                         self.lists.awaited.pop();
                         self.check(plan, step, status);
                         return true;
                     }
-                    ControlFlow::Break(Found::Long(held)) => {
+                    ControlFlow::Break(Found::Held(held)) => {
                         let Some(Awaited { segment, .. }) = self.lists.awaited.pop() else { return true };
                         match recv::start_held(engine, methods, held, segment) {
                             Ok(id) => self.lists.outstanding.push(Outstanding { id, step }),
@@ -386,7 +390,7 @@ impl Place {
                         }
                         return true;
                     }
-                    ControlFlow::Break(Found::Other) => {}
+                    ControlFlow::Break(Found::Served | Found::Other) => {}
                 }
             }
         }
@@ -457,6 +461,12 @@ impl Place {
                     return Err(differ(plan, plan.rank as u32, sent, room, ErrorClass::Truncate));
                 }
                 datatype::copy(&mut from.clone(), &mut to.clone());
+            }
+            // The steps may have written less than planned; the device's memory keeps what it has.
+            Step::Stage { direction: Direction::In, .. } if self.error.is_some() => {}
+            Step::Stage { direction, runs } => {
+                let id = staging::copy(engine, *direction, runs)?;
+                self.lists.outstanding.push(Outstanding { id, step: at });
             }
             Step::Receive { .. } | Step::Fence => {}
         }

@@ -87,6 +87,11 @@ impl Team {
         if root >= 0 && root < self.size() {
             return Ok(root as u32);
         }
-        Err(Error::invalid(ErrorClass::Root, "root", root, format_args!("0..={}", self.size() - 1)))
+        Err(Error::invalid(
+            ErrorClass::Root,
+            "root",
+            crate::ids::WrongRoot(root),
+            format_args!("0..={}", self.size() - 1),
+        ))
     }
 }

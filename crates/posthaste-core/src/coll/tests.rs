@@ -1,13 +1,16 @@
 //! Collective operations against what they should give, over the simulated network.
 //!
 //! Values are compositions of affine maps modulo 2^64: associative, not commutative, and exact, so every wrong
-//! order, lost or doubled operand shows.
+//! order, lost or doubled operand shows. About half of the buffers lie in memory of a simulated device.
 
+use std::cell::{Cell, LazyCell};
 use std::sync::Arc;
 
 use posthaste_os::mem::{Sink, Source};
+use posthaste_os::simulated_device::SimulatedDevice;
 
-use crate::buffer::{OwnedBuf, UserBuf};
+use crate::buffer::UserBuf;
+use crate::buffer::device::testing::simulated;
 use crate::coll::{self, Blocks, Operand, Reduced, Schedule, Team, TypedBlocks, Walk};
 use crate::config::Config;
 use crate::datatype::Datatype;
@@ -15,26 +18,38 @@ use crate::error::{ErrorClass, Result};
 use crate::group::Group;
 use crate::ids::{ContextId, Peer, RequestId};
 use crate::method::sim::Weather;
-use crate::op::Op;
+use crate::op::{Op, Predefined};
 use crate::progress::Vci;
 use crate::request::Status;
-use crate::testing::{Bench, CALM, ROUGH};
+use crate::testing::{Bench, Buffer, CALM, ROUGH};
 
 const SIZES: [u32; 10] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 16];
 
-/// 64-bit words in memory of the engine's own kind.
-struct Words(OwnedBuf);
+thread_local! {
+    /// One for each test.
+    static DEVICE: LazyCell<Arc<SimulatedDevice>> = LazyCell::new(|| simulated(5, 0));
+    static BUFFERS: Cell<u32> = const { Cell::new(0) };
+}
+
+/// 64-bit words in memory of the processor or of a device.
+struct Words(Buffer);
 
 impl Words {
     fn new(words: &[u64]) -> Self {
-        let mut buf = OwnedBuf::new(words.len() * 8);
-        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        buf.sink().copy_from(&bytes);
-        Self(buf)
+        let mut buf = Self::zeros(words.len());
+        buf.fill(words);
+        buf
     }
 
     fn zeros(len: usize) -> Self {
-        Self(OwnedBuf::new(len * 8))
+        let number = BUFFERS.replace(BUFFERS.get() + 1);
+        let here = number.wrapping_mul(0x9e37_79b9) >> 31 == 0;
+        DEVICE.with(|device| Self(Buffer::new(len * 8, Some(&**device).filter(|_| !here))))
+    }
+
+    fn fill(&mut self, words: &[u64]) {
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        self.0.fill(&bytes);
     }
 
     fn buf(&self) -> UserBuf {
@@ -42,7 +57,7 @@ impl Words {
     }
 
     fn get(&self) -> Vec<u64> {
-        words(self.0.source())
+        words(self.0.bytes()[..].into())
     }
 }
 
@@ -335,7 +350,7 @@ fn reductions_keep_the_order_of_ranks() {
 #[test]
 fn sums_to_any_root() {
     let word = Datatype::of::<u64>();
-    let sum = Op::from_abi(0x21).expect("MPI_SUM");
+    let sum = Op::from(Predefined::Sum);
     rooms(|room, n| {
         for (root, count) in [(0, 1u64), (n - 1, 6), (n / 2, 5000)] {
             let sends: Vec<Words> =
@@ -586,7 +601,7 @@ fn alltoall_of_all_kinds() {
 #[test]
 fn counts_that_differ_are_errors_and_do_no_harm() {
     let word = Datatype::of::<u64>();
-    let sum = Op::from_abi(0x21).expect("MPI_SUM");
+    let sum = Op::from(Predefined::Sum);
     for oversubscribed in [false, true] {
         for n in [2, 3, 5, 8] {
             let mut room = Room::new(n, oversubscribed, u64::from(n), ROUGH);
@@ -622,7 +637,7 @@ fn counts_that_differ_are_errors_and_do_no_harm() {
 #[test]
 fn wrong_arguments_are_named() {
     let word = Datatype::of::<u64>();
-    let (float, band) = (Datatype::of::<f64>(), Op::from_abi(0x28).expect("MPI_BAND"));
+    let (float, band) = (Datatype::of::<f64>(), Op::from(Predefined::Band));
     let team = &teams(ContextId::WORLD, 3, false)[1];
     let none = || Operand::new(UserBuf::none(), 0, &word);
     for root in [-1, 3, i32::MAX] {
@@ -709,7 +724,7 @@ fn many_at_once_on_two_communicators() {
 fn a_schedule_can_run_again() {
     let (pair, compose) = (pair(), compose());
     let mut room = Room::new(5, false, 3, ROUGH);
-    let sends: Vec<Words> = (0..5).map(|rank| Words::new(&maps(rank, 2))).collect();
+    let mut sends: Vec<Words> = (0..5).map(|rank| Words::new(&maps(rank, 2))).collect();
     let recvs: Vec<Words> = (0..5).map(|_| Words::zeros(4)).collect();
     let schedules: Vec<Arc<Schedule>> = (0..5)
         .map(|rank| {
@@ -721,11 +736,10 @@ fn a_schedule_can_run_again() {
         })
         .collect();
     for turn in 0..3 {
-        for (rank, send) in (0..5).zip(&sends) {
+        for (rank, send) in (0..5).zip(&mut sends) {
             let mut words = maps(rank, 2);
             words[0] += turn;
-            let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-            send.buf().sink(32).copy_from(&bytes);
+            send.fill(&words);
         }
         let again = schedules.iter().enumerate();
         let ids: Vec<_> = again.map(|(at, schedule)| (at, room.start_again(at, schedule))).collect();
@@ -741,6 +755,52 @@ fn a_schedule_can_run_again() {
             assert_eq!(recv.get()[..2], first, "turn {turn}");
             assert_eq!(recv.get()[2..], folded(0..5, 1..2), "turn {turn}");
         }
+    }
+}
+
+/// A device that fails does not keep the others waiting, and its rank hears of it.
+#[test]
+fn a_copy_that_fails_ends_the_operation_of_its_rank_alone() {
+    let (pair, compose) = (pair(), compose());
+    let device = simulated(3, 40);
+    let mut failures = 0;
+    for seed in 1..40 {
+        let mut room = Room::new(4, seed % 2 == 0, seed, ROUGH);
+        let on_device = |rank: u32| rank.is_multiple_of(2).then_some(&device);
+        let bufs = |_| -> Vec<Buffer> { (0..4).map(|rank| Buffer::new(32, on_device(rank))).collect() };
+        let [sends, recvs] = [0, 1].map(bufs);
+        let statuses = room.run(|team, rank| {
+            let (send, recv) = (sends[rank as usize].user_buf(), recvs[rank as usize].user_buf());
+            coll::allreduce(team, Reduced::new(Some(send), recv, 2, &pair), &compose)
+        });
+        for (rank, status) in statuses.iter().enumerate() {
+            let Some(error) = &status.error else { continue };
+            assert!(rank % 2 == 0, "rank {rank}: {error} (seed {seed})");
+            assert!(error.to_string().contains("the simulated device failed"), "{error}");
+            failures += 1;
+        }
+    }
+    assert!(failures > 20, "{failures} of 78 ranks");
+}
+
+#[test]
+fn what_an_operation_does_not_write_keeps_its_bytes() {
+    let column = Datatype::vector(4, 1, 3, &Datatype::of::<u64>()).expect("a column");
+    column.commit();
+    let device = simulated(8, 0);
+    let mut room = Room::new(3, false, 2, ROUGH);
+    let all: Vec<Buffer> = (0..3).map(|_| Buffer::new(3 * 80, Some(&device))).collect();
+    let fill = |rank: usize| (0..240).map(|at| (rank * 50 + at) as u8).collect::<Vec<u8>>();
+    all.iter().enumerate().for_each(|(rank, buffer)| device.write(buffer.user_buf().address(), &fill(rank)));
+    room.succeed(|team, rank| {
+        coll::bcast(team, Operand::new(all[rank as usize].user_buf().offset(8), 1, &column), 1)
+    });
+    for (rank, buffer) in all.iter().enumerate() {
+        let mut expected = fill(rank);
+        for at in [8, 32, 56, 80] {
+            expected[at..at + 8].copy_from_slice(&fill(1)[at..at + 8]);
+        }
+        assert_eq!(buffer.bytes(), expected, "rank {rank}");
     }
 }
 

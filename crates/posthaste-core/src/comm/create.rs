@@ -13,7 +13,7 @@ use crate::coll::{self, Bridge, Schedule, Team};
 use crate::comm::details::{Details, Inherited, Topology};
 use crate::comm::{Comm, Remote};
 use crate::error::{Error, ErrorClass, Result};
-use crate::group::{Group, UNDEFINED};
+use crate::group::Group;
 use crate::ids::{ContextId, Peer};
 
 /// A communicator in the making; its schedule is under way.
@@ -50,6 +50,8 @@ pub(super) struct Members {
 const TOLD: usize = 8 + CONTEXT;
 /// Bytes of a context that is told.
 const CONTEXT: usize = 16;
+/// Said in a split by who comes into no communicator.
+const NO_COLOR: i32 = -1;
 
 impl Comm {
     /// Plans a duplicate: the same group in a new context. `allocate` makes a context of this process; it is asked
@@ -66,22 +68,23 @@ impl Comm {
     }
 
     /// Plans a split: who says the same color comes into the same communicator, in the order of keys; the color
-    /// [`UNDEFINED`] gives none. Of an intercommunicator each side is split, and colors that only one side says give
+    /// `None` gives none. Of an intercommunicator each side is split, and colors that only one side says give
     /// none.
     ///
     /// # Errors
     /// A negative color; otherwise as [`Comm::plan_dup`].
     pub fn plan_split(
         &self,
-        color: i32,
+        color: Option<i32>,
         key: i32,
         allocate: impl FnOnce() -> Result<ContextId>,
     ) -> Result<(Schedule, Creation)> {
-        if color < 0 && color != UNDEFINED {
-            let expected = format_args!("0 or more, or MPI_UNDEFINED ({UNDEFINED})");
+        if let Some(color) = color.filter(|color| *color < 0) {
+            let expected = "0 or more, or MPI_UNDEFINED";
             return Err(Error::invalid(ErrorClass::Arg, "color", color, expected));
         }
-        let context = if color == UNDEFINED { None } else { Some(allocate()?) };
+        let context = color.map(|_| allocate()).transpose()?;
+        let color = color.unwrap_or(NO_COLOR);
         let (schedule, outcome) = self.share("MPI_Comm_split", color, key, context);
         Ok((schedule, self.creation(outcome, What::Split { old: self.own_members(), color })))
     }
@@ -121,8 +124,8 @@ impl Comm {
         self.members(group)?;
         // No side knows the group of the other: it is a split into those inside and those outside.
         match group.rank_of(self.me()) {
-            Some(rank) => self.plan_split(0, rank as i32, allocate),
-            None => self.plan_split(UNDEFINED, 0, allocate),
+            Some(rank) => self.plan_split(Some(0), rank as i32, allocate),
+            None => self.plan_split(None, 0, allocate),
         }
     }
 
@@ -271,7 +274,7 @@ impl Members {
     /// What a split makes of them, with the context; `None` if nobody is with this process, or nobody on the other
     /// side.
     fn split(&self, told: &[u8], color: i32) -> Option<([u64; 2], Self)> {
-        if color == UNDEFINED {
+        if color == NO_COLOR {
             return None;
         }
         // Those who say this color, in the new order: (key, old rank).

@@ -101,7 +101,7 @@ impl Head {
         if (1..=MOST).contains(&head.size) {
             return Ok(head);
         }
-        let class = i32::try_from(head.context[0]).ok().and_then(ErrorClass::from_value);
+        let class = usize::try_from(head.context[0]).ok().and_then(|at| ErrorClass::ALL.get(at).copied());
         let mut text = format!("{whose} could not take part");
         if let Some(class) = class {
             // Writing to a string does not fail.

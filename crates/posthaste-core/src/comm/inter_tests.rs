@@ -4,21 +4,21 @@ use std::sync::Arc;
 
 use super::tests::Room;
 use crate::buffer::OwnedBuf;
-use crate::coll::inter::{self, ROOT};
+use crate::coll::inter;
 use crate::coll::{Operand, Reduced, Schedule};
 use crate::comm::{Comm, Next};
 use crate::datatype::Datatype;
 use crate::error::{Error, ErrorClass, Result};
-use crate::group::{Comparison, UNDEFINED};
-use crate::ids::{PROC_NULL, Peer, RequestId};
+use crate::group::Comparison;
+use crate::ids::{PROC_NULL, Peer, ROOT, RequestId};
 use crate::op::{Op, Predefined};
 use crate::progress::Vci;
 
 /// The world falls into two halves; `false` for the left one.
 fn halves(room: &mut Room, right: impl Fn(usize) -> bool) -> Vec<Arc<Comm>> {
     let n = room.worlds.len();
-    let made =
-        room.make(0..n, |room, at| room.worlds[at].plan_split(i32::from(right(at)), 0, || room.allocate(at)));
+    let made = room
+        .make(0..n, |room, at| room.worlds[at].plan_split(Some(right(at).into()), 0, || room.allocate(at)));
     made.into_iter().flatten().collect()
 }
 
@@ -166,7 +166,7 @@ fn splits_and_subsets_have_two_sides() {
     let mut room = Room::new(8, 11);
     let comms = bridged(&mut room, right);
     // Left 0 2 4 6, right 1 3 5 7; color 7 is said by the left only.
-    let colors = [1, 1, 0, 0, 1, 1, 7, UNDEFINED];
+    let colors = [Some(1), Some(1), Some(0), Some(0), Some(1), Some(1), Some(7), None];
     let split =
         room.make(0..8, |room, at| comms[at].plan_split(colors[at], -(at as i32), || room.allocate(at)));
     assert!(split[6].is_none() && split[7].is_none());
@@ -218,7 +218,7 @@ fn operations_with_a_root_and_reductions() {
             .collect(),
     );
     assert_eq!(outs[1].source().to_vec(), [3, 3, 3, 4, 4, 4, 5, 5, 5, 6, 6, 6, 7, 7, 7]);
-    let sum = Op::from_abi(Predefined::Sum as u32).expect("a predefined operation");
+    let sum = Op::from(Predefined::Sum);
     room.run(
         (0..7)
             .map(|at| {

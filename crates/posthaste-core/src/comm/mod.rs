@@ -21,7 +21,7 @@ use std::sync::Arc;
 use crate::coll::{Bridge, Team};
 use crate::error::{Error, ErrorClass, Result};
 use crate::group::{Comparison, Group};
-use crate::ids::{ContextId, PROC_NULL, Peer};
+use crate::ids::{ContextId, PROC_NULL, Peer, Wrong};
 use crate::pt2pt::Engine;
 use details::{Details, Inherited, Known};
 
@@ -156,7 +156,7 @@ impl Comm {
         if let Some(peer) = u32::try_from(rank).ok().and_then(|rank| group.peer(rank)) {
             return Ok(Some(peer));
         }
-        let expected = format!("0..={} or MPI_PROC_NULL ({PROC_NULL})", i64::from(group.size()) - 1);
-        Err(Error::invalid(ErrorClass::Rank, argument, rank, expected))
+        let expected = format!("0..={} or MPI_PROC_NULL", i64::from(group.size()) - 1);
+        Err(Error::invalid(ErrorClass::Rank, argument, Wrong(rank), expected))
     }
 }

@@ -15,28 +15,27 @@ use std::fmt::Display;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
-/// How a type was built, with the values of the standard ABI.
+/// How a type was built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(i32)]
 #[allow(missing_docs, reason = "each is the constructor of its name")]
 pub enum Combiner {
-    Named = 101,
-    Dup = 102,
-    Contiguous = 103,
-    Vector = 104,
-    Hvector = 105,
-    Indexed = 106,
-    Hindexed = 107,
-    IndexedBlock = 108,
-    HindexedBlock = 109,
-    Struct = 110,
-    Subarray = 111,
-    Darray = 112,
-    F90Real = 113,
-    F90Complex = 114,
-    F90Integer = 115,
-    Resized = 116,
-    ValueIndex = 117,
+    Named,
+    Dup,
+    Contiguous,
+    Vector,
+    Hvector,
+    Indexed,
+    Hindexed,
+    IndexedBlock,
+    HindexedBlock,
+    Struct,
+    Subarray,
+    Darray,
+    F90Real,
+    F90Complex,
+    F90Integer,
+    Resized,
+    ValueIndex,
 }
 
 impl Combiner {
@@ -64,14 +63,13 @@ impl Combiner {
     }
 }
 
-/// Order of the dimensions of an array in memory, with the values of the standard ABI.
+/// Order of the dimensions of an array in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(i32)]
 pub enum Order {
     /// The last dimension is contiguous.
-    C = 0xC,
+    C,
     /// The first dimension is contiguous.
-    Fortran = 0xF,
+    Fortran,
 }
 
 /// The arguments a type was built from.
@@ -360,7 +358,7 @@ pub(super) fn finish(contents: Contents, layout: Layout, bounds: Bounds, element
     }
     let mut kinds = contents.types.iter().filter(|child| child.size() > 0).map(Datatype::uniform);
     let first = kinds.next().flatten();
-    let uniform = first.filter(|first| kinds.all(|kind| kind.is_some_and(|kind| kind.abi == first.abi)));
+    let uniform = first.filter(|first| kinds.all(|kind| kind.is_some_and(|kind| kind.named == first.named)));
     let signature = match &contents.types[..] {
         types if contents.combiner == Combiner::Struct => {
             let lengths = contents.ints.iter().skip(1).map(|length| *length as u64);

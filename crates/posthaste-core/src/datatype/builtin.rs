@@ -1,17 +1,17 @@
-//! The predefined datatypes of the standard ABI: one table.
+//! The predefined datatypes: one table.
 //!
-//! What must stay true: handles are those of the standard ABI (MPI-5.0, chapter on the ABI); sizes, extents and
-//! alignments are those of C on x86-64 (System V) and of Fortran with its default kinds; the pair types are laid
+//! What must stay true: sizes, extents and alignments are those of C on x86-64 (System V) and of Fortran with its default kinds; the pair types are laid
 //! out like the C structures of MPI-5.0 §6.9.4.
 
 use super::layout::Layout;
+use crate::named::Named;
 use std::sync::LazyLock;
 
 /// A predefined datatype.
 #[derive(Debug)]
 pub struct Builtin {
-    /// Handle in the standard ABI.
-    pub abi: u32,
+    /// Which one it is.
+    pub named: Named,
     /// Name in C.
     pub name: &'static str,
     /// Packed bytes.
@@ -130,24 +130,21 @@ impl Kind {
 }
 
 impl Builtin {
-    const fn new(abi: u32, name: &'static str, class: Class, kind: Kind) -> Self {
+    const fn new(named: Named, class: Class, kind: Kind) -> Self {
         let (size, extent, align) = kind.measures();
-        Self { abi, name, size, extent, align, class, kind, layout: Layout::run(size) }
+        Self { named, name: named.name(), size, extent, align, class, kind, layout: Layout::run(size) }
     }
-
-    /// The handle of `MPI_CHAR`.
-    pub const CHAR: u32 = 0x243;
 
     /// `MPI_BYTE`.
-    pub(super) const BYTE: &'static Self = &TABLE[BYTE_INDEX];
+    pub(super) const BYTE: &'static Self = &TABLE[Named::Byte.index()];
 
-    /// The type with this handle.
-    pub fn from_abi(handle: u32) -> Option<&'static Self> {
-        let index = *INDEX.get(handle.checked_sub(FIRST)? as usize)?;
-        TABLE.get(usize::from(index))
+    /// The type of this name.
+    #[inline]
+    pub fn of(named: Named) -> &'static Self {
+        &TABLE[named.index()]
     }
 
-    /// Every predefined type, by ascending handle.
+    /// Every predefined type, by ascending number of its name.
     pub fn all() -> &'static [Self] {
         &TABLE
     }
@@ -166,10 +163,10 @@ impl Builtin {
     /// Bytes of a value in external32 (MPI-5.0 §14.5.2): as many as in memory but for `long` and `wchar_t`, which
     /// have 4 and 2 there, whatever they have here.
     pub const fn external32_size(&self) -> u64 {
-        match self.abi {
-            0x20a | 0x20e => 4,
-            0x23c => 2,
-            0x22a => 4 + 4,
+        match self.named {
+            Named::Long | Named::UnsignedLong => 4,
+            Named::Wchar => 2,
+            Named::LongInt => 4 + 4,
             _ => self.size,
         }
     }
@@ -181,100 +178,87 @@ static SHORT_INT: LazyLock<Layout> = LazyLock::new(|| {
     Layout::sequence([Layout::run(2), index]).unwrap_or(Layout::EMPTY)
 });
 
-const BYTE_INDEX: usize = {
-    let mut i = 0;
-    while TABLE[i].abi != 0x247 {
-        i += 1;
-    }
-    i
-};
-
-const FIRST: u32 = 0x200;
-const NOWHERE: u8 = u8::MAX;
-
-/// Index into the table by handle.
-static INDEX: [u8; 0x100] = {
-    let mut index = [NOWHERE; 0x100];
+/// A name is a place in the table.
+const _: () = {
     let mut i = 0;
     while i < TABLE.len() {
-        index[(TABLE[i].abi - FIRST) as usize] = i as u8;
+        assert!(TABLE[i].named.index() == i);
         i += 1;
     }
-    index
 };
 
 use Class::{Byte, Character, FortranInteger, Integer, MultiLanguage, Packed};
 use Kind::{Float, Signed, Unsigned};
 
-static TABLE: [Builtin; 70] = [
-    Builtin::new(0x201, "MPI_AINT", MultiLanguage, Signed(8)),
-    Builtin::new(0x202, "MPI_COUNT", MultiLanguage, Signed(8)),
-    Builtin::new(0x203, "MPI_OFFSET", MultiLanguage, Signed(8)),
-    Builtin::new(0x207, "MPI_PACKED", Packed, Unsigned(1)),
-    Builtin::new(0x208, "MPI_SHORT", Integer, Signed(2)),
-    Builtin::new(0x209, "MPI_INT", Integer, Signed(4)),
-    Builtin::new(0x20a, "MPI_LONG", Integer, Signed(8)),
-    Builtin::new(0x20b, "MPI_LONG_LONG", Integer, Signed(8)),
-    Builtin::new(0x20c, "MPI_UNSIGNED_SHORT", Integer, Unsigned(2)),
-    Builtin::new(0x20d, "MPI_UNSIGNED", Integer, Unsigned(4)),
-    Builtin::new(0x20e, "MPI_UNSIGNED_LONG", Integer, Unsigned(8)),
-    Builtin::new(0x20f, "MPI_UNSIGNED_LONG_LONG", Integer, Unsigned(8)),
-    Builtin::new(0x210, "MPI_FLOAT", Class::Floating, Float(4)),
-    Builtin::new(0x212, "MPI_C_COMPLEX", Class::Complex, Kind::Complex(4)),
-    Builtin::new(0x213, "MPI_CXX_FLOAT_COMPLEX", Class::Complex, Kind::Complex(4)),
-    Builtin::new(0x214, "MPI_DOUBLE", Class::Floating, Float(8)),
-    Builtin::new(0x216, "MPI_C_DOUBLE_COMPLEX", Class::Complex, Kind::Complex(8)),
-    Builtin::new(0x217, "MPI_CXX_DOUBLE_COMPLEX", Class::Complex, Kind::Complex(8)),
-    Builtin::new(0x218, "MPI_LOGICAL", Class::Logical, Kind::Logical(4)),
-    Builtin::new(0x219, "MPI_INTEGER", FortranInteger, Signed(4)),
-    Builtin::new(0x21a, "MPI_REAL", Class::Floating, Float(4)),
-    Builtin::new(0x21b, "MPI_COMPLEX", Class::Complex, Kind::Complex(4)),
-    Builtin::new(0x21c, "MPI_DOUBLE_PRECISION", Class::Floating, Float(8)),
-    Builtin::new(0x21d, "MPI_DOUBLE_COMPLEX", Class::Complex, Kind::Complex(8)),
-    Builtin::new(0x21e, "MPI_CHARACTER", Character, Unsigned(1)),
-    Builtin::new(0x220, "MPI_LONG_DOUBLE", Class::Floating, Kind::LONG_DOUBLE),
-    Builtin::new(0x224, "MPI_C_LONG_DOUBLE_COMPLEX", Class::Complex, Kind::ComplexExtended),
-    Builtin::new(0x225, "MPI_CXX_LONG_DOUBLE_COMPLEX", Class::Complex, Kind::ComplexExtended),
-    Builtin::new(0x228, "MPI_FLOAT_INT", Class::Pair, Kind::FloatInt),
-    Builtin::new(0x229, "MPI_DOUBLE_INT", Class::Pair, Kind::DoubleInt),
-    Builtin::new(0x22a, "MPI_LONG_INT", Class::Pair, Kind::LongInt),
-    Builtin::new(0x22b, "MPI_2INT", Class::Pair, Kind::TwoInt),
-    Builtin::new(0x22c, "MPI_SHORT_INT", Class::Pair, Kind::ShortInt),
-    Builtin::new(0x22d, "MPI_LONG_DOUBLE_INT", Class::Pair, Kind::LongDoubleInt),
-    Builtin::new(0x230, "MPI_2REAL", Class::Pair, Kind::TwoReal),
-    Builtin::new(0x231, "MPI_2DOUBLE_PRECISION", Class::Pair, Kind::TwoDouble),
-    Builtin::new(0x232, "MPI_2INTEGER", Class::Pair, Kind::TwoInteger),
-    Builtin::new(0x238, "MPI_C_BOOL", Class::Logical, Kind::Logical(1)),
-    Builtin::new(0x239, "MPI_CXX_BOOL", Class::Logical, Kind::Logical(1)),
-    Builtin::new(0x23c, "MPI_WCHAR", Character, Signed(4)),
-    Builtin::new(0x240, "MPI_INT8_T", Integer, Signed(1)),
-    Builtin::new(0x241, "MPI_UINT8_T", Integer, Unsigned(1)),
-    Builtin::new(Builtin::CHAR, "MPI_CHAR", Character, Signed(1)),
-    Builtin::new(0x244, "MPI_SIGNED_CHAR", Integer, Signed(1)),
-    Builtin::new(0x245, "MPI_UNSIGNED_CHAR", Integer, Unsigned(1)),
-    Builtin::new(0x247, "MPI_BYTE", Byte, Unsigned(1)),
-    Builtin::new(0x248, "MPI_INT16_T", Integer, Signed(2)),
-    Builtin::new(0x249, "MPI_UINT16_T", Integer, Unsigned(2)),
-    Builtin::new(0x250, "MPI_INT32_T", Integer, Signed(4)),
-    Builtin::new(0x251, "MPI_UINT32_T", Integer, Unsigned(4)),
-    Builtin::new(0x258, "MPI_INT64_T", Integer, Signed(8)),
-    Builtin::new(0x259, "MPI_UINT64_T", Integer, Unsigned(8)),
-    Builtin::new(0x2c0, "MPI_LOGICAL1", Class::Logical, Kind::Logical(1)),
-    Builtin::new(0x2c1, "MPI_INTEGER1", FortranInteger, Signed(1)),
-    Builtin::new(0x2c8, "MPI_LOGICAL2", Class::Logical, Kind::Logical(2)),
-    Builtin::new(0x2c9, "MPI_INTEGER2", FortranInteger, Signed(2)),
-    Builtin::new(0x2ca, "MPI_REAL2", Class::Floating, Float(2)),
-    Builtin::new(0x2d0, "MPI_LOGICAL4", Class::Logical, Kind::Logical(4)),
-    Builtin::new(0x2d1, "MPI_INTEGER4", FortranInteger, Signed(4)),
-    Builtin::new(0x2d2, "MPI_REAL4", Class::Floating, Float(4)),
-    Builtin::new(0x2d3, "MPI_COMPLEX4", Class::Complex, Kind::Complex(2)),
-    Builtin::new(0x2d8, "MPI_LOGICAL8", Class::Logical, Kind::Logical(8)),
-    Builtin::new(0x2d9, "MPI_INTEGER8", FortranInteger, Signed(8)),
-    Builtin::new(0x2da, "MPI_REAL8", Class::Floating, Float(8)),
-    Builtin::new(0x2db, "MPI_COMPLEX8", Class::Complex, Kind::Complex(4)),
-    Builtin::new(0x2e0, "MPI_LOGICAL16", Class::Logical, Kind::Logical(16)),
-    Builtin::new(0x2e1, "MPI_INTEGER16", FortranInteger, Signed(16)),
-    Builtin::new(0x2e2, "MPI_REAL16", Class::Floating, Float(16)),
-    Builtin::new(0x2e3, "MPI_COMPLEX16", Class::Complex, Kind::Complex(8)),
-    Builtin::new(0x2eb, "MPI_COMPLEX32", Class::Complex, Kind::Complex(16)),
+static TABLE: [Builtin; Named::ALL.len()] = [
+    Builtin::new(Named::Aint, MultiLanguage, Signed(8)),
+    Builtin::new(Named::Count, MultiLanguage, Signed(8)),
+    Builtin::new(Named::Offset, MultiLanguage, Signed(8)),
+    Builtin::new(Named::Packed, Packed, Unsigned(1)),
+    Builtin::new(Named::Short, Integer, Signed(2)),
+    Builtin::new(Named::Int, Integer, Signed(4)),
+    Builtin::new(Named::Long, Integer, Signed(8)),
+    Builtin::new(Named::LongLong, Integer, Signed(8)),
+    Builtin::new(Named::UnsignedShort, Integer, Unsigned(2)),
+    Builtin::new(Named::Unsigned, Integer, Unsigned(4)),
+    Builtin::new(Named::UnsignedLong, Integer, Unsigned(8)),
+    Builtin::new(Named::UnsignedLongLong, Integer, Unsigned(8)),
+    Builtin::new(Named::Float, Class::Floating, Float(4)),
+    Builtin::new(Named::CFloatComplex, Class::Complex, Kind::Complex(4)),
+    Builtin::new(Named::CxxFloatComplex, Class::Complex, Kind::Complex(4)),
+    Builtin::new(Named::Double, Class::Floating, Float(8)),
+    Builtin::new(Named::CDoubleComplex, Class::Complex, Kind::Complex(8)),
+    Builtin::new(Named::CxxDoubleComplex, Class::Complex, Kind::Complex(8)),
+    Builtin::new(Named::Logical, Class::Logical, Kind::Logical(4)),
+    Builtin::new(Named::Integer, FortranInteger, Signed(4)),
+    Builtin::new(Named::Real, Class::Floating, Float(4)),
+    Builtin::new(Named::Complex, Class::Complex, Kind::Complex(4)),
+    Builtin::new(Named::DoublePrecision, Class::Floating, Float(8)),
+    Builtin::new(Named::DoubleComplex, Class::Complex, Kind::Complex(8)),
+    Builtin::new(Named::Character, Character, Unsigned(1)),
+    Builtin::new(Named::LongDouble, Class::Floating, Kind::LONG_DOUBLE),
+    Builtin::new(Named::CLongDoubleComplex, Class::Complex, Kind::ComplexExtended),
+    Builtin::new(Named::CxxLongDoubleComplex, Class::Complex, Kind::ComplexExtended),
+    Builtin::new(Named::FloatInt, Class::Pair, Kind::FloatInt),
+    Builtin::new(Named::DoubleInt, Class::Pair, Kind::DoubleInt),
+    Builtin::new(Named::LongInt, Class::Pair, Kind::LongInt),
+    Builtin::new(Named::TwoInt, Class::Pair, Kind::TwoInt),
+    Builtin::new(Named::ShortInt, Class::Pair, Kind::ShortInt),
+    Builtin::new(Named::LongDoubleInt, Class::Pair, Kind::LongDoubleInt),
+    Builtin::new(Named::TwoReal, Class::Pair, Kind::TwoReal),
+    Builtin::new(Named::TwoDoublePrecision, Class::Pair, Kind::TwoDouble),
+    Builtin::new(Named::TwoInteger, Class::Pair, Kind::TwoInteger),
+    Builtin::new(Named::CBool, Class::Logical, Kind::Logical(1)),
+    Builtin::new(Named::CxxBool, Class::Logical, Kind::Logical(1)),
+    Builtin::new(Named::Wchar, Character, Signed(4)),
+    Builtin::new(Named::Int8, Integer, Signed(1)),
+    Builtin::new(Named::Uint8, Integer, Unsigned(1)),
+    Builtin::new(Named::Char, Character, Signed(1)),
+    Builtin::new(Named::SignedChar, Integer, Signed(1)),
+    Builtin::new(Named::UnsignedChar, Integer, Unsigned(1)),
+    Builtin::new(Named::Byte, Byte, Unsigned(1)),
+    Builtin::new(Named::Int16, Integer, Signed(2)),
+    Builtin::new(Named::Uint16, Integer, Unsigned(2)),
+    Builtin::new(Named::Int32, Integer, Signed(4)),
+    Builtin::new(Named::Uint32, Integer, Unsigned(4)),
+    Builtin::new(Named::Int64, Integer, Signed(8)),
+    Builtin::new(Named::Uint64, Integer, Unsigned(8)),
+    Builtin::new(Named::Logical1, Class::Logical, Kind::Logical(1)),
+    Builtin::new(Named::Integer1, FortranInteger, Signed(1)),
+    Builtin::new(Named::Logical2, Class::Logical, Kind::Logical(2)),
+    Builtin::new(Named::Integer2, FortranInteger, Signed(2)),
+    Builtin::new(Named::Real2, Class::Floating, Float(2)),
+    Builtin::new(Named::Logical4, Class::Logical, Kind::Logical(4)),
+    Builtin::new(Named::Integer4, FortranInteger, Signed(4)),
+    Builtin::new(Named::Real4, Class::Floating, Float(4)),
+    Builtin::new(Named::Complex4, Class::Complex, Kind::Complex(2)),
+    Builtin::new(Named::Logical8, Class::Logical, Kind::Logical(8)),
+    Builtin::new(Named::Integer8, FortranInteger, Signed(8)),
+    Builtin::new(Named::Real8, Class::Floating, Float(8)),
+    Builtin::new(Named::Complex8, Class::Complex, Kind::Complex(4)),
+    Builtin::new(Named::Logical16, Class::Logical, Kind::Logical(16)),
+    Builtin::new(Named::Integer16, FortranInteger, Signed(16)),
+    Builtin::new(Named::Real16, Class::Floating, Float(16)),
+    Builtin::new(Named::Complex16, Class::Complex, Kind::Complex(8)),
+    Builtin::new(Named::Complex32, Class::Complex, Kind::Complex(16)),
 ];

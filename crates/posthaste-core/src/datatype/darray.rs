@@ -11,20 +11,19 @@ use super::{Bounds, Datatype};
 use crate::error::{Error, ErrorClass, Result};
 use std::fmt::Display;
 
-/// How the indices of a dimension are dealt out to the processes along it, with the values of the standard ABI.
+/// How the indices of a dimension are dealt out to the processes along it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(i32)]
 pub enum Distribution {
     /// Not at all: every process has all of them.
-    None = 16,
+    None,
     /// One block for each process.
-    Block = 17,
+    Block,
     /// Blocks in turn.
-    Cyclic = 18,
+    Cyclic,
 }
 
-/// `MPI_DISTRIBUTE_DFLT_DARG` in the standard ABI: blocks as even as possible, or of one index if cyclic.
-const DEFAULT_DARG: i64 = 19;
+/// `MPI_DISTRIBUTE_DFLT_DARG`: blocks as even as possible, or of one index if cyclic. No program can mean this number.
+pub const DEFAULT_DARG: i64 = i64::MIN;
 
 /// One dimension of a distributed array.
 #[derive(Clone, Copy, Debug)]
@@ -33,7 +32,7 @@ pub struct Dimension {
     pub size: i64,
     /// How they are dealt out.
     pub distribution: Distribution,
-    /// Length of a block, or the default (`MPI_DISTRIBUTE_DFLT_DARG`).
+    /// Length of a block, or [`DEFAULT_DARG`].
     pub darg: i64,
     /// Processes along this dimension.
     pub processes: i64,
@@ -191,6 +190,7 @@ fn wrong<T>(argument: &'static str, got: impl Display, expected: impl Display) -
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::named::Named;
     use Distribution::{Block, Cyclic};
 
     const DIMENSIONS: [(i64, Distribution, i64, i64); 12] = [
@@ -224,7 +224,7 @@ mod tests {
 
     #[test]
     fn every_process_owns_what_the_definition_says() {
-        let int = Datatype::from_abi(0x209).unwrap();
+        let int = Datatype::from(Named::Int);
         for first in DIMENSIONS {
             for second in DIMENSIONS {
                 for order in [Order::C, Order::Fortran] {
@@ -253,7 +253,7 @@ mod tests {
 
     #[test]
     fn wrong_grids_are_refused() {
-        let int = Datatype::from_abi(0x209).unwrap();
+        let int = Datatype::from(Named::Int);
         let refused = |size, rank, spec: &[(i64, Distribution, i64, i64)], says: &str| {
             let grid: Vec<Dimension> = spec.iter().copied().map(dimension).collect();
             let error = Datatype::darray(size, rank, &grid, Order::C, &int).unwrap_err().to_string();
@@ -268,7 +268,7 @@ mod tests {
         refused(
             1,
             0,
-            &[(1 << 40, Block, 19, 1), (1 << 40, Block, 19, 1)],
+            &[(1 << 40, Block, DEFAULT_DARG, 1), (1 << 40, Block, DEFAULT_DARG, 1)],
             "array_of_gsizes is 1099511627776",
         );
         refused(1, 0, &[], "ndims is 0");

@@ -23,11 +23,12 @@ impl Datatype {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::named::Named;
 
     #[test]
     fn elements_and_bytes_are_inverse() {
-        let builtin = |handle| Datatype::from_abi(handle).unwrap();
-        let (int, double, pair) = (builtin(0x209), builtin(0x214), builtin(0x229));
+        let builtin = |named: Named| Datatype::from(named);
+        let (int, double, pair) = (builtin(Named::Int), builtin(Named::Double), builtin(Named::DoubleInt));
         let vector = Datatype::vector(2, 2, 3, &pair).unwrap();
         let types = [int.clone(), vector, double];
         let record = Datatype::structure(&[3, 2, 1], &[0, 16, 512], &types).unwrap();

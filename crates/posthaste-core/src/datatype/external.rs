@@ -318,15 +318,16 @@ fn extended_of_quad(quad: u128) -> u128 {
 mod tests {
     use super::*;
     use crate::buffer::OwnedBuf;
+    use crate::named::Named;
     use proptest::prelude::*;
 
-    fn datatype(handle: u32) -> Datatype {
-        Datatype::from_abi(handle).unwrap()
+    fn datatype(named: Named) -> Datatype {
+        named.into()
     }
 
     /// The external32 form of one element with these bytes.
-    fn packed(handle: u32, bytes: &[u8]) -> Result<Vec<u8>> {
-        let datatype = datatype(handle);
+    fn packed(named: Named, bytes: &[u8]) -> Result<Vec<u8>> {
+        let datatype = datatype(named);
         let mut buf = OwnedBuf::new(datatype.extent() as usize);
         buf.sink().copy_from(bytes);
         let mut out = vec![0; packed_size(1, &datatype).unwrap() as usize];
@@ -335,30 +336,44 @@ mod tests {
 
     #[test]
     fn values_are_big_endian_with_the_sizes_of_the_standard() {
-        assert_eq!(packed(0x209, &0x0102_0304i32.to_ne_bytes()).unwrap(), [1, 2, 3, 4]);
-        assert_eq!(packed(0x214, &1.0f64.to_ne_bytes()).unwrap(), [0x3f, 0xf0, 0, 0, 0, 0, 0, 0]);
-        assert_eq!(packed(0x20a, &(-2i64).to_ne_bytes()).unwrap(), [0xff, 0xff, 0xff, 0xfe]);
-        assert_eq!(packed(0x20e, &0xffff_fffeu64.to_ne_bytes()).unwrap(), [0xff, 0xff, 0xff, 0xfe]);
-        assert_eq!(packed(0x23c, &0xe9u32.to_ne_bytes()).unwrap(), [0, 0xe9]);
+        assert_eq!(packed(Named::Int, &0x0102_0304i32.to_ne_bytes()).unwrap(), [1, 2, 3, 4]);
+        assert_eq!(packed(Named::Double, &1.0f64.to_ne_bytes()).unwrap(), [0x3f, 0xf0, 0, 0, 0, 0, 0, 0]);
+        assert_eq!(packed(Named::Long, &(-2i64).to_ne_bytes()).unwrap(), [0xff, 0xff, 0xff, 0xfe]);
+        assert_eq!(
+            packed(Named::UnsignedLong, &0xffff_fffeu64.to_ne_bytes()).unwrap(),
+            [0xff, 0xff, 0xff, 0xfe]
+        );
+        assert_eq!(packed(Named::Wchar, &0xe9u32.to_ne_bytes()).unwrap(), [0, 0xe9]);
         let complex = [1.0f32.to_ne_bytes(), 2.0f32.to_ne_bytes()].concat();
-        assert_eq!(packed(0x212, &complex).unwrap(), [0x3f, 0x80, 0, 0, 0x40, 0, 0, 0]);
+        assert_eq!(packed(Named::CFloatComplex, &complex).unwrap(), [0x3f, 0x80, 0, 0, 0x40, 0, 0, 0]);
         let pair = [1i16.to_ne_bytes(), [0; 2], 2i16.to_ne_bytes(), [0; 2]].concat();
-        assert_eq!(packed(0x22c, &pair).unwrap(), [0, 1, 0, 0, 0, 2]);
-        for (handle, size) in
-            [(0x201, 8), (0x20a, 4), (0x23c, 2), (0x220, 16), (0x224, 32), (0x22a, 8), (0x238, 1)]
-        {
-            assert_eq!(packed_size(1, &datatype(handle)), Some(size), "{handle:#x}");
+        assert_eq!(packed(Named::ShortInt, &pair).unwrap(), [0, 1, 0, 0, 0, 2]);
+        for (named, size) in [
+            (Named::Aint, 8),
+            (Named::Long, 4),
+            (Named::Wchar, 2),
+            (Named::LongDouble, 16),
+            (Named::CLongDoubleComplex, 32),
+            (Named::LongInt, 8),
+            (Named::CBool, 1),
+        ] {
+            assert_eq!(packed_size(1, &datatype(named)), Some(size), "{named:?}");
         }
-        assert_eq!(packed_size(u64::MAX / 2, &datatype(0x214)), None);
+        assert_eq!(packed_size(u64::MAX / 2, &datatype(Named::Double)), None);
     }
 
     #[test]
     fn what_does_not_fit_is_an_error_that_names_the_type() {
-        for (handle, value) in [(0x20a, 1i64 << 31), (0x20a, -(1 << 31) - 1), (0x20e, 1 << 32), (0x20e, -1)] {
-            let error = packed(handle, &value.to_ne_bytes()).unwrap_err();
+        for (named, value) in [
+            (Named::Long, 1i64 << 31),
+            (Named::Long, -(1 << 31) - 1),
+            (Named::UnsignedLong, 1 << 32),
+            (Named::UnsignedLong, -1),
+        ] {
+            let error = packed(named, &value.to_ne_bytes()).unwrap_err();
             assert_eq!(error.class(), ErrorClass::Conversion);
         }
-        let error = packed(0x23c, &0x1_f600u32.to_ne_bytes()).unwrap_err().to_string();
+        let error = packed(Named::Wchar, &0x1_f600u32.to_ne_bytes()).unwrap_err().to_string();
         assert_eq!(
             error,
             "a value of type MPI_WCHAR does not fit into the 2 bytes that external32 has for it"
@@ -416,7 +431,7 @@ mod tests {
             values in proptest::collection::vec((any::<i32>(), any::<f64>(), any::<u16>(), any::<u64>()), 1..5),
             pieces in proptest::collection::vec(1..40usize, 1..40),
         ) {
-            let types = [datatype(0x20a), datatype(0x214), datatype(0x220), datatype(0x23c)];
+            let types = [datatype(Named::Long), datatype(Named::Double), datatype(Named::LongDouble), datatype(Named::Wchar)];
             let datatype = Datatype::structure(&[1, 1, 1, 1], &[0, 8, 16, 32], &types).unwrap();
             let (extent, count) = (datatype.extent() as usize, values.len() as u64);
             let mut bytes = vec![0u8; extent * values.len()];

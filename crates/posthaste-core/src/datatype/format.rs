@@ -88,6 +88,7 @@ impl fmt::Display for Format {
 mod tests {
     use super::*;
     use crate::datatype::Builtin;
+    use crate::named::Named;
 
     #[test]
     fn formats_travel_as_words() {
@@ -99,8 +100,11 @@ mod tests {
         }
         assert_eq!(Format::from_word(0), None);
         assert_eq!(Format::from_word(0x0108_0405), None);
-        let size = |handle| Builtin::from_abi(handle).unwrap().size;
-        assert_eq!((size(0x20a), size(0x23c)), (Format::NATIVE.long.into(), Format::NATIVE.wide.into()));
+        let size = |named| Builtin::of(named).size;
+        assert_eq!(
+            (size(Named::Long), size(Named::Wchar)),
+            (Format::NATIVE.long.into(), Format::NATIVE.wide.into())
+        );
         assert!(Format::NATIVE.swapped().to_string().starts_with("big-endian, 8 bytes a long"));
     }
 }

@@ -10,35 +10,41 @@
 use super::build::{Combiner, Contents, finish};
 use super::{Builtin, Datatype};
 use crate::error::{Error, ErrorClass, Result};
+use crate::named::Named;
 
-/// Argument that leaves precision or range open: `MPI_UNDEFINED` in the standard ABI.
-const OPEN: i64 = -32766;
+/// Argument that leaves precision or range open (`MPI_UNDEFINED`); it is less than any number.
+pub const OPEN: i64 = i64::MIN;
 
-/// A kind of real numbers: decimal digits, decimal exponent, handles of the real and the complex type.
-struct RealKind(i64, i64, u32, u32);
+/// A kind of real numbers: decimal digits, decimal exponent, the real and the complex type.
+struct RealKind(i64, i64, Named, Named);
 
 const REALS: [RealKind; 4] = [
-    RealKind(6, 37, 0x2d2, 0x2db),
-    RealKind(15, 307, 0x2da, 0x2e3),
-    RealKind(18, 4931, 0x220, 0x224),
-    RealKind(33, 4931, 0x2e2, 0x2eb),
+    RealKind(6, 37, Named::Real4, Named::Complex8),
+    RealKind(15, 307, Named::Real8, Named::Complex16),
+    RealKind(18, 4931, Named::LongDouble, Named::CLongDoubleComplex),
+    RealKind(33, 4931, Named::Real16, Named::Complex32),
 ];
 
-/// Kinds of integers: decimal digits and handle.
-const INTEGERS: [(i64, u32); 5] = [(2, 0x2c1), (4, 0x2c9), (9, 0x2d1), (18, 0x2d9), (38, 0x2e1)];
+/// Kinds of integers: decimal digits and type.
+const INTEGERS: [(i64, Named); 5] = [
+    (2, Named::Integer1),
+    (4, Named::Integer2),
+    (9, Named::Integer4),
+    (18, Named::Integer8),
+    (38, Named::Integer16),
+];
 
-/// Classes of types for a search by size, with the values of the standard ABI.
+/// Classes of types for a search by size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(i32)]
 pub enum TypeClass {
-    /// `LOGICAL` of Fortran, an extension of the ABI.
-    Logical = 191,
+    /// `LOGICAL` of Fortran, an extension.
+    Logical,
     /// `INTEGER` of Fortran.
-    Integer = 192,
+    Integer,
     /// `REAL` of Fortran.
-    Real = 193,
+    Real,
     /// `COMPLEX` of Fortran.
-    Complex = 194,
+    Complex,
 }
 
 impl Datatype {
@@ -58,7 +64,7 @@ impl Datatype {
     pub fn f90_integer(range: i64) -> Result<Self> {
         let most = INTEGERS[INTEGERS.len() - 1].0;
         match INTEGERS.iter().find(|(digits, _)| (0..=*digits).contains(&range)) {
-            Some((_, handle)) => stand_in(Combiner::F90Integer, vec![range], *handle),
+            Some((_, named)) => stand_in(Combiner::F90Integer, vec![range], *named),
             None => {
                 Err(Error::invalid(ErrorClass::Arg, "r", range, format_args!("0..={most} decimal digits")))
             }
@@ -76,7 +82,7 @@ impl Datatype {
         // Those of a definite size are called by it.
         let name = format!("{prefix}{size}");
         let found = Builtin::all().iter().find(|builtin| size > 0 && builtin.name == name);
-        found.and_then(|builtin| Self::from_abi(builtin.abi)).ok_or_else(|| {
+        found.map(|builtin| Self::from(builtin.named)).ok_or_else(|| {
             let expected = format_args!("the size of a type of this class, such as that of {prefix}4");
             Error::invalid(ErrorClass::Arg, "size", size, expected)
         })
@@ -103,15 +109,13 @@ fn real_kind(precision: i64, range: i64) -> Result<&'static RealKind> {
             return Err(Error::invalid(ErrorClass::Arg, argument, value, expected));
         }
     }
-    // MPI_UNDEFINED is less than any number. The last kind has all that was let through.
+    // The last kind has all that was let through.
     Ok(REALS.iter().find(|kind| precision <= kind.0 && range <= kind.1).unwrap_or(&REALS[REALS.len() - 1]))
 }
 
 /// A type for arguments of the program with the data of a predefined one.
-fn stand_in(combiner: Combiner, arguments: Vec<i64>, handle: u32) -> Result<Datatype> {
-    let Some(real) = Datatype::from_abi(handle) else {
-        return Err(Error::other(ErrorClass::Intern, format!("there is no datatype {handle:#x}")));
-    };
+fn stand_in(combiner: Combiner, arguments: Vec<i64>, named: Named) -> Result<Datatype> {
+    let real = Datatype::from(named);
     let contents = Contents::of(combiner, arguments, vec![], &real);
     let made = finish(contents, real.layout().clone(), real.bounds(), real.elements())?;
     made.commit();

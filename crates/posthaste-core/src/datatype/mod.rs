@@ -25,9 +25,9 @@ mod signature;
 
 pub use build::{Combiner, Contents, Order};
 pub use builtin::{Builtin, Class, Kind};
-pub use darray::{Dimension, Distribution};
+pub use darray::{DEFAULT_DARG, Dimension, Distribution};
 pub use format::{Format, Order as ByteOrder};
-pub use fortran::TypeClass;
+pub use fortran::{OPEN, TypeClass};
 pub use layout::{Blocks, Item, Layout, List, Loop, Piece, Runs, Shape};
 pub use overlap::{Array, Overlap, overlap};
 pub use segment::{Segment, copy};
@@ -35,6 +35,7 @@ pub use signature::{Measure, Run, Signature, Types};
 
 use crate::buffer::Equivalence;
 use crate::error::{Error, ErrorClass, Result};
+use crate::named::Named;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -86,20 +87,22 @@ impl Drop for Type {
     }
 }
 
-impl Datatype {
-    /// The predefined type with this handle of the standard ABI.
-    pub fn from_abi(handle: u32) -> Option<Self> {
-        Builtin::from_abi(handle).map(|builtin| Self(Repr::Builtin(builtin)))
+impl From<Named> for Datatype {
+    #[inline]
+    fn from(named: Named) -> Self {
+        Self(Repr::Builtin(Builtin::of(named)))
     }
+}
 
-    /// The handle of a predefined type; `None` for a derived one.
-    pub fn abi_handle(&self) -> Option<u32> {
-        self.builtin().map(|builtin| builtin.abi)
+impl Datatype {
+    /// The name of a predefined type; `None` for a derived one.
+    pub fn named(&self) -> Option<Named> {
+        self.builtin().map(|builtin| builtin.named)
     }
 
     /// The predefined type of a Rust number.
     pub fn of<T: Equivalence>() -> Self {
-        Self::from_abi(T::ABI_HANDLE).unwrap_or_else(Self::byte)
+        T::NAMED.into()
     }
 
     /// `MPI_BYTE`.
@@ -249,7 +252,7 @@ impl Datatype {
     /// Whether both are the same object (not merely alike).
     pub fn is_same(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
-            (Repr::Builtin(a), Repr::Builtin(b)) => a.abi == b.abi,
+            (Repr::Builtin(a), Repr::Builtin(b)) => a.named == b.named,
             (Repr::Derived(a), Repr::Derived(b)) => Arc::ptr_eq(a, b),
             _ => false,
         }

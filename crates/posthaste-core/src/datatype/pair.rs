@@ -9,18 +9,19 @@
 use super::build::{Combiner, Contents, finish};
 use super::{Builtin, Class, Datatype, Kind};
 use crate::error::Result;
+use crate::named::Named;
 
-/// Pairs with a name: handles of value, index and pair.
-const NAMED: [(u32, u32, u32); 9] = [
-    (0x210, 0x209, 0x228), // MPI_FLOAT, MPI_INT
-    (0x214, 0x209, 0x229), // MPI_DOUBLE, MPI_INT
-    (0x20a, 0x209, 0x22a), // MPI_LONG, MPI_INT
-    (0x209, 0x209, 0x22b), // MPI_INT, MPI_INT
-    (0x208, 0x209, 0x22c), // MPI_SHORT, MPI_INT
-    (0x220, 0x209, 0x22d), // MPI_LONG_DOUBLE, MPI_INT
-    (0x21a, 0x21a, 0x230), // MPI_REAL, MPI_REAL
-    (0x21c, 0x21c, 0x231), // MPI_DOUBLE_PRECISION, MPI_DOUBLE_PRECISION
-    (0x219, 0x219, 0x232), // MPI_INTEGER, MPI_INTEGER
+/// Pairs with a name: value, index and pair.
+const NAMED: [(Named, Named, Named); 9] = [
+    (Named::Float, Named::Int, Named::FloatInt),
+    (Named::Double, Named::Int, Named::DoubleInt),
+    (Named::Long, Named::Int, Named::LongInt),
+    (Named::Int, Named::Int, Named::TwoInt),
+    (Named::Short, Named::Int, Named::ShortInt),
+    (Named::LongDouble, Named::Int, Named::LongDoubleInt),
+    (Named::Real, Named::Real, Named::TwoReal),
+    (Named::DoublePrecision, Named::DoublePrecision, Named::TwoDoublePrecision),
+    (Named::Integer, Named::Integer, Named::TwoInteger),
 ];
 
 impl Datatype {
@@ -28,9 +29,9 @@ impl Datatype {
     /// integers of 4 or 8 bytes.
     pub fn value_index(value: &Self, index: &Self) -> Result<Option<Self>> {
         let (Some(first), Some(second)) = (value.builtin(), index.builtin()) else { return Ok(None) };
-        let named = NAMED.iter().find(|(value, index, _)| (*value, *index) == (first.abi, second.abi));
+        let named = NAMED.iter().find(|(value, index, _)| (*value, *index) == (first.named, second.named));
         if let Some((_, _, pair)) = named {
-            return Ok(Self::from_abi(*pair));
+            return Ok(Some((*pair).into()));
         }
         if !is_number(first.class) || first.kind == Kind::Float(16) {
             return Ok(None);
@@ -65,14 +66,14 @@ mod tests {
 
     #[test]
     fn pairs_have_a_name_or_the_layout_of_a_structure_or_are_none() {
-        let builtin = |handle| Datatype::from_abi(handle).unwrap();
+        let builtin = |named: Named| Datatype::from(named);
         let pair = |value, index| Datatype::value_index(&builtin(value), &builtin(index)).unwrap();
         for (value, index, named) in NAMED {
-            assert_eq!(pair(value, index).unwrap().abi_handle(), Some(named));
+            assert_eq!(pair(value, index).unwrap().named(), Some(named));
         }
         for value in Builtin::all() {
             for index in Builtin::all() {
-                let Some(made) = pair(value.abi, index.abi) else { continue };
+                let Some(made) = pair(value.named, index.named) else { continue };
                 assert!(made.is_predefined() && made.is_committed(), "{made:?}");
                 assert_eq!((made.size(), made.elements()), (value.size + index.size, 2), "{made:?}");
                 assert_eq!(made.elements_in(value.size), Some(1), "{made:?}");
@@ -81,9 +82,17 @@ mod tests {
                 assert_eq!(made.extent(), extent as i64, "{made:?}");
             }
         }
-        let (double, char, int, derived) =
-            (0x214, 0x243, 0x209, Datatype::contiguous(1, &builtin(0x214)).unwrap());
-        assert!(pair(double, char).is_none() && pair(0x238, int).is_none() && pair(0x22b, int).is_none());
+        let (double, char, int, derived) = (
+            Named::Double,
+            Named::Char,
+            Named::Int,
+            Datatype::contiguous(1, &builtin(Named::Double)).unwrap(),
+        );
+        assert!(
+            pair(double, char).is_none()
+                && pair(Named::CBool, int).is_none()
+                && pair(Named::TwoInt, int).is_none()
+        );
         assert!(Datatype::value_index(&derived, &builtin(int)).unwrap().is_none());
     }
 }

@@ -16,7 +16,7 @@
 use super::external::{self, Form};
 use super::layout::{Piece, Shape};
 use super::{ByteOrder, Datatype, Format, Measure, Signature, Types};
-use crate::buffer::{Base, Mover, Span, Turns, UserBuf, Visitor};
+use crate::buffer::{Base, Mover, Span, Turns, UserBuf, Visitor, device};
 use crate::error::Result;
 use posthaste_os::mem::{Sink, Source, Store};
 
@@ -31,7 +31,8 @@ pub struct Segment {
     meaning: Meaning,
 }
 
-/// Whether anybody will ask what the bytes mean.
+/// Whether anybody will ask what the bytes mean, and whether they can be touched here: what is not `Bytes` keeps off the
+/// fast paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Meaning {
     /// Nobody: the datatype only says where they are.
@@ -40,6 +41,20 @@ enum Meaning {
     Typed,
     /// And packed bytes are those of the canonical form; memory has this order.
     Canonical(ByteOrder),
+    /// As `Bytes`, in memory of a device: its runs can be told, and nothing else.
+    Device,
+    /// As `Typed`, in memory of a device.
+    DeviceTyped,
+}
+
+impl Meaning {
+    fn in_host_memory(self) -> Self {
+        match self {
+            Self::Device => Self::Bytes,
+            Self::DeviceTyped => Self::Typed,
+            other => other,
+        }
+    }
 }
 
 impl Segment {
@@ -51,13 +66,16 @@ impl Segment {
     /// `len` bytes of the program, in one run.
     #[inline]
     pub fn bytes_at(base: Base, len: u64) -> Self {
-        Self::contiguous(base.buf(), len)
+        // Made of numbers alone, so that a short message's segment stays in registers.
+        let is_device = device::is_registered() && len > 0 && device::is_owned(base.address(), 1);
+        let meaning = if is_device { Meaning::Device } else { Meaning::Bytes };
+        Self { meaning, ..Self::contiguous(base.buf(), len) }
     }
 
     /// `count` elements of a datatype, in the program's memory.
     #[inline]
     pub fn elements_at(base: Base, count: u64, datatype: &Datatype) -> Self {
-        Self::new(base.buf(), count, datatype)
+        Self::new(base.buf(), count, datatype).placed()
     }
 
     /// The same for a caller who has no more use for the datatype: counting its users up and down again takes
@@ -66,18 +84,39 @@ impl Segment {
     pub fn owning_at(base: Base, count: u64, datatype: Datatype) -> Self {
         let buf = base.buf();
         match Self::one_run(buf, count, &datatype) {
-            Some(run) => run,
-            None => Self::walked(buf, count, datatype),
+            Some(run) => run.placed(),
+            None => Self::walked(buf, count, datatype).placed(),
         }
     }
 
     /// `count` elements of a datatype, which is remembered even where everything is one run: for checking that both
     /// sides mean the same, and for converting between formats.
     pub fn typed_at(base: Base, count: u64, datatype: &Datatype) -> Self {
-        Self::typed(base.buf(), count, datatype)
+        Self::typed(base.buf(), count, datatype).placed()
     }
 
-    /// The same packed bytes, lying in one piece at `base`, from the beginning.
+    /// The same with the kind of memory found out, once: all of one description lies in one memory.
+    #[inline(always)]
+    fn placed(self) -> Self {
+        if device::is_registered() { self.found() } else { self }
+    }
+
+    #[cold]
+    fn found(self) -> Self {
+        let mut first = Vec::new();
+        self.clone().runs(1, 1, &mut first);
+        match first.first() {
+            Some((address, _)) if device::is_owned(*address, 1) => self.on_device(),
+            _ => self,
+        }
+    }
+
+    fn on_device(self) -> Self {
+        let meaning = if self.is_typed() { Meaning::DeviceTyped } else { Meaning::Device };
+        Self { meaning, ..self }
+    }
+
+    /// The same packed bytes, lying in one piece at `base`, from the beginning. They must not lie in memory of a device.
     pub fn repacked_at(&self, base: Base) -> Self {
         self.repacked(base.buf())
     }
@@ -103,7 +142,7 @@ impl Segment {
     /// See [`Segment::repacked_at`].
     pub(crate) fn repacked(&self, buf: UserBuf) -> Self {
         let datatype = self.datatype.as_ref().filter(|_| self.is_typed()).map(Datatype::packed);
-        Self { buf, position: 0, datatype, ..*self }
+        Self { buf, position: 0, datatype, meaning: self.meaning.in_host_memory(), ..*self }
     }
 
     /// The same with the packed bytes in the canonical form (see `external`), for a peer of unlike format; `format` is
@@ -121,7 +160,19 @@ impl Segment {
     /// Whether the datatype is remembered in any case.
     #[inline]
     pub fn is_typed(&self) -> bool {
-        self.meaning != Meaning::Bytes
+        !matches!(self.meaning, Meaning::Bytes | Meaning::Device)
+    }
+
+    /// Whether it may take a fast path: bytes in memory of the processor, whose types nobody asks for.
+    #[inline]
+    pub fn is_plain(&self) -> bool {
+        self.meaning == Meaning::Bytes
+    }
+
+    /// Whether the bytes lie in memory of a device, where nothing of this process can touch them.
+    #[inline]
+    pub fn is_on_device(&self) -> bool {
+        matches!(self.meaning, Meaning::Device | Meaning::DeviceTyped)
     }
 
     /// What a message from a typed segment says of its types; nothing if the segment is not typed.
@@ -168,6 +219,10 @@ impl Segment {
     pub fn part(&self, from: u64, to: u64) -> Result<Self> {
         let to = to.min(self.total);
         let from = from.min(to);
+        if self.is_on_device() && from < to {
+            let host = Self { meaning: self.meaning.in_host_memory(), ..self.clone() };
+            return host.part(from, to).map(Self::on_device);
+        }
         let Some(datatype) = self.datatype.as_ref().filter(|_| from < to) else {
             return Ok(Self::contiguous(self.buf.offset(from as isize), to - from));
         };
@@ -188,6 +243,27 @@ impl Segment {
     fn walked(buf: UserBuf, count: u64, datatype: Datatype) -> Self {
         let total = count.saturating_mul(datatype.size());
         Self { buf, total, position: 0, datatype: Some(datatype), meaning: Meaning::Bytes }
+    }
+
+    /// The lowest address that all of it reaches, and the one behind the highest.
+    pub(crate) fn reach(&self) -> Option<(usize, usize)> {
+        if self.total == 0 {
+            return None;
+        }
+        let (mut low, mut high) = (0, self.total as i64);
+        if let Some(datatype) = &self.datatype {
+            let turns = (self.total / datatype.size()).saturating_sub(1) as i64;
+            let last = turns.saturating_mul(datatype.extent());
+            low = datatype.true_lb().saturating_add(last.min(0));
+            high = datatype.true_lb() + datatype.true_extent() + last.max(0);
+        }
+        let at = |by: i64| self.buf.address().wrapping_add_signed(by as isize);
+        Some((at(low), at(high)))
+    }
+
+    /// The same elsewhere, in memory of the processor.
+    pub(crate) fn moved(&self, to: impl FnOnce(UserBuf) -> UserBuf) -> Self {
+        Self { buf: to(self.buf), meaning: self.meaning.in_host_memory(), ..self.clone() }
     }
 
     /// Packed bytes in all.
@@ -237,6 +313,7 @@ impl Segment {
     /// Fills `sink` with the next bytes. Returns how many: fewer than asked only at the end of the segment.
     #[inline(always)]
     pub fn pack(&mut self, sink: Sink<'_>) -> usize {
+        debug_assert!(!self.is_on_device());
         let len = self.remaining().min(sink.len() as u64);
         let (sink, _) = sink.split_at(len as usize);
         match &self.datatype {
@@ -267,6 +344,7 @@ impl Segment {
     /// of the segment.
     #[inline(always)]
     pub fn unpack(&mut self, source: Source<'_>) -> usize {
+        debug_assert!(!self.is_on_device());
         let len = self.remaining().min(source.len() as u64);
         let (source, _) = source.split_at(len as usize);
         match &self.datatype {
@@ -616,9 +694,10 @@ impl Visitor for First {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::named::Named;
 
-    fn datatype(handle: u32) -> Datatype {
-        Datatype::from_abi(handle).unwrap()
+    fn datatype(named: Named) -> Datatype {
+        named.into()
     }
 
     #[test]
@@ -630,7 +709,7 @@ mod tests {
 
     #[test]
     fn a_run_knows_its_pointer() {
-        let double = datatype(0x214);
+        let double = datatype(Named::Double);
         let buf = UserBuf::none().offset(4096);
         let mut segment = Segment::new(buf, 10, &double);
         segment.seek(17);
@@ -648,7 +727,7 @@ mod tests {
 
     #[test]
     fn a_typed_segment_knows_its_types_and_its_pointer() {
-        let int = datatype(0x209);
+        let int = datatype(Named::Int);
         let buf = UserBuf::none().offset(4096);
         let mut segment = Segment::typed(buf, 10, &int);
         segment.seek(6);
@@ -658,12 +737,12 @@ mod tests {
         let column = Datatype::vector(4, 1, 3, &int).unwrap();
         let copy = Segment::typed(buf, 2, &column).repacked(buf);
         assert_eq!((copy.contiguous_rest(), copy.types()), (Some((buf, 32)), int.signature().types(8)));
-        assert_eq!(Segment::typed(buf, 3, &datatype(0x207)).types(), Types::UNKNOWN);
+        assert_eq!(Segment::typed(buf, 3, &datatype(Named::Packed)).types(), Types::UNKNOWN);
     }
 
     #[test]
     fn runs_are_listed_merged_and_in_parts() {
-        let double = datatype(0x214);
+        let double = datatype(Named::Double);
         let column = Datatype::vector(4, 1, 3, &double).unwrap();
         let mut segment = Segment::new(UserBuf::none().offset(1000), 2, &column);
         let mut list = vec![(1, 1)];
@@ -678,7 +757,7 @@ mod tests {
 
     #[test]
     fn parts_put_together_are_the_whole() {
-        let double = datatype(0x214);
+        let double = datatype(Named::Double);
         let column = Datatype::vector(4, 1, 3, &double).unwrap();
         for (count, datatype) in [(7, &double), (3, &column)] {
             let whole = Segment::new(UserBuf::none().offset(1000), count, datatype);

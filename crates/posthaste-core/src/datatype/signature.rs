@@ -14,6 +14,7 @@
 //! - The number of elements and of bytes fits into 63 bits, because the layout of the same type does.
 
 use super::builtin::{Builtin, Kind};
+use crate::named::Named;
 use std::sync::{Arc, LazyLock};
 
 /// The basic types of one element of a datatype, in packing order. Cheap to clone.
@@ -125,17 +126,13 @@ impl Signature {
         // Of several copies of this code in a process each has its own; signatures are compared by what is in them.
         static ALL: LazyLock<Vec<Signature>> =
             LazyLock::new(|| Builtin::all().iter().map(Signature::of_one).collect());
-        Builtin::all()
-            .binary_search_by_key(&builtin.abi, |one| one.abi)
-            .map_or_else(|_| Self::empty(), |at| ALL[at].clone())
+        ALL[builtin.named.index()].clone()
     }
 
     fn of_one(builtin: &'static Builtin) -> Self {
         let mut items = Vec::with_capacity(2);
-        for handle in parts(builtin) {
-            if let Some(basic) = Builtin::from_abi(handle) {
-                push(&mut items, 1, Body::Basic(basic));
-            }
+        for named in parts(builtin) {
+            push(&mut items, 1, Body::Basic(Builtin::of(named)));
         }
         Self::from_items(items)
     }
@@ -233,7 +230,7 @@ impl Signature {
         if self.0.sum.wild {
             return Types::UNKNOWN;
         }
-        let first = self.first().map_or(0, |first| first.abi as u16);
+        let first = self.first().map_or(0, |first| first.named.on_the_wire());
         let uniform = self.uniform().is_some();
         Types { hash: self.hash(count), first, uniform, canonical: false }
     }
@@ -279,20 +276,20 @@ impl Signature {
     }
 }
 
-/// The handles of the basic types that a predefined type stands for: itself, or the two of a pair.
-fn parts(builtin: &Builtin) -> Vec<u32> {
-    const INT: u32 = 0x209;
+/// The basic types that a predefined type stands for: itself, or the two of a pair.
+fn parts(builtin: &Builtin) -> Vec<Named> {
+    const INT: Named = Named::Int;
     match builtin.kind {
-        Kind::FloatInt => vec![0x210, INT],
-        Kind::DoubleInt => vec![0x214, INT],
-        Kind::LongInt => vec![0x20a, INT],
+        Kind::FloatInt => vec![Named::Float, INT],
+        Kind::DoubleInt => vec![Named::Double, INT],
+        Kind::LongInt => vec![Named::Long, INT],
         Kind::TwoInt => vec![INT, INT],
-        Kind::ShortInt => vec![0x208, INT],
-        Kind::LongDoubleInt => vec![0x220, INT],
-        Kind::TwoReal => vec![0x21a, 0x21a],
-        Kind::TwoDouble => vec![0x21c, 0x21c],
-        Kind::TwoInteger => vec![0x219, 0x219],
-        _ => vec![builtin.abi],
+        Kind::ShortInt => vec![Named::Short, INT],
+        Kind::LongDoubleInt => vec![Named::LongDouble, INT],
+        Kind::TwoReal => vec![Named::Real, Named::Real],
+        Kind::TwoDouble => vec![Named::DoublePrecision, Named::DoublePrecision],
+        Kind::TwoInteger => vec![Named::Integer, Named::Integer],
+        _ => vec![builtin.named],
     }
 }
 
@@ -395,9 +392,9 @@ impl Sum {
         Self {
             elements: 1,
             bytes: Bytes { native: basic.size, external: basic.external32_size() },
-            hash: u64::from(basic.abi),
+            hash: u64::from(basic.named.on_the_wire()),
             power: BASE,
-            wild: basic.abi == PACKED,
+            wild: basic.named == Named::Packed,
         }
     }
 
@@ -447,34 +444,31 @@ impl Sum {
     }
 }
 
-/// The handle of `MPI_PACKED`.
-const PACKED: u32 = 0x207;
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::datatype::Datatype;
     use proptest::prelude::*;
 
-    fn builtin(handle: u32) -> Signature {
-        Signature::of(Builtin::from_abi(handle).unwrap())
+    fn builtin(named: Named) -> Signature {
+        Signature::of(Builtin::of(named))
     }
 
-    const INT: u32 = 0x209;
-    const DOUBLE: u32 = 0x214;
+    const INT: Named = Named::Int;
+    const DOUBLE: Named = Named::Double;
 
-    /// The flat list of handles.
-    fn flat(signature: &Signature) -> Vec<u32> {
+    /// The flat list of types.
+    fn flat(signature: &Signature) -> Vec<Named> {
         let mut list = Vec::new();
         signature.runs(Measure::Native, 0, signature.bytes(Measure::Native), &mut |run| {
-            list.extend(std::iter::repeat_n(run.basic.abi, run.count as usize));
+            list.extend(std::iter::repeat_n(run.basic.named, run.count as usize));
             true
         });
         list
     }
 
-    fn naive_hash(list: &[u32]) -> u32 {
-        let one = |handle: &u32| Sum::of(Builtin::from_abi(*handle).unwrap());
+    fn naive_hash(list: &[Named]) -> u32 {
+        let one = |named: &Named| Sum::of(Builtin::of(*named));
         list.iter().fold(Sum::EMPTY, |sum, handle| sum.then(one(handle))).folded()
     }
 
@@ -494,9 +488,12 @@ mod tests {
 
     #[test]
     fn a_pair_is_its_two_types() {
-        let pair = builtin(0x22c);
-        assert_eq!(pair.hash(1), Signature::sequence([(1, &builtin(0x208)), (1, &builtin(INT))]).hash(1));
-        assert_eq!(builtin(0x22b).hash(3), builtin(INT).hash(6));
+        let pair = builtin(Named::ShortInt);
+        assert_eq!(
+            pair.hash(1),
+            Signature::sequence([(1, &builtin(Named::Short)), (1, &builtin(INT))]).hash(1)
+        );
+        assert_eq!(builtin(Named::TwoInt).hash(3), builtin(INT).hash(6));
         for builtin in Builtin::all() {
             let signature = Signature::of(builtin);
             assert_eq!(signature.bytes(Measure::Native), builtin.size, "{}", builtin.name);
@@ -506,7 +503,7 @@ mod tests {
 
     #[test]
     fn nesting_and_huge_counts_cost_nothing() {
-        let mut datatype = Datatype::from_abi(INT).unwrap();
+        let mut datatype = Datatype::from(INT);
         for depth in 0..100_000 {
             datatype = if depth % 2 == 0 {
                 Datatype::dup(&datatype).unwrap()
@@ -529,7 +526,7 @@ mod tests {
 
     #[derive(Clone, Debug)]
     enum Recipe {
-        Builtin(u32),
+        Builtin(Named),
         Repeat(u64, Box<Self>),
         Sequence(Vec<(u64, Self)>),
     }
@@ -538,12 +535,12 @@ mod tests {
         let leaf = prop_oneof![
             Just(INT),
             Just(DOUBLE),
-            Just(0x20a),
-            Just(0x22d),
-            Just(0x22b),
-            Just(0x247),
-            Just(0x23c),
-            Just(0x220),
+            Just(Named::Long),
+            Just(Named::LongDoubleInt),
+            Just(Named::TwoInt),
+            Just(Named::Byte),
+            Just(Named::Wchar),
+            Just(Named::LongDouble),
         ];
         leaf.prop_map(Recipe::Builtin).prop_recursive(4, 24, 4, |inner| {
             prop_oneof![
@@ -554,9 +551,9 @@ mod tests {
     }
 
     /// The signature, and the naive flat list.
-    fn build(recipe: &Recipe) -> (Signature, Vec<u32>) {
+    fn build(recipe: &Recipe) -> (Signature, Vec<Named>) {
         match recipe {
-            Recipe::Builtin(handle) => (builtin(*handle), parts(Builtin::from_abi(*handle).unwrap())),
+            Recipe::Builtin(handle) => (builtin(*handle), parts(Builtin::of(*handle))),
             Recipe::Repeat(count, inner) => {
                 let (signature, list) = build(inner);
                 (signature.repeated(*count), list.repeat(*count as usize))
@@ -579,7 +576,7 @@ mod tests {
             prop_assert_eq!(signature.elements(), list.len() as u64);
             let all = list.repeat(count as usize);
             prop_assert_eq!(signature.hash(count), naive_hash(&all));
-            let sizes: Vec<u64> = all.iter().map(|h| Builtin::from_abi(*h).unwrap().size).collect();
+            let sizes: Vec<u64> = all.iter().map(|h| Builtin::of(*h).size).collect();
             let total: u64 = sizes.iter().sum();
             // A prefix of so many bytes: whole elements, or none.
             let cut = cut % (total + 1);
@@ -605,7 +602,7 @@ mod tests {
                 if !list.is_empty() {
                     'all: loop {
                         for handle in &list {
-                            let basic = Builtin::from_abi(*handle).unwrap();
+                            let basic = Builtin::of(*handle);
                             let size = measure.of(Sum::of(basic).bytes);
                             if at >= to { break 'all; }
                             if at + size > from && from < to { expected.push((*handle, native, at)); }
@@ -618,7 +615,7 @@ mod tests {
                 signature.runs(measure, from, to, &mut |run| {
                     let step = measure.of(Sum::of(run.basic).bytes);
                     for i in 0..run.count {
-                        found.push((run.basic.abi, run.native + i * run.basic.size, run.start + i * step));
+                        found.push((run.basic.named, run.native + i * run.basic.size, run.start + i * step));
                     }
                     true
                 });

@@ -36,6 +36,7 @@ use posthaste_os::socket::Set;
 use crate::config::Config;
 use crate::datatype::Segment;
 use crate::ids::{Peer, RequestId};
+use crate::method::contract::{Counters, Method, Room};
 use crate::method::{Caps, Done, Event, Expose, Get, Load, Put, tell};
 use crate::trace::{Counter, Counts};
 use crate::wire::{Emit, Granted, HEADER, Packet};
@@ -120,36 +121,11 @@ impl Bundle {
         }
     }
 
-    pub(super) fn caps(&self) -> Caps {
-        Caps { packet: self.packet, ..Caps::default() }
-    }
-
-    /// Whether the numbers of this peer look different from ours.
-    pub(super) fn is_heterogeneous(&mut self, to: Peer) -> bool {
-        self.want(to);
-        self.links.iter_mut().any(|link| link.is_heterogeneous(to))
-    }
-
     /// Reaches for a peer, if that has not been done yet: over all links, for those that fail only cost time.
     fn want(&mut self, peer: Peer) {
         if !std::mem::replace(&mut self.pairs.pair(peer).is_wanted, true) {
             self.links.iter_mut().for_each(|link| link.want(peer));
         }
-    }
-
-    pub(super) fn claim(&mut self, to: Peer, len: usize, load: Load) -> Option<Claim<'_>> {
-        self.want(to);
-        let (pair, is_message) = (self.pairs.pair(to), load == Load::Message);
-        let may_leave = match is_message {
-            true => !pair.is_down && !pair.held,
-            false => true,
-        };
-        let fits = len <= self.packet && pair.packets.has_room(is_message);
-        (may_leave && fits).then_some(Claim { bundle: self, to, len })
-    }
-
-    pub(super) fn hold_back(&mut self, from: Peer, hold: bool) {
-        self.push(from, if hold { Frame::Hold } else { Frame::Release }, Vec::new());
     }
 
     fn push(&mut self, to: Peer, frame: Frame, body: Vec<u8>) {
@@ -161,19 +137,87 @@ impl Bundle {
         }
     }
 
-    pub(super) fn expose(&mut self, expose: Expose) {
+    fn now(&self) -> Duration {
+        self.links.first().map_or(Duration::ZERO, Link::now)
+    }
+
+    /// Sends what has to be sent to those peers that wait for something. Returns whether anything left.
+    fn serve(&mut self, now: Duration) -> bool {
+        let mut busy = false;
+        let looks = now.saturating_sub(self.looked) >= self.dead / 16;
+        self.looked = if looks { now } else { self.looked };
+        for peer in self.pairs.take_active() {
+            let pair = self.pairs.pair(peer);
+            for placed in std::mem::take(&mut pair.placed) {
+                pair.packets.push(Frame::Placed, placed.write());
+            }
+            busy |= send_packets(pair, &mut self.links, peer, &mut self.sent);
+            busy |= send_parts(pair, &mut self.links, peer, now, &mut self.sent);
+            if looks {
+                let silent = pair.silent(now, self.dead);
+                let why = "nothing has come of what was sent over it, although the rank hears";
+                self.pairs.given_up.extend(silent.into_iter().map(|link| (link, peer, why)));
+            }
+            let pair = self.pairs.pair(peer);
+            if std::mem::take(&mut pair.asks) {
+                let mark = Mark { frame: Frame::Ask, number: 0, seen: pair.packets.seen() };
+                for link in standing(pair, &mut self.links, peer) {
+                    link.send(peer, mark, &[]);
+                }
+            }
+            if pair.tells_all || pair.packets.owes_much() || (self.idle >= PATIENCE && pair.packets.owes()) {
+                tell_seen(pair, &mut self.links, peer);
+            }
+            self.pairs.activate(peer);
+        }
+        busy
+    }
+}
+
+impl Method for Bundle {
+    type To = Peer;
+    type Claim<'a> = Claim<'a>;
+    const COUNTERS: Counters =
+        Counters { eager: Counter::EagerLinks, put: Counter::PutLinks, ..Counters::NODE };
+
+    fn caps(&mut self, _: Peer) -> Caps {
+        Caps { packet: self.packet, sockets: true, ..Caps::default() }
+    }
+
+    fn is_heterogeneous(&mut self, to: Peer) -> bool {
+        self.want(to);
+        self.links.iter_mut().any(|link| link.is_heterogeneous(to))
+    }
+
+    fn claim(&mut self, to: Peer, len: usize, load: Load) -> Option<Claim<'_>> {
+        self.want(to);
+        let (pair, is_message) = (self.pairs.pair(to), load == Load::Message);
+        let may_leave = match is_message {
+            true => !pair.is_down && !pair.held,
+            false => true,
+        };
+        let fits = len <= self.packet && pair.packets.has_room(is_message);
+        (may_leave && fits).then_some(Claim { bundle: self, to, len })
+    }
+
+    fn hold_back(&mut self, from: Peer, hold: bool) {
+        self.push(from, if hold { Frame::Hold } else { Frame::Release }, Vec::new());
+    }
+
+    fn expose(&mut self, expose: Expose) -> Granted {
         let Expose { from, offer, receiver, ref segment, len, arrived } = expose;
         if self.pairs.pair(from).is_down {
-            return;
+            return Granted::Fragments;
         }
         self.pairs.incoming.insert(receiver, Incoming::new(from, len, arrived));
         for link in &mut self.links {
             link.expose(Expose { from, offer, receiver, segment: segment.clone(), len, arrived });
         }
+        Granted::Fragments
     }
 
-    pub(super) fn put(&mut self, put: Put) {
-        let (to, links, limit) = (put.to, self.links.len(), self.limit);
+    fn put(&mut self, to: Peer, put: Put) {
+        let (links, limit) = (self.links.len(), self.limit);
         let pair = self.pairs.pair(to);
         if pair.is_down {
             return;
@@ -189,15 +233,11 @@ impl Bundle {
     }
 
     /// Nothing can be fetched here, whatever was offered.
-    pub(super) fn get(&mut self, get: Get) {
+    fn get(&mut self, _: Peer, get: Get) {
         self.pairs.done.push_back(Done::Refused(get.receiver, get.segment));
     }
 
-    fn now(&self) -> Duration {
-        self.links.first().map_or(Duration::ZERO, Link::now)
-    }
-
-    pub(super) fn poll(&mut self, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
+    fn poll(&mut self, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
         let now = self.now();
         let Self { links, pairs, .. } = self;
         let mut busy = false;
@@ -239,40 +279,8 @@ impl Bundle {
         busy | tell(&mut self.pairs.done, &mut self.pairs.lost, counts, on)
     }
 
-    /// Sends what has to be sent to those peers that wait for something. Returns whether anything left.
-    fn serve(&mut self, now: Duration) -> bool {
-        let mut busy = false;
-        let looks = now.saturating_sub(self.looked) >= self.dead / 16;
-        self.looked = if looks { now } else { self.looked };
-        for peer in self.pairs.take_active() {
-            let pair = self.pairs.pair(peer);
-            for placed in std::mem::take(&mut pair.placed) {
-                pair.packets.push(Frame::Placed, placed.write());
-            }
-            busy |= send_packets(pair, &mut self.links, peer, &mut self.sent);
-            busy |= send_parts(pair, &mut self.links, peer, now, &mut self.sent);
-            if looks {
-                let silent = pair.silent(now, self.dead);
-                let why = "nothing has come of what was sent over it, although the rank hears";
-                self.pairs.given_up.extend(silent.into_iter().map(|link| (link, peer, why)));
-            }
-            let pair = self.pairs.pair(peer);
-            if std::mem::take(&mut pair.asks) {
-                let mark = Mark { frame: Frame::Ask, number: 0, seen: pair.packets.seen() };
-                for link in standing(pair, &mut self.links, peer) {
-                    link.send(peer, mark, &[]);
-                }
-            }
-            if pair.tells_all || pair.packets.owes_much() || (self.idle >= PATIENCE && pair.packets.owes()) {
-                tell_seen(pair, &mut self.links, peer);
-            }
-            self.pairs.activate(peer);
-        }
-        busy
-    }
-
     /// Whether nothing waits here that a sleeper would not be woken for.
-    pub(super) fn is_quiet(&self) -> bool {
+    fn is_quiet(&self) -> bool {
         let owes =
             |peer: &Peer| self.pairs.known().any(|(known, pair)| known == *peer && pair.packets.owes());
         self.pairs.done.is_empty()
@@ -282,25 +290,25 @@ impl Bundle {
     }
 
     /// Whether everything handed over has arrived.
-    pub(super) fn is_drained(&self) -> bool {
+    fn is_drained(&self) -> bool {
         self.pairs.done.is_empty()
             && (self.pairs.active.is_empty() || self.pairs.known().all(|(_, pair)| pair.is_drained()))
     }
 
-    pub(super) fn look_soon(&mut self) {
+    fn look_soon(&mut self) {
         self.links.iter_mut().for_each(Link::look_soon);
     }
 
-    pub(super) fn flush_gathered(&mut self) {
+    fn flush_gathered(&mut self) {
         self.links.iter_mut().for_each(Link::flush_gathered);
     }
 
-    pub(super) fn is_connecting(&self) -> bool {
+    fn is_connecting(&self) -> bool {
         self.links.iter().any(Link::is_connecting)
     }
 
     /// Says good-bye to all peers, and what of theirs has been seen, so that they need not wait for that.
-    pub(super) fn begin_leaving(&mut self) {
+    fn begin_leaving(&mut self) {
         let peers: Vec<Peer> =
             self.pairs.known().filter(|(_, pair)| !pair.is_down).map(|(peer, _)| peer).collect();
         for peer in peers {
@@ -314,7 +322,7 @@ impl Bundle {
         self.links.iter_mut().for_each(Link::begin_leaving);
     }
 
-    pub(super) fn has_left(&self) -> bool {
+    fn has_left(&self) -> bool {
         self.links.iter().all(Link::has_left)
     }
 }
@@ -406,8 +414,8 @@ fn tell_seen(pair: &mut Pair, links: &mut [Link], peer: Peer) {
     }
 }
 
-impl Claim<'_> {
-    pub(super) fn write(self, emit: &Emit, data: Option<&mut Segment>) {
+impl Room for Claim<'_> {
+    fn write(self, emit: &Emit, data: Option<&mut Segment>) {
         let Self { bundle, to, len } = self;
         let mut body = vec![0; HEADER + len];
         let (header, payload) = body.split_at_mut(HEADER);

@@ -10,12 +10,195 @@ use crate::buffer::UserBuf;
 use crate::datatype::Segment;
 use crate::error::Error;
 use crate::ids::{Peer, RequestId};
-use crate::trace::Counts;
-use crate::wire::{Envelope, Granted, Offer, Packet};
+use crate::method::pinned::Hold;
+use crate::method::{Load, Next, Routes};
+use crate::trace::{Counter, Counts};
+use crate::wire::{Emit, Envelope, Granted, Offer, Packet};
 
 /// The system takes data from where it lies if it lies in pieces of this mean length at least, in bytes; shorter ones are
 /// copied together first.
 pub const SHORT_RUN: u64 = 512;
+
+/// A way of bytes to peers: what each method is, for [`Methods`](super::Methods). Most of what few have is left out by
+/// those that lack it.
+///
+/// What must stay true: packets between two processes stay in order; a segment comes back only through [`Event::Refused`].
+pub trait Method {
+    /// What the method calls a peer.
+    type To: Copy;
+    /// Room for one packet.
+    type Claim<'a>: Room
+    where
+        Self: 'a;
+    /// What its messages are counted by.
+    const COUNTERS: Counters = Counters::NODE;
+    /// It brings packets that a look at the rings of this host does not find.
+    const ELSEWHERE: bool = true;
+
+    /// It becomes one of the methods of a process, whose peers have these ways.
+    #[must_use]
+    fn joining(self, _routes: &Routes) -> Self
+    where
+        Self: Sized,
+    {
+        self
+    }
+
+    /// What the way to `to` can do.
+    fn caps(&mut self, to: Self::To) -> Caps;
+
+    /// Whether data for this peer has to travel in the canonical form.
+    fn is_heterogeneous(&mut self, _to: Self::To) -> bool {
+        false
+    }
+
+    /// Room for a packet with `len` bytes of payload; see [`Methods::claim`](super::Methods::claim).
+    fn claim(&mut self, to: Self::To, len: usize, load: Load) -> Option<Self::Claim<'_>>;
+
+    /// Whether there would be room.
+    fn has_room(&mut self, to: Self::To, len: usize, load: Load) -> bool {
+        self.claim(to, len, load).is_some()
+    }
+
+    /// Holds back the messages of a peer that have not left yet, or lets them come again.
+    fn hold_back(&mut self, from: Self::To, hold: bool);
+
+    /// Looks once; tells `on` what happened. Returns whether anything did.
+    fn poll(&mut self, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool;
+
+    /// Whether [`Method::take_next`] would certainly find something.
+    fn is_next_there(&mut self, _from: Self::To) -> bool {
+        false
+    }
+
+    /// Shows the next packet from `from` to `take`, which says whether it has taken it.
+    fn take_next(&mut self, _from: Self::To, _take: impl FnOnce(&Packet<'_>) -> bool) -> Next {
+        Next::Left
+    }
+
+    /// See [`Methods::offer_stream`](super::Methods::offer_stream).
+    fn offer_stream(
+        &mut self,
+        _to: Self::To,
+        _sender: RequestId,
+        _segment: &Segment,
+        _ready: bool,
+    ) -> Option<(Offer, bool)> {
+        None
+    }
+
+    /// Makes a long message readable where it lies.
+    fn offer_memory(&mut self, _sender: RequestId, _segment: &Segment) -> Option<Offer> {
+        None
+    }
+
+    /// Where a long message lies in memory that this process shares with its peers, if it lies there.
+    fn shared_place(&self, _segment: &Segment) -> Option<u64> {
+        None
+    }
+
+    /// Takes back what [`Method::offer_memory`] made readable.
+    fn withdraw(&mut self, _sender: RequestId) {}
+
+    /// The offer of a process that is lost is not taken.
+    fn decline(&mut self, _offer: Offer) {}
+
+    /// Brings a long message; ends with [`Event::Received`] or [`Event::Refused`].
+    fn get(&mut self, from: Self::To, get: Get);
+
+    /// Opens a receive for what is granted, and says how it is to come; ends with [`Event::Received`].
+    fn expose(&mut self, expose: Expose) -> Granted;
+
+    /// Sends a message that was granted; ends with [`Event::Sent`].
+    fn put(&mut self, to: Self::To, put: Put);
+
+    /// Sends a whole message in one packet from where it lies, if there is room for it: whether all of it has left already.
+    ///
+    /// # Errors
+    /// The message, if there is no room.
+    fn send_in_place(
+        &mut self,
+        _to: Self::To,
+        _emit: &Emit,
+        _sender: RequestId,
+        segment: Segment,
+    ) -> Result<bool, Segment> {
+        Err(segment)
+    }
+
+    /// Opens a receive for the message that begins to arrive; ends with [`Event::Received`].
+    fn receive_arriving(&mut self, _expose: Expose) {}
+
+    /// Registers a buffer for all messages from or into it.
+    fn hold(&mut self, _segment: &Segment, _writing: bool) -> Option<Hold> {
+        None
+    }
+
+    /// Ends that.
+    fn let_go(&mut self, _hold: Hold) {}
+
+    /// Whether nothing waits here that a sleeper would not be woken for.
+    fn is_quiet(&self) -> bool {
+        true
+    }
+
+    /// Whether everything handed over has left.
+    fn is_drained(&self) -> bool;
+
+    /// Sends what has gathered.
+    fn flush_gathered(&mut self) {}
+
+    /// The next poll looks at the system, too: this process has slept.
+    fn look_soon(&mut self) {}
+
+    /// Whether a connection is being made.
+    fn is_connecting(&self) -> bool {
+        false
+    }
+
+    /// This process sends no more messages of its own.
+    fn begin_finalizing(&mut self) {}
+
+    /// Tells all peers that nothing more will come from here.
+    fn begin_leaving(&mut self) {}
+
+    /// Whether all peers have done so, too.
+    fn has_left(&self) -> bool {
+        true
+    }
+}
+
+/// Room for one packet.
+pub trait Room {
+    /// Writes the packet with the next bytes of `data` behind it, and commits it.
+    fn write(self, emit: &Emit, data: Option<&mut Segment>);
+}
+
+/// What the messages of a method are counted by.
+#[derive(Clone, Copy, Debug)]
+pub struct Counters {
+    /// In one packet.
+    pub eager: Counter,
+    /// Fetched where they lie.
+    pub get: Counter,
+    /// In fragments.
+    pub put: Counter,
+    /// Written where they go.
+    pub write: Counter,
+    /// Written part by part.
+    pub pipeline: Counter,
+}
+
+impl Counters {
+    /// Those of shared memory.
+    pub const NODE: Self = Self {
+        eager: Counter::EagerShm,
+        get: Counter::GetShm,
+        put: Counter::PutShm,
+        write: Counter::WriteShm,
+        pipeline: Counter::PipelineShm,
+    };
+}
 
 /// What the way to a peer can do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -38,6 +221,8 @@ pub struct Caps {
     pub registers: bool,
     /// Messages to there are likely to be received into memory that the receiver shares with this process.
     pub into: bool,
+    /// Packets go through sockets, which has a limit of its own for short messages.
+    pub sockets: bool,
     /// Sender and receiver may have to share a CPU, so handing over often is dear.
     pub oversubscribed: bool,
 }

@@ -28,11 +28,12 @@ use crate::config::Config;
 use crate::datatype::{Format, Segment};
 use crate::error::{Error, ErrorClass, Result};
 use crate::ids::{Peer, RequestId};
+use crate::method::contract::{Counters, Method, Room};
 use crate::method::features::HasFabric;
 use crate::method::pinned::{Hold, Lease, Pinned};
 use crate::method::rarely::Rarely;
 use crate::method::windows::Windows;
-use crate::method::{Caps, Done, Event, Expose, Load, packing, tell};
+use crate::method::{Caps, Done, Event, Expose, Get, Load, Put, packing, tell};
 use crate::peers::PeerMap;
 use crate::trace::{Counter, Counts};
 use crate::wire::{Emit, Granted, HEADER, Offer, Packet, Part, Place};
@@ -185,17 +186,6 @@ impl Fabric {
         self.endpoint.wait_fd().is_some_and(|fd| set.add(&fd, TOKEN, false).is_ok())
     }
 
-    pub(super) fn caps(&self) -> Caps {
-        let registers = !self.pinned.keeps();
-        Caps { packet: PACKET, get: true, put: true, windows: true, registers, ..Caps::default() }
-    }
-
-    /// Whether the numbers of this peer look different from ours.
-    pub(super) fn is_heterogeneous(&mut self, to: Peer) -> bool {
-        let own = self.setup.format;
-        self.wanted(to).is_some_and(|link| link.format != own)
-    }
-
     fn known(&mut self, peer: Peer) -> Option<&mut Link> {
         self.links.get_mut(peer)
     }
@@ -233,61 +223,6 @@ impl Fabric {
         let remote = self.endpoint.connect(&card.address).map_err(|e| Error::system(doing(), e))?;
         let silence = Silence::of(&card.provider, &card.address);
         Ok(Link::new(remote, card.format, silence))
-    }
-
-    #[inline]
-    pub(super) fn claim(&mut self, to: Peer, len: usize, load: Load) -> Option<Claim<'_>> {
-        let is_message = load == Load::Message;
-        match self.wanted(to) {
-            Some(link) if link.is_down() => {
-                // Messages wait for the bad news; everything else disappears.
-                return (!is_message).then_some(Claim {
-                    _built: self.built,
-                    fabric: self,
-                    to,
-                    len,
-                    slot: None,
-                });
-            }
-            Some(link) if is_message && (link.held || !link.has_room()) => return None,
-            Some(_) => {}
-            None => return None,
-        }
-        let reserve = if is_message { RESERVE } else { 0 };
-        if len > PACKET || self.endpoint.free() <= reserve {
-            return None;
-        }
-        let slot = self.endpoint.claim()?;
-        Some(Claim { _built: self.built, fabric: self, to, len, slot: Some(slot) })
-    }
-
-    pub(super) fn hold_back(&mut self, from: Peer, hold: bool) {
-        let frame = if hold { Frame::Hold } else { Frame::Release };
-        if self.wanted(from).is_some_and(|link| !link.is_down()) {
-            self.transfers.tell(from, frame);
-        }
-    }
-
-    pub(super) fn offer(&mut self, sender: RequestId, segment: &Segment) -> Option<Offer> {
-        let (memory, len) = segment.contiguous_rest()?;
-        self.expose_memory(sender, memory, len, false).map(Offer::Memory)
-    }
-
-    pub(super) fn withdraw(&mut self, sender: RequestId) {
-        self.release(sender);
-    }
-
-    pub(super) fn expose(&mut self, expose: Expose) -> Granted {
-        let until = self.windows.take(&expose);
-        let whole = expose.whole().filter(|_| expose.offer == Offer::Write);
-        let Expose { from, receiver, len, .. } = expose;
-        let Some(link) = self.known(from) else { return Granted::Fragments };
-        link.reassembly.open(expose);
-        if let Some(until) = until {
-            return Granted::Windows { until };
-        }
-        let place = whole.and_then(|memory| self.expose_memory(receiver, memory, len, true));
-        place.map_or(Granted::Fragments, Granted::Memory)
     }
 
     /// Opens a receive whose fragments come over other links as well, until [`Fabric::close`].
@@ -329,22 +264,6 @@ impl Fabric {
         Some(place)
     }
 
-    /// Registers a buffer for all messages from or into it.
-    pub(super) fn hold(&mut self, segment: &Segment, writing: bool) -> Option<Hold> {
-        let (memory, len) = segment.contiguous_rest().filter(|(_, len)| *len > PACKET as u64)?;
-        let endpoint = &mut self.endpoint;
-        let register = |start, len| {
-            let registration = endpoint.register(start, len)?;
-            let writable = registration.is_writable();
-            Ok((registration, writable))
-        };
-        self.pinned.hold(memory.address(), len as usize, writing, register).ok()
-    }
-
-    pub(super) fn let_go(&mut self, hold: Hold) {
-        self.pinned.let_go(hold);
-    }
-
     fn release(&mut self, request: RequestId) {
         if let Some(lease) = self.leases.remove(&request) {
             self.pinned.release(lease);
@@ -358,77 +277,6 @@ impl Fabric {
         }
         self.release(receiver);
         self.done.push_back(Done::Received(receiver));
-    }
-
-    /// Says good-bye to all peers that were spoken to.
-    pub(super) fn begin_leaving(&mut self) {
-        self.is_leaving = true;
-        for (peer, _) in self.links.iter().filter(|(_, link)| !link.is_down()) {
-            self.transfers.tell(peer, Frame::Bye);
-        }
-    }
-
-    /// Whether all these peers have done so, too: closing earlier could cut off what they have not read.
-    pub(super) fn has_left(&self) -> bool {
-        let has = |link: &Link| link.is_down() || link.is_leaving;
-        self.is_drained() && self.links.iter().all(|(_, link)| has(link))
-    }
-
-    /// Whether nothing waits here that a sleeper would not be woken for.
-    pub(super) fn is_quiet(&self) -> bool {
-        self.is_drained() && self.lost.is_empty() && self.endpoint.may_sleep()
-    }
-
-    /// Whether everything handed over has left.
-    pub(super) fn is_drained(&self) -> bool {
-        self.broken
-            || self.waiting.is_empty()
-                && self.done.is_empty()
-                && self.opened.is_empty()
-                && self.transfers.is_empty()
-                && self.endpoint.is_drained()
-    }
-
-    pub(super) fn poll(&mut self, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
-        for (peer, part) in std::mem::take(&mut self.opened) {
-            if !self.fill(peer, part) {
-                counts.add(Counter::StalePackets, 1);
-            }
-        }
-        if self.turns.is_due() {
-            if !self.broken
-                && let Err(why) = self.endpoint.poll(&mut self.found)
-            {
-                self.give_up(&why);
-            }
-            self.turns.looked(!self.found.is_empty());
-        }
-        let mut busy = !self.found.is_empty();
-        let mut found = std::mem::take(&mut self.found);
-        for completion in found.drain(..) {
-            match completion {
-                Completion::Arrived(arrived) => self.arrived(arrived, counts, on),
-                Completion::Sent => {}
-                Completion::Moved(token) => self.moved(token, None),
-                Completion::Failed(token, why) => self.moved(token, Some(why)),
-                Completion::Lost(remote, why) => {
-                    let found =
-                        self.links.iter().find(|(_, link)| link.leads_to(remote)).map(|(peer, _)| peer);
-                    if let Some(peer) = found {
-                        self.lose(peer, &why.to_string());
-                    }
-                }
-            }
-        }
-        self.found = found;
-        if !self.waiting.is_empty() {
-            busy |= self.send_waiting();
-        }
-        if self.listening.is_time() {
-            self.ask_the_silent();
-        }
-        busy |= self.advance();
-        busy | tell(&mut self.done, &mut self.lost, counts, on)
     }
 
     /// A packet has come: looks at it in its turn.
@@ -666,6 +514,193 @@ fn deliver(
     Later::Nothing
 }
 
+impl Method for Fabric {
+    type To = Peer;
+    type Claim<'a> = Claim<'a>;
+    const COUNTERS: Counters = Counters {
+        eager: Counter::EagerFabric,
+        get: Counter::GetFabric,
+        put: Counter::PutFabric,
+        write: Counter::WriteFabric,
+        pipeline: Counter::PipelineFabric,
+    };
+
+    fn caps(&mut self, _: Peer) -> Caps {
+        let registers = !self.pinned.keeps();
+        Caps { packet: PACKET, get: true, put: true, windows: true, registers, ..Caps::default() }
+    }
+
+    /// Whether the numbers of this peer look different from ours.
+    fn is_heterogeneous(&mut self, to: Peer) -> bool {
+        let own = self.setup.format;
+        self.wanted(to).is_some_and(|link| link.format != own)
+    }
+
+    #[inline]
+    fn claim(&mut self, to: Peer, len: usize, load: Load) -> Option<Claim<'_>> {
+        let is_message = load == Load::Message;
+        match self.wanted(to) {
+            Some(link) if link.is_down() => {
+                // Messages wait for the bad news; everything else disappears.
+                return (!is_message).then_some(Claim {
+                    _built: self.built,
+                    fabric: self,
+                    to,
+                    len,
+                    slot: None,
+                });
+            }
+            Some(link) if is_message && (link.held || !link.has_room()) => return None,
+            Some(_) => {}
+            None => return None,
+        }
+        let reserve = if is_message { RESERVE } else { 0 };
+        if len > PACKET || self.endpoint.free() <= reserve {
+            return None;
+        }
+        let slot = self.endpoint.claim()?;
+        Some(Claim { _built: self.built, fabric: self, to, len, slot: Some(slot) })
+    }
+
+    fn hold_back(&mut self, from: Peer, hold: bool) {
+        let frame = if hold { Frame::Hold } else { Frame::Release };
+        if self.wanted(from).is_some_and(|link| !link.is_down()) {
+            self.transfers.tell(from, frame);
+        }
+    }
+
+    fn offer_memory(&mut self, sender: RequestId, segment: &Segment) -> Option<Offer> {
+        let (memory, len) = segment.contiguous_rest()?;
+        self.expose_memory(sender, memory, len, false).map(Offer::Memory)
+    }
+
+    fn withdraw(&mut self, sender: RequestId) {
+        self.release(sender);
+    }
+
+    fn expose(&mut self, expose: Expose) -> Granted {
+        let until = self.windows.take(&expose);
+        let whole = expose.whole().filter(|_| expose.offer == Offer::Write);
+        let Expose { from, receiver, len, .. } = expose;
+        let Some(link) = self.known(from) else { return Granted::Fragments };
+        link.reassembly.open(expose);
+        if let Some(until) = until {
+            return Granted::Windows { until };
+        }
+        let place = whole.and_then(|memory| self.expose_memory(receiver, memory, len, true));
+        place.map_or(Granted::Fragments, Granted::Memory)
+    }
+
+    fn hold(&mut self, segment: &Segment, writing: bool) -> Option<Hold> {
+        let (memory, len) = segment.contiguous_rest().filter(|(_, len)| *len > PACKET as u64)?;
+        let endpoint = &mut self.endpoint;
+        let register = |start, len| {
+            let registration = endpoint.register(start, len)?;
+            let writable = registration.is_writable();
+            Ok((registration, writable))
+        };
+        self.pinned.hold(memory.address(), len as usize, writing, register).ok()
+    }
+
+    fn let_go(&mut self, hold: Hold) {
+        self.pinned.let_go(hold);
+    }
+
+    /// Says good-bye to all peers that were spoken to.
+    fn begin_leaving(&mut self) {
+        self.is_leaving = true;
+        for (peer, _) in self.links.iter().filter(|(_, link)| !link.is_down()) {
+            self.transfers.tell(peer, Frame::Bye);
+        }
+    }
+
+    /// Whether all these peers have done so, too: closing earlier could cut off what they have not read.
+    fn has_left(&self) -> bool {
+        let has = |link: &Link| link.is_down() || link.is_leaving;
+        self.is_drained() && self.links.iter().all(|(_, link)| has(link))
+    }
+
+    /// Whether nothing waits here that a sleeper would not be woken for.
+    fn is_quiet(&self) -> bool {
+        self.is_drained() && self.lost.is_empty() && self.endpoint.may_sleep()
+    }
+
+    /// Whether everything handed over has left.
+    fn is_drained(&self) -> bool {
+        self.broken
+            || self.waiting.is_empty()
+                && self.done.is_empty()
+                && self.opened.is_empty()
+                && self.transfers.is_empty()
+                && self.endpoint.is_drained()
+    }
+
+    fn poll(&mut self, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
+        for (peer, part) in std::mem::take(&mut self.opened) {
+            if !self.fill(peer, part) {
+                counts.add(Counter::StalePackets, 1);
+            }
+        }
+        if self.turns.is_due() {
+            if !self.broken
+                && let Err(why) = self.endpoint.poll(&mut self.found)
+            {
+                self.give_up(&why);
+            }
+            self.turns.looked(!self.found.is_empty());
+        }
+        let mut busy = !self.found.is_empty();
+        let mut found = std::mem::take(&mut self.found);
+        for completion in found.drain(..) {
+            match completion {
+                Completion::Arrived(arrived) => self.arrived(arrived, counts, on),
+                Completion::Sent => {}
+                Completion::Moved(token) => self.moved(token, None),
+                Completion::Failed(token, why) => self.moved(token, Some(why)),
+                Completion::Lost(remote, why) => {
+                    let found =
+                        self.links.iter().find(|(_, link)| link.leads_to(remote)).map(|(peer, _)| peer);
+                    if let Some(peer) = found {
+                        self.lose(peer, &why.to_string());
+                    }
+                }
+            }
+        }
+        self.found = found;
+        if !self.waiting.is_empty() {
+            busy |= self.send_waiting();
+        }
+        if self.listening.is_time() {
+            self.ask_the_silent();
+        }
+        busy |= self.advance();
+        busy | tell(&mut self.done, &mut self.lost, counts, on)
+    }
+
+    fn has_room(&mut self, to: Peer, len: usize, load: Load) -> bool {
+        self.claim(to, len, load).is_some_and(Claim::abandon)
+    }
+
+    fn get(&mut self, _: Peer, get: Get) {
+        self.start_get(get);
+    }
+
+    fn put(&mut self, _: Peer, put: Put) {
+        self.start_put(put);
+    }
+
+    fn look_soon(&mut self) {
+        self.look_at_network();
+    }
+}
+
+impl Room for Claim<'_> {
+    #[inline]
+    fn write(self, emit: &Emit, data: Option<&mut Segment>) {
+        self.write_with(emit, packing(data));
+    }
+}
+
 impl Claim<'_> {
     /// Gives the room back; it was only asked whether there is some.
     pub(super) fn abandon(self) -> bool {
@@ -673,11 +708,6 @@ impl Claim<'_> {
             self.fabric.endpoint.unclaim(slot);
         }
         true
-    }
-
-    #[inline]
-    pub(super) fn write(self, emit: &Emit, data: Option<&mut Segment>) {
-        self.write_with(emit, packing(data));
     }
 
     /// The same with `data` writing what stands behind the front of the packet.

@@ -8,10 +8,11 @@ use posthaste_os::mem::Sink;
 
 use crate::datatype::{self, Segment};
 use crate::ids::{Peer, RequestId};
+use crate::method::contract::{Counters, Method, Room};
 use crate::method::reassembly::Reassembly;
-use crate::method::{Caps, Done, Event, Get, Load, Put};
+use crate::method::{Caps, Done, Event, Expose, Get, Load, Put};
 use crate::trace::{Counter, Counts};
-use crate::wire::{Emit, HEADER, Offer, Packet, Place};
+use crate::wire::{Emit, Granted, HEADER, Offer, Packet, Place};
 
 /// Longest eager message to ourselves.
 const PACKET: usize = 4 << 10;
@@ -32,7 +33,7 @@ pub struct Loopback {
     done: VecDeque<Done>,
     /// Messages are held back.
     holds: bool,
-    pub(super) reassembly: Reassembly,
+    reassembly: Reassembly,
 }
 
 /// Room for one packet.
@@ -56,28 +57,8 @@ impl Loopback {
         }
     }
 
-    pub(super) fn caps(&self) -> Caps {
-        Caps { packet: PACKET, get: true, get_any: true, ..Caps::default() }
-    }
-
-    pub(super) fn is_idle(&self) -> bool {
-        self.queue.is_empty() && self.done.is_empty()
-    }
-
-    pub(super) fn me(&self) -> Peer {
-        self.me
-    }
-
-    pub(super) fn hold_back(&mut self, hold: bool) {
-        self.holds = hold;
-    }
-
-    pub(super) fn has_room(&self, load: Load) -> bool {
+    fn may_send(&self, load: Load) -> bool {
         !self.holds || load == Load::Control
-    }
-
-    pub(super) fn claim(&mut self, len: usize, load: Load) -> Option<Claim<'_>> {
-        self.has_room(load).then(|| self.room(len))
     }
 
     fn room(&mut self, len: usize) -> Claim<'_> {
@@ -87,39 +68,8 @@ impl Loopback {
         Claim { queue: &mut self.queue, payload }
     }
 
-    pub(super) fn offer(&mut self, sender: RequestId, segment: &Segment) -> Offer {
-        self.offered.insert(sender, segment.clone());
-        Offer::Memory(Place { address: 0, key: 0 })
-    }
-
-    pub(super) fn withdraw(&mut self, sender: RequestId) {
-        self.offered.remove(&sender);
-    }
-
-    pub(super) fn get(&mut self, mut get: Get) {
-        match self.offered.remove(&get.sender) {
-            Some(mut from) => {
-                datatype::copy(&mut from, &mut get.segment);
-                self.done.push_back(Done::Received(get.receiver));
-            }
-            None => self.done.push_back(Done::Refused(get.receiver, get.segment)),
-        }
-    }
-
-    pub(super) fn put(&mut self, mut put: Put) {
-        // Everything fits: the queue is as long as memory allows, and the receiver is this very process.
-        let mut left = put.segment.remaining();
-        while left > 0 {
-            let n = left.min(PACKET as u64);
-            let emit = Emit::data(put.receiver, put.segment.position());
-            self.room(emit.front().len() + n as usize).write(&emit, Some(&mut put.segment));
-            left -= n;
-        }
-        self.done.push_back(Done::Sent(put.sender));
-    }
-
     #[cold]
-    pub(super) fn poll(&mut self, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
+    fn step(&mut self, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
         // What the handlers send to ourselves meanwhile waits for the next poll.
         for _ in 0..self.queue.len() {
             let Some(Queued { header, payload }) = self.queue.pop_front() else { break };
@@ -143,8 +93,82 @@ impl Loopback {
     }
 }
 
-impl Claim<'_> {
-    pub(super) fn write(mut self, emit: &Emit, data: Option<&mut Segment>) {
+impl Method for Loopback {
+    type To = Peer;
+    type Claim<'a> = Claim<'a>;
+    const COUNTERS: Counters =
+        Counters { eager: Counter::EagerLoopback, get: Counter::GetLoopback, ..Counters::NODE };
+    const ELSEWHERE: bool = false;
+
+    fn caps(&mut self, _: Peer) -> Caps {
+        Caps { packet: PACKET, get: true, get_any: true, ..Caps::default() }
+    }
+
+    fn claim(&mut self, _: Peer, len: usize, load: Load) -> Option<Claim<'_>> {
+        self.may_send(load).then(|| self.room(len))
+    }
+
+    fn hold_back(&mut self, _: Peer, hold: bool) {
+        self.holds = hold;
+    }
+
+    #[inline]
+    fn poll(&mut self, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
+        !self.is_quiet() && self.step(counts, on)
+    }
+
+    fn offer_memory(&mut self, sender: RequestId, segment: &Segment) -> Option<Offer> {
+        self.offered.insert(sender, segment.clone());
+        Some(Offer::Memory(Place { address: 0, key: 0 }))
+    }
+
+    fn withdraw(&mut self, sender: RequestId) {
+        self.offered.remove(&sender);
+    }
+
+    fn get(&mut self, _: Peer, mut get: Get) {
+        match self.offered.remove(&get.sender) {
+            Some(mut from) => {
+                datatype::copy(&mut from, &mut get.segment);
+                self.done.push_back(Done::Received(get.receiver));
+            }
+            None => self.done.push_back(Done::Refused(get.receiver, get.segment)),
+        }
+    }
+
+    fn put(&mut self, _: Peer, mut put: Put) {
+        // Everything fits: the queue is as long as memory allows, and the receiver is this very process.
+        let mut left = put.segment.remaining();
+        while left > 0 {
+            let n = left.min(PACKET as u64);
+            let emit = Emit::data(put.receiver, put.segment.position());
+            self.room(emit.front().len() + n as usize).write(&emit, Some(&mut put.segment));
+            left -= n;
+        }
+        self.done.push_back(Done::Sent(put.sender));
+    }
+
+    fn has_room(&mut self, _: Peer, _: usize, load: Load) -> bool {
+        self.may_send(load)
+    }
+
+    fn expose(&mut self, expose: Expose) -> Granted {
+        self.reassembly.open(expose);
+        Granted::Fragments
+    }
+
+    fn is_quiet(&self) -> bool {
+        self.queue.is_empty() && self.done.is_empty()
+    }
+
+    #[inline]
+    fn is_drained(&self) -> bool {
+        self.is_quiet()
+    }
+}
+
+impl Room for Claim<'_> {
+    fn write(mut self, emit: &Emit, data: Option<&mut Segment>) {
         let rest = emit.write_front(Sink::from(&mut self.payload[..]));
         if let Some(segment) = data {
             segment.pack(rest);

@@ -25,13 +25,14 @@ use crate::config::Config;
 use crate::datatype::{Format, Segment};
 use crate::error::{Error, ErrorClass, Result};
 use crate::ids::Peer;
+use crate::method::contract::{Counters, Method, Room};
 use crate::method::features::HasPlugin;
 use crate::method::rarely::Rarely;
 use crate::method::reassembly::Reassembly;
 use crate::method::{Caps, Done, Event, Expose, Get, Load, Put, tell};
 use crate::peers::PeerMap;
 use crate::trace::{Counter, Counts};
-use crate::wire::{DATA_FRONT, Emit, HEADER, Packet};
+use crate::wire::{DATA_FRONT, Emit, Granted, HEADER, Packet};
 
 pub use card::PluginCard;
 
@@ -227,46 +228,6 @@ impl Plugin {
         Ok(card.format)
     }
 
-    pub(super) fn caps(&self) -> Caps {
-        Caps { packet: self.packet, ..Caps::default() }
-    }
-
-    /// Whether the numbers of this peer look different from ours.
-    pub(super) fn is_heterogeneous(&mut self, to: Peer) -> bool {
-        let own = self.own.format;
-        self.wanted(to).format.is_some_and(|format| format != own)
-    }
-
-    #[inline]
-    pub(super) fn claim(&mut self, to: Peer, len: usize, load: Load) -> Option<Claim<'_>> {
-        let is_message = load == Load::Message;
-        if is_message && self.unlooked >= UNLOOKED {
-            self.turns.soon();
-            return None;
-        }
-        let link = self.wanted(to);
-        match link.state {
-            // Messages wait for the bad news; everything else disappears.
-            State::Down if is_message => return None,
-            State::Down => {}
-            _ if is_message && link.held => return None,
-            _ => {
-                if !link.backlog.is_empty() {
-                    self.advance(to);
-                }
-                if len > self.packet || !self.link(to).backlog.is_empty() {
-                    return None;
-                }
-            }
-        }
-        self.unlooked += u32::from(is_message);
-        Some(Claim { _built: self.built, plugin: self, to, len })
-    }
-
-    pub(super) fn hold_back(&mut self, from: Peer, hold: bool) {
-        self.tell(from, if hold { HOLD } else { RELEASE });
-    }
-
     /// Sends a word to the peer's method; there is always room.
     fn tell(&mut self, peer: Peer, word: u32) {
         let link = self.wanted(peer);
@@ -274,74 +235,6 @@ impl Plugin {
             link.backlog.push_back(word.to_le_bytes().to_vec());
             self.advance(peer);
         }
-    }
-
-    pub(super) fn expose(&mut self, expose: Expose) {
-        let link = self.link(expose.from);
-        if link.state != State::Down {
-            link.reassembly.open(expose);
-        }
-    }
-
-    pub(super) fn put(&mut self, put: Put) {
-        let to = put.to;
-        let link = self.wanted(to);
-        if link.state == State::Up {
-            link.puts.push_back(put);
-            self.advance(to);
-        }
-    }
-
-    /// Nothing can be fetched here, whatever was offered.
-    pub(super) fn get(&mut self, get: Get) {
-        self.done.push_back(Done::Refused(get.receiver, get.segment));
-    }
-
-    /// Whether nothing waits here that a sleeper would not be woken for.
-    pub(super) fn is_quiet(&self) -> bool {
-        let may_send = self.unlooked < UNLOOKED;
-        self.can_wake && may_send && self.waiting.is_empty() && self.done.is_empty() && self.lost.is_empty()
-    }
-
-    /// The next poll looks at the plug-in: this process has slept.
-    pub(super) fn look_soon(&mut self) {
-        self.turns.soon();
-    }
-
-    /// Whether everything handed over has left.
-    pub(super) fn is_drained(&self) -> bool {
-        self.waiting.is_empty() && self.done.is_empty() && self.started.flush()
-    }
-
-    /// Says good-bye to all peers that were spoken to.
-    pub(super) fn begin_leaving(&mut self) {
-        self.is_leaving = true;
-        let up = self.links.iter().filter(|(_, link)| link.state != State::Down);
-        for peer in up.map(|(peer, _)| peer).collect::<Vec<_>>() {
-            self.tell(peer, BYE);
-        }
-    }
-
-    /// Whether all these peers have done so, too: closing earlier could cut off what they have not read.
-    pub(super) fn has_left(&self) -> bool {
-        let has = |link: &Link| link.state == State::Down || link.has_left;
-        self.is_drained() && self.links.iter().all(|(_, link)| has(link))
-    }
-
-    pub(super) fn poll(&mut self, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
-        let mut busy = false;
-        for peer in std::mem::take(&mut self.waiting) {
-            if let Some(link) = self.known(peer) {
-                link.is_waiting = false;
-                busy |= self.advance(peer);
-            }
-        }
-        if self.turns.is_due() {
-            let found = self.look(counts, on);
-            busy |= found;
-            self.turns.looked(found);
-        }
-        busy | tell(&mut self.done, &mut self.lost, counts, on)
     }
 
     /// Lets the plug-in say what has come.
@@ -483,9 +376,123 @@ fn send(
     Some([&prefix[..], emit.front(), &data.to_vec()].concat())
 }
 
-impl Claim<'_> {
+impl Method for Plugin {
+    type To = Peer;
+    type Claim<'a> = Claim<'a>;
+    const COUNTERS: Counters =
+        Counters { eager: Counter::EagerPlugin, put: Counter::PutPlugin, ..Counters::NODE };
+
+    fn caps(&mut self, _: Peer) -> Caps {
+        Caps { packet: self.packet, ..Caps::default() }
+    }
+
+    fn is_heterogeneous(&mut self, to: Peer) -> bool {
+        let own = self.own.format;
+        self.wanted(to).format.is_some_and(|format| format != own)
+    }
+
     #[inline]
-    pub(super) fn write(self, emit: &Emit, data: Option<&mut Segment>) {
+    fn claim(&mut self, to: Peer, len: usize, load: Load) -> Option<Claim<'_>> {
+        let is_message = load == Load::Message;
+        if is_message && self.unlooked >= UNLOOKED {
+            self.turns.soon();
+            return None;
+        }
+        let link = self.wanted(to);
+        match link.state {
+            // Messages wait for the bad news; everything else disappears.
+            State::Down if is_message => return None,
+            State::Down => {}
+            _ if is_message && link.held => return None,
+            _ => {
+                if !link.backlog.is_empty() {
+                    self.advance(to);
+                }
+                if len > self.packet || !self.link(to).backlog.is_empty() {
+                    return None;
+                }
+            }
+        }
+        self.unlooked += u32::from(is_message);
+        Some(Claim { _built: self.built, plugin: self, to, len })
+    }
+
+    fn hold_back(&mut self, from: Peer, hold: bool) {
+        self.tell(from, if hold { HOLD } else { RELEASE });
+    }
+
+    fn expose(&mut self, expose: Expose) -> Granted {
+        let link = self.link(expose.from);
+        if link.state != State::Down {
+            link.reassembly.open(expose);
+        }
+        Granted::Fragments
+    }
+
+    fn put(&mut self, to: Peer, put: Put) {
+        let link = self.wanted(to);
+        if link.state == State::Up {
+            link.puts.push_back(put);
+            self.advance(to);
+        }
+    }
+
+    /// Nothing can be fetched here, whatever was offered.
+    fn get(&mut self, _: Peer, get: Get) {
+        self.done.push_back(Done::Refused(get.receiver, get.segment));
+    }
+
+    /// Whether nothing waits here that a sleeper would not be woken for.
+    fn is_quiet(&self) -> bool {
+        let may_send = self.unlooked < UNLOOKED;
+        self.can_wake && may_send && self.waiting.is_empty() && self.done.is_empty() && self.lost.is_empty()
+    }
+
+    /// The next poll looks at the plug-in: this process has slept.
+    fn look_soon(&mut self) {
+        self.turns.soon();
+    }
+
+    /// Whether everything handed over has left.
+    fn is_drained(&self) -> bool {
+        self.waiting.is_empty() && self.done.is_empty() && self.started.flush()
+    }
+
+    /// Says good-bye to all peers that were spoken to.
+    fn begin_leaving(&mut self) {
+        self.is_leaving = true;
+        let up = self.links.iter().filter(|(_, link)| link.state != State::Down);
+        for peer in up.map(|(peer, _)| peer).collect::<Vec<_>>() {
+            self.tell(peer, BYE);
+        }
+    }
+
+    /// Whether all these peers have done so, too: closing earlier could cut off what they have not read.
+    fn has_left(&self) -> bool {
+        let has = |link: &Link| link.state == State::Down || link.has_left;
+        self.is_drained() && self.links.iter().all(|(_, link)| has(link))
+    }
+
+    fn poll(&mut self, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
+        let mut busy = false;
+        for peer in std::mem::take(&mut self.waiting) {
+            if let Some(link) = self.known(peer) {
+                link.is_waiting = false;
+                busy |= self.advance(peer);
+            }
+        }
+        if self.turns.is_due() {
+            let found = self.look(counts, on);
+            busy |= found;
+            self.turns.looked(found);
+        }
+        busy | tell(&mut self.done, &mut self.lost, counts, on)
+    }
+}
+
+impl Room for Claim<'_> {
+    #[inline]
+    fn write(self, emit: &Emit, data: Option<&mut Segment>) {
         let Self { plugin: Plugin { links, started, scratch, waiting, .. }, to, len, .. } = self;
         let Some(link) = links.get_mut(to) else { return };
         if link.state == State::Down {

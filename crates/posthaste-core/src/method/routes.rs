@@ -2,41 +2,8 @@
 
 use std::sync::Arc;
 
+use super::Route;
 use crate::ids::Peer;
-
-/// The way to one peer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Route {
-    /// The peer is this process.
-    Loopback,
-    /// The peer is on this host, with this local rank.
-    Shm(u32),
-    /// The peer is reached over the network.
-    Tcp,
-    /// The peer is reached by libfabric.
-    Fabric,
-    /// The peer is reached over several links.
-    Bundle,
-    /// The peer is reached by a plug-in.
-    Plugin,
-    /// The peer is another engine in this process (tests).
-    Sim,
-}
-
-impl Route {
-    /// In words.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Loopback => "within the process",
-            Self::Shm(_) => "through shared memory",
-            Self::Tcp => "over TCP",
-            Self::Fabric => "over libfabric",
-            Self::Bundle => "over several links",
-            Self::Plugin => "through a plug-in",
-            Self::Sim => "through the simulated network",
-        }
-    }
-}
 
 /// The ways to all peers. Most of them have one way: pages in which nobody has another one are one page.
 #[derive(Clone, Debug)]

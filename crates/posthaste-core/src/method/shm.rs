@@ -27,9 +27,10 @@ use crate::config::{BounceBuffer, Config, LongProtocol};
 use crate::datatype::Segment;
 use crate::error::{self, Error, ErrorClass};
 use crate::ids::{Peer, RequestId};
+use crate::method::contract::{Method, Room};
 use crate::method::features::HasShm;
 use crate::method::reassembly::Reassembly;
-use crate::method::{Caps, Event, Expose, Get, Next, Put};
+use crate::method::{Caps, Event, Expose, Get, Next, Put, Route, Routes};
 use crate::trace::{Counter, Counts};
 use crate::wire::{DATA_FRONT, Emit, Envelope, Granted, Kind, Offer, Packet, Place, Through};
 
@@ -253,29 +254,6 @@ impl Shm {
         })
     }
 
-    /// The same, and it tells of the ends of those processes for which this holds.
-    #[must_use]
-    pub(super) fn watching(mut self, is_reached: impl Fn(Peer) -> bool) -> Self {
-        let watched =
-            |rank: usize| rank != self.me && self.peers.get(rank).is_some_and(|peer| is_reached(*peer));
-        self.lives = Lives::new(&self.node, watched);
-        self
-    }
-
-    /// See [`super::Methods::begin_finalizing`].
-    pub(super) fn begin_finalizing(&mut self) {
-        self.finalizing = Some(machine::now());
-    }
-
-    /// See [`super::Methods::decline`]: a buffer of ours that was lent for this message is free again.
-    pub(super) fn decline(&self, through: Through) {
-        if !through.kept
-            && let Some(mut buffer) = Buffer::open(&self.node, self.me, through.buffer as usize)
-        {
-            buffer.give_back();
-        }
-    }
-
     fn local(&self, peer: Peer) -> usize {
         self.peers.iter().position(|known| *known == peer).unwrap_or(self.me)
     }
@@ -283,21 +261,6 @@ impl Shm {
     /// The memory that this process shares with its peers.
     pub fn heap(&self) -> &Arc<Heap> {
         &self.heap
-    }
-
-    pub(super) fn caps(&mut self, to: usize) -> Caps {
-        let get = self.can_read(to);
-        let into =
-            self.doubts[to] == 0 && self.node.has_heap(to) && !matches!(self.reached[to], Reached::Never);
-        let (packet, oversubscribed) = (self.longest_eager[to], self.oversubscribed);
-        Caps { packet, stream: true, get, put: get, into, oversubscribed, ..Caps::default() }
-    }
-
-    /// See [`super::Methods::offer_shared`].
-    #[inline]
-    pub(super) fn shared_place(&self, segment: &Segment) -> Option<u64> {
-        let (buffer, len) = segment.contiguous_rest()?;
-        self.place_of(buffer, len)
     }
 
     #[inline]
@@ -333,41 +296,6 @@ impl Shm {
         can
     }
 
-    #[inline(always)]
-    pub(super) fn claim(&mut self, to: usize, len: usize, load: Load) -> Option<Claim<'_>> {
-        let (node, me) = (&self.node, self.me);
-        let writer = match &mut self.writers[to] {
-            Some(writer) => writer,
-            none => make_writer(none, node, to, me, self.longest_eager[to]),
-        };
-        let claim = writer.claim(len, load)?;
-        Some(Claim { _built: self.built, claim, doorbell: &self.doorbell, to })
-    }
-
-    /// See [`super::Methods::expose`].
-    pub(super) fn expose(&mut self, expose: Expose) -> Granted {
-        let granted = match expose.whole() {
-            Some(buffer) if let Some(place) = self.place_of(buffer, expose.len) => Granted::Shared { place },
-            Some(buffer) if expose.offer == Offer::Write => {
-                Granted::Memory(Place { address: buffer.address() as u64, key: 0 })
-            }
-            _ => Granted::Fragments,
-        };
-        self.reassembly.open(expose);
-        granted
-    }
-
-    pub(super) fn get(&mut self, from: usize, get: Get) {
-        let Offer::Stream { through, filled } = get.offer else { return self.gets.push_back(get) };
-        match self.open(from, through, filled) {
-            Some((borrowed, cursor)) => {
-                let Get { segment, len, receiver, .. } = get;
-                self.draining.push(Draining { from, cursor, borrowed, segment, len, receiver });
-            }
-            None => self.gets.push_back(get), // a buffer that does not exist: refused in `poll`
-        }
-    }
-
     /// A granted message comes through a bounce buffer.
     fn stream_begins(&mut self, from: usize, receiver: RequestId, through: Through, counts: &mut Counts) {
         match self.open(from, through, 0) {
@@ -377,58 +305,6 @@ impl Shm {
                 self.draining.push(Draining { from, cursor, borrowed, segment, len, receiver });
             }
             _ => counts.add(Counter::StalePackets, 1),
-        }
-    }
-
-    pub(super) fn put(&mut self, to: usize, put: Put) {
-        self.doubts[to] = if matches!(put.granted, Granted::Shared { .. }) { 0 } else { DOUBTS };
-        let queue = match put.granted {
-            Granted::Memory(_) | Granted::Shared { .. } => &mut self.writes,
-            Granted::Fragments | Granted::Windows { .. } => &mut self.puts,
-        };
-        queue.push_back((to, put));
-    }
-
-    /// See [`super::Methods::hold_back`].
-    pub(super) fn hold_back(&mut self, from: usize, hold: bool) {
-        let (node, me) = (&self.node, self.me);
-        self.readers[from].get_or_insert_with(|| Reader::new(node, me, from)).hold_back(hold);
-        self.doorbell.ring_for_room(from);
-    }
-
-    /// See [`super::Methods::is_next_there`].
-    #[inline(always)]
-    pub(super) fn is_next_there(&mut self, from: usize) -> bool {
-        let (node, me) = (&self.node, self.me);
-        match &mut self.readers[from] {
-            Some(reader) => reader.is_ready(),
-            none => make_reader(none, node, me, from).is_ready(),
-        }
-    }
-
-    /// See [`super::Methods::take_next`].
-    #[inline(always)]
-    pub(super) fn take_next(&mut self, from: usize, take: impl FnOnce(&Packet<'_>) -> bool) -> Next {
-        let (node, me) = (&self.node, self.me);
-        let reader = match &mut self.readers[from] {
-            Some(reader) => reader,
-            none => make_reader(none, node, me, from),
-        };
-        let record = match reader.peek() {
-            Ok(None) => return Next::Nothing,
-            Ok(Some(record)) => record,
-            Err(ring::Malformed) => return Next::Left,
-        };
-        match Packet::parse(&record.header, record.payload) {
-            Ok(packet) if take(&packet) => {
-                reader.release();
-                if reader.has_told() {
-                    self.doorbell.ring_for_room(from);
-                }
-                self.lively[from % ACTIVE_BITS / 64] |= 1 << (from % 64);
-                Next::Taken
-            }
-            _ => Next::Left,
         }
     }
 
@@ -450,49 +326,6 @@ impl Shm {
             }
         }
         Next::Nothing
-    }
-
-    /// Whether no copy needs this process's CPU.
-    pub(super) fn is_quiet(&self) -> bool {
-        self.gets.is_empty() && self.writes.is_empty()
-    }
-
-    /// Whether everything handed over has left.
-    pub(super) fn is_drained(&self) -> bool {
-        self.is_quiet() && self.puts.is_empty() && self.filling.is_empty() && self.draining.is_empty()
-    }
-
-    #[inline]
-    pub(super) fn poll(&mut self, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
-        let mut busy = false;
-        for word in 0..self.words {
-            let mut bits = self.doorbell.active(word) | std::mem::take(&mut self.again[word]);
-            while bits != 0 {
-                let bit = bits.trailing_zeros() as usize;
-                bits &= bits - 1;
-                if self.poll_bit(word * 64 + bit, counts, on) {
-                    busy = true;
-                    self.lively[word] |= 1 << bit;
-                }
-            }
-        }
-        self.sweep += 1;
-        if self.sweep == SWEEP {
-            self.sweep();
-            self.ask_soon = true;
-        }
-        if self.ask_soon {
-            busy |= self.look_for_ends(counts, on);
-        }
-        if !(self.filling.is_empty() && self.draining.is_empty()) {
-            busy |= self.copy_streams(counts, on);
-        }
-        if !(self.is_quiet() && self.puts.is_empty()) {
-            busy |= self.copy_from_peer(counts, on);
-            busy |= self.copy_to_peer(counts, on);
-            busy |= self.send_granted(counts, on);
-        }
-        busy
     }
 
     /// Looks at the rings that share one bit: one ring, unless there are very many ranks.
@@ -557,7 +390,7 @@ impl Shm {
                 break;
             }
         }
-        if reader.has_told() {
+        if reader.has_published() {
             self.doorbell.ring_for_room(from);
         }
         if let Some((receiver, through)) = began {
@@ -568,11 +401,6 @@ impl Shm {
             self.again[from % ACTIVE_BITS / 64] |= 1 << (from % 64);
         }
         taken > 0
-    }
-
-    /// The next poll asks who has ended.
-    pub(super) fn look_soon(&mut self) {
-        self.ask_soon = true;
     }
 
     /// Tells of processes that have ended. Whether there was one.
@@ -650,22 +478,211 @@ fn make_reader<'a>(place: &'a mut Option<Reader>, node: &Node, me: usize, from: 
     place.insert(Reader::new(node, me, from))
 }
 
-impl Claim<'_> {
-    #[inline(always)]
-    pub(super) fn write_eager(mut self, envelope: &Envelope, segment: &mut Segment) {
-        self.claim.set_header(&envelope.plain_header(Kind::Eager));
-        segment.pack(self.claim.payload());
-        self.claim.commit();
-        self.doorbell.ring(self.to);
+impl Method for Shm {
+    type To = usize;
+    type Claim<'a> = Claim<'a>;
+    const ELSEWHERE: bool = false;
+
+    fn joining(mut self, routes: &Routes) -> Self {
+        // Of those that a network leads to the network tells, when what they have sent has come.
+        let is_reached = |peer: &Peer| matches!(routes.to(*peer), Route::Shm(_));
+        let watched = |rank: usize| rank != self.me && self.peers.get(rank).is_some_and(is_reached);
+        self.lives = Lives::new(&self.node, watched);
+        self
+    }
+
+    fn caps(&mut self, to: usize) -> Caps {
+        let get = self.can_read(to);
+        let into =
+            self.doubts[to] == 0 && self.node.has_heap(to) && !matches!(self.reached[to], Reached::Never);
+        let (packet, oversubscribed) = (self.longest_eager[to], self.oversubscribed);
+        Caps { packet, stream: true, get, put: get, into, oversubscribed, ..Caps::default() }
     }
 
     #[inline]
-    pub(super) fn write(mut self, emit: &Emit, data: Option<&mut Segment>) {
+    fn shared_place(&self, segment: &Segment) -> Option<u64> {
+        let (buffer, len) = segment.contiguous_rest()?;
+        self.place_of(buffer, len)
+    }
+
+    #[inline(always)]
+    fn claim(&mut self, to: usize, len: usize, load: Load) -> Option<Claim<'_>> {
+        let (node, me) = (&self.node, self.me);
+        let writer = match &mut self.writers[to] {
+            Some(writer) => writer,
+            none => make_writer(none, node, to, me, self.longest_eager[to]),
+        };
+        let claim = writer.claim(len, load)?;
+        Some(Claim { _built: self.built, claim, doorbell: &self.doorbell, to })
+    }
+
+    fn expose(&mut self, expose: Expose) -> Granted {
+        let granted = match expose.whole() {
+            Some(buffer) if let Some(place) = self.place_of(buffer, expose.len) => Granted::Shared { place },
+            Some(buffer) if expose.offer == Offer::Write => {
+                Granted::Memory(Place { address: buffer.address() as u64, key: 0 })
+            }
+            _ => Granted::Fragments,
+        };
+        self.reassembly.open(expose);
+        granted
+    }
+
+    fn get(&mut self, from: usize, get: Get) {
+        let Offer::Stream { through, filled } = get.offer else { return self.gets.push_back(get) };
+        match self.open(from, through, filled) {
+            Some((borrowed, cursor)) => {
+                let Get { segment, len, receiver, .. } = get;
+                self.draining.push(Draining { from, cursor, borrowed, segment, len, receiver });
+            }
+            None => self.gets.push_back(get), // a buffer that does not exist: refused in `poll`
+        }
+    }
+
+    fn put(&mut self, to: usize, put: Put) {
+        self.doubts[to] = if matches!(put.granted, Granted::Shared { .. }) { 0 } else { DOUBTS };
+        let queue = match put.granted {
+            Granted::Memory(_) | Granted::Shared { .. } => &mut self.writes,
+            Granted::Fragments | Granted::Windows { .. } => &mut self.puts,
+        };
+        queue.push_back((to, put));
+    }
+
+    fn hold_back(&mut self, from: usize, hold: bool) {
+        let (node, me) = (&self.node, self.me);
+        self.readers[from].get_or_insert_with(|| Reader::new(node, me, from)).hold_back(hold);
+        self.doorbell.ring_for_room(from);
+    }
+
+    #[inline(always)]
+    fn is_next_there(&mut self, from: usize) -> bool {
+        let (node, me) = (&self.node, self.me);
+        match &mut self.readers[from] {
+            Some(reader) => reader.is_ready(),
+            none => make_reader(none, node, me, from).is_ready(),
+        }
+    }
+
+    #[inline(always)]
+    fn take_next(&mut self, from: usize, take: impl FnOnce(&Packet<'_>) -> bool) -> Next {
+        let (node, me) = (&self.node, self.me);
+        let reader = match &mut self.readers[from] {
+            Some(reader) => reader,
+            none => make_reader(none, node, me, from),
+        };
+        let record = match reader.peek() {
+            Ok(None) => return Next::Nothing,
+            Ok(Some(record)) => record,
+            Err(ring::Malformed) => return Next::Left,
+        };
+        match Packet::parse(&record.header, record.payload) {
+            Ok(packet) if take(&packet) => {
+                reader.release();
+                if reader.has_published() {
+                    self.doorbell.ring_for_room(from);
+                }
+                self.lively[from % ACTIVE_BITS / 64] |= 1 << (from % 64);
+                Next::Taken
+            }
+            _ => Next::Left,
+        }
+    }
+
+    /// Whether no copy needs this process's CPU.
+    fn is_quiet(&self) -> bool {
+        self.gets.is_empty() && self.writes.is_empty()
+    }
+
+    /// Whether everything handed over has left.
+    fn is_drained(&self) -> bool {
+        self.is_quiet() && self.puts.is_empty() && self.filling.is_empty() && self.draining.is_empty()
+    }
+
+    #[inline]
+    fn poll(&mut self, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
+        let mut busy = false;
+        for word in 0..self.words {
+            let mut bits = self.doorbell.active(word) | std::mem::take(&mut self.again[word]);
+            while bits != 0 {
+                let bit = bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                if self.poll_bit(word * 64 + bit, counts, on) {
+                    busy = true;
+                    self.lively[word] |= 1 << bit;
+                }
+            }
+        }
+        self.sweep += 1;
+        if self.sweep == SWEEP {
+            self.sweep();
+            self.ask_soon = true;
+        }
+        if self.ask_soon {
+            busy |= self.look_for_ends(counts, on);
+        }
+        if !(self.filling.is_empty() && self.draining.is_empty()) {
+            busy |= self.copy_streams(counts, on);
+        }
+        if !(self.is_quiet() && self.puts.is_empty()) {
+            busy |= self.copy_from_peer(counts, on);
+            busy |= self.copy_to_peer(counts, on);
+            busy |= self.send_granted(counts, on);
+        }
+        busy
+    }
+
+    fn look_soon(&mut self) {
+        self.ask_soon = true;
+    }
+
+    fn begin_finalizing(&mut self) {
+        self.finalizing = Some(machine::now());
+    }
+
+    /// A buffer of ours that was lent for this message is free again.
+    fn decline(&mut self, offer: Offer) {
+        if let Offer::Stream { through, .. } = offer
+            && !through.kept
+            && let Some(mut buffer) = Buffer::open(&self.node, self.me, through.buffer as usize)
+        {
+            buffer.give_back();
+        }
+    }
+
+    fn offer_stream(
+        &mut self,
+        to: usize,
+        sender: RequestId,
+        segment: &Segment,
+        ready: bool,
+    ) -> Option<(Offer, bool)> {
+        self.begin_stream(to, sender, segment, ready)
+    }
+
+    fn offer_memory(&mut self, _: RequestId, segment: &Segment) -> Option<Offer> {
+        let (buffer, _) = segment.contiguous_rest()?;
+        Some(Offer::Memory(Place { address: buffer.address() as u64, key: 0 }))
+    }
+}
+
+impl Room for Claim<'_> {
+    #[inline]
+    fn write(mut self, emit: &Emit, data: Option<&mut Segment>) {
         self.claim.set_header(&emit.header);
         let rest = emit.write_front(self.claim.payload());
         if let Some(segment) = data {
             segment.pack(rest);
         }
+        self.claim.commit();
+        self.doorbell.ring(self.to);
+    }
+}
+
+impl Claim<'_> {
+    #[inline(always)]
+    pub(super) fn write_eager(mut self, envelope: &Envelope, segment: &mut Segment) {
+        self.claim.set_header(&envelope.plain_header(Kind::Eager));
+        segment.pack(self.claim.payload());
         self.claim.commit();
         self.doorbell.ring(self.to);
     }

@@ -17,6 +17,7 @@ use crate::config::Config;
 use crate::datatype::{self, Format, Segment};
 use crate::error::{Error, ErrorClass};
 use crate::ids::{Peer, RequestId};
+use crate::method::contract::{Method, Room};
 use crate::method::pinned::{Hold, Lease, Pinned};
 use crate::method::reassembly::Reassembly;
 use crate::method::windows::Windows;
@@ -283,35 +284,9 @@ impl Sim {
         self.names.peers.insert(address, peer);
     }
 
-    pub(super) fn caps(&self) -> Caps {
-        let mut net = self.network.lock();
-        let Weather { packet, get, registers, .. } = net.weather;
-        // Now one side copies what lies in many pieces, now the other.
-        let get_any = get && !registers && net.random(2) == 0;
-        let registers = registers && !self.pinned.keeps();
-        Caps { packet, get, get_any, put: get, windows: get, registers, ..Caps::default() }
-    }
-
-    /// Whether the numbers of this peer look different from ours.
-    pub(super) fn is_heterogeneous(&self, to: Peer) -> bool {
-        let formats = &self.network.lock().formats;
-        formats.get(&self.names.address(to)) != formats.get(&self.me)
-    }
-
-    pub(super) fn hold_back(&mut self, from: Peer, hold: bool) {
-        let from = self.names.address(from);
-        let mut net = self.network.lock();
-        if hold {
-            let window = net.weather.window as u64;
-            let late = net.random(window + 1);
-            net.held_back.insert((from, self.me), late);
-        } else {
-            net.held_back.remove(&(from, self.me));
-        }
-    }
-
-    pub(super) fn claim(&mut self, to: Peer, len: usize, load: Load) -> Option<Claim<'_>> {
-        self.claim_to(self.names.address(to), len, load)
+    /// Longest payload.
+    pub(super) fn packet(&self) -> usize {
+        self.network.lock().weather.packet
     }
 
     fn claim_to(&mut self, to: Peer, len: usize, load: Load) -> Option<Claim<'_>> {
@@ -341,21 +316,6 @@ impl Sim {
         Some(Claim { sim: self, to, payload: vec![0; len] })
     }
 
-    pub(super) fn offer(&mut self, sender: RequestId, segment: &Segment) -> Option<Offer> {
-        let place = match segment.contiguous_rest() {
-            Some((memory, len)) => self.register(sender, memory, len)?,
-            None if self.network.lock().weather.registers => return None,
-            None => Place { address: 0, key: 0 },
-        };
-        self.network.lock().offered.insert((self.me, sender), segment.clone());
-        Some(Offer::Memory(place))
-    }
-
-    pub(super) fn withdraw(&mut self, sender: RequestId) {
-        self.network.lock().offered.remove(&(self.me, sender));
-        self.release(sender);
-    }
-
     /// Registers memory of ours for a message, if the network wants that; where it is.
     fn register(&mut self, request: RequestId, memory: UserBuf, len: u64) -> Option<Place> {
         let lease = self.pin(memory, len)?;
@@ -370,18 +330,6 @@ impl Sim {
         if let Some(lease) = self.leases.remove(&request) {
             self.pinned.release(lease);
         }
-    }
-
-    /// Registers a buffer for all messages from or into it.
-    pub(super) fn hold(&mut self, segment: &Segment, writing: bool) -> Option<Hold> {
-        let (memory, len) = segment.contiguous_rest().filter(|_| self.network.lock().weather.registers)?;
-        let (network, me) = (self.network.clone(), self.me);
-        let register = |start, len| Ok((Region::new(&network, me, start, len), true));
-        self.pinned.hold(memory.address(), len as usize, writing, register).ok()
-    }
-
-    pub(super) fn let_go(&mut self, hold: Hold) {
-        self.pinned.let_go(hold);
     }
 
     /// A registration of this memory; `None` in it: the network wants none.
@@ -424,41 +372,6 @@ impl Sim {
         theirs && has_ours
     }
 
-    pub(super) fn get(&mut self, mut get: Get) {
-        get.from = self.names.address(get.from);
-        let mut net = self.network.lock();
-        if net.cut.contains(&(self.me, get.from)) {
-            return;
-        }
-        let offered = net.offered.remove(&(get.from, get.sender));
-        drop(net);
-        let len = get.len.min(get.segment.len());
-        match (offered, get.offer) {
-            (Some(mut from), Offer::Memory(place))
-                if len == 0 || self.may_transfer(get.from, place, &get.segment, len) =>
-            {
-                datatype::copy(&mut from, &mut get.segment);
-                self.done.push_back(Done::Received(get.receiver));
-            }
-            _ => self.done.push_back(Done::Refused(get.receiver, get.segment)),
-        }
-    }
-
-    pub(super) fn expose(&mut self, mut expose: Expose) -> Granted {
-        expose.from = self.names.address(expose.from);
-        let until = self.windows.take(&expose);
-        let whole = expose.whole().filter(|_| expose.offer == Offer::Write);
-        let Expose { receiver, len, .. } = expose;
-        self.network.lock().exposed.insert((self.me, receiver), expose.segment.clone());
-        self.reassembly.open(expose);
-        let place = whole.and_then(|memory| self.register(receiver, memory, len));
-        match (until, place) {
-            (Some(until), _) => Granted::Windows { until },
-            (None, Some(place)) => Granted::Memory(place),
-            (None, None) => Granted::Fragments,
-        }
-    }
-
     /// Opens a receive whose fragments come over other links as well, until [`Sim::close`].
     pub(super) fn expose_shared(&mut self, expose: Expose) {
         self.reassembly.open_shared(expose);
@@ -482,33 +395,6 @@ impl Sim {
     /// The clock of the network: a tick counts as a millisecond.
     pub(super) fn now(&self) -> Duration {
         Duration::from_millis(self.network.lock().clock)
-    }
-
-    pub(super) fn put(&mut self, mut put: Put) {
-        put.to = self.names.address(put.to);
-        if self.network.lock().cut.contains(&(self.me, put.to)) {
-            return;
-        }
-        match put.granted {
-            Granted::Fragments | Granted::Shared { .. } => {}
-            Granted::Memory(place) => {
-                let exposed = self.network.lock().exposed.remove(&(put.to, put.receiver));
-                let len = put.segment.len();
-                match exposed {
-                    Some(mut to) if self.may_transfer(put.to, place, &put.segment, len) => {
-                        datatype::copy(&mut put.segment, &mut to);
-                    }
-                    _ => put.granted = Granted::Fragments,
-                }
-            }
-            Granted::Windows { until } => {
-                let (segment, sender) = (put.segment.clone(), put.sender);
-                let left = until.saturating_sub(segment.position());
-                self.writing.insert((put.to, put.receiver), Writing { segment, sender, left });
-                put.segment.seek(until);
-            }
-        }
-        self.puts.push_back(put);
     }
 
     /// The receiver has opened a window: copies the part, or queues it in fragments.
@@ -582,7 +468,7 @@ impl Sim {
     fn advance_part(&mut self, to: Peer, part: Part, mut sent: u64) -> Result<(), u64> {
         let Some(writing) = self.writing.get(&(to, part.receiver)) else { return Ok(()) };
         let mut segment = writing.segment.clone();
-        let most = (self.caps().packet - DATA_FRONT) as u64;
+        let most = (self.packet() - DATA_FRONT) as u64;
         while sent < part.len {
             let n = (part.len - sent).min(most);
             let claim = self.claim_to(to, DATA_FRONT + n as usize, Load::Control).ok_or(sent)?;
@@ -593,32 +479,6 @@ impl Sim {
         let emit = Emit::filled(part);
         self.claim_to(to, emit.front().len(), Load::Control).ok_or(sent)?.write(&emit, None);
         Ok(())
-    }
-
-    pub(super) fn take_next(&mut self, from: Peer, take: impl FnOnce(&Packet<'_>) -> bool) -> Next {
-        let from = self.names.address(from);
-        let mut net = self.network.lock();
-        let clock = net.clock;
-        let Some(link) = net.links.get_mut(&(from, self.me)) else { return Next::Nothing };
-        let Some(flying) = link.front().filter(|packet| packet.due <= clock) else { return Next::Nothing };
-        match Packet::parse(&flying.header, flying.payload[..].into()) {
-            Ok(packet) if take(&packet) => {
-                link.pop_front();
-                Next::Taken
-            }
-            _ => Next::Left,
-        }
-    }
-
-    pub(super) fn is_drained(&self) -> bool {
-        self.puts.is_empty() && self.done.is_empty() && self.writing.is_empty()
-    }
-
-    pub(super) fn poll(&mut self, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
-        let names = std::mem::take(&mut self.names);
-        let busy = self.step(counts, &mut |event, counts| on(names.translate(event), counts));
-        self.names = names;
-        busy
     }
 
     fn step(&mut self, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
@@ -672,7 +532,7 @@ impl Sim {
         }
         for _ in 0..self.puts.len() {
             let Some(mut put) = self.puts.pop_front() else { break };
-            let most = (self.caps().packet - DATA_FRONT) as u64;
+            let most = (self.packet() - DATA_FRONT) as u64;
             while put.left() > 0 {
                 let n = put.left().min(most) as usize;
                 let Some(claim) = self.claim_to(put.to, DATA_FRONT + n, Load::Control) else { break };
@@ -734,11 +594,162 @@ impl Sim {
     }
 }
 
-impl Claim<'_> {
-    pub(super) fn write(self, emit: &Emit, data: Option<&mut Segment>) {
-        self.write_with(emit, packing(data));
+impl Method for Sim {
+    type To = Peer;
+    type Claim<'a> = Claim<'a>;
+
+    fn caps(&mut self, _: Peer) -> Caps {
+        let mut net = self.network.lock();
+        let Weather { packet, get, registers, .. } = net.weather;
+        // Now one side copies what lies in many pieces, now the other.
+        let get_any = get && !registers && net.random(2) == 0;
+        let registers = registers && !self.pinned.keeps();
+        Caps { packet, get, get_any, put: get, windows: get, registers, ..Caps::default() }
     }
 
+    fn is_heterogeneous(&mut self, to: Peer) -> bool {
+        let formats = &self.network.lock().formats;
+        formats.get(&self.names.address(to)) != formats.get(&self.me)
+    }
+
+    fn hold_back(&mut self, from: Peer, hold: bool) {
+        let from = self.names.address(from);
+        let mut net = self.network.lock();
+        if hold {
+            let window = net.weather.window as u64;
+            let late = net.random(window + 1);
+            net.held_back.insert((from, self.me), late);
+        } else {
+            net.held_back.remove(&(from, self.me));
+        }
+    }
+
+    fn claim(&mut self, to: Peer, len: usize, load: Load) -> Option<Claim<'_>> {
+        self.claim_to(self.names.address(to), len, load)
+    }
+
+    fn offer_memory(&mut self, sender: RequestId, segment: &Segment) -> Option<Offer> {
+        let place = match segment.contiguous_rest() {
+            Some((memory, len)) => self.register(sender, memory, len)?,
+            None if self.network.lock().weather.registers => return None,
+            None => Place { address: 0, key: 0 },
+        };
+        self.network.lock().offered.insert((self.me, sender), segment.clone());
+        Some(Offer::Memory(place))
+    }
+
+    fn withdraw(&mut self, sender: RequestId) {
+        self.network.lock().offered.remove(&(self.me, sender));
+        self.release(sender);
+    }
+
+    fn hold(&mut self, segment: &Segment, writing: bool) -> Option<Hold> {
+        let (memory, len) = segment.contiguous_rest().filter(|_| self.network.lock().weather.registers)?;
+        let (network, me) = (self.network.clone(), self.me);
+        let register = |start, len| Ok((Region::new(&network, me, start, len), true));
+        self.pinned.hold(memory.address(), len as usize, writing, register).ok()
+    }
+
+    fn let_go(&mut self, hold: Hold) {
+        self.pinned.let_go(hold);
+    }
+
+    fn get(&mut self, _: Peer, mut get: Get) {
+        get.from = self.names.address(get.from);
+        let mut net = self.network.lock();
+        if net.cut.contains(&(self.me, get.from)) {
+            return;
+        }
+        let offered = net.offered.remove(&(get.from, get.sender));
+        drop(net);
+        let len = get.len.min(get.segment.len());
+        match (offered, get.offer) {
+            (Some(mut from), Offer::Memory(place))
+                if len == 0 || self.may_transfer(get.from, place, &get.segment, len) =>
+            {
+                datatype::copy(&mut from, &mut get.segment);
+                self.done.push_back(Done::Received(get.receiver));
+            }
+            _ => self.done.push_back(Done::Refused(get.receiver, get.segment)),
+        }
+    }
+
+    fn expose(&mut self, mut expose: Expose) -> Granted {
+        expose.from = self.names.address(expose.from);
+        let until = self.windows.take(&expose);
+        let whole = expose.whole().filter(|_| expose.offer == Offer::Write);
+        let Expose { receiver, len, .. } = expose;
+        self.network.lock().exposed.insert((self.me, receiver), expose.segment.clone());
+        self.reassembly.open(expose);
+        let place = whole.and_then(|memory| self.register(receiver, memory, len));
+        match (until, place) {
+            (Some(until), _) => Granted::Windows { until },
+            (None, Some(place)) => Granted::Memory(place),
+            (None, None) => Granted::Fragments,
+        }
+    }
+
+    fn put(&mut self, _: Peer, mut put: Put) {
+        put.to = self.names.address(put.to);
+        if self.network.lock().cut.contains(&(self.me, put.to)) {
+            return;
+        }
+        match put.granted {
+            Granted::Fragments | Granted::Shared { .. } => {}
+            Granted::Memory(place) => {
+                let exposed = self.network.lock().exposed.remove(&(put.to, put.receiver));
+                let len = put.segment.len();
+                match exposed {
+                    Some(mut to) if self.may_transfer(put.to, place, &put.segment, len) => {
+                        datatype::copy(&mut put.segment, &mut to);
+                    }
+                    _ => put.granted = Granted::Fragments,
+                }
+            }
+            Granted::Windows { until } => {
+                let (segment, sender) = (put.segment.clone(), put.sender);
+                let left = until.saturating_sub(segment.position());
+                self.writing.insert((put.to, put.receiver), Writing { segment, sender, left });
+                put.segment.seek(until);
+            }
+        }
+        self.puts.push_back(put);
+    }
+
+    fn take_next(&mut self, from: Peer, take: impl FnOnce(&Packet<'_>) -> bool) -> Next {
+        let from = self.names.address(from);
+        let mut net = self.network.lock();
+        let clock = net.clock;
+        let Some(link) = net.links.get_mut(&(from, self.me)) else { return Next::Nothing };
+        let Some(flying) = link.front().filter(|packet| packet.due <= clock) else { return Next::Nothing };
+        match Packet::parse(&flying.header, flying.payload[..].into()) {
+            Ok(packet) if take(&packet) => {
+                link.pop_front();
+                Next::Taken
+            }
+            _ => Next::Left,
+        }
+    }
+
+    fn is_drained(&self) -> bool {
+        self.puts.is_empty() && self.done.is_empty() && self.writing.is_empty()
+    }
+
+    fn poll(&mut self, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
+        let names = std::mem::take(&mut self.names);
+        let busy = self.step(counts, &mut |event, counts| on(names.translate(event), counts));
+        self.names = names;
+        busy
+    }
+}
+
+impl Room for Claim<'_> {
+    fn write(self, emit: &Emit, data: Option<&mut Segment>) {
+        self.write_with(emit, packing(data));
+    }
+}
+
+impl Claim<'_> {
     /// The same with `data` writing what stands behind the front of the packet.
     pub(super) fn write_with(mut self, emit: &Emit, data: impl FnOnce(Sink<'_>)) {
         data(emit.write_front(Sink::from(&mut self.payload[..])));

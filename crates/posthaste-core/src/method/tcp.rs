@@ -29,10 +29,12 @@ use crate::config::Config;
 use crate::datatype::{Format, Segment};
 use crate::error::{Error, Result};
 use crate::ids::{Peer, RequestId};
+use crate::method::contract::{Counters, Method, Room};
 use crate::method::features::HasTcp;
-use crate::method::{Caps, Done, Expose, Get, Load, Next, Put, packing};
+use crate::method::{Caps, Done, Event, Expose, Get, Load, Next, Put, packing};
 use crate::peers::PeerMap;
-use crate::wire::{EAGER_FRONT, Emit, Packet};
+use crate::trace::{Counter, Counts};
+use crate::wire::{EAGER_FRONT, Emit, Granted, Packet};
 use door::Door;
 use handshake::Identity;
 use incoming::{Input, Read};
@@ -247,81 +249,6 @@ impl Tcp {
         self.way(peer)
     }
 
-    pub(super) fn caps(&self) -> Caps {
-        Caps { packet: PACKET, in_place: incoming::MOST - EAGER_FRONT, ..Caps::default() }
-    }
-
-    /// Whether the numbers of this peer look different from ours.
-    pub(super) fn is_heterogeneous(&mut self, to: Peer) -> bool {
-        let own = self.identity.format;
-        self.wanted(to).format.is_some_and(|format| format != own)
-    }
-
-    #[inline]
-    pub(super) fn claim(&mut self, to: Peer, len: usize, load: Load) -> Option<Claim<'_>> {
-        let way = self.wanted(to);
-        match way.state {
-            State::Down if load == Load::Message => return None,
-            State::Down => {}
-            _ => {
-                if way.held && load == Load::Message {
-                    return None;
-                }
-                if !way.out.has_room(len) {
-                    self.flush(to);
-                    if !self.way(to).out.has_room(len) {
-                        return None;
-                    }
-                }
-            }
-        }
-        Some(Claim { _built: self.built, tcp: self, to, len })
-    }
-
-    pub(super) fn hold_back(&mut self, from: Peer, hold: bool) {
-        if let Some(way) = self.known(from)
-            && !matches!(way.state, State::Down)
-        {
-            way.out.push_own(if hold { HOLD } else { RELEASE });
-            self.flush(from);
-        }
-    }
-
-    pub(super) fn expose(&mut self, expose: Expose) {
-        let way = self.way(expose.from);
-        if !matches!(way.state, State::Down) {
-            way.input.reassembly.open(expose);
-        }
-    }
-
-    /// See [`super::Methods::send_in_place`].
-    pub(super) fn send_in_place(
-        &mut self,
-        to: Peer,
-        emit: &Emit,
-        sender: RequestId,
-        segment: Segment,
-    ) -> std::result::Result<bool, Segment> {
-        let way = self.wanted(to);
-        if way.held || matches!(way.state, State::Down) {
-            return Err(segment);
-        }
-        way.out.push_in_place(emit, sender, segment)?;
-        self.flush(to);
-        let is_sent = |done: &Done| matches!(done, Done::Sent(id) if *id == sender);
-        let sent = self.done.iter().position(is_sent);
-        Ok(sent.and_then(|at| self.done.remove(at)).is_some())
-    }
-
-    /// See [`super::Methods::receive_arriving`].
-    pub(super) fn receive_arriving(&mut self, expose: Expose) {
-        if let Some(way) = self.known(expose.from)
-            && !matches!(way.state, State::Down)
-        {
-            way.input.open_arriving(expose);
-        }
-    }
-
     /// The same for a receive whose fragments come over other links as well, until [`Tcp::close`].
     pub(super) fn expose_shared(&mut self, expose: Expose) {
         let way = self.way(expose.from);
@@ -346,9 +273,87 @@ impl Tcp {
     pub(super) fn stands(&self, to: Peer) -> bool {
         self.ways.get(to).is_some_and(Way::is_up)
     }
+}
 
-    pub(super) fn put(&mut self, put: Put) {
-        let to = put.to;
+impl Method for Tcp {
+    type To = Peer;
+    type Claim<'a> = Claim<'a>;
+    const COUNTERS: Counters = Counters { eager: Counter::EagerTcp, put: Counter::PutTcp, ..Counters::NODE };
+
+    fn caps(&mut self, _: Peer) -> Caps {
+        Caps { packet: PACKET, in_place: incoming::MOST - EAGER_FRONT, sockets: true, ..Caps::default() }
+    }
+
+    fn is_heterogeneous(&mut self, to: Peer) -> bool {
+        let own = self.identity.format;
+        self.wanted(to).format.is_some_and(|format| format != own)
+    }
+
+    #[inline]
+    fn claim(&mut self, to: Peer, len: usize, load: Load) -> Option<Claim<'_>> {
+        let way = self.wanted(to);
+        match way.state {
+            State::Down if load == Load::Message => return None,
+            State::Down => {}
+            _ => {
+                if way.held && load == Load::Message {
+                    return None;
+                }
+                if !way.out.has_room(len) {
+                    self.flush(to);
+                    if !self.way(to).out.has_room(len) {
+                        return None;
+                    }
+                }
+            }
+        }
+        Some(Claim { _built: self.built, tcp: self, to, len })
+    }
+
+    fn hold_back(&mut self, from: Peer, hold: bool) {
+        if let Some(way) = self.known(from)
+            && !matches!(way.state, State::Down)
+        {
+            way.out.push_own(if hold { HOLD } else { RELEASE });
+            self.flush(from);
+        }
+    }
+
+    fn expose(&mut self, expose: Expose) -> Granted {
+        let way = self.way(expose.from);
+        if !matches!(way.state, State::Down) {
+            way.input.reassembly.open(expose);
+        }
+        Granted::Fragments
+    }
+
+    fn send_in_place(
+        &mut self,
+        to: Peer,
+        emit: &Emit,
+        sender: RequestId,
+        segment: Segment,
+    ) -> std::result::Result<bool, Segment> {
+        let way = self.wanted(to);
+        if way.held || matches!(way.state, State::Down) {
+            return Err(segment);
+        }
+        way.out.push_in_place(emit, sender, segment)?;
+        self.flush(to);
+        let is_sent = |done: &Done| matches!(done, Done::Sent(id) if *id == sender);
+        let sent = self.done.iter().position(is_sent);
+        Ok(sent.and_then(|at| self.done.remove(at)).is_some())
+    }
+
+    fn receive_arriving(&mut self, expose: Expose) {
+        if let Some(way) = self.known(expose.from)
+            && !matches!(way.state, State::Down)
+        {
+            way.input.open_arriving(expose);
+        }
+    }
+
+    fn put(&mut self, to: Peer, put: Put) {
         let way = self.way(to);
         if !matches!(way.state, State::Down) {
             way.out.put(put);
@@ -357,19 +362,18 @@ impl Tcp {
     }
 
     /// Nothing can be fetched here, whatever was offered.
-    pub(super) fn get(&mut self, get: Get) {
+    fn get(&mut self, _: Peer, get: Get) {
         self.done.push_back(Done::Refused(get.receiver, get.segment));
     }
 
-    /// See [`super::Methods::is_next_there`].
     #[inline]
-    pub(super) fn is_next_there(&self, from: Peer) -> bool {
+    fn is_next_there(&mut self, from: Peer) -> bool {
         self.ways.get(from).is_some_and(|way| way.is_loaded)
     }
 
-    /// See [`super::Methods::take_next`]. Looks at the peer's socket itself.
+    /// Looks at the peer's socket itself.
     #[inline]
-    pub(super) fn take_next(&mut self, from: Peer, take: impl FnOnce(&Packet<'_>) -> bool) -> Next {
+    fn take_next(&mut self, from: Peer, take: impl FnOnce(&Packet<'_>) -> bool) -> Next {
         let Some(way) = self.ways.get_mut(from) else { return Next::Left };
         let State::Up(stream) = &way.state else { return Next::Left };
         if !way.is_loaded {
@@ -397,12 +401,12 @@ impl Tcp {
     }
 
     /// Whether nothing waits here that a sleeper would not be woken for.
-    pub(super) fn is_quiet(&self) -> bool {
+    fn is_quiet(&self) -> bool {
         self.done.is_empty() && self.lost.is_empty() && self.loaded.is_empty()
     }
 
     /// Begins to leave: tells all peers that nothing more comes.
-    pub(super) fn begin_leaving(&mut self) {
+    fn begin_leaving(&mut self) {
         self.is_leaving = true;
         let known: Vec<Peer> = self.ways.iter().map(|(peer, _)| peer).collect();
         for peer in known {
@@ -415,27 +419,41 @@ impl Tcp {
     }
 
     /// Whether all peers have closed their ends, so that everything has arrived and nothing is cut off.
-    pub(super) fn has_left(&self) -> bool {
+    fn has_left(&self) -> bool {
         !self.ways.iter().any(|(_, way)| way.is_up())
     }
 
     /// Whether a connection is being made.
-    pub(super) fn is_connecting(&self) -> bool {
+    fn is_connecting(&self) -> bool {
         !self.reaching.is_empty() || !self.is_listening
     }
 
     /// Whether everything handed over has left.
-    pub(super) fn is_drained(&self) -> bool {
+    fn is_drained(&self) -> bool {
         self.pending.is_empty() && self.done.is_empty()
+    }
+
+    fn poll(&mut self, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
+        self.progress(counts, on)
+    }
+
+    fn flush_gathered(&mut self) {
+        self.flush_pending();
+    }
+
+    fn look_soon(&mut self) {
+        self.look_at_sockets();
+    }
+}
+
+impl Room for Claim<'_> {
+    #[inline]
+    fn write(self, emit: &Emit, data: Option<&mut Segment>) {
+        self.write_with(emit, packing(data));
     }
 }
 
 impl Claim<'_> {
-    #[inline]
-    pub(super) fn write(self, emit: &Emit, data: Option<&mut Segment>) {
-        self.write_with(emit, packing(data));
-    }
-
     /// The same with `data` writing what stands behind the front of the packet.
     #[inline]
     pub(super) fn write_with(self, emit: &Emit, data: impl FnOnce(Sink<'_>)) {

@@ -29,7 +29,8 @@ use crate::wire::{Emit, Envelope, Mode, Offer};
 /// The status of what was cancelled.
 const CANCELLED: Status = Status { cancelled: true, ..Status::EMPTY };
 
-/// Cancels a receive or a send if that is still possible. Either way the request completes.
+/// Cancels a receive or a send if that is still possible, or each part of a composite request. Either way the request
+/// completes.
 /// Returns false when the id names no request.
 pub fn cancel(engine: &mut Engine, methods: &mut Methods, id: RequestId) -> bool {
     let Some(request) = engine.requests.get_mut(id) else { return false };
@@ -45,9 +46,18 @@ pub fn cancel(engine: &mut Engine, methods: &mut Methods, id: RequestId) -> bool
         // It has been taken back, and only its bytes are still on their way: asked again, nobody would know of it.
         State::Sending { .. } if request.status.cancelled => return true,
         State::SendAsked { to, .. } | State::Sending { to, .. } => to,
-        State::Inactive | State::Receiving { .. } | State::Schedule | State::Finished | State::Complete => {
+        State::Composite(ref composite) => {
+            let parts = composite.parts().to_vec();
+            parts.into_iter().for_each(|part| _ = cancel(engine, methods, part));
             return true;
         }
+        State::Inactive
+        | State::Receiving { .. }
+        | State::Staging
+        | State::Schedule
+        | State::External
+        | State::Finished
+        | State::Complete => return true,
     };
     if !std::mem::replace(&mut request.cancelling, true) {
         send_control(engine, methods, to, Emit::take_back(id));

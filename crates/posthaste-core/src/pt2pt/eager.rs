@@ -2,100 +2,31 @@
 //!
 //! ```text
 //!   sender                            receiver
-//!   send::start  -- Eager + data -->  arrived   (match: met; no match: copy and hold)
+//!   send::start  -- Eager + data -->  arrival   (match: met; no match: copied and kept)
 //!                <-- SyncAck -------  met       (synchronous only)
 //!   acknowledged
 //!
 //!   longer, over a method that sends from where the data lies:
-//!   in_place   -- Eager + ....        arriving  (match: the data goes straight into the receive buffer, landed)
-//!                  .... data --->     arrived_whole  (no match at first: the method has kept it)
+//!   in_place   -- Eager + ....        begun     (match: the data goes straight into the receive buffer, landed)
+//!                  .... data --->     arrival   (no match at first: the method has kept it)
 //! ```
 //!
 //! Does no I/O: returns an [`Action`]. MPI-5.0 §3.4.
 
 use posthaste_os::mem::Source;
 
-use crate::datatype::Format;
 use crate::error::Error;
 use crate::ids::{Peer, RequestId};
 use crate::method::Methods;
-use crate::pt2pt::explained::{self, Met};
-use crate::pt2pt::matching::{Content, Held};
 use crate::pt2pt::rendezvous::Asked;
-use crate::pt2pt::{Action, Engine, flow, ready, rendezvous, types};
-use crate::request::complete::Finished;
-use crate::request::{State, Status, Table, complete};
+use crate::pt2pt::{Action, Engine, rendezvous, types};
+use crate::request::{State, Status, complete};
 use crate::trace::Counter;
 use crate::wire::{Emit, Envelope, Mode, Offer};
 
-/// Receiver: a whole message has come.
-#[inline]
-pub fn arrived(
-    engine: &mut Engine,
-    from: Peer,
-    envelope: &Envelope,
-    sender: Option<RequestId>,
-    data: Source<'_>,
-) -> Option<Action> {
-    if let Some(receiver) = engine.matching.take_posted(envelope) {
-        explained::received(engine, from, envelope, None, Met::Posted);
-        return met(engine, from, envelope, sender, data, receiver);
-    }
-    let data = engine.matching.copy_of(data);
-    unexpected(engine, from, envelope, sender, data)
-}
-
-/// Receiver: a message begins to come, which is all that has to be known of it if its receive is posted.
-pub fn arriving(
-    engine: &mut Engine,
-    from: Peer,
-    envelope: &Envelope,
-    sender: Option<RequestId>,
-) -> Option<Action> {
-    let receiver = engine.matching.take_posted(envelope)?;
-    explained::received(engine, from, envelope, None, Met::Posted);
-    let nothing = (&[][..]).into();
-    let asked = Asked { sender: sender.unwrap_or(RequestId::NONE), offer: Offer::Nothing, first: nothing };
-    match rendezvous::matched(engine, from, envelope, asked, receiver) {
-        Some(Action::Grant(expose, _)) => Some(Action::Open(expose, sender.map(Emit::sync_ack))),
-        other => other,
-    }
-}
-
-/// Receiver: a message that no receive was posted for when it began to come is here.
-pub fn arrived_whole(
-    engine: &mut Engine,
-    from: Peer,
-    envelope: &Envelope,
-    sender: Option<RequestId>,
-    data: Vec<u8>,
-) -> Option<Action> {
-    if let Some(receiver) = engine.matching.take_posted(envelope) {
-        explained::received(engine, from, envelope, None, Met::Posted);
-        return met(engine, from, envelope, sender, data[..].into(), receiver);
-    }
-    unexpected(engine, from, envelope, sender, data)
-}
-
-/// Receiver: keeps a message that nobody expected.
-fn unexpected(
-    engine: &mut Engine,
-    from: Peer,
-    envelope: &Envelope,
-    sender: Option<RequestId>,
-    data: Vec<u8>,
-) -> Option<Action> {
-    if envelope.mode == Mode::Ready {
-        let _ = ready::came_early(engine, envelope); // its receive will hear of it
-    }
-    engine.counts.message(Counter::Unexpected, envelope.len);
-    engine.matching.hold(Held { envelope: *envelope, from, content: Content::Eager { data, sender } });
-    flow::kept(engine, from, envelope)
-}
-
 /// Receiver: message and receive have met; the sender may wait to hear of it.
-#[inline]
-pub fn met(
+#[inline(always)]
+pub(super) fn met(
     engine: &mut Engine,
     from: Peer,
     envelope: &Envelope,
@@ -103,25 +34,19 @@ pub fn met(
     data: Source<'_>,
     receiver: RequestId,
 ) -> Option<Action> {
-    deliver(&mut engine.requests, &mut engine.finished, engine.format, envelope, data, receiver);
+    deliver(engine, envelope, data, receiver);
     sender.map(|sender| Action::Control(from, Emit::sync_ack(sender)))
 }
 
 /// Receiver: puts the data in its place and ends the receive.
 #[inline]
-pub fn deliver(
-    requests: &mut Table,
-    finished: &mut Finished,
-    format: Format,
-    envelope: &Envelope,
-    data: Source<'_>,
-    receiver: RequestId,
-) {
+fn deliver(engine: &mut Engine, envelope: &Envelope, data: Source<'_>, receiver: RequestId) {
+    let Engine { requests, finished, format, .. } = engine;
     if let Some(request) = requests.get_mut(receiver)
         && let State::Posted { segment, .. } = &mut request.state
     {
         if envelope.types.canonical {
-            *segment = segment.clone().canonical(format);
+            *segment = segment.clone().canonical(*format);
         }
         let room = segment.len();
         let bytes = segment.unpack(data) as u64;
@@ -133,6 +58,22 @@ pub fn deliver(
         if let Err(status) = complete::complete_plain(request, finished, status) {
             complete::complete(requests, finished, receiver, status);
         }
+    }
+}
+
+/// Receiver: a message that begins to come has met its receive.
+pub(super) fn begun(
+    engine: &mut Engine,
+    from: Peer,
+    envelope: &Envelope,
+    sender: Option<RequestId>,
+    receiver: RequestId,
+) -> Option<Action> {
+    let nothing = (&[][..]).into();
+    let asked = Asked { sender: sender.unwrap_or(RequestId::NONE), offer: Offer::Nothing, first: nothing };
+    match rendezvous::matched(engine, from, envelope, asked, receiver) {
+        Some(Action::Grant(expose, _)) => Some(Action::Open(expose, sender.map(Emit::sync_ack))),
+        other => other,
     }
 }
 

@@ -34,7 +34,7 @@ use crate::method::Methods;
 use crate::pt2pt::action::send_control;
 use crate::pt2pt::matching::{Content, Held, Matching, Pattern};
 use crate::pt2pt::rendezvous::Asked;
-use crate::pt2pt::{Action, Engine, rendezvous};
+use crate::pt2pt::{Action, Engine, arrival, rendezvous};
 use crate::request::{State, Table};
 use crate::trace::Counter;
 use crate::wire::{Emit, Envelope, Found, Granted, Offer, Seek, Sought};
@@ -349,7 +349,7 @@ pub(super) fn show(engine: &mut Engine, methods: &mut Methods, to: Peer) {
     loop {
         let Some(pending) = engine.pending.get_mut(to) else { return };
         let Some(seek) = pending.question else { return };
-        let (serial, end) = (seek.serial, pending.end());
+        let (serial, end) = (seek.serial, pending.ready_end());
         let place = pending.seek(&seek);
         let message = place.and_then(|place| pending.at(place)).map(|waiting| {
             waiting.shown = true;
@@ -432,11 +432,8 @@ pub(super) fn take(engine: &mut Engine, methods: &mut Methods, pattern: &Pattern
     engine.flow.forget_seen(from);
     engine.counts.add(Counter::Sought, 1);
     send_control(engine, methods, from, Emit::ok_to_send(sender, RequestId::NONE, Granted::Fragments));
-    Some(Held {
-        envelope,
-        from,
-        content: Content::Asked { sender, offer: Offer::Nothing, first: Vec::new() },
-    })
+    let content = Content::Asked { sender, offer: Offer::Nothing, first: Vec::new() };
+    Some(arrival::set_aside(engine, from, &envelope, content, true))
 }
 
 /// What was seen for this pattern, unless an earlier receive is to have it; asks where nothing was.

@@ -7,6 +7,7 @@ use crate::config::{Config, LongProtocol};
 use crate::datatype::{Builtin, Datatype, Format, Kind, Measure, Segment};
 use crate::error::ErrorClass;
 use crate::method::sim::Weather;
+use crate::named::Named;
 use crate::pt2pt::send::Started;
 use crate::testing::{Bench, ROUGH};
 
@@ -28,7 +29,7 @@ impl Random {
     /// A nested type whose elements do not overlap.
     fn datatype(&mut self, depth: u64) -> Datatype {
         if depth == 0 || self.below(4) == 0 {
-            return Datatype::from_abi(self.builtin().abi).unwrap();
+            return self.builtin().named.into();
         }
         match self.below(4) {
             0 => Datatype::contiguous(self.below(4) as i64, &self.datatype(depth - 1)).unwrap(),
@@ -148,7 +149,7 @@ fn config(long: LongProtocol) -> Config {
 #[test]
 fn every_basic_type_arrives_in_the_receivers_order() {
     for (n, builtin) in Builtin::all().iter().enumerate() {
-        let datatype = Datatype::from_abi(builtin.abi).unwrap();
+        let datatype = Datatype::from(builtin.named);
         for (formats, long) in
             directions().into_iter().zip([LongProtocol::Put, LongProtocol::Get].into_iter().cycle())
         {
@@ -180,8 +181,8 @@ fn nested_types_arrive_whatever_the_splits() {
 /// Types are checked by every protocol, and between unlike formats too: a signature has no byte order.
 #[test]
 fn other_types_are_an_error_and_the_bytes_arrive() {
-    let (int, float) = (Datatype::from_abi(0x209).unwrap(), Datatype::from_abi(0x210).unwrap());
-    let pair = Datatype::from_abi(0x22b).unwrap();
+    let (int, float) = (Datatype::from(Named::Int), Datatype::from(Named::Float));
+    let pair = Datatype::from(Named::TwoInt);
     for seed in 1..=60u64 {
         let long = [LongProtocol::Put, LongProtocol::Get][seed as usize % 2];
         let formats = directions()[seed as usize % 4];

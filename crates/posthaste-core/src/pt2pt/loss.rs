@@ -58,6 +58,7 @@ pub(crate) fn lost(engine: &mut Engine, peer: Peer, why: Error) {
         return;
     }
     engine.counts.add(Counter::PeersDown, 1);
+    engine.with_onesided(|onesided, _| onesided.lose(peer, &why));
     engine.losses.0.push((peer, why));
     engine.with_pending(peer, |pending| *pending = Pending::default());
     let released = engine.flow.forget(peer);
@@ -97,7 +98,13 @@ fn outcome(engine: &Engine, state: &State) -> Option<Error> {
         }
         State::Receiving { from, .. } => losses.check(*from).err(),
         State::Posted { entry, .. } => losses.concerns(contexts, &matching.posted_pattern(*entry)?),
-        State::Inactive | State::Schedule | State::Finished | State::Complete => None,
+        State::Inactive
+        | State::Staging
+        | State::Schedule
+        | State::Composite(_)
+        | State::External
+        | State::Finished
+        | State::Complete => None,
     }
 }
 

@@ -10,6 +10,7 @@
 
 use posthaste_os::mem::Source;
 
+use crate::error::Error;
 use crate::ids::{ANY_SOURCE, ANY_TAG, ContextId, Peer, RequestId};
 use crate::peers::PeerTable;
 use crate::pt2pt::index::{Index, Key};
@@ -69,6 +70,8 @@ pub struct Held {
     pub from: Peer,
     /// What came.
     pub content: Content,
+    /// What its receive is to say of it: in ready mode it came too early.
+    pub error: Option<Error>,
 }
 
 impl Held {
@@ -476,7 +479,7 @@ mod tests {
                         prop_assert_eq!(matching.take_posted(&envelope), expected);
                         if expected.is_none() {
                             let content = Content::Eager { data: Vec::new(), sender: None };
-                            matching.hold(Held { envelope, from: Peer(0), content });
+                            matching.hold(Held { envelope, from: Peer(0), content, error: None });
                             held.push(envelope);
                         }
                     }
@@ -513,7 +516,8 @@ mod tests {
         }
         for tag in 0..n {
             let content = Content::Eager { data: Vec::new(), sender: None };
-            matching.hold(Held { envelope: envelope(0, 0, tag, 0), from: Peer(0), content });
+            let envelope = envelope(0, 0, tag, 0);
+            matching.hold(Held { envelope, from: Peer(0), content, error: None });
         }
         for tag in (0..n).rev() {
             let source = if tag % 2 == 0 { ANY_SOURCE } else { 0 };

@@ -5,6 +5,7 @@
 //! [`flow`], [`cancel`].
 
 pub mod action;
+pub mod arrival;
 pub mod cancel;
 pub mod contexts;
 pub mod loss;
@@ -19,16 +20,21 @@ pub mod pending;
 pub mod persistent;
 pub mod probe;
 pub mod protocol;
-pub(crate) mod ready;
+mod ready;
 pub mod recv;
 pub mod rendezvous;
 pub mod send;
+pub mod staging;
 mod types;
+
+use std::sync::Arc;
 
 use crate::config::Config;
 use crate::datatype::Format;
 use crate::ids::{Peer, RequestId};
+use crate::onesided::OneSided;
 use crate::request::complete::Finished;
+use crate::request::outside::Outside;
 use crate::request::{Status, Table, complete};
 use crate::trace::Counts;
 
@@ -48,6 +54,8 @@ pub struct Engine {
     pub requests: Table,
     /// What their ends leave to be done.
     pub finished: Finished,
+    /// Ends of requests that come from outside.
+    pub outside: Arc<Outside>,
     /// Posted receives and unexpected messages.
     pub matching: Matching,
     /// Who is behind each context.
@@ -56,10 +64,14 @@ pub struct Engine {
     pub flow: Flow,
     /// Peers that are down.
     pub losses: Losses,
+    /// One-sided communication: [`Engine::with_onesided`] changes it.
+    onesided: OneSided,
     /// What waits to leave, by peer.
     pending: pending::Queues,
-    /// Peers towards which something waits, and peers that are held back.
+    /// Peers towards which something waits, and peers that are held back; one more while one-sided communication waits.
     pending_work: usize,
+    /// Requests whose buffers are device memory.
+    staging: staging::Staging,
     /// Where sends under way go.
     pub outgoing: outgoing::Outgoing,
     /// Messages in ready mode that came too early.
@@ -90,12 +102,15 @@ impl Engine {
             vci,
             requests: Table::of_vci(vci, config.requests),
             finished: Finished::default(),
+            outside: Arc::default(),
             matching: Matching::default(),
             contexts: Contexts::default(),
             flow: Flow::default(),
             losses: Losses::default(),
+            onesided: OneSided::default(),
             pending: pending::Queues::default(),
             pending_work: 0,
+            staging: staging::Staging::default(),
             outgoing: outgoing::Outgoing::default(),
             told_early: ready::Told::default(),
             persistent: persistent::Persistents::default(),
@@ -113,6 +128,14 @@ impl Engine {
         complete::complete(&mut self.requests, &mut self.finished, id, status);
     }
 
+    /// Performs the ends that were left outside.
+    #[cold]
+    pub(crate) fn end_from_outside(&mut self) {
+        for (id, status) in self.outside.take() {
+            self.complete(id, status);
+        }
+    }
+
     /// Whether nothing waits for room towards `to`.
     #[inline]
     pub(crate) fn way_is_free(&self, to: Peer) -> bool {
@@ -125,10 +148,17 @@ impl Engine {
         self.pending_work > 0
     }
 
-    /// Whether something waits to leave.
+    /// Whether something waits to leave, or a device copies.
     #[inline]
     pub fn has_pending(&self) -> bool {
-        self.pending_work > 0 && self.pending.are_waiting()
+        let waits = self.pending_work > 0 && (self.pending.are_waiting() || self.onesided.has_work());
+        waits || self.has_staged()
+    }
+
+    /// Whether a device copies, or is about to.
+    #[inline]
+    pub(crate) fn has_staged(&self) -> bool {
+        !self.finished.staged.is_empty()
     }
 
     /// Changes what waits to leave towards `to`.
@@ -139,12 +169,25 @@ impl Engine {
         self.pending_work += usize::from(!pending.is_empty());
         result
     }
+
+    /// Starts, continues or ends one-sided communication.
+    pub fn with_onesided<T>(&mut self, change: impl FnOnce(&mut OneSided, &mut Counts) -> T) -> T {
+        let Self { onesided, counts, .. } = self;
+        self.pending_work -= usize::from(onesided.has_work());
+        let ends = onesided.ends();
+        let result = change(onesided, counts);
+        self.pending_work += usize::from(onesided.has_work());
+        self.finished.ends += onesided.ends() - ends;
+        result
+    }
 }
 
 #[cfg(test)]
 mod loss_tests;
 #[cfg(test)]
 mod order_tests;
+#[cfg(test)]
+mod staging_tests;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]

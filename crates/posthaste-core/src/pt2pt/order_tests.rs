@@ -1,18 +1,22 @@
 //! Non-overtaking (MPI-5.0 §3.5) and flow control in the simulator: random sends, receives, probes, matched probes and
-//! cancels over several peers and communicators, against a naive oracle that knows nothing but the standard's words.
+//! cancels over several peers and communicators, against a naive oracle that knows nothing but the standard's words. Buffers lie
+//! in memory of the processor or of a device, whose copies wait and fail.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::buffer::OwnedBuf;
+use posthaste_os::simulated_device::SimulatedDevice;
+
+use crate::buffer::device::testing::simulated;
 use crate::config::Config;
-use crate::datatype::{Datatype, Format, Segment};
+use crate::datatype::Format;
 use crate::ids::{ANY_SOURCE, ANY_TAG, ContextId, Peer, RequestId};
 use crate::method::sim::Weather;
 use crate::progress::Vci;
 use crate::pt2pt::send::Started;
 use crate::pt2pt::{Pattern, cancel, probe, recv, send};
 use crate::request::Status;
-use crate::testing::{Bench, CALM, ROUGH};
+use crate::testing::{Bench, Buffer, CALM, ROUGH};
 use crate::trace::Counter;
 use crate::wire::{Envelope, Mode};
 
@@ -31,9 +35,10 @@ struct Message {
     to: usize,
     context: u64,
     tag: i32,
-    data: OwnedBuf,
+    data: Buffer,
     /// The request, until it is over.
     request: Option<RequestId>,
+    /// It was cancelled, or its data could not be copied out: it does not arrive.
     cancelled: bool,
     /// The receive that got it.
     got_by: Option<usize>,
@@ -42,7 +47,7 @@ struct Message {
 struct Receive {
     at: usize,
     pattern: Pattern,
-    into: OwnedBuf,
+    into: Buffer,
     request: Option<RequestId>,
     cancelled: bool,
     got: Option<usize>,
@@ -53,6 +58,10 @@ struct Run {
     seed: u64,
     /// By how much messages are longer than their lengths say.
     stretch: u64,
+    /// Where about half of the buffers lie.
+    device: Option<Arc<SimulatedDevice>>,
+    /// Copies of it that have failed.
+    failed: usize,
     bench: Bench,
     messages: Vec<Message>,
     /// In the order of posting; a matched probe that found something counts as posted at that moment.
@@ -65,7 +74,8 @@ impl Run {
     }
 
     fn on(bench: Bench, seed: u64, stretch: u64) -> Self {
-        Self { seed, stretch, bench, messages: Vec::new(), receives: Vec::new() }
+        let (device, failed, messages, receives) = (None, 0, Vec::new(), Vec::new());
+        Self { seed, stretch, device, failed, bench, messages, receives }
     }
 
     fn random(&self, n: u64) -> u64 {
@@ -91,10 +101,9 @@ impl Run {
     fn send(&mut self, from: usize, to: usize, context: u64, tag: i32) {
         let number = self.messages.len();
         let len = self.stretch * len_of(number);
-        let mut data = OwnedBuf::new(len as usize);
-        let bytes: Vec<u8> = (0..len as usize).map(|at| (at + number * 13) as u8).collect();
-        data.sink().copy_from(&bytes);
-        let segment = Segment::new(data.user_buf(), len, &Datatype::byte());
+        let mut data = self.buffer(len);
+        data.fill(&(0..len as usize).map(|at| (at + number * 13) as u8).collect::<Vec<u8>>());
+        let segment = data.all();
         let (synchronous, types) = (self.random(4) == 0, segment.types());
         let envelope = Envelope {
             context: ContextId(context),
@@ -105,7 +114,8 @@ impl Run {
             types,
         };
         let Vci { engine, methods, .. } = &mut self.bench.vcis[from];
-        let request = match send::start(engine, methods, Peer(to as u32), &envelope, segment).unwrap() {
+        let start = if segment.is_plain() { send::start } else { send::start_general };
+        let request = match start(engine, methods, Peer(to as u32), &envelope, segment).unwrap() {
             Started::Complete => None,
             Started::Request(id) => Some(id),
         };
@@ -113,9 +123,14 @@ impl Run {
         self.messages.push(Message { from, to, context, tag, data, request, cancelled, got_by });
     }
 
+    /// A buffer somewhere.
+    fn buffer(&self, len: u64) -> Buffer {
+        Buffer::new(len as usize, self.device.as_ref().filter(|_| self.random(2) == 0))
+    }
+
     fn recv(&mut self, at: usize, pattern: Pattern) {
-        let into = OwnedBuf::new((2 * LENGTHS * self.stretch) as usize);
-        let segment = Segment::new(into.user_buf(), into.len() as u64, &Datatype::byte());
+        let into = self.buffer(2 * LENGTHS * self.stretch);
+        let segment = into.all();
         let Vci { engine, methods, .. } = &mut self.bench.vcis[at];
         let request = Some(recv::start(engine, methods, &pattern, segment).unwrap());
         self.receives.push(Receive { at, pattern, into, request, cancelled: false, got: None });
@@ -125,9 +140,9 @@ impl Run {
     fn mprobe(&mut self, at: usize, pattern: Pattern) {
         let Vci { engine, methods, .. } = &mut self.bench.vcis[at];
         let Some(held) = probe::take(engine, methods, &pattern) else { return };
-        let into = OwnedBuf::new((2 * LENGTHS * self.stretch) as usize);
-        let segment = Segment::new(into.user_buf(), into.len() as u64, &Datatype::byte());
-        let request = Some(recv::start_held(engine, methods, held, segment).unwrap());
+        let into = self.buffer(2 * LENGTHS * self.stretch);
+        let Vci { engine, methods, .. } = &mut self.bench.vcis[at];
+        let request = Some(recv::start_held(engine, methods, held, into.all()).unwrap());
         self.receives.push(Receive { at, pattern, into, request, cancelled: false, got: None });
         self.look();
     }
@@ -146,7 +161,11 @@ impl Run {
         for (before, other) in self.messages[..told].iter().enumerate() {
             // One that is being cancelled may be gone already although its sender does not know yet.
             let cancelling = other.request.is_some_and(|id| {
-                self.bench.vcis[other.from].engine.requests.get(id).is_some_and(|r| r.cancelling)
+                self.bench.vcis[other.from]
+                    .engine
+                    .requests
+                    .get(id)
+                    .is_some_and(|r| r.cancelling || r.status.cancelled)
             });
             // One may have been matched by a receive that has not ended.
             let reassembly = self.receives.iter().any(|r| r.request.is_some() && r.at == at);
@@ -182,8 +201,10 @@ impl Run {
             let Some(id) = message.request else { continue };
             if let Some(status) = self.bench.take(message.from, id) {
                 message.request = None;
-                message.cancelled = status.cancelled;
-                assert!(status.error.is_none(), "seed {}: {status:?}", self.seed);
+                let copy_failed = copy_failed(&message.data, &status);
+                message.cancelled = status.cancelled || copy_failed;
+                self.failed += usize::from(copy_failed);
+                assert_eq!(status.error.is_some(), copy_failed, "seed {}: {status:?}", self.seed);
             }
         }
         for number in 0..self.receives.len() {
@@ -209,8 +230,12 @@ impl Run {
         );
         assert_eq!(got.got_by, None, "seed {seed}: message {message} came twice");
         assert!(!got.cancelled, "seed {seed}: message {message} was cancelled and came all the same");
-        let data = got.data.source().to_vec();
-        assert_eq!(receive.into.source().to_vec()[..data.len()], data[..], "seed {seed}: message {message}");
+        let copy_failed = copy_failed(&receive.into, status);
+        assert_eq!(status.error.is_some(), copy_failed, "seed {seed}: {status:?}");
+        self.failed += usize::from(copy_failed);
+        let (data, into) = (got.data.bytes(), receive.into.bytes());
+        assert!(copy_failed || into[..data.len()] == data[..], "seed {seed}: message {message}");
+        assert!(into[data.len()..].iter().all(|byte| *byte == 0), "seed {seed}: behind message {message}");
         got.got_by = Some(number);
         receive.got = Some(message);
     }
@@ -236,6 +261,7 @@ impl Run {
             self.cancel_receive(number);
         }
         self.until("a cancelled receive", |run| run.receives.iter().all(|r| r.request.is_none()));
+        self.until("a copy", |run| run.bench.vcis.iter().all(|vci| !vci.engine.has_staged()));
         // A cancelled send ends whatever others do: one that cannot be had back has been matched.
         let cancelling: Vec<usize> = (0..self.messages.len())
             .filter(|at| {
@@ -335,6 +361,13 @@ impl Run {
     }
 }
 
+/// Whether a request ended because the device failed, and says so.
+fn copy_failed(buffer: &Buffer, status: &Status) -> bool {
+    let says =
+        |text: String| text.starts_with("the copy of ") && text.contains("on the simulated device failed: ");
+    buffer.is_on_device() && status.error.as_ref().is_some_and(|error| says(error.to_string()))
+}
+
 fn config(unexpected_bytes: u64) -> Config {
     Config { eager_limit: 64, tcp_eager_limit: 64, unexpected_bytes, ..Config::default() }
 }
@@ -370,6 +403,25 @@ fn random_programs_keep_the_order_of_mpi() {
     }
     assert!(held_back > 200 && sought > 1000 && taken_back > 500 && kept > 10_000);
     println!("{held_back} times held back, {sought} sought, {taken_back} taken back, {kept} received");
+}
+
+/// The same with half of the buffers in memory of a device, whose copies end in any order, and sometimes fail.
+#[test]
+fn random_programs_keep_the_order_of_mpi_in_device_memory() {
+    let (mut failed, mut sought, mut taken_back, mut received) = (0, 0, 0, 0);
+    for seed in 1..=80u64 {
+        let budget = BUDGETS[seed as usize % BUDGETS.len()];
+        let weather = Weather { get: seed % 3 != 0, ..if seed % 5 == 0 { CALM } else { ROUGH } };
+        let device = simulated(seed, if seed % 4 < 2 { 0 } else { 10 });
+        let mut run = Run { device: Some(device), ..Run::new(seed, weather, &config(budget)) };
+        run.go(|_| ());
+        failed += run.failed;
+        sought += run.count(Counter::Sought);
+        taken_back += run.messages.iter().filter(|message| message.cancelled).count();
+        received += run.messages.iter().filter(|message| message.got_by.is_some()).count();
+    }
+    println!("{failed} copies failed, {sought} sought, {taken_back} taken back, {received} received");
+    assert!(failed > 300 && sought > 300 && taken_back > 250 && received > 5000);
 }
 
 /// The same over TCP, with time and the kernel's buffers as they come; every other run with messages that leave from where

@@ -13,7 +13,7 @@
 //! message with tag `i` there. So partitions need no protocol of their own, nothing else can match them, and starting
 //! again is sending again. Which operations are a pair is settled by the announcements: ordinary short messages in a
 //! third context of the communicator, under the user's tag, so that they match in the order in which the operations
-//! were initialised.
+//! were initialised. Each start is a composite request of its messages.
 //!
 //! What must stay true: the receiver follows the sender's partitioning, its own one only says what `arrived` asks
 //! about; a user's partition is never touched before it is ready nor after its bytes have arrived.
@@ -22,13 +22,13 @@ use std::sync::Arc;
 
 use crate::buffer::OwnedBuf;
 use crate::datatype::{Segment, Types};
-use crate::error::{Cause, Error, ErrorClass, Result};
+use crate::error::{Error, ErrorClass, Result};
 use crate::ids::{ContextId, Peer, RequestId};
 use crate::method::Methods;
 use crate::pt2pt::matching::Pattern;
 use crate::pt2pt::send::Started;
 use crate::pt2pt::{Engine, recv, send};
-use crate::request::{Audience, Handler, Status, Table, complete};
+use crate::request::{Audience, Composite, Handler, Status, Table, complete, composite};
 use crate::wire::{Envelope, Mode};
 
 /// What the sender tells once, before the first partition.
@@ -92,61 +92,6 @@ impl Parts {
     }
 }
 
-/// The messages of one start.
-#[derive(Debug, Default)]
-struct Round {
-    messages: Vec<RequestId>,
-    /// The first ones of them are known to be over.
-    settled: usize,
-    /// What kept messages from being started.
-    error: Option<Error>,
-}
-
-impl Round {
-    fn is_over(&mut self, requests: &Table) -> bool {
-        while let Some(id) = self.messages.get(self.settled) {
-            if !is_over(requests, *id) {
-                return false;
-            }
-            self.settled += 1;
-        }
-        true
-    }
-
-    /// The first error and the bytes of all messages.
-    fn outcome(&self, requests: &Table) -> (Option<Error>, u64) {
-        let mut outcome = (self.error.clone(), 0);
-        for request in self.messages.iter().filter_map(|id| requests.get(*id)) {
-            outcome.0 = outcome.0.or_else(|| request.status.error.clone());
-            outcome.1 += request.status.bytes;
-        }
-        outcome
-    }
-
-    fn clear(&mut self, requests: &mut Table) {
-        for id in self.messages.drain(..) {
-            requests.remove(id);
-        }
-        self.settled = 0;
-        self.error = None;
-    }
-}
-
-fn is_over(requests: &Table, id: RequestId) -> bool {
-    requests.get(id).is_none_or(complete::is_complete)
-}
-
-/// How one start of an operation stands.
-#[derive(Debug)]
-pub enum Standing {
-    /// Not started.
-    Inactive,
-    /// Under way.
-    Active,
-    /// Over, with this status.
-    Over(Status),
-}
-
 /// The sender's end.
 #[derive(Debug)]
 pub struct Sending {
@@ -156,19 +101,17 @@ pub struct Sending {
     /// Our rank.
     rank: i32,
     parts: Parts,
-    active: bool,
+    /// The request of the last start: it ends when all partitions have left.
+    whole: Option<RequestId>,
     ready: Vec<bool>,
-    /// Partitions that are not ready yet.
-    missing: u32,
-    round: Round,
 }
 
 impl Sending {
     /// Makes the operation: our rank in the communicator, and a context that was allocated for it. The receiver has to
     /// hear of it ([`announce`](Sending::announce)) before anything else.
     pub fn new(to: Option<Peer>, rank: i32, channel: ContextId, parts: Parts) -> Self {
-        let (ready, missing) = (vec![false; parts.count as usize], parts.count);
-        Self { to, channel, rank, parts, active: false, ready, missing, round: Round::default() }
+        let ready = vec![false; parts.count as usize];
+        Self { to, channel, rank, parts, whole: None, ready }
     }
 
     /// Tells the receiver, in the communicator's context and under the user's tag.
@@ -202,29 +145,23 @@ impl Sending {
         &self.parts
     }
 
-    /// What is under way.
-    pub fn messages(&self) -> Vec<RequestId> {
-        self.round.messages.clone()
-    }
-
-    /// Starts; nothing leaves before it is ready.
+    /// Starts; nothing leaves before it is ready. The request of this start ends when everything has left.
     ///
     /// # Errors
-    /// When the operation is active.
-    pub fn start(&mut self) -> Result<()> {
-        if self.active {
-            return Err(active());
-        }
-        self.active = true;
-        Ok(())
+    /// When the table of requests is full.
+    pub fn start(&mut self, engine: &mut Engine) -> Result<RequestId> {
+        let whole = Composite::of(self.parts.count as usize);
+        let whole = composite::begin(&mut engine.requests, whole, Status::EMPTY)?;
+        self.ready.fill(false);
+        Ok(*self.whole.insert(whole))
     }
 
     /// Whether a partition may be made ready now.
     ///
     /// # Errors
     /// When the operation is not active, or the partition is ready already.
-    pub fn may_be_ready(&self, partition: u32) -> Result<()> {
-        if !self.active {
+    pub fn may_be_ready(&self, requests: &Table, partition: u32) -> Result<()> {
+        if self.whole.is_none_or(|whole| requests.get(whole).is_none()) {
             let expected = "an active one: partitions are made ready after MPI_Start";
             return Err(Error::invalid(ErrorClass::Request, "request", "inactive", expected));
         }
@@ -241,44 +178,27 @@ impl Sending {
     /// # Errors
     /// As [`Sending::may_be_ready`]; when the table of requests is full, and then the partition is not ready.
     pub fn ready(&mut self, engine: &mut Engine, methods: &mut Methods, partition: u32) -> Result<()> {
-        self.may_be_ready(partition)?;
+        self.may_be_ready(&engine.requests, partition)?;
+        let Some(whole) = self.whole else { return Ok(()) };
+        let mut part = Table::DONE;
         if let Some(to) = self.to {
             let from = u64::from(partition) * self.parts.bytes;
             let segment = self.parts.whole.part(from, from + self.parts.bytes)?;
             let Self { channel: context, rank: source, .. } = *self;
             let (tag, len, types) = (partition as i32, segment.len(), segment.types());
             let envelope = Envelope { context, source, tag, len, mode: Mode::Standard, types };
-            let started = match segment.is_typed() {
-                false => send::start(engine, methods, to, &envelope, segment)?,
-                true => send::start_general(engine, methods, to, &envelope, segment)?,
+            let started = match segment.is_plain() {
+                true => send::start(engine, methods, to, &envelope, segment)?,
+                false => send::start_general(engine, methods, to, &envelope, segment)?,
             };
             if let Started::Request(id) = started {
-                self.round.messages.push(id);
+                part = id;
             }
         }
         self.ready[partition as usize] = true;
-        self.missing -= 1;
+        let Engine { requests, finished, .. } = engine;
+        composite::add(requests, finished, whole, part, false);
         Ok(())
-    }
-
-    /// How it stands.
-    pub fn stands(&mut self, requests: &Table) -> Standing {
-        if !self.active {
-            return Standing::Inactive;
-        }
-        if self.missing > 0 || !self.round.is_over(requests) {
-            return Standing::Active;
-        }
-        let (error, _) = self.round.outcome(requests);
-        Standing::Over(Status { error, ..Status::EMPTY })
-    }
-
-    /// Becomes inactive, once it is over.
-    pub fn clear(&mut self, requests: &mut Table) {
-        self.round.clear(requests);
-        self.active = false;
-        self.ready.fill(false);
-        self.missing = self.parts.count;
     }
 }
 
@@ -302,16 +222,17 @@ pub struct Receiving {
     listening: Option<(RequestId, ContextId)>,
     /// The announcement, or what was wrong with it. `None` until it comes.
     told: Option<Result<Announcement>>,
-    active: bool,
-    round: Round,
+    /// The request of the last start: it ends when all partitions have arrived.
+    whole: Option<RequestId>,
+    /// Its messages, in the order of the sender's partitions.
+    messages: Vec<RequestId>,
 }
 
 impl Receiving {
     /// Makes the operation. Somebody has to [`listen`](Receiving::listen) for its announcement.
     pub fn new(source: i32, tag: i32, parts: Parts) -> Self {
         let heard = Arc::new(OwnedBuf::new(Announcement::LEN));
-        let round = Round::default();
-        Self { source, tag, parts, heard, listening: None, told: None, active: false, round }
+        Self { source, tag, parts, heard, listening: None, told: None, whole: None, messages: Vec::new() }
     }
 
     /// The same from `MPI_PROC_NULL`: nothing will come, and nothing is waited for.
@@ -352,7 +273,7 @@ impl Receiving {
             let text = format!("rank {} announced a partitioned message that cannot be", self.source);
             Error::other(ErrorClass::Intern, text)
         }));
-        if self.active {
+        if self.is_active(&engine.requests) {
             self.post(engine, methods);
         }
     }
@@ -362,105 +283,73 @@ impl Receiving {
         &self.parts
     }
 
-    /// What is under way: the announcement before anything else.
-    pub fn messages(&self) -> Vec<RequestId> {
-        match (&self.told, self.listening) {
-            (None, Some((id, _))) => vec![id],
-            _ => self.round.messages.clone(),
-        }
+    fn is_active(&self, requests: &Table) -> bool {
+        self.whole.is_some_and(|whole| requests.get(whole).is_some())
     }
 
-    /// Starts.
+    /// Starts. The request of this start ends when everything has arrived.
     ///
     /// # Errors
-    /// When the operation is active.
-    pub fn start(&mut self, engine: &mut Engine, methods: &mut Methods) -> Result<()> {
-        if self.active {
-            return Err(active());
+    /// When the table of requests is full.
+    pub fn start(&mut self, engine: &mut Engine, methods: &mut Methods) -> Result<RequestId> {
+        // What is known of the messages, and then each of them.
+        let told = Status { source: self.source, tag: self.tag, ..Status::EMPTY };
+        let whole = composite::begin(&mut engine.requests, Composite::of(1), told)?;
+        self.messages.clear();
+        self.whole = Some(whole);
+        match (&self.told, self.listening) {
+            (Some(_), _) => self.post(engine, methods),
+            (None, Some((announcement, _))) => composite::mention(&mut engine.requests, whole, announcement),
+            (None, None) => {}
         }
-        self.active = true;
-        self.post(engine, methods);
-        Ok(())
+        Ok(whole)
     }
 
-    /// Posts a receive for each of the sender's partitions, if they are known. What goes wrong is told at the end.
+    /// The announcement is there: posts a receive for each of the sender's partitions. What goes wrong is told at the end.
     fn post(&mut self, engine: &mut Engine, methods: &mut Methods) {
-        let Self { source, parts, told, round, .. } = self;
-        let posted = match told {
-            None => return,
-            Some(Err(error)) => Err(error.clone()),
-            Some(Ok(Announcement { channel, partitions, bytes })) => {
-                (0..*partitions).try_for_each(|number| {
-                    let pattern = Pattern { context: *channel, source: *source, tag: number as i32 };
-                    let from = number * *bytes;
-                    let segment = parts.whole.part(from, from + *bytes)?;
-                    round.messages.push(recv::start(engine, methods, &pattern, segment)?);
-                    Ok(())
-                })
-            }
-        };
-        if let Err(error) = posted {
-            for id in &round.messages {
+        let Self { source, parts, told, messages, whole, .. } = self;
+        let (Some(whole), Some(told)) = (*whole, &*told) else { return };
+        let posted = told.clone().and_then(|Announcement { channel, partitions, bytes }| {
+            let truncated = Error::truncated(partitions * bytes, parts.whole.len());
+            composite::says_when_truncated(&mut engine.requests, whole, truncated);
+            (0..partitions).try_for_each(|number| {
+                let pattern = Pattern { context: channel, source: *source, tag: number as i32 };
+                let from = number * bytes;
+                let segment = parts.whole.part(from, from + bytes)?;
+                let id = recv::start(engine, methods, &pattern, segment)?;
+                messages.push(id);
+                let Engine { requests, finished, .. } = &mut *engine;
+                composite::expect(requests, whole, 1);
+                composite::add(requests, finished, whole, id, false);
+                Ok(())
+            })
+        });
+        let told = Status { error: posted.err(), ..Status::EMPTY };
+        if told.error.is_some() {
+            for id in &*messages {
                 recv::cancel(engine, *id);
             }
-            round.error = Some(error);
         }
+        complete::part_ended(&mut engine.requests, &mut engine.finished, whole, told, false);
     }
 
     /// Whether all bytes of a partition of ours have arrived; those of an operation that is not active have.
-    pub fn has_arrived(&mut self, requests: &Table, partition: u32) -> bool {
-        if !self.active {
+    pub fn has_arrived(&self, requests: &Table, partition: u32) -> bool {
+        if !self.is_active(requests) {
             return true;
         }
+        let is_there = |messages: &[RequestId]| messages.iter().all(|id| requests.get(*id).is_none());
         match &self.told {
             None => false,
             Some(Ok(Announcement { partitions, bytes, .. })) if *bytes > 0 => {
                 let from = u64::from(partition) * self.parts.bytes;
                 let first = (from / bytes).min(*partitions) as usize;
                 let last = (from + self.parts.bytes).div_ceil(*bytes).min(*partitions) as usize;
-                self.round
-                    .messages
-                    .get(first..last)
-                    .is_none_or(|its| its.iter().all(|id| is_over(requests, *id)))
+                self.messages.get(first..last).is_none_or(is_there)
             }
-            Some(_) => self.round.is_over(requests),
+            Some(_) => is_there(&self.messages),
         }
     }
-
-    /// How it stands.
-    pub fn stands(&mut self, requests: &Table) -> Standing {
-        if !self.active {
-            return Standing::Inactive;
-        }
-        if self.told.is_none() || !self.round.is_over(requests) {
-            return Standing::Active;
-        }
-        let (error, bytes) = self.round.outcome(requests);
-        let error = error.map(|error| self.explained(error));
-        Standing::Over(Status { source: self.source, tag: self.tag, bytes, error, cancelled: false })
-    }
-
-    /// A truncation in terms of the whole message.
-    fn explained(&self, error: Error) -> Error {
-        match (error.cause(), &self.told) {
-            (Cause::Truncated { .. }, Some(Ok(Announcement { partitions, bytes, .. }))) => {
-                Error::truncated(partitions * bytes, self.parts.whole.len())
-            }
-            _ => error,
-        }
-    }
-
-    /// Becomes inactive, once it is over.
-    pub fn clear(&mut self, requests: &mut Table) {
-        self.round.clear(requests);
-        self.active = false;
-    }
-}
-
-#[cold]
-fn active() -> Error {
-    let expected = "one that is not active: wait for it before it is started again";
-    Error::invalid(ErrorClass::Request, "request", "an active partitioned request", expected)
 }
 
 #[cfg(test)]
@@ -468,6 +357,7 @@ mod tests {
     use super::*;
     use crate::config::Config;
     use crate::datatype::Datatype;
+    use crate::named::Named;
     use crate::progress::Vci;
     use crate::testing::{Bench, ROUGH};
     use std::sync::mpsc;
@@ -492,6 +382,13 @@ mod tests {
         (receiving, heard)
     }
 
+    /// Takes the status of a start that is over.
+    fn taken(bench: &mut Bench, at: usize, whole: RequestId) -> Option<Status> {
+        let requests = &mut bench.vcis[at].engine.requests;
+        requests.get(whole).filter(|request| complete::is_complete(request))?;
+        requests.remove(whole).map(|request| request.status)
+    }
+
     /// One step, and the handler if it is due.
     fn step(bench: &mut Bench, receiving: &mut Receiving, heard: &mpsc::Receiver<Status>) {
         bench.step();
@@ -511,7 +408,7 @@ mod tests {
     /// announced early and late, three starts each, into every second double.
     #[test]
     fn partitions_arrive_one_by_one_whatever_both_sides_count() {
-        let doubles = Datatype::vector(1, 1, 2, &Datatype::from_abi(0x214).unwrap()).unwrap();
+        let doubles = Datatype::vector(1, 1, 2, &Datatype::from(Named::Double)).unwrap();
         let spread = Datatype::resized(&doubles, 0, 16).unwrap();
         for seed in 1..=8u64 {
             for (out, into, len) in
@@ -526,10 +423,9 @@ mod tests {
                 for round in 0..3u32 {
                     data.sink()
                         .copy_from(&(0..len).map(|i| (i as u32 * 7 + round) as u8).collect::<Vec<_>>());
-                    sending.start().unwrap();
-                    assert!(sending.start().is_err());
+                    let sent = sending.start(&mut bench.vcis[0].engine).unwrap();
                     let Vci { engine, methods, .. } = &mut bench.vcis[1];
-                    receiving.start(engine, methods).unwrap();
+                    let received = receiving.start(engine, methods).unwrap();
                     for n in 0..out {
                         let number = (n * 7 + seed as u32) % out;
                         let Vci { engine, methods, .. } = &mut bench.vcis[0];
@@ -537,7 +433,7 @@ mod tests {
                         let again = sending.ready(engine, methods, number).unwrap_err();
                         assert_eq!(again.class(), ErrorClass::Arg);
                         // What has been made ready arrives, without the rest.
-                        let reached = |receiving: &mut Receiving, bench: &Bench| {
+                        let reached = |receiving: &Receiving, bench: &Bench| {
                             let requests = &bench.vcis[1].engine.requests;
                             (0..into).filter(|own| receiving.has_arrived(requests, *own)).count() as u32
                         };
@@ -550,26 +446,25 @@ mod tests {
                             })
                             .count() as u32;
                         let mut steps = 0;
-                        while reached(&mut receiving, &bench) < covered {
+                        while reached(&receiving, &bench) < covered {
                             step(&mut bench, &mut receiving, &heard);
                             steps += 1;
                             assert!(steps < 1_000_000, "seed {seed}: {out} to {into}");
                         }
-                        assert_eq!(reached(&mut receiving, &bench), covered);
+                        assert_eq!(reached(&receiving, &bench), covered);
                     }
                     let status = loop {
-                        if let Standing::Over(status) = receiving.stands(&bench.vcis[1].engine.requests) {
+                        if let Some(status) = taken(&mut bench, 1, received) {
                             break status;
                         }
                         step(&mut bench, &mut receiving, &heard);
                     };
                     assert_eq!((status.source, status.tag, status.bytes), (0, 7, len as u64));
                     assert!(status.error.is_none(), "{status:?}");
-                    while !matches!(sending.stands(&bench.vcis[0].engine.requests), Standing::Over(_)) {
+                    while taken(&mut bench, 0, sent).is_none() {
                         step(&mut bench, &mut receiving, &heard);
                     }
-                    sending.clear(&mut bench.vcis[0].engine.requests);
-                    receiving.clear(&mut bench.vcis[1].engine.requests);
+                    assert!(sending.may_be_ready(&bench.vcis[0].engine.requests, 0).is_err());
                     let mut got = OwnedBuf::new(len);
                     whole.clone().pack(got.sink());
                     assert_eq!(got.source().to_vec(), data.source().to_vec(), "seed {seed}: {out} to {into}");
@@ -586,17 +481,14 @@ mod tests {
         let whole = Segment::contiguous(room.user_buf(), 30);
         let (mut receiving, heard) = listening(&mut bench, whole.clone(), 3);
         let mut sending = sending(&mut bench, &data, 4);
-        sending.start().unwrap();
-        for vci in [0, 1] {
-            let Vci { engine, methods, .. } = &mut bench.vcis[vci];
-            match vci {
-                0 => (0..4).for_each(|n| sending.ready(engine, methods, n).unwrap()),
-                _ => receiving.start(engine, methods).unwrap(),
-            }
-        }
+        sending.start(&mut bench.vcis[0].engine).unwrap();
+        let Vci { engine, methods, .. } = &mut bench.vcis[0];
+        (0..4).for_each(|n| sending.ready(engine, methods, n).unwrap());
+        let Vci { engine, methods, .. } = &mut bench.vcis[1];
+        let received = receiving.start(engine, methods).unwrap();
         let status = loop {
             step(&mut bench, &mut receiving, &heard);
-            if let Standing::Over(status) = receiving.stands(&bench.vcis[1].engine.requests) {
+            if let Some(status) = taken(&mut bench, 1, received) {
                 break status;
             }
         };
@@ -610,11 +502,9 @@ mod tests {
             memory.sink().copy_from(words.map(u64::to_le_bytes).as_flattened());
             forged.heard = Arc::new(memory);
             let Vci { engine, methods, .. } = &mut bench.vcis[1];
-            forged.start(engine, methods).unwrap();
+            let whole = forged.start(engine, methods).unwrap();
             forged.told(engine, methods, &Status { bytes: 24, ..Status::EMPTY });
-            let Standing::Over(status) = forged.stands(&engine.requests) else {
-                panic!("{words:?} is believed")
-            };
+            let Some(status) = taken(&mut bench, 1, whole) else { panic!("{words:?} is believed") };
             assert_eq!(status.error.unwrap().class(), ErrorClass::Intern);
         }
     }

@@ -74,6 +74,8 @@ pub struct Pending {
     messages: VecDeque<Option<Waiting>>,
     /// Place of the first of them.
     first: u64,
+    /// Places of messages whose data is not there yet, in ascending order.
+    without_data: Vec<u64>,
     /// The receiver asks for messages by itself: none leaves unasked until it says otherwise.
     frozen: bool,
     /// Its question, while it is open.
@@ -107,9 +109,21 @@ impl Pending {
         place
     }
 
-    /// The message whose turn it is.
+    /// The same for a message whose data is not there yet: neither it nor one behind it leaves, or is shown to the receiver.
+    pub fn push_without_data(&mut self, id: RequestId, envelope: Envelope) -> u64 {
+        let place = self.push(id, envelope);
+        self.without_data.push(place);
+        place
+    }
+
+    /// The data of the message at a place is there.
+    pub fn data_is_there(&mut self, place: u64) {
+        self.without_data.retain(|without| *without != place);
+    }
+
+    /// The message whose turn it is, if its data is there.
     pub fn front(&self) -> Option<Waiting> {
-        self.messages.front().copied().flatten()
+        self.messages.front().copied().flatten().filter(|_| self.first < self.ready_end())
     }
 
     /// The message at a place.
@@ -125,6 +139,7 @@ impl Pending {
         {
             *message = None;
             self.hide(place);
+            self.data_is_there(place);
         }
         while let Some(None) = self.messages.front() {
             self.messages.pop_front();
@@ -142,8 +157,17 @@ impl Pending {
         self.first + self.messages.len() as u64
     }
 
+    /// The place behind the last message that may leave or be shown, but for its turn.
+    pub fn ready_end(&self) -> u64 {
+        self.without_data.first().copied().unwrap_or_else(|| self.end())
+    }
+
     /// The place of the first message that answers the question.
     pub fn seek(&mut self, seek: &Seek) -> Option<u64> {
+        self.seek_anywhere(seek).filter(|place| *place < self.ready_end())
+    }
+
+    fn seek_anywhere(&mut self, seek: &Seek) -> Option<u64> {
         match seek.what {
             Sought::All(_) => self.next_from(seek.first),
             Sought::Fitting(context, source, tag) | Sought::Next(context, source, tag) => {

@@ -6,8 +6,6 @@
 //!
 //! What must stay true: an entry counts only with the generation of the request that it was kept for.
 
-use std::ops::ControlFlow;
-
 use crate::datatype::Segment;
 use crate::error::{Error, ErrorClass, Result};
 use crate::ids::{Peer, RequestId};
@@ -83,6 +81,15 @@ impl Persistents {
         self.entry(id)?.active
     }
 
+    /// What a wait for `id` waits for: itself, or the request of its start. `None`: it is persistent and inactive.
+    #[inline]
+    pub fn waited_for(&self, id: RequestId) -> Option<RequestId> {
+        match self.entry(id) {
+            Some(entry) => entry.active,
+            None => Some(id),
+        }
+    }
+
     /// It has been started; `active` stands behind it.
     #[inline]
     pub fn begin(&mut self, id: RequestId, active: RequestId) {
@@ -124,9 +131,6 @@ pub enum Begun {
     Yes,
     /// It is not one of a message: somebody else starts it.
     Elsewhere,
-    /// A message in ready mode has to be seen to have come before this: after a step of progress it is to be started
-    /// again.
-    Unseen,
 }
 
 /// Starts the message of a persistent request.
@@ -143,7 +147,7 @@ pub fn start(engine: &mut Engine, methods: &mut Methods, id: RequestId) -> Resul
     }
     let active = match message {
         Message::Send { to, envelope, segment } => {
-            if !segment.is_typed() && send::at_once(engine, methods, *to, envelope, &mut segment.clone()) {
+            if segment.is_plain() && send::at_once(engine, methods, *to, envelope, &mut segment.clone()) {
                 Table::DONE
             } else {
                 let (to, envelope, segment) = (*to, *envelope, segment.clone());
@@ -157,10 +161,7 @@ pub fn start(engine: &mut Engine, methods: &mut Methods, id: RequestId) -> Resul
             let (from, pattern, segment) = (*from, *pattern, segment.clone());
             match from {
                 Some(from) if methods.is_next_there(from) => {
-                    match recv::start_there(engine, methods, from, &pattern, segment)? {
-                        ControlFlow::Break(active) => active,
-                        ControlFlow::Continue(_) => return Ok(Begun::Unseen),
-                    }
+                    recv::start_there(engine, methods, from, &pattern, segment)?
                 }
                 _ => recv::start(engine, methods, &pattern, segment)?,
             }

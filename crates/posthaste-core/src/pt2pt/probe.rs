@@ -5,12 +5,12 @@
 use std::ops::ControlFlow;
 
 use crate::ids::Peer;
-use crate::method::{Methods, Next};
-use crate::pt2pt::matching::{Content, Held, Pattern};
+use crate::method::Methods;
+use crate::pt2pt::arrival::{self, Found, Policy, Wish};
+use crate::pt2pt::matching::{Held, Pattern};
 use crate::pt2pt::{Engine, flow};
 use crate::request::Status;
-use crate::trace::Counter;
-use crate::wire::{Envelope, Mode, Packet};
+use crate::wire::Envelope;
 
 /// The message that a receive with this pattern would get, if one has arrived.
 pub fn probe(engine: &mut Engine, methods: &mut Methods, pattern: &Pattern) -> Option<Status> {
@@ -44,29 +44,16 @@ fn told(envelope: &Envelope) -> Status {
 /// needs the general way.
 #[inline]
 pub fn at_once(
-    engine: &Engine,
+    engine: &mut Engine,
     methods: &mut Methods,
     from: Option<Peer>,
     pattern: &Pattern,
 ) -> ControlFlow<Option<Status>> {
-    let mut found = None;
-    let mut look = |packet: &Packet<'_>| {
-        if let Packet::Eager { envelope, .. } | Packet::RequestToSend { envelope, .. } = packet
-            && pattern.fits(envelope)
-            && !engine.matching.expects(envelope)
-        {
-            found = Some(told(envelope));
-        }
-        false
-    };
-    let next = match from {
-        Some(from) => methods.take_next(from, look),
-        None => methods.take_next_of_any(|_, packet| look(packet)),
-    };
-    if next == Next::Nothing { ControlFlow::Continue(()) } else { ControlFlow::Break(found) }
+    let found = arrival::look(engine, methods, from, pattern, Wish::Hear, Policy::PROBE);
+    found.map_break(|found| if let Found::Message(status) = found { Some(status) } else { None })
 }
 
-/// The fast path of a matched probe: as [`at_once`], and takes the message if it came whole.
+/// The fast path of a matched probe: as [`at_once`], and takes the message.
 #[inline]
 pub fn take_at_once(
     engine: &mut Engine,
@@ -74,25 +61,10 @@ pub fn take_at_once(
     from: Option<Peer>,
     pattern: &Pattern,
 ) -> ControlFlow<Option<Held>> {
-    let mut found = None;
-    let matching = &mut engine.matching;
-    let mut take = |from: Peer, packet: &Packet<'_>| {
-        if let Packet::Eager { envelope, sender, data } = packet
-            && pattern.fits(envelope)
-            && envelope.mode != Mode::Ready
-            && !matching.expects(envelope)
-        {
-            let content = Content::Eager { data: matching.copy_of(*data), sender: *sender };
-            found = Some(Held { envelope: *envelope, from, content });
-        }
-        found.is_some()
-    };
-    let next = match from {
-        Some(from) => methods.take_next(from, |packet| take(from, packet)),
-        None => methods.take_next_of_any(take),
-    };
-    if let Some(held) = &found {
-        engine.counts.message(Counter::Unexpected, held.envelope.len);
-    }
-    if next == Next::Nothing { ControlFlow::Continue(()) } else { ControlFlow::Break(found) }
+    let found = arrival::look(engine, methods, from, pattern, Wish::Take, Policy::MATCHED_PROBE);
+    found.map_break(|found| {
+        let Found::Held(held) = found else { return None };
+        arrival::count(engine, &held.envelope, &held.content);
+        Some(held)
+    })
 }

@@ -1,18 +1,17 @@
 //! Ready mode: a message that came before its receive was posted (MPI-5.0 §3.4: such a program is erroneous).
 //!
-//! The message is delivered like any other; this room says so, as a warning or as the error of the receive.
+//! The message is delivered like any other. That it came early is seen in one place, `arrival::set_aside`, and said here: as
+//! a warning or as the error of the receive.
 //!
 //! What must stay true: a message is called early only when it certainly was: it had arrived before its receive was
 //! posted. One that arrived unseen, just before, may pass. The same sender, tag and communicator are told once.
 
 use crate::config::ReadyCheck;
 use crate::error::{Error, ErrorClass, say};
-use crate::ids::{ContextId, Peer};
-use crate::method::{Methods, Next};
-use crate::pt2pt::matching::Held;
+use crate::ids::ContextId;
 use crate::pt2pt::{Contexts, Engine};
 use crate::trace::Counter;
-use crate::wire::{Envelope, Mode, Packet};
+use crate::wire::{Envelope, Mode};
 
 /// Warnings that one process gives, so that a program that does nothing else is not drowned in them.
 const MOST: usize = 32;
@@ -21,15 +20,24 @@ const MOST: usize = 32;
 #[derive(Debug, Default)]
 pub(super) struct Told(Vec<(ContextId, i32, i32)>);
 
-/// A message in ready mode has found no receive. The error of the receive that gets it, if that is wanted.
+/// A message has come before its receive: the error of that receive, if it is in ready mode and an error is wanted.
+#[inline]
+pub(super) fn check(engine: &mut Engine, envelope: &Envelope) -> Option<Error> {
+    if envelope.mode == Mode::Ready { came_early(engine, envelope) } else { None }
+}
+
 #[cold]
 #[inline(never)]
-pub(crate) fn came_early(engine: &mut Engine, envelope: &Envelope) -> Option<Error> {
+fn came_early(engine: &mut Engine, envelope: &Envelope) -> Option<Error> {
     engine.counts.add(Counter::EarlyReady, 1);
-    if engine.config.ready_check == ReadyCheck::Warn {
-        warn(engine, envelope);
+    match engine.config.ready_check {
+        ReadyCheck::Off => None,
+        ReadyCheck::Warn => {
+            warn(engine, envelope);
+            None
+        }
+        ReadyCheck::Error => Some(Error::other(ErrorClass::Other, sentence(&engine.contexts, envelope))),
     }
-    error(engine, envelope)
 }
 
 fn warn(Engine { told_early: Told(told), contexts, .. }: &mut Engine, envelope: &Envelope) {
@@ -40,38 +48,6 @@ fn warn(Engine { told_early: Told(told), contexts, .. }: &mut Engine, envelope: 
     told.push(this);
     let last = if told.len() == MOST { "; further ones are only counted" } else { "" };
     say(format_args!("warning: {}{last}", sentence(contexts, envelope)));
-}
-
-/// The error of the receive that gets such a message later, if that is wanted.
-pub(super) fn error(engine: &Engine, envelope: &Envelope) -> Option<Error> {
-    let wanted = envelope.mode == Mode::Ready && engine.config.ready_check == ReadyCheck::Error;
-    wanted.then(|| Error::other(ErrorClass::Other, sentence(&engine.contexts, envelope)))
-}
-
-/// A message was found by a blocking receive: early if the receive had not even waited for it.
-#[inline]
-pub(crate) fn meets(engine: &mut Engine, held: &mut Held, waited: bool) {
-    if held.envelope.mode != Mode::Ready {
-        return;
-    }
-    if waited {
-        held.envelope.mode = Mode::Standard; // it has kept its promise
-    } else {
-        let _ = came_early(engine, &held.envelope); // its receive will hear of it
-    }
-}
-
-/// Whether the next packet from a peer is a message in ready mode.
-#[cold]
-pub(crate) fn is_next(methods: &mut Methods, from: Peer) -> bool {
-    let mut ready = false;
-    let next = methods.take_next(from, |packet| {
-        if let Packet::Eager { envelope, .. } | Packet::RequestToSend { envelope, .. } = packet {
-            ready = envelope.mode == Mode::Ready;
-        }
-        false
-    });
-    next == Next::Left && ready
 }
 
 fn sentence(contexts: &Contexts, envelope: &Envelope) -> String {
@@ -91,6 +67,7 @@ mod tests {
     use crate::buffer::OwnedBuf;
     use crate::config::Config;
     use crate::datatype::{Segment, Types};
+    use crate::ids::Peer;
     use crate::progress::Vci;
     use crate::pt2pt::send::{self, Started};
     use crate::request::Status;

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   sender                                   receiver
-//!   ask        -- RequestToSend + offer -->  asked      (match now, or hold; then matched)
+//!   ask        -- RequestToSend + offer -->  arrival    (match now, or keep; then matched)
 //!
 //!   stream: the sender already copies into a buffer of the receiver, which copies out once matched
 //!   sent       ======== both copy =======>   landed
@@ -40,10 +40,8 @@ use crate::error::{Error, ErrorClass};
 use crate::ids::{Peer, RequestId};
 use crate::method::{Expose, Get, Load, Methods, Put};
 use crate::pt2pt::action::send_control;
-use crate::pt2pt::explained::{self, Met};
-use crate::pt2pt::matching::{Content, Held};
 use crate::pt2pt::protocol::Protocol;
-use crate::pt2pt::{Action, Engine, flow, ready, types};
+use crate::pt2pt::{Action, Engine, types};
 use crate::request::{State, Status};
 use crate::trace::Counter;
 use crate::wire::{Emit, Envelope, Granted, Mode, Offer};
@@ -131,23 +129,7 @@ fn ask_with_first_bytes(
     true
 }
 
-/// Receiver, step 2: somebody asks.
-pub fn asked(engine: &mut Engine, from: Peer, envelope: &Envelope, asked: Asked<'_>) -> Option<Action> {
-    let Asked { sender, offer, first } = asked;
-    if let Some(receiver) = engine.matching.take_posted(envelope) {
-        explained::received(engine, from, envelope, Some(&offer), Met::Posted);
-        return matched(engine, from, envelope, asked, receiver);
-    }
-    if envelope.mode == Mode::Ready {
-        let _ = ready::came_early(engine, envelope); // its receive will hear of it
-    }
-    engine.counts.add(Counter::Unexpected, 1);
-    let content = Content::Asked { sender, offer, first: first.to_vec() };
-    engine.matching.hold(Held { envelope: *envelope, from, content });
-    flow::kept(engine, from, envelope)
-}
-
-/// Receiver, step 3: message and receive have met; says how the data is to come.
+/// Receiver, step 2: message and receive have met; says how the data is to come.
 pub fn matched(
     engine: &mut Engine,
     from: Peer,

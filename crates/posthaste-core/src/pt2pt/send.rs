@@ -8,9 +8,9 @@ use crate::config::{Config, LongProtocol};
 use crate::datatype::Segment;
 use crate::error::Result;
 use crate::ids::{Peer, RequestId};
-use crate::method::{Methods, Next, Route, SHORT_RUN};
+use crate::method::{Methods, Next, SHORT_RUN};
 use crate::pt2pt::protocol::{self, Protocol, Traits};
-use crate::pt2pt::{Engine, action, eager, explained, flow};
+use crate::pt2pt::{Engine, action, eager, explained, flow, staging};
 use crate::request::{Request, State};
 use crate::wire::{Envelope, Mode, Packet};
 
@@ -26,7 +26,7 @@ pub enum Started {
 /// Starts a send of `segment` with the given envelope.
 ///
 /// The fast path: a short standard-mode message finds room in its ring at once. It takes no request, no lock,
-/// no allocation and no system call. A typed segment is for [`start_general`].
+/// no allocation and no system call. A segment that is not plain is for [`start_general`].
 ///
 /// # Errors
 /// When the table of requests is full.
@@ -78,7 +78,8 @@ pub fn acknowledged_at_once(
     }
 }
 
-/// As [`start`], for every message: also one that says what its types are, and one that has to be converted.
+/// As [`start`], for every message: also one that says what its types are, one that has to be converted, and one in device
+/// memory.
 ///
 /// # Errors
 /// When the table of requests is full, or the receiver is down.
@@ -92,11 +93,15 @@ pub fn start_general(
 ) -> Result<Started> {
     let (mut segment, mut envelope) = (segment, *envelope);
     engine.losses.check(to)?;
+    let bounced = staging::bounce(&mut segment);
     if methods.is_heterogeneous(to) {
         segment = segment.canonical(engine.format);
         envelope.types.canonical = true;
     }
     let envelope = &envelope;
+    if let Some(bounced) = bounced {
+        return staging::send(engine, to, envelope, segment, bounced);
+    }
     if engine.explaining.is_some()
         && envelope.mode != Mode::Synchronous
         && envelope.len <= engine.config.eager_limit as u64
@@ -159,10 +164,7 @@ pub(super) fn proposal(
         run: segment.mean_run(),
         shared: methods.lies_shared(to, segment),
         shared_limit: config.shared_limit,
-        eager_limit: match methods.route(to) {
-            Route::Tcp | Route::Bundle => config.tcp_eager_limit,
-            _ => config.eager_limit,
-        },
+        eager_limit: if caps.sockets { config.tcp_eager_limit } else { config.eager_limit },
         get_limit: config.get_limit,
         run_limit: config.run_limit,
         pipeline_limit: config.pipeline_limit,

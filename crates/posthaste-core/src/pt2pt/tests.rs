@@ -26,10 +26,21 @@ fn guarded(room: usize) -> OwnedBuf {
 /// synchronous or not, in rough weather.
 #[test]
 fn every_message_arrives_whole_and_in_order() {
-    for seed in 1..=12u64 {
+    every_message_arrives(12, |seed, config| Bench::new(seed, 3, ROUGH, config));
+}
+
+/// A method that is one file and one line of the list, and has only what each must have.
+#[test]
+fn the_smallest_method_brings_every_message() {
+    every_message_arrives(2, |seed, config| Bench::over_mailboxes(seed, 3, config));
+    messages_stay_in_order(2, |seed, config| Bench::over_mailboxes(seed, 2, config));
+}
+
+fn every_message_arrives(seeds: u64, bench: impl Fn(u64, &Config) -> Bench) {
+    for seed in 1..=seeds {
         for long in [LongProtocol::Auto, LongProtocol::Get, LongProtocol::Put] {
             let config = Config { long_protocol: long, eager_limit: 64, ..Config::default() };
-            let mut bench = Bench::new(seed, 3, ROUGH, &config);
+            let mut bench = bench(seed, &config);
             let sizes = [0, 1, 40, 63, 64, 65, 92, 93, 100, 101, 1000, 5000];
             let mut sends = Vec::new();
             let mut receives = Vec::new();
@@ -77,9 +88,13 @@ fn every_message_arrives_whole_and_in_order() {
 /// MPI-5.0 §3.5: messages that fit the same receives do not overtake each other, whatever their sizes.
 #[test]
 fn messages_do_not_overtake() {
-    for seed in 1..=20u64 {
+    messages_stay_in_order(20, |seed, config| Bench::new(seed, 2, ROUGH, config));
+}
+
+fn messages_stay_in_order(seeds: u64, bench: impl Fn(u64, &Config) -> Bench) {
+    for seed in 1..=seeds {
         let config = Config { eager_limit: 64, ..Config::default() };
-        let mut bench = Bench::new(seed, 2, ROUGH, &config);
+        let mut bench = bench(seed, &config);
         let sizes: Vec<usize> = (0..40).map(|n| 1 + (n * 37 + seed as usize * 11) % 300).collect();
         let data: Vec<OwnedBuf> = sizes.iter().enumerate().map(|(n, size)| filled(*size, n)).collect();
         let sends: Vec<Started> = data.iter().map(|data| bench.send(0, 1, 5, data, false)).collect();

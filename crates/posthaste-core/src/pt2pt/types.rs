@@ -8,6 +8,7 @@ use std::fmt::Write;
 
 use crate::datatype::{Builtin, Measure, Segment, Signature};
 use crate::error::{Error, ErrorClass};
+use crate::named::Named;
 use crate::wire::Envelope;
 
 /// Runs of a signature that an error message names.
@@ -34,7 +35,7 @@ pub(super) fn check(envelope: &Envelope, segment: &Segment) -> Option<Error> {
 /// `10 MPI_INT`, or as much as the message tells.
 fn describe_sent(envelope: &Envelope) -> String {
     let (types, len) = (envelope.types, envelope.len);
-    match Builtin::from_abi(types.first.into()) {
+    match Named::from_the_wire(types.first).map(Builtin::of) {
         Some(first) if types.uniform && len.is_multiple_of(first.size) => {
             format!("{} {}", len / first.size, first.name)
         }
@@ -75,8 +76,8 @@ mod tests {
     use crate::datatype::{Datatype, Types};
     use crate::ids::ContextId;
 
-    fn datatype(handle: u32) -> Datatype {
-        Datatype::from_abi(handle).unwrap()
+    fn datatype(named: Named) -> Datatype {
+        named.into()
     }
 
     fn verdict(sent: (u64, &Datatype), received: (u64, &Datatype)) -> Option<String> {
@@ -93,7 +94,7 @@ mod tests {
 
     #[test]
     fn both_sides_are_named() {
-        let (int, double, packed) = (datatype(0x209), datatype(0x214), datatype(0x207));
+        let (int, double, packed) = (datatype(Named::Int), datatype(Named::Double), datatype(Named::Packed));
         assert_eq!(verdict((10, &int), (10, &int)), None);
         assert_eq!(verdict((10, &int), (100, &int)), None);
         assert_eq!(verdict((10, &int), (40, &packed)), None);
@@ -108,7 +109,7 @@ mod tests {
         assert!(text.contains("sent 32 bytes of several types that begin with MPI_INT with"), "{text}");
         let text = verdict((4, &double), (2, &both)).unwrap();
         assert!(text.ends_with("for 2 MPI_INT, 1 MPI_DOUBLE, 2 MPI_INT, ..."), "{text}");
-        assert_eq!(verdict((2, &datatype(0x22b)), (4, &int)), None);
+        assert_eq!(verdict((2, &datatype(Named::TwoInt)), (4, &int)), None);
         let unknown = Segment::new(UserBuf::none(), 4, &int);
         assert_eq!(unknown.types(), Types::UNKNOWN);
     }

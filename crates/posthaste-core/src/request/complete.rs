@@ -1,7 +1,15 @@
-//! The one place where a request ends, and the table of what may happen to it in which state.
+//! The one place where a request ends, and what then happens, in this order:
 //!
-//! A request with a handler becomes *finished* first: the handler is queued and run by progress outside all locks, then
-//! the request is complete (seed 004, "finished").
+//! 1. Its status is there, and its buffer is the user's again.
+//! 2. Its handler, if it has one, is queued and run outside all locks; so long the request is *finished* (seed 004).
+//! 3. It is *complete*: a wait or test may take its status.
+//! 4. Who wants to know is told: the thread that sleeps for it, or the request that it is a part of, whose end follows this
+//!    list too. A request of which nobody wants to know leaves the table.
+//! 5. Who takes the status, or looks at it, runs what a binding has to add, on its own thread: the query function of a
+//!    generalized request, the last step of a communicator in the making, the error handler.
+//!
+//! Every kind of request ends here, whoever ends it: a packet handler, a method, a schedule, the last part of a composite
+//! request, or somebody outside the engine ([`crate::request::outside`]). Nobody asks a request whether it is over.
 
 use std::collections::VecDeque;
 
@@ -17,6 +25,8 @@ pub struct Finished {
     pub handlers: VecDeque<(RequestId, Handler, Status)>,
     /// Counts every end, so that a waiter sees that something happened.
     pub ends: u64,
+    /// Requests for which `pt2pt::staging` has something to do: a device copies, or the transfer of one in device memory is over.
+    pub staged: Vec<RequestId>,
     /// Sleepers that are to be told of an end, once for each.
     pub told: Vec<SleeperId>,
 }
@@ -27,7 +37,8 @@ impl std::fmt::Debug for Finished {
     }
 }
 
-/// Ends a request: fills in its status, queues its handler, and forgets it if nobody will ask.
+/// Ends a request: fills in its status, queues its handler, and forgets it if nobody will ask. One whose buffer is device
+/// memory ends when the device is done with it.
 #[inline]
 pub fn complete(table: &mut Table, finished: &mut Finished, id: RequestId, status: Status) {
     let Some(request) = table.get_mut(id) else { return };
@@ -44,7 +55,7 @@ pub fn complete(table: &mut Table, finished: &mut Finished, id: RequestId, statu
 #[inline(always)]
 pub fn complete_plain(request: &mut Request, finished: &mut Finished, status: Status) -> Result<(), Status> {
     debug_assert!(is_active(&request.state), "{:?} ends twice", request.state);
-    if request.handler.is_some() || request.audience != Audience::Caller {
+    if request.handler.is_some() || request.staged || request.audience != Audience::Caller {
         return Err(status);
     }
     finished.ends += 1;
@@ -55,8 +66,13 @@ pub fn complete_plain(request: &mut Request, finished: &mut Finished, status: St
 
 #[cold]
 fn complete_special(table: &mut Table, finished: &mut Finished, id: RequestId, status: Status) {
-    finished.ends += 1;
     let Some(request) = table.get_mut(id) else { return };
+    if request.staged {
+        request.state = State::Staging;
+        request.status = status;
+        return finished.staged.push(id);
+    }
+    finished.ends += 1;
     if request.handler.is_some() {
         return with_handler(request, finished, id, status);
     }
@@ -71,7 +87,30 @@ fn is_over(table: &mut Table, finished: &mut Finished, id: RequestId) {
     match std::mem::replace(&mut request.audience, Audience::Caller) {
         Audience::Caller => {}
         Audience::Sleeper(sleeper) => finished.told.push(sleeper),
+        Audience::Part { whole, leads } => {
+            if let (Some(part), Some(whole)) = (table.remove(id), table.in_slot(whole)) {
+                part_ended(table, finished, whole, part.status, leads);
+            }
+        }
         Audience::Nobody => drop(table.remove(id)),
+    }
+}
+
+/// A part of a composite request has ended, which counts; with the last one the whole ends. `leads`: the whole tells what
+/// the part tells; otherwise only its error, if that is the first, and its bytes.
+pub fn part_ended(table: &mut Table, finished: &mut Finished, whole: RequestId, part: Status, leads: bool) {
+    let Some(request) = table.get_mut(whole) else { return };
+    let State::Composite(composite) = &mut request.state else { return };
+    let told = &mut request.status;
+    if leads {
+        (told.source, told.tag, told.cancelled) = (part.source, part.tag, part.cancelled);
+    }
+    told.bytes += part.bytes;
+    let error = part.error.map(|error| composite.explained(error));
+    told.error = if leads { error.or(told.error.take()) } else { told.error.take().or(error) };
+    if composite.ends_one() {
+        let status = std::mem::replace(told, Status::EMPTY);
+        complete(table, finished, whole, status);
     }
 }
 

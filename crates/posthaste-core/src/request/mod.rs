@@ -1,12 +1,15 @@
 //! Requests: what a user waits for, and what the protocols keep about a transfer under way.
 //!
-//! Rooms: [`table`] holds them, [`complete`] ends them. The states are seed 004's: null (no request), inactive, active,
+//! Rooms: [`table`] holds them, [`complete`] ends them, [`composite`] makes one of several, [`outside`] takes ends from
+//! outside the engine. The states are seed 004's: null (no request), inactive, active,
 //! finished (the transfer is over, a handler has to run), complete. MPI-5.0 §3.7.
 //!
 //! What must stay true: a request's segment is in exactly one place: here while it waits, in the method while
 //! the method moves the data.
 
 pub mod complete;
+pub mod composite;
+pub mod outside;
 pub mod table;
 
 use posthaste_os::park::SleeperId;
@@ -15,6 +18,7 @@ use crate::datatype::Segment;
 use crate::error::Error;
 use crate::ids::{ANY_SOURCE, ANY_TAG, Peer, RequestId};
 
+pub use composite::Composite;
 pub use table::Table;
 
 /// What a finished request tells (MPI-5.0 §3.2.5).
@@ -91,8 +95,14 @@ pub enum State {
         /// The sender waits to hear that everything is here.
         fin: bool,
     },
+    /// The transfer is over, or never was; a device copies (`pt2pt::staging`).
+    Staging,
     /// A collective operation; its steps are in `coll`.
     Schedule,
+    /// Several parts: it ends when they all have.
+    Composite(Box<Composite>),
+    /// What others do, outside the engine, and end.
+    External,
     /// The transfer is over, its handler has not run yet.
     Finished,
     /// Over; the next wait or test takes the status.
@@ -106,6 +116,13 @@ pub enum Audience {
     Caller,
     /// A sleeping thread, which has to be told.
     Sleeper(SleeperId),
+    /// The request that it is a part of. It leaves the table when it ends.
+    Part {
+        /// The slot of that request, which does not leave the table before.
+        whole: u32,
+        /// The whole tells what this part tells.
+        leads: bool,
+    },
     /// Nobody: it leaves the table when it ends.
     Nobody,
 }
@@ -120,6 +137,8 @@ pub struct Request {
     pub audience: Audience,
     /// A send whose message has been asked back.
     pub cancelling: bool,
+    /// Its buffer is device memory: the end of the transfer goes through `pt2pt::staging`.
+    pub staged: bool,
     /// To be run at the end.
     pub handler: Option<Handler>,
 }
@@ -128,7 +147,8 @@ impl Request {
     /// A request in `state`, with an empty status.
     #[inline]
     pub fn new(state: State) -> Self {
-        Self { state, status: Status::EMPTY, audience: Audience::Caller, cancelling: false, handler: None }
+        let (audience, status) = (Audience::Caller, Status::EMPTY);
+        Self { state, status, audience, cancelling: false, staged: false, handler: None }
     }
 }
 

@@ -280,6 +280,12 @@ impl Table {
         (slot.request.is_some() && Self::handle(id) as usize == handle).then_some(id)
     }
 
+    /// The live request in a slot.
+    pub fn in_slot(&self, slot: u32) -> Option<RequestId> {
+        let found = self.slots.get(self.at(slot))?;
+        found.request.is_some().then_some(RequestId { slot, generation: found.generation })
+    }
+
     /// All requests with their ids, [`Table::DONE`] among them.
     pub fn iter(&self) -> impl Iterator<Item = (RequestId, &Request)> {
         self.slots.iter().enumerate().filter_map(|(at, slot)| {

@@ -15,7 +15,7 @@ use crate::explain::{Goal, List, Message, Operation, Part, Report, Wait};
 use crate::ids::{ContextId, Peer, RequestId};
 use crate::progress::{Until, Vci};
 use crate::pt2pt::{Contexts, Pattern};
-use crate::request::State;
+use crate::request::{State, complete};
 use crate::wire::Envelope;
 
 /// Most messages of a list that are looked at more closely, and goals of a wait.
@@ -192,9 +192,10 @@ fn wait(vci: &Vci, call: &'static str, since: Duration, awaited: &Awaited) -> Wa
     let mut more = 0;
     let goals = match awaited {
         Awaited::All(ids) | Awaited::Any(ids) => {
-            let mut goals: Vec<Goal> = ids.iter().take(MOST).filter_map(|id| goal(vci, *id)).collect();
+            let parts: Vec<RequestId> = ids.iter().flat_map(|id| parts(vci, *id)).collect();
+            let mut goals: Vec<Goal> = parts.iter().take(MOST).filter_map(|id| goal(vci, *id)).collect();
             // What is not known is there all the same.
-            more = (ids.len() - goals.len()) as u64;
+            more = (parts.len() - goals.len()) as u64;
             goals.truncate(MOST);
             goals
         }
@@ -205,6 +206,17 @@ fn wait(vci: &Vci, call: &'static str, since: Duration, awaited: &Awaited) -> Wa
         Awaited::Nothing => Vec::new(),
     };
     Wait { call: call.to_owned(), since, any, goals, more }
+}
+
+/// A request, or what goes on of a composite one: itself if that is not known.
+fn parts(vci: &Vci, id: RequestId) -> Vec<RequestId> {
+    let requests = &vci.engine.requests;
+    let goes_on = |id: &RequestId| requests.get(*id).is_some_and(|part| !complete::is_complete(part));
+    let parts: Vec<RequestId> = match requests.get(id).map(|request| &request.state) {
+        Some(State::Composite(composite)) => composite.parts().iter().copied().filter(goes_on).collect(),
+        _ => Vec::new(),
+    };
+    if parts.is_empty() { vec![id] } else { parts }
 }
 
 fn goal(vci: &Vci, id: RequestId) -> Option<Goal> {
@@ -238,7 +250,14 @@ fn message(vci: &Vci, id: RequestId) -> Option<Message> {
         State::SendPending { .. } => outgoing(Part::ForRoom),
         State::SendAsked { .. } | State::Sending { acknowledged: false, .. } => outgoing(Part::ForMatch),
         State::Sending { .. } => outgoing(Part::ForData),
-        State::Inactive | State::Schedule | State::Finished | State::Complete => None,
+        // Nobody sleeps while a device copies.
+        State::Inactive
+        | State::Staging
+        | State::Schedule
+        | State::Composite(_)
+        | State::External
+        | State::Finished
+        | State::Complete => None,
     }
 }
 

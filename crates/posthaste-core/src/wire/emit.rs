@@ -165,7 +165,7 @@ impl Emit {
         Self::control(Kind::TakenBack, body.as_bytes())
     }
 
-    fn control(kind: Kind, body: &[u8]) -> Self {
+    pub(super) fn control(kind: Kind, body: &[u8]) -> Self {
         Self::message(kind, &NO_ENVELOPE, body)
     }
 

@@ -6,6 +6,7 @@
 //! checked: an unknown kind or a short payload is [`Malformed`], never a panic.
 
 mod emit;
+mod onesided;
 mod shown;
 
 use posthaste_os::mem::{Sink, Source};
@@ -17,6 +18,7 @@ use crate::ids::{ContextId, RequestId};
 use crate::jobs::JobId;
 
 pub use emit::{Emit, FRONT};
+pub use onesided::{Access, Atomically, OneSided, Refusal, Refused, RemoteKey};
 
 /// Bytes of a header.
 pub const HEADER: usize = 24;
@@ -57,6 +59,18 @@ pub enum Kind {
     Filled = 15,
     /// What two bundles of links tell each other.
     Bundled = 16,
+    /// Bytes for memory that the receiver has exposed.
+    Put = 17,
+    /// Bytes of such memory are wanted.
+    Get = 18,
+    /// Operands for elements of such memory.
+    Atomic = 19,
+    /// Asks whether all that came before has been done to such memory.
+    Flush = 20,
+    /// Answer: what was wanted, or that all has been done.
+    Answer = 21,
+    /// Answer: the memory cannot be accessed like that.
+    Refused = 22,
 }
 
 /// The header of every packet. Kinds that carry no message leave the envelope fields 0.
@@ -408,6 +422,8 @@ pub enum Packet<'a> {
     Filled(Part),
     /// What two bundles of links tell each other: see `method::bundle`.
     Bundled(Source<'a>),
+    /// One-sided communication: see `onesided`.
+    OneSided(OneSided<'a>),
     /// A fragment.
     Data {
         /// The receiver's request.
@@ -643,6 +659,9 @@ impl<'a> Packet<'a> {
             Kind::Window => Self::Window(part(payload)?),
             Kind::Filled => Self::Filled(part(payload)?),
             Kind::Bundled => Self::Bundled(payload),
+            Kind::Put | Kind::Get | Kind::Atomic | Kind::Flush | Kind::Answer | Kind::Refused => {
+                Self::OneSided(onesided::parse(kind, payload)?)
+            }
             Kind::Data => {
                 let (body, data) = front::<DataBody>(payload)?;
                 Self::Data { receiver: body.receiver.into(), offset: body.offset.get(), data }

@@ -32,6 +32,7 @@ impl fmt::Display for Packet<'_> {
                 write!(f, "filled {receiver} at {offset}, {len} bytes")
             }
             Self::Bundled(body) => write!(f, "bundled, {} bytes", body.len()),
+            Self::OneSided(packet) => write!(f, "{packet}"),
             Self::Written { receiver, unreadable: false } => write!(f, "written {receiver}"),
             Self::Written { receiver, unreadable: true } => write!(f, "written {receiver}, unreadable"),
             Self::Data { receiver, offset, data } => {
@@ -52,6 +53,31 @@ impl fmt::Display for Packet<'_> {
             Self::TakeBack { sender } => write!(f, "take-back {sender}"),
             Self::TakenBack { sender, taken } => write!(f, "taken-back {sender}: {taken}"),
         }
+    }
+}
+
+impl fmt::Display for OneSided<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Put(access, data) => write!(f, "put {access}, {} bytes", data.len()),
+            Self::Get(access, len) => write!(f, "get {access}, {len} bytes"),
+            Self::Atomic(access, Atomically { operation, element, fetches }, data) => {
+                let fetch = if *fetches { "fetch and " } else { "" };
+                write!(f, "{fetch}atomic {operation:#x} of {element:#x} {access}, {} bytes", data.len())
+            }
+            Self::Flush(serial) => write!(f, "flush {serial}"),
+            Self::Answer(serial, data) => write!(f, "answer {serial}, {} bytes", data.len()),
+            Self::Refused(Refused { serial, why, offset, len, size }) => {
+                write!(f, "refused {serial}: {why:?}, {len} bytes at {offset} of {size}")
+            }
+        }
+    }
+}
+
+impl fmt::Display for Access {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { serial, key: RemoteKey { slot, generation }, offset } = self;
+        write!(f, "{serial} at {offset} of memory {slot}.{generation}")
     }
 }
 

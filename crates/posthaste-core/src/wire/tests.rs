@@ -55,6 +55,8 @@ fn round_trips() {
     let id = RequestId { slot: 9, generation: 4 };
     let other = RequestId { slot: 1, generation: 2 };
     let through = Through { buffer: 3, kept: true, start: 77 };
+    let key = RemoteKey::from_bytes(RemoteKey { slot: 2, generation: 7 }.to_bytes());
+    let access = Access { serial: 5, key, offset: 1 << 40 };
     let cases = [
         (Emit::eager(&envelope()), "eager (context 7696581394432, source 3, tag -5, 4 bytes)"),
         (
@@ -125,6 +127,18 @@ fn round_trips() {
         (Emit::resume(), "resume"),
         (Emit::take_back(id), "take-back #9.4"),
         (Emit::taken_back(id, true), "taken-back #9.4: true"),
+        (Emit::put(access), "put 5 at 1099511627776 of memory 2.7, 4 bytes"),
+        (Emit::get(access, 1 << 33), "get 5 at 1099511627776 of memory 2.7, 8589934592 bytes"),
+        (
+            Emit::atomic(access, Atomically { operation: 0x21, element: 0x250, fetches: true }),
+            "fetch and atomic 0x21 of 0x250 5 at 1099511627776 of memory 2.7, 4 bytes",
+        ),
+        (Emit::flush(6), "flush 6"),
+        (Emit::answer(6), "answer 6, 4 bytes"),
+        (
+            Emit::refused(Refused { serial: 5, why: Refusal::OutOfRange, offset: 8, len: 3, size: 10 }),
+            "refused 5: OutOfRange, 3 bytes at 8 of 10",
+        ),
     ];
     for (emit, text) in cases {
         let payload = bytes(&emit, b"data");

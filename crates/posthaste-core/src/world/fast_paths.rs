@@ -11,9 +11,9 @@ use crate::datatype::{Segment, Types};
 use crate::error::Result;
 use crate::ids::{Peer, RequestId};
 use crate::progress::Vci;
+use crate::pt2pt::arrival::{self, Found, Policy, Wish};
 use crate::pt2pt::matching::Pattern;
 use crate::pt2pt::persistent::Message;
-use crate::pt2pt::recv::{self, Found};
 use crate::pt2pt::send;
 use crate::request::{Status, complete};
 use crate::wait::Entered;
@@ -37,8 +37,7 @@ impl World {
     pub(super) fn left_at_once(&self, peer: Peer, envelope: &Envelope, segment: &Segment) -> bool {
         let mut vci = self.waiting.enter(envelope.context.vci());
         let Vci { engine, methods, .. } = &mut *vci;
-        let left =
-            !segment.is_typed() && send::at_once(engine, methods, peer, envelope, &mut segment.clone());
+        let left = segment.is_plain() && send::at_once(engine, methods, peer, envelope, &mut segment.clone());
         methods.flush_gathered();
         left
     }
@@ -60,7 +59,8 @@ impl World {
                 return Some(Found::Other);
             }
             (0..looks).find_map(|_| {
-                let found = recv::at_once(engine, methods, peer, pattern, segment, *waited).break_value();
+                let (wish, policy) = (Wish::Receive(segment), Policy::blocking(*waited));
+                let found = arrival::look(engine, methods, peer, pattern, wish, policy).break_value();
                 *waited |= found.is_none();
                 found
             })

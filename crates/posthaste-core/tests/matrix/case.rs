@@ -3,15 +3,14 @@
 use crate::memory::{Layout, Memory};
 use crate::pair::{Pair, Way};
 use crate::proof;
-use std::ops::ControlFlow;
 
 use posthaste_core::config::Config;
 use posthaste_core::datatype::Segment;
 use posthaste_core::error::ErrorClass;
 use posthaste_core::ids::{ANY_SOURCE, ANY_TAG, ContextId, Peer, RequestId};
 use posthaste_core::progress::Vci;
+use posthaste_core::pt2pt::arrival::{self, Found, Policy, Wish};
 use posthaste_core::pt2pt::matching::Pattern;
-use posthaste_core::pt2pt::recv::Found;
 use posthaste_core::pt2pt::send::Started;
 use posthaste_core::pt2pt::{probe, recv};
 use posthaste_core::request::Status;
@@ -187,19 +186,18 @@ impl Case {
                 recv::start_held(engine, methods, held, into)
             }
             Meeting::Waiting if !self.any_source && methods.is_next_there(sender) => {
-                match recv::start_there(engine, methods, sender, &pattern, into) {
-                    Ok(ControlFlow::Break(id)) => Ok(id),
-                    Ok(ControlFlow::Continue(into)) => recv::start(engine, methods, &pattern, into),
-                    Err(error) => Err(error),
-                }
+                recv::start_there(engine, methods, sender, &pattern, into)
             }
             Meeting::Blocking => {
                 let from = (!self.any_source).then_some(sender);
-                let look = |_| recv::at_once(engine, methods, from, &pattern, &mut into, true).break_value();
+                let look = |_| {
+                    let wish = Wish::Receive(&mut into);
+                    arrival::look(engine, methods, from, &pattern, wish, Policy::blocking(true)).break_value()
+                };
                 match (0..3).find_map(look) {
                     Some(Found::Message(status)) => return Ok(Met::Over(status)),
-                    Some(Found::Long(held)) => recv::start_held(engine, methods, held, into),
-                    Some(Found::Other) | None => recv::start(engine, methods, &pattern, into),
+                    Some(Found::Held(held)) => recv::start_held(engine, methods, held, into),
+                    Some(Found::Served | Found::Other) | None => recv::start(engine, methods, &pattern, into),
                 }
             }
             _ => recv::start(engine, methods, &pattern, into),

@@ -16,9 +16,13 @@ use posthaste_core::error::Result;
 use posthaste_core::ids::{ANY_SOURCE, ANY_TAG, ContextId, Peer, RequestId};
 use posthaste_core::method::Load;
 use posthaste_core::method::sim::Weather;
+use posthaste_core::named::Named;
 use posthaste_core::pt2pt::recv;
 use posthaste_core::pt2pt::send::Started;
-use posthaste_core::wire::{Emit, Envelope, Granted, HEADER, Mode, Offer, Part, Place, Through};
+use posthaste_core::wire::{
+    Access, Atomically, Emit, Envelope, Granted, HEADER, Mode, Offer, Part, Place, Refusal, Refused,
+    RemoteKey, Through,
+};
 
 /// Time for random bytes in `cargo test`.
 const BUDGET: Duration = Duration::from_secs(1);
@@ -61,7 +65,17 @@ impl Dice<'_> {
     }
 
     fn recipe(&mut self, depth: usize) -> Recipe {
-        const BASIC: [u32; 9] = [0x247, 0x208, 0x209, 0x214, 0x216, 0x220, 0x22c, 0x229, 0x2ca];
+        const BASIC: [Named; 9] = [
+            Named::Byte,
+            Named::Short,
+            Named::Int,
+            Named::Double,
+            Named::CDoubleComplex,
+            Named::LongDouble,
+            Named::ShortInt,
+            Named::DoubleInt,
+            Named::Real2,
+        ];
         if depth == 0 || self.0.is_empty() {
             return Recipe::Builtin(BASIC[self.byte() as usize % BASIC.len()]);
         }
@@ -110,10 +124,10 @@ impl Dice<'_> {
 
     /// A type built with arguments that may be anything, out of such types.
     fn hostile(&mut self, depth: usize) -> Result<Datatype> {
-        const BASIC: [u32; 5] = [0x247, 0x209, 0x214, 0x229, 0x2ca];
+        const BASIC: [Named; 5] = [Named::Byte, Named::Int, Named::Double, Named::DoubleInt, Named::Real2];
         if depth == 0 || self.0.is_empty() {
             let handle = BASIC[self.byte() as usize % BASIC.len()];
-            return Ok(Datatype::from_abi(handle).unwrap());
+            return Ok(handle.into());
         }
         let child = self.hostile(depth - 1)?;
         let numbers = |dice: &mut Self| dice.list(4, Self::wide);
@@ -174,7 +188,7 @@ impl Dice<'_> {
         let envelope = Envelope { context: ContextId::WORLD, source, tag, len, mode, types };
         let place =
             Place { address: if self.coin() { somewhere as u64 } else { self.wide() as u64 }, key: 0 };
-        let mut emit = match self.byte() % 10 {
+        let mut emit = match self.byte() % 11 {
             0 => Emit::eager(&envelope),
             1 => Emit::eager_synchronous(&envelope, self.id()),
             2 => {
@@ -203,6 +217,7 @@ impl Dice<'_> {
                 let part = Part { receiver, offset, len, place: self.coin().then_some(place) };
                 if self.coin() { Emit::window(part) } else { Emit::filled(part) }
             }
+            10 => self.onesided(),
             4 => Emit::data(self.id(), if self.coin() { self.byte().into() } else { self.wide() as u64 }),
             5 => Emit::stream(self.id(), self.through()),
             6 => Emit::fin(self.id(), self.coin()),
@@ -215,6 +230,25 @@ impl Dice<'_> {
             _ => {}
         }
         emit
+    }
+
+    /// About exposed memory, of which there may be as much as guards enclose.
+    fn onesided(&mut self) -> Emit {
+        let (slot, generation) = (self.between(0, 1) as u32, self.between(0, 2) as u32);
+        let offset = if self.coin() { self.byte().into() } else { self.wide() as u64 };
+        let (serial, key) = (self.byte().into(), RemoteKey { slot, generation });
+        let access = Access { serial, key, offset };
+        let len = if self.coin() { self.byte().into() } else { self.wide() as u64 };
+        let operation = [0, 0x21, 0x22, 0x24, 0x28, 0x30, 0x38, 0x3c, 0x3d, 9][usize::from(self.byte()) % 10];
+        let element = 0x200 + u16::from(self.byte());
+        match self.byte() % 6 {
+            0 => Emit::put(access),
+            1 => Emit::get(access, len),
+            2 => Emit::atomic(access, Atomically { operation, element, fetches: self.coin() }),
+            3 => Emit::flush(serial),
+            4 => Emit::answer(serial),
+            _ => Emit::refused(Refused { serial, why: Refusal::OutOfRange, offset, len, size: 0 }),
+        }
     }
 }
 
@@ -304,6 +338,8 @@ impl Story {
         let mut scratch: Vec<u8> = (0..4096).map(noise).collect();
         let somewhere = scratch.as_ptr().expose_provenance();
         let last = self.pair.receiver();
+        let exposed = Segment::bytes_at(self.room(64), 64);
+        self.pair.vcis[last].engine.with_onesided(|onesided, _| onesided.expose(&exposed)).unwrap();
         while !dice.0.is_empty() {
             let vci = if dice.coin() { last } else { 0 };
             match dice.byte() % 8 {
@@ -357,6 +393,15 @@ impl Story {
         }
     }
 
+    /// So many bytes between guards.
+    fn room(&mut self, len: usize) -> Base {
+        let mut room = vec![0xA5u8; len + 2 * Self::GUARD].into_boxed_slice();
+        // SAFETY: the room stays where it is until the end of the story.
+        let base = unsafe { Base::new(room.as_mut_ptr().add(Self::GUARD)) };
+        self.rooms.push(room);
+        base
+    }
+
     /// A receive of every other group of 8 bytes, or of a run.
     fn post(&mut self, vci: usize, dice: &mut Dice<'_>) {
         if self.pair.vcis[vci].engine.requests.ensure_room().is_err() {
@@ -367,11 +412,7 @@ impl Story {
             0 => Datatype::vector(count, 8, 16, &Datatype::byte()).unwrap(),
             _ => Datatype::contiguous(count * 7, &Datatype::byte()).unwrap(),
         };
-        let len = datatype.true_extent() as usize;
-        let mut room = vec![0xA5u8; len + 2 * Self::GUARD].into_boxed_slice();
-        // SAFETY: the room stays where it is until the end of the story.
-        let base = unsafe { Base::new(room.as_mut_ptr().add(Self::GUARD)) };
-        self.rooms.push(room);
+        let base = self.room(datatype.true_extent() as usize);
         let source = if dice.coin() { ANY_SOURCE } else { dice.between(0, 1) as i32 };
         let tag = if dice.coin() { ANY_TAG } else { dice.between(0, 2) as i32 };
         let id = self.pair.recv(vci, source, tag, Segment::elements_at(base, 1, &datatype));

@@ -4,7 +4,8 @@
 //! and knows nothing of layouts.
 
 use posthaste_core::buffer::Base;
-use posthaste_core::datatype::{Datatype, Dimension, Distribution, Order, Segment};
+use posthaste_core::datatype::{DEFAULT_DARG, Datatype, Dimension, Distribution, Order, Segment};
+use posthaste_core::named::Named;
 use proptest::prelude::*;
 use std::collections::HashMap;
 
@@ -21,13 +22,13 @@ pub(crate) struct Model {
 }
 
 impl Model {
-    fn builtin(handle: u32) -> Self {
-        let datatype = Datatype::from_abi(handle).unwrap();
+    fn builtin(named: Named) -> Self {
+        let datatype = Datatype::from(named);
         let builtin = datatype.builtin().unwrap();
         let (align, extent) = (builtin.align as i64, builtin.extent);
-        let map = match handle {
-            0x22c => vec![(0, 2), (4, 4)],
-            0x229 => vec![(0, 8), (8, 4)],
+        let map = match named {
+            Named::ShortInt => vec![(0, 2), (4, 4)],
+            Named::DoubleInt => vec![(0, 8), (8, 4)],
             _ => vec![(0, builtin.size)],
         };
         Self { datatype, map, lb: 0, ub: extent, marked: false, align }
@@ -77,7 +78,7 @@ impl Model {
 /// What to build; displacements are kept apart so that receives do not overlap.
 #[derive(Clone, Debug)]
 pub(crate) enum Recipe {
-    Builtin(u32),
+    Builtin(Named),
     Contiguous(i64, Box<Self>),
     Vector(i64, i64, i64, Box<Self>),
     Hvector(i64, i64, i64, Box<Self>),
@@ -232,9 +233,6 @@ fn darray(dimensions: &[Dimension], place: i64, c_order: bool, child: &Model) ->
     Model { lb: 0, ub, marked: true, ..Model::of(datatype, &copies) }
 }
 
-/// `MPI_DISTRIBUTE_DFLT_DARG`.
-const DEFAULT_DARG: i64 = 19;
-
 /// A dimension that fits together: `kind` is none, block or cyclic.
 pub(crate) fn dimension(kind: i64, size: i64, processes: i64, darg: i64) -> Dimension {
     let least = (size + processes - 1) / processes;
@@ -252,8 +250,17 @@ pub(crate) fn dimension(kind: i64, size: i64, processes: i64, darg: i64) -> Dime
 }
 
 pub(crate) fn recipe() -> impl Strategy<Value = Recipe> {
-    let builtin =
-        prop::sample::select(vec![0x247u32, 0x208, 0x209, 0x214, 0x216, 0x220, 0x22c, 0x229, 0x2ca]);
+    let builtin = prop::sample::select(vec![
+        Named::Byte,
+        Named::Short,
+        Named::Int,
+        Named::Double,
+        Named::CDoubleComplex,
+        Named::LongDouble,
+        Named::ShortInt,
+        Named::DoubleInt,
+        Named::Real2,
+    ]);
     builtin.prop_map(Recipe::Builtin).prop_recursive(5, 24, 4, |inner| {
         let child = inner.clone().prop_map(Box::new);
         let list = prop::collection::vec((-9i64..40, 0i64..4), 0..6);

@@ -193,9 +193,12 @@ impl Pair {
                     .then(|| fabric(Peer(me), way, config, &cards).expect("looked for before"));
                 let plugin = matches!(way, Way::Plugin)
                     .then(|| plugin(Peer(me), config, &plugins).expect("looked for before"));
-                let methods = Methods::new((0..ranks).map(route).collect(), shm, tcp, sim, Peer(me))
-                    .with_fabric(fabric)
-                    .with_plugin(plugin);
+                let methods = Methods::new((0..ranks).map(route).collect(), Peer(me))
+                    .with(shm)
+                    .with(tcp)
+                    .with(sim)
+                    .with(fabric)
+                    .with(plugin);
                 Vci::new(Engine::new(config.clone()), methods)
             })
             .collect();

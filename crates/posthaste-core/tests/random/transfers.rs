@@ -11,6 +11,7 @@ use posthaste_core::datatype::Segment;
 use posthaste_core::error::ErrorClass;
 use posthaste_core::ids::ANY_SOURCE;
 use posthaste_core::method::sim::Weather;
+use posthaste_core::named::Named;
 use posthaste_core::pt2pt::send::Started;
 use posthaste_core::request::Status;
 use posthaste_core::trace::Counter;
@@ -18,7 +19,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config as Run, TestRunner};
 use std::cell::Cell;
 
-const BYTE: Recipe = Recipe::Builtin(0x247);
+const BYTE: Recipe = Recipe::Builtin(Named::Byte);
 
 /// Bytes of a message at most: hundreds of packets.
 const SMALL: u64 = 10_000;
@@ -335,7 +336,7 @@ fn to_ourselves() {
 /// A hundred levels, each an integer before the one below.
 #[test]
 fn a_hundred_levels_deep() {
-    let int = Recipe::Builtin(0x209);
+    let int = Recipe::Builtin(Named::Int);
     let nested = (0..100).fold(int.clone(), |below, _| {
         Recipe::Resized(0, 900, Box::new(Recipe::Struct(vec![(0, 1, int.clone()), (8, 1, below)])))
     });
@@ -359,7 +360,7 @@ fn pieces_larger_than_the_bounce_buffer() {
     let mut pair =
         Pair::new(1, Way::SharedMemory { oversubscribed: false, ranks: 2, heap: false, own: 0 }, &config);
     for count in [1000, 30_000, 1000, 30_000] {
-        let types = Types::Alike(Recipe::Builtin(0x214), count);
+        let types = Types::Alike(Recipe::Builtin(Named::Double), count);
         let message = Message { types, early: false, wild: false, synchronous: false, absolute: false };
         exchange(&mut pair, &[message], LARGE);
     }

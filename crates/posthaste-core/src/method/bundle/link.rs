@@ -10,6 +10,7 @@ use posthaste_os::socket::Set;
 
 use super::frame::{FRONT, Mark};
 use crate::ids::{Peer, RequestId};
+use crate::method::contract::Method as _;
 use crate::method::fabric::{self, Fabric};
 use crate::method::sim::Sim;
 use crate::method::tcp::{self, Tcp};
@@ -86,7 +87,7 @@ impl Link {
         match &self.method {
             Method::Tcp(_) => tcp::PACKET,
             Method::Fabric(_) => fabric::PACKET,
-            Method::Sim(sim) => sim.caps().packet,
+            Method::Sim(sim) => sim.packet(),
         }
     }
 
@@ -142,9 +143,9 @@ impl Link {
     /// Sends a part of a long message.
     pub(super) fn put(&mut self, put: Put) {
         match &mut self.method {
-            Method::Tcp(tcp) => tcp.put(put),
-            Method::Fabric(fabric) => fabric.put(put),
-            Method::Sim(sim) => sim.put(put),
+            Method::Tcp(tcp) => tcp.put(put.to, put),
+            Method::Fabric(fabric) => fabric.put(put.to, put),
+            Method::Sim(sim) => sim.put(put.to, put),
         }
     }
 

@@ -7,6 +7,7 @@ use crate::datatype::{Datatype, Format, Segment};
 use crate::error::ErrorClass;
 use crate::ids::{ANY_TAG, Peer, RequestId};
 use crate::method::sim::{Network, Weather};
+use crate::named::Named;
 use crate::pt2pt::send::Started;
 use crate::testing::{Bench, CALM, ROUGH};
 use crate::trace::Counter;
@@ -228,7 +229,7 @@ fn data_in_pieces_between_unlike_formats_survives_a_cut() {
             &(0..count as u32).flat_map(|n| [n.to_le_bytes(), [0; 4]].concat()).collect::<Vec<u8>>(),
         );
         let into = OwnedBuf::new(4 * count);
-        let int = Datatype::from_abi(0x209).unwrap(); // MPI_INT
+        let int = Datatype::from(Named::Int);
         let spread = Datatype::vector(count as i64, 1, 2, &int).unwrap();
         let receive = run.bench.recv_segment(1, 0, 1, Segment::typed(into.user_buf(), count as u64, &int));
         let started = run.bench.send_segment(0, 1, 1, Segment::typed(data.user_buf(), 1, &spread), false);

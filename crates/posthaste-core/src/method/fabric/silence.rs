@@ -127,7 +127,7 @@ fn socket_address(bytes: &[u8]) -> Option<SocketAddr> {
 
 impl Fabric {
     /// The next poll looks at the network and at the clock: this process has slept.
-    pub(in crate::method) fn look_soon(&mut self) {
+    pub(super) fn look_at_network(&mut self) {
         self.turns.soon();
         self.listening.soon();
     }

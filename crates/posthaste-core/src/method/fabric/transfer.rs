@@ -13,6 +13,7 @@ use super::{Fabric, PACKET, RESERVE, pin, place_in};
 use crate::buffer;
 use crate::datatype::Segment;
 use crate::ids::{Peer, RequestId};
+use crate::method::contract::{Method, Room};
 use crate::method::fabric::link::Frame;
 use crate::method::pinned::Lease;
 use crate::method::{Done, Get, Load, Put};
@@ -176,7 +177,7 @@ impl Transfer {
 }
 
 impl Fabric {
-    pub(in crate::method) fn get(&mut self, get: Get) {
+    pub(super) fn start_get(&mut self, get: Get) {
         let Get { from, offer, receiver, mut segment, len, .. } = get;
         let end = len.min(segment.len());
         if self.known(from).is_none_or(|link| link.is_down()) {
@@ -194,7 +195,7 @@ impl Fabric {
         }
     }
 
-    pub(in crate::method) fn put(&mut self, put: Put) {
+    pub(super) fn start_put(&mut self, put: Put) {
         let Put { to, receiver, sender, mut segment, until: end, granted } = put;
         // It may have been offered for reading, and been refused.
         self.withdraw(sender);

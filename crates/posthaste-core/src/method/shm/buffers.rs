@@ -8,7 +8,7 @@ use super::*;
 
 impl Shm {
     /// See [`super::super::Methods::offer_stream`].
-    pub(in crate::method) fn offer_stream(
+    pub(super) fn begin_stream(
         &mut self,
         to: usize,
         sender: RequestId,

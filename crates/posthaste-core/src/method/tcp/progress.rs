@@ -27,7 +27,7 @@ const LOOKS_PER_CLOCK: u32 = 256;
 const BETWEEN_CHECKS: Duration = Duration::from_secs(1);
 
 impl Tcp {
-    pub(in crate::method) fn poll(
+    pub(super) fn progress(
         &mut self,
         counts: &mut Counts,
         on: &mut impl FnMut(Event<'_>, &mut Counts),
@@ -61,7 +61,7 @@ impl Tcp {
     }
 
     /// The next poll looks at the sockets, and at the clock: this process has slept.
-    pub(in crate::method) fn look_soon(&mut self) {
+    pub(super) fn look_at_sockets(&mut self) {
         self.until_look = 0;
         self.looks = LOOKS_PER_CLOCK - 1;
     }
@@ -198,7 +198,7 @@ impl Tcp {
 
     /// Writes what has gathered.
     #[inline]
-    pub(in crate::method) fn flush_gathered(&mut self) {
+    pub(super) fn flush_pending(&mut self) {
         self.round += 1;
         if !self.pending.is_empty() {
             self.flush_all();

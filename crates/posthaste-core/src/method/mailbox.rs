@@ -1,0 +1,136 @@
+//! The smallest method there can be, for tests: a queue in memory for each pair of engines of this process. It has what
+//! every method must have and nothing else, so it shows what that is.
+//!
+//! What must stay true: packets stay in order; there is always room, unless messages are held back.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::{Arc, Mutex};
+
+use posthaste_os::mem::Sink;
+
+use crate::datatype::Segment;
+use crate::ids::Peer;
+use crate::method::contract::{Method, Room};
+use crate::method::reassembly::Reassembly;
+use crate::method::{Caps, Done, Event, Expose, Get, Load, Put, packing};
+use crate::trace::{Counter, Counts};
+use crate::wire::{DATA_FRONT, Emit, Granted, HEADER, Packet};
+
+/// Longest payload of a packet.
+const PACKET: usize = 200;
+
+/// A packet under way.
+#[derive(Debug)]
+struct Letter {
+    from: Peer,
+    header: [u8; HEADER],
+    payload: Vec<u8>,
+}
+
+/// What two ends share: packets by receiver and sender, and whose messages are held back by whom.
+#[derive(Debug, Default)]
+pub struct Post {
+    packets: HashMap<Peer, VecDeque<Letter>>,
+    held: HashSet<(Peer, Peer)>,
+}
+
+/// The mailboxes of all engines.
+pub(crate) type PostOffice = Arc<Mutex<Post>>;
+
+/// The method of one engine.
+#[derive(Debug)]
+pub struct Mailbox {
+    me: Peer,
+    office: PostOffice,
+    done: VecDeque<Done>,
+    reassembly: Reassembly,
+}
+
+/// Room for one packet.
+#[derive(Debug)]
+pub struct Claim<'a> {
+    mailbox: &'a Mailbox,
+    to: Peer,
+    len: usize,
+}
+
+impl Mailbox {
+    /// The mailbox of an engine.
+    pub fn new(me: Peer, office: PostOffice) -> Self {
+        Self { me, office, done: VecDeque::new(), reassembly: Reassembly::default() }
+    }
+}
+
+impl Method for Mailbox {
+    type To = Peer;
+    type Claim<'a> = Claim<'a>;
+
+    fn caps(&mut self, _: Peer) -> Caps {
+        Caps { packet: PACKET, ..Caps::default() }
+    }
+
+    fn claim(&mut self, to: Peer, len: usize, load: Load) -> Option<Claim<'_>> {
+        let held = self.office.lock().unwrap().held.contains(&(self.me, to));
+        let fits = len <= PACKET && !(held && load == Load::Message);
+        fits.then_some(Claim { mailbox: self, to, len })
+    }
+
+    fn hold_back(&mut self, from: Peer, hold: bool) {
+        let held = &mut self.office.lock().unwrap().held;
+        if hold {
+            held.insert((from, self.me))
+        } else {
+            held.remove(&(from, self.me))
+        };
+    }
+
+    fn get(&mut self, _: Peer, get: Get) {
+        self.done.push_back(Done::Refused(get.receiver, get.segment));
+    }
+
+    fn expose(&mut self, expose: Expose) -> Granted {
+        self.reassembly.open(expose);
+        Granted::Fragments
+    }
+
+    fn put(&mut self, to: Peer, mut put: Put) {
+        while put.left() > 0 {
+            let n = put.left().min((PACKET - DATA_FRONT) as u64) as usize;
+            let emit = Emit::data(put.receiver, put.segment.position());
+            Claim { mailbox: self, to, len: DATA_FRONT + n }.write(&emit, Some(&mut put.segment));
+        }
+        self.done.push_back(Done::Sent(put.sender));
+    }
+
+    fn is_drained(&self) -> bool {
+        self.done.is_empty()
+    }
+
+    fn poll(&mut self, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
+        let packets = self.office.lock().unwrap().packets.remove(&self.me).unwrap_or_default();
+        let busy = !packets.is_empty() || !self.done.is_empty();
+        for Letter { from, header, payload } in packets {
+            match Packet::parse(&header, payload[..].into()) {
+                Ok(Packet::Data { receiver, offset, data }) => {
+                    if self.reassembly.arrived(from, receiver, offset, data, counts) {
+                        on(Event::Received(receiver), counts);
+                    }
+                }
+                Ok(packet) => on(Event::Packet(from, packet), counts),
+                Err(_) => counts.add(Counter::MalformedPackets, 1),
+            }
+        }
+        self.done.drain(..).for_each(|done| on(done.event(), counts));
+        busy
+    }
+}
+
+impl Room for Claim<'_> {
+    fn write(self, emit: &Emit, data: Option<&mut Segment>) {
+        let mut payload = vec![0; self.len];
+        packing(data)(emit.write_front(Sink::from(&mut payload[..])));
+        let Mailbox { me, office, .. } = self.mailbox;
+        let letter = Letter { from: *me, header: emit.header, payload };
+        office.lock().unwrap().packets.entry(self.to).or_default().push_back(letter);
+    }
+}

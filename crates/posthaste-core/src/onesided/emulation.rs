@@ -1,0 +1,356 @@
+//! One-sided communication by packets, for every method: both sides, in the order of time.
+//!
+//! ```text
+//!   origin                         target
+//!   queue -- Put + bytes, ... -->  copies
+//!         -- Get --------------->  queue
+//!   into  <------ Answer + bytes, ...
+//!         -- Atomic + operands ->  combines, queue if it fetches
+//!   into  <------ Answer + old values
+//!         -- Flush ------------->  queue
+//!   done  <------ Answer            (behind everything that it answers for)
+//!         <------ Refused           (instead of an answer; for a put, told with the next flush)
+//! ```
+//!
+//! What must stay true: a queue for each peer leaves in its order, as far as the method has room, so a flush and its answer
+//! come behind all they speak of; at most [`ASKED`] questions are unanswered, so nobody's queue grows because a peer asks
+//! faster than it can be answered; what is queued at the target looks its memory up again when it leaves. Handlers do no
+//! I/O, `advance` does.
+
+use std::collections::VecDeque;
+
+use posthaste_os::mem::Source;
+
+use super::{OneSided, Token};
+use crate::buffer::OwnedBuf;
+use crate::datatype::{Builtin, Segment};
+use crate::error::{Error, ErrorClass};
+use crate::ids::Peer;
+use crate::method::{Load, Methods};
+use crate::trace::{Counter, Counts};
+use crate::wire::{Access, Atomically, Emit, OneSided as Packet, Refusal, Refused};
+
+/// Questions to one peer that may be unanswered at a time.
+const ASKED: usize = 64;
+/// Packets for one peer before the next one has its turn.
+const TURN: usize = 64;
+
+/// What goes on with one peer.
+#[derive(Debug, Default)]
+pub(super) struct Traffic {
+    pub(super) queue: VecDeque<Outgoing>,
+    /// Questions that have left and are not answered.
+    unanswered: usize,
+    /// Why the first put since the last flush was refused.
+    refused: Option<Error>,
+    /// The operation of the peer that was refused last: it hears that once.
+    refused_last: u64,
+    pub(super) lost: Option<Error>,
+}
+
+/// Something that waits to leave.
+#[derive(Debug)]
+pub(super) enum Outgoing {
+    Put {
+        access: Access,
+        data: Segment,
+        token: Token,
+    },
+    Get {
+        access: Access,
+        len: u64,
+    },
+    Atomic {
+        access: Access,
+        what: Atomically,
+        element: &'static Builtin,
+        operands: Segment,
+        /// Where the operands are, if they were copied.
+        _owner: Option<OwnedBuf>,
+        /// Over when all operands have left.
+        ends_here: Option<Token>,
+    },
+    Flush(u64),
+    /// So many bytes of the memory, for a get.
+    Read {
+        access: Access,
+        left: u64,
+    },
+    /// What an atomic operation has fetched; nothing, for a flush.
+    Answer(u64, OwnedBuf),
+    Refused(Refused),
+}
+
+impl Outgoing {
+    /// The operation that this is a part of, if the operation ends when it has left.
+    pub(super) fn ends_by_itself(self) -> Option<(u64, Token)> {
+        match self {
+            Self::Put { access, token, .. } => Some((access.serial, token)),
+            Self::Atomic { access, ends_here: Some(token), .. } => Some((access.serial, token)),
+            _ => None,
+        }
+    }
+
+    /// The operation of ours that this belongs to.
+    fn operation(&self) -> Option<u64> {
+        match self {
+            Self::Put { access, .. } | Self::Get { access, .. } | Self::Atomic { access, .. } => {
+                Some(access.serial)
+            }
+            Self::Flush(serial) => Some(*serial),
+            Self::Read { .. } | Self::Answer(..) | Self::Refused(_) => None,
+        }
+    }
+
+    /// Whether it will be answered.
+    fn asks(&self) -> bool {
+        matches!(self, Self::Get { .. } | Self::Flush(_) | Self::Atomic { ends_here: None, .. })
+    }
+}
+
+/// An operation that ends with an answer.
+#[derive(Debug)]
+pub(super) struct Asked {
+    pub(super) peer: Peer,
+    pub(super) token: Token,
+    pub(super) wanted: Wanted,
+}
+
+/// What it waits for.
+#[derive(Debug)]
+pub(super) enum Wanted {
+    /// Bytes for the rest of this.
+    Bytes(Segment),
+    /// The word that all has been done.
+    Flush,
+}
+
+/// How much of something has left.
+enum Left {
+    All,
+    Nothing,
+    Part,
+}
+
+impl OneSided {
+    /// Queues something for a peer and sends what there is room for.
+    pub(super) fn start(&mut self, methods: &mut Methods, to: Peer, outgoing: Outgoing) {
+        self.queue(to, outgoing);
+        if self.traffic.get(to).is_some_and(|traffic| traffic.queue.len() == 1) {
+            self.send(methods, to);
+            self.waits_no_more(to);
+        }
+    }
+
+    /// Nothing may be queued for a peer any more.
+    fn waits_no_more(&mut self, peer: Peer) {
+        if self.traffic.get(peer).is_some_and(|traffic| traffic.queue.is_empty()) {
+            self.waiting.retain(|waiting| *waiting != peer);
+        }
+    }
+
+    fn queue(&mut self, to: Peer, outgoing: Outgoing) {
+        let traffic = self.traffic.get_or_make(to, Traffic::default);
+        if traffic.lost.is_some() {
+            return;
+        }
+        if traffic.queue.is_empty() {
+            self.waiting.push_back(to);
+        }
+        traffic.queue.push_back(outgoing);
+    }
+
+    /// Sends what waits, as far as there is room. Whether anything left.
+    pub fn advance(&mut self, methods: &mut Methods) -> bool {
+        let mut busy = false;
+        for _ in 0..self.waiting.len() {
+            let Some(peer) = self.waiting.pop_front() else { break };
+            busy |= self.send(methods, peer);
+            if self.traffic.get(peer).is_some_and(|traffic| !traffic.queue.is_empty()) {
+                self.waiting.push_back(peer);
+            }
+        }
+        busy
+    }
+
+    /// The same for one peer.
+    fn send(&mut self, methods: &mut Methods, to: Peer) -> bool {
+        let (mut busy, packet) = (false, methods.caps(to).packet);
+        for _ in 0..TURN {
+            let Some(traffic) = self.traffic.get_mut(to) else { break };
+            let Some(mut next) = traffic.queue.pop_front() else { break };
+            let asks = next.asks();
+            let left = match asks && traffic.unanswered >= ASKED {
+                true => Left::Nothing,
+                false => self.send_packet(methods, to, packet, &mut next),
+            };
+            busy |= !matches!(left, Left::Nothing);
+            let Some(traffic) = self.traffic.get_mut(to) else { break };
+            match left {
+                Left::All => {
+                    traffic.unanswered += usize::from(asks);
+                    if let Some((_, token)) = next.ends_by_itself() {
+                        self.end(token, Ok(()));
+                    }
+                }
+                Left::Part => traffic.queue.push_front(next),
+                Left::Nothing => {
+                    traffic.queue.push_front(next);
+                    break;
+                }
+            }
+        }
+        busy
+    }
+
+    /// Sends the next packet of something.
+    fn send_packet(&mut self, methods: &mut Methods, to: Peer, packet: usize, next: &mut Outgoing) -> Left {
+        match next {
+            Outgoing::Put { access, data, .. } => {
+                let emit = Emit::put(*access);
+                let n = room(packet, &emit).min(data.remaining());
+                if !send(methods, to, &emit, n, Some(data)) {
+                    return Left::Nothing;
+                }
+                access.offset = access.offset.wrapping_add(n);
+                if data.remaining() > 0 { Left::Part } else { Left::All }
+            }
+            Outgoing::Get { access, len } => whole(send(methods, to, &Emit::get(*access, *len), 0, None)),
+            Outgoing::Atomic { access, what, element, operands, .. } => {
+                let emit = Emit::atomic(*access, *what);
+                let elements = (room(packet, &emit) / element.size).min(operands.remaining() / element.size);
+                if elements == 0 || !send(methods, to, &emit, elements * element.size, Some(operands)) {
+                    return Left::Nothing;
+                }
+                access.offset = access.offset.wrapping_add(elements.wrapping_mul(element.extent as u64));
+                if operands.remaining() > 0 { Left::Part } else { Left::All }
+            }
+            Outgoing::Flush(serial) => whole(send(methods, to, &Emit::flush(*serial), 0, None)),
+            Outgoing::Read { access, left } => {
+                let emit = Emit::answer(access.serial);
+                let n = room(packet, &emit).min(*left);
+                let mut data = match self.exposed.range(access, *left) {
+                    Ok(memory) => Segment::contiguous(memory, n),
+                    Err(refused) => {
+                        *next = Outgoing::Refused(refused);
+                        return Left::Part;
+                    }
+                };
+                if !send(methods, to, &emit, n, Some(&mut data)) {
+                    return Left::Nothing;
+                }
+                (access.offset, *left) = (access.offset + n, *left - n);
+                if *left > 0 { Left::Part } else { Left::All }
+            }
+            Outgoing::Answer(serial, bytes) => {
+                let n = bytes.len() as u64;
+                let mut data = Segment::contiguous(bytes.user_buf(), n);
+                whole(send(methods, to, &Emit::answer(*serial), n, Some(&mut data)))
+            }
+            Outgoing::Refused(refused) => whole(send(methods, to, &Emit::refused(*refused), 0, None)),
+        }
+    }
+
+    /// A packet has come. Out of line, so that it is in no message's way.
+    #[inline(never)]
+    pub fn arrived(&mut self, from: Peer, packet: Packet<'_>, counts: &mut Counts) {
+        match packet {
+            Packet::Put(access, data) => match self.exposed.range(&access, data.len() as u64) {
+                Ok(memory) => memory.copy_in(0, data),
+                Err(refused) => self.refuse(from, refused),
+            },
+            Packet::Get(access, len) => match self.exposed.range(&access, len) {
+                Ok(_) => self.queue(from, Outgoing::Read { access, left: len }),
+                Err(refused) => self.refuse(from, refused),
+            },
+            Packet::Atomic(access, what, operands) => match self.exposed.atomic(&access, what, operands) {
+                Ok(Some(old)) => self.queue(from, Outgoing::Answer(access.serial, old)),
+                Ok(None) => {}
+                Err(refused) => self.refuse(from, refused),
+            },
+            Packet::Flush(serial) => self.queue(from, Outgoing::Answer(serial, OwnedBuf::new(0))),
+            Packet::Answer(serial, data) => self.answered(from, serial, data, counts),
+            Packet::Refused(refused) => self.refused(from, &refused, counts),
+        }
+    }
+
+    fn refuse(&mut self, from: Peer, refused: Refused) {
+        let traffic = self.traffic.get_or_make(from, Traffic::default);
+        if traffic.refused_last != refused.serial {
+            traffic.refused_last = refused.serial;
+            self.queue(from, Outgoing::Refused(refused));
+        }
+    }
+
+    /// The target has answered.
+    fn answered(&mut self, from: Peer, serial: u64, data: Source<'_>, counts: &mut Counts) {
+        let Some(asked) = self.asked.get_mut(&serial).filter(|asked| asked.peer == from) else {
+            return counts.add(Counter::StalePackets, 1);
+        };
+        if let Wanted::Bytes(into) = &mut asked.wanted {
+            if data.len() as u64 > into.remaining() {
+                return counts.add(Counter::MalformedPackets, 1);
+            }
+            into.unpack(data);
+            if into.remaining() > 0 {
+                return;
+            }
+        }
+        let Some(Asked { token, wanted, .. }) = self.asked.remove(&serial) else { return };
+        let traffic = self.traffic.get_or_make(from, Traffic::default);
+        traffic.unanswered = traffic.unanswered.saturating_sub(1);
+        let refused = if matches!(wanted, Wanted::Flush) { traffic.refused.take() } else { None };
+        self.end(token, refused.map_or(Ok(()), Err));
+    }
+
+    /// The target has refused: what is left of the operation does not leave.
+    fn refused(&mut self, from: Peer, refused: &Refused, counts: &mut Counts) {
+        let why = error(from, refused);
+        let traffic = self.traffic.get_or_make(from, Traffic::default);
+        let queued = traffic.queue.iter().position(|next| next.operation() == Some(refused.serial));
+        let queued = queued.and_then(|at| traffic.queue.remove(at));
+        let asked = self.asked.get(&refused.serial).is_some_and(|asked| asked.peer == from);
+        match (asked, queued.map(Outgoing::ends_by_itself)) {
+            (true, queued) => {
+                if queued.is_none() {
+                    traffic.unanswered = traffic.unanswered.saturating_sub(1);
+                }
+                if let Some(Asked { token, .. }) = self.asked.remove(&refused.serial) {
+                    self.end(token, Err(why));
+                }
+            }
+            (false, Some(Some((_, token)))) => self.end(token, Err(why)),
+            (false, None) if refused.serial <= self.serial => _ = traffic.refused.get_or_insert(why),
+            (false, _) => counts.add(Counter::StalePackets, 1),
+        }
+        self.waits_no_more(from);
+    }
+}
+
+/// Bytes that a packet has room for behind its front.
+fn room(packet: usize, emit: &Emit) -> u64 {
+    packet.saturating_sub(emit.front().len()) as u64
+}
+
+fn whole(left: bool) -> Left {
+    if left { Left::All } else { Left::Nothing }
+}
+
+/// Sends a packet with the next `n` bytes of `data`, if there is room.
+fn send(methods: &mut Methods, to: Peer, emit: &Emit, n: u64, data: Option<&mut Segment>) -> bool {
+    let Some(claim) = methods.claim(to, emit.front().len() + n as usize, Load::Control) else { return false };
+    claim.write(emit, data);
+    true
+}
+
+#[cold]
+fn error(from: Peer, refused: &Refused) -> Error {
+    let Refused { why, offset, len, size, .. } = *refused;
+    let (class, reason) = match why {
+        Refusal::NotExposed => (ErrorClass::RmaAttach, "the memory is not exposed".to_owned()),
+        Refusal::OutOfRange => (ErrorClass::RmaRange, format!("the memory has {size} bytes")),
+        Refusal::NoSuchOperation => (ErrorClass::Op, "it does not know the operation".to_owned()),
+    };
+    let text = format!("rank {} of the world refuses access to {len} bytes at {offset}: {reason}", from.0);
+    Error::other(class, text)
+}

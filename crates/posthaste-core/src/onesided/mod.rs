@@ -1,0 +1,289 @@
+//! One-sided transport: a process exposes memory, and its peers read it, write it and combine it with their data. Beneath
+//! messages and windows; MPI-5.0 chapter 12 is its first user.
+//!
+//! ```text
+//!   origin                                        target
+//!                                                 expose   (the key goes to the peers as data of theirs)
+//!   put, get, atomic  ===== by packets =====>     forget
+//!   next_done         <---- for what is fetched -
+//!   flush             ---------------------->
+//!   next_done         <---------------------- all that came before has been done
+//! ```
+//!
+//! An operation has a token of its caller's and no request; when it is over, [`OneSided::next_done`] gives the token back
+//! with the outcome. Over means:
+//! * a put, and an atomic operation that fetches nothing: the origin's buffer may be used again. Whether the target has
+//!   done it is told by the next flush, whose outcome is the error of the first one that was refused since the flush before;
+//! * a get, and an atomic operation that fetches: what it fetches is in place;
+//! * a flush: the target has done everything that was started towards it before.
+//!
+//! What must stay true: operations on one target between two flushes may be done in any order (methods that reach memory
+//! by themselves do so), atomic ones element by element, and all atomic operations on a memory are done by its owner, so
+//! that there is one mechanism for each element. Nothing that a peer sends reaches memory that is not exposed.
+//!
+//! Parts: [`target`], the memory of this process; `emulation`, the packets.
+
+mod emulation;
+pub mod target;
+
+use std::collections::{BTreeMap, VecDeque};
+
+use crate::buffer::OwnedBuf;
+use crate::datatype::{Builtin, Segment};
+use crate::error::{Error, ErrorClass, Result};
+use crate::ids::Peer;
+use crate::method::Methods;
+use crate::op::Predefined;
+use crate::peers::PeerMap;
+pub use crate::wire::RemoteKey;
+use crate::wire::{Access, Atomically};
+use emulation::{Asked, Outgoing, Traffic, Wanted};
+use target::Exposed;
+
+/// What its caller calls an operation by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Token(pub u64);
+
+/// An operation that is over.
+#[derive(Debug)]
+pub struct Done {
+    /// Which.
+    pub token: Token,
+    /// Whether it was done.
+    pub outcome: Result<()>,
+}
+
+/// A place in exposed memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Target {
+    /// Whose memory.
+    pub peer: Peer,
+    /// Which.
+    pub key: RemoteKey,
+    /// Where in it, in bytes.
+    pub offset: u64,
+}
+
+/// What an atomic operation does to each element of its target (MPI-5.0 §12.3.4).
+#[derive(Debug)]
+pub enum Atomic {
+    /// Combines the target's elements with the operands, which are as many packed elements.
+    Combine(Predefined, Segment),
+    /// Replaces one element if it equals the first segment by the second one.
+    CompareAndSwap(Segment, Segment),
+}
+
+/// The number that stands for compare-and-swap in packets.
+const COMPARE_AND_SWAP: u32 = 0;
+
+/// One-sided communication of one VCI.
+#[derive(Debug, Default)]
+pub struct OneSided {
+    exposed: Exposed,
+    traffic: PeerMap<Traffic>,
+    /// Peers for whom something is queued, each once.
+    waiting: VecDeque<Peer>,
+    /// Operations that end with an answer, by their numbers.
+    asked: BTreeMap<u64, Asked>,
+    serial: u64,
+    done: VecDeque<Done>,
+    ends: u64,
+}
+
+impl OneSided {
+    /// Lets peers that have the key at this memory, until [`OneSided::forget`].
+    ///
+    /// # Errors
+    /// `MPI_ERR_BASE` when the memory does not lie in one piece; `MPI_ERR_BUFFER` when it lies on a device.
+    pub fn expose(&mut self, memory: &Segment) -> Result<RemoteKey> {
+        on_host(memory)?;
+        match memory.contiguous_rest() {
+            Some((memory, len)) => Ok(self.exposed.add(memory, len)),
+            None => {
+                let text = "memory for one-sided communication has to lie in one piece";
+                Err(Error::other(ErrorClass::Base, text.to_owned()))
+            }
+        }
+    }
+
+    /// Ends that: what comes for this memory from now on is refused.
+    pub fn forget(&mut self, key: RemoteKey) {
+        self.exposed.remove(key);
+    }
+
+    /// Writes the rest of `data` to the target.
+    ///
+    /// # Errors
+    /// The peer is lost, or `MPI_ERR_BUFFER`: the buffer lies on a device. Nothing has begun.
+    pub fn put(&mut self, methods: &mut Methods, to: Target, data: Segment, token: Token) -> Result<()> {
+        self.check(to.peer)?;
+        on_host(&data)?;
+        let access = self.access(to);
+        self.start(methods, to.peer, Outgoing::Put { access, data, token });
+        Ok(())
+    }
+
+    /// Reads as many bytes of the target as `into` takes.
+    ///
+    /// # Errors
+    /// As [`OneSided::put`].
+    pub fn get(&mut self, methods: &mut Methods, from: Target, into: Segment, token: Token) -> Result<()> {
+        self.check(from.peer)?;
+        on_host(&into)?;
+        let (access, len) = (self.access(from), into.remaining());
+        self.asked.insert(access.serial, Asked { peer: from.peer, token, wanted: Wanted::Bytes(into) });
+        self.start(methods, from.peer, Outgoing::Get { access, len });
+        Ok(())
+    }
+
+    /// Does something to elements of this predefined type that begin at the target; `old` gets what they were, packed, for
+    /// as many elements as there are operands.
+    ///
+    /// # Errors
+    /// As [`OneSided::put`]; `MPI_ERR_OP` for an operation that the type does not have; `MPI_ERR_COUNT` for segments that do
+    /// not fit each other; `MPI_ERR_UNSUPPORTED_OPERATION` for a peer whose data looks different.
+    pub fn atomic(
+        &mut self,
+        methods: &mut Methods,
+        to: Target,
+        element: &'static Builtin,
+        what: Atomic,
+        old: Option<Segment>,
+        token: Token,
+    ) -> Result<()> {
+        self.check(to.peer)?;
+        if methods.is_heterogeneous(to.peer) {
+            let text =
+                format!("atomic operations on rank {} of the world, whose data looks different", to.peer.0);
+            return Err(Error::other(ErrorClass::UnsupportedOperation, text));
+        }
+        old.iter().try_for_each(on_host)?;
+        let (operation, operands, owner) = operands(element, what)?;
+        let fetched = if operation == COMPARE_AND_SWAP { element.size } else { operands.remaining() };
+        if let Some(old) = old.as_ref().filter(|old| old.remaining() != fetched) {
+            let got = format_args!("{} bytes", old.remaining());
+            return Err(Error::invalid(ErrorClass::Count, "result", got, format_args!("{fetched}")));
+        }
+        if operands.remaining() == 0 {
+            self.end(token, Ok(()));
+            return Ok(());
+        }
+        let access = self.access(to);
+        let what = Atomically { operation, element: element.named.on_the_wire(), fetches: old.is_some() };
+        let ends_here = old.is_none().then_some(token);
+        if let Some(old) = old {
+            self.asked.insert(access.serial, Asked { peer: to.peer, token, wanted: Wanted::Bytes(old) });
+        }
+        let outgoing = Outgoing::Atomic { access, what, element, operands, _owner: owner, ends_here };
+        self.start(methods, to.peer, outgoing);
+        Ok(())
+    }
+
+    /// Asks a peer whether all that was started towards it before has been done.
+    ///
+    /// # Errors
+    /// The peer is lost.
+    pub fn flush(&mut self, methods: &mut Methods, peer: Peer, token: Token) -> Result<()> {
+        self.check(peer)?;
+        let serial = self.next_serial();
+        self.asked.insert(serial, Asked { peer, token, wanted: Wanted::Flush });
+        self.start(methods, peer, Outgoing::Flush(serial));
+        Ok(())
+    }
+
+    /// The next operation that is over.
+    pub fn next_done(&mut self) -> Option<Done> {
+        self.done.pop_front()
+    }
+
+    /// Operations that have ended so far.
+    pub fn ends(&self) -> u64 {
+        self.ends
+    }
+
+    /// Whether something waits to leave.
+    #[inline]
+    pub fn has_work(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
+    /// A peer is lost: everything towards it ends with the reason, and nothing begins any more.
+    pub fn lose(&mut self, peer: Peer, why: &Error) {
+        self.waiting.retain(|waiting| *waiting != peer);
+        let traffic = self.traffic.get_or_make(peer, Traffic::default);
+        traffic.lost = Some(why.clone());
+        let mut over: Vec<(u64, Token)> =
+            std::mem::take(&mut traffic.queue).into_iter().filter_map(Outgoing::ends_by_itself).collect();
+        over.extend(
+            self.asked
+                .extract_if(.., |_, asked| asked.peer == peer)
+                .map(|(serial, asked)| (serial, asked.token)),
+        );
+        over.sort_unstable();
+        over.into_iter().for_each(|(_, token)| self.end(token, Err(why.clone())));
+    }
+
+    fn check(&self, peer: Peer) -> Result<()> {
+        match self.traffic.get(peer) {
+            Some(Traffic { lost: Some(why), .. }) => Err(why.clone()),
+            _ => Ok(()),
+        }
+    }
+
+    fn next_serial(&mut self) -> u64 {
+        self.serial += 1;
+        self.serial
+    }
+
+    fn access(&mut self, Target { key, offset, .. }: Target) -> Access {
+        Access { serial: self.next_serial(), key, offset }
+    }
+
+    fn end(&mut self, token: Token, outcome: Result<()>) {
+        self.ends += 1;
+        self.done.push_back(Done { token, outcome });
+    }
+}
+
+/// Packets are written and read by the processor: what lies on a device has to be copied to the host first.
+fn on_host(memory: &Segment) -> Result<()> {
+    if !memory.is_on_device() {
+        return Ok(());
+    }
+    let text = "one-sided communication with memory of a device, which has to be copied to the host first";
+    Err(Error::other(ErrorClass::Buffer, text.to_owned()))
+}
+
+/// The operation's number, its operands as they travel, and their memory, if it is ours.
+fn operands(element: &'static Builtin, what: Atomic) -> Result<(u32, Segment, Option<OwnedBuf>)> {
+    match what {
+        Atomic::Combine(operation, operands) => {
+            on_host(&operands)?;
+            let operation = operation.on_the_wire();
+            target::operation(operation, element)?;
+            if operands.remaining().is_multiple_of(element.size) {
+                return Ok((operation, operands, None));
+            }
+            let got = format_args!("{} bytes", operands.remaining());
+            let expected = format_args!("whole elements of {}", element.name);
+            Err(Error::invalid(ErrorClass::Count, "origin_count", got, expected))
+        }
+        Atomic::CompareAndSwap(mut expected, mut replacement) => {
+            [&expected, &replacement].into_iter().try_for_each(on_host)?;
+            if (expected.remaining(), replacement.remaining()) != (element.size, element.size) {
+                let got = format_args!("{} and {} bytes", expected.remaining(), replacement.remaining());
+                let expected = format_args!("one element of {}", element.name);
+                return Err(Error::invalid(ErrorClass::Count, "compare_addr", got, expected));
+            }
+            let mut both = OwnedBuf::new(2 * element.size as usize);
+            let (first, second) = both.sink().split_at(element.size as usize);
+            expected.pack(first);
+            replacement.pack(second);
+            let operands = Segment::contiguous(both.user_buf(), 2 * element.size);
+            Ok((COMPARE_AND_SWAP, operands, Some(both)))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

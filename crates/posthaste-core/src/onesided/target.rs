@@ -1,0 +1,121 @@
+//! The target's side: memory that is exposed, and what peers do to it.
+//!
+//! What must stay true: a key that is not in the table, or a range beyond its memory, reaches nothing; what a packet asks for
+//! is done as a whole or not at all.
+
+use posthaste_os::mem::Source;
+
+use crate::buffer::{OwnedBuf, UserBuf};
+use crate::datatype::{Builtin, Datatype, Segment};
+use crate::error::{Error, ErrorClass, Result};
+use crate::named::Named;
+use crate::op::{Op, Predefined};
+use crate::wire::{Access, Atomically, Refusal, Refused, RemoteKey};
+
+/// Memory that is exposed, by the slots of its keys.
+#[derive(Debug, Default)]
+pub struct Exposed {
+    slots: Vec<Slot>,
+    free: Vec<u32>,
+}
+
+#[derive(Debug)]
+struct Slot {
+    generation: u32,
+    memory: Option<(UserBuf, u64)>,
+}
+
+impl Exposed {
+    pub(super) fn add(&mut self, memory: UserBuf, len: u64) -> RemoteKey {
+        let memory = Some((memory, len));
+        if let Some(slot) = self.free.pop() {
+            let place = &mut self.slots[slot as usize];
+            place.memory = memory;
+            return RemoteKey { slot, generation: place.generation };
+        }
+        self.slots.push(Slot { generation: 1, memory });
+        RemoteKey { slot: self.slots.len() as u32 - 1, generation: 1 }
+    }
+
+    pub(super) fn remove(&mut self, key: RemoteKey) {
+        let Some(slot) =
+            self.slots.get_mut(key.slot as usize).filter(|slot| slot.generation == key.generation)
+        else {
+            return;
+        };
+        if slot.memory.take().is_some() {
+            slot.generation = slot.generation.wrapping_add(1).max(1);
+            self.free.push(key.slot);
+        }
+    }
+
+    /// The memory of an access of so many bytes.
+    ///
+    /// # Errors
+    /// What its origin is told.
+    pub(super) fn range(&self, access: &Access, len: u64) -> std::result::Result<UserBuf, Refused> {
+        let Access { serial, key, offset } = *access;
+        let slot = self.slots.get(key.slot as usize).filter(|slot| slot.generation == key.generation);
+        let Some((memory, size)) = slot.and_then(|slot| slot.memory) else {
+            return Err(Refused { serial, why: Refusal::NotExposed, offset, len, size: 0 });
+        };
+        if offset.checked_add(len).is_none_or(|end| end > size) {
+            return Err(Refused { serial, why: Refusal::OutOfRange, offset, len, size });
+        }
+        Ok(memory.offset(offset as isize))
+    }
+
+    /// Does an atomic operation with these operands; the old values, packed, if they are wanted.
+    ///
+    /// # Errors
+    /// What its origin is told.
+    pub(super) fn atomic(
+        &self,
+        access: &Access,
+        what: Atomically,
+        operands: Source<'_>,
+    ) -> std::result::Result<Option<OwnedBuf>, Refused> {
+        let (serial, offset, len) = (access.serial, access.offset, operands.len() as u64);
+        let unknown = Refused { serial, why: Refusal::NoSuchOperation, offset, len, size: 0 };
+        let named = Named::from_the_wire(what.element).ok_or(unknown)?;
+        let (element, datatype) = (Builtin::of(named), Datatype::from(named));
+        let swaps = what.operation == super::COMPARE_AND_SWAP;
+        let count = if swaps { 1 } else { len / element.size };
+        if count == 0 || (if swaps { 2 } else { count }) * element.size != len {
+            return Err(unknown);
+        }
+        let memory = self.range(access, reach(element, &datatype, count))?;
+        let mut old = None;
+        if what.fetches || swaps {
+            let mut bytes = OwnedBuf::new((count * element.size) as usize);
+            Segment::new(memory, count, &datatype).pack(bytes.sink());
+            old = Some(bytes);
+        }
+        if swaps {
+            let (expected, replacement) = operands.split_at(element.size as usize);
+            if old.as_ref().is_some_and(|old| old.source().to_vec() == expected.to_vec()) {
+                Segment::new(memory, 1, &datatype).unpack(replacement);
+            }
+        } else {
+            let operation = operation(what.operation, element).map_err(|_| unknown)?;
+            operation.apply_packed(&datatype, operands, memory, count).map_err(|_| unknown)?;
+        }
+        Ok(old.filter(|_| what.fetches))
+    }
+}
+
+/// Bytes from the first one of an array to its last one, without padding behind the last element.
+fn reach(element: &Builtin, datatype: &Datatype, count: u64) -> u64 {
+    (count - 1).saturating_mul(element.extent as u64).saturating_add(datatype.true_extent() as u64)
+}
+
+/// The operation of this number, if elements of the type have it.
+///
+/// # Errors
+/// `MPI_ERR_OP`.
+pub(super) fn operation(number: u32, element: &'static Builtin) -> Result<Op> {
+    let unknown = || Error::other(ErrorClass::Op, format!("there is no operation {number}"));
+    let operation = Op::from(Predefined::from_the_wire(number).ok_or_else(unknown)?);
+    operation.check(&Datatype::from(element.named))?;
+    Ok(operation)
+}

@@ -1,0 +1,627 @@
+//! One-sided communication by packets, over the simulated network, several links, TCP and to ourselves, against a naive
+//! model of the memory.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::*;
+use crate::buffer::device::testing::{DeviceBuf, simulated};
+use crate::config::Config;
+use crate::datatype::{Datatype, Format};
+use crate::named::Named;
+use crate::progress::Vci;
+use crate::testing::{Bench, CALM, ROUGH};
+use crate::wire::Emit;
+
+/// Bytes that only one origin writes.
+const OWN: u64 = 240;
+/// Where all origins meet: a counter from which each draws tickets, one to which each adds, one that grows by
+/// compare-and-swap.
+const SHARED: u64 = 24;
+
+fn memory(bytes: &[u8]) -> OwnedBuf {
+    let mut memory = OwnedBuf::new(bytes.len());
+    memory.sink().copy_from(bytes);
+    memory
+}
+
+fn all(memory: &OwnedBuf) -> Segment {
+    Segment::contiguous(memory.user_buf(), memory.len() as u64)
+}
+
+fn i32s() -> &'static Builtin {
+    Datatype::of::<i32>().builtin().expect("predefined")
+}
+
+fn u64s() -> &'static Builtin {
+    Datatype::of::<u64>().builtin().expect("predefined")
+}
+
+/// Does something with the one-sided communication of an engine.
+fn at<T>(bench: &mut Bench, engine: usize, act: impl FnOnce(&mut OneSided, &mut Methods) -> T) -> T {
+    let Vci { engine, methods, .. } = &mut bench.vcis[engine];
+    engine.with_onesided(|onesided, _| act(onesided, methods))
+}
+
+/// Steps until an engine's next operation is over.
+fn next_done(bench: &mut Bench, engine: usize) -> Done {
+    for _ in 0..1_000_000 {
+        if let Some(done) = at(bench, engine, |onesided, _| onesided.next_done()) {
+            return done;
+        }
+        bench.step();
+    }
+    panic!("nothing of engine {engine} ends");
+}
+
+/// What a peer must not do.
+#[derive(Clone, Copy, PartialEq)]
+enum Mutant {
+    Honest,
+    /// It takes a put that is over for one that is done.
+    NeverFlushes,
+    /// It adds by a get and a put.
+    AddsApart,
+}
+
+/// An operation under way.
+struct Open {
+    /// Memory of the origin that it uses.
+    buffers: Vec<OwnedBuf>,
+    /// What the first of them must hold at the end.
+    expected: Option<Vec<u8>>,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Plain,
+    Ticket,
+    /// A compare-and-swap that expects this.
+    Swap(u64),
+    Flush,
+}
+
+/// Several engines that access the memory of the first one.
+struct Story {
+    bench: Bench,
+    memory: OwnedBuf,
+    key: RemoteKey,
+    model: Vec<u8>,
+    /// By origin and token.
+    open: HashMap<(usize, Token), Open>,
+    /// What each origin has accessed since its last flush.
+    touched: Vec<Vec<Range<u64>>>,
+    tokens: u64,
+    tickets: Vec<u64>,
+    added: u64,
+    swapped: u64,
+    mutant: Mutant,
+}
+
+type Wrong = std::result::Result<(), String>;
+
+impl Story {
+    fn new(mut bench: Bench, mutant: Mutant) -> Self {
+        let origins = bench.vcis.len();
+        let len = OWN * origins as u64 + SHARED;
+        let bytes: Vec<u8> = (0..len).map(|at| if at < len - SHARED { at as u8 } else { 0 }).collect();
+        let memory = memory(&bytes);
+        let key = at(&mut bench, 0, |onesided, _| onesided.expose(&all(&memory))).unwrap();
+        let touched = vec![Vec::new(); origins];
+        let (open, tickets) = (HashMap::new(), Vec::new());
+        let model = bytes;
+        Self { bench, memory, key, model, open, touched, tokens: 0, tickets, added: 0, swapped: 0, mutant }
+    }
+
+    fn random(&self, n: u64) -> u64 {
+        self.bench.network.random(n)
+    }
+
+    fn bytes(&self, n: u64) -> Vec<u8> {
+        (0..n).map(|_| self.random(256) as u8).collect()
+    }
+
+    fn target(&self, offset: u64) -> Target {
+        Target { peer: Peer(0), key: self.key, offset }
+    }
+
+    fn shared(&self, counter: u64) -> Target {
+        self.target(self.model.len() as u64 - SHARED + 8 * counter)
+    }
+
+    fn opened(
+        &mut self,
+        origin: usize,
+        buffers: Vec<OwnedBuf>,
+        expected: Option<Vec<u8>>,
+        kind: Kind,
+    ) -> Token {
+        self.tokens += 1;
+        let token = Token(self.tokens);
+        self.open.insert((origin, token), Open { buffers, expected, kind });
+        token
+    }
+
+    /// Looks at what is over.
+    fn settle(&mut self) -> Wrong {
+        for origin in 0..self.bench.vcis.len() {
+            while let Some(done) = at(&mut self.bench, origin, |onesided, _| onesided.next_done()) {
+                done.outcome.map_err(|error| error.to_string())?;
+                let open = self.open.remove(&(origin, done.token)).ok_or("an operation ends twice")?;
+                let got = open.buffers.first().map(|buffer| buffer.source().to_vec()).unwrap_or_default();
+                if open.expected.is_some_and(|expected| expected != got) {
+                    return Err(format!("origin {origin} fetched something else"));
+                }
+                let word = |bytes: Vec<u8>| u64::from_ne_bytes(bytes.try_into().expect("eight bytes"));
+                match open.kind {
+                    Kind::Ticket => self.tickets.push(word(got)),
+                    Kind::Swap(expected) if word(got) == expected => self.swapped += 1,
+                    Kind::Flush
+                        if self.open.keys().any(|(other, token)| *other == origin && *token < done.token) =>
+                    {
+                        return Err(format!("a flush of origin {origin} overtakes"));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn steps(&mut self, n: u64) -> Wrong {
+        (0..n).try_for_each(|_| {
+            self.bench.step();
+            self.settle()
+        })
+    }
+
+    fn flush(&mut self, origin: usize) -> Wrong {
+        self.touched[origin].clear();
+        if self.mutant == Mutant::NeverFlushes {
+            return Ok(());
+        }
+        let token = self.opened(origin, Vec::new(), None, Kind::Flush);
+        at(&mut self.bench, origin, |onesided, methods| onesided.flush(methods, Peer(0), token)).unwrap();
+        self.until(|story| !story.open.contains_key(&(origin, token)))
+    }
+
+    fn until(&mut self, over: impl Fn(&Self) -> bool) -> Wrong {
+        for _ in 0..1_000_000 {
+            if over(self) {
+                return Ok(());
+            }
+            self.steps(1)?;
+        }
+        Err("nothing ends".into())
+    }
+
+    /// One random operation of an origin.
+    fn act(&mut self, origin: usize) -> Wrong {
+        match self.random(7) {
+            0 | 1 => self.put(origin),
+            2 | 3 => self.get(origin),
+            4 => self.combine(origin),
+            5 => self.draw(origin),
+            _ => self.swap(origin),
+        }
+    }
+
+    /// A random range of what only this origin writes; accesses between two flushes do not overlap.
+    fn range(&mut self, origin: usize, align: u64) -> std::result::Result<Range<u64>, String> {
+        let first = self.random(OWN / align) * align;
+        let len = (1 + self.random(OWN / align)) * align;
+        let base = OWN * origin as u64;
+        let range = base + first..base + (first + len).min(OWN);
+        if self.touched[origin].iter().any(|other| other.start < range.end && range.start < other.end) {
+            self.flush(origin)?;
+        }
+        self.touched[origin].push(range.clone());
+        Ok(range)
+    }
+
+    fn put(&mut self, origin: usize) -> Wrong {
+        let range = self.range(origin, 1)?;
+        let bytes = self.bytes(range.end - range.start);
+        self.model[range.start as usize..range.end as usize].copy_from_slice(&bytes);
+        let data = memory(&bytes);
+        let (segment, target) = (all(&data), self.target(range.start));
+        let token = self.opened(origin, vec![data], None, Kind::Plain);
+        at(&mut self.bench, origin, |onesided, methods| onesided.put(methods, target, segment, token))
+            .unwrap();
+        Ok(())
+    }
+
+    fn get(&mut self, origin: usize) -> Wrong {
+        let range = self.range(origin, 1)?;
+        let expected = self.model[range.start as usize..range.end as usize].to_vec();
+        let into = OwnedBuf::new(expected.len());
+        let (segment, target) = (all(&into), self.target(range.start));
+        let token = self.opened(origin, vec![into], Some(expected), Kind::Plain);
+        at(&mut self.bench, origin, |onesided, methods| onesided.get(methods, target, segment, token))
+            .unwrap();
+        Ok(())
+    }
+
+    /// Sums of integers, which may be fetched.
+    fn combine(&mut self, origin: usize) -> Wrong {
+        let range = self.range(origin, 4)?;
+        let operands = self.bytes(range.end - range.start);
+        let target = &mut self.model[range.start as usize..range.end as usize];
+        let before = target.to_vec();
+        for (place, operand) in target.chunks_exact_mut(4).zip(operands.chunks_exact(4)) {
+            let number = |bytes: &[u8]| i32::from_ne_bytes(bytes.try_into().expect("four bytes"));
+            place.copy_from_slice(&number(place).wrapping_add(number(operand)).to_ne_bytes());
+        }
+        let fetches = self.random(2) == 0;
+        let (old, data) = (OwnedBuf::new(operands.len()), memory(&operands));
+        let result = fetches.then(|| all(&old));
+        let what = Atomic::Combine(Predefined::Sum, all(&data));
+        let target = self.target(range.start);
+        let token = self.opened(origin, vec![old, data], fetches.then_some(before), Kind::Plain);
+        at(&mut self.bench, origin, |onesided, methods| {
+            onesided.atomic(methods, target, i32s(), what, result, token)
+        })
+        .unwrap();
+        Ok(())
+    }
+
+    /// Draws a ticket, and adds to another counter.
+    fn draw(&mut self, origin: usize) -> Wrong {
+        let by = self.random(1000);
+        self.added += by;
+        self.add(origin, self.shared(1), by, false)?;
+        if self.mutant == Mutant::AddsApart {
+            let (into, target) = (OwnedBuf::new(8), self.shared(0));
+            let segment = all(&into);
+            let token = self.opened(origin, vec![into], None, Kind::Ticket);
+            at(&mut self.bench, origin, |onesided, methods| onesided.get(methods, target, segment, token))
+                .unwrap();
+            self.until(|story| !story.open.contains_key(&(origin, token)))?;
+            let data = memory(&(self.tickets.last().ok_or("no ticket")? + 1).to_ne_bytes());
+            let segment = all(&data);
+            let token = self.opened(origin, vec![data], None, Kind::Plain);
+            at(&mut self.bench, origin, |onesided, methods| onesided.put(methods, target, segment, token))
+                .unwrap();
+            return Ok(());
+        }
+        self.add(origin, self.shared(0), 1, true)
+    }
+
+    fn add(&mut self, origin: usize, target: Target, by: u64, fetches: bool) -> Wrong {
+        let (old, data) = (OwnedBuf::new(8), memory(&by.to_ne_bytes()));
+        let (result, what) = (fetches.then(|| all(&old)), Atomic::Combine(Predefined::Sum, all(&data)));
+        let kind = if fetches { Kind::Ticket } else { Kind::Plain };
+        let token = self.opened(origin, vec![old, data], None, kind);
+        at(&mut self.bench, origin, |onesided, methods| {
+            onesided.atomic(methods, target, u64s(), what, result, token)
+        })
+        .unwrap();
+        Ok(())
+    }
+
+    /// Makes the third counter one larger, if it is what it seems to be.
+    fn swap(&mut self, origin: usize) -> Wrong {
+        let guess = self.swapped;
+        let (old, expected) = (OwnedBuf::new(8), memory(&guess.to_ne_bytes()));
+        let more = memory(&(guess + 1).to_ne_bytes());
+        let (result, what) = (all(&old), Atomic::CompareAndSwap(all(&expected), all(&more)));
+        let target = self.shared(2);
+        let token = self.opened(origin, vec![old], None, Kind::Swap(guess));
+        at(&mut self.bench, origin, |onesided, methods| {
+            onesided.atomic(methods, target, u64s(), what, Some(result), token)
+        })
+        .unwrap();
+        Ok(())
+    }
+
+    /// Everything, and the memory at the end.
+    fn run(mut self, operations: usize) -> Wrong {
+        let origins = self.bench.vcis.len() as u64;
+        for _ in 0..operations {
+            let origin = self.random(origins) as usize;
+            self.act(origin)?;
+            let pause = self.random(6);
+            self.steps(pause)?;
+        }
+        (0..origins as usize).try_for_each(|origin| self.flush(origin))?;
+        let shared = self.model.len() - SHARED as usize;
+        let end = self.memory.source().to_vec();
+        if end[..shared] != self.model[..shared] {
+            return Err("the memory is not what the model says".into());
+        }
+        self.until(|story| story.open.is_empty())?;
+        self.tickets.sort_unstable();
+        let drawn = self.tickets.len() as u64;
+        if !self.tickets.iter().copied().eq(0..drawn) {
+            return Err(format!("{drawn} tickets are not the first {drawn} numbers: {:?}", self.tickets));
+        }
+        let counters = [drawn, self.added, self.swapped];
+        if end[shared..] != counters.map(u64::to_ne_bytes).concat() {
+            return Err(format!("the counters are not {counters:?}"));
+        }
+        if self.bench.vcis.iter().any(|vci| vci.engine.has_pending()) {
+            return Err("something waits to leave".into());
+        }
+        Ok(())
+    }
+}
+
+fn in_some_weather(seed: u64) -> Bench {
+    Bench::new(seed, 4, if seed.is_multiple_of(3) { CALM } else { ROUGH }, &Config::default())
+}
+
+#[test]
+fn random_operations_do_what_the_model_says() {
+    for seed in 1..=40 {
+        let story = Story::new(in_some_weather(seed), Mutant::Honest);
+        story.run(150).unwrap_or_else(|wrong| panic!("seed {seed}: {wrong}"));
+    }
+    for seed in 1..=3 {
+        let benches = [
+            Bench::over_tcp(seed, &[Format::NATIVE; 3], &Config::default()),
+            Bench::over_mailboxes(seed, 3, &Config::default()),
+            Bench::over_links(seed, &[Format::NATIVE; 3], &[ROUGH, CALM], &Config::default()),
+        ];
+        for bench in benches {
+            let story = Story::new(bench, Mutant::Honest);
+            story.run(60).unwrap_or_else(|wrong| panic!("seed {seed}: {wrong}"));
+        }
+    }
+}
+
+#[test]
+fn the_model_finds_who_does_not_flush_and_who_is_not_atomic() {
+    for mutant in [Mutant::NeverFlushes, Mutant::AddsApart] {
+        let caught =
+            (1..=40).filter(|seed| Story::new(in_some_weather(*seed), mutant).run(150).is_err()).count();
+        assert!(caught >= 10, "{caught} of 40");
+    }
+}
+
+/// The error that ends an engine's next operation.
+fn fails(bench: &mut Bench, engine: usize, token: u64, class: ErrorClass, text: &str) {
+    let done = next_done(bench, engine);
+    assert_eq!(done.token, Token(token));
+    let error = done.outcome.expect_err("an error");
+    assert_eq!((error.class(), error.to_string().as_str()), (class, text));
+}
+
+fn succeeds(bench: &mut Bench, engine: usize, token: u64) {
+    let done = next_done(bench, engine);
+    assert_eq!(done.token, Token(token));
+    done.outcome.unwrap();
+}
+
+#[test]
+fn beyond_the_memory_nothing_is_reached() {
+    let mut bench = Bench::new(1, 2, CALM, &Config::default());
+    // What is exposed lies between guards.
+    let (whole, data) = (memory(&[7; 48]), memory(&[1; 1000]));
+    let exposed = Segment::contiguous(whole.user_buf().offset(16), 16);
+    let key = at(&mut bench, 0, |onesided, _| onesided.expose(&exposed)).unwrap();
+    let refusal = |len: u64, offset: u64| {
+        format!("rank 0 of the world refuses access to {len} bytes at {offset}: the memory has 16 bytes")
+    };
+    for (offset, len) in [(0, 17), (9, 8), (16, 1), (17, 0), (u64::MAX, 2), (u64::MAX - 3, 4)] {
+        let target = Target { peer: Peer(0), key, offset };
+        let segment = || Segment::contiguous(data.user_buf(), len);
+        at(&mut bench, 1, |onesided, methods| onesided.get(methods, target, segment(), Token(1))).unwrap();
+        fails(&mut bench, 1, 1, ErrorClass::RmaRange, &refusal(len, offset));
+        at(&mut bench, 1, |onesided, methods| {
+            onesided.put(methods, target, segment(), Token(2)).unwrap();
+            onesided.flush(methods, Peer(0), Token(3)).unwrap();
+            onesided.flush(methods, Peer(0), Token(4)).unwrap();
+        });
+        succeeds(&mut bench, 1, 2);
+        fails(&mut bench, 1, 3, ErrorClass::RmaRange, &refusal(len, offset));
+        succeeds(&mut bench, 1, 4);
+    }
+    // Four numbers of which the last does not fit; with values that are fetched and without.
+    let numbers = || Segment::contiguous(data.user_buf(), 16);
+    let target = Target { peer: Peer(0), key, offset: 4 };
+    for old in [Some(OwnedBuf::new(16)), None] {
+        at(&mut bench, 1, |onesided, methods| {
+            let what = Atomic::Combine(Predefined::Sum, numbers());
+            onesided.atomic(methods, target, i32s(), what, old.as_ref().map(all), Token(5)).unwrap();
+            onesided.flush(methods, Peer(0), Token(6)).unwrap();
+        });
+        match old {
+            Some(_) => {
+                fails(&mut bench, 1, 5, ErrorClass::RmaRange, &refusal(16, 4));
+                succeeds(&mut bench, 1, 6);
+            }
+            None => {
+                succeeds(&mut bench, 1, 5);
+                fails(&mut bench, 1, 6, ErrorClass::RmaRange, &refusal(16, 4));
+            }
+        }
+    }
+    assert_eq!(whole.source().to_vec(), [7; 48]);
+    // A long put ends in its middle.
+    let target = Target { peer: Peer(0), key, offset: 0 };
+    at(&mut bench, 1, |onesided, methods| {
+        onesided.put(methods, target, all(&data), Token(7)).unwrap();
+        onesided.flush(methods, Peer(0), Token(8)).unwrap();
+    });
+    let outcomes = [next_done(&mut bench, 1).outcome, next_done(&mut bench, 1).outcome];
+    assert_eq!(outcomes.iter().filter(|outcome| outcome.is_err()).count(), 1, "told once");
+    assert_eq!(whole.source().to_vec(), [7; 48]);
+}
+
+#[test]
+fn a_stale_key_reaches_nothing() {
+    let mut bench = Bench::new(1, 2, CALM, &Config::default());
+    let (old, new, into) = (memory(&[7; 8]), memory(&[8; 8]), memory(&[0; 8]));
+    let stale = at(&mut bench, 0, |onesided, _| {
+        let stale = onesided.expose(&all(&old)).unwrap();
+        onesided.forget(stale);
+        assert_ne!(onesided.expose(&all(&new)).unwrap(), stale);
+        onesided.forget(stale);
+        stale
+    });
+    let text = "rank 0 of the world refuses access to 8 bytes at 0: the memory is not exposed";
+    for key in [stale, RemoteKey { slot: 9, generation: 1 }, RemoteKey::from_bytes([0xff; 8])] {
+        let target = Target { peer: Peer(0), key, offset: 0 };
+        at(&mut bench, 1, |onesided, methods| onesided.get(methods, target, all(&into), Token(1))).unwrap();
+        fails(&mut bench, 1, 1, ErrorClass::RmaAttach, text);
+    }
+    // The memory goes while what was asked for waits to leave.
+    let long = memory(&[5; 100_000]);
+    let key = at(&mut bench, 0, |onesided, _| onesided.expose(&all(&long))).unwrap();
+    let into = OwnedBuf::new(100_000);
+    let target = Target { peer: Peer(0), key, offset: 0 };
+    at(&mut bench, 1, |onesided, methods| onesided.get(methods, target, all(&into), Token(2))).unwrap();
+    for _ in 0..20 {
+        bench.vcis[0].progress();
+    }
+    at(&mut bench, 0, |onesided, _| onesided.forget(key));
+    drop(long);
+    let error = next_done(&mut bench, 1).outcome.unwrap_err();
+    assert_eq!(error.class(), ErrorClass::RmaAttach);
+    assert_eq!(new.source().to_vec(), [8; 8]);
+}
+
+#[test]
+fn memory_of_a_device_is_refused() {
+    let device = simulated(3, 0);
+    let (buffer, host) = (DeviceBuf::new(&device, 8), OwnedBuf::new(8));
+    let segment = || Segment::bytes_at(buffer.base(), 8);
+    let mut bench = Bench::new(1, 2, CALM, &Config::default());
+    let key = at(&mut bench, 0, |onesided, _| onesided.expose(&all(&host))).unwrap();
+    let target = Target { peer: Peer(0), key, offset: 0 };
+    let outcomes = at(&mut bench, 1, |onesided, methods| {
+        let (sum, swap) =
+            (Atomic::Combine(Predefined::Sum, segment()), Atomic::CompareAndSwap(segment(), all(&host)));
+        [
+            onesided.expose(&segment()).map(drop),
+            onesided.put(methods, target, segment(), Token(1)),
+            onesided.get(methods, target, segment(), Token(1)),
+            onesided.atomic(methods, target, u64s(), sum, None, Token(1)),
+            onesided.atomic(methods, target, u64s(), swap, Some(all(&host)), Token(1)),
+        ]
+    });
+    for outcome in outcomes {
+        assert_eq!(outcome.unwrap_err().class(), ErrorClass::Buffer);
+    }
+    assert!(!bench.vcis[1].engine.has_pending());
+}
+
+/// Elements with padding keep it; what a type cannot do is an error of the caller, and from a liar a refusal.
+#[test]
+fn elements_are_those_of_their_type() {
+    let mut bench = Bench::new(1, 2, CALM, &Config::default());
+    let pair = Builtin::of(Named::DoubleInt); // 12 bytes, of which an array has one every 16
+    assert_eq!((pair.size, pair.extent), (12, 16));
+    let exposed = memory(&[1.5f64.to_ne_bytes(), [9, 0, 0, 0, 0xee, 0xee, 0xee, 0xee]].concat().repeat(2));
+    let key = at(&mut bench, 0, |onesided, _| onesided.expose(&all(&exposed))).unwrap();
+    let target = Target { peer: Peer(0), key, offset: 0 };
+    let packed = |value: f64, index: i32| [&value.to_ne_bytes()[..], &index.to_ne_bytes()[..]].concat();
+    let data = memory(&[packed(2.5, 3), packed(0.5, 4)].concat());
+    let old = OwnedBuf::new(24);
+    at(&mut bench, 1, |onesided, methods| {
+        let what = Atomic::Combine(Predefined::Maxloc, all(&data));
+        onesided.atomic(methods, target, pair, what, Some(all(&old)), Token(1))
+    })
+    .unwrap();
+    succeeds(&mut bench, 1, 1);
+    assert_eq!(old.source().to_vec(), [packed(1.5, 9), packed(1.5, 9)].concat());
+    let padding = [0xee; 4];
+    let expected = [packed(2.5, 3), padding.to_vec(), packed(1.5, 9), padding.to_vec()].concat();
+    assert_eq!(exposed.source().to_vec(), expected);
+
+    let classes = at(&mut bench, 1, |onesided, methods| {
+        let mut start =
+            |what, old| onesided.atomic(methods, target, i32s(), what, old, Token(2)).unwrap_err().class();
+        let four = |n| Segment::contiguous(data.user_buf(), n);
+        [
+            start(Atomic::Combine(Predefined::Maxloc, four(4)), None),
+            start(Atomic::Combine(Predefined::Sum, four(5)), None),
+            start(Atomic::Combine(Predefined::Sum, four(8)), Some(four(4))),
+            start(Atomic::CompareAndSwap(four(4), four(8)), None),
+        ]
+    });
+    assert_eq!(classes, [ErrorClass::Op, ErrorClass::Count, ErrorClass::Count, ErrorClass::Count]);
+
+    // What only a liar sends: unknown operations and types, half an element, answers that nobody asked for.
+    let access = Access { serial: 1, key, offset: 0 };
+    let what = |operation, element| Atomically { operation, element, fetches: true };
+    let (sum, int) = (Predefined::Sum.on_the_wire(), i32s().named.on_the_wire());
+    for (what, n) in [(what(99, int), 4), (what(sum, 0xffff), 4), (what(sum, int), 6), (what(0, int), 4)] {
+        let emit = Emit::atomic(access, what);
+        let claim =
+            bench.vcis[1].methods.claim(Peer(0), emit.front().len() + n, crate::method::Load::Control);
+        claim.unwrap().write(&emit, Some(&mut Segment::contiguous(data.user_buf(), n as u64)));
+    }
+    assert!(bench.vcis[1].methods.send(Peer(0), &Emit::answer(77)));
+    (0..200).for_each(|_| bench.step());
+    assert_eq!(exposed.source().to_vec(), expected);
+    let stale =
+        |bench: &Bench, at: usize| bench.vcis[at].engine.counts.get(crate::trace::Counter::StalePackets);
+    assert_eq!(stale(&bench, 0), 1);
+}
+
+/// What is under way towards a peer that is lost ends with the loss's sentence, and so does what would begin.
+#[test]
+fn a_loss_ends_what_is_under_way() {
+    for after in [0, 2, 10, 60] {
+        let mut bench = Bench::new(after + 1, 3, ROUGH, &Config::default());
+        let (exposed, data, into) = (memory(&[3; 50_000]), OwnedBuf::new(50_000), OwnedBuf::new(50_000));
+        let keys =
+            [0, 2].map(|peer| at(&mut bench, peer, |onesided, _| onesided.expose(&all(&exposed))).unwrap());
+        let target = |which: usize| Target { peer: Peer([0, 2][which]), key: keys[which], offset: 0 };
+        at(&mut bench, 1, |onesided, methods| {
+            onesided.get(methods, target(1), all(&into), Token(1)).unwrap();
+            onesided.put(methods, target(1), all(&data), Token(2)).unwrap();
+            onesided.flush(methods, Peer(2), Token(3)).unwrap();
+            onesided.get(methods, target(0), Segment::contiguous(data.user_buf(), 9000), Token(4)).unwrap();
+        });
+        (0..after).for_each(|_| bench.step());
+        bench.network.cut(Peer(1), Peer(2));
+        let mut ended = Vec::new();
+        for _ in 0..4 {
+            let Done { token, outcome } = next_done(&mut bench, 1);
+            if token != Token(4) {
+                let error = outcome.unwrap_err();
+                assert_eq!(error.class(), ErrorClass::ProcAborted);
+                assert!(error.to_string().contains("rank 2 of the world"), "{error}");
+            } else {
+                outcome.unwrap();
+            }
+            ended.push(token.0);
+        }
+        ended.sort_unstable();
+        assert_eq!(ended, [1, 2, 3, 4]);
+        let late = at(&mut bench, 1, |onesided, methods| onesided.flush(methods, Peer(2), Token(5)));
+        assert_eq!(late.unwrap_err().class(), ErrorClass::ProcAborted);
+        (0..1000).for_each(|_| bench.step());
+        assert!(
+            bench.vcis.iter().all(|vci| !vci.engine.has_pending()),
+            "something waits for a peer that is lost"
+        );
+    }
+}
+
+/// However many questions one asks, the others have their turn, and messages do, too.
+#[test]
+fn many_gets_and_messages_share_a_way() {
+    let mut bench = Bench::new(5, 2, ROUGH, &Config { eager_limit: 64, ..Config::default() });
+    let exposed = memory(&(0..3000).map(|at| (at * 7) as u8).collect::<Vec<u8>>());
+    let key = at(&mut bench, 0, |onesided, _| onesided.expose(&all(&exposed))).unwrap();
+    let into: Vec<OwnedBuf> = (0..300).map(|_| OwnedBuf::new(3000)).collect();
+    at(&mut bench, 1, |onesided, methods| {
+        for (n, into) in (0..).zip(&into) {
+            let target = Target { peer: Peer(0), key, offset: 0 };
+            onesided.get(methods, target, all(into), Token(n)).unwrap();
+        }
+    });
+    let (data, received) = (memory(&[6; 500]), OwnedBuf::new(500));
+    let receive = bench.recv(0, 1, 4, &received);
+    bench.send(1, 0, 4, &data, false);
+    assert!(bench.finish(0, receive).error.is_none());
+    assert_eq!(received.source().to_vec(), data.source().to_vec());
+    let ends = at(&mut bench, 1, |onesided, _| onesided.ends());
+    assert!(ends < 300, "the message waited for every get");
+    (0..300).for_each(|n| succeeds(&mut bench, 1, n));
+    assert!(into.iter().all(|into| into.source().to_vec() == exposed.source().to_vec()));
+}

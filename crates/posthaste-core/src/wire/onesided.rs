@@ -1,0 +1,238 @@
+//! Packets of one-sided communication, for methods that do not reach a peer's memory by themselves: see
+//! [`onesided`](crate::onesided).
+//!
+//! What must stay true: a key says nothing of addresses; whoever gets it looks it up and checks the range.
+
+use super::emit::Emit;
+use super::*;
+
+/// Names memory that a process has exposed; its peers get it as [`RemoteKey::BYTES`] bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RemoteKey {
+    /// Place in the table of exposed memory.
+    pub slot: u32,
+    /// How often that place had been taken, never 0.
+    pub generation: u32,
+}
+
+impl RemoteKey {
+    /// Length of a key as peers get it.
+    pub const BYTES: usize = 8;
+
+    /// As peers get it.
+    pub fn to_bytes(self) -> [u8; Self::BYTES] {
+        zerocopy::transmute!([U32::new(self.slot), U32::new(self.generation)])
+    }
+
+    /// As a peer has sent it. Any bytes are a key; one that was made up finds nothing.
+    pub fn from_bytes(bytes: [u8; Self::BYTES]) -> Self {
+        let [slot, generation]: [U32; 2] = zerocopy::transmute!(bytes);
+        Self { slot: slot.get(), generation: generation.get() }
+    }
+}
+
+/// A place in the exposed memory of the process that gets the packet, and the number of the operation, which its answer
+/// bears.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// Number of the operation, given by who started it.
+    pub serial: u64,
+    /// Which memory.
+    pub key: RemoteKey,
+    /// Where in it, in bytes.
+    pub offset: u64,
+}
+
+/// What is done to the elements of a target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Atomically {
+    /// The operation's number; 0 for compare-and-swap, whose operands are what is expected and what
+    /// replaces it.
+    pub operation: u32,
+    /// Number of the elements' predefined type.
+    pub element: u16,
+    /// The elements' old values are wanted.
+    pub fetches: bool,
+}
+
+/// An access that is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// Number of the operation.
+    pub serial: u64,
+    /// Why.
+    pub why: Refusal,
+    /// Where in the memory the access began, in bytes.
+    pub offset: u64,
+    /// Its length.
+    pub len: u64,
+    /// Length of the memory.
+    pub size: u64,
+}
+
+/// Why an access is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// The memory is not exposed any more, or never was.
+    NotExposed = 1,
+    /// It reaches beyond the memory.
+    OutOfRange = 2,
+    /// The elements do not have this operation.
+    NoSuchOperation = 3,
+}
+
+/// The packets.
+#[derive(Clone, Copy, Debug)]
+pub enum OneSided<'a> {
+    /// Bytes for the memory.
+    Put(Access, Source<'a>),
+    /// So many bytes of the memory are wanted.
+    Get(Access, u64),
+    /// Operands for elements of the memory.
+    Atomic(Access, Atomically, Source<'a>),
+    /// Asks whether all that came before has been done.
+    Flush(u64),
+    /// The next bytes of what an operation fetches; for a flush, none: all has been done.
+    Answer(u64, Source<'a>),
+    /// An operation is not done.
+    Refused(Refused),
+}
+
+#[derive(Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+struct AccessBody {
+    serial: U64,
+    slot: U32,
+    generation: U32,
+    offset: U64,
+}
+
+#[derive(Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+struct GetBody {
+    access: AccessBody,
+    len: U64,
+}
+
+#[derive(Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+struct AtomicBody {
+    access: AccessBody,
+    operation: U32,
+    element: U16,
+    fetches: U16,
+}
+
+#[derive(Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+struct RefusedBody {
+    serial: U64,
+    why: U64,
+    offset: U64,
+    len: U64,
+    size: U64,
+}
+
+const _: () = assert!(size_of::<RefusedBody>() <= FRONT);
+
+impl From<Access> for AccessBody {
+    fn from(Access { serial, key: RemoteKey { slot, generation }, offset }: Access) -> Self {
+        Self {
+            serial: serial.into(),
+            slot: slot.into(),
+            generation: generation.into(),
+            offset: offset.into(),
+        }
+    }
+}
+
+impl From<AccessBody> for Access {
+    fn from(body: AccessBody) -> Self {
+        let key = RemoteKey { slot: body.slot.get(), generation: body.generation.get() };
+        Self { serial: body.serial.get(), key, offset: body.offset.get() }
+    }
+}
+
+impl Emit {
+    /// Bytes for a peer's memory follow.
+    pub fn put(access: Access) -> Self {
+        Self::control(Kind::Put, AccessBody::from(access).as_bytes())
+    }
+
+    /// Asks for bytes of a peer's memory.
+    pub fn get(access: Access, len: u64) -> Self {
+        Self::control(Kind::Get, GetBody { access: access.into(), len: len.into() }.as_bytes())
+    }
+
+    /// Operands for elements of a peer's memory follow.
+    pub fn atomic(access: Access, what: Atomically) -> Self {
+        let Atomically { operation, element, fetches } = what;
+        let (operation, element) = (operation.into(), element.into());
+        let fetches = U16::new(u16::from(fetches));
+        let body = AtomicBody { access: access.into(), operation, element, fetches };
+        Self::control(Kind::Atomic, body.as_bytes())
+    }
+
+    /// Asks whether all that came before has been done.
+    pub fn flush(serial: u64) -> Self {
+        Self::control(Kind::Flush, U64::new(serial).as_bytes())
+    }
+
+    /// Bytes that an operation fetches follow.
+    pub fn answer(serial: u64) -> Self {
+        Self::control(Kind::Answer, U64::new(serial).as_bytes())
+    }
+
+    /// An operation is not done.
+    pub fn refused(refused: Refused) -> Self {
+        let Refused { serial, why, offset, len, size } = refused;
+        let body = RefusedBody {
+            serial: serial.into(),
+            why: U64::new(why as u64),
+            offset: offset.into(),
+            len: len.into(),
+            size: size.into(),
+        };
+        Self::control(Kind::Refused, body.as_bytes())
+    }
+}
+
+/// Reads the packet of this kind, which is one of those here.
+///
+/// # Errors
+/// As [`Packet::parse`].
+pub(super) fn parse(kind: Kind, payload: Source<'_>) -> Result<OneSided<'_>, Malformed> {
+    Ok(match kind {
+        Kind::Put => {
+            let (access, data) = front::<AccessBody>(payload)?;
+            OneSided::Put(access.into(), data)
+        }
+        Kind::Get => {
+            let (body, _) = front::<GetBody>(payload)?;
+            OneSided::Get(body.access.into(), body.len.get())
+        }
+        Kind::Atomic => {
+            let (body, data) = front::<AtomicBody>(payload)?;
+            let (operation, element) = (body.operation.get(), body.element.get());
+            let what = Atomically { operation, element, fetches: body.fetches.get() != 0 };
+            OneSided::Atomic(body.access.into(), what, data)
+        }
+        Kind::Flush => OneSided::Flush(front::<U64>(payload)?.0.get()),
+        Kind::Answer => {
+            let (serial, data) = front::<U64>(payload)?;
+            OneSided::Answer(serial.get(), data)
+        }
+        Kind::Refused => {
+            let (body, _) = front::<RefusedBody>(payload)?;
+            let why = match body.why.get() {
+                1 => Refusal::NotExposed,
+                2 => Refusal::OutOfRange,
+                3 => Refusal::NoSuchOperation,
+                _ => return Err(Malformed),
+            };
+            let (serial, size) = (body.serial.get(), body.size.get());
+            OneSided::Refused(Refused { serial, why, offset: body.offset.get(), len: body.len.get(), size })
+        }
+        _ => return Err(Malformed),
+    })
+}
