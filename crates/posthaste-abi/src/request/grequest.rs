@@ -108,7 +108,7 @@ pub(crate) fn complete(request: MPI_Request) -> Result<()> {
             Some(known) if is_generalised(&known) => {
                 Error::other(ErrorClass::Request, "the generalized request is complete already")
             }
-            _ => handle::invalid(Kind::Request, "request", request.0),
+            _ => handle::invalid(Kind::Request, "request", request.number()),
         });
     };
     let engine = &mut vci.engine;
