@@ -1,7 +1,8 @@
 //! A program with the crate linked in that loads the C library and an extension: three copies of posthaste, one engine.
 //!
 //! `host LIBRARY EXTENSION OPEN CLOSE`: the orders in which the program's own share (`R`), that of the C library (`C`) and that
-//! of the extension (`E`) are opened and closed, such as `CER REC`. `host rounds N` opens and closes the engine so often.
+//! of the extension (`E`; `F` when it can be opened only once) are opened and closed, such as `CER REC`. `host rounds N` opens and
+//! closes the engine so often.
 
 mod loaded;
 
@@ -111,11 +112,10 @@ fn main() {
                 host.talk(&left, ranks);
             }
             // MPI_Init comes once in the life of a process, the others may come again.
-            host.open('E');
-            host.open('R');
-            host.talk("RE", ranks);
-            host.close('E');
-            host.close('R');
+            let again = if open.contains('F') { "R" } else { "RE" };
+            again.chars().for_each(|who| host.open(who));
+            host.talk(again, ranks);
+            again.chars().for_each(|who| host.close(who));
         }
         _ => panic!("usage: host LIBRARY EXTENSION OPEN CLOSE | host rounds N"),
     }

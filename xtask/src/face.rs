@@ -50,7 +50,7 @@ pub(crate) fn run(project: &Project, tally: &mut Tally) {
 }
 
 /// Puts the library, its header and a compiler for it into a folder of their own.
-fn install(project: &Project) -> Fallible<Mpi> {
+pub(crate) fn install(project: &Project) -> Fallible<Mpi> {
     let home = project.folder("face")?;
     let [include, lib, bin] = ["include", "lib", "bin"].map(|name| project.folder(&format!("face/{name}")));
     let (include, lib, bin) = (include?, lib?, bin?);

@@ -7,6 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::{
+    face,
     leftovers::Watch,
     mpi::Mpi,
     process::{Job, Outcome},
@@ -53,6 +54,7 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
             shares.works(mpi.mpiexec(2, false).arg(&shares.program).arg(shares.extension()).arg(order))
         });
     }
+    tally.test("shares: two faces of the C library and a Rust program", || shares.two_faces(project));
     tally.test("shares: a copy of another build is refused by a sentence", || shares.other_build());
     tally.test("shares: an allocator of its own is refused by a sentence", || shares.other_allocator());
 }
@@ -92,6 +94,22 @@ impl Shares<'_> {
         let host = self.folder.join("host");
         let job = if ranks == 1 { self.mpi.alone(&host) } else { self.mpi.mpiexec(ranks, false).arg(host) };
         self.works(job.arg(&self.library).arg(self.extension()).args([open, close]))
+    }
+
+    /// Both faces are of the build without optimisation, and each is in a scope of its own.
+    fn two_faces(&self, project: &Project) -> Fallible {
+        let face = face::install(project)?;
+        project.cargo(&["build", "--quiet", "-p", "posthaste-abi"]).succeed()?;
+        let extension = project.folder("face/lib")?.join("libextension.so");
+        let source = project.root.join("tests/c/shares/other_face.c");
+        face.compile(&[source], &extension, &["-shared", "-fPIC", "-Wall", "-Wextra", "-Werror"])?;
+        let library = project.target.join("debug/libmpi_abi.so");
+        for (open, close) in [("CFR", "CFR"), ("FRC", "CRF"), ("RCF", "FRC")] {
+            let job = self.mpi.mpiexec(2, false).env("LD_LIBRARY_PATH", project.folder("face/lib")?);
+            let job = job.arg(self.other.join("host")).arg(&library).arg(&extension);
+            self.works(job.args([open, close]))?;
+        }
+        Ok(())
     }
 
     /// Both builds and both files are named.

@@ -173,8 +173,8 @@ impl Share {
                 others.shares -= 1;
                 self.closed.set(true);
                 drop(state);
-                // What was sent through this share leaves now; nobody may call for a long time.
-                self.world.drain_all();
+                // What was sent through this share leaves now, for the others may not call for a long time.
+                self.world.drain_for_a_while();
                 return Ok(());
             }
             _ => self.world.close()?,

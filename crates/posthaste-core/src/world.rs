@@ -53,7 +53,8 @@ use start::Start;
 use vcis::Further;
 use wireup::{Places, Shared};
 
-/// Longest wait for peers on other nodes to close their connections at the end.
+/// Longest wait for peers on other nodes to close their connections at the end, and of a share that is not the last for what it
+/// has sent.
 const LEAVE: Duration = Duration::from_secs(2);
 
 /// What a door calls its blocking functions: the names that stand in sentences about calls that wait.
@@ -592,9 +593,14 @@ impl World {
         self.wait_in(call, id).and_then(outcome)
     }
 
-    /// Waits until everything of ours has left.
-    pub(crate) fn drain_all(&self) {
-        self.drain(self.calls.finalize);
+    /// Waits until everything of ours has left, but not for long: what the others that share the engine have sent may have to wait
+    /// for what they do next.
+    pub(crate) fn drain_for_a_while(&self) {
+        let until = machine::now() + LEAVE;
+        let left = |vci: &mut Vci| (is_drained(vci) || machine::now() > until).then_some(());
+        for at in self.waiting.open_vcis() {
+            self.waiting.until(at, self.calls.finalize, |_| Awaited::Departure, left);
+        }
     }
 
     /// Closes the engine: waits for everybody, and for everything of ours to have left. Nothing may be done with it afterwards.
@@ -657,6 +663,11 @@ impl World {
         let _ = wireup::ask(&self.common.launcher, |launcher| launcher.abort(code));
         std::process::exit(if code == 0 { 1 } else { code });
     }
+}
+
+/// Whether everything of ours has left.
+fn is_drained(vci: &Vci) -> bool {
+    !vci.engine.has_pending() && vci.methods.is_drained()
 }
 
 /// The doorbell of a process that sleeps on the descriptors of its networks, too.

@@ -64,7 +64,7 @@ pub fn init() -> Result<Universe> {
 }
 
 /// This process's part in the job: a share of its engine ([`init`]). The end of the last share is the rank's end
-/// (`MPI_Finalize`): it waits for all other ranks. That of an earlier one waits until what it has sent has left.
+/// (`MPI_Finalize`): it waits for all other ranks. That of an earlier one lets what it has sent leave.
 ///
 /// It stays on the thread that made it:
 ///
