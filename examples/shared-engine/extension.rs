@@ -1,7 +1,8 @@
 //! A shared object that sends messages by the `posthaste` crate, for programs in any language: with a program that uses the C
 //! library, or has the crate linked in, it shares one engine, whichever of them comes first.
 //!
-//! Each function gives -1 when something fails, which it says on standard error. All are called on one thread.
+//! Each function gives -1 when something fails, which it says on standard error. All are called on one
+//! thread, which need not be that of the others who share the engine if it was opened for several.
 
 use std::cell::RefCell;
 use std::ffi::c_int;
@@ -52,6 +53,20 @@ pub extern "C" fn extension_receive(from: c_int) -> c_int {
         let mut number = [0];
         universe.world().receive(&mut number, from as usize, 7)?;
         Ok(number[0])
+    })
+}
+
+/// Receives so many numbers under tag 8 from a rank and sends each back under tag 9.
+#[unsafe(no_mangle)]
+pub extern "C" fn extension_echo(rank: c_int, rounds: c_int) -> c_int {
+    with(|universe| {
+        let world = universe.world();
+        for _ in 0..rounds {
+            let mut number = [0];
+            world.receive(&mut number, rank as usize, 8)?;
+            world.send(&number, rank as usize, 9)?;
+        }
+        Ok(0)
     })
 }
 

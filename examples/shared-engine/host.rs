@@ -83,17 +83,21 @@ impl Host {
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let ranks = std::env::var("PMI_SIZE").map_or(1, |size| size.parse().expect("a number of ranks"));
     let texts: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match texts[..] {
         ["rounds", count] => {
-            for _ in 0..count.parse::<u32>().expect("a number of rounds") {
+            let round = || {
                 let universe = posthaste::init().expect("the engine opens again");
-                assert_eq!(universe.world().size(), ranks as usize);
                 universe.world().barrier().expect("all are there");
-            }
+                universe.world().size()
+            };
+            let sizes: Vec<usize> =
+                (0..count.parse().expect("a number of rounds")).map(|_: u32| round()).collect();
+            assert!(sizes.windows(2).all(|sizes| sizes[0] == sizes[1]), "{sizes:?}");
+            return println!("one engine after another, {} ranks", sizes[0]);
         }
         [library, extension, open, close] => {
+            let ranks = std::env::var("PMI_SIZE").map_or(1, |size| size.parse().expect("a number of ranks"));
             let (library, extension) = (Loaded::new(library), Loaded::new(extension));
             let mut host = Host { library, extension, own: None };
             for (at, who) in open.char_indices() {

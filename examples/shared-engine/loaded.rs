@@ -1,4 +1,5 @@
 //! What `dlopen` has loaded, for the programs here.
+#![allow(dead_code)] // each of them uses what it needs
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 
@@ -13,11 +14,11 @@ unsafe extern "C" {
 
 /// A shared object, in a scope of its own.
 #[derive(Clone, Copy)]
-pub struct Loaded(*mut c_void);
+pub(crate) struct Loaded(*mut c_void);
 
 impl Loaded {
     /// Loads it.
-    pub fn new(file: &str) -> Self {
+    pub(crate) fn new(file: &str) -> Self {
         let file = CString::new(file).expect("the name of a file");
         const NOW: c_int = 2;
         // SAFETY: loading a library runs what it runs when it is loaded, which is why it is loaded.
@@ -34,7 +35,7 @@ impl Loaded {
     }
 
     /// Calls a function of up to two numbers.
-    pub fn call(self, name: &CStr, first: c_int, second: c_int) -> c_int {
+    pub(crate) fn call(self, name: &CStr, first: c_int, second: c_int) -> c_int {
         type Function = extern "C" fn(c_int, c_int) -> c_int;
         // SAFETY: those of the extension are such functions; one with fewer arguments does not look at the others.
         let function: Function = unsafe { std::mem::transmute(self.symbol(name)) };
@@ -42,7 +43,7 @@ impl Loaded {
     }
 
     /// `MPI_Init`, as that of a library with the standard ABI.
-    pub fn mpi_init(self) -> c_int {
+    pub(crate) fn mpi_init(self) -> c_int {
         type Init = extern "C" fn(*mut c_int, *mut c_void) -> c_int;
         // SAFETY: that is its type.
         let init: Init = unsafe { std::mem::transmute(self.symbol(c"MPI_Init")) };
@@ -50,7 +51,7 @@ impl Loaded {
     }
 
     /// `MPI_Comm_rank` of the world.
-    pub fn mpi_rank(self) -> c_int {
+    pub(crate) fn mpi_rank(self) -> c_int {
         type Rank = extern "C" fn(*const c_void, *mut c_int) -> c_int;
         let mut rank = -1;
         // SAFETY: that is its type.
@@ -60,7 +61,7 @@ impl Loaded {
     }
 
     /// `MPI_Send` of a number.
-    pub fn mpi_send(self, number: c_int, to: c_int) -> c_int {
+    pub(crate) fn mpi_send(self, number: c_int, to: c_int) -> c_int {
         type Send = extern "C" fn(*const c_int, c_int, *const c_void, c_int, c_int, *const c_void) -> c_int;
         // SAFETY: that is its type.
         let send: Send = unsafe { std::mem::transmute(self.symbol(c"MPI_Send")) };
@@ -68,7 +69,7 @@ impl Loaded {
     }
 
     /// `MPI_Recv` of a number.
-    pub fn mpi_receive(self, from: c_int) -> c_int {
+    pub(crate) fn mpi_receive(self, from: c_int) -> c_int {
         type Receive = extern "C" fn(
             *mut c_int,
             c_int,

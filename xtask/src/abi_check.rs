@@ -164,7 +164,7 @@ fn functions(path: &Path) -> Result<BTreeMap<String, Function>, String> {
 }
 
 /// The rows of a table after its heading; fields may be quoted.
-fn table(path: &Path) -> Result<Vec<Vec<String>>, String> {
+pub(crate) fn table(path: &Path) -> Result<Vec<Vec<String>>, String> {
     let text = read(path)?;
     let columns = text.lines().next().map_or(0, |heading| heading.split(',').count());
     let rows: Vec<Vec<String>> = text.lines().skip(1).map(fields).collect();

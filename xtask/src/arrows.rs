@@ -31,8 +31,9 @@ const LAUNCH_ROOMS: &[&str] = &["config", "explain", "trace"];
 
 /// What the typed API may use of posthaste-core: what carries a borrow, and what shows nobody's memory. Not `datatype`, whose
 /// segments have no lifetime, nor the rooms where they are under way.
-const TYPED_ROOMS: &[&str] =
-    &["buffer", "coll", "comm", "error", "group", "ids", "op", "request", "slice", "wire", "world"];
+const TYPED_ROOMS: &[&str] = &[
+    "buffer", "coll", "comm", "error", "group", "ids", "instance", "op", "request", "slice", "wire", "world",
+];
 
 /// Checks everything; the error lists every wrong arrow.
 pub(crate) fn run(project: &Project) -> Fallible {
@@ -54,6 +55,7 @@ pub(crate) fn run(project: &Project) -> Fallible {
     for name in ORDERED_INSIDE {
         check_files(&project.root.join("crates"), name, &mut wrong)?;
     }
+    check_faces(project, &mut wrong)?;
     for (name, rooms) in [("posthaste-launch", LAUNCH_ROOMS), ("posthaste", TYPED_ROOMS)] {
         check_user(name, rooms, &project.root.join("crates").join(name), &mut wrong)?;
     }
@@ -105,6 +107,21 @@ fn check_rooms(crates: &Path, name: &str, wrong: &mut Vec<String>) -> Fallible {
             let shown = format!("{name}/src/{}", inside.display());
             check_file(&order, &room, &["crate"], &shown, &read(&file)?, wrong);
         }
+    }
+    Ok(())
+}
+
+/// The face of the tests has the rooms of the C library, in their order: what is left out there is not shown to be free of
+/// numbers of an ABI.
+fn check_faces(project: &Project, wrong: &mut Vec<String>) -> Fallible {
+    let rooms = |folder: &str| Ok::<_, String>(order(&read(&project.root.join(folder).join("src/lib.rs"))?));
+    let (all, shown) = (rooms("crates/posthaste-abi")?, rooms("tests/face")?);
+    if all != shown {
+        wrong.push(format!(
+            "tests/face has the rooms {}, posthaste-abi has {}",
+            shown.join(" "),
+            all.join(" ")
+        ));
     }
     Ok(())
 }

@@ -23,6 +23,7 @@ use std::{
 };
 
 use crate::{
+    device,
     mpi::Mpi,
     process::{Job, Outcome},
     project::{Fallible, Project, files, stem},
@@ -44,6 +45,9 @@ const IN_VCIS: [&str; 8] =
 /// Tests that are run with each kind of bounce buffer, whichever is right for this processor.
 const BY_COPIES: [&str; 9] =
     ["ring", "modes", "matrix", "pt2pt_order", "stress", "alltoall", "cancel_send", "flood_tiny", "torture"];
+
+/// The folder of tests whose message buffers lie on a device.
+const ON_DEVICE: &str = "c-tests-on-device";
 
 /// What the comment lines of a test ask for.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -84,6 +88,8 @@ pub(crate) enum Over {
     Streaming,
     /// They are on what our mpiexec takes for two hosts: by shared memory inside, by TCP between them.
     Hosts,
+    /// By shared memory, with all message buffers in memory of a simulated device.
+    Device,
 }
 
 /// Runs all C tests whose name contains `filter`.
@@ -92,6 +98,11 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, filter: &str, over: Over, tally:
     if over == Over::Plugin {
         example(project, &folder.join(PLUGIN))?;
     }
+    let folder =
+        if over == Over::Device { project.folder(&format!("{ON_DEVICE}/{}", mpi.name))? } else { folder };
+    if over == Over::Device {
+        device::header(project, &folder)?;
+    }
     for source in files(&project.root.join("tests/c"), "c") {
         let name = stem(&source);
         if name.contains(filter) {
@@ -99,6 +110,19 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, filter: &str, over: Over, tally:
         }
     }
     Ok(())
+}
+
+/// Runs the C tests with these names, by whichever ways the ranks choose.
+pub(crate) fn run_some(project: &Project, mpi: &Mpi, names: &[&str], tally: &mut Tally) {
+    match project.folder(&format!("c-tests/{}", mpi.name.replace(' ', "-"))) {
+        Ok(folder) => {
+            for name in names {
+                let source = project.root.join("tests/c").join(format!("{name}.c"));
+                run_one(mpi, &source, &folder.join(name), Over::Own, tally);
+            }
+        }
+        Err(complaint) => tally.test("a folder for C tests", || Err(complaint)),
+    }
 }
 
 /// The C tests once more over other methods than shared memory.
@@ -165,9 +189,11 @@ fn over_links(links: &str, job: Job) -> Job {
 
 fn run_one(mpi: &Mpi, source: &Path, program: &Path, over: Over, tally: &mut Tally) {
     let name = match over {
+        Over::Own if mpi.name != "posthaste" => format!("c with {}/{}", mpi.name, stem(source)),
         Over::Own => format!("c/{}", stem(source)),
         Over::Vcis => format!("c in VCIs/{}", stem(source)),
         Over::Hosts => format!("c on two hosts/{}", stem(source)),
+        Over::Device => format!("c on a device/{}", stem(source)),
         _ => format!("c over {}/{}", over.name(), stem(source)),
     };
     let text = match fs::read_to_string(source) {
@@ -179,13 +205,21 @@ fn run_one(mpi: &Mpi, source: &Path, program: &Path, over: Over, tally: &mut Tal
         Err(e) => return tally.test(&name, || Err(e)),
     };
     let has_messages = wishes.ranks.iter().any(|ranks| *ranks > 1) && !wishes.is_of_memory;
-    if wishes.only.as_ref().is_some_and(|only| only != mpi.name) || (over != Over::Own && !has_messages) {
+    if wishes.only.as_ref().is_some_and(|only| !mpi.name.starts_with(only))
+        || (over != Over::Own && !has_messages)
+    {
         return;
     }
     if matches!(over, Over::Fabric | Over::Both) && wishes.not_over_libfabric {
         return;
     }
-    if let Err(complaint) = mpi.compile(&[source.to_path_buf()], program, &OPTIONS) {
+    let mut options = OPTIONS.map(str::to_owned).to_vec();
+    if let (Over::Device, Some(here), Some(calls)) = (over, source.parent(), program.parent()) {
+        options.extend(["-D_GNU_SOURCE=".to_owned(), "-include".to_owned()]);
+        options.extend([here.join("device.h").display().to_string(), format!("-I{}", calls.display())]);
+    }
+    let options: Vec<&str> = options.iter().map(String::as_str).collect();
+    if let Err(complaint) = mpi.compile(&[source.to_path_buf()], program, &options) {
         return tally.test(&format!("{name}: compile"), || Err(complaint));
     }
     let (mut passed, mut complaints) = (0, Vec::new());
@@ -217,6 +251,7 @@ impl Over {
             Self::OwnBuffers => "own bounce buffers",
             Self::Streaming => "streaming stores",
             Self::Hosts => "two hosts",
+            Self::Device => "device memory",
         }
     }
 
@@ -240,6 +275,7 @@ impl Over {
             Self::Own | Self::Hosts => job,
             Self::Tcp => job.env("POSTHASTE_METHODS", "tcp"),
             Self::Vcis => job.env("POSTHASTE_THREADED", "1"),
+            Self::Device => job.env("POSTHASTE_SIMULATED_DEVICE", "7"),
             // Not a power of two, and small, so that messages often meet its end.
             Self::OwnBuffers => job.env("POSTHASTE_BOUNCE_BUFFER", "40000"),
             Self::Streaming => {

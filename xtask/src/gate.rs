@@ -11,7 +11,7 @@ mod checks;
 use std::time::Instant;
 
 use crate::{
-    abi_check, arrows, builds, conformance, ctests, demo, faults, hangs, headers, hosts, install,
+    abi_check, arrows, builds, conformance, ctests, demo, face, faults, hangs, headers, hosts, install,
     instructions,
     lanes::{self, Lane, Step},
     launchers, lost,
@@ -77,6 +77,7 @@ pub(crate) const PARTS: &[Part] = &[
     with_library("c", |gate, tally| {
         fallible(tally, |tally| ctests::run(&gate.project, &gate.mpi, "", ctests::Over::Own, tally));
     }),
+    with_library("face", |gate, tally| face::run(&gate.project, tally)),
     with_library("paths", |gate, tally| faults::paths(&gate.project, &gate.mpi, tally)),
     with_library("faults", |gate, tally| {
         faults::run(&gate.project, &gate.mpi, tally);
@@ -127,6 +128,7 @@ const PROGRAMS: [Step; 3] = [
             Lane::Run("headers"),
             Lane::Run("builds"),
             Lane::Run("c"),
+            Lane::Run("face"),
             Lane::Run("shares"),
             Lane::Run("methods"),
         ],

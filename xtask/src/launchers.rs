@@ -12,7 +12,7 @@ use crate::{
     mpi::Mpi,
     process::Job,
     project::{Fallible, Project},
-    slurm,
+    shares, slurm,
     tally::Tally,
 };
 
@@ -40,7 +40,7 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
             Ok(rival) => {
                 house.hydra(&rival, tally);
                 tally.test(&format!("launchers: under {name}'s Hydra the engine is opened again"), || {
-                    house.rounds(project, &rival)
+                    shares::rounds(project, house.ours(&rival, 3), 3)
                 });
             }
             Err(why) => tally.not_run(11, format!("launcher and library of {name}: {}", first_line(&why))),
@@ -50,7 +50,7 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
         Ok(openmpi) => {
             house.prrte(&openmpi, tally);
             tally.test("launchers: under Open MPI's mpirun the engine is opened again", || {
-                house.rounds(project, &openmpi)
+                shares::rounds(project, house.ours(&openmpi, 3), 3)
             });
         }
         Err(why) => tally.not_run(8, format!("Open MPI's launcher: {}", first_line(&why))),
@@ -159,17 +159,6 @@ impl<'a> House<'a> {
         let watch = Watch::begin();
         let said = watch.mark(self.ours(mpich, ranks)).arg(&self.whose).succeed()?.stdout;
         expect(&said, ranks, "posthaste")?;
-        watch.nothing_left()
-    }
-
-    /// A Rust program that opens and closes its engine many times.
-    fn rounds(&self, project: &Project, launcher: &Mpi) -> Fallible {
-        let host = crate::shares::built(project)?.join("host");
-        let watch = Watch::begin();
-        let said = watch.mark(self.ours(launcher, 3)).arg(host).args(["rounds", "20"]).succeed()?.stdout;
-        if said.matches("one engine").count() != 3 {
-            return Err(format!("three ranks were expected, this was said:\n{said}"));
-        }
         watch.nothing_left()
     }
 

@@ -11,6 +11,8 @@ mod conformance;
 mod copies;
 mod ctests;
 mod demo;
+mod device;
+mod face;
 mod faults;
 mod fuzz;
 mod gate;

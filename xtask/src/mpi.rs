@@ -51,6 +51,16 @@ impl Mpi {
         }
     }
 
+    /// Another face of posthaste: programs that this compiler makes use the library in `lib`.
+    pub(crate) fn other_face(project: &Project, compiler: &Path, lib: &Path) -> Self {
+        Self {
+            name: "posthaste over another ABI",
+            compiler: compiler.to_path_buf(),
+            environment: library_path(lib),
+            ..Self::posthaste(project)
+        }
+    }
+
     /// The named rivals ("mpich", "intel", "openmpi"), installed when they are missing.
     pub(crate) fn rival(project: &Project, name: &str) -> Fallible<Self> {
         match name {

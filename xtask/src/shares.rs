@@ -7,6 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::{
+    leftovers::Watch,
     mpi::Mpi,
     process::{Job, Outcome},
     project::{Fallible, Project},
@@ -47,13 +48,25 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
             tally.test(&name, || shares.host(ranks, open, close));
         }
     }
-    for order in ["CE", "EC"] {
+    for order in ["CE", "EC", "T"] {
         tally.test(&format!("shares: a C program and an extension, {order}, 2 ranks"), || {
             shares.works(mpi.mpiexec(2, false).arg(&shares.program).arg(shares.extension()).arg(order))
         });
     }
     tally.test("shares: a copy of another build is refused by a sentence", || shares.other_build());
     tally.test("shares: an allocator of its own is refused by a sentence", || shares.other_allocator());
+}
+
+/// A Rust program whose ranks open and close the engine many times, under any launcher.
+pub(crate) fn rounds(project: &Project, launcher: Job, ranks: usize) -> Fallible {
+    let host = built(project)?.join("host");
+    let watch = Watch::begin();
+    let outcome = watch.mark(launcher).arg(host).args(["rounds", "20"]).limit(60).succeed()?;
+    let said = format!("one engine after another, {ranks} ranks");
+    if outcome.stdout.matches(&said).count() != ranks {
+        return Err(format!("{said:?} was expected of each\n{}", outcome.complaint()));
+    }
+    watch.nothing_left()
 }
 
 struct Shares<'a> {

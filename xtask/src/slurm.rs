@@ -25,11 +25,12 @@ use crate::{
     packages::present,
     process::{Job, Running},
     project::{Fallible, Project},
+    shares,
     tally::Tally,
 };
 
 /// How many tests there are, for when none of them can be run.
-const TESTS: usize = 16;
+const TESTS: usize = 18;
 
 /// Every program that is needed; all are of the Debian packages slurm-wlm and munge.
 const PROGRAMS: [&str; 6] = ["munged", "slurmctld", "slurmd", "srun", "salloc", "sbatch"];
@@ -73,15 +74,21 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
     tally.test("slurm: ranks of one node share memory, those of two do not", || {
         cluster.places(cluster.srun(&pmi, 4).arg("--ntasks-per-node=2"))
     });
+    tally.test("slurm: on two nodes the engine is opened again", || {
+        shares::rounds(project, cluster.srun(&pmi, 4), 4)
+    });
     if cluster.has_pmix() {
         // Two servers of PMIx on one machine take each other's clients, so this is one node.
         let pmix = ["--mpi=pmix", "-N1"];
         tally.test("slurm: srun --mpi=pmix runs our programs", || started(|| cluster.joins(&pmix, 4)));
+        tally.test("slurm: in a step with PMIx the engine is opened again", || {
+            started(|| shares::rounds(project, cluster.srun(&pmix, 4), 4))
+        });
         tally.test("slurm: in a step with PMIx, too, MPI_Abort ends it", || {
             started(|| cluster.ends(&pmix, &["abort", "7"], "MPI_Abort(7)"))
         });
     } else {
-        tally.not_run(2, "Slurm with PMIx: its plug-in finds no libpmix.so (apt install libpmix-dev)");
+        tally.not_run(3, "Slurm with PMIx: its plug-in finds no libpmix.so (apt install libpmix-dev)");
     }
     tally.test("slurm: a step of one task is a job of one", || cluster.joins(&["--mpi=none"], 1));
     tally.test("slurm: in a step without PMI every rank says that it can't join", || cluster.refuses());

@@ -70,7 +70,8 @@ struct Slot {
 }
 
 const SLOT_BITS: u32 = 15;
-const MARK: i32 = 1 << 30;
+/// A bit that the number of every key has.
+pub const KEYVAL_MARK: i32 = 1 << 30;
 
 impl Keyvals {
     /// No keys.
@@ -98,7 +99,7 @@ impl Keyvals {
                 slots.len() - 1
             }
         };
-        let number = MARK | ((slots[at].generation << SLOT_BITS) as i32) | at as i32;
+        let number = KEYVAL_MARK | ((slots[at].generation << SLOT_BITS) as i32) | at as i32;
         let keyval = Arc::new(Keyval { kind, number, copy, delete });
         slots[at].keyval = Some(keyval.clone());
         Ok(keyval)
@@ -139,7 +140,11 @@ impl Keyvals {
 }
 
 fn slot_of(number: i32) -> usize {
-    if number & MARK == 0 || number < 0 { usize::MAX } else { (number & ((1 << SLOT_BITS) - 1)) as usize }
+    if number & KEYVAL_MARK == 0 || number < 0 {
+        usize::MAX
+    } else {
+        (number & ((1 << SLOT_BITS) - 1)) as usize
+    }
 }
 
 #[cold]

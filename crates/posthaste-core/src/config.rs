@@ -233,6 +233,8 @@ pub struct Config {
     pub fabric_library: Option<String>,
     /// The shared object of the method `plugin`: a path, or a word in its file name.
     pub plugin: Option<String>,
+    /// Seed of the simulated device of the tests; 0: there is none.
+    pub simulated_device: u64,
     /// What this process's node is called; ranks with the same name share memory. `None`: found out.
     pub node: Option<String>,
     /// First and last port that TCP may listen on; 0 is any.
@@ -283,6 +285,7 @@ impl Default for Config {
             fabric_provider: None,
             fabric_library: None,
             plugin: None,
+            simulated_device: 0,
             node: None,
             tcp_ports: (0, 0),
             tcp_interfaces: String::new(),
@@ -510,6 +513,12 @@ pub const TUNABLES: &[Tunable] = &[
                   docs/plugins.md",
     },
     Tunable {
+        name: "POSTHASTE_SIMULATED_DEVICE",
+        default: "0",
+        meaning: "for tests only: not 0, the seed of a simulated device. Buffers whose addresses have bit 52 \
+                  set are in its memory; copies out of it and into it wait and end in any order",
+    },
+    Tunable {
         name: "POSTHASTE_LEAVE_PINNED",
         default: "auto",
         meaning: "whether memory that was registered with a network stays so for the next message: `auto`, if \
@@ -626,6 +635,7 @@ impl Config {
         text(&lookup, "POSTHASTE_FABRIC_PROVIDER", "the name of a provider", &mut config.fabric_provider)?;
         text(&lookup, "POSTHASTE_FABRIC_LIBRARY", "the name of a file", &mut config.fabric_library)?;
         text(&lookup, "POSTHASTE_PLUGIN", "a path or a name", &mut config.plugin)?;
+        number(&lookup, "POSTHASTE_SIMULATED_DEVICE", 0..=u64::MAX, &mut config.simulated_device)?;
         config.node = lookup("POSTHASTE_NODE").filter(|name| !name.is_empty());
         if let Some(name) = config.node.as_deref().filter(|name| !is_node_name(name)) {
             let expected = "1 to 64 letters, digits, dots, hyphens and underscores";

@@ -8,9 +8,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::error::{Error, ErrorClass, Result};
 
-/// Longest key, in bytes: `MPI_MAX_INFO_KEY` of the standard ABI counts the final zero too.
+/// Longest key, in bytes; a C program needs one more.
 pub const MAX_KEY: usize = 255;
-/// Longest value, in bytes: `MPI_MAX_INFO_VAL` of the standard ABI counts the final zero too.
+/// Longest value, in bytes; a C program needs one more.
 pub const MAX_VALUE: usize = 1023;
 
 /// An info object. Threads may share it.

@@ -2,11 +2,12 @@
 //!
 //! Who we are is found out in `start`. MPI-5.0 §11.2. What opens and closes it, and who shares it: `instance`.
 //!
-//! Parts: `fast_paths`, those of the blocking calls; `scope`, the calls that take borrowed slices; `probes`; `vcis`, and who belongs to which.
+//! Parts: `fast_paths`, those of the blocking calls; `scope`, the calls that take borrowed slices; `probes`; `local`, copies; `vcis`, and who belongs to which.
 //!
 //! What must stay true: one engine for each VCI, and one open world per process, whatever the number of [`World`] values; a process that was meant to be one of many never goes on as one
 //! of one.
 
+mod local;
 mod vcis;
 mod probes;
 mod fast_paths;
@@ -24,6 +25,7 @@ use posthaste_os::sync::Lock;
 use posthaste_os::wake::Doorbell;
 use posthaste_os::{machine, peer_copy, process};
 
+use crate::buffer::device;
 use crate::coll::Schedule;
 use crate::comm::Comm;
 use crate::config::{Config, Way};
@@ -140,6 +142,9 @@ impl Engines {
     /// When this process cannot join the job it was started for, or there is not enough memory.
     pub(crate) fn open(threaded: bool, membership: &mut Option<Membership>) -> Result<Self> {
         let config = Config::read(|name| std::env::var(name).ok())?;
+        if config.simulated_device > 0 {
+            device::register_simulated(config.simulated_device);
+        }
         let threaded = threaded || config.threaded;
         Self::with(start::join(&config, membership)?, config, threaded)
     }

@@ -774,6 +774,34 @@ mod tests {
     }
 
     #[test]
+    fn what_is_cleared_is_as_in_a_new_segment() {
+        use std::os::unix::fs::FileExt;
+        let node = Node::create(3).unwrap().with_own_buffers(1 << 16, 4);
+        let layout = node.map.layout;
+        let file = std::fs::File::from(node.as_fd().try_clone_to_owned().unwrap());
+        file.write_all_at(&vec![0xaa; layout.file() - PAGE], PAGE as u64).unwrap();
+        let marks = [FORMAT, METHODS, WORLD, OWN_TAKEN, COPYING];
+        marks.iter().for_each(|at| node.word32(*at).store(5, Ordering::Relaxed));
+        let again = Node::attach(node.as_fd().try_clone_to_owned().unwrap()).unwrap();
+        (0..3).for_each(|rank| again.clear(rank).unwrap());
+        assert_eq!(marks.map(|at| again.word32(at).load(Ordering::Relaxed)), [0, 0, 0, 0, 5]);
+        assert_eq!((again.ranks(), again.vcis(), again.own_buffers()), (3, VCIS, 4));
+        let mut bytes = vec![0; layout.file()];
+        file.read_exact_at(&mut bytes, 0).unwrap();
+        let zero = |from: usize, len: usize| bytes[from..from + len].iter().all(|byte| *byte == 0);
+        for rank in 0..3 {
+            assert!(zero(again.block(rank), block::COUNTS), "the block of rank {rank}");
+            assert_eq!(bytes[again.block(rank) + block::COUNTS], 0xaa, "counters go on");
+            assert_eq!(again.buffers_taken(rank).load(Ordering::Relaxed), 0);
+            let base = again.map.base.as_ptr().addr();
+            let buffers = (0..layout.buffers).map(|index| again.buffer_base(rank, index).addr() - base);
+            assert!(buffers.into_iter().all(|at| zero(at, BUFFER_CONTROL)), "buffers of rank {rank}");
+        }
+        assert!(zero(layout.heads, 9 * LINE) && zero(layout.cells, 9 * layout.ring_cells * LINE), "rings");
+        assert!(zero(layout.total, layout.file() - layout.total), "further VCIs and own bounce buffers");
+    }
+
+    #[test]
     fn anything_else_is_refused() {
         let file = std::fs::File::open("/dev/null").unwrap();
         assert!(Node::attach(file.into()).is_err());

@@ -1,14 +1,14 @@
 //! A device for tests: memory that the processor must not touch, and copies that wait, end in any order, and fail.
 //!
 //! The memory is mapped twice. Where its addresses are handed out nothing may be accessed, so whoever follows one dies at
-//! once; the second mapping, behind the first, is what the device itself works on. Copies are made when they end, so
-//! who looks too early sees what was there before.
+//! once; the second mapping, its view, is what the device itself works on. Copies are made when they end, so who looks too
+//! early sees what was there before.
 //!
 //! What must stay true: the random numbers are a function of the seed and of the order of calls.
 
 use std::collections::BTreeMap;
 use std::io;
-use std::ptr::{self, NonNull};
+use std::ptr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Most polls that a copy waits for, with others under way.
@@ -19,18 +19,30 @@ const ALIGN: usize = 64;
 /// A simulated device and its memory, which stays until the process ends.
 #[derive(Debug)]
 pub struct SimulatedDevice {
-    /// Of what nobody may touch; the other mapping is `len` bytes further on.
-    base: NonNull<u8>,
-    len: usize,
+    regions: Vec<Region>,
     /// Copies of a hundred that fail.
     failing: u64,
     state: Mutex<State>,
 }
 
-// SAFETY: the pointer names mappings that stay; they are accessed under the lock, or by tests that own what they look at.
-unsafe impl Send for SimulatedDevice {}
-// SAFETY: as above.
-unsafe impl Sync for SimulatedDevice {}
+/// A range of device memory: its addresses, and where the view of it lies (exposed).
+#[derive(Clone, Copy, Debug)]
+pub struct Region {
+    /// The first address.
+    pub base: usize,
+    /// The number of bytes.
+    pub len: usize,
+    /// The first address of the view.
+    pub view: usize,
+}
+
+impl Region {
+    /// Where the device finds memory of the region.
+    fn find(&self, address: usize, len: usize) -> Option<usize> {
+        let at = address.wrapping_sub(self.base);
+        (at < self.len && len <= self.len - at).then_some(self.view + at)
+    }
+}
 
 #[derive(Debug)]
 struct State {
@@ -46,7 +58,7 @@ struct Copy {
     polls_left: u64,
     fails: bool,
     out: bool,
-    /// Addresses in the second mapping and, exposed, in host memory.
+    /// Addresses in a view and, exposed, in host memory.
     runs: Vec<(usize, usize, usize)>,
 }
 
@@ -75,17 +87,28 @@ impl SimulatedDevice {
             why.map(|()| base)
         }?;
         base.expose_provenance();
-        let Some(base) = NonNull::new(base.cast()) else { return Err(io::ErrorKind::OutOfMemory.into()) };
+        // SAFETY: the second half is memory that nobody else has, and stays.
+        Ok(unsafe {
+            Self::over(vec![Region { base: base.addr(), len, view: base.addr() + len }], seed, failing)
+        })
+    }
+
+    /// A device over memory that others have mapped twice.
+    ///
+    /// # Safety
+    /// The views stay readable and writable for as long as the process lives.
+    pub unsafe fn over(regions: Vec<Region>, seed: u64, failing: u64) -> Self {
         let state = State { random: seed, given: BTreeMap::new(), copies: Vec::new() };
-        Ok(Self { base, len, failing, state: Mutex::new(state) })
+        Self { regions, failing, state: Mutex::new(state) }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Memory of the device; there may be none left.
+    /// Memory of the device's first region; there may be none left.
     pub fn allocate(&self, len: usize) -> Option<*mut u8> {
+        let region = self.regions.first()?;
         let len = len.max(1).next_multiple_of(ALIGN);
         let mut state = self.state();
         let mut at = 0;
@@ -95,23 +118,27 @@ impl SimulatedDevice {
             }
             at = given + size;
         }
-        if self.len - at < len {
+        if region.len - at < len {
             return None;
         }
         state.given.insert(at, len);
-        Some(self.base.as_ptr().wrapping_add(at))
+        Some(ptr::with_exposed_provenance_mut(region.base + at))
     }
 
     /// Takes memory back that was given out at this address. Whether it was.
     pub fn free(&self, address: usize) -> bool {
-        let Some(at) = address.checked_sub(self.base.addr().get()) else { return false };
+        let Some(region) = self.regions.first() else { return false };
+        let at = address.wrapping_sub(region.base);
         self.state().given.remove(&at).is_some()
     }
 
     /// Whether memory at an address is the device's.
     pub fn owns(&self, address: usize, len: usize) -> bool {
-        let at = address.wrapping_sub(self.base.addr().get());
-        at < self.len && len <= self.len - at
+        self.find(address, len).is_some()
+    }
+
+    fn find(&self, address: usize, len: usize) -> Option<usize> {
+        self.regions.iter().find_map(|region| region.find(address, len))
     }
 
     /// Starts a copy, `out` of its memory or into it: address there, address in host memory, length.
@@ -128,18 +155,18 @@ impl SimulatedDevice {
         out: bool,
         runs: &[(usize, *mut u8, usize)],
     ) -> Result<(), String> {
-        if let Some((address, _, len)) = runs.iter().find(|(address, _, len)| !self.owns(*address, *len)) {
-            return Err(format!("{len} bytes at {address:#x} are not in its memory"));
-        }
+        let run = |(address, host, len): &(usize, *mut u8, usize)| {
+            let own = self.find(*address, *len);
+            let own = own.ok_or_else(|| format!("{len} bytes at {address:#x} are not in its memory"))?;
+            Ok((own, host.expose_provenance(), *len))
+        };
+        let runs = runs.iter().map(run).collect::<Result<_, String>>()?;
         let mut state = self.state();
         let fails = state.random(100) < self.failing;
         if fails && state.random(3) == 0 {
             return Err("it takes no more copies".to_owned());
         }
         let polls_left = state.random(LONGEST);
-        let run =
-            |(own, host, len): &(usize, *mut u8, usize)| (own + self.len, host.expose_provenance(), *len);
-        let runs = runs.iter().map(run).collect();
         state.copies.push(Copy { token, polls_left, fails, out, runs });
         Ok(())
     }
@@ -167,18 +194,18 @@ impl SimulatedDevice {
 
     /// Writes bytes to memory of the device, as a program on the device would.
     pub fn write(&self, address: usize, bytes: &[u8]) {
-        assert!(self.owns(address, bytes.len()));
-        let to = ptr::with_exposed_provenance_mut::<u8>(address + self.len);
-        // SAFETY: within the second mapping.
+        let Some(to) = self.find(address, bytes.len()) else { panic!("{address:#x} is not in its memory") };
+        let to = ptr::with_exposed_provenance_mut::<u8>(to);
+        // SAFETY: within a view.
         unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
     }
 
     /// Bytes in memory of the device, as a program on the device sees them.
     pub fn read(&self, address: usize, len: usize) -> Vec<u8> {
-        assert!(self.owns(address, len));
+        let Some(from) = self.find(address, len) else { panic!("{address:#x} is not in its memory") };
         let mut bytes = vec![0; len];
-        let from = ptr::with_exposed_provenance::<u8>(address + self.len);
-        // SAFETY: within the second mapping.
+        let from = ptr::with_exposed_provenance::<u8>(from);
+        // SAFETY: within a view.
         unsafe { ptr::copy_nonoverlapping(from, bytes.as_mut_ptr(), len) };
         bytes
     }
@@ -201,7 +228,7 @@ impl Copy {
             let moved = if self.fails { len / 2 } else { *len };
             let own = ptr::with_exposed_provenance_mut::<u8>(*own);
             let host = ptr::with_exposed_provenance_mut::<u8>(*host);
-            // SAFETY: `own` lies in the second mapping, which `start` has checked; `host` by the promise of its caller.
+            // SAFETY: `own` lies in a view, which `start` has checked; `host` by the promise of its caller.
             unsafe {
                 let (from, to) = if self.out { (own, host) } else { (host, own) };
                 ptr::copy(from, to, moved);

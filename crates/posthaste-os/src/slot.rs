@@ -4,7 +4,7 @@
 //! Each copy carries a slot in an ELF note, which everybody can find however the object was loaded: in a local scope, or as an
 //! executable that exports nothing. All copies use the slot of the first object in the loader's list that has one.
 //!
-//! What must stay true: the slot is laid out as [`Slot`] says for good; a later form has another `LAYOUT`. What uses the
+//! What must stay true: the slot is laid out as `Slot` says for good; a later form has another `LAYOUT`. What uses the
 //! value, and what holds the slot, is never unloaded. The code of one build alone uses a value, for nothing else knows how it
 //! is laid out; and only copies that take memory from the same allocator, for one frees what another one has made.
 
@@ -49,6 +49,7 @@ struct Slot {
     maker: AtomicPtr<c_void>,
     /// Whether that object takes its memory from C's `malloc`.
     by_malloc: AtomicU32,
+    value_bytes: AtomicU32,
     build_bytes: AtomicU32,
     build: UnsafeCell<[u8; BUILD_BYTES]>,
 }
@@ -70,6 +71,7 @@ static NOTE: Note = Note {
         value: AtomicPtr::new(ptr::null_mut()),
         maker: AtomicPtr::new(ptr::null_mut()),
         by_malloc: AtomicU32::new(0),
+        value_bytes: AtomicU32::new(0),
         build_bytes: AtomicU32::new(0),
         build: UnsafeCell::new([0; BUILD_BYTES]),
     },
@@ -119,8 +121,7 @@ impl fmt::Display for Refused {
 /// # Errors
 /// When another build has made it, or one that takes memory from another allocator.
 pub fn shared<T: Sync>(build: &str, make: impl FnOnce() -> T) -> Result<&'static T, Refused> {
-    // What the caller's name of the build says nothing about.
-    let build = format!("{build} ({} bytes)", size_of::<T>());
+    let bytes = size_of::<T>() as u32;
     let found = first();
     let slot = found.unwrap_or(&NOTE.slot);
     let _lock = Locked::new(slot);
@@ -131,6 +132,7 @@ pub fn shared<T: Sync>(build: &str, make: impl FnOnce() -> T) -> Result<&'static
         let text = &build.as_bytes()[..build.len().min(BUILD_BYTES)];
         // SAFETY: under the lock.
         unsafe { (&mut *slot.build.get())[..text.len()].copy_from_slice(text) };
+        slot.value_bytes.store(bytes, Ordering::Relaxed);
         slot.build_bytes.store(text.len() as u32, Ordering::Relaxed);
         slot.by_malloc.store(u32::from(allocates_by_malloc()), Ordering::Relaxed);
         slot.maker.store(own, Ordering::Relaxed);
@@ -144,11 +146,11 @@ pub fn shared<T: Sync>(build: &str, make: impl FnOnce() -> T) -> Result<&'static
     let len = (slot.build_bytes.load(Ordering::Relaxed) as usize).min(BUILD_BYTES);
     // SAFETY: under the lock.
     let first = unsafe { &(&*slot.build.get())[..len] };
-    if first != build.as_bytes() {
+    if first != build.as_bytes() || slot.value_bytes.load(Ordering::Relaxed) != bytes {
         return Err(Refused::Build {
             first: String::from_utf8_lossy(first).into_owned(),
             first_file: file_of(maker),
-            this: build,
+            this: build.to_owned(),
             this_file: file_of(own),
         });
     }
@@ -307,10 +309,7 @@ mod tests {
         assert!(ptr::eq(one.unwrap(), two.unwrap()));
         let Err(refused @ Refused::Build { .. }) = ask("2") else { panic!("another build") };
         let text = refused.to_string();
-        assert!(
-            text.contains("posthaste 1 (4 bytes) in /") && text.contains("posthaste 2 (4 bytes)"),
-            "{text}"
-        );
+        assert!(text.contains("posthaste 1 in /") && text.contains("posthaste 2 in /"), "{text}");
         let other = shared("1", || 0u64).unwrap_err();
         assert!(matches!(other, Refused::Build { .. }), "of another size");
     }

@@ -190,3 +190,16 @@ fn own_space(client: &mut Client, space: &mut Option<String>) -> Result<String, 
     }
     Ok(space.clone().unwrap_or_default())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_key_is_put_twice() {
+        let names: std::collections::HashSet<String> =
+            (1..=30).flat_map(|opening| (0..30).map(move |rank| name("card", opening, rank))).collect();
+        assert_eq!(names.len(), 900);
+        assert_eq!(name("card", 1, 7), "posthaste-card-7");
+    }
+}

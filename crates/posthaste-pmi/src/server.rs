@@ -319,6 +319,8 @@ mod tests {
         assert!(ask(&mut server, 2, "cmd=get_maxes").contains("vallen_max=4096"));
         assert_eq!(ask(&mut server, 2, "cmd=finalize"), "cmd=finalize_ack rc=0");
         assert_eq!(server.phase(2), Phase::Finalised);
+        assert_eq!(ask(&mut server, 2, "cmd=init pmi_version=1 pmi_subversion=1"), welcome);
+        assert_eq!(server.phase(2), Phase::Inside, "it has come back");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 /* A C program and an extension that has the Rust crate linked in, with one engine. program EXTENSION ORDER: "CE" calls MPI_Init
- * first, "EC" opens the extension first, "E" the extension alone. Whoever came first ends first. */
+ * first, "EC" opens the extension first. Whoever came first ends first. "T": the extension is used on a thread of its own. */
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +42,34 @@ static void end(char who)
         CHECK(call("extension_close", 0, 0) == 0);
 }
 
+enum { ROUNDS = 5000 };
+
+static void *echo(void *rank)
+{
+    begin('E');
+    CHECK(call("extension_echo", *(int *)rank, ROUNDS) == 0);
+    end('E');
+    return NULL;
+}
+
+/* Each of the two threads waits for the other, in another copy of the library. */
+static void on_two_threads(void)
+{
+    int provided, rank, got;
+    pthread_t thread;
+    CHECK(MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &provided) == MPI_SUCCESS);
+    CHECK(provided == MPI_THREAD_MULTIPLE);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    CHECK(pthread_create(&thread, NULL, echo, &rank) == 0);
+    for (int round = 0; round < ROUNDS; round++) {
+        MPI_Send(&round, 1, MPI_INT, rank, 8, MPI_COMM_WORLD);
+        MPI_Recv(&got, 1, MPI_INT, rank, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        CHECK(got == round);
+    }
+    CHECK(pthread_join(thread, NULL) == 0);
+    MPI_Finalize();
+}
+
 int main(int argc, char **argv)
 {
     CHECK(argc == 3);
@@ -49,6 +78,11 @@ int main(int argc, char **argv)
     if (!extension)
         fprintf(stderr, "%s\n", dlerror());
     CHECK(extension);
+    if (*order == 'T') {
+        on_two_threads();
+        puts("one engine");
+        return 0;
+    }
     for (const char *who = order; *who; who++)
         begin(*who);
     if (strlen(order) == 2) {

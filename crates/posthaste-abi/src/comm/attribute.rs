@@ -9,13 +9,14 @@ use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
 
-use posthaste_core::attribute::{Copy, Delete, Keyval, Kind, Value};
+use posthaste_core::attribute::{Copy, Delete, KEYVAL_MARK, Keyval, Kind, Value};
 use posthaste_core::error::{Error, ErrorClass, Result};
-use posthaste_core::ids::TAG_UB;
 
 use crate::abi::constants::{
-    MPI_ANY_SOURCE, MPI_APPNUM, MPI_COMM_DUP_FN, MPI_HOST, MPI_IO, MPI_KEYVAL_INVALID, MPI_LASTUSEDCODE,
-    MPI_PROC_NULL, MPI_SUCCESS, MPI_TAG_UB, MPI_UNIVERSE_SIZE, MPI_WTIME_IS_GLOBAL,
+    MPI_APPNUM, MPI_COMM_DUP_FN, MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, MPI_HOST, MPI_IO,
+    MPI_KEYVAL_INVALID, MPI_LASTUSEDCODE, MPI_SUCCESS, MPI_TAG_UB, MPI_TYPE_DUP_FN, MPI_TYPE_NULL_COPY_FN,
+    MPI_TYPE_NULL_DELETE_FN, MPI_UNIVERSE_SIZE, MPI_WIN_DUP_FN, MPI_WIN_NULL_COPY_FN, MPI_WIN_NULL_DELETE_FN,
+    MPI_WTIME_IS_GLOBAL,
 };
 use crate::abi::pointer::Out;
 use crate::abi::types::{
@@ -24,8 +25,8 @@ use crate::abi::types::{
     MPI_Win_copy_attr_function, MPI_Win_delete_attr_function,
 };
 use crate::call::{mpi_fn, unsupported};
-use crate::layer::attribute::{KEYVALS, free, key, of_type, of_type_to_set};
-use crate::layer::library::library;
+use crate::layer::attribute::{KEYVALS, Predefined, free, key, of_type, of_type_to_set};
+use crate::mapping::ranks::rank_out;
 use crate::object::attribute::refused;
 use crate::object::communicator;
 use crate::object::datatype;
@@ -173,6 +174,26 @@ unsupported! {
     fn MPI_Win_delete_attr / PMPI_Win_delete_attr(win: MPI_Win, win_keyval: c_int);
 }
 
+/// The functions that copy a value as it is.
+const DUPLICATING: [usize; 3] = [MPI_COMM_DUP_FN, MPI_TYPE_DUP_FN, MPI_WIN_DUP_FN];
+
+// The functions that do nothing are no functions.
+const _: () = assert!(MPI_COMM_NULL_COPY_FN | MPI_TYPE_NULL_COPY_FN | MPI_WIN_NULL_COPY_FN == 0);
+const _: () = assert!(MPI_COMM_NULL_DELETE_FN | MPI_TYPE_NULL_DELETE_FN | MPI_WIN_NULL_DELETE_FN == 0);
+
+// Keys of the program have a bit that no predefined key has.
+const _: () = assert!(
+    (MPI_TAG_UB
+        | MPI_HOST
+        | MPI_IO
+        | MPI_WTIME_IS_GLOBAL
+        | MPI_APPNUM
+        | MPI_UNIVERSE_SIZE
+        | MPI_LASTUSEDCODE)
+        & KEYVAL_MARK
+        == 0
+);
+
 /// A callback of the program, as the engine will call it.
 struct Callback<R> {
     /// Address of the function.
@@ -236,10 +257,9 @@ fn create(
     keyval: Out<c_int>,
 ) -> Result<()> {
     let states = [copy.as_ref().map(|c| c.state.clone()), delete.as_ref().map(|c| c.state.clone())];
-    // MPI_COMM_DUP_FN, MPI_TYPE_DUP_FN and MPI_WIN_DUP_FN are the same number.
     let copy: Box<Copy> = match copy {
         None => Box::new(|_, _| Ok(None)),
-        Some(copy) if copy.address == MPI_COMM_DUP_FN => Box::new(|_, value| Ok(Some(value))),
+        Some(copy) if DUPLICATING.contains(&copy.address) => Box::new(|_, value| Ok(Some(value))),
         Some(copy) => Box::new(move |object, value| (copy.call)(&copy.state, object, address(value))),
     };
     let delete: Box<Delete> = match delete {
@@ -336,29 +356,17 @@ fn not_set(number: c_int) -> Error {
 
 /// The address of the number behind a predefined key (MPI-5.0 §9.1.2); every communicator shows them.
 fn predefined(number: c_int) -> Option<Value> {
-    static TAGS: AtomicI32 = AtomicI32::new(TAG_UB);
-    // All ranks are on one host and read its clock.
-    static GLOBAL_CLOCK: AtomicI32 = AtomicI32::new(1);
-    static NO_HOST: AtomicI32 = AtomicI32::new(MPI_PROC_NULL);
-    static ANYBODY: AtomicI32 = AtomicI32::new(MPI_ANY_SOURCE);
-    static PROGRAM: AtomicI32 = AtomicI32::new(0);
-    static UNIVERSE: AtomicI32 = AtomicI32::new(0);
-    static LAST_CODE: AtomicI32 = AtomicI32::new(0);
-    let place = match number {
-        MPI_TAG_UB => &TAGS,
-        MPI_WTIME_IS_GLOBAL => &GLOBAL_CLOCK,
-        MPI_HOST => &NO_HOST,
-        MPI_IO => &ANYBODY,
-        MPI_APPNUM => &PROGRAM,
-        MPI_UNIVERSE_SIZE => {
-            UNIVERSE.store(library().world.world().size(), Ordering::Relaxed);
-            &UNIVERSE
-        }
-        MPI_LASTUSEDCODE => {
-            LAST_CODE.store(last_used(), Ordering::Relaxed);
-            &LAST_CODE
-        }
+    static PLACES: [AtomicI32; 7] = [const { AtomicI32::new(0) }; 7];
+    let (at, value) = match number {
+        MPI_TAG_UB => (0, Predefined::LargestTag.value()),
+        MPI_WTIME_IS_GLOBAL => (1, Predefined::ClockIsGlobal.value()),
+        MPI_HOST => (2, rank_out(Predefined::Host.value())),
+        MPI_IO => (3, rank_out(Predefined::Io.value())),
+        MPI_APPNUM => (4, Predefined::Program.value()),
+        MPI_UNIVERSE_SIZE => (5, Predefined::UniverseSize.value()),
+        MPI_LASTUSEDCODE => (6, last_used()),
         _ => return None,
     };
-    Some(place.as_ptr().expose_provenance())
+    PLACES[at].store(value, Ordering::Relaxed);
+    Some(PLACES[at].as_ptr().expose_provenance())
 }

@@ -8,7 +8,6 @@ use posthaste_core::coll::Schedule;
 use posthaste_core::comm::{Comm, Creation, Next};
 use posthaste_core::error::{Error, ErrorClass, Result};
 use posthaste_core::group::Group;
-use posthaste_core::ids::ContextId;
 use posthaste_core::info::Info;
 use posthaste_core::request::Status;
 
@@ -22,6 +21,7 @@ use crate::call::{mpi_fn, none, unsupported};
 use crate::failure;
 use crate::handle::Kind;
 use crate::layer::bsend;
+use crate::layer::communicator::{adorn, allocate, copy_attributes, duplicate};
 use crate::layer::held::Held;
 use crate::layer::library::library;
 use crate::layer::request::AtEnd;
@@ -236,11 +236,6 @@ fn remote(comm: &Comm) -> Result<&Arc<Group>> {
     })
 }
 
-/// A context that this process allocates.
-pub(crate) fn allocate() -> Result<ContextId> {
-    library().world.allocate_context()
-}
-
 /// Makes a communicator.
 pub(crate) fn make(newcomm: Out<MPI_Comm>, (schedule, creation): (Schedule, Creation)) -> Result<()> {
     library().world.run(schedule)?;
@@ -250,25 +245,13 @@ pub(crate) fn make(newcomm: Out<MPI_Comm>, (schedule, creation): (Schedule, Crea
 /// Duplicates a communicator with its attributes; `info` replaces its hints.
 fn dup(handle: MPI_Comm, info: Option<Held<Info>>) -> Result<MPI_Comm> {
     let comm = communicator::find("comm", handle)?;
-    let (schedule, creation) = comm.plan_dup(allocate)?;
-    library().world.run(schedule)?;
-    let Some(made) = library().world.finish(creation)? else { return Ok(MPI_COMM_NULL) };
-    adorn(&made, &comm, info.as_deref());
+    let Some(made) = duplicate(&comm, info.as_deref())? else { return Ok(MPI_COMM_NULL) };
     let newcomm = communicator::store(Some(made.clone()))?;
-    let copied = comm.attributes().copied(handle.number(), newcomm.number());
-    match copied {
-        Ok(attributes) => made.attributes().replace(attributes),
-        Err(refused) => {
-            communicator::remove("newcomm", newcomm)?;
-            return Err(attribute::refused(refused));
-        }
+    if let Err(refused) = copy_attributes((&comm, handle.number()), (&made, newcomm.number())) {
+        communicator::remove("newcomm", newcomm)?;
+        return Err(attribute::refused(refused));
     }
     Ok(newcomm)
-}
-
-/// Hints of a duplicate: the original's, or those that were given.
-fn adorn(made: &Comm, original: &Comm, info: Option<&Info>) {
-    made.info().set_all(info.unwrap_or(original.info()));
 }
 
 /// A duplicate in the making.

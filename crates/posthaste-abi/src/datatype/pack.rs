@@ -4,6 +4,7 @@
 
 use std::ffi::{c_char, c_int, c_void};
 
+use posthaste_core::buffer::Base;
 use posthaste_core::datatype::{Datatype, Segment, external};
 use posthaste_core::error::{Error, ErrorClass, Result};
 
@@ -11,6 +12,7 @@ use crate::abi::constants::MPI_UNDEFINED;
 use crate::abi::pointer::{In, Out};
 use crate::abi::types::{MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype};
 use crate::call::mpi_fn;
+use crate::layer::library::library;
 use crate::object::communicator;
 use crate::object::datatype::{committed, find};
 use crate::object::memory::{array, base, count as checked_count, segment_to_pack};
@@ -115,27 +117,27 @@ mpi_fn! {
 }
 
 /// Packs to `outbuf` from byte `position` on, and returns the position behind.
-fn pack(mut from: Segment, outbuf: *mut c_void, outsize: i64, position: i64) -> Result<i64> {
+fn pack(from: Segment, outbuf: *mut c_void, outsize: i64, position: i64) -> Result<i64> {
     check_room("outsize", outsize, position, from.len())?;
     let len = from.len() as usize;
     if len > 0 {
         not_null("outbuf", outbuf)?;
         // SAFETY: within the bytes that the program has there.
         let base = unsafe { base(outbuf.wrapping_byte_offset(position as isize)) };
-        from.pack(base.sink(len));
+        library().world.copy(from, Segment::bytes_at(base, len as u64))?;
     }
     Ok(position + len as i64)
 }
 
 /// Unpacks from `inbuf`, beginning at byte `position`, and returns the position behind.
-fn unpack(mut to: Segment, inbuf: *const c_void, insize: i64, position: i64) -> Result<i64> {
+fn unpack(to: Segment, inbuf: *const c_void, insize: i64, position: i64) -> Result<i64> {
     check_room("insize", insize, position, to.len())?;
     let len = to.len() as usize;
     if len > 0 {
         not_null("inbuf", inbuf)?;
         // SAFETY: within the bytes that the program has there.
         let base = unsafe { base(inbuf.wrapping_byte_offset(position as isize)) };
-        to.unpack(base.source(len));
+        library().world.copy(Segment::bytes_at(base, len as u64), to)?;
     }
     Ok(position + len as i64)
 }
@@ -160,8 +162,13 @@ fn pack_external(
     if bytes > 0 {
         not_null("outbuf", outbuf)?;
         // SAFETY: within the bytes that the program has there.
-        let base = unsafe { base(outbuf.wrapping_byte_offset(position as isize)) };
-        external::pack(&from, 0, base.sink(bytes as usize))?;
+        let base = || unsafe { base(outbuf.wrapping_byte_offset(position as isize)) };
+        let to = Segment::bytes_at(base(), bytes);
+        if from.is_on_device() || to.is_on_device() {
+            pack_external_of_device(from, to)?;
+        } else {
+            external::pack(&from, 0, base().sink(bytes as usize))?;
+        }
     }
     Ok(position + bytes as i64)
 }
@@ -180,10 +187,42 @@ fn unpack_external(
     if bytes > 0 {
         not_null("inbuf", inbuf)?;
         // SAFETY: within the bytes that the program has there.
-        let base = unsafe { base(inbuf.wrapping_byte_offset(position as isize)) };
-        external::unpack(&to, 0, base.source(bytes as usize));
+        let base = || unsafe { base(inbuf.wrapping_byte_offset(position as isize)) };
+        let from = Segment::bytes_at(base(), bytes);
+        if from.is_on_device() || to.is_on_device() {
+            unpack_external_of_device(from, to)?;
+        } else {
+            external::unpack(&to, 0, base().source(bytes as usize));
+        }
     }
     Ok(position + bytes as i64)
+}
+
+/// As `pack_external`, through memory of ours.
+#[cold]
+fn pack_external_of_device(from: Segment, to: Segment) -> Result<()> {
+    let (mut native, mut packed) = (vec![0u8; from.len() as usize], vec![0u8; to.len() as usize]);
+    // SAFETY: as long as the data, and they stay behind the copies.
+    let [host, form] = [&mut native, &mut packed].map(|memory| unsafe { Base::new(memory.as_mut_ptr()) });
+    let (host, form) = (from.repacked_at(host), Segment::bytes_at(form, to.len()));
+    library().world.copy(from, host.clone())?;
+    // SAFETY: as above.
+    let packing = external::pack(&host, 0, unsafe { Base::new(packed.as_mut_ptr()) }.sink(packed.len()));
+    library().world.copy(form, to)?;
+    packing
+}
+
+/// As `unpack_external`, through memory of ours.
+#[cold]
+fn unpack_external_of_device(from: Segment, to: Segment) -> Result<()> {
+    let (mut native, mut packed) = (vec![0u8; to.len() as usize], vec![0u8; from.len() as usize]);
+    // SAFETY: as long as the data, and they stay behind the copies.
+    let [host, form] = [&mut native, &mut packed].map(|memory| unsafe { Base::new(memory.as_mut_ptr()) });
+    let (host, form) = (to.repacked_at(host), Segment::bytes_at(form, from.len()));
+    library().world.copy(from, form)?;
+    // SAFETY: as above.
+    external::unpack(&host, 0, unsafe { Base::new(packed.as_mut_ptr()) }.source(packed.len()));
+    library().world.copy(host, to)
 }
 
 /// `external32` is the only representation that MPI-5.0 §5.3 knows.

@@ -7,6 +7,9 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, Weak};
 
 use posthaste_core::attribute::{Attributes, Keyval, Keyvals, Kind, Refused};
 use posthaste_core::error::Result;
+use posthaste_core::ids::{ANY_SOURCE, PROC_NULL, TAG_UB};
+
+use super::library::library;
 
 /// All keys of the program.
 pub(crate) static KEYVALS: Keyvals = Keyvals::new();
@@ -31,6 +34,38 @@ pub(crate) fn free(kind: Kind, number: i32) -> Result<()> {
     all.retain(|key| key.strong_count() > 0);
     all.push(Arc::downgrade(&freed));
     Ok(())
+}
+
+/// The attributes that every communicator shows (MPI-5.0 §9.1.2).
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Predefined {
+    /// `MPI_TAG_UB`.
+    LargestTag,
+    /// `MPI_WTIME_IS_GLOBAL`.
+    ClockIsGlobal,
+    /// `MPI_HOST`.
+    Host,
+    /// `MPI_IO`.
+    Io,
+    /// `MPI_APPNUM`.
+    Program,
+    /// `MPI_UNIVERSE_SIZE`.
+    UniverseSize,
+}
+
+impl Predefined {
+    /// The value; ranks may be special values of the engine.
+    pub(crate) fn value(self) -> i32 {
+        match self {
+            Self::LargestTag => TAG_UB,
+            // All ranks are on one host and read its clock.
+            Self::ClockIsGlobal => 1,
+            Self::Host => PROC_NULL,
+            Self::Io => ANY_SOURCE,
+            Self::Program => 0,
+            Self::UniverseSize => library().world.world().size(),
+        }
+    }
 }
 
 /// Attributes of datatypes, by the numbers that a face knows them by.

@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use posthaste_core::buffer::Base;
 use posthaste_core::comm::Comm;
-use posthaste_core::datatype::{Segment, copy};
+use posthaste_core::datatype::Segment;
 use posthaste_core::error::{Error, ErrorClass, Result};
 use posthaste_core::ids::RequestId;
 use posthaste_core::progress::Vci;
@@ -130,7 +130,8 @@ pub(crate) fn attach(owner: Owner, base: Option<usize>, size: i64) -> Result<()>
 /// automatically.
 pub(crate) fn detach(owner: Owner) -> Result<Option<(usize, u64)>> {
     flush(owner)?;
-    let Some(buffer) = buffers().remove(&owner) else { return Err(none_attached()) };
+    let Some(mut buffer) = buffers().remove(&owner) else { return Err(none_attached()) };
+    buffer.reap();
     Ok(buffer.base.map(|base| (base, buffer.size)))
 }
 
@@ -166,8 +167,7 @@ fn under_way(owner: Owner) -> Result<Vec<(RequestId, Arc<Departure>)>> {
 pub(crate) fn leave(comm: &Comm) -> Result<()> {
     let owner = Owner::of(comm);
     if buffers().contains_key(&owner) {
-        flush(owner)?;
-        buffers().remove(&owner);
+        _ = detach(owner)?;
     }
     Ok(())
 }
@@ -175,9 +175,7 @@ pub(crate) fn leave(comm: &Comm) -> Result<()> {
 /// Waits until every buffer is empty, and forgets them; at the end of MPI (MPI-5.0 §3.6.1).
 pub(crate) fn finish() -> Result<()> {
     let owners: Vec<Owner> = buffers().keys().copied().collect();
-    owners.into_iter().try_for_each(flush)?;
-    buffers().clear();
-    Ok(())
+    owners.into_iter().try_for_each(|owner| detach(owner).map(drop))
 }
 
 /// Sends; the caller's buffer is its own again when this returns.
@@ -208,7 +206,7 @@ pub(crate) fn send(comm: &Comm, dest: i32, tag: i32, data: &Segment) -> Result<(
     let (at, place, memory) = buffer.place(data.len())?;
     // SAFETY: `place` has room for the packed data, and is nobody else's until the message has left.
     let packed = data.repacked_at(unsafe { Base::new(place) });
-    copy(&mut data.clone(), &mut packed.clone());
+    world.copy(data.clone(), packed.clone())?;
     let id = world.isend(comm, dest, tag, packed, Mode::Standard)?;
     if id == Table::DONE {
         return Ok(());

@@ -8,11 +8,12 @@ use posthaste_core::buffer::Base;
 use posthaste_core::coll::{self, Data, Pieces, Reduced, Schedule, TypedPieces, inter};
 use posthaste_core::comm::Comm;
 use posthaste_core::datatype::Datatype;
-use posthaste_core::error::Result;
+use posthaste_core::error::{Error, ErrorClass, Result};
 use posthaste_core::ids::ROOT;
-use posthaste_core::op::Op;
+use posthaste_core::op::{Op, Predefined};
 
 use super::buffers::{InPlace, apart, memory};
+use super::library::library;
 
 /// How many ranks there are that data comes from or goes to.
 fn ranks(comm: &Comm) -> usize {
@@ -206,6 +207,17 @@ pub(crate) struct Reduction<N = u64> {
     pub(crate) datatype: Datatype,
     /// How two of them become one.
     pub(crate) op: Op,
+}
+
+/// Checks that an operation is one for reductions of such elements. `MPI_REPLACE` and `MPI_NO_OP` are for one-sided
+/// communication alone (MPI-5.0 §12.3.4).
+#[inline]
+pub(crate) fn check_op(op: &Op, datatype: &Datatype) -> Result<()> {
+    if matches!(op.predefined(), Some(Predefined::Replace | Predefined::NoOp)) {
+        let expected = "an operation for reductions: this one is for one-sided communication";
+        return Err(Error::invalid(ErrorClass::Op, "op", op.name(), expected));
+    }
+    if library().strict { op.check_strict(datatype) } else { Ok(()) }
 }
 
 /// The receive buffer is told whether it counts, and is not looked at where it does not.

@@ -3,12 +3,15 @@
 use std::sync::{Arc, LazyLock};
 
 use posthaste_core::error::Result;
-use posthaste_core::info::Info;
+use posthaste_core::info::{Info, MAX_KEY, MAX_VALUE};
 
-use crate::abi::constants::{MPI_INFO_ENV, MPI_INFO_NULL};
+use crate::abi::constants::{MPI_INFO_ENV, MPI_INFO_NULL, MPI_MAX_INFO_KEY, MPI_MAX_INFO_VAL};
 use crate::abi::types::MPI_Info;
 use crate::handle::{Kind, Table};
 use crate::layer::held::Held;
+
+// What the engine keeps fits into what programs have room for.
+const _: () = assert!(MPI_MAX_INFO_KEY as usize > MAX_KEY && MPI_MAX_INFO_VAL as usize > MAX_VALUE);
 
 /// All info objects that were made and not freed.
 static INFOS: Table<Info> = Table::new(Kind::Info);

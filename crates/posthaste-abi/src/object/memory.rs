@@ -4,18 +4,20 @@
 //! bytes fit into 63 bits before the engine sees it.
 
 use std::ffi::c_void;
-use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use posthaste_core::buffer::Base;
 use posthaste_core::datatype::{Builtin, Datatype, Segment};
-use posthaste_core::error::{Error, ErrorClass, Result};
+use posthaste_core::error::Result;
 
 use super::datatype;
 use crate::abi::constants::{MPI_BYTE, MPI_DATATYPE_NULL, MPI_IN_PLACE};
 use crate::abi::types::{MPI_Datatype, TYPE_PLACES};
+use crate::layer::arguments::{self, Address, check_array};
 use crate::layer::library::library;
 use crate::mapping::types;
+
+pub(crate) use crate::layer::arguments::{count, length};
 
 /// Sizes of the predefined datatypes without holes, by the places of their handles; 0 for all other places.
 static SIZES: [AtomicU8; TYPE_PLACES] = [const { AtomicU8::new(0) }; TYPE_PLACES];
@@ -81,7 +83,7 @@ fn message_slow(buf: *const c_void, count: i64, datatype: MPI_Datatype) -> Resul
 #[cold]
 #[inline(never)]
 fn segment_slow(buf: *const c_void, count: i64, handle: MPI_Datatype) -> Result<Segment> {
-    let count = self::count("count", count)?;
+    let count = arguments::count("count", count)?;
     let datatype = datatype::committed("datatype", handle)?;
     let buf = array("buf", buf, count, &datatype)?;
     // SAFETY: the program describes its buffer by this count and datatype.
@@ -91,9 +93,6 @@ fn segment_slow(buf: *const c_void, count: i64, handle: MPI_Datatype) -> Result<
     }
     Ok(Segment::owning_at(base, count, datatype))
 }
-
-/// Addresses where no data can lie. NULL is right for types with absolute addresses (`MPI_BOTTOM`) only.
-const NULL_PAGE: Range<i64> = 0..4096;
 
 /// The address of an array of `count` elements, checked.
 #[inline]
@@ -106,44 +105,12 @@ pub(crate) fn array(
     if datatype.builtin().is_some() && is_address(buf) && count < SHORT_COUNT {
         return Ok(buf);
     }
-    array_slow(argument, buf, count, datatype)
-}
-
-#[inline(never)]
-fn array_slow(
-    argument: &'static str,
-    buf: *const c_void,
-    count: u64,
-    datatype: &Datatype,
-) -> Result<*const c_void> {
-    if buf.is_null() && count > 0 && datatype.size() > 0 && NULL_PAGE.contains(&datatype.true_lb()) {
-        let got = format_args!("NULL for {count} elements of {}", datatype.name());
-        return Err(Error::invalid(ErrorClass::Buffer, argument, got, "the address of a buffer"));
-    }
-    if buf.addr() == MPI_IN_PLACE && count > 0 && datatype.size() > 0 {
-        return Err(Error::invalid(ErrorClass::Buffer, argument, "MPI_IN_PLACE", "the address of a buffer"));
-    }
-    let fits = i128::from(count) * i128::from(datatype.size().max(datatype.extent().unsigned_abs()));
-    if fits > i128::from(i64::MAX) {
-        let got = format_args!("{count} elements of {datatype:?}");
-        return Err(Error::invalid(ErrorClass::Count, "count", got, "a buffer within 63 bits"));
-    }
-    Ok(buf)
-}
-
-/// A count, checked.
-#[inline]
-pub(crate) fn count(argument: &'static str, count: i64) -> Result<u64> {
-    u64::try_from(count).map_err(|_| Error::invalid(ErrorClass::Count, argument, count, "0 or more"))
-}
-
-/// A length of an array argument, checked.
-#[inline]
-pub(crate) fn length(argument: &'static str, length: i64) -> Result<usize> {
-    usize::try_from(length).map_err(|_| {
-        let class = if argument.ends_with("count") { ErrorClass::Count } else { ErrorClass::Arg };
-        Error::invalid(class, argument, length, "0 or more")
-    })
+    let address = match buf.addr() {
+        _ if buf.is_null() => Address::Null,
+        MPI_IN_PLACE => Address::InPlace,
+        _ => Address::Some,
+    };
+    check_array(argument, address, count, datatype).map(|()| buf)
 }
 
 /// Takes an address of the program into the engine.

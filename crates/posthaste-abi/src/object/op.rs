@@ -3,30 +3,22 @@
 use std::sync::Arc;
 
 use posthaste_core::datatype::Datatype;
-use posthaste_core::error::{Error, ErrorClass, Result};
+use posthaste_core::error::Result;
 use posthaste_core::op::Op;
 
-use crate::abi::constants::{MPI_NO_OP, MPI_REPLACE};
 use crate::abi::types::MPI_Op;
 use crate::handle::{Kind, Table};
-use crate::layer::library::library;
+use crate::layer::coll::check_op;
 use crate::mapping::types;
 
 /// All operations that were made and not freed.
 static OPS: Table<Op> = Table::new(Kind::Op);
 
-/// The operation with this handle, for a reduction of such elements. `MPI_REPLACE` and `MPI_NO_OP` are for one-sided
-/// communication alone (MPI-5.0 §12.3.4).
+/// The operation with this handle, for a reduction of such elements.
 #[inline]
 pub(crate) fn find(handle: MPI_Op, datatype: &Datatype) -> Result<Op> {
     let found = any("op", handle)?;
-    if matches!(handle, MPI_REPLACE | MPI_NO_OP) {
-        let expected = "an operation for reductions: this one is for one-sided communication";
-        return Err(Error::invalid(ErrorClass::Op, "op", found.name(), expected));
-    }
-    if library().strict {
-        found.check_strict(datatype)?;
-    }
+    check_op(&found, datatype)?;
     Ok(found)
 }
 

@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 
 use posthaste_core::buffer::Base;
 use posthaste_core::comm::Comm;
-use posthaste_core::datatype::{Segment, copy};
+use posthaste_core::datatype::Segment;
 use posthaste_core::error::{Error, ErrorClass, Result};
 use posthaste_core::ids::{RequestId, TAG_UB};
 use posthaste_core::pt2pt::matching::Held as HeldMessage;
@@ -623,7 +623,7 @@ fn copied(data: &Segment) -> Result<(Segment, Vec<u8>)> {
     memory.resize(bytes, 0u8);
     // SAFETY: as long as the packed data; the caller keeps it until the send is over.
     let send = data.repacked_at(unsafe { Base::new(memory.as_mut_ptr()) });
-    copy(&mut data.clone(), &mut send.clone());
+    library().world.copy(data.clone(), send.clone())?;
     Ok((send, memory))
 }
 

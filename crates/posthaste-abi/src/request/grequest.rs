@@ -3,6 +3,7 @@
 //! Each has a place in the engine's table of requests that only `MPI_Grequest_complete` ends. What must stay true: the
 //! query function runs before the free function, and both outside the engine's lock.
 
+use std::any::Any;
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
@@ -19,7 +20,7 @@ use crate::abi::types::{
 };
 use crate::handle::{self, Kind};
 use crate::layer::library::library;
-use crate::layer::request::{self, AtEnd};
+use crate::layer::request::{self, AtEnd, SharedAtEnd};
 use crate::mapping::errors;
 
 struct Generalised {
@@ -101,16 +102,18 @@ pub(crate) fn start(
 pub(crate) fn complete(request: MPI_Request) -> Result<()> {
     let mut vci = library().world.vci();
     let id = completion::find(&vci, request)?;
-    let Some(generalised) = ALL.get(id.slot) else {
-        return Err(handle::invalid(Kind::Request, "request", request.number()));
+    // Before it ends: another thread may take it, and another one start in its slot.
+    let Some(generalised) = ALL.remove(id.slot) else {
+        return Err(match request::special(id) {
+            Some(known) if is_generalised(&known) => {
+                Error::other(ErrorClass::Request, "the generalized request is complete already")
+            }
+            _ => handle::invalid(Kind::Request, "request", request.number()),
+        });
     };
     let engine = &mut vci.engine;
-    if engine.requests.get(id).is_some_and(complete::is_complete) {
-        return Err(Error::other(ErrorClass::Request, "the generalised request is complete already"));
-    }
     complete::complete(&mut engine.requests, &mut engine.finished, id, Status::EMPTY);
     drop(vci);
-    ALL.remove(id.slot);
     if generalised.orphaned.load(Ordering::Acquire) {
         request::forget(id);
         generalised.release()?;
@@ -132,11 +135,14 @@ impl Slots {
         self.list().push((slot, generalised.clone()));
     }
 
-    fn get(&self, slot: u32) -> Option<Arc<Generalised>> {
-        self.list().iter().find(|(at, _)| *at == slot).map(|(_, generalised)| generalised.clone())
+    fn remove(&self, slot: u32) -> Option<Arc<Generalised>> {
+        let mut list = self.list();
+        let at = list.iter().position(|(known, _)| *known == slot)?;
+        Some(list.swap_remove(at).1)
     }
+}
 
-    fn remove(&self, slot: u32) {
-        self.list().retain(|(at, _)| *at != slot);
-    }
+fn is_generalised(at_end: &SharedAtEnd) -> bool {
+    let at_end: &dyn Any = &**at_end;
+    at_end.is::<Generalised>()
 }

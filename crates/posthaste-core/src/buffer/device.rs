@@ -8,9 +8,9 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, Once, PoisonError, RwLock};
 
-use posthaste_os::simulated_device::SimulatedDevice;
+use posthaste_os::simulated_device::{Region, SimulatedDevice};
 
 use crate::buffer::UserBuf;
 use crate::error::{Error, ErrorClass};
@@ -93,6 +93,20 @@ static NEXT: AtomicU64 = AtomicU64::new(0);
 pub fn register(device: Arc<dyn DeviceMemory>) {
     DEVICES.write().unwrap_or_else(PoisonError::into_inner).push(device);
     REGISTERED.store(true, Ordering::Release);
+}
+
+/// The bit that makes an address one of the simulated device of a test program. No such address can be accessed.
+const SIMULATED: usize = 1 << 52;
+/// Addresses of user space are below this.
+const USER_SPACE: usize = 1 << 47;
+
+/// Registers the simulated device of a test program (`tests/c/device.h`): addresses with a certain bit, whose bytes lie where
+/// the address without it says.
+pub(crate) fn register_simulated(seed: u64) {
+    static ONCE: Once = Once::new();
+    let region = Region { base: SIMULATED, len: USER_SPACE, view: 0 };
+    // SAFETY: a program that sets that bit in the address of a buffer vouches for the buffer (`Base::new`).
+    ONCE.call_once(|| register(Arc::new(unsafe { SimulatedDevice::over(vec![region], seed, 0) })));
 }
 
 /// Whether there is any device memory.

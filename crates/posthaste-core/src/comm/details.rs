@@ -11,7 +11,7 @@ use crate::ids::ContextId;
 use crate::info::Info;
 use crate::pt2pt::contexts::{Membership, Name};
 
-/// Longest name, in bytes: `MPI_MAX_OBJECT_NAME` of the standard ABI counts the final zero too.
+/// Longest name, in bytes; a C program needs one more.
 pub const MAX_NAME: usize = 127;
 
 /// An error handler of the door that set it; the engine only hands it on.

@@ -66,7 +66,10 @@ impl Segment {
     /// `len` bytes of the program, in one run.
     #[inline]
     pub fn bytes_at(base: Base, len: u64) -> Self {
-        Self::contiguous(base.buf(), len).placed()
+        // Made of numbers alone, so that a short message's segment stays in registers.
+        let is_device = device::is_registered() && len > 0 && device::is_owned(base.address(), 1);
+        let meaning = if is_device { Meaning::Device } else { Meaning::Bytes };
+        Self { meaning, ..Self::contiguous(base.buf(), len) }
     }
 
     /// `count` elements of a datatype, in the program's memory.

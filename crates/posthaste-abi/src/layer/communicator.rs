@@ -1,0 +1,44 @@
+//! Making communicators: contexts, duplicates with their hints and attributes (MPI-5.0 §7.4.2).
+//!
+//! Callbacks are told of a communicator by the number that its face chose.
+
+use std::sync::Arc;
+
+use posthaste_core::attribute::Refused;
+use posthaste_core::comm::Comm;
+use posthaste_core::error::Result;
+use posthaste_core::ids::ContextId;
+use posthaste_core::info::Info;
+
+use super::library::library;
+
+/// A context that this process allocates.
+pub(crate) fn allocate() -> Result<ContextId> {
+    library().world.allocate_context()
+}
+
+/// A duplicate without attributes; `info` replaces the hints.
+pub(crate) fn duplicate(comm: &Comm, info: Option<&Info>) -> Result<Option<Arc<Comm>>> {
+    let (schedule, creation) = comm.plan_dup(allocate)?;
+    library().world.run(schedule)?;
+    let made = library().world.finish(creation)?;
+    if let Some(made) = &made {
+        adorn(made, comm, info);
+    }
+    Ok(made)
+}
+
+/// Hints of a duplicate: the original's, or those that were given.
+pub(crate) fn adorn(made: &Comm, original: &Comm, info: Option<&Info>) {
+    made.info().set_all(info.unwrap_or(original.info()));
+}
+
+/// Gives a duplicate the attributes of its original. If a copy function refuses, it has none.
+pub(crate) fn copy_attributes(
+    (from, number): (&Comm, usize),
+    (to, new_number): (&Comm, usize),
+) -> std::result::Result<(), Refused> {
+    let copies = from.attributes().copied(number, new_number)?;
+    to.attributes().replace(copies);
+    Ok(())
+}

@@ -1,0 +1,9 @@
+//! The ABI of the tests: nobody's, and unlike the standard's in all that a C library writes down in its header.
+
+#[path = "../../../../crates/posthaste-abi/src/abi/define.rs"]
+pub(crate) mod define;
+pub mod types;
+pub mod constants;
+pub(crate) mod status;
+#[path = "../../../../crates/posthaste-abi/src/abi/pointer.rs"]
+pub(crate) mod pointer;
