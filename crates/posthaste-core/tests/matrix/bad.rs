@@ -9,7 +9,9 @@ use posthaste_core::ids::{ANY_SOURCE, ANY_TAG, ContextId, Peer, RequestId};
 use posthaste_core::method::Load;
 use posthaste_core::pt2pt::send::Started;
 use posthaste_core::trace::Counter;
-use posthaste_core::wire::{Emit, Envelope, Granted, HEADER, Mode, Offer, Part, Place, Through};
+use posthaste_core::wire::{
+    Emit, Envelope, Granted, HEADER, Mode, Offer, Part, Place, Refusal, Refused, Through,
+};
 
 /// Where a header says what the packet is, how it is to be read, and how long its message is.
 const KIND: usize = 0;
@@ -22,6 +24,8 @@ const REQUEST_TO_SEND: u8 = 2;
 const OK_TO_SEND: u8 = 3;
 const DATA: u8 = 4;
 const STREAM: u8 = 7;
+const PUT: u8 = 17;
+const REFUSED: u8 = 22;
 
 /// A request that does not exist.
 const NOBODY: RequestId = RequestId { slot: 77, generation: 3 };
@@ -68,6 +72,10 @@ fn stale(old: RequestId) -> Vec<Emit> {
             Emit::written(id, true),
         ]);
     }
+    // Answers to questions that nobody asked.
+    all.extend([0, 1, u64::MAX].map(Emit::answer));
+    let (why, serial) = (Refusal::NotExposed, u64::MAX);
+    all.push(Emit::refused(Refused { serial, why, offset: 0, len: 8, size: 0 }));
     // What only comes over one of several links.
     all.push(changed(Emit::request_to_send(&envelope(10), NOBODY, Offer::Nothing), &[(KIND, BUNDLED)]));
     all
@@ -78,7 +86,7 @@ fn malformed() -> Vec<Emit> {
     let ask = Emit::request_to_send(&envelope(10), NOBODY, Offer::Nothing);
     let mut all = vec![
         changed(ask, &[(KIND, 0)]),
-        changed(ask, &[(KIND, 17)]),
+        changed(ask, &[(KIND, REFUSED + 1)]),
         changed(ask, &[(KIND, 255)]),
         // Messages that are longer or shorter than they say, or so long that sums overflow.
         Emit::eager(&envelope(1)),
@@ -90,7 +98,7 @@ fn malformed() -> Vec<Emit> {
         changed(Emit::sync_ack(NOBODY), &[(FLAGS, 2)]),
     ];
     // Everything that has a front, with less of it.
-    for kind in REQUEST_TO_SEND..=STREAM + 1 {
+    for kind in (REQUEST_TO_SEND..=STREAM + 1).chain(PUT..=REFUSED) {
         all.push(changed(Emit::eager(&envelope(0)), &[(KIND, kind)]));
     }
     for kind in [REQUEST_TO_SEND, OK_TO_SEND, DATA, STREAM] {
