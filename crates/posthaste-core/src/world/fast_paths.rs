@@ -11,9 +11,10 @@ use crate::datatype::{Segment, Types};
 use crate::error::Result;
 use crate::ids::{Peer, RequestId};
 use crate::progress::Vci;
-use crate::pt2pt::arrival::{self, Found, Policy, Wish};
+use crate::pt2pt::arrival::{self, Found};
 use crate::pt2pt::matching::Pattern;
 use crate::pt2pt::persistent::Message;
+use crate::pt2pt::policy::Receive;
 use crate::pt2pt::send;
 use crate::request::{Status, complete};
 use crate::wait::Entered;
@@ -60,8 +61,8 @@ impl World {
                 return Some(Found::Other);
             }
             (0..looks).find_map(|_| {
-                let (wish, policy) = (Wish::Receive(segment), Policy::blocking(*waited));
-                let found = arrival::look(engine, methods, peer, pattern, wish, policy).break_value();
+                let mut call = Receive { into: segment, waited: *waited };
+                let found = arrival::look(engine, methods, peer, pattern, &mut call).break_value();
                 *waited |= found.is_none();
                 found
             })
