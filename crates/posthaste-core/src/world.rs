@@ -39,8 +39,9 @@ use crate::pt2pt::matching::Pattern;
 use crate::pt2pt::send::Started;
 use crate::pt2pt::{Engine, recv, send};
 use crate::request::{Request, State, Status, Table, complete};
+use crate::runtime::{Opener, Runtime};
 use crate::trace::Counts;
-use crate::wait::{Awaited, Opener, ProgressThread, Waiting};
+use crate::wait::{Awaited, ProgressThread, Waiting};
 use crate::wire::{Envelope, Mode};
 
 mod start;
@@ -99,6 +100,7 @@ impl Calls {
 /// This process's part in the job.
 #[derive(Debug)]
 pub struct World {
+    runtime: Arc<Runtime>,
     waiting: Arc<Waiting>,
     progress: Option<ProgressThread>,
     calls: Calls,
@@ -214,12 +216,13 @@ impl World {
         // unless a door vouches for it (see `init`). The same holds for further VCIs.
         let locked = move |vci| unsafe { Lock::new(vci, threaded || progress_thread) };
         let opener = Opener(Box::new(move |at| further.as_ref()?.vci(at).map(locked)));
-        let waiting = Waiting::new(locked(vci), doorbell, Duration::from_micros(spin.into()), yielding)
-            .opening(opener)
-            .telling(&node, local_rank);
+        let runtime = Arc::new(Runtime::new(locked(vci), doorbell).opening(opener));
+        let spin = Duration::from_micros(spin.into());
+        let waiting = Waiting::new(&runtime, spin, yielding).telling(&node, local_rank);
         let waiting = Arc::new(if explain { waiting.explaining() } else { waiting });
         let progress = if progress_thread { Some(ProgressThread::start(&waiting)?) } else { None };
         Ok(Self {
+            runtime,
             waiting,
             progress,
             calls: Calls::C,
@@ -428,7 +431,7 @@ impl World {
             return Ok(status);
         }
         let id = {
-            let mut vci = self.waiting.enter(pattern.context.vci());
+            let mut vci = self.runtime.enter(pattern.context.vci());
             let Vci { engine, methods, .. } = &mut *vci;
             match (found, peer) {
                 (Found::Held(held), _) => recv::start_held(engine, methods, held, segment)?,
@@ -495,11 +498,11 @@ impl World {
     #[inline]
     pub fn test(&self, id: RequestId) -> Result<Option<Status>> {
         let at = self.vci_number(id.slot as usize);
-        if let Some(done) = take_if_complete(&mut self.waiting.enter(at), id) {
+        if let Some(done) = take_if_complete(&mut self.runtime.enter(at), id) {
             return done.map(Some);
         }
-        self.waiting.step(at);
-        take_if_complete(&mut self.waiting.enter(at), id).transpose()
+        self.runtime.step(at);
+        take_if_complete(&mut self.runtime.enter(at), id).transpose()
     }
 
     /// Starts a collective operation.
@@ -507,7 +510,7 @@ impl World {
     /// # Errors
     /// A full table of requests.
     pub fn start(&self, schedule: Schedule) -> Result<RequestId> {
-        let mut vci = self.waiting.enter(schedule.vci());
+        let mut vci = self.runtime.enter(schedule.vci());
         let Vci { engine, methods, running, .. } = &mut *vci;
         running.start(engine, methods, schedule)
     }
@@ -517,7 +520,7 @@ impl World {
     /// # Errors
     /// A full table of requests.
     pub fn start_again(&self, schedule: &Arc<Schedule>) -> Result<RequestId> {
-        let mut vci = self.waiting.enter(schedule.vci());
+        let mut vci = self.runtime.enter(schedule.vci());
         let Vci { engine, methods, running, .. } = &mut *vci;
         running.start_again(engine, methods, schedule)
     }
@@ -535,7 +538,7 @@ impl World {
     /// # Errors
     /// As [`World::run`].
     pub fn run_in(&self, call: &'static str, schedule: Schedule) -> Result<()> {
-        let mut vci = self.waiting.enter(schedule.vci());
+        let mut vci = self.runtime.enter(schedule.vci());
         vci.engine.requests.reserve(true);
         let room = vci.engine.requests.ensure_room(); // before anything leaves
         vci.engine.requests.reserve(false);
@@ -583,7 +586,7 @@ impl World {
     /// Waits until everything of ours has left.
     fn drain(&self, call: &'static str) {
         let all_left = |vci: &mut Vci| (!vci.engine.has_pending() && vci.methods.is_drained()).then_some(());
-        for at in self.waiting.open_vcis() {
+        for at in self.runtime.open_vcis() {
             self.waiting.until(at, call, |_| Awaited::Departure, all_left);
         }
     }
@@ -600,8 +603,8 @@ impl World {
     /// Shows the counters to the launcher.
     fn publish_counters(&self) {
         let mut counts = Counts::default();
-        for at in self.waiting.open_vcis() {
-            let vci = self.waiting.enter(at);
+        for at in self.runtime.open_vcis() {
+            let vci = self.runtime.enter(at);
             counts.merge(&vci.engine.counts);
             counts.merge(&vci.methods.counts);
         }

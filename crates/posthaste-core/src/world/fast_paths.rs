@@ -17,7 +17,7 @@ use crate::pt2pt::persistent::Message;
 use crate::pt2pt::policy::Receive;
 use crate::pt2pt::send;
 use crate::request::{Status, complete};
-use crate::wait::Entered;
+use crate::runtime::Entered;
 use crate::wire::{Envelope, Mode};
 use crate::world::{Sought, World, envelope, from_nobody, sought, to_nobody};
 
@@ -36,7 +36,7 @@ impl World {
     /// The same of a message whose arguments are known to be right.
     #[inline]
     pub(super) fn left_at_once(&self, peer: Peer, envelope: &Envelope, segment: &Segment) -> bool {
-        let mut vci = self.waiting.enter(envelope.context.vci());
+        let mut vci = self.runtime.enter(envelope.context.vci());
         let Vci { engine, methods, .. } = &mut *vci;
         let left =
             !segment.is_typed() && send::at_once(engine, methods, peer, envelope, &mut segment.clone());
@@ -54,7 +54,7 @@ impl World {
         segment: &mut Segment,
         waited: &mut bool,
     ) -> Found {
-        let mut vci = self.waiting.enter(pattern.context.vci());
+        let mut vci = self.runtime.enter(pattern.context.vci());
         vci.stay_fair();
         let found = self.waiting.spin_poll(&mut vci, |Vci { engine, methods, .. }, looks| {
             if engine.matching.peek_held(pattern).is_some() {
