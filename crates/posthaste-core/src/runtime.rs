@@ -8,14 +8,16 @@
 //! the sleeping threads that have to know of what happened there.
 //!
 //! Parts: `vcis`, which there are; `asleep`, who sleeps until something happens in one; `entered`, a VCI under its lock, and
-//! what leaving it does; `ender`, for those who are inside none.
+//! what leaving it does; `ender`, for those who are inside none; `descriptors`, which end requests.
 
 mod vcis;
 mod asleep;
+mod descriptors;
 mod ender;
 mod entered;
 
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, OnceLock};
 
 use posthaste_os::park::{Sleepers, Wake};
 use posthaste_os::sync::Lock;
@@ -24,9 +26,11 @@ use posthaste_os::wake::Doorbell;
 use crate::progress::Vci;
 use crate::pt2pt::Engine;
 use crate::request::complete;
+use descriptors::Descriptors;
 use vcis::Vcis;
 
 pub use asleep::{Asleep, Until};
+pub use descriptors::WhenReady;
 pub use ender::Ender;
 pub use entered::Entered;
 pub use vcis::Opener;
@@ -41,16 +45,26 @@ pub struct Runtime {
     vcis: Vcis,
     /// The threads of this process that sleep in `wait`.
     pub(crate) sleepers: Sleepers,
-    /// What wakes the one of them that listens for all. A process without peers has none.
-    pub(crate) doorbell: Option<Doorbell>,
+    /// What wakes the one of them that listens for all.
+    pub(crate) doorbell: Doorbell,
+    /// Descriptors that requests wait for, made with the first one by one thread.
+    descriptors: OnceLock<Descriptors>,
+    making: Mutex<()>,
     /// Single steps so far, where there are several VCIs.
     steps: AtomicU32,
 }
 
 impl Runtime {
     /// With one VCI.
-    pub fn new(vci: Lock<Vci>, doorbell: Option<Doorbell>) -> Self {
-        Self { vcis: Vcis::one(vci), sleepers: Sleepers::default(), doorbell, steps: AtomicU32::new(0) }
+    pub fn new(vci: Lock<Vci>, doorbell: Doorbell) -> Self {
+        Self {
+            vcis: Vcis::one(vci),
+            sleepers: Sleepers::default(),
+            doorbell,
+            descriptors: OnceLock::new(),
+            making: Mutex::new(()),
+            steps: AtomicU32::new(0),
+        }
     }
 
     /// Further VCIs may be opened.
@@ -94,6 +108,7 @@ impl Runtime {
 
     /// One step of progress in a VCI, and the handlers that it made due; now and then in the others, too.
     pub fn step(&self, at: usize) {
+        self.look_at_descriptors();
         self.advance(at);
         if self.has_vcis() && self.steps.fetch_add(1, Ordering::Relaxed).is_multiple_of(STEPS_PER_LOOK) {
             self.advance_others(at);
@@ -154,7 +169,7 @@ impl Runtime {
 
     /// Wakes a sleeping thread.
     pub(crate) fn wake(&self, wake: Wake) {
-        wake.now(self.doorbell.as_ref().map(|bell| || bell.nudge()));
+        wake.now(|| self.doorbell.nudge());
     }
 }
 

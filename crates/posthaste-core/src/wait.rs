@@ -182,6 +182,9 @@ impl Waiting {
                 idler.since = None;
             }
         }
+        if self.runtime.look_at_descriptors() {
+            idler.since = None;
+        }
         let now = machine::now();
         idler.began.get_or_insert(now);
         let waited = now - *idler.since.get_or_insert(now);

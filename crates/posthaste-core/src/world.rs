@@ -14,6 +14,7 @@ mod fast_paths;
 mod scope;
 
 use std::marker::PhantomData;
+use std::os::fd::OwnedFd;
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -40,7 +41,7 @@ use crate::pt2pt::matching::Pattern;
 use crate::pt2pt::send::Started;
 use crate::pt2pt::{Engine, recv, send};
 use crate::request::{Request, State, Status, Table, complete};
-use crate::runtime::{Ender, Opener, Runtime};
+use crate::runtime::{Ender, Opener, Runtime, WhenReady};
 use crate::trace::Counts;
 use crate::wait::{Awaited, ProgressThread, Waiting};
 use crate::wire::{Envelope, Mode};
@@ -191,7 +192,7 @@ impl Engines {
         let (shows_types, node_name) = (config.show_types, config.node.clone());
         let spin = if oversubscribed_here { 0 } else { config.spin_us };
         let yielding = Duration::from_micros(config.yield_us.into());
-        let doorbell = (size > 1).then(|| Doorbell::new(&node, local_rank));
+        let doorbell = Doorbell::new(&node, local_rank);
         let shm = (size > 1 && Way::Shm.is_built())
             .then(|| Shm::new(&node, local_rank, beside.clone(), &config, oversubscribed_here))
             .transpose()?;
@@ -205,7 +206,7 @@ impl Engines {
         let fabric = fabric.map(|fabric| if shares { fabric.sharing() } else { fabric });
         let plugin = plugin.map(|plugin| if shares { plugin.sharing() } else { plugin });
         let mut networks = wireup::Networks { tcp, fabric, bundle, plugin };
-        let doorbell = doorbell.map(|bell| watching(bell, &mut networks)).transpose()?;
+        let doorbell = watching(doorbell, &mut networks)?;
         let wireup::Networks { tcp, fabric, bundle, plugin } = networks;
         // VCIs are for threads, and for jobs whose processes all share memory.
         let near = !routes.any(|route| !matches!(route, Route::Shm(_) | Route::Loopback));
@@ -508,6 +509,24 @@ impl World {
         let engine = &mut self.vci().engine;
         let id = engine.requests.insert(Request::new(State::External))?;
         Ok((id, Ender::new(&self.runtime, &engine.outside, id)))
+    }
+
+    /// A request that ends when `when_ready`, which is asked whenever the descriptor can be read, says what came of it. A
+    /// thread that sleeps in a call sleeps on the descriptor, too; it is closed at the end. The request belongs to the first
+    /// VCI.
+    ///
+    /// # Errors
+    /// A full table of requests; what the system says of the descriptor (it cannot watch files on disk).
+    pub fn when_readable(&self, fd: OwnedFd, when_ready: WhenReady) -> Result<RequestId> {
+        let (id, outside) = {
+            let engine = &mut self.vci().engine;
+            (engine.requests.insert(Request::new(State::External))?, engine.outside.clone())
+        };
+        let watched = self.runtime.watch((&outside, id), fd, when_ready);
+        watched.map(|()| id).map_err(|why| {
+            self.vci().engine.requests.remove(id);
+            Error::system("watching a descriptor", why)
+        })
     }
 
     /// Waits for a request and takes its status; the id is stale afterwards. The message's outcome is in the

@@ -37,9 +37,7 @@ impl ProgressThread {
     pub fn stop(self, waiting: &Waiting) {
         self.over.store(true, Ordering::Release);
         self.thread.thread().unpark();
-        if let Some(doorbell) = &waiting.runtime.doorbell {
-            doorbell.nudge();
-        }
+        waiting.runtime.doorbell.nudge();
         if self.thread.thread().id() != thread::current().id() {
             // It has panicked, or it is over: either way it does nothing more.
             let _ = self.thread.join();

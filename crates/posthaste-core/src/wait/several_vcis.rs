@@ -55,7 +55,7 @@ impl Waiting {
         done: &mut impl FnMut() -> Option<T>,
     ) -> Option<T> {
         let dozes = self.dozes(idler, 0);
-        let bell = self.runtime.doorbell.as_ref().filter(|_| !dozes);
+        let bell = (!dozes).then_some(&self.runtime.doorbell);
         let asleep = Asleep::register(&self.runtime.sleepers, Wants::Anything, bell);
         self.registered(idler);
         let busy = among.iter().fold(false, |busy, at| self.runtime.advance(*at) | busy);
@@ -71,6 +71,7 @@ impl Waiting {
             self.runtime.enter(among[0]).engine.counts.add(Counter::Sleeps, 1);
             idler.slept = true;
             self.rest(among[0], idler, asleep, dozes, NAP);
+            self.runtime.look_at_descriptors();
             self.runtime.enter(0).methods.look_at_sockets();
             among
                 .iter()

@@ -58,7 +58,7 @@ impl Waiting {
     ) {
         let mut vci = self.runtime.enter(at);
         let dozes = self.dozes(idler, vci.steps);
-        let bell = self.runtime.doorbell.as_ref().filter(|_| !dozes);
+        let bell = (!dozes).then_some(&self.runtime.doorbell);
         let awaited = awaited(&vci);
         let until = awaited.until();
         let Some(asleep) = vci.falls_asleep(&self.runtime.sleepers, &until, bell, idler.happened) else {
@@ -81,6 +81,7 @@ impl Waiting {
         self.rest(at, idler, asleep, dozes, nap);
         self.stays_awake(asleep);
         self.runtime.enter(at).awake(&self.runtime.sleepers, &until, asleep.sleeper);
+        self.runtime.look_at_descriptors();
         self.runtime.enter(0).methods.look_at_sockets();
         if at != 0 {
             self.runtime.enter(at).methods.look_at_sockets();
@@ -90,8 +91,8 @@ impl Waiting {
 
     /// A thread does not sleep at the bell any more; before another one may listen.
     pub(super) fn stays_awake(&self, asleep: Asleep) {
-        if let (Some(bell), Some(_)) = (&self.runtime.doorbell, asleep.ticket) {
-            bell.stay_awake();
+        if asleep.ticket.is_some() {
+            self.runtime.doorbell.stay_awake();
         }
     }
 
@@ -121,10 +122,10 @@ impl Waiting {
         idler.doze = if dozes { LONGEST_DOZE.min(2 * doze) } else { DOZE };
         let looks = asleep.listens && self.runtime.has_vcis();
         let nap = if looks { nap.min(self.settle_others(at, idler)) } else { nap };
-        match (&self.runtime.doorbell, asleep.ticket) {
-            (Some(bell), Some(ticket)) => bell.sleep(ticket, nap),
-            (Some(_), None) if asleep.listens => park::park(doze),
-            _ => park::park(NAP),
+        match asleep.ticket {
+            Some(ticket) => self.runtime.doorbell.sleep(ticket, nap),
+            None if asleep.listens => park::park(doze),
+            None => park::park(NAP),
         }
     }
 
