@@ -319,7 +319,7 @@ pub const TUNABLES: &[Tunable] = &[
     Tunable {
         name: "POSTHASTE_LONG_PROTOCOL",
         default: "auto",
-        meaning: "how longer messages travel: `auto`, `stream` (copy buffer, both sides copy), `get` (direct \
+        meaning: "how longer messages travel: `auto`, `stream` (bounce buffer, both sides copy), `get` (direct \
                   copy: by the receiver, or by the sender where only the sent data lies in pieces), `put` \
                   (fragments), `write` (direct copy by the sender), `pipeline` (by the sender, part by part, \
                   for networks that want memory registered), `shared` (one copy from or into memory from \
@@ -338,16 +338,16 @@ pub const TUNABLES: &[Tunable] = &[
     Tunable {
         name: "POSTHASTE_COPY_STORE",
         default: "auto",
-        meaning: "how bytes are copied into and out of copy buffers: `auto`, as was found out for this \
+        meaning: "how bytes are copied into and out of bounce buffers: `auto`, as was found out for this \
                   processor; `plain`, as the C library copies; `streaming`, into them with stores that go past \
                   the caches; `string`, by the processor's string instruction",
     },
     Tunable {
         name: "POSTHASTE_STREAM_CHUNK",
         default: "8192",
-        meaning: "bytes that the sender copies into a copy buffer before it tells the receiver (64 to 1 GiB); \
+        meaning: "bytes that the sender copies into a bounce buffer before it tells the receiver (64 to 1 GiB); \
                   pieces grow to four times that in a long message; a message of up to two chunks is copied in \
-                  whole; cut to half a copy buffer",
+                  whole; cut to half a bounce buffer",
     },
     Tunable {
         name: "POSTHASTE_GET_LIMIT",
@@ -357,7 +357,7 @@ pub const TUNABLES: &[Tunable] = &[
     Tunable {
         name: "POSTHASTE_RUN_LIMIT",
         default: "4096",
-        meaning: "data in pieces that are shorter than this on average, in bytes, goes through a copy buffer \
+        meaning: "data in pieces that are shorter than this on average, in bytes, goes through a bounce buffer \
                   and not by a direct copy: the kernel takes longer over many short pieces than two copies \
                   through the cache",
     },

@@ -534,7 +534,7 @@ impl Requests {
 }
 
 fn wake(wakes: impl IntoIterator<Item = Wake>) {
-    wakes.into_iter().for_each(|wake| wake.now(None::<fn()>));
+    wakes.into_iter().for_each(|wake| wake.now(|| unreachable!("nobody sleeps at a bell")));
 }
 
 /// Waits for a request as `core::wait` does.

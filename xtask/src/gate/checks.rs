@@ -32,7 +32,7 @@ pub(super) fn doc(project: &Project, tally: &mut Tally) {
 /// Every interleaving of the structures in shared memory, by loom. Built aside: the whole workspace would have to
 /// be built again for it.
 pub(super) fn loom(project: &Project, tally: &mut Tally) {
-    tally.test("loom: rings, copy buffers and the doorbell", || {
+    tally.test("loom: rings, bounce buffers and the doorbell", || {
         let folder = project.folder("loom")?;
         let arguments =
             ["test", "--quiet", "--release", "-p", "posthaste-os", "--test", "loom", "--target-dir"];
