@@ -11,7 +11,8 @@
 //! 5. [`pt2pt::arrival`] offers it to the receives, and [`pt2pt::matching::Matching`] says which one came first.
 //! 6. [`pt2pt::eager`] or [`pt2pt::rendezvous`] puts the data in place, or returns an [`pt2pt::Action`] for progress to
 //!    perform.
-//! 7. [`request::complete`] ends the request; [`wait::Waiting`], the only room that blocks, sees it.
+//! 7. [`request::complete`] ends the request; [`wait::Waiting`], the only room that blocks, sees it. All of this happens in a
+//!    VCI that a thread has entered ([`runtime::Runtime`]).
 //!
 //! One-sided communication ([`onesided`]) goes beneath messages: memory is exposed, and peers read, write and combine it.
 //!
@@ -47,6 +48,7 @@ pub mod topology;
 pub mod slice;
 pub mod dispatch;
 pub mod progress;
+pub mod runtime;
 pub mod wait;
 pub mod world;
 pub mod instance;

@@ -14,6 +14,7 @@ mod fast_paths;
 mod scope;
 
 use std::marker::PhantomData;
+use std::os::fd::OwnedFd;
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -40,8 +41,9 @@ use crate::pt2pt::matching::Pattern;
 use crate::pt2pt::send::Started;
 use crate::pt2pt::{Engine, recv, send};
 use crate::request::{Request, State, Status, Table, complete};
+use crate::runtime::{Ender, Opener, Runtime, WhenReady};
 use crate::trace::Counts;
-use crate::wait::{Awaited, Ender, Opener, ProgressThread, Waiting};
+use crate::wait::{Awaited, ProgressThread, Waiting};
 use crate::wire::{Envelope, Mode};
 
 mod start;
@@ -100,6 +102,7 @@ impl Calls {
 /// The value stays on its thread.
 #[derive(Debug)]
 pub struct World {
+    runtime: Arc<Runtime>,
     waiting: Arc<Waiting>,
     calls: Calls,
     world: Arc<Comm>,
@@ -111,6 +114,7 @@ pub struct World {
 /// The open engine of this process, from which every share has its [`World`].
 #[derive(Debug)]
 pub(crate) struct Engines {
+    runtime: Arc<Runtime>,
     waiting: Arc<Waiting>,
     world: Arc<Comm>,
     own: Arc<Comm>,
@@ -153,8 +157,9 @@ impl Engines {
     /// What one of those sees who share it, whose blocking calls have these names. Unless it is threaded, calls on two of these
     /// values must not overlap, which whoever asks for them sees to (`instance`).
     pub(crate) fn world(&self, calls: Calls) -> World {
-        let Self { waiting, world, own, common } = self;
+        let Self { runtime, waiting, world, own, common } = self;
         World {
+            runtime: Arc::clone(runtime),
             waiting: Arc::clone(waiting),
             calls,
             world: Arc::clone(world),
@@ -187,7 +192,7 @@ impl Engines {
         let (shows_types, node_name) = (config.show_types, config.node.clone());
         let spin = if oversubscribed_here { 0 } else { config.spin_us };
         let yielding = Duration::from_micros(config.yield_us.into());
-        let doorbell = (size > 1).then(|| Doorbell::new(&node, local_rank));
+        let doorbell = Doorbell::new(&node, local_rank);
         let shm = (size > 1 && Way::Shm.is_built())
             .then(|| Shm::new(&node, local_rank, beside.clone(), &config, oversubscribed_here))
             .transpose()?;
@@ -201,7 +206,7 @@ impl Engines {
         let fabric = fabric.map(|fabric| if shares { fabric.sharing() } else { fabric });
         let plugin = plugin.map(|plugin| if shares { plugin.sharing() } else { plugin });
         let mut networks = wireup::Networks { tcp, fabric, bundle, plugin };
-        let doorbell = doorbell.map(|bell| watching(bell, &mut networks)).transpose()?;
+        let doorbell = watching(doorbell, &mut networks)?;
         let wireup::Networks { tcp, fabric, bundle, plugin } = networks;
         // VCIs are for threads, and for jobs whose processes all share memory.
         let near = !routes.any(|route| !matches!(route, Route::Shm(_) | Route::Loopback));
@@ -239,9 +244,9 @@ impl Engines {
         // further VCIs.
         let locked = move |vci| unsafe { Lock::new(vci, threaded || progress_thread) };
         let opener = Opener(Box::new(move |at| further.as_ref()?.vci(at).map(locked)));
-        let waiting = Waiting::new(locked(vci), doorbell, Duration::from_micros(spin.into()), yielding)
-            .opening(opener)
-            .telling(&node, local_rank);
+        let runtime = Arc::new(Runtime::new(locked(vci), doorbell).opening(opener));
+        let spin = Duration::from_micros(spin.into());
+        let waiting = Waiting::new(&runtime, spin, yielding).telling(&node, local_rank);
         let waiting = Arc::new(if explain { waiting.explaining() } else { waiting });
         let progress = if progress_thread { Some(ProgressThread::start(&waiting)?) } else { None };
         let common = Common {
@@ -257,7 +262,7 @@ impl Engines {
             shows_types,
             threaded: threaded || progress_thread,
         };
-        Ok(Self { waiting, world: Arc::new(world), own: Arc::new(own), common: Arc::new(common) })
+        Ok(Self { runtime, waiting, world: Arc::new(world), own: Arc::new(own), common: Arc::new(common) })
     }
 }
 
@@ -455,7 +460,7 @@ impl World {
             return Ok(status);
         }
         let id = {
-            let mut vci = self.waiting.enter(pattern.context.vci());
+            let mut vci = self.runtime.enter(pattern.context.vci());
             let Vci { engine, methods, .. } = &mut *vci;
             match (found, peer) {
                 (Found::Held(held), _) => recv::start_held(engine, methods, held, segment)?,
@@ -503,7 +508,25 @@ impl World {
     pub fn external(&self) -> Result<(RequestId, Ender)> {
         let engine = &mut self.vci().engine;
         let id = engine.requests.insert(Request::new(State::External))?;
-        Ok((id, Ender::new(&self.waiting, &engine.outside, id)))
+        Ok((id, Ender::new(&self.runtime, &engine.outside, id)))
+    }
+
+    /// A request that ends when `when_ready`, which is asked whenever the descriptor can be read, says what came of it. A
+    /// thread that sleeps in a call sleeps on the descriptor, too; it is closed at the end. The request belongs to the first
+    /// VCI.
+    ///
+    /// # Errors
+    /// A full table of requests; what the system says of the descriptor (it cannot watch files on disk).
+    pub fn when_readable(&self, fd: OwnedFd, when_ready: WhenReady) -> Result<RequestId> {
+        let (id, outside) = {
+            let engine = &mut self.vci().engine;
+            (engine.requests.insert(Request::new(State::External))?, engine.outside.clone())
+        };
+        let watched = self.runtime.watch((&outside, id), fd, when_ready);
+        watched.map(|()| id).map_err(|why| {
+            self.vci().engine.requests.remove(id);
+            Error::system("watching a descriptor", why)
+        })
     }
 
     /// Waits for a request and takes its status; the id is stale afterwards. The message's outcome is in the
@@ -533,11 +556,11 @@ impl World {
     #[inline]
     pub fn test(&self, id: RequestId) -> Result<Option<Status>> {
         let at = self.vci_number(id.slot as usize);
-        if let Some(done) = take_if_complete(&mut self.waiting.enter(at), id) {
+        if let Some(done) = take_if_complete(&mut self.runtime.enter(at), id) {
             return done.map(Some);
         }
-        self.waiting.step(at);
-        take_if_complete(&mut self.waiting.enter(at), id).transpose()
+        self.runtime.step(at);
+        take_if_complete(&mut self.runtime.enter(at), id).transpose()
     }
 
     /// Starts a collective operation.
@@ -545,7 +568,7 @@ impl World {
     /// # Errors
     /// A full table of requests.
     pub fn start(&self, schedule: Schedule) -> Result<RequestId> {
-        let mut vci = self.waiting.enter(schedule.vci());
+        let mut vci = self.runtime.enter(schedule.vci());
         let Vci { engine, methods, running, .. } = &mut *vci;
         running.start(engine, methods, schedule)
     }
@@ -555,7 +578,7 @@ impl World {
     /// # Errors
     /// A full table of requests.
     pub fn start_again(&self, schedule: &Arc<Schedule>) -> Result<RequestId> {
-        let mut vci = self.waiting.enter(schedule.vci());
+        let mut vci = self.runtime.enter(schedule.vci());
         let Vci { engine, methods, running, .. } = &mut *vci;
         running.start_again(engine, methods, schedule)
     }
@@ -573,7 +596,7 @@ impl World {
     /// # Errors
     /// As [`World::run`].
     pub fn run_in(&self, call: &'static str, schedule: Schedule) -> Result<()> {
-        let mut vci = self.waiting.enter(schedule.vci());
+        let mut vci = self.runtime.enter(schedule.vci());
         vci.engine.requests.reserve(true);
         let room = vci.engine.requests.ensure_room(); // before anything leaves
         vci.engine.requests.reserve(false);
@@ -598,7 +621,7 @@ impl World {
     pub(crate) fn drain_for_a_while(&self) {
         let until = machine::now() + LEAVE;
         let left = |vci: &mut Vci| (is_drained(vci) || machine::now() > until).then_some(());
-        for at in self.waiting.open_vcis() {
+        for at in self.runtime.open_vcis() {
             self.waiting.until(at, self.calls.finalize, |_| Awaited::Departure, left);
         }
     }
@@ -630,7 +653,7 @@ impl World {
     /// Waits until everything of ours has left.
     fn drain(&self, call: &'static str) {
         let all_left = |vci: &mut Vci| (!vci.engine.has_pending() && vci.methods.is_drained()).then_some(());
-        for at in self.waiting.open_vcis() {
+        for at in self.runtime.open_vcis() {
             self.waiting.until(at, call, |_| Awaited::Departure, all_left);
         }
     }
@@ -647,8 +670,8 @@ impl World {
     /// Shows the counters to the launcher.
     fn publish_counters(&self) {
         let mut counts = Counts::default();
-        for at in self.waiting.open_vcis() {
-            let vci = self.waiting.enter(at);
+        for at in self.runtime.open_vcis() {
+            let vci = self.runtime.enter(at);
             counts.merge(&vci.engine.counts);
             counts.merge(&vci.methods.counts);
         }

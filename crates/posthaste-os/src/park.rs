@@ -106,8 +106,8 @@ pub struct Parked {
 pub enum Wake {
     /// A parked thread.
     Parked(Thread),
-    /// The listener: by the doorbell of this process, if it has one.
-    Listener(Thread),
+    /// The listener, by the doorbell of this process.
+    Listener,
 }
 
 impl Parked {
@@ -220,16 +220,16 @@ impl Sleeper {
             return None;
         }
         let thread = self.thread.clone();
-        Some(if self.listens && !self.dozes { Wake::Listener(thread) } else { Wake::Parked(thread) })
+        Some(if self.listens && !self.dozes { Wake::Listener } else { Wake::Parked(thread) })
     }
 }
 
 impl Wake {
-    /// Wakes; the listener is woken by `ring` if there is a doorbell.
-    pub fn now(self, ring: Option<impl FnOnce()>) {
-        match (self, ring) {
-            (Self::Listener(_), Some(ring)) => ring(),
-            (Self::Listener(thread), None) | (Self::Parked(thread), _) => thread.unpark(),
+    /// Wakes; the listener by `ring`, at the doorbell.
+    pub fn now(self, ring: impl FnOnce()) {
+        match self {
+            Self::Listener => ring(),
+            Self::Parked(thread) => thread.unpark(),
         }
     }
 }
@@ -259,7 +259,7 @@ mod tests {
         assert!(parked.ended(second).is_none());
         assert!(matches!(parked.ended(second), Some(Wake::Parked(_))));
         assert!(parked.ended(second).is_none(), "woken twice");
-        assert!(matches!(parked.ended(first), Some(Wake::Listener(_))));
+        assert!(matches!(parked.ended(first), Some(Wake::Listener)));
     }
 
     #[test]

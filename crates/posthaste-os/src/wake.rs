@@ -13,9 +13,9 @@
 
 #[cfg(not(loom))]
 use std::io;
-#[cfg(not(loom))]
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+#[cfg(not(loom))]
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use crate::memory::{Node, fence, futex_wait, futex_wake, heavy_fence, join_fences, light_fence, pipe_wake};
@@ -28,9 +28,11 @@ const ON_FUTEX: u32 = 1;
 const ON_PIPE: u32 = 2;
 /// Longest sleep where a ring may be missed.
 const SHORT: Duration = Duration::from_millis(1);
-/// The pipe in the set of descriptors.
+/// The pipe in the set of descriptors, and a set within it.
 #[cfg(not(loom))]
 const PIPE: u64 = u64::MAX;
+#[cfg(not(loom))]
+const OTHERS: u64 = u64::MAX - 1;
 
 /// The doorbells of all ranks of this host, seen from one of them.
 #[derive(Debug, Clone)]
@@ -40,8 +42,9 @@ pub struct Doorbell {
     /// The word and the bit of the rings from here, in the bitmap of whoever they lead to.
     bit: (usize, u64),
     fenced: bool,
+    /// Where there are descriptors to watch, which may become so at any time.
     #[cfg(not(loom))]
-    watch: Option<Arc<Watch>>,
+    watch: Arc<OnceLock<Watch>>,
 }
 
 /// What a process with sockets sleeps on.
@@ -63,7 +66,7 @@ impl Doorbell {
             bit: (bit / 64, 1 << (bit % 64)),
             fenced,
             #[cfg(not(loom))]
-            watch: None,
+            watch: Arc::default(),
         }
     }
 
@@ -73,10 +76,30 @@ impl Doorbell {
     /// When there are no descriptors left for the pipe.
     #[cfg(not(loom))]
     pub fn watching(self, set: Arc<Set>) -> io::Result<Self> {
+        self.watch_with(set)?;
+        Ok(self)
+    }
+
+    /// From its next sleep on this process also wakes when something in `others` is ready. Who sleeps already has to be woken.
+    /// One thread at a time, and once.
+    ///
+    /// # Errors
+    /// When there are no descriptors left.
+    #[cfg(not(loom))]
+    pub fn watch_too(&self, others: &Set) -> io::Result<()> {
+        if self.watch.get().is_none() {
+            self.watch_with(Arc::new(Set::new()?))?;
+        }
+        self.watch.get().map_or(Ok(()), |watch| watch.set.add(others, OTHERS, false))
+    }
+
+    #[cfg(not(loom))]
+    fn watch_with(&self, set: Arc<Set>) -> io::Result<()> {
         let pipe = Pipe::new()?;
         set.add(&pipe, PIPE, false)?;
         self.node.set_pipe(self.me, pipe.writer())?;
-        Ok(Self { watch: Some(Arc::new(Watch { set, pipe })), ..self })
+        self.watch.get_or_init(|| Watch { set, pipe });
+        Ok(())
     }
 
     /// Whether each ring costs a fence because the system has no membarrier.
@@ -176,7 +199,7 @@ impl Doorbell {
     /// What this process sleeps on.
     fn place(&self) -> u32 {
         #[cfg(not(loom))]
-        if self.watch.is_some() {
+        if self.watch.get().is_some() {
             return ON_PIPE;
         }
         ON_FUTEX
@@ -188,7 +211,7 @@ impl Doorbell {
         // Without a barrier in the senders a ring can be missed, so the sleep is short.
         let limit = if self.fenced { limit.min(SHORT) } else { limit };
         #[cfg(not(loom))]
-        if let Some(watch) = &self.watch {
+        if let Some(watch) = self.watch.get() {
             let unheard = self.node.is_pipe_out_of_reach(self.me);
             return watch.sleep(if unheard { limit.min(SHORT) } else { limit });
         }
@@ -275,6 +298,30 @@ mod tests {
         let start = std::time::Instant::now();
         watcher.sleep(0, Duration::from_millis(50));
         assert!(start.elapsed() >= Duration::from_millis(50));
+    }
+
+    #[test]
+    fn descriptors_may_come_later() {
+        let node = Node::create(2).unwrap();
+        node.set_pid(1, std::process::id());
+        let (sender, sleeper) = (Doorbell::new(&node, 0), Doorbell::new(&node, 1));
+        let (set, other) = (Set::new().unwrap(), Pipe::new().unwrap());
+        set.add(&other, 7, false).unwrap();
+        let slept = |wake: &dyn Fn()| {
+            let (ticket, sleeper) = (sleeper.about_to_sleep(), sleeper.clone());
+            let thread = std::thread::spawn(move || {
+                let start = std::time::Instant::now();
+                sleeper.sleep(ticket, Duration::from_secs(20));
+                start.elapsed()
+            });
+            wake();
+            assert!(thread.join().unwrap() < Duration::from_secs(10));
+        };
+        slept(&|| assert!(sender.ring(1)));
+        sleeper.watch_too(&set).unwrap();
+        slept(&|| other.ring());
+        other.drain();
+        slept(&|| assert!(sender.ring(1)));
     }
 
     #[test]

@@ -13,7 +13,7 @@ use posthaste_core::ids::{RequestId, TAG_UB};
 use posthaste_core::progress::Vci;
 use posthaste_core::pt2pt::partitioned::{Parts, Receiving, Sending};
 use posthaste_core::request::{Request, State, Status};
-use posthaste_core::wait::Entered;
+use posthaste_core::runtime::Entered;
 
 use super::held::Held;
 use super::library::library;

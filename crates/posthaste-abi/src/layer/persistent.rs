@@ -18,7 +18,7 @@ use posthaste_core::progress::Vci;
 use posthaste_core::pt2pt::persistent::{self, Begun, Message};
 use posthaste_core::pt2pt::{Engine, recv};
 use posthaste_core::request::{Composite, Request, State, Status, Table, composite};
-use posthaste_core::wait::Entered;
+use posthaste_core::runtime::Entered;
 
 use super::bsend;
 use super::held::Held;

@@ -13,7 +13,7 @@ use posthaste_core::ids::RequestId;
 use posthaste_core::progress::Vci;
 use posthaste_core::pt2pt::{Engine, cancel, recv};
 use posthaste_core::request::{Status, Table, complete, table};
-use posthaste_core::wait::Entered;
+use posthaste_core::runtime::Entered;
 
 use super::library::library;
 

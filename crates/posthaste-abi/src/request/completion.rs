@@ -4,7 +4,7 @@ use posthaste_core::error::{Error, Result};
 use posthaste_core::ids::RequestId;
 use posthaste_core::progress::Vci;
 use posthaste_core::request::{Status, Table};
-use posthaste_core::wait::Entered;
+use posthaste_core::runtime::Entered;
 
 use crate::abi::constants::{MPI_REQUEST_NULL, MPI_SUCCESS};
 use crate::abi::pointer::Out;

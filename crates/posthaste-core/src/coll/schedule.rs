@@ -22,8 +22,9 @@ use crate::error::{Cause, Error, ErrorClass, Result};
 use crate::ids::{ContextId, Peer, RequestId};
 use crate::method::Methods;
 use crate::op::Op;
-use crate::pt2pt::arrival::{self, Found, Policy, Wish};
+use crate::pt2pt::arrival::{self, Found};
 use crate::pt2pt::matching::Pattern;
+use crate::pt2pt::policy::Collective;
 use crate::pt2pt::recv;
 use crate::pt2pt::send::Started;
 use crate::pt2pt::{Engine, send, staging};
@@ -374,8 +375,8 @@ impl Place {
         {
             let (step, pattern) = (*step, plan.pattern(*from));
             if engine.matching.peek_held(&pattern).is_none() {
-                let (wish, policy) = (Wish::Receive(segment), Policy::COLLECTIVE);
-                match arrival::look(engine, methods, Some(*peer), &pattern, wish, policy) {
+                let mut call = Collective { into: segment };
+                match arrival::look(engine, methods, Some(*peer), &pattern, &mut call) {
                     ControlFlow::Continue(()) => return false,
                     ControlFlow::Break(Found::Message(status)) => {
                         self.lists.awaited.pop();

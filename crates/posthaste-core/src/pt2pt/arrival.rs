@@ -8,8 +8,8 @@
 //! ```
 //!
 //! Progress brings a message to the receive that was posted for it, or keeps it ([`Held`]) for a later one
-//! ([`crate::pt2pt::recv::start_held`]). A call looks where its message should arrive: what it may do there is its
-//! [`Wish`] and its [`Policy`]. What it leaves is progress's.
+//! ([`crate::pt2pt::recv::start_held`]). A call looks where its message should arrive: its [`Policy`] says what it may
+//! do there. What it leaves is progress's.
 //!
 //! What must stay true:
 //! * A message goes to the receive that was posted first among those that it fits (MPI-5.0 §3.5), so who looks asks for
@@ -27,6 +27,7 @@ use crate::ids::{Peer, RequestId};
 use crate::method::{Methods, Next};
 use crate::pt2pt::explained::{self, Met};
 use crate::pt2pt::matching::{Content, Held, Matching, Pattern};
+use crate::pt2pt::policy::{Policy, Posted, Wish};
 use crate::pt2pt::rendezvous::Asked;
 use crate::pt2pt::{Action, Engine, action, eager, flow, ready, rendezvous};
 use crate::request::Status;
@@ -59,62 +60,6 @@ pub enum Body<'a> {
     Asked(Asked<'a>),
 }
 
-/// What a call wants of the message that is next.
-#[derive(Debug)]
-pub enum Wish<'a> {
-    /// To hear of it; it stays where it is.
-    Hear,
-    /// To have it taken out, so that nobody else gets it.
-    Take,
-    /// To have its data put here, if it needs nothing but a copy. It is taken out if it was asked for, or came too early.
-    Receive(&'a mut Segment),
-}
-
-/// What a call may do with the message that is next.
-#[derive(Clone, Copy, Debug)]
-pub struct Policy {
-    posted: Posted,
-    /// Whether it takes a message that was asked for, too, or one in a bounce buffer.
-    long: bool,
-    /// Whether what has arrived came before the call, so that ready mode has promised too much.
-    early: bool,
-    /// Whether data may be put in its place at once. Where each message is explained that is left to progress.
-    at_once: bool,
-}
-
-/// What becomes of a message that a posted receive is to have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Posted {
-    /// There is none: the caller is certain that no receive is posted that the message could fit.
-    None,
-    /// It is left to progress.
-    Left,
-    /// It goes to that receive.
-    Served,
-}
-
-impl Policy {
-    /// A probe.
-    pub const PROBE: Self = Self { posted: Posted::Left, long: true, early: false, at_once: false };
-    /// A matched probe.
-    pub const MATCHED_PROBE: Self = Self { early: true, ..Self::PROBE };
-    /// The receive of a collective operation, which has posted none and shares its context with nobody.
-    pub const COLLECTIVE: Self = Self { posted: Posted::None, long: true, early: false, at_once: true };
-
-    /// A blocking receive. `waited`: it has looked before.
-    #[inline(always)]
-    pub const fn blocking(waited: bool) -> Self {
-        Self { posted: Posted::Left, long: true, early: !waited, at_once: true }
-    }
-
-    /// The start of a receive. It serves those that were started before it, and leaves long messages alone, whose copy would
-    /// keep the caller from starting something else.
-    #[inline(always)]
-    pub(super) const fn start(at_once: bool) -> Self {
-        Self { posted: Posted::Served, long: false, early: true, at_once }
-    }
-}
-
 /// What a call finds.
 #[derive(Debug)]
 pub enum Found {
@@ -128,13 +73,49 @@ pub enum Found {
     Other,
 }
 
-/// What was done with the message of a packet.
+/// What was done with the message of a packet. Small and without a destructor, for what is written here is read again by
+/// the fast paths; what is rare goes into [`Rest`].
+#[derive(Clone, Copy)]
 enum Done {
-    Heard(Status),
-    /// Received, but for the data in a bounce buffer and the sender who waits to hear of it.
-    Received(Status, Option<Through>, Option<RequestId>),
-    TakenOut(Held),
-    Served(Option<Action>),
+    /// It stays.
+    Nothing,
+    Heard(About),
+    Received {
+        about: About,
+        /// The data lies in a bounce buffer.
+        through: Option<Through>,
+        /// The sender waits to hear of it.
+        sender: Option<RequestId>,
+    },
+    /// It was taken out, or served a posted receive.
+    Rest,
+}
+
+/// Source, tag and length.
+#[derive(Clone, Copy)]
+struct About(i32, i32, u64);
+
+impl About {
+    #[inline(always)]
+    fn of(envelope: &Envelope) -> Self {
+        Self(envelope.source, envelope.tag, envelope.len)
+    }
+
+    #[inline(always)]
+    fn status(self) -> Status {
+        let Self(source, tag, bytes) = self;
+        Status { source, tag, bytes, cancelled: false, error: None }
+    }
+}
+
+/// What is left of a message that was not simply received.
+enum Rest {
+    /// Nothing: it went to a receive posted before.
+    Nothing,
+    /// The same, and something is to be done for it.
+    Action(Action),
+    /// All of it: it was taken out.
+    Held(Held),
 }
 
 /// Progress: a message has come.
@@ -244,18 +225,17 @@ impl<'a> Body<'a> {
 /// A call looks at the packet that is next, of one peer or of any. `Continue`: nothing has come yet. The caller has made
 /// sure that no held message fits and no peer is held back.
 #[inline(always)]
-pub fn look(
+pub fn look<P: Policy>(
     engine: &mut Engine,
     methods: &mut Methods,
     from: Option<Peer>,
     pattern: &Pattern,
-    mut wish: Wish<'_>,
-    policy: Policy,
+    call: &mut P,
 ) -> ControlFlow<Found> {
-    let (mut done, mut origin) = (None, from);
+    let (mut done, mut rest, mut origin) = (Done::Nothing, Rest::Nothing, from);
     let mut show = |from: Peer, packet: &Packet<'_>| {
-        done = offer(engine, from, packet, pattern, &mut wish, policy);
-        !matches!(done, None | Some(Done::Heard(_)))
+        done = offer(engine, from, packet, pattern, call, &mut rest);
+        !matches!(done, Done::Nothing | Done::Heard(_))
     };
     let next = match from {
         Some(from) => methods.take_next(from, |packet| show(from, packet)),
@@ -264,88 +244,131 @@ pub fn look(
             show(from, packet)
         }),
     };
-    let (done, origin) = match (done, origin) {
-        (Some(done), Some(origin)) => (done, origin),
-        _ if next == Next::Nothing => return ControlFlow::Continue(()),
-        _ => return ControlFlow::Break(Found::Other),
-    };
     ControlFlow::Break(match done {
-        Done::Heard(status) => Found::Message(status),
-        Done::TakenOut(held) => Found::Held(held),
-        Done::Served(asked) => {
-            if let Some(asked) = asked {
-                action::perform(engine, methods, asked);
+        Done::Nothing if next == Next::Nothing => return ControlFlow::Continue(()),
+        Done::Nothing => Found::Other,
+        Done::Heard(about) => Found::Message(about.status()),
+        Done::Received { about, through, sender } => {
+            if let (Some(through), Some(origin), Wish::Receive(segment)) = (through, origin, call.wish()) {
+                methods.drain_whole(origin, through, segment, about.2);
             }
-            Found::Served
-        }
-        Done::Received(status, through, sender) => {
-            if let (Some(through), Wish::Receive(segment)) = (through, wish) {
-                methods.drain_whole(origin, through, segment, status.bytes);
-            }
-            if let Some(sender) = sender {
+            if let (Some(sender), Some(origin)) = (sender, origin) {
                 action::send_control(engine, methods, origin, Emit::sync_ack(sender));
             }
-            Found::Message(status)
+            Found::Message(about.status())
         }
+        Done::Rest => match rest {
+            Rest::Held(held) => Found::Held(held),
+            Rest::Nothing => Found::Served,
+            Rest::Action(asked) => {
+                action::perform(engine, methods, asked);
+                Found::Served
+            }
+        },
     })
 }
 
-/// Offers a packet to who looks at it. `None`: it stays.
+/// Offers a packet to a call.
 #[inline(always)]
-fn offer(
+fn offer<P: Policy>(
     engine: &mut Engine,
     from: Peer,
     packet: &Packet<'_>,
     pattern: &Pattern,
-    wish: &mut Wish<'_>,
-    policy: Policy,
-) -> Option<Done> {
-    let (envelope, body) = Body::of(packet)?;
-    let early = policy.early && envelope.mode == Mode::Ready;
-    if !pattern.fits(envelope) || (matches!(body, Body::Asked(_)) && !policy.long && !early) {
-        return None;
+    call: &mut P,
+    rest: &mut Rest,
+) -> Done {
+    // Each kind has code of its own, so that short messages come through in few instructions.
+    match packet {
+        Packet::Eager { envelope, sender, data } => {
+            match room(engine, from, (packet, envelope), pattern, call, rest) {
+                Ok(segment) if is_plain(envelope, segment) => {
+                    segment.unpack(*data);
+                    Done::Received { about: About::of(envelope), through: None, sender: *sender }
+                }
+                Ok(_) => Done::Nothing,
+                Err(done) => done,
+            }
+        }
+        Packet::RequestToSend { envelope, offer, .. } if P::LONG || is_early(call, envelope) => {
+            match (room(engine, from, (packet, envelope), pattern, call, rest), offer) {
+                (Ok(segment), Offer::Stream { through, filled })
+                    if *filled == envelope.len && envelope.mode != Mode::Synchronous =>
+                {
+                    let received =
+                        Done::Received { about: About::of(envelope), through: Some(*through), sender: None };
+                    if is_plain(envelope, segment) { received } else { Done::Nothing }
+                }
+                (Ok(_), _) => take_out(engine, from, packet, call.is_late(), rest),
+                (Err(done), _) => done,
+            }
+        }
+        _ => Done::Nothing,
     }
-    match policy.posted {
+}
+
+/// Where the data of a message may go, if it is for this call; or what was done with it instead.
+#[inline(always)]
+fn room<'c, P: Policy>(
+    engine: &mut Engine,
+    from: Peer,
+    (packet, envelope): (&Packet<'_>, &Envelope),
+    pattern: &Pattern,
+    call: &'c mut P,
+    rest: &mut Rest,
+) -> Result<&'c mut Segment, Done> {
+    if !pattern.fits(envelope) {
+        return Err(Done::Nothing);
+    }
+    match P::POSTED {
         Posted::None => {}
-        Posted::Left if engine.matching.expects(envelope) => return None,
+        Posted::Left if engine.matching.expects(envelope) => return Err(Done::Nothing),
         Posted::Left => {}
         Posted::Served => {
             if let Some(earlier) = engine.matching.take_posted(envelope) {
-                return Some(Done::Served(meet(engine, from, envelope, body, earlier, Met::Posted)));
+                return Err(serve(engine, from, packet, earlier, rest));
             }
         }
     }
-    let Envelope { source, tag, len, .. } = *envelope;
-    let status = Status { source, tag, bytes: len, cancelled: false, error: None };
-    let segment = match wish {
-        Wish::Hear => return Some(Done::Heard(status)),
-        Wish::Receive(_) if !early && !policy.at_once => return None,
-        Wish::Receive(segment) if !early => segment,
-        Wish::Take | Wish::Receive(_) => return take_out(engine, from, packet, policy.early),
-    };
-    let (data, through, sender) = match body {
-        Body::Whole { data, sender } => (Some(data), None, sender),
-        Body::Asked(Asked { offer: Offer::Stream { through, filled }, .. })
-            if filled == len && envelope.mode != Mode::Synchronous =>
-        {
-            (None, Some(through), None)
-        }
-        _ => return take_out(engine, from, packet, policy.early),
-    };
-    if len > segment.len() || envelope.types != Types::UNKNOWN {
-        return None;
+    let (late, early) = (call.is_late(), is_early(call, envelope));
+    match call.wish() {
+        Wish::Hear => Err(Done::Heard(About::of(envelope))),
+        Wish::Receive(segment) if !early => Ok(segment),
+        Wish::Explain if !early => Err(Done::Nothing),
+        Wish::Take | Wish::Receive(_) | Wish::Explain => Err(take_out(engine, from, packet, late, rest)),
     }
-    if let Some(data) = data {
-        segment.unpack(data);
-    }
-    Some(Done::Received(status, through, sender))
 }
 
+/// Whether a message in ready mode has come before the call.
+#[inline(always)]
+fn is_early(call: &impl Policy, envelope: &Envelope) -> bool {
+    call.is_late() && envelope.mode == Mode::Ready
+}
+
+/// Whether a message needs nothing but a copy.
+#[inline(always)]
+fn is_plain(envelope: &Envelope, segment: &Segment) -> bool {
+    envelope.len <= segment.len() && envelope.types == Types::UNKNOWN
+}
+
+/// Brings the message to a receive that was posted for it.
+#[inline(always)]
+fn serve(engine: &mut Engine, from: Peer, packet: &Packet<'_>, receiver: RequestId, rest: &mut Rest) -> Done {
+    if let Some((envelope, body)) = Body::of(packet)
+        && let Some(asked) = meet(engine, from, envelope, body, receiver, Met::Posted)
+    {
+        *rest = Rest::Action(asked);
+    }
+    Done::Rest
+}
+
+/// Takes the message out of its packet.
 #[inline(never)]
-fn take_out(engine: &mut Engine, from: Peer, packet: &Packet<'_>, early: bool) -> Option<Done> {
-    let (envelope, body) = Body::of(packet)?;
-    let content = body.content(&mut engine.matching)?;
-    Some(Done::TakenOut(set_aside(engine, from, envelope, content, early)))
+fn take_out(engine: &mut Engine, from: Peer, packet: &Packet<'_>, early: bool, rest: &mut Rest) -> Done {
+    let Some((envelope, body)) = Body::of(packet) else { return Done::Nothing };
+    let Some(content) = body.content(&mut engine.matching) else { return Done::Nothing };
+    *rest = Rest::Held(set_aside(engine, from, envelope, content, early));
+    Done::Rest
 }
 
 #[cfg(test)]

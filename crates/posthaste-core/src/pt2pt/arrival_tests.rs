@@ -5,6 +5,7 @@ use crate::buffer::OwnedBuf;
 use crate::config::Config;
 use crate::ids::ContextId;
 use crate::progress::Vci;
+use crate::pt2pt::policy::{MatchedProbe, Probe, Receive, Start};
 use crate::pt2pt::send;
 use crate::testing::{Bench, CALM};
 
@@ -21,8 +22,19 @@ enum Case {
     Posted,
 }
 
+/// The call that looks.
+#[derive(Clone, Copy, Debug)]
+enum Who {
+    Probe,
+    MatchedProbe,
+    /// Whether it has looked before.
+    Receive(bool),
+    /// Whether messages are explained.
+    Start(bool),
+}
+
 /// What a call finds, as a letter, and the messages found too early.
-fn found(case: Case, wish: impl FnOnce(&mut Segment) -> Wish<'_>, policy: Policy) -> (char, u64) {
+fn found(case: Case, who: Who) -> (char, u64) {
     let mut bench = Bench::new(3, 2, CALM, &Config { eager_limit: 64, ..Config::default() });
     let (len, room) = match case {
         Case::Long => (300, 300),
@@ -45,7 +57,13 @@ fn found(case: Case, wish: impl FnOnce(&mut Segment) -> Wish<'_>, policy: Policy
     let Vci { engine, methods, .. } = &mut bench.vcis[1];
     let pattern = Pattern { context, source: 0, tag: 5 };
     let mut segment = Segment::contiguous(into.user_buf(), room as u64);
-    let found = look(engine, methods, Some(Peer(0)), &pattern, wish(&mut segment), policy);
+    let (from, into) = (Some(Peer(0)), &mut segment);
+    let found = match who {
+        Who::Probe => look(engine, methods, from, &pattern, &mut Probe),
+        Who::MatchedProbe => look(engine, methods, from, &pattern, &mut MatchedProbe),
+        Who::Receive(waited) => look(engine, methods, from, &pattern, &mut Receive { into, waited }),
+        Who::Start(explained) => look(engine, methods, from, &pattern, &mut Start { into, explained }),
+    };
     let letter = match found.break_value().expect("it has come") {
         Found::Message(status) => {
             assert_eq!((status.source, status.tag, status.bytes), (0, 5, len));
@@ -65,25 +83,22 @@ fn found(case: Case, wish: impl FnOnce(&mut Segment) -> Wish<'_>, policy: Policy
     (letter, early)
 }
 
-/// How a call looks: its wish, and whether its policy has an early message.
-type Row = (&'static str, fn(&mut Segment) -> Wish<'_>, Policy, &'static str, u64);
-
 #[test]
 fn each_call_takes_what_its_policy_says_and_says_of_ready_mode_what_it_must() {
     use Case::{Cut, Long, Posted, Ready, Short, Synchronous};
-    let rows: [Row; 6] = [
-        ("a probe", |_| Wish::Hear, Policy::PROBE, "mmmmm-", 0),
-        ("a matched probe", |_| Wish::Take, Policy::MATCHED_PROBE, "hhhhh-", 1),
-        ("a receive", |segment| Wish::Receive(segment), Policy::blocking(false), "mmhh--", 1),
-        ("a receive that waits", |segment| Wish::Receive(segment), Policy::blocking(true), "mmmh--", 0),
-        ("the start of a receive", |segment| Wish::Receive(segment), Policy::start(true), "mmh--s", 1),
-        ("an explained one", |segment| Wish::Receive(segment), Policy::start(false), "--h--s", 1),
+    let rows = [
+        (Who::Probe, "mmmmm-", 0),
+        (Who::MatchedProbe, "hhhhh-", 1),
+        (Who::Receive(false), "mmhh--", 1),
+        (Who::Receive(true), "mmmh--", 0),
+        (Who::Start(false), "mmh--s", 1),
+        (Who::Start(true), "--h--s", 1),
     ];
-    for (who, wish, policy, expected, early) in rows {
+    for (who, expected, early) in rows {
         for (case, letter) in [Short, Synchronous, Ready, Long, Cut, Posted].into_iter().zip(expected.chars())
         {
             let early = if case == Ready { early } else { 0 };
-            assert_eq!(found(case, wish, policy), (letter, early), "{who}, {case:?}");
+            assert_eq!(found(case, who), (letter, early), "{who:?}, {case:?}");
         }
     }
 }

@@ -18,6 +18,7 @@ pub mod outgoing;
 pub mod partitioned;
 pub mod pending;
 pub mod persistent;
+pub mod policy;
 pub mod probe;
 pub mod protocol;
 mod ready;

@@ -6,8 +6,9 @@ use std::ops::ControlFlow;
 
 use crate::ids::Peer;
 use crate::method::Methods;
-use crate::pt2pt::arrival::{self, Found, Policy, Wish};
+use crate::pt2pt::arrival::{self, Found};
 use crate::pt2pt::matching::{Held, Pattern};
+use crate::pt2pt::policy::{MatchedProbe, Probe};
 use crate::pt2pt::{Engine, flow};
 use crate::request::Status;
 use crate::wire::Envelope;
@@ -49,7 +50,7 @@ pub fn at_once(
     from: Option<Peer>,
     pattern: &Pattern,
 ) -> ControlFlow<Option<Status>> {
-    let found = arrival::look(engine, methods, from, pattern, Wish::Hear, Policy::PROBE);
+    let found = arrival::look(engine, methods, from, pattern, &mut Probe);
     found.map_break(|found| if let Found::Message(status) = found { Some(status) } else { None })
 }
 
@@ -61,7 +62,7 @@ pub fn take_at_once(
     from: Option<Peer>,
     pattern: &Pattern,
 ) -> ControlFlow<Option<Held>> {
-    let found = arrival::look(engine, methods, from, pattern, Wish::Take, Policy::MATCHED_PROBE);
+    let found = arrival::look(engine, methods, from, pattern, &mut MatchedProbe);
     found.map_break(|found| {
         let Found::Held(held) = found else { return None };
         arrival::count(engine, &held.envelope, &held.content);

@@ -8,9 +8,10 @@ use crate::datatype::{Segment, Types};
 use crate::error::Result;
 use crate::ids::{Peer, RequestId};
 use crate::method::Methods;
-use crate::pt2pt::arrival::{self, Body, Found, Policy, Wish};
+use crate::pt2pt::arrival::{self, Body, Found};
 use crate::pt2pt::explained::Met;
 use crate::pt2pt::matching::{Content, Held, Pattern};
+use crate::pt2pt::policy::Start;
 use crate::pt2pt::rendezvous::Asked;
 use crate::pt2pt::{Engine, action, flow, loss, staging};
 use crate::request::{Audience, Request, State, Status, complete};
@@ -78,12 +79,13 @@ pub fn start_there(
     /// Messages handed to receives posted before this one.
     const TURN: u32 = 16;
     engine.requests.ensure_room()?; // before a message leaves the ring
-    let policy = Policy::start(engine.explaining.is_none() && !segment.is_on_device());
+    let explained = engine.explaining.is_some() || segment.is_on_device();
+    let mut call = Start { into: &mut segment, explained };
     for _ in 0..TURN {
         if engine.matching.peek_held(pattern).is_some() {
             break;
         }
-        match arrival::look(engine, methods, Some(from), pattern, Wish::Receive(&mut segment), policy) {
+        match arrival::look(engine, methods, Some(from), pattern, &mut call) {
             ControlFlow::Break(Found::Message(status)) => {
                 return engine.requests.insert(Request { status, ..Request::new(State::Complete) });
             }

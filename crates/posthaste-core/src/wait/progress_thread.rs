@@ -37,9 +37,7 @@ impl ProgressThread {
     pub fn stop(self, waiting: &Waiting) {
         self.over.store(true, Ordering::Release);
         self.thread.thread().unpark();
-        if let Some(doorbell) = &waiting.doorbell {
-            doorbell.nudge();
-        }
+        waiting.runtime.doorbell.nudge();
         if self.thread.thread().id() != thread::current().id() {
             // It has panicked, or it is over: either way it does nothing more.
             let _ = self.thread.join();
@@ -52,10 +50,10 @@ impl Waiting {
     fn attend(&self, over: &AtomicBool) {
         let mut idler = Idler::default();
         while !over.load(Ordering::Acquire) {
-            let mut busy = self.advance(0);
+            let mut busy = self.runtime.advance(0);
             idler.steps += 1;
-            if self.vcis.are_several() {
-                let others = self.look_after_others(&[0], idler.seen.get_or_insert_default());
+            if self.runtime.has_vcis() {
+                let others = self.runtime.look_after_others(&[0], idler.seen.get_or_insert_default());
                 idler.others |= others.active;
                 busy |= others.busy;
             }

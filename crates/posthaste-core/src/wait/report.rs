@@ -13,9 +13,10 @@ use posthaste_os::sync::Mutex;
 
 use crate::explain::{Goal, List, Message, Operation, Part, Report, Wait};
 use crate::ids::{ContextId, Peer, RequestId};
-use crate::progress::{Until, Vci};
+use crate::progress::Vci;
 use crate::pt2pt::{Contexts, Pattern};
 use crate::request::{State, complete};
+use crate::runtime::Until;
 use crate::wire::Envelope;
 
 /// Most messages of a list that are looked at more closely, and goals of a wait.

@@ -6,10 +6,12 @@
 
 use posthaste_os::park::Wants;
 
-use crate::progress::{Asleep, Vci};
+use crate::progress::Vci;
+use crate::runtime::Asleep;
 use crate::trace::Counter;
 use crate::wait::report::Awaited;
-use crate::wait::{Idler, NAP, Waiting};
+use crate::wait::sleep::NAP;
+use crate::wait::{Idler, Waiting};
 
 impl Waiting {
     /// As [`Waiting::until`], for the VCIs `among`. `done` enters them itself; `awaited` says of one of them what is
@@ -28,7 +30,7 @@ impl Waiting {
                 self.leave(&idler);
                 return value;
             }
-            let busy = among.iter().fold(false, |busy, at| self.advance(*at) | busy);
+            let busy = among.iter().fold(false, |busy, at| self.runtime.advance(*at) | busy);
             if busy {
                 (idler.polls, idler.since) = (0, None);
                 continue;
@@ -53,28 +55,32 @@ impl Waiting {
         done: &mut impl FnMut() -> Option<T>,
     ) -> Option<T> {
         let dozes = self.dozes(idler, 0);
-        let bell = self.doorbell.as_ref().filter(|_| !dozes);
-        let asleep = Asleep::register(&self.sleepers, Wants::Anything, bell);
+        let bell = (!dozes).then_some(&self.runtime.doorbell);
+        let asleep = Asleep::register(&self.runtime.sleepers, Wants::Anything, bell);
         self.registered(idler);
-        let busy = among.iter().fold(false, |busy, at| self.advance(*at) | busy);
+        let busy = among.iter().fold(false, |busy, at| self.runtime.advance(*at) | busy);
         let value = done();
         if value.is_none() && !busy {
             if let Some(teller) = self.due_teller(idler) {
                 let call = (call, idler.began.unwrap_or_default());
                 for (beside, at) in among.iter().enumerate() {
-                    let vci = self.enter(*at);
+                    let vci = self.runtime.enter(*at);
                     teller.tell(&mut idler.note, call, (*at, &vci), &awaited(&vci), beside > 0);
                 }
             }
-            self.enter(among[0]).engine.counts.add(Counter::Sleeps, 1);
+            self.runtime.enter(among[0]).engine.counts.add(Counter::Sleeps, 1);
             idler.slept = true;
             self.rest(among[0], idler, asleep, dozes, NAP);
-            self.enter(0).methods.look_at_sockets();
-            among.iter().filter(|at| **at != 0).for_each(|at| self.enter(*at).methods.look_at_sockets());
+            self.runtime.look_at_descriptors();
+            self.runtime.enter(0).methods.look_at_sockets();
+            among
+                .iter()
+                .filter(|at| **at != 0)
+                .for_each(|at| self.runtime.enter(*at).methods.look_at_sockets());
             self.forget_own_visits(idler);
         }
         self.stays_awake(asleep);
-        self.sleepers.with(|parked| parked.unregister(asleep.sleeper));
+        self.runtime.sleepers.with(|parked| parked.unregister(asleep.sleeper));
         value
     }
 }

@@ -11,12 +11,13 @@ use crate::datatype::{Segment, Types};
 use crate::error::Result;
 use crate::ids::{Peer, RequestId};
 use crate::progress::Vci;
-use crate::pt2pt::arrival::{self, Found, Policy, Wish};
+use crate::pt2pt::arrival::{self, Found};
 use crate::pt2pt::matching::Pattern;
 use crate::pt2pt::persistent::Message;
+use crate::pt2pt::policy::Receive;
 use crate::pt2pt::send;
 use crate::request::{Status, complete};
-use crate::wait::Entered;
+use crate::runtime::Entered;
 use crate::wire::{Envelope, Mode};
 use crate::world::{Sought, World, envelope, from_nobody, sought, to_nobody};
 
@@ -35,7 +36,7 @@ impl World {
     /// The same of a message whose arguments are known to be right.
     #[inline]
     pub(super) fn left_at_once(&self, peer: Peer, envelope: &Envelope, segment: &Segment) -> bool {
-        let mut vci = self.waiting.enter(envelope.context.vci());
+        let mut vci = self.runtime.enter(envelope.context.vci());
         let Vci { engine, methods, .. } = &mut *vci;
         let left = segment.is_plain() && send::at_once(engine, methods, peer, envelope, &mut segment.clone());
         methods.flush_gathered();
@@ -52,15 +53,15 @@ impl World {
         segment: &mut Segment,
         waited: &mut bool,
     ) -> Found {
-        let mut vci = self.waiting.enter(pattern.context.vci());
+        let mut vci = self.runtime.enter(pattern.context.vci());
         vci.stay_fair();
         let found = self.waiting.spin_poll(&mut vci, |Vci { engine, methods, .. }, looks| {
             if engine.matching.peek_held(pattern).is_some() {
                 return Some(Found::Other);
             }
             (0..looks).find_map(|_| {
-                let (wish, policy) = (Wish::Receive(segment), Policy::blocking(*waited));
-                let found = arrival::look(engine, methods, peer, pattern, wish, policy).break_value();
+                let mut call = Receive { into: segment, waited: *waited };
+                let found = arrival::look(engine, methods, peer, pattern, &mut call).break_value();
                 *waited |= found.is_none();
                 found
             })

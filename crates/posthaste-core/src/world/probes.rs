@@ -27,7 +27,7 @@ impl World {
         let Some(Sought { pattern, peer }) = sought(comm, from, tag)? else { return Ok(Some(from_nobody())) };
         let at = pattern.context.vci();
         {
-            let mut vci = self.waiting.enter(at);
+            let mut vci = self.runtime.enter(at);
             vci.stay_fair();
             let Vci { engine, methods, .. } = &mut *vci;
             if let Some(status) = probe::probe(engine, methods, &pattern) {
@@ -38,15 +38,15 @@ impl World {
                 ControlFlow::Break(None) => {}
                 // Nobody waits for progress.
                 ControlFlow::Continue(())
-                    if vci.engine.requests.is_empty() && vci.is_quiet() && !self.waiting.has_vcis() =>
+                    if vci.engine.requests.is_empty() && vci.is_quiet() && !self.runtime.has_vcis() =>
                 {
                     return Ok(None);
                 }
                 ControlFlow::Continue(()) => {}
             }
         }
-        self.waiting.step(at);
-        let Vci { engine, methods, .. } = &mut *self.waiting.enter(at);
+        self.runtime.step(at);
+        let Vci { engine, methods, .. } = &mut *self.runtime.enter(at);
         match probe::probe(engine, methods, &pattern) {
             None => engine.losses.concerns(&engine.contexts, &pattern).map_or(Ok(None), Err),
             found => Ok(found),
@@ -76,8 +76,8 @@ impl World {
     pub fn improbe(&self, comm: &Comm, from: i32, tag: i32) -> Result<Option<Option<Held>>> {
         let Some(Sought { pattern, .. }) = sought(comm, from, tag)? else { return Ok(Some(None)) };
         let at = pattern.context.vci();
-        self.waiting.step(at);
-        let Vci { engine, methods, .. } = &mut *self.waiting.enter(at);
+        self.runtime.step(at);
+        let Vci { engine, methods, .. } = &mut *self.runtime.enter(at);
         Ok(probe::take(engine, methods, &pattern).map(Some))
     }
 
@@ -109,7 +109,7 @@ impl World {
         mut segment: Segment,
     ) -> Result<ControlFlow<Status, RequestId>> {
         let Some(message) = held else { return Ok(ControlFlow::Break(from_nobody())) };
-        let mut vci = self.waiting.enter(message.envelope.context.vci());
+        let mut vci = self.runtime.enter(message.envelope.context.vci());
         let Vci { engine, methods, .. } = &mut *vci;
         if let Some(status) = recv::held_at_once(engine, methods, held, &mut segment) {
             return Ok(ControlFlow::Break(status));
@@ -126,7 +126,7 @@ impl World {
     /// A full table of requests.
     pub fn imrecv(&self, held: &mut Option<Held>, segment: Segment) -> Result<RequestId> {
         let Some(message) = held else { return self.completed(0, from_nobody()) };
-        let mut vci = self.waiting.enter(message.envelope.context.vci());
+        let mut vci = self.runtime.enter(message.envelope.context.vci());
         let Vci { engine, methods, .. } = &mut *vci;
         engine.requests.ensure_room()?;
         match held.take() {
@@ -137,7 +137,7 @@ impl World {
 
     /// The fast path of [`World::probe`], as that of [`World::recv`].
     fn probe_at_once(&self, peer: Option<Peer>, pattern: &Pattern) -> Option<Status> {
-        let mut vci = self.waiting.enter(pattern.context.vci());
+        let mut vci = self.runtime.enter(pattern.context.vci());
         vci.stay_fair();
         let found = self.waiting.spin_poll(&mut vci, |Vci { engine, methods, .. }, looks| {
             if let Some(status) = probe::probe(engine, methods, pattern) {
@@ -150,7 +150,7 @@ impl World {
 
     /// The fast path of [`World::mprobe`], as that of [`World::recv`].
     fn mprobe_at_once(&self, peer: Option<Peer>, pattern: &Pattern) -> Option<Held> {
-        let mut vci = self.waiting.enter(pattern.context.vci());
+        let mut vci = self.runtime.enter(pattern.context.vci());
         vci.stay_fair();
         let found = self.waiting.spin_poll(&mut vci, |Vci { engine, methods, .. }, looks| {
             if let Some(held) = probe::take(engine, methods, pattern) {

@@ -245,7 +245,7 @@ impl Drop for Pending<'_> {
             let left: Vec<RequestId> = std::iter::from_fn(|| self.pop()).map(|(_, id)| id).collect();
             for id in &left {
                 let vci = self.world.vci_number(id.slot as usize);
-                recv::cancel(&mut self.world.waiting.enter(vci).engine, *id);
+                recv::cancel(&mut self.world.runtime.enter(vci).engine, *id);
             }
             for id in left {
                 // The scope has an error or a panic to report already.

@@ -20,49 +20,50 @@ use crate::method::{Methods, Routes};
 use crate::progress::Vci;
 use crate::pt2pt::Engine;
 use crate::request::table;
-use crate::wait::{Awaited, Entered};
+use crate::runtime::Entered;
+use crate::wait::Awaited;
 use crate::world::World;
 
 impl World {
     /// The first VCI, for what belongs to no communicator.
     pub fn vci(&self) -> Entered<'_> {
-        self.waiting.enter(0)
+        self.runtime.enter(0)
     }
 
     /// The VCI of a communicator, for what needs several steps under one lock.
     #[inline]
     pub fn vci_of(&self, comm: &Comm) -> Entered<'_> {
-        self.waiting.enter(comm.context().vci())
+        self.runtime.enter(comm.context().vci())
     }
 
     /// Whether there are VCIs besides the first.
     #[inline]
     pub fn has_vcis(&self) -> bool {
-        self.waiting.has_vcis()
+        self.runtime.has_vcis()
     }
 
     /// The number of the VCI of a request, by its slot or its C handle.
     #[inline]
     pub fn vci_number(&self, slot_or_handle: usize) -> usize {
-        if self.waiting.has_vcis() { self.further_vci(slot_or_handle) } else { 0 }
+        if self.runtime.has_vcis() { self.further_vci(slot_or_handle) } else { 0 }
     }
 
     fn further_vci(&self, slot_or_handle: usize) -> usize {
         match table::vci_of(slot_or_handle & (table::MOST - 1)) {
-            at if self.waiting.is_open(at) => at,
+            at if self.runtime.is_open(at) => at,
             _ => 0, // garbage leads to no VCI that nobody has opened
         }
     }
 
     /// The VCI with this number.
     pub fn vci_at(&self, at: usize) -> Entered<'_> {
-        self.waiting.enter(at)
+        self.runtime.enter(at)
     }
 
     /// The VCI of a request, by its slot or its C handle.
     #[inline]
     pub fn vci_with(&self, slot_or_handle: usize) -> Entered<'_> {
-        self.waiting.enter(self.vci_number(slot_or_handle))
+        self.runtime.enter(self.vci_number(slot_or_handle))
     }
 
     /// A context that this process allocates, in the next VCI.
@@ -110,7 +111,7 @@ impl World {
 
     /// This process looks after the VCI of a new communicator from now on.
     pub fn joins(&self, comm: &Comm) {
-        self.waiting.open(comm.context().vci());
+        self.runtime.open(comm.context().vci());
         comm.make_known(&mut self.vci_of(comm).engine);
     }
 
@@ -139,17 +140,17 @@ impl World {
 
     /// One step of progress in the VCI of a communicator.
     pub fn step_in(&self, comm: &Comm) {
-        self.waiting.step(comm.context().vci());
+        self.runtime.step(comm.context().vci());
     }
 
     /// One step of progress in the VCI of a request.
     pub fn step_with(&self, slot_or_handle: usize) {
-        self.waiting.step(self.vci_number(slot_or_handle));
+        self.runtime.step(self.vci_number(slot_or_handle));
     }
 
     /// One step of progress in these VCIs, a bit for each.
     pub fn step_among(&self, vcis: u32) {
-        (0..u32::BITS as usize).filter(|at| vcis & 1 << at != 0).for_each(|at| self.waiting.step(at));
+        (0..u32::BITS as usize).filter(|at| vcis & 1 << at != 0).for_each(|at| self.runtime.step(at));
     }
 }
 

@@ -9,8 +9,9 @@ use posthaste_core::datatype::Segment;
 use posthaste_core::error::ErrorClass;
 use posthaste_core::ids::{ANY_SOURCE, ANY_TAG, ContextId, Peer, RequestId};
 use posthaste_core::progress::Vci;
-use posthaste_core::pt2pt::arrival::{self, Found, Policy, Wish};
+use posthaste_core::pt2pt::arrival::{self, Found};
 use posthaste_core::pt2pt::matching::Pattern;
+use posthaste_core::pt2pt::policy::Receive;
 use posthaste_core::pt2pt::send::Started;
 use posthaste_core::pt2pt::{probe, recv};
 use posthaste_core::request::Status;
@@ -191,8 +192,8 @@ impl Case {
             Meeting::Blocking => {
                 let from = (!self.any_source).then_some(sender);
                 let look = |_| {
-                    let wish = Wish::Receive(&mut into);
-                    arrival::look(engine, methods, from, &pattern, wish, Policy::blocking(true)).break_value()
+                    let mut call = Receive { into: &mut into, waited: true };
+                    arrival::look(engine, methods, from, &pattern, &mut call).break_value()
                 };
                 match (0..3).find_map(look) {
                     Some(Found::Message(status)) => return Ok(Met::Over(status)),

@@ -7,28 +7,28 @@ use std::sync::Arc;
 use crate::ids::RequestId;
 use crate::request::Status;
 use crate::request::outside::Outside;
-use crate::wait::Waiting;
+use crate::runtime::Runtime;
 
 /// The right to end a request, once, on any thread. Without it the request never ends.
 #[derive(Debug)]
 pub struct Ender {
-    waiting: Arc<Waiting>,
+    runtime: Arc<Runtime>,
     outside: Arc<Outside>,
     id: RequestId,
 }
 
 impl Ender {
     /// For a request in the VCI that has this `outside`.
-    pub(crate) fn new(waiting: &Arc<Waiting>, outside: &Arc<Outside>, id: RequestId) -> Self {
-        Self { waiting: waiting.clone(), outside: outside.clone(), id }
+    pub(crate) fn new(runtime: &Arc<Runtime>, outside: &Arc<Outside>, id: RequestId) -> Self {
+        Self { runtime: runtime.clone(), outside: outside.clone(), id }
     }
 
     /// Ends it. A handler of the request runs on a thread that is inside the library or comes there next.
     pub fn end(self, status: Status) {
         self.outside.leave(self.id, status);
         // Who registers as the listener after this looks once more before it sleeps, and finds the end.
-        if let Some(wake) = self.waiting.sleepers.with(|parked| parked.rouse_listener()) {
-            self.waiting.wake(wake);
+        if let Some(wake) = self.runtime.sleepers.with(|parked| parked.rouse_listener()) {
+            self.runtime.wake(wake);
         }
     }
 }

@@ -82,9 +82,9 @@ impl Vcis {
     }
 }
 
-/// How often each VCI had been entered when a waiter last looked there.
+/// How often each VCI had been entered when a thread last looked there.
 #[derive(Debug, Default)]
-pub(super) struct Seen([Option<u32>; VCIS]);
+pub(crate) struct Seen([Option<u32>; VCIS]);
 
 impl Seen {
     /// Whether somebody has been in the VCI since the last look.
