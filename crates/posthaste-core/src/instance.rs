@@ -9,7 +9,7 @@
 //! All copies of this code that the process has loaded (the C library, extension libraries, a program with the crate linked in)
 //! share one instance, which they find by a note in their files (`os/slot.rs`); copies of two builds cannot. A `static` of the
 //! engine or below it therefore exists once for each copy. Each either says why that does no harm, or is reached through the
-//! instance, as the table of jobs is. What holds for all: numbers come from tables that are alike in copies of one build; memory
+//! instance, as the tables of jobs and of devices are. What holds for all: numbers come from tables that are alike in copies of one build; memory
 //! is given back to the allocator that it came from; locks and the threads that sleep on them stand in the locked object.
 //!
 //! What must stay true: a process has one engine at a time, whichever copies use it; threads that do not exclude each other by a lock never have
@@ -21,6 +21,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 use posthaste_os::{machine, process, slot};
 
+use crate::buffer::device::Devices;
 use crate::error::{Error, ErrorClass, Result};
 use crate::jobs::Jobs;
 use crate::world::{Calls, Engines, Membership, World};
@@ -55,6 +56,7 @@ pub enum Job {
 struct Instance {
     state: Mutex<State>,
     jobs: &'static Jobs,
+    devices: &'static Devices,
 }
 
 #[derive(Debug)]
@@ -78,11 +80,13 @@ pub const BUILD: &str = env!("POSTHASTE_BUILD");
 impl Instance {
     /// The instance of this process, which the first copy that asks has made.
     fn of_process() -> Result<&'static Self> {
+        let state = State { membership: None, open: None };
         let new =
-            || Self { state: Mutex::new(State { membership: None, open: None }), jobs: Jobs::of_process() };
+            || Self { state: Mutex::new(state), jobs: Jobs::of_process(), devices: Devices::of_process() };
         let instance = slot::shared(BUILD, new);
         let instance = instance.map_err(|why| Error::other(ErrorClass::Other, why.to_string()))?;
         Jobs::adopt(instance.jobs);
+        Devices::adopt(instance.devices);
         Ok(instance)
     }
 

@@ -7,7 +7,7 @@
 //! - As long as no device is registered, asking whether memory is a device's costs one load of a flag.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Once, PoisonError, RwLock};
 
 use posthaste_os::simulated_device::{Region, SimulatedDevice};
@@ -78,22 +78,57 @@ unsafe impl DeviceMemory for SimulatedDevice {
     }
 }
 
-/// Whether a device is registered.
-static REGISTERED: AtomicBool = AtomicBool::new(false);
+/// The devices of a process, and those of their copies that have ended.
+pub struct Devices {
+    /// Whether there are any.
+    are_there: AtomicBool,
+    devices: RwLock<Vec<Arc<dyn DeviceMemory>>>,
+    /// Copies that have ended and that nobody has asked for yet. Whoever polls a device hears of the copies of others.
+    ended: Mutex<Vec<(u64, Outcome)>>,
+    /// The name of the next copy.
+    next: AtomicU64,
+}
 
-/// The registered devices.
-static DEVICES: RwLock<Vec<Arc<dyn DeviceMemory>>> = RwLock::new(Vec::new());
+/// The table of this copy of the code, and the one in use: where another copy's engine is shared, that copy's, because one
+/// starts copies that the other hears of.
+static OWN: Devices = Devices {
+    are_there: AtomicBool::new(false),
+    devices: RwLock::new(Vec::new()),
+    ended: Mutex::new(Vec::new()),
+    next: AtomicU64::new(0),
+};
+static IN_USE: AtomicPtr<Devices> = AtomicPtr::new((&raw const OWN).cast_mut());
 
-/// Copies that have ended and that nobody has asked for yet. Whoever polls a device hears of the copies of others.
-static ENDED: Mutex<Vec<(u64, Outcome)>> = Mutex::new(Vec::new());
+impl std::fmt::Debug for Devices {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Devices")
+    }
+}
 
-/// The name of the next copy.
-static NEXT: AtomicU64 = AtomicU64::new(0);
+impl Devices {
+    /// The table in use.
+    #[inline(always)]
+    pub fn of_process() -> &'static Self {
+        // SAFETY: `OWN`, or what `adopt` was given, which lives as long as the process.
+        unsafe { &*IN_USE.load(Ordering::Acquire) }
+    }
+
+    /// Uses the table of another copy of the code, before this one has started any copies; devices that are known here become
+    /// known there.
+    pub fn adopt(table: &'static Self) {
+        let before = IN_USE.swap(std::ptr::from_ref(table).cast_mut(), Ordering::AcqRel);
+        if !std::ptr::eq(before, table) {
+            let own = std::mem::take(&mut *OWN.devices.write().unwrap_or_else(PoisonError::into_inner));
+            own.into_iter().for_each(register);
+        }
+    }
+}
 
 /// Takes a device in, for as long as the process lives. To be done before buffers in its memory are used.
 pub fn register(device: Arc<dyn DeviceMemory>) {
-    DEVICES.write().unwrap_or_else(PoisonError::into_inner).push(device);
-    REGISTERED.store(true, Ordering::Release);
+    let table = Devices::of_process();
+    table.devices.write().unwrap_or_else(PoisonError::into_inner).push(device);
+    table.are_there.store(true, Ordering::Release);
 }
 
 /// The bit that makes an address one of the simulated device of a test program. No such address can be accessed.
@@ -104,6 +139,7 @@ const USER_SPACE: usize = 1 << 47;
 /// Registers the simulated device of a test program (`tests/c/device.h`): addresses with a certain bit, whose bytes lie where
 /// the address without it says.
 pub(crate) fn register_simulated(seed: u64) {
+    // Another copy of this code that opens the engine later makes another one of the same memory; the first is asked.
     static ONCE: Once = Once::new();
     let region = Region { base: SIMULATED, len: USER_SPACE, view: 0 };
     // SAFETY: a program that sets that bit in the address of a buffer vouches for the buffer (`Base::new`).
@@ -113,13 +149,13 @@ pub(crate) fn register_simulated(seed: u64) {
 /// Whether there is any device memory.
 #[inline(always)]
 pub(crate) fn is_registered() -> bool {
-    REGISTERED.load(Ordering::Relaxed)
+    Devices::of_process().are_there.load(Ordering::Relaxed)
 }
 
 /// The device that owns the memory at an address.
 #[cold]
 fn owner(address: usize, len: usize) -> Option<Arc<dyn DeviceMemory>> {
-    let devices = DEVICES.read().unwrap_or_else(PoisonError::into_inner);
+    let devices = Devices::of_process().devices.read().unwrap_or_else(PoisonError::into_inner);
     devices.iter().find(|device| device.owns(address, len)).cloned()
 }
 
@@ -163,7 +199,7 @@ impl Copies {
         let bytes = runs.iter().map(|(.., len)| len).sum();
         let runs: Vec<Run> =
             runs.iter().map(|(address, host, len)| (*address, host.as_ptr(), *len)).collect();
-        let token = NEXT.fetch_add(1, Ordering::Relaxed);
+        let token = Devices::of_process().next.fetch_add(1, Ordering::Relaxed);
         let device = owner(address, len);
         let started = match &device {
             // SAFETY: the runs by the promise of `Base::new`, the host memory by that of the caller.
@@ -191,7 +227,7 @@ impl Copies {
     /// The copies that have ended, and how.
     pub(crate) fn take_ended(&mut self) -> Vec<(RequestId, Result<(), Error>)> {
         self.devices.iter().for_each(|(device, _)| device.poll(&mut ended));
-        let mut all = ENDED.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = Devices::of_process().ended.lock().unwrap_or_else(PoisonError::into_inner);
         let ours = all.extract_if(.., |(token, _)| self.by_token.contains_key(token)).collect::<Vec<_>>();
         drop(all);
         let take = |(token, outcome): (u64, Outcome)| {
@@ -224,7 +260,7 @@ impl Copy {
 }
 
 fn ended(token: u64, outcome: Outcome) {
-    ENDED.lock().unwrap_or_else(PoisonError::into_inner).push((token, outcome));
+    Devices::of_process().ended.lock().unwrap_or_else(PoisonError::into_inner).push((token, outcome));
 }
 
 /// Buffers of unit tests in memory of a simulated device.
