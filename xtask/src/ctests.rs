@@ -248,7 +248,7 @@ fn run_one(mpi: &Mpi, source: &Path, program: &Path, over: Over, tally: &mut Tal
     };
     let has_messages = wishes.ranks.iter().any(|ranks| *ranks > 1) && !wishes.is_of_memory;
     if wishes.only.as_ref().is_some_and(|only| !mpi.name.starts_with(only))
-        || (over != Over::Own && !has_messages)
+        || (!over.takes_one_rank() && !has_messages)
     {
         return;
     }
@@ -270,7 +270,7 @@ fn run_one(mpi: &Mpi, source: &Path, program: &Path, over: Over, tally: &mut Tal
         Ok(()) => passed += 1,
         Err(complaint) => complaints.push(complaint),
     };
-    for &ranks in wishes.ranks.iter().filter(|ranks| over == Over::Own || **ranks > 1) {
+    for &ranks in wishes.ranks.iter().filter(|ranks| over.takes_one_rank() || **ranks > 1) {
         count(over.start(&wishes, mpi, ranks, program).run());
     }
     if wishes.alone && over == Over::Own {
@@ -281,6 +281,11 @@ fn run_one(mpi: &Mpi, source: &Path, program: &Path, over: Over, tally: &mut Tal
 }
 
 impl Over {
+    /// Whether a rank without others says anything about it.
+    fn takes_one_rank(self) -> bool {
+        matches!(self, Self::Own | Self::Device)
+    }
+
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Own => "shared memory",
