@@ -18,6 +18,9 @@ use crate::{
 /// What is under way; see `tests/c/fault/lost.c`.
 const UNDER_WAY: [&str; 8] = ["recv", "any", "send", "read", "written", "flood", "idle", "collective"];
 
+/// The same, which methods hear of that look for a peer somebody waits for.
+const STRANGER: &str = "stranger";
+
 /// Shared memory, and the methods that reach other hosts.
 const OVER: [ctests::Over; 5] = [
     ctests::Over::Own,
@@ -41,7 +44,8 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
             tally.not_run(UNDER_WAY.len(), format!("faults: a lost peer over {}: {why}", over.name()));
             continue;
         }
-        for what in UNDER_WAY {
+        let hears = !matches!(over, ctests::Over::Plugin | ctests::Over::Fabric);
+        for what in UNDER_WAY.into_iter().chain(hears.then_some(STRANGER)) {
             tally.test(&format!("faults: a lost peer over {}: {what}", over.name()), || {
                 let watch = Watch::begin();
                 // The shell goes on, so the launcher sees nothing.

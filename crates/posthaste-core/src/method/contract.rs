@@ -137,6 +137,10 @@ pub trait Method {
     /// Ends that.
     fn let_go(&mut self, _hold: Hold) {}
 
+    /// Somebody waits for a message of this peer, to which nothing may ever be sent: a method that hears of a peer's end by
+    /// their connection makes one.
+    fn attend(&mut self, _to: Self::To) {}
+
     /// Whether nothing waits here that a sleeper would not be woken for.
     fn is_quiet(&self) -> bool {
         true

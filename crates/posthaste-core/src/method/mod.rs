@@ -155,6 +155,11 @@ impl Methods {
         leading_to!(self, from, |method, at| method.hold_back(at, hold));
     }
 
+    /// Somebody waits for a message of this peer: from now on its end is heard of, though nothing was ever sent to it.
+    pub fn attend(&mut self, to: Peer) {
+        leading_to!(self, to, |method, at| method.attend(at));
+    }
+
     /// The time, by the clock of the simulated network where there is one.
     pub fn now(&self) -> Duration {
         self.all.sim.as_ref().map_or_else(machine::now, Sim::now)

@@ -310,6 +310,10 @@ impl Method for Tcp {
         Some(Claim { _built: self.built, tcp: self, to, len })
     }
 
+    fn attend(&mut self, to: Peer) {
+        self.wanted(to);
+    }
+
     fn hold_back(&mut self, from: Peer, hold: bool) {
         if let Some(way) = self.known(from)
             && !matches!(way.state, State::Down)

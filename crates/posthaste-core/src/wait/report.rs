@@ -40,6 +40,28 @@ pub enum Awaited {
 }
 
 impl Awaited {
+    /// The peers whose messages it waits for, as far as receives name them.
+    pub(super) fn senders(&self, vci: &Vci) -> Vec<Peer> {
+        let sender = |pattern: &Pattern| {
+            vci.engine.contexts.get(pattern.context).and_then(|known| known.peer(pattern.source))
+        };
+        let of_request = |id: &RequestId| match &vci.engine.requests.get(*id)?.state {
+            State::Posted { entry, .. } => vci.engine.matching.posted(*entry).and_then(sender),
+            _ => None,
+        };
+        match self {
+            Self::All(ids) | Self::Any(ids) => {
+                let messages = |id: &RequestId| match vci.running.about(*id) {
+                    Some((.., under_way)) => under_way,
+                    None => parts(vci, *id),
+                };
+                ids.iter().flat_map(messages).filter_map(|id| of_request(&id)).collect()
+            }
+            Self::Message(pattern) => sender(pattern).into_iter().collect(),
+            Self::Departure | Self::Nothing => Vec::new(),
+        }
+    }
+
     /// How long it lets a thread sleep.
     pub(super) fn until(&self) -> Until<'_> {
         match self {

@@ -60,6 +60,7 @@ impl Waiting {
         let dozes = self.dozes(idler, vci.steps);
         let bell = (!dozes).then_some(&self.runtime.doorbell);
         let awaited = awaited(&vci);
+        awaited.senders(&vci).into_iter().for_each(|peer| vci.methods.attend(peer));
         let until = awaited.until();
         let Some(asleep) = vci.falls_asleep(&self.runtime.sleepers, &until, bell, idler.happened) else {
             return;
