@@ -180,7 +180,7 @@ impl Engines {
             rank,
             node,
             local_rank,
-            beside,
+            node_local,
             nodes,
             routes,
             networks: wireup::Networks { tcp, fabric, bundle, plugin },
@@ -194,7 +194,7 @@ impl Engines {
         let yielding = Duration::from_micros(config.yield_us.into());
         let doorbell = Doorbell::new(&node, local_rank);
         let shm = (size > 1 && Way::Shm.is_built())
-            .then(|| Shm::new(&node, local_rank, beside.clone(), &config, oversubscribed_here))
+            .then(|| Shm::new(&node, local_rank, node_local.clone(), &config, oversubscribed_here))
             .transpose()?;
         let shares = routes.any(|route| matches!(route, Route::Shm(_)));
         if let Some(shm) = shm.as_ref().filter(|_| config.explain && shares) {
@@ -215,7 +215,7 @@ impl Engines {
         let further = near.then(|| Further {
             node: node.clone(),
             local_rank,
-            beside,
+            node_local,
             routes: routes.clone(),
             me,
             heap: heap.clone(),

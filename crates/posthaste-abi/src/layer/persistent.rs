@@ -13,7 +13,7 @@ use posthaste_core::comm::Comm;
 use posthaste_core::datatype::Segment;
 use posthaste_core::error::Result;
 use posthaste_core::ids::RequestId;
-use posthaste_core::method::Holds;
+use posthaste_core::method::Pins;
 use posthaste_core::progress::Vci;
 use posthaste_core::pt2pt::persistent::{self, Begun, Message};
 use posthaste_core::pt2pt::{Engine, recv};
@@ -52,7 +52,7 @@ struct Persistent {
     plan: Plan,
     comm: CommKey,
     /// What networks know of the buffer, which stays as long as the request (MPI-5.0 §3.9).
-    holds: Mutex<Holds>,
+    pins: Mutex<Pins>,
 }
 
 impl Plan {
@@ -77,18 +77,18 @@ pub(crate) fn prepare_message(message: Message, held: Held<Comm>, comm: CommKey)
 }
 
 fn keep(message: Option<Message>, plan: Plan, comm: CommKey) -> Result<RequestId> {
-    let (id, holds) = {
+    let (id, pins) = {
         let mut vci = plan.vci();
         let id = vci.engine.requests.insert(Request::new(State::Inactive))?;
-        let holds = match &message {
-            Some(Message::Send { segment, .. }) => vci.methods.hold(segment, false),
-            Some(Message::Recv { segment, .. }) => vci.methods.hold(segment, true),
-            Some(Message::Nobody(_)) | None => Holds::default(),
+        let pins = match &message {
+            Some(Message::Send { segment, .. }) => vci.methods.pin(segment, false),
+            Some(Message::Recv { segment, .. }) => vci.methods.pin(segment, true),
+            Some(Message::Nobody(_)) | None => Pins::default(),
         };
         vci.engine.persistent.keep(id, message);
-        (id, Mutex::new(holds))
+        (id, Mutex::new(pins))
     };
-    request::persists(id, comm, Arc::new(Persistent { id, plan, comm, holds }));
+    request::persists(id, comm, Arc::new(Persistent { id, plan, comm, pins }));
     Ok(id)
 }
 
@@ -139,9 +139,9 @@ impl AtEnd for Persistent {
     }
 
     fn freed(&self) -> Result<bool> {
-        let holds = std::mem::take(&mut *self.holds.lock().unwrap_or_else(PoisonError::into_inner));
+        let pins = std::mem::take(&mut *self.pins.lock().unwrap_or_else(PoisonError::into_inner));
         let mut vci = self.vci();
-        vci.methods.let_go(holds);
+        vci.methods.unpin(pins);
         let engine = &mut vci.engine;
         if let Some(id) = engine.persistent.forget(self.id) {
             recv::detach(engine, id);

@@ -10,7 +10,7 @@ use crate::buffer::UserBuf;
 use crate::datatype::Segment;
 use crate::error::Error;
 use crate::ids::{Peer, RequestId};
-use crate::method::pinned::Hold;
+use crate::method::pinned::Pin;
 use crate::method::{Load, Next, Routes};
 use crate::trace::{Counter, Counts};
 use crate::wire::{Emit, Envelope, Granted, Offer, Packet};
@@ -130,12 +130,12 @@ pub trait Method {
     fn receive_arriving(&mut self, _expose: Expose) {}
 
     /// Registers a buffer for all messages from or into it.
-    fn hold(&mut self, _segment: &Segment, _writing: bool) -> Option<Hold> {
+    fn pin(&mut self, _segment: &Segment, _writing: bool) -> Option<Pin> {
         None
     }
 
     /// Ends that.
-    fn let_go(&mut self, _hold: Hold) {}
+    fn unpin(&mut self, _pin: Pin) {}
 
     /// Somebody waits for a message of this peer, to which nothing may ever be sent: a method that hears of a peer's end by
     /// their connection makes one.

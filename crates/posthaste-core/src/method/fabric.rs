@@ -30,7 +30,7 @@ use crate::error::{Error, ErrorClass, Result};
 use crate::ids::{Peer, RequestId};
 use crate::method::contract::{Counters, Method, Room};
 use crate::method::features::HasFabric;
-use crate::method::pinned::{Hold, Lease, Pinned};
+use crate::method::pinned::{Lease, Pin, Pinned};
 use crate::method::rarely::Rarely;
 use crate::method::windows::Windows;
 use crate::method::{Caps, Done, Event, Expose, Get, Load, Put, packing, tell};
@@ -591,7 +591,7 @@ impl Method for Fabric {
         place.map_or(Granted::Fragments, Granted::Memory)
     }
 
-    fn hold(&mut self, segment: &Segment, writing: bool) -> Option<Hold> {
+    fn pin(&mut self, segment: &Segment, writing: bool) -> Option<Pin> {
         let (memory, len) = segment.contiguous_rest().filter(|(_, len)| *len > PACKET as u64)?;
         let endpoint = &mut self.endpoint;
         let register = |start, len| {
@@ -599,11 +599,11 @@ impl Method for Fabric {
             let writable = registration.is_writable();
             Ok((registration, writable))
         };
-        self.pinned.hold(memory.address(), len as usize, writing, register).ok()
+        self.pinned.pin(memory.address(), len as usize, writing, register).ok()
     }
 
-    fn let_go(&mut self, hold: Hold) {
-        self.pinned.let_go(hold);
+    fn unpin(&mut self, pin: Pin) {
+        self.pinned.unpin(pin);
     }
 
     /// Says good-bye to all peers that were spoken to.

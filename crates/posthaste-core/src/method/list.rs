@@ -5,7 +5,7 @@
 //! polls go in the order of the list.
 
 use super::contract::{Method, Room};
-use super::pinned::Hold;
+use super::pinned::Pin;
 use super::*;
 
 /// What a way knows of its peer besides its number: the type of that, and what the method is told.
@@ -49,8 +49,8 @@ macro_rules! methods {
 
         /// A buffer that networks know.
         #[derive(Debug, Default)]
-        pub struct Holds {
-            $($(#[cfg($cfg)])? $field: Option<Hold>,)*
+        pub struct Pins {
+            $($(#[cfg($cfg)])? $field: Option<Pin>,)*
         }
 
         /// Room for one packet on its way to a peer.
@@ -89,21 +89,21 @@ macro_rules! methods {
             }
 
             /// Makes a buffer known to the networks that want that, for messages that are sent from it or received into it
-            /// again and again. The buffer stays until [`Methods::let_go`].
-            pub fn hold(&mut self, segment: &Segment, writing: bool) -> Holds {
+            /// again and again. The buffer stays until [`Methods::unpin`].
+            pub fn pin(&mut self, segment: &Segment, writing: bool) -> Pins {
                 if segment.is_on_device() {
-                    return Holds::default(); // what leaves or comes is a copy
+                    return Pins::default(); // what leaves or comes is a copy
                 }
-                Holds {
-                    $($(#[cfg($cfg)])? $field: self.all.$field.as_mut().and_then(|method| method.hold(segment, writing)),)*
+                Pins {
+                    $($(#[cfg($cfg)])? $field: self.all.$field.as_mut().and_then(|method| method.pin(segment, writing)),)*
                 }
             }
 
             /// Ends that.
-            pub fn let_go(&mut self, holds: Holds) {
+            pub fn unpin(&mut self, pins: Pins) {
                 $($(#[cfg($cfg)])? {
-                    if let (Some(method), Some(hold)) = (&mut self.all.$field, holds.$field) {
-                        method.let_go(hold);
+                    if let (Some(method), Some(pin)) = (&mut self.all.$field, pins.$field) {
+                        method.unpin(pin);
                     }
                 })*
             }

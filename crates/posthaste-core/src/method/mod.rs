@@ -58,7 +58,7 @@ pub use contract::{Caps, Counters, Event, Expose, Get, Method, Put, Room, SHORT_
 use contract::{Done, packing, tell};
 use fabric::Fabric;
 use list::All;
-pub use list::{Claim, Holds, Listed, Route};
+pub use list::{Claim, Listed, Pins, Route};
 use loopback::Loopback;
 use plugin::Plugin;
 pub use routes::Routes;

@@ -25,10 +25,10 @@ pub type Registered<R> = io::Result<(R, bool)>;
 #[must_use]
 pub struct Lease(usize);
 
-/// Keeps a registration, and lets it be found, as long as it is not given back by [`Pinned::let_go`].
+/// Keeps a registration, and lets it be found, as long as it is not given back by [`Pinned::unpin`].
 #[derive(Debug)]
 #[must_use]
-pub struct Hold(Lease);
+pub struct Pin(Lease);
 
 #[derive(Debug)]
 struct Entry<R> {
@@ -41,8 +41,8 @@ struct Entry<R> {
     stamp: u64,
     /// It stands in `places`.
     findable: bool,
-    /// Holds on it: as long as there is one, its memory is there.
-    holds: usize,
+    /// Pins of it: as long as there is one, its memory is there.
+    pins: usize,
     /// It may be found without one.
     stays: bool,
 }
@@ -118,30 +118,30 @@ impl<R> Pinned<R> {
     ///
     /// # Errors
     /// As [`Pinned::acquire`].
-    pub fn hold(
+    pub fn pin(
         &mut self,
         address: usize,
         len: usize,
         writing: bool,
         register: impl FnMut(usize, usize) -> Registered<R>,
-    ) -> io::Result<Hold> {
+    ) -> io::Result<Pin> {
         let lease = self.acquire(address, len, writing, register)?;
         if let Some(entry) = self.entries[lease.0].as_mut() {
-            entry.holds += 1;
+            entry.pins += 1;
             if !entry.findable {
                 // New, so nothing that can be found overlaps it.
                 entry.findable = true;
                 self.places.insert(entry.start, lease.0);
             }
         }
-        Ok(Hold(lease))
+        Ok(Pin(lease))
     }
 
     /// Gives a hold back.
-    pub fn let_go(&mut self, Hold(lease): Hold) {
+    pub fn unpin(&mut self, Pin(lease): Pin) {
         if let Some(entry) = self.entries[lease.0].as_mut() {
-            entry.holds -= 1;
-            if entry.holds == 0 && !entry.stays && entry.findable {
+            entry.pins -= 1;
+            if entry.pins == 0 && !entry.stays && entry.findable {
                 entry.findable = false;
                 self.places.remove(&entry.start);
             }
@@ -275,7 +275,7 @@ impl<R> Pinned<R> {
         let is_sure = self.watcher.as_ref().is_none_or(|watcher| watcher.watch(start, end).is_ok());
         let (region, writable) = register(start, end - start)?;
         let stays = self.keeps && is_sure;
-        Ok(Entry { start, end, region, writable, uses: 1, stamp: 0, findable: stays, holds: 0, stays })
+        Ok(Entry { start, end, region, writable, uses: 1, stamp: 0, findable: stays, pins: 0, stays })
     }
 
     fn tick(&mut self) -> u64 {
@@ -534,12 +534,12 @@ mod tests {
     #[test]
     fn what_is_held_is_found_until_it_is_let_go() {
         let mut pinned: Pinned<()> = Pinned::new(LeavePinned::Off, usize::MAX);
-        let hold = pinned.hold(0x1000, 100, true, |_, _| Ok(((), true))).unwrap();
-        let again = pinned.hold(0x1010, 10, false, |_, _| Ok(((), true))).unwrap();
+        let hold = pinned.pin(0x1000, 100, true, |_, _| Ok(((), true))).unwrap();
+        let again = pinned.pin(0x1010, 10, false, |_, _| Ok(((), true))).unwrap();
         let lease = pinned.acquire(0x1000, 50, true, |_, _| Ok(((), true))).unwrap();
         assert_eq!((pinned.made, pinned.found), (1, 2));
-        pinned.let_go(hold);
-        pinned.let_go(again);
+        pinned.unpin(hold);
+        pinned.unpin(again);
         assert_eq!(pinned.bytes(), pinned.page, "in use");
         let other = pinned.acquire(0x1000, 50, true, |_, _| Ok(((), true))).unwrap();
         assert_eq!((pinned.made, pinned.found), (2, 2), "not found any more");

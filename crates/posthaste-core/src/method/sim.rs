@@ -18,7 +18,7 @@ use crate::datatype::{self, Format, Segment};
 use crate::error::{Error, ErrorClass};
 use crate::ids::{Peer, RequestId};
 use crate::method::contract::{Method, Room};
-use crate::method::pinned::{Hold, Lease, Pinned};
+use crate::method::pinned::{Lease, Pin, Pinned};
 use crate::method::reassembly::Reassembly;
 use crate::method::windows::Windows;
 use crate::method::{Caps, Done, Event, Expose, Get, Load, Next, Put, packing};
@@ -643,15 +643,15 @@ impl Method for Sim {
         self.release(sender);
     }
 
-    fn hold(&mut self, segment: &Segment, writing: bool) -> Option<Hold> {
+    fn pin(&mut self, segment: &Segment, writing: bool) -> Option<Pin> {
         let (memory, len) = segment.contiguous_rest().filter(|_| self.network.lock().weather.registers)?;
         let (network, me) = (self.network.clone(), self.me);
         let register = |start, len| Ok((Region::new(&network, me, start, len), true));
-        self.pinned.hold(memory.address(), len as usize, writing, register).ok()
+        self.pinned.pin(memory.address(), len as usize, writing, register).ok()
     }
 
-    fn let_go(&mut self, hold: Hold) {
-        self.pinned.let_go(hold);
+    fn unpin(&mut self, pin: Pin) {
+        self.pinned.unpin(pin);
     }
 
     fn get(&mut self, _: Peer, mut get: Get) {

@@ -143,15 +143,15 @@ fn memory_is_registered_as_long_as_it_is_touched() {
         assert_eq!((there, bench.network.unregistered()), (0, 0), "{long:?}");
         assert!(made >= 2, "{long:?} registered {made} times");
         let holds = [
-            bench.vcis[0].methods.hold(&segment(&data), false),
-            bench.vcis[1].methods.hold(&segment(&into), true),
+            bench.vcis[0].methods.pin(&segment(&data), false),
+            bench.vcis[1].methods.pin(&segment(&into), true),
         ];
         for _ in 0..3 {
             round(&mut bench);
         }
         assert_eq!(bench.network.registered(), (2, made + 2), "{long:?}");
         for (vci, holds) in bench.vcis.iter_mut().zip(holds) {
-            vci.methods.let_go(holds);
+            vci.methods.unpin(holds);
         }
         assert_eq!(bench.network.registered().0, 0, "{long:?}");
     }

@@ -124,7 +124,7 @@ impl Teller {
         note.is_some_and(|note| machine::now().saturating_sub(note.at) < REFRESH)
     }
 
-    /// Tells what a call waits for in the VCI `at`. `began`: when it was first seen waiting. `beside`: it waits for
+    /// Tells what a call waits for in the VCI `at`. `began`: when it was first seen waiting. `further`: it waits for
     /// something in other VCIs, too, which has been told.
     pub(super) fn tell(
         &self,
@@ -132,7 +132,7 @@ impl Teller {
         (call, began): (&'static str, Duration),
         (at, vci): (usize, &Vci),
         awaited: &Awaited,
-        beside: bool,
+        further: bool,
     ) {
         if matches!(awaited, Awaited::Nothing) {
             return;
@@ -147,7 +147,7 @@ impl Teller {
                 }
             };
             *note = Some(Note { id, at: now });
-            told.add((id, at), wait(vci, call, began, awaited), beside);
+            told.add((id, at), wait(vci, call, began, awaited), further);
             told.report.at = now;
             told.vcis[at] = surroundings(vci, &told.report);
             self.write(told);
@@ -174,9 +174,9 @@ impl Teller {
 }
 
 impl Told {
-    fn add(&mut self, (id, at): (u64, usize), wait: Wait, beside: bool) {
+    fn add(&mut self, (id, at): (u64, usize), wait: Wait, further: bool) {
         match self.notes.iter().position(|(known, _)| *known == id) {
-            Some(place) if beside => {
+            Some(place) if further => {
                 let known = &mut self.report.waits[place];
                 known.goals.extend(wait.goals);
                 known.more += wait.more;

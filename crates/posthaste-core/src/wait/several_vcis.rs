@@ -63,9 +63,9 @@ impl Waiting {
         if value.is_none() && !busy {
             if let Some(teller) = self.due_teller(idler) {
                 let call = (call, idler.began.unwrap_or_default());
-                for (beside, at) in among.iter().enumerate() {
+                for (further, at) in among.iter().enumerate() {
                     let vci = self.runtime.enter(*at);
-                    teller.tell(&mut idler.note, call, (*at, &vci), &awaited(&vci), beside > 0);
+                    teller.tell(&mut idler.note, call, (*at, &vci), &awaited(&vci), further > 0);
                 }
             }
             self.runtime.enter(among[0]).engine.counts.add(Counter::Sleeps, 1);

@@ -26,7 +26,7 @@ pub(super) struct Start {
     /// Number of this rank in the node segment.
     pub(super) local_rank: usize,
     /// The ranks of the node segment, by their numbers there.
-    pub(super) beside: Vec<Peer>,
+    pub(super) node_local: Vec<Peer>,
     /// Which ranks are on the same node.
     pub(super) nodes: Places,
     pub(super) routes: Routes,
@@ -149,7 +149,7 @@ fn alone() -> Result<Start> {
         rank: 0,
         node,
         local_rank: 0,
-        beside: vec![Peer(0)],
+        node_local: vec![Peer(0)],
         nodes: Places::one(1),
         routes: Routes::new(1, Route::Loopback),
         networks: wireup::Networks::default(),
@@ -180,13 +180,13 @@ fn ours(shared: &Shared, handed: &Handed, again: bool, config: &Config) -> Resul
         // Of a job on several hosts the launcher says which rank is where; without that, nothing below fits.
         Places::of(&launcher.nodes().map_err(wireup::failed)?.unwrap_or_default())
     };
-    let beside = hosts.with(rank);
-    if beside.len() != node.ranks() || beside.get(local_rank) != Some(&rank) {
+    let node_local = hosts.with(rank);
+    if node_local.len() != node.ranks() || node_local.get(local_rank) != Some(&rank) {
         return Err(Error::other(
             ErrorClass::Other,
             format!(
                 "the launcher contradicts itself: rank {rank} of {size} is number {local_rank} of {} on its host, and \
-                 the ranks there are {beside:?}",
+                 the ranks there are {node_local:?}",
                 node.ranks()
             ),
         ));
@@ -196,7 +196,7 @@ fn ours(shared: &Shared, handed: &Handed, again: bool, config: &Config) -> Resul
         Some(name) => wireup::by_names(launcher, Some(name))?,
         None => hosts.clone(),
     };
-    let routes = wireup::routes(rank, &beside, &nodes, config)?;
+    let routes = wireup::routes(rank, &node_local, &nodes, config)?;
     let secret = match handed.secret {
         Some(secret) => Some(secret),
         None if wireup::needs_secret(&routes) => {
@@ -217,12 +217,12 @@ fn ours(shared: &Shared, handed: &Handed, again: bool, config: &Config) -> Resul
     } else {
         wireup::oversubscribed_anywhere(&launcher, &hosts)?
     };
-    let beside = beside.into_iter().map(Peer).collect();
+    let node_local = node_local.into_iter().map(Peer).collect();
     Ok(Start {
         rank,
         node,
         local_rank,
-        beside,
+        node_local,
         nodes,
         routes,
         networks,
@@ -243,32 +243,32 @@ fn foreign(shared: &Shared, config: &Config) -> Result<Start> {
         Some(nodes) => Places::of(&nodes),
         None => wireup::by_names(launcher, config.node.as_deref())?,
     };
-    let (beside, leader) = (nodes.with(rank), nodes.leader(rank));
-    let routes = wireup::routes(rank, &beside, &nodes, config)?;
+    let (node_local, leader) = (nodes.with(rank), nodes.leader(rank));
+    let routes = wireup::routes(rank, &node_local, &nodes, config)?;
     let needs_secret = wireup::needs_secret(&routes);
     if needs_secret {
         wireup::offer_secret(launcher)?;
     }
-    let own = if rank == leader { Some(wireup::make_segment(launcher, beside.len())?) } else { None };
+    let own = if rank == leader { Some(wireup::make_segment(launcher, node_local.len())?) } else { None };
     wireup::tell_cpus(launcher)?;
     launcher.fence().map_err(wireup::failed)?;
     let node = own.map_or_else(|| wireup::attach_segment(launcher, leader), Ok)?;
     agree(&node, Format::NATIVE, config)?;
     let secret = if needs_secret { Some(wireup::secret(launcher)?) } else { None };
-    let outnumber = if rank == leader { Some(wireup::share_cpus(launcher, &beside)?) } else { None };
+    let outnumber = if rank == leader { Some(wireup::share_cpus(launcher, &node_local)?) } else { None };
     drop(held);
     let launcher = shared.clone();
     let networks = wireup::open_networks(&launcher, Peer(rank), &routes, secret, config)?;
     wireup::meet(&launcher, outnumber)?;
     let oversubscribed_here = wireup::is_oversubscribed(&launcher, leader)?;
     let oversubscribed = oversubscribed_here || wireup::oversubscribed_anywhere(&launcher, &nodes)?;
-    let local_rank = beside.iter().position(|other| *other == rank).unwrap_or_default();
-    let beside = beside.into_iter().map(Peer).collect();
+    let local_rank = node_local.iter().position(|other| *other == rank).unwrap_or_default();
+    let node_local = node_local.into_iter().map(Peer).collect();
     Ok(Start {
         rank,
         node,
         local_rank,
-        beside,
+        node_local,
         nodes,
         routes,
         networks,

@@ -158,7 +158,7 @@ impl World {
 pub(super) struct Further {
     pub(super) node: Node,
     pub(super) local_rank: usize,
-    pub(super) beside: Vec<Peer>,
+    pub(super) node_local: Vec<Peer>,
     pub(super) routes: Routes,
     pub(super) me: Peer,
     pub(super) heap: Option<Arc<Heap>>,
@@ -169,14 +169,14 @@ pub(super) struct Further {
 impl Further {
     /// A VCI, whose memory its founder has reserved. `None`: this job has none of this number.
     pub(super) fn vci(&self, at: usize) -> Option<Vci> {
-        let Self { node, local_rank, beside, routes, me, heap, config, oversubscribed } = self;
+        let Self { node, local_rank, node_local, routes, me, heap, config, oversubscribed } = self;
         // Reserved it is already, unless somebody has made the VCI up.
         if at >= node.vcis() || node.reserve_vci(at).is_err() {
             return None;
         }
         let shm = heap.as_ref().map(|heap| {
             let node = node.with_vci(at);
-            Shm::of_vci(&node, *local_rank, beside.clone(), config, *oversubscribed, heap.clone()).ok()
+            Shm::of_vci(&node, *local_rank, node_local.clone(), config, *oversubscribed, heap.clone()).ok()
         });
         let methods = Methods::new(routes.clone(), *me).with(shm.flatten());
         let mut engine = Engine::of_vci(at, config.clone());

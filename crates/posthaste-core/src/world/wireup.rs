@@ -132,7 +132,7 @@ impl Places {
 ///
 /// # Errors
 /// When the settings leave no way to some rank.
-pub(super) fn routes(rank: u32, beside: &[u32], nodes: &Places, config: &Config) -> Result<Routes> {
+pub(super) fn routes(rank: u32, node_local: &[u32], nodes: &Places, config: &Config) -> Result<Routes> {
     let near = nodes.leader(rank);
     let shares = |peer: u32| config.methods.admit(Way::Shm) && nodes.leader(peer) == near;
     let network = match config.methods {
@@ -142,7 +142,7 @@ pub(super) fn routes(rank: u32, beside: &[u32], nodes: &Places, config: &Config)
         _ if config.methods.admit(Way::Tcp) => Some(Route::Tcp),
         _ => None,
     };
-    let sharing = || (0..).zip(beside).filter(|(_, other)| **other != rank && shares(**other));
+    let sharing = || (0..).zip(node_local).filter(|(_, other)| **other != rank && shares(**other));
     let size = nodes.size();
     if network.is_none()
         && let Some(peer) = (0..size).find(|peer| *peer != rank && sharing().all(|(_, other)| other != peer))
@@ -574,8 +574,8 @@ mod tests {
         assert_eq!((blocks.leader(999_999), turns.leader(999_999)), (999_936, 15_624));
     }
 
-    fn list(rank: u32, beside: &[u32], nodes: &Places, config: &Config) -> Vec<Route> {
-        let routes = routes(rank, beside, nodes, config).unwrap();
+    fn list(rank: u32, node_local: &[u32], nodes: &Places, config: &Config) -> Vec<Route> {
+        let routes = routes(rank, node_local, nodes, config).unwrap();
         (0..nodes.size()).map(|peer| routes.to(Peer(peer))).collect()
     }
 
