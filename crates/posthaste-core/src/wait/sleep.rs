@@ -60,7 +60,6 @@ impl Waiting {
         let dozes = self.dozes(idler, vci.steps);
         let bell = (!dozes).then_some(&self.runtime.doorbell);
         let awaited = awaited(&vci);
-        awaited.senders(&vci).into_iter().for_each(|peer| vci.methods.attend(peer));
         let until = awaited.until();
         let Some(asleep) = vci.falls_asleep(&self.runtime.sleepers, &until, bell, idler.happened) else {
             return;
@@ -75,6 +74,7 @@ impl Waiting {
         if let Some(teller) = self.due_teller(idler) {
             let call = (call, idler.began.unwrap_or_default());
             teller.tell(&mut idler.note, call, (at, &vci), &awaited, false);
+            awaited.senders(&vci).into_iter().for_each(|peer| vci.methods.attend(peer));
         }
         let nap = if vci.methods.is_connecting() { SHORT_NAP } else { NAP };
         (idler.slept, idler.steps) = (true, vci.steps);
