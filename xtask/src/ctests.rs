@@ -46,9 +46,10 @@ const IN_VCIS: [&str; 8] =
 const BY_COPIES: [&str; 9] =
     ["ring", "modes", "matrix", "pt2pt_order", "stress", "alltoall", "cancel_send", "flood_tiny", "torture"];
 
-/// Tests that are run with their message buffers in memory of a simulated device: all that neither take long nor look
-/// whether a request is over already.
-const BY_DEVICE: [&str; 26] = [
+/// Tests that are run with their message buffers in memory of a simulated device: all that neither take long, nor look
+/// whether a request is over already, nor take a later message for a sign that a receive which was freed is over: a device
+/// copies in its own order.
+const BY_DEVICE: [&str; 25] = [
     "abi_bsend",
     "abi_coll_forms",
     "abi_pt2pt_forms",
@@ -59,7 +60,6 @@ const BY_DEVICE: [&str; 26] = [
     "datatypes",
     "flood_tiny",
     "intercomm",
-    "modes",
     "pack",
     "pack_external",
     "partitioned",
