@@ -1,4 +1,5 @@
-//! The one place where a request ends, and what then happens, in this order:
+//! The one place where a request ends, and what then happens, in this order. One whose buffer is memory of a device comes
+//! here twice: when its transfer is over, which starts the last copy (`pt2pt::staging`), and when the device is done.
 //!
 //! 1. Its status is there, and its buffer is the user's again.
 //! 2. Its handler, if it has one, is queued and run outside all locks; so long the request is *finished* (seed 004).
@@ -13,9 +14,9 @@
 
 use std::collections::VecDeque;
 
-use crate::ids::RequestId;
 use posthaste_os::park::SleeperId;
 
+use crate::ids::RequestId;
 use crate::request::{Audience, Handler, Request, State, Status, Table};
 
 /// What the end of requests leaves to be done outside the lock.

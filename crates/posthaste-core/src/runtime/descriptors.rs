@@ -6,7 +6,7 @@
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use posthaste_os::socket::{Ready, Set};
@@ -101,13 +101,13 @@ impl Runtime {
     }
 
     fn descriptors(&self) -> io::Result<&Descriptors> {
-        let _one_thread = self.making.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if self.descriptors.get().is_none() {
-            let made = Descriptors::new()?;
-            self.doorbell.watch_too(made.set())?;
-            return Ok(self.descriptors.get_or_init(|| made));
+        let _one_thread = self.making.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = self.descriptors.get() {
+            return Ok(known);
         }
-        self.descriptors.get().ok_or_else(|| io::Error::other("just made"))
+        let made = Descriptors::new()?;
+        self.doorbell.watch_too(made.set())?;
+        Ok(self.descriptors.get_or_init(|| made))
     }
 
     /// Looks at the descriptors, if there are any. Whether a request has ended.

@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use crate::oracle::{Recipe, dimension, noise, sized};
+use crate::oracle::{BASIC, Recipe, dimension, noise, sized};
 use crate::pair::{Pair, Way};
 use crate::segments::pack_and_unpack;
 use posthaste_core::buffer::{Base, Block};
@@ -65,17 +65,6 @@ impl Dice<'_> {
     }
 
     fn recipe(&mut self, depth: usize) -> Recipe {
-        const BASIC: [Named; 9] = [
-            Named::Byte,
-            Named::Short,
-            Named::Int,
-            Named::Double,
-            Named::CDoubleComplex,
-            Named::LongDouble,
-            Named::ShortInt,
-            Named::DoubleInt,
-            Named::Real2,
-        ];
         if depth == 0 || self.0.is_empty() {
             return Recipe::Builtin(BASIC[self.byte() as usize % BASIC.len()]);
         }

@@ -249,18 +249,21 @@ pub(crate) fn dimension(kind: i64, size: i64, processes: i64, darg: i64) -> Dime
     }
 }
 
+/// Predefined types of every size, with and without padding.
+pub(crate) const BASIC: [Named; 9] = [
+    Named::Byte,
+    Named::Short,
+    Named::Int,
+    Named::Double,
+    Named::CDoubleComplex,
+    Named::LongDouble,
+    Named::ShortInt,
+    Named::DoubleInt,
+    Named::Real2,
+];
+
 pub(crate) fn recipe() -> impl Strategy<Value = Recipe> {
-    let builtin = prop::sample::select(vec![
-        Named::Byte,
-        Named::Short,
-        Named::Int,
-        Named::Double,
-        Named::CDoubleComplex,
-        Named::LongDouble,
-        Named::ShortInt,
-        Named::DoubleInt,
-        Named::Real2,
-    ]);
+    let builtin = prop::sample::select(&BASIC[..]);
     builtin.prop_map(Recipe::Builtin).prop_recursive(5, 24, 4, |inner| {
         let child = inner.clone().prop_map(Box::new);
         let list = prop::collection::vec((-9i64..40, 0i64..4), 0..6);
