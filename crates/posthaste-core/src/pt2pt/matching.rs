@@ -2,18 +2,19 @@
 //!
 //! A posted receive is filed under its own pattern; a message looks under the four patterns that it fits and takes the
 //! receive posted first. A message nobody expected is filed under those patterns that receives have used so far, so
-//! that an exact and a wildcard receive both find the earliest one with a single look. MPI-5.0 §3.5: "Messages are
-//! non-overtaking"; seed 000 "find or allocate".
+//! that an exact and a wildcard receive both find the earliest one with a single look. While there are few of a kind they
+//! are not filed but stand in their order, and all are looked at. MPI-5.0 §3.5: "Messages are non-overtaking"; seed 000
+//! "find or allocate".
 //!
 //! What must stay true: stamps grow, so "first" means first posted or first arrived; every entry leaves all its
-//! queues at once.
+//! queues at once; the entries of a kind are all among the few or all filed, and filed until the last has left.
 
 use posthaste_os::mem::Source;
 
 use crate::error::Error;
 use crate::ids::{ANY_SOURCE, ANY_TAG, ContextId, Peer, RequestId};
 use crate::peers::PeerTable;
-use crate::pt2pt::index::{Index, Key};
+use crate::pt2pt::index::{Few, Index, Key};
 use crate::wire::{Envelope, Offer};
 
 /// What a receive or a probe asks for. `source` and `tag` may be [`ANY_SOURCE`] and [`ANY_TAG`].
@@ -101,11 +102,7 @@ pub(super) fn shape(pattern: &Pattern) -> usize {
 }
 
 pub(super) fn key_in_shape(envelope: &Envelope, shape: usize) -> Key {
-    Key {
-        context: envelope.context.0,
-        source: if shape & 1 != 0 { ANY_SOURCE } else { envelope.source },
-        tag: if shape & 2 != 0 { ANY_TAG } else { envelope.tag },
-    }
+    Key { context: envelope.context.0, source: envelope.source, tag: envelope.tag }.in_shape(shape)
 }
 
 /// Room for an eager message that nobody expected comes in these lengths, so that what one message leaves serves the
@@ -129,6 +126,7 @@ struct Posted {
 pub struct Matching {
     posted: Vec<Option<Posted>>,
     posted_free: Vec<u32>,
+    posted_few: Few,
     posted_index: Index,
     /// Posted receives of each shape: shapes without any are not looked up.
     posted_shapes: [usize; SHAPES],
@@ -136,6 +134,7 @@ pub struct Matching {
     held: Vec<Option<(u64, Held)>>,
     held_free: Vec<u32>,
     held_count: usize,
+    held_few: Few,
     held_indexes: [Option<Index>; SHAPES],
     stamp: u64,
     arrivals: u64,
@@ -150,12 +149,14 @@ impl Default for Matching {
         Self {
             posted: Vec::new(),
             posted_free: Vec::new(),
+            posted_few: Few::new(),
             posted_index: Index::new(),
             posted_shapes: [0; SHAPES],
             posted_count: 0,
             held: Vec::new(),
             held_free: Vec::new(),
             held_count: 0,
+            held_few: Few::new(),
             held_indexes: [Some(Index::new()), None, None, None],
             stamp: 0,
             arrivals: 0,
@@ -182,9 +183,29 @@ impl Matching {
             }
         };
         self.posted_shapes[shape(&pattern)] += 1;
+        let few = self.are_few_posted();
         self.posted_count += 1;
+        if few {
+            if self.posted_few.push(pattern.key(), entry) {
+                return entry;
+            }
+            self.file_few_posted();
+        }
         self.posted_index.push(pattern.key(), entry);
         entry
+    }
+
+    /// Whether no posted receive is filed.
+    #[inline(always)]
+    fn are_few_posted(&self) -> bool {
+        self.posted_few.len() == self.posted_count
+    }
+
+    #[cold]
+    fn file_few_posted(&mut self) {
+        for (key, entry) in self.posted_few.take() {
+            self.posted_index.push(key, entry);
+        }
     }
 
     /// Takes out the receive that was posted first among those that fit.
@@ -198,6 +219,10 @@ impl Matching {
     fn posted_entry(&self, envelope: &Envelope) -> Option<u32> {
         if self.posted_count == 0 {
             return None;
+        }
+        if self.are_few_posted() {
+            let exact = key_in_shape(envelope, 0);
+            return self.posted_few.find(|key| key.admits(&exact));
         }
         if self.posted_shapes[0] == self.posted_count {
             // No wildcards: the queue of exactly this pattern is the only one to look at.
@@ -221,18 +246,18 @@ impl Matching {
     /// Whether a receive is posted that this message has to go to.
     #[inline]
     pub fn expects(&self, envelope: &Envelope) -> bool {
-        self.posted_count > 0
-            && (0..SHAPES).any(|shape| {
-                self.posted_shapes[shape] > 0
-                    && self.posted_index.front(key_in_shape(envelope, shape)).is_some()
-            })
+        self.posted_entry(envelope).is_some()
     }
 
     /// Takes a receive back; its request.
     #[inline]
     pub fn unpost(&mut self, entry: u32) -> Option<RequestId> {
         let posted = self.posted.get_mut(entry as usize)?.take()?;
-        self.posted_index.remove(entry);
+        if self.are_few_posted() {
+            self.posted_few.remove(entry);
+        } else {
+            self.posted_index.remove(entry);
+        }
         self.posted_shapes[shape(&posted.pattern)] -= 1;
         self.posted_count -= 1;
         self.posted_free.push(entry);
@@ -256,10 +281,34 @@ impl Matching {
                 self.held.len() as u32 - 1
             }
         };
+        let few = self.are_few_held();
         self.held_count += 1;
+        if few {
+            if self.held_few.push(key_in_shape(&envelope, 0), entry) {
+                return;
+            }
+            self.file_few_held();
+        }
         for (shape, index) in self.held_indexes.iter_mut().enumerate() {
             if let Some(index) = index {
                 index.push(key_in_shape(&envelope, shape), entry);
+            }
+        }
+    }
+
+    /// Whether no unexpected message is filed.
+    #[inline(always)]
+    fn are_few_held(&self) -> bool {
+        self.held_few.len() == self.held_count
+    }
+
+    #[cold]
+    fn file_few_held(&mut self) {
+        for (key, entry) in self.held_few.take() {
+            for (shape, index) in self.held_indexes.iter_mut().enumerate() {
+                if let Some(index) = index {
+                    index.push(key.in_shape(shape), entry);
+                }
             }
         }
     }
@@ -301,8 +350,10 @@ impl Matching {
     #[inline]
     fn remove_held(&mut self, entry: u32) -> Option<Held> {
         let (_, held) = self.held[entry as usize].take()?;
-        for index in self.held_indexes.iter_mut().flatten() {
-            index.remove(entry);
+        if self.are_few_held() {
+            self.held_few.remove(entry);
+        } else {
+            self.held_indexes.iter_mut().flatten().for_each(|index| index.remove(entry));
         }
         self.held_count -= 1;
         self.held_free.push(entry);
@@ -326,8 +377,9 @@ impl Matching {
 
     #[inline]
     fn held_entry(&mut self, pattern: &Pattern) -> Option<u32> {
-        if self.held_count == 0 {
-            return None;
+        if self.are_few_held() {
+            let wanted = pattern.key();
+            return self.held_few.find(|key| wanted.admits(key));
         }
         let shape = shape(pattern);
         if self.held_indexes[shape].is_none() {
