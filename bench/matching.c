@@ -1,6 +1,6 @@
 /* matching.c: two ranks; rank 0 sends windows of short messages of a vector type, and rank 1 receives them in another
- * order, posted before they come and after. A pipe tells that all have come, so that nobody spins and every run counts
- * the same. Run under callgrind by `cargo xtask test`, which counts the instructions of the four functions below.
+ * order, posted before they come and after, and in the order in which they were sent. A pipe tells that all have come, so that nobody spins and every run counts
+ * the same. Run under callgrind by `cargo xtask test`, which counts the instructions of the functions matching_*.
  * Usage: matching ROUNDS FOLDER, where the folder is empty; each function is called ROUNDS times for WINDOW messages. */
 #include <fcntl.h>
 #include <mpi.h>
@@ -9,7 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { WINDOW = 64, HERE = 2 };
+enum { WINDOW = 64 };
+
+/* What rank 1 does first. */
+enum turn { POSTED, KEPT, THERE, TURNS };
 
 static int rank, pipes[2];
 static int in[WINDOW][8], out[8];
@@ -22,7 +25,7 @@ static void fail(const char *what)
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-/* The place of the k-th: an order of its own for each `step`, which has no factor of WINDOW in it. */
+/* The k-th in an order of its own for each `step`, which has no factor of WINDOW in it. */
 static int place(int k, int step) { return (k * step + 5) % WINDOW; }
 
 static void tell(void)
@@ -36,41 +39,71 @@ static void hear(void)
     if (read(pipes[1 - rank], &token, 1) != 1) fail("a pipe is broken");
 }
 
-static void send_window(int tags)
+static void send_window(enum turn turn)
 {
     for (int k = 0; k < WINDOW; k++) {
-        out[0] = place(k, 3);
-        MPI_Send(out, 1, vector, 1, place(k, 3) % tags, MPI_COMM_WORLD);
+        out[0] = turn == THERE ? k : place(k, 3);
+        MPI_Send(out, 1, vector, 1, out[0], MPI_COMM_WORLD);
     }
 }
 
-__attribute__((noinline)) void matching_post(int tags)
+static void start(int at)
 {
-    for (int k = 0; k < WINDOW; k++) {
-        int at = place(k, 7);
-        MPI_Irecv(in[at], 1, vector, 0, at % tags, MPI_COMM_WORLD, &requests[at]);
-    }
+    MPI_Irecv(in[at], 1, vector, 0, at, MPI_COMM_WORLD, &requests[at]);
 }
 
+/* Before anything comes. */
+__attribute__((noinline)) void matching_post(void)
+{
+    for (int k = 0; k < WINDOW; k++) start(place(k, 7));
+}
+
+/* Messages and receives meet. */
 __attribute__((noinline)) void matching_meet(void) { MPI_Waitall(WINDOW, requests, MPI_STATUSES_IGNORE); }
 
+/* Messages come that nobody has asked for yet. */
 __attribute__((noinline)) void matching_keep(void)
 {
-    int there = 1;
-    for (int k = 0; k < WINDOW; k++) MPI_Iprobe(0, WINDOW, MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE);
+    int there;
+    MPI_Iprobe(0, WINDOW, MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE);
     if (there) fail("a message came that nobody sent");
 }
 
-__attribute__((noinline)) void matching_take(int tags)
+/* They are received. */
+__attribute__((noinline)) void matching_take(void)
 {
-    matching_post(tags);
-    matching_meet();
+    for (int k = 0; k < WINDOW; k++) start(place(k, 7));
 }
 
-static void check(int tags)
+/* Receives of messages that nobody has looked at yet, each that of the message that is next. */
+__attribute__((noinline)) void matching_there(void)
 {
+    for (int k = 0; k < WINDOW; k++) start(k);
+}
+
+/* They are over already. */
+__attribute__((noinline)) void matching_end(void)
+{
+    for (int k = 0; k < WINDOW; k++) MPI_Wait(&requests[k], MPI_STATUS_IGNORE);
+}
+
+static void receive_window(enum turn turn)
+{
+    if (turn == POSTED) matching_post();
+    tell();
+    hear();
+    if (turn == POSTED) {
+        matching_meet();
+    } else if (turn == KEPT) {
+        matching_keep();
+        matching_take();
+        matching_end();
+    } else {
+        matching_there();
+        matching_end();
+    }
     for (int k = 0; k < WINDOW; k++) {
-        if (tags == WINDOW ? in[k][0] != k : in[k][0] < 0) fail("a message went to another receive");
+        if (in[k][0] != k) fail("a message went to another receive");
         in[k][0] = -1;
     }
 }
@@ -93,25 +126,13 @@ int main(int argc, char **argv)
     }
     MPI_Type_vector(4, 1, 2, MPI_INT, &vector);
     MPI_Type_commit(&vector);
-    int tags = argc > 3 ? atoi(argv[3]) : WINDOW;
-    for (int i = 0; i < rounds; i++) {
-        for (int kept = 0; kept < 2; kept++) {
-            if (rank == 0) {
-                hear();
-                send_window(tags);
-                tell();
-            } else {
-                if (!kept) matching_post(tags);
-                tell();
-                hear();
-                if (kept) {
-                    matching_keep();
-                    matching_take(tags);
-                } else {
-                    matching_meet();
-                }
-                check(tags);
-            }
+    for (int i = 0; i < rounds * TURNS; i++) {
+        if (rank == 1) {
+            receive_window(i % TURNS);
+        } else {
+            hear();
+            send_window(i % TURNS);
+            tell();
         }
     }
     MPI_Type_free(&vector);

@@ -62,12 +62,14 @@ pub(super) struct Index {
     buckets: Vec<u32>,
     queues: Vec<Queue>,
     free: u32,
+    /// The queue that got an entry last: windows of messages have one key.
+    recent: u32,
     links: Vec<Link>,
 }
 
 impl Index {
     pub(super) fn new() -> Self {
-        Self { buckets: vec![NONE; 64], queues: Vec::new(), free: NONE, links: Vec::new() }
+        Self { buckets: vec![NONE; 64], queues: Vec::new(), free: NONE, recent: NONE, links: Vec::new() }
     }
 
     /// The entry that has waited longest under `key`.
@@ -80,10 +82,10 @@ impl Index {
     /// Puts an entry at the end of the queue of `key`.
     #[inline]
     pub(super) fn push(&mut self, key: Key, entry: u32) {
-        let mut queue = self.find(key);
-        if queue == NONE {
-            queue = self.add_queue(key);
-        }
+        let queue = match self.queues.get(self.recent as usize) {
+            Some(recent) if recent.key == key => self.recent,
+            _ => self.find_or_add(key),
+        };
         if self.links.len() <= entry as usize {
             self.add_links(entry);
         }
@@ -118,7 +120,8 @@ impl Index {
     #[inline]
     fn bucket(&self, key: Key) -> usize {
         let low = u64::from(key.source as u32) << 32 | u64::from(key.tag as u32);
-        let mixed = (low ^ key.context.wrapping_mul(0xd1b5_4a32_d192_ed03)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let mixed =
+            (low ^ key.context.wrapping_mul(0xd1b5_4a32_d192_ed03)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         (mixed >> (u64::BITS - self.buckets.len().trailing_zeros())) as usize
     }
 
@@ -138,6 +141,13 @@ impl Index {
     #[cold]
     fn add_links(&mut self, entry: u32) {
         self.links.resize(entry as usize + 1, UNLINKED);
+    }
+
+    #[inline(never)]
+    fn find_or_add(&mut self, key: Key) -> u32 {
+        let found = self.find(key);
+        self.recent = if found == NONE { self.add_queue(key) } else { found };
+        self.recent
     }
 
     #[inline(never)]
@@ -162,6 +172,7 @@ impl Index {
     /// Clears empty queues away; where most are in use there will be more buckets, so that this is rare.
     #[cold]
     fn make_room(&mut self) {
+        self.recent = NONE;
         let used = self.queues.iter().filter(|queue| queue.head != NONE).count();
         let buckets = self.buckets.len() * if used * 2 > self.buckets.len() { 4 } else { 1 };
         self.buckets.clear();

@@ -121,18 +121,64 @@ struct Posted {
     stamp: u64,
 }
 
+/// Entries in places of their own, which are used again.
+#[derive(Debug)]
+struct Places<T> {
+    places: Vec<Option<T>>,
+    free: Vec<u32>,
+}
+
+impl<T> Places<T> {
+    const fn new() -> Self {
+        Self { places: Vec::new(), free: Vec::new() }
+    }
+
+    #[inline(always)]
+    fn get(&self, at: u32) -> Option<&T> {
+        self.places.get(at as usize)?.as_ref()
+    }
+
+    /// The place of a new entry.
+    #[inline(always)]
+    fn put(&mut self, entry: T) -> u32 {
+        let at = match self.free.pop() {
+            Some(at) => at,
+            None => self.add(),
+        };
+        self.places[at as usize] = Some(entry);
+        at
+    }
+
+    #[cold]
+    fn add(&mut self) -> u32 {
+        self.places.push(None);
+        self.places.len() as u32 - 1
+    }
+
+    #[inline(always)]
+    fn take(&mut self, at: u32) -> Option<T> {
+        let entry = self.places.get_mut(at as usize)?.take()?;
+        self.free.push(at);
+        Some(entry)
+    }
+
+    /// All entries with their places, in no order.
+    fn iter(&self) -> impl Iterator<Item = (u32, &T)> {
+        self.places.iter().enumerate().filter_map(|(at, entry)| Some((at as u32, entry.as_ref()?)))
+    }
+}
+
 /// Posted receives and unexpected messages of one VCI.
 #[derive(Debug)]
 pub struct Matching {
-    posted: Vec<Option<Posted>>,
-    posted_free: Vec<u32>,
+    posted: Places<Posted>,
     posted_few: Few,
     posted_index: Index,
     /// Posted receives of each shape: shapes without any are not looked up.
     posted_shapes: [usize; SHAPES],
     posted_count: usize,
-    held: Vec<Option<(u64, Held)>>,
-    held_free: Vec<u32>,
+    /// Each with its stamp.
+    held: Places<(u64, Held)>,
     held_count: usize,
     held_few: Few,
     held_indexes: [Option<Index>; SHAPES],
@@ -147,14 +193,12 @@ pub struct Matching {
 impl Default for Matching {
     fn default() -> Self {
         Self {
-            posted: Vec::new(),
-            posted_free: Vec::new(),
+            posted: Places::new(),
             posted_few: Few::new(),
             posted_index: Index::new(),
             posted_shapes: [0; SHAPES],
             posted_count: 0,
-            held: Vec::new(),
-            held_free: Vec::new(),
+            held: Places::new(),
             held_count: 0,
             held_few: Few::new(),
             held_indexes: [Some(Index::new()), None, None, None],
@@ -168,20 +212,10 @@ impl Default for Matching {
 
 impl Matching {
     /// Files a receive. The number returned takes it back ([`Matching::unpost`]).
-    #[inline]
+    #[inline(always)]
     pub fn post(&mut self, pattern: Pattern, id: RequestId) -> u32 {
         self.stamp += 1;
-        let posted = Some(Posted { pattern, id, stamp: self.stamp });
-        let entry = match self.posted_free.pop() {
-            Some(entry) => {
-                self.posted[entry as usize] = posted;
-                entry
-            }
-            None => {
-                self.posted.push(posted);
-                self.posted.len() as u32 - 1
-            }
-        };
+        let entry = self.posted.put(Posted { pattern, id, stamp: self.stamp });
         self.posted_shapes[shape(&pattern)] += 1;
         let few = self.are_few_posted();
         self.posted_count += 1;
@@ -234,7 +268,7 @@ impl Matching {
                 continue;
             }
             if let Some(entry) = self.posted_index.front(key_in_shape(envelope, shape))
-                && let Some(posted) = &self.posted[entry as usize]
+                && let Some(posted) = self.posted.get(entry)
                 && first.is_none_or(|(stamp, _)| posted.stamp < stamp)
             {
                 first = Some((posted.stamp, entry));
@@ -252,7 +286,7 @@ impl Matching {
     /// Takes a receive back; its request.
     #[inline]
     pub fn unpost(&mut self, entry: u32) -> Option<RequestId> {
-        let posted = self.posted.get_mut(entry as usize)?.take()?;
+        let posted = self.posted.take(entry)?;
         if self.are_few_posted() {
             self.posted_few.remove(entry);
         } else {
@@ -260,7 +294,6 @@ impl Matching {
         }
         self.posted_shapes[shape(&posted.pattern)] -= 1;
         self.posted_count -= 1;
-        self.posted_free.push(entry);
         Some(posted.id)
     }
 
@@ -270,17 +303,7 @@ impl Matching {
         self.arrivals += 1;
         let envelope = held.envelope;
         *self.kept_bytes.entry(held.from) += held.bytes();
-        let held = Some((self.stamp, held));
-        let entry = match self.held_free.pop() {
-            Some(entry) => {
-                self.held[entry as usize] = held;
-                entry
-            }
-            None => {
-                self.held.push(held);
-                self.held.len() as u32 - 1
-            }
-        };
+        let entry = self.held.put((self.stamp, held));
         let few = self.are_few_held();
         self.held_count += 1;
         if few {
@@ -337,7 +360,7 @@ impl Matching {
     #[inline]
     pub fn peek_held(&mut self, pattern: &Pattern) -> Option<&Held> {
         let entry = self.held_entry(pattern)?;
-        self.held[entry as usize].as_ref().map(|(_, held)| held)
+        self.held.get(entry).map(|(_, held)| held)
     }
 
     /// Takes out the message that arrived first among those that fit.
@@ -349,24 +372,22 @@ impl Matching {
 
     #[inline]
     fn remove_held(&mut self, entry: u32) -> Option<Held> {
-        let (_, held) = self.held[entry as usize].take()?;
+        let (_, held) = self.held.take(entry)?;
         if self.are_few_held() {
             self.held_few.remove(entry);
         } else {
             self.held_indexes.iter_mut().flatten().for_each(|index| index.remove(entry));
         }
         self.held_count -= 1;
-        self.held_free.push(entry);
         *self.kept_bytes.entry(held.from) -= held.bytes();
         Some(held)
     }
 
     /// Takes out the message that a peer's request stands behind. Every message is looked at: this is for cancelling.
     pub fn take_back(&mut self, from: Peer, sender: RequestId) -> Option<Held> {
-        let entry = self.held.iter().position(|held| {
-            held.as_ref().is_some_and(|(_, held)| held.from == from && held.sender() == Some(sender))
-        })?;
-        self.remove_held(entry as u32)
+        let is_it = |held: &Held| held.from == from && held.sender() == Some(sender);
+        let (entry, _) = self.held.iter().find(|(_, (_, held))| is_it(held))?;
+        self.remove_held(entry)
     }
 
     /// What the unexpected messages of a peer take, in bytes, each with its envelope.
@@ -391,15 +412,10 @@ impl Matching {
     /// The first receive of this shape: files everything that is held under it, once.
     #[cold]
     fn index_shape(&mut self, shape: usize) {
-        let mut entries: Vec<(u64, u32, Key)> = self
-            .held
-            .iter()
-            .enumerate()
-            .filter_map(|(at, held)| {
-                let (stamp, held) = held.as_ref()?;
-                Some((*stamp, at as u32, key_in_shape(&held.envelope, shape)))
-            })
-            .collect();
+        let filed = |(entry, (stamp, held)): (u32, &(u64, Held))| {
+            (*stamp, entry, key_in_shape(&held.envelope, shape))
+        };
+        let mut entries: Vec<(u64, u32, Key)> = self.held.iter().map(filed).collect();
         entries.sort_unstable_by_key(|(stamp, ..)| *stamp);
         let mut index = Index::new();
         for (_, entry, key) in entries {
@@ -410,9 +426,7 @@ impl Matching {
 
     /// The receive that was posted first among those that fit; it stays.
     pub fn peek_posted(&self, envelope: &Envelope) -> Option<RequestId> {
-        self.posted_entry(envelope)
-            .and_then(|entry| self.posted[entry as usize].as_ref())
-            .map(|posted| posted.id)
+        self.posted_entry(envelope).and_then(|entry| self.posted.get(entry)).map(|posted| posted.id)
     }
 
     /// The posted receives in the order of posting, unless there are more than so many.
@@ -420,14 +434,14 @@ impl Matching {
         if self.posted_count > most {
             return None;
         }
-        let mut posted: Vec<&Posted> = self.posted.iter().flatten().collect();
+        let mut posted: Vec<&Posted> = self.posted.iter().map(|(_, posted)| posted).collect();
         posted.sort_unstable_by_key(|posted| posted.stamp);
         Some(posted.into_iter().map(|posted| posted.id).collect())
     }
 
     /// What a posted receive asks for.
     pub fn posted_pattern(&self, entry: u32) -> Option<Pattern> {
-        self.posted.get(entry as usize)?.as_ref().map(|posted| posted.pattern)
+        self.posted.get(entry).map(|posted| posted.pattern)
     }
 
     /// Counts the messages that nobody expected.
@@ -455,17 +469,17 @@ impl Matching {
 
     /// The pattern of a posted receive.
     pub fn posted(&self, entry: u32) -> Option<&Pattern> {
-        self.posted.get(entry as usize)?.as_ref().map(|posted| &posted.pattern)
+        self.posted.get(entry).map(|posted| &posted.pattern)
     }
 
     /// All posted receives, in no order.
     pub fn all_posted(&self) -> impl Iterator<Item = (&Pattern, RequestId)> {
-        self.posted.iter().flatten().map(|posted| (&posted.pattern, posted.id))
+        self.posted.iter().map(|(_, posted)| (&posted.pattern, posted.id))
     }
 
     /// All unexpected messages, in no order.
     pub fn all_held(&self) -> impl Iterator<Item = &Held> {
-        self.held.iter().flatten().map(|(_, held)| held)
+        self.held.iter().map(|(_, (_, held))| held)
     }
 
     /// Number of posted receives and of unexpected messages.
