@@ -597,10 +597,7 @@ impl World {
     /// As [`World::run`].
     pub fn run_in(&self, call: &'static str, schedule: Schedule) -> Result<()> {
         let mut vci = self.runtime.enter(schedule.vci());
-        vci.engine.requests.reserve(true);
-        let room = vci.engine.requests.ensure_room(); // before anything leaves
-        vci.engine.requests.reserve(false);
-        room?;
+        vci.engine.requests.ensure_reserved_room()?; // before anything leaves
         let mut walk = vci.running.walk(schedule);
         vci.stay_fair();
         let walked = self.waiting.spin_poll(&mut vci, |Vci { engine, methods, .. }, looks| {

@@ -126,6 +126,23 @@ impl Table {
         if self.free == NONE { self.grow() } else { Ok(()) }
     }
 
+    /// Makes sure that the next [`Table::insert`] succeeds with the reserve open ([`Table::reserve`]).
+    ///
+    /// # Errors
+    /// When the reserve is full, too.
+    #[inline]
+    pub fn ensure_reserved_room(&mut self) -> Result<()> {
+        if self.free == NONE { self.grow_into_reserve() } else { Ok(()) }
+    }
+
+    #[cold]
+    fn grow_into_reserve(&mut self) -> Result<()> {
+        self.reserve(true);
+        let grown = self.grow();
+        self.reserve(false);
+        grown
+    }
+
     /// Makes sure that so many requests find room.
     ///
     /// # Errors
