@@ -9,6 +9,8 @@
 //! What must stay true: stamps grow, so "first" means first posted or first arrived; every entry leaves all its
 //! queues at once; the entries of a kind are all among the few or all filed, and filed until the last has left.
 
+use std::sync::{Arc, Weak};
+
 use posthaste_os::mem::Source;
 
 use crate::error::Error;
@@ -182,6 +184,8 @@ pub struct Matching {
     held_count: usize,
     held_few: Few,
     held_indexes: [Option<Index>; SHAPES],
+    /// Contexts whose receives never ask in some shapes, a bit for each, as long as their communicators live.
+    narrow: Vec<(ContextId, u8, Weak<()>)>,
     stamp: u64,
     arrivals: u64,
     /// What the unexpected messages of each peer take.
@@ -202,6 +206,7 @@ impl Default for Matching {
             held_count: 0,
             held_few: Few::new(),
             held_indexes: [Some(Index::new()), None, None, None],
+            narrow: Vec::new(),
             stamp: 0,
             arrivals: 0,
             kept_bytes: PeerTable::default(),
@@ -263,8 +268,9 @@ impl Matching {
             return self.posted_index.front(key_in_shape(envelope, 0));
         }
         let mut first: Option<(u64, u32)> = None;
+        let never = self.never_asked(envelope.context);
         for shape in 0..SHAPES {
-            if self.posted_shapes[shape] == 0 {
+            if self.posted_shapes[shape] == 0 || never & 1 << shape != 0 {
                 continue;
             }
             if let Some(entry) = self.posted_index.front(key_in_shape(envelope, shape))
@@ -312,11 +318,44 @@ impl Matching {
             }
             self.file_few_held();
         }
+        let never = self.never_asked(envelope.context);
         for (shape, index) in self.held_indexes.iter_mut().enumerate() {
-            if let Some(index) = index {
+            if let Some(index) = index
+                && never & 1 << shape == 0
+            {
                 index.push(key_in_shape(&envelope, shape), entry);
             }
         }
+    }
+
+    /// The shapes in which no receive of this context asks.
+    #[inline]
+    fn never_asked(&self, context: ContextId) -> u8 {
+        let narrow = self.narrow.iter().find(|(other, ..)| *other == context);
+        narrow.map_or(0, |(_, shapes, _)| *shapes)
+    }
+
+    /// From now on receives of this context never leave open whom they are from, or never the tag, until this is said
+    /// otherwise; `life` is that of its communicator. False, and nothing changes, if a receive that does is posted.
+    pub fn promise(
+        &mut self,
+        context: ContextId,
+        no_any_source: bool,
+        no_any_tag: bool,
+        life: &Arc<()>,
+    ) -> bool {
+        let breaks = |shape: usize| no_any_source && shape & 1 != 0 || no_any_tag && shape & 2 != 0;
+        if self.all_posted().any(|(pattern, _)| pattern.context == context && breaks(shape(pattern))) {
+            return false;
+        }
+        self.narrow.retain(|(other, _, life)| *other != context && life.strong_count() > 0);
+        let never = (0..SHAPES).filter(|shape| breaks(*shape)).fold(0, |never, shape| never | 1 << shape);
+        if never != 0 {
+            self.narrow.push((context, never, Arc::downgrade(life)));
+        }
+        // The next receive that leaves something open files all that is kept now.
+        self.held_indexes[1..].iter_mut().for_each(|index| *index = None);
+        true
     }
 
     /// Whether no unexpected message is filed.
@@ -504,6 +543,7 @@ mod tests {
         Arrive(u64, i32, i32),
         Probe(Pattern),
         Cancel(usize),
+        Promise(u64, bool, bool),
     }
 
     fn steps() -> impl Strategy<Value = Vec<Step>> {
@@ -515,6 +555,7 @@ mod tests {
             3 => (context, 0..3i32, 0..3i32).prop_map(|(c, s, t)| Step::Arrive(c, s, t)),
             1 => pattern.prop_map(Step::Probe),
             1 => (0..1000usize).prop_map(Step::Cancel),
+            1 => (0..2u64, any::<bool>(), any::<bool>()).prop_map(|(c, s, t)| Step::Promise(c, s, t)),
         ];
         proptest::collection::vec(step, 0..200)
     }
@@ -526,9 +567,24 @@ mod tests {
             let mut matching = Matching::default();
             let mut posted: Vec<(Pattern, RequestId, u32)> = Vec::new();
             let mut held: Vec<Envelope> = Vec::new();
+            let (mut promised, life) = ([(false, false); 2], Arc::new(()));
+            let keeps = |pattern: &Pattern, (no_any_source, no_any_tag): (bool, bool)| {
+                !(no_any_source && pattern.source == ANY_SOURCE || no_any_tag && pattern.tag == ANY_TAG)
+            };
             for (n, step) in steps.into_iter().enumerate() {
                 let id = RequestId { slot: n as u32, generation: 1 };
                 match step {
+                    Step::Post(pattern) | Step::Probe(pattern)
+                        if !keeps(&pattern, promised[pattern.context.0 as usize]) => {}
+                    Step::Promise(context, no_any_source, no_any_tag) => {
+                        let promise = (no_any_source, no_any_tag);
+                        let of = ContextId(context);
+                        let expected = posted.iter().all(|(p, ..)| p.context != of || keeps(p, promise));
+                        prop_assert_eq!(matching.promise(of, no_any_source, no_any_tag, &life), expected);
+                        if expected {
+                            promised[context as usize] = promise;
+                        }
+                    }
                     Step::Post(pattern) => {
                         let expected = held.iter().position(|e| pattern.fits(e)).map(|at| held.remove(at));
                         let found = matching.take_held(&pattern);
