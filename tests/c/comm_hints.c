@@ -106,6 +106,7 @@ int main(int argc, char **argv)
     set(strict, keys[1], "true", MPI_SUCCESS);
     set(strict, keys[0], "perhaps", MPI_SUCCESS);
     tells(strict, keys[0], "false");
+    OK(MPI_Barrier(plain)); /* it was posted everywhere */
     OK(MPI_Send(&rank, 1, MPI_INT, next, 6, strict));
     OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
     EQUAL(data, before);
