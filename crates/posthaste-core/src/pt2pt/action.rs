@@ -17,8 +17,8 @@ use crate::wire::{Emit, Envelope, Granted, Mode, RemoteMemory};
 pub enum Action {
     /// Sends a packet without message data.
     Control(Peer, Emit),
-    /// Reads a long message where it lies.
-    Get(Transfer),
+    /// Reads a long message of so many bytes where it lies, as far as there is room.
+    Get(Transfer, u64),
     /// Writes one where it goes.
     Put(Transfer),
     /// Copies one out of a bounce buffer; the packet, if any, goes to its sender first.
@@ -43,7 +43,7 @@ impl Action {
     /// The peer with which this begins or goes on with a long message.
     fn transfers_with(&self) -> Option<Peer> {
         match self {
-            Self::Get(transfer) | Self::Put(transfer) => Some(transfer.peer),
+            Self::Get(transfer, _) | Self::Put(transfer) => Some(transfer.peer),
             Self::Drain(drain, _) => Some(drain.from),
             Self::Grant(opened, _) | Self::GrantAgain(opened, _) | Self::Open(opened, _) => Some(opened.from),
             Self::Send(send) => Some(send.to),
@@ -65,9 +65,9 @@ pub fn perform(engine: &mut Engine, methods: &mut Methods, action: Action) {
     }
     match action {
         Action::Control(to, emit) => send_control(engine, methods, to, emit),
-        Action::Get(transfer) => {
+        Action::Get(transfer, len) => {
             let counter = methods.get_counter(&transfer);
-            engine.counts.message(counter, transfer.len);
+            engine.counts.message(counter, len);
             let started = if is_worth_reading(engine, methods, &transfer) {
                 methods.get(transfer)
             } else {

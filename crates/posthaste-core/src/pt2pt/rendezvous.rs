@@ -174,8 +174,8 @@ pub fn matched(
             Some(Action::Drain(Drain { from, through, filled, receiver, segment, len }, ack))
         }
         Offer::Memory(memory) => {
-            let (len, owner) = (len.min(segment.len()), Owner::Receive(receiver));
-            Some(Action::Get(Transfer { peer: from, memory, segment, len, owner }))
+            let (room, owner) = (len.min(segment.len()), Owner::Receive(receiver));
+            Some(Action::Get(Transfer { peer: from, memory, segment, len: room, owner }, len))
         }
     }
 }
