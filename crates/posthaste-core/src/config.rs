@@ -378,13 +378,13 @@ pub const TUNABLES: &[Tunable] = &[
         name: "POSTHASTE_UNEXPECTED_BYTES",
         default: "16777216",
         meaning: "memory that the messages of one peer may take at a receiver before they are received, in \
-                  bytes, in each VCI; each counts 256 for its envelope. A peer that sends more is told to \
-                  hold its further messages back, until half of them have been received; at most one ring full \
+                  bytes, in each VCI; each counts 256 for its envelope. A peer that sends more is throttled \
+                  until half of them have been received; at most one ring full of further messages \
                   comes late, over TCP what the system's buffers hold (docs/tcp.md). Nothing is lost or \
-                  reordered, and a receive or probe for a message held back finds it; a blocking send waits, \
+                  reordered, and a receive or probe for a throttled message finds it; a blocking send waits, \
                   so a program that relies on buffering (unsafe by MPI-5.0 §3.5) needs a budget to match. Once \
                   a peer's messages have taken more for two seconds, a line on stderr, one for each peer, \
-                  names it, the communicator's context and the tag; `mpiexec -counters` has `peers.held.back` \
+                  names it, the communicator's context and the tag; `mpiexec -counters` has `peers.throttled` \
                   and `messages.sought`",
     },
     Tunable {

@@ -463,7 +463,7 @@ impl World {
             let mut vci = self.runtime.enter(pattern.context.vci());
             let Vci { engine, methods, .. } = &mut *vci;
             match (found, peer) {
-                (Found::Held(held), _) => recv::start_held(engine, methods, held, segment)?,
+                (Found::Taken(message), _) => recv::start_unexpected(engine, methods, message, segment)?,
                 (_, Some(peer)) if !waited && methods.is_next_there(peer) => {
                     recv::start_there(engine, methods, peer, &pattern, segment)?
                 }

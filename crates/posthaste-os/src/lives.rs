@@ -49,11 +49,11 @@ impl Lives {
 
     /// From now on also ranks that have finalised are told of, whether their processes have ended or not: nothing comes from
     /// them any more, and who waits for them waits in vain. So it is for who finalises, and once somebody is lost.
-    pub fn tell_of_all(&mut self) {
+    pub fn report_all(&mut self) {
         self.tells_of_all = true;
     }
 
-    /// The ranks that have ended inside since the last look; see [`Lives::tell_of_all`].
+    /// The ranks that have ended inside since the last look; see [`Lives::report_all`].
     pub fn ended(&mut self, node: &Node) -> Vec<usize> {
         let mut gone = self.open(node);
         self.find_ended(&mut gone);
@@ -170,7 +170,7 @@ mod tests {
         node.set_life(1, Life::Finalised);
         node.set_life(2, Life::Finalised);
         assert!(lives.ended(&node).is_empty());
-        lives.tell_of_all();
+        lives.report_all();
         assert_eq!(lives.ended(&node), [1], "and the other is none of ours");
         others.iter_mut().for_each(end);
         assert!(lives.ended(&node).is_empty());

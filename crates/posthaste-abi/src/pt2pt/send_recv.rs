@@ -11,7 +11,7 @@ use posthaste_core::comm::Comm;
 use posthaste_core::datatype::Segment;
 use posthaste_core::error::{Error, ErrorClass, Result};
 use posthaste_core::ids::{RequestId, TAG_UB};
-use posthaste_core::pt2pt::matching::Held as HeldMessage;
+use posthaste_core::pt2pt::matching::Unexpected;
 use posthaste_core::pt2pt::probe;
 use posthaste_core::request::Status;
 use posthaste_core::wire::Mode;
@@ -697,7 +697,7 @@ fn recv_init(
 /// A message that a matched probe took out of the queue and that waits for its `MPI_Mrecv`.
 struct Probed {
     /// `None` while it is being received.
-    held: Option<HeldMessage>,
+    message: Option<Unexpected>,
     comm: MPI_Comm,
 }
 
@@ -705,17 +705,17 @@ static MESSAGES: Deposit<Probed> = Deposit::new(Kind::Message);
 
 /// Gives a message taken by a probe to the program.
 fn keep(
-    found: Option<HeldMessage>,
+    found: Option<Unexpected>,
     comm: MPI_Comm,
     message: Out<MPI_Message>,
     status: Out<MPI_Status>,
 ) -> Result<()> {
-    let Some(held) = found else {
+    let Some(probed) = found else {
         status.tell(&MPI_Status::PROC_NULL);
         return message.set("message", MPI_MESSAGE_NO_PROC);
     };
-    status.tell(&MPI_Status::of(&probe::status(&held)));
-    message.set("message", MPI_Message::numbered(MESSAGES.insert(Probed { held: Some(held), comm })?))
+    status.tell(&MPI_Status::of(&probe::status(&probed)));
+    message.set("message", MPI_Message::numbered(MESSAGES.insert(Probed { message: Some(probed), comm })?))
 }
 
 /// The communicator through which a message came.
@@ -728,13 +728,14 @@ fn site_of(message: Out<MPI_Message>) -> Site {
 /// Starts to receive the message with `start`, and says where it came from. If that fails, the program still has it.
 fn start_probed<R>(
     message: Out<MPI_Message>,
-    start: impl FnOnce(&mut Option<HeldMessage>) -> Result<R>,
+    start: impl FnOnce(&mut Option<Unexpected>) -> Result<R>,
 ) -> Result<(R, MPI_Comm)> {
     let handle = message.get("message")?;
     let started = if handle == MPI_MESSAGE_NO_PROC {
         (start(&mut None)?, MPI_COMM_SELF)
     } else {
-        MESSAGES.consume("message", handle.number(), |probed| Ok((start(&mut probed.held)?, probed.comm)))?
+        MESSAGES
+            .consume("message", handle.number(), |probed| Ok((start(&mut probed.message)?, probed.comm)))?
     };
     message.set("message", MPI_MESSAGE_NULL)?;
     Ok(started)
@@ -750,7 +751,7 @@ fn mrecv(
     let world = &library().world;
     // The site of a message is looked for while there is one, and only if something is wrong.
     let started = segment(buf, count, datatype)
-        .and_then(|segment| start_probed(message, |held| world.start_mrecv(held, segment)));
+        .and_then(|segment| start_probed(message, |probed| world.start_mrecv(probed, segment)));
     let (started, comm) = started.map_err(|error| Located { site: site_of(message), error })?;
     let done = match started {
         ControlFlow::Break(done) => Ok(done),
@@ -772,6 +773,6 @@ fn imrecv(
 ) -> Result<()> {
     request.ready("request")?;
     let segment = segment(buf, count, datatype)?;
-    let (id, comm) = start_probed(message, |held| library().world.imrecv(held, segment))?;
+    let (id, comm) = start_probed(message, |probed| library().world.imrecv(probed, segment))?;
     completion::give(id, comm, request)
 }

@@ -374,7 +374,7 @@ impl Place {
             && let Some(Step::Receive { from, peer, .. }) = plan.steps.get(*step)
         {
             let (step, pattern) = (*step, plan.pattern(*from));
-            if engine.matching.peek_held(&pattern).is_none() {
+            if engine.matching.peek_unexpected(&pattern).is_none() {
                 let mut call = Collective { into: segment };
                 match arrival::look(engine, methods, Some(*peer), &pattern, &mut call) {
                     ControlFlow::Continue(()) => return false,
@@ -383,9 +383,9 @@ impl Place {
                         self.check(plan, step, status);
                         return true;
                     }
-                    ControlFlow::Break(Found::Held(held)) => {
+                    ControlFlow::Break(Found::Taken(message)) => {
                         let Some(Awaited { segment, .. }) = self.lists.awaited.pop() else { return true };
-                        match recv::start_held(engine, methods, held, segment) {
+                        match recv::start_unexpected(engine, methods, message, segment) {
                             Ok(id) => self.lists.outstanding.push(Outstanding { id, step }),
                             Err(error) => self.failed(error),
                         }

@@ -60,10 +60,10 @@ pub trait Method {
         self.claim(to, len, load).is_some()
     }
 
-    /// Holds back the messages of a peer that have not left yet, or lets them come again.
-    fn hold_back(&mut self, from: Self::To, hold: bool);
+    /// Throttles a peer: its messages that have not left yet stay with it; or lets them come again.
+    fn throttle(&mut self, from: Self::To, on: bool);
 
-    /// Looks once; tells `on` what happened. Returns whether anything did.
+    /// Looks once; reports to `on` what happened. Returns whether anything did.
     fn poll(&mut self, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool;
 
     /// Whether [`Method::take_next`] would certainly find something.
@@ -243,7 +243,7 @@ pub enum Event<'a> {
     Arrived(Peer, Envelope, Option<RequestId>, Vec<u8>),
     /// All bytes of an incoming long message are in place.
     Received(RequestId),
-    /// Bytes from here to there of a long message that comes over several links are in place: told by a link, and no
+    /// Bytes from here to there of a long message that comes over several links are in place: reported by a link, and no
     /// news for the engine.
     Placed(RequestId, u64, u64),
     /// All bytes of an outgoing long message have left; the buffer is the user's again.
@@ -258,7 +258,7 @@ pub enum Event<'a> {
     PeerDown(Peer, Error),
 }
 
-/// An event that a method keeps until it is polled.
+/// An event that a method stores until it is polled.
 #[derive(Debug)]
 pub(super) enum Done {
     Received(RequestId),
@@ -286,8 +286,8 @@ pub(super) fn packing(data: Option<&mut Segment>) -> impl FnOnce(Sink<'_>) {
     }
 }
 
-/// Tells what a method has kept for its poll; whether there was anything.
-pub(super) fn tell(
+/// Reports the events that a method has stored until its poll; whether there was any.
+pub(super) fn report(
     done: &mut VecDeque<Done>,
     lost: &mut VecDeque<(Peer, Error)>,
     counts: &mut Counts,

@@ -77,7 +77,7 @@ macro_rules! methods {
 
         impl Methods {
             /// Room for a packet with `len` bytes of payload, or `None` while there is none, or while the packet is a message
-            /// and the peer holds those back.
+            /// and the peer throttles those.
             #[inline]
             pub fn claim(&mut self, to: Peer, len: usize, load: Load) -> Option<Claim<'_>> {
                 match self.route(to) {

@@ -31,8 +31,8 @@ pub struct Loopback {
     spare: Vec<Vec<u8>>,
     offered: HashMap<RequestId, Segment>,
     done: VecDeque<Done>,
-    /// Messages are held back.
-    holds: bool,
+    /// Messages are throttled.
+    throttled: bool,
     reassembly: Reassembly,
 }
 
@@ -52,13 +52,13 @@ impl Loopback {
             spare: Vec::new(),
             offered: HashMap::new(),
             done: VecDeque::new(),
-            holds: false,
+            throttled: false,
             reassembly: Reassembly::default(),
         }
     }
 
     fn may_send(&self, load: Load) -> bool {
-        !self.holds || load == Load::Control
+        !self.throttled || load == Load::Control
     }
 
     fn room(&mut self, len: usize) -> Claim<'_> {
@@ -108,8 +108,8 @@ impl Method for Loopback {
         self.may_send(load).then(|| self.room(len))
     }
 
-    fn hold_back(&mut self, _: Peer, hold: bool) {
-        self.holds = hold;
+    fn throttle(&mut self, _: Peer, on: bool) {
+        self.throttled = on;
     }
 
     #[inline]

@@ -56,7 +56,7 @@ pub struct Pinned<R> {
     places: BTreeMap<usize, usize>,
     /// Those of them that nobody uses, by last use.
     idle: BTreeMap<u64, usize>,
-    keeps: bool,
+    caches: bool,
     watcher: Option<Watcher>,
     gone: Box<Gone>,
     bytes: usize,
@@ -78,7 +78,7 @@ impl<R> Pinned<R> {
             free: Vec::new(),
             places: BTreeMap::new(),
             idle: BTreeMap::new(),
-            keeps: watcher.is_some() || leave == LeavePinned::On,
+            caches: watcher.is_some() || leave == LeavePinned::On,
             watcher,
             gone: Box::default(),
             bytes: 0,
@@ -113,7 +113,7 @@ impl<R> Pinned<R> {
         self.make(start, end, writing, &mut register)
     }
 
-    /// The same for memory that stays until the hold is given back, whatever the program does otherwise (the buffer of a
+    /// The same for memory that stays until it is unpinned, whatever the program does otherwise (the buffer of a
     /// persistent request, MPI-5.0 §3.9): it is found until then.
     ///
     /// # Errors
@@ -137,7 +137,7 @@ impl<R> Pinned<R> {
         Ok(Pin(lease))
     }
 
-    /// Gives a hold back.
+    /// Unpins memory.
     pub fn unpin(&mut self, Pin(lease): Pin) {
         if let Some(entry) = self.entries[lease.0].as_mut() {
             entry.pins -= 1;
@@ -179,8 +179,8 @@ impl<R> Pinned<R> {
     }
 
     /// Whether registrations stay for the next message.
-    pub fn keeps(&self) -> bool {
-        self.keeps
+    pub fn caches(&self) -> bool {
+        self.caches
     }
 
     /// Bytes that are registered.
@@ -274,7 +274,7 @@ impl<R> Pinned<R> {
     ) -> io::Result<Entry<R>> {
         let is_sure = self.watcher.as_ref().is_none_or(|watcher| watcher.watch(start, end).is_ok());
         let (region, writable) = register(start, end - start)?;
-        let stays = self.keeps && is_sure;
+        let stays = self.caches && is_sure;
         Ok(Entry { start, end, region, writable, uses: 1, stamp: 0, findable: stays, pins: 0, stays })
     }
 
@@ -534,11 +534,11 @@ mod tests {
     #[test]
     fn what_is_held_is_found_until_it_is_let_go() {
         let mut pinned: Pinned<()> = Pinned::new(LeavePinned::Off, usize::MAX);
-        let hold = pinned.pin(0x1000, 100, true, |_, _| Ok(((), true))).unwrap();
+        let pin = pinned.pin(0x1000, 100, true, |_, _| Ok(((), true))).unwrap();
         let again = pinned.pin(0x1010, 10, false, |_, _| Ok(((), true))).unwrap();
         let lease = pinned.acquire(0x1000, 50, true, |_, _| Ok(((), true))).unwrap();
         assert_eq!((pinned.made, pinned.found), (1, 2));
-        pinned.unpin(hold);
+        pinned.unpin(pin);
         pinned.unpin(again);
         assert_eq!(pinned.bytes(), pinned.page, "in use");
         let other = pinned.acquire(0x1000, 50, true, |_, _| Ok(((), true))).unwrap();

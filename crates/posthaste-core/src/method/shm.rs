@@ -32,7 +32,7 @@ use crate::method::features::HasShm;
 use crate::method::reassembly::Reassembly;
 use crate::method::{Caps, Event, Expose, Get, Next, Put, Route, Routes};
 use crate::trace::{Counter, Counts};
-use crate::wire::{DATA_FRONT, Emit, Envelope, Granted, Kind, Offer, Packet, Place, Through};
+use crate::wire::{BufferCursor, DATA_FRONT, Emit, Envelope, Granted, Kind, Offer, Packet, Place};
 
 /// Records taken from one ring before the next ring has its turn.
 const TURN: usize = 64;
@@ -40,8 +40,8 @@ const TURN: usize = 64;
 const SWEEP: u32 = 1 << 15;
 /// Messages to a peer between two questions whether its receive buffers lie in memory that we can reach.
 const DOUBTS: u8 = 64;
-/// Most ranks of which each may keep a small bounce buffer at each other.
-const KEEPERS: usize = 5;
+/// Most ranks of which each may have a small persistent bounce buffer at each other.
+const MOST_PERSISTENT: usize = 5;
 /// Time between two questions who has ended.
 const BETWEEN_QUESTIONS: Duration = Duration::from_millis(200);
 /// How long who finalises waits for others before those that have finalised are taken for gone: one that has lost somebody
@@ -67,9 +67,9 @@ pub struct Shm {
     /// Rings that had something since the last sweep.
     lively: [u64; ACTIVE_WORDS],
     sweep: u32,
-    /// The bounce buffer kept for the next message, by receiver.
-    kept: Vec<Kept>,
-    /// The bounce buffer that a peer keeps for its messages to this process, by sender.
+    /// The persistent bounce buffer, by receiver.
+    persistent: Vec<Persistent>,
+    /// The persistent bounce buffer of a peer for its messages to this process, by sender.
     incoming: Vec<Option<Buffer>>,
     filling: Vec<Filling>,
     draining: Vec<Draining>,
@@ -109,10 +109,10 @@ pub struct Shm {
     finalizing: Option<Duration>,
 }
 
-/// The bounce buffer that this process keeps at a receiver.
+/// The persistent bounce buffer of this process at a receiver.
 #[derive(Debug)]
-enum Kept {
-    /// None, and none may be kept: there are more ranks than buffers.
+enum Persistent {
+    /// None, and there can be none: there are more ranks than buffers.
     Never,
     /// None so far.
     NotYet,
@@ -149,7 +149,7 @@ struct Filling {
     to: usize,
     /// The buffer, until everything has been copied in.
     filler: Option<Filler>,
-    kept: bool,
+    persistent: bool,
     segment: Segment,
     /// Bytes of the next piece, at most.
     piece: usize,
@@ -227,9 +227,15 @@ impl Shm {
             puts: VecDeque::new(),
             writes: VecDeque::new(),
             runs: Vec::new(),
-            // With few ranks each can keep a buffer at each receiver and some are left for messages in between.
-            kept: (0..ranks)
-                .map(|_| if ranks <= KEEPERS || copying.own_buffer > 0 { Kept::NotYet } else { Kept::Never })
+            // With few ranks each can have a persistent buffer at each receiver and some are left for messages in between.
+            persistent: (0..ranks)
+                .map(|_| {
+                    if ranks <= MOST_PERSISTENT || copying.own_buffer > 0 {
+                        Persistent::NotYet
+                    } else {
+                        Persistent::Never
+                    }
+                })
                 .collect(),
             incoming: (0..ranks).map(|_| None).collect(),
             reachable: vec![None; ranks],
@@ -297,8 +303,8 @@ impl Shm {
     }
 
     /// A granted message comes through a bounce buffer.
-    fn stream_begins(&mut self, from: usize, receiver: RequestId, through: Through, counts: &mut Counts) {
-        match self.open(from, through, 0) {
+    fn stream_begins(&mut self, from: usize, receiver: RequestId, cursor: BufferCursor, counts: &mut Counts) {
+        match self.open(from, cursor, 0) {
             Some((borrowed, cursor))
                 if let Some((segment, len)) = self.reassembly.close(self.peers[from], receiver) =>
             {
@@ -376,7 +382,7 @@ impl Shm {
                         on(Event::Received(receiver), counts);
                     }
                 }
-                Ok(Packet::Stream { receiver, through }) => began = Some((receiver, through)),
+                Ok(Packet::Stream { receiver, cursor }) => began = Some((receiver, cursor)),
                 Ok(Packet::Written { receiver, unreadable }) => match self.reassembly.close(peer, receiver) {
                     Some(_) if unreadable => on(Event::Unreadable(receiver), counts),
                     Some(_) => on(Event::Received(receiver), counts),
@@ -393,8 +399,8 @@ impl Shm {
         if reader.has_published() {
             self.doorbell.ring_for_room(from);
         }
-        if let Some((receiver, through)) = began {
-            self.stream_begins(from, receiver, through, counts);
+        if let Some((receiver, cursor)) = began {
+            self.stream_begins(from, receiver, cursor, counts);
         }
         if taken == TURN || began.is_some() {
             // More may be there although the bit was taken back.
@@ -403,7 +409,7 @@ impl Shm {
         taken > 0
     }
 
-    /// Tells of processes that have ended. Whether there was one.
+    /// Reports processes that have ended. Whether there was one.
     fn look_for_ends(&mut self, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
         self.ask_soon = false;
         let now = machine::now();
@@ -412,7 +418,7 @@ impl Shm {
         }
         self.asked = now;
         if self.finalizing.is_some_and(|since| now.saturating_sub(since) > PATIENCE) {
-            self.lives.tell_of_all();
+            self.lives.report_all();
         }
         let ended = self.lives.ended(&self.node);
         for rank in &ended {
@@ -432,7 +438,7 @@ impl Shm {
         let peer = self.peers[rank];
         let (node, me) = (&self.node, self.me);
         self.writers[rank].get_or_insert_with(|| Writer::new(node, rank, me)).refuse_messages();
-        self.kept[rank] = Kept::Never;
+        self.persistent[rank] = Persistent::Never;
         self.filling.retain(|filling| filling.to != rank);
         self.gets.retain(|get| get.from != peer);
         self.puts.retain(|(to, _)| *to != rank);
@@ -484,7 +490,7 @@ impl Method for Shm {
     const ELSEWHERE: bool = false;
 
     fn joining(mut self, routes: &Routes) -> Self {
-        // Of those that a network leads to the network tells, when what they have sent has come.
+        // Of those that a network leads to the network reports, when what they have sent has come.
         let is_reached = |peer: &Peer| matches!(routes.to(*peer), Route::Shm(_));
         let watched = |rank: usize| rank != self.me && self.peers.get(rank).is_some_and(is_reached);
         self.lives = Lives::new(&self.node, watched);
@@ -529,8 +535,8 @@ impl Method for Shm {
     }
 
     fn get(&mut self, from: usize, get: Get) {
-        let Offer::Stream { through, filled } = get.offer else { return self.gets.push_back(get) };
-        match self.open(from, through, filled) {
+        let Offer::Stream { cursor, filled } = get.offer else { return self.gets.push_back(get) };
+        match self.open(from, cursor, filled) {
             Some((borrowed, cursor)) => {
                 let Get { segment, len, receiver, .. } = get;
                 self.draining.push(Draining { from, cursor, borrowed, segment, len, receiver });
@@ -548,9 +554,9 @@ impl Method for Shm {
         queue.push_back((to, put));
     }
 
-    fn hold_back(&mut self, from: usize, hold: bool) {
+    fn throttle(&mut self, from: usize, on: bool) {
         let (node, me) = (&self.node, self.me);
-        self.readers[from].get_or_insert_with(|| Reader::new(node, me, from)).hold_back(hold);
+        self.readers[from].get_or_insert_with(|| Reader::new(node, me, from)).throttle(on);
         self.doorbell.ring_for_room(from);
     }
 
@@ -641,9 +647,9 @@ impl Method for Shm {
 
     /// A buffer of ours that was lent for this message is free again.
     fn decline(&mut self, offer: Offer) {
-        if let Offer::Stream { through, .. } = offer
-            && !through.kept
-            && let Some(mut buffer) = Buffer::open(&self.node, self.me, through.buffer as usize)
+        if let Offer::Stream { cursor, .. } = offer
+            && !cursor.persistent
+            && let Some(mut buffer) = Buffer::open(&self.node, self.me, cursor.buffer as usize)
         {
             buffer.give_back();
         }

@@ -24,9 +24,9 @@ pub enum Action {
     Open(Expose, Option<Emit>),
     /// Sends a message that was granted.
     Put(Put),
-    /// Holds the messages of a peer back; the envelope is that of the last one.
-    HoldBack(Peer, Envelope),
-    /// Tells a peer of messages that it holds back.
+    /// Throttles a peer; the envelope is that of the last one.
+    Throttle(Peer, Envelope),
+    /// Shows a peer messages that it throttles.
     Show(Peer),
     /// Takes an offer to this peer back.
     Withdraw(Peer, RequestId),
@@ -39,7 +39,7 @@ impl Action {
             Self::Get(get, _) => Some(get.from),
             Self::Grant(expose, _) | Self::Open(expose, _) => Some(expose.from),
             Self::Put(put) => Some(put.to),
-            Self::Control(..) | Self::HoldBack(..) | Self::Show(_) | Self::Withdraw(..) => None,
+            Self::Control(..) | Self::Throttle(..) | Self::Show(_) | Self::Withdraw(..) => None,
         }
     }
 }
@@ -80,7 +80,7 @@ pub fn perform(engine: &mut Engine, methods: &mut Methods, action: Action) {
             }
         }
         Action::Put(put) => methods.put(put),
-        Action::HoldBack(from, envelope) => flow::hold_back(engine, methods, from, &envelope),
+        Action::Throttle(from, envelope) => flow::throttle(engine, methods, from, &envelope),
         Action::Show(to) => flow::show(engine, methods, to),
         Action::Withdraw(to, sender) => methods.withdraw(to, sender),
     }

@@ -61,7 +61,7 @@ pub struct Engine {
     pub matching: Matching,
     /// Who is behind each context.
     pub contexts: Contexts,
-    /// Peers that are held back because they send what nobody receives.
+    /// Peers that are throttled because they send what nobody receives.
     pub flow: Flow,
     /// Peers that are down.
     pub losses: Losses,
@@ -69,7 +69,7 @@ pub struct Engine {
     onesided: OneSided,
     /// What waits to leave, by peer.
     pending: pending::Queues,
-    /// Peers towards which something waits, and peers that are held back; one more while one-sided communication waits.
+    /// Peers towards which something waits, and peers that are throttled; one more while one-sided communication waits.
     pending_work: usize,
     /// Requests whose buffers are device memory.
     staging: staging::Staging,

@@ -1,4 +1,4 @@
-//! What waits to leave towards one peer: packets that found no room, and messages that the peer holds back.
+//! What waits to leave towards one peer: packets that found no room, and messages that the peer throttles.
 //!
 //! The engine has one for each peer for whom something has had to wait. What must stay true: messages leave in the
 //! order in which they were started (MPI-5.0 §3.5); packets without a message go first, for they may be what the peer

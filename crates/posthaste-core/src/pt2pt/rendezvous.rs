@@ -231,7 +231,7 @@ pub fn granted(
     let sending = State::Sending { to: from, sent: false, acknowledged: true };
     match std::mem::replace(&mut request.state, sending) {
         State::SendPending { segment, to, place } if to == from => {
-            // Held back by the receiver, which wants it now.
+            // Unexpected back by the receiver, which wants it now.
             if receiver == RequestId::NONE {
                 request.state = State::SendAsked { segment, to };
                 engine.with_pending(to, |pending| pending.remove(place));

@@ -242,7 +242,7 @@ fn messages_to_ourselves() {
 fn a_third_process_can_end_nothing() {
     use crate::ids::{Peer, RequestId};
     use crate::trace::Counter;
-    use crate::wire::{Emit, Granted, Place, Through};
+    use crate::wire::{BufferCursor, Emit, Granted, Place};
     let count = |bench: &Bench, at: usize| {
         let crate::progress::Vci { engine, methods, .. } = &bench.vcis[at];
         engine.counts.get(Counter::StalePackets) + methods.counts.get(Counter::StalePackets)
@@ -268,7 +268,7 @@ fn a_third_process_can_end_nothing() {
         let Started::Request(sender) = bench.send(0, 1, 5, &data, synchronous) else {
             panic!("{long:?}: over at once")
         };
-        let through = Through { buffer: 0, kept: false, start: 0 };
+        let cursor = BufferCursor { buffer: 0, persistent: false, start: 0 };
         let to_the_sender = |receiver: RequestId| {
             [
                 Emit::ok_to_send(sender, receiver, Granted::Fragments),
@@ -286,7 +286,7 @@ fn a_third_process_can_end_nothing() {
         if long == LongProtocol::Put {
             (0..20).for_each(|_| _ = bench.vcis[1].progress());
             let written = [Emit::written(receiver, false), Emit::written(receiver, true)];
-            forge(&mut bench, 1, &[written[0], written[1], Emit::stream(receiver, through)]);
+            forge(&mut bench, 1, &[written[0], written[1], Emit::stream(receiver, cursor)]);
             forge(&mut bench, 1, &[Emit::data(receiver, 0), Emit::data(receiver, 2999)]);
         }
         let status = bench.finish(1, receiver);

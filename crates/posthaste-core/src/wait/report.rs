@@ -345,10 +345,10 @@ fn surroundings(vci: &Vci, report: &Report) -> Surroundings {
         Some(State::Posted { segment, .. }) => segment.len(),
         _ => 0,
     };
-    let held = engine.matching.all_held().filter(|held| is_users(held.envelope.context));
-    let come = held.map(|held| Message {
-        rank: held.envelope.source,
-        ..sent(&engine.contexts, Part::Unexpected, held.from.0, &held.envelope)
+    let unexpected = engine.matching.all_unexpected().filter(|message| is_users(message.envelope.context));
+    let come = unexpected.map(|message| Message {
+        rank: message.envelope.source,
+        ..sent(&engine.contexts, Part::Unexpected, message.from.0, &message.envelope)
     });
     let mut around = Surroundings {
         posted: list(

@@ -54,7 +54,7 @@ fn a_context_of_several_jobs_names_its_job() {
 fn round_trips() {
     let id = RequestId { slot: 9, generation: 4 };
     let other = RequestId { slot: 1, generation: 2 };
-    let through = Through { buffer: 3, kept: true, start: 77 };
+    let cursor = BufferCursor { buffer: 3, persistent: true, start: 77 };
     let key = RemoteKey::from_bytes(RemoteKey { slot: 2, generation: 7 }.to_bytes());
     let access = Access { serial: 5, key, offset: 1 << 40 };
     let cases = [
@@ -68,8 +68,8 @@ fn round_trips() {
             "eager (context 7696581394432, source 3, tag -5, 4 bytes, synchronous)",
         ),
         (
-            Emit::request_to_send(&envelope(), id, Offer::Stream { through, filled: 5 }),
-            "request-to-send #9.4 (context 7696581394432, source 3, tag -5, 4 bytes) offer Stream { through: Through { buffer: 3, kept: true, start: 77 }, filled: 5 }",
+            Emit::request_to_send(&envelope(), id, Offer::Stream { cursor, filled: 5 }),
+            "request-to-send #9.4 (context 7696581394432, source 3, tag -5, 4 bytes) offer Stream { cursor: BufferCursor { buffer: 3, persistent: true, start: 77 }, filled: 5 }",
         ),
         (
             Emit::request_to_send(&envelope(), id, Offer::Write),
@@ -106,7 +106,10 @@ fn round_trips() {
         (Emit::written(id, false), "written #9.4"),
         (Emit::written(id, true), "written #9.4, unreadable"),
         (Emit::data(id, 1 << 40), "data for #9.4 at 1099511627776, 4 bytes"),
-        (Emit::stream(id, through), "stream for #9.4 through Through { buffer: 3, kept: true, start: 77 }"),
+        (
+            Emit::stream(id, cursor),
+            "stream for #9.4 at BufferCursor { buffer: 3, persistent: true, start: 77 }",
+        ),
         (Emit::fin(id, false), "fin #9.4"),
         (Emit::fin(id, true), "fin #9.4, unreadable"),
         (Emit::sync_ack(id), "sync-ack #9.4"),
