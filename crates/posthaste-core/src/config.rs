@@ -78,7 +78,7 @@ pub const INITIAL_HANDLER: &str = "POSTHASTE_INITIAL_ERRHANDLER";
 /// Whether memory that was registered with a network stays registered when its message is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LeavePinned {
-    /// If the system tells us of memory that goes away.
+    /// If the system reports memory that goes away.
     Auto,
     /// Yes: the program gives no memory back that it has sent from or received into.
     On,
@@ -179,7 +179,7 @@ pub struct Config {
     pub bounce_buffer: BounceBuffer,
     /// How bytes are copied into and out of bounce buffers. `None`: as was found out for this processor.
     pub copy_store: Option<Store>,
-    /// Bytes that a side copies before it tells the other side.
+    /// Bytes that a side copies before it notifies the other side.
     pub stream_chunk: usize,
     /// Shortest message for a direct copy when the ranks outnumber the CPUs.
     pub get_limit: usize,
@@ -345,7 +345,7 @@ pub const TUNABLES: &[Tunable] = &[
     Tunable {
         name: "POSTHASTE_STREAM_CHUNK",
         default: "8192",
-        meaning: "bytes that the sender copies into a bounce buffer before it tells the receiver (64 to 1 GiB); \
+        meaning: "bytes that the sender copies into a bounce buffer before it notifies the receiver (64 to 1 GiB); \
                   pieces grow to four times that in a long message; a message of up to two chunks is copied in \
                   whole; cut to half a bounce buffer",
     },
@@ -522,7 +522,7 @@ pub const TUNABLES: &[Tunable] = &[
         name: "POSTHASTE_LEAVE_PINNED",
         default: "auto",
         meaning: "whether memory that was registered with a network stays so for the next message: `auto`, if \
-                  the kernel tells of memory that goes away; `on`, always (the program gives no memory back \
+                  the kernel reports memory that goes away; `on`, always (the program gives no memory back \
                   that it has sent from or received into); `off`, never",
     },
     Tunable {
@@ -550,7 +550,7 @@ pub const TUNABLES: &[Tunable] = &[
     Tunable {
         name: "POSTHASTE_TCP_INTERFACES",
         default: "",
-        meaning: "names of the network interfaces whose addresses are told to other ranks, with commas \
+        meaning: "names of the network interfaces whose addresses are published to other ranks, with commas \
                   between; `^` in front: all but these. Usually not needed: all addresses of a peer are tried \
                   at once, and the first that answers with a proof is used. Empty: all",
     },

@@ -169,7 +169,7 @@ pub fn find_out(cpus: &[usize]) -> (Copying, Origin) {
 /// Finds out how ranks of a new node segment should copy, says it there, and makes places for own bounce buffers. `cpus`:
 /// those that the ranks may use; where there are more ranks nobody copies at once, and nothing is measured.
 #[must_use]
-pub fn tell(node: Node, cpus: &[usize]) -> Node {
+pub fn publish(node: Node, cpus: &[usize]) -> Node {
     let ranks = node.ranks();
     if ranks < 2 {
         return node;
@@ -442,11 +442,11 @@ mod tests {
     #[test]
     fn a_segment_has_room_within_a_bound() {
         let cpus = machine::affinity();
-        let few = tell(Node::create(3).unwrap(), &cpus[..1]);
+        let few = publish(Node::create(3).unwrap(), &cpus[..1]);
         assert_eq!((few.copying(), few.own_buffer_bytes(), few.own_buffers()), (0, large_bytes(), 6));
-        let many = tell(Node::create(64).unwrap(), &cpus[..1]);
+        let many = publish(Node::create(64).unwrap(), &cpus[..1]);
         let bound = machine::memory_available().unwrap() / 128;
         assert!((many.own_buffers() * many.own_buffer_bytes()) as u64 <= bound + bound / 8);
-        assert_eq!(tell(Node::create(1).unwrap(), &cpus).own_buffers(), 0);
+        assert_eq!(publish(Node::create(1).unwrap(), &cpus).own_buffers(), 0);
     }
 }

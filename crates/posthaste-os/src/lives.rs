@@ -1,4 +1,4 @@
-//! Which processes of a node have ended: the system tells of each by a descriptor (pidfd), whoever started it.
+//! Which processes of a node have ended: the system reports each by a descriptor (pidfd), whoever started it.
 //!
 //! What must stay true: only a process of our own namespace of processes is watched, for elsewhere its number names
 //! another one. A rank that says that it is inside is watched from the next look on; if it has ended by then, and its number
@@ -15,7 +15,7 @@ use crate::node::{Life, Node};
 pub struct Lives {
     watched: Vec<Watch>,
     namespace: u64,
-    /// Those that have finalised are told of as well.
+    /// Those that have finalised are reported as well.
     tells_of_all: bool,
     /// What the system is asked, with room for all.
     asked: Vec<libc::pollfd>,
@@ -27,7 +27,7 @@ enum Watch {
     NotYet,
     /// It is there.
     Alive(OwnedFd),
-    /// It has ended, which was told.
+    /// It has ended, which was reported.
     Lost,
     /// It is none of ours to watch, or the system does not let us.
     Never,
@@ -47,7 +47,7 @@ impl Lives {
         Self { watched, namespace: machine::process_namespace(), tells_of_all: false, asked }
     }
 
-    /// From now on also ranks that have finalised are told of, whether their processes have ended or not: nothing comes from
+    /// From now on also ranks that have finalised are reported, whether their processes have ended or not: nothing comes from
     /// them any more, and who waits for them waits in vain. So it is for who finalises, and once somebody is lost.
     pub fn report_all(&mut self) {
         self.tells_of_all = true;
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_that_ends_inside_is_told_once() {
+    fn a_process_that_ends_inside_is_reported_once() {
         let node = Node::create(5).unwrap();
         let mut lives = Lives::new(&node, |rank| rank != 0);
         let own = machine::process_namespace();

@@ -6,7 +6,7 @@
 //! cell 0:  seq u32 | len u32 | header 24 bytes | payload 32 bytes      further cells: payload 64 bytes each
 //! ```
 //!
-//! The writer fills the record and stores `seq` last; so the reader's first touch of the cell that tells it of
+//! The writer fills the record and stores `seq` last; so the reader's first touch of the cell that announces
 //! a short message brings the whole message (one cache line crosses). What must stay true:
 //! * `seq` counts laps and is never 0. A cell whose last use was payload could hold anything where a reader
 //!   looks for `seq`; the writer remembers such cells and clears the word *before* it publishes the record in
@@ -82,7 +82,7 @@ pub struct Reader {
     published: u64,
     /// [`THROTTLED`] while messages are throttled, else 0.
     throttled: u64,
-    /// The writer has been told since [`Reader::has_published`] was last asked.
+    /// Freed space has been published since [`Reader::has_published`] was last asked.
     has_published: bool,
     /// Cells of the record that `peek` returned last, 0 when it was released.
     peeked: usize,
@@ -316,7 +316,7 @@ impl Reader {
             // SAFETY: as for the length.
             let header = unsafe { self.memory.header(self.at) };
             // SAFETY: the `cells` cells from `at` are inside the ring (checked), mapped while `memory` lives, and
-            // the writer leaves them alone until `release` tells it.
+            // the writer leaves them alone until `release` publishes them.
             let payload = unsafe { self.memory.source(self.at, len as usize) };
             self.peeked = cells;
             return Ok(Some(Record { header, payload }));
@@ -330,7 +330,7 @@ impl Reader {
         self.advance(cells);
     }
 
-    /// Whether the writer has been told of room since this was last asked; it may sleep for want of room.
+    /// Whether freed space has been published since this was last asked; it may sleep for want of room.
     #[inline(always)]
     pub fn has_published(&mut self) -> bool {
         std::mem::take(&mut self.has_published)
@@ -344,7 +344,7 @@ impl Reader {
             self.at = 0;
             self.seq = self.seq.checked_add(1).unwrap_or(1);
         }
-        // Told in quarters of the ring: that line crosses rarely, and the writer never needs more than a
+        // Published in quarters of the ring: that line crosses rarely, and the writer never needs more than a
         // quarter and one cell.
         if self.done - self.published >= self.cells as u64 / 4 {
             self.publish();

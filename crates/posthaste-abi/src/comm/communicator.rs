@@ -334,8 +334,8 @@ pub(crate) fn site_of(comm: Out<MPI_Comm>) -> Site {
 fn refuse_comm(call: &'static str, handle: MPI_Errhandler) -> c_int {
     match find_for(handle, Kind::Comm) {
         Ok(handler) => {
-            let told = Site::Comm(MPI_COMM_SELF);
-            failure::raise_with(&handler, told, call, Site::Process, &Error::unsupported(call))
+            let site = Site::Comm(MPI_COMM_SELF);
+            failure::raise_with(&handler, site, call, Site::Process, &Error::unsupported(call))
         }
         Err(error) => failure::raise(call, Site::Process, &error),
     }

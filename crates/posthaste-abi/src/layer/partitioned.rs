@@ -165,12 +165,12 @@ pub(crate) fn recv_init(
         return make(key, comm, End::Receiving(nobody)).map(|(_, id)| id);
     }
     let (partitioned, id) = make(key, comm.clone(), End::Receiving(Receiving::new(source, tag, parts)))?;
-    let told = partitioned.clone();
+    let at = partitioned.clone();
     let handler = move |_, status: &Status| {
-        let mut vci = told.vci();
+        let mut vci = at.vci();
         let Vci { engine, methods, .. } = &mut *vci;
-        if let End::Receiving(receiving) = &mut *told.end() {
-            receiving.told(engine, methods, status);
+        if let End::Receiving(receiving) = &mut *at.end() {
+            receiving.announced(engine, methods, status);
         }
     };
     let listening = {

@@ -150,7 +150,7 @@ impl AtEnd for Persistent {
     }
 }
 
-/// A send and a receive under one request (MPI-5.0 §3.10, `MPI_Isendrecv`), which tells what was received. `sent` is the
+/// A send and a receive under one request (MPI-5.0 §3.10, `MPI_Isendrecv`), which reports what was received. `sent` is the
 /// memory that the send leaves from.
 pub(crate) fn both(
     (send, recv): (RequestId, RequestId),

@@ -246,7 +246,7 @@ mpi_fn! {
     fn MPI_Probe / PMPI_Probe(source: c_int, tag: c_int, comm: MPI_Comm, status: Out<MPI_Status>)
         raises comm => {
         let comm = communicator::find("comm", comm)?;
-        status.tell(&MPI_Status::of(&library().world.probe(&comm, source_in(source), tag_in(tag))?));
+        status.set_status(&MPI_Status::of(&library().world.probe(&comm, source_in(source), tag_in(tag))?));
         Ok(())
     }
     /// MPI-5.0 §3.8.1
@@ -255,7 +255,7 @@ mpi_fn! {
         let comm = communicator::find("comm", comm)?;
         let found = library().world.iprobe(&comm, source_in(source), tag_in(tag))?;
         if let Some(found) = &found {
-            status.tell(&MPI_Status::of(found));
+            status.set_status(&MPI_Status::of(found));
         }
         flag.set("flag", c_int::from(found.is_some()))
     }
@@ -546,7 +546,7 @@ fn recv(
         Some((world, comm, segment)) => world.recv(comm, source_in(source), tag_in(tag), segment)?,
         None => recv_any(buf, count, datatype, source, tag, comm)?,
     };
-    status.tell(&MPI_Status::of(&done));
+    status.set_status(&MPI_Status::of(&done));
     done.error.map_or(Ok(()), Err)
 }
 
@@ -608,7 +608,7 @@ fn sendrecv(
     let comm = communicator::find("comm", comm)?;
     let (send, recv) = ((send, rank_in(to.0), to.1), (recv, source_in(from.0), tag_in(from.1)));
     let done = library().world.exchange(&comm, send, recv)?;
-    status.tell(&MPI_Status::of(&done));
+    status.set_status(&MPI_Status::of(&done));
     done.error.map_or(Ok(()), Err)
 }
 
@@ -711,10 +711,10 @@ fn keep(
     status: Out<MPI_Status>,
 ) -> Result<()> {
     let Some(probed) = found else {
-        status.tell(&MPI_Status::PROC_NULL);
+        status.set_status(&MPI_Status::PROC_NULL);
         return message.set("message", MPI_MESSAGE_NO_PROC);
     };
-    status.tell(&MPI_Status::of(&probe::status(&probed)));
+    status.set_status(&MPI_Status::of(&probe::status(&probed)));
     message.set("message", MPI_Message::numbered(MESSAGES.insert(Probed { message: Some(probed), comm })?))
 }
 
@@ -757,11 +757,11 @@ fn mrecv(
         ControlFlow::Break(done) => Ok(done),
         ControlFlow::Continue(id) => world.wait_in("MPI_Mrecv", id),
     };
-    let told = done.and_then(|done| {
-        status.tell(&MPI_Status::of(&done));
+    let received = done.and_then(|done| {
+        status.set_status(&MPI_Status::of(&done));
         done.error.map_or(Ok(()), Err)
     });
-    told.map_err(|error| Located { site: Site::Comm(comm), error })
+    received.map_err(|error| Located { site: Site::Comm(comm), error })
 }
 
 fn imrecv(

@@ -50,7 +50,7 @@ pub struct State {
     pub life: Life,
     /// What its process does.
     pub process: Process,
-    /// What it told; `None` when that cannot be read.
+    /// What it published; `None` when that cannot be read.
     pub report: Option<Report>,
 }
 
@@ -279,7 +279,7 @@ fn mismatched_operations(states: &[State]) -> Vec<String> {
 /// Messages that would have gone through if one thing about them were different.
 fn near_misses(states: &[State]) -> Vec<String> {
     let mut found = Vec::new();
-    // Of a receiver and a sender that miss each other only one is told about.
+    // Of a receiver and a sender that miss each other only one is reported.
     let mut pairs: Vec<(usize, usize)> = Vec::new();
     for (rank, state) in states.iter().enumerate().filter(|(_, state)| state.doing() == Doing::Waiting) {
         let Some(report) = &state.report else { continue };

@@ -163,7 +163,7 @@ pub trait Method {
     /// This process sends no more messages of its own.
     fn begin_finalizing(&mut self) {}
 
-    /// Tells all peers that nothing more will come from here.
+    /// Says to all peers that nothing more will come from here.
     fn begin_leaving(&mut self) {}
 
     /// Whether all peers have done so, too.

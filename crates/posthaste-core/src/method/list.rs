@@ -8,7 +8,7 @@ use super::contract::{Method, Room};
 use super::pinned::Pin;
 use super::*;
 
-/// What a way knows of its peer besides its number: the type of that, and what the method is told.
+/// What a way knows of its peer besides its number: the type of that, and what the method learns.
 macro_rules! index {
     ($index:ident) => {
         u32

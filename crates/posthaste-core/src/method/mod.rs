@@ -270,7 +270,7 @@ impl Methods {
         leading_to!(self, to, |method, _at| method.offer_memory(sender, segment))
     }
 
-    /// Tells where a long message lies in memory that this process shares with its peers, if it lies there.
+    /// Says where a long message lies in memory that this process shares with its peers, if it lies there.
     pub fn offer_shared(&mut self, to: Peer, segment: &Segment) -> Option<Offer> {
         self.shared_place(to, segment).map(|place| Offer::Shared { place })
     }
@@ -367,7 +367,7 @@ impl Methods {
         each!(self.all, as_mut, |method| method.flush_gathered());
     }
 
-    /// Tells all peers that nothing more will come from here. Everything handed over must have left.
+    /// Says to all peers that nothing more will come from here. Everything handed over must have left.
     pub fn begin_leaving(&mut self) {
         each!(self.all, as_mut, |method| method.begin_leaving());
     }

@@ -5,8 +5,8 @@
 //! seed 003 ("leave pinned").
 //!
 //! What must stay true: a registration is found only while the memory that it was made for is still there. A network
-//! keeps hold of the pages that it was told of, and after munmap and mmap (or free and malloc, or madvise) other pages
-//! are at the same address. So a registration is kept beyond its operation only if the kernel tells us of such changes
+//! keeps hold of the pages that it was given, and after munmap and mmap (or free and malloc, or madvise) other pages
+//! are at the same address. So a registration is cached beyond its operation only if the kernel reports such changes
 //! (`posthaste_os::watch`), and it is asked each time before one is found; or if a setting says that the program does
 //! none. One that is in use is never ended, only not found any more.
 
@@ -188,7 +188,7 @@ impl<R> Pinned<R> {
         self.bytes
     }
 
-    /// Takes note of what the kernel tells.
+    /// Takes note of what the kernel reports.
     fn hear(&mut self) {
         let Some(watcher) = &self.watcher else { return };
         watcher.gone(&mut self.gone);
@@ -334,7 +334,7 @@ mod tests {
 
     const PAGES: usize = 24;
 
-    /// A registration as a network has it: which pages it took hold of. It tells when it ends.
+    /// A registration as a network has it: which pages it took hold of. It reports its end.
     #[derive(Debug)]
     struct Region {
         first: usize,

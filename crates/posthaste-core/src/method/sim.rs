@@ -419,7 +419,7 @@ impl Sim {
         }
     }
 
-    /// Tells of parts that have been written, sends those that could not be, opens windows. Whether there was one.
+    /// Notifies receivers of parts that have been written, sends those that could not be, opens windows. Whether there was one.
     fn advance_windows(&mut self) -> bool {
         let mut busy = false;
         while let Some((to, part, sent)) = self.parts.pop_front() {

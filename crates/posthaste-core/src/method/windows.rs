@@ -74,7 +74,7 @@ impl Windows {
     }
 
     /// Takes a receive, if its message is meant to come like that and there is room for it in one piece; says how far the
-    /// windows go. They open when the ok-to-send has left ([`Windows::told`]), so that none comes before it.
+    /// windows go. They open when the ok-to-send has left ([`Windows::granted`]), so that none comes before it.
     pub fn take(&mut self, expose: &Expose) -> Option<u64> {
         let (rest, room) = expose.segment.contiguous_rest()?;
         let Expose { from, offer, receiver, len, arrived, .. } = *expose;

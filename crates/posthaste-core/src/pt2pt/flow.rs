@@ -39,7 +39,7 @@ use crate::request::{State, Table};
 use crate::trace::Counter;
 use crate::wire::{Emit, Envelope, Found, Granted, Offer, Seek, Sought};
 
-/// Envelopes told in answer to one question.
+/// Envelopes shown in answer to one question.
 const MOST: u32 = 64;
 /// Patterns of probes that are remembered for a peer.
 const PROBES: usize = 16;
@@ -56,7 +56,7 @@ pub struct Flow {
     /// Number of the last question.
     serial: u32,
     /// Peers of which it has been said that their messages are not received.
-    told: HashSet<Peer>,
+    reported: HashSet<Peer>,
 }
 
 /// A throttled peer.
@@ -70,7 +70,7 @@ struct Throttled {
     asked: Option<Question>,
     /// The receive for which nothing was found last.
     last: RequestId,
-    /// The place behind the last message, as last told.
+    /// The place behind the last message, as last reported.
     end: u64,
     /// Place of the first message that has not been looked at.
     next: u64,
@@ -94,7 +94,7 @@ struct Question {
 
 #[derive(Clone, Copy, Debug)]
 enum About {
-    /// Every message from `next` on; so many more are told.
+    /// Every message from `next` on; so many more are shown.
     All(u32),
     Receive(RequestId),
     Probe(Pattern),
@@ -176,16 +176,16 @@ pub(super) fn throttle(engine: &mut Engine, methods: &mut Methods, from: Peer, e
 
 /// Receiver: says once for each peer that its messages are not received, if that has been so for a while.
 fn remind(engine: &mut Engine, methods: &Methods) {
-    let Engine { flow: Flow { peers, told, .. }, matching, config, .. } = engine;
+    let Engine { flow: Flow { peers, reported, .. }, matching, config, .. } = engine;
     for (peer, throttled) in peers.iter_mut() {
-        if told.contains(peer) {
+        if reported.contains(peer) {
             continue;
         }
         let (now, taken) = (methods.now(), matching.unexpected_bytes(*peer));
         if taken <= config.unexpected_bytes {
             throttled.since = now;
         } else if now.saturating_sub(throttled.since) >= PATIENCE {
-            told.insert(*peer);
+            reported.insert(*peer);
             let at = peer.0;
             let Envelope { tag, context, len, .. } = &throttled.envelope;
             say(format_args!(
@@ -400,7 +400,7 @@ pub(crate) fn found(engine: &mut Engine, from: Peer, found: Found) -> Option<Act
         }
         About::Receive(id) => {
             if matching.peek_posted(&envelope) != Some(id) {
-                // It has been matched meanwhile; or one posted before it fits, which will be told of this message.
+                // It has been matched meanwhile; or one posted before it fits, which will be shown this message.
                 throttled.round = throttled.round.map(|round| round.min(found.place));
                 return None;
             }

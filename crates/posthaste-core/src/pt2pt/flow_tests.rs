@@ -48,27 +48,27 @@ fn receive(bench: &mut Bench, messages: usize, into: &OwnedBuf) {
     }
 }
 
-fn has_told(bench: &Bench) -> bool {
-    bench.vcis[1].engine.flow.told.contains(&crate::ids::Peer(0))
+fn has_reported(bench: &Bench) -> bool {
+    bench.vcis[1].engine.flow.reported.contains(&crate::ids::Peer(0))
 }
 
 #[test]
 fn a_receiver_that_comes_later_says_nothing() {
     let (mut bench, data) = flooded();
     pass(&mut bench, PATIENCE.as_millis() - 1);
-    assert!(!has_told(&bench));
+    assert!(!has_reported(&bench));
     receive(&mut bench, MESSAGES, &data);
     pass(&mut bench, 2 * PATIENCE.as_millis());
-    assert!(!has_told(&bench) && !bench.vcis[1].engine.flow.is_throttling());
+    assert!(!has_reported(&bench) && !bench.vcis[1].engine.flow.is_throttling());
 }
 
 #[test]
 fn one_that_does_not_receive_says_so_once() {
     let (mut bench, data) = flooded();
     pass(&mut bench, PATIENCE.as_millis());
-    assert!(has_told(&bench));
+    assert!(has_reported(&bench));
     receive(&mut bench, MESSAGES, &data);
-    assert!(has_told(&bench) && !bench.vcis[1].engine.flow.is_throttling());
+    assert!(has_reported(&bench) && !bench.vcis[1].engine.flow.is_throttling());
 }
 
 #[test]
@@ -85,8 +85,8 @@ fn one_that_receives_now_and_then_has_time_again() {
     }
     assert!(bench.vcis[1].engine.flow.is_throttling());
     pass(&mut bench, 2 * PATIENCE.as_millis());
-    assert!(!has_told(&bench));
+    assert!(!has_reported(&bench));
     receive(&mut bench, MESSAGES / 10, &data);
     pass(&mut bench, PATIENCE.as_millis() - 1);
-    assert!(!has_told(&bench));
+    assert!(!has_reported(&bench));
 }

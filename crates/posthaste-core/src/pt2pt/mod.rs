@@ -76,7 +76,7 @@ pub struct Engine {
     /// Where sends under way go.
     pub outgoing: outgoing::Outgoing,
     /// Messages in ready mode that came too early.
-    told_early: ready::Told,
+    early_reported: ready::Reported,
     /// Persistent requests.
     pub persistent: persistent::Persistents,
     /// What this engine counts.
@@ -113,7 +113,7 @@ impl Engine {
             pending_work: 0,
             staging: staging::Staging::default(),
             outgoing: outgoing::Outgoing::default(),
-            told_early: ready::Told::default(),
+            early_reported: ready::Reported::default(),
             persistent: persistent::Persistents::default(),
             counts: Counts::default(),
             eager_below: config.eager_limit as u64 + 1,

@@ -147,18 +147,18 @@ impl Run {
         self.look();
     }
 
-    /// A probe may only tell of the first message of its sender that fits and that nobody has got.
+    /// A probe may only find the first message of its sender that fits and that nobody has got.
     fn probe(&mut self, at: usize, pattern: Pattern) {
         self.look();
         let Vci { engine, methods, .. } = &mut self.bench.vcis[at];
         let Some(Status { source, tag, bytes, .. }) = probe::probe(engine, methods, &pattern) else { return };
-        let told = self.messages.iter().position(|message| message.data.len() as u64 == bytes).unwrap();
-        let message = &self.messages[told];
+        let found = self.messages.iter().position(|message| message.data.len() as u64 == bytes).unwrap();
+        let message = &self.messages[found];
         let seed = self.seed;
-        assert!(message.to == at && Self::fits(&pattern, message), "seed {seed}: probe told of {told}");
+        assert!(message.to == at && Self::fits(&pattern, message), "seed {seed}: probe found of {found}");
         assert_eq!((source, tag), (message.from as i32, message.tag), "seed {seed}");
-        assert!(message.got_by.is_none() && !message.cancelled, "seed {seed}: {told} was gone");
-        for (before, other) in self.messages[..told].iter().enumerate() {
+        assert!(message.got_by.is_none() && !message.cancelled, "seed {seed}: {found} was gone");
+        for (before, other) in self.messages[..found].iter().enumerate() {
             // One that is being cancelled may be gone already although its sender does not know yet.
             let cancelling = other.request.is_some_and(|id| {
                 self.bench.vcis[other.from]
@@ -172,7 +172,7 @@ impl Run {
             let same = other.from == message.from && other.to == at && Self::fits(&pattern, other);
             assert!(
                 !same || other.got_by.is_some() || other.cancelled || cancelling || reassembly,
-                "seed {seed}: a probe told of {told}, but {before} comes first"
+                "seed {seed}: a probe found of {found}, but {before} comes first"
             );
         }
     }

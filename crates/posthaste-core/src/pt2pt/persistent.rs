@@ -38,7 +38,7 @@ pub enum Message {
         /// Into what.
         segment: Segment,
     },
-    /// To or from `MPI_PROC_NULL`: what its end tells.
+    /// To or from `MPI_PROC_NULL`: what its end reports.
     Nobody(Status),
 }
 

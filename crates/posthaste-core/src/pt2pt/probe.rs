@@ -18,7 +18,7 @@ pub fn probe(engine: &mut Engine, methods: &mut Methods, pattern: &Pattern) -> O
     match engine.matching.peek_unexpected(pattern) {
         Some(message) => Some(status(message)),
         None if engine.flow.is_throttling() => {
-            flow::probe(engine, methods, pattern).map(|found| told(&found))
+            flow::probe(engine, methods, pattern).map(|found| status_of(&found))
         }
         None => None,
     }
@@ -34,10 +34,10 @@ pub fn take(engine: &mut Engine, methods: &mut Methods, pattern: &Pattern) -> Op
 
 /// What a probe says of an unexpected message.
 pub fn status(message: &Unexpected) -> Status {
-    told(&message.envelope)
+    status_of(&message.envelope)
 }
 
-fn told(envelope: &Envelope) -> Status {
+fn status_of(envelope: &Envelope) -> Status {
     Status { source: envelope.source, tag: envelope.tag, bytes: envelope.len, ..Status::EMPTY }
 }
 

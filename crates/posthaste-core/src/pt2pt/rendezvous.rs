@@ -170,7 +170,7 @@ pub fn matched(
             Some(Action::Grant(Expose { from, offer, receiver, segment, len, arrived }, sender))
         }
         Offer::Stream { .. } => {
-            // A direct copy or a grant tells the sender of the match; a stream may end before it.
+            // A direct copy or a grant shows the match to the sender; a stream may end before it.
             let ack = (envelope.mode == Mode::Synchronous).then(|| Emit::sync_ack(sender));
             Some(Action::Get(Get { from, sender, offer, receiver, segment, len }, ack))
         }

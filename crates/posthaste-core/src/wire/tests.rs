@@ -23,7 +23,7 @@ fn a_context_of_several_jobs_names_its_job() {
     let job = JobId(0xfeed_0000_0000_0007);
     let context = ContextId::allocated(3, 1, 16).and_then(|context| context.allocated_in(job)).unwrap();
     assert!(context.spans_jobs() && context.vci() == 1 && context.job() == Some(job));
-    assert_eq!(ContextId::told(context.words()), Some(context));
+    assert_eq!(ContextId::from_words(context.words()), Some(context));
     let (id, data) = (RequestId { slot: 9, generation: 4 }, [1, 2, 3, 4]);
     let typed = Types { hash: 5, first: 6, uniform: true, canonical: false };
     for types in [Types::UNKNOWN, typed] {

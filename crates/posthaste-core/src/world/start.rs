@@ -232,14 +232,14 @@ fn ours(shared: &Shared, handed: &Handed, again: bool, config: &Config) -> Resul
     })
 }
 
-/// A foreign launcher: the lowest rank of each node makes its node segment and tells the others of that node through the
+/// A foreign launcher: the lowest rank of each node makes its node segment and publishes it to the others of that node through the
 /// key-value space.
 fn foreign(shared: &Shared, config: &Config) -> Result<Start> {
     let mut held = wireup::hold(shared);
     let launcher = held.as_mut().ok_or_else(wireup::gone)?;
     let rank = launcher.rank() as u32;
-    let told = if config.node.is_none() { launcher.nodes().map_err(wireup::failed)? } else { None };
-    let nodes = match told {
+    let published = if config.node.is_none() { launcher.nodes().map_err(wireup::failed)? } else { None };
+    let nodes = match published {
         Some(nodes) => Places::of(&nodes),
         None => wireup::by_names(launcher, config.node.as_deref())?,
     };
@@ -250,7 +250,7 @@ fn foreign(shared: &Shared, config: &Config) -> Result<Start> {
         wireup::offer_secret(launcher)?;
     }
     let own = if rank == leader { Some(wireup::make_segment(launcher, node_local.len())?) } else { None };
-    wireup::tell_cpus(launcher)?;
+    wireup::publish_cpus(launcher)?;
     launcher.fence().map_err(wireup::failed)?;
     let node = own.map_or_else(|| wireup::attach_segment(launcher, leader), Ok)?;
     agree(&node, Format::NATIVE, config)?;

@@ -419,7 +419,7 @@ impl Endpoint {
         let _ = self.post_idle();
     }
 
-    /// Makes memory known to the network. Peers that are told its place can reach it while the registration lives.
+    /// Makes memory known to the network. Peers that know its place can reach it while the registration lives.
     ///
     /// # Errors
     /// What libfabric said.

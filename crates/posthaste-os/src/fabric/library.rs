@@ -255,7 +255,7 @@ impl Provider {
     pub fn flaw(&self) -> Option<&'static str> {
         let name = self.name();
         let is_rxd = name.split(';').any(|part| part == "ofi_rxd");
-        is_rxd.then_some("it never tells that a peer is lost, so whoever waits for one would wait for ever")
+        is_rxd.then_some("it never reports that a peer is lost, so whoever waits for one would wait for ever")
     }
 
     /// Whether it is used only if it is asked for by name: it stays on one host, or a better one is there wherever it is.

@@ -122,7 +122,7 @@ impl Transfers {
             && self.notes.is_empty()
     }
 
-    /// Tells a peer something when there is room.
+    /// Sends a peer a control frame when there is room.
     pub(super) fn send_control(&mut self, to: Peer, frame: Frame) {
         self.notes.push_back((to, Note::Frame(frame)));
     }

@@ -24,7 +24,7 @@ impl Shm {
         let cursor = BufferCursor { buffer: filler.index() as u32, persistent, start: filler.position() };
         let mut filling = self.filling_of(to, filler, persistent, segment.clone(), sender, false);
         // The first piece is there before the receiver hears of the message; of a shorter message everything, for
-        // telling twice would cost more than copying in turns.
+        // publishing twice would cost more than copying in turns.
         let whole = segment.len() <= 2 * self.chunk as u64;
         filling.pump(if whole { 2 } else { 1 }, self.chunk);
         let offer = Offer::Stream { cursor, filled: filling.segment.position() };
