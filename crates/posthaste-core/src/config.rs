@@ -215,7 +215,7 @@ pub struct Config {
     pub leave_pinned: LeavePinned,
     /// Most bytes that stay registered.
     pub pinned_bytes: usize,
-    /// Shortest message that is registered part by part, where registrations are not kept.
+    /// Shortest message that is registered part by part, where registrations are not cached.
     pub pipeline_limit: usize,
     /// Bytes of a part.
     pub pipeline_part: usize,
@@ -534,7 +534,7 @@ pub const TUNABLES: &[Tunable] = &[
         name: "POSTHASTE_PIPELINE_LIMIT",
         default: "262144",
         meaning: "shortest message that is registered with a network part by part, in bytes, where \
-                  registrations are not kept",
+                  registrations are not cached",
     },
     Tunable {
         name: "POSTHASTE_PIPELINE_PART",

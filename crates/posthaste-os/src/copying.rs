@@ -84,7 +84,7 @@ pub enum Origin {
     /// It was measured now, and is kept for the next time unless the text says why not.
     Measured(Measured, Option<String>),
     /// It was measured earlier, and kept in this file.
-    Kept(PathBuf),
+    Cached(PathBuf),
     /// It could not be measured, for this reason: the default stands.
     Unknown(String),
 }
@@ -93,8 +93,8 @@ impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Measured(measured, None) => write!(f, "measured: {measured}"),
-            Self::Measured(measured, Some(why)) => write!(f, "measured: {measured}; not kept: {why}"),
-            Self::Kept(path) => write!(f, "measured earlier, see {}", path.display()),
+            Self::Measured(measured, Some(why)) => write!(f, "measured: {measured}; not cached: {why}"),
+            Self::Cached(path) => write!(f, "measured earlier, see {}", path.display()),
             Self::Unknown(why) => write!(f, "not measured: {why}"),
         }
     }
@@ -189,16 +189,16 @@ fn find_out_in(
     measure: impl FnOnce() -> Result<Measured, String>,
 ) -> (Copying, Origin) {
     let file = folder.map(|folder| folder.join(format!("copying-{processor}")));
-    if let Some((path, kept)) = file.as_deref().and_then(|path| Some((path, read(path)?))) {
-        return (kept, Origin::Kept(path.to_owned()));
+    if let Some((path, cached)) = file.as_deref().and_then(|path| Some((path, read(path)?))) {
+        return (cached, Origin::Cached(path.to_owned()));
     }
     match measure() {
         Ok(measured) => {
-            let kept = match &file {
+            let cached = match &file {
                 Some(path) => write(path, &measured).map_err(|e| format!("{}: {e}", path.display())).err(),
                 None => Some("neither XDG_CACHE_HOME nor HOME names a folder".to_owned()),
             };
-            (measured.choice(), Origin::Measured(measured, kept))
+            (measured.choice(), Origin::Measured(measured, cached))
         }
         Err(why) => (Copying::default(), Origin::Unknown(why)),
     }
@@ -350,12 +350,12 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_measured_once_and_kept() {
-        let folder = folder("kept");
+    fn an_answer_is_measured_once_and_cached() {
+        let folder = folder("cached");
         let found = find_out_in(Some(&folder), "p-1", || Ok(LARGE_WINS));
         assert_eq!(found, (LARGE_WINS.choice(), Origin::Measured(LARGE_WINS, None)));
         let again = find_out_in(Some(&folder), "p-1", || panic!("measured again"));
-        assert_eq!(again, (LARGE_WINS.choice(), Origin::Kept(folder.join("copying-p-1"))));
+        assert_eq!(again, (LARGE_WINS.choice(), Origin::Cached(folder.join("copying-p-1"))));
         // Another processor is another question.
         let other = find_out_in(Some(&folder), "p-2", || Ok(SMALL_WINS));
         assert_eq!(other.0, SMALL_WINS.choice());
@@ -384,7 +384,7 @@ mod tests {
             fs::write(&path, bad).unwrap();
             let found = find_out_in(Some(&folder), "p", || Ok(SMALL_WINS));
             assert_eq!(found, (SMALL_WINS.choice(), Origin::Measured(SMALL_WINS, None)), "{bad:?}");
-            assert!(matches!(find_out_in(Some(&folder), "p", || unreachable!()).1, Origin::Kept(_)));
+            assert!(matches!(find_out_in(Some(&folder), "p", || unreachable!()).1, Origin::Cached(_)));
         }
         fs::remove_dir_all(folder).unwrap();
     }
@@ -396,12 +396,12 @@ mod tests {
         let file = fs::File::options().write(true).open(folder.join("copying-p")).unwrap();
         file.set_modified(SystemTime::now() - OLDEST - Duration::from_secs(60)).unwrap();
         assert_eq!(find_out_in(Some(&folder), "p", || Ok(SMALL_WINS)).0, SMALL_WINS.choice());
-        assert!(matches!(find_out_in(Some(&folder), "p", || unreachable!()).1, Origin::Kept(_)));
+        assert!(matches!(find_out_in(Some(&folder), "p", || unreachable!()).1, Origin::Cached(_)));
         fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]
-    fn what_cannot_be_kept_is_used_all_the_same() {
+    fn what_cannot_be_cached_is_used_all_the_same() {
         for folder in [Some(Path::new("/proc/nowhere")), None] {
             let (copying, origin) = find_out_in(folder, "p", || Ok(LARGE_WINS));
             assert_eq!(copying, LARGE_WINS.choice());
@@ -423,7 +423,7 @@ mod tests {
         let (copying, origin) = find_out_in(Some(&folder), "p", || judge(&[[[1, 900]; 2]; 5], 2 << 20));
         assert_eq!(copying, Copying::default());
         assert!(matches!(origin, Origin::Unknown(_)));
-        assert!(!folder.exists(), "nothing is kept");
+        assert!(!folder.exists(), "nothing is cached");
     }
 
     #[test]

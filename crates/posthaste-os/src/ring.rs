@@ -433,7 +433,7 @@ mod tests {
 
     /// One ring full of messages at most comes after the reader has said so, and other packets always find room.
     #[test]
-    fn messages_are_held_back_and_control_is_not() {
+    fn messages_are_throttled_and_control_is_not() {
         let (mut writer, mut reader) = pair();
         let read = |reader: &mut Reader| {
             while reader.peek().unwrap().is_some() {

@@ -265,7 +265,7 @@ mpi_fn! {
         message.set("message", MPI_MESSAGE_NULL)?;
         let site = comm;
         let comm = communicator::find("comm", comm)?;
-        keep(library().world.mprobe(&comm, source_in(source), tag_in(tag))?, site, message, status)
+        matched(library().world.mprobe(&comm, source_in(source), tag_in(tag))?, site, message, status)
     }
     /// MPI-5.0 §3.8.2
     fn MPI_Improbe / PMPI_Improbe(source: c_int, tag: c_int, comm: MPI_Comm, flag: Out<c_int>,
@@ -275,7 +275,7 @@ mpi_fn! {
         let site = comm;
         let comm = communicator::find("comm", comm)?;
         let Some(found) = library().world.improbe(&comm, source_in(source), tag_in(tag))? else { return Ok(()) };
-        keep(found, site, message, status)?;
+        matched(found, site, message, status)?;
         flag.set("flag", 1)
     }
 }
@@ -704,7 +704,7 @@ struct Probed {
 static MESSAGES: Deposit<Probed> = Deposit::new(Kind::Message);
 
 /// Gives a message taken by a probe to the program.
-fn keep(
+fn matched(
     found: Option<Unexpected>,
     comm: MPI_Comm,
     message: Out<MPI_Message>,

@@ -15,7 +15,7 @@ pub fn broadcast(team: &Team, name: &'static str, from: u32, outcome: Arc<OwnedB
     let mut draft = Draft::new(team, name, 4);
     let all = Segment::contiguous(outcome.user_buf(), outcome.len() as u64);
     bcast::by_tree(&mut draft, &all, from, choose::moving_radix());
-    draft.keep(outcome);
+    draft.keep_alive(outcome);
     draft.done()
 }
 
@@ -25,7 +25,7 @@ pub fn share(team: &Team, name: &'static str, outcome: Arc<OwnedBuf>) -> Schedul
     let mut draft = Draft::new(team, name, 12);
     let block = (outcome.len() / team.size().max(1) as usize) as u64;
     allgather::into(&mut draft, None, Operand::new(outcome.user_buf(), block, &Datatype::byte()));
-    draft.keep(outcome);
+    draft.keep_alive(outcome);
     draft.done()
 }
 
@@ -61,7 +61,7 @@ pub fn swap(
     let theirs = outcome.user_buf().offset(own as isize);
     draft.receive_from(peer, rank, Segment::contiguous(theirs, (outcome.len() - own) as u64));
     draft.send_to(peer, Segment::contiguous(outcome.user_buf(), own as u64));
-    draft.keep(outcome);
+    draft.keep_alive(outcome);
     draft.done()
 }
 
@@ -78,6 +78,6 @@ fn broadcast_members(mut draft: Draft<'_>, members: &[u32], outcome: Arc<OwnedBu
             draft.send(members[*child as usize], all());
         }
     }
-    draft.keep(outcome);
+    draft.keep_alive(outcome);
     draft.done()
 }

@@ -520,7 +520,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_kept_ends_with_its_use() {
+    fn what_is_not_cached_ends_with_its_use() {
         let mut pinned: Pinned<()> = Pinned::new(LeavePinned::Off, usize::MAX);
         for _ in 0..3 {
             let lease = pinned.acquire(0x1000, 100, true, |_, _| Ok(((), true))).unwrap();
@@ -532,7 +532,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_held_is_found_until_it_is_let_go() {
+    fn what_is_pinned_is_found_until_it_is_unpinned() {
         let mut pinned: Pinned<()> = Pinned::new(LeavePinned::Off, usize::MAX);
         let pin = pinned.pin(0x1000, 100, true, |_, _| Ok(((), true))).unwrap();
         let again = pinned.pin(0x1010, 10, false, |_, _| Ok(((), true))).unwrap();

@@ -142,7 +142,7 @@ fn memory_is_registered_as_long_as_it_is_touched() {
         let (there, made) = bench.network.registered();
         assert_eq!((there, bench.network.unregistered()), (0, 0), "{long:?}");
         assert!(made >= 2, "{long:?} registered {made} times");
-        let holds = [
+        let pins = [
             bench.vcis[0].methods.pin(&segment(&data), false),
             bench.vcis[1].methods.pin(&segment(&into), true),
         ];
@@ -150,8 +150,8 @@ fn memory_is_registered_as_long_as_it_is_touched() {
             round(&mut bench);
         }
         assert_eq!(bench.network.registered(), (2, made + 2), "{long:?}");
-        for (vci, holds) in bench.vcis.iter_mut().zip(holds) {
-            vci.methods.unpin(holds);
+        for (vci, pins) in bench.vcis.iter_mut().zip(pins) {
+            vci.methods.unpin(pins);
         }
         assert_eq!(bench.network.registered().0, 0, "{long:?}");
     }

@@ -23,7 +23,7 @@ pub struct Composite {
     /// What is said if a part is truncated, in terms of the whole.
     truncated: Option<Error>,
     /// What has to live until the end.
-    _keeps: Option<Box<dyn Any + Send>>,
+    _keeps_alive: Option<Box<dyn Any + Send>>,
 }
 
 impl std::fmt::Debug for Composite {
@@ -40,8 +40,8 @@ impl Composite {
 
     /// The same, which keeps something until its end: memory that a part uses.
     #[must_use]
-    pub fn keeping(self, what: impl Any + Send) -> Self {
-        Self { _keeps: Some(Box::new(what)), ..self }
+    pub fn keeping_alive(self, what: impl Any + Send) -> Self {
+        Self { _keeps_alive: Some(Box::new(what)), ..self }
     }
 
     /// The requests among what it waits for; some may have ended.
@@ -134,7 +134,7 @@ mod tests {
         for first in [0, 1] {
             let (mut table, mut finished) = (Table::new(8), Finished::default());
             let parts = [part(&mut table), part(&mut table)];
-            let whole = begin(&mut table, Composite::of(2).keeping(vec![1u8]), Status::EMPTY).unwrap();
+            let whole = begin(&mut table, Composite::of(2).keeping_alive(vec![1u8]), Status::EMPTY).unwrap();
             for (at, id) in parts.into_iter().enumerate() {
                 add(&mut table, &mut finished, whole, id, at == 0);
             }

@@ -395,9 +395,9 @@ fn list(all: impl Iterator<Item = Message>, concerns: impl Fn(&Message) -> bool)
     let (mut shown, mut others, mut count) = (Vec::new(), Vec::new(), 0);
     for message in all {
         count += 1;
-        let kept = if concerns(&message) { &mut shown } else { &mut others };
-        if kept.len() < MOST {
-            kept.push(message);
+        let chosen = if concerns(&message) { &mut shown } else { &mut others };
+        if chosen.len() < MOST {
+            chosen.push(message);
         }
     }
     shown.extend(others);

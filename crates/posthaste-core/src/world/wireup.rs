@@ -33,7 +33,7 @@ use crate::method::{Route, Routes};
 pub(super) type Shared = Arc<Mutex<Option<Launcher>>>;
 
 /// The launcher for several questions.
-pub(super) fn hold(launcher: &Shared) -> MutexGuard<'_, Option<Launcher>> {
+pub(super) fn lock(launcher: &Shared) -> MutexGuard<'_, Option<Launcher>> {
     launcher.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -44,7 +44,7 @@ pub(super) fn gone() -> Error {
 
 /// Does something with the launcher, if there is one.
 pub(super) fn ask<T>(launcher: &Shared, with: impl FnOnce(&mut Launcher) -> T) -> Option<T> {
-    hold(launcher).as_mut().map(with)
+    lock(launcher).as_mut().map(with)
 }
 
 /// Which ranks are together. Launchers fill one host after the other, or deal ranks out in turns, so a job of a million
