@@ -69,8 +69,8 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
 }
 
 fn judge(outcome: &Outcome) -> Fallible {
-    let told = outcome.stdout.contains("told after") && outcome.stdout.contains("the others go on");
-    if outcome.code() == 3 && told && outcome.took < PATIENCE {
+    let reported = outcome.stdout.contains("reported after") && outcome.stdout.contains("the others go on");
+    if outcome.code() == 3 && reported && outcome.took < PATIENCE {
         return Ok(());
     }
     Err(format!("an error that names rank 1 was expected within {PATIENCE:?}\n{}", outcome.complaint()))

@@ -6,10 +6,10 @@
 //! shared cache is fast: there a buffer of twice the second-level cache, gone round and round, is up to three times as fast,
 //! and a small one gains from stores that go past the cache. No rule tells one from the other, so it is measured: two
 //! threads on two CPUs play ping-pong through the bounce buffers of a node segment, for some milliseconds, once for each
-//! model of processor; the answer is kept in the user's cache folder.
+//! model of processor; the answer is cached in the user's cache folder.
 //!
 //! Whoever makes a node segment (launcher, lowest rank) says there what was found. What must stay true: an answer is
-//! kept only if it was measured well; whatever is wrong with the file (stale, torn, foreign, unwritable) costs a
+//! cached only if it was measured well; whatever is wrong with the file (stale, torn, foreign, unwritable) costs a
 //! measurement and nothing else; measuring ends after [`LONGEST`]; nothing here makes a job fail. Part: `measure`.
 
 mod measure;
@@ -81,9 +81,9 @@ impl Copying {
 /// How the answer came about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// It was measured now, and is kept for the next time unless the text says why not.
+    /// It was measured now, and is cached for the next time unless the text says why not.
     Measured(Measured, Option<String>),
-    /// It was measured earlier, and kept in this file.
+    /// It was measured earlier, and cached in this file.
     Cached(PathBuf),
     /// It could not be measured, for this reason: the default stands.
     Unknown(String),
@@ -155,7 +155,7 @@ const LONG: usize = 64 << 10;
 pub const LONGEST: Duration = Duration::from_millis(40);
 /// An answer that is older is measured anew: systems and firmware change.
 const OLDEST: Duration = Duration::from_secs(60 * 24 * 3600);
-/// In front of a kept answer; another number for another way of measuring.
+/// In front of a cached answer; another number for another way of measuring.
 const FORMAT: &str = "posthaste-copying 1";
 
 /// The answer for the processor of this machine, and where it comes from. `cpus`: those that the ranks will use.
@@ -218,7 +218,7 @@ fn cache_folder() -> Option<PathBuf> {
     Some(folder?.join("posthaste"))
 }
 
-/// A kept answer, if it is one and not too old.
+/// A cached answer, if it is one and not too old.
 fn read(path: &Path) -> Option<Copying> {
     let age = SystemTime::now().duration_since(fs::metadata(path).ok()?.modified().ok()?).unwrap_or_default();
     if age > OLDEST {

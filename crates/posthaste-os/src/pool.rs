@@ -275,7 +275,7 @@ impl Buffer {
                 self.pass_beyond();
             }
         } else if start > self.passed && end - self.passed <= self.size as u64 {
-            self.keep_beyond(start, end);
+            self.insert_beyond(start, end);
         }
         // Published in quarters: the sender looks only when it lacks room, and that line crosses rarely.
         if self.passed - self.published >= self.size as u64 / 4 {
@@ -284,7 +284,7 @@ impl Buffer {
     }
 
     #[cold]
-    fn keep_beyond(&mut self, start: u64, end: u64) {
+    fn insert_beyond(&mut self, start: u64, end: u64) {
         let (mut start, mut end) = (start, end);
         // Whatever touches it, also as a sender that lies would have it, becomes part of it.
         while let Some((first, last)) =
@@ -319,7 +319,7 @@ impl Buffer {
         std::mem::take(&mut self.has_published)
     }
 
-    /// A message is over; the sender keeps the buffer.
+    /// A message is over; the buffer persists.
     pub fn finish(&mut self) {
         self.publish();
     }

@@ -5,7 +5,7 @@
 //! needs all of them or one of them. Ranks are stuck when they form a set in which nobody can go on unless another one
 //! does: the greatest such set is what is left when all others are taken away, again and again.
 //!
-//! What must stay true: reports of different ranks are not of the same instant. A rank holds another one only if it
+//! What must stay true: reports of different ranks are not of the same instant. A rank blocks another one only if it
 //! has waited for [`SETTLED`] and was still waiting when the other one looked last: whatever it sent before that the
 //! other one has found. Ranks in a report are checked.
 

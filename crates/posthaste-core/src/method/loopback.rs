@@ -1,6 +1,6 @@
 //! The method to ourselves: a queue of packets in private memory, and one direct copy for long messages.
 //!
-//! What must stay true: packets stay in order; an offered segment is kept until it is fetched.
+//! What must stay true: packets stay in order; an offered segment is stored until it is fetched.
 
 use std::collections::{HashMap, VecDeque};
 

@@ -1,11 +1,11 @@
-//! Registrations of user memory that are kept for the next message: registering costs more than a short transfer.
+//! A cache of registrations of user memory for the next message: registering costs more than a short transfer.
 //!
 //! For methods that need registered memory. A registration is looked up by address, extended when a longer piece of the
 //! same memory is wanted, and the one that was used longest ago goes when there are too many bytes. Seed 000 (VIA),
 //! seed 003 ("leave pinned").
 //!
 //! What must stay true: a registration is found only while the memory that it was made for is still there. A network
-//! keeps hold of the pages that it was given, and after munmap and mmap (or free and malloc, or madvise) other pages
+//! pins the pages that it was given, and after munmap and mmap (or free and malloc, or madvise) other pages
 //! are at the same address. So a registration is cached beyond its operation only if the kernel reports such changes
 //! (`posthaste_os::watch`), and it is asked each time before one is found; or if a setting says that the program does
 //! none. One that is in use is never ended, only not found any more.
@@ -334,7 +334,7 @@ mod tests {
 
     const PAGES: usize = 24;
 
-    /// A registration as a network has it: which pages it took hold of. It reports its end.
+    /// A registration as a network has it: which pages it pinned. It reports its end.
     #[derive(Debug)]
     struct Region {
         first: usize,
@@ -455,8 +455,8 @@ mod tests {
     }
 
     proptest! {
-        /// Memory comes and goes; what is found must have hold of the pages that are there now, and exactly those
-        /// registrations are alive that the naive rules keep.
+        /// Memory comes and goes; what is found must have pinned the pages that are there now, and exactly those
+        /// registrations are alive that the naive rules cache.
         #[test]
         fn what_is_found_is_the_memory_that_is_there(steps in steps(), limit in 4..40usize) {
             let page = watch::page_size();
