@@ -397,7 +397,8 @@ fn send_parts(
     busy
 }
 
-/// Acknowledges to a peer how far its packets have been seen, and says which links are lost: over one link, or over all that are left.
+/// Acknowledges to a peer how far its packets have been seen, and says which links are lost: over one link, or over all
+/// that are left.
 fn send_ack(pair: &mut Pair, links: &mut [Link], peer: Peer) {
     let mark = Mark { frame: Frame::Seen, number: pair.lost_links(), seen: pair.packets.seen() };
     let mut acked = false;

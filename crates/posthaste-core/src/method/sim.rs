@@ -201,7 +201,7 @@ pub struct Sim {
     puts: VecDeque<Put>,
     /// Granted messages that go into windows: what of the windows has not been written yet.
     writing: HashMap<(Peer, RequestId), Writing>,
-    /// Windows whose part has been written, or so many bytes of it sent in fragments, and of whom nothing has been granted.
+    /// Windows whose part has been written, or so many bytes of it sent in fragments, whose receiver has not been notified.
     parts: VecDeque<(Peer, Part, u64)>,
     pinned: Pinned<Region>,
     /// What is registered for a message of ours that was offered, or for a receive that was exposed.

@@ -208,7 +208,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// What is kept of it here; nothing of one that only begins.
+    /// What is stored of it here; nothing of one that only begins.
     #[inline(always)]
     fn content(self, matching: &mut Matching) -> Option<Content> {
         Some(match self {

@@ -111,7 +111,7 @@ pub(super) fn key_in_shape(envelope: &Envelope, shape: usize) -> Key {
 /// Room for an eager message that nobody expected comes in these lengths, so that what one message leaves serves the
 /// next: a short one takes no long room, and a long one finds none that it would have to stretch.
 const CLASSES: [usize; 3] = [64, 512, 4096];
-/// Rooms of each length that are kept.
+/// Rooms of each length that are reserved for reuse.
 const MOST_SPARE: usize = 256;
 /// What an unexpected message costs besides its data: its place in the queue and in up to four indexes, which grow by
 /// doubling, and what the allocator adds.

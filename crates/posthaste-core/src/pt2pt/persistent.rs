@@ -1,10 +1,10 @@
 //! Persistent requests: what is described once and started often.
 //!
 //! The request that the user keeps has a place in the table of requests, inactive; each start has a request of its own
-//! behind it. Everything about a message has been checked and looked up when it is kept, so a start costs less than a
+//! behind it. Everything about a message has been checked and looked up when it is inserted, so a start costs less than a
 //! nonblocking call. MPI-5.0 §3.9.
 //!
-//! What must stay true: an entry counts only with the generation of the request that it was kept for.
+//! What must stay true: an entry counts only with the generation of the request that it was inserted for.
 
 use crate::datatype::Segment;
 use crate::error::{Error, ErrorClass, Result};

@@ -115,7 +115,7 @@ fn messages_stay_in_order(seeds: u64, bench: impl Fn(u64, &Config) -> Bench) {
 }
 
 /// A network that insists on registration: every way of a long message registers what it touches and lets it go; what is
-/// held, as the buffer of a persistent request, is registered once.
+/// pinned, as the buffer of a persistent request, is registered once.
 #[test]
 fn memory_is_registered_as_long_as_it_is_touched() {
     let weather = crate::method::sim::Weather { registers: true, ..CALM };

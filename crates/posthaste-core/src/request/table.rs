@@ -28,7 +28,7 @@ pub const MOST: usize = 1 << SLOT_BITS;
 const FIRST: usize = MOST / 2;
 /// Slots of each other VCI.
 const FURTHER: usize = FIRST / VCIS;
-/// Slots of each other VCI that are kept for collective operations.
+/// Slots of each other VCI that are reserved for collective operations.
 const FURTHER_RESERVE: usize = 1 << 13;
 const HANDLE_GENERATIONS: u32 = 511;
 
