@@ -56,7 +56,7 @@ pub fn on_event(engine: &mut Engine, event: Event<'_>) -> Option<Action> {
             arrival::arrived(engine, from, &envelope, Body::Begun { sender })
         }
         Event::Arrived(from, envelope, sender, data) => {
-            arrival::arrived(engine, from, &envelope, Body::Kept { data, sender })
+            arrival::arrived(engine, from, &envelope, Body::Owned { data, sender })
         }
         Event::Received(receiver) => rendezvous::landed(engine, receiver),
         // Of a link to the method that uses it.

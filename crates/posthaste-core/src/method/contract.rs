@@ -13,7 +13,7 @@ use crate::ids::{Peer, RequestId};
 use crate::method::pinned::Pin;
 use crate::method::{Load, Next, Routes};
 use crate::trace::{Counter, Counts};
-use crate::wire::{Emit, Envelope, Granted, Offer, Packet, RemoteMemory, Through};
+use crate::wire::{Emit, Envelope, Granted, Offer, Packet, RemoteMemory, BufferCursor};
 
 /// The system takes data from where it lies if it lies in pieces of this mean length at least, in bytes; shorter ones are
 /// copied together first.
@@ -60,10 +60,10 @@ pub trait Method {
         self.claim(to, len, load).is_some()
     }
 
-    /// Holds back the messages of a peer that have not left yet, or lets them come again.
-    fn hold_back(&mut self, from: Self::To, hold: bool);
+    /// Throttles a peer: its messages that have not left yet stay with it; or lets them come again.
+    fn throttle(&mut self, from: Self::To, on: bool);
 
-    /// Looks once; tells `on` what happened. Returns whether anything did.
+    /// Looks once; reports to `on` what happened. Returns whether anything did.
     fn poll(&mut self, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool;
 
     /// Whether [`Method::take_next`] would certainly find something.
@@ -96,7 +96,7 @@ pub trait Method {
     }
 
     /// The bounce buffer of a message that is not received is free again.
-    fn decline(&mut self, _bounced: Through) {}
+    fn decline(&mut self, _bounced: BufferCursor) {}
 
     /// Opens a receive for what is granted, and says how it is to come; ends with [`Event::Received`].
     fn open_receive(&mut self, opened: OpenReceive) -> Granted;
@@ -186,7 +186,7 @@ pub trait Method {
     /// This process sends no more messages of its own.
     fn begin_finalizing(&mut self) {}
 
-    /// Tells all peers that nothing more will come from here.
+    /// Says to all peers that nothing more will come from here.
     fn begin_leaving(&mut self) {}
 
     /// Whether all peers have done so, too.
@@ -266,7 +266,7 @@ pub enum Event<'a> {
     Arrived(Peer, Envelope, Option<RequestId>, Vec<u8>),
     /// All bytes of an incoming long message are in place.
     Received(RequestId),
-    /// Bytes from here to there of a long message that comes over several links are in place: told by a link, and no
+    /// Bytes from here to there of a long message that comes over several links are in place: reported by a link, and no
     /// news for the engine.
     Placed(RequestId, u64, u64),
     /// All bytes of an outgoing long message have left; the buffer is the user's again.
@@ -279,7 +279,7 @@ pub enum Event<'a> {
     PeerDown(Peer, Error),
 }
 
-/// An event that a method keeps until it is polled.
+/// An event that a method stores until it is polled.
 #[derive(Debug)]
 pub(super) enum Done {
     Received(RequestId),
@@ -307,8 +307,8 @@ pub(super) fn packing(data: Option<&mut Segment>) -> impl FnOnce(Sink<'_>) {
     }
 }
 
-/// Tells what a method has kept for its poll; whether there was anything.
-pub(super) fn tell(
+/// Reports the events that a method has stored until its poll; whether there was any.
+pub(super) fn report(
     done: &mut VecDeque<Done>,
     lost: &mut VecDeque<(Peer, Error)>,
     counts: &mut Counts,
@@ -374,7 +374,7 @@ pub struct Drain {
     /// The sender.
     pub from: Peer,
     /// Where in which buffer it begins.
-    pub through: Through,
+    pub cursor: BufferCursor,
     /// Bytes that are there already.
     pub filled: u64,
     /// The receive.

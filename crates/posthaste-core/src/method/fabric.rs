@@ -33,7 +33,7 @@ use crate::method::pinned::{Lease, Pin, Pinned};
 use crate::method::rarely::Rarely;
 use crate::method::windows::Windows;
 use crate::method::{
-    Access, Caps, Done, Event, GrantedSend, Load, OpenReceive, Owner, Transfer, packing, tell,
+    Access, Caps, Done, Event, GrantedSend, Load, OpenReceive, Owner, Transfer, packing, report,
 };
 use crate::peers::PeerMap;
 use crate::trace::{Counter, Counts};
@@ -48,7 +48,7 @@ pub use card::{FabricBook, FabricCard, FabricShelf};
 const BUFFER: usize = 8 << 10;
 /// Longest payload of a packet.
 pub const PACKET: usize = BUFFER - PREAMBLE - HEADER;
-/// Buffers to send from; the last ones are kept for packets that make room elsewhere.
+/// Buffers to send from; the last ones are reserved for packets that make room elsewhere.
 const SENDS: usize = 64;
 const RESERVE: usize = 16;
 /// Buffers to receive into, and reads and writes under way.
@@ -242,7 +242,7 @@ impl Fabric {
         self.wanted(peer);
     }
 
-    /// Whether the network leads to a peer, as far as it has told.
+    /// Whether the network leads to a peer, as far as it has reported.
     pub(super) fn stands(&self, to: Peer) -> bool {
         self.links.get(to).is_some_and(|link| !link.is_down())
     }
@@ -288,7 +288,7 @@ impl Fabric {
                 let (_, body) = bytes.split_at(bytes.len() - body);
                 let body = body.to_vec();
                 if let Some(link) = self.known(peer) {
-                    link.keep(mark, body);
+                    link.store_early(mark, body);
                 }
                 return self.endpoint.repost(arrived);
             }
@@ -303,7 +303,7 @@ impl Fabric {
             self.later(peer, later, counts);
         }
         if self.known(peer).is_some_and(Link::is_due) {
-            self.transfers.tell(peer, Frame::Seen);
+            self.transfers.send_control(peer, Frame::Seen);
         }
     }
 
@@ -452,8 +452,8 @@ fn deliver(
 ) -> Later {
     let Some(link) = links.get_mut(peer) else { return Later::Nothing };
     match frame {
-        Frame::Hold | Frame::Release => {
-            link.held = frame == Frame::Hold;
+        Frame::Throttle | Frame::Resume => {
+            link.throttled = frame == Frame::Throttle;
             return Later::Nothing;
         }
         Frame::Bye => {
@@ -498,7 +498,7 @@ impl Method for Fabric {
     };
 
     fn caps(&mut self, _: Peer) -> Caps {
-        let registers = !self.pinned.keeps();
+        let registers = !self.pinned.caches();
         Caps { packet: PACKET, get: true, put: true, windows: true, registers, ..Caps::default() }
     }
 
@@ -522,7 +522,7 @@ impl Method for Fabric {
                     slot: None,
                 });
             }
-            Some(link) if is_message && (link.held || !link.has_room()) => return None,
+            Some(link) if is_message && (link.throttled || !link.has_room()) => return None,
             Some(_) => {}
             None => return None,
         }
@@ -534,10 +534,10 @@ impl Method for Fabric {
         Some(Claim { _built: self.built, fabric: self, to, len, slot: Some(slot) })
     }
 
-    fn hold_back(&mut self, from: Peer, hold: bool) {
-        let frame = if hold { Frame::Hold } else { Frame::Release };
+    fn throttle(&mut self, from: Peer, on: bool) {
+        let frame = if on { Frame::Throttle } else { Frame::Resume };
         if self.wanted(from).is_some_and(|link| !link.is_down()) {
-            self.transfers.tell(from, frame);
+            self.transfers.send_control(from, frame);
         }
     }
 
@@ -592,7 +592,7 @@ impl Method for Fabric {
     fn begin_leaving(&mut self) {
         self.is_leaving = true;
         for (peer, _) in self.links.iter().filter(|(_, link)| !link.is_down()) {
-            self.transfers.tell(peer, Frame::Bye);
+            self.transfers.send_control(peer, Frame::Bye);
         }
     }
 
@@ -656,7 +656,7 @@ impl Method for Fabric {
             self.ask_the_silent();
         }
         busy |= self.advance();
-        busy | tell(&mut self.done, &mut self.lost, counts, on)
+        busy | report(&mut self.done, &mut self.lost, counts, on)
     }
 
     fn has_room(&mut self, to: Peer, len: usize, load: Load) -> bool {
@@ -693,7 +693,7 @@ impl Claim<'_> {
     pub(super) fn write_with(self, emit: &Emit, data: impl FnOnce(Sink<'_>)) {
         let Self { fabric, to, len, slot, .. } = self;
         let Some(slot) = slot else { return };
-        fabric.windows.told(emit);
+        fabric.windows.granted(emit);
         let FabricSetup { me, mark, .. } = fabric.setup;
         let mark = fabric.known(to).map(|link| link.mark(mark, me.0, Frame::Packet));
         let Some(mark) = mark else { return fabric.endpoint.unclaim(slot) };

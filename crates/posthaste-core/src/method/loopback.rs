@@ -33,8 +33,8 @@ pub struct Loopback {
     exposed: BTreeMap<u64, (Owner, Segment)>,
     keys: u64,
     done: VecDeque<Done>,
-    /// Messages are held back.
-    holds: bool,
+    /// Messages are throttled.
+    throttled: bool,
     reassembly: Reassembly,
 }
 
@@ -55,13 +55,13 @@ impl Loopback {
             exposed: BTreeMap::new(),
             keys: 0,
             done: VecDeque::new(),
-            holds: false,
+            throttled: false,
             reassembly: Reassembly::default(),
         }
     }
 
     fn may_send(&self, load: Load) -> bool {
-        !self.holds || load == Load::Control
+        !self.throttled || load == Load::Control
     }
 
     fn room(&mut self, len: usize) -> Claim<'_> {
@@ -129,8 +129,8 @@ impl Method for Loopback {
         self.may_send(load).then(|| self.room(len))
     }
 
-    fn hold_back(&mut self, _: Peer, hold: bool) {
-        self.holds = hold;
+    fn throttle(&mut self, _: Peer, on: bool) {
+        self.throttled = on;
     }
 
     #[inline]

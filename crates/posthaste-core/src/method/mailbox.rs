@@ -1,7 +1,7 @@
 //! The smallest method there can be, for tests: a queue in memory for each pair of engines of this process. It has what
 //! every method must have and nothing else, so it shows what that is.
 //!
-//! What must stay true: packets stay in order; there is always room, unless messages are held back.
+//! What must stay true: packets stay in order; there is always room, unless messages are throttled.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex};
@@ -27,11 +27,11 @@ struct Letter {
     payload: Vec<u8>,
 }
 
-/// What two ends share: packets by receiver and sender, and whose messages are held back by whom.
+/// What two ends share: packets by receiver and sender, and whose messages are throttled by whom.
 #[derive(Debug, Default)]
 pub struct Post {
     packets: HashMap<Peer, VecDeque<Letter>>,
-    held: HashSet<(Peer, Peer)>,
+    throttled: HashSet<(Peer, Peer)>,
 }
 
 /// The mailboxes of all engines.
@@ -70,17 +70,17 @@ impl Method for Mailbox {
     }
 
     fn claim(&mut self, to: Peer, len: usize, load: Load) -> Option<Claim<'_>> {
-        let held = self.office.lock().unwrap().held.contains(&(self.me, to));
-        let fits = len <= PACKET && !(held && load == Load::Message);
+        let throttled = self.office.lock().unwrap().throttled.contains(&(self.me, to));
+        let fits = len <= PACKET && !(throttled && load == Load::Message);
         fits.then_some(Claim { mailbox: self, to, len })
     }
 
-    fn hold_back(&mut self, from: Peer, hold: bool) {
-        let held = &mut self.office.lock().unwrap().held;
-        if hold {
-            held.insert((from, self.me))
+    fn throttle(&mut self, from: Peer, on: bool) {
+        let throttled = &mut self.office.lock().unwrap().throttled;
+        if on {
+            throttled.insert((from, self.me))
         } else {
-            held.remove(&(from, self.me))
+            throttled.remove(&(from, self.me))
         };
     }
 

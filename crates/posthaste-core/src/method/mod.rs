@@ -7,7 +7,7 @@
 //! The contract:
 //!
 //! * [`Methods::claim`] gives room for one packet, or `None` while there is none; writing it commits it.
-//! * [`Methods::hold_back`] keeps a peer from sending further messages: its claims for them are refused, soon if not at
+//! * [`Methods::throttle`] throttles a peer: its claims for them are refused, soon if not at
 //!   once. Everything else it sends still finds room.
 //! * [`Methods::offer_stream`] copies a long message into a bounce buffer of the receiver, [`Methods::drain`] copies it out.
 //! * [`Methods::open_receive`] opens a receive for fragments, [`Methods::send_granted`] sends them. Data packets that arrive
@@ -17,8 +17,8 @@
 //!   packets what a method cannot.
 //! * [`Methods::send_in_place`] sends a whole message in one packet without copying it. Its beginning is told
 //!   ([`Event::Arriving`]); a receive that the engine opens before the next poll ([`Methods::receive_arriving`]) takes
-//!   the data, else the method keeps it and hands it over ([`Event::Arrived`]).
-//! * [`Methods::poll`] tells what happened.
+//!   the data, else the method stores it and hands it over ([`Event::Arrived`]).
+//! * [`Methods::poll`] reports what happened.
 //! * A method says once that it has lost a peer ([`Event::PeerDown`]). Messages to that peer find no room from then on;
 //!   everything else towards it disappears.
 //! * A method may let short packets gather; [`Methods::flush_gathered`] sends them, and so does every poll.
@@ -53,14 +53,14 @@ pub use posthaste_os::ring::Load;
 use crate::datatype::Segment;
 use crate::ids::{Peer, RequestId};
 use crate::trace::{Counter, Counts};
-use crate::wire::{Emit, Envelope, Granted, Offer, Packet, RemoteMemory, Through};
+use crate::wire::{Emit, Envelope, Granted, Offer, Packet, RemoteMemory, BufferCursor};
 
 use bundle::Bundle;
 pub use contract::{
     Access, Caps, Counters, Drain, Event, GrantedSend, Method, OpenReceive, Outcome, Owner, Room, SHORT_RUN,
     Transfer,
 };
-use contract::{Done, packing, tell};
+use contract::{Done, packing, report};
 use fabric::Fabric;
 use list::All;
 pub use list::{Claim, Listed, Pins, Route};
@@ -155,9 +155,9 @@ impl Methods {
         leading_to!(self, to, |method, at| method.has_room(at, len, load))
     }
 
-    /// Holds back the messages of a peer that have not left yet, or lets them come again.
-    pub fn hold_back(&mut self, from: Peer, hold: bool) {
-        leading_to!(self, from, |method, at| method.hold_back(at, hold));
+    /// Throttles a peer: its messages that have not left yet stay with it; or lets them come again.
+    pub fn throttle(&mut self, from: Peer, on: bool) {
+        leading_to!(self, from, |method, at| method.throttle(at, on));
     }
 
     /// Somebody waits for a message of this peer: from now on its end is heard of, though nothing was ever sent to it.
@@ -205,8 +205,8 @@ impl Methods {
         true
     }
 
-    /// Sends a whole message of medium length through the bounce buffer that we keep at the receiver, if that is free
-    /// and the message fits: copied in, told, done, without a request.
+    /// Sends a whole message of medium length through the persistent bounce buffer at the receiver, if that is free
+    /// and the message fits: copied in, published, done, without a request.
     #[inline]
     pub fn send_buffered(&mut self, to: Peer, envelope: &Envelope, segment: &mut Segment) -> bool {
         match (self.route(to), &mut self.all.shm) {
@@ -217,9 +217,9 @@ impl Methods {
 
     /// Copies out a message that lies whole in a bounce buffer.
     #[inline]
-    pub fn drain_whole(&mut self, from: Peer, through: Through, segment: &mut Segment, len: u64) {
+    pub fn drain_whole(&mut self, from: Peer, cursor: BufferCursor, segment: &mut Segment, len: u64) {
         if let (Route::Shm(rank), Some(shm)) = (self.route(from), &mut self.all.shm) {
-            shm.drain_whole(rank as usize, through, segment, len);
+            shm.drain_whole(rank as usize, cursor, segment, len);
             self.counts.message(Counter::StreamShm, len);
         }
     }
@@ -331,8 +331,8 @@ impl Methods {
     }
 
     /// The bounce buffer of a message that is not received is free again.
-    pub fn decline(&mut self, from: Peer, through: Through) {
-        leading_to!(self, from, |method, _at| method.decline(through));
+    pub fn decline(&mut self, from: Peer, cursor: BufferCursor) {
+        leading_to!(self, from, |method, _at| method.decline(cursor));
     }
 
     /// This process sends no more messages of its own: what it waits for now can only come from those that have not left.
@@ -370,7 +370,7 @@ impl Methods {
         leading_to!(self, send.to, |method, at| method.send_granted(at, send));
     }
 
-    /// Looks at all methods once; tells `on` what happened. Returns whether anything did.
+    /// Looks at all methods once; reports to `on` what happened. Returns whether anything did.
     #[inline]
     pub fn poll(&mut self, mut on: impl FnMut(Event<'_>, &mut Counts)) -> bool {
         let mut busy = false;
@@ -393,7 +393,7 @@ impl Methods {
         each!(self.all, as_mut, |method| method.flush_gathered());
     }
 
-    /// Tells all peers that nothing more will come from here. Everything handed over must have left.
+    /// Says to all peers that nothing more will come from here. Everything handed over must have left.
     pub fn begin_leaving(&mut self) {
         each!(self.all, as_mut, |method| method.begin_leaving());
     }

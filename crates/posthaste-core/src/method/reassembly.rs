@@ -2,7 +2,7 @@
 //!
 //! Each method has its own; the engine never sees these packets. What must stay true: a fragment outside its message,
 //! for a receive that is not open, or from another process than the receive's sender, changes nothing and is counted; a
-//! receive that is shared with other links never ends here, whoever shares it is told of each fragment.
+//! receive that is shared with other links never ends here, whoever shares it hears of each fragment.
 
 use std::collections::HashMap;
 
@@ -81,7 +81,7 @@ impl Reassembly {
         self.placed(receiver, n)
     }
 
-    /// The same, and what is to be told of it.
+    /// The same, and what is to be reported of it.
     pub fn fragment(
         &mut self,
         from: Peer,

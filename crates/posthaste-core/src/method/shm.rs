@@ -34,7 +34,7 @@ use crate::method::{
     Access, Caps, Drain, Event, GrantedSend, Next, OpenReceive, Outcome, Owner, Route, Routes, Transfer,
 };
 use crate::trace::{Counter, Counts};
-use crate::wire::{DATA_FRONT, Emit, Envelope, Granted, Kind, Offer, Packet, RemoteMemory, Through};
+use crate::wire::{DATA_FRONT, Emit, Envelope, Granted, Kind, Offer, Packet, RemoteMemory, BufferCursor};
 
 /// Records taken from one ring before the next ring has its turn.
 const TURN: usize = 64;
@@ -42,8 +42,8 @@ const TURN: usize = 64;
 const SWEEP: u32 = 1 << 15;
 /// Messages to a peer between two questions whether its receive buffers lie in memory that we can reach.
 const DOUBTS: u8 = 64;
-/// Most ranks of which each may keep a small bounce buffer at each other.
-const KEEPERS: usize = 5;
+/// Most ranks of which each may have a small persistent bounce buffer at each other.
+const MOST_PERSISTENT: usize = 5;
 /// Time between two questions who has ended.
 const BETWEEN_QUESTIONS: Duration = Duration::from_millis(200);
 /// How long who finalises waits for others before those that have finalised are taken for gone: one that has lost somebody
@@ -69,9 +69,9 @@ pub struct Shm {
     /// Rings that had something since the last sweep.
     lively: [u64; ACTIVE_WORDS],
     sweep: u32,
-    /// The bounce buffer kept for the next message, by receiver.
-    kept: Vec<Kept>,
-    /// The bounce buffer that a peer keeps for its messages to this process, by sender.
+    /// The persistent bounce buffer, by receiver.
+    persistent: Vec<Persistent>,
+    /// The persistent bounce buffer of a peer for its messages to this process, by sender.
     incoming: Vec<Option<Buffer>>,
     filling: Vec<Filling>,
     draining: Vec<Draining>,
@@ -110,10 +110,10 @@ pub struct Shm {
     finalizing: Option<Duration>,
 }
 
-/// The bounce buffer that this process keeps at a receiver.
+/// The persistent bounce buffer of this process at a receiver.
 #[derive(Debug)]
-enum Kept {
-    /// None, and none may be kept: there are more ranks than buffers.
+enum Persistent {
+    /// None, and there can be none: there are more ranks than buffers.
     Never,
     /// None so far.
     NotYet,
@@ -150,7 +150,7 @@ struct Filling {
     to: usize,
     /// The buffer, until everything has been copied in.
     filler: Option<Filler>,
-    kept: bool,
+    persistent: bool,
     segment: Segment,
     /// Bytes of the next piece, at most.
     piece: usize,
@@ -228,9 +228,15 @@ impl Shm {
             puts: VecDeque::new(),
             granted: VecDeque::new(),
             runs: Vec::new(),
-            // With few ranks each can keep a buffer at each receiver and some are left for messages in between.
-            kept: (0..ranks)
-                .map(|_| if ranks <= KEEPERS || copying.own_buffer > 0 { Kept::NotYet } else { Kept::Never })
+            // With few ranks each can have a persistent buffer at each receiver and some are left for messages in between.
+            persistent: (0..ranks)
+                .map(|_| {
+                    if ranks <= MOST_PERSISTENT || copying.own_buffer > 0 {
+                        Persistent::NotYet
+                    } else {
+                        Persistent::Never
+                    }
+                })
                 .collect(),
             incoming: (0..ranks).map(|_| None).collect(),
             reachable: vec![None; ranks],
@@ -288,8 +294,8 @@ impl Shm {
     }
 
     /// A granted message comes through a bounce buffer.
-    fn stream_begins(&mut self, from: usize, receiver: RequestId, through: Through, counts: &mut Counts) {
-        match self.open(from, through, 0) {
+    fn stream_begins(&mut self, from: usize, receiver: RequestId, cursor: BufferCursor, counts: &mut Counts) {
+        match self.open(from, cursor, 0) {
             Some((borrowed, cursor))
                 if let Some((segment, len)) = self.reassembly.close(self.peers[from], receiver) =>
             {
@@ -367,7 +373,7 @@ impl Shm {
                         on(Event::Received(receiver), counts);
                     }
                 }
-                Ok(Packet::Stream { receiver, through }) => began = Some((receiver, through)),
+                Ok(Packet::Stream { receiver, cursor }) => began = Some((receiver, cursor)),
                 Ok(packet) => on(Event::Packet(peer, packet), counts),
                 Err(_) => counts.add(Counter::MalformedPackets, 1),
             }
@@ -379,8 +385,8 @@ impl Shm {
         if reader.has_published() {
             self.doorbell.ring_for_room(from);
         }
-        if let Some((receiver, through)) = began {
-            self.stream_begins(from, receiver, through, counts);
+        if let Some((receiver, cursor)) = began {
+            self.stream_begins(from, receiver, cursor, counts);
         }
         if taken == TURN || began.is_some() {
             // More may be there although the bit was taken back.
@@ -389,7 +395,7 @@ impl Shm {
         taken > 0
     }
 
-    /// Tells of processes that have ended. Whether there was one.
+    /// Reports processes that have ended. Whether there was one.
     fn look_for_ends(&mut self, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
         self.ask_soon = false;
         let now = machine::now();
@@ -398,7 +404,7 @@ impl Shm {
         }
         self.asked = now;
         if self.finalizing.is_some_and(|since| now.saturating_sub(since) > PATIENCE) {
-            self.lives.tell_of_all();
+            self.lives.report_all();
         }
         let ended = self.lives.ended(&self.node);
         for rank in &ended {
@@ -418,7 +424,7 @@ impl Shm {
         let peer = self.peers[rank];
         let (node, me) = (&self.node, self.me);
         self.writers[rank].get_or_insert_with(|| Writer::new(node, rank, me)).refuse_messages();
-        self.kept[rank] = Kept::Never;
+        self.persistent[rank] = Persistent::Never;
         self.filling.retain(|filling| filling.to != rank);
         self.gets.retain(|(from, _)| *from != rank);
         self.puts.retain(|(to, _)| *to != rank);
@@ -470,7 +476,7 @@ impl Method for Shm {
     const ELSEWHERE: bool = false;
 
     fn joining(mut self, routes: &Routes) -> Self {
-        // Of those that a network leads to the network tells, when what they have sent has come.
+        // Of those that a network leads to the network reports, when what they have sent has come.
         let is_reached = |peer: &Peer| matches!(routes.to(*peer), Route::Shm(_));
         let watched = |rank: usize| rank != self.me && self.peers.get(rank).is_some_and(is_reached);
         self.lives = Lives::new(&self.node, watched);
@@ -529,7 +535,7 @@ impl Method for Shm {
     }
 
     fn drain(&mut self, from: usize, drain: Drain) -> Result<(), Drain> {
-        let Some((borrowed, cursor)) = self.open(from, drain.through, drain.filled) else {
+        let Some((borrowed, cursor)) = self.open(from, drain.cursor, drain.filled) else {
             return Err(drain);
         };
         let Drain { segment, len, receiver, .. } = drain;
@@ -542,9 +548,9 @@ impl Method for Shm {
         self.granted.push_back((to, send));
     }
 
-    fn hold_back(&mut self, from: usize, hold: bool) {
+    fn throttle(&mut self, from: usize, on: bool) {
         let (node, me) = (&self.node, self.me);
-        self.readers[from].get_or_insert_with(|| Reader::new(node, me, from)).hold_back(hold);
+        self.readers[from].get_or_insert_with(|| Reader::new(node, me, from)).throttle(on);
         self.doorbell.ring_for_room(from);
     }
 
@@ -633,9 +639,9 @@ impl Method for Shm {
         self.finalizing = Some(machine::now());
     }
 
-    fn decline(&mut self, through: Through) {
-        if !through.kept
-            && let Some(mut buffer) = Buffer::open(&self.node, self.me, through.buffer as usize)
+    fn decline(&mut self, cursor: BufferCursor) {
+        if !cursor.persistent
+            && let Some(mut buffer) = Buffer::open(&self.node, self.me, cursor.buffer as usize)
         {
             buffer.give_back();
         }

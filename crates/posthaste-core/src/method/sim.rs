@@ -84,13 +84,13 @@ struct Net {
     exposures: u64,
     /// Transfers that were refused because some memory was not registered.
     unregistered: u64,
-    /// Links whose messages are held back, and how many still leave because their sender has not noticed.
-    held_back: HashMap<(Peer, Peer), u64>,
-    /// Links on which everything disappears, and nobody is told.
+    /// Links whose messages are throttled, and how many still leave because their sender has not noticed.
+    throttled: HashMap<(Peer, Peer), u64>,
+    /// Links on which everything disappears, and nobody hears of it.
     silent: HashSet<(Peer, Peer)>,
     /// Links that have been cut, both ways.
     cut: HashSet<(Peer, Peer)>,
-    /// What each engine told of itself in the handshake.
+    /// What each engine said of itself in the handshake.
     formats: HashMap<Peer, u32>,
 }
 
@@ -115,7 +115,7 @@ impl Network {
             next_key: 1,
             exposures: 0,
             unregistered: 0,
-            held_back: HashMap::new(),
+            throttled: HashMap::new(),
             silent: HashSet::new(),
             cut: HashSet::new(),
             formats: HashMap::new(),
@@ -220,7 +220,7 @@ pub struct Sim {
     puts: VecDeque<GrantedSend>,
     /// Granted messages that go into windows: what of the windows has not been written yet.
     writing: HashMap<(Peer, RequestId), Writing>,
-    /// Windows whose part has been written, or so many bytes of it sent in fragments, and of whom nobody has been told.
+    /// Windows whose part has been written, or so many bytes of it sent in fragments, whose receiver has not been notified.
     parts: VecDeque<(Peer, Part, u64)>,
     pinned: Pinned<Region>,
     /// What we have exposed: its key and its registration.
@@ -316,7 +316,7 @@ impl Sim {
             return (load == Load::Control).then_some(Claim { sim: self, to, payload: vec![0; len] });
         }
         if load == Load::Message
-            && let Some(late) = net.held_back.get_mut(&(self.me, to))
+            && let Some(late) = net.throttled.get_mut(&(self.me, to))
         {
             if *late == 0 {
                 return None;
@@ -459,7 +459,7 @@ impl Sim {
         }
     }
 
-    /// Tells of parts that have been written, sends those that could not be, opens windows. Whether there was one.
+    /// Notifies receivers of parts that have been written, sends those that could not be, opens windows. Whether there was one.
     fn advance_windows(&mut self) -> bool {
         let mut busy = false;
         while let Some((to, part, sent)) = self.parts.pop_front() {
@@ -503,7 +503,7 @@ impl Sim {
         self.parts.iter().any(|(to, part, _)| (*to, part.receiver) == key)
     }
 
-    /// Sends a part in fragments, as far as that has to be, and tells of it.
+    /// Sends a part in fragments, as far as that has to be, and notifies the receiver.
     ///
     /// # Errors
     /// How many of its bytes have left when there is no more room.
@@ -543,12 +543,12 @@ impl Sim {
             busy = true;
             match Packet::parse(&header, payload[..].into()) {
                 Ok(Packet::Data { receiver, offset, data }) => {
-                    let told = self.reassembly.fragment(from, receiver, offset, data, counts);
-                    if let Some(Event::Received(receiver)) = told {
+                    let event = self.reassembly.fragment(from, receiver, offset, data, counts);
+                    if let Some(Event::Received(receiver)) = event {
                         self.landed(receiver);
                     }
-                    if let Some(told) = told {
-                        on(told, counts);
+                    if let Some(event) = event {
+                        on(event, counts);
                     }
                 }
                 Ok(Packet::Window(part)) => self.fill(from, part, counts),
@@ -629,7 +629,7 @@ impl Method for Sim {
         let Weather { packet, get, registers, .. } = net.weather;
         // Now one side copies what lies in many pieces, now the other.
         let get_any = get && !registers && net.random(2) == 0;
-        let registers = registers && !self.pinned.keeps();
+        let registers = registers && !self.pinned.caches();
         Caps { packet, get, get_any, put: get, windows: get, registers, ..Caps::default() }
     }
 
@@ -638,15 +638,15 @@ impl Method for Sim {
         formats.get(&self.names.address(to)) != formats.get(&self.me)
     }
 
-    fn hold_back(&mut self, from: Peer, hold: bool) {
+    fn throttle(&mut self, from: Peer, on: bool) {
         let from = self.names.address(from);
         let mut net = self.network.lock();
-        if hold {
+        if on {
             let window = net.weather.window as u64;
             let late = net.random(window + 1);
-            net.held_back.insert((from, self.me), late);
+            net.throttled.insert((from, self.me), late);
         } else {
-            net.held_back.remove(&(from, self.me));
+            net.throttled.remove(&(from, self.me));
         }
     }
 
@@ -760,7 +760,7 @@ impl Claim<'_> {
     /// The same with `data` writing what stands behind the front of the packet.
     pub(super) fn write_with(mut self, emit: &Emit, data: impl FnOnce(Sink<'_>)) {
         data(emit.write_front(Sink::from(&mut self.payload[..])));
-        self.sim.windows.told(emit);
+        self.sim.windows.granted(emit);
         let mut net = self.sim.network.lock();
         let way = (self.sim.me, self.to);
         if net.cut.contains(&way) || net.silent.contains(&way) {

@@ -38,7 +38,7 @@ use crate::wire::{EAGER_FRONT, Emit, Granted, Packet};
 use door::Door;
 use handshake::Identity;
 use incoming::{Input, Read};
-use outgoing::{BYE, HOLD, Out, RELEASE};
+use outgoing::{BYE, Out, RESUME, THROTTLE};
 use reach::Reaching;
 
 pub use card::{AddressBook, BusinessCard, Shelf};
@@ -47,7 +47,7 @@ pub use outgoing::PACKET;
 /// Tokens in the epoll set: peers by their number, doors, and the listener.
 const DOORS: u64 = 1 << 32;
 const LISTENER: u64 = 1 << 33;
-/// Fruitless looks of a fast path until it is told to wait properly.
+/// Fruitless looks of a fast path until it has to wait properly.
 const PATIENCE: u32 = 256;
 /// Records that are written at once between two polls or waits; those behind them gather.
 const AT_ONCE: u32 = 2;
@@ -103,8 +103,8 @@ pub struct Tcp {
     looks: u32,
     checked: Duration,
     ready: Vec<Ready>,
-    told_of_strangers: bool,
-    told_of_accept: bool,
+    warned_of_strangers: bool,
+    warned_of_accept: bool,
     /// Connections that end now are not lost.
     is_leaving: bool,
     /// By how much the clock goes ahead.
@@ -118,15 +118,15 @@ struct Way {
     state: State,
     /// How the peer's data looks, once it is known.
     format: Option<Format>,
-    /// The peer holds our messages back.
-    held: bool,
+    /// The peer throttles our messages.
+    throttled: bool,
     /// The round in which a record was last sent, and how many have been in it.
     wrote: (u64, u32),
     is_pending: bool,
     is_loaded: bool,
     /// Since when its system has not answered.
     silent_since: Option<Duration>,
-    /// The set tells when there is room.
+    /// The set reports when there is room.
     watched_for_room: bool,
     out: Out,
     input: Input,
@@ -206,8 +206,8 @@ impl Tcp {
             looks: 0,
             checked: machine::now(),
             ready: Vec::new(),
-            told_of_strangers: false,
-            told_of_accept: false,
+            warned_of_strangers: false,
+            warned_of_accept: false,
             is_leaving: false,
             #[cfg(test)]
             ahead: Duration::ZERO,
@@ -296,7 +296,7 @@ impl Method for Tcp {
             State::Down if load == Load::Message => return None,
             State::Down => {}
             _ => {
-                if way.held && load == Load::Message {
+                if way.throttled && load == Load::Message {
                     return None;
                 }
                 if !way.out.has_room(len) {
@@ -314,11 +314,11 @@ impl Method for Tcp {
         self.wanted(to);
     }
 
-    fn hold_back(&mut self, from: Peer, hold: bool) {
+    fn throttle(&mut self, from: Peer, on: bool) {
         if let Some(way) = self.known(from)
             && !matches!(way.state, State::Down)
         {
-            way.out.push_own(if hold { HOLD } else { RELEASE });
+            way.out.push_own(if on { THROTTLE } else { RESUME });
             self.flush(from);
         }
     }
@@ -339,7 +339,7 @@ impl Method for Tcp {
         segment: Segment,
     ) -> std::result::Result<bool, Segment> {
         let way = self.wanted(to);
-        if way.held || matches!(way.state, State::Down) {
+        if way.throttled || matches!(way.state, State::Down) {
             return Err(segment);
         }
         way.out.push_in_place(emit, sender, segment)?;
@@ -404,7 +404,7 @@ impl Method for Tcp {
         self.done.is_empty() && self.lost.is_empty() && self.loaded.is_empty()
     }
 
-    /// Begins to leave: tells all peers that nothing more comes.
+    /// Begins to leave: lets all peers know that nothing more comes.
     fn begin_leaving(&mut self) {
         self.is_leaving = true;
         let known: Vec<Peer> = self.ways.iter().map(|(peer, _)| peer).collect();

@@ -90,7 +90,7 @@ impl Windows {
     }
 
     /// This packet has left.
-    pub fn told(&mut self, emit: &Emit) {
+    pub fn granted(&mut self, emit: &Emit) {
         if !self.receives.is_empty()
             && let Some(receiver) = emit.grants_windows()
         {
@@ -170,8 +170,8 @@ mod tests {
             let mut windows = Windows::new(part);
             let opened = OpenReceive { from, offer, receiver, segment, len, arrived };
             let until = windows.take(&opened).unwrap();
-            assert!(windows.next_window().is_none(), "nobody has been told");
-            windows.told(&Emit::ok_to_send(receiver, receiver, Granted::Windows { until }));
+            assert!(windows.next_window().is_none(), "nothing has been granted");
+            windows.granted(&Emit::ok_to_send(receiver, receiver, Granted::Windows { until }));
             assert!((arrived..=len).contains(&until));
             let mut covered: Vec<bool> = (0..len).map(|at| at < arrived || at >= until).collect();
             let mut open = Vec::new();

@@ -9,7 +9,7 @@
 //!   into  <------ Answer + old values
 //!         -- Flush ------------->  queue
 //!   done  <------ Answer            (behind everything that it answers for)
-//!         <------ Refused           (instead of an answer; for a put, told with the next flush)
+//!         <------ Refused           (instead of an answer; for a put, reported with the next flush)
 //! ```
 //!
 //! What must stay true: a queue for each peer leaves in its order, as far as the method has room, so a flush and its answer

@@ -19,7 +19,7 @@
 //! An operation has a token of its caller's and no request; when it is over, [`OneSided::next_done`] gives the token back
 //! with the outcome. Over means:
 //! * a put, and an atomic operation that fetches nothing: the origin's buffer may be used again. Whether the target has
-//!   done it is told by the next flush, whose outcome is the error of the first one that was refused since the flush before;
+//!   done it is reported by the next flush, whose outcome is the error of the first one that was refused since the flush before;
 //! * a get, and an atomic operation that fetches: what it fetches is in place;
 //! * a flush: the target has done everything that was started towards it before.
 //!

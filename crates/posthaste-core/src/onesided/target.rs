@@ -57,7 +57,7 @@ impl Exposed {
     /// The memory of an access of so many bytes.
     ///
     /// # Errors
-    /// What its origin is told.
+    /// What is reported to its origin.
     pub(super) fn range(&self, access: &Access, len: u64) -> std::result::Result<UserBuf, Refused> {
         let Access { serial, key, offset } = *access;
         let Some((memory, size)) = self.memory(key) else {
@@ -72,7 +72,7 @@ impl Exposed {
     /// Does an atomic operation with these operands; the old values, packed, if they are wanted.
     ///
     /// # Errors
-    /// What its origin is told.
+    /// What is reported to its origin.
     pub(super) fn atomic(
         &self,
         access: &Access,

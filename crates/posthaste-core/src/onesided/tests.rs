@@ -529,7 +529,7 @@ fn beyond_the_memory_nothing_is_reached() {
         onesided.flush(methods, Peer(0), Token(8)).unwrap();
     });
     let outcomes = [next_done(&mut bench, 1).outcome, next_done(&mut bench, 1).outcome];
-    assert_eq!(outcomes.iter().filter(|outcome| outcome.is_err()).count(), 1, "told once");
+    assert_eq!(outcomes.iter().filter(|outcome| outcome.is_err()).count(), 1, "reported once");
     assert_eq!(whole.source().to_vec(), [7; 48]);
 }
 

@@ -31,9 +31,9 @@ pub enum Action {
     Open(OpenReceive, Option<Emit>),
     /// Sends a message that was granted.
     Send(GrantedSend),
-    /// Holds the messages of a peer back; the envelope is that of the last one.
-    HoldBack(Peer, Envelope),
-    /// Tells a peer of messages that it holds back.
+    /// Throttles a peer; the envelope is that of the last one.
+    Throttle(Peer, Envelope),
+    /// Shows a peer messages that it throttles.
     Show(Peer),
     /// Ends what this peer may do with memory.
     Forget(Peer, Owner),
@@ -47,7 +47,7 @@ impl Action {
             Self::Drain(drain, _) => Some(drain.from),
             Self::Grant(opened, _) | Self::GrantAgain(opened, _) | Self::Open(opened, _) => Some(opened.from),
             Self::Send(send) => Some(send.to),
-            Self::Control(..) | Self::HoldBack(..) | Self::Show(_) | Self::Forget(..) => None,
+            Self::Control(..) | Self::Throttle(..) | Self::Show(_) | Self::Forget(..) => None,
         }
     }
 }
@@ -59,7 +59,7 @@ pub fn perform(engine: &mut Engine, methods: &mut Methods, action: Action) {
         && engine.losses.check(peer).is_err()
     {
         if let Action::Drain(drain, _) = action {
-            methods.decline(peer, drain.through);
+            methods.decline(peer, drain.cursor);
         }
         return;
     }
@@ -112,7 +112,7 @@ pub fn perform(engine: &mut Engine, methods: &mut Methods, action: Action) {
             methods.forget(send.to, Owner::Send(send.sender));
             methods.send_granted(send);
         }
-        Action::HoldBack(from, envelope) => flow::hold_back(engine, methods, from, &envelope),
+        Action::Throttle(from, envelope) => flow::throttle(engine, methods, from, &envelope),
         Action::Show(to) => flow::show(engine, methods, to),
         Action::Forget(peer, owner) => methods.forget(peer, owner),
     }

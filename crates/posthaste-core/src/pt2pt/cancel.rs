@@ -20,7 +20,7 @@ use crate::ids::{Peer, RequestId};
 use crate::method::Methods;
 use crate::method::Owner;
 use crate::pt2pt::action::send_control;
-use crate::pt2pt::matching::{Content, Held};
+use crate::pt2pt::matching::{Content, Unexpected};
 use crate::pt2pt::rendezvous::Asked;
 use crate::pt2pt::{Action, Engine, recv, rendezvous};
 use crate::request::{Audience, Request, State, Status};
@@ -80,7 +80,7 @@ pub(crate) fn asked_back(engine: &mut Engine, from: Peer, sender: RequestId) -> 
     if engine.requests.ensure_room().is_err() {
         return answer(false);
     }
-    let Some(Held { envelope, content, .. }) = engine.matching.take_back(from, sender) else {
+    let Some(Unexpected { envelope, content, .. }) = engine.matching.take_back(from, sender) else {
         return answer(false);
     };
     match content {

@@ -2,13 +2,13 @@
 //!
 //! ```text
 //!   sender                            receiver
-//!   send::start  -- Eager + data -->  arrival   (match: met; no match: copied and kept)
+//!   send::start  -- Eager + data -->  arrival   (match: met; no match: copied and stored)
 //!                <-- SyncAck -------  met       (synchronous only)
 //!   acknowledged
 //!
 //!   longer, over a method that sends from where the data lies:
 //!   in_place   -- Eager + ....        begun     (match: the data goes straight into the receive buffer, landed)
-//!                  .... data --->     arrival   (no match at first: the method has kept it)
+//!                  .... data --->     arrival   (no match at first: the method has stored it)
 //! ```
 //!
 //! Does no I/O: returns an [`Action`]. MPI-5.0 §3.4.

@@ -168,10 +168,10 @@ pub fn matched(
             let arrived = first.len() as u64;
             Some(Action::Grant(OpenReceive { from, offer, receiver, segment, len, arrived }, sender))
         }
-        Offer::Stream { through, filled } => {
+        Offer::Stream { cursor, filled } => {
             // A one-sided operation or a grant shows the sender the match; a stream may end before it.
             let ack = (envelope.mode == Mode::Synchronous).then(|| Emit::sync_ack(sender));
-            Some(Action::Drain(Drain { from, through, filled, receiver, segment, len }, ack))
+            Some(Action::Drain(Drain { from, cursor, filled, receiver, segment, len }, ack))
         }
         Offer::Memory(memory) => {
             let (room, owner) = (len.min(segment.len()), Owner::Receive(receiver));
@@ -312,7 +312,7 @@ pub fn granted(
     let sending = State::Sending { to: from, receiver, sent: false, acknowledged: true };
     match std::mem::replace(&mut request.state, sending) {
         State::SendPending { segment, to, place } if to == from => {
-            // Held back by the receiver, which wants it now.
+            // The receiver throttled it, and wants it now.
             if receiver == RequestId::NONE {
                 request.state = State::SendAsked { segment, to };
                 engine.with_pending(to, |pending| pending.remove(place));

@@ -115,7 +115,7 @@ fn messages_stay_in_order(seeds: u64, bench: impl Fn(u64, &Config) -> Bench) {
 }
 
 /// A network that insists on registration: every way of a long message registers what it touches and lets it go; what is
-/// held, as the buffer of a persistent request, is registered once.
+/// pinned, as the buffer of a persistent request, is registered once.
 #[test]
 fn memory_is_registered_as_long_as_it_is_touched() {
     let weather = crate::method::sim::Weather { registers: true, ..CALM };
@@ -142,7 +142,7 @@ fn memory_is_registered_as_long_as_it_is_touched() {
         let (there, made) = bench.network.registered();
         assert_eq!((there, bench.network.unregistered()), (0, 0), "{long:?}");
         assert!(made >= 2, "{long:?} registered {made} times");
-        let holds = [
+        let pins = [
             bench.vcis[0].methods.pin(&segment(&data), false),
             bench.vcis[1].methods.pin(&segment(&into), true),
         ];
@@ -150,8 +150,8 @@ fn memory_is_registered_as_long_as_it_is_touched() {
             round(&mut bench);
         }
         assert_eq!(bench.network.registered(), (2, made + 2), "{long:?}");
-        for (vci, holds) in bench.vcis.iter_mut().zip(holds) {
-            vci.methods.unpin(holds);
+        for (vci, pins) in bench.vcis.iter_mut().zip(pins) {
+            vci.methods.unpin(pins);
         }
         assert_eq!(bench.network.registered().0, 0, "{long:?}");
     }
@@ -242,7 +242,7 @@ fn messages_to_ourselves() {
 fn a_third_process_can_end_nothing() {
     use crate::ids::{Peer, RequestId};
     use crate::trace::Counter;
-    use crate::wire::{Emit, Granted, RemoteMemory, Through, WriteOutcome};
+    use crate::wire::{Emit, Granted, RemoteMemory, BufferCursor, WriteOutcome};
     let count = |bench: &Bench, at: usize| {
         let crate::progress::Vci { engine, methods, .. } = &bench.vcis[at];
         engine.counts.get(Counter::StalePackets) + methods.counts.get(Counter::StalePackets)
@@ -268,7 +268,7 @@ fn a_third_process_can_end_nothing() {
         let Started::Request(sender) = bench.send(0, 1, 5, &data, synchronous) else {
             panic!("{long:?}: over at once")
         };
-        let through = Through { buffer: 0, kept: false, start: 0 };
+        let cursor = BufferCursor { buffer: 0, persistent: false, start: 0 };
         let to_the_sender = |receiver: RequestId| {
             [
                 Emit::ok_to_send(sender, receiver, Granted::Fragments),
@@ -291,7 +291,7 @@ fn a_third_process_can_end_nothing() {
             (0..20).for_each(|_| _ = bench.vcis[1].progress());
             let outcomes = [WriteOutcome::Done, WriteOutcome::Unreadable, WriteOutcome::Refused];
             forge(&mut bench, 1, &outcomes.map(|outcome| Emit::written(receiver, outcome)));
-            forge(&mut bench, 1, &[Emit::stream(receiver, through)]);
+            forge(&mut bench, 1, &[Emit::stream(receiver, cursor)]);
             forge(&mut bench, 1, &[Emit::data(receiver, 0), Emit::data(receiver, 2999)]);
         }
         let status = bench.finish(1, receiver);

@@ -21,7 +21,7 @@ use crate::ids::{ANY_SOURCE, ANY_TAG, Peer, RequestId};
 pub use composite::Composite;
 pub use table::Table;
 
-/// What a finished request tells (MPI-5.0 §3.2.5).
+/// What a finished request reports (MPI-5.0 §3.2.5).
 #[derive(Clone, Debug)]
 pub struct Status {
     /// Rank of the sender in the communicator.
@@ -127,13 +127,13 @@ pub enum State {
 pub enum Audience {
     /// Who looks at it.
     Caller,
-    /// A sleeping thread, which has to be told.
+    /// A sleeping thread, which has to be notified.
     Sleeper(SleeperId),
     /// The request that it is a part of. It leaves the table when it ends.
     Part {
         /// The slot of that request, which does not leave the table before.
         whole: u32,
-        /// The whole tells what this part tells.
+        /// The whole reports what this part reports.
         leads: bool,
     },
     /// Nobody: it leaves the table when it ends.
@@ -144,7 +144,7 @@ pub enum Audience {
 pub struct Request {
     /// What it is doing.
     pub state: State,
-    /// What it tells when it is over.
+    /// What it reports when it is over.
     pub status: Status,
     /// Who wants to know of its end.
     pub audience: Audience,

@@ -36,8 +36,8 @@ impl Emit {
     pub fn request_to_send(envelope: &Envelope, sender: RequestId, offer: Offer) -> Self {
         let (kind, buffer, address, filled) = match offer {
             Offer::Nothing => (0, 0, 0, 0),
-            Offer::Stream { through: Through { buffer, kept, start }, filled } => {
-                (if kept { 3 } else { 1 }, buffer, start, filled)
+            Offer::Stream { cursor: BufferCursor { buffer, persistent, start }, filled } => {
+                (if persistent { 3 } else { 1 }, buffer, start, filled)
             }
             Offer::Memory(RemoteMemory::Address { address, key }) => (2, 0, address, key),
             Offer::Write => (4, 0, 0, 0),
@@ -110,10 +110,11 @@ impl Emit {
     }
 
     /// A granted message comes through a bounce buffer.
-    pub fn stream(receiver: RequestId, through: Through) -> Self {
-        let Through { buffer, kept, start } = through;
-        let kept = U32::new(u32::from(kept));
-        let body = StreamBody { receiver: receiver.into(), buffer: buffer.into(), kept, start: start.into() };
+    pub fn stream(receiver: RequestId, cursor: BufferCursor) -> Self {
+        let BufferCursor { buffer, persistent, start } = cursor;
+        let persistent = U32::new(u32::from(persistent));
+        let body =
+            StreamBody { receiver: receiver.into(), buffer: buffer.into(), persistent, start: start.into() };
         Self::control(Kind::Stream, body.as_bytes())
     }
 
@@ -128,7 +129,7 @@ impl Emit {
         Self::control(Kind::SyncAck, WireId::from(sender).as_bytes())
     }
 
-    /// Asks for messages that are held back.
+    /// Asks for throttled messages.
     pub fn seek(seek: &Seek) -> Self {
         let (most, context, source, tag) = match seek.what {
             Sought::Fitting(context, source, tag) => (0, context, source, tag),
@@ -139,7 +140,7 @@ impl Emit {
         Self::message(Kind::Seek, &Envelope { context, source, tag, ..NO_ENVELOPE }, body.as_bytes())
     }
 
-    /// Tells of a message that is held back.
+    /// Reports a throttled message.
     pub fn found(found: &Found) -> Self {
         let (sender, envelope) = found.message.unwrap_or((RequestId::NONE, NO_ENVELOPE));
         let body =
@@ -147,12 +148,12 @@ impl Emit {
         Self::message(Kind::Found, &envelope, body.as_bytes())
     }
 
-    /// What a bundle of links tells another one follows.
+    /// What a bundle of links says to another one follows.
     pub fn bundled() -> Self {
         Self::control(Kind::Bundled, &[])
     }
 
-    /// Messages need not be held back any more.
+    /// Messages need not be throttled any more.
     pub fn resume() -> Self {
         Self::control(Kind::Resume, &[])
     }

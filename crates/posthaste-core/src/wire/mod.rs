@@ -43,11 +43,11 @@ pub enum Kind {
     Stream = 7,
     /// The sender has written the whole message, or found that it cannot.
     Written = 8,
-    /// The receiver asks for messages that are held back.
+    /// The receiver asks for throttled messages.
     Seek = 9,
     /// Answer: the envelope of one that fits, or that none does.
     Found = 10,
-    /// Messages need not be held back any more.
+    /// Messages need not be throttled any more.
     Resume = 11,
     /// The sender wants its message back (the anti-send).
     TakeBack = 12,
@@ -57,7 +57,7 @@ pub enum Kind {
     Window = 14,
     /// The sender has written that part.
     Filled = 15,
-    /// What two bundles of links tell each other.
+    /// What two bundles of links say to each other.
     Bundled = 16,
     /// Bytes for memory that the receiver has exposed.
     Put = 17,
@@ -185,13 +185,13 @@ impl From<WireId> for RequestId {
     }
 }
 
-/// A place in a bounce buffer.
+/// Where a message begins in a bounce buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Through {
+pub struct BufferCursor {
     /// Number of the receiver's bounce buffer.
     pub buffer: u32,
-    /// The sender keeps the buffer for its next message; otherwise the receiver gives it back.
-    pub kept: bool,
+    /// The buffer persists: it serves the next message of its sender, too; otherwise the receiver gives it back.
+    pub persistent: bool,
     /// Where in the buffer's endless stream of bytes the message begins.
     pub start: u64,
 }
@@ -257,7 +257,7 @@ pub enum Offer {
     /// The sender copies into this bounce buffer of the receiver as we speak.
     Stream {
         /// Where in which buffer.
-        through: Through,
+        cursor: BufferCursor,
         /// Bytes that are there already.
         filled: u64,
     },
@@ -329,7 +329,7 @@ struct WrittenBody {
 struct StreamBody {
     receiver: WireId,
     buffer: U32,
-    kept: U32,
+    persistent: U32,
     start: U64,
 }
 
@@ -356,7 +356,7 @@ struct TakenBackBody {
     taken: U32,
 }
 
-/// A question for messages that are held back.
+/// A question for throttled messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seek {
     /// Number of the question; the answer bears it.
@@ -378,7 +378,7 @@ pub enum Sought {
     All(u32),
 }
 
-/// A message that is held back.
+/// A throttled message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Found {
     /// Number of the question.
@@ -441,7 +441,7 @@ pub enum Packet<'a> {
     Window(Part),
     /// Part of a message has been written.
     Filled(Part),
-    /// What two bundles of links tell each other: see `method::bundle`.
+    /// What two bundles of links say to each other: see `method::bundle`.
     Bundled(Source<'a>),
     /// One-sided communication: see `onesided`.
     OneSided(OneSided<'a>),
@@ -459,7 +459,7 @@ pub enum Packet<'a> {
         /// The receiver's request.
         receiver: RequestId,
         /// Where in which buffer.
-        through: Through,
+        cursor: BufferCursor,
     },
     /// The sender was to write the whole message into the receiver's memory.
     Written {
@@ -480,11 +480,11 @@ pub enum Packet<'a> {
         /// The sender's request.
         sender: RequestId,
     },
-    /// The receiver asks for messages that are held back.
+    /// The receiver asks for throttled messages.
     Seek(Seek),
     /// What was found.
     Found(Found),
-    /// Messages need not be held back any more.
+    /// Messages need not be throttled any more.
     Resume,
     /// The sender wants its message back.
     TakeBack {
@@ -650,8 +650,8 @@ impl<'a> Packet<'a> {
                     0 => Offer::Nothing,
                     kind @ (1 | 3) => {
                         let (buffer, start) = (body.buffer.get(), body.address.get());
-                        let through = Through { buffer, kept: kind == 3, start };
-                        Offer::Stream { through, filled: body.filled.get() }
+                        let cursor = BufferCursor { buffer, persistent: kind == 3, start };
+                        Offer::Stream { cursor, filled: body.filled.get() }
                     }
                     2 => {
                         let (address, key) = (body.address.get(), body.filled.get());
@@ -692,8 +692,12 @@ impl<'a> Packet<'a> {
             }
             Kind::Stream => {
                 let (body, _) = front::<StreamBody>(payload)?;
-                let (buffer, kept, start) = (body.buffer.get(), body.kept.get() != 0, body.start.get());
-                Self::Stream { receiver: body.receiver.into(), through: Through { buffer, kept, start } }
+                let (buffer, persistent, start) =
+                    (body.buffer.get(), body.persistent.get() != 0, body.start.get());
+                Self::Stream {
+                    receiver: body.receiver.into(),
+                    cursor: BufferCursor { buffer, persistent, start },
+                }
             }
             Kind::Written => {
                 let (body, _) = front::<WrittenBody>(payload)?;

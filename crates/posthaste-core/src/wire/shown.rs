@@ -41,7 +41,7 @@ impl fmt::Display for Packet<'_> {
             Self::Data { receiver, offset, data } => {
                 write!(f, "data for {receiver} at {offset}, {} bytes", data.len())
             }
-            Self::Stream { receiver, through } => write!(f, "stream for {receiver} through {through:?}"),
+            Self::Stream { receiver, cursor } => write!(f, "stream for {receiver} at {cursor:?}"),
             Self::Fin { sender, unreadable: false } => write!(f, "fin {sender}"),
             Self::Fin { sender, unreadable: true } => write!(f, "fin {sender}, unreadable"),
             Self::SyncAck { sender } => write!(f, "sync-ack {sender}"),

@@ -10,7 +10,7 @@ use posthaste_core::method::Load;
 use posthaste_core::pt2pt::send::Started;
 use posthaste_core::trace::Counter;
 use posthaste_core::wire::{
-    Emit, Envelope, Granted, HEADER, Mode, Offer, Part, Refusal, Refused, RemoteMemory, Through, WriteOutcome,
+    Emit, Envelope, Granted, HEADER, Mode, Offer, Part, Refusal, Refused, RemoteMemory, BufferCursor, WriteOutcome,
 };
 
 /// Where a header says what the packet is, how it is to be read, and how long its message is.
@@ -51,7 +51,7 @@ fn changed(mut emit: Emit, changes: &[(usize, u8)]) -> Emit {
 
 /// Packets for requests that are not there: `old` was once.
 fn stale(old: RequestId) -> Vec<Emit> {
-    let through = Through { buffer: 0, kept: true, start: 0 };
+    let cursor = BufferCursor { buffer: 0, persistent: true, start: 0 };
     let mut all = Vec::new();
     for id in [NOBODY, old, RequestId::NONE, RequestId { slot: u32::MAX - 1, generation: u32::MAX }] {
         all.extend([
@@ -66,8 +66,8 @@ fn stale(old: RequestId) -> Vec<Emit> {
             Emit::sync_ack(id),
             Emit::data(id, 0),
             Emit::data(id, u64::MAX),
-            Emit::stream(id, through),
-            Emit::stream(id, Through { buffer: u32::MAX, kept: false, start: u64::MAX }),
+            Emit::stream(id, cursor),
+            Emit::stream(id, BufferCursor { buffer: u32::MAX, persistent: false, start: u64::MAX }),
             Emit::written(id, WriteOutcome::Done),
             Emit::written(id, WriteOutcome::Unreadable),
             Emit::written(id, WriteOutcome::Refused),

@@ -21,7 +21,7 @@ use posthaste_core::pt2pt::recv;
 use posthaste_core::pt2pt::send::Started;
 use posthaste_core::wire::{
     Access, Atomically, Emit, Envelope, Granted, HEADER, Mode, Offer, Part, Refusal, Refused, RemoteKey,
-    RemoteMemory, Through, WriteOutcome,
+    RemoteMemory, BufferCursor, WriteOutcome,
 };
 
 /// Time for random bytes in `cargo test`.
@@ -159,9 +159,9 @@ impl Dice<'_> {
         }
     }
 
-    fn through(&mut self) -> Through {
+    fn cursor(&mut self) -> BufferCursor {
         let start = if self.coin() { 0 } else { self.wide() as u64 };
-        Through { buffer: u32::from(self.byte() % 9), kept: self.coin(), start }
+        BufferCursor { buffer: u32::from(self.byte() % 9), persistent: self.coin(), start }
     }
 
     /// A packet of which one thing or another is wrong.
@@ -187,7 +187,7 @@ impl Dice<'_> {
                     4 => Offer::Write,
                     5 => Offer::Pipeline,
                     1 => Offer::Memory(memory),
-                    _ => Offer::Stream { through: self.through(), filled: self.wide() as u64 },
+                    _ => Offer::Stream { cursor: self.cursor(), filled: self.wide() as u64 },
                 };
                 Emit::request_to_send(&envelope, self.id(), offer)
             }
@@ -208,7 +208,7 @@ impl Dice<'_> {
             }
             10 => self.onesided(),
             4 => Emit::data(self.id(), if self.coin() { self.byte().into() } else { self.wide() as u64 }),
-            5 => Emit::stream(self.id(), self.through()),
+            5 => Emit::stream(self.id(), self.cursor()),
             6 => Emit::fin(self.id(), self.coin()),
             7 => {
                 let outcomes = [WriteOutcome::Done, WriteOutcome::Unreadable, WriteOutcome::Refused];

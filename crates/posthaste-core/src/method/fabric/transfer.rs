@@ -1,4 +1,4 @@
-//! Long messages: reads and writes of remote memory, the fragments that take their place, and who is told of what.
+//! Long messages: reads and writes of remote memory, the fragments that take their place, and who is notified of what.
 //!
 //! A [`Moving`] moves the bytes of a segment piece by piece; each piece is registered while it is under way, where
 //! the network wants that. What must stay true: memory is registered until its last read or write is over, also when
@@ -78,7 +78,7 @@ enum Then {
     Sent(RequestId),
     /// The rest of a message that goes into windows is over.
     Rest,
-    /// The receiver is told of the part.
+    /// The receiver is notified of the part.
     Filled(Part),
 }
 
@@ -89,11 +89,11 @@ struct Writing {
     sender: RequestId,
     /// Bytes of which no window has come yet.
     left: u64,
-    /// Parts that nobody has been told of, and the rest.
+    /// Parts that nobody has been notified of, and the rest.
     open: usize,
 }
 
-/// What the peer is told when there is room.
+/// What the peer is sent when there is room.
 #[derive(Debug)]
 enum Note {
     Frame(Frame),
@@ -121,8 +121,8 @@ impl Transfers {
             && self.notes.is_empty()
     }
 
-    /// Tells a peer something when there is room.
-    pub(super) fn tell(&mut self, to: Peer, frame: Frame) {
+    /// Sends a peer a control frame when there is room.
+    pub(super) fn send_control(&mut self, to: Peer, frame: Frame) {
         self.notes.push_back((to, Note::Frame(frame)));
     }
 
@@ -259,7 +259,7 @@ impl Fabric {
         }
     }
 
-    /// Starts what there is room for, tells peers what they wait for, opens windows. Whether anything was done.
+    /// Starts what there is room for, notifies peers of what they wait for, opens windows. Whether anything was done.
     pub(super) fn advance(&mut self) -> bool {
         let mut busy = false;
         for _ in 0..self.transfers.ready.len() {

@@ -1,7 +1,7 @@
 //! Long messages in shared memory: who copies what through which buffer, a piece at a time.
 //!
 //! What must stay true: no step takes long, so that packets have their turn in between; whoever has filled or drained
-//! tells a partner that may sleep.
+//! wakes a partner that may sleep.
 
 use posthaste_os::peer_copy::EFAULT;
 
@@ -185,15 +185,15 @@ impl Shm {
 
     /// Begins to copy a granted message through a buffer; the message comes back while there is none.
     fn send_stream(&mut self, to: usize, send: GrantedSend) -> Result<Option<RequestId>, GrantedSend> {
-        let Some((filler, kept)) = self.bounce_buffer(to, Receive::Matched, send.segment.remaining()) else {
+        let Some((filler, persistent)) = self.bounce_buffer(to, Receive::Matched, send.segment.remaining()) else {
             return Err(send);
         };
-        let through = Through { buffer: filler.index() as u32, kept, start: filler.position() };
-        let emit = Emit::stream(send.receiver, through);
+        let cursor = BufferCursor { buffer: filler.index() as u32, persistent, start: filler.position() };
+        let emit = Emit::stream(send.receiver, cursor);
         match self.claim(to, emit.front().len(), Load::Control) {
             Some(claim) => claim.write(&emit, None),
-            None if kept => {
-                self.kept[to] = Kept::Idle(filler);
+            None if persistent => {
+                self.persistent[to] = Persistent::Idle(filler);
                 return Err(send);
             }
             None => {
@@ -202,7 +202,7 @@ impl Shm {
             }
         }
         let GrantedSend { segment, sender, .. } = send;
-        self.filling.push(self.filling_of(to, filler, kept, segment, sender, true));
+        self.filling.push(self.filling_of(to, filler, persistent, segment, sender, true));
         Ok(None)
     }
 

@@ -39,10 +39,10 @@ const TURNS: usize = 8;
 
 /// A word between the two methods.
 pub(super) const OWN: u32 = 1 << 31;
-/// Send no messages until told otherwise.
-pub(super) const HOLD: u32 = OWN | 1;
+/// Send no messages until this is revoked.
+pub(super) const THROTTLE: u32 = OWN | 1;
 /// Messages may come again.
-pub(super) const RELEASE: u32 = OWN | 2;
+pub(super) const RESUME: u32 = OWN | 2;
 /// Nothing more comes: the sender is finalising.
 pub(super) const BYE: u32 = OWN | 3;
 
