@@ -13,7 +13,7 @@ use crate::ids::{Peer, RequestId};
 use crate::method::pinned::Pin;
 use crate::method::{Load, Next, Routes};
 use crate::trace::{Counter, Counts};
-use crate::wire::{Emit, Envelope, Granted, Offer, Packet, RemoteMemory, BufferCursor};
+use crate::wire::{BufferCursor, Emit, Envelope, Granted, Offer, Packet, RemoteMemory};
 
 /// The system takes data from where it lies if it lies in pieces of this mean length at least, in bytes; shorter ones are
 /// copied together first.

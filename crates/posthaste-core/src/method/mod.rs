@@ -53,7 +53,7 @@ pub use posthaste_os::ring::Load;
 use crate::datatype::Segment;
 use crate::ids::{Peer, RequestId};
 use crate::trace::{Counter, Counts};
-use crate::wire::{Emit, Envelope, Granted, Offer, Packet, RemoteMemory, BufferCursor};
+use crate::wire::{BufferCursor, Emit, Envelope, Granted, Offer, Packet, RemoteMemory};
 
 use bundle::Bundle;
 pub use contract::{

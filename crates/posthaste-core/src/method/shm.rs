@@ -34,7 +34,7 @@ use crate::method::{
     Access, Caps, Drain, Event, GrantedSend, Next, OpenReceive, Outcome, Owner, Route, Routes, Transfer,
 };
 use crate::trace::{Counter, Counts};
-use crate::wire::{DATA_FRONT, Emit, Envelope, Granted, Kind, Offer, Packet, RemoteMemory, BufferCursor};
+use crate::wire::{BufferCursor, DATA_FRONT, Emit, Envelope, Granted, Kind, Offer, Packet, RemoteMemory};
 
 /// Records taken from one ring before the next ring has its turn.
 const TURN: usize = 64;

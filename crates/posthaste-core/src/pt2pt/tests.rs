@@ -242,7 +242,7 @@ fn messages_to_ourselves() {
 fn a_third_process_can_end_nothing() {
     use crate::ids::{Peer, RequestId};
     use crate::trace::Counter;
-    use crate::wire::{Emit, Granted, RemoteMemory, BufferCursor, WriteOutcome};
+    use crate::wire::{BufferCursor, Emit, Granted, RemoteMemory, WriteOutcome};
     let count = |bench: &Bench, at: usize| {
         let crate::progress::Vci { engine, methods, .. } = &bench.vcis[at];
         engine.counts.get(Counter::StalePackets) + methods.counts.get(Counter::StalePackets)

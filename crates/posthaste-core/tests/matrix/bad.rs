@@ -10,7 +10,8 @@ use posthaste_core::method::Load;
 use posthaste_core::pt2pt::send::Started;
 use posthaste_core::trace::Counter;
 use posthaste_core::wire::{
-    Emit, Envelope, Granted, HEADER, Mode, Offer, Part, Refusal, Refused, RemoteMemory, BufferCursor, WriteOutcome,
+    BufferCursor, Emit, Envelope, Granted, HEADER, Mode, Offer, Part, Refusal, Refused, RemoteMemory,
+    WriteOutcome,
 };
 
 /// Where a header says what the packet is, how it is to be read, and how long its message is.

@@ -20,8 +20,8 @@ use posthaste_core::named::Named;
 use posthaste_core::pt2pt::recv;
 use posthaste_core::pt2pt::send::Started;
 use posthaste_core::wire::{
-    Access, Atomically, Emit, Envelope, Granted, HEADER, Mode, Offer, Part, Refusal, Refused, RemoteKey,
-    RemoteMemory, BufferCursor, WriteOutcome,
+    Access, Atomically, BufferCursor, Emit, Envelope, Granted, HEADER, Mode, Offer, Part, Refusal, Refused,
+    RemoteKey, RemoteMemory, WriteOutcome,
 };
 
 /// Time for random bytes in `cargo test`.

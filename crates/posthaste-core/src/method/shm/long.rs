@@ -185,7 +185,8 @@ impl Shm {
 
     /// Begins to copy a granted message through a buffer; the message comes back while there is none.
     fn send_stream(&mut self, to: usize, send: GrantedSend) -> Result<Option<RequestId>, GrantedSend> {
-        let Some((filler, persistent)) = self.bounce_buffer(to, Receive::Matched, send.segment.remaining()) else {
+        let Some((filler, persistent)) = self.bounce_buffer(to, Receive::Matched, send.segment.remaining())
+        else {
             return Err(send);
         };
         let cursor = BufferCursor { buffer: filler.index() as u32, persistent, start: filler.position() };
