@@ -153,7 +153,7 @@ impl Method for Loopback {
     }
 
     fn get(&mut self, _: Peer, transfer: Transfer) -> Result<(), Transfer> {
-        self.copy(transfer, |theirs, ours| datatype::copy(theirs, ours))
+        self.copy(transfer, datatype::copy)
     }
 
     fn put(&mut self, _: Peer, transfer: Transfer) -> Result<(), Transfer> {

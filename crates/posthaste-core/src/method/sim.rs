@@ -694,7 +694,7 @@ impl Method for Sim {
     }
 
     fn get(&mut self, _: Peer, transfer: Transfer) -> Result<(), Transfer> {
-        self.transfer(transfer, false, |theirs, ours| datatype::copy(theirs, ours))
+        self.transfer(transfer, false, datatype::copy)
     }
 
     fn put(&mut self, _: Peer, transfer: Transfer) -> Result<(), Transfer> {
