@@ -4,7 +4,7 @@
  * MPI-5.0 section 5.1. */
 #include "check.h"
 
-/* Size, lower bound and extent, through all functions that tell them. */
+/* Size, lower bound and extent, through all functions that report them. */
 static void looks(MPI_Datatype type, int size_wanted, int lb_wanted, int extent_wanted)
 {
     int size = -1;

@@ -16,7 +16,7 @@ pub type Value = usize;
 /// `None` for no copy; an error is the code that the user's function returned.
 pub type Copy = dyn Fn(usize, Value) -> Result<Option<Value>, i32> + Send + Sync;
 
-/// Told before a value goes: handle of the object, value. An error is the code that the user's function returned.
+/// Called before a value goes: handle of the object, value. An error is the code that the user's function returned.
 pub type Delete = dyn Fn(usize, Value) -> Result<(), i32> + Send + Sync;
 
 /// What keys belong to.

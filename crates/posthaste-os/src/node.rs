@@ -487,7 +487,7 @@ impl Node {
         Ok(())
     }
 
-    /// Wakes `rank`, which sleeps on its pipe. Where the system does not let us, the rank is told to sleep for short times
+    /// Wakes `rank`, which sleeps on its pipe. Where the system does not let us, the rank is asked to sleep for short times
     /// only.
     #[cold]
     pub(crate) fn ring_pipe(&self, rank: usize) {
@@ -736,8 +736,8 @@ mod tests {
         a.counters(1)[63].store(7, Ordering::Relaxed);
         assert_eq!((b.life(2), b.counters(1)[63].load(Ordering::Relaxed)), (Life::Inside, 7));
         a.status_page(1).write(&[7; STATUS_PAGE]);
-        let told = |rank| b.status_page(rank).read().unwrap().len();
-        assert_eq!((told(0), told(1), told(2)), (0, a.status_page(1).room(), 0));
+        let published = |rank| b.status_page(rank).read().unwrap().len();
+        assert_eq!((published(0), published(1), published(2)), (0, a.status_page(1).room(), 0));
     }
 
     #[test]

@@ -22,8 +22,8 @@ use crate::failure;
 use crate::handle::Kind;
 use crate::layer::bsend;
 use crate::layer::communicator::{adorn, allocate, copy_attributes, duplicate};
-use crate::layer::held::Held;
 use crate::layer::library::library;
+use crate::layer::object_ref::ObjectRef;
 use crate::layer::request::AtEnd;
 use crate::mapping::ranks::{self, rank_in};
 use crate::object::attribute;
@@ -243,7 +243,7 @@ pub(crate) fn make(newcomm: Out<MPI_Comm>, (schedule, creation): (Schedule, Crea
 }
 
 /// Duplicates a communicator with its attributes; `info` replaces its hints.
-fn dup(handle: MPI_Comm, info: Option<Held<Info>>) -> Result<MPI_Comm> {
+fn dup(handle: MPI_Comm, info: Option<ObjectRef<Info>>) -> Result<MPI_Comm> {
     let comm = communicator::find("comm", handle)?;
     let Some(made) = duplicate(&comm, info.as_deref())? else { return Ok(MPI_COMM_NULL) };
     let newcomm = communicator::store(Some(made.clone()))?;
@@ -259,8 +259,8 @@ struct Duplicating {
     creation: Mutex<Option<Creation>>,
     newcomm: MPI_Comm,
     attributes: Mutex<Option<Attributes>>,
-    original: Held<Comm>,
-    info: Option<Held<Info>>,
+    original: ObjectRef<Comm>,
+    info: Option<ObjectRef<Info>>,
 }
 
 impl AtEnd for Duplicating {
@@ -283,7 +283,7 @@ impl AtEnd for Duplicating {
 /// attributes are copied now (MPI-5.0 §7.4.2).
 fn idup(
     handle: MPI_Comm,
-    info: Option<Held<Info>>,
+    info: Option<ObjectRef<Info>>,
     newcomm: Out<MPI_Comm>,
     request: Out<MPI_Request>,
 ) -> Result<()> {
@@ -334,8 +334,8 @@ pub(crate) fn site_of(comm: Out<MPI_Comm>) -> Site {
 fn refuse_comm(call: &'static str, handle: MPI_Errhandler) -> c_int {
     match find_for(handle, Kind::Comm) {
         Ok(handler) => {
-            let told = Site::Comm(MPI_COMM_SELF);
-            failure::raise_with(&handler, told, call, Site::Process, &Error::unsupported(call))
+            let site = Site::Comm(MPI_COMM_SELF);
+            failure::raise_with(&handler, site, call, Site::Process, &Error::unsupported(call))
         }
         Err(error) => failure::raise(call, Site::Process, &error),
     }

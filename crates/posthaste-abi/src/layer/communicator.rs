@@ -1,6 +1,6 @@
 //! Making communicators: contexts, duplicates with their hints and attributes (MPI-5.0 §7.4.2).
 //!
-//! Callbacks are told of a communicator by the number that its face chose.
+//! Callbacks get a communicator by the number that its face chose.
 
 use std::sync::Arc;
 

@@ -16,25 +16,25 @@ use crate::abi::constants::{MPI_COMM_NULL, MPI_COMM_SELF, MPI_COMM_WORLD};
 use crate::abi::types::MPI_Comm;
 use crate::handle::{Kind, Table};
 use crate::layer::errhandler;
-use crate::layer::held::{Held, Lent};
 use crate::layer::library::library;
+use crate::layer::object_ref::{Lent, ObjectRef};
 
 /// All communicators that were made and not freed.
 static COMMS: Table<Comm> = Table::new(Kind::Comm);
 
 /// The communicator with this handle.
 #[inline(always)]
-pub(crate) fn find(argument: &'static str, handle: MPI_Comm) -> Result<Held<Comm>> {
+pub(crate) fn find(argument: &'static str, handle: MPI_Comm) -> Result<ObjectRef<Comm>> {
     if handle == MPI_COMM_WORLD {
-        return Ok(Held::Predefined(library().world.world()));
+        return Ok(ObjectRef::Predefined(library().world.world()));
     }
     find_other(argument, handle)
 }
 
 #[inline(never)]
-fn find_other(argument: &'static str, handle: MPI_Comm) -> Result<Held<Comm>> {
+fn find_other(argument: &'static str, handle: MPI_Comm) -> Result<ObjectRef<Comm>> {
     if handle == MPI_COMM_SELF {
-        return Ok(Held::Predefined(library().world.own()));
+        return Ok(ObjectRef::Predefined(library().world.own()));
     }
     let freed = FREED.load(Ordering::Acquire);
     let recent = RECENT.try_with(|recent| recent.take((handle.number(), freed))).ok().flatten();
@@ -42,7 +42,7 @@ fn find_other(argument: &'static str, handle: MPI_Comm) -> Result<Held<Comm>> {
         Some(comm) => comm,
         None => COMMS.get(argument, handle.number())?,
     };
-    Ok(Held::Lent(Lent::new(comm, (handle.number(), freed), keep)))
+    Ok(ObjectRef::Lent(Lent::new(comm, (handle.number(), freed), give_back)))
 }
 
 /// Calls with the communicator with this handle. Where the thread has just used it, it stays in registers.
@@ -55,7 +55,7 @@ pub(crate) fn with<T>(
     let mark = (handle.number(), FREED.load(Ordering::Acquire));
     if let Ok(Some(comm)) = RECENT.try_with(|recent| recent.take(mark)) {
         let result = call(&comm);
-        keep(comm, mark);
+        give_back(comm, mark);
         return result;
     }
     call(&*find(argument, handle)?)
@@ -94,7 +94,7 @@ impl Recent {
 
 /// A call is over: the next one is likely to use the same communicator.
 #[inline]
-fn keep(comm: Arc<Comm>, mark: (usize, usize)) {
+fn give_back(comm: Arc<Comm>, mark: (usize, usize)) {
     let _ = RECENT.try_with(|recent| {
         if recent.mark() != mark {
             recent.handle.set(mark.0);

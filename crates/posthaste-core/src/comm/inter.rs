@@ -1,10 +1,10 @@
 //! Two groups become an intercommunicator (MPI-5.0 §7.6.2).
 //!
 //! [`Comm::plan_intercomm`] gives a first schedule, and each outcome the next one, until the communicator is made. The
-//! leaders tell each other a context, how many they are and who they are; then each tells its own group. Of the two
+//! leaders exchange a context, how many they are and who they are; then each informs its own group. Of the two
 //! contexts the smaller is used, and its group is the first one, so nobody has to wait for a decision.
 //!
-//! What must stay true: a leader that fails tells its group so, instead of leaving it waiting.
+//! What must stay true: a leader that fails reports it to its group, instead of leaving it waiting.
 
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -40,13 +40,13 @@ pub struct Introduction<'a> {
 
 #[derive(Debug)]
 enum Stage<'a> {
-    /// The leaders tell each other their heads.
+    /// The leaders exchange their heads.
     Heads { way: Way<'a>, own: Head, outcome: Arc<OwnedBuf> },
-    /// The leaders tell each other their members.
+    /// The leaders exchange their members.
     Lists { way: Way<'a>, own: Head, theirs: Head, outcome: Arc<OwnedBuf> },
-    /// A leader tells its group what came out: a head and, at the leader, the members of the other group or the error.
+    /// A leader sends its group what came out: a head and, at the leader, the members of the other group or the error.
     Verdict { outcome: Arc<OwnedBuf>, leader: Option<Result<Vec<u8>>> },
-    /// A leader tells its group the members of the other.
+    /// A leader sends its group the members of the other.
     Members { head: Head, outcome: Arc<OwnedBuf> },
 }
 
@@ -59,7 +59,7 @@ struct Way<'a> {
     tag: i32,
 }
 
-/// What is told before the members. No members: it went wrong, and the context is the class of the error.
+/// What is sent before the members. No members: it went wrong, and the context is the class of the error.
 #[derive(Clone, Copy, Debug)]
 struct Head {
     context: [u64; 2],
@@ -146,7 +146,7 @@ impl Comm {
             Ok(way) => way,
             Err(error) => return Ok(introduction(Stage::failed(error)).run()),
         };
-        // Without a context the other leader must be told too: it waits for us.
+        // Without a context the other leader must hear of it too: it waits for us.
         let own = match allocate() {
             Ok(context) => {
                 let oversubscribed = self.is_oversubscribed() || way.peer_comm.is_oversubscribed();
@@ -182,31 +182,31 @@ impl<'a> Introduction<'a> {
     pub fn next(self, outcome: Result<()>) -> Result<Next<'a>> {
         let Self { local, leader, stage } = self;
         let stage = match stage {
-            Stage::Heads { way, own, outcome: told } => {
-                outcome.and_then(|()| Self::heads(local, way, own, &told)).unwrap_or_else(Stage::failed)
+            Stage::Heads { way, own, outcome: received } => {
+                outcome.and_then(|()| Self::heads(local, way, own, &received)).unwrap_or_else(Stage::failed)
             }
-            Stage::Lists { own, theirs, outcome: told, .. } => {
-                outcome.map_or_else(Stage::failed, |()| Stage::agreed(own, theirs, &told))
+            Stage::Lists { own, theirs, outcome: received, .. } => {
+                outcome.map_or_else(Stage::failed, |()| Stage::agreed(own, theirs, &received))
             }
-            Stage::Verdict { outcome: told, leader } => {
+            Stage::Verdict { outcome: received, leader } => {
                 let list = leader.transpose()?;
                 outcome?;
-                let head = Head::parse(&told.source().to_vec(), "the leader of the local group")?;
+                let head = Head::parse(&received.source().to_vec(), "the leader of the local group")?;
                 let list = list.unwrap_or_else(|| vec![0; head.size as usize * 4]);
                 Stage::Members { head, outcome: filled(&list) }
             }
-            Stage::Members { head, outcome: told } => {
+            Stage::Members { head, outcome: received } => {
                 outcome?;
-                return local.bridged(head, &told.source().to_vec()).map(Next::Made);
+                return local.bridged(head, &received.source().to_vec()).map(Next::Made);
             }
         };
         Ok(Self { local, leader, stage }.run())
     }
 
-    fn heads(local: &Comm, way: Way<'a>, own: Head, told: &OwnedBuf) -> Result<Stage<'a>> {
-        let told = told.source().to_vec();
+    fn heads(local: &Comm, way: Way<'a>, own: Head, received: &OwnedBuf) -> Result<Stage<'a>> {
+        let received = received.source().to_vec();
         Head::parse(&own.bytes(), "the leader of the local group")?;
-        let theirs = Head::parse(&told[Head::LEN..], "the leader of the remote group")?;
+        let theirs = Head::parse(&received[Head::LEN..], "the leader of the remote group")?;
         let mut list: Vec<u8> = local.group().peers().flat_map(|peer| peer.0.to_le_bytes()).collect();
         list.resize(list.len() + theirs.size as usize * 4, 0);
         let outcome = filled(&list);
@@ -218,7 +218,7 @@ impl<'a> Introduction<'a> {
             Stage::Heads { way, outcome, .. } => way.swap(Head::LEN, outcome),
             Stage::Lists { way, own, outcome, .. } => way.swap(own.size as usize * 4, outcome),
             Stage::Verdict { outcome, .. } | Stage::Members { outcome, .. } => {
-                coll::tell(self.local, NAME, self.leader, outcome.clone())
+                coll::broadcast(self.local, NAME, self.leader, outcome.clone())
             }
         };
         Next::Run(schedule, self)
@@ -231,13 +231,13 @@ impl Stage<'_> {
         Self::Verdict { outcome: filled(&[0; Head::LEN]), leader: None }
     }
 
-    /// The leader tells that it failed.
+    /// The leader reports that it failed.
     fn failed(error: Error) -> Self {
         Self::Verdict { outcome: filled(&Head::failed(error.class()).bytes()), leader: Some(Err(error)) }
     }
 
     /// The leader knows everything.
-    fn agreed(own: Head, theirs: Head, told: &OwnedBuf) -> Self {
+    fn agreed(own: Head, theirs: Head, received: &OwnedBuf) -> Self {
         let first = own.context < theirs.context;
         let head = Head {
             context: own.context.min(theirs.context),
@@ -245,7 +245,7 @@ impl Stage<'_> {
             oversubscribed: own.oversubscribed || theirs.oversubscribed,
             first,
         };
-        let list = told.source().to_vec().split_off(own.size as usize * 4);
+        let list = received.source().to_vec().split_off(own.size as usize * 4);
         Self::Verdict { outcome: filled(&head.bytes()), leader: Some(Ok(list)) }
     }
 }

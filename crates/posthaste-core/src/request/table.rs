@@ -9,7 +9,7 @@
 //! shared out to the others. So an id and a handle say which VCI they belong to.
 //!
 //! One request is always there: [`Table::DONE`], which stands for everything that was over when it was started and
-//! has nothing to tell. It can be taken out any number of times, so that a short send needs no slot.
+//! has nothing to report. It can be taken out any number of times, so that a short send needs no slot.
 //!
 //! The limit is for messages that the program starts. A collective operation that one rank refused would leave its peers
 //! waiting, so the requests of collective operations may go beyond the limit, into a reserve ([`Table::reserve`]).
@@ -28,7 +28,7 @@ pub const MOST: usize = 1 << SLOT_BITS;
 const FIRST: usize = MOST / 2;
 /// Slots of each other VCI.
 const FURTHER: usize = FIRST / VCIS;
-/// Slots of each other VCI that are kept for collective operations.
+/// Slots of each other VCI that are reserved for collective operations.
 const FURTHER_RESERVE: usize = 1 << 13;
 const HANDLE_GENERATIONS: u32 = 511;
 
@@ -73,7 +73,7 @@ pub struct Table {
 const NONE: u32 = u32::MAX;
 
 impl Table {
-    /// The request that is over and has nothing to tell. It stands in the first VCI's table; the others find nothing
+    /// The request that is over and has nothing to report. It stands in the first VCI's table; the others find nothing
     /// under it, which is over as well, and let it be taken out.
     pub const DONE: RequestId = RequestId { slot: 0, generation: 0 };
 
