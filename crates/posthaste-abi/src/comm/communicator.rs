@@ -199,7 +199,9 @@ mpi_fn! {
         let peer = communicator::find("peer_comm", peer_comm);
         let peer = peer.as_deref().map_err(Error::clone);
         let (local_leader, remote_leader) = (rank_in(local_leader), rank_in(remote_leader));
-        let mut next = local.plan_intercomm(local_leader, peer, remote_leader, tag, allocate)?;
+        let processes = library().world.world().size() as u32;
+        let mut next =
+            local.plan_intercomm(local_leader, peer, remote_leader, tag, processes, allocate)?;
         loop {
             match next {
                 Next::Run(schedule, introduction) => {
