@@ -219,7 +219,7 @@ impl Running {
     /// When the table of requests is full.
     pub fn go_on(&mut self, engine: &mut Engine, methods: &mut Methods, walk: Walk) -> Result<RequestId> {
         engine.requests.reserve(true); // the peers count on us
-        let inserted = engine.requests.insert(Request::new(State::Schedule));
+        let inserted = engine.requests.insert(Request::new(State::Schedule(walk.plan.context)));
         engine.requests.reserve(false);
         let id = inserted?;
         let mut active = Active { id, walk };

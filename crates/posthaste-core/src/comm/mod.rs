@@ -84,7 +84,7 @@ impl Comm {
     /// Makes the engine of its VCI know who is behind its contexts.
     pub fn make_known(&self, engine: &mut Engine) {
         for (context, membership) in &self.known.0 {
-            engine.contexts.learn(*context, membership.clone(), &engine.matching);
+            engine.contexts.learn(*context, membership.clone(), &engine.matching, &engine.requests);
         }
     }
 

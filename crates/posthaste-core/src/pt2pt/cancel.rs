@@ -54,7 +54,7 @@ pub fn cancel(engine: &mut Engine, methods: &mut Methods, id: RequestId) -> bool
         State::Inactive
         | State::Receiving { .. }
         | State::Staging
-        | State::Schedule
+        | State::Schedule(_)
         | State::External
         | State::Finished
         | State::Complete => return true,

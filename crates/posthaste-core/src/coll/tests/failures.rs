@@ -2,6 +2,10 @@
 
 use super::data::allgather;
 use super::*;
+use crate::buffer::OwnedBuf;
+use crate::coll::plan::Draft;
+use crate::datatype::Segment;
+use crate::pt2pt::contexts::{Membership, Name};
 
 #[test]
 fn counts_that_differ_are_errors_and_do_no_harm() {
@@ -88,4 +92,50 @@ fn a_copy_that_fails_ends_the_operation_of_its_rank_alone() {
         }
     }
     assert!(failures > 20, "{failures} of 78 ranks");
+}
+
+/// A communicator that is freed while an operation runs in it is known until that has ended, however many others come
+/// meanwhile: also where no receive of the operation is posted just then.
+#[test]
+fn a_loss_ends_what_runs_in_a_freed_communicator() {
+    let context = ContextId::allocated(0, 0, ContextId::FIRST_COUNT).expect("a small count");
+    let mut room = Room::new(3, false, 5, CALM);
+    let word = Datatype::of::<u64>();
+    let [greeting, long, back] = [1, 5000, 1].map(|len| OwnedBuf::new(len * 8));
+    // They have spoken, or nobody would notice.
+    let hello = room.bench.recv(0, 2, 1, &greeting);
+    room.bench.send(2, 0, 1, &greeting, false);
+    room.bench.finish(0, hello);
+    // Ranks are not numbers of peers here: rank 0 is peer 2.
+    let group = Arc::new(Group::of([2, 1, 0].map(Peer).to_vec()));
+    let [_, near, own] = [0, 1, 2].map(|rank| Team::new(context, group.clone(), rank, false));
+    let segment = |buf: &OwnedBuf| Segment::new(buf.user_buf(), buf.len() as u64 / 8, &word);
+    let mut draft = Draft::new(&own, "test", 3);
+    draft.send(1, segment(&long));
+    draft.fence();
+    draft.receive(0, segment(&back));
+    let schedule = draft.done();
+    let membership = Membership::new(Name::default(), group.clone(), 2);
+    let learn = |room: &mut Room, context: ContextId, membership| {
+        let engine = &mut room.bench.vcis[0].engine;
+        engine.contexts.learn(context.collective(), membership, &engine.matching, &engine.requests);
+    };
+    learn(&mut room, context, membership.clone());
+    let id = room.start(0, schedule);
+    membership.free();
+    for count in 1..300 {
+        let next = ContextId::allocated(0, 0, ContextId::FIRST_COUNT + count * ContextId::STEP);
+        let other = Membership::new(Name::default(), group.clone(), 2);
+        learn(&mut room, next.expect("a small count"), other);
+    }
+    room.bench.network.cut(Peer(0), Peer(2));
+    (0..200).for_each(|_| room.bench.step());
+    assert!(room.bench.take(0, id).is_none(), "it waits for its message to leave");
+    let mut draft = Draft::new(&near, "test", 1);
+    draft.receive(2, segment(&long));
+    let taken = room.start(1, draft.done());
+    let statuses = room.finish(&[(1, taken), (0, id)]);
+    assert!(statuses[0].error.is_none(), "{:?}", statuses[0].error);
+    let error = statuses[1].error.as_ref().expect("the sender of the answer is gone");
+    assert_eq!(error.class(), ErrorClass::ProcAborted, "{error}");
 }
