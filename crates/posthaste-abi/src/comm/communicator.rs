@@ -20,6 +20,7 @@ use crate::abi::types::{MPI_Comm, MPI_Errhandler, MPI_Group, MPI_Info, MPI_Reque
 use crate::call::{mpi_fn, none, unsupported};
 use crate::failure;
 use crate::handle::Kind;
+use crate::layer::attribute::KEYVALS;
 use crate::layer::bsend;
 use crate::layer::communicator::{adorn, allocate, copy_attributes, duplicate};
 use crate::layer::library::library;
@@ -295,7 +296,8 @@ fn idup(
     let original = communicator::find("comm", handle)?;
     let newcomm = Reserved::new()?;
     let number = newcomm.handle().number();
-    let attributes = original.attributes().copied(handle.number(), number).map_err(attribute::refused)?;
+    let attributes =
+        original.attributes().copied(&KEYVALS, handle.number(), number).map_err(attribute::refused)?;
     let (schedule, creation) = original.plan_dup(allocate)?;
     let id = library().world.start(schedule)?;
     out.set("newcomm", newcomm.handle())?;

@@ -6,12 +6,12 @@ use posthaste_core::error::{Error, Result};
 use super::communicator;
 use super::error_code::meaning;
 use crate::abi::types::{MPI_Comm, MPI_Datatype};
-use crate::layer::attribute;
+use crate::layer::attribute::{self, KEYVALS};
 use crate::mapping::errors;
 
 /// Deletes all attributes of a communicator, the last one first.
 pub(crate) fn delete_all_of_comm(comm: MPI_Comm) -> Result<()> {
-    communicator::find("comm", comm)?.attributes().delete_all(comm.number()).map_err(refused)
+    communicator::find("comm", comm)?.attributes().delete_all(&KEYVALS, comm.number()).map_err(refused)
 }
 
 /// Deletes all attributes of a datatype.

@@ -26,7 +26,7 @@ use crate::pt2pt::Engine;
 use details::{Details, Inherited, Known};
 
 pub use create::Creation;
-pub use details::{Handler, MAX_NAME, Topology};
+pub use details::{MAX_NAME, Topology};
 pub use inter::{Introduction, Next};
 
 /// A communicator.
