@@ -69,12 +69,12 @@ pub(super) struct Plan {
 #[derive(Debug)]
 pub struct Schedule(pub(super) Box<Plan>);
 
-/// Whose a plan is while it runs.
+/// Who owns a plan while it runs.
 #[derive(Debug)]
 enum PlanRef {
-    /// Nobody else's.
+    /// This run alone.
     Owned(Box<Plan>),
-    /// A persistent request's, which runs it once at a time.
+    /// A persistent request, which runs it once at a time.
     Shared(Arc<Schedule>),
 }
 

@@ -7,7 +7,7 @@
 //! The contract:
 //!
 //! * [`Methods::claim`] gives room for one packet, or `None` while there is none; writing it commits it.
-//! * [`Methods::throttle`] throttles a peer: its claims for them are refused, soon if not at
+//! * [`Methods::throttle`] throttles a peer: its claims for messages are refused, soon if not at
 //!   once. Everything else it sends still finds room.
 //! * [`Methods::offer_stream`], [`Methods::offer_memory`] and [`Methods::offer_shared`] make a long message reachable
 //!   for the receiver, [`Methods::get`] brings it;
@@ -150,7 +150,7 @@ impl Methods {
         leading_to!(self, to, |method, at| method.has_room(at, len, load))
     }
 
-    /// Throttles a peer: its messages that have not left yet stay with it; or lets them come again.
+    /// Throttles a peer, whose messages that have not left yet stay there, or resumes it.
     pub fn throttle(&mut self, from: Peer, on: bool) {
         leading_to!(self, from, |method, at| method.throttle(at, on));
     }
