@@ -27,7 +27,7 @@ static inline void type_at(MPI_Aint offset, int width)
     type_widths[type_count++] = width;
 }
 
-/* through all functions that report it. */
+/* Through all functions that report it. */
 static inline void type_measures(MPI_Datatype type, MPI_Count size_is, MPI_Count lb_is, MPI_Count extent_is,
                                  MPI_Count true_lb_is, MPI_Count true_extent_is)
 {

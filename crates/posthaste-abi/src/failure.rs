@@ -71,7 +71,7 @@ fn handler_of(site: Site) -> (Handler, Site) {
 /// The handler of errors without an object.
 fn of_process() -> (Handler, Site) {
     let Some(library) = inside() else { return (initial(), Site::Process) };
-    let (comm, handle) = match fallback(library) {
+    let (comm, handle) = match fallback::<Handler>(library) {
         Fallback::World => (library.world.world(), MPI_COMM_WORLD),
         Fallback::Own => (library.world.own(), MPI_COMM_SELF),
     };

@@ -122,20 +122,42 @@ pub(crate) fn store(comm: Option<Arc<Comm>>) -> Result<MPI_Comm> {
 /// were set meanwhile.
 static UNFINISHED: LazyLock<Mutex<HashMap<usize, Option<Handler>>>> = LazyLock::new(Mutex::default);
 
-/// A handle for a communicator in the making.
-pub(crate) fn reserve() -> Result<MPI_Comm> {
-    let handle = COMMS.reserve()?;
-    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).insert(handle, None);
-    Ok(MPI_Comm::numbered(handle))
+/// A handle for a communicator in the making, given back unless the communicator comes.
+pub(crate) struct Reserved(MPI_Comm);
+
+impl Reserved {
+    /// Reserves one.
+    pub(crate) fn new() -> Result<Self> {
+        let handle = COMMS.reserve()?;
+        UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).insert(handle, None);
+        Ok(Self(MPI_Comm::numbered(handle)))
+    }
+
+    /// The handle.
+    pub(crate) fn handle(&self) -> MPI_Comm {
+        self.0
+    }
+
+    /// The communicator is ready.
+    pub(crate) fn fill(self, comm: Arc<Comm>) {
+        if let Some(handler) = self.forget() {
+            errhandler::set(&comm, handler);
+        }
+        COMMS.fill(self.0.number(), comm);
+        std::mem::forget(self);
+    }
+
+    /// It is in the making no more; the error handler that was set meanwhile.
+    fn forget(&self) -> Option<Handler> {
+        UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.0.number()).flatten()
+    }
 }
 
-/// The communicator behind a reserved handle is ready.
-pub(crate) fn fill(handle: MPI_Comm, comm: Arc<Comm>) {
-    let waiting = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).remove(&handle.number());
-    if let Some(handler) = waiting.flatten() {
-        errhandler::set(&comm, handler);
+impl Drop for Reserved {
+    fn drop(&mut self) {
+        drop(self.forget());
+        COMMS.release(self.0.number());
     }
-    COMMS.fill(handle.number(), comm);
 }
 
 /// Sets the error handler of a communicator in the making; false if the handle names none.

@@ -69,12 +69,12 @@ pub(super) struct Plan {
 #[derive(Debug)]
 pub struct Schedule(pub(super) Box<Plan>);
 
-/// Whose a plan is while it runs.
+/// Who owns a plan while it runs.
 #[derive(Debug)]
 enum PlanRef {
-    /// Nobody else's.
+    /// This run alone.
     Owned(Box<Plan>),
-    /// A persistent request's, which runs it once at a time.
+    /// A persistent request, which runs it once at a time.
     Shared(Arc<Schedule>),
 }
 
@@ -219,7 +219,7 @@ impl Running {
     /// When the table of requests is full.
     pub fn go_on(&mut self, engine: &mut Engine, methods: &mut Methods, walk: Walk) -> Result<RequestId> {
         engine.requests.reserve(true); // the peers count on us
-        let inserted = engine.requests.insert(Request::new(State::Schedule));
+        let inserted = engine.requests.insert(Request::new(State::Schedule(walk.plan.context)));
         engine.requests.reserve(false);
         let id = inserted?;
         let mut active = Active { id, walk };

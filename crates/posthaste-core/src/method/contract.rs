@@ -60,7 +60,7 @@ pub trait Method {
         self.claim(to, len, load).is_some()
     }
 
-    /// Throttles a peer: its messages that have not left yet stay with it; or lets them come again.
+    /// Throttles a peer, whose messages that have not left yet stay there, or resumes it.
     fn throttle(&mut self, from: Self::To, on: bool);
 
     /// Looks once; reports to `on` what happened. Returns whether anything did.

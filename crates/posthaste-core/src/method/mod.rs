@@ -7,7 +7,7 @@
 //! The contract:
 //!
 //! * [`Methods::claim`] gives room for one packet, or `None` while there is none; writing it commits it.
-//! * [`Methods::throttle`] throttles a peer: its claims for them are refused, soon if not at
+//! * [`Methods::throttle`] throttles a peer: its claims for messages are refused, soon if not at
 //!   once. Everything else it sends still finds room.
 //! * [`Methods::offer_stream`] copies a long message into a bounce buffer of the receiver, [`Methods::drain`] copies it out.
 //! * [`Methods::open_receive`] opens a receive for fragments, [`Methods::send_granted`] sends them. Data packets that arrive
@@ -155,7 +155,7 @@ impl Methods {
         leading_to!(self, to, |method, at| method.has_room(at, len, load))
     }
 
-    /// Throttles a peer: its messages that have not left yet stay with it; or lets them come again.
+    /// Throttles a peer, whose messages that have not left yet stay there, or resumes it.
     pub fn throttle(&mut self, from: Peer, on: bool) {
         leading_to!(self, from, |method, at| method.throttle(at, on));
     }

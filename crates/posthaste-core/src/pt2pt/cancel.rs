@@ -56,7 +56,7 @@ pub fn cancel(engine: &mut Engine, methods: &mut Methods, id: RequestId) -> bool
         | State::Receiving { .. }
         | State::Exposed { .. }
         | State::Staging
-        | State::Schedule
+        | State::Schedule(_)
         | State::External
         | State::Finished
         | State::Complete => return true,

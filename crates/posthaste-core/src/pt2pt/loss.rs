@@ -100,7 +100,7 @@ fn outcome(engine: &Engine, state: &State) -> Option<Error> {
         State::Posted { entry, .. } => losses.concerns(contexts, &matching.posted_pattern(*entry)?),
         State::Inactive
         | State::Staging
-        | State::Schedule
+        | State::Schedule(_)
         | State::Composite(_)
         | State::External
         | State::Finished

@@ -150,7 +150,7 @@ fn receives_are_ended_by_the_process_behind_their_rank() {
         let Vci { engine, methods, .. } = &mut loss.bench.vcis[0];
         let group = Group::of(vec![Peer(2), Peer(0), Peer(1)]);
         let membership = Membership::new(Name::default(), Arc::new(group), 1);
-        engine.contexts.learn(context, membership.clone(), &engine.matching);
+        engine.contexts.learn(context, membership.clone(), &engine.matching, &engine.requests);
         let mut receive = |source: i32, into: &OwnedBuf| {
             let segment = Segment::new(into.user_buf(), 10, &Datatype::byte());
             let pattern = Pattern { context, source, tag: ANY_TAG };

@@ -128,7 +128,7 @@ impl Sending {
     ) -> Result<()> {
         let Some(to) = self.to else { return Ok(()) };
         let Self { channel, rank, parts: Parts { count, bytes, .. }, .. } = *self;
-        engine.contexts.alias(channel, context, &engine.matching);
+        engine.contexts.alias(channel, context, &engine.matching, &engine.requests);
         let memory = Announcement { channel, partitions: count.into(), bytes }.written();
         let (context, len) = (context.partitioned(), memory.len() as u64);
         let types = Types::UNKNOWN;
@@ -277,7 +277,7 @@ impl Receiving {
         let whole = status.error.is_none() && status.bytes == Announcement::LEN as u64;
         let announcement = if whole { Announcement::read(&self.heard) } else { None };
         if let (Some(Announcement { channel, .. }), Some((_, context))) = (announcement, self.listening) {
-            engine.contexts.alias(channel, context, &engine.matching);
+            engine.contexts.alias(channel, context, &engine.matching, &engine.requests);
         }
         self.announced = Some(announcement.ok_or_else(|| {
             let text = format!("rank {} announced a partitioned message that cannot be", self.source);

@@ -181,11 +181,12 @@ pub fn is_active(state: &State) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ids::ContextId;
 
     #[test]
     fn a_handler_runs_between_finished_and_complete() {
         let (mut table, mut finished) = (Table::new(8), Finished::default());
-        let id = table.insert(Request::new(State::Schedule)).unwrap();
+        let id = table.insert(Request::new(State::Schedule(ContextId::WORLD))).unwrap();
         assert!(attach(&mut table, &mut finished, id, Box::new(|_, _| ())));
         complete(&mut table, &mut finished, id, Status { bytes: 5, ..Status::EMPTY });
         assert!(matches!(table.get(id).unwrap().state, State::Finished));
@@ -200,8 +201,9 @@ mod tests {
     #[test]
     fn a_detached_request_leaves_by_itself() {
         let (mut table, mut finished) = (Table::new(8), Finished::default());
-        let id =
-            table.insert(Request { audience: Audience::Nobody, ..Request::new(State::Schedule) }).unwrap();
+        let id = table
+            .insert(Request { audience: Audience::Nobody, ..Request::new(State::Schedule(ContextId::WORLD)) })
+            .unwrap();
         complete(&mut table, &mut finished, id, Status::EMPTY);
         assert!(table.is_empty());
     }
@@ -209,7 +211,7 @@ mod tests {
     #[test]
     fn a_handler_attached_late_still_runs() {
         let (mut table, mut finished) = (Table::new(8), Finished::default());
-        let id = table.insert(Request::new(State::Schedule)).unwrap();
+        let id = table.insert(Request::new(State::Schedule(ContextId::WORLD))).unwrap();
         complete(&mut table, &mut finished, id, Status::EMPTY);
         assert!(attach(&mut table, &mut finished, id, Box::new(|_, _| ())));
         assert!(!is_complete(table.get(id).unwrap()));

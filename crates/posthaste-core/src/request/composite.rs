@@ -124,9 +124,10 @@ fn get(table: &mut Table, whole: RequestId) -> Option<&mut Composite> {
 mod tests {
     use super::*;
     use crate::error::ErrorClass;
+    use crate::ids::ContextId;
 
     fn part(table: &mut Table) -> RequestId {
-        table.insert(Request::new(State::Schedule)).unwrap()
+        table.insert(Request::new(State::Schedule(ContextId::WORLD))).unwrap()
     }
 
     #[test]

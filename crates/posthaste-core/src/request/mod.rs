@@ -16,7 +16,7 @@ use posthaste_os::park::SleeperId;
 
 use crate::datatype::Segment;
 use crate::error::Error;
-use crate::ids::{ANY_SOURCE, ANY_TAG, Peer, RequestId};
+use crate::ids::{ANY_SOURCE, ANY_TAG, ContextId, Peer, RequestId};
 
 pub use composite::Composite;
 pub use table::Table;
@@ -110,8 +110,8 @@ pub enum State {
     },
     /// The transfer is over, or never was; a device copies (`pt2pt::staging`).
     Staging,
-    /// A collective operation; its steps are in `coll`.
-    Schedule,
+    /// A collective operation in this context; its steps are in `coll`.
+    Schedule(ContextId),
     /// Several parts: it ends when they all have.
     Composite(Box<Composite>),
     /// What others do, outside the engine, and end.

@@ -276,7 +276,7 @@ fn message(vci: &Vci, id: RequestId) -> Option<Message> {
         // Nobody sleeps while a device copies.
         State::Inactive
         | State::Staging
-        | State::Schedule
+        | State::Schedule(_)
         | State::Composite(_)
         | State::External
         | State::Finished

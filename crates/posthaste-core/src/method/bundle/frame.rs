@@ -1,4 +1,4 @@
-//! what two bundles say to each other over any of their links: a few words in front of what they carry.
+//! What two bundles say to each other over any of their links: a few words in front of what they carry.
 //!
 //! ```text
 //!   frame (4 bytes) | number (4) | seen (4) | body
