@@ -66,7 +66,7 @@ pub enum Content {
 
 /// A message nobody had expected.
 #[derive(Debug)]
-pub struct Held {
+pub struct Unexpected {
     /// Its envelope.
     pub envelope: Envelope,
     /// The process that sent it.
@@ -77,7 +77,7 @@ pub struct Held {
     pub error: Option<Error>,
 }
 
-impl Held {
+impl Unexpected {
     /// What it takes here.
     fn bytes(&self) -> u64 {
         let data = match &self.content {
@@ -110,7 +110,7 @@ pub(super) fn key_in_shape(envelope: &Envelope, shape: usize) -> Key {
 /// Room for an eager message that nobody expected comes in these lengths, so that what one message leaves serves the
 /// next: a short one takes no long room, and a long one finds none that it would have to stretch.
 const CLASSES: [usize; 3] = [64, 512, 4096];
-/// Rooms of each length that are kept.
+/// Rooms of each length that are reserved for reuse.
 const MOST_SPARE: usize = 256;
 /// What an unexpected message costs besides its data: its place in the queue and in up to four indexes, which grow by
 /// doubling, and what the allocator adds.
@@ -170,6 +170,15 @@ impl<T> Places<T> {
     }
 }
 
+/// A context, shapes, and the life of the communicator.
+type Narrow = (ContextId, u8, Weak<()>);
+
+/// The shapes in which no receive of this context asks.
+#[inline]
+fn never_asked(narrow: &[Narrow], context: ContextId) -> u8 {
+    narrow.iter().find(|(other, ..)| *other == context).map_or(0, |(_, shapes, _)| *shapes)
+}
+
 /// Posted receives and unexpected messages of one VCI.
 #[derive(Debug)]
 pub struct Matching {
@@ -180,16 +189,16 @@ pub struct Matching {
     posted_shapes: [usize; SHAPES],
     posted_count: usize,
     /// Each with its stamp.
-    held: Places<(u64, Held)>,
-    held_count: usize,
-    held_few: Few,
-    held_indexes: [Option<Index>; SHAPES],
+    unexpected: Places<(u64, Unexpected)>,
+    unexpected_count: usize,
+    unexpected_few: Few,
+    unexpected_indexes: [Option<Index>; SHAPES],
     /// Contexts whose receives never ask in some shapes, a bit for each, as long as their communicators live.
-    narrow: Vec<(ContextId, u8, Weak<()>)>,
+    narrow: Vec<Narrow>,
     stamp: u64,
     arrivals: u64,
     /// What the unexpected messages of each peer take.
-    kept_bytes: PeerTable<u64>,
+    unexpected_bytes: PeerTable<u64>,
     /// Memory of eager messages that have been taken, for the next ones of its class.
     spare: [Vec<Vec<u8>>; CLASSES.len()],
 }
@@ -202,14 +211,14 @@ impl Default for Matching {
             posted_index: Index::new(),
             posted_shapes: [0; SHAPES],
             posted_count: 0,
-            held: Places::new(),
-            held_count: 0,
-            held_few: Few::new(),
-            held_indexes: [Some(Index::new()), None, None, None],
+            unexpected: Places::new(),
+            unexpected_count: 0,
+            unexpected_few: Few::new(),
+            unexpected_indexes: [Some(Index::new()), None, None, None],
             narrow: Vec::new(),
             stamp: 0,
             arrivals: 0,
-            kept_bytes: PeerTable::default(),
+            unexpected_bytes: PeerTable::default(),
             spare: [const { Vec::new() }; CLASSES.len()],
         }
     }
@@ -268,7 +277,7 @@ impl Matching {
             return self.posted_index.front(key_in_shape(envelope, 0));
         }
         let mut first: Option<(u64, u32)> = None;
-        let never = self.never_asked(envelope.context);
+        let never = never_asked(&self.narrow, envelope.context);
         for shape in 0..SHAPES {
             if self.posted_shapes[shape] == 0 || never & 1 << shape != 0 {
                 continue;
@@ -303,36 +312,29 @@ impl Matching {
         Some(posted.id)
     }
 
-    /// Keeps a message that nobody expected.
-    pub fn hold(&mut self, held: Held) {
+    /// Stores a message that nobody expected.
+    pub fn add_unexpected(&mut self, message: Unexpected) {
         self.stamp += 1;
         self.arrivals += 1;
-        let envelope = held.envelope;
-        *self.kept_bytes.entry(held.from) += held.bytes();
-        let entry = self.held.put((self.stamp, held));
-        let few = self.are_few_held();
-        self.held_count += 1;
+        let envelope = message.envelope;
+        *self.unexpected_bytes.entry(message.from) += message.bytes();
+        let entry = self.unexpected.put((self.stamp, message));
+        let few = self.are_few_unexpected();
+        self.unexpected_count += 1;
         if few {
-            if self.held_few.push(key_in_shape(&envelope, 0), entry) {
+            if self.unexpected_few.push(key_in_shape(&envelope, 0), entry) {
                 return;
             }
-            self.file_few_held();
+            self.file_few_unexpected();
         }
-        let never = self.never_asked(envelope.context);
-        for (shape, index) in self.held_indexes.iter_mut().enumerate() {
+        let Self { unexpected_indexes, narrow, .. } = self;
+        for (shape, index) in unexpected_indexes.iter_mut().enumerate() {
             if let Some(index) = index
-                && never & 1 << shape == 0
+                && (shape == 0 || never_asked(narrow, envelope.context) & 1 << shape == 0)
             {
                 index.push(key_in_shape(&envelope, shape), entry);
             }
         }
-    }
-
-    /// The shapes in which no receive of this context asks.
-    #[inline]
-    fn never_asked(&self, context: ContextId) -> u8 {
-        let narrow = self.narrow.iter().find(|(other, ..)| *other == context);
-        narrow.map_or(0, |(_, shapes, _)| *shapes)
     }
 
     /// From now on receives of this context never leave open whom they are from, or never the tag, until this is said
@@ -354,20 +356,20 @@ impl Matching {
             self.narrow.push((context, never, Arc::downgrade(life)));
         }
         // The next receive that leaves something open files all that is kept now.
-        self.held_indexes[1..].iter_mut().for_each(|index| *index = None);
+        self.unexpected_indexes[1..].iter_mut().for_each(|index| *index = None);
         true
     }
 
     /// Whether no unexpected message is filed.
     #[inline(always)]
-    fn are_few_held(&self) -> bool {
-        self.held_few.len() == self.held_count
+    fn are_few_unexpected(&self) -> bool {
+        self.unexpected_few.len() == self.unexpected_count
     }
 
     #[cold]
-    fn file_few_held(&mut self) {
-        for (key, entry) in self.held_few.take() {
-            for (shape, index) in self.held_indexes.iter_mut().enumerate() {
+    fn file_few_unexpected(&mut self) {
+        for (key, entry) in self.unexpected_few.take() {
+            for (shape, index) in self.unexpected_indexes.iter_mut().enumerate() {
                 if let Some(index) = index {
                     index.push(key.in_shape(shape), entry);
                 }
@@ -397,70 +399,70 @@ impl Matching {
 
     /// The message that arrived first among those that fit; it stays.
     #[inline]
-    pub fn peek_held(&mut self, pattern: &Pattern) -> Option<&Held> {
-        let entry = self.held_entry(pattern)?;
-        self.held.get(entry).map(|(_, held)| held)
+    pub fn peek_unexpected(&mut self, pattern: &Pattern) -> Option<&Unexpected> {
+        let entry = self.unexpected_entry(pattern)?;
+        self.unexpected.get(entry).map(|(_, message)| message)
     }
 
     /// Takes out the message that arrived first among those that fit.
     #[inline]
-    pub fn take_held(&mut self, pattern: &Pattern) -> Option<Held> {
-        let entry = self.held_entry(pattern)?;
-        self.remove_held(entry)
+    pub fn take_unexpected(&mut self, pattern: &Pattern) -> Option<Unexpected> {
+        let entry = self.unexpected_entry(pattern)?;
+        self.remove_unexpected(entry)
     }
 
     #[inline]
-    fn remove_held(&mut self, entry: u32) -> Option<Held> {
-        let (_, held) = self.held.take(entry)?;
-        if self.are_few_held() {
-            self.held_few.remove(entry);
+    fn remove_unexpected(&mut self, entry: u32) -> Option<Unexpected> {
+        let (_, message) = self.unexpected.take(entry)?;
+        if self.are_few_unexpected() {
+            self.unexpected_few.remove(entry);
         } else {
-            self.held_indexes.iter_mut().flatten().for_each(|index| index.remove(entry));
+            self.unexpected_indexes.iter_mut().flatten().for_each(|index| index.remove(entry));
         }
-        self.held_count -= 1;
-        *self.kept_bytes.entry(held.from) -= held.bytes();
-        Some(held)
+        self.unexpected_count -= 1;
+        *self.unexpected_bytes.entry(message.from) -= message.bytes();
+        Some(message)
     }
 
     /// Takes out the message that a peer's request stands behind. Every message is looked at: this is for cancelling.
-    pub fn take_back(&mut self, from: Peer, sender: RequestId) -> Option<Held> {
-        let is_it = |held: &Held| held.from == from && held.sender() == Some(sender);
-        let (entry, _) = self.held.iter().find(|(_, (_, held))| is_it(held))?;
-        self.remove_held(entry)
+    pub fn take_back(&mut self, from: Peer, sender: RequestId) -> Option<Unexpected> {
+        let is_it = |message: &Unexpected| message.from == from && message.sender() == Some(sender);
+        let (entry, _) = self.unexpected.iter().find(|(_, (_, message))| is_it(message))?;
+        self.remove_unexpected(entry)
     }
 
     /// What the unexpected messages of a peer take, in bytes, each with its envelope.
     #[inline]
-    pub fn kept_bytes(&self, from: Peer) -> u64 {
-        self.kept_bytes.get(from).copied().unwrap_or(0)
+    pub fn unexpected_bytes(&self, from: Peer) -> u64 {
+        self.unexpected_bytes.get(from).copied().unwrap_or(0)
     }
 
     #[inline]
-    fn held_entry(&mut self, pattern: &Pattern) -> Option<u32> {
-        if self.are_few_held() {
+    fn unexpected_entry(&mut self, pattern: &Pattern) -> Option<u32> {
+        if self.are_few_unexpected() {
             let wanted = pattern.key();
-            return self.held_few.find(|key| wanted.admits(key));
+            return self.unexpected_few.find(|key| wanted.admits(key));
         }
         let shape = shape(pattern);
-        if self.held_indexes[shape].is_none() {
+        if self.unexpected_indexes[shape].is_none() {
             self.index_shape(shape);
         }
-        self.held_indexes[shape].as_ref()?.front(pattern.key())
+        self.unexpected_indexes[shape].as_ref()?.front(pattern.key())
     }
 
-    /// The first receive of this shape: files everything that is held under it, once.
+    /// The first receive of this shape: files every unexpected message under it, once.
     #[cold]
     fn index_shape(&mut self, shape: usize) {
-        let filed = |(entry, (stamp, held)): (u32, &(u64, Held))| {
-            (*stamp, entry, key_in_shape(&held.envelope, shape))
+        let filed = |(entry, (stamp, message)): (u32, &(u64, Unexpected))| {
+            (*stamp, entry, key_in_shape(&message.envelope, shape))
         };
-        let mut entries: Vec<(u64, u32, Key)> = self.held.iter().map(filed).collect();
+        let mut entries: Vec<(u64, u32, Key)> = self.unexpected.iter().map(filed).collect();
         entries.sort_unstable_by_key(|(stamp, ..)| *stamp);
         let mut index = Index::new();
         for (_, entry, key) in entries {
             index.push(key, entry);
         }
-        self.held_indexes[shape] = Some(index);
+        self.unexpected_indexes[shape] = Some(index);
     }
 
     /// The receive that was posted first among those that fit; it stays.
@@ -488,10 +490,10 @@ impl Matching {
         self.arrivals
     }
 
-    /// Whether any unexpected message is kept.
+    /// Whether there is any unexpected message.
     #[inline]
-    pub fn has_held(&self) -> bool {
-        self.held_count > 0
+    pub fn has_unexpected(&self) -> bool {
+        self.unexpected_count > 0
     }
 
     /// Number of posted receives.
@@ -517,13 +519,13 @@ impl Matching {
     }
 
     /// All unexpected messages, in no order.
-    pub fn all_held(&self) -> impl Iterator<Item = &Held> {
-        self.held.iter().map(|(_, (_, held))| held)
+    pub fn all_unexpected(&self) -> impl Iterator<Item = &Unexpected> {
+        self.unexpected.iter().map(|(_, (_, message))| message)
     }
 
     /// Number of posted receives and of unexpected messages.
     pub fn depths(&self) -> (usize, usize) {
-        (self.posted_count, self.held_count)
+        (self.posted_count, self.unexpected_count)
     }
 }
 
@@ -566,7 +568,7 @@ mod tests {
         fn matches_like_the_naive_lists(steps in steps()) {
             let mut matching = Matching::default();
             let mut posted: Vec<(Pattern, RequestId, u32)> = Vec::new();
-            let mut held: Vec<Envelope> = Vec::new();
+            let mut unexpected: Vec<Envelope> = Vec::new();
             let (mut promised, life) = ([(false, false); 2], Arc::new(()));
             let keeps = |pattern: &Pattern, (no_any_source, no_any_tag): (bool, bool)| {
                 !(no_any_source && pattern.source == ANY_SOURCE || no_any_tag && pattern.tag == ANY_TAG)
@@ -586,8 +588,8 @@ mod tests {
                         }
                     }
                     Step::Post(pattern) => {
-                        let expected = held.iter().position(|e| pattern.fits(e)).map(|at| held.remove(at));
-                        let found = matching.take_held(&pattern);
+                        let expected = unexpected.iter().position(|e| pattern.fits(e)).map(|at| unexpected.remove(at));
+                        let found = matching.take_unexpected(&pattern);
                         prop_assert_eq!(found.map(|h| h.envelope), expected);
                         if expected.is_none() {
                             let entry = matching.post(pattern, id);
@@ -601,13 +603,13 @@ mod tests {
                         prop_assert_eq!(matching.take_posted(&envelope), expected);
                         if expected.is_none() {
                             let content = Content::Eager { data: Vec::new(), sender: None };
-                            matching.hold(Held { envelope, from: Peer(0), content, error: None });
-                            held.push(envelope);
+                            matching.add_unexpected(Unexpected { envelope, from: Peer(0), content, error: None });
+                            unexpected.push(envelope);
                         }
                     }
                     Step::Probe(pattern) => {
-                        let expected = held.iter().find(|e| pattern.fits(e)).copied();
-                        prop_assert_eq!(matching.peek_held(&pattern).map(|h| h.envelope), expected);
+                        let expected = unexpected.iter().find(|e| pattern.fits(e)).copied();
+                        prop_assert_eq!(matching.peek_unexpected(&pattern).map(|h| h.envelope), expected);
                     }
                     Step::Cancel(which) if !posted.is_empty() => {
                         let (_, id, entry) = posted.remove(which % posted.len());
@@ -615,7 +617,7 @@ mod tests {
                     }
                     Step::Cancel(_) => {}
                 }
-                prop_assert_eq!(matching.depths(), (posted.len(), held.len()));
+                prop_assert_eq!(matching.depths(), (posted.len(), unexpected.len()));
             }
         }
     }
@@ -639,11 +641,11 @@ mod tests {
         for tag in 0..n {
             let content = Content::Eager { data: Vec::new(), sender: None };
             let envelope = envelope(0, 0, tag, 0);
-            matching.hold(Held { envelope, from: Peer(0), content, error: None });
+            matching.add_unexpected(Unexpected { envelope, from: Peer(0), content, error: None });
         }
         for tag in (0..n).rev() {
             let source = if tag % 2 == 0 { ANY_SOURCE } else { 0 };
-            assert!(matching.take_held(&Pattern { context: ContextId(0), source, tag }).is_some());
+            assert!(matching.take_unexpected(&Pattern { context: ContextId(0), source, tag }).is_some());
         }
         assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
     }
