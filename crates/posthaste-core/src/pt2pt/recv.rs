@@ -59,11 +59,9 @@ fn start_among_unexpected(
 /// Files a receive.
 #[inline(always)]
 fn post(engine: &mut Engine, pattern: &Pattern, segment: Segment) -> Result<RequestId> {
-    let Engine { requests, matching, .. } = engine;
-    let id = requests.insert_with(|id| {
-        let entry = matching.post(*pattern, id);
-        Request::new(State::Posted { segment, entry })
-    })?;
+    let id = engine.requests.next_id()?;
+    let entry = engine.matching.post(*pattern, id);
+    engine.requests.insert_next(Request::new(State::Posted { segment, entry }));
     loss::started(engine, id);
     Ok(id)
 }

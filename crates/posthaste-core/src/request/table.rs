@@ -157,25 +157,18 @@ impl Table {
     /// When the table is full.
     #[inline(always)] // moving a request costs more than what is done to it
     pub fn insert(&mut self, request: Request) -> Result<RequestId> {
-        self.insert_with(|_| request)
+        let id = self.next_id()?;
+        self.insert_next(request);
+        Ok(id)
     }
 
-    /// Takes in the request that is made for this id, once it is certain that there is room for it.
-    ///
-    /// # Errors
-    /// When the table is full.
+    /// Takes in the request for which [`Table::next_id`] has just given the id.
     #[inline(always)]
-    pub fn insert_with(&mut self, request: impl FnOnce(RequestId) -> Request) -> Result<RequestId> {
-        if self.free == NONE {
-            self.grow()?;
-        }
-        let at = self.free;
-        let place = &mut self.slots[at as usize];
-        let id = RequestId { slot: self.base + at, generation: place.generation };
+    pub fn insert_next(&mut self, request: Request) {
+        let place = &mut self.slots[self.free as usize];
         self.free = place.next_free;
-        place.request = Some(request(id));
+        place.request = Some(request);
         self.live += 1;
-        Ok(id)
     }
 
     /// Lets requests beyond the limit in, or only such as keep it.
