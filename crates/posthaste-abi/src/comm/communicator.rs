@@ -168,15 +168,15 @@ unsupported! {
 
 // Hints.
 mpi_fn! {
-    /// MPI-5.0 §7.4.4. No hint has an effect yet; those that were given are kept.
+    /// MPI-5.0 §7.4.4. `mpi_assert_no_any_tag` and `mpi_assert_no_any_source` have an effect; other hints are kept, and
+    /// other promises not even that.
     fn MPI_Comm_set_info / PMPI_Comm_set_info(comm: MPI_Comm, info: MPI_Info) raises comm => {
-        communicator::find("comm", comm)?.info().set_all(&*info::hints(info)?);
-        Ok(())
+        library().world.set_hints(&*communicator::find("comm", comm)?, &*info::hints(info)?)
     }
     /// MPI-5.0 §7.4.4
     fn MPI_Comm_get_info / PMPI_Comm_get_info(comm: MPI_Comm, info_used: Out<MPI_Info>) raises comm => {
         let comm = communicator::find("comm", comm)?;
-        info_used.set("info_used", info::store(comm.info().clone())?)
+        info_used.set("info_used", info::store(comm.hints())?)
     }
 }
 
@@ -276,7 +276,7 @@ impl AtEnd for Duplicating {
         let unfinished = self.unfinished.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(Unfinished { creation, newcomm, attributes }) = unfinished else { return Ok(()) };
         let Some(made) = library().world.finish(creation)? else { return Ok(()) };
-        adorn(&made, &self.original, self.info.as_deref());
+        adorn(&made, &self.original, self.info.as_deref())?;
         made.attributes().replace(attributes);
         newcomm.fill(made);
         Ok(())

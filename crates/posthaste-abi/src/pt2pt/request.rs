@@ -41,6 +41,11 @@ mpi_fn! {
             status.set_status_at(0, MPI_Status::EMPTY);
             return Ok(()); // without a VCI, in which other threads may be
         }
+        if let Some(ended) = completion::take_plain(&mut completion::vci_of(handle), handle) {
+            request.set("request", MPI_REQUEST_NULL)?;
+            status.set_status(&ended);
+            return Ok(());
+        }
         let awaited = |vci: &Vci| Awaited::All(waited_for(vci, handle).into_iter().collect());
         let world = &library().world;
         let ended = world.wait_until(handle.number(), "MPI_Wait", awaited, |vci| take(vci, handle).transpose())?;

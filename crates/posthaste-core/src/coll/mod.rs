@@ -37,7 +37,7 @@ pub use gather::{gather, gatherv, scatter, scatterv};
 pub use inter::Bridge;
 pub use local::{copy_locally, reduce_locally};
 pub use owned::{Data, Pieces, TypedPieces};
-pub use plan::{Blocks, Operand, Reduced};
+pub use plan::{Blocks, Call, Operand, Reduced};
 pub use reduce::{allreduce, reduce, reduce_scatter, reduce_scatter_block};
 pub use scan::{exscan, scan};
 pub use schedule::{Running, Schedule, Walk, advance};
