@@ -256,6 +256,6 @@ mpi_fn! {
     }
 }
 
-fn run(schedule: Schedule) -> Result<()> {
+pub(crate) fn run(schedule: Schedule) -> Result<()> {
     library().world.run(schedule)
 }

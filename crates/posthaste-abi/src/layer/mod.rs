@@ -16,6 +16,7 @@ pub(crate) mod communicator;
 pub(crate) mod arguments;
 pub(crate) mod buffers;
 pub(crate) mod coll;
+pub(crate) mod neighbor;
 pub(crate) mod request;
 #[allow(unsafe_code)] // the place of a message in a buffer: nobody else knows that it is free
 pub(crate) mod bsend;

@@ -13,7 +13,7 @@ mod inter_tests;
 #[cfg(test)]
 mod jobs_tests;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::ops::Deref;
 use std::sync::Arc;

@@ -15,14 +15,14 @@ use crate::progress::Vci;
 use crate::testing::{Bench, ROUGH};
 
 /// Engines and their worlds; a counter for each allocates contexts.
-pub(super) struct Room {
-    pub(super) bench: Bench,
-    pub(super) worlds: Vec<Arc<Comm>>,
+pub(crate) struct Room {
+    pub(crate) bench: Bench,
+    pub(crate) worlds: Vec<Arc<Comm>>,
     counts: Vec<AtomicU32>,
 }
 
 impl Room {
-    pub(super) fn new(n: u32, seed: u64) -> Self {
+    pub(crate) fn new(n: u32, seed: u64) -> Self {
         let mut worlds: Vec<Comm> = (0..n).map(|rank| Comm::world(rank, n)).collect();
         worlds.iter_mut().for_each(|world| world.set_oversubscribed(seed.is_multiple_of(2)));
         Self {
@@ -32,13 +32,13 @@ impl Room {
         }
     }
 
-    pub(super) fn allocate(&self, at: usize) -> Result<ContextId> {
+    pub(crate) fn allocate(&self, at: usize) -> Result<ContextId> {
         let count = self.counts[at].fetch_add(ContextId::STEP, Ordering::Relaxed);
         Ok(ContextId::allocated(at as u32, 0, count).expect("a small count"))
     }
 
     /// Runs schedules, each at its engine, and all must go well.
-    pub(super) fn run(&mut self, schedules: Vec<(usize, Schedule)>) {
+    pub(crate) fn run(&mut self, schedules: Vec<(usize, Schedule)>) {
         let mut ids = Vec::new();
         for (at, schedule) in schedules {
             let Vci { engine, methods, running, .. } = &mut self.bench.vcis[at];
@@ -54,7 +54,7 @@ impl Room {
     }
 
     /// Makes communicators at the given engines.
-    pub(super) fn make(
+    pub(crate) fn make(
         &mut self,
         at: impl Iterator<Item = usize>,
         plan: impl Fn(&Self, usize) -> Result<(Schedule, Creation)>,
