@@ -168,6 +168,12 @@ int main(int argc, char **argv)
     OK(MPI_Neighbor_alltoallw(a, ones, far, ints, a, ones, far, ints, grid));
     EQUAL(a[0], 7);
     OK(MPI_Comm_free(&grid));
+    /* An edge of a rank to itself with one end only: nothing can go along it. */
+    int self = 0;
+    OK(MPI_Dist_graph_create_adjacent(MPI_COMM_SELF, 1, &self, MPI_UNWEIGHTED, 0, NULL, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph));
+    on(graph, MPI_ERR_TOPOLOGY);
+    says(MPI_Neighbor_alltoall(a, 1, MPI_INT, b, 1, MPI_INT, graph), "a graph where rank 0 has 1 edges from itself");
+    OK(MPI_Comm_free(&graph));
     OK(MPI_Type_free(&uncommitted));
     return check_end();
 }

@@ -155,7 +155,7 @@ fn exchange(
     let own = |(_, rank): &(u32, u32)| *rank == me;
     let (from, to) = (neighbors.receives().filter(own).count(), neighbors.sends().filter(own).count());
     if from != to {
-        let got = format_args!("rank {me} has {from} edges from itself");
+        let got = format_args!("a graph where rank {me} has {from} edges from itself");
         let expected = format_args!("as many as it has to itself, {to}");
         return Err(Error::invalid(ErrorClass::Topology, "comm", got, expected));
     }

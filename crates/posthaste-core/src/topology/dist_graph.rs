@@ -32,8 +32,8 @@ impl DistGraph {
     /// The edges at this rank of `comm`: where they come from, where they lead to, and what both weigh, if anything.
     ///
     /// # Errors
-    /// On an intercommunicator; a rank that nobody has; a negative weight, or not one for each edge; edges from this rank to
-    /// itself that are not named at both of their ends.
+    /// On an intercommunicator; a rank that nobody has; a negative weight, or not one for each edge. Edges that are named at one
+    /// of their ends only are found by neighbourhood collectives.
     pub fn adjacent(
         comm: &Comm,
         sources: &[i32],
@@ -46,13 +46,6 @@ impl DistGraph {
         if let Some([from, to]) = weights {
             check_weights("sourceweights", from, sources.len())?;
             check_weights("destweights", to, destinations.len())?;
-        }
-        let to_itself = |ranks: &[i32]| ranks.iter().filter(|rank| **rank == comm.rank()).count();
-        let (from, to) = (to_itself(sources), to_itself(destinations));
-        if from != to {
-            let got = format_args!("this rank, {}, {from} times", comm.rank());
-            let expected = format_args!("as many edges to itself as in destinations, {to}");
-            return Err(Error::invalid(ErrorClass::Arg, "sources", got, expected));
         }
         let weights = weights.map(|weights| weights.map(<[i32]>::to_vec));
         Ok(Self { sources: sources.to_vec(), destinations: destinations.to_vec(), weights })

@@ -459,7 +459,16 @@ fn what_is_no_edge_is_refused() {
     wrong(adjacent(&[], &[0, -3], None), ErrorClass::Rank, "destinations is -3 at index 1");
     wrong(adjacent(&[0], &[], Some([&[-1], &[]])), ErrorClass::Arg, "sourceweights is -1 at index 0");
     wrong(adjacent(&[0], &[0], Some([&[1], &[]])), ErrorClass::Arg, "destweights is 0 entries long");
-    wrong(adjacent(&[1, 1], &[1], None), ErrorClass::Arg, "sources is this rank, 1, 2 times");
+    // A self edge with one end only can be made, but nothing can be sent along it.
+    let neighbors = Neighbors::of_graph(&[1, 0, 1], &[1, 2]);
+    let (byte, buf) = (Datatype::byte(), OwnedBuf::new(3));
+    let all = Operand::new(buf.user_buf(), 1, &byte);
+    let planned = coll::neighbor_allgather(&world, &neighbors, all, all).map(drop);
+    wrong(
+        planned.map_err(|e| (e.class(), e.to_string())),
+        ErrorClass::Topology,
+        "comm is a graph where rank 1 has 2 edges from itself",
+    );
 
     let plan = |sources: &[i32], degrees: &[i32], destinations: &[i32], weights| {
         let edges = Edges { sources, degrees, destinations, weights };
