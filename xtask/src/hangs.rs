@@ -101,7 +101,10 @@ const HANGS: [Hang; 18] = [
         "an edge of a graph that one of its ends does not know",
         "edge",
         2,
-        &["has been in MPI_Neighbor_alltoall for", "rank 1", "half an edge"],
+        &[
+            "has been in MPI_Neighbor_alltoall for",
+            "waits for rank 1 (collective operation 0 on half an edge)",
+        ],
     ),
     hang(
         "barriers on two communicators in different orders",

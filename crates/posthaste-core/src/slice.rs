@@ -281,7 +281,7 @@ mod tests {
 
     #[test]
     fn a_collective_operation_never_reaches_beyond_a_slice() {
-        let team = &*crate::comm::Comm::own(Peer(0));
+        let team = &*Comm::own(Peer(0));
         let sum = Op::from(Predefined::Sum);
         let (data, mut short, mut long) = ([1i32; 4], [0i32; 3], [0i32; 5]);
         for room in [&mut short[..], &mut long[..]] {

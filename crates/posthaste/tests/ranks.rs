@@ -349,6 +349,12 @@ fn neighbours_exchange_blocks() {
         assert_eq!(error.class(), ErrorClass::Topology);
         let error = ring.neighbor_all_to_all(&[1, 2, 3], &mut [0; 2]).unwrap_err();
         assert!(error.to_string().contains("the length of data is 3, expected 2 times 1"), "{error}");
+        for room in [1, 3] {
+            let error = ring.neighbor_all_to_all(&[1, 2], &mut vec![0; room]).unwrap_err();
+            assert_eq!(error.class(), ErrorClass::Count);
+            let error = ring.neighbor_all_gather(&[1], &mut vec![0; room]).unwrap_err();
+            assert_eq!(error.class(), ErrorClass::Count);
+        }
         assert_eq!(world.adjacent_graph(&[6], &[]).unwrap_err().class(), ErrorClass::Rank);
         assert_eq!(world.cartesian(&[2], &[]).unwrap_err().class(), ErrorClass::Dims);
         assert_eq!(ring.shift(0, 1).unwrap_err().class(), ErrorClass::Topology);

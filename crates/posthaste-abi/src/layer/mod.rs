@@ -13,6 +13,7 @@ pub(crate) mod errhandler;
 pub(crate) mod failure;
 pub(crate) mod attribute;
 pub(crate) mod communicator;
+pub(crate) mod hardware;
 pub(crate) mod arguments;
 pub(crate) mod buffers;
 pub(crate) mod coll;

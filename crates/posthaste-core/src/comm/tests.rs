@@ -204,3 +204,25 @@ fn names_and_handlers() {
     assert_eq!(dup.handler().unwrap().downcast_ref(), Some(&6));
     assert_eq!(dup.name(), "");
 }
+
+#[test]
+fn ranks_part_at_the_widest_level_that_divides_those_who_ask() {
+    for (seed, ranks, expected) in [
+        (1, &[(Some(1), [7, 1]), (Some(1), [7, 2])][..], Ok(Some(1))),
+        (2, &[(Some(1), [7, 1]), (Some(1), [8, 1])], Ok(Some(0))),
+        (3, &[(Some(1), [7, 1]), (None, [8, 2]), (Some(1), [7, 1])], Ok(None)),
+        (4, &[(Some(0), [-1, -1]), (Some(0), [-1, 3])], Ok(Some(1))),
+        (5, &[(None, [1, 1]), (None, [2, 2])], Ok(None)),
+        (6, &[(Some(1), [1, 1]), (Some(0), [1, 1])], Err(ErrorClass::Arg)),
+    ] {
+        let mut room = Room::new(ranks.len() as u32, seed);
+        let plan = |(world, (kind, places)): (&Arc<Comm>, &(Option<i32>, [i32; 2]))| {
+            world.plan_levels(*kind, &places.map(|place| (place >= 0).then_some(place)))
+        };
+        let (schedules, levels): (Vec<_>, Vec<_>) = room.worlds.iter().zip(ranks).map(plan).unzip();
+        room.run(schedules.into_iter().enumerate().collect());
+        for levels in levels {
+            assert_eq!(levels.dividing().map_err(|error| error.class()), expected, "seed {seed}");
+        }
+    }
+}
