@@ -10,6 +10,7 @@
 mod local;
 mod vcis;
 mod probes;
+mod resources;
 mod fast_paths;
 mod scope;
 
