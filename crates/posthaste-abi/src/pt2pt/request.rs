@@ -17,7 +17,7 @@ use crate::abi::types::{
     MPI_Grequest_query_function, MPI_Request, MPI_Status,
 };
 use crate::call::mpi_fn;
-use crate::layer::library::library;
+use crate::layer::library::{is_watched, library};
 use crate::layer::request::Ended;
 use crate::mapping::errors::code;
 use crate::mapping::status::{bytes_of, count_as_count, count_as_int, whole_elements};
@@ -43,7 +43,9 @@ mpi_fn! {
         }
         let awaited = |vci: &Vci| Awaited::All(waited_for(vci, handle).into_iter().collect());
         let world = &library().world;
-        let ended = world.wait_until(handle.number(), "MPI_Wait", awaited, |vci| take(vci, handle).transpose())?;
+        let ended = world.wait_until(handle.number(), "MPI_Wait", awaited, |vci| {
+            take::<true>(vci, handle).transpose()
+        })?;
         one_ended(ended, request, status)
     }
     /// MPI-5.0 §3.7.3
@@ -55,10 +57,13 @@ mpi_fn! {
             return Ok(flag.set("flag", 1)?);
         }
         flag.set("flag", 0)?;
-        let mut ended = take(&mut completion::vci_of(handle), handle)?;
+        let mut ended = take::<false>(&mut completion::vci_of(handle), handle)?;
         if ended.is_none() {
             library().world.step_with(handle.number());
-            ended = take(&mut completion::vci_of(handle), handle)?;
+            if completion::may_be_handled(handle) {
+                completion::await_handler(handle, "MPI_Test");
+            }
+            ended = take::<false>(&mut completion::vci_of(handle), handle)?;
         }
         let Some(ended) = ended else { return Ok(()) };
         flag.set("flag", 1)?;
@@ -82,7 +87,7 @@ mpi_fn! {
         status: Out<MPI_Status>) raises where it belongs {
         let requests = handles(count, array_of_requests)?;
         indx.ready("indx")?;
-        if !requests.any() {
+        if !requests.any_can_end()? {
             indx.set("indx", MPI_UNDEFINED)?;
             status.tell_at(0, MPI_Status::EMPTY);
             return Ok(());
@@ -169,7 +174,7 @@ mpi_fn! {
         if requests.count > 0 {
             array_of_indices.ready("array_of_indices")?;
         }
-        if !requests.any() {
+        if !requests.any_can_end()? {
             return Ok(outcount.set("outcount", MPI_UNDEFINED)?);
         }
         let awaited = |vci: &Vci| Awaited::Any(requests.waited_for(vci));
@@ -398,9 +403,17 @@ fn one_ended(ended: Ended, request: Out<MPI_Request>, status: Out<MPI_Status>) -
     if !ended.stays {
         request.set("request", MPI_REQUEST_NULL)?;
     }
-    let (told, outcome) = settle(ended);
-    status.tell(&told);
-    outcome
+    match plain(ended) {
+        Ok(told) => {
+            status.tell(&told);
+            Ok(())
+        }
+        Err(odd) => {
+            let (told, outcome) = settle(odd);
+            told.iter().for_each(|told| status.tell(told));
+            outcome
+        }
+    }
 }
 
 /// An error of one of several requests.
@@ -482,7 +495,8 @@ impl Batch {
     fn settle(self, statuses: Out<MPI_Status>) -> Outcome {
         let mut failed: Option<Located> = None;
         for (at, place, ended) in self.odd {
-            let (mut told, outcome) = settle(ended);
+            let (told, outcome) = settle(ended);
+            let Some(mut told) = told else { continue };
             if let Err(Located { site, error }) = outcome {
                 told.MPI_ERROR = code(&error);
                 let text = format!("request {at} failed: {error}");
@@ -511,6 +525,20 @@ impl Handles {
         self.some().any(|(_, request)| completion::is_live(request))
     }
 
+    /// Whether there is one whose end can be waited for.
+    fn any_can_end(&self) -> Result<bool> {
+        if self.some().any(|(_, request)| completion::can_end(request)) {
+            return Ok(true);
+        }
+        self.none_can_end()
+    }
+
+    #[cold]
+    fn none_can_end(&self) -> Result<bool> {
+        let never = self.some().find_map(|(at, request)| Some((at, completion::never_ends(request)?)));
+        never.map_or(Ok(false), |(at, error)| Err(placed(at, &error)))
+    }
+
     fn place(&self, at: usize) -> Out<MPI_Request> {
         self.array.nth(at)
     }
@@ -533,8 +561,16 @@ impl Handles {
         home
     }
 
-    /// One step of progress in each of their VCIs.
+    /// One step of progress in each of their VCIs; handlers that run for them on other threads return.
     fn step(&self) {
+        self.progress();
+        if is_watched() {
+            let handled = self.some().filter(|(_, request)| completion::may_be_handled(*request));
+            handled.for_each(|(_, request)| completion::await_handler(request, "MPI_Test"));
+        }
+    }
+
+    fn progress(&self) {
         match self.home() {
             Home::One(slot) => library().world.step_with(slot),
             Home::Several(vcis) => library().world.step_among(vcis),
@@ -546,8 +582,8 @@ impl Handles {
     fn first_ended(&self, vcis: &mut impl Vcis) -> Result<Option<(usize, Ended)>> {
         for (at, request) in self.some() {
             if let Some(ended) =
-                vcis.with(request, |vci| take(vci, request)).map_err(|error| placed(at, &error))?
-                && !ended.inactive
+                vcis.with(request, |vci| take::<false>(vci, request)).map_err(|error| placed(at, &error))?
+                && !ended.is_inactive()
             {
                 return Ok(Some((at, ended)));
             }
@@ -565,13 +601,13 @@ impl Handles {
     ) -> Result<usize> {
         let mut taken = 0;
         for (at, request) in self.some() {
-            let ended = match vcis.with(request, |vci| take(vci, request)) {
+            let ended = match vcis.with(request, |vci| take::<false>(vci, request)) {
                 Ok(ended) => ended,
                 Err(error) if taken == 0 => return Err(placed(at, &error)),
                 // Those that were taken are told first.
                 Err(_) => break,
             };
-            let Some(ended) = ended.filter(|ended| !ended.inactive) else { continue };
+            let Some(ended) = ended.filter(|ended| !ended.is_inactive()) else { continue };
             if !ended.stays {
                 self.place(at).set("array_of_requests", MPI_REQUEST_NULL)?;
             }
@@ -626,7 +662,7 @@ impl Handles {
             } else if request == MPI_REQUEST_NULL {
                 statuses.tell_at(at, MPI_Status::EMPTY);
             } else {
-                let ended = match vcis.with(request, |vci| take(vci, request)) {
+                let ended = match vcis.with(request, |vci| take::<false>(vci, request)) {
                     Ok(Some(ended)) => ended,
                     Ok(None) => return None,
                     Err(error) => return Some(Err(placed(at, &error))),
@@ -646,11 +682,11 @@ impl Handles {
         Some(Ok(()))
     }
 
-    /// Whether all handles from a place on are requests'.
+    /// Whether all handles from a place on are requests', whose ends can come.
     #[cold]
     fn check_from(&self, vcis: &mut impl Vcis, first: usize) -> Result<()> {
         for (at, request) in self.some().filter(|(at, _)| *at >= first) {
-            vcis.with(request, |vci| completion::find(vci, request)).map_err(|error| placed(at, &error))?;
+            vcis.with(request, |vci| completion::check(vci, request)).map_err(|error| placed(at, &error))?;
         }
         Ok(())
     }
