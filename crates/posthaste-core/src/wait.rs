@@ -29,7 +29,7 @@ use crate::runtime::{Entered, Runtime, STEPS_PER_LOOK, Seen};
 use crate::trace::Counter;
 use report::{Note, Teller};
 
-pub use progress_thread::ProgressThread;
+pub use progress_thread::{ProgressThread, is_progress_thread};
 pub use report::Awaited;
 
 /// Polls between two looks at the clock.

@@ -140,6 +140,19 @@ impl Out<MPI_Status> {
     }
 }
 
+impl Out<MPI_Status> {
+    /// The place of one status of several, all of which may be ignored.
+    pub(crate) fn nth_status(&self, index: usize) -> Self {
+        let ignored = self.0.is_null() || !self.0.is_aligned();
+        Self(if ignored { self.0 } else { self.0.wrapping_add(index) })
+    }
+
+    /// Where it is stored, for a call that is over before.
+    pub(crate) fn address(&self) -> *mut c_void {
+        self.0.cast()
+    }
+}
+
 impl<T> Out<T> {
     /// Whether a result can be stored later: what cannot be told must not happen.
     #[inline(always)]

@@ -42,7 +42,11 @@ extension_fn! {
     /// Attaches a handler to a request, in the place of the one that it has, or detaches that.
     fn Posthaste_Request_attach(request: Out<MPI_Request>, handler: HandlerFunction, extra_state: *mut c_void) {
         match handler {
-            Some(function) => attach(request, Arc::new(OfProgram { function, extra_state: extra_state.into() })),
+            Some(function) => {
+                let handle = request.get("request")?;
+                let extra_state = extra_state.into();
+                Ok(request.set("request", attach(handle, Arc::new(OfProgram { function, extra_state }))?)?)
+            }
             None => detach(request),
         }
     }
@@ -103,9 +107,8 @@ extension_fn! {
     }
 }
 
-/// Attaches a handler; the program is told another handle if the request has got one.
-pub(crate) fn attach(request: Out<MPI_Request>, handler: Arc<dyn Invoke>) -> Outcome {
-    let handle = request.get("request")?;
+/// Attaches a handler. The handle of the request, which is another one if it was over when it was started.
+pub(crate) fn attach(handle: MPI_Request, handler: Arc<dyn Invoke>) -> Result<MPI_Request, Located> {
     let (vci, id) = find(handle)?;
     drop(vci);
     let own = completion::key(MPI_COMM_SELF);
@@ -113,10 +116,7 @@ pub(crate) fn attach(request: Out<MPI_Request>, handler: Arc<dyn Invoke>) -> Out
         is_handled(name, (name != id).then_some(own));
         watch();
     })?;
-    if name != id {
-        request.set("request", MPI_Request::numbered(handle::of_request(Table::handle(name))))?;
-    }
-    Ok(())
+    Ok(MPI_Request::numbered(handle::of_request(Table::handle(name))))
 }
 
 fn detach(request: Out<MPI_Request>) -> Outcome {

@@ -2,3 +2,4 @@
 //! over them.
 
 pub mod handlers;
+pub mod continuations;

@@ -7,14 +7,15 @@
 use std::any::Any;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use posthaste_core::error::{Error, ErrorClass, Result};
 use posthaste_core::ids::RequestId;
 use posthaste_core::progress::Vci;
 use posthaste_core::pt2pt::handlers::Taken;
 use posthaste_core::pt2pt::{Engine, cancel, recv};
-use posthaste_core::request::{Status, Table, complete, table};
+use posthaste_core::request::complete::{self, Due};
+use posthaste_core::request::{Handler, Status, Table, table};
 use posthaste_core::runtime::Entered;
 use posthaste_core::world::deadlock;
 
@@ -63,13 +64,22 @@ pub(crate) trait AtEnd: Any + Send + Sync {
     fn cancel(&self, _complete: bool) -> Result<bool> {
         Ok(false)
     }
+    /// Somebody waits for the request, or tests it: what has to be run for that, and was not to be run before. `None` while
+    /// there is nothing, or somebody else runs it.
+    fn polled(self: Arc<Self>) -> Option<Handler> {
+        None
+    }
+    /// Whether its end waits for handlers to run.
+    fn waits_for_handlers(&self) -> bool {
+        false
+    }
     /// The program frees the request. Whether nothing will run at its end.
     fn freed(&self) -> Result<bool> {
         Ok(false)
     }
 }
 
-pub(crate) type SharedAtEnd = std::sync::Arc<dyn AtEnd>;
+pub(crate) type SharedAtEnd = Arc<dyn AtEnd>;
 
 /// What runs at the ends of requests, by their numbers in the table.
 static SPECIALS: LazyLock<Mutex<HashMap<u32, SharedAtEnd>>> = LazyLock::new(Mutex::default);
@@ -176,9 +186,16 @@ pub(crate) fn take_plain(vci: &mut Vci, number: Option<u32>) -> Option<Status> {
     vci.engine.requests.take_ended(number)
 }
 
-/// Takes a request out of the table if it is over. `WAITS`: for a wait, which is told if it could never end.
+/// Who takes a request: a test.
+pub(crate) const TESTS: u8 = 0;
+/// A wait for this one request, which is told if that could never end.
+pub(crate) const WAITS: u8 = 1;
+/// A wait for this one among others, or for all of them.
+pub(crate) const WAITS_AMONG: u8 = 2;
+
+/// Takes a request out of the table if it is over. `ASKS`: who takes it.
 #[inline(always)]
-pub(crate) fn take<const WAITS: bool>(vci: &mut Vci, id: RequestId) -> Option<Ended> {
+pub(crate) fn take<const ASKS: u8>(vci: &mut Vci, id: RequestId) -> Option<Ended> {
     vci.methods.flush_gathered();
     let note = note(id).load(Ordering::Relaxed);
     if let Some(status) = vci.engine.requests.take_ended(Table::handle(id) as usize) {
@@ -186,7 +203,7 @@ pub(crate) fn take<const WAITS: bool>(vci: &mut Vci, id: RequestId) -> Option<En
     }
     match vci.engine.requests.get(id) {
         Some(found) if complete::is_complete(found) => {}
-        _ if note & PERSISTENT != 0 => return take_started::<WAITS>(vci, id, note),
+        _ if note & PERSISTENT != 0 => return take_started::<ASKS>(vci, id, note),
         _ => return None,
     }
     let ended = vci.engine.requests.remove(id);
@@ -195,10 +212,10 @@ pub(crate) fn take<const WAITS: bool>(vci: &mut Vci, id: RequestId) -> Option<En
 
 /// The same for a persistent request, which stays.
 #[inline]
-fn take_started<const WAITS: bool>(vci: &mut Vci, id: RequestId, note: u32) -> Option<Ended> {
+fn take_started<const ASKS: u8>(vci: &mut Vci, id: RequestId, note: u32) -> Option<Ended> {
     let engine = &mut vci.engine;
     let Some(active) = engine.persistent.active_plain(id) else {
-        return take_handled(vci, id, note, WAITS);
+        return take_handled(vci, id, note, ASKS);
     };
     let status = match engine.requests.take_ended(Table::handle(active) as usize) {
         Some(status) => status,
@@ -213,10 +230,24 @@ fn take_started<const WAITS: bool>(vci: &mut Vci, id: RequestId, note: u32) -> O
 
 /// The same for one that has a handler or may have one, and for a persistent one that is inactive.
 #[cold]
-fn take_handled(vci: &mut Vci, id: RequestId, note: u32, waits: bool) -> Option<Ended> {
+fn take_handled(vci: &mut Vci, id: RequestId, note: u32, asks: u8) -> Option<Ended> {
+    let world = &library().world;
+    if asks != TESTS && !world.handlers_disabled().0
+        && let Some(handler) = special(id).and_then(AtEnd::polled)
+    {
+        vci.engine.finished.handlers.push_back(Due::Run(id, handler, Status::EMPTY));
+    }
     let stays = vci.engine.persistent.is_persistent(id);
+    if asks == WAITS
+        && world.handlers_disabled().1
+        && special(id).is_some_and(|behind| behind.waits_for_handlers())
+        && waited_for(vci, id).is_some()
+    {
+        let status = Status { error: Some(deadlock()), ..Status::EMPTY };
+        return Some(Ended { id, note, status, stays: true, how: How::Completed });
+    }
     let ended = |status, how| Some(Ended { id, note, status, stays, how });
-    match library().world.take_handled(vci, id, waits) {
+    match world.take_handled(vci, id, asks == WAITS) {
         Taken::Completed(status) => ended(status, How::Completed),
         Taken::Inactive => ended(Status::EMPTY, How::Inactive),
         Taken::ByHandler => Some(Ended::by_handler(id, stays)),
@@ -257,10 +288,19 @@ pub(crate) fn never_ends(vci: &mut Vci, id: RequestId) -> Option<Error> {
     never.then(deadlock)
 }
 
-/// Waits for the return of the handler of this request, should it run on another thread.
+/// A test of this request is about to say that it is not over: what was left to be run for a test runs first, and the handler
+/// that runs for it on another thread returns.
 #[cold]
-pub(crate) fn await_handler(id: RequestId, call: &'static str) {
-    library().world.await_return(id, call);
+pub(crate) fn tested(id: RequestId, call: &'static str) {
+    let world = &library().world;
+    if !world.handlers_disabled().0
+        && let Some(handler) = special(id).and_then(AtEnd::polled)
+    {
+        handler(id, &Status::EMPTY);
+    }
+    if world.vci_with(id.slot as usize).engine.handler_runs_elsewhere(id) {
+        world.await_return(id, call);
+    }
 }
 
 /// A persistent request was started that has a handler, or may have one.

@@ -18,7 +18,7 @@ use crate::abi::types::{
 };
 use crate::call::mpi_fn;
 use crate::layer::library::{is_watched, library};
-use crate::layer::request::Ended;
+use crate::layer::request::{Ended, TESTS, WAITS, WAITS_AMONG};
 use crate::mapping::errors::code;
 use crate::mapping::status::{bytes_of, count_as_count, count_as_int, whole_elements};
 use crate::object::datatype;
@@ -44,7 +44,7 @@ mpi_fn! {
         let awaited = |vci: &Vci| Awaited::All(waited_for(vci, handle).into_iter().collect());
         let world = &library().world;
         let ended = world.wait_until(handle.number(), "MPI_Wait", awaited, |vci| {
-            take::<true>(vci, handle).transpose()
+            take::<WAITS>(vci, handle).transpose()
         })?;
         one_ended(ended, request, status)
     }
@@ -57,13 +57,13 @@ mpi_fn! {
             return Ok(flag.set("flag", 1)?);
         }
         flag.set("flag", 0)?;
-        let mut ended = take::<false>(&mut completion::vci_of(handle), handle)?;
+        let mut ended = take::<TESTS>(&mut completion::vci_of(handle), handle)?;
         if ended.is_none() {
             library().world.step_with(handle.number());
             if completion::may_be_handled(handle) {
-                completion::await_handler(handle, "MPI_Test");
+                completion::tested(handle, "MPI_Test");
             }
-            ended = take::<false>(&mut completion::vci_of(handle), handle)?;
+            ended = take::<TESTS>(&mut completion::vci_of(handle), handle)?;
         }
         let Some(ended) = ended else { return Ok(()) };
         flag.set("flag", 1)?;
@@ -97,13 +97,13 @@ mpi_fn! {
         let call = "MPI_Waitany";
         let (at, ended) = match requests.home() {
             Home::One(slot) => {
-                world.wait_until(slot, call, awaited, |vci| requests.first_ended(vci).transpose())?
+                world.wait_until(slot, call, awaited, |vci| requests.first_ended::<WAITS_AMONG>(vci).transpose())?
             }
             Home::Several(vcis) => {
-                world.wait_among(vcis, call, awaited, || requests.first_ended(&mut Each).transpose())?
+                world.wait_among(vcis, call, awaited, || requests.first_ended::<WAITS_AMONG>(&mut Each).transpose())?
             }
             Home::Nowhere => {
-                let over = |vci: &mut Vci| requests.first_ended(vci).transpose();
+                let over = |vci: &mut Vci| requests.first_ended::<WAITS_AMONG>(vci).transpose();
                 world.wait_until(0, call, awaited, over)?
             }
         };
@@ -121,7 +121,7 @@ mpi_fn! {
             return Ok(flag.set("flag", 1)?);
         }
         requests.step();
-        let first = requests.first_ended(&mut Each)?;
+        let first = requests.first_ended::<TESTS>(&mut Each)?;
         flag.set("flag", c_int::from(first.is_some()))?;
         let Some((at, ended)) = first else { return Ok(()) };
         indx.set("indx", at as c_int)?;
@@ -139,13 +139,13 @@ mpi_fn! {
         let taken = match requests.home() {
             Home::One(slot) => world.wait_until(slot, call, awaited, |vci| {
                 vci.methods.flush_gathered();
-                requests.take_all(vci, &mut next, &mut checked, &mut batch, array_of_statuses)
+                requests.take_all::<WAITS_AMONG>(vci, &mut next, &mut checked, &mut batch, array_of_statuses)
             }),
             Home::Several(vcis) => world.wait_among(vcis, call, awaited, || {
-                requests.take_all(&mut Each, &mut next, &mut checked, &mut batch, array_of_statuses)
+                requests.take_all::<WAITS_AMONG>(&mut Each, &mut next, &mut checked, &mut batch, array_of_statuses)
             }),
             Home::Nowhere => {
-                requests.take_in_order(&mut Each, &mut next, &mut batch, array_of_statuses).unwrap_or(Ok(()))
+                requests.take_in_order::<WAITS_AMONG>(&mut Each, &mut next, &mut batch, array_of_statuses).unwrap_or(Ok(()))
             }
         };
         let told = batch.settle(array_of_statuses);
@@ -162,7 +162,7 @@ mpi_fn! {
         if !requests.all_ended()? {
             return Ok(());
         }
-        let _ = requests.take_in_order(&mut Each, &mut 0, &mut batch, array_of_statuses).transpose()?;
+        let _ = requests.take_in_order::<TESTS>(&mut Each, &mut 0, &mut batch, array_of_statuses).transpose()?;
         flag.set("flag", 1)?;
         batch.settle(array_of_statuses)
     }
@@ -183,12 +183,12 @@ mpi_fn! {
         let some = |taken| if matches!(taken, Ok(0)) { None } else { Some(taken) };
         let taken = match requests.home() {
             Home::One(slot) => world.wait_until(slot, call, awaited, |vci| {
-                some(requests.take_ended(vci, &mut batch, array_of_indices, array_of_statuses))
+                some(requests.take_ended::<WAITS_AMONG>(vci, &mut batch, array_of_indices, array_of_statuses))
             }),
             Home::Several(vcis) => world.wait_among(vcis, call, awaited, || {
-                some(requests.take_ended(&mut Each, &mut batch, array_of_indices, array_of_statuses))
+                some(requests.take_ended::<WAITS_AMONG>(&mut Each, &mut batch, array_of_indices, array_of_statuses))
             }),
-            Home::Nowhere => requests.take_ended(&mut Each, &mut batch, array_of_indices, array_of_statuses),
+            Home::Nowhere => requests.take_ended::<WAITS_AMONG>(&mut Each, &mut batch, array_of_indices, array_of_statuses),
         }?;
         outcount.set("outcount", taken as c_int)?;
         batch.settle(array_of_statuses)
@@ -206,7 +206,7 @@ mpi_fn! {
         }
         requests.step();
         let mut batch = Batch::default();
-        let taken = requests.take_ended(&mut Each, &mut batch, array_of_indices, array_of_statuses)?;
+        let taken = requests.take_ended::<TESTS>(&mut Each, &mut batch, array_of_indices, array_of_statuses)?;
         outcount.set("outcount", taken as c_int)?;
         batch.settle(array_of_statuses)
     }
@@ -566,7 +566,7 @@ impl Handles {
         self.progress();
         if is_watched() {
             let handled = self.some().filter(|(_, request)| completion::may_be_handled(*request));
-            handled.for_each(|(_, request)| completion::await_handler(request, "MPI_Test"));
+            handled.for_each(|(_, request)| completion::tested(request, "MPI_Test"));
         }
     }
 
@@ -579,10 +579,10 @@ impl Handles {
     }
 
     /// Takes the first request that is over.
-    fn first_ended(&self, vcis: &mut impl Vcis) -> Result<Option<(usize, Ended)>> {
+    fn first_ended<const ASKS: u8>(&self, vcis: &mut impl Vcis) -> Result<Option<(usize, Ended)>> {
         for (at, request) in self.some() {
             if let Some(ended) =
-                vcis.with(request, |vci| take::<false>(vci, request)).map_err(|error| placed(at, &error))?
+                vcis.with(request, |vci| take::<ASKS>(vci, request)).map_err(|error| placed(at, &error))?
                 && !ended.is_inactive()
             {
                 return Ok(Some((at, ended)));
@@ -592,7 +592,7 @@ impl Handles {
     }
 
     /// Takes all requests that are over, tells their places and the plain statuses. Returns how many there were.
-    fn take_ended(
+    fn take_ended<const ASKS: u8>(
         &self,
         vcis: &mut impl Vcis,
         batch: &mut Batch,
@@ -601,7 +601,7 @@ impl Handles {
     ) -> Result<usize> {
         let mut taken = 0;
         for (at, request) in self.some() {
-            let ended = match vcis.with(request, |vci| take::<false>(vci, request)) {
+            let ended = match vcis.with(request, |vci| take::<ASKS>(vci, request)) {
                 Ok(ended) => ended,
                 Err(error) if taken == 0 => return Err(placed(at, &error)),
                 // Those that were taken are told first.
@@ -623,7 +623,7 @@ impl Handles {
 
     /// The same; before something is waited for, a wrong handle further on is an error.
     #[inline]
-    fn take_all(
+    fn take_all<const ASKS: u8>(
         &self,
         vcis: &mut impl Vcis,
         next: &mut usize,
@@ -631,7 +631,7 @@ impl Handles {
         batch: &mut Batch,
         statuses: Out<MPI_Status>,
     ) -> Option<Result<()>> {
-        let taken = self.take_in_order(vcis, next, batch, statuses);
+        let taken = self.take_in_order::<ASKS>(vcis, next, batch, statuses);
         if taken.is_none() && !std::mem::replace(checked, true) {
             return self.check_from(vcis, *next).err().map(Err);
         }
@@ -640,7 +640,7 @@ impl Handles {
 
     /// Goes on taking at `next` until one is not over yet; `Some` when all are taken.
     #[inline]
-    fn take_in_order(
+    fn take_in_order<const ASKS: u8>(
         &self,
         vcis: &mut impl Vcis,
         next: &mut usize,
@@ -662,7 +662,7 @@ impl Handles {
             } else if request == MPI_REQUEST_NULL {
                 statuses.tell_at(at, MPI_Status::EMPTY);
             } else {
-                let ended = match vcis.with(request, |vci| take::<false>(vci, request)) {
+                let ended = match vcis.with(request, |vci| take::<ASKS>(vci, request)) {
                     Ok(Some(ended)) => ended,
                     Ok(None) => return None,
                     Err(error) => return Some(Err(placed(at, &error))),

@@ -90,14 +90,14 @@ pub(crate) fn vci_of(request: MPI_Request) -> Entered<'static> {
     library().world.vci_with(request.number())
 }
 
-/// Takes a request out of the table if it is over. `WAITS`: for a wait, which is told if it could never end.
+/// Takes a request out of the table if it is over. `ASKS`: who takes it, of `layer`'s kinds.
 ///
 /// # Errors
 /// A handle that names no request.
 #[inline(always)]
-pub(crate) fn take<const WAITS: bool>(vci: &mut Vci, request: MPI_Request) -> Result<Option<Ended>> {
+pub(crate) fn take<const ASKS: u8>(vci: &mut Vci, request: MPI_Request) -> Result<Option<Ended>> {
     match find(vci, request) {
-        Ok(id) => Ok(request::take::<WAITS>(vci, id)),
+        Ok(id) => Ok(request::take::<ASKS>(vci, id)),
         Err(error) => take_gone(vci, request, error),
     }
 }
@@ -145,13 +145,11 @@ pub(crate) fn may_be_handled(request: MPI_Request) -> bool {
     handle::to_request(request.number()).is_some_and(request::may_be_handled)
 }
 
-/// Before a test says that a request is not over: the handler that runs for it on another thread returns.
+/// A test of this request is about to say that it is not over.
 #[cold]
-pub(crate) fn await_handler(request: MPI_Request, call: &'static str) {
-    let runs = enter(request).ok().and_then(|(vci, id)| vci.engine.handler_runs_elsewhere(id).then_some(id));
-    if let Some(id) = runs {
-        request::await_handler(id, call);
-    }
+pub(crate) fn tested(request: MPI_Request, call: &'static str) {
+    let found = enter(request).ok().map(|(_, id)| id);
+    found.into_iter().for_each(|id| request::tested(id, call));
 }
 
 /// Whether there is anything to wait for: neither null nor inactive.

@@ -20,7 +20,7 @@ use crate::ids::RequestId;
 use crate::pt2pt::Engine;
 use crate::request::complete::{self, Due};
 use crate::request::states::{self, Event, Outcome, outcome};
-use crate::request::{AtEnd, Request, SharedHandler, State, Status, Table};
+use crate::request::{AtEnd, Audience, Request, SharedHandler, State, Status, Table};
 
 /// The handlers of one VCI.
 #[derive(Default)]
@@ -29,6 +29,10 @@ pub struct Handlers {
     /// Ordinary requests that their handlers have completed, by the numbers of their handles: whoever waits for one next is
     /// told that it is over, and nothing more. There are at most as many as handles.
     untold: HashSet<u32>,
+    /// Persistent requests that are looked at like those with handlers.
+    watched: HashSet<RequestId>,
+    /// Requests at which whoever waits for them has to look before he sleeps.
+    to_be_looked_at: HashSet<RequestId>,
 }
 
 struct Attached {
@@ -85,14 +89,14 @@ impl std::fmt::Debug for Handlers {
 }
 
 impl Handlers {
-    /// How many requests have handlers.
+    /// How many requests have handlers, or are looked at as if they had.
     pub fn len(&self) -> usize {
-        self.attached.len()
+        self.attached.len() + self.watched.len()
     }
 
     /// Whether no request has one.
     pub fn is_empty(&self) -> bool {
-        self.attached.is_empty()
+        self.len() == 0
     }
 
     /// The handler of a request.
@@ -119,6 +123,11 @@ impl Handlers {
     /// The same, without telling.
     pub fn is_untold(&self, handle: u32) -> bool {
         self.untold.contains(&handle)
+    }
+
+    /// Whether somebody who waits for one of these has something to do.
+    pub(crate) fn any_to_be_looked_at(&self, ids: &[RequestId]) -> bool {
+        !self.to_be_looked_at.is_empty() && ids.iter().any(|id| self.to_be_looked_at.contains(id))
     }
 
     fn stands(&self, id: RequestId, disabled: bool) -> states::Handler {
@@ -148,6 +157,37 @@ impl Engine {
             Some(State::Finished | State::Complete) | None => states::State::Finished,
             Some(State::Inactive) => states::State::Inactive,
             Some(_) => states::State::Active,
+        }
+    }
+
+    /// A persistent request that is not to be taken on the way of those without handlers, as long as it is there.
+    pub fn watch_request(&mut self, id: RequestId, watched: bool) {
+        if watched {
+            self.handlers.watched.insert(id);
+            self.persistent.set_aside(id);
+        } else {
+            self.handlers.watched.remove(&id);
+        }
+    }
+
+    /// Whoever waits for a request has something to do for it, or has not any more. Who sleeps for it is woken.
+    pub fn is_to_be_looked_at(&mut self, id: RequestId, looked_at: bool) {
+        if !looked_at {
+            self.handlers.to_be_looked_at.remove(&id);
+        } else if let Some(request) = self.requests.get_mut(id) {
+            self.handlers.to_be_looked_at.insert(id);
+            if let Audience::Sleeper(sleeper) = request.audience {
+                request.audience = Audience::Caller;
+                self.finished.told.push(sleeper);
+            }
+        }
+    }
+
+    /// The request has no handler any more.
+    fn remove_handler(&mut self, id: RequestId) {
+        self.handlers.attached.remove(&id);
+        if !self.handlers.watched.contains(&id) {
+            self.persistent.bring_back(id);
         }
     }
 
@@ -216,8 +256,7 @@ impl Engine {
         if attached.run.is_some() {
             attached.handler = None;
         } else {
-            self.handlers.attached.remove(&id);
-            self.persistent.bring_back(id);
+            self.remove_handler(id);
         }
         if let Some(behind) = self.persistent.waited_for(id) {
             if let Some(request) = self.requests.get_mut(behind) {
@@ -305,8 +344,7 @@ impl Engine {
             self.finished.handlers.push_back(Due::Invoke(id));
         }
         if !stays {
-            self.handlers.attached.remove(&id);
-            self.persistent.bring_back(id);
+            self.remove_handler(id);
         }
         if let Some(message) = run.message.filter(|_| !(stays && again)) {
             complete::handled(&mut self.requests, &mut self.finished, message);

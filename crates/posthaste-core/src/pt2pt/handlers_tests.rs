@@ -7,7 +7,7 @@ use std::task::{Wake, Waker};
 
 use super::*;
 use crate::config::Config;
-use crate::request::{Audience, Invoke, states};
+use crate::request::{Invoke, states};
 
 const ENABLED: (bool, bool) = (false, false);
 const DISABLED: (bool, bool) = (true, true);
@@ -253,7 +253,7 @@ fn a_handler_that_runs_elsewhere_is_waited_for() {
     attach(&mut engine, id, counts().0);
     ends(&mut engine, id);
     let Some(Due::Invoke(due)) = engine.next_due(true) else { panic!("it is due") };
-    std::thread::scope(|threads| {
+    thread::scope(|threads| {
         let begins = threads.spawn(|| engine.begin_run(due).is_some());
         assert!(begins.join().unwrap());
     });
