@@ -16,7 +16,8 @@ use std::time::Duration;
 use posthaste_os::machine;
 
 use crate::error::{Error, ErrorClass, Result};
-use crate::ids::RequestId;
+use crate::explain::{Handled, Standing};
+use crate::ids::{ANY_SOURCE, ANY_TAG, RequestId};
 use crate::pt2pt::Engine;
 use crate::request::complete::{self, Due};
 use crate::request::states::{self, Event, Outcome, outcome};
@@ -33,6 +34,8 @@ pub struct Handlers {
     watched: HashSet<RequestId>,
     /// Requests at which whoever waits for them has to look before he sleeps.
     to_be_looked_at: HashSet<RequestId>,
+    /// Since when handlers have been disabled, if they are.
+    disabled: Option<Duration>,
 }
 
 struct Attached {
@@ -104,15 +107,14 @@ impl Handlers {
         self.attached.get(&id)?.handler.as_ref()
     }
 
-    /// Since when the handler of a request has been running, if it runs.
-    pub fn runs_since(&self, id: RequestId) -> Option<Duration> {
-        Some(self.attached.get(&id)?.run.as_ref()?.since)
+    /// Whether the handler of a request runs.
+    pub fn runs(&self, id: RequestId) -> bool {
+        self.attached.get(&id).is_some_and(|attached| attached.run.is_some())
     }
 
-    /// The name of the request that has this one behind it, if it has a handler.
-    pub fn name_of(&self, behind: RequestId, engine: &Engine) -> Option<RequestId> {
-        let is_it = |id: &&RequestId| engine.persistent.waited_for(**id) == Some(behind);
-        self.attached.keys().find(is_it).copied()
+    /// From now on handlers are disabled, or they are enabled again; for who looks at a hang.
+    pub(crate) fn are_disabled(&mut self, since: Option<Duration>) {
+        self.disabled = since;
     }
 
     /// Whether a request that is gone was completed by its handler and nobody has been told, who is told now.
@@ -311,6 +313,25 @@ impl Engine {
     fn is_due(&self, id: RequestId) -> bool {
         self.state_of(id) == states::State::Finished
             && self.handlers.attached.get(&id).is_some_and(|attached| attached.run.is_none())
+    }
+
+    /// Some of the requests whose handlers keep them from being completed, for who looks at a hang.
+    pub(crate) fn handled(&self, most: usize) -> Vec<Handled> {
+        let about = |id: RequestId, standing, since| {
+            let behind = self.persistent.waited_for(id).and_then(|behind| self.requests.get(behind));
+            let (rank, tag) =
+                behind.map_or((ANY_SOURCE, ANY_TAG), |request| (request.status.source, request.status.tag));
+            Handled { rank, tag, standing, since }
+        };
+        let attached = &self.handlers.attached;
+        let run = attached.iter().filter_map(|(id, attached)| Some((*id, attached.run.as_ref()?.since)));
+        let run = run.map(|(id, since)| about(id, Standing::Runs, since));
+        let standing = match self.handlers.disabled {
+            Some(since) => (Standing::Disabled, since),
+            None => (Standing::TooDeep, Duration::ZERO),
+        };
+        let held = self.finished.held.iter().map(|id| about(*id, standing.0, standing.1));
+        run.chain(held).take(most).collect()
     }
 
     /// What was held may be run.

@@ -227,6 +227,9 @@ fn what_is_disabled_is_neither_run_nor_completed() {
     assert!(matches!(engine.take_handled(id, true, DISABLED), Taken::Deadlock), "also before it has finished");
     ends(&mut engine, id);
     assert!(engine.next_due(false).is_none() && engine.finished.handlers.is_empty());
+    assert_eq!(engine.handled(9)[0].standing, Standing::TooDeep);
+    engine.handlers.are_disabled(Some(Duration::ZERO));
+    assert_eq!(engine.handled(9)[0].standing, Standing::Disabled);
     assert!(matches!(engine.take_handled(id, false, DISABLED), Taken::NotYet { returns: false }));
     assert!(matches!(engine.take_handled(id, true, DISABLED), Taken::Deadlock));
     assert!(matches!(engine.take_handled(id, true, (true, false)), Taken::NotYet { .. }), "another may enable");
@@ -257,7 +260,8 @@ fn a_handler_that_runs_elsewhere_is_waited_for() {
         let begins = threads.spawn(|| engine.begin_run(due).is_some());
         assert!(begins.join().unwrap());
     });
-    assert!(engine.handlers.runs_since(id).is_some());
+    assert!(engine.handlers.runs(id));
+    assert_eq!(engine.handled(9)[0].standing, Standing::Runs);
     assert!(matches!(engine.take_handled(id, false, DISABLED), Taken::NotYet { returns: true }));
     assert_eq!(engine.set_handler(id, None, false).unwrap(), Step::AwaitsReturn);
     assert_eq!(attach(&mut engine, id, counts().0), Step::AwaitsReturn);

@@ -12,7 +12,6 @@ use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, ThreadId};
-use std::time::Duration;
 
 use posthaste_os::machine;
 use posthaste_os::sync::Mutex;
@@ -31,7 +30,7 @@ const NEAR: usize = 1 << 20;
 #[derive(Debug, Default)]
 pub(crate) struct Gate {
     closed: AtomicBool,
-    by: Mutex<Vec<(ThreadId, Duration)>>,
+    by: Mutex<Vec<ThreadId>>,
 }
 
 /// An invocation that has not returned.
@@ -73,26 +72,22 @@ impl Gate {
             return (false, false);
         }
         let thread = thread::current().id();
-        self.by.with(|by| (!by.is_empty(), by.iter().any(|(closer, _)| *closer == thread)))
+        self.by.with(|by| (!by.is_empty(), by.contains(&thread)))
     }
 
-    /// For how long handlers have been disabled, if they are.
-    pub(crate) fn closed_since(&self) -> Option<Duration> {
-        self.by.with(|by| by.first().map(|(_, since)| *since))
-    }
-
-    fn close(&self) {
+    /// Closes it once more. Whether it was open.
+    fn close(&self) -> bool {
         self.by.with(|by| {
-            by.push((thread::current().id(), machine::now()));
-            self.closed.store(true, Ordering::Release);
-        });
+            by.push(thread::current().id());
+            !self.closed.swap(true, Ordering::AcqRel)
+        })
     }
 
     /// Takes one closing of the calling thread back. Whether handlers may run now.
     fn open(&self) -> Result<bool> {
         let thread = thread::current().id();
         self.by.with(|by| {
-            let Some(own) = by.iter().rposition(|(closer, _)| *closer == thread) else {
+            let Some(own) = by.iter().rposition(|closer| *closer == thread) else {
                 let text = "handlers are enabled by a thread that has not disabled them, or not so often";
                 return Err(Error::other(ErrorClass::Other, text));
             };
@@ -106,13 +101,20 @@ impl Gate {
 impl Runtime {
     /// Disables the handlers of the program for all threads, until this thread enables them as often.
     pub(crate) fn disable_handlers(&self) {
-        self.gate.close();
+        let since = machine::now();
+        if self.gate.close() {
+            self.open_vcis().for_each(|at| self.enter(at).engine.handlers.are_disabled(Some(since)));
+        }
     }
 
     /// Enables them; those that have become due meanwhile run.
     pub(crate) fn enable_handlers(&self) -> Result<()> {
         if self.gate.open()? {
-            self.open_vcis().for_each(|at| self.enter(at).engine.release_held());
+            for at in self.open_vcis() {
+                let engine = &mut self.enter(at).engine;
+                engine.handlers.are_disabled(None);
+                engine.release_held();
+            }
             self.run_due_handlers();
         }
         Ok(())

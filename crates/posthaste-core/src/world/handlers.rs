@@ -67,7 +67,7 @@ impl World {
         self.runtime.run_due_handlers();
         let at = self.vci_number(id.slot as usize);
         let open = |vci: &mut Vci| {
-            let is_due = vci.engine.handlers.runs_since(id).is_none()
+            let is_due = !vci.engine.handlers.runs(id)
                 && vci.engine.handlers.get(id).is_some()
                 && vci.engine.state_of(id) == states::State::Finished
                 && !self.runtime.gate.is_closed().0;
