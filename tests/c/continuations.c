@@ -264,7 +264,7 @@ static void refused(void)
     REFUSED(MPIX_Continue_init(0, 0, info, &all), MPI_ERR_INFO_VALUE);
     OK(MPI_Info_free(&info));
     REFUSED(MPIX_Continue_init(1 << 20, 0, MPI_INFO_NULL, &all), MPI_ERR_ARG);
-    REFUSED(MPIX_Continue_init(0, -1, MPI_INFO_NULL, &all), MPI_ERR_COUNT);
+    REFUSED(MPIX_Continue_init(0, -1, MPI_INFO_NULL, &all), MPI_ERR_ARG);
     REFUSED(MPIX_Continue_init(0, 0, MPI_INFO_NULL, NULL), MPI_ERR_ARG);
     all = continuation_request(0, 0, NULL, NULL);
     REFUSED(MPIX_Continue(&other, NULL, NULL, 0, MPI_STATUS_IGNORE, all), MPI_ERR_ARG);

@@ -82,11 +82,13 @@ extension_fn! {
     /// Tells where a request is, and makes no progress.
     fn Posthaste_Request_get_state(request: MPI_Request, state: Out<c_int>) {
         state.ready("state")?;
-        let found = match request {
-            MPI_REQUEST_NULL => states::State::Null,
-            _ => completion::find_or_gone(&completion::vci_of(request), request)?
-                .map_or(states::State::Null, |id| completion::vci_of(request).engine.state_of(id)),
-        };
+        let mut found = states::State::Null;
+        if request != MPI_REQUEST_NULL {
+            let vci = completion::vci_of(request);
+            if let Some(id) = completion::find_or_gone(&vci, request)? {
+                found = vci.engine.state_of(id);
+            }
+        }
         Ok(state.set("state", found as c_int)?)
     }
 
@@ -112,10 +114,9 @@ pub(crate) fn attach(handle: MPI_Request, handler: Arc<dyn Invoke>) -> Result<MP
     let (vci, id) = find(handle)?;
     drop(vci);
     let own = completion::key(MPI_COMM_SELF);
-    let name = library().world.attach(id, handler, |name| {
-        is_handled(name, (name != id).then_some(own));
-        watch();
-    })?;
+    let attached = library().world.attach(id, handler, |name| is_handled(name, (name != id).then_some(own)));
+    watch();
+    let name = attached?;
     Ok(MPI_Request::numbered(handle::of_request(Table::handle(name))))
 }
 

@@ -94,7 +94,7 @@ fn admit() -> bool {
     true
 }
 
-/// A request has a handler from now on, so every entry looks for handlers that are due.
+/// A request has got a handler, so every entry looks for handlers that are due. Called outside all VCIs.
 pub(crate) fn watch() {
     let _one_thread = DOORKEEPER.lock().unwrap_or_else(PoisonError::into_inner);
     DOOR.store(ptr::null_mut(), Ordering::Release);

@@ -131,6 +131,8 @@ enum How {
     Inactive,
     /// Its handler has completed it, and its status is nobody else's.
     ByHandler,
+    /// Not at all: whoever waits for it waits for ever.
+    Never,
 }
 
 impl Ended {
@@ -149,6 +151,13 @@ impl Ended {
         Self { id, note: 0, status, stays, how: How::ByHandler }
     }
 
+    /// One that a wait would never see the end of.
+    #[cold]
+    fn never(id: RequestId, note: u32) -> Self {
+        let status = Status { error: Some(deadlock()), ..Status::EMPTY };
+        Self { id, note, status, stays: true, how: How::Never }
+    }
+
     /// Whether it was not even active.
     #[inline(always)]
     pub(crate) fn is_inactive(&self) -> bool {
@@ -157,11 +166,13 @@ impl Ended {
 
     /// Runs what is to run at the end, outside the engine's lock. The status, if it is to be told, and the message's outcome.
     pub(crate) fn settle(self) -> (Option<Status>, std::result::Result<(), Failure>) {
-        if self.how == How::ByHandler {
-            return (None, Ok(()));
+        let comm = Some(CommKey(self.note & !MARKS));
+        match self.how {
+            How::ByHandler => return (None, Ok(())),
+            How::Never => return (None, Err(Failure { comm, error: deadlock() })),
+            How::Completed | How::Inactive => {}
         }
         let mut status = self.status;
-        let comm = Some(CommKey(self.note & !MARKS));
         let mut outcome = status.error.take().map_or(Ok(()), |error| Err(Failure { comm, error }));
         if self.note & SPECIAL != 0
             && !self.stays
@@ -243,18 +254,14 @@ fn take_handled(vci: &mut Vci, id: RequestId, note: u32, asks: u8) -> Option<End
         && special(id).is_some_and(|behind| behind.waits_for_handlers())
         && waited_for(vci, id).is_some()
     {
-        let status = Status { error: Some(deadlock()), ..Status::EMPTY };
-        return Some(Ended { id, note, status, stays: true, how: How::Completed });
+        return Some(Ended::never(id, note));
     }
     let ended = |status, how| Some(Ended { id, note, status, stays, how });
     match world.take_handled(vci, id, asks == WAITS) {
         Taken::Completed(status) => ended(status, How::Completed),
         Taken::Inactive => ended(Status::EMPTY, How::Inactive),
         Taken::ByHandler => Some(Ended::by_handler(id, stays)),
-        Taken::Deadlock => {
-            let status = Status { error: Some(deadlock()), ..Status::EMPTY };
-            Some(Ended { id, note, status, stays: true, how: How::Completed })
-        }
+        Taken::Deadlock => Some(Ended::never(id, note)),
         Taken::NotYet { .. } => None,
     }
 }
