@@ -6,14 +6,17 @@
 #include "check.h"
 
 #include <posthaste.h>
+#include <stdatomic.h>
 
-static int calls, codes[8], peer;
+static atomic_int calls;
+static int codes[8], peer;
 static MPI_Comm S;
 
 static int counts(int rc, void *data)
 {
-    codes[calls++ % 8] = rc;
+    codes[calls % 8] = rc;
     if (data) ++*(int *)data;
+    calls++;
     return MPI_SUCCESS;
 }
 

@@ -154,7 +154,7 @@ impl Waiting {
             let handlers = !vci.engine.finished.handlers.is_empty();
             drop(vci);
             if handlers {
-                self.runtime.run_handlers(at);
+                self.run_handlers(at, &mut idler);
             }
             if busy {
                 (idler.polls, idler.since) = (0, None);
@@ -170,6 +170,15 @@ impl Waiting {
                 self.sleep(at, &mut idler, call, &awaited);
             }
         }
+    }
+
+    /// Runs handlers, which may wait themselves: what this call waits for is told when it goes on waiting.
+    #[cold]
+    fn run_handlers(&self, at: usize, idler: &mut Idler) {
+        if let (Some(teller), Some(note)) = (&self.teller, idler.note.take()) {
+            teller.retract(&note);
+        }
+        self.runtime.run_handlers(at);
     }
 
     /// Nothing has happened for a while: looks after other VCIs, spins on, yields, or says that it is time to sleep.
