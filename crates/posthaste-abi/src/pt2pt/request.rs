@@ -87,7 +87,8 @@ mpi_fn! {
         status: Out<MPI_Status>) raises where it belongs {
         let requests = handles(count, array_of_requests)?;
         indx.ready("indx")?;
-        if !requests.any_can_end()? {
+        if !requests.any_can_end() {
+            requests.none_is_barred()?;
             indx.set("indx", MPI_UNDEFINED)?;
             status.tell_at(0, MPI_Status::EMPTY);
             return Ok(());
@@ -174,7 +175,8 @@ mpi_fn! {
         if requests.count > 0 {
             array_of_indices.ready("array_of_indices")?;
         }
-        if !requests.any_can_end()? {
+        if !requests.any_can_end() {
+            requests.none_is_barred()?;
             return Ok(outcount.set("outcount", MPI_UNDEFINED)?);
         }
         let awaited = |vci: &Vci| Awaited::Any(requests.waited_for(vci));
@@ -526,17 +528,15 @@ impl Handles {
     }
 
     /// Whether there is one whose end can be waited for.
-    fn any_can_end(&self) -> Result<bool> {
-        if self.some().any(|(_, request)| completion::can_end(request)) {
-            return Ok(true);
-        }
-        self.none_can_end()
+    fn any_can_end(&self) -> bool {
+        self.some().any(|(_, request)| completion::can_end(request))
     }
 
+    /// Of those whose ends cannot be waited for, none is kept from ending by the calling thread.
     #[cold]
-    fn none_can_end(&self) -> Result<bool> {
-        let never = self.some().find_map(|(at, request)| Some((at, completion::never_ends(request)?)));
-        never.map_or(Ok(false), |(at, error)| Err(placed(at, &error)))
+    fn none_is_barred(&self) -> Result<()> {
+        let barred = self.some().find_map(|(at, request)| Some((at, completion::never_ends(request)?)));
+        barred.map_or(Ok(()), |(at, error)| Err(placed(at, &error)))
     }
 
     fn place(&self, at: usize) -> Out<MPI_Request> {
