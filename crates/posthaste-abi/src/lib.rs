@@ -34,6 +34,7 @@ pub mod rma;
 pub mod dynamic;
 pub mod io;
 pub mod tool;
+pub mod extension;
 
 pub use abi::pointer::{In, Out};
 

@@ -29,7 +29,7 @@ use crate::runtime::{Entered, Runtime, STEPS_PER_LOOK, Seen};
 use crate::trace::Counter;
 use report::{Note, Reporter};
 
-pub use progress_thread::ProgressThread;
+pub use progress_thread::{ProgressThread, is_progress_thread};
 pub use report::Awaited;
 
 /// Polls between two looks at the clock.
@@ -154,7 +154,7 @@ impl Waiting {
             let handlers = !vci.engine.finished.handlers.is_empty();
             drop(vci);
             if handlers {
-                self.runtime.run_handlers(at);
+                self.run_handlers(at, &mut idler);
             }
             if busy {
                 (idler.polls, idler.since) = (0, None);
@@ -170,6 +170,15 @@ impl Waiting {
                 self.sleep(at, &mut idler, call, &awaited);
             }
         }
+    }
+
+    /// Runs handlers, which may wait themselves: what this call waits for is told when it goes on waiting.
+    #[cold]
+    fn run_handlers(&self, at: usize, idler: &mut Idler) {
+        if let (Some(reporter), Some(note)) = (&self.reporter, idler.note.take()) {
+            reporter.retract(&note);
+        }
+        self.runtime.run_handlers(at);
     }
 
     /// Nothing has happened for a while: looks after other VCIs, spins on, yields, or says that it is time to sleep.

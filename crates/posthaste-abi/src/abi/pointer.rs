@@ -147,6 +147,19 @@ impl Out<MPI_Status> {
     }
 }
 
+impl Out<MPI_Status> {
+    /// The place of one status of several, all of which may be ignored.
+    pub(crate) fn nth_status(&self, index: usize) -> Self {
+        let ignored = self.0.is_null() || !self.0.is_aligned();
+        Self(if ignored { self.0 } else { self.0.wrapping_add(index) })
+    }
+
+    /// Where it is stored, for a call that is over before.
+    pub(crate) fn place(&self) -> *mut c_void {
+        self.0.cast()
+    }
+}
+
 impl<T> Out<T> {
     /// The address, to be compared with those that have a meaning of their own.
     pub(crate) fn address(&self) -> usize {
