@@ -65,7 +65,7 @@ fn bytes(taken: &Taken) -> Option<u64> {
 /// A persistent request, inactive.
 fn persistent(engine: &mut Engine) -> RequestId {
     let id = engine.requests.insert(Request::new(State::Inactive)).unwrap();
-    engine.persistent.keep(id, None);
+    engine.persistent.insert(id, None);
     id
 }
 
@@ -124,7 +124,7 @@ fn a_sleeper_hears_of_a_request_that_its_handler_completes() {
     let sleeper = sleepers.with(|parked| parked.register(wants, false));
     assert!(complete::watch(&mut engine.requests, id, sleeper));
     run(&mut engine, |engine, id| _ = engine.take_handled(id, false, ENABLED));
-    assert_eq!(engine.finished.told, [sleeper]);
+    assert_eq!(engine.finished.sleepers, [sleeper]);
 }
 
 #[test]
