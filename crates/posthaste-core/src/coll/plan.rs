@@ -278,7 +278,7 @@ impl<'a> Draft<'a> {
 /// names objects by numbers, so it is made of calls only whose objects never change: addresses, counts, ranks and what is
 /// predefined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Call([u64; 2 + Call::ARGUMENTS]);
+pub struct Call([u64; 2 + Self::ARGUMENTS]);
 
 impl Call {
     /// Most arguments besides the communicator.

@@ -171,7 +171,7 @@ impl Comm {
     /// When the hints promise that there are none.
     #[inline]
     pub(crate) fn check_wildcards(&self, any_source: bool, any_tag: bool) -> Result<()> {
-        let used = u8::from(any_source) * NO_ANY_SOURCE | u8::from(any_tag) * NO_ANY_TAG;
+        let used = (u8::from(any_source) * NO_ANY_SOURCE) | (u8::from(any_tag) * NO_ANY_TAG);
         let broken = self.details.promised.load(Ordering::Relaxed) & used;
         if broken == 0 { Ok(()) } else { Err(self.broken_promise(broken)) }
     }
