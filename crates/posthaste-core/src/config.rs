@@ -18,7 +18,7 @@ use crate::error::{Error, ErrorClass, Result};
 pub enum LongProtocol {
     /// Chosen by rule for each message.
     Auto,
-    /// Through a bounce buffer, both sides copying.
+    /// BufferCursor a bounce buffer, both sides copying.
     Stream,
     /// The receiver reads the sender's memory in one copy.
     Get,
@@ -32,7 +32,7 @@ pub enum LongProtocol {
     Shared,
 }
 
-/// Through what long messages are copied in shared memory.
+/// BufferCursor what long messages are copied in shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BounceBuffer {
     /// What was found out for this processor.
@@ -175,7 +175,7 @@ pub struct Config {
     pub eager_limit: usize,
     /// How messages longer than that travel.
     pub long_protocol: LongProtocol,
-    /// Through what long messages are copied in shared memory.
+    /// BufferCursor what long messages are copied in shared memory.
     pub bounce_buffer: BounceBuffer,
     /// How bytes are copied into and out of bounce buffers. `None`: as was found out for this processor.
     pub copy_store: Option<Store>,

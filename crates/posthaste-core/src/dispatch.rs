@@ -24,6 +24,7 @@ pub fn on_event(engine: &mut Engine, event: Event<'_>) -> Option<Action> {
             Packet::OkToSend { sender, receiver, granted } => {
                 rendezvous::granted(engine, from, sender, receiver, granted)
             }
+            Packet::Written { receiver, outcome } => rendezvous::written(engine, from, receiver, outcome),
             Packet::Fin { sender, unreadable } => rendezvous::finished(engine, from, sender, unreadable),
             Packet::SyncAck { sender } => {
                 eager::acknowledged(engine, from, sender);
@@ -44,7 +45,6 @@ pub fn on_event(engine: &mut Engine, event: Event<'_>) -> Option<Action> {
             // How a granted message comes is the methods' own business; what gets here belongs to nobody.
             Packet::Data { .. }
             | Packet::Stream { .. }
-            | Packet::Written { .. }
             | Packet::Window(_)
             | Packet::Bundled(_)
             | Packet::Filled(_) => {
@@ -65,8 +65,7 @@ pub fn on_event(engine: &mut Engine, event: Event<'_>) -> Option<Action> {
             rendezvous::sent(engine, sender);
             None
         }
-        Event::Refused(receiver, segment) => rendezvous::refused(engine, receiver, segment),
-        Event::Unreadable(receiver) => rendezvous::unreadable(engine, receiver),
+        Event::Over(owner, outcome) => rendezvous::over(engine, owner, outcome),
         Event::PeerDown(peer, why) => {
             loss::lost(engine, peer, why);
             None

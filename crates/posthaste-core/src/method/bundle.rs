@@ -37,7 +37,7 @@ use crate::config::Config;
 use crate::datatype::Segment;
 use crate::ids::{Peer, RequestId};
 use crate::method::contract::{Counters, Method, Room};
-use crate::method::{Caps, Done, Event, Expose, Get, Load, Put, report};
+use crate::method::{Caps, Done, Event, GrantedSend, Load, OpenReceive, report};
 use crate::trace::{Counter, Counts};
 use crate::wire::{Emit, Granted, HEADER, Packet};
 use frame::{FRONT, Frame, Mark};
@@ -204,37 +204,32 @@ impl Method for Bundle {
         self.push(from, if on { Frame::Throttle } else { Frame::Resume }, Vec::new());
     }
 
-    fn expose(&mut self, expose: Expose) -> Granted {
-        let Expose { from, offer, receiver, ref segment, len, arrived } = expose;
+    fn open_receive(&mut self, opened: OpenReceive) -> Granted {
+        let OpenReceive { from, offer, receiver, ref segment, len, arrived } = opened;
         if self.pairs.pair(from).is_down {
             return Granted::Fragments;
         }
         self.pairs.incoming.insert(receiver, Incoming::new(from, len, arrived));
         for link in &mut self.links {
-            link.expose(Expose { from, offer, receiver, segment: segment.clone(), len, arrived });
+            link.open_receive(OpenReceive { from, offer, receiver, segment: segment.clone(), len, arrived });
         }
         Granted::Fragments
     }
 
-    fn put(&mut self, to: Peer, put: Put) {
+    fn send_granted(&mut self, to: Peer, send: GrantedSend) {
         let (links, limit) = (self.links.len(), self.limit);
         let pair = self.pairs.pair(to);
         if pair.is_down {
             return;
         }
-        if put.left() == 0 {
-            return self.pairs.done.push_back(Done::Sent(put.sender));
+        if send.left() == 0 {
+            return self.pairs.done.push_back(Done::Sent(send.sender));
         }
-        pair.outgoing.push(Outgoing::new(put.receiver, put.sender, put.segment, links, limit));
+        pair.outgoing.push(Outgoing::new(send.receiver, send.sender, send.segment, links, limit));
         let now = self.now();
         let pair = self.pairs.pair(to);
         send_parts(pair, &mut self.links, to, now, &mut self.sent);
         self.pairs.activate(to);
-    }
-
-    /// Nothing can be fetched here, whatever was offered.
-    fn get(&mut self, _: Peer, get: Get) {
-        self.pairs.done.push_back(Done::Refused(get.receiver, get.segment));
     }
 
     fn poll(&mut self, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
@@ -255,8 +250,7 @@ impl Method for Bundle {
                 | Event::Arriving(..)
                 | Event::Arrived(..)
                 | Event::Received(_)
-                | Event::Refused(..)
-                | Event::Unreadable(_) => {
+                | Event::Over(..) => {
                     counts.add(Counter::StalePackets, 1);
                 }
             });
@@ -390,7 +384,7 @@ fn send_parts(
             pace.begin(until - from);
             sent[link] += until - from;
             let (to, sender, granted) = (peer, RequestId::NONE, Granted::Fragments);
-            links[link].put(Put { to, receiver, sender, segment, until, granted });
+            links[link].send_granted(GrantedSend { to, receiver, sender, segment, until, granted });
             busy = true;
         }
     }

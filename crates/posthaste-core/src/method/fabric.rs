@@ -23,7 +23,6 @@ use posthaste_os::fabric::{
 use posthaste_os::mem::{Sink, Source};
 use posthaste_os::socket::Set;
 
-use crate::buffer::UserBuf;
 use crate::config::Config;
 use crate::datatype::{Format, Segment};
 use crate::error::{Error, ErrorClass, Result};
@@ -33,13 +32,15 @@ use crate::method::features::HasFabric;
 use crate::method::pinned::{Lease, Pin, Pinned};
 use crate::method::rarely::Rarely;
 use crate::method::windows::Windows;
-use crate::method::{Caps, Done, Event, Expose, Get, Load, Put, packing, report};
+use crate::method::{
+    Access, Caps, Done, Event, GrantedSend, Load, OpenReceive, Owner, Transfer, packing, report,
+};
 use crate::peers::PeerMap;
 use crate::trace::{Counter, Counts};
-use crate::wire::{Emit, Granted, HEADER, Offer, Packet, Part, Place};
+use crate::wire::{Emit, Granted, HEADER, Packet, Part, RemoteMemory};
 use link::{Frame, Link, Mark, PREAMBLE, Turn};
 use silence::{Listening, Silence};
-use transfer::Transfers;
+use transfer::{Purpose, Transfers};
 
 pub use card::{FabricBook, FabricCard, FabricShelf};
 
@@ -81,8 +82,8 @@ pub struct Fabric {
     waiting: Vec<Peer>,
     found: Vec<Completion>,
     pinned: Pinned<Registration>,
-    /// What is registered for a message of ours that was offered, or for a receive that was exposed.
-    leases: HashMap<RequestId, Lease>,
+    /// What is registered for memory of ours that is exposed.
+    exposed: HashMap<Owner, Lease>,
     windows: Windows,
     /// Windows that peers have opened, for the next poll: the message that goes there may have been granted in this one.
     opened: Vec<(Peer, Part)>,
@@ -91,8 +92,6 @@ pub struct Fabric {
     lost: VecDeque<(Peer, Error)>,
     listening: Listening,
     turns: Rarely,
-    /// Shortest mean piece, in bytes, of data in many pieces that is moved piece by piece.
-    run_limit: u64,
     /// The endpoint itself is broken.
     broken: bool,
     /// Everything is over.
@@ -153,7 +152,7 @@ impl Fabric {
             waiting: Vec::new(),
             found: Vec::new(),
             pinned: Pinned::new(config.leave_pinned, config.pinned_bytes),
-            leases: HashMap::new(),
+            exposed: HashMap::new(),
             windows: Windows::new(config.pipeline_part.min(endpoint.longest_transfer())),
             opened: Vec::new(),
             transfers: Transfers::default(),
@@ -161,7 +160,6 @@ impl Fabric {
             lost: VecDeque::new(),
             listening: Listening::new(config),
             turns: Rarely::default(),
-            run_limit: config.run_limit as u64,
             broken: false,
             is_leaving: false,
             endpoint,
@@ -226,9 +224,9 @@ impl Fabric {
     }
 
     /// Opens a receive whose fragments come over other links as well, until [`Fabric::close`].
-    pub(super) fn expose_shared(&mut self, expose: Expose) {
-        if let Some(link) = self.wanted(expose.from).filter(|link| !link.is_down()) {
-            link.reassembly.open_shared(expose);
+    pub(super) fn expose_shared(&mut self, opened: OpenReceive) {
+        if let Some(link) = self.wanted(opened.from).filter(|link| !link.is_down()) {
+            link.reassembly.open_shared(opened);
         }
     }
 
@@ -249,33 +247,11 @@ impl Fabric {
         self.links.get(to).is_some_and(|link| !link.is_down())
     }
 
-    /// Registers user memory for a message, and says where a peer finds it.
-    fn expose_memory(
-        &mut self,
-        request: RequestId,
-        memory: UserBuf,
-        len: u64,
-        writing: bool,
-    ) -> Option<Place> {
-        let lease =
-            pin(&mut self.pinned, &mut self.endpoint, (memory.address(), len as usize), writing).ok()?;
-        let place = place_in(self.pinned.region(&lease), memory.address());
-        self.leases.insert(request, lease);
-        Some(place)
-    }
-
-    fn release(&mut self, request: RequestId) {
-        if let Some(lease) = self.leases.remove(&request) {
-            self.pinned.release(lease);
-        }
-    }
-
     /// Everything of this message is in place.
     fn landed(&mut self, receiver: RequestId) {
         for lease in self.windows.close(receiver) {
             self.pinned.release(lease);
         }
-        self.release(receiver);
         self.done.push_back(Done::Received(receiver));
     }
 
@@ -344,7 +320,7 @@ impl Fabric {
                         self.pinned.release(lease);
                     }
                     let placed = |link: &mut Link| link.reassembly.placed(part.receiver, part.len);
-                    if part.place.is_some() && self.known(peer).is_some_and(placed) {
+                    if part.memory.is_some() && self.known(peer).is_some_and(placed) {
                         self.landed(part.receiver);
                     }
                 }
@@ -452,9 +428,9 @@ fn pin(
     })
 }
 
-fn place_in(registration: &Registration, address: usize) -> Place {
+fn memory_in(registration: &Registration, address: usize) -> RemoteMemory {
     let (address, key) = registration.place(address);
-    Place { address, key }
+    RemoteMemory::Address { address, key }
 }
 
 /// What a packet asks of the method itself.
@@ -502,10 +478,6 @@ fn deliver(
                 None => {}
             }
         }
-        Ok(Packet::Written { receiver, .. }) => match link.reassembly.close(peer, receiver) {
-            Some(_) => return Later::Received(receiver),
-            None => counts.add(Counter::StalePackets, 1),
-        },
         Ok(Packet::Window(part)) => return Later::Window(part),
         Ok(Packet::Filled(part)) => return Later::Filled(part),
         Ok(packet) => on(Event::Packet(peer, packet), counts),
@@ -569,26 +541,36 @@ impl Method for Fabric {
         }
     }
 
-    fn offer_memory(&mut self, sender: RequestId, segment: &Segment) -> Option<Offer> {
-        let (memory, len) = segment.contiguous_rest()?;
-        self.expose_memory(sender, memory, len, false).map(Offer::Memory)
-    }
-
-    fn withdraw(&mut self, sender: RequestId) {
-        self.release(sender);
-    }
-
-    fn expose(&mut self, expose: Expose) -> Granted {
-        let until = self.windows.take(&expose);
-        let whole = expose.whole().filter(|_| expose.offer == Offer::Write);
-        let Expose { from, receiver, len, .. } = expose;
-        let Some(link) = self.known(from) else { return Granted::Fragments };
-        link.reassembly.open(expose);
-        if let Some(until) = until {
-            return Granted::Windows { until };
+    fn expose(&mut self, memory: &Segment, access: Access, owner: Owner) -> Option<RemoteMemory> {
+        let (memory, len) = memory.contiguous_rest()?;
+        if !self.exposed.contains_key(&owner) {
+            let run = (memory.address(), len as usize);
+            let lease = pin(&mut self.pinned, &mut self.endpoint, run, access == Access::Write).ok()?;
+            self.exposed.insert(owner, lease);
         }
-        let place = whole.and_then(|memory| self.expose_memory(receiver, memory, len, true));
-        place.map_or(Granted::Fragments, Granted::Memory)
+        let lease = self.exposed.get(&owner)?;
+        Some(memory_in(self.pinned.region(lease), memory.address()))
+    }
+
+    fn forget(&mut self, owner: Owner) {
+        if let Some(lease) = self.exposed.remove(&owner) {
+            self.pinned.release(lease);
+        }
+    }
+
+    fn get(&mut self, from: Peer, transfer: Transfer) -> std::result::Result<(), Transfer> {
+        self.start_transfer(from, transfer, Purpose::Get)
+    }
+
+    fn put(&mut self, to: Peer, transfer: Transfer) -> std::result::Result<(), Transfer> {
+        self.start_transfer(to, transfer, Purpose::Put)
+    }
+
+    fn open_receive(&mut self, opened: OpenReceive) -> Granted {
+        let until = self.windows.take(&opened);
+        let Some(link) = self.known(opened.from) else { return Granted::Fragments };
+        link.reassembly.open(opened);
+        until.map_or(Granted::Fragments, |until| Granted::Windows { until })
     }
 
     fn pin(&mut self, segment: &Segment, writing: bool) -> Option<Pin> {
@@ -681,12 +663,8 @@ impl Method for Fabric {
         self.claim(to, len, load).is_some_and(Claim::abandon)
     }
 
-    fn get(&mut self, _: Peer, get: Get) {
-        self.start_get(get);
-    }
-
-    fn put(&mut self, _: Peer, put: Put) {
-        self.start_put(put);
+    fn send_granted(&mut self, _: Peer, send: GrantedSend) {
+        self.start_granted(send);
     }
 
     fn look_soon(&mut self) {

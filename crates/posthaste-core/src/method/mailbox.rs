@@ -12,7 +12,7 @@ use crate::datatype::Segment;
 use crate::ids::Peer;
 use crate::method::contract::{Method, Room};
 use crate::method::reassembly::Reassembly;
-use crate::method::{Caps, Done, Event, Expose, Get, Load, Put, packing};
+use crate::method::{Caps, Done, Event, GrantedSend, Load, OpenReceive, packing};
 use crate::trace::{Counter, Counts};
 use crate::wire::{DATA_FRONT, Emit, Granted, HEADER, Packet};
 
@@ -84,22 +84,18 @@ impl Method for Mailbox {
         };
     }
 
-    fn get(&mut self, _: Peer, get: Get) {
-        self.done.push_back(Done::Refused(get.receiver, get.segment));
-    }
-
-    fn expose(&mut self, expose: Expose) -> Granted {
-        self.reassembly.open(expose);
+    fn open_receive(&mut self, opened: OpenReceive) -> Granted {
+        self.reassembly.open(opened);
         Granted::Fragments
     }
 
-    fn put(&mut self, to: Peer, mut put: Put) {
-        while put.left() > 0 {
-            let n = put.left().min((PACKET - DATA_FRONT) as u64) as usize;
-            let emit = Emit::data(put.receiver, put.segment.position());
-            Claim { mailbox: self, to, len: DATA_FRONT + n }.write(&emit, Some(&mut put.segment));
+    fn send_granted(&mut self, to: Peer, mut send: GrantedSend) {
+        while send.left() > 0 {
+            let n = send.left().min((PACKET - DATA_FRONT) as u64) as usize;
+            let emit = Emit::data(send.receiver, send.segment.position());
+            Claim { mailbox: self, to, len: DATA_FRONT + n }.write(&emit, Some(&mut send.segment));
         }
-        self.done.push_back(Done::Sent(put.sender));
+        self.done.push_back(Done::Sent(send.sender));
     }
 
     fn is_drained(&self) -> bool {

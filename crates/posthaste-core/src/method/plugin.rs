@@ -29,7 +29,7 @@ use crate::method::contract::{Counters, Method, Room};
 use crate::method::features::HasPlugin;
 use crate::method::rarely::Rarely;
 use crate::method::reassembly::Reassembly;
-use crate::method::{Caps, Done, Event, Expose, Get, Load, Put, report};
+use crate::method::{Caps, Done, Event, GrantedSend, Load, OpenReceive, report};
 use crate::peers::PeerMap;
 use crate::trace::{Counter, Counts};
 use crate::wire::{DATA_FRONT, Emit, Granted, HEADER, Packet};
@@ -105,7 +105,7 @@ struct Link {
     is_waiting: bool,
     /// What the plug-in had no room for.
     backlog: VecDeque<Vec<u8>>,
-    puts: VecDeque<Put>,
+    puts: VecDeque<GrantedSend>,
     reassembly: Reassembly,
 }
 
@@ -421,25 +421,20 @@ impl Method for Plugin {
         self.send_control(from, if on { THROTTLE } else { RESUME });
     }
 
-    fn expose(&mut self, expose: Expose) -> Granted {
-        let link = self.link(expose.from);
+    fn open_receive(&mut self, opened: OpenReceive) -> Granted {
+        let link = self.link(opened.from);
         if link.state != State::Down {
-            link.reassembly.open(expose);
+            link.reassembly.open(opened);
         }
         Granted::Fragments
     }
 
-    fn put(&mut self, to: Peer, put: Put) {
+    fn send_granted(&mut self, to: Peer, send: GrantedSend) {
         let link = self.wanted(to);
         if link.state == State::Up {
-            link.puts.push_back(put);
+            link.puts.push_back(send);
             self.advance(to);
         }
-    }
-
-    /// Nothing can be fetched here, whatever was offered.
-    fn get(&mut self, _: Peer, get: Get) {
-        self.done.push_back(Done::Refused(get.receiver, get.segment));
     }
 
     /// Whether nothing waits here that a sleeper would not be woken for.

@@ -11,7 +11,7 @@ use posthaste_os::mem::Source;
 use crate::buffer::UserBuf;
 use crate::datatype::Segment;
 use crate::ids::{Peer, RequestId};
-use crate::method::{Event, Expose};
+use crate::method::{Event, OpenReceive};
 use crate::trace::{Counter, Counts};
 
 #[derive(Debug)]
@@ -32,14 +32,14 @@ pub struct Reassembly {
 
 impl Reassembly {
     /// Opens a receive for the rest of a message, of which the segment takes as many bytes as fit.
-    pub fn open(&mut self, expose: Expose) {
-        let Expose { from, receiver, segment, len, arrived, .. } = expose;
+    pub fn open(&mut self, opened: OpenReceive) {
+        let OpenReceive { from, receiver, segment, len, arrived, .. } = opened;
         self.open.insert(receiver, Open { from, segment, len, arrived, shared: false });
     }
 
     /// The same for a message whose fragments come over other links as well: it stays open until it is closed.
-    pub fn open_shared(&mut self, expose: Expose) {
-        let Expose { from, receiver, segment, len, arrived, .. } = expose;
+    pub fn open_shared(&mut self, opened: OpenReceive) {
+        let OpenReceive { from, receiver, segment, len, arrived, .. } = opened;
         self.open.insert(receiver, Open { from, segment, len, arrived, shared: true });
     }
 

@@ -22,7 +22,7 @@ use posthaste_os::pool::{self, Buffer, Cursor, Filler};
 use posthaste_os::ring::{self, Load, Reader, Writer};
 use posthaste_os::wake::Doorbell;
 
-use crate::buffer::{self, UserBuf};
+use crate::buffer;
 use crate::config::{BounceBuffer, Config, LongProtocol};
 use crate::datatype::Segment;
 use crate::error::{self, Error, ErrorClass};
@@ -30,9 +30,11 @@ use crate::ids::{Peer, RequestId};
 use crate::method::contract::{Method, Room};
 use crate::method::features::HasShm;
 use crate::method::reassembly::Reassembly;
-use crate::method::{Caps, Event, Expose, Get, Next, Put, Route, Routes};
+use crate::method::{
+    Access, Caps, Drain, Event, GrantedSend, Next, OpenReceive, Outcome, Owner, Route, Routes, Transfer,
+};
 use crate::trace::{Counter, Counts};
-use crate::wire::{BufferCursor, DATA_FRONT, Emit, Envelope, Granted, Kind, Offer, Packet, Place};
+use crate::wire::{BufferCursor, DATA_FRONT, Emit, Envelope, Granted, Kind, Offer, Packet, RemoteMemory};
 
 /// Records taken from one ring before the next ring has its turn.
 const TURN: usize = 64;
@@ -73,10 +75,11 @@ pub struct Shm {
     incoming: Vec<Option<Buffer>>,
     filling: Vec<Filling>,
     draining: Vec<Draining>,
-    gets: VecDeque<Get>,
-    puts: VecDeque<(usize, Put)>,
-    /// Granted messages that this process copies into the receiver's memory itself.
-    writes: VecDeque<(usize, Put)>,
+    /// Memory of peers that this process reads and writes itself.
+    gets: VecDeque<(usize, Transfer)>,
+    puts: VecDeque<(usize, Transfer)>,
+    /// Messages that leave through a bounce buffer or in fragments.
+    granted: VecDeque<(usize, GrantedSend)>,
     runs: Vec<(usize, usize)>,
     reachable: Vec<Option<bool>>,
     /// Memory that this process shares with its peers.
@@ -96,8 +99,6 @@ pub struct Shm {
     packet: usize,
     /// Longest eager message, by receiver.
     longest_eager: Vec<usize>,
-    /// Shortest mean piece of a direct copy.
-    run_limit: u64,
     /// Granted messages leave in fragments, because a setting says so.
     fragments: bool,
     pub(super) reassembly: Reassembly,
@@ -225,7 +226,7 @@ impl Shm {
             draining: Vec::new(),
             gets: VecDeque::new(),
             puts: VecDeque::new(),
-            writes: VecDeque::new(),
+            granted: VecDeque::new(),
             runs: Vec::new(),
             // With few ranks each can have a persistent buffer at each receiver and some are left for messages in between.
             persistent: (0..ranks)
@@ -250,7 +251,6 @@ impl Shm {
             chunk: config.stream_chunk.min(pool::bytes(node) / 2),
             packet,
             longest_eager: vec![if copying.own_buffer > 0 { SHORT.min(packet) } else { packet }; ranks],
-            run_limit: if config.long_protocol == LongProtocol::Get { 0 } else { config.run_limit as u64 },
             fragments: config.long_protocol == LongProtocol::Put,
             reassembly: Reassembly::default(),
             lives: Lives::none(),
@@ -260,18 +260,9 @@ impl Shm {
         })
     }
 
-    fn local(&self, peer: Peer) -> usize {
-        self.peers.iter().position(|known| *known == peer).unwrap_or(self.me)
-    }
-
     /// The memory that this process shares with its peers.
     pub fn heap(&self) -> &Arc<Heap> {
         &self.heap
-    }
-
-    #[inline]
-    fn place_of(&self, buffer: UserBuf, len: u64) -> Option<u64> {
-        if self.shares { self.heap.find(buffer.address(), len) } else { None }
     }
 
     /// The memory that a peer shares, if the system lets us reach it.
@@ -383,11 +374,6 @@ impl Shm {
                     }
                 }
                 Ok(Packet::Stream { receiver, cursor }) => began = Some((receiver, cursor)),
-                Ok(Packet::Written { receiver, unreadable }) => match self.reassembly.close(peer, receiver) {
-                    Some(_) if unreadable => on(Event::Unreadable(receiver), counts),
-                    Some(_) => on(Event::Received(receiver), counts),
-                    None => counts.add(Counter::StalePackets, 1),
-                },
                 Ok(packet) => on(Event::Packet(peer, packet), counts),
                 Err(_) => counts.add(Counter::MalformedPackets, 1),
             }
@@ -440,9 +426,9 @@ impl Shm {
         self.writers[rank].get_or_insert_with(|| Writer::new(node, rank, me)).refuse_messages();
         self.persistent[rank] = Persistent::Never;
         self.filling.retain(|filling| filling.to != rank);
-        self.gets.retain(|get| get.from != peer);
+        self.gets.retain(|(from, _)| *from != rank);
         self.puts.retain(|(to, _)| *to != rank);
-        self.writes.retain(|(to, _)| *to != rank);
+        self.granted.retain(|(to, _)| *to != rank);
         self.reassembly.lose(peer);
         let lost = self.draining.extract_if(.., |draining| draining.from == rank);
         lost.filter_map(|draining| draining.borrowed).for_each(|mut buffer| buffer.give_back());
@@ -506,9 +492,30 @@ impl Method for Shm {
     }
 
     #[inline]
-    fn shared_place(&self, segment: &Segment) -> Option<u64> {
-        let (buffer, len) = segment.contiguous_rest()?;
-        self.place_of(buffer, len)
+    fn shared(&self, memory: &Segment) -> Option<RemoteMemory> {
+        if !self.shares {
+            return None;
+        }
+        let (buffer, len) = memory.contiguous_rest()?;
+        self.heap.find(buffer.address(), len).map(|offset| RemoteMemory::Shared { offset })
+    }
+
+    fn expose(&mut self, memory: &Segment, _: Access, _: Owner) -> Option<RemoteMemory> {
+        let (buffer, _) = memory.contiguous_rest()?;
+        Some(RemoteMemory::Address { address: buffer.address() as u64, key: 0 })
+    }
+
+    fn get(&mut self, from: usize, transfer: Transfer) -> Result<(), Transfer> {
+        self.gets.push_back((from, transfer));
+        Ok(())
+    }
+
+    fn put(&mut self, to: usize, transfer: Transfer) -> Result<(), Transfer> {
+        if matches!(transfer.memory, RemoteMemory::Shared { .. }) {
+            self.doubts[to] = 0;
+        }
+        self.puts.push_back((to, transfer));
+        Ok(())
     }
 
     #[inline(always)]
@@ -522,36 +529,23 @@ impl Method for Shm {
         Some(Claim { _built: self.built, claim, doorbell: &self.doorbell, to })
     }
 
-    fn expose(&mut self, expose: Expose) -> Granted {
-        let granted = match expose.whole() {
-            Some(buffer) if let Some(place) = self.place_of(buffer, expose.len) => Granted::Shared { place },
-            Some(buffer) if expose.offer == Offer::Write => {
-                Granted::Memory(Place { address: buffer.address() as u64, key: 0 })
-            }
-            _ => Granted::Fragments,
-        };
-        self.reassembly.open(expose);
-        granted
+    fn open_receive(&mut self, opened: OpenReceive) -> Granted {
+        self.reassembly.open(opened);
+        Granted::Fragments
     }
 
-    fn get(&mut self, from: usize, get: Get) {
-        let Offer::Stream { cursor, filled } = get.offer else { return self.gets.push_back(get) };
-        match self.open(from, cursor, filled) {
-            Some((borrowed, cursor)) => {
-                let Get { segment, len, receiver, .. } = get;
-                self.draining.push(Draining { from, cursor, borrowed, segment, len, receiver });
-            }
-            None => self.gets.push_back(get), // a buffer that does not exist: refused in `poll`
-        }
+    fn drain(&mut self, from: usize, drain: Drain) -> Result<(), Drain> {
+        let Some((borrowed, cursor)) = self.open(from, drain.cursor, drain.filled) else {
+            return Err(drain);
+        };
+        let Drain { segment, len, receiver, .. } = drain;
+        self.draining.push(Draining { from, cursor, borrowed, segment, len, receiver });
+        Ok(())
     }
 
-    fn put(&mut self, to: usize, put: Put) {
-        self.doubts[to] = if matches!(put.granted, Granted::Shared { .. }) { 0 } else { DOUBTS };
-        let queue = match put.granted {
-            Granted::Memory(_) | Granted::Shared { .. } => &mut self.writes,
-            Granted::Fragments | Granted::Windows { .. } => &mut self.puts,
-        };
-        queue.push_back((to, put));
+    fn send_granted(&mut self, to: usize, send: GrantedSend) {
+        self.doubts[to] = DOUBTS;
+        self.granted.push_back((to, send));
     }
 
     fn throttle(&mut self, from: usize, on: bool) {
@@ -596,12 +590,12 @@ impl Method for Shm {
 
     /// Whether no copy needs this process's CPU.
     fn is_quiet(&self) -> bool {
-        self.gets.is_empty() && self.writes.is_empty()
+        self.gets.is_empty() && self.puts.is_empty()
     }
 
     /// Whether everything handed over has left.
     fn is_drained(&self) -> bool {
-        self.is_quiet() && self.puts.is_empty() && self.filling.is_empty() && self.draining.is_empty()
+        self.is_quiet() && self.granted.is_empty() && self.filling.is_empty() && self.draining.is_empty()
     }
 
     #[inline]
@@ -629,7 +623,7 @@ impl Method for Shm {
         if !(self.filling.is_empty() && self.draining.is_empty()) {
             busy |= self.copy_streams(counts, on);
         }
-        if !(self.is_quiet() && self.puts.is_empty()) {
+        if !(self.is_quiet() && self.granted.is_empty()) {
             busy |= self.copy_from_peer(counts, on);
             busy |= self.copy_to_peer(counts, on);
             busy |= self.send_granted(counts, on);
@@ -645,10 +639,8 @@ impl Method for Shm {
         self.finalizing = Some(machine::now());
     }
 
-    /// A buffer of ours that was lent for this message is free again.
-    fn decline(&mut self, offer: Offer) {
-        if let Offer::Stream { cursor, .. } = offer
-            && !cursor.persistent
+    fn decline(&mut self, cursor: BufferCursor) {
+        if !cursor.persistent
             && let Some(mut buffer) = Buffer::open(&self.node, self.me, cursor.buffer as usize)
         {
             buffer.give_back();
@@ -663,11 +655,6 @@ impl Method for Shm {
         ready: bool,
     ) -> Option<(Offer, bool)> {
         self.begin_stream(to, sender, segment, ready)
-    }
-
-    fn offer_memory(&mut self, _: RequestId, segment: &Segment) -> Option<Offer> {
-        let (buffer, _) = segment.contiguous_rest()?;
-        Some(Offer::Memory(Place { address: buffer.address() as u64, key: 0 }))
     }
 }
 

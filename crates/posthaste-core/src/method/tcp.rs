@@ -31,7 +31,7 @@ use crate::error::{Error, Result};
 use crate::ids::{Peer, RequestId};
 use crate::method::contract::{Counters, Method, Room};
 use crate::method::features::HasTcp;
-use crate::method::{Caps, Done, Event, Expose, Get, Load, Next, Put, packing};
+use crate::method::{Caps, Done, Event, GrantedSend, Load, Next, OpenReceive, packing};
 use crate::peers::PeerMap;
 use crate::trace::{Counter, Counts};
 use crate::wire::{EAGER_FRONT, Emit, Granted, Packet};
@@ -250,10 +250,10 @@ impl Tcp {
     }
 
     /// The same for a receive whose fragments come over other links as well, until [`Tcp::close`].
-    pub(super) fn expose_shared(&mut self, expose: Expose) {
-        let way = self.way(expose.from);
+    pub(super) fn expose_shared(&mut self, opened: OpenReceive) {
+        let way = self.way(opened.from);
         if !matches!(way.state, State::Down) {
-            way.input.reassembly.open_shared(expose);
+            way.input.reassembly.open_shared(opened);
         }
     }
 
@@ -323,10 +323,10 @@ impl Method for Tcp {
         }
     }
 
-    fn expose(&mut self, expose: Expose) -> Granted {
-        let way = self.way(expose.from);
+    fn open_receive(&mut self, opened: OpenReceive) -> Granted {
+        let way = self.way(opened.from);
         if !matches!(way.state, State::Down) {
-            way.input.reassembly.open(expose);
+            way.input.reassembly.open(opened);
         }
         Granted::Fragments
     }
@@ -349,25 +349,20 @@ impl Method for Tcp {
         Ok(sent.and_then(|at| self.done.remove(at)).is_some())
     }
 
-    fn receive_arriving(&mut self, expose: Expose) {
-        if let Some(way) = self.known(expose.from)
+    fn receive_arriving(&mut self, opened: OpenReceive) {
+        if let Some(way) = self.known(opened.from)
             && !matches!(way.state, State::Down)
         {
-            way.input.open_arriving(expose);
+            way.input.open_arriving(opened);
         }
     }
 
-    fn put(&mut self, to: Peer, put: Put) {
+    fn send_granted(&mut self, to: Peer, send: GrantedSend) {
         let way = self.way(to);
         if !matches!(way.state, State::Down) {
-            way.out.put(put);
+            way.out.send_granted(send);
             self.flush(to);
         }
-    }
-
-    /// Nothing can be fetched here, whatever was offered.
-    fn get(&mut self, _: Peer, get: Get) {
-        self.done.push_back(Done::Refused(get.receiver, get.segment));
     }
 
     #[inline]

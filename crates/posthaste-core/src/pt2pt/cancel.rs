@@ -18,6 +18,7 @@ use crate::buffer::UserBuf;
 use crate::datatype::Segment;
 use crate::ids::{Peer, RequestId};
 use crate::method::Methods;
+use crate::method::Owner;
 use crate::pt2pt::action::send_control;
 use crate::pt2pt::matching::{Content, Unexpected};
 use crate::pt2pt::rendezvous::Asked;
@@ -53,6 +54,7 @@ pub fn cancel(engine: &mut Engine, methods: &mut Methods, id: RequestId) -> bool
         }
         State::Inactive
         | State::Receiving { .. }
+        | State::Exposed { .. }
         | State::Staging
         | State::Schedule(_)
         | State::External
@@ -106,7 +108,7 @@ fn drained(
     let envelope = Envelope { mode: Mode::Standard, ..*envelope };
     let asked = Asked { sender, offer, first: (&[][..]).into() };
     match rendezvous::matched(engine, from, &envelope, asked, receiver) {
-        Some(Action::Get(get, _)) => Some(Action::Get(get, Some(Emit::taken_back(sender, true)))),
+        Some(Action::Drain(drain, _)) => Some(Action::Drain(drain, Some(Emit::taken_back(sender, true)))),
         other => other,
     }
 }
@@ -131,7 +133,7 @@ pub(crate) fn answered(engine: &mut Engine, from: Peer, sender: RequestId, taken
         }
         State::SendAsked { .. } if taken => {
             engine.complete(sender, CANCELLED);
-            return Some(Action::Withdraw(from, sender));
+            return Some(Action::Forget(from, Owner::Send(sender)));
         }
         State::Sending { sent, acknowledged, .. } => {
             // What is being copied still leaves the buffer; it comes to nothing if it was taken back.

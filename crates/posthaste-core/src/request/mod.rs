@@ -70,6 +70,8 @@ pub enum State {
     Sending {
         /// Whom.
         to: Peer,
+        /// Its request, once that is known.
+        receiver: RequestId,
         /// The data has left.
         sent: bool,
         /// The match has been acknowledged, or need not be.
@@ -94,6 +96,17 @@ pub enum State {
         sender: RequestId,
         /// The sender waits to hear that everything is here.
         fin: bool,
+    },
+    /// Matched; the sender writes into the receive buffer, or says that it cannot.
+    Exposed {
+        /// Where the message goes.
+        segment: Segment,
+        /// Length of the message, for which there is room.
+        len: u64,
+        /// The sender.
+        from: Peer,
+        /// Its request.
+        sender: RequestId,
     },
     /// The transfer is over, or never was; a device copies (`pt2pt::staging`).
     Staging,

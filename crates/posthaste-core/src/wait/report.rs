@@ -262,7 +262,7 @@ fn message(vci: &Vci, id: RequestId) -> Option<Message> {
         State::Posted { segment, entry } => {
             Some(wanted(&engine.contexts, Part::Posted, engine.matching.posted(*entry)?, segment.len()))
         }
-        State::Receiving { len, from, .. } => Some(Message {
+        State::Receiving { len, from, .. } | State::Exposed { len, from, .. } => Some(Message {
             part: Part::Reassembly,
             peer: Some(from.0),
             rank: request.status.source,

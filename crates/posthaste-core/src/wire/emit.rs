@@ -39,10 +39,10 @@ impl Emit {
             Offer::Stream { cursor: BufferCursor { buffer, persistent, start }, filled } => {
                 (if persistent { 3 } else { 1 }, buffer, start, filled)
             }
-            Offer::Memory(Place { address, key }) => (2, 0, address, key),
+            Offer::Memory(RemoteMemory::Address { address, key }) => (2, 0, address, key),
             Offer::Write => (4, 0, 0, 0),
             Offer::Pipeline => (5, 0, 0, 0),
-            Offer::Shared { place } => (6, 0, place, 0),
+            Offer::Memory(RemoteMemory::Shared { offset }) => (6, 0, offset, 0),
         };
         let body = AskBody {
             sender: sender.into(),
@@ -58,9 +58,8 @@ impl Emit {
     pub fn ok_to_send(sender: RequestId, receiver: RequestId, granted: Granted) -> Self {
         let (granted, address, key) = match granted {
             Granted::Fragments => (0, 0, 0),
-            Granted::Memory(Place { address, key }) => (1, address, key),
+            Granted::Memory(memory) => numbers(memory),
             Granted::Windows { until } => (2, until, 0),
-            Granted::Shared { place } => (3, place, 0),
         };
         let body = OkBody {
             sender: sender.into(),
@@ -83,22 +82,26 @@ impl Emit {
     }
 
     fn part(kind: Kind, part: Part) -> Self {
-        let Place { address, key } = part.place.unwrap_or(Place { address: 0, key: 0 });
+        let (granted, address, key) = part.memory.map_or((0, 0, 0), numbers);
         let body = PartBody {
             receiver: part.receiver.into(),
             offset: part.offset.into(),
             len: part.len.into(),
-            granted: U32::new(u32::from(part.place.is_some())),
+            granted: U32::new(granted),
             address: address.into(),
             key: key.into(),
         };
         Self::control(kind, body.as_bytes())
     }
 
-    /// The sender has copied everything, or found a buffer unreadable.
-    pub fn written(receiver: RequestId, unreadable: bool) -> Self {
-        let unreadable = U32::new(u32::from(unreadable));
-        Self::control(Kind::Written, WrittenBody { receiver: receiver.into(), unreadable }.as_bytes())
+    /// How the sender's write has gone.
+    pub fn written(receiver: RequestId, outcome: WriteOutcome) -> Self {
+        let outcome = U32::new(match outcome {
+            WriteOutcome::Done => 0,
+            WriteOutcome::Unreadable => 1,
+            WriteOutcome::Refused => 2,
+        });
+        Self::control(Kind::Written, WrittenBody { receiver: receiver.into(), outcome }.as_bytes())
     }
 
     /// A fragment; its data follows.
@@ -211,5 +214,13 @@ impl Emit {
         let (mut front, rest) = payload.split_at(self.front_len);
         front.copy_from(self.front());
         rest
+    }
+}
+
+/// As memory stands in packets: which kind, address or offset, key.
+fn numbers(memory: RemoteMemory) -> (u32, u64, u64) {
+    match memory {
+        RemoteMemory::Address { address, key } => (1, address, key),
+        RemoteMemory::Shared { offset } => (3, offset, 0),
     }
 }

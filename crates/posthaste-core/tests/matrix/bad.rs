@@ -10,7 +10,8 @@ use posthaste_core::method::Load;
 use posthaste_core::pt2pt::send::Started;
 use posthaste_core::trace::Counter;
 use posthaste_core::wire::{
-    BufferCursor, Emit, Envelope, Granted, HEADER, Mode, Offer, Part, Place, Refusal, Refused,
+    BufferCursor, Emit, Envelope, Granted, HEADER, Mode, Offer, Part, Refusal, Refused, RemoteMemory,
+    WriteOutcome,
 };
 
 /// Where a header says what the packet is, how it is to be read, and how long its message is.
@@ -56,11 +57,11 @@ fn stale(old: RequestId) -> Vec<Emit> {
     for id in [NOBODY, old, RequestId::NONE, RequestId { slot: u32::MAX - 1, generation: u32::MAX }] {
         all.extend([
             Emit::ok_to_send(id, id, Granted::Fragments),
-            Emit::ok_to_send(id, id, Granted::Memory(Place { address: 4096, key: 0 })),
+            Emit::ok_to_send(id, id, Granted::Memory(RemoteMemory::Address { address: 4096, key: 0 })),
             Emit::ok_to_send(id, id, Granted::Windows { until: 4096 }),
-            Emit::ok_to_send(id, id, Granted::Shared { place: 4096 }),
-            Emit::window(Part { receiver: id, offset: 0, len: 8, place: None }),
-            Emit::filled(Part { receiver: id, offset: 0, len: 8, place: None }),
+            Emit::ok_to_send(id, id, Granted::Memory(RemoteMemory::Shared { offset: 4096 })),
+            Emit::window(Part { receiver: id, offset: 0, len: 8, memory: None }),
+            Emit::filled(Part { receiver: id, offset: 0, len: 8, memory: None }),
             Emit::fin(id, false),
             Emit::fin(id, true),
             Emit::sync_ack(id),
@@ -68,8 +69,9 @@ fn stale(old: RequestId) -> Vec<Emit> {
             Emit::data(id, u64::MAX),
             Emit::stream(id, cursor),
             Emit::stream(id, BufferCursor { buffer: u32::MAX, persistent: false, start: u64::MAX }),
-            Emit::written(id, false),
-            Emit::written(id, true),
+            Emit::written(id, WriteOutcome::Done),
+            Emit::written(id, WriteOutcome::Unreadable),
+            Emit::written(id, WriteOutcome::Refused),
         ]);
     }
     // Answers to questions that nobody asked.

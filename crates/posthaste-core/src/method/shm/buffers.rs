@@ -156,7 +156,7 @@ impl Shm {
     /// Whether a message that has been granted waits for a bounce buffer. It goes first: it is certain to be drained.
     #[inline]
     fn has_granted(&self, to: usize) -> bool {
-        !self.puts.is_empty() && self.puts.iter().any(|(waiting, _)| *waiting == to)
+        !self.granted.is_empty() && self.granted.iter().any(|(waiting, _)| *waiting == to)
     }
 
     /// See [`super::super::Methods::drain_whole`].

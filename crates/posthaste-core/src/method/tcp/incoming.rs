@@ -13,7 +13,7 @@ use posthaste_os::socket::Stream;
 use crate::ids::{Peer, RequestId};
 use crate::method::reassembly::Reassembly;
 use crate::method::tcp::outgoing::{BYE, OWN, PACKET, PREFIX, RESUME, THROTTLE};
-use crate::method::{Event, Expose, Next};
+use crate::method::{Event, Next, OpenReceive};
 use crate::trace::{Counter, Counts};
 use crate::wire::{self, DATA_FRONT, EAGER_FRONT, Envelope, HEADER, Kind, Packet};
 
@@ -223,12 +223,12 @@ impl Input {
     }
 
     /// A receive for the message that begins to arrive.
-    pub(super) fn open_arriving(&mut self, expose: Expose) {
+    pub(super) fn open_arriving(&mut self, opened: OpenReceive) {
         debug_assert!(self.is_asking(), "nothing was asked, or it was answered too late");
         if let Stage::Asking = self.stage {
             self.arrival = None;
-            self.stage = Stage::Data { receiver: expose.receiver, begin: 0, offset: 0, left: expose.len };
-            self.reassembly.open(expose);
+            self.stage = Stage::Data { receiver: opened.receiver, begin: 0, offset: 0, left: opened.len };
+            self.reassembly.open(opened);
         }
     }
 

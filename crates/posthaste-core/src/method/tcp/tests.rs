@@ -363,7 +363,14 @@ fn receive(house: &mut House, places: &[Option<&OwnedBuf>]) -> (Vec<Vec<u8>>, u3
             if let Some(into) = places[begun] {
                 let (receiver, offer) = (RequestId { slot: 5, generation: 1 }, Offer::Nothing);
                 let segment = segment(into);
-                house.tcps[1].receive_arriving(Expose { from, offer, receiver, segment, len, arrived: 0 });
+                house.tcps[1].receive_arriving(OpenReceive {
+                    from,
+                    offer,
+                    receiver,
+                    segment,
+                    len,
+                    arrived: 0,
+                });
             }
             begun += 1;
         }
@@ -447,7 +454,7 @@ fn a_long_eager_message_is_not_stored_before_the_engine_has_answered() {
         if let Some((from, len)) = open.take() {
             let (receiver, offer) = (RequestId { slot: 5, generation: 1 }, Offer::Nothing);
             let segment = segment(&into);
-            house.tcps[1].receive_arriving(Expose { from, offer, receiver, segment, len, arrived: 0 });
+            house.tcps[1].receive_arriving(OpenReceive { from, offer, receiver, segment, len, arrived: 0 });
         }
         assert!(began.elapsed() < Duration::from_secs(20), "nothing arrives");
     }
