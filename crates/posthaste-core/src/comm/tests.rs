@@ -69,7 +69,7 @@ impl Room {
         creations.into_iter().map(|creation| creation.finish().expect("a context")).collect()
     }
 
-    /// An allgather of world ranks shows that a communicator's members and order are as told.
+    /// An allgather of world ranks shows that a communicator's members and order are as planned.
     pub(super) fn check(&mut self, comms: &[Option<Arc<Comm>>], members: &[usize]) {
         let byte = Datatype::byte();
         let mut bufs = Vec::new();
