@@ -78,7 +78,7 @@ impl Graph {
         allocate: impl FnOnce() -> Result<ContextId>,
     ) -> Result<(Schedule, Creation)> {
         let group = Group::of(comm.group().peers().take(self.index.len()).collect());
-        comm.plan_subset("MPI_Graph_create", &Arc::new(group), Some(Topology::Graph(self).kept()), allocate)
+        comm.plan_subset("MPI_Graph_create", &Arc::new(group), Some(Topology::Graph(self).stored()), allocate)
     }
 
     /// Where the neighbours of each node end among [`Graph::edges`].
