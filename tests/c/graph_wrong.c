@@ -120,7 +120,7 @@ static void dist_graphs(MPI_Comm cart)
     REFUSED(DISTRIBUTED(2, me, less, me, one), MPI_ERR_ARG);
     REFUSED(DISTRIBUTED(2, me, one, me, less), MPI_ERR_ARG);
     REFUSED(DISTRIBUTED(1, me, one, me, MPI_WEIGHTS_EMPTY), MPI_ERR_ARG);
-    /* Weights at some ranks only: every rank is told. */
+    /* Weights at some ranks only: every rank gets the error. */
     if (size > 1) REFUSED(DISTRIBUTED(1, me, one, me, rank == 1 ? one : MPI_UNWEIGHTED), MPI_ERR_ARG);
     CHECK(comm == MPI_COMM_NULL, "a communicator was made");
 

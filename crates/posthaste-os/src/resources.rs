@@ -1,6 +1,6 @@
-//! The parts of this machine that CPUs belong to, as Linux tells them under `/sys/devices/system`.
+//! The parts of this machine that CPUs belong to, as Linux lists them under `/sys/devices/system`.
 //!
-//! What must stay true: what the system does not tell is unknown, never guessed.
+//! What must stay true: what the system does not say is unknown, never guessed.
 
 use std::fs;
 use std::path::Path;
@@ -27,7 +27,7 @@ pub enum Resource {
 /// How this process lies to the parts of one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// The system does not tell.
+    /// The system does not say.
     Unknown,
     /// It may run on several of them.
     Several,

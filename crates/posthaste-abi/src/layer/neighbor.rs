@@ -1,7 +1,7 @@
 //! Neighbourhood collectives made into the engine's schedules (MPI-5.0 §8.6 to §8.8): there is a topology, and buffers are
 //! apart.
 //!
-//! A buffer comes in as a function that resolves it, told for how many neighbours. What must stay true: blocks of
+//! A buffer comes in as a function that resolves it for a number of neighbours. What must stay true: blocks of
 //! `MPI_PROC_NULL` are not looked at.
 
 use posthaste_core::coll::{self, Data, Pieces, Schedule, TypedPieces};

@@ -77,7 +77,7 @@ mpi_fn! {
         outdegree.set("outdegree", graph.destinations().len() as c_int)?;
         weighted.set("weighted", c_int::from(graph.weights().is_some()))
     }
-    /// MPI-5.0 §8.5.5. Where there is less room than there are neighbours, the first of them are told.
+    /// MPI-5.0 §8.5.5. Where there is less room than there are neighbours, the first of them are given.
     fn MPI_Dist_graph_neighbors / PMPI_Dist_graph_neighbors(comm: MPI_Comm, maxindegree: c_int,
         sources: Out<c_int>, sourceweights: Out<c_int>, maxoutdegree: c_int, destinations: Out<c_int>,
         destweights: Out<c_int>) raises comm => {

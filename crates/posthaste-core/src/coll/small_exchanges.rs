@@ -29,13 +29,13 @@ pub fn share(team: &Team, name: &'static str, outcome: Arc<OwnedBuf>) -> Schedul
     draft.done()
 }
 
-/// Everybody tells everybody bytes of its own: the outcome begins with a block of the length `told` for each rank; behind them
-/// come blocks of the lengths `heard` from each.
-pub fn exchange_each(
+/// Everybody sends everybody bytes of its own: the outcome begins with a block of the length `sent` for each rank; behind them
+/// come blocks of the lengths `received` from each.
+pub fn exchange(
     team: &Team,
     name: &'static str,
-    told: &[usize],
-    heard: &[usize],
+    sent: &[usize],
+    received: &[usize],
     outcome: Arc<OwnedBuf>,
 ) -> Schedule {
     let all = outcome.user_buf();
@@ -47,7 +47,7 @@ pub fn exchange_each(
         };
         lengths.iter().map(block).collect()
     };
-    let (send, recv) = (blocks(told, 0), blocks(heard, told.iter().sum()));
+    let (send, recv) = (blocks(sent, 0), blocks(received, sent.iter().sum()));
     let block = |blocks: &[Segment], rank: u32| blocks[rank as usize].clone();
     let send = Some(|rank| block(&send, rank));
     let mut schedule = alltoall::exchange(team, name, send, |rank| block(&recv, rank));

@@ -1,7 +1,7 @@
 //! Graphs of which each rank knows its own edges (MPI-5.0 §8.5.4, §8.5.5).
 //!
 //! Either each rank names the edges at itself ([`DistGraph::adjacent`]), or any rank names any edges ([`Edges`]); then each edge
-//! goes to both of its ends. First everybody hears how many edges it gets from whom, then it gets them:
+//! goes to both of its ends. First everybody learns how many edges it gets from whom, then it gets them:
 //!
 //! ```text
 //!   Edges::plan  --schedule-->  Announced::plan  --schedule-->  Delivered::finish
@@ -93,14 +93,14 @@ pub struct Edges<'a> {
     pub weights: Option<&'a [i32]>,
 }
 
-/// What is told of one edge: which end is told, the rank at the other, the weight.
-const TOLD: usize = 12;
-/// What is told in advance: how many edges come, and whether they have weights.
+/// Bytes sent to each end of an edge: which end it is, the rank at the other, the weight.
+const EDGE: usize = 12;
+/// Bytes sent in advance: how many edges come, and whether they have weights.
 const AHEAD: usize = 8;
 /// Most edges at one rank: they are counted by a C `int`.
 const MOST: u64 = i32::MAX as u64;
 
-/// The end of an edge that is told of it.
+/// Which end of an edge a rank is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum End {
     Source,
@@ -122,7 +122,7 @@ impl Edges<'_> {
         })
     }
 
-    /// Plans to tell everybody how many edges it will get.
+    /// Plans to announce to everybody how many edges it will get.
     ///
     /// # Errors
     /// On an intercommunicator; lists that do not fit each other; a rank that nobody has; a negative weight.
@@ -136,36 +136,36 @@ impl Edges<'_> {
         if let Some(weights) = self.weights {
             check_weights("weights", weights, count)?;
         }
-        let mut told = vec![Vec::new(); comm.size() as usize];
-        let mut tell = |rank: i32, end: End, other: i32, weight: i32| {
-            told[rank as usize].extend([end as i32, other, weight].map(i32::to_le_bytes).as_flattened());
+        let mut edges = vec![Vec::new(); comm.size() as usize];
+        let mut send = |rank: i32, end: End, other: i32, weight: i32| {
+            edges[rank as usize].extend([end as i32, other, weight].map(i32::to_le_bytes).as_flattened());
         };
         let sources = self.sources.iter().zip(self.degrees);
         let sources = sources.flat_map(|(source, degree)| std::iter::repeat_n(*source, *degree as usize));
         for (at, (source, destination)) in sources.zip(self.destinations).enumerate() {
             let weight = self.weights.map_or(0, |weights| weights[at]);
-            tell(source, End::Source, *destination, weight);
-            tell(*destination, End::Destination, source, weight);
+            send(source, End::Source, *destination, weight);
+            send(*destination, End::Destination, source, weight);
         }
         let weighted = self.weights.is_some();
-        let ahead = |told: &Vec<u8>| {
-            [(told.len() / TOLD) as u32, weighted.into()].map(u32::to_le_bytes).as_flattened().to_vec()
+        let ahead = |edges: &Vec<u8>| {
+            [(edges.len() / EDGE) as u32, weighted.into()].map(u32::to_le_bytes).as_flattened().to_vec()
         };
-        let blocks: Vec<Vec<u8>> = told.iter().map(ahead).collect();
+        let blocks: Vec<Vec<u8>> = edges.iter().map(ahead).collect();
         let lengths = vec![AHEAD; blocks.len()];
-        let (schedule, heard) = exchange(comm, &blocks, &lengths);
-        Ok((schedule, Announced { comm, told, weighted, heard }))
+        let (schedule, received) = exchange(comm, &blocks, &lengths);
+        Ok((schedule, Announced { comm, edges, weighted, received }))
     }
 }
 
-/// Everybody hears how many edges it gets.
+/// Everybody learns how many edges it gets.
 #[derive(Debug)]
 pub struct Announced<'a> {
     comm: &'a Comm,
     /// For each rank.
-    told: Vec<Vec<u8>>,
+    edges: Vec<Vec<u8>>,
     weighted: bool,
-    heard: Heard,
+    received: Received,
 }
 
 impl Announced<'_> {
@@ -174,10 +174,10 @@ impl Announced<'_> {
     /// # Errors
     /// Weights at some ranks only; more edges at one rank than an `int` counts.
     pub fn plan(self) -> Result<(Schedule, Delivered)> {
-        let Self { comm, told, weighted, heard } = self;
-        let mut lengths = Vec::with_capacity(told.len());
+        let Self { comm, edges, weighted, received } = self;
+        let mut lengths = Vec::with_capacity(edges.len());
         let mut all = 0;
-        for (rank, ahead) in heard.blocks().iter().enumerate() {
+        for (rank, ahead) in received.blocks().iter().enumerate() {
             let [count, theirs] = [0, 4].map(|at| word(ahead, at));
             if (theirs != 0) != weighted {
                 let has = |weighted| if weighted { "weights" } else { "MPI_UNWEIGHTED" };
@@ -187,7 +187,7 @@ impl Announced<'_> {
                 return Err(Error::invalid(ErrorClass::Arg, "weights", got, expected));
             }
             all += u64::from(count as u32);
-            lengths.push(count as u32 as usize * TOLD);
+            lengths.push(count as u32 as usize * EDGE);
         }
         if all > MOST {
             let expected = format_args!("at most {MOST}");
@@ -198,8 +198,8 @@ impl Announced<'_> {
                 expected,
             ));
         }
-        let (schedule, heard) = exchange(comm, &told, &lengths);
-        Ok((schedule, Delivered { size: comm.size(), weighted, heard }))
+        let (schedule, received) = exchange(comm, &edges, &lengths);
+        Ok((schedule, Delivered { size: comm.size(), weighted, received }))
     }
 }
 
@@ -208,27 +208,27 @@ impl Announced<'_> {
 pub struct Delivered {
     size: i32,
     weighted: bool,
-    heard: Heard,
+    received: Received,
 }
 
 impl Delivered {
     /// The edges at this rank, once the second schedule is over and went well.
     ///
     /// # Errors
-    /// When what the others told makes no sense.
+    /// When what the others sent makes no sense.
     pub fn finish(self) -> Result<DistGraph> {
         let mut ends = [(Vec::new(), Vec::new()), (Vec::new(), Vec::new())];
-        for edge in self.heard.blocks().iter().flat_map(|block| block.chunks_exact(TOLD)) {
+        for edge in self.received.blocks().iter().flat_map(|block| block.chunks_exact(EDGE)) {
             let [end, other, weight] = [0, 4, 8].map(|at| word(edge, at));
             let at = [End::Destination, End::Source].iter().position(|known| *known as i32 == end);
             let Some(at) = at.filter(|_| (0..self.size).contains(&other)) else {
-                let text = format!("an edge was told that cannot be ({end}, {other}, {weight})");
+                let text = format!("an edge came that cannot be ({end}, {other}, {weight})");
                 return Err(Error::other(ErrorClass::Intern, text));
             };
             ends[at].0.push(other);
             ends[at].1.push(weight);
         }
-        // Who is told as the destination of an edge hears of its source.
+        // The destination of an edge gets its source.
         let [(sources, from), (destinations, to)] = ends;
         Ok(DistGraph { sources, destinations, weights: self.weighted.then_some([from, to]) })
     }
@@ -236,14 +236,14 @@ impl Delivered {
 
 /// What comes from each rank in an exchange.
 #[derive(Debug)]
-struct Heard {
+struct Received {
     outcome: Arc<OwnedBuf>,
     /// Bytes of the own blocks, which lie before.
     own: usize,
     lengths: Vec<usize>,
 }
 
-impl Heard {
+impl Received {
     fn blocks(&self) -> Vec<Vec<u8>> {
         let all = self.outcome.source().to_vec();
         let mut at = self.own;
@@ -256,14 +256,14 @@ impl Heard {
     }
 }
 
-/// Everybody tells everybody a block of bytes, and hears blocks of these lengths.
-fn exchange(comm: &Comm, blocks: &[Vec<u8>], lengths: &[usize]) -> (Schedule, Heard) {
+/// Everybody sends everybody a block of bytes, and gets blocks of these lengths.
+fn exchange(comm: &Comm, blocks: &[Vec<u8>], lengths: &[usize]) -> (Schedule, Received) {
     let own = blocks.concat();
     let mut outcome = OwnedBuf::new(own.len() + lengths.iter().sum::<usize>());
     outcome.sink().copy_from(&own);
-    let heard = Heard { outcome: Arc::new(outcome), own: own.len(), lengths: lengths.to_vec() };
-    let told: Vec<usize> = blocks.iter().map(Vec::len).collect();
-    (coll::exchange_each(comm, "MPI_Dist_graph_create", &told, lengths, heard.outcome.clone()), heard)
+    let received = Received { outcome: Arc::new(outcome), own: own.len(), lengths: lengths.to_vec() };
+    let sent: Vec<usize> = blocks.iter().map(Vec::len).collect();
+    (coll::exchange(comm, "MPI_Dist_graph_create", &sent, lengths, received.outcome.clone()), received)
 }
 
 fn word(bytes: &[u8], at: usize) -> i32 {

@@ -9,7 +9,7 @@ use crate::world::World;
 pub struct Hardware {
     /// The standard's name or that of hwloc, as a URI.
     pub name: &'static str,
-    /// Whether the system tells of it.
+    /// Whether the system knows of it.
     pub is_known: bool,
     /// A number for the one that this rank is restricted to, if it is: the same for ranks that are restricted to the same,
     /// another for all others.
