@@ -34,7 +34,9 @@ pub(crate) fn run(project: &Project, tally: &mut Tally) {
     let headers = Headers { project, folder };
     tally.test("headers: mpi.h by itself, in every language, without a warning", || headers.plain());
     tally.test("headers: handles for Fortran, in C and C++", || headers.fortran());
-    tally.test("headers: posthaste.h, in every language, with this library and another one", || headers.beside());
+    tally.test("headers: posthaste.h, in every language, with this library and another one", || {
+        headers.beside()
+    });
     tally.test("headers: the compiler warns of every function that is missing", || headers.missing());
     tally.test("headers: the compiler warns of names that were removed", || headers.removed());
 }
@@ -81,13 +83,21 @@ impl Headers<'_> {
         fs::create_dir_all(&other).map_err(|e| format!("{}: {e}", other.display()))?;
         let library = other.join("libmpi_abi.so.1");
         let include = self.project.stage.join("include");
-        let job = Job::new("cc").args(["-shared", "-fPIC", "-Wall", "-Wextra", "-Werror", "-DPOSTHASTE_ONLY_STANDARD"]);
+        let job = Job::new("cc").args([
+            "-shared",
+            "-fPIC",
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            "-DPOSTHASTE_ONLY_STANDARD",
+        ]);
         job.arg("-I").arg(include).arg(self.source("other_library.c")).arg("-o").arg(library).succeed()?;
         for language in LANGUAGES {
             let program = self.folder.join(format!("beside-{}{}", language.0, language.2));
             let job = self.compiler(language).args(STRICT).arg(self.source("beside.c"));
             job.arg("-o").arg(&program).succeed()?;
-            let said = Job::new(self.project.stage.join("bin/mpiexec")).args(["-n", "1"]).arg(&program).succeed()?;
+            let said =
+                Job::new(self.project.stage.join("bin/mpiexec")).args(["-n", "1"]).arg(&program).succeed()?;
             contains(&said, "beside: handlers are there")?;
             contains(&said, "beside: 2 calls, state 2, fine")?;
             let said = Job::new(&program).env("LD_LIBRARY_PATH", &other).succeed()?;

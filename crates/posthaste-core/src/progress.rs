@@ -19,8 +19,8 @@ pub struct Vci {
     pub methods: Methods,
     /// Collective operations under way.
     pub running: Running,
-    /// What had happened when sleepers were last told.
-    pub(crate) told: u64,
+    /// What had happened when sleepers were last notified.
+    pub(crate) last_notified: u64,
     /// Steps so far, by any thread.
     pub steps: u64,
     /// Operations so far that looked at one peer only.
@@ -35,7 +35,7 @@ impl Vci {
             engine,
             methods,
             running: Running::default(),
-            told: 0,
+            last_notified: 0,
             steps: 0,
             quick: 0,
             actions: Vec::new(),

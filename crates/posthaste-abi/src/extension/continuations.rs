@@ -117,7 +117,7 @@ extension_fn! {
         let continuations = {
             let engine = &mut world.vci_of(world.own()).engine;
             let id = engine.requests.insert(Request::new(State::Inactive))?;
-            engine.persistent.keep(id, None);
+            engine.persistent.insert(id, None);
             engine.watch_request(id, true);
             Arc::new(Continuations { id, manner, queue: Mutex::default() })
         };
@@ -186,7 +186,8 @@ fn manner(flags: c_int, max_poll: c_int, handle: MPI_Info) -> Result<Manner> {
         return Ok(manner);
     }
     let hints = info::find("info", handle)?;
-    let text = |key: &str| hints.get(key.as_bytes()).map(|value| String::from_utf8_lossy(&value).into_owned());
+    let text =
+        |key: &str| hints.get(key.as_bytes()).map(|value| String::from_utf8_lossy(&value).into_owned());
     let wrong = |key: &str, value: String, expected: &str| {
         Err(Error::invalid(ErrorClass::InfoValue, "info", format!("{key} = {value}"), expected))
     };
@@ -202,7 +203,9 @@ fn manner(flags: c_int, max_poll: c_int, handle: MPI_Info) -> Result<Manner> {
         }
     }
     if let Some(value) = text("mpi_continue_max_poll") {
-        let Ok(number) = value.parse() else { return wrong("mpi_continue_max_poll", value, "a number, 0 or more") };
+        let Ok(number) = value.parse() else {
+            return wrong("mpi_continue_max_poll", value, "a number, 0 or more");
+        };
         manner.max_poll = number;
     }
     match text("mpi_continue_thread").as_deref() {
@@ -282,7 +285,7 @@ fn register(
 fn give(place: Out<MPI_Request>, status: Out<MPI_Status>, together: &Arc<Together>) -> Outcome {
     let request = place.get("array_of_requests")?;
     if request == MPI_REQUEST_NULL {
-        status.tell_at(0, MPI_Status::EMPTY);
+        status.set_status_at(0, MPI_Status::EMPTY);
         return Ok(());
     }
     let stays = {
@@ -307,13 +310,14 @@ impl Invoke for Part {
         let code = match taken {
             Ok(Some(ended)) => match completion::plain(ended) {
                 Ok(told) => {
-                    status.tell_at(0, MPI_Status { MPI_ERROR: MPI_SUCCESS, ..told });
+                    status.set_status_at(0, MPI_Status { MPI_ERROR: MPI_SUCCESS, ..told });
                     MPI_SUCCESS
                 }
                 Err(odd) => {
                     let (told, outcome) = completion::settle(odd);
                     let code = outcome.err().map_or(MPI_SUCCESS, |failed| code(&failed.error));
-                    told.into_iter().for_each(|told| status.tell_at(0, MPI_Status { MPI_ERROR: code, ..told }));
+                    told.into_iter()
+                        .for_each(|told| status.set_status_at(0, MPI_Status { MPI_ERROR: code, ..told }));
                     code
                 }
             },
@@ -322,7 +326,7 @@ impl Invoke for Part {
         };
         // It was for this once, and nobody asks for the request again.
         _ = library().world.detach(id);
-        library().world.vci_with(id.slot as usize).engine.handlers.tell_untold(Table::handle(id));
+        library().world.vci_with(id.slot as usize).engine.handlers.report_gone(Table::handle(id));
         self.together.one_is_over(code, false);
     }
 }

@@ -115,7 +115,7 @@ pub(crate) fn comm_of(id: RequestId) -> CommKey {
 pub(crate) struct Ended {
     id: RequestId,
     note: u32,
-    /// What it tells.
+    /// What it reports.
     pub(crate) status: Status,
     /// It stays in the table.
     pub(crate) stays: bool,
@@ -243,7 +243,8 @@ fn take_started<const ASKS: u8>(vci: &mut Vci, id: RequestId, note: u32) -> Opti
 #[cold]
 fn take_handled(vci: &mut Vci, id: RequestId, note: u32, asks: u8) -> Option<Ended> {
     let world = &library().world;
-    if asks != TESTS && !world.handlers_disabled().0
+    if asks != TESTS
+        && !world.handlers_disabled().0
         && let Some(handler) = special(id).and_then(AtEnd::polled)
     {
         vci.engine.finished.handlers.push_back(Due::Run(id, handler, Status::EMPTY));
@@ -269,7 +270,7 @@ fn take_handled(vci: &mut Vci, id: RequestId, note: u32, asks: u8) -> Option<End
 /// A request that is gone: whether its handler has completed it, which is told once.
 #[cold]
 pub(crate) fn take_gone(vci: &mut Vci, number: u32) -> Option<Ended> {
-    let told = vci.engine.handlers.tell_untold(number);
+    let told = vci.engine.handlers.report_gone(number);
     told.then(|| Ended::by_handler(Table::DONE, false))
 }
 

@@ -63,11 +63,11 @@ pub(crate) fn plain(ended: Ended) -> std::result::Result<MPI_Status, Ended> {
 #[inline(never)]
 pub(crate) fn settle(ended: Ended) -> (Option<MPI_Status>, Outcome) {
     let (status, outcome) = ended.settle();
-    (status.as_ref().map(told), outcome.map_err(Located::from))
+    (status.as_ref().map(mpi_status), outcome.map_err(Located::from))
 }
 
 /// A status that a function of the program may have filled in, its error too.
-fn told(status: &Status) -> MPI_Status {
+fn mpi_status(status: &Status) -> MPI_Status {
     let code = status.error.as_ref().map_or(MPI_SUCCESS, code);
     MPI_Status { MPI_ERROR: code, ..MPI_Status::of(status) }
 }
@@ -78,7 +78,7 @@ pub(crate) fn take_plain(vci: &mut Vci, request: MPI_Request) -> Option<MPI_Stat
     request::take_plain(vci, handle::to_request(request.number())).map(|status| MPI_Status::of(&status))
 }
 
-/// Whether this is the request that is over and has nothing to tell; it belongs to no VCI.
+/// Whether this is the request that is over and has nothing to report; it belongs to no VCI.
 #[inline(always)]
 pub(crate) fn is_done(request: MPI_Request) -> bool {
     request.number() == handle::of_request(Table::handle(Table::DONE))
@@ -110,7 +110,7 @@ fn take_gone(vci: &mut Vci, request: MPI_Request, error: Error) -> Result<Option
 
 /// The engine's name of a request; `None` for one that its handler has completed, and nobody was told.
 pub(crate) fn find_or_gone(vci: &Vci, request: MPI_Request) -> Result<Option<RequestId>> {
-    let is_gone = |number| vci.engine.handlers.is_untold(number);
+    let is_gone = |number| vci.engine.handlers.is_unreported(number);
     match find(vci, request) {
         Err(_) if handle::to_request(request.number()).is_some_and(is_gone) => Ok(None),
         found => found.map(Some),
@@ -173,7 +173,7 @@ pub(crate) fn look(request: MPI_Request) -> Result<Option<MPI_Status>> {
     }
     let vci = vci_of(request);
     let Some(id) = find_or_gone(&vci, request)? else { return Ok(Some(MPI_Status::EMPTY)) };
-    Ok(request::look(vci, id)?.as_ref().map(told))
+    Ok(request::look(vci, id)?.as_ref().map(mpi_status))
 }
 
 /// The program does not want to hear of the request again (MPI-5.0 §3.7.3).

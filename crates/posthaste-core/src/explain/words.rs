@@ -78,9 +78,13 @@ fn of_handler(handled: &Handled, now: Duration) -> String {
     };
     match handled.standing {
         Standing::Runs => format!("the handler of {of} has been running for {since:.1} s"),
-        Standing::Disabled => format!("the handler of {of} does not run: handlers have been disabled for {since:.1} s"),
+        Standing::Disabled => {
+            format!("the handler of {of} does not run: handlers have been disabled for {since:.1} s")
+        }
         Standing::TooDeep => {
-            format!("the handler of {of} does not run: as many run inside each other as may (POSTHASTE_HANDLER_DEPTH)")
+            format!(
+                "the handler of {of} does not run: as many run inside each other as may (POSTHASTE_HANDLER_DEPTH)"
+            )
         }
     }
 }
@@ -175,7 +179,7 @@ pub(super) fn state(state: &State) -> String {
     let last = state.waits().first().map_or_else(String::new, |wait| format!(" in {}", wait.call));
     match state.doing() {
         Doing::NotStarted => "has not called MPI_Init of this library".into(),
-        Doing::Outside if state.report.is_none() => "tells nothing that can be read".into(),
+        Doing::Outside if state.report.is_none() => "publishes nothing that can be read".into(),
         Doing::Outside if state.process == Process::Asleep => {
             "is outside MPI, asleep in a call to the system".into()
         }

@@ -49,14 +49,18 @@ impl Exposed {
         }
     }
 
+    /// The memory of a key.
+    pub(super) fn memory(&self, key: RemoteKey) -> Option<(UserBuf, u64)> {
+        self.slots.get(key.slot as usize).filter(|slot| slot.generation == key.generation)?.memory
+    }
+
     /// The memory of an access of so many bytes.
     ///
     /// # Errors
-    /// What its origin is told.
+    /// What is reported to its origin.
     pub(super) fn range(&self, access: &Access, len: u64) -> std::result::Result<UserBuf, Refused> {
         let Access { serial, key, offset } = *access;
-        let slot = self.slots.get(key.slot as usize).filter(|slot| slot.generation == key.generation);
-        let Some((memory, size)) = slot.and_then(|slot| slot.memory) else {
+        let Some((memory, size)) = self.memory(key) else {
             return Err(Refused { serial, why: Refusal::NotExposed, offset, len, size: 0 });
         };
         if offset.checked_add(len).is_none_or(|end| end > size) {
@@ -68,7 +72,7 @@ impl Exposed {
     /// Does an atomic operation with these operands; the old values, packed, if they are wanted.
     ///
     /// # Errors
-    /// What its origin is told.
+    /// What is reported to its origin.
     pub(super) fn atomic(
         &self,
         access: &Access,

@@ -1,8 +1,8 @@
 //! Handlers against the rules of the seed, on one engine without networks. Threads and calls: `runtime::handlers`, `tests/c`.
 
+use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::Arc;
 use std::task::{Wake, Waker};
 
 use super::*;
@@ -65,7 +65,7 @@ fn bytes(taken: &Taken) -> Option<u64> {
 /// A persistent request, inactive.
 fn persistent(engine: &mut Engine) -> RequestId {
     let id = engine.requests.insert(Request::new(State::Inactive)).unwrap();
-    engine.persistent.keep(id, None);
+    engine.persistent.insert(id, None);
     id
 }
 
@@ -86,7 +86,10 @@ fn a_handler_that_only_returns_is_detached_and_the_waiter_gets_the_status() {
     assert!(engine.handlers.get(id).is_some());
     assert!(matches!(engine.take_handled(id, false, ENABLED), Taken::NotYet { returns: false }));
     ends(&mut engine, id);
-    assert!(matches!(engine.take_handled(id, true, ENABLED), Taken::NotYet { returns: false }), "it runs first");
+    assert!(
+        matches!(engine.take_handled(id, true, ENABLED), Taken::NotYet { returns: false }),
+        "it runs first"
+    );
     run(&mut engine, nothing);
     assert_eq!((count(&handler), engine.handlers.len()), (1, 0));
     assert_eq!(bytes(&engine.take_handled(id, true, ENABLED)), Some(5));
@@ -105,9 +108,9 @@ fn a_handler_completes_its_request_and_the_waiter_is_told_once_and_nothing_more(
         assert_eq!(engine.state_of(id), states::State::Null);
     });
     assert!(engine.requests.is_empty() && engine.handlers.is_empty() && count(&handler) == 1);
-    assert!(engine.handlers.is_untold(Table::handle(id)));
-    assert!(engine.handlers.tell_untold(Table::handle(id)));
-    assert!(!engine.handlers.tell_untold(Table::handle(id)), "the second one waits for a stale request");
+    assert!(engine.handlers.is_unreported(Table::handle(id)));
+    assert!(engine.handlers.report_gone(Table::handle(id)));
+    assert!(!engine.handlers.report_gone(Table::handle(id)), "the second one waits for a stale request");
 }
 
 #[test]
@@ -121,7 +124,7 @@ fn a_sleeper_hears_of_a_request_that_its_handler_completes() {
     let sleeper = sleepers.with(|parked| parked.register(wants, false));
     assert!(complete::watch(&mut engine.requests, id, sleeper));
     run(&mut engine, |engine, id| _ = engine.take_handled(id, false, ENABLED));
-    assert_eq!(engine.finished.told, [sleeper]);
+    assert_eq!(engine.finished.sleepers, [sleeper]);
 }
 
 #[test]
@@ -224,7 +227,10 @@ fn what_is_disabled_is_neither_run_nor_completed() {
     let id = active(&mut engine);
     attach(&mut engine, id, handler.clone());
     assert!(matches!(engine.take_handled(id, false, DISABLED), Taken::NotYet { returns: false }));
-    assert!(matches!(engine.take_handled(id, true, DISABLED), Taken::Deadlock), "also before it has finished");
+    assert!(
+        matches!(engine.take_handled(id, true, DISABLED), Taken::Deadlock),
+        "also before it has finished"
+    );
     ends(&mut engine, id);
     assert!(engine.next_due(false).is_none() && engine.finished.handlers.is_empty());
     assert_eq!(engine.handled(9)[0].standing, Standing::TooDeep);
@@ -232,8 +238,11 @@ fn what_is_disabled_is_neither_run_nor_completed() {
     assert_eq!(engine.handled(9)[0].standing, Standing::Disabled);
     assert!(matches!(engine.take_handled(id, false, DISABLED), Taken::NotYet { returns: false }));
     assert!(matches!(engine.take_handled(id, true, DISABLED), Taken::Deadlock));
-    assert!(matches!(engine.take_handled(id, true, (true, false)), Taken::NotYet { .. }), "another may enable");
-    engine.release_held();
+    assert!(
+        matches!(engine.take_handled(id, true, (true, false)), Taken::NotYet { .. }),
+        "another may enable"
+    );
+    engine.release_postponed();
     run(&mut engine, nothing);
     assert_eq!(count(&handler), 1);
     assert_eq!(bytes(&engine.take_handled(id, true, ENABLED)), Some(5));
@@ -244,7 +253,7 @@ fn what_is_disabled_is_neither_run_nor_completed() {
     assert!(engine.next_due(false).is_none());
     assert_eq!(engine.set_handler(id, None, true).unwrap(), Step::Done(id));
     assert_eq!(bytes(&engine.take_handled(id, true, DISABLED)), Some(5), "detached, it can be completed");
-    engine.release_held();
+    engine.release_postponed();
     run(&mut engine, nothing);
     assert_eq!(count(&handler), 1);
 }

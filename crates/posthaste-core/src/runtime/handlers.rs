@@ -51,8 +51,7 @@ thread_local! {
 /// Which handlers have been left by a jump that comes from deeper in the stack than `place`.
 fn left(place: usize) -> Vec<Invocation> {
     INSIDE.with_borrow_mut(|inside| {
-        let is_left =
-            |invocation: &Invocation| place > invocation.place && place - invocation.place < NEAR;
+        let is_left = |invocation: &Invocation| place > invocation.place && place - invocation.place < NEAR;
         let stay = inside.iter().position(is_left).unwrap_or(inside.len());
         inside.split_off(stay)
     })
@@ -113,7 +112,7 @@ impl Runtime {
             for at in self.open_vcis() {
                 let engine = &mut self.enter(at).engine;
                 engine.handlers.are_disabled(None);
-                engine.release_held();
+                engine.release_postponed();
             }
             self.run_due_handlers();
         }
@@ -187,7 +186,7 @@ impl Runtime {
         vci.engine.end_run(request);
         // This thread may be able to run what it had to leave.
         if !self.gate.is_closed().0 {
-            vci.engine.release_held();
+            vci.engine.release_postponed();
         }
     }
 }

@@ -22,7 +22,7 @@ pub fn is_progress_thread() -> bool {
     IS_PROGRESS.get()
 }
 
-/// The thread. It ends when it is told to, or with the process.
+/// The thread. It ends when it has to, or with the process.
 #[derive(Debug)]
 pub struct ProgressThread {
     over: Arc<AtomicBool>,
