@@ -7,11 +7,13 @@
 #include "check.h"
 
 #include <posthaste.h>
+#include <stdatomic.h>
 
 enum { EARLIER = 300, LONG = 200000, ASK = 1, EARLY = 2, LATE = 3, ACK = 4 };
 
 static char *early, *room;
-static int lengths[EARLIER], served;
+static int lengths[EARLIER];
+static atomic_int served;
 
 /* Asked: receives what was sent last, answers it, and only then lets the earlier messages be received. */
 static void serve(MPI_Request request, void *extra_state)
@@ -50,7 +52,8 @@ int main(int argc, char **argv)
         OK(MPI_Wait(&ack, MPI_STATUS_IGNORE));
         EQUAL(answer, later);
         OK(MPI_Wait(&asked, MPI_STATUS_IGNORE));
-        EQUAL(served, round);
+        /* The request is over as soon as its handler has completed it; that may go on, on a progress thread. */
+        for (int flag; served < round;) OK(MPI_Iprobe(0, 99, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE));
         for (int at = 0; at < EARLIER; at++) {
             OK(MPI_Recv(room, LONG, MPI_CHAR, previous, EARLY, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
             CHECK(room[0] == previous + 1 && room[lengths[at] - 1] == previous + 1, "message %d is another one", at);

@@ -326,7 +326,7 @@ impl Invoke for Part {
         };
         // It was for this once, and nobody asks for the request again.
         _ = library().world.detach(id);
-        library().world.vci_with(id.slot as usize).engine.handlers.tell_untold(Table::handle(id));
+        library().world.vci_with(id.slot as usize).engine.handlers.report_gone(Table::handle(id));
         self.together.one_is_over(code, false);
     }
 }

@@ -270,7 +270,7 @@ fn take_handled(vci: &mut Vci, id: RequestId, note: u32, asks: u8) -> Option<End
 /// A request that is gone: whether its handler has completed it, which is told once.
 #[cold]
 pub(crate) fn take_gone(vci: &mut Vci, number: u32) -> Option<Ended> {
-    let told = vci.engine.handlers.tell_untold(number);
+    let told = vci.engine.handlers.report_gone(number);
     told.then(|| Ended::by_handler(Table::DONE, false))
 }
 

@@ -110,7 +110,7 @@ fn take_gone(vci: &mut Vci, request: MPI_Request, error: Error) -> Result<Option
 
 /// The engine's name of a request; `None` for one that its handler has completed, and nobody was told.
 pub(crate) fn find_or_gone(vci: &Vci, request: MPI_Request) -> Result<Option<RequestId>> {
-    let is_gone = |number| vci.engine.handlers.is_untold(number);
+    let is_gone = |number| vci.engine.handlers.is_unreported(number);
     match find(vci, request) {
         Err(_) if handle::to_request(request.number()).is_some_and(is_gone) => Ok(None),
         found => found.map(Some),

@@ -29,7 +29,7 @@ pub struct Handlers {
     attached: HashMap<RequestId, Attached>,
     /// Ordinary requests that their handlers have completed, by the numbers of their handles: whoever waits for one next is
     /// told that it is over, and nothing more. There are at most as many as handles.
-    untold: HashSet<u32>,
+    unreported: HashSet<u32>,
     /// Persistent requests that are looked at like those with handlers.
     watched: HashSet<RequestId>,
     /// Requests at which whoever waits for them has to look before he sleeps.
@@ -43,7 +43,7 @@ struct Attached {
     handler: Option<SharedHandler>,
     run: Option<Run>,
     /// It has completed its persistent request, and nobody has been told yet.
-    untold: bool,
+    unreported: bool,
 }
 
 /// An invocation.
@@ -118,13 +118,13 @@ impl Handlers {
     }
 
     /// Whether a request that is gone was completed by its handler and nobody has been told, who is told now.
-    pub fn tell_untold(&mut self, handle: u32) -> bool {
-        self.untold.remove(&handle)
+    pub fn report_gone(&mut self, handle: u32) -> bool {
+        self.unreported.remove(&handle)
     }
 
     /// The same, without telling.
-    pub fn is_untold(&self, handle: u32) -> bool {
-        self.untold.contains(&handle)
+    pub fn is_unreported(&self, handle: u32) -> bool {
+        self.unreported.contains(&handle)
     }
 
     /// Whether somebody who waits for one of these has something to do.
@@ -245,7 +245,7 @@ impl Engine {
         match self.handlers.attached.get_mut(&id) {
             Some(attached) => attached.handler = Some(handler),
             None => {
-                let attached = Attached { handler: Some(handler), run: None, untold: false };
+                let attached = Attached { handler: Some(handler), run: None, unreported: false };
                 self.handlers.attached.insert(id, attached);
                 self.persistent.set_aside(id);
             }
@@ -275,7 +275,7 @@ impl Engine {
     pub fn arm(&mut self, id: RequestId) -> Result<()> {
         let Some(attached) = self.handlers.attached.get_mut(&id) else { return Ok(()) };
         let Some(mut behind) = self.persistent.waited_for(id) else { return Ok(()) };
-        attached.untold = false;
+        attached.unreported = false;
         if attached.handler.is_none() {
             return Ok(());
         }
@@ -302,7 +302,7 @@ impl Engine {
                     if may_invoke {
                         return Some(Due::Invoke(id));
                     }
-                    self.finished.held.push(id);
+                    self.finished.postponed.push(id);
                 }
                 Due::Invoke(_) => {} // detached, replaced or completed since, or due again when it returns
                 library => return Some(library),
@@ -330,13 +330,13 @@ impl Engine {
             Some(since) => (Standing::Disabled, since),
             None => (Standing::TooDeep, Duration::ZERO),
         };
-        let held = self.finished.held.iter().map(|id| about(*id, standing.0, standing.1));
+        let held = self.finished.postponed.iter().map(|id| about(*id, standing.0, standing.1));
         run.chain(held).take(most).collect()
     }
 
     /// What was held may be run.
-    pub fn release_held(&mut self) {
-        self.finished.handlers.extend(self.finished.held.drain(..).map(Due::Invoke));
+    pub fn release_postponed(&mut self) {
+        self.finished.handlers.extend(self.finished.postponed.drain(..).map(Due::Invoke));
     }
 
     /// The calling thread invokes the handler of a request.
@@ -383,8 +383,8 @@ impl Engine {
             Outcome::AwaitsReturn => Taken::NotYet { returns: true },
             Outcome::Nothing => {
                 let attached = self.handlers.attached.get_mut(&id);
-                let untold = attached.is_some_and(|attached| std::mem::take(&mut attached.untold));
-                if untold { Taken::ByHandler } else { Taken::Inactive }
+                let unreported = attached.is_some_and(|attached| std::mem::take(&mut attached.unreported));
+                if unreported { Taken::ByHandler } else { Taken::Inactive }
             }
             _ => Taken::NotYet { returns: false },
         }
@@ -416,9 +416,9 @@ impl Engine {
         if let Some(attached) = self.handlers.attached.get_mut(&id) {
             attached.run.iter_mut().for_each(|run| run.message = None);
             if self.persistent.is_aside(id) {
-                attached.untold = true;
+                attached.unreported = true;
             } else {
-                self.handlers.untold.insert(Table::handle(id));
+                self.handlers.unreported.insert(Table::handle(id));
             }
         }
     }

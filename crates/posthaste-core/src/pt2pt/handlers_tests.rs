@@ -108,9 +108,9 @@ fn a_handler_completes_its_request_and_the_waiter_is_told_once_and_nothing_more(
         assert_eq!(engine.state_of(id), states::State::Null);
     });
     assert!(engine.requests.is_empty() && engine.handlers.is_empty() && count(&handler) == 1);
-    assert!(engine.handlers.is_untold(Table::handle(id)));
-    assert!(engine.handlers.tell_untold(Table::handle(id)));
-    assert!(!engine.handlers.tell_untold(Table::handle(id)), "the second one waits for a stale request");
+    assert!(engine.handlers.is_unreported(Table::handle(id)));
+    assert!(engine.handlers.report_gone(Table::handle(id)));
+    assert!(!engine.handlers.report_gone(Table::handle(id)), "the second one waits for a stale request");
 }
 
 #[test]
@@ -242,7 +242,7 @@ fn what_is_disabled_is_neither_run_nor_completed() {
         matches!(engine.take_handled(id, true, (true, false)), Taken::NotYet { .. }),
         "another may enable"
     );
-    engine.release_held();
+    engine.release_postponed();
     run(&mut engine, nothing);
     assert_eq!(count(&handler), 1);
     assert_eq!(bytes(&engine.take_handled(id, true, ENABLED)), Some(5));
@@ -253,7 +253,7 @@ fn what_is_disabled_is_neither_run_nor_completed() {
     assert!(engine.next_due(false).is_none());
     assert_eq!(engine.set_handler(id, None, true).unwrap(), Step::Done(id));
     assert_eq!(bytes(&engine.take_handled(id, true, DISABLED)), Some(5), "detached, it can be completed");
-    engine.release_held();
+    engine.release_postponed();
     run(&mut engine, nothing);
     assert_eq!(count(&handler), 1);
 }

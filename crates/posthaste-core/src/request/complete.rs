@@ -34,7 +34,7 @@ pub struct Finished {
     /// Handlers to be run, in the order in which their requests ended.
     pub handlers: VecDeque<Due>,
     /// Requests whose handlers are due and may not be run now: handlers are disabled, or nest too deep here.
-    pub held: Vec<RequestId>,
+    pub postponed: Vec<RequestId>,
     /// Counts every end, so that a waiter sees that something happened.
     pub ends: u64,
     /// Requests in device memory whose transfers are over, for `pt2pt::staging`.

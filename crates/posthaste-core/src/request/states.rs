@@ -75,7 +75,7 @@ pub enum Outcome {
     /// It is finished, and its handler is due: invoked at the earliest opportunity.
     Due,
     /// It is finished, and its handler is due when handlers are enabled.
-    Held,
+    Postponed,
     /// It finishes with the mark that it was cancelled, unless it is too late.
     Cancels,
     /// It is completed, and its status told.
@@ -99,7 +99,7 @@ pub enum Outcome {
     /// It is null, and nobody hears of it again; its handler is detached.
     Forgets,
     /// Its handler is told.
-    Tells,
+    Reports,
     /// Its handler is detached, and a test or wait may complete it.
     Detaches,
     /// Its handler stays attached.
@@ -129,27 +129,27 @@ pub const TABLE: [Row; 20] = {
     use Outcome::*;
     use State::{Active, Finished, Inactive, Null};
     [
-        //                            Start    End       Cancel   Test          Wait          Free          Attach        Detach        Query    Return
-        (Null,     None,             [Refused, Never,    Refused, Nothing,      Nothing,      Refused,      Refused,      Refused,      Refused, Never]),
-        (Null,     Attached,         [Never,   Never,    Never,   Never,        Never,        Never,        Never,        Never,        Never,   Never]),
-        (Null,     Disabled,         [Never,   Never,    Never,   Never,        Never,        Never,        Never,        Never,        Never,   Never]),
-        (Null,     RunningHere,      [Refused, Never,    Refused, Nothing,      Nothing,      Refused,      Refused,      Refused,      Refused, Nothing]),
-        (Null,     RunningElsewhere, [Refused, Never,    Refused, Nothing,      Nothing,      Refused,      Refused,      Refused,      Refused, Never]),
-        (Inactive, None,             [Begins,  Never,    Nothing, Nothing,      Nothing,      Forgets,      Sets,         Sets,         Tells,   Never]),
-        (Inactive, Attached,         [Begins,  Never,    Nothing, Nothing,      Nothing,      Forgets,      Sets,         Sets,         Tells,   Never]),
-        (Inactive, Disabled,         [Begins,  Never,    Nothing, Nothing,      Nothing,      Forgets,      Sets,         Sets,         Tells,   Never]),
-        (Inactive, RunningHere,      [Begins,  Never,    Nothing, Nothing,      Nothing,      Forgets,      Sets,         Sets,         Tells,   Stays]),
-        (Inactive, RunningElsewhere, [Begins,  Never,    Nothing, Nothing,      Nothing,      AwaitsReturn, AwaitsReturn, AwaitsReturn, Tells,   Never]),
-        (Active,   None,             [Refused, Finishes, Cancels, NotYet,       NotYet,       Forgets,      Sets,         Sets,         Tells,   Never]),
-        (Active,   Attached,         [Refused, Due,      Cancels, NotYet,       NotYet,       Forgets,      Sets,         Sets,         Tells,   Never]),
-        (Active,   Disabled,         [Refused, Held,     Cancels, NotYet,       Deadlock,     Forgets,      Sets,         Sets,         Tells,   Never]),
-        (Active,   RunningHere,      [Refused, Finishes, Cancels, NotYet,       NotYet,       Forgets,      Sets,         Sets,         Tells,   Stays]),
-        (Active,   RunningElsewhere, [Refused, Finishes, Cancels, NotYet,       NotYet,       AwaitsReturn, AwaitsReturn, AwaitsReturn, Tells,   Never]),
-        (Finished, None,             [Refused, Never,    Nothing, Completes,    Completes,    Forgets,      SetsDue,      Sets,         Tells,   Never]),
-        (Finished, Attached,         [Refused, Never,    Nothing, RunsFirst,    RunsFirst,    RunsFirst,    RunsFirst,    RunsFirst,    Tells,   Never]),
-        (Finished, Disabled,         [Refused, Never,    Nothing, NotYet,       Deadlock,     Forgets,      Replaces,     Sets,         Tells,   Never]),
-        (Finished, RunningHere,      [Refused, Never,    Nothing, Completes,    Completes,    Forgets,      SetsAtReturn, SetsAtReturn, Tells,   Detaches]),
-        (Finished, RunningElsewhere, [Refused, Never,    Nothing, AwaitsReturn, AwaitsReturn, AwaitsReturn, AwaitsReturn, AwaitsReturn, Tells,   Never]),
+        //                            Start    End        Cancel   Test          Wait          Free          Attach        Detach        Query    Return
+        (Null,     None,             [Refused, Never,     Refused, Nothing,      Nothing,      Refused,      Refused,      Refused,      Refused, Never]),
+        (Null,     Attached,         [Never,   Never,     Never,   Never,        Never,        Never,        Never,        Never,        Never,   Never]),
+        (Null,     Disabled,         [Never,   Never,     Never,   Never,        Never,        Never,        Never,        Never,        Never,   Never]),
+        (Null,     RunningHere,      [Refused, Never,     Refused, Nothing,      Nothing,      Refused,      Refused,      Refused,      Refused, Nothing]),
+        (Null,     RunningElsewhere, [Refused, Never,     Refused, Nothing,      Nothing,      Refused,      Refused,      Refused,      Refused, Never]),
+        (Inactive, None,             [Begins,  Never,     Nothing, Nothing,      Nothing,      Forgets,      Sets,         Sets,         Reports, Never]),
+        (Inactive, Attached,         [Begins,  Never,     Nothing, Nothing,      Nothing,      Forgets,      Sets,         Sets,         Reports, Never]),
+        (Inactive, Disabled,         [Begins,  Never,     Nothing, Nothing,      Nothing,      Forgets,      Sets,         Sets,         Reports, Never]),
+        (Inactive, RunningHere,      [Begins,  Never,     Nothing, Nothing,      Nothing,      Forgets,      Sets,         Sets,         Reports, Stays]),
+        (Inactive, RunningElsewhere, [Begins,  Never,     Nothing, Nothing,      Nothing,      AwaitsReturn, AwaitsReturn, AwaitsReturn, Reports, Never]),
+        (Active,   None,             [Refused, Finishes,  Cancels, NotYet,       NotYet,       Forgets,      Sets,         Sets,         Reports, Never]),
+        (Active,   Attached,         [Refused, Due,       Cancels, NotYet,       NotYet,       Forgets,      Sets,         Sets,         Reports, Never]),
+        (Active,   Disabled,         [Refused, Postponed, Cancels, NotYet,       Deadlock,     Forgets,      Sets,         Sets,         Reports, Never]),
+        (Active,   RunningHere,      [Refused, Finishes,  Cancels, NotYet,       NotYet,       Forgets,      Sets,         Sets,         Reports, Stays]),
+        (Active,   RunningElsewhere, [Refused, Finishes,  Cancels, NotYet,       NotYet,       AwaitsReturn, AwaitsReturn, AwaitsReturn, Reports, Never]),
+        (Finished, None,             [Refused, Never,     Nothing, Completes,    Completes,    Forgets,      SetsDue,      Sets,         Reports, Never]),
+        (Finished, Attached,         [Refused, Never,     Nothing, RunsFirst,    RunsFirst,    RunsFirst,    RunsFirst,    RunsFirst,    Reports, Never]),
+        (Finished, Disabled,         [Refused, Never,     Nothing, NotYet,       Deadlock,     Forgets,      Replaces,     Sets,         Reports, Never]),
+        (Finished, RunningHere,      [Refused, Never,     Nothing, Completes,    Completes,    Forgets,      SetsAtReturn, SetsAtReturn, Reports, Detaches]),
+        (Finished, RunningElsewhere, [Refused, Never,     Nothing, AwaitsReturn, AwaitsReturn, AwaitsReturn, AwaitsReturn, AwaitsReturn, Reports, Never]),
     ]
 };
 
@@ -204,7 +204,10 @@ mod tests {
                 (Event::Start, State::Inactive) => assert_eq!(outcome, Outcome::Begins, "{about}"),
                 (Event::Start, _) => assert_eq!(outcome, Outcome::Refused, "{about}: a finished one neither"),
                 (Event::End, State::Active) => {
-                    assert!(matches!(outcome, Outcome::Finishes | Outcome::Due | Outcome::Held), "{about}");
+                    assert!(
+                        matches!(outcome, Outcome::Finishes | Outcome::Due | Outcome::Postponed),
+                        "{about}"
+                    );
                     assert_eq!(outcome == Outcome::Due, handler == Handler::Attached, "{about}");
                 }
                 (Event::End, _) => assert_eq!(outcome, Outcome::Never, "{about}: only what is active ends"),

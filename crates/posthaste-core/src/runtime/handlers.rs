@@ -112,7 +112,7 @@ impl Runtime {
             for at in self.open_vcis() {
                 let engine = &mut self.enter(at).engine;
                 engine.handlers.are_disabled(None);
-                engine.release_held();
+                engine.release_postponed();
             }
             self.run_due_handlers();
         }
@@ -186,7 +186,7 @@ impl Runtime {
         vci.engine.end_run(request);
         // This thread may be able to run what it had to leave.
         if !self.gate.is_closed().0 {
-            vci.engine.release_held();
+            vci.engine.release_postponed();
         }
     }
 }
