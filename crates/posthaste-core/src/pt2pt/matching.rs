@@ -170,6 +170,15 @@ impl<T> Places<T> {
     }
 }
 
+/// A context, shapes, and the life of the communicator.
+type Narrow = (ContextId, u8, Weak<()>);
+
+/// The shapes in which no receive of this context asks.
+#[inline]
+fn never_asked(narrow: &[Narrow], context: ContextId) -> u8 {
+    narrow.iter().find(|(other, ..)| *other == context).map_or(0, |(_, shapes, _)| *shapes)
+}
+
 /// Posted receives and unexpected messages of one VCI.
 #[derive(Debug)]
 pub struct Matching {
@@ -185,7 +194,7 @@ pub struct Matching {
     unexpected_few: Few,
     unexpected_indexes: [Option<Index>; SHAPES],
     /// Contexts whose receives never ask in some shapes, a bit for each, as long as their communicators live.
-    narrow: Vec<(ContextId, u8, Weak<()>)>,
+    narrow: Vec<Narrow>,
     stamp: u64,
     arrivals: u64,
     /// What the unexpected messages of each peer take.
@@ -268,7 +277,7 @@ impl Matching {
             return self.posted_index.front(key_in_shape(envelope, 0));
         }
         let mut first: Option<(u64, u32)> = None;
-        let never = self.never_asked(envelope.context);
+        let never = never_asked(&self.narrow, envelope.context);
         for shape in 0..SHAPES {
             if self.posted_shapes[shape] == 0 || never & 1 << shape != 0 {
                 continue;
@@ -318,21 +327,14 @@ impl Matching {
             }
             self.file_few_unexpected();
         }
-        let never = self.never_asked(envelope.context);
-        for (shape, index) in self.unexpected_indexes.iter_mut().enumerate() {
+        let Self { unexpected_indexes, narrow, .. } = self;
+        for (shape, index) in unexpected_indexes.iter_mut().enumerate() {
             if let Some(index) = index
-                && never & 1 << shape == 0
+                && (shape == 0 || never_asked(narrow, envelope.context) & 1 << shape == 0)
             {
                 index.push(key_in_shape(&envelope, shape), entry);
             }
         }
-    }
-
-    /// The shapes in which no receive of this context asks.
-    #[inline]
-    fn never_asked(&self, context: ContextId) -> u8 {
-        let narrow = self.narrow.iter().find(|(other, ..)| *other == context);
-        narrow.map_or(0, |(_, shapes, _)| *shapes)
     }
 
     /// From now on receives of this context never leave open whom they are from, or never the tag, until this is said
