@@ -201,6 +201,8 @@ pub struct Config {
     pub vcis: usize,
     /// Whether a thread of the library keeps transfers going while the program computes.
     pub progress_thread: bool,
+    /// Most handlers of the program that run inside each other on one thread.
+    pub handler_depth: usize,
     /// Whether messages carry their types and receives check them.
     pub check_types: bool,
     /// Whether every committed datatype is shown on stderr.
@@ -269,6 +271,7 @@ impl Default for Config {
             threaded: false,
             vcis: VCIS,
             progress_thread: false,
+            handler_depth: 32,
             check_types: false,
             show_types: false,
             explain: false,
@@ -420,6 +423,12 @@ pub const TUNABLES: &[Tunable] = &[
         meaning: "1: a thread of the library keeps transfers going while the program computes. It sleeps while \
                   there is nothing to do, and looks around less and less often while the program itself is \
                   inside the library",
+    },
+    Tunable {
+        name: "POSTHASTE_HANDLER_DEPTH",
+        default: "32",
+        meaning: "most handlers of requests (1 to 1024) that run inside each other on one thread: a handler that \
+                  waits runs others that are due. Those beyond run when one of them returns",
     },
     Tunable {
         name: "POSTHASTE_CHECK_TYPES",
@@ -607,6 +616,7 @@ impl Config {
         switch(&lookup, "POSTHASTE_THREADED", &mut config.threaded)?;
         number(&lookup, "POSTHASTE_VCIS", 1..=VCIS, &mut config.vcis)?;
         switch(&lookup, "POSTHASTE_PROGRESS_THREAD", &mut config.progress_thread)?;
+        number(&lookup, "POSTHASTE_HANDLER_DEPTH", 1..=1024, &mut config.handler_depth)?;
         switch(&lookup, "POSTHASTE_CHECK_TYPES", &mut config.check_types)?;
         switch(&lookup, "POSTHASTE_SHOW_TYPES", &mut config.show_types)?;
         switch(&lookup, "POSTHASTE_EXPLAIN", &mut config.explain)?;

@@ -2,7 +2,7 @@
 //!
 //! Who we are is found out in `start`. MPI-5.0 §11.2. What opens and closes it, and who shares it: `instance`.
 //!
-//! Parts: `fast_paths`, those of the blocking calls; `scope`, the calls that take borrowed slices; `probes`; `local`, copies; `vcis`, and who belongs to which.
+//! Parts: `fast_paths`, those of the blocking calls; `handlers`, of the program; `scope`, the calls that take borrowed slices; `probes`; `local`, copies; `vcis`, and who belongs to which.
 //!
 //! What must stay true: one engine for each VCI, and one open world per process, whatever the number of [`World`] values; a process that was meant to be one of many never goes on as one
 //! of one.
@@ -10,7 +10,9 @@
 mod local;
 mod vcis;
 mod probes;
+mod resources;
 mod fast_paths;
+mod handlers;
 mod scope;
 
 use std::marker::PhantomData;
@@ -50,6 +52,7 @@ use crate::wire::{Envelope, Mode};
 mod start;
 mod wireup;
 
+pub use handlers::deadlock;
 pub use scope::{Operation, Scope};
 pub(crate) use start::Membership;
 use start::Start;

@@ -308,6 +308,6 @@ fn repeat<const NUMBERS: usize, const HANDLES: usize>(
     }
 }
 
-fn run(schedule: Schedule) -> Result<()> {
+pub(crate) fn run(schedule: Schedule) -> Result<()> {
     library().world.run(schedule)
 }

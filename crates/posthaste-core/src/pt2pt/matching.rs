@@ -355,7 +355,7 @@ impl Matching {
         if never != 0 {
             self.narrow.push((context, never, Arc::downgrade(life)));
         }
-        // The next receive that leaves something open files all that is kept now.
+        // The next receive that leaves something open files all that is there now.
         self.unexpected_indexes[1..].iter_mut().for_each(|index| *index = None);
         true
     }
