@@ -237,7 +237,7 @@ mod tests {
                 (Event::Return, State::Finished) if handler == Handler::RunningHere => {
                     assert_eq!(outcome, Outcome::Detaches, "{about}: once for each message");
                 }
-                _ => assert_ne!(outcome == Outcome::Deadlock, true, "{about}: only a wait may not end"),
+                _ => assert_ne!(outcome, Outcome::Deadlock, "{about}: only a wait may not end"),
             }
             if outcome == Outcome::Deadlock {
                 assert_eq!((event, handler), (Event::Wait, Handler::Disabled), "{about}");
