@@ -32,7 +32,7 @@ const fn hang(name: &'static str, what: &'static str, ranks: usize, says: &'stat
 
 pub(crate) const DEADLOCK: &str = "so: rank 0 waits for rank 1, which waits for rank 0: a deadlock";
 
-const HANGS: [Hang; 19] = [
+const HANGS: [Hang; 20] = [
     hang(
         "two synchronous sends head to head",
         "ssend",
@@ -95,6 +95,15 @@ const HANGS: [Hang; 19] = [
             "so: rank 0 waits for rank 2, which waits for rank 0: a deadlock",
             "so: rank 0 is in MPI_Barrier and rank 2 in MPI_Bcast, both as collective operation 0 of MPI_COMM_WORLD: \
              all ranks must call the same",
+        ],
+    ),
+    hang(
+        "an edge of a graph that one of its ends does not know",
+        "edge",
+        2,
+        &[
+            "has been in MPI_Neighbor_alltoall for",
+            "waits for rank 1 (collective operation 0 on half an edge)",
         ],
     ),
     hang(

@@ -83,7 +83,7 @@ impl Waiting {
     }
 
     /// The patience of fast paths: `look` looks for a message in the one place where it should arrive, as often as it
-    /// is told, again and again until it gives a value. `None`: it is time to wait properly.
+    /// is asked, again and again until it gives a value. `None`: it is time to wait properly.
     ///
     /// Where every rank has a CPU the message is a matter of moments, and progress is made now and then. Where ranks
     /// share CPUs it comes once we have given ours away; progress would only take it from where we look. Where several

@@ -10,6 +10,7 @@
 mod local;
 mod vcis;
 mod probes;
+mod resources;
 mod fast_paths;
 mod handlers;
 mod scope;
@@ -34,6 +35,7 @@ use crate::config::{Config, Way};
 use crate::datatype::{Segment, Types};
 use crate::error::{Error, ErrorClass, Result, say};
 use crate::ids::{ANY_SOURCE, ANY_TAG, ContextId, PROC_NULL, Peer, RequestId, TAG_UB, Wrong};
+use crate::info::Info;
 use crate::method::shm::Shm;
 use crate::method::{Methods, Route};
 use crate::progress::Vci;
@@ -304,6 +306,14 @@ impl World {
     /// The name of the node: that of the host, unless a setting gives it another one.
     pub fn node_name(&self) -> String {
         self.common.node_name.clone().unwrap_or_else(machine::host_name)
+    }
+
+    /// Gives a communicator hints.
+    ///
+    /// # Errors
+    /// As [`Comm::set_hints`].
+    pub fn set_hints(&self, comm: &Comm, hints: &Info) -> Result<()> {
+        comm.set_hints(&mut self.vci_of(comm).engine, hints)
     }
 
     /// Memory for messages, zero at first: peers on the host can reach it, so that messages between them are copied once.
@@ -599,10 +609,7 @@ impl World {
     /// As [`World::run`].
     pub fn run_in(&self, call: &'static str, schedule: Schedule) -> Result<()> {
         let mut vci = self.runtime.enter(schedule.vci());
-        vci.engine.requests.reserve(true);
-        let room = vci.engine.requests.ensure_room(); // before anything leaves
-        vci.engine.requests.reserve(false);
-        room?;
+        vci.engine.requests.ensure_reserved_room()?; // before anything leaves
         let mut walk = vci.running.walk(schedule);
         vci.stay_fair();
         let walked = self.waiting.spin_poll(&mut vci, |Vci { engine, methods, .. }, looks| {
@@ -756,10 +763,18 @@ struct Sought {
 /// `None`: a message from `MPI_PROC_NULL`.
 #[inline]
 fn sought(comm: &Comm, from: i32, tag: i32) -> Result<Option<Sought>> {
-    if tag < 0 && tag != ANY_TAG {
-        return Err(wrong_tag_sought(tag));
+    if tag < 0 {
+        if tag != ANY_TAG {
+            return Err(wrong_tag_sought(tag));
+        }
+        comm.check_wildcards(false, true)?;
     }
-    let peer = if from == ANY_SOURCE { None } else { comm.source(from)? };
+    let peer = if from == ANY_SOURCE {
+        comm.check_wildcards(true, false)?;
+        None
+    } else {
+        comm.source(from)?
+    };
     if peer.is_none() && from != ANY_SOURCE {
         return Ok(None);
     }

@@ -67,6 +67,17 @@ static void several_requests(void)
     MPI_Waitall(3, requests, MPI_STATUSES_IGNORE);
 }
 
+/* Rank 0 has an edge from rank 1, which has none to it. */
+static void half_an_edge(void)
+{
+    MPI_Comm graph;
+    int other = 1;
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, rank == 0, &other, MPI_UNWEIGHTED, 0, NULL, MPI_UNWEIGHTED,
+                                   MPI_INFO_NULL, 0, &graph);
+    MPI_Comm_set_name(graph, "half an edge");
+    MPI_Neighbor_alltoall(buffer, 4, MPI_BYTE, buffer + LONG, 4, MPI_BYTE, graph);
+}
+
 static void *second_thread(void *unused)
 {
     (void)unused;
@@ -149,6 +160,8 @@ int main(int argc, char **argv)
         MPI_Barrier(row);
     } else if (!strcmp(what, "collectives")) {
         bcast_and_barrier();
+    } else if (!strcmp(what, "edge")) {
+        half_an_edge();
     } else if (!strcmp(what, "barriers")) {
         crossed_barriers();
     } else if (!strcmp(what, "reversed")) {

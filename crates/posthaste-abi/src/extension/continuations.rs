@@ -295,7 +295,7 @@ fn give(place: Out<MPI_Request>, status: Out<MPI_Status>, together: &Arc<Togethe
     // Before its handler runs, which may be inside of this.
     place.set("array_of_requests", if stays { request } else { MPI_REQUEST_NULL })?;
     locked(&together.state).operations += 1;
-    let part = Part { together: together.clone(), status: status.address().into() };
+    let part = Part { together: together.clone(), status: status.place().into() };
     attach(request, Arc::new(part)).map(drop).inspect_err(|_| {
         locked(&together.state).operations -= 1;
         _ = place.set("array_of_requests", request);

@@ -41,6 +41,11 @@ mpi_fn! {
             status.set_status_at(0, MPI_Status::EMPTY);
             return Ok(()); // without a VCI, in which other threads may be
         }
+        if let Some(ended) = completion::take_plain(&mut completion::vci_of(handle), handle) {
+            request.set("request", MPI_REQUEST_NULL)?;
+            status.set_status(&ended);
+            return Ok(());
+        }
         let awaited = |vci: &Vci| Awaited::All(waited_for(vci, handle).into_iter().collect());
         let world = &library().world;
         let ended = world.wait_until(handle.number(), "MPI_Wait", awaited, |vci| {
@@ -406,13 +411,13 @@ fn one_ended(ended: Ended, request: Out<MPI_Request>, status: Out<MPI_Status>) -
         request.set("request", MPI_REQUEST_NULL)?;
     }
     match plain(ended) {
-        Ok(status_of) => {
-            status.set_status(&status_of);
+        Ok(found) => {
+            status.set_status(&found);
             Ok(())
         }
         Err(odd) => {
-            let (reported, outcome) = settle(odd);
-            reported.iter().for_each(|reported| status.set_status(reported));
+            let (found, outcome) = settle(odd);
+            found.iter().for_each(|found| status.set_status(found));
             outcome
         }
     }
