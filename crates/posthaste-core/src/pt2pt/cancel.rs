@@ -54,7 +54,7 @@ pub fn cancel(engine: &mut Engine, methods: &mut Methods, id: RequestId) -> bool
         }
         State::Inactive
         | State::Receiving { .. }
-        | State::Exposed { .. }
+        | State::Exposed(_)
         | State::Staging
         | State::Schedule(_)
         | State::External

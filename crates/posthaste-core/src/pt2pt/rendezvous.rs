@@ -40,7 +40,7 @@ use crate::method::{Access, Drain, GrantedSend, Load, Methods, OpenReceive, Outc
 use crate::pt2pt::action::send_control;
 use crate::pt2pt::protocol::Protocol;
 use crate::pt2pt::{Action, Engine, types};
-use crate::request::{State, Status};
+use crate::request::{Exposed, State, Status};
 use crate::trace::Counter;
 use crate::wire::{Emit, Envelope, Granted, Mode, Offer, RemoteMemory, WriteOutcome};
 
@@ -197,7 +197,8 @@ pub(super) fn writable(
         None => return None,
     };
     let request = engine.requests.get_mut(receiver)?;
-    request.state = State::Exposed { segment: segment.clone(), len, from, sender };
+    let exposed = Exposed { segment: segment.clone(), len, from, sender };
+    request.state = State::Exposed(Box::new(exposed));
     Some(memory)
 }
 
@@ -242,11 +243,12 @@ pub fn written(
     outcome: WriteOutcome,
 ) -> Option<Action> {
     let Some(request) = engine.requests.get_mut(receiver) else { return stale(engine) };
-    let State::Exposed { segment, len, sender, .. } = &request.state else { return stale(engine) };
-    if !matches!(request.state, State::Exposed { from: writer, .. } if writer == from) {
-        return stale(engine);
-    }
-    let (segment, len, sender) = (segment.clone(), *len, *sender);
+    let exposed = match &request.state {
+        State::Exposed(exposed) if exposed.from == from => exposed,
+        _ => return stale(engine),
+    };
+    let Exposed { len, sender, .. } = **exposed;
+    let segment = exposed.segment.clone();
     request.state = State::Receiving { room: segment.len(), len, from, sender, fin: false };
     match outcome {
         WriteOutcome::Done => {

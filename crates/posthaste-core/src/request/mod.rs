@@ -127,16 +127,7 @@ pub enum State {
         fin: bool,
     },
     /// Matched; the sender writes into the receive buffer, or says that it cannot.
-    Exposed {
-        /// Where the message goes.
-        segment: Segment,
-        /// Length of the message, for which there is room.
-        len: u64,
-        /// The sender.
-        from: Peer,
-        /// Its request.
-        sender: RequestId,
-    },
+    Exposed(Box<Exposed>),
     /// The transfer is over, or never was; a device copies (`pt2pt::staging`).
     Staging,
     /// A collective operation in this context; its steps are in `coll`.
@@ -149,6 +140,19 @@ pub enum State {
     Finished,
     /// Over; the next wait or test takes the status.
     Complete,
+}
+
+/// A receive whose sender writes into its buffer.
+#[derive(Debug)]
+pub struct Exposed {
+    /// Where the message goes.
+    pub segment: Segment,
+    /// Length of the message, for which there is room.
+    pub len: u64,
+    /// The sender.
+    pub from: Peer,
+    /// Its request.
+    pub sender: RequestId,
 }
 
 /// Who wants to know of a request's end.

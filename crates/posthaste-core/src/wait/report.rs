@@ -15,7 +15,7 @@ use crate::explain::{Goal, Handled, List, Message, Operation, Part, Report, Wait
 use crate::ids::{ContextId, Peer, RequestId};
 use crate::progress::Vci;
 use crate::pt2pt::{Contexts, Pattern};
-use crate::request::{State, complete};
+use crate::request::{Request, State, Status, complete};
 use crate::runtime::Until;
 use crate::wire::Envelope;
 
@@ -254,6 +254,13 @@ fn goal(vci: &Vci, id: RequestId) -> Option<Goal> {
     Some(Goal::Operation(Operation { name: name.to_owned(), communicator, number, messages }))
 }
 
+/// A message on its way to a receive.
+fn incoming(request: &Request, from: Peer, len: u64) -> Message {
+    let Status { source, tag, .. } = request.status;
+    let (part, peer) = (Part::Reassembly, Some(from.0));
+    Message { part, peer, rank: source, tag, communicator: None, bytes: len }
+}
+
 /// The message behind a request.
 fn message(vci: &Vci, id: RequestId) -> Option<Message> {
     let engine = &vci.engine;
@@ -264,14 +271,8 @@ fn message(vci: &Vci, id: RequestId) -> Option<Message> {
         State::Posted { segment, entry } => {
             Some(wanted(&engine.contexts, Part::Posted, engine.matching.posted(*entry)?, segment.len()))
         }
-        State::Receiving { len, from, .. } | State::Exposed { len, from, .. } => Some(Message {
-            part: Part::Reassembly,
-            peer: Some(from.0),
-            rank: request.status.source,
-            tag: request.status.tag,
-            communicator: None,
-            bytes: *len,
-        }),
+        State::Receiving { len, from, .. } => Some(incoming(request, *from, *len)),
+        State::Exposed(exposed) => Some(incoming(request, exposed.from, exposed.len)),
         State::SendPending { .. } => outgoing(Part::ForRoom),
         State::SendAsked { .. } | State::Sending { acknowledged: false, .. } => outgoing(Part::ForMatch),
         State::Sending { .. } => outgoing(Part::ForData),
