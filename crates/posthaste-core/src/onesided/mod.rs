@@ -21,9 +21,12 @@
 //! by themselves do so), atomic ones element by element, and all atomic operations on a memory are done by its owner, so
 //! that there is one mechanism for each element. Nothing that a peer sends reaches memory that is not exposed.
 //!
-//! Parts: [`target`], the memory of this process; `emulation`, the packets.
+//! Parts: [`target`], the memory of this process; `attached`, memory found by its addresses; `lock`, who may use it;
+//! `emulation`, the packets.
 
+mod attached;
 mod emulation;
+mod lock;
 pub mod target;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -196,6 +199,12 @@ impl OneSided {
         self.done.pop_front()
     }
 
+    /// Whether an operation is over whose end nobody has taken.
+    #[inline]
+    pub fn has_done(&self) -> bool {
+        !self.done.is_empty()
+    }
+
     /// Operations that have ended so far.
     pub fn ends(&self) -> u64 {
         self.ends
@@ -212,6 +221,7 @@ impl OneSided {
         self.waiting.retain(|waiting| *waiting != peer);
         let traffic = self.traffic.get_or_make(peer, Traffic::default);
         traffic.lost = Some(why.clone());
+        traffic.answers.clear();
         let mut over: Vec<(u64, Token)> =
             std::mem::take(&mut traffic.queue).into_iter().filter_map(Outgoing::ends_by_itself).collect();
         over.extend(
@@ -221,6 +231,8 @@ impl OneSided {
         );
         over.sort_unstable();
         over.into_iter().for_each(|(_, token)| self.end(token, Err(why.clone())));
+        let granted = self.exposed.slots().flat_map(|slot| slot.lock.lost(peer)).collect();
+        self.tell_holders(granted);
     }
 
     fn check(&self, peer: Peer) -> Result<()> {

@@ -165,6 +165,12 @@ impl Engine {
         result
     }
 
+    /// Whether one-sided communication has ended of which nobody has been told.
+    #[inline]
+    pub fn has_onesided_done(&self) -> bool {
+        self.onesided.has_done()
+    }
+
     /// Starts, continues or ends one-sided communication.
     pub fn with_onesided<T>(&mut self, change: impl FnOnce(&mut OneSided, &mut Counts) -> T) -> T {
         let Self { onesided, counts, .. } = self;
