@@ -96,7 +96,7 @@ impl Vci {
             busy |= flow::advance(engine, methods);
             busy |= engine.with_onesided(|onesided, _| onesided.advance(methods));
         }
-        if engine.has_onesided_done() {
+        if engine.has_news_of_windows() {
             busy |= operations.settle(engine);
         }
         if engine.has_staged() {

@@ -216,25 +216,25 @@ impl Atom<'_> {
 
     /// Adds to it, going round; what it was.
     #[inline]
-    pub fn add(self, by: u64) -> u64 {
+    pub fn fetch_add(self, by: u64) -> u64 {
         step!(self, atom => atom.fetch_add(by as _, Ordering::SeqCst))
     }
 
     /// Clears the bits that are not set in the operand; what it was.
     #[inline]
-    pub fn and(self, with: u64) -> u64 {
+    pub fn fetch_and(self, with: u64) -> u64 {
         step!(self, atom => atom.fetch_and(with as _, Ordering::SeqCst))
     }
 
     /// Sets bits; what it was.
     #[inline]
-    pub fn or(self, with: u64) -> u64 {
+    pub fn fetch_or(self, with: u64) -> u64 {
         step!(self, atom => atom.fetch_or(with as _, Ordering::SeqCst))
     }
 
     /// Turns bits over; what it was.
     #[inline]
-    pub fn xor(self, with: u64) -> u64 {
+    pub fn fetch_xor(self, with: u64) -> u64 {
         step!(self, atom => atom.fetch_xor(with as _, Ordering::SeqCst))
     }
 
@@ -293,8 +293,8 @@ mod tests {
         for size in [1usize, 2, 4, 8] {
             let atom = memory.atom(size * 8, size).unwrap();
             let all = u64::MAX >> (64 - 8 * size);
-            assert_eq!((atom.add(all), atom.add(2), atom.load()), (0, all, 1));
-            assert_eq!((atom.or(6), atom.and(3), atom.xor(1), atom.load()), (1, 7, 3, 2));
+            assert_eq!((atom.fetch_add(all), atom.fetch_add(2), atom.load()), (0, all, 1));
+            assert_eq!((atom.fetch_or(6), atom.fetch_and(3), atom.fetch_xor(1), atom.load()), (1, 7, 3, 2));
             assert_eq!((atom.compare_and_swap(5, 9), atom.compare_and_swap(2, 9)), (2, 2));
             assert_eq!((atom.swap(4), atom.update(|was| was * 3), atom.load()), (9, 4, 12));
             assert!(memory.atom(size * 8 + 1, size).is_none_or(|_| size == 1));

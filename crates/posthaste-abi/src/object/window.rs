@@ -79,7 +79,6 @@ impl Win {
 
     /// How to call it.
     pub(crate) fn name(&self) -> String {
-        let name = self.window.name();
-        if name.is_empty() { self.window.comm().name() } else { name }
+        self.window.comm().name()
     }
 }

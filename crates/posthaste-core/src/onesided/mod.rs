@@ -47,6 +47,11 @@ use target::Exposed;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Token(pub u64);
 
+impl Token {
+    /// The mark of the operations of windows, whose ends are told apart from all others.
+    pub const OF_WINDOW: u64 = 1 << 63;
+}
+
 /// An operation that is over.
 #[derive(Debug)]
 pub struct Done {
@@ -90,6 +95,8 @@ pub struct OneSided {
     asked: BTreeMap<u64, Asked>,
     serial: u64,
     done: VecDeque<Done>,
+    /// The same of windows.
+    done_of_windows: VecDeque<Done>,
     ends: u64,
 }
 
@@ -194,15 +201,20 @@ impl OneSided {
         Ok(())
     }
 
-    /// The next operation that is over.
+    /// The next operation that is over, of all but windows.
     pub fn next_done(&mut self) -> Option<Done> {
         self.done.pop_front()
     }
 
-    /// Whether an operation is over whose end nobody has taken.
+    /// The next operation of a window that is over.
+    pub fn next_done_of_window(&mut self) -> Option<Done> {
+        self.done_of_windows.pop_front()
+    }
+
+    /// Whether an operation of a window is over whose end nobody has taken.
     #[inline]
-    pub fn has_done(&self) -> bool {
-        !self.done.is_empty()
+    pub fn has_done_of_window(&self) -> bool {
+        !self.done_of_windows.is_empty()
     }
 
     /// Operations that have ended so far.
@@ -253,7 +265,8 @@ impl OneSided {
 
     fn end(&mut self, token: Token, outcome: Result<()>) {
         self.ends += 1;
-        self.done.push_back(Done { token, outcome });
+        let done = if token.0 & Token::OF_WINDOW == 0 { &mut self.done } else { &mut self.done_of_windows };
+        done.push_back(Done { token, outcome });
     }
 }
 

@@ -165,10 +165,10 @@ impl Engine {
         result
     }
 
-    /// Whether one-sided communication has ended of which nobody has been told.
+    /// Whether operations of windows have ended of which these have not been told.
     #[inline]
-    pub fn has_onesided_done(&self) -> bool {
-        self.onesided.has_done()
+    pub fn has_news_of_windows(&self) -> bool {
+        self.onesided.has_done_of_window()
     }
 
     /// Starts, continues or ends one-sided communication.

@@ -44,15 +44,17 @@ pub enum Awaited {
 
 /// What a call on a window waits for.
 pub struct OfWindow {
-    /// Who has to do something.
-    pub peers: Vec<Peer>,
+    /// The window's context.
+    pub context: ContextId,
+    /// Who has to do something, as far as that is known, and what: for a lock with the rank whose lock it is.
+    pub needs: Vec<(Option<Peer>, Part, i32)>,
     /// Whether it has been done, where no packet tells: looked at once more by who is about to sleep.
     pub is_there: Option<Box<dyn Fn() -> bool>>,
 }
 
 impl fmt::Debug for OfWindow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OfWindow").field("peers", &self.peers).finish()
+        f.debug_struct("OfWindow").field("needs", &self.needs).finish()
     }
 }
 
@@ -80,7 +82,7 @@ impl Awaited {
                 ids.iter().flat_map(messages).filter_map(|id| of_request(&id)).collect()
             }
             Self::Message(pattern) => sender(pattern).into_iter().collect(),
-            Self::Window(window) => window.peers.clone(),
+            Self::Window(window) => window.needs.iter().filter_map(|(peer, ..)| *peer).collect(),
             Self::Departure | Self::Nothing => Vec::new(),
         }
     }
@@ -248,7 +250,14 @@ fn wait(vci: &Vci, call: &'static str, since: Duration, awaited: &Awaited) -> Wa
         Awaited::Message(pattern) => {
             vec![Goal::Message(wanted(&vci.engine.contexts, Part::Probed, pattern, 0))]
         }
-        Awaited::Window(_) => Vec::new(),
+        Awaited::Window(OfWindow { context, needs, .. }) => {
+            let need = |(peer, part, rank): &(Option<Peer>, Part, i32)| {
+                let (peer, communicator) = (peer.map(|peer| peer.0), Some(context.0));
+                Goal::Message(Message { part: *part, peer, rank: *rank, tag: 0, communicator, bytes: 0 })
+            };
+            more = needs.len().saturating_sub(MOST) as u64;
+            needs.iter().take(MOST).map(need).collect()
+        }
         Awaited::Departure => sends(vci).take(MOST).map(Goal::Message).collect(),
         Awaited::Nothing => Vec::new(),
     };

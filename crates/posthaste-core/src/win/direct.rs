@@ -130,10 +130,10 @@ fn step(update: Update, element: &Builtin) -> Step {
     match op {
         Predefined::Replace => Step::Plain(|atom, operand| atom.swap(operand)),
         Predefined::NoOp => Step::Plain(|atom, _| atom.load()),
-        Predefined::Sum if is_integer => Step::Plain(|atom, operand| atom.add(operand)),
-        Predefined::Band if is_integer => Step::Plain(|atom, operand| atom.and(operand)),
-        Predefined::Bor if is_integer => Step::Plain(|atom, operand| atom.or(operand)),
-        Predefined::Bxor if is_integer => Step::Plain(|atom, operand| atom.xor(operand)),
+        Predefined::Sum if is_integer => Step::Plain(|atom, operand| atom.fetch_add(operand)),
+        Predefined::Band if is_integer => Step::Plain(|atom, operand| atom.fetch_and(operand)),
+        Predefined::Bor if is_integer => Step::Plain(|atom, operand| atom.fetch_or(operand)),
+        Predefined::Bxor if is_integer => Step::Plain(|atom, operand| atom.fetch_xor(operand)),
         Predefined::Sum if element.kind == Kind::Float(8) => Step::Plain(|atom, operand| {
             atom.update(|was| (f64::from_bits(was) + f64::from_bits(operand)).to_bits())
         }),

@@ -20,6 +20,8 @@ mod direct;
 mod epoch;
 mod packets;
 mod place;
+#[cfg(test)]
+mod tests;
 mod words;
 
 use std::fmt;
@@ -260,7 +262,11 @@ impl Window {
 
     /// Names it; of a name that is too long the beginning is kept.
     pub fn set_name(&self, name: &str) {
-        *lock(&self.name) = name[..name.floor_char_boundary(MAX_NAME)].to_owned();
+        let name = &name[..name.floor_char_boundary(MAX_NAME)];
+        *lock(&self.name) = name.to_owned();
+        if !name.is_empty() {
+            self.comm.set_name(name); // which reports of waiting ranks show
+        }
     }
 
     /// The hints.

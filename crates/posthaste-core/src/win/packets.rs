@@ -18,9 +18,6 @@ use crate::onesided::{Atomic, Done, OneSided, Target, Token};
 use crate::pt2pt::Engine;
 use crate::request::{Composite, Status, complete, composite};
 
-/// The tokens of windows have this bit.
-const OURS: u64 = 1 << 63;
-
 /// What goes on between one member of a window and its targets. It changes under the lock of the window's VCI.
 #[derive(Debug)]
 pub struct Traffic(Mutex<Vec<Course>>);
@@ -283,7 +280,7 @@ impl Operations {
 
     fn begin(&mut self, window: &Window, target: usize, ends: Ends) -> Token {
         self.last += 1;
-        let token = OURS | self.last;
+        let token = Token::OF_WINDOW | self.last;
         self.open.insert(token, Open { traffic: window.traffic().clone(), target, ends });
         Token(token)
     }
@@ -292,7 +289,9 @@ impl Operations {
     #[cold]
     pub fn settle(&mut self, engine: &mut Engine) -> bool {
         let mut busy = false;
-        while let Some(Done { token, outcome }) = engine.with_onesided(|onesided, _| onesided.next_done()) {
+        while let Some(Done { token, outcome }) =
+            engine.with_onesided(|onesided, _| onesided.next_done_of_window())
+        {
             busy = true;
             let Some(Open { traffic, target, ends }) = self.open.remove(&token.0) else { continue };
             match ends {

@@ -79,10 +79,8 @@ impl World {
         let comm = self.comm_of_window(flavor, new)?;
         let members = self.members(flavor, &comm, new, size, self.maps_windows())?;
         let one_node = members.iter().all(|member| member.maps && member.node == members[0].node);
-        if one_node {
-            if let Some(window) = self.map_window(new, flavor, &comm, &members)? {
-                return Ok(window);
-            }
+        if one_node && let Some(window) = self.map_window(new, flavor, &comm, &members)? {
+            return Ok(window);
         }
         if flavor == Flavor::Shared {
             let text = "not all processes of the communicator can share memory: \
