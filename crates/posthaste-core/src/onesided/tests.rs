@@ -662,7 +662,7 @@ fn a_lock_is_granted_when_the_holder_is_done_or_gone() {
     let mut bench = Bench::new(3, 3, ROUGH, &Config::default());
     let memory = memory(&[0; 8]);
     let key = at(&mut bench, 0, |onesided, _| onesided.expose(&all(&memory))).unwrap();
-    let mut lock = |bench: &mut Bench, engine: usize, token: u64| {
+    let lock = |bench: &mut Bench, engine: usize, token: u64| {
         at(bench, engine, |onesided, methods| onesided.lock(methods, (Peer(0), key), true, Token(token)))
             .unwrap();
     };

@@ -249,7 +249,7 @@ impl Story {
             _ => was,
         };
         let to = (target, first, &layout);
-        let mut set = |story: &mut Self, new: &dyn Fn(u32, u32) -> u32| {
+        let set = |story: &mut Self, new: &dyn Fn(u32, u32) -> u32| {
             for ((place, was), value) in places.iter().zip(&was).zip(&values) {
                 story.model[target][*place] = new(*was, *value);
             }
