@@ -52,7 +52,7 @@ static void measure_one(struct messages *m, int in_window)
     if (rank == 0) measure_report(name, step / (in_window ? WINDOW : 2) * 1e6, "us");
 }
 
-/* Does what the words say, or only tells how many bytes of a buffer that takes. */
+/* Does what the words say, or only says how many bytes of a buffer that takes. */
 static size_t all_words(int argc, char **argv, struct messages *m)
 {
     size_t room = 0;

@@ -9,7 +9,7 @@ static int rank, peer;
 static char out[8], in[8], others[DEPTH];
 static MPI_Request requests[DEPTH];
 
-/* One message each way; `what` tells from whom it is received. */
+/* One message each way; `what` says from whom it is received. */
 static void ping_pong(void *what)
 {
     int source = *(int *)what;

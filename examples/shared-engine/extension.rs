@@ -13,7 +13,7 @@ thread_local! {
     static UNIVERSE: RefCell<Option<Universe>> = const { RefCell::new(None) };
 }
 
-fn told(result: Result<c_int>) -> c_int {
+fn code_of(result: Result<c_int>) -> c_int {
     result.unwrap_or_else(|why| {
         eprintln!("extension: {why}");
         -1
@@ -22,13 +22,13 @@ fn told(result: Result<c_int>) -> c_int {
 
 /// Does something with the share that is open.
 fn with(what: impl FnOnce(&Universe) -> Result<c_int>) -> c_int {
-    UNIVERSE.with_borrow(|universe| universe.as_ref().map_or(-1, |universe| told(what(universe))))
+    UNIVERSE.with_borrow(|universe| universe.as_ref().map_or(-1, |universe| code_of(what(universe))))
 }
 
 /// Takes a share of the engine.
 #[unsafe(no_mangle)]
 pub extern "C" fn extension_open() -> c_int {
-    told(posthaste::init().map(|universe| {
+    code_of(posthaste::init().map(|universe| {
         UNIVERSE.set(Some(universe));
         0
     }))
@@ -73,5 +73,5 @@ pub extern "C" fn extension_echo(rank: c_int, rounds: c_int) -> c_int {
 /// Gives the share back.
 #[unsafe(no_mangle)]
 pub extern "C" fn extension_close() -> c_int {
-    UNIVERSE.take().map_or(-1, |universe| told(universe.finalize().map(|()| 0)))
+    UNIVERSE.take().map_or(-1, |universe| code_of(universe.finalize().map(|()| 0)))
 }

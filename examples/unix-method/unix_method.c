@@ -181,7 +181,7 @@ static int unix_connect(void *unix_method, uint32_t peer, const char *address, c
     return self->peers[peer].address ? 0 : (fail(why, "keeping an address"), -1);
 }
 
-/* A rank is lost: `poll` tells. */
+/* A rank is lost: `poll` reports it. */
 static void lose(Unix *self, uint32_t rank, int error)
 {
     Peer *peer = &self->peers[rank];
@@ -293,7 +293,7 @@ static void hear(Unix *self, Caller *caller, const posthaste_receiver *receiver,
     }
 }
 
-/* What a rank that is lost has sent before is told first. */
+/* What a rank that is lost has sent before is reported first. */
 static void hear_out(Unix *self, uint32_t rank, const posthaste_receiver *receiver)
 {
     accept_callers(self);

@@ -22,7 +22,7 @@ static void infos(void)
     OK(MPI_Info_dup(info, &copy));
     OK(MPI_Info_delete(info, "first"));
     REFUSED(MPI_Info_delete(info, "first"), MPI_ERR_INFO_NOKEY);
-    length = 4; /* too short: cut, and the right length told */
+    length = 4; /* too short: cut, and the right length reported */
     OK(MPI_Info_get_string(copy, "first", &length, value, &flag));
     CHECK(flag && length == 8 && strcmp(value, "ano") == 0, "%s, %d", value, length);
     length = 0;

@@ -4,7 +4,7 @@
  * MPI-5.0 section 5.1. */
 #include "check.h"
 
-/* Size, lower bound and extent, through all functions that tell them. */
+/* Size, lower bound and extent, through all functions that report them. */
 static void looks(MPI_Datatype type, int size_wanted, int lb_wanted, int extent_wanted)
 {
     int size = -1;
@@ -183,6 +183,8 @@ static void arrays_and_bounds(void)
     /* Of two names for one handle the standard's first one; the other is called its synonym (section 3.2.2). */
     OK(MPI_Type_get_name(MPI_C_FLOAT_COMPLEX, name, &length));
     CHECK(length == 13 && strcmp(name, "MPI_C_COMPLEX") == 0, "%s", name);
+    OK(MPI_Type_get_name(MPI_LONG_LONG, name, &length));
+    CHECK(length == 17 && strcmp(name, "MPI_LONG_LONG_INT") == 0, "%s", name);
     OK(MPI_Type_create_resized_c(MPI_INT, -4, 20, &type));
     made_by_c(type, MPI_COMBINER_RESIZED, 2, -4);
     looks(type, 4, -4, 20);

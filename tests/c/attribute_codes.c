@@ -3,7 +3,7 @@
  * added it or it is a class of MPI; the object's error handler gets the same. MPI-5.0 section 7.7. */
 #include "check.h"
 
-static int code, copy_answer, delete_answer, told;
+static int code, copy_answer, delete_answer, given_code;
 
 static int copy_comm(MPI_Comm comm, int key, void *extra, void *in, void *out, int *flag)
 {
@@ -36,7 +36,7 @@ static int delete_type(MPI_Datatype type, int key, void *value, void *extra)
 static void note(MPI_Comm *comm, int *error, ...)
 {
     (void)comm;
-    told = *error;
+    given_code = *error;
 }
 
 static void of_communicators(int answer)
@@ -51,16 +51,16 @@ static void of_communicators(int answer)
     OK(MPI_Comm_create_keyval(copy_comm, delete_comm, &key, NULL));
     OK(MPI_Comm_set_attr(comm, key, &value));
     copy_answer = answer;
-    told = 0;
+    given_code = 0;
     EQUAL(MPI_Comm_dup(comm, &copy), answer);
-    EQUAL(told, answer);
+    EQUAL(given_code, answer);
     EQUAL(MPI_Comm_dup_with_info(comm, MPI_INFO_NULL, &copy), answer);
     EQUAL(MPI_Comm_idup(comm, &copy, &request), answer);
     copy_answer = MPI_SUCCESS;
     delete_answer = answer;
-    told = 0;
+    given_code = 0;
     EQUAL(MPI_Comm_set_attr(comm, key, &value), answer);
-    EQUAL(told, answer);
+    EQUAL(given_code, answer);
     EQUAL(MPI_Comm_delete_attr(comm, key), answer);
     EQUAL(MPI_Attr_delete(comm, key), answer);
     EQUAL(MPI_Comm_free(&comm), answer);

@@ -216,6 +216,9 @@ static void requests_and_hints(void)
     BAD(MPI_ERR_BUFFER, "inbuf is NULL", F, NULL, d, 1, MPI_INT, MPI_SUM);           \
     BAD(MPI_ERR_BUFFER, "inoutbuf is NULL", F, s, NULL, 1, MPI_INT, MPI_SUM);        \
     BAD(MPI_ERR_BUFFER, "MPI_IN_PLACE", F, MPI_IN_PLACE, d, 1, MPI_INT, MPI_SUM);    \
+    BAD(MPI_ERR_BUFFER, "inbuf is at 0x", F, d, d, 1, MPI_INT, MPI_SUM);             \
+    BAD(MPI_ERR_BUFFER, "both have the bytes", F, d, d + 1, 2, MPI_INT, MPI_SUM);    \
+    OK(F(d, d, 0, MPI_INT, MPI_SUM));                                                \
     BAD(MPI_ERR_TYPE, "commit", F, s, d, 1, uncommitted, bad_live_op);               \
     BAD(MPI_ERR_OP, "MPI_BAND", F, s, d, 1, MPI_DOUBLE, MPI_BAND)
 

@@ -33,7 +33,7 @@ int main(int argc, char **argv)
     MPI_Datatype pieces;
     OK(MPI_Type_vector(LENGTH / 4096, 2048, 4096, MPI_BYTE, &pieces));
     OK(MPI_Type_commit(&pieces));
-    /* The receiver is told whose memory it is. The sender may be told too. */
+    /* The receiver learns whose memory it is. The sender may learn it too. */
     for (int turn = 0; turn < 4; turn++) {
         int side = turn % 2, whole = turn < 2;
         unsigned char *mine = rank == side ? closed : buffer;

@@ -215,7 +215,7 @@ static void buffers(void)
     BAD(MPI_ERR_ARG, "size is NULL", MPI_Comm_detach_buffer_c, c, &back, NULL);
     BAD(MPI_ERR_ARG, "request is NULL", MPI_Buffer_iflush, NULL);
     BAD(MPI_ERR_ARG, "request is NULL", MPI_Comm_iflush_buffer, c, NULL);
-    /* What could not be told is still attached. */
+    /* What could not be reported is still attached. */
     OK(MPI_Buffer_detach(&back, &bytes));
     CHECK(back == memory && bytes == 100);
     OK(MPI_Comm_detach_buffer(c, &back, &bytes));

@@ -118,7 +118,7 @@ static void several(void)
     EQUAL(got[1], 7);
 }
 
-/* One of several fails: MPI_ERR_IN_STATUS, and every status tells its own. */
+/* One of several fails: MPI_ERR_IN_STATUS, and every status reports its own. */
 static void failed_among_others(void)
 {
     for (int form = 0; form < 4; form++) {

@@ -50,7 +50,7 @@ static void unmatched(void)
                 int flag;
                 OK(MPI_Recv(&gone, 1, MPI_INT, 1, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
                 OK(MPI_Iprobe(1, 5, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE));
-                /* A message that is held back at its sender is found a moment later. */
+                /* A message that is throttled at its sender is found a moment later. */
                 while (!gone && !flag) OK(MPI_Iprobe(1, 5, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE));
                 CHECK(flag == !gone, "mode %d, %d bytes: cancelled is %d, found is %d", mode, lengths[l], gone, flag);
                 if (!gone) OK(MPI_Recv(into, LONG, MPI_CHAR, 1, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
@@ -131,7 +131,7 @@ static unsigned roll(unsigned n)
     return (dice >> 8) % n;
 }
 
-/* Sends and cancels at random; tells at the end how many of each number were sent. */
+/* Sends and cancels at random; says at the end how many of each number were sent. */
 static void race_sender(void)
 {
     static int sent[RACE];
@@ -156,8 +156,8 @@ static void race_receiver(void)
 {
     int (*got)[RACE] = calloc((size_t)size, sizeof *got);
     int (*sent)[RACE] = calloc((size_t)size, sizeof *sent);
-    int told = 1, cancels = 0;
-    while (told < size) {
+    int ended = 1, cancels = 0;
+    while (ended < size) {
         MPI_Status status;
         OK(MPI_Recv(into, LONG, MPI_CHAR, roll(2) ? MPI_ANY_SOURCE : 1 + (int)roll((unsigned)size - 1), MPI_ANY_TAG,
                     MPI_COMM_WORLD, &status));
@@ -167,15 +167,15 @@ static void race_receiver(void)
         }
         /* Everything from there has come before: it can have no more. A receive from there would never end. */
         memcpy(sent[status.MPI_SOURCE], into, sizeof *sent);
-        told++;
-        if (told < size) {
+        ended++;
+        if (ended < size) {
             for (;;) {
                 OK(MPI_Recv(into, LONG, MPI_CHAR, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &status));
                 if (status.MPI_TAG != 10) {
                     got[status.MPI_SOURCE][status.MPI_TAG - 1000]++;
                 } else {
                     memcpy(sent[status.MPI_SOURCE], into, sizeof *sent);
-                    if (++told == size) break;
+                    if (++ended == size) break;
                 }
             }
         }

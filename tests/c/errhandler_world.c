@@ -5,13 +5,13 @@
 #include "check.h"
 
 static int calls;
-static MPI_Comm told;
+static MPI_Comm given;
 
 static void note(MPI_Comm *comm, int *code, ...)
 {
     (void)code;
     calls++;
-    told = *comm;
+    given = *comm;
 }
 
 int main(int argc, char **argv)
@@ -38,7 +38,7 @@ int main(int argc, char **argv)
     OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler));
     REFUSED(MPI_Type_commit(&type), MPI_ERR_TYPE);
     EQUAL(calls, 1);
-    CHECK(told == MPI_COMM_WORLD);
+    CHECK(given == MPI_COMM_WORLD);
 
     OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
     REFUSED(MPI_Type_commit(&type), MPI_ERR_TYPE);
@@ -46,7 +46,7 @@ int main(int argc, char **argv)
     OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, handler));
     REFUSED(MPI_Type_commit(&type), MPI_ERR_TYPE);
     EQUAL(calls, 2);
-    CHECK(told == MPI_COMM_SELF);
+    CHECK(given == MPI_COMM_SELF);
     OK(MPI_Errhandler_free(&handler));
     return check_end();
 }

@@ -60,7 +60,7 @@ static int persists(int kind) {
     return kind == PERSISTENT_SEND || kind == PERSISTENT_RECV || kind == PARTS_OUT || kind == PARTS_IN || kind == AGAIN;
 }
 
-// What the end of one request tells.
+// What the end of one request reports.
 static void ended(work_t *work, int kind, const MPI_Status *status, int from) {
     int count = -1;
     if (persists(kind))

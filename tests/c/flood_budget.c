@@ -30,7 +30,7 @@ static long resident(void)
     return pages * 4096;
 }
 
-/* What TCP brings after the sender has been told to hold back: all that the system keeps on both sides, where its buffers
+/* What TCP brings after the sender has been throttled: all that the system keeps on both sides, where its buffers
  * are not set. In memory a message of 64 bytes takes less than three times what it takes on the wire. Systems may allow more
  * than all of the flood; then half of it is still too much. */
 static long under_way(void)

@@ -52,7 +52,7 @@ static void is_whole(const struct buffer *buffer, unsigned seed)
     check_filled(buffer->tile, TILE, seed);
 }
 
-static void told(MPI_Status *status, MPI_Datatype type, MPI_Count count)
+static void expect(MPI_Status *status, MPI_Datatype type, MPI_Count count)
 {
     int small = 0;
     MPI_Count large = 0;
@@ -82,12 +82,12 @@ static void whole(int posted)
         OK(MPI_Barrier(MPI_COMM_WORLD));
         if (!posted) {
             OK(MPI_Probe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &status));
-            told(&status, MPI_BYTE, length);
+            expect(&status, MPI_BYTE, length);
             OK(MPI_Recv_c(buffer.first, length, MPI_BYTE, 0, 1, MPI_COMM_WORLD, &status));
         } else {
             OK(MPI_Wait(&request, &status));
         }
-        told(&status, MPI_BYTE, length);
+        expect(&status, MPI_BYTE, length);
     }
     is_whole(&buffer, 3);
     let_go(&buffer);
@@ -114,7 +114,7 @@ static void pieces(void)
     } else {
         /* All of the message cannot be known by its last bytes, but those can: the file is written over and over. */
         OK(MPI_Recv_c(buffer.first, length, MPI_BYTE, 0, 2, MPI_COMM_WORLD, &status));
-        told(&status, type, 1);
+        expect(&status, type, 1);
         size_t skew = ((size_t)end + PAGE - 1) / PAGE * PAGE - (size_t)end;
         for (MPI_Count at = length - TILE + PAGE; at < length; at++) {
             MPI_Count sent = at / BLOCK * (BLOCK + GAP) + at % BLOCK;
@@ -127,7 +127,7 @@ static void pieces(void)
     let_go(&buffer);
 }
 
-/* Cut to a few bytes; the length is told in full. */
+/* Cut to a few bytes; the length is reported in full. */
 static void cut(void)
 {
     struct buffer buffer = tiled(length);
@@ -150,7 +150,7 @@ static void to_myself(void)
     MPI_Status status;
     check_fill(out.tile, TILE, 6);
     OK(MPI_Sendrecv_c(out.first, length, MPI_BYTE, 0, 4, in.first, length, MPI_BYTE, 0, 4, MPI_COMM_SELF, &status));
-    told(&status, MPI_BYTE, length);
+    expect(&status, MPI_BYTE, length);
     is_whole(&in, 6);
     let_go(&out);
     let_go(&in);

@@ -106,7 +106,7 @@ static void freed_while_active(void)
         }
         OK(MPI_Send(&later, 1, MPI_INT, peer, 7, w));
     }
-    /* Receives; a message that comes later tells that they are over. */
+    /* Receives; a message that comes later says that they are over. */
     if (rank % 2 == 0) {
         OK(MPI_Irecv(&small[0], 1, MPI_INT, peer, 8, w, &r));
         OK(MPI_Request_free(&r));

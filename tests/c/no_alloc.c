@@ -4,7 +4,7 @@
 // env: POSTHASTE_YIELD_US=1000000000
 // timeout: 60
 // not over libfabric: long messages keep lists of what is under way
-/* (A rank that falls asleep tells what it waits for, which takes memory: so none falls asleep here.)
+/* (A rank that falls asleep publishes what it waits for, which takes memory: so none falls asleep here.)
  * Messages take no memory from the heap once everything has been seen before: contiguous and derived types, eager,
  * medium and long, blocking, nonblocking, synchronous, persistent, unexpected, probed, to ourselves, and packing. The
  * program counts the calls of malloc and its like by defining them. */

@@ -12,7 +12,7 @@ struct predefined {
         int at, width;
     } parts[3];
     int extent;
-    /* Another name of the same type. */
+    /* The standard's synonym, by which other implementations may call it. */
     const char *also;
 };
 

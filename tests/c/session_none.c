@@ -2,7 +2,7 @@
 // alone
 // only: posthaste
 /* Sessions are not there yet. Who asks for one before MPI_Init with MPI_ERRORS_RETURN, or with a handler of its own, is
- * told and goes on; so are the calls that follow on what is no session. MPI-5.0 sections 9.3 and 11.3. */
+ * answered so and goes on; so are the calls that follow on what is no session. MPI-5.0 sections 9.3 and 11.3. */
 #define POSTHASTE_MISSING_SILENT
 #include "check.h"
 

@@ -9,7 +9,7 @@ static int token;
 #define WORLD MPI_COMM_WORLD
 #define IGNORE MPI_STATUS_IGNORE
 
-static void tell(int other) { OK(MPI_Send(&token, 1, MPI_INT, other, 99, WORLD)); }
+static void signal_to(int other) { OK(MPI_Send(&token, 1, MPI_INT, other, 99, WORLD)); }
 static void hear(int other) { OK(MPI_Recv(&token, 1, MPI_INT, other, 99, WORLD, IGNORE)); }
 
 static void send(int value, int dest, int tag) { OK(MPI_Send(&value, 1, MPI_INT, dest, tag, WORLD)); }
@@ -29,7 +29,7 @@ static void posted_first(void)
         } else if (rank == 1) {
             OK(MPI_Irecv(&other, 1, MPI_INT, 0, 6, WORLD, &unrelated));
             OK(MPI_Irecv(&first, 1, MPI_INT, sources[way & 1], tags[way >> 1 & 1], WORLD, &posted));
-            tell(0);
+            signal_to(0);
             OK(MPI_Recv(&second, 1, MPI_INT, sources[way >> 2 & 1], tags[way >> 3 & 1], WORLD, IGNORE));
             OK(MPI_Wait(&posted, IGNORE));
             OK(MPI_Wait(&unrelated, IGNORE));
@@ -55,7 +55,7 @@ static void probes_skip_what_is_posted(void)
             MPI_Message message = MPI_MESSAGE_NULL;
             int there = 0;
             OK(MPI_Irecv(&mine, 1, MPI_INT, 0, 5, WORLD, &posted));
-            tell(0);
+            signal_to(0);
             if (way == 0) OK(MPI_Probe(MPI_ANY_SOURCE, MPI_ANY_TAG, WORLD, &status));
             if (way == 1) OK(MPI_Mprobe(0, MPI_ANY_TAG, WORLD, &message, &status));
             while (way == 2 && !there) OK(MPI_Iprobe(0, MPI_ANY_TAG, WORLD, &there, &status));
@@ -102,7 +102,7 @@ static void synchronous(void)
         hear(1);
         OK(MPI_Test(&request, &flag, IGNORE));
         EQUAL(flag, 0);
-        tell(1);
+        signal_to(1);
         OK(MPI_Wait(&request, IGNORE));
         for (int i = 0; i < 100; i++) {
             OK(MPI_Ssend(&i, 1, MPI_INT, 1, 5, WORLD));
@@ -112,7 +112,7 @@ static void synchronous(void)
     } else if (rank == 1) {
         MPI_Message message;
         OK(MPI_Mprobe(MPI_ANY_SOURCE, 5, WORLD, &message, IGNORE));
-        tell(0);
+        signal_to(0);
         hear(0);
         OK(MPI_Mrecv(&value, 1, MPI_INT, &message, IGNORE));
         EQUAL(value, 4);

@@ -20,7 +20,7 @@ struct front {
     int64_t number;
 };
 
-/* What the last message of a producer tells behind its front: how many came before it, by tag. */
+/* What the last message of a producer says behind its front: how many came before it, by tag. */
 struct farewell {
     struct front front;
     int64_t sent[TAGS];

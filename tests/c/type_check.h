@@ -12,7 +12,7 @@ enum { TYPE_MOST = 1 << 16, TYPE_ARGUMENTS = 64 };
 static MPI_Aint type_places[TYPE_MOST];
 static int type_widths[TYPE_MOST], type_count;
 /* Whether MPI_Get_elements is called, and how long the long messages are. */
-static int type_tells_elements = 1, type_bytes = 300000;
+static int type_has_elements = 1, type_bytes = 300000;
 
 static inline void type_begin(void)
 {
@@ -27,7 +27,7 @@ static inline void type_at(MPI_Aint offset, int width)
     type_widths[type_count++] = width;
 }
 
-/* Through all functions that tell it. */
+/* Through all functions that report it. */
 static inline void type_measures(MPI_Datatype type, MPI_Count size_is, MPI_Count lb_is, MPI_Count extent_is,
                                  MPI_Count true_lb_is, MPI_Count true_extent_is)
 {
@@ -170,7 +170,7 @@ static inline void type_moves_count(MPI_Datatype type, MPI_Datatype basic, int c
         type_compare("type to type", &got, &wanted);
         OK(MPI_Get_count(&status, type, &found));
         EQUAL(found, packed == 0 ? 0 : count);
-        if (type_tells_elements) {
+        if (type_has_elements) {
             OK(MPI_Get_elements(&status, type, &found));
             EQUAL(found, count * type_count);
         }

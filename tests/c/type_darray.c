@@ -8,7 +8,7 @@ int main(int argc, char **argv)
 {
     const int orders[] = {MPI_ORDER_C, MPI_ORDER_FORTRAN};
     check_start(&argc, &argv);
-    type_tells_elements = 0;
+    type_has_elements = 0;
     type_bytes = 20000;
     for (int o = 0; o < 2; o++) {
         for (int i = 0; i < KINDS; i++) array(1, &all[i], orders[o]);

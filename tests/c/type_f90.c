@@ -80,7 +80,7 @@ int main(int argc, char **argv)
     OK(MPI_Allreduce(sum, total, 2, type, MPI_SUM, MPI_COMM_WORLD));
     CHECK(total[0] == 1.5 * size + size * (size - 1) / 2.0 && total[1] == 5.0 * size * (size - 1), "%g %g", total[0], total[1]);
 
-    /* A type made of it tells it as it is. */
+    /* A type made of it reports it as it is. */
     int count;
     OK(MPI_Type_vector(3, 1, 2, type, &vector));
     OK(MPI_Type_get_contents(vector, 3, 0, 1, (int[3]){0}, NULL, &child));

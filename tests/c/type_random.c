@@ -397,7 +397,7 @@ static void transfer(int sender, int receiver)
     }
     if (rank == receiver) {
         if (sent > capacity) {
-            /* Not every implementation tells it of a receive that has no room at all. */
+            /* Not every implementation reports it of a receive that has no room at all. */
             if (capacity > 0) REFUSED(code, MPI_ERR_TRUNCATE);
         } else {
             int elements = -1;

@@ -50,14 +50,14 @@ static void completes_together(void) {
     for (int way = 0; way < 7; way++) {
         MPI_Request requests[2 * COMMS];
         MPI_Status statuses[2 * COMMS];
-        int words[COMMS], told[COMMS];
+        int words[COMMS], sent[COMMS];
         for (int at = 0; at < COMMS; at++) {
             words[at] = -1;
-            told[at] = 1000 * way + 100 * rank + at;
+            sent[at] = 1000 * way + 100 * rank + at;
             OK(MPI_Irecv(&words[at], 1, MPI_INT, from, way, comms[at], &requests[at]));
         }
         for (int at = 0; at < COMMS; at++)
-            OK(MPI_Issend(&told[at], 1, MPI_INT, to, way, comms[at], &requests[COMMS + at]));
+            OK(MPI_Issend(&sent[at], 1, MPI_INT, to, way, comms[at], &requests[COMMS + at]));
         int done = 0, flag = 0, index, indices[2 * COMMS];
         switch (way) {
         case 0: OK(MPI_Waitall(2 * COMMS, requests, statuses)); break;

@@ -520,7 +520,7 @@ const OVER_TCP: [(&str, &str); 10] = [
 ];
 
 /// Two ranks on a node that are bound to CPUs and spin, and perhaps a third one that is reached by TCP and sleeps
-/// between the batches. It needs no CPU meanwhile, so all are told that there are CPUs enough: three ranks on two CPUs
+/// between the batches. It needs no CPU meanwhile, so all are assured that there are CPUs enough: three ranks on two CPUs
 /// would wait in another way than two do, whatever lies between them.
 fn beside_a_peer(mpi: &Mpi, program: &Path, words: &str, has_peer: bool) -> Job {
     let bound = format!("POSTHASTE_CPUS=3 exec taskset -c $MPI_LOCALRANKID {} {words}", program.display());

@@ -106,7 +106,7 @@ impl Band {
         self.one_way.iter().chain(self.windows).copied().max().unwrap_or(0)
     }
 
-    /// What the programs are told: the sizes from the shortest one on.
+    /// What the programs are given: the sizes from the shortest one on.
     fn words(self, least: usize) -> Vec<String> {
         let mut words = Vec::new();
         for (how, sizes) in [("one_way", self.one_way), ("window", self.windows)] {
@@ -193,7 +193,7 @@ fn line(measured: &Measured, rivals: &[&str], row: &str, label: &str, size: usiz
 }
 
 /// By how much the times of the automatic choice differ from the best of others. Bests may all come from rounds in which
-/// the two CPUs were near each other; the median of the rounds' own ratios tells of the others, too.
+/// the two CPUs were near each other; the median of the rounds' own ratios shows the others, too.
 #[derive(Clone, Copy, Debug)]
 struct Ratio {
     best: f64,

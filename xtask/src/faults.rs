@@ -216,7 +216,7 @@ impl<'a> Bench<'a> {
         watch.nothing_left()
     }
 
-    /// A rank is killed, and the job is told not to end: the program checks what the others hear of it. What it said. Only
+    /// A rank is killed, and the job is asked not to end: the program checks what the others hear of it. What it said. Only
     /// to be late is forgiven twice: the machine may do something else.
     fn survivors(&self, program: &Path, ranks: usize, settings: &[(&str, &str)]) -> Fallible<String> {
         let is_late = |outcome: &Fallible<String>| {

@@ -193,7 +193,7 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
     }
     tally.test("hangs: SIGUSR2 and mpiexec -explain", || bench.asked());
     tally.test("hangs: a stopped mpiexec does not have to help", || bench.stopped_launcher());
-    tally.test("hangs: a wait that is over is not told any more", || bench.over());
+    tally.test("hangs: a wait that is over is not published any more", || bench.over());
 }
 
 struct Bench<'a> {
@@ -251,9 +251,9 @@ impl Bench<'_> {
         let pid = said.split("(pid ").nth(1).and_then(|rest| rest.split(')').next()?.parse().ok());
         self.explain_until(pid.ok_or("no process id is said")?, DEADLOCK)?;
         running.signal(Signal::USR2);
-        let told = running.wait_for_output(DEADLOCK, 10);
+        let published = running.wait_for_output(DEADLOCK, 10);
         let stderr = Self::end(running)?;
-        if !told || !stderr.starts_with("mpiexec: what the ranks are doing:\n  rank 0 (pid ") {
+        if !published || !stderr.starts_with("mpiexec: what the ranks are doing:\n  rank 0 (pid ") {
             return Err(format!("nothing is said on SIGUSR2\n{stderr}"));
         }
         watch.nothing_left()
@@ -279,7 +279,7 @@ impl Bench<'_> {
             self.explain_until(running.pid(), "so: rank 1 waits for rank 0, which is outside MPI, asleep");
         Self::end(running)?;
         if said?.contains("MPI_Recv") {
-            return Err("a receive that is over is still told".into());
+            return Err("a receive that is over is still published".into());
         }
         watch.nothing_left()
     }

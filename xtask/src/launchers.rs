@@ -247,7 +247,7 @@ impl<'a> House<'a> {
         watch.nothing_left()
     }
 
-    /// Ranks of one host are on different nodes when they are told so, with all launchers of the family.
+    /// Ranks of one host are on different nodes when a setting says so, with all launchers of the family.
     fn named(&self, launcher: Job) -> Fallible {
         let watch = Watch::begin();
         let job = ["here", "there"].iter().fold(watch.mark(launcher), |job, node| {

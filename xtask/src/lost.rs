@@ -30,7 +30,7 @@ const OVER: [ctests::Over; 5] = [
     ctests::Over::Fabric,
 ];
 
-/// Until then every survivor has been told: TCP and the plug-in tell at once, libfabric's provider never.
+/// Until then every survivor has heard of it: TCP and the plug-in report at once, libfabric's provider never.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// All of them; over libfabric, if there is one.
@@ -56,10 +56,10 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
             });
         }
         if over == ctests::Over::Fabric {
-            tally.test("faults: a provider that never tells of a lost peer is refused", || {
+            tally.test("faults: a provider that never reports a lost peer is refused", || {
                 let job = over.method(project, mpi.plain()).env("POSTHASTE_FABRIC_PROVIDER", "udp;ofi_rxd");
                 let outcome = job.args(["-n", "2"]).arg(&program).limit(20).run()?;
-                if outcome.code() == 0 || !outcome.stderr.contains("it never tells that a peer is lost") {
+                if outcome.code() == 0 || !outcome.stderr.contains("it never reports that a peer is lost") {
                     return Err(format!("a sentence that says why was expected\n{}", outcome.complaint()));
                 }
                 Ok(())
@@ -69,8 +69,8 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
 }
 
 fn judge(outcome: &Outcome) -> Fallible {
-    let told = outcome.stdout.contains("told after") && outcome.stdout.contains("the others go on");
-    if outcome.code() == 3 && told && outcome.took < PATIENCE {
+    let reported = outcome.stdout.contains("reported after") && outcome.stdout.contains("the others go on");
+    if outcome.code() == 3 && reported && outcome.took < PATIENCE {
         return Ok(());
     }
     Err(format!("an error that names rank 1 was expected within {PATIENCE:?}\n{}", outcome.complaint()))

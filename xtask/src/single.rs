@@ -29,7 +29,7 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
     }
     tally.test("builds: without TCP, another node", || far(project, mpi));
     tally.test("builds: without TCP, a setting asks for it", || asked_for(project, mpi));
-    tally.test("builds: posthaste-info says what lacks", || told(project));
+    tally.test("builds: posthaste-info says what lacks", || missing_is_said(project));
 }
 
 /// Builds the library, says how long it is, and runs a program with it.
@@ -75,7 +75,7 @@ fn asked_for(project: &Project, mpi: &Mpi) -> Fallible {
     if refused { Ok(()) } else { Err(outcome.complaint()) }
 }
 
-fn told(project: &Project) -> Fallible {
+fn missing_is_said(project: &Project) -> Fallible {
     let arguments = ["run", "--quiet", "-p", "posthaste-launch", "--bin", "posthaste-info"];
     let info = project.cargo(&arguments).args(["--no-default-features", "--features", "tcp"]).succeed()?;
     let says = |line: &str| info.stdout.lines().any(|said| said.trim() == line);

@@ -2,7 +2,7 @@
  * with Fortran interfaces.
  *
  * Included by mpi.h. The standard's own mpi.h leaves these names out, because C code cannot know how long an INTEGER of
- * Fortran is. Here an MPI_Fint is an int, which is right for every Fortran compiler unless it is told otherwise. They are
+ * Fortran is. Here an MPI_Fint is an int, which is right for every Fortran compiler unless an option says otherwise. They are
  * inline functions over functions of the standard ABI, not symbols of the library, so a program that uses them runs with
  * every library that follows that ABI. POSTHASTE_ONLY_STANDARD leaves them out.
  */

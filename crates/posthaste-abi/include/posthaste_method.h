@@ -43,12 +43,12 @@ typedef struct posthaste_piece {
     size_t len;
 } posthaste_piece;
 
-/* Whom `poll` tells what has happened. */
+/* To whom `poll` reports what has happened. */
 typedef struct posthaste_receiver {
     void *context; /* to be handed to both */
     /* A packet of that rank has come. The bytes are looked at before this returns. */
     void (*packet)(void *context, uint32_t from, const void *bytes, size_t len);
-    /* That rank cannot be reached any more: a sentence says why. Packets of it that have come must be told first. */
+    /* That rank cannot be reached any more: a sentence says why. Packets of it that have come must be reported first. */
     void (*down)(void *context, uint32_t peer, const char *why);
 } posthaste_receiver;
 
@@ -64,20 +64,20 @@ typedef struct posthaste_method {
     /* Where this process is reached: up to 256 bytes of text, which posthaste takes to whoever asks. Stays until close. */
     const char *(*address)(void *self);
 
-    /* Tells where a rank is reached, once, before the first packet to it is sent; it may be used before that for packets
+    /* Says where a rank is reached, once, before the first packet to it is sent; it may be used before that for packets
      * that come from there. 0: done, or begun. Else the rank cannot be reached, and `why` says why. */
     int (*connect)(void *self, uint32_t peer, const char *address, char why[POSTHASTE_METHOD_TEXT]);
 
     /* Sends one packet, which consists of these pieces (1 to 4) and need not stay when this returns. Not 0: taken, all of it.
      * 0: there is no room at present, and nothing was taken; posthaste asks again. When the rank is lost either will
-     * do, and `poll` tells. */
+     * do, and `poll` reports. */
     int (*send)(void *self, uint32_t peer, const posthaste_piece *pieces, size_t count);
 
-    /* Does what there is to do, and tells the receiver what has come. Not 0: there was something. */
+    /* Does what there is to do, and reports to the receiver what has come. Not 0: there was something. */
     int (*poll)(void *self, const posthaste_receiver *receiver);
 
     /* A descriptor that can be read when `poll` has something to do, on which posthaste sleeps; -1 if there is none.
-     * Without one a process that waits stays awake. Where room comes need not be told: nobody sleeps while a packet waits
+     * Without one a process that waits stays awake. Freed space need not be reported: nobody sleeps while a packet waits
      * for it. */
     int (*descriptor)(void *self);
 

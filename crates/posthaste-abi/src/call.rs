@@ -26,7 +26,7 @@ pub(crate) fn guarded(call: &'static str, site: impl Into<Site>, body: impl FnOn
     }
 }
 
-/// The same where only the failure tells to which object it belongs, as in functions on requests.
+/// The same where only the failure says to which object it belongs, as in functions on requests.
 #[inline(always)]
 pub(crate) fn located(call: &'static str, body: impl FnOnce() -> Outcome) -> c_int {
     let outcome = if inside().is_some() { body() } else { Err(outside().into()) };

@@ -23,14 +23,14 @@ use crate::object::{communicator, error_code, window};
 #[cold]
 #[inline(never)]
 pub(crate) fn raise(call: &'static str, site: Site, error: &Error) -> c_int {
-    let (handler, told) = handler_of(site);
-    raise_with(&handler, told, call, site, error)
+    let (handler, object) = handler_of(site);
+    raise_with(&handler, object, call, site, error)
 }
 
-/// The same with this handler, which is told of the object `told`.
+/// The same with this handler, which is object of the object `object`.
 pub(crate) fn raise_with(
     handler: &Handler,
-    told: Site,
+    object: Site,
     call: &'static str,
     site: Site,
     error: &Error,
@@ -40,7 +40,7 @@ pub(crate) fn raise_with(
     let (class, code) = (error.class(), errors::code(error));
     // Of a code of the program only the low byte would be seen, which may be 0.
     if let Some(function) = treat(handler, class, &sentence, errors::of_class(class)) {
-        function.call(told, code);
+        function.call(object, code);
     }
     code
 }
@@ -53,7 +53,7 @@ pub(crate) fn call_handler(call: &'static str, site: Site, code: c_int) {
     }
 }
 
-/// The handler of the object an error belongs to, and the object that it is told. A bad handle has no object: the error
+/// The handler of the object an error belongs to, and the object that it is called for. A bad handle has no object: the error
 /// goes to the process.
 fn handler_of(site: Site) -> (Handler, Site) {
     match site {
@@ -74,7 +74,7 @@ fn handler_of(site: Site) -> (Handler, Site) {
 /// The handler of errors without an object.
 fn of_process() -> (Handler, Site) {
     let Some(library) = inside() else { return (initial(), Site::Process) };
-    let (comm, handle) = match fallback(library) {
+    let (comm, handle) = match fallback::<Handler>(library) {
         Fallback::World => (library.world.world(), MPI_COMM_WORLD),
         Fallback::Own => (library.world.own(), MPI_COMM_SELF),
     };

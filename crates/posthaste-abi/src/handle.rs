@@ -215,12 +215,17 @@ impl<P> Slots<P> {
 
     /// Takes the object out; its handle is stale from now on.
     fn remove(&mut self, kind: Kind, handle: usize) -> Option<P> {
+        self.get(kind, handle)?;
+        self.release(kind, handle)
+    }
+
+    /// The same where the object may not have come yet.
+    fn release(&mut self, kind: Kind, handle: usize) -> Option<P> {
         let (slot, generation) = split(kind, handle)?;
         let entry = self.entries.get_mut(slot).filter(|entry| entry.generation == generation)?;
-        let object = entry.object.take()?;
         entry.generation = (entry.generation + 1) % (1 << GENERATION_BITS);
         self.free.push_back(slot as u32);
-        Some(object)
+        entry.object.take()
     }
 }
 
@@ -325,6 +330,11 @@ impl<T> Table<T> {
         self.place(None)
     }
 
+    /// Gives a handle back that was reserved and whose object will not come; it is stale from now on.
+    pub(crate) fn release(&self, handle: usize) {
+        self.slots.write().unwrap_or_else(PoisonError::into_inner).release(self.kind, handle);
+    }
+
     /// Stores the object of a handle that was reserved.
     pub(crate) fn fill(&self, handle: usize, object: Arc<T>) {
         if let Some((slot, generation)) = split(self.kind, handle) {
@@ -394,6 +404,20 @@ mod tests {
             table.remove("comm", handle).unwrap();
         }
         assert!(table.remove("comm", first).is_err());
+        assert_eq!(table.len(), 0);
+        assert!(table.slots.read().unwrap().entries.len() <= REST + 2, "slots are used again");
+    }
+
+    #[test]
+    fn a_handle_whose_object_never_comes_is_used_again() {
+        let table = Table::<()>::new(Kind::Comm);
+        for _ in 0..20 * REST {
+            let handle = table.reserve().unwrap();
+            assert!(table.peek(handle).is_none() && table.remove("comm", handle).is_err());
+            table.release(handle);
+            table.fill(handle, Arc::new(()));
+            assert!(table.peek(handle).is_none(), "stale");
+        }
         assert_eq!(table.len(), 0);
         assert!(table.slots.read().unwrap().entries.len() <= REST + 2, "slots are used again");
     }

@@ -2,7 +2,9 @@
 //! (MPI-5.0 §7.7).
 //!
 //! What must stay true: no lock of ours is held while a callback runs, so a callback may use attributes itself;
-//! a key that was freed lives on in the values set under it; a number that names no key finds nothing.
+//! a key that was freed lives on in the values set under it; a number that names no key finds nothing. Several API layers may
+//! hang values on one object, each with keys of its own table and its own names for the object, so what concerns all
+//! values of an object concerns those of one table.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,7 +18,7 @@ pub type Value = usize;
 /// `None` for no copy; an error is the code that the user's function returned.
 pub type Copy = dyn Fn(usize, Value) -> Result<Option<Value>, i32> + Send + Sync;
 
-/// Told before a value goes: handle of the object, value. An error is the code that the user's function returned.
+/// Called before a value goes: handle of the object, value. An error is the code that the user's function returned.
 pub type Delete = dyn Fn(usize, Value) -> Result<(), i32> + Send + Sync;
 
 /// What keys belong to.
@@ -34,6 +36,8 @@ pub enum Kind {
 pub struct Keyval {
     kind: Kind,
     number: i32,
+    /// Address of the table that made it.
+    table: usize,
     copy: Box<Copy>,
     delete: Box<Delete>,
 }
@@ -56,8 +60,8 @@ impl fmt::Debug for Keyval {
     }
 }
 
-/// All keys of a process. A number is `2^30 | generation (15 bits) | slot (15 bits)`, so it is none of the
-/// predefined ones.
+/// All keys of an API layer, at one address as long as there are any. A number is `2^30 | generation (15 bits) | slot (15
+/// bits)`, so it is none of the predefined ones.
 #[derive(Debug, Default)]
 pub struct Keyvals {
     slots: Mutex<Vec<Slot>>,
@@ -100,7 +104,7 @@ impl Keyvals {
             }
         };
         let number = KEYVAL_MARK | ((slots[at].generation << SLOT_BITS) as i32) | at as i32;
-        let keyval = Arc::new(Keyval { kind, number, copy, delete });
+        let keyval = Arc::new(Keyval { kind, number, table: self.address(), copy, delete });
         slots[at].keyval = Some(keyval.clone());
         Ok(keyval)
     }
@@ -132,6 +136,10 @@ impl Keyvals {
         slot.generation = (slot.generation + 1) & ((1 << SLOT_BITS) - 1);
         drop(slots);
         Ok(())
+    }
+
+    fn address(&self) -> usize {
+        std::ptr::from_ref(self).addr()
     }
 
     fn slots(&self) -> MutexGuard<'_, Vec<Slot>> {
@@ -201,21 +209,21 @@ impl Attributes {
         Ok(true)
     }
 
-    /// The attributes of a duplicate of `object`, as the copy callbacks want them.
+    /// The attributes under these keys of a duplicate of `object`, as the copy callbacks want them.
     ///
     /// # Errors
     /// When a callback refuses. What was copied before is deleted again, as from an object with the handle
     /// `copy`.
-    pub fn copied(&self, object: usize, copy: usize) -> Result<Self, Refused> {
+    pub fn copied(&self, keys: &Keyvals, object: usize, copy: usize) -> Result<Self, Refused> {
         let entries = self.entries().clone();
         let copies = Self::default();
-        for (keyval, value) in entries {
+        for (keyval, value) in entries.into_iter().filter(|(key, _)| key.table == keys.address()) {
             match (keyval.copy)(object, value) {
                 Ok(Some(value)) => copies.entries().push((keyval, value)),
                 Ok(None) => {}
                 Err(code) => {
                     // The first refusal is the one that counts.
-                    let _ = copies.delete_all(copy);
+                    let _ = copies.delete_all(keys, copy);
                     return Err(Refused(code));
                 }
             }
@@ -229,14 +237,15 @@ impl Attributes {
         *self.entries() = theirs;
     }
 
-    /// Deletes all values, the one set last first (MPI-5.0 §11.2.4 wants that order at the end of
+    /// Deletes all values under these keys, the one set last first (MPI-5.0 §11.2.4 wants that order at the end of
     /// `MPI_COMM_SELF`), also those that callbacks set meanwhile.
     ///
     /// # Errors
     /// When a delete callback refuses; its value and those set earlier stay.
-    pub fn delete_all(&self, object: usize) -> Result<(), Refused> {
+    pub fn delete_all(&self, keys: &Keyvals, object: usize) -> Result<(), Refused> {
         loop {
-            let Some((keyval, value)) = self.entries().last().cloned() else { return Ok(()) };
+            let last = self.entries().iter().rfind(|(key, _)| key.table == keys.address()).cloned();
+            let Some((keyval, value)) = last else { return Ok(()) };
             (keyval.delete)(object, value).map_err(Refused)?;
             self.entries().retain(|(key, _)| !Arc::ptr_eq(key, &keyval));
         }
@@ -282,12 +291,29 @@ mod tests {
             attributes.set(100, key, value).unwrap();
         }
         assert_eq!(log.lock().unwrap().drain(..).collect::<Vec<_>>(), [(100, 1)]);
-        let copy = attributes.copied(100, 200).unwrap();
+        let copy = attributes.copied(&keys, 100, 200).unwrap();
         assert_eq!([&a, &b, &c].map(|key| copy.get(key)), [Some(6), None, Some(4)]);
         assert!(attributes.delete(100, &b).unwrap() && !attributes.delete(100, &b).unwrap());
-        attributes.delete_all(100).unwrap();
+        attributes.delete_all(&keys, 100).unwrap();
         assert_eq!(*log.lock().unwrap(), [(100, 7), (100, 3), (100, 5)]);
         assert!(attributes.is_empty() && copy.len() == 2);
+    }
+
+    #[test]
+    fn values_of_another_api_layer_are_neither_copied_nor_deleted() {
+        let (ours, theirs, log) = (Keyvals::new(), Keyvals::new(), Log::default());
+        let [key, other] = [&ours, &theirs].map(|keys| keyval(keys, &log));
+        assert_eq!(key.number(), other.number(), "numbers alone do not tell them apart");
+        let attributes = Attributes::default();
+        attributes.set(1, &key, 3).unwrap();
+        attributes.set(501, &other, 13).unwrap();
+        let copy = attributes.copied(&ours, 1, 2).unwrap();
+        assert_eq!((copy.get(&key), copy.len()), (Some(4), 1));
+        attributes.delete_all(&ours, 1).unwrap();
+        assert_eq!((attributes.get(&key), attributes.get(&other)), (None, Some(13)));
+        assert_eq!(*log.lock().unwrap(), [(1, 3)]);
+        attributes.delete_all(&theirs, 501).unwrap();
+        assert_eq!(*log.lock().unwrap(), [(1, 3), (501, 13)]);
     }
 
     #[test]
@@ -300,9 +326,9 @@ mod tests {
         assert_eq!(attributes.set(1, &a, 2), Err(Refused(77)));
         assert_eq!(attributes.delete(1, &a), Err(Refused(77)));
         assert_eq!(attributes.get(&a), Some(666));
-        assert_eq!(attributes.copied(1, 2).unwrap_err(), Refused(99));
+        assert_eq!(attributes.copied(&keys, 1, 2).unwrap_err(), Refused(99));
         assert_eq!(log.lock().unwrap().last(), Some(&(2, 667)));
-        assert_eq!(attributes.delete_all(1), Err(Refused(77)));
+        assert_eq!(attributes.delete_all(&keys, 1), Err(Refused(77)));
         assert_eq!(attributes.len(), 1);
     }
 
@@ -317,7 +343,7 @@ mod tests {
         };
         let key = keys.create(Kind::Type, Box::new(|_, _| Ok(None)), Box::new(delete)).unwrap();
         attributes.set(0, &key, 1).unwrap();
-        attributes.delete_all(0).unwrap();
+        attributes.delete_all(&keys, 0).unwrap();
     }
 
     #[test]
@@ -335,7 +361,7 @@ mod tests {
             assert!(keys.get(Kind::Comm, number).is_err(), "{number}");
         }
         assert!(keys.get(Kind::Win, other.number()).is_err());
-        attributes.delete_all(1).unwrap();
+        attributes.delete_all(&keys, 1).unwrap();
         assert_eq!(*log.lock().unwrap(), [(1, 5)]);
     }
 }

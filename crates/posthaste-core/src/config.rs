@@ -18,7 +18,7 @@ use crate::error::{Error, ErrorClass, Result};
 pub enum LongProtocol {
     /// Chosen by rule for each message.
     Auto,
-    /// Through a bounce buffer, both sides copying.
+    /// BufferCursor a bounce buffer, both sides copying.
     Stream,
     /// The receiver reads the sender's memory in one copy.
     Get,
@@ -32,7 +32,7 @@ pub enum LongProtocol {
     Shared,
 }
 
-/// Through what long messages are copied in shared memory.
+/// BufferCursor what long messages are copied in shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BounceBuffer {
     /// What was found out for this processor.
@@ -78,7 +78,7 @@ pub const INITIAL_HANDLER: &str = "POSTHASTE_INITIAL_ERRHANDLER";
 /// Whether memory that was registered with a network stays registered when its message is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LeavePinned {
-    /// If the system tells us of memory that goes away.
+    /// If the system reports memory that goes away.
     Auto,
     /// Yes: the program gives no memory back that it has sent from or received into.
     On,
@@ -175,11 +175,11 @@ pub struct Config {
     pub eager_limit: usize,
     /// How messages longer than that travel.
     pub long_protocol: LongProtocol,
-    /// Through what long messages are copied in shared memory.
+    /// BufferCursor what long messages are copied in shared memory.
     pub bounce_buffer: BounceBuffer,
     /// How bytes are copied into and out of bounce buffers. `None`: as was found out for this processor.
     pub copy_store: Option<Store>,
-    /// Bytes that a side copies before it tells the other side.
+    /// Bytes that a side copies before it notifies the other side.
     pub stream_chunk: usize,
     /// Shortest message for a direct copy when the ranks outnumber the CPUs.
     pub get_limit: usize,
@@ -217,7 +217,7 @@ pub struct Config {
     pub leave_pinned: LeavePinned,
     /// Most bytes that stay registered.
     pub pinned_bytes: usize,
-    /// Shortest message that is registered part by part, where registrations are not kept.
+    /// Shortest message that is registered part by part, where registrations are not cached.
     pub pipeline_limit: usize,
     /// Bytes of a part.
     pub pipeline_part: usize,
@@ -348,7 +348,7 @@ pub const TUNABLES: &[Tunable] = &[
     Tunable {
         name: "POSTHASTE_STREAM_CHUNK",
         default: "8192",
-        meaning: "bytes that the sender copies into a bounce buffer before it tells the receiver (64 to 1 GiB); \
+        meaning: "bytes that the sender copies into a bounce buffer before it notifies the receiver (64 to 1 GiB); \
                   pieces grow to four times that in a long message; a message of up to two chunks is copied in \
                   whole; cut to half a bounce buffer",
     },
@@ -381,13 +381,13 @@ pub const TUNABLES: &[Tunable] = &[
         name: "POSTHASTE_UNEXPECTED_BYTES",
         default: "16777216",
         meaning: "memory that the messages of one peer may take at a receiver before they are received, in \
-                  bytes, in each VCI; each counts 256 for its envelope. A peer that sends more is told to \
-                  hold its further messages back, until half of them have been received; at most one ring full \
+                  bytes, in each VCI; each counts 256 for its envelope. A peer that sends more is throttled \
+                  until half of them have been received; at most one ring full of further messages \
                   comes late, over TCP what the system's buffers hold (docs/tcp.md). Nothing is lost or \
-                  reordered, and a receive or probe for a message held back finds it; a blocking send waits, \
+                  reordered, and a receive or probe for a throttled message finds it; a blocking send waits, \
                   so a program that relies on buffering (unsafe by MPI-5.0 §3.5) needs a budget to match. Once \
                   a peer's messages have taken more for two seconds, a line on stderr, one for each peer, \
-                  names it, the communicator's context and the tag; `mpiexec -counters` has `peers.held.back` \
+                  names it, the communicator's context and the tag; `mpiexec -counters` has `peers.throttled` \
                   and `messages.sought`",
     },
     Tunable {
@@ -531,7 +531,7 @@ pub const TUNABLES: &[Tunable] = &[
         name: "POSTHASTE_LEAVE_PINNED",
         default: "auto",
         meaning: "whether memory that was registered with a network stays so for the next message: `auto`, if \
-                  the kernel tells of memory that goes away; `on`, always (the program gives no memory back \
+                  the kernel reports memory that goes away; `on`, always (the program gives no memory back \
                   that it has sent from or received into); `off`, never",
     },
     Tunable {
@@ -543,7 +543,7 @@ pub const TUNABLES: &[Tunable] = &[
         name: "POSTHASTE_PIPELINE_LIMIT",
         default: "262144",
         meaning: "shortest message that is registered with a network part by part, in bytes, where \
-                  registrations are not kept",
+                  registrations are not cached",
     },
     Tunable {
         name: "POSTHASTE_PIPELINE_PART",
@@ -559,7 +559,7 @@ pub const TUNABLES: &[Tunable] = &[
     Tunable {
         name: "POSTHASTE_TCP_INTERFACES",
         default: "",
-        meaning: "names of the network interfaces whose addresses are told to other ranks, with commas \
+        meaning: "names of the network interfaces whose addresses are published to other ranks, with commas \
                   between; `^` in front: all but these. Usually not needed: all addresses of a peer are tried \
                   at once, and the first that answers with a proof is used. Empty: all",
     },

@@ -24,6 +24,7 @@ pub fn on_event(engine: &mut Engine, event: Event<'_>) -> Option<Action> {
             Packet::OkToSend { sender, receiver, granted } => {
                 rendezvous::granted(engine, from, sender, receiver, granted)
             }
+            Packet::Written { receiver, outcome } => rendezvous::written(engine, from, receiver, outcome),
             Packet::Fin { sender, unreadable } => rendezvous::finished(engine, from, sender, unreadable),
             Packet::SyncAck { sender } => {
                 eager::acknowledged(engine, from, sender);
@@ -44,7 +45,6 @@ pub fn on_event(engine: &mut Engine, event: Event<'_>) -> Option<Action> {
             // How a granted message comes is the methods' own business; what gets here belongs to nobody.
             Packet::Data { .. }
             | Packet::Stream { .. }
-            | Packet::Written { .. }
             | Packet::Window(_)
             | Packet::Bundled(_)
             | Packet::Filled(_) => {
@@ -56,7 +56,7 @@ pub fn on_event(engine: &mut Engine, event: Event<'_>) -> Option<Action> {
             arrival::arrived(engine, from, &envelope, Body::Begun { sender })
         }
         Event::Arrived(from, envelope, sender, data) => {
-            arrival::arrived(engine, from, &envelope, Body::Kept { data, sender })
+            arrival::arrived(engine, from, &envelope, Body::Owned { data, sender })
         }
         Event::Received(receiver) => rendezvous::landed(engine, receiver),
         // Of a link to the method that uses it.
@@ -65,8 +65,7 @@ pub fn on_event(engine: &mut Engine, event: Event<'_>) -> Option<Action> {
             rendezvous::sent(engine, sender);
             None
         }
-        Event::Refused(receiver, segment) => rendezvous::refused(engine, receiver, segment),
-        Event::Unreadable(receiver) => rendezvous::unreadable(engine, receiver),
+        Event::Over(owner, outcome) => rendezvous::over(engine, owner, outcome),
         Event::PeerDown(peer, why) => {
             loss::lost(engine, peer, why);
             None

@@ -19,7 +19,7 @@ pub fn say(line: Arguments<'_>) {
     if cfg!(test) {
         return eprint!("{line}"); // which is shown only if the test fails
     }
-    // Without a standard error there is nobody to tell.
+    // Without a standard error there is nobody to report to.
     let _ = std::io::stderr().write_all(line.as_bytes());
 }
 

@@ -18,7 +18,7 @@ impl Peer {
 
 /// The communication context of a communicator (MPI-5.0 §7.2.3): messages of different contexts never match.
 /// 48 bits: the world rank of the process that allocated it, the VCI that it chose, and that process's
-/// count. So a founder needs nobody's agreement, only to tell the others. The two lowest bits tell the traffic of one
+/// count. So a founder needs nobody's agreement, only to announce it. The two lowest bits tell the traffic of one
 /// communicator apart: point-to-point, collective, partitioned.
 ///
 /// That is unique within a job. A communicator with members of several jobs is named by its founder's job as well, so that
@@ -96,13 +96,13 @@ impl ContextId {
         self.0 & ((1 << Self::JOB_SHIFT) - 1)
     }
 
-    /// As one process tells another: within the founder's job, and that job, 0 where it is the job of both.
+    /// As one process sends it to another: within the founder's job, and that job, 0 where it is the job of both.
     pub fn words(self) -> [u64; 2] {
         [self.within_job(), self.job().map_or(0, |job| job.0)]
     }
 
-    /// The context that another process told, if it can be one: that of point-to-point messages.
-    pub fn told([context, job]: [u64; 2]) -> Option<Self> {
+    /// The context that another process sent, if it can be one: that of point-to-point messages.
+    pub fn from_words([context, job]: [u64; 2]) -> Option<Self> {
         let first = u64::from(Self::FIRST_COUNT);
         let fits =
             context >= first && context >> Self::JOB_SHIFT == 0 && context.is_multiple_of(Self::STEP.into());
@@ -161,7 +161,7 @@ impl fmt::Display for Wrong {
     }
 }
 
-/// The same of a root, whose special values are told by their names: programs know their numbers from a header alone.
+/// The same of a root, whose special values are shown by their names: programs know their numbers from a header alone.
 #[derive(Clone, Copy, Debug)]
 pub struct WrongRoot(pub i32);
 

@@ -32,7 +32,7 @@ named! {
     Short "MPI_SHORT"
     Int "MPI_INT"
     Long "MPI_LONG"
-    LongLong "MPI_LONG_LONG"
+    LongLong "MPI_LONG_LONG_INT"
     UnsignedShort "MPI_UNSIGNED_SHORT"
     Unsigned "MPI_UNSIGNED"
     UnsignedLong "MPI_UNSIGNED_LONG"

@@ -89,7 +89,7 @@ impl<T: fmt::Debug> fmt::Debug for PeerTable<T> {
     }
 }
 
-/// What is kept of some peers, each in a place of its own: a peer that has nothing costs a pointer at most.
+/// What is stored of some peers, each in a place of its own: a peer that has nothing costs a pointer at most.
 pub struct PeerMap<T>(PeerTable<Option<Box<T>>>);
 
 impl<T> Default for PeerMap<T> {
@@ -99,7 +99,7 @@ impl<T> Default for PeerMap<T> {
 }
 
 impl<T> PeerMap<T> {
-    /// What is kept of a peer.
+    /// What is stored of a peer.
     #[inline(always)]
     pub fn get(&self, peer: Peer) -> Option<&T> {
         self.0.get(peer)?.as_deref()
@@ -111,7 +111,7 @@ impl<T> PeerMap<T> {
         self.0.get_mut(peer)?.as_deref_mut()
     }
 
-    /// What is kept of a peer; `make` makes it if there is nothing.
+    /// What is stored of a peer; `make` makes it if there is nothing.
     #[inline]
     pub fn get_or_make(&mut self, peer: Peer, make: impl FnOnce() -> T) -> &mut T {
         if self.get(peer).is_none() {
@@ -120,7 +120,7 @@ impl<T> PeerMap<T> {
         self.get_mut(peer).expect("it has just been made")
     }
 
-    /// Those of whom something is kept, in their order.
+    /// Those of whom something is stored, in their order.
     pub fn iter(&self) -> impl Iterator<Item = (Peer, &T)> {
         self.iter_from(Peer(0))
     }
@@ -135,7 +135,7 @@ impl<T> PeerMap<T> {
         self.0.iter_mut().filter_map(|(peer, entry)| Some((peer, entry.as_deref_mut()?)))
     }
 
-    /// Bytes that the table takes, without what is kept.
+    /// Bytes that the table takes, without what is stored.
     #[cfg(test)]
     pub(crate) fn bytes(&self) -> usize {
         self.0.bytes()

@@ -22,8 +22,8 @@ pub struct Vci {
     pub running: Running,
     /// Operations of windows under way.
     pub operations: Operations,
-    /// What had happened when sleepers were last told.
-    pub(crate) told: u64,
+    /// What had happened when sleepers were last notified.
+    pub(crate) last_notified: u64,
     /// Steps so far, by any thread.
     pub steps: u64,
     /// Operations so far that looked at one peer only.
@@ -39,7 +39,7 @@ impl Vci {
             methods,
             running: Running::default(),
             operations: Operations::default(),
-            told: 0,
+            last_notified: 0,
             steps: 0,
             quick: 0,
             actions: Vec::new(),

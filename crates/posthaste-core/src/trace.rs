@@ -68,7 +68,7 @@ counters! {
     UnexpectedBytes = "bytes.unexpected";
     EarlyReady = "messages.ready.early";
     Pending = "messages.pending";
-    HeldBack = "peers.held.back";
+    Throttled = "peers.throttled";
     Sought = "messages.sought";
     StalePackets = "packets.stale";
     MalformedPackets = "packets.malformed";

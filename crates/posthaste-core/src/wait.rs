@@ -9,7 +9,7 @@
 //!
 //! What must stay true: every way out of a wait calls somebody to listen if threads are parked and nobody does.
 //!
-//! Parts: `sleep`; `several_vcis`, the wait for what belongs to several VCIs; `report`, which tells others what a sleeping
+//! Parts: `sleep`; `several_vcis`, the wait for what belongs to several VCIs; `report`, which publishes what a sleeping
 //! call waits for; `progress_thread`, a waiter that waits for nothing.
 
 mod sleep;
@@ -27,7 +27,7 @@ use posthaste_os::node::Node;
 use crate::progress::Vci;
 use crate::runtime::{Entered, Runtime, STEPS_PER_LOOK, Seen};
 use crate::trace::Counter;
-use report::{Note, Teller};
+use report::{Note, Reporter};
 
 pub use progress_thread::ProgressThread;
 pub use report::{Awaited, OfWindow};
@@ -49,7 +49,7 @@ const SHARED_LOOKS: u32 = 16;
 #[derive(Debug)]
 pub struct Waiting {
     runtime: Arc<Runtime>,
-    teller: Option<Teller>,
+    reporter: Option<Reporter>,
     /// Whether fast paths may look for messages.
     patient: bool,
     spin: Duration,
@@ -63,7 +63,7 @@ impl Waiting {
     pub fn new(runtime: &Arc<Runtime>, spin: Duration, yielding: Duration) -> Self {
         Self {
             runtime: Arc::clone(runtime),
-            teller: None,
+            reporter: None,
             patient: true,
             spin,
             yielding,
@@ -71,10 +71,10 @@ impl Waiting {
         }
     }
 
-    /// Sleeping calls tell what they wait for on the status page of this rank.
-    pub fn telling(self, node: &Node, local_rank: usize) -> Self {
-        let teller = Teller::new(node.clone(), local_rank, self.runtime.is_threaded());
-        Self { teller: Some(teller), ..self }
+    /// Sleeping calls publish what they wait for on the status page of this rank.
+    pub fn publishing(self, node: &Node, local_rank: usize) -> Self {
+        let reporter = Reporter::new(node.clone(), local_rank, self.runtime.is_threaded());
+        Self { reporter: Some(reporter), ..self }
     }
 
     /// Every message is explained, so receives keep off their fast path.
@@ -214,7 +214,7 @@ struct Idler {
     since: Option<Duration>,
     /// When the call was first seen waiting.
     began: Option<Duration>,
-    /// What others were told of it.
+    /// What was published of it.
     note: Option<Note>,
     /// It has slept before.
     slept: bool,

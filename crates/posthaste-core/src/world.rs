@@ -248,7 +248,7 @@ impl Engines {
         let opener = Opener(Box::new(move |at| further.as_ref()?.vci(at).map(locked)));
         let runtime = Arc::new(Runtime::new(locked(vci), doorbell).opening(opener));
         let spin = Duration::from_micros(spin.into());
-        let waiting = Waiting::new(&runtime, spin, yielding).telling(&node, local_rank);
+        let waiting = Waiting::new(&runtime, spin, yielding).publishing(&node, local_rank);
         let waiting = Arc::new(if explain { waiting.explaining() } else { waiting });
         let progress = if progress_thread { Some(ProgressThread::start(&waiting)?) } else { None };
         let common = Common {
@@ -465,7 +465,7 @@ impl World {
             let mut vci = self.runtime.enter(pattern.context.vci());
             let Vci { engine, methods, .. } = &mut *vci;
             match (found, peer) {
-                (Found::Held(held), _) => recv::start_held(engine, methods, held, segment)?,
+                (Found::Taken(message), _) => recv::start_unexpected(engine, methods, message, segment)?,
                 (_, Some(peer)) if !waited && methods.is_next_there(peer) => {
                     recv::start_there(engine, methods, peer, &pattern, segment)?
                 }
@@ -637,7 +637,7 @@ impl World {
         self.drain(call);
         self.vci().methods.begin_finalizing();
         match self.run_in(call, crate::coll::barrier(&self.world)) {
-            // Those that are left need not wait for each other: nobody could tell them when.
+            // Those that are left need not wait for each other: nobody could say when.
             Err(why) if why.class() == ErrorClass::ProcAborted => {}
             ended => ended?,
         }

@@ -69,12 +69,12 @@ pub fn of_process(pid: u32) -> Result<String, String> {
              another user"
         )),
         Err(why) => {
-            Err(format!("-explain {pid}: the mpiexec of this job on several hosts tells nothing: {why}"))
+            Err(format!("-explain {pid}: the mpiexec of this job on several hosts reports nothing: {why}"))
         }
     }
 }
 
-/// What a look tells, by the clock of this host, which shows `now`.
+/// What a look reports, by the clock of this host, which shows `now`.
 fn state(look: &Look, now: Duration) -> State {
     let process = match look.process {
         Some('T' | 't') => Process::Stopped,
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_of_another_host_are_told_by_our_clock() {
+    fn times_of_another_host_are_shown_by_our_clock() {
         let second = Duration::from_secs;
         let mut status_page = Report { at: second(95), ..Report::default() }.encode(4096);
         let look = |status_page: &mut Vec<u8>| Look {
@@ -119,6 +119,6 @@ mod tests {
         node.set_pid(0, std::process::id());
         node.set_life(0, Life::Inside);
         node.status_page(0).write(b"garbage");
-        assert!(of_job(&node).contains("tells nothing that can be read"), "{}", of_job(&node));
+        assert!(of_job(&node).contains("publishes nothing that can be read"), "{}", of_job(&node));
     }
 }

@@ -133,7 +133,7 @@ fn shared_memory(config: &Config) -> String {
     )
 }
 
-/// The addresses that other ranks are told, or why there are none.
+/// The addresses that are published to other ranks, or why there are none.
 fn tcp(config: &Config) -> String {
     let known = match socket::interfaces() {
         Ok(known) => known,

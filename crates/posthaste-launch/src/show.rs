@@ -1,7 +1,7 @@
 //! What becomes of the ranks' output: marks in front of lines, files, counters at the end.
 //!
 //! These are the hooks of a job. What must stay true: a file gets what the screen would get; lines of different ranks
-//! never mix in one file; output that could not be written is told, and the exit code says it.
+//! never mix in one file; output that could not be written is reported, and the exit code says it.
 
 use crate::explain;
 use posthaste_core::trace::COUNTERS;
@@ -230,7 +230,7 @@ struct Files {
 }
 
 impl Files {
-    /// Makes all of them, empty, so that what cannot be written is told before anything is started.
+    /// Makes all of them, empty, so that what cannot be written is reported before anything is started.
     fn make(&self) -> Result<(), String> {
         for path in self.names.iter().flatten() {
             let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());

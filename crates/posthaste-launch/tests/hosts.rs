@@ -225,7 +225,7 @@ fn standard_input_goes_to_rank_0_wherever_it_is() {
 }
 
 #[test]
-fn the_first_failure_is_told_with_its_host() {
+fn the_first_failure_is_reported_with_its_host() {
     for (script, code, words) in
         [("exit 3", 3, "exited with code 3"), ("kill -9 $$", 137, "killed by signal 9 (SIGKILL)")]
     {
@@ -256,7 +256,7 @@ fn what_cannot_be_started_is_one_sentence() {
 }
 
 #[test]
-fn an_ssh_that_fails_on_one_host_is_told_in_its_words() {
+fn an_ssh_that_fails_on_one_host_is_reported_in_its_words() {
     let ssh = FakeSsh::new("[ $host = b ] && { echo 'me@b: Permission denied (publickey).' >&2; exit 255; }");
     let marker = unique();
     let said = ssh.run(&["-hosts", "a,b,c", "-n", "3", "sleep", &marker]);
@@ -276,7 +276,7 @@ fn what_a_login_shell_says_is_passed_over() {
 }
 
 #[test]
-fn another_version_is_told() {
+fn another_version_is_reported() {
     let ssh = FakeSsh::new("[ $host = b ] && { echo posthaste-agent 0.0.1; cat >/dev/null; exit; }");
     let said = ssh.run(&["-hosts", "a,b", "-n", "2", "sleep", "100"]);
     assert_eq!(said.code, 1);
@@ -419,7 +419,7 @@ fn a_running_job_on_two_hosts_is_explained_to_who_asks() {
     send(&job.child, Signal::SIGSTOP);
     let asked = run(&["-explain", &job.child.id().to_string()]);
     assert_eq!(asked.code, 1, "{}", asked.out);
-    one_sentence(&asked, &["on several hosts tells nothing: it has not answered for 5s"]);
+    one_sentence(&asked, &["on several hosts reports nothing: it has not answered for 5s"]);
     job.began = Instant::now();
     send(&job.child, Signal::SIGKILL);
     job.end();

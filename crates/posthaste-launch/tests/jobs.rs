@@ -227,7 +227,7 @@ fn a_socket_as_output_loses_nothing() {
 }
 
 #[test]
-fn output_goes_to_files_and_a_full_one_is_told() {
+fn output_goes_to_files_and_a_full_one_is_reported() {
     let path = std::env::temp_dir().join(format!("mpiexec-test-{}", std::process::id()));
     let mut command = mpiexec(&["-n", "2", "seq", "1000"]);
     command.stdout(std::fs::File::create(&path).unwrap());
@@ -487,7 +487,7 @@ fn ranks_are_bound_when_there_are_cpus_for_all() {
         assert_eq!(bound.len(), 2, "{bound:?}");
         assert!(bound.iter().all(|list| list.parse::<usize>().is_ok()), "{bound:?}");
     }
-    // More ranks than CPUs are not refused, and who asked for binding is told.
+    // More ranks than CPUs are not refused, and who asked for binding hears of it.
     let crowd = (std::thread::available_parallelism().unwrap().get() + 1).to_string();
     let said = run(&["--oversubscribe", "--allow-run-as-root", "-n", &crowd, "true"]);
     assert_eq!((said.code, said.err.as_str()), (0, ""));

@@ -105,7 +105,7 @@ fn lines_of_ranks_do_not_mix_in_one_file() {
 }
 
 #[test]
-fn a_file_that_cannot_be_written_is_told() {
+fn a_file_that_cannot_be_written_is_reported() {
     let said = run(&["-outfile-pattern", "/proc/no/such", "sh", "-c", "echo started >&2"]);
     assert_eq!((said.code, said.sentences().len()), (1, 1));
     assert!(said.err.contains("\"/proc/no/such\"") && !said.err.contains("started"), "{said:?}");

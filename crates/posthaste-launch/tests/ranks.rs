@@ -245,7 +245,7 @@ fn leaving_without_finalize_is_a_failure() {
 }
 
 #[test]
-fn the_cause_is_told_and_not_its_consequence() {
+fn the_cause_is_reported_and_not_its_consequence() {
     fails("crash", 4, 134, "rank 1 (process ");
     fails("crash", 4, 134, "killed by signal 6 (SIGABRT)");
 }

@@ -6,10 +6,10 @@
 //! shared cache is fast: there a buffer of twice the second-level cache, gone round and round, is up to three times as fast,
 //! and a small one gains from stores that go past the cache. No rule tells one from the other, so it is measured: two
 //! threads on two CPUs play ping-pong through the bounce buffers of a node segment, for some milliseconds, once for each
-//! model of processor; the answer is kept in the user's cache folder.
+//! model of processor; the answer is cached in the user's cache folder.
 //!
 //! Whoever makes a node segment (launcher, lowest rank) says there what was found. What must stay true: an answer is
-//! kept only if it was measured well; whatever is wrong with the file (stale, torn, foreign, unwritable) costs a
+//! cached only if it was measured well; whatever is wrong with the file (stale, torn, foreign, unwritable) costs a
 //! measurement and nothing else; measuring ends after [`LONGEST`]; nothing here makes a job fail. Part: `measure`.
 
 mod measure;
@@ -81,10 +81,10 @@ impl Copying {
 /// How the answer came about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// It was measured now, and is kept for the next time unless the text says why not.
+    /// It was measured now, and is cached for the next time unless the text says why not.
     Measured(Measured, Option<String>),
-    /// It was measured earlier, and kept in this file.
-    Kept(PathBuf),
+    /// It was measured earlier, and cached in this file.
+    Cached(PathBuf),
     /// It could not be measured, for this reason: the default stands.
     Unknown(String),
 }
@@ -93,8 +93,8 @@ impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Measured(measured, None) => write!(f, "measured: {measured}"),
-            Self::Measured(measured, Some(why)) => write!(f, "measured: {measured}; not kept: {why}"),
-            Self::Kept(path) => write!(f, "measured earlier, see {}", path.display()),
+            Self::Measured(measured, Some(why)) => write!(f, "measured: {measured}; not cached: {why}"),
+            Self::Cached(path) => write!(f, "measured earlier, see {}", path.display()),
             Self::Unknown(why) => write!(f, "not measured: {why}"),
         }
     }
@@ -155,7 +155,7 @@ const LONG: usize = 64 << 10;
 pub const LONGEST: Duration = Duration::from_millis(40);
 /// An answer that is older is measured anew: systems and firmware change.
 const OLDEST: Duration = Duration::from_secs(60 * 24 * 3600);
-/// In front of a kept answer; another number for another way of measuring.
+/// In front of a cached answer; another number for another way of measuring.
 const FORMAT: &str = "posthaste-copying 1";
 
 /// The answer for the processor of this machine, and where it comes from. `cpus`: those that the ranks will use.
@@ -169,7 +169,7 @@ pub fn find_out(cpus: &[usize]) -> (Copying, Origin) {
 /// Finds out how ranks of a new node segment should copy, says it there, and makes places for own bounce buffers. `cpus`:
 /// those that the ranks may use; where there are more ranks nobody copies at once, and nothing is measured.
 #[must_use]
-pub fn tell(node: Node, cpus: &[usize]) -> Node {
+pub fn publish(node: Node, cpus: &[usize]) -> Node {
     let ranks = node.ranks();
     if ranks < 2 {
         return node;
@@ -189,16 +189,16 @@ fn find_out_in(
     measure: impl FnOnce() -> Result<Measured, String>,
 ) -> (Copying, Origin) {
     let file = folder.map(|folder| folder.join(format!("copying-{processor}")));
-    if let Some((path, kept)) = file.as_deref().and_then(|path| Some((path, read(path)?))) {
-        return (kept, Origin::Kept(path.to_owned()));
+    if let Some((path, cached)) = file.as_deref().and_then(|path| Some((path, read(path)?))) {
+        return (cached, Origin::Cached(path.to_owned()));
     }
     match measure() {
         Ok(measured) => {
-            let kept = match &file {
+            let cached = match &file {
                 Some(path) => write(path, &measured).map_err(|e| format!("{}: {e}", path.display())).err(),
                 None => Some("neither XDG_CACHE_HOME nor HOME names a folder".to_owned()),
             };
-            (measured.choice(), Origin::Measured(measured, kept))
+            (measured.choice(), Origin::Measured(measured, cached))
         }
         Err(why) => (Copying::default(), Origin::Unknown(why)),
     }
@@ -218,7 +218,7 @@ fn cache_folder() -> Option<PathBuf> {
     Some(folder?.join("posthaste"))
 }
 
-/// A kept answer, if it is one and not too old.
+/// A cached answer, if it is one and not too old.
 fn read(path: &Path) -> Option<Copying> {
     let age = SystemTime::now().duration_since(fs::metadata(path).ok()?.modified().ok()?).unwrap_or_default();
     if age > OLDEST {
@@ -350,12 +350,12 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_measured_once_and_kept() {
-        let folder = folder("kept");
+    fn an_answer_is_measured_once_and_cached() {
+        let folder = folder("cached");
         let found = find_out_in(Some(&folder), "p-1", || Ok(LARGE_WINS));
         assert_eq!(found, (LARGE_WINS.choice(), Origin::Measured(LARGE_WINS, None)));
         let again = find_out_in(Some(&folder), "p-1", || panic!("measured again"));
-        assert_eq!(again, (LARGE_WINS.choice(), Origin::Kept(folder.join("copying-p-1"))));
+        assert_eq!(again, (LARGE_WINS.choice(), Origin::Cached(folder.join("copying-p-1"))));
         // Another processor is another question.
         let other = find_out_in(Some(&folder), "p-2", || Ok(SMALL_WINS));
         assert_eq!(other.0, SMALL_WINS.choice());
@@ -384,7 +384,7 @@ mod tests {
             fs::write(&path, bad).unwrap();
             let found = find_out_in(Some(&folder), "p", || Ok(SMALL_WINS));
             assert_eq!(found, (SMALL_WINS.choice(), Origin::Measured(SMALL_WINS, None)), "{bad:?}");
-            assert!(matches!(find_out_in(Some(&folder), "p", || unreachable!()).1, Origin::Kept(_)));
+            assert!(matches!(find_out_in(Some(&folder), "p", || unreachable!()).1, Origin::Cached(_)));
         }
         fs::remove_dir_all(folder).unwrap();
     }
@@ -396,12 +396,12 @@ mod tests {
         let file = fs::File::options().write(true).open(folder.join("copying-p")).unwrap();
         file.set_modified(SystemTime::now() - OLDEST - Duration::from_secs(60)).unwrap();
         assert_eq!(find_out_in(Some(&folder), "p", || Ok(SMALL_WINS)).0, SMALL_WINS.choice());
-        assert!(matches!(find_out_in(Some(&folder), "p", || unreachable!()).1, Origin::Kept(_)));
+        assert!(matches!(find_out_in(Some(&folder), "p", || unreachable!()).1, Origin::Cached(_)));
         fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]
-    fn what_cannot_be_kept_is_used_all_the_same() {
+    fn what_cannot_be_cached_is_used_all_the_same() {
         for folder in [Some(Path::new("/proc/nowhere")), None] {
             let (copying, origin) = find_out_in(folder, "p", || Ok(LARGE_WINS));
             assert_eq!(copying, LARGE_WINS.choice());
@@ -423,7 +423,7 @@ mod tests {
         let (copying, origin) = find_out_in(Some(&folder), "p", || judge(&[[[1, 900]; 2]; 5], 2 << 20));
         assert_eq!(copying, Copying::default());
         assert!(matches!(origin, Origin::Unknown(_)));
-        assert!(!folder.exists(), "nothing is kept");
+        assert!(!folder.exists(), "nothing is cached");
     }
 
     #[test]
@@ -442,11 +442,11 @@ mod tests {
     #[test]
     fn a_segment_has_room_within_a_bound() {
         let cpus = machine::affinity();
-        let few = tell(Node::create(3).unwrap(), &cpus[..1]);
+        let few = publish(Node::create(3).unwrap(), &cpus[..1]);
         assert_eq!((few.copying(), few.own_buffer_bytes(), few.own_buffers()), (0, large_bytes(), 6));
-        let many = tell(Node::create(64).unwrap(), &cpus[..1]);
+        let many = publish(Node::create(64).unwrap(), &cpus[..1]);
         let bound = machine::memory_available().unwrap() / 128;
         assert!((many.own_buffers() * many.own_buffer_bytes()) as u64 <= bound + bound / 8);
-        assert_eq!(tell(Node::create(1).unwrap(), &cpus).own_buffers(), 0);
+        assert_eq!(publish(Node::create(1).unwrap(), &cpus).own_buffers(), 0);
     }
 }

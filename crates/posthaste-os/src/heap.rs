@@ -138,7 +138,7 @@ impl Heap {
         Ok(Some(base))
     }
 
-    /// Our file, which is made at the first call, and told to the peers.
+    /// Our file, which is made at the first call, and published to the peers.
     fn file(&self, ranges: &mut Ranges) -> Option<i32> {
         if ranges.file.is_none() {
             let flags = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING;

@@ -1,4 +1,4 @@
-//! Which processes of a node have ended: the system tells of each by a descriptor (pidfd), whoever started it.
+//! Which processes of a node have ended: the system reports each by a descriptor (pidfd), whoever started it.
 //!
 //! What must stay true: only a process of our own namespace of processes is watched, for elsewhere its number names
 //! another one. A rank that says that it is inside is watched from the next look on; if it has ended by then, and its number
@@ -15,7 +15,7 @@ use crate::node::{Life, Node};
 pub struct Lives {
     watched: Vec<Watch>,
     namespace: u64,
-    /// Those that have finalised are told of as well.
+    /// Those that have finalised are reported as well.
     tells_of_all: bool,
     /// What the system is asked, with room for all.
     asked: Vec<libc::pollfd>,
@@ -27,7 +27,7 @@ enum Watch {
     NotYet,
     /// It is there.
     Alive(OwnedFd),
-    /// It has ended, which was told.
+    /// It has ended, which was reported.
     Lost,
     /// It is none of ours to watch, or the system does not let us.
     Never,
@@ -47,13 +47,13 @@ impl Lives {
         Self { watched, namespace: machine::process_namespace(), tells_of_all: false, asked }
     }
 
-    /// From now on also ranks that have finalised are told of, whether their processes have ended or not: nothing comes from
+    /// From now on also ranks that have finalised are reported, whether their processes have ended or not: nothing comes from
     /// them any more, and who waits for them waits in vain. So it is for who finalises, and once somebody is lost.
-    pub fn tell_of_all(&mut self) {
+    pub fn report_all(&mut self) {
         self.tells_of_all = true;
     }
 
-    /// The ranks that have ended inside since the last look; see [`Lives::tell_of_all`].
+    /// The ranks that have ended inside since the last look; see [`Lives::report_all`].
     pub fn ended(&mut self, node: &Node) -> Vec<usize> {
         let mut gone = self.open(node);
         self.find_ended(&mut gone);
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_that_ends_inside_is_told_once() {
+    fn a_process_that_ends_inside_is_reported_once() {
         let node = Node::create(5).unwrap();
         let mut lives = Lives::new(&node, |rank| rank != 0);
         let own = machine::process_namespace();
@@ -170,7 +170,7 @@ mod tests {
         node.set_life(1, Life::Finalised);
         node.set_life(2, Life::Finalised);
         assert!(lives.ended(&node).is_empty());
-        lives.tell_of_all();
+        lives.report_all();
         assert_eq!(lives.ended(&node), [1], "and the other is none of ours");
         others.iter_mut().for_each(end);
         assert!(lives.ended(&node).is_empty());

@@ -135,7 +135,7 @@ pub fn identity() -> String {
     format!("{}.{}.{}", boot.trim(), namespace("pid"), namespace("net"))
 }
 
-/// A number for the namespace in which this process's number names it; 0 where the system does not tell.
+/// A number for the namespace in which this process's number names it; 0 where the system does not say.
 pub fn process_namespace() -> u64 {
     std::fs::metadata("/proc/self/ns/pid")
         .map_or(0, |namespace| std::os::unix::fs::MetadataExt::ino(&namespace))

@@ -15,6 +15,8 @@
 //! at creation, that of a further one when somebody is about to use it ([`Node::reserve_vci`]). An own bounce buffer, one of
 //! a pair of ranks alone, is reserved by the pair's sender and mapped by the two (`take_own_buffer`).
 
+mod blocks;
+mod layout;
 mod own;
 
 use std::collections::{HashMap, HashSet};
@@ -29,172 +31,11 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 #[cfg(not(loom))]
 use crate::status_page::StatusPage;
 use crate::sync::Mutex;
+pub use blocks::Life;
+use layout::*;
+pub use layout::{ACTIVE_BITS, ACTIVE_WORDS, COUNTERS, VCIS};
+pub(crate) use layout::{BUFFER_CONTROL, OWN_BUFFER_CONTROL};
 pub(crate) use own::OwnBuffer;
-
-/// First word of every node segment.
-const MAGIC: u64 = 0x7073_7468_7374_0005;
-const PAGE: usize = 4096;
-const LINE: usize = 64;
-const RANK_BLOCK: usize = 1024;
-/// Where the header keeps the format of data that all ranks share.
-const FORMAT: usize = 12;
-/// Where the header keeps which methods all ranks use.
-const METHODS: usize = 16;
-/// Where the header keeps the number of ranks of the whole job.
-const WORLD: usize = 20;
-/// Where the header keeps how many VCIs there are.
-const VCIS_AT: usize = 24;
-/// Where the header keeps how many own bounce buffers there may be, …
-const OWN_BUFFERS: usize = 28;
-/// … how many bytes each has, …
-const OWN_BUFFER_BYTES: usize = 32;
-/// … and how many have been taken.
-const OWN_TAKEN: usize = 36;
-/// Where the header keeps what is known of copying on this processor.
-const COPYING: usize = 40;
-/// Most VCIs of a process.
-pub const VCIS: usize = 8;
-/// Where the block of a rank keeps what: the only list, so that no two things share a place. The first line is what
-/// senders read after each message.
-mod block {
-    pub(super) const SLEEPING: usize = 0;
-    pub(super) const FUTEX: usize = 4;
-    pub(super) const ACTIVE: usize = 8; // 48 bytes
-    pub(super) const LIFE: usize = 64;
-    pub(super) const PID: usize = 68;
-    pub(super) const PROBE: usize = 72; // 8 bytes
-    pub(super) const PIPE: usize = 80;
-    pub(super) const PIPE_OUT_OF_REACH: usize = 84;
-    pub(super) const PIPE_INODE: usize = 88; // 8 bytes
-    pub(super) const RANK_OF_JOB: usize = 96;
-    pub(super) const HEAP: usize = 100;
-    pub(super) const HEAP_INODE: usize = 104; // 8 bytes
-    pub(super) const NAMESPACE: usize = 112; // 8 bytes
-    pub(super) const COUNTS: usize = 128; // 512 bytes
-}
-/// Bytes of the status page on which a rank says what it waits for.
-pub const STATUS_PAGE: usize = 2 * PAGE;
-/// Words of the active-ring bitmap; source `s` uses bit `s % ACTIVE_BITS`.
-pub const ACTIVE_WORDS: usize = 6;
-/// Number of distinct bits in the active-ring bitmap.
-pub const ACTIVE_BITS: usize = ACTIVE_WORDS * 64;
-/// Number of counters per rank.
-pub const COUNTERS: usize = 64;
-
-/// How far a rank has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u32)]
-pub enum Life {
-    /// Not initialised (or not a message-passing program at all).
-    Absent = 0,
-    /// Between initialisation and finalisation.
-    Inside = 1,
-    /// Finalised.
-    Finalised = 2,
-    /// Asked for the job's end.
-    Aborted = 3,
-}
-
-/// Places and sizes within the segment, a pure function of the number of ranks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Layout {
-    ranks: usize,
-    ring_cells: usize,
-    buffers: usize,
-    buffer_bytes: usize,
-    status_pages: usize,
-    heads: usize,
-    cells: usize,
-    pool: usize,
-    /// Bytes up to the end of the first VCI.
-    total: usize,
-    /// VCIs that there is a place for.
-    vcis: usize,
-    /// Own bounce buffers that there is a place for.
-    own_buffers: usize,
-    own_buffer_bytes: usize,
-}
-
-/// Control lines in front of an own bounce buffer: a page, so that what follows begins at one.
-pub(crate) const OWN_BUFFER_CONTROL: usize = PAGE;
-
-/// Control lines in front of each bounce buffer: one the sender writes, one the receiver writes.
-pub(crate) const BUFFER_CONTROL: usize = 2 * LINE;
-
-impl Layout {
-    fn new(ranks: usize) -> Self {
-        // 64 ranks in an all-to-all have to fit into 64 MiB, so rings shrink as the number of pairs grows.
-        let ring_cells = match ranks {
-            0..=16 => 256,
-            17..=32 => 128,
-            33..=64 => 64,
-            65..=128 => 32,
-            _ => 16,
-        };
-        let (buffers, buffer_bytes) = match ranks {
-            0..=4 => (8, 128 << 10),
-            5..=16 => (8, 64 << 10),
-            17..=64 => (4, 64 << 10),
-            _ => (2, 32 << 10),
-        };
-        let page_up = |n: usize| n.next_multiple_of(PAGE);
-        let status_pages = PAGE + page_up(ranks * RANK_BLOCK);
-        let heads = status_pages + ranks * STATUS_PAGE;
-        let cells = heads + page_up(ranks * ranks * LINE);
-        let pool = cells + page_up(ranks * ranks * ring_cells * LINE);
-        let total = pool + ranks * page_up(LINE + buffers * (BUFFER_CONTROL + buffer_bytes));
-        let vcis = match ranks {
-            0..=16 => VCIS,
-            17..=64 => 4,
-            _ => 2,
-        };
-        let (own_buffers, own_buffer_bytes) = (0, 0);
-        Self {
-            ranks,
-            ring_cells,
-            buffers,
-            buffer_bytes,
-            status_pages,
-            heads,
-            cells,
-            pool,
-            total,
-            vcis,
-            own_buffers,
-            own_buffer_bytes,
-        }
-    }
-
-    /// Bytes of the bitmaps of active rings of a further VCI.
-    fn actives(&self) -> usize {
-        (self.ranks * LINE).next_multiple_of(PAGE)
-    }
-
-    /// Bytes of a further VCI.
-    fn vci(&self) -> usize {
-        self.actives() + self.total - self.heads
-    }
-
-    /// Where a further VCI begins.
-    fn vci_at(&self, vci: usize) -> usize {
-        self.total + (vci - 1) * self.vci()
-    }
-
-    /// Bytes of the segment with all its VCIs: what every rank maps.
-    fn whole(&self) -> usize {
-        self.total + (self.vcis - 1) * self.vci()
-    }
-
-    /// Where an own bounce buffer begins.
-    fn own_buffer_at(&self, number: usize) -> usize {
-        self.whole() + number * (OWN_BUFFER_CONTROL + self.own_buffer_bytes)
-    }
-
-    /// Bytes of the file.
-    fn file(&self) -> usize {
-        self.own_buffer_at(self.own_buffers)
-    }
-}
 
 /// The two ends of a ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -393,16 +234,6 @@ impl Node {
         give_back(self.as_fd(), layout.total, layout.file() - layout.total)
     }
 
-    /// What is known of copying on this processor ([`crate::copying::Copying`]) as a word; 0 before somebody has said it.
-    pub fn copying(&self) -> u32 {
-        self.word32(COPYING).load(Ordering::Relaxed)
-    }
-
-    /// Says it; whoever made the segment does, before anybody else attaches it.
-    pub fn set_copying(&self, word: u32) {
-        self.word32(COPYING).store(word, Ordering::Relaxed);
-    }
-
     /// The descriptor, to be inherited by ranks.
     pub fn as_fd(&self) -> BorrowedFd<'_> {
         self.map.fd.as_fd()
@@ -412,164 +243,6 @@ impl Node {
     #[inline]
     pub fn ranks(&self) -> usize {
         self.map.layout.ranks
-    }
-
-    /// How far `rank` has come.
-    pub fn life(&self, rank: usize) -> Life {
-        match self.word32(self.block(rank) + block::LIFE).load(Ordering::Acquire) {
-            1 => Life::Inside,
-            2 => Life::Finalised,
-            3 => Life::Aborted,
-            _ => Life::Absent,
-        }
-    }
-
-    /// Says how far `rank` has come; only that rank says it.
-    pub fn set_life(&self, rank: usize, life: Life) {
-        self.word32(self.block(rank) + block::LIFE).store(life as u32, Ordering::Release);
-    }
-
-    /// Process id of `rank`, 0 before it attached.
-    pub fn pid(&self, rank: usize) -> u32 {
-        self.word32(self.block(rank) + block::PID).load(Ordering::Acquire)
-    }
-
-    /// Says the process id of `rank`; only that rank says it.
-    pub fn set_pid(&self, rank: usize, pid: u32) {
-        self.word32(self.block(rank) + block::PID).store(pid, Ordering::Release);
-    }
-
-    /// The namespace in which the process id of `rank` is one ([`crate::machine::process_namespace`]).
-    pub fn process_namespace(&self, rank: usize) -> u64 {
-        self.word64(self.block(rank) + block::NAMESPACE).load(Ordering::Acquire)
-    }
-
-    /// Says that namespace; only that rank says it, before it says that it is inside.
-    pub fn set_process_namespace(&self, rank: usize, namespace: u64) {
-        self.word64(self.block(rank) + block::NAMESPACE).store(namespace, Ordering::Release);
-    }
-
-    /// The rank in the whole job of `rank` of this segment; `None` before it attached.
-    pub fn world_rank(&self, rank: usize) -> Option<u32> {
-        self.word32(self.block(rank) + block::RANK_OF_JOB).load(Ordering::Acquire).checked_sub(1)
-    }
-
-    /// Says that `rank` of this segment is rank `world` of a job of `size`. All who say it say the same.
-    pub fn set_world_rank(&self, rank: usize, world: u32, size: u32) {
-        self.word32(WORLD).store(size, Ordering::Release);
-        self.word32(self.block(rank) + block::RANK_OF_JOB).store(world.saturating_add(1), Ordering::Release);
-    }
-
-    /// Number of ranks of the whole job; `None` before the first rank attached.
-    pub fn world_size(&self) -> Option<usize> {
-        Some(self.word32(WORLD).load(Ordering::Acquire) as usize).filter(|size| *size > 0)
-    }
-
-    /// Where `rank` keeps [`crate::peer_copy::PROBE`] in its own memory, 0 before it attached.
-    pub fn probe_address(&self, rank: usize) -> u64 {
-        self.word64(self.block(rank) + block::PROBE).load(Ordering::Acquire)
-    }
-
-    /// Says where the probe word of `rank` is; only that rank says it.
-    pub fn set_probe_address(&self, rank: usize, address: u64) {
-        self.word64(self.block(rank) + block::PROBE).store(address, Ordering::Release);
-    }
-
-    /// Says that `rank` sleeps on a pipe, too, whose writing end has this number there; only that rank says it.
-    ///
-    /// # Errors
-    /// What the system said of the pipe.
-    pub(crate) fn set_pipe(&self, rank: usize, writer: BorrowedFd<'_>) -> io::Result<()> {
-        let inode = std::fs::File::from(writer.try_clone_to_owned()?).metadata()?.ino();
-        self.word32(self.block(rank) + block::PIPE).store(writer.as_raw_fd() as u32, Ordering::Relaxed);
-        // SYNC: pairs with the Acquire load in `open_pipe`: whoever sees the pipe's name sees the number.
-        self.word64(self.block(rank) + block::PIPE_INODE).store(inode, Ordering::Release);
-        Ok(())
-    }
-
-    /// Wakes `rank`, which sleeps on its pipe. Where the system does not let us, the rank is told to sleep for short times
-    /// only.
-    #[cold]
-    pub(crate) fn ring_pipe(&self, rank: usize) {
-        self.map.pipes.with(|pipes| match pipes.entry(rank).or_insert_with(|| self.open_pipe(rank)) {
-            // A full pipe wakes as well as one more byte would.
-            Some(pipe) => drop(pipe.write(&[1])),
-            None => self.word32(self.block(rank) + block::PIPE_OUT_OF_REACH).store(1, Ordering::Release),
-        });
-    }
-
-    /// Opens the pipe of `rank`, if what is found under its number is that pipe: process ids and numbers mean something
-    /// else in another container.
-    fn open_pipe(&self, rank: usize) -> Option<std::fs::File> {
-        let inode = self.word64(self.block(rank) + block::PIPE_INODE).load(Ordering::Acquire);
-        let number = self.word32(self.block(rank) + block::PIPE).load(Ordering::Relaxed);
-        let path = format!("/proc/{}/fd/{number}", self.pid(rank));
-        let found = std::fs::metadata(&path).ok()?;
-        if inode == 0 || !found.file_type().is_fifo() || found.ino() != inode {
-            return None;
-        }
-        let mut options = std::fs::OpenOptions::new();
-        options.write(true).custom_flags(libc::O_NONBLOCK | libc::O_CLOEXEC).open(path).ok()
-    }
-
-    /// Whether somebody could not ring the pipe of `rank`.
-    pub(crate) fn is_pipe_out_of_reach(&self, rank: usize) -> bool {
-        self.word32(self.block(rank) + block::PIPE_OUT_OF_REACH).load(Ordering::Acquire) != 0
-    }
-
-    /// The file in which `rank` keeps memory that its peers may reach, if it has any: descriptor and inode.
-    pub(crate) fn heap(&self, rank: usize) -> Option<(u32, u64)> {
-        // SYNC: pairs with the Release store in `set_heap`.
-        let fd = self.word32(self.block(rank) + block::HEAP).load(Ordering::Acquire).checked_sub(1)?;
-        Some((fd, self.word64(self.block(rank) + block::HEAP_INODE).load(Ordering::Relaxed)))
-    }
-
-    /// Whether `rank` has memory that its peers may reach.
-    pub fn has_heap(&self, rank: usize) -> bool {
-        self.word32(self.block(rank) + block::HEAP).load(Ordering::Relaxed) != 0
-    }
-
-    /// Says where that file is; only that rank says it.
-    pub(crate) fn set_heap(&self, rank: usize, fd: u32, inode: u64) {
-        self.word64(self.block(rank) + block::HEAP_INODE).store(inode, Ordering::Relaxed);
-        // SYNC: whoever sees the descriptor sees the inode.
-        self.word32(self.block(rank) + block::HEAP).store(fd + 1, Ordering::Release);
-    }
-
-    /// Says in which format this process keeps its data, as a word that is not 0, and returns the word of whoever said
-    /// it first.
-    pub fn agree_on_format(&self, word: u32) -> u32 {
-        self.agree(FORMAT, word)
-    }
-
-    /// The same for the methods that this process uses.
-    pub fn agree_on_methods(&self, word: u32) -> u32 {
-        self.agree(METHODS, word)
-    }
-
-    fn agree(&self, at: usize, word: u32) -> u32 {
-        match self.word32(at).compare_exchange(0, word, Ordering::AcqRel, Ordering::Acquire) {
-            Ok(_) => word,
-            Err(first) => first,
-        }
-    }
-
-    /// Counters of `rank`, written by that rank only; names in `posthaste_core::trace`.
-    pub fn counters(&self, rank: usize) -> &[AtomicU64; COUNTERS] {
-        let at = self.block(rank) + block::COUNTS;
-        // SAFETY: the block lies within the mapping (`block` checks the rank), is 8-byte aligned, and holds
-        // 64 words that are only ever reached as atomics.
-        unsafe { &*self.at(at).cast() }
-    }
-
-    /// The status page on which `rank` says what it waits for; written by that rank only, format in
-    /// `posthaste_core::explain`.
-    #[cfg(not(loom))]
-    pub fn status_page(&self, rank: usize) -> StatusPage<'_> {
-        assert!(rank < self.ranks(), "rank {rank} of {}", self.ranks());
-        let at = self.at(self.map.layout.status_pages + rank * STATUS_PAGE);
-        // SAFETY: the status page lies within the mapping, is 8-byte aligned, and is only ever reached as atomics.
-        StatusPage::over(unsafe { std::slice::from_raw_parts(at.cast::<AtomicU64>(), STATUS_PAGE / 8) })
     }
 
     /// The word a sleeper of `rank` sets before it sleeps; senders read it after each message.
@@ -736,8 +409,8 @@ mod tests {
         a.counters(1)[63].store(7, Ordering::Relaxed);
         assert_eq!((b.life(2), b.counters(1)[63].load(Ordering::Relaxed)), (Life::Inside, 7));
         a.status_page(1).write(&[7; STATUS_PAGE]);
-        let told = |rank| b.status_page(rank).read().unwrap().len();
-        assert_eq!((told(0), told(1), told(2)), (0, a.status_page(1).room(), 0));
+        let published = |rank| b.status_page(rank).read().unwrap().len();
+        assert_eq!((published(0), published(1), published(2)), (0, a.status_page(1).room(), 0));
     }
 
     #[test]

@@ -23,7 +23,7 @@ use crate::sync::Mutex;
 /// What a sleeper waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wants {
-    /// So many of the ends that are told of by [`Parked::ended`].
+    /// So many of the ends that are reported by [`Parked::ended`].
     Ends(usize),
     /// Whatever happens next.
     Anything,

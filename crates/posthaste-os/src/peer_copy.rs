@@ -1,7 +1,7 @@
 //! Reading and writing another process's memory in one copy (process_vm_readv, process_vm_writev), and the live probe
 //! that says whether the system lets us.
 //!
-//! Containers, seccomp filters and ptrace rules forbid it in ways that no file tells reliably, so each pair of ranks is
+//! Containers, seccomp filters and ptrace rules forbid it in ways that no file shows reliably, so each pair of ranks is
 //! tried once with known bytes.
 
 use std::io;

@@ -212,7 +212,7 @@ impl Started {
         }
     }
 
-    /// Tells where a rank is reached; once for each, before packets are sent there.
+    /// Says where a rank is reached; once for each, before packets are sent there.
     ///
     /// # Errors
     /// What the plug-in says.

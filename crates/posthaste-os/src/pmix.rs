@@ -186,7 +186,7 @@ impl Pmix {
         self.size as usize
     }
 
-    /// The number of the node of a rank, if the launcher tells.
+    /// The number of the node of a rank, if the launcher says so.
     ///
     /// # Errors
     /// When the launcher's library fails; so for all below.

@@ -46,7 +46,7 @@ pub struct Buffer {
     /// Stretches behind `passed` that have been copied out already: begin and end, none touching another. Each is at least
     /// a byte of the buffer, so there is no more of them than the buffer holds messages.
     beyond: BTreeMap<u64, u64>,
-    /// The sender has been told since [`Buffer::has_published`] was last asked.
+    /// Freed space has been published since [`Buffer::has_published`] was last asked.
     has_published: bool,
     to: usize,
     index: usize,
@@ -105,7 +105,7 @@ impl Filler {
         Self { memory, size, at, drained_seen: at, uncertain_until: at, to, index }
     }
 
-    /// Number of the buffer, for the packet that tells the receiver.
+    /// Number of the buffer, for the packet that announces it to the receiver.
     pub fn index(&self) -> usize {
         self.index
     }
@@ -275,7 +275,7 @@ impl Buffer {
                 self.pass_beyond();
             }
         } else if start > self.passed && end - self.passed <= self.size as u64 {
-            self.keep_beyond(start, end);
+            self.insert_beyond(start, end);
         }
         // Published in quarters: the sender looks only when it lacks room, and that line crosses rarely.
         if self.passed - self.published >= self.size as u64 / 4 {
@@ -284,7 +284,7 @@ impl Buffer {
     }
 
     #[cold]
-    fn keep_beyond(&mut self, start: u64, end: u64) {
+    fn insert_beyond(&mut self, start: u64, end: u64) {
         let (mut start, mut end) = (start, end);
         // Whatever touches it, also as a sender that lies would have it, becomes part of it.
         while let Some((first, last)) =
@@ -304,7 +304,7 @@ impl Buffer {
         }
     }
 
-    /// Tells the sender how far we have come.
+    /// Publishes freed space: how far we have come.
     fn publish(&mut self) {
         if self.published != self.passed {
             self.published = self.passed;
@@ -314,12 +314,12 @@ impl Buffer {
         }
     }
 
-    /// Whether the sender has been told of room since this was last asked; it may sleep for want of room.
+    /// Whether freed space has been published since this was last asked; it may sleep for want of room.
     pub fn has_published(&mut self) -> bool {
         std::mem::take(&mut self.has_published)
     }
 
-    /// A message is over; the sender keeps the buffer.
+    /// A message is over; the buffer persists.
     pub fn finish(&mut self) {
         self.publish();
     }

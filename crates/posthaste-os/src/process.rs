@@ -299,7 +299,7 @@ impl Guardian {
         unsafe { libc::write(self.lifeline.as_raw_fd(), c"b".as_ptr().cast(), 1) };
     }
 
-    /// To be told when somebody has already waited for the guardian: its id may then belong to others.
+    /// To hear when somebody has already waited for the guardian: its id may then belong to others.
     pub fn set_reaped(&mut self) {
         self.reaped = true;
     }

@@ -6,13 +6,13 @@
 //! cell 0:  seq u32 | len u32 | header 24 bytes | payload 32 bytes      further cells: payload 64 bytes each
 //! ```
 //!
-//! The writer fills the record and stores `seq` last; so the reader's first touch of the cell that tells it of
+//! The writer fills the record and stores `seq` last; so the reader's first touch of the cell that announces
 //! a short message brings the whole message (one cache line crosses). What must stay true:
 //! * `seq` counts laps and is never 0. A cell whose last use was payload could hold anything where a reader
 //!   looks for `seq`; the writer remembers such cells and clears the word *before* it publishes the record in
 //!   front of it. Streams of one-cell records never pay for that.
 //! * the writer keeps one cell free, so that the next place to look at is always its own to clear;
-//! * a reader can hold messages back ([`Reader::hold_back`]): a bit in the word in which it publishes room. A writer sees it
+//! * a reader can throttle messages ([`Reader::throttle`]): a bit in the word in which it publishes room. A writer sees it
 //!   when it next looks for room, so at most one ring full of messages follows; control packets still find room;
 //! * everything the reader finds is checked: a length that does not fit is `Err(Malformed)`, never an overrun.
 
@@ -31,14 +31,14 @@ pub const INLINE: usize = CELL - 8 - HEADER;
 /// `len` of a record that only fills the ring up to its end.
 const PAD: u32 = u32::MAX;
 /// In the word in which a reader publishes room: only what is not a message may use it.
-const HOLD_BACK: u64 = 1 << 63;
+const THROTTLED: u64 = 1 << 63;
 
 /// What a record carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Load {
-    /// A message, which the reader may hold back.
+    /// A message, which the reader may throttle.
     Message,
-    /// Anything else: it finds room also while messages are held back.
+    /// Anything else: it finds room also while messages are throttled.
     Control,
 }
 
@@ -80,9 +80,9 @@ pub struct Reader {
     done: u64,
     /// `done` as last published to the writer.
     published: u64,
-    /// [`HOLD_BACK`] while messages are held back, else 0.
-    hold: u64,
-    /// The writer has been told since [`Reader::has_published`] was last asked.
+    /// [`THROTTLED`] while messages are throttled, else 0.
+    throttled: u64,
+    /// Freed space has been published since [`Reader::has_published`] was last asked.
     has_published: bool,
     /// Cells of the record that `peek` returned last, 0 when it was released.
     peeked: usize,
@@ -145,7 +145,7 @@ impl Writer {
     }
 
     /// Room for a record with `len` bytes of payload, or `None` while the reader is behind (or `len` is larger
-    /// than [`max_payload`], or is a message and longer than those may be or held back by the reader).
+    /// than [`max_payload`], or is a message and longer than those may be or throttled by the reader).
     #[inline(always)]
     pub fn claim(&mut self, len: usize, load: Load) -> Option<Claim<'_>> {
         let cells = cells_for(len);
@@ -175,8 +175,8 @@ impl Writer {
     fn look_for_room(&mut self, cells: usize, load: Load) -> bool {
         // SYNC: pairs with the Release store in `Reader::publish`: the reader's copies out of those cells are over.
         let word = self.memory.head().load(Ordering::Acquire);
-        let (head, holds) = (word & !HOLD_BACK, word & HOLD_BACK != 0);
-        if holds && load == Load::Message {
+        let (head, throttled) = (word & !THROTTLED, word & THROTTLED != 0);
+        if throttled && load == Load::Message {
             return false;
         }
         // A reader that claims more than there was, or goes back, gains nothing but its own confusion.
@@ -184,7 +184,7 @@ impl Writer {
             self.head_seen = head;
         }
         let found = self.room() > cells;
-        if holds && found {
+        if throttled && found {
             // Room for this record and no more: a message after it must look here again.
             self.head_seen = self.filled + cells as u64 - self.cells as u64;
         }
@@ -276,7 +276,7 @@ impl Reader {
             seq: 1,
             done: 0,
             published: 0,
-            hold: 0,
+            throttled: 0,
             has_published: false,
             peeked: 0,
         }
@@ -316,7 +316,7 @@ impl Reader {
             // SAFETY: as for the length.
             let header = unsafe { self.memory.header(self.at) };
             // SAFETY: the `cells` cells from `at` are inside the ring (checked), mapped while `memory` lives, and
-            // the writer leaves them alone until `release` tells it.
+            // the writer leaves them alone until `release` publishes them.
             let payload = unsafe { self.memory.source(self.at, len as usize) };
             self.peeked = cells;
             return Ok(Some(Record { header, payload }));
@@ -330,7 +330,7 @@ impl Reader {
         self.advance(cells);
     }
 
-    /// Whether the writer has been told of room since this was last asked; it may sleep for want of room.
+    /// Whether freed space has been published since this was last asked; it may sleep for want of room.
     #[inline(always)]
     pub fn has_published(&mut self) -> bool {
         std::mem::take(&mut self.has_published)
@@ -344,16 +344,16 @@ impl Reader {
             self.at = 0;
             self.seq = self.seq.checked_add(1).unwrap_or(1);
         }
-        // Told in quarters of the ring: that line crosses rarely, and the writer never needs more than a
+        // Published in quarters of the ring: that line crosses rarely, and the writer never needs more than a
         // quarter and one cell.
         if self.done - self.published >= self.cells as u64 / 4 {
             self.publish();
         }
     }
 
-    /// Holds messages back, or lets them come again.
-    pub fn hold_back(&mut self, hold: bool) {
-        self.hold = if hold { HOLD_BACK } else { 0 };
+    /// Throttles messages, or lets them come again.
+    pub fn throttle(&mut self, on: bool) {
+        self.throttled = if on { THROTTLED } else { 0 };
         self.publish();
     }
 
@@ -361,7 +361,7 @@ impl Reader {
         self.published = self.done;
         self.has_published = true;
         // SYNC: pairs with the Acquire load in `Writer::look_for_room`.
-        self.memory.head().store(self.done | self.hold, Ordering::Release);
+        self.memory.head().store(self.done | self.throttled, Ordering::Release);
     }
 }
 
@@ -433,7 +433,7 @@ mod tests {
 
     /// One ring full of messages at most comes after the reader has said so, and other packets always find room.
     #[test]
-    fn messages_are_held_back_and_control_is_not() {
+    fn messages_are_throttled_and_control_is_not() {
         let (mut writer, mut reader) = pair();
         let read = |reader: &mut Reader| {
             while reader.peek().unwrap().is_some() {
@@ -442,7 +442,7 @@ mod tests {
         };
         writer.claim(0, Load::Message).unwrap().commit();
         read(&mut reader);
-        reader.hold_back(true);
+        reader.throttle(true);
         let mut late = 0;
         for round in 0..2000 {
             while let Some(claim) = writer.claim(round % 100, Load::Message) {
@@ -454,8 +454,8 @@ mod tests {
             }
             read(&mut reader);
         }
-        assert!(late <= 256, "{late} messages came after they were held back");
-        reader.hold_back(false);
+        assert!(late <= 256, "{late} messages came after they were throttled");
+        reader.throttle(false);
         assert!(writer.claim(100, Load::Message).is_some());
     }
 

@@ -26,7 +26,7 @@ use crate::machine;
 #[derive(Debug)]
 pub struct Lock<T> {
     threaded: AtomicBool,
-    held: AtomicBool,
+    locked: AtomicBool,
     /// How often it has been entered, where it excludes; changed by whoever is inside.
     visits: AtomicU32,
     bias: Bias,
@@ -47,7 +47,7 @@ impl<T> Lock<T> {
     pub unsafe fn new(value: T, threaded: bool) -> Self {
         Self {
             threaded: AtomicBool::new(threaded),
-            held: AtomicBool::new(false),
+            locked: AtomicBool::new(false),
             visits: AtomicU32::new(0),
             bias: Bias::new(threaded && exclusion::MAY_BE_BIASED),
             raw: Exclusion::new(),
@@ -68,15 +68,15 @@ impl<T> Lock<T> {
     #[inline(always)]
     fn enter(&self) -> bool {
         let biased = self.threaded.load(Ordering::Relaxed) && self.exclude();
-        assert!(!self.held.load(Ordering::Relaxed), "a callback called back into the library");
-        self.held.store(true, Ordering::Relaxed);
+        assert!(!self.locked.load(Ordering::Relaxed), "a callback called back into the library");
+        self.locked.store(true, Ordering::Relaxed);
         biased
     }
 
     /// Leaves, as it was entered.
     #[inline(always)]
     fn leave(&self, biased: bool) {
-        self.held.store(false, Ordering::Relaxed);
+        self.locked.store(false, Ordering::Relaxed);
         if self.threaded.load(Ordering::Relaxed) {
             self.stop_excluding(biased);
         }
@@ -155,7 +155,7 @@ impl<T> Deref for Guard<'_, T> {
     type Target = T;
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: the guard exists only while `held`, so nobody else has the value (see `Lock`).
+        // SAFETY: the guard exists only while `locked`, so nobody else has the value (see `Lock`).
         unsafe { &*self.lock.value.get() }
     }
 }

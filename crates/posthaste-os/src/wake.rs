@@ -107,7 +107,7 @@ impl Doorbell {
         self.fenced
     }
 
-    /// Tells `to` that the ring from here has something new. Returns whether a sleeper was woken.
+    /// Notifies `to` that the ring from here has something new. Returns whether a sleeper was woken.
     #[inline(always)]
     pub fn ring(&self, to: usize) -> bool {
         self.order();
@@ -131,7 +131,7 @@ impl Doorbell {
         self.order();
     }
 
-    /// Tells `to` that there is room in the ring from there, or in a bounce buffer: only a sleeper needs to know.
+    /// Notifies `to` of freed space in the ring from there, or in a bounce buffer: only a sleeper needs to know.
     #[inline]
     pub fn ring_for_room(&self, to: usize) {
         self.order();

@@ -1,7 +1,7 @@
 //! Hears of memory that goes away: unmapped, moved, or emptied, by whoever and however (munmap, mremap, brk, madvise,
 //! a mapping over it, free).
 //!
-//! So registrations of user memory can be kept while one can be sure of the memory. The kernel tells through
+//! So registrations of user memory can be cached while one can be sure of the memory. The kernel reports through
 //! userfaultfd, which needs no privilege: only events are asked for, no page fault is ever taken over. A thread reads
 //! them; the call that lets the memory go returns when its event has been read, and an event is read and noted under
 //! one lock. So whoever asks [`Watcher::gone`] after such a call hears of it.
@@ -208,7 +208,7 @@ fn ioctl<T>(fd: &OwnedFd, number: u64, argument: &mut T) -> io::Result<()> {
     }
 }
 
-/// The thread: notes events until it is told to stop. Allocates nothing (see above).
+/// The thread: notes events until it has to stop. Allocates nothing (see above).
 fn listen(events: &OwnedFd, stop: &OwnedFd, gone: &Mutex<Gone>) {
     let poll_for = |fd: &OwnedFd| libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLIN, revents: 0 };
     loop {
@@ -290,8 +290,8 @@ mod tests {
             let there = std::ptr::with_exposed_provenance_mut::<libc::c_void>(place);
             let how = libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED;
             assert_eq!(libc::mremap(pointer(20), 4 * PAGE, 4 * PAGE, how, there), there);
-            let told = gone(&watcher);
-            assert!(told.contains(&(at(20), at(24))), "{told:?} in {:?}", (at(20), at(24)));
+            let seen = gone(&watcher);
+            assert!(seen.contains(&(at(20), at(24))), "{seen:?} in {:?}", (at(20), at(24)));
             watcher.unwatch(at(40), at(41));
             assert_eq!(libc::munmap(pointer(40), PAGE), 0);
             assert_eq!(gone(&watcher), [], "what is not watched any more");

@@ -1,6 +1,6 @@
 //! libfabric for real: two processes exchange packets and move memory, over each provider that works on any machine.
 //!
-//! The parent starts this very test binary again as its peer; they tell each other their addresses through the child's
+//! The parent starts this very test binary again as its peer; they exchange their addresses through the child's
 //! standard input and output.
 
 use std::io::{BufRead, BufReader, Write};
@@ -195,13 +195,13 @@ fn two_processes(provider: &str) {
         .spawn()
         .unwrap();
     writeln!(child.stdin.take().unwrap(), "{}", hex(endpoint.address())).unwrap();
-    let mut told = String::new();
+    let mut line = String::new();
     let mut lines = BufReader::new(child.stdout.take().unwrap());
-    while !told.contains("address=") {
-        told.clear();
-        assert!(lines.read_line(&mut told).unwrap() > 0, "the other process ended early");
+    while !line.contains("address=") {
+        line.clear();
+        assert!(lines.read_line(&mut line).unwrap() > 0, "the other process ended early");
     }
-    let address = unhex(told.trim().split_once("address=").unwrap().1);
+    let address = unhex(line.trim().split_once("address=").unwrap().1);
     exchange(&mut Side::new(endpoint, &address), false);
     assert!(child.wait().unwrap().success());
 }
@@ -211,9 +211,9 @@ fn the_other_process() {
     let Ok(provider) = std::env::var(ROLE) else { return };
     let endpoint = endpoint(&provider).expect("what the first process has found");
     println!("\naddress={}", hex(endpoint.address()));
-    let mut told = String::new();
-    std::io::stdin().read_line(&mut told).unwrap();
-    exchange(&mut Side::new(endpoint, &unhex(told.trim())), true);
+    let mut line = String::new();
+    std::io::stdin().read_line(&mut line).unwrap();
+    exchange(&mut Side::new(endpoint, &unhex(line.trim())), true);
 }
 
 #[test]
@@ -290,7 +290,7 @@ fn what_is_not_there_is_said() {
     }
 }
 
-/// A peer that is gone is told of by what is sent to it.
+/// A peer that is gone is reported by what is sent to it.
 #[test]
 fn a_peer_that_is_gone_is_noticed() {
     let (Some(mut a), Some(b)) = (endpoint("tcp"), endpoint("tcp")) else { return };

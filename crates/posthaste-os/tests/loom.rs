@@ -195,7 +195,7 @@ fn a_message_streams_through_a_small_buffer() {
 
 /// Two messages through one buffer; each begins where the last ended, and `drained` makes the sender wait until
 /// the last has been copied out.
-fn kept(drained: bool) {
+fn persistent(drained: bool) {
     explore(Some(3), move || {
         let node = Node::new(shape(2, 4));
         let sender = node.clone();
@@ -256,13 +256,13 @@ fn messages_are_copied_out_in_any_order() {
 }
 
 #[test]
-fn a_kept_buffer_serves_message_after_message() {
-    kept(true);
+fn a_persistent_buffer_serves_message_after_message() {
+    persistent(true);
 }
 
 #[test]
-fn a_kept_buffer_serves_messages_that_overlap() {
-    kept(false);
+fn a_persistent_buffer_serves_messages_that_overlap() {
+    persistent(false);
 }
 
 /// Two senders want the one buffer: whoever gets it second finds everything of the first one's over.

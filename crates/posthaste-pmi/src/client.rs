@@ -93,9 +93,9 @@ pub enum Error {
         /// What should have come.
         expected: &'static str,
     },
-    /// The launcher was told that this rank is done, and does not let it in again.
+    /// The launcher knows that this rank is done, and does not let it in again.
     #[error(
-        "this process told its launcher that it was done when it called MPI_Finalize, and the launcher does not let it in \
+        "this process reported to its launcher that it was done when it called MPI_Finalize, and the launcher does not let it in \
          again ({0}): whatever comes after MPI_Finalize has to be opened before it"
     )]
     Left(Box<Self>),

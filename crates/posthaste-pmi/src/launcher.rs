@@ -88,7 +88,7 @@ impl Launcher {
         }
     }
 
-    /// The node of each rank, if the launcher tells. Nodes are numbered in any way.
+    /// The node of each rank, if the launcher says so. Nodes are numbered in any way.
     ///
     /// # Errors
     /// When the connection breaks or the answer is wrong; so for every request below.
@@ -97,8 +97,8 @@ impl Launcher {
         match &mut self.kind {
             Kind::Pmi(client, space) => {
                 let space = own_space(client, space)?;
-                let told = client.get(&space, "PMI_process_mapping")?;
-                Ok(told.and_then(|text| mapping::parse(&text, size)))
+                let mapping_text = client.get(&space, "PMI_process_mapping")?;
+                Ok(mapping_text.and_then(|text| mapping::parse(&text, size)))
             }
             Kind::Pmix(pmix) => {
                 (0..size).map(|rank| pmix.node_of(rank)).collect::<Result<_, _>>().map_err(Error::Library)

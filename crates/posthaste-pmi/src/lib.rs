@@ -4,7 +4,7 @@
 //! Hydra, Slurm and Flux speak too: our ranks run under those launchers, and programs built with other libraries of
 //! that family run under ours.
 //!
-//! Rooms, each using only those before it: [`mod@line`] (the text on the wire) → [`kvs`] (what the ranks tell each
+//! Rooms, each using only those before it: [`mod@line`] (the text on the wire) → [`kvs`] (what the ranks say to each
 //! other) → [`client`] (a rank's side) → [`mapping`] (which rank is on which node) → [`launcher`] (all that a rank asks of
 //! the launcher that started it) → [`server`] (the launcher's side, without I/O) → [`spawn`] (starting processes on
 //! this host and seeing them to their end) → [`hosts`] (the same on several hosts).

@@ -1,4 +1,4 @@
-//! `PMI_process_mapping`: on which node each rank of a job runs, as launchers of the PMI family tell it.
+//! `PMI_process_mapping`: on which node each rank of a job runs, as launchers of the PMI family publish it.
 //!
 //! The text is a list of blocks (first node, number of nodes, ranks on each of them), `(vector,(0,2,4))`, which ranks
 //! fill in order and begin again when the list is at its end. MPICH's Hydra, Slurm and Flux write it, with or without

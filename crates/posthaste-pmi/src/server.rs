@@ -35,7 +35,7 @@ pub enum Action {
     },
 }
 
-/// How far a rank has come, as far as it told us.
+/// How far a rank has come, as far as it has said.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Phase {
     /// It has not introduced itself.
@@ -213,7 +213,7 @@ impl Server {
     /// All ranks of the job wait at the fence: lets those here go on, after they can get what all have put.
     pub fn open(&mut self, pairs: &[(String, String)]) -> Vec<Action> {
         for (key, value) in pairs {
-            // Bounded where they were put; what is too much for this host is missing, which the rank that gets it is told.
+            // Bounded where they were put; what is too much for this host is missing, which the rank that gets it learns.
             let _ = self.kvs.put(key, value);
         }
         self.fence.open();

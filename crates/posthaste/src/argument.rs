@@ -1,4 +1,4 @@
-//! Who and which: destinations, sources and tags as arguments, and the status that tells them.
+//! Who and which: destinations, sources and tags as arguments, and the status that names them.
 //!
 //! MPI-5.0 §3.2.3 (envelope), §3.2.5 (status), §3.10 (nobody).
 //!

@@ -9,7 +9,7 @@
 //!     let world = universe.world();
 //!     let (rank, size) = (world.rank(), world.size());
 //!
-//!     // Everybody tells the next one its rank.
+//!     // Everybody sends the next one its rank.
 //!     let mut left = [0];
 //!     world.send_receive(&[rank], (rank + 1) % size, 0, &mut left, (rank + size - 1) % size, 0)?;
 //!     println!("rank {rank} of {size}: the one before me is {}", left[0]);

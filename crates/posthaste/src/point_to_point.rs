@@ -267,8 +267,8 @@ impl Communicator<'_> {
         tag: Tag,
     ) -> Checked<(Vec<T>, Status)> {
         let (from, tag) = self.pattern(from, tag)?;
-        let mut held = self.engine().mprobe(self.core(), from, tag)?;
-        let bytes = held.as_ref().map_or(0, |held| held.envelope.len);
+        let mut message = self.engine().mprobe(self.core(), from, tag)?;
+        let bytes = message.as_ref().map_or(0, |message| message.envelope.len);
         let mut buffer = Vec::<T>::new();
         let size = size_of::<T>() as u64;
         let count = usize::try_from(bytes.div_ceil(size)).unwrap_or(usize::MAX);
@@ -277,7 +277,7 @@ impl Communicator<'_> {
         if room.is_ok() {
             buffer.resize(count, T::default());
         }
-        let status = self.engine().mrecv_slice(&mut held, RecvBuf::new(&mut buffer))?;
+        let status = self.engine().mrecv_slice(&mut message, RecvBuf::new(&mut buffer))?;
         if room.is_err() {
             return Err(Cause::no_memory(format!(
                 "a message of {bytes} bytes needs more memory than there is"

@@ -258,7 +258,7 @@ impl<'scope, 'env> Scope<'scope, 'env> {
 }
 
 impl Request<'_> {
-    /// Waits until the operation is over (`MPI_Wait`). The status of a receive tells about its message; that of
+    /// Waits until the operation is over (`MPI_Wait`). The status of a receive is about its message; that of
     /// any other operation is empty.
     ///
     /// # Errors

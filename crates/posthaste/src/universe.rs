@@ -113,7 +113,7 @@ impl Universe {
         block.map(Memory::new).map_err(|cause| Error::new("allocate", rank, cause))
     }
 
-    /// Ends this share: what dropping the value does, but errors are told. The last share blocks until every rank is here.
+    /// Ends this share: what dropping the value does, but errors are reported. The last share blocks until every rank is here.
     ///
     /// # Errors
     /// When the last synchronisation with the other ranks fails.

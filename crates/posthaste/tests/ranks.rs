@@ -150,7 +150,7 @@ fn a_scope_left_by_an_error_is_over() {
         let mut got = [0];
         world.send_receive(&[world.rank()], 1 - world.rank(), 99, &mut got, 1 - world.rank(), 99)?;
         assert_eq!(got, [1 - world.rank()]);
-        // A truncation that nobody waited for is told by the scope.
+        // A truncation that nobody waited for is reported by the scope.
         let mut short = [0u8; 1];
         let error = world.scope(|s| {
             s.send(&[1u8, 2, 3], 1 - world.rank(), 0)?;
@@ -303,8 +303,8 @@ fn communicators_keep_their_messages_apart() {
 }
 
 #[test]
-fn wrong_arguments_are_told_and_change_nothing() {
-    on_ranks(2, "wrong_arguments_are_told_and_change_nothing", |world| {
+fn wrong_arguments_are_reported_and_change_nothing() {
+    on_ranks(2, "wrong_arguments_are_reported_and_change_nothing", |world| {
         let class = |result: Result<()>| result.unwrap_err().class();
         assert_eq!(class(world.send(&[1], 2, 0)), ErrorClass::Rank);
         assert_eq!(class(world.send(&[1], usize::MAX, 0)), ErrorClass::Rank);

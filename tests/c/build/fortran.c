@@ -22,7 +22,7 @@ void open_(const MPI_Fint *comm_f, MPI_Fint *kept_f, MPI_Fint *ierr)
     *kept_f = MPI_Comm_c2f(kept);
 }
 
-/* Adds the ranks up in a ring of messages; tells the status of the last one. */
+/* Adds the ranks up in a ring of messages; returns the status of the last one. */
 void sum_(const MPI_Fint *kept_f, int *sum, MPI_Fint *status_f, MPI_Fint *ierr)
 {
     MPI_Comm comm = MPI_Comm_f2c(*kept_f);

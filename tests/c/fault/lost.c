@@ -1,6 +1,6 @@
 /* lost.c: rank 1 is killed, and nobody but the others finds out (its launcher sees a shell that goes on). What is under way
  * towards or from it must end with an error that names it, later operations with it at once, and the others must still
- * reach each other. For the fault tests over every method. Usage: lost WHAT, with at least 3 ranks; prints what it was told.
+ * reach each other. For the fault tests over every method. Usage: lost WHAT, with at least 3 ranks; prints what was reported to it.
  *
  * WHAT: recv, any: a receive from it, from anybody   send: a long message that it never receives
  *       read, written: a long message from, to it is half-way   flood: short messages that it does not receive
@@ -42,8 +42,8 @@ static void victim(const char *what)
     raise(SIGKILL);
 }
 
-/* What rank 0 is told: the class, and a sentence that names rank 1. */
-static int told(const char *what)
+/* What is reported to rank 0: the class, and a sentence that names rank 1. */
+static int reported(const char *what)
 {
     MPI_Status status;
     if (is(what, "recv") || is(what, "stranger")) return MPI_Recv(buffer, 1, MPI_BYTE, 1, 1, MPI_COMM_WORLD, &status);
@@ -61,14 +61,14 @@ static int told(const char *what)
 }
 
 /* The error names rank 1 and says that it is gone. */
-static void check_told(int code)
+static void check_reported(int code)
 {
     int class;
     OK(MPI_Error_class(code, &class));
     /* Of one that never answered nobody knows that it ever was there. */
     int expected = class == MPI_ERR_PROC_ABORTED || (unknown && class == MPI_ERR_OTHER);
     if (!expected || !strstr(check_text(code), "rank 1"))
-        FAIL("told of class %d, \"%s\"", class, check_text(code));
+        FAIL("an error of class %d, \"%s\"", class, check_text(code));
 }
 
 int main(int argc, char **argv)
@@ -83,13 +83,13 @@ int main(int argc, char **argv)
     begin = MPI_Wtime();
     if (rank == 1) victim(what);
     if (rank == 0) {
-        int code = told(what);
+        int code = reported(what);
         double took = MPI_Wtime() - begin;
-        check_told(code);
-        printf("told after %.1f s: %s\n", took, check_text(code));
+        check_reported(code);
+        printf("reported after %.1f s: %s\n", took, check_text(code));
         double again = MPI_Wtime();
-        check_told(MPI_Send(buffer, LONG, MPI_BYTE, 1, 2, MPI_COMM_WORLD));
-        check_told(MPI_Recv(buffer, 1, MPI_BYTE, 1, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        check_reported(MPI_Send(buffer, LONG, MPI_BYTE, 1, 2, MPI_COMM_WORLD));
+        check_reported(MPI_Recv(buffer, 1, MPI_BYTE, 1, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
         if (MPI_Wtime() - again > 1) FAIL("later operations took %.1f s to fail", MPI_Wtime() - again);
     } else if (is(what, "collective")) {
         MPI_Barrier(MPI_COMM_WORLD); /* may fail here, too */

@@ -66,7 +66,7 @@ pub(super) fn unit(project: &Project, tally: &mut Tally) {
     }
 }
 
-/// Builds what [`unit()`] runs. What can't be built is told there.
+/// Builds what [`unit()`] runs. What can't be built is reported there.
 pub(super) fn build_unit(project: &Project) {
     let _ = project.cargo(&["test", "--quiet", "--workspace", "--no-run"]).limit(1200).run();
 }
@@ -74,12 +74,12 @@ pub(super) fn build_unit(project: &Project) {
 /// Why tests have left themselves out, or a part of what they do, sorted: they pass and say `omitted: WHY`.
 fn omitted(output: &str) -> Vec<String> {
     let is_heading = |line: &str| line.starts_with("---- ") && line.ends_with(" stdout ----");
-    let (mut reasons, mut told) = (Vec::new(), false);
+    let (mut reasons, mut omitted) = (Vec::new(), false);
     for line in output.lines() {
         if is_heading(line) {
-            told = false;
-        } else if let Some(reason) = line.strip_prefix("omitted: ").filter(|_| !told) {
-            told = true;
+            omitted = false;
+        } else if let Some(reason) = line.strip_prefix("omitted: ").filter(|_| !omitted) {
+            omitted = true;
             reasons.push(reason.to_owned());
         }
     }

@@ -80,8 +80,8 @@ impl House<'_> {
         let outcome = outcome?;
         let down = counter(&outcome, "links.down");
         let lost = if links == SECOND { "fabric" } else { "tcp@eth0" };
-        let told = &format!("has lost its link {lost} to rank");
-        if !outcome.ok() || down != 2 || !outcome.stderr.contains(told.as_str()) {
+        let loss = &format!("has lost its link {lost} to rank");
+        if !outcome.ok() || down != 2 || !outcome.stderr.contains(loss.as_str()) {
             return Err(format!(
                 "both ranks have to lose a link, say so, and go on; {down} did\n{}",
                 outcome.complaint()

@@ -26,7 +26,7 @@ const PROGRAMS: [&str; 4] = ["stress", "ring", "alltoall", "cancel_send"];
 /// Longest delay of a frame, in ms, where they overtake each other.
 const DELAY: &str = "3";
 
-/// A network, as it is made and unmade again, and what the ranks are told of it.
+/// A network, as it is made and unmade again, and what the ranks hear of it.
 struct Network<'a> {
     name: &'a str,
     make: Change<'a>,

@@ -29,10 +29,10 @@ pub(super) fn run(house: &House<'_>, tally: &mut Tally) {
     });
     tally.test("hosts: our mpiexec: an abort on another host is the exit code", || {
         let job = house.ours(&["1", "2"], 2).arg(&house.faulty).args(["abort", "7"]);
-        house.is_told(job, 7, &["called MPI_Abort with error code 7"])
+        house.is_reported(job, 7, &["called MPI_Abort with error code 7"])
     });
     tally.test("hosts: our mpiexec: a host that is not there is named", || {
-        house.is_told(
+        house.is_reported(
             house.ours(&["1", "9"], 1).arg("true"),
             1,
             &["no agent could be started on host9 (ssh exited with code 255: "],
@@ -83,7 +83,7 @@ impl House<'_> {
     }
 
     /// A failure with this code, of which mpiexec says one sentence with these words, and nothing is left.
-    fn is_told(&self, job: Job, code: i32, words: &[&str]) -> Fallible {
+    fn is_reported(&self, job: Job, code: i32, words: &[&str]) -> Fallible {
         let watch = Watch::begin();
         let outcome = self.rig.on(1, watch.mark(job)).run()?;
         Self::check(&outcome, code, words)?;
@@ -93,8 +93,8 @@ impl House<'_> {
     pub(super) fn check(outcome: &Outcome, code: i32, words: &[&str]) -> Fallible {
         let sentences: Vec<&str> =
             outcome.stderr.lines().filter(|line| line.starts_with("mpiexec: ")).collect();
-        let told = sentences.len() == 1 && words.iter().all(|word| sentences[0].contains(word));
-        if outcome.code() != code || outcome.timed_out || !told {
+        let reported = sentences.len() == 1 && words.iter().all(|word| sentences[0].contains(word));
+        if outcome.code() != code || outcome.timed_out || !reported {
             return Err(format!(
                 "code {code} and one sentence with {words:?} were expected\n{}",
                 outcome.complaint()

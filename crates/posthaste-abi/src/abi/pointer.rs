@@ -120,10 +120,10 @@ const _: () =
     assert!(!MPI_STATUSES_IGNORE.is_multiple_of(align_of::<MPI_Status>()) || MPI_STATUSES_IGNORE == 0);
 
 impl Out<MPI_Status> {
-    /// Stores what a completed request tells, unless the caller ignores it. The error field stays as it was, as
+    /// Stores the status of a completed request, unless the caller ignores it. The error field stays as it was, as
     /// MPI-5.0 §3.2.5 wants for functions that complete one request.
     #[inline(always)]
-    pub(crate) fn tell(&self, status: &MPI_Status) {
+    pub(crate) fn set_status(&self, status: &MPI_Status) {
         if !self.0.is_null() && self.0.is_aligned() {
             // SAFETY: not NULL and aligned; the caller's promise: it then names a status.
             unsafe { status.store_but_error(self.0) };
@@ -132,7 +132,7 @@ impl Out<MPI_Status> {
 
     /// Stores a whole status at place `index` of an array, unless the caller ignores it.
     #[inline]
-    pub(crate) fn tell_at(&self, index: usize, status: MPI_Status) {
+    pub(crate) fn set_status_at(&self, index: usize, status: MPI_Status) {
         if !self.0.is_null() && self.0.is_aligned() {
             // SAFETY: not NULL and aligned; the caller's promise: the array has more than `index` statuses.
             unsafe { self.0.add(index).write(status) };
@@ -141,7 +141,7 @@ impl Out<MPI_Status> {
 }
 
 impl<T> Out<T> {
-    /// Whether a result can be stored later: what cannot be told must not happen.
+    /// Whether a result can be stored later: what cannot be reported must not happen.
     #[inline(always)]
     pub(crate) fn ready(&self, argument: &'static str) -> Result<()> {
         check(self.0, argument)

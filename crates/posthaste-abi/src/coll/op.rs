@@ -12,6 +12,7 @@ use crate::abi::constants::{MPI_DATATYPE_NULL, MPI_OP_NULL};
 use crate::abi::pointer::Out;
 use crate::abi::types::{MPI_Count, MPI_Datatype, MPI_Op, MPI_User_function, MPI_User_function_c};
 use crate::call::mpi_fn;
+use crate::layer::buffers::operands_apart;
 use crate::layer::library::library;
 use crate::mapping::types;
 use crate::object::datatype;
@@ -115,5 +116,6 @@ fn reduce_local(
     let inout = array("inoutbuf", inoutbuf, count, &datatype)?;
     // SAFETY: the program describes both of its buffers by this count and datatype.
     let (input, inout) = unsafe { (base(input), base(inout)) };
+    operands_apart(&input, &inout, count, &datatype)?;
     library().world.reduce_locally(&op, &datatype, (input, inout), count)
 }

@@ -15,7 +15,7 @@ use super::buffers::{data, list_of_counts, pieces, typed_pieces, unless_in_place
 use crate::abi::pointer::{In, Number, Plain};
 use crate::abi::types::{MPI_Comm, MPI_Datatype, MPI_Op};
 use crate::layer::coll::{self, Reduction};
-use crate::layer::held::Held;
+use crate::layer::object_ref::ObjectRef;
 use crate::mapping::ranks::root_in;
 use crate::object::communicator;
 use crate::object::datatype::committed;
@@ -25,7 +25,7 @@ use crate::object::op;
 pub(crate) use crate::layer::coll::barrier;
 
 /// The communicator of a collective operation.
-pub(crate) fn member(comm: MPI_Comm) -> Result<Held<Comm>> {
+pub(crate) fn member(comm: MPI_Comm) -> Result<ObjectRef<Comm>> {
     communicator::find("comm", comm)
 }
 

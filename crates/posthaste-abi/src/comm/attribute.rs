@@ -105,7 +105,7 @@ mpi_fn! {
         let delete = type_delete_attr_fn.map(|function| {
             Callback::new(function as usize, extra_state, move |me, object, value| {
                 // SAFETY: the program gave the function for this use.
-                told(unsafe { function(MPI_Datatype::numbered(object), me.key(), value, me.extra()) })
+                outcome(unsafe { function(MPI_Datatype::numbered(object), me.key(), value, me.extra()) })
             })
         });
         create(Kind::Type, copy, delete, type_keyval)
@@ -156,7 +156,7 @@ mpi_fn! {
         let delete = win_delete_attr_fn.map(|function| {
             Callback::new(function as usize, extra_state, move |me, object, value| {
                 // SAFETY: the program gave the function for this use.
-                told(unsafe { function(MPI_Win::numbered(object), me.key(), value, me.extra()) })
+                outcome(unsafe { function(MPI_Win::numbered(object), me.key(), value, me.extra()) })
             })
         });
         create(Kind::Win, copy, delete, win_keyval)
@@ -224,7 +224,7 @@ struct Callback<R> {
 /// Calls a function of the program for an object and a value.
 type Call<R> = dyn Fn(&State, usize, *mut c_void) -> R + Send + Sync;
 
-/// What a callback is told besides the object and the value.
+/// What a callback gets besides the object and the value.
 struct State {
     extra: AtomicPtr<c_void>,
     key: AtomicI32,
@@ -262,17 +262,17 @@ fn asked(call: impl FnOnce(*mut c_void, *mut c_int) -> c_int) -> std::result::Re
 }
 
 /// The answer of a delete function.
-fn told(code: c_int) -> std::result::Result<(), i32> {
+fn outcome(code: c_int) -> std::result::Result<(), i32> {
     if code == MPI_SUCCESS { Ok(()) } else { Err(code) }
 }
 
 type Asked = std::result::Result<Option<Value>, i32>;
-type Told = std::result::Result<(), i32>;
+type Outcome = std::result::Result<(), i32>;
 
 fn create(
     kind: Kind,
     copy: Option<Callback<Asked>>,
-    delete: Option<Callback<Told>>,
+    delete: Option<Callback<Outcome>>,
     keyval: Out<c_int>,
 ) -> Result<()> {
     let states = [copy.as_ref().map(|c| c.state.clone()), delete.as_ref().map(|c| c.state.clone())];
@@ -313,7 +313,7 @@ fn create_for_comm(
     let delete = delete.map(|function| {
         Callback::new(function as usize, extra, move |me, object, value| {
             // SAFETY: the program gave the function for this use.
-            told(unsafe { function(MPI_Comm::numbered(object), me.key(), value, me.extra()) })
+            outcome(unsafe { function(MPI_Comm::numbered(object), me.key(), value, me.extra()) })
         })
     });
     create(Kind::Comm, copy, delete, keyval)
@@ -368,7 +368,7 @@ fn changeable_of_win(win: MPI_Win, number: c_int) -> Result<(Arc<Win>, Arc<Keyva
     Ok((found, key(Kind::Win, number)?))
 }
 
-/// Tells a value that may not be there.
+/// Reports a value that may not be there.
 fn give(value: Option<Value>, place: *mut c_void, flag: Out<c_int>) -> Result<()> {
     let place = Out::<*mut c_void>::at(place);
     place.ready("attribute_val")?;

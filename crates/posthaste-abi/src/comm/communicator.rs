@@ -20,14 +20,15 @@ use crate::abi::types::{MPI_Comm, MPI_Errhandler, MPI_Group, MPI_Info, MPI_Reque
 use crate::call::{mpi_fn, none, unsupported};
 use crate::failure;
 use crate::handle::Kind;
+use crate::layer::attribute::KEYVALS;
 use crate::layer::bsend;
 use crate::layer::communicator::{adorn, allocate, copy_attributes, duplicate};
-use crate::layer::held::Held;
 use crate::layer::library::library;
+use crate::layer::object_ref::ObjectRef;
 use crate::layer::request::AtEnd;
 use crate::mapping::ranks::{self, rank_in};
 use crate::object::attribute;
-use crate::object::communicator;
+use crate::object::communicator::{self, Reserved};
 use crate::object::errhandler::find_for;
 use crate::object::group;
 use crate::object::info;
@@ -199,7 +200,9 @@ mpi_fn! {
         let peer = communicator::find("peer_comm", peer_comm);
         let peer = peer.as_deref().map_err(Error::clone);
         let (local_leader, remote_leader) = (rank_in(local_leader), rank_in(remote_leader));
-        let mut next = local.plan_intercomm(local_leader, peer, remote_leader, tag, allocate)?;
+        let processes = library().world.world().size() as u32;
+        let mut next =
+            local.plan_intercomm(local_leader, peer, remote_leader, tag, processes, allocate)?;
         loop {
             match next {
                 Next::Run(schedule, introduction) => {
@@ -243,7 +246,7 @@ pub(crate) fn make(newcomm: Out<MPI_Comm>, (schedule, creation): (Schedule, Crea
 }
 
 /// Duplicates a communicator with its attributes; `info` replaces its hints.
-fn dup(handle: MPI_Comm, info: Option<Held<Info>>) -> Result<MPI_Comm> {
+fn dup(handle: MPI_Comm, info: Option<ObjectRef<Info>>) -> Result<MPI_Comm> {
     let comm = communicator::find("comm", handle)?;
     let Some(made) = duplicate(&comm, info.as_deref())? else { return Ok(MPI_COMM_NULL) };
     let newcomm = communicator::store(Some(made.clone()))?;
@@ -254,55 +257,52 @@ fn dup(handle: MPI_Comm, info: Option<Held<Info>>) -> Result<MPI_Comm> {
     Ok(newcomm)
 }
 
-/// A duplicate in the making.
+/// What ends the making of a duplicate.
 struct Duplicating {
-    creation: Mutex<Option<Creation>>,
-    newcomm: MPI_Comm,
-    attributes: Mutex<Option<Attributes>>,
-    original: Held<Comm>,
-    info: Option<Held<Info>>,
+    unfinished: Mutex<Option<Unfinished>>,
+    original: ObjectRef<Comm>,
+    info: Option<ObjectRef<Info>>,
+}
+
+/// A duplicate in the making.
+struct Unfinished {
+    creation: Creation,
+    newcomm: Reserved,
+    attributes: Attributes,
 }
 
 impl AtEnd for Duplicating {
     fn completed(&self, _status: &mut Status) -> Result<()> {
-        let creation = self.creation.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let Some(made) = creation.map(|creation| library().world.finish(creation)).transpose()?.flatten()
-        else {
-            return Ok(());
-        };
+        let unfinished = self.unfinished.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(Unfinished { creation, newcomm, attributes }) = unfinished else { return Ok(()) };
+        let Some(made) = library().world.finish(creation)? else { return Ok(()) };
         adorn(&made, &self.original, self.info.as_deref());
-        if let Some(attributes) = self.attributes.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            made.attributes().replace(attributes);
-        }
-        communicator::fill(self.newcomm, made);
+        made.attributes().replace(attributes);
+        newcomm.fill(made);
         Ok(())
     }
 }
 
 /// Starts to duplicate a communicator. The handle is given at once and finds its object when the request is over;
-/// attributes are copied now (MPI-5.0 §7.4.2).
+/// attributes are copied now (MPI-5.0 §7.4.2). If the call fails, the handle is given back.
 fn idup(
     handle: MPI_Comm,
-    info: Option<Held<Info>>,
-    newcomm: Out<MPI_Comm>,
+    info: Option<ObjectRef<Info>>,
+    out: Out<MPI_Comm>,
     request: Out<MPI_Request>,
 ) -> Result<()> {
     request.ready("request")?;
+    out.ready("newcomm")?;
     let original = communicator::find("comm", handle)?;
-    let place = communicator::reserve()?;
+    let newcomm = Reserved::new()?;
+    let number = newcomm.handle().number();
     let attributes =
-        original.attributes().copied(handle.number(), place.number()).map_err(attribute::refused)?;
+        original.attributes().copied(&KEYVALS, handle.number(), number).map_err(attribute::refused)?;
     let (schedule, creation) = original.plan_dup(allocate)?;
     let id = library().world.start(schedule)?;
-    let at_end = Duplicating {
-        creation: Mutex::new(Some(creation)),
-        newcomm: place,
-        attributes: Mutex::new(Some(attributes)),
-        original,
-        info,
-    };
-    newcomm.set("newcomm", place)?;
-    completion::give_special(id, handle, Arc::new(at_end), request)
+    out.set("newcomm", newcomm.handle())?;
+    let unfinished = Mutex::new(Some(Unfinished { creation, newcomm, attributes }));
+    completion::give_special(id, handle, Arc::new(Duplicating { unfinished, original, info }), request)
 }
 
 /// Whether the program may free a communicator.
@@ -334,8 +334,8 @@ pub(crate) fn site_of(comm: Out<MPI_Comm>) -> Site {
 fn refuse_comm(call: &'static str, handle: MPI_Errhandler) -> c_int {
     match find_for(handle, Kind::Comm) {
         Ok(handler) => {
-            let told = Site::Comm(MPI_COMM_SELF);
-            failure::raise_with(&handler, told, call, Site::Process, &Error::unsupported(call))
+            let site = Site::Comm(MPI_COMM_SELF);
+            failure::raise_with(&handler, site, call, Site::Process, &Error::unsupported(call))
         }
         Err(error) => failure::raise(call, Site::Process, &error),
     }

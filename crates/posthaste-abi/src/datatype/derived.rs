@@ -476,7 +476,7 @@ fn unfreed(made: Datatype) -> Result<MPI_Datatype> {
     static MADE: Mutex<Vec<(Datatype, MPI_Datatype)>> = Mutex::new(Vec::new());
     let arguments = |datatype: &Datatype| {
         let contents = datatype.contents()?;
-        let types: Vec<_> = contents.told_types().iter().map(Datatype::named).collect();
+        let types: Vec<_> = contents.type_arguments().iter().map(Datatype::named).collect();
         Some((contents.combiner, contents.ints.clone(), types))
     };
     if let Some(named) = made.named() {
@@ -587,7 +587,7 @@ fn unfold(
     for (at, value) in large.iter().enumerate() {
         counts.set_at("array_of_large_counts", at, *value)?;
     }
-    for (at, child) in contents.told_types().iter().enumerate() {
+    for (at, child) in contents.type_arguments().iter().enumerate() {
         // Predefined types come back as themselves, all others as new handles (MPI-5.0 §5.1.13).
         let handle = if child.is_predefined() { handle_for(child)?.0 } else { store(child.clone())? };
         types.set_at("array_of_datatypes", at, handle)?;

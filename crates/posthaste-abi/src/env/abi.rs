@@ -1,7 +1,7 @@
 //! C functions for what the ABI says about itself and about Fortran (MPI-5.0 chapter 20).
 //!
 //! They may be called at any time. This library has no Fortran part of its own, so it knows of Fortran what a binding
-//! tells it, once.
+//! says it, once.
 
 use std::ffi::{c_int, c_void};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -73,7 +73,7 @@ mpi_fn! {
     }
 }
 
-/// What a Fortran binding told about its compiler.
+/// What a Fortran binding said about its compiler.
 static FORTRAN: OnceLock<Info> = OnceLock::new();
 
 /// Longest logical, in bytes.

@@ -1,6 +1,6 @@
 //! C functions for sessions (MPI-5.0 §11.3).
 //!
-//! There are no sessions yet. A program may ask for one before `MPI_Init` and go on without when it is told, so what
+//! There are no sessions yet. A program may ask for one before `MPI_Init` and go on without when it is refused, so what
 //! must stay true is: an error is raised by the error handler that the program gave, and a result is a null handle.
 
 use std::ffi::{c_char, c_int};

@@ -88,7 +88,7 @@ pub(crate) fn of_type_to_set(datatype: usize) -> Arc<Attributes> {
 /// Deletes all attributes of a datatype.
 pub(crate) fn delete_all_of_type(datatype: usize) -> std::result::Result<(), Refused> {
     if let Some(attributes) = of_type(datatype) {
-        attributes.delete_all(datatype)?;
+        attributes.delete_all(&KEYVALS, datatype)?;
         of_types().remove(&datatype);
     }
     Ok(())
@@ -97,7 +97,7 @@ pub(crate) fn delete_all_of_type(datatype: usize) -> std::result::Result<(), Ref
 /// Gives a duplicate of a datatype its attributes.
 pub(crate) fn copy_all_of_type(from: usize, to: usize) -> std::result::Result<(), Refused> {
     if let Some(attributes) = of_type(from) {
-        let copies = attributes.copied(from, to)?;
+        let copies = attributes.copied(&KEYVALS, from, to)?;
         of_types().insert(to, Arc::new(copies));
     }
     Ok(())

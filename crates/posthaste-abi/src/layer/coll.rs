@@ -69,7 +69,7 @@ pub(crate) fn gather(
     }
 }
 
-/// As the other operations with a block for each rank, it tells how many ranks those are.
+/// As the other operations with a block for each rank, it says how many ranks those are.
 pub(crate) fn gatherv(
     comm: &Comm,
     send: impl FnOnce() -> Result<Option<Data>>,
@@ -220,7 +220,7 @@ pub(crate) fn check_op(op: &Op, datatype: &Datatype) -> Result<()> {
     if library().strict { op.check_strict(datatype) } else { Ok(()) }
 }
 
-/// The receive buffer is told whether it counts, and is not looked at where it does not.
+/// The receive buffer knows whether it counts, and is not looked at where it does not.
 pub(crate) fn reduce(
     comm: &Comm,
     what: &Reduction,

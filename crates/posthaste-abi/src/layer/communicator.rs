@@ -1,6 +1,6 @@
 //! Making communicators: contexts, duplicates with their hints and attributes (MPI-5.0 §7.4.2).
 //!
-//! Callbacks are told of a communicator by the number that its face chose.
+//! Callbacks get a communicator by the number that its face chose.
 
 use std::sync::Arc;
 
@@ -10,6 +10,7 @@ use posthaste_core::error::Result;
 use posthaste_core::ids::ContextId;
 use posthaste_core::info::Info;
 
+use super::attribute::KEYVALS;
 use super::library::library;
 
 /// A context that this process allocates.
@@ -38,7 +39,7 @@ pub(crate) fn copy_attributes(
     (from, number): (&Comm, usize),
     (to, new_number): (&Comm, usize),
 ) -> std::result::Result<(), Refused> {
-    let copies = from.attributes().copied(number, new_number)?;
+    let copies = from.attributes().copied(&KEYVALS, number, new_number)?;
     to.attributes().replace(copies);
     Ok(())
 }

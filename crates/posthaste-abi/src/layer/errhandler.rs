@@ -2,7 +2,7 @@
 //!
 //! Functions of the program are opaque here (`U`).
 
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use posthaste_core::comm::Comm;
 use posthaste_core::config::{Config, INITIAL_HANDLER, InitialHandler};
@@ -39,13 +39,12 @@ pub(crate) fn initial<U>() -> Handler<U> {
 
 /// The error handler of a communicator; every communicator begins with the initial one or takes over its parent's.
 pub(crate) fn of<U: Clone + Send + Sync + 'static>(comm: &Comm) -> Handler<U> {
-    let set = comm.handler().and_then(|handler| handler.downcast::<Handler<U>>().ok());
-    set.map_or_else(initial, |handler| Handler::clone(&handler))
+    comm.handler::<Handler<U>>().map_or_else(initial, |handler| Handler::clone(&handler))
 }
 
 /// Sets the error handler of a communicator.
 pub(crate) fn set<U: Send + Sync + 'static>(comm: &Comm, handler: Handler<U>) {
-    comm.set_handler(Some(Arc::new(handler)));
+    comm.set_handler(handler);
 }
 
 /// The communicator whose handler serves errors without an object.
@@ -60,7 +59,7 @@ pub(crate) enum Fallback {
 /// MPI-4.0 moved these errors from `MPI_COMM_WORLD` to `MPI_COMM_SELF`; programs written before set the handler of the world
 /// alone, so it stands in until `MPI_COMM_SELF` is given one, except with `POSTHASTE_STRICT`. Who uses sessions does not
 /// expect it: once there are some, it will stand in only while none is open.
-pub(crate) fn fallback(library: &Library) -> Fallback {
-    let is_set = library.world.own().handler().is_some();
+pub(crate) fn fallback<H: Send + Sync + 'static>(library: &Library) -> Fallback {
+    let is_set = library.world.own().handler::<H>().is_some();
     if library.strict || is_set { Fallback::Own } else { Fallback::World }
 }

@@ -54,7 +54,7 @@ pub(crate) fn name_of(comm: &Comm) -> String {
 }
 
 /// What the library does about an error before it returns: it ends the job with the exit code `exit`, or keeps the sentence.
-/// Returns the function of the program that is to be told.
+/// Returns the function of the program that is to be called.
 pub(crate) fn treat<'a, U>(
     handler: &'a Handler<U>,
     class: ErrorClass,

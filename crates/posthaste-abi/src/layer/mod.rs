@@ -7,7 +7,7 @@
 
 #[allow(unsafe_code)] // one pointer, which is all that MPI_Init makes and MPI_Finalize takes away
 pub(crate) mod library;
-pub(crate) mod held;
+pub(crate) mod object_ref;
 pub(crate) mod error_code;
 pub(crate) mod errhandler;
 pub(crate) mod failure;

@@ -15,8 +15,8 @@ use posthaste_core::pt2pt::partitioned::{Parts, Receiving, Sending};
 use posthaste_core::request::{Request, State, Status};
 use posthaste_core::runtime::Entered;
 
-use super::held::Held;
 use super::library::library;
+use super::object_ref::ObjectRef;
 use super::request::{self, AtEnd, CommKey, Failure, SharedAtEnd};
 
 /// A partitioned request.
@@ -24,7 +24,7 @@ struct Partitioned {
     id: RequestId,
     comm: CommKey,
     /// Where: its VCI is that of the partitions, too.
-    held: Held<Comm>,
+    owner: ObjectRef<Comm>,
     end: Mutex<End>,
 }
 
@@ -35,7 +35,7 @@ enum End {
 
 impl Partitioned {
     fn vci(&self) -> Entered<'static> {
-        library().world.vci_of(&self.held)
+        library().world.vci_of(&self.owner)
     }
 
     fn end(&self) -> MutexGuard<'_, End> {
@@ -94,7 +94,7 @@ impl Partitioned {
         if look()? {
             return Ok(true);
         }
-        library().world.step_in(&self.held);
+        library().world.step_in(&self.owner);
         look()
     }
 }
@@ -125,7 +125,7 @@ impl AtEnd for Partitioned {
 
 /// A request for sending. `parts` describes the buffer.
 pub(crate) fn send_init(
-    comm: Held<Comm>,
+    comm: ObjectRef<Comm>,
     key: CommKey,
     dest: i32,
     tag: i32,
@@ -151,7 +151,7 @@ pub(crate) fn send_init(
 
 /// A request for receiving.
 pub(crate) fn recv_init(
-    comm: Held<Comm>,
+    comm: ObjectRef<Comm>,
     key: CommKey,
     source: i32,
     tag: i32,
@@ -165,12 +165,12 @@ pub(crate) fn recv_init(
         return make(key, comm, End::Receiving(nobody)).map(|(_, id)| id);
     }
     let (partitioned, id) = make(key, comm.clone(), End::Receiving(Receiving::new(source, tag, parts)))?;
-    let told = partitioned.clone();
+    let at = partitioned.clone();
     let handler = move |_, status: &Status| {
-        let mut vci = told.vci();
+        let mut vci = at.vci();
         let Vci { engine, methods, .. } = &mut *vci;
-        if let End::Receiving(receiving) = &mut *told.end() {
-            receiving.told(engine, methods, status);
+        if let End::Receiving(receiving) = &mut *at.end() {
+            receiving.announced(engine, methods, status);
         }
     };
     let listening = {
@@ -184,14 +184,14 @@ pub(crate) fn recv_init(
     listening.or_else(|error| take_back(id, error)).map(|()| id)
 }
 
-fn make(key: CommKey, held: Held<Comm>, end: End) -> Result<(Arc<Partitioned>, RequestId)> {
+fn make(key: CommKey, owner: ObjectRef<Comm>, end: End) -> Result<(Arc<Partitioned>, RequestId)> {
     let id = {
-        let engine = &mut library().world.vci_of(&held).engine;
+        let engine = &mut library().world.vci_of(&owner).engine;
         let id = engine.requests.insert(Request::new(State::Inactive))?;
-        engine.persistent.keep(id, None);
+        engine.persistent.insert(id, None);
         id
     };
-    let partitioned = Arc::new(Partitioned { id, comm: key, held, end: Mutex::new(end) });
+    let partitioned = Arc::new(Partitioned { id, comm: key, owner, end: Mutex::new(end) });
     request::persists(id, key, partitioned.clone());
     Ok((partitioned, id))
 }

@@ -21,8 +21,8 @@ use posthaste_core::request::{Composite, Request, State, Status, Table, composit
 use posthaste_core::runtime::Entered;
 
 use super::bsend;
-use super::held::Held;
 use super::library::library;
+use super::object_ref::ObjectRef;
 use super::request::{self, AtEnd, CommKey, Failure};
 
 /// What a persistent request starts.
@@ -30,12 +30,12 @@ pub(crate) enum Plan {
     /// A message, which the engine has and starts; its communicator stays with it.
     Message {
         /// Where.
-        comm: Held<Comm>,
+        comm: ObjectRef<Comm>,
     },
     /// A send in buffered mode.
     Buffered {
         /// Where.
-        comm: Held<Comm>,
+        comm: ObjectRef<Comm>,
         /// What.
         segment: Segment,
         /// To whom.
@@ -68,15 +68,15 @@ impl Plan {
 
 /// A persistent request of the program.
 pub(crate) fn prepare(plan: Plan, comm: CommKey) -> Result<RequestId> {
-    keep(None, plan, comm)
+    store(None, plan, comm)
 }
 
-/// The same for a message, whose communicator is `held`.
-pub(crate) fn prepare_message(message: Message, held: Held<Comm>, comm: CommKey) -> Result<RequestId> {
-    keep(Some(message), Plan::Message { comm: held }, comm)
+/// The same for a message, whose communicator is `owner`.
+pub(crate) fn prepare_message(message: Message, owner: ObjectRef<Comm>, comm: CommKey) -> Result<RequestId> {
+    store(Some(message), Plan::Message { comm: owner }, comm)
 }
 
-fn keep(message: Option<Message>, plan: Plan, comm: CommKey) -> Result<RequestId> {
+fn store(message: Option<Message>, plan: Plan, comm: CommKey) -> Result<RequestId> {
     let (id, pins) = {
         let mut vci = plan.vci();
         let id = vci.engine.requests.insert(Request::new(State::Inactive))?;
@@ -85,7 +85,7 @@ fn keep(message: Option<Message>, plan: Plan, comm: CommKey) -> Result<RequestId
             Some(Message::Recv { segment, .. }) => vci.methods.pin(segment, true),
             Some(Message::Nobody(_)) | None => Pins::default(),
         };
-        vci.engine.persistent.keep(id, message);
+        vci.engine.persistent.insert(id, message);
         (id, Mutex::new(pins))
     };
     request::persists(id, comm, Arc::new(Persistent { id, plan, comm, pins }));
@@ -150,17 +150,17 @@ impl AtEnd for Persistent {
     }
 }
 
-/// A send and a receive under one request (MPI-5.0 §3.10, `MPI_Isendrecv`), which tells what was received. `sent` is the
+/// A send and a receive under one request (MPI-5.0 §3.10, `MPI_Isendrecv`), which reports what was received. `sent` is the
 /// memory that the send leaves from.
 pub(crate) fn both(
     (send, recv): (RequestId, RequestId),
     sent: Option<Vec<u8>>,
-    held: &Comm,
+    owner: &Comm,
     comm: CommKey,
 ) -> Result<RequestId> {
-    let mut vci = library().world.vci_of(held);
+    let mut vci = library().world.vci_of(owner);
     let Engine { requests, finished, .. } = &mut vci.engine;
-    let whole = composite::begin(requests, Composite::of(2).keeping(sent), Status::EMPTY)?;
+    let whole = composite::begin(requests, Composite::of(2).keeping_alive(sent), Status::EMPTY)?;
     request::belongs(whole, comm);
     composite::add(requests, finished, whole, recv, true);
     composite::add(requests, finished, whole, send, false);

@@ -100,7 +100,7 @@ pub(crate) fn comm_of(id: RequestId) -> CommKey {
 pub(crate) struct Ended {
     id: RequestId,
     note: u32,
-    /// What it tells.
+    /// What it reports.
     pub(crate) status: Status,
     /// It stays in the table.
     pub(crate) stays: bool,

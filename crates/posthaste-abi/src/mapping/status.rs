@@ -21,9 +21,9 @@ impl MPI_Status {
     /// Status of a request that is over.
     #[inline(always)]
     pub(crate) fn of(status: &Status) -> Self {
-        let mut told = Self::of_message(rank_out(status.source), tag_out(status.tag), status.bytes);
-        told.set_cancelled(status.cancelled);
-        told
+        let mut status_out = Self::of_message(rank_out(status.source), tag_out(status.tag), status.bytes);
+        status_out.set_cancelled(status.cancelled);
+        status_out
     }
 
     /// What a status says that the program has filled in.
@@ -89,11 +89,11 @@ mod tests {
 
     #[test]
     fn special_values_come_back_from_the_engine() {
-        let told = |source, tag| MPI_Status::of(&Status { source, tag, ..Status::EMPTY });
+        let of = |source, tag| MPI_Status::of(&Status { source, tag, ..Status::EMPTY });
         assert_eq!(MPI_Status::of(&Status::EMPTY), MPI_Status::EMPTY);
-        let nobody = told(posthaste_core::ids::PROC_NULL, Status::EMPTY.tag);
+        let nobody = of(posthaste_core::ids::PROC_NULL, Status::EMPTY.tag);
         assert_eq!((nobody, nobody.read().source), (MPI_Status::PROC_NULL, posthaste_core::ids::PROC_NULL));
-        assert_eq!((told(7, 3).MPI_SOURCE, told(7, 3).MPI_TAG), (7, 3));
+        assert_eq!((of(7, 3).MPI_SOURCE, of(7, 3).MPI_TAG), (7, 3));
     }
 
     #[test]

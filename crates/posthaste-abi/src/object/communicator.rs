@@ -16,25 +16,25 @@ use crate::abi::constants::{MPI_COMM_NULL, MPI_COMM_SELF, MPI_COMM_WORLD};
 use crate::abi::types::MPI_Comm;
 use crate::handle::{Kind, Table};
 use crate::layer::errhandler;
-use crate::layer::held::{Held, Lent};
 use crate::layer::library::library;
+use crate::layer::object_ref::{Lent, ObjectRef};
 
 /// All communicators that were made and not freed.
 static COMMS: Table<Comm> = Table::new(Kind::Comm);
 
 /// The communicator with this handle.
 #[inline(always)]
-pub(crate) fn find(argument: &'static str, handle: MPI_Comm) -> Result<Held<Comm>> {
+pub(crate) fn find(argument: &'static str, handle: MPI_Comm) -> Result<ObjectRef<Comm>> {
     if handle == MPI_COMM_WORLD {
-        return Ok(Held::Predefined(library().world.world()));
+        return Ok(ObjectRef::Predefined(library().world.world()));
     }
     find_other(argument, handle)
 }
 
 #[inline(never)]
-fn find_other(argument: &'static str, handle: MPI_Comm) -> Result<Held<Comm>> {
+fn find_other(argument: &'static str, handle: MPI_Comm) -> Result<ObjectRef<Comm>> {
     if handle == MPI_COMM_SELF {
-        return Ok(Held::Predefined(library().world.own()));
+        return Ok(ObjectRef::Predefined(library().world.own()));
     }
     let freed = FREED.load(Ordering::Acquire);
     let recent = RECENT.try_with(|recent| recent.take((handle.number(), freed))).ok().flatten();
@@ -42,7 +42,7 @@ fn find_other(argument: &'static str, handle: MPI_Comm) -> Result<Held<Comm>> {
         Some(comm) => comm,
         None => COMMS.get(argument, handle.number())?,
     };
-    Ok(Held::Lent(Lent::new(comm, (handle.number(), freed), keep)))
+    Ok(ObjectRef::Lent(Lent::new(comm, (handle.number(), freed), give_back)))
 }
 
 /// Calls with the communicator with this handle. Where the thread has just used it, it stays in registers.
@@ -55,7 +55,7 @@ pub(crate) fn with<T>(
     let mark = (handle.number(), FREED.load(Ordering::Acquire));
     if let Ok(Some(comm)) = RECENT.try_with(|recent| recent.take(mark)) {
         let result = call(&comm);
-        keep(comm, mark);
+        give_back(comm, mark);
         return result;
     }
     call(&*find(argument, handle)?)
@@ -94,7 +94,7 @@ impl Recent {
 
 /// A call is over: the next one is likely to use the same communicator.
 #[inline]
-fn keep(comm: Arc<Comm>, mark: (usize, usize)) {
+fn give_back(comm: Arc<Comm>, mark: (usize, usize)) {
     let _ = RECENT.try_with(|recent| {
         if recent.mark() != mark {
             recent.handle.set(mark.0);
@@ -122,20 +122,42 @@ pub(crate) fn store(comm: Option<Arc<Comm>>) -> Result<MPI_Comm> {
 /// were set meanwhile.
 static UNFINISHED: LazyLock<Mutex<HashMap<usize, Option<Handler>>>> = LazyLock::new(Mutex::default);
 
-/// A handle for a communicator in the making.
-pub(crate) fn reserve() -> Result<MPI_Comm> {
-    let handle = COMMS.reserve()?;
-    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).insert(handle, None);
-    Ok(MPI_Comm::numbered(handle))
+/// A handle for a communicator in the making, given back unless the communicator comes.
+pub(crate) struct Reserved(MPI_Comm);
+
+impl Reserved {
+    /// Reserves one.
+    pub(crate) fn new() -> Result<Self> {
+        let handle = COMMS.reserve()?;
+        UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).insert(handle, None);
+        Ok(Self(MPI_Comm::numbered(handle)))
+    }
+
+    /// The handle.
+    pub(crate) fn handle(&self) -> MPI_Comm {
+        self.0
+    }
+
+    /// The communicator is ready.
+    pub(crate) fn fill(self, comm: Arc<Comm>) {
+        if let Some(handler) = self.forget() {
+            errhandler::set(&comm, handler);
+        }
+        COMMS.fill(self.0.number(), comm);
+        std::mem::forget(self);
+    }
+
+    /// It is in the making no more; the error handler that was set meanwhile.
+    fn forget(&self) -> Option<Handler> {
+        UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.0.number()).flatten()
+    }
 }
 
-/// The communicator behind a reserved handle is ready.
-pub(crate) fn fill(handle: MPI_Comm, comm: Arc<Comm>) {
-    let waiting = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).remove(&handle.number());
-    if let Some(handler) = waiting.flatten() {
-        errhandler::set(&comm, handler);
+impl Drop for Reserved {
+    fn drop(&mut self) {
+        drop(self.forget());
+        COMMS.release(self.0.number());
     }
-    COMMS.fill(handle.number(), comm);
 }
 
 /// Sets the error handler of a communicator in the making; false if the handle names none.

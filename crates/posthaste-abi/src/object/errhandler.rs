@@ -30,7 +30,7 @@ pub(crate) enum UserHandler {
 }
 
 impl UserHandler {
-    /// Tells it of an error code and the object that it belongs to.
+    /// Calls it with an error code and the object that it belongs to.
     pub(crate) fn call(&self, site: Site, code: c_int) {
         let mut code = code;
         let end = std::ptr::null::<c_void>();

@@ -36,15 +36,20 @@ pub(crate) fn class_of(code: c_int) -> Result<c_int> {
 
 /// What an error code means; for an error that just happened on this thread, its sentence too.
 pub(crate) fn text(code: c_int) -> String {
+    let general = meaning(code);
+    match errors::class(code).and_then(latest) {
+        Some(sentence) => format!("{general}; {sentence}"),
+        None => general,
+    }
+}
+
+/// What an error code means in general. Part of another error's sentence, which would otherwise carry the sentence before.
+pub(crate) fn meaning(code: c_int) -> String {
     if code == MPI_SUCCESS {
         return "MPI_SUCCESS: no error".to_string();
     }
     if let Some(class) = errors::class(code) {
-        let general = format!("{}: {}", class.name(), class.text());
-        return match latest(class) {
-            Some(sentence) => format!("{general}; {sentence}"),
-            None => general,
-        };
+        return format!("{}: {}", class.name(), class.text());
     }
     if let Some(text) = tool_text(code) {
         return text.to_string();

@@ -8,7 +8,7 @@ use posthaste_core::info::{Info, MAX_KEY, MAX_VALUE};
 use crate::abi::constants::{MPI_INFO_ENV, MPI_INFO_NULL, MPI_MAX_INFO_KEY, MPI_MAX_INFO_VAL};
 use crate::abi::types::MPI_Info;
 use crate::handle::{Kind, Table};
-use crate::layer::held::Held;
+use crate::layer::object_ref::ObjectRef;
 
 // What the engine keeps fits into what programs have room for.
 const _: () = assert!(MPI_MAX_INFO_KEY as usize > MAX_KEY && MPI_MAX_INFO_VAL as usize > MAX_VALUE);
@@ -36,16 +36,16 @@ pub(crate) static ENVIRONMENT: LazyLock<Info> = LazyLock::new(|| {
 static NO_HINTS: LazyLock<Info> = LazyLock::new(Info::new);
 
 /// The info object with this handle.
-pub(crate) fn find(argument: &'static str, handle: MPI_Info) -> Result<Held<Info>> {
+pub(crate) fn find(argument: &'static str, handle: MPI_Info) -> Result<ObjectRef<Info>> {
     if handle == MPI_INFO_ENV {
-        return Ok(Held::Predefined(&*ENVIRONMENT));
+        return Ok(ObjectRef::Predefined(&*ENVIRONMENT));
     }
-    INFOS.get(argument, handle.number()).map(Held::User)
+    INFOS.get(argument, handle.number()).map(ObjectRef::User)
 }
 
 /// An argument with hints, of which there may be none.
-pub(crate) fn hints(handle: MPI_Info) -> Result<Held<Info>> {
-    if handle == MPI_INFO_NULL { Ok(Held::Predefined(&*NO_HINTS)) } else { find("info", handle) }
+pub(crate) fn hints(handle: MPI_Info) -> Result<ObjectRef<Info>> {
+    if handle == MPI_INFO_NULL { Ok(ObjectRef::Predefined(&*NO_HINTS)) } else { find("info", handle) }
 }
 
 /// The info object with this handle is found no more.

@@ -33,12 +33,12 @@ mpi_fn! {
     fn MPI_Wait / PMPI_Wait(request: Out<MPI_Request>, status: Out<MPI_Status>) raises where it belongs {
         let handle = request.get("request")?;
         if handle == MPI_REQUEST_NULL {
-            status.tell_at(0, MPI_Status::EMPTY);
+            status.set_status_at(0, MPI_Status::EMPTY);
             return Ok(());
         }
         if completion::is_done(handle) && library().world.has_vcis() {
             request.set("request", MPI_REQUEST_NULL)?;
-            status.tell_at(0, MPI_Status::EMPTY);
+            status.set_status_at(0, MPI_Status::EMPTY);
             return Ok(()); // without a VCI, in which other threads may be
         }
         let awaited = |vci: &Vci| Awaited::All(waited_for(vci, handle).into_iter().collect());
@@ -51,7 +51,7 @@ mpi_fn! {
         raises where it belongs {
         let handle = request.get("request")?;
         if handle == MPI_REQUEST_NULL {
-            status.tell_at(0, MPI_Status::EMPTY);
+            status.set_status_at(0, MPI_Status::EMPTY);
             return Ok(flag.set("flag", 1)?);
         }
         flag.set("flag", 0)?;
@@ -84,7 +84,7 @@ mpi_fn! {
         indx.ready("indx")?;
         if !requests.any() {
             indx.set("indx", MPI_UNDEFINED)?;
-            status.tell_at(0, MPI_Status::EMPTY);
+            status.set_status_at(0, MPI_Status::EMPTY);
             return Ok(());
         }
         let awaited = |vci: &Vci| Awaited::Any(requests.waited_for(vci));
@@ -112,7 +112,7 @@ mpi_fn! {
         flag.ready("flag")?;
         indx.set("indx", MPI_UNDEFINED)?;
         if !requests.any() {
-            status.tell_at(0, MPI_Status::EMPTY);
+            status.set_status_at(0, MPI_Status::EMPTY);
             return Ok(flag.set("flag", 1)?);
         }
         requests.step();
@@ -143,9 +143,9 @@ mpi_fn! {
                 requests.take_in_order(&mut Each, &mut next, &mut batch, array_of_statuses).unwrap_or(Ok(()))
             }
         };
-        let told = batch.settle(array_of_statuses);
+        let outcome = batch.settle(array_of_statuses);
         taken?;
-        told
+        outcome
     }
     /// MPI-5.0 §3.7.5
     fn MPI_Testall / PMPI_Testall(count: c_int, array_of_requests: Out<MPI_Request>, flag: Out<c_int>,
@@ -216,7 +216,7 @@ mpi_fn! {
         library().world.step_with(request.number());
         let found = look(request)?;
         if let Some(found) = &found {
-            status.tell(found);
+            status.set_status(found);
         }
         Ok(flag.set("flag", c_int::from(found.is_some()))?)
     }
@@ -229,12 +229,12 @@ mpi_fn! {
         indx.set("indx", MPI_UNDEFINED)?;
         step_all(requests);
         if !requests.iter().any(|request| completion::is_live(*request)) {
-            status.tell_at(0, MPI_Status::EMPTY);
+            status.set_status_at(0, MPI_Status::EMPTY);
             return Ok(flag.set("flag", 1)?);
         }
         for (at, request) in requests.iter().enumerate().filter(|(_, r)| completion::is_live(**r)) {
             if let Some(found) = look(*request).map_err(|error| placed(at, &error))? {
-                status.tell(&found);
+                status.set_status(&found);
                 indx.set("indx", at as c_int)?;
                 return Ok(flag.set("flag", 1)?);
             }
@@ -256,7 +256,7 @@ mpi_fn! {
             }
         }
         for (at, status) in found.into_iter().enumerate() {
-            array_of_statuses.tell_at(at, status);
+            array_of_statuses.set_status_at(at, status);
         }
         Ok(flag.set("flag", 1)?)
     }
@@ -277,7 +277,7 @@ mpi_fn! {
         for (at, request) in requests.iter().enumerate().filter(|(_, r)| completion::is_live(**r)) {
             if let Some(status) = look(*request).map_err(|error| placed(at, &error))? {
                 array_of_indices.set_at("array_of_indices", found, at as c_int)?;
-                array_of_statuses.tell_at(found, status);
+                array_of_statuses.set_status_at(found, status);
                 found += 1;
             }
         }
@@ -398,8 +398,8 @@ fn one_ended(ended: Ended, request: Out<MPI_Request>, status: Out<MPI_Status>) -
     if !ended.stays {
         request.set("request", MPI_REQUEST_NULL)?;
     }
-    let (told, outcome) = settle(ended);
-    status.tell(&told);
+    let (ended, outcome) = settle(ended);
+    status.set_status(&ended);
     outcome
 }
 
@@ -469,7 +469,7 @@ fn step_all(requests: &[MPI_Request]) {
     library().world.step_among(vcis.max(1));
 }
 
-/// Ends of several requests that were taken and still have to be told.
+/// Ends of several requests that were taken and still have to be reported.
 #[derive(Default)]
 struct Batch {
     /// Those that need more than writing a plain status: failed, or with something to run at their end. Each with
@@ -478,17 +478,17 @@ struct Batch {
 }
 
 impl Batch {
-    /// Tells the odd ones; the others have their statuses already.
+    /// Reports the odd ones; the others have their statuses already.
     fn settle(self, statuses: Out<MPI_Status>) -> Outcome {
         let mut failed: Option<Located> = None;
         for (at, place, ended) in self.odd {
-            let (mut told, outcome) = settle(ended);
+            let (mut found, outcome) = settle(ended);
             if let Err(Located { site, error }) = outcome {
-                told.MPI_ERROR = code(&error);
+                found.MPI_ERROR = code(&error);
                 let text = format!("request {at} failed: {error}");
                 failed.get_or_insert(Located { site, error: Error::other(ErrorClass::InStatus, text) });
             }
-            statuses.tell_at(place, told);
+            statuses.set_status_at(place, found);
         }
         failed.map_or(Ok(()), Err)
     }
@@ -555,7 +555,7 @@ impl Handles {
         Ok(None)
     }
 
-    /// Takes all requests that are over, tells their places and the plain statuses. Returns how many there were.
+    /// Takes all requests that are over, reports their places and the plain statuses. Returns how many there were.
     fn take_ended(
         &self,
         vcis: &mut impl Vcis,
@@ -568,7 +568,7 @@ impl Handles {
             let ended = match vcis.with(request, |vci| take(vci, request)) {
                 Ok(ended) => ended,
                 Err(error) if taken == 0 => return Err(placed(at, &error)),
-                // Those that were taken are told first.
+                // Those that were taken are reported first.
                 Err(_) => break,
             };
             let Some(ended) = ended.filter(|ended| !ended.inactive) else { continue };
@@ -577,7 +577,7 @@ impl Handles {
             }
             indices.set_at("array_of_indices", taken, at as c_int)?;
             match plain(ended) {
-                Ok(status) => statuses.tell_at(taken, status),
+                Ok(status) => statuses.set_status_at(taken, status),
                 Err(ended) => batch.odd.push((at, taken, ended)),
             }
             taken += 1;
@@ -617,14 +617,14 @@ impl Handles {
                 if let Err(error) = self.place(at).set("array_of_requests", MPI_REQUEST_NULL) {
                     return Some(Err(error));
                 }
-                statuses.tell_at(at, MPI_Status::EMPTY);
+                statuses.set_status_at(at, MPI_Status::EMPTY);
             } else if let Some(status) = vcis.with(request, |vci| completion::take_plain(vci, request)) {
                 if let Err(error) = self.place(at).set("array_of_requests", MPI_REQUEST_NULL) {
                     return Some(Err(error));
                 }
-                statuses.tell_at(at, MPI_Status { MPI_ERROR: MPI_SUCCESS, ..status });
+                statuses.set_status_at(at, MPI_Status { MPI_ERROR: MPI_SUCCESS, ..status });
             } else if request == MPI_REQUEST_NULL {
-                statuses.tell_at(at, MPI_Status::EMPTY);
+                statuses.set_status_at(at, MPI_Status::EMPTY);
             } else {
                 let ended = match vcis.with(request, |vci| take(vci, request)) {
                     Ok(Some(ended)) => ended,
@@ -637,7 +637,7 @@ impl Handles {
                     return Some(Err(error));
                 }
                 match plain(ended) {
-                    Ok(status) => statuses.tell_at(at, MPI_Status { MPI_ERROR: MPI_SUCCESS, ..status }),
+                    Ok(status) => statuses.set_status_at(at, MPI_Status { MPI_ERROR: MPI_SUCCESS, ..status }),
                     Err(ended) => batch.odd.push((at, at, ended)),
                 }
             }

@@ -11,7 +11,7 @@ use posthaste_core::comm::Comm;
 use posthaste_core::datatype::Segment;
 use posthaste_core::error::{Error, ErrorClass, Result};
 use posthaste_core::ids::{RequestId, TAG_UB};
-use posthaste_core::pt2pt::matching::Held as HeldMessage;
+use posthaste_core::pt2pt::matching::Unexpected;
 use posthaste_core::pt2pt::probe;
 use posthaste_core::request::Status;
 use posthaste_core::wire::Mode;
@@ -246,7 +246,7 @@ mpi_fn! {
     fn MPI_Probe / PMPI_Probe(source: c_int, tag: c_int, comm: MPI_Comm, status: Out<MPI_Status>)
         raises comm => {
         let comm = communicator::find("comm", comm)?;
-        status.tell(&MPI_Status::of(&library().world.probe(&comm, source_in(source), tag_in(tag))?));
+        status.set_status(&MPI_Status::of(&library().world.probe(&comm, source_in(source), tag_in(tag))?));
         Ok(())
     }
     /// MPI-5.0 §3.8.1
@@ -255,7 +255,7 @@ mpi_fn! {
         let comm = communicator::find("comm", comm)?;
         let found = library().world.iprobe(&comm, source_in(source), tag_in(tag))?;
         if let Some(found) = &found {
-            status.tell(&MPI_Status::of(found));
+            status.set_status(&MPI_Status::of(found));
         }
         flag.set("flag", c_int::from(found.is_some()))
     }
@@ -265,7 +265,7 @@ mpi_fn! {
         message.set("message", MPI_MESSAGE_NULL)?;
         let site = comm;
         let comm = communicator::find("comm", comm)?;
-        keep(library().world.mprobe(&comm, source_in(source), tag_in(tag))?, site, message, status)
+        matched(library().world.mprobe(&comm, source_in(source), tag_in(tag))?, site, message, status)
     }
     /// MPI-5.0 §3.8.2
     fn MPI_Improbe / PMPI_Improbe(source: c_int, tag: c_int, comm: MPI_Comm, flag: Out<c_int>,
@@ -275,7 +275,7 @@ mpi_fn! {
         let site = comm;
         let comm = communicator::find("comm", comm)?;
         let Some(found) = library().world.improbe(&comm, source_in(source), tag_in(tag))? else { return Ok(()) };
-        keep(found, site, message, status)?;
+        matched(found, site, message, status)?;
         flag.set("flag", 1)
     }
 }
@@ -546,7 +546,7 @@ fn recv(
         Some((world, comm, segment)) => world.recv(comm, source_in(source), tag_in(tag), segment)?,
         None => recv_any(buf, count, datatype, source, tag, comm)?,
     };
-    status.tell(&MPI_Status::of(&done));
+    status.set_status(&MPI_Status::of(&done));
     done.error.map_or(Ok(()), Err)
 }
 
@@ -608,7 +608,7 @@ fn sendrecv(
     let comm = communicator::find("comm", comm)?;
     let (send, recv) = ((send, rank_in(to.0), to.1), (recv, source_in(from.0), tag_in(from.1)));
     let done = library().world.exchange(&comm, send, recv)?;
-    status.tell(&MPI_Status::of(&done));
+    status.set_status(&MPI_Status::of(&done));
     done.error.map_or(Ok(()), Err)
 }
 
@@ -697,25 +697,25 @@ fn recv_init(
 /// A message that a matched probe took out of the queue and that waits for its `MPI_Mrecv`.
 struct Probed {
     /// `None` while it is being received.
-    held: Option<HeldMessage>,
+    message: Option<Unexpected>,
     comm: MPI_Comm,
 }
 
 static MESSAGES: Deposit<Probed> = Deposit::new(Kind::Message);
 
 /// Gives a message taken by a probe to the program.
-fn keep(
-    found: Option<HeldMessage>,
+fn matched(
+    found: Option<Unexpected>,
     comm: MPI_Comm,
     message: Out<MPI_Message>,
     status: Out<MPI_Status>,
 ) -> Result<()> {
-    let Some(held) = found else {
-        status.tell(&MPI_Status::PROC_NULL);
+    let Some(probed) = found else {
+        status.set_status(&MPI_Status::PROC_NULL);
         return message.set("message", MPI_MESSAGE_NO_PROC);
     };
-    status.tell(&MPI_Status::of(&probe::status(&held)));
-    message.set("message", MPI_Message::numbered(MESSAGES.insert(Probed { held: Some(held), comm })?))
+    status.set_status(&MPI_Status::of(&probe::status(&probed)));
+    message.set("message", MPI_Message::numbered(MESSAGES.insert(Probed { message: Some(probed), comm })?))
 }
 
 /// The communicator through which a message came.
@@ -728,13 +728,14 @@ fn site_of(message: Out<MPI_Message>) -> Site {
 /// Starts to receive the message with `start`, and says where it came from. If that fails, the program still has it.
 fn start_probed<R>(
     message: Out<MPI_Message>,
-    start: impl FnOnce(&mut Option<HeldMessage>) -> Result<R>,
+    start: impl FnOnce(&mut Option<Unexpected>) -> Result<R>,
 ) -> Result<(R, MPI_Comm)> {
     let handle = message.get("message")?;
     let started = if handle == MPI_MESSAGE_NO_PROC {
         (start(&mut None)?, MPI_COMM_SELF)
     } else {
-        MESSAGES.consume("message", handle.number(), |probed| Ok((start(&mut probed.held)?, probed.comm)))?
+        MESSAGES
+            .consume("message", handle.number(), |probed| Ok((start(&mut probed.message)?, probed.comm)))?
     };
     message.set("message", MPI_MESSAGE_NULL)?;
     Ok(started)
@@ -750,17 +751,17 @@ fn mrecv(
     let world = &library().world;
     // The site of a message is looked for while there is one, and only if something is wrong.
     let started = segment(buf, count, datatype)
-        .and_then(|segment| start_probed(message, |held| world.start_mrecv(held, segment)));
+        .and_then(|segment| start_probed(message, |probed| world.start_mrecv(probed, segment)));
     let (started, comm) = started.map_err(|error| Located { site: site_of(message), error })?;
     let done = match started {
         ControlFlow::Break(done) => Ok(done),
         ControlFlow::Continue(id) => world.wait_in("MPI_Mrecv", id),
     };
-    let told = done.and_then(|done| {
-        status.tell(&MPI_Status::of(&done));
+    let received = done.and_then(|done| {
+        status.set_status(&MPI_Status::of(&done));
         done.error.map_or(Ok(()), Err)
     });
-    told.map_err(|error| Located { site: Site::Comm(comm), error })
+    received.map_err(|error| Located { site: Site::Comm(comm), error })
 }
 
 fn imrecv(
@@ -772,6 +773,6 @@ fn imrecv(
 ) -> Result<()> {
     request.ready("request")?;
     let segment = segment(buf, count, datatype)?;
-    let (id, comm) = start_probed(message, |held| library().world.imrecv(held, segment))?;
+    let (id, comm) = start_probed(message, |probed| library().world.imrecv(probed, segment))?;
     completion::give(id, comm, request)
 }

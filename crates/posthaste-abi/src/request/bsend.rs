@@ -34,7 +34,7 @@ pub(crate) fn attach(owner: Owner, buffer: *mut c_void, size: i64) -> Result<()>
     bsend::attach(owner, base, size)
 }
 
-/// Gives a buffer back: tells its address, and returns its size.
+/// Gives a buffer back: reports its address, and returns its size.
 pub(crate) fn detach(owner: Owner, address: *mut c_void) -> Result<u64> {
     let place = Out::<*mut c_void>::at(address);
     place.ready("buffer_addr")?;

@@ -71,11 +71,11 @@ pub(crate) fn settle(ended: Ended) -> (MPI_Status, Outcome) {
 #[inline(never)]
 fn settle_odd(ended: Ended) -> (MPI_Status, Outcome) {
     let (status, outcome) = ended.settle();
-    (told(&status), outcome.map_err(Located::from))
+    (mpi_status(&status), outcome.map_err(Located::from))
 }
 
 /// A status that a function of the program may have filled in, its error too.
-fn told(status: &Status) -> MPI_Status {
+fn mpi_status(status: &Status) -> MPI_Status {
     let code = status.error.as_ref().map_or(MPI_SUCCESS, code);
     MPI_Status { MPI_ERROR: code, ..MPI_Status::of(status) }
 }
@@ -86,7 +86,7 @@ pub(crate) fn take_plain(vci: &mut Vci, request: MPI_Request) -> Option<MPI_Stat
     request::take_plain(vci, handle::to_request(request.number())).map(|status| MPI_Status::of(&status))
 }
 
-/// Whether this is the request that is over and has nothing to tell; it belongs to no VCI.
+/// Whether this is the request that is over and has nothing to report; it belongs to no VCI.
 #[inline(always)]
 pub(crate) fn is_done(request: MPI_Request) -> bool {
     request.number() == handle::of_request(Table::handle(Table::DONE))
@@ -128,7 +128,7 @@ pub(crate) fn look(request: MPI_Request) -> Result<Option<MPI_Status>> {
         return Ok(Some(MPI_Status::EMPTY));
     }
     let (vci, id) = enter(request)?;
-    Ok(request::look(vci, id)?.as_ref().map(told))
+    Ok(request::look(vci, id)?.as_ref().map(mpi_status))
 }
 
 /// The program does not want to hear of the request again (MPI-5.0 §3.7.3).

@@ -41,10 +41,10 @@ impl AtEnd for Generalised {
 
     fn looked_at(&self, status: &mut Status) -> Result<()> {
         let Some(query) = self.query else { return Ok(()) };
-        let mut told = MPI_Status::of(status);
+        let mut queried = MPI_Status::of(status);
         // SAFETY: the program gave the function and its state for this use; the status lives through the call.
-        let answer = checked("query_fn", unsafe { query(self.state(), &mut told) });
-        *status = told.read();
+        let answer = checked("query_fn", unsafe { query(self.state(), &mut queried) });
+        *status = queried.read();
         answer
     }
 

@@ -8,7 +8,7 @@ use posthaste_core::pt2pt::persistent::Message;
 use super::completion;
 use crate::abi::pointer::Out;
 use crate::abi::types::{MPI_Comm, MPI_Request};
-use crate::layer::held::Held;
+use crate::layer::object_ref::ObjectRef;
 use crate::layer::{persistent as layer, request};
 use crate::object::site::Outcome;
 
@@ -20,27 +20,27 @@ pub(crate) fn prepare(plan: Plan, comm: MPI_Comm, request: Out<MPI_Request>) -> 
     completion::hand_over(layer::prepare(plan, completion::key(comm))?, request)
 }
 
-/// The same for a message, whose communicator is `held`.
+/// The same for a message, whose communicator is `owner`.
 pub(crate) fn prepare_message(
     message: Message,
-    held: Held<Comm>,
+    owner: ObjectRef<Comm>,
     comm: MPI_Comm,
     request: Out<MPI_Request>,
 ) -> Result<()> {
     request.ready("request")?;
-    completion::hand_over(layer::prepare_message(message, held, completion::key(comm))?, request)
+    completion::hand_over(layer::prepare_message(message, owner, completion::key(comm))?, request)
 }
 
 /// Gives a request for a send and a receive to the program.
 pub(crate) fn give_both(
     messages: (RequestId, RequestId),
     sent: Option<Vec<u8>>,
-    held: &Comm,
+    owner: &Comm,
     comm: MPI_Comm,
     request: Out<MPI_Request>,
 ) -> Result<()> {
     request.ready("request")?;
-    completion::hand_over(layer::both(messages, sent, held, completion::key(comm))?, request)
+    completion::hand_over(layer::both(messages, sent, owner, completion::key(comm))?, request)
 }
 
 /// Starts a persistent request.

@@ -71,7 +71,7 @@ mpi_fn! {
 /// How many calls of `MPI_T_init_thread` no `MPI_T_finalize` has ended.
 static STARTS: AtomicU32 = AtomicU32::new(0);
 
-/// Tells that there are none.
+/// Reports that there are none.
 fn zero(place: Out<c_int>) -> c_int {
     if place.set("number", 0).is_err() {
         MPI_T_ERR_INVALID

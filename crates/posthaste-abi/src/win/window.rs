@@ -13,6 +13,7 @@ use crate::abi::constants::{MPI_IN_PLACE, MPI_MAX_OBJECT_NAME, MPI_WIN_NULL};
 use crate::abi::pointer::{In, Out};
 use crate::abi::types::{MPI_Aint, MPI_Comm, MPI_Group, MPI_Info, MPI_Win};
 use crate::call::mpi_fn;
+use crate::layer::attribute::KEYVALS;
 use crate::layer::library::library;
 use crate::mapping::ranks::rank_in;
 use crate::object::memory::base;
@@ -93,7 +94,7 @@ mpi_fn! {
         let handle = win.get("win")?;
         let found = window::find("win", handle)?;
         found.window.check_free()?;
-        found.window.attributes().delete_all(handle.number()).map_err(attribute::refused)?;
+        found.window.attributes().delete_all(&KEYVALS, handle.number()).map_err(attribute::refused)?;
         let outcome = library().world.free_window(&found.window);
         window::remove(handle)?;
         win.set("win", MPI_WIN_NULL)?;

@@ -173,7 +173,7 @@ pub(crate) struct Copies {
     devices: Vec<(Arc<dyn DeviceMemory>, usize)>,
 }
 
-/// One of them, as an error tells of it.
+/// One of them, as an error names it.
 struct Copy {
     id: RequestId,
     device: Option<Arc<dyn DeviceMemory>>,

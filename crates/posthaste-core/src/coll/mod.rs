@@ -41,5 +41,5 @@ pub use plan::{Blocks, Operand, Reduced};
 pub use reduce::{allreduce, reduce, reduce_scatter, reduce_scatter_block};
 pub use scan::{exscan, scan};
 pub use schedule::{Running, Schedule, Walk, advance};
-pub use small_exchanges::{share, swap, tell, tell_group, tell_some};
+pub use small_exchanges::{broadcast, broadcast_group, broadcast_some, share, swap};
 pub use team::Team;

@@ -262,7 +262,7 @@ impl<'a> Draft<'a> {
     }
 
     /// Keeps memory alive that the steps name.
-    pub(super) fn keep(&mut self, outcome: Arc<OwnedBuf>) {
+    pub(super) fn keep_alive(&mut self, outcome: Arc<OwnedBuf>) {
         self.plan.outcome = Some(outcome);
     }
 

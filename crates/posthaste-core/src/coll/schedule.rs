@@ -69,22 +69,22 @@ pub(super) struct Plan {
 #[derive(Debug)]
 pub struct Schedule(pub(super) Box<Plan>);
 
-/// Who keeps a plan while it runs.
+/// Who owns a plan while it runs.
 #[derive(Debug)]
-enum Kept {
-    /// Nobody else.
-    Here(Box<Plan>),
+enum PlanRef {
+    /// This run alone.
+    Owned(Box<Plan>),
     /// A persistent request, which runs it once at a time.
-    There(Arc<Schedule>),
+    Shared(Arc<Schedule>),
 }
 
-impl Deref for Kept {
+impl Deref for PlanRef {
     type Target = Plan;
     #[inline]
     fn deref(&self) -> &Plan {
         match self {
-            Self::Here(plan) => plan,
-            Self::There(schedule) => &schedule.0,
+            Self::Owned(plan) => plan,
+            Self::Shared(schedule) => &schedule.0,
         }
     }
 }
@@ -119,7 +119,7 @@ struct Active {
 /// A schedule and how far it has come.
 #[derive(Debug)]
 pub struct Walk {
-    plan: Kept,
+    plan: PlanRef,
     place: Place,
 }
 
@@ -203,14 +203,14 @@ impl Running {
         methods: &mut Methods,
         schedule: &Arc<Schedule>,
     ) -> Result<RequestId> {
-        let walk = Walk { plan: Kept::There(schedule.clone()), place: self.place() };
+        let walk = Walk { plan: PlanRef::Shared(schedule.clone()), place: self.place() };
         self.go_on(engine, methods, walk)
     }
 
     /// Begins to walk through an operation: see [`Walk::look`].
     #[inline]
     pub fn walk(&mut self, schedule: Schedule) -> Walk {
-        Walk { plan: Kept::Here(schedule.0), place: self.place() }
+        Walk { plan: PlanRef::Owned(schedule.0), place: self.place() }
     }
 
     /// Takes over a walk, which from now on goes on with progress.
@@ -219,7 +219,7 @@ impl Running {
     /// When the table of requests is full.
     pub fn go_on(&mut self, engine: &mut Engine, methods: &mut Methods, walk: Walk) -> Result<RequestId> {
         engine.requests.reserve(true); // the peers count on us
-        let inserted = engine.requests.insert(Request::new(State::Schedule));
+        let inserted = engine.requests.insert(Request::new(State::Schedule(walk.plan.context)));
         engine.requests.reserve(false);
         let id = inserted?;
         let mut active = Active { id, walk };
@@ -240,7 +240,7 @@ impl Running {
         let Walk { plan, place: Place { mut lists, error, .. } } = walk;
         lists.outstanding.clear();
         self.spare.push(lists);
-        if let Kept::Here(plan) = plan {
+        if let PlanRef::Owned(plan) = plan {
             plan::recycle(plan);
         }
         error.map_or(Ok(()), Err)
@@ -374,7 +374,7 @@ impl Place {
             && let Some(Step::Receive { from, peer, .. }) = plan.steps.get(*step)
         {
             let (step, pattern) = (*step, plan.pattern(*from));
-            if engine.matching.peek_held(&pattern).is_none() {
+            if engine.matching.peek_unexpected(&pattern).is_none() {
                 let mut call = Collective { into: segment };
                 match arrival::look(engine, methods, Some(*peer), &pattern, &mut call) {
                     ControlFlow::Continue(()) => return false,
@@ -383,9 +383,9 @@ impl Place {
                         self.check(plan, step, status);
                         return true;
                     }
-                    ControlFlow::Break(Found::Held(held)) => {
+                    ControlFlow::Break(Found::Taken(message)) => {
                         let Some(Awaited { segment, .. }) = self.lists.awaited.pop() else { return true };
-                        match recv::start_held(engine, methods, held, segment) {
+                        match recv::start_unexpected(engine, methods, message, segment) {
                             Ok(id) => self.lists.outstanding.push(Outstanding { id, step }),
                             Err(error) => self.failed(error),
                         }

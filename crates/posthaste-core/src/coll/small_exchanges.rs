@@ -11,11 +11,11 @@ use crate::datatype::{Datatype, Segment};
 use crate::ids::Peer;
 
 /// Everybody gets the bytes of the member with rank `from`.
-pub fn tell(team: &Team, name: &'static str, from: u32, outcome: Arc<OwnedBuf>) -> Schedule {
+pub fn broadcast(team: &Team, name: &'static str, from: u32, outcome: Arc<OwnedBuf>) -> Schedule {
     let mut draft = Draft::new(team, name, 4);
     let all = Segment::contiguous(outcome.user_buf(), outcome.len() as u64);
     bcast::by_tree(&mut draft, &all, from, choose::moving_radix());
-    draft.keep(outcome);
+    draft.keep_alive(outcome);
     draft.done()
 }
 
@@ -25,29 +25,29 @@ pub fn share(team: &Team, name: &'static str, outcome: Arc<OwnedBuf>) -> Schedul
     let mut draft = Draft::new(team, name, 12);
     let block = (outcome.len() / team.size().max(1) as usize) as u64;
     allgather::into(&mut draft, None, Operand::new(outcome.user_buf(), block, &Datatype::byte()));
-    draft.keep(outcome);
+    draft.keep_alive(outcome);
     draft.done()
 }
 
 /// The members with the given ranks get the bytes of the first of them. Every member of the team takes part; a
 /// rank that is not in the list has nothing to do.
-pub fn tell_some(team: &Team, name: &'static str, members: &[u32], outcome: Arc<OwnedBuf>) -> Schedule {
-    tell_members(Draft::new(team, name, 4), members, outcome)
+pub fn broadcast_some(team: &Team, name: &'static str, members: &[u32], outcome: Arc<OwnedBuf>) -> Schedule {
+    broadcast_members(Draft::new(team, name, 4), members, outcome)
 }
 
-/// As [`tell_some`], but only the members in the list take part; a tag tells such exchanges apart.
-pub fn tell_group(
+/// As [`broadcast_some`], but only the members in the list take part; a tag tells such exchanges apart.
+pub fn broadcast_group(
     team: &Team,
     name: &'static str,
     members: &[u32],
     tag: i32,
     outcome: Arc<OwnedBuf>,
 ) -> Schedule {
-    tell_members(Draft::with_tag(team, name, 4, Team::group_tag(tag)), members, outcome)
+    broadcast_members(Draft::with_tag(team, name, 4, Team::group_tag(tag)), members, outcome)
 }
 
 /// Swaps bytes with one process: the outcome begins with the `own` bytes for it; behind them comes what it says. `rank`
-/// is its rank to a receive on the team's communicator. A tag tells such exchanges apart, as in [`tell_group`].
+/// is its rank to a receive on the team's communicator. A tag tells such exchanges apart, as in [`broadcast_group`].
 pub fn swap(
     team: &Team,
     name: &'static str,
@@ -61,11 +61,11 @@ pub fn swap(
     let theirs = outcome.user_buf().offset(own as isize);
     draft.receive_from(peer, rank, Segment::contiguous(theirs, (outcome.len() - own) as u64));
     draft.send_to(peer, Segment::contiguous(outcome.user_buf(), own as u64));
-    draft.keep(outcome);
+    draft.keep_alive(outcome);
     draft.done()
 }
 
-fn tell_members(mut draft: Draft<'_>, members: &[u32], outcome: Arc<OwnedBuf>) -> Schedule {
+fn broadcast_members(mut draft: Draft<'_>, members: &[u32], outcome: Arc<OwnedBuf>) -> Schedule {
     let me = draft.me();
     let all = || Segment::contiguous(outcome.user_buf(), outcome.len() as u64);
     if let Some(place) = members.iter().position(|member| *member == me) {
@@ -78,6 +78,6 @@ fn tell_members(mut draft: Draft<'_>, members: &[u32], outcome: Arc<OwnedBuf>) -
             draft.send(members[*child as usize], all());
         }
     }
-    draft.keep(outcome);
+    draft.keep_alive(outcome);
     draft.done()
 }

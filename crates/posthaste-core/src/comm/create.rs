@@ -4,7 +4,7 @@
 //! [`Creation::finish`] then.
 //!
 //! What must stay true: the context of a new communicator is allocated by its rank 0 alone, so nobody has to agree on
-//! a number; the members only have to be told.
+//! a number; the members only have to hear of it.
 
 use std::sync::Arc;
 
@@ -46,9 +46,9 @@ pub(super) struct Members {
     pub(super) remote: Option<(Arc<Group>, bool)>,
 }
 
-/// Bytes that each rank tells in a split: two numbers and a context.
-const TOLD: usize = 8 + CONTEXT;
-/// Bytes of a context that is told.
+/// Bytes that each rank sends in a split: two numbers and a context.
+const SPLIT_BYTES: usize = 8 + CONTEXT;
+/// Bytes of a context in a message.
 const CONTEXT: usize = 16;
 /// Said in a split by who comes into no communicator.
 const NO_COLOR: i32 = -1;
@@ -62,7 +62,7 @@ impl Comm {
     pub fn plan_dup(&self, allocate: impl FnOnce() -> Result<ContextId>) -> Result<(Schedule, Creation)> {
         let team = self.everybody();
         let outcome = context_of(team.rank() == 0, allocate)?;
-        let schedule = coll::tell(team, "MPI_Comm_dup", 0, outcome.clone());
+        let schedule = coll::broadcast(team, "MPI_Comm_dup", 0, outcome.clone());
         let creation = self.creation(outcome, What::Known(Some(self.own_members())));
         Ok((schedule, Creation { topology: self.topology().cloned(), ..creation }))
     }
@@ -140,7 +140,7 @@ impl Comm {
         let members = self.members(group)?;
         let rank = group.rank_of(self.me());
         let outcome = context_of(rank == Some(0), allocate)?;
-        let schedule = coll::tell_some(self, name, &members, outcome.clone());
+        let schedule = coll::broadcast_some(self, name, &members, outcome.clone());
         let known = rank.map(|rank| Members { group: group.clone(), rank, remote: None });
         Ok((schedule, Creation { topology, ..self.creation(outcome, What::Known(known)) }))
     }
@@ -169,7 +169,7 @@ impl Comm {
             return Err(Error::invalid(ErrorClass::Group, "group", got, "a group with the calling process"));
         };
         let outcome = context_of(rank == 0, allocate)?;
-        let schedule = coll::tell_group(self, "MPI_Comm_create_group", &members, tag, outcome.clone());
+        let schedule = coll::broadcast_group(self, "MPI_Comm_create_group", &members, tag, outcome.clone());
         let known = Members { group: group.clone(), rank, remote: None };
         Ok((schedule, self.creation(outcome, What::Known(Some(known)))))
     }
@@ -184,12 +184,12 @@ impl Comm {
     ) -> (Schedule, Arc<OwnedBuf>) {
         let team = self.everybody();
         let (me, n) = (team.rank() as usize, team.size() as usize);
-        let mut told = vec![0; n * TOLD];
-        let mine = &mut told[me * TOLD..][..TOLD];
+        let mut received = vec![0; n * SPLIT_BYTES];
+        let mine = &mut received[me * SPLIT_BYTES..][..SPLIT_BYTES];
         mine[..4].copy_from_slice(&one.to_le_bytes());
         mine[4..8].copy_from_slice(&two.to_le_bytes());
         mine[8..].copy_from_slice(&bytes_of(context));
-        let outcome = filled(&told);
+        let outcome = filled(&received);
         (coll::share(team, name, outcome.clone()), outcome)
     }
 
@@ -233,13 +233,13 @@ impl Creation {
     /// The new communicator, once the schedule is over and went well; `None` for who is no member of any.
     ///
     /// # Errors
-    /// When what the others told makes no sense.
+    /// When what the others sent makes no sense.
     pub fn finish(self) -> Result<Option<Arc<Comm>>> {
-        let told = self.outcome.source().to_vec();
+        let received = self.outcome.source().to_vec();
         let made = match self.what {
-            What::Known(members) => members.map(|members| (context_in(&told, 0), members)),
-            What::Split { old, color } => old.split(&told, color),
-            What::Merge { old } => Some((context_in(&told, 8), old.merged(&told)?)),
+            What::Known(members) => members.map(|members| (context_in(&received, 0), members)),
+            What::Split { old, color } => old.split(&received, color),
+            What::Merge { old } => Some((context_in(&received, 8), old.merged(&received)?)),
         };
         let Some((context, members)) = made else { return Ok(None) };
         let details = Details::new("", self.inherited).with_topology(self.topology);
@@ -251,8 +251,8 @@ impl Members {
     /// Their communicator.
     pub(super) fn comm(self, words: [u64; 2], oversubscribed: bool, details: Details) -> Result<Arc<Comm>> {
         let Self { group, rank, remote } = self;
-        let Some(context) = ContextId::told(words).filter(|_| group.size() > 0) else {
-            let text = format!("rank 0 of the new communicator told a context that cannot be ({words:x?})");
+        let Some(context) = ContextId::from_words(words).filter(|_| group.size() > 0) else {
+            let text = format!("rank 0 of the new communicator sent a context that cannot be ({words:x?})");
             return Err(Error::other(ErrorClass::Intern, text));
         };
         let remote = remote.map(|(other, is_first)| {
@@ -273,16 +273,17 @@ impl Members {
 
     /// What a split makes of them, with the context; `None` if nobody is with this process, or nobody on the other
     /// side.
-    fn split(&self, told: &[u8], color: i32) -> Option<([u64; 2], Self)> {
+    fn split(&self, received: &[u8], color: i32) -> Option<([u64; 2], Self)> {
         if color == NO_COLOR {
             return None;
         }
         // Those who say this color, in the new order: (key, old rank).
         let same = |first: usize, group: &Group| {
-            let told = told.chunks_exact(TOLD).skip(first).take(group.size() as usize).zip(0..);
-            let same = told.filter(|(told, _)| told[..4] == color.to_le_bytes());
+            let received =
+                received.chunks_exact(SPLIT_BYTES).skip(first).take(group.size() as usize).zip(0..);
+            let same = received.filter(|(received, _)| received[..4] == color.to_le_bytes());
             let mut members: Vec<(i32, u32)> =
-                same.map(|(told, rank)| (number(told, 4) as i32, rank)).collect();
+                same.map(|(received, rank)| (number(received, 4) as i32, rank)).collect();
             members.sort_unstable();
             let peers = members.iter().filter_map(|(_, member)| group.peer(*member)).collect();
             (members, Arc::new(Group::of(peers)))
@@ -292,7 +293,7 @@ impl Members {
         let rank = members.iter().position(|(_, member)| *member == self.rank)? as u32;
         let context_of = |first: usize, members: &[(i32, u32)]| {
             let (_, leader) = members.first()?;
-            Some(context_in(told, (first + *leader as usize) * TOLD + 8))
+            Some(context_in(received, (first + *leader as usize) * SPLIT_BYTES + 8))
         };
         let own = context_of(first, &members)?;
         let Some((other, is_first)) = &self.remote else {
@@ -305,12 +306,12 @@ impl Members {
     }
 
     /// Both sides as one group.
-    fn merged(&self, told: &[u8]) -> Result<Self> {
+    fn merged(&self, received: &[u8]) -> Result<Self> {
         let Some((other, is_first)) = &self.remote else { return Ok(self.clone()) };
         let (first, far) = self.firsts();
         let high = |first: usize, group: &Group| {
-            let wishes = told.chunks_exact(TOLD).skip(first).take(group.size() as usize);
-            let mut wishes = wishes.map(|told| told[0] != 0);
+            let wishes = received.chunks_exact(SPLIT_BYTES).skip(first).take(group.size() as usize);
+            let mut wishes = wishes.map(|received| received[0] != 0);
             let high = wishes.next().unwrap_or(false);
             if wishes.all(|other| other == high) {
                 return Ok(high);
@@ -332,7 +333,7 @@ fn context_of(is_founder: bool, allocate: impl FnOnce() -> Result<ContextId>) ->
     Ok(filled(&bytes_of(context)))
 }
 
-/// A context as it is told; zeros where there is none.
+/// A context as it is sent; zeros where there is none.
 pub(super) fn bytes_of(context: Option<ContextId>) -> [u8; CONTEXT] {
     let [within, job] = context.map_or([0; 2], ContextId::words);
     let mut bytes = [0; CONTEXT];
@@ -340,9 +341,9 @@ pub(super) fn bytes_of(context: Option<ContextId>) -> [u8; CONTEXT] {
     bytes
 }
 
-/// The context that was told here.
-pub(super) fn context_in(told: &[u8], at: usize) -> [u64; 2] {
-    [number(told, at), number(told, at + 8)]
+/// The context that was sent here.
+pub(super) fn context_in(received: &[u8], at: usize) -> [u64; 2] {
+    [number(received, at), number(received, at + 8)]
 }
 
 pub(super) fn filled(bytes: &[u8]) -> Arc<OwnedBuf> {
@@ -352,7 +353,7 @@ pub(super) fn filled(bytes: &[u8]) -> Arc<OwnedBuf> {
 }
 
 /// Up to eight bytes of a number, the lowest first.
-pub(super) fn number(told: &[u8], at: usize) -> u64 {
-    let bytes = told.get(at..).unwrap_or_default();
+pub(super) fn number(received: &[u8], at: usize) -> u64 {
+    let bytes = received.get(at..).unwrap_or_default();
     bytes.iter().take(8).rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
 }

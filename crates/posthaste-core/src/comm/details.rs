@@ -14,8 +14,8 @@ use crate::pt2pt::contexts::{Membership, Name};
 /// Longest name, in bytes; a C program needs one more.
 pub const MAX_NAME: usize = 127;
 
-/// An error handler of the door that set it; the engine only hands it on.
-pub type Handler = Arc<dyn Any + Send + Sync>;
+/// An error handler of the API layer that set it; the engine only hands it on.
+type Handler = Arc<dyn Any + Send + Sync>;
 
 /// A topology; `topology` knows what is in it, here it is only kept, and handed on to duplicates.
 #[derive(Clone)]
@@ -30,12 +30,13 @@ impl fmt::Debug for Topology {
 /// What a new communicator takes over from the one it was made from.
 #[derive(Clone, Default)]
 pub(super) struct Inherited {
-    handler: Option<Handler>,
+    /// Of each API layer one at most: they differ in their types.
+    handlers: Vec<Handler>,
 }
 
 impl fmt::Debug for Inherited {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Inherited").field("handler", &self.handler.is_some()).finish()
+        f.debug_struct("Inherited").field("handlers", &self.handlers.len()).finish()
     }
 }
 
@@ -111,14 +112,17 @@ impl Comm {
         &self.details.attributes
     }
 
-    /// The error handler, if one was set here or on the communicator this one was made from.
-    pub fn handler(&self) -> Option<Handler> {
-        self.details.inherited.lock().unwrap_or_else(PoisonError::into_inner).handler.clone()
+    /// The error handler of this type, if one was set here or on the communicator this one was made from.
+    pub fn handler<H: Send + Sync + 'static>(&self) -> Option<Arc<H>> {
+        let inherited = self.details.inherited.lock().unwrap_or_else(PoisonError::into_inner);
+        inherited.handlers.iter().find_map(|handler| handler.clone().downcast().ok())
     }
 
-    /// Sets the error handler.
-    pub fn set_handler(&self, handler: Option<Handler>) {
-        self.details.inherited.lock().unwrap_or_else(PoisonError::into_inner).handler = handler;
+    /// Sets the error handler of this type: that of an API layer, which has a type of its own for it. Those of others stay.
+    pub fn set_handler<H: Send + Sync + 'static>(&self, handler: H) {
+        let mut inherited = self.details.inherited.lock().unwrap_or_else(PoisonError::into_inner);
+        inherited.handlers.retain(|other| !other.is::<H>());
+        inherited.handlers.push(Arc::new(handler));
     }
 
     /// The topology (MPI-5.0 chapter 8), if it was made with one.

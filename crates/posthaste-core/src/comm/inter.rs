@@ -1,10 +1,11 @@
 //! Two groups become an intercommunicator (MPI-5.0 §7.6.2).
 //!
 //! [`Comm::plan_intercomm`] gives a first schedule, and each outcome the next one, until the communicator is made. The
-//! leaders tell each other a context, how many they are and who they are; then each tells its own group. Of the two
+//! leaders exchange a context, how many they are and who they are; then each informs its own group. Of the two
 //! contexts the smaller is used, and its group is the first one, so nobody has to wait for a decision.
 //!
-//! What must stay true: a leader that fails tells its group so, instead of leaving it waiting.
+//! What must stay true: a leader that fails reports it to its group, instead of leaving it waiting. What comes from other
+//! processes is checked: a group names each process once, and only such as this one knows, and none of its own.
 
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -35,18 +36,19 @@ pub enum Next<'a> {
 pub struct Introduction<'a> {
     local: &'a Comm,
     leader: u32,
+    processes: u32,
     stage: Stage<'a>,
 }
 
 #[derive(Debug)]
 enum Stage<'a> {
-    /// The leaders tell each other their heads.
+    /// The leaders exchange their heads.
     Heads { way: Way<'a>, own: Head, outcome: Arc<OwnedBuf> },
-    /// The leaders tell each other their members.
+    /// The leaders exchange their members.
     Lists { way: Way<'a>, own: Head, theirs: Head, outcome: Arc<OwnedBuf> },
-    /// A leader tells its group what came out: a head and, at the leader, the members of the other group or the error.
+    /// A leader sends its group what came out: a head and, at the leader, the members of the other group or the error.
     Verdict { outcome: Arc<OwnedBuf>, leader: Option<Result<Vec<u8>>> },
-    /// A leader tells its group the members of the other.
+    /// A leader sends its group the members of the other.
     Members { head: Head, outcome: Arc<OwnedBuf> },
 }
 
@@ -59,7 +61,7 @@ struct Way<'a> {
     tag: i32,
 }
 
-/// What is told before the members. No members: it went wrong, and the context is the class of the error.
+/// What is sent before the members. No members: it went wrong, and the context is the class of the error.
 #[derive(Clone, Copy, Debug)]
 struct Head {
     context: [u64; 2],
@@ -113,7 +115,7 @@ impl Head {
 
 impl Comm {
     /// Plans an intercommunicator between this communicator's group and that of `remote_leader`, a rank of
-    /// `peer_comm`; both of these are looked at by `local_leader` only.
+    /// `peer_comm`; both of these are looked at by `local_leader` only. This process knows the peers below `processes`.
     ///
     /// # Errors
     /// On an intercommunicator; a leader that is no rank; a negative tag. What only the leader can know is an error at
@@ -124,6 +126,7 @@ impl Comm {
         peer_comm: Result<&'a Self>,
         remote_leader: i32,
         tag: i32,
+        processes: u32,
         allocate: impl FnOnce() -> Result<ContextId>,
     ) -> Result<Next<'a>> {
         if self.remote().is_some() {
@@ -137,7 +140,8 @@ impl Comm {
         if tag < 0 {
             return Err(Error::invalid(ErrorClass::Tag, "tag", tag, "0 or more"));
         }
-        let introduction = |stage| Introduction { local: self, leader: local_leader as u32, stage };
+        let introduction =
+            |stage| Introduction { local: self, leader: local_leader as u32, processes, stage };
         if self.rank() != local_leader {
             return Ok(introduction(Stage::waiting()).run());
         }
@@ -146,7 +150,7 @@ impl Comm {
             Ok(way) => way,
             Err(error) => return Ok(introduction(Stage::failed(error)).run()),
         };
-        // Without a context the other leader must be told too: it waits for us.
+        // Without a context the other leader must hear of it too: it waits for us.
         let own = match allocate() {
             Ok(context) => {
                 let oversubscribed = self.is_oversubscribed() || way.peer_comm.is_oversubscribed();
@@ -180,33 +184,38 @@ impl<'a> Introduction<'a> {
     /// # Errors
     /// When something went wrong that the whole group knows of now.
     pub fn next(self, outcome: Result<()>) -> Result<Next<'a>> {
-        let Self { local, leader, stage } = self;
+        let Self { local, leader, processes, stage } = self;
         let stage = match stage {
-            Stage::Heads { way, own, outcome: told } => {
-                outcome.and_then(|()| Self::heads(local, way, own, &told)).unwrap_or_else(Stage::failed)
+            Stage::Heads { way, own, outcome: received } => {
+                outcome.and_then(|()| Self::heads(local, way, own, &received)).unwrap_or_else(Stage::failed)
             }
-            Stage::Lists { own, theirs, outcome: told, .. } => {
-                outcome.map_or_else(Stage::failed, |()| Stage::agreed(own, theirs, &told))
+            Stage::Lists { own, theirs, outcome: received, .. } => {
+                outcome.map_or_else(Stage::failed, |()| Stage::agreed(own, theirs, &received))
             }
-            Stage::Verdict { outcome: told, leader } => {
+            Stage::Verdict { outcome: received, leader } => {
                 let list = leader.transpose()?;
                 outcome?;
-                let head = Head::parse(&told.source().to_vec(), "the leader of the local group")?;
+                let head = Head::parse(&received.source().to_vec(), "the leader of the local group")?;
                 let list = list.unwrap_or_else(|| vec![0; head.size as usize * 4]);
                 Stage::Members { head, outcome: filled(&list) }
             }
-            Stage::Members { head, outcome: told } => {
+            Stage::Members { head, outcome: received } => {
                 outcome?;
-                return local.bridged(head, &told.source().to_vec()).map(Next::Made);
+                return local.bridged(head, &received.source().to_vec(), processes).map(Next::Made);
             }
         };
-        Ok(Self { local, leader, stage }.run())
+        Ok(Self { local, leader, processes, stage }.run())
     }
 
-    fn heads(local: &Comm, way: Way<'a>, own: Head, told: &OwnedBuf) -> Result<Stage<'a>> {
-        let told = told.source().to_vec();
+    fn heads(local: &Comm, way: Way<'a>, own: Head, received: &OwnedBuf) -> Result<Stage<'a>> {
+        let received = received.source().to_vec();
         Head::parse(&own.bytes(), "the leader of the local group")?;
-        let theirs = Head::parse(&told[Head::LEN..], "the leader of the remote group")?;
+        let theirs = received.get(Head::LEN..).unwrap_or_default();
+        let theirs = Head::parse(theirs, "the leader of the remote group")?;
+        if theirs.context == own.context {
+            let text = format!("the leader of the remote group sent our own context ({:x?})", own.context);
+            return Err(Error::other(ErrorClass::Intern, text));
+        }
         let mut list: Vec<u8> = local.group().peers().flat_map(|peer| peer.0.to_le_bytes()).collect();
         list.resize(list.len() + theirs.size as usize * 4, 0);
         let outcome = filled(&list);
@@ -218,7 +227,7 @@ impl<'a> Introduction<'a> {
             Stage::Heads { way, outcome, .. } => way.swap(Head::LEN, outcome),
             Stage::Lists { way, own, outcome, .. } => way.swap(own.size as usize * 4, outcome),
             Stage::Verdict { outcome, .. } | Stage::Members { outcome, .. } => {
-                coll::tell(self.local, NAME, self.leader, outcome.clone())
+                coll::broadcast(self.local, NAME, self.leader, outcome.clone())
             }
         };
         Next::Run(schedule, self)
@@ -231,13 +240,13 @@ impl Stage<'_> {
         Self::Verdict { outcome: filled(&[0; Head::LEN]), leader: None }
     }
 
-    /// The leader tells that it failed.
+    /// The leader reports that it failed.
     fn failed(error: Error) -> Self {
         Self::Verdict { outcome: filled(&Head::failed(error.class()).bytes()), leader: Some(Err(error)) }
     }
 
     /// The leader knows everything.
-    fn agreed(own: Head, theirs: Head, told: &OwnedBuf) -> Self {
+    fn agreed(own: Head, theirs: Head, received: &OwnedBuf) -> Self {
         let first = own.context < theirs.context;
         let head = Head {
             context: own.context.min(theirs.context),
@@ -245,7 +254,7 @@ impl Stage<'_> {
             oversubscribed: own.oversubscribed || theirs.oversubscribed,
             first,
         };
-        let list = told.source().to_vec().split_off(own.size as usize * 4);
+        let list = received.source().to_vec().get(own.size as usize * 4..).unwrap_or_default().to_vec();
         Self::Verdict { outcome: filled(&head.bytes()), leader: Some(Ok(list)) }
     }
 }
@@ -258,12 +267,19 @@ impl Way<'_> {
 
 impl Comm {
     /// The intercommunicator, once everything is known.
-    fn bridged(&self, head: Head, list: &[u8]) -> Result<Arc<Self>> {
+    fn bridged(&self, head: Head, list: &[u8], processes: u32) -> Result<Arc<Self>> {
         let peers: Vec<Peer> = list.chunks_exact(4).map(|peer| Peer(number(peer, 0) as u32)).collect();
+        let malformed = |text| Err(Error::other(ErrorClass::Intern, text));
+        if peers.is_empty() {
+            return malformed("the remote group has no process".to_owned());
+        }
+        if let Some(unknown) = peers.iter().find(|peer| peer.0 >= processes) {
+            let last = i64::from(processes) - 1;
+            return malformed(format!("the remote group has process {}, expected 0..={last}", unknown.0));
+        }
         let distinct: HashSet<&Peer> = peers.iter().collect();
         if distinct.len() != peers.len() {
-            let text = "the remote group has a process twice".to_owned();
-            return Err(Error::other(ErrorClass::Intern, text));
+            return malformed("the remote group has a process twice".to_owned());
         }
         let other = Group::of(peers);
         if let Some(both) = other.peers().find(|peer| self.group().rank_of(*peer).is_some()) {
@@ -278,5 +294,77 @@ impl Comm {
             remote: Some((Arc::new(other), head.first)),
         };
         members.comm(head.context, head.oversubscribed, Details::new("", self.inherited()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PROCESSES: u32 = 8;
+
+    /// What the last step makes of a list of members, from a process of the group 0, 1.
+    fn members(list: &[u8], size: u32) -> Result<Next<'static>> {
+        let local: &'static Comm = Box::leak(Box::new(Comm::world(1, 2)));
+        let context = ContextId::allocated(0, 0, ContextId::FIRST_COUNT).expect("a small count").words();
+        let head = Head { context, size, oversubscribed: false, first: true };
+        let stage = Stage::Members { head, outcome: filled(list) };
+        Introduction { local, leader: 0, processes: PROCESSES, stage }.next(Ok(()))
+    }
+
+    fn list(peers: &[u32]) -> Vec<u8> {
+        peers.iter().flat_map(|peer| peer.to_le_bytes()).collect()
+    }
+
+    #[test]
+    fn a_group_of_strangers_is_refused() {
+        let good = members(&list(&[7, 2, 3]), 3);
+        let Ok(Next::Made(comm)) = good else { panic!("{good:?}") };
+        let remote = comm.remote().expect("a remote group");
+        assert_eq!(remote.peers().collect::<Vec<_>>(), [7, 2, 3].map(Peer));
+        for (peers, says) in [
+            (&[2, 8][..], "the remote group has process 8, expected 0..=7"),
+            (&[u32::MAX], "the remote group has process 4294967295, expected 0..=7"),
+            (&[2, 3, 2], "the remote group has a process twice"),
+            (&[0, 0], "the remote group has a process twice"),
+            (&[2, 1], "process 1 of the world, which is in the remote group too"),
+        ] {
+            let error = members(&list(peers), peers.len() as u32).expect_err("a malformed group");
+            assert!(error.to_string().contains(says), "{peers:?}: {error}");
+        }
+        let nobody = members(&[1, 2, 3], 0).map(|_| ());
+        assert!(nobody.is_err(), "a group of nobody");
+    }
+
+    /// Whatever stands in a message, each step ends with a result.
+    #[test]
+    fn bytes_of_another_leader_cause_no_panic() {
+        let (local, peer_comm) = (Comm::world(0, 2), Comm::world(0, PROCESSES));
+        let own = Head { context: ContextId::WORLD.words(), size: 2, oversubscribed: false, first: false };
+        let way = Way { peer_comm: &peer_comm, peer: Peer(5), rank: 5, tag: 0 };
+        for seed in 0..2000_u64 {
+            let mut state = seed;
+            let mut byte = || {
+                state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                // Small sizes among them, for those get further.
+                if state >> 63 == 0 { 0 } else { (state >> 40) as u8 }
+            };
+            let len = (seed % 60) as usize;
+            let outcome = filled(&(0..len).map(|_| byte()).collect::<Vec<u8>>());
+            let theirs = Head { size: seed as u32 % 5 + 1, ..own };
+            let stages = [
+                Stage::Heads { way, own, outcome: outcome.clone() },
+                Stage::Lists { way, own, theirs, outcome: outcome.clone() },
+                Stage::Verdict { outcome: outcome.clone(), leader: None },
+                Stage::Members { head: theirs, outcome },
+            ];
+            for stage in stages {
+                let introduction = Introduction { local: &local, leader: 0, processes: PROCESSES, stage };
+                if let Ok(Next::Made(comm)) = introduction.next(Ok(())) {
+                    let remote = comm.remote().expect("a remote group");
+                    assert!(remote.peers().all(|peer| (2..PROCESSES).contains(&peer.0)), "{remote:?}");
+                }
+            }
+        }
     }
 }

@@ -59,7 +59,7 @@ fn bridged(room: &mut Room, right: impl Fn(usize) -> bool) -> Vec<Arc<Comm>> {
     let worlds = room.worlds.clone();
     let made = introduce(room, |room, at| {
         let (leader, other) = if right(at) { (0, last_left) } else { (halves[at].size() - 1, first_right) };
-        halves[at].plan_intercomm(leader, Ok(&worlds[at]), other, 5, || room.allocate(at))
+        halves[at].plan_intercomm(leader, Ok(&worlds[at]), other, 5, n as u32, || room.allocate(at))
     });
     made.into_iter().map(|made| made.expect("an intercommunicator")).collect()
 }
@@ -260,7 +260,7 @@ fn nobody_waits_for_a_leader_that_failed() {
     {
         let made = introduce(&mut room, |room, at| {
             let peer = if peer { Ok(&*worlds[at]) } else { null() };
-            halves[at].plan_intercomm(1, peer, remote, 0, || room.allocate(at))
+            halves[at].plan_intercomm(1, peer, remote, 0, 4, || room.allocate(at))
         });
         for made in &made {
             assert_eq!(made.as_ref().unwrap_err().class(), class);
@@ -273,20 +273,20 @@ fn nobody_waits_for_a_leader_that_failed() {
     let made = introduce(&mut room, |room, at| {
         let (leader, other) = (0, if at < 2 { 2 } else { 0 });
         let allocate = || if at == 0 { Err(Error::no_memory("none left")) } else { room.allocate(at) };
-        halves[at].plan_intercomm(leader, Ok(&worlds[at]), other, 0, allocate)
+        halves[at].plan_intercomm(leader, Ok(&worlds[at]), other, 0, 4, allocate)
     });
     for made in &made {
         assert_eq!(made.as_ref().unwrap_err().class(), ErrorClass::NoMem);
     }
     // Both groups are the world.
     let made = introduce(&mut room, |room, at| {
-        worlds[at].plan_intercomm(0, Ok(&worlds[at]), 1, 0, || room.allocate(at))
+        worlds[at].plan_intercomm(0, Ok(&worlds[at]), 1, 0, 4, || room.allocate(at))
     });
     for made in &made {
         assert_eq!(made.as_ref().unwrap_err().class(), ErrorClass::Rank);
     }
     let intro =
-        |leader, tag| worlds[0].plan_intercomm(leader, null(), 0, tag, || room.allocate(0)).unwrap_err();
+        |leader, tag| worlds[0].plan_intercomm(leader, null(), 0, tag, 4, || room.allocate(0)).unwrap_err();
     assert_eq!(intro(4, 0).to_string(), "local_leader is 4, expected 0..=3, a rank of local_comm");
     assert_eq!(intro(-1, 0).class(), ErrorClass::Rank);
     assert_eq!(intro(0, -1).class(), ErrorClass::Tag);

@@ -275,15 +275,16 @@ fn story(seed: u64, forgetful: bool) -> Wrong {
 #[test]
 fn no_message_matches_in_a_wrong_context() {
     for seed in 0..700 {
-        let told = story(seed, false);
-        assert!(told.is_ok(), "seed {seed}: {told:?}");
+        let outcome = story(seed, false);
+        assert!(outcome.is_ok(), "seed {seed}: {outcome:?}");
     }
 }
 
 #[test]
 fn a_founder_that_does_not_name_its_job_is_found_out() {
-    let wrong = (0..30)
-        .filter(|seed| std::panic::catch_unwind(|| story(*seed, true)).map_or(true, |told| told.is_err()));
+    let wrong = (0..30).filter(|seed| {
+        std::panic::catch_unwind(|| story(*seed, true)).map_or(true, |outcome| outcome.is_err())
+    });
     let wrong = wrong.count();
     assert!(wrong > 4, "only {wrong} of 30 stories went wrong");
 }

@@ -26,7 +26,7 @@ use crate::pt2pt::Engine;
 use details::{Details, Inherited, Known};
 
 pub use create::Creation;
-pub use details::{Handler, MAX_NAME, Topology};
+pub use details::{MAX_NAME, Topology};
 pub use inter::{Introduction, Next};
 
 /// A communicator.
@@ -84,7 +84,7 @@ impl Comm {
     /// Makes the engine of its VCI know who is behind its contexts.
     pub fn make_known(&self, engine: &mut Engine) {
         for (context, membership) in &self.known.0 {
-            engine.contexts.learn(*context, membership.clone(), &engine.matching);
+            engine.contexts.learn(*context, membership.clone(), &engine.matching, &engine.requests);
         }
     }
 

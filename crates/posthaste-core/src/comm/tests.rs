@@ -197,10 +197,14 @@ fn names_and_handlers() {
     assert_eq!(world.name(), "MPI_COMM_WORLD");
     world.set_name(&"é".repeat(100));
     assert_eq!(world.name(), "é".repeat(MAX_NAME / 2));
-    world.set_handler(Some(Arc::new(5)));
+    world.set_handler(5);
+    assert_eq!(world.handler(), Some(Arc::new(5)));
     let mut room = Room::new(1, 1);
-    room.worlds[0].set_handler(Some(Arc::new(6)));
+    room.worlds[0].set_handler(4);
+    room.worlds[0].set_handler("of another API layer");
+    room.worlds[0].set_handler(6);
     let dup = room.make(0..1, |room, at| room.worlds[at].plan_dup(|| room.allocate(at))).remove(0).unwrap();
-    assert_eq!(dup.handler().unwrap().downcast_ref(), Some(&6));
+    assert_eq!((dup.handler(), dup.handler()), (Some(Arc::new(6)), Some(Arc::new("of another API layer"))));
+    assert_eq!(dup.handler::<u8>(), None);
     assert_eq!(dup.name(), "");
 }

@@ -81,7 +81,7 @@ pub struct Contents {
     pub ints: Vec<i64>,
     /// Its address arguments (displacements in bytes, bounds).
     pub aints: Vec<i64>,
-    /// Its datatype arguments, or the type that has its data (see [`Contents::told_types`]).
+    /// Its datatype arguments, or the type that has its data (see [`Contents::type_arguments`]).
     pub types: Vec<Datatype>,
     /// Whether it was built by the large-count form (`_c`), so that its arguments are large counts.
     pub large: bool,
@@ -92,12 +92,12 @@ impl Contents {
     pub fn envelope(&self) -> (usize, usize, usize, usize) {
         let (ints, counts) = self.split_large();
         let aints = if self.large { 0 } else { self.aints.len() };
-        (ints.len(), aints, counts.len(), self.told_types().len())
+        (ints.len(), aints, counts.len(), self.type_arguments().len())
     }
 
     /// The datatype arguments as the program gave them. A type of a Fortran kind had none and a pair two, but either
     /// has one child that says where its data lie, so that whoever walks down a type need not know them.
-    pub fn told_types(&self) -> &[Datatype] {
+    pub fn type_arguments(&self) -> &[Datatype] {
         match (self.combiner, self.types.first().and_then(Datatype::contents)) {
             (Combiner::F90Real | Combiner::F90Complex | Combiner::F90Integer, _) => &[],
             (Combiner::ValueIndex, Some(record)) => &record.types,

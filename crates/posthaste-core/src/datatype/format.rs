@@ -1,4 +1,4 @@
-//! How a process represents data, and what processes tell each other of it at the start.
+//! How a process represents data, and what processes say to each other of it at the start.
 //!
 //! `external` converts between formats of different byte order. What must stay true: two processes whose formats are
 //! equal exchange bytes as they are.

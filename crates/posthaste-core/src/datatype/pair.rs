@@ -49,7 +49,7 @@ impl Datatype {
 
     /// Value and index of a pair without a name.
     pub fn value_and_index(&self) -> Option<(&'static Builtin, &'static Builtin)> {
-        match self.contents().filter(|contents| contents.combiner == Combiner::ValueIndex)?.told_types() {
+        match self.contents().filter(|contents| contents.combiner == Combiner::ValueIndex)?.type_arguments() {
             [value, index] => Some((value.builtin()?, index.builtin()?)),
             _ => None,
         }

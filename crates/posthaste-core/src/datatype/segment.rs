@@ -41,7 +41,7 @@ enum Meaning {
     Typed,
     /// And packed bytes are those of the canonical form; memory has this order.
     Canonical(ByteOrder),
-    /// As `Bytes`, in memory of a device: its runs can be told, and nothing else.
+    /// As `Bytes`, in memory of a device: its runs can be listed, and nothing else.
     Device,
     /// As `Typed`, in memory of a device.
     DeviceTyped,

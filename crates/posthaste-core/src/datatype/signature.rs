@@ -432,7 +432,7 @@ impl Sum {
         all
     }
 
-    /// Whether both are the same sequence, as far as the hash tells.
+    /// Whether both are the same sequence, as far as the hash shows.
     fn same(self, that: Self) -> bool {
         (self.elements, self.hash) == (that.elements, that.hash)
     }

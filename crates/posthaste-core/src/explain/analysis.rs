@@ -5,7 +5,7 @@
 //! needs all of them or one of them. Ranks are stuck when they form a set in which nobody can go on unless another one
 //! does: the greatest such set is what is left when all others are taken away, again and again.
 //!
-//! What must stay true: reports of different ranks are not of the same instant. A rank holds another one only if it
+//! What must stay true: reports of different ranks are not of the same instant. A rank blocks another one only if it
 //! has waited for [`SETTLED`] and was still waiting when the other one looked last: whatever it sent before that the
 //! other one has found. Ranks in a report are checked.
 
@@ -50,7 +50,7 @@ pub struct State {
     pub life: Life,
     /// What its process does.
     pub process: Process,
-    /// What it told; `None` when that cannot be read.
+    /// What it published; `None` when that cannot be read.
     pub report: Option<Report>,
 }
 
@@ -131,24 +131,24 @@ fn stuck(states: &[State], now: Duration) -> Vec<String> {
         .map(|state| matches!(state.doing(), Doing::Finalised | Doing::Aborted | Doing::Gone))
         .collect();
     let settled = |state: &State| state.waits().iter().all(|wait| now.saturating_sub(wait.since) >= SETTLED);
-    let mut held: Vec<bool> = states
+    let mut stuck: Vec<bool> = states
         .iter()
         .enumerate()
         .map(|(rank, state)| never[rank] || (state.doing() == Doing::Waiting && settled(state)))
         .collect();
     loop {
-        let free = |&rank: &usize| held[rank] && !never[rank] && !waits_for(states, rank, &held);
+        let free = |&rank: &usize| stuck[rank] && !never[rank] && !waits_for(states, rank, &stuck);
         let freed: Vec<usize> = (0..states.len()).filter(free).collect();
         if freed.is_empty() {
             break;
         }
-        freed.into_iter().for_each(|rank| held[rank] = false);
+        freed.into_iter().for_each(|rank| stuck[rank] = false);
     }
-    let follow = |rank: usize| if held[rank] && !never[rank] { next(states, rank, &held) } else { None };
+    let follow = |rank: usize| if stuck[rank] && !never[rank] { next(states, rank, &stuck) } else { None };
     let after: Vec<Option<usize>> = (0..states.len()).map(follow).collect();
     let (mut found, in_cycle) = cycles(states, &after);
     let mut by: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-    for rank in (0..states.len()).filter(|&rank| held[rank] && !in_cycle[rank]) {
+    for rank in (0..states.len()).filter(|&rank| stuck[rank] && !in_cycle[rank]) {
         if let Some(other) = after[rank] {
             by.entry(other).or_default().push(rank);
         }
@@ -158,7 +158,7 @@ fn stuck(states: &[State], now: Duration) -> Vec<String> {
             if never[other] { words::state(&states[other]) + ": that never ends" } else { "is stuck".into() };
         found.push(waiting(waiters, other, &end));
     }
-    found.extend(waited_for(states, &held));
+    found.extend(waited_for(states, &stuck));
     found
 }
 
@@ -187,10 +187,11 @@ fn cycles(states: &[State], after: &[Option<usize>]) -> (Vec<String>, Vec<bool>)
     (found, in_cycle)
 }
 
-/// Whether each call of `rank` waits for nothing but ranks that are `held`.
-fn waits_for(states: &[State], rank: usize, held: &[bool]) -> bool {
+/// Whether each call of `rank` waits for nothing but ranks that are `stuck`.
+fn waits_for(states: &[State], rank: usize, stuck: &[bool]) -> bool {
     let looked = states[rank].report.as_ref().map_or(Duration::ZERO, |report| report.at);
-    let silent = |&other: &usize| held[other] && states[other].waits().iter().all(|wait| wait.since < looked);
+    let silent =
+        |&other: &usize| stuck[other] && states[other].waits().iter().all(|wait| wait.since < looked);
     let blocked = |message: &Message| needed(states, message).is_some_and(|others| others.iter().all(silent));
     let goal = |goal: &Goal| goal.messages().iter().any(blocked);
     let call = |wait: &Wait| {
@@ -203,12 +204,12 @@ fn waits_for(states: &[State], rank: usize, held: &[bool]) -> bool {
     states[rank].waits().iter().all(call)
 }
 
-/// A rank that a held rank waits for.
-fn next(states: &[State], rank: usize, held: &[bool]) -> Option<usize> {
+/// A rank that a stuck rank waits for.
+fn next(states: &[State], rank: usize, stuck: &[bool]) -> Option<usize> {
     let messages = states[rank].waits().iter().flat_map(|wait| &wait.goals).flat_map(Goal::messages);
     messages
         .filter_map(|message| needed(states, message))
-        .find(|others| others.iter().all(|&other| held[other]))
+        .find(|others| others.iter().all(|&other| stuck[other]))
         .and_then(|others| others.iter().find(|other| **other != rank).or(others.first()).copied())
 }
 
@@ -229,12 +230,12 @@ fn path(way: &[usize]) -> String {
 }
 
 /// Whom the ranks wait for that are not stuck: one sentence for each such rank that is not waiting itself.
-fn waited_for(states: &[State], held: &[bool]) -> Vec<String> {
+fn waited_for(states: &[State], stuck: &[bool]) -> Vec<String> {
     let mut by: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-    for rank in (0..states.len()).filter(|&rank| !held[rank] && states[rank].doing() == Doing::Waiting) {
+    for rank in (0..states.len()).filter(|&rank| !stuck[rank] && states[rank].doing() == Doing::Waiting) {
         let messages = states[rank].waits().iter().flat_map(|wait| &wait.goals).flat_map(Goal::messages);
         for mut others in messages.filter_map(|message| needed(states, message)) {
-            others.retain(|&other| !held[other] && states[other].doing() != Doing::Waiting);
+            others.retain(|&other| !stuck[other] && states[other].doing() != Doing::Waiting);
             // Of several that could help nobody is to blame.
             let &[other] = &others[..] else { continue };
             let waiters = by.entry(other).or_default();
@@ -280,7 +281,7 @@ fn mismatched_operations(states: &[State]) -> Vec<String> {
 /// Messages that would have gone through if one thing about them were different.
 fn near_misses(states: &[State]) -> Vec<String> {
     let mut found = Vec::new();
-    // Of a receiver and a sender that miss each other only one is told about.
+    // Of a receiver and a sender that miss each other only one is reported.
     let mut pairs: Vec<(usize, usize)> = Vec::new();
     for (rank, state) in states.iter().enumerate().filter(|(_, state)| state.doing() == Doing::Waiting) {
         let Some(report) = &state.report else { continue };

@@ -204,7 +204,7 @@ fn a_send_that_misses_a_posted_receive_is_pointed_at() {
         found[1],
         "rank 0 waits for rank 1 to receive tag 5 on MPI_COMM_WORLD; rank 1 has posted a receive for tag 6"
     );
-    // The same miss seen from the receiver is told once.
+    // The same miss seen from the receiver is reported once.
     let receiver = with(receiving(0, 6), |report| {
         report.posted = posted(6);
         report.unexpected.shown.push(message(Part::Unexpected, 0, 5));

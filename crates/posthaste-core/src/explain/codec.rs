@@ -11,7 +11,7 @@ use super::{Goal, List, Message, Operation, Part, Report, Wait};
 const VERSION: u32 = 0x7068_0001;
 /// Longest name, in bytes.
 const LONGEST_NAME: usize = 127;
-/// How many messages are told of each list and goal, and how many goals of each wait: as many as there is room for.
+/// How many messages are published of each list and goal, and how many goals of each wait: as many as there is room for.
 const SIZES: [usize; 5] = [24, 12, 6, 2, 0];
 const NOBODY: u32 = u32::MAX;
 const NOWHERE: u64 = u64::MAX;

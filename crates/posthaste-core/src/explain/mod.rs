@@ -1,11 +1,11 @@
 //! What a rank waits for, in a form that others can read and explain: the words for wait states.
 //!
 //! A rank writes it on its status page in the node segment when it goes to sleep; a reader needs no help of the rank for it.
-//! [`Report`]: what one rank tells. `codec`: how it stands on the status page. [`analysis`]: what follows from the reports of
+//! [`Report`]: what one rank publishes. `codec`: how it stands on the status page. [`analysis`]: what follows from the reports of
 //! all ranks (who waits for whom, cycles, near misses). `words`: the sentences. [`names`]: how ranks and communicators
 //! are called.
 //!
-//! What must stay true: a report is data from another process, so decoding checks everything; telling costs nothing
+//! What must stay true: a report is data from another process, so decoding checks everything; publishing costs nothing
 //! until a rank sleeps; nothing is called a deadlock that could still go on by itself.
 
 pub mod analysis;
@@ -17,7 +17,7 @@ use std::time::Duration;
 
 pub use analysis::{Process, State, explain};
 
-/// What one rank tells while it waits.
+/// What one rank publishes while it waits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     /// When it looked and had to go on waiting, as [`posthaste_os::machine::now`] tells time.
@@ -56,7 +56,7 @@ pub struct Wait {
     pub any: bool,
     /// What has to come about.
     pub goals: Vec<Goal>,
-    /// How many goals there are besides, of which nothing is told.
+    /// How many goals there are besides, of which nothing is published.
     pub more: u64,
 }
 
@@ -82,7 +82,7 @@ pub struct Operation {
     pub messages: Vec<Message>,
 }
 
-/// One message, from the point of view of the rank that tells.
+/// One message, from the point of view of the rank that reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
     /// How far it is.

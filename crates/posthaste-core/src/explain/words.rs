@@ -169,7 +169,7 @@ pub(super) fn state(state: &State) -> String {
     let last = state.waits().first().map_or_else(String::new, |wait| format!(" in {}", wait.call));
     match state.doing() {
         Doing::NotStarted => "has not called MPI_Init of this library".into(),
-        Doing::Outside if state.report.is_none() => "tells nothing that can be read".into(),
+        Doing::Outside if state.report.is_none() => "publishes nothing that can be read".into(),
         Doing::Outside if state.process == Process::Asleep => {
             "is outside MPI, asleep in a call to the system".into()
         }

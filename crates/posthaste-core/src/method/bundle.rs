@@ -4,18 +4,18 @@
 //! ```text
 //!   sender                                              receiver
 //!   packet n    --- any link: number n, packet --->     looked at in the order of numbers, each once
-//!   kept        <-- any link: all before n seen ---
+//!   queued      <-- any link: all before n seen ---
 //!
 //!   put         === part ===== first link ========>     placed by whichever link brings it,
 //!               === next part = second link ======>     in any order
-//!   part left   <-- numbered: range placed --------     told of each range
+//!   part left   <-- numbered: range placed --------     acked by range
 //!   sent        (every byte is in its place)            landed
 //! ```
 //!
-//! Parts: `link` is one of them, `frame` what two bundles tell each other, `packets` the numbers, `parts` the long
+//! Parts: `link` is one of them, `frame` what two bundles say to each other, `packets` the numbers, `parts` the long
 //! messages, `pace` the speed of a link, `pairs` what is known of each peer. Seed 003 (links per request).
 //!
-//! What must stay true: a packet is kept, and a send buffer is the method's, until the peer has said that it has them; so
+//! What must stay true: a packet is stored, and a send buffer is the method's, until the peer has said that it has them; so
 //! when a link is lost, everything that may have been on it goes over the others, and what comes twice counts once; a
 //! message that has landed takes no more fragments from any link before the engine hears of it; a peer is lost when its
 //! last link is, and reported once.
@@ -37,7 +37,7 @@ use crate::config::Config;
 use crate::datatype::Segment;
 use crate::ids::{Peer, RequestId};
 use crate::method::contract::{Counters, Method, Room};
-use crate::method::{Caps, Done, Event, Expose, Get, Load, Put, tell};
+use crate::method::{Caps, Done, Event, GrantedSend, Load, OpenReceive, report};
 use crate::trace::{Counter, Counts};
 use crate::wire::{Emit, Granted, HEADER, Packet};
 use frame::{FRONT, Frame, Mark};
@@ -52,7 +52,7 @@ pub const MOST: usize = 4;
 /// Bytes sent over each link.
 const BYTES: [Counter; MOST] =
     [Counter::Link1Bytes, Counter::Link2Bytes, Counter::Link3Bytes, Counter::Link4Bytes];
-/// Fruitless polls until peers are told how far their packets have been seen: until then something may leave that tells
+/// Fruitless polls until peers get an acknowledgement of their own: until then something may leave that carries
 /// them as well.
 const PATIENCE: u32 = 8;
 
@@ -165,8 +165,8 @@ impl Bundle {
                     link.send(peer, mark, &[]);
                 }
             }
-            if pair.tells_all || pair.packets.owes_much() || (self.idle >= PATIENCE && pair.packets.owes()) {
-                tell_seen(pair, &mut self.links, peer);
+            if pair.acks_all || pair.packets.owes_much() || (self.idle >= PATIENCE && pair.packets.owes()) {
+                send_ack(pair, &mut self.links, peer);
             }
             self.pairs.activate(peer);
         }
@@ -193,48 +193,43 @@ impl Method for Bundle {
         self.want(to);
         let (pair, is_message) = (self.pairs.pair(to), load == Load::Message);
         let may_leave = match is_message {
-            true => !pair.is_down && !pair.held,
+            true => !pair.is_down && !pair.throttled,
             false => true,
         };
         let fits = len <= self.packet && pair.packets.has_room(is_message);
         (may_leave && fits).then_some(Claim { bundle: self, to, len })
     }
 
-    fn hold_back(&mut self, from: Peer, hold: bool) {
-        self.push(from, if hold { Frame::Hold } else { Frame::Release }, Vec::new());
+    fn throttle(&mut self, from: Peer, on: bool) {
+        self.push(from, if on { Frame::Throttle } else { Frame::Resume }, Vec::new());
     }
 
-    fn expose(&mut self, expose: Expose) -> Granted {
-        let Expose { from, offer, receiver, ref segment, len, arrived } = expose;
+    fn open_receive(&mut self, opened: OpenReceive) -> Granted {
+        let OpenReceive { from, offer, receiver, ref segment, len, arrived } = opened;
         if self.pairs.pair(from).is_down {
             return Granted::Fragments;
         }
         self.pairs.incoming.insert(receiver, Incoming::new(from, len, arrived));
         for link in &mut self.links {
-            link.expose(Expose { from, offer, receiver, segment: segment.clone(), len, arrived });
+            link.open_receive(OpenReceive { from, offer, receiver, segment: segment.clone(), len, arrived });
         }
         Granted::Fragments
     }
 
-    fn put(&mut self, to: Peer, put: Put) {
+    fn send_granted(&mut self, to: Peer, send: GrantedSend) {
         let (links, limit) = (self.links.len(), self.limit);
         let pair = self.pairs.pair(to);
         if pair.is_down {
             return;
         }
-        if put.left() == 0 {
-            return self.pairs.done.push_back(Done::Sent(put.sender));
+        if send.left() == 0 {
+            return self.pairs.done.push_back(Done::Sent(send.sender));
         }
-        pair.outgoing.push(Outgoing::new(put.receiver, put.sender, put.segment, links, limit));
+        pair.outgoing.push(Outgoing::new(send.receiver, send.sender, send.segment, links, limit));
         let now = self.now();
         let pair = self.pairs.pair(to);
         send_parts(pair, &mut self.links, to, now, &mut self.sent);
         self.pairs.activate(to);
-    }
-
-    /// Nothing can be fetched here, whatever was offered.
-    fn get(&mut self, _: Peer, get: Get) {
-        self.pairs.done.push_back(Done::Refused(get.receiver, get.segment));
     }
 
     fn poll(&mut self, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
@@ -255,8 +250,7 @@ impl Method for Bundle {
                 | Event::Arriving(..)
                 | Event::Arrived(..)
                 | Event::Received(_)
-                | Event::Refused(..)
-                | Event::Unreadable(_) => {
+                | Event::Over(..) => {
                     counts.add(Counter::StalePackets, 1);
                 }
             });
@@ -276,7 +270,7 @@ impl Method for Bundle {
         for (counter, bytes) in BYTES.into_iter().zip(&mut self.sent) {
             counts.add(counter, std::mem::take(bytes));
         }
-        busy | tell(&mut self.pairs.done, &mut self.pairs.lost, counts, on)
+        busy | report(&mut self.pairs.done, &mut self.pairs.lost, counts, on)
     }
 
     /// Whether nothing waits here that a sleeper would not be woken for.
@@ -317,7 +311,7 @@ impl Method for Bundle {
             for link in standing(pair, &mut self.links, peer) {
                 link.send(peer, mark, &[]);
             }
-            pair.packets.told();
+            pair.packets.acked();
         }
         self.links.iter_mut().for_each(Link::begin_leaving);
     }
@@ -390,27 +384,28 @@ fn send_parts(
             pace.begin(until - from);
             sent[link] += until - from;
             let (to, sender, granted) = (peer, RequestId::NONE, Granted::Fragments);
-            links[link].put(Put { to, receiver, sender, segment, until, granted });
+            links[link].send_granted(GrantedSend { to, receiver, sender, segment, until, granted });
             busy = true;
         }
     }
     busy
 }
 
-/// Tells a peer how far its packets have been seen, and which links are lost: over one link, or over all that are left.
-fn tell_seen(pair: &mut Pair, links: &mut [Link], peer: Peer) {
+/// Acknowledges to a peer how far its packets have been seen, and says which links are lost: over one link, or over all
+/// that are left.
+fn send_ack(pair: &mut Pair, links: &mut [Link], peer: Peer) {
     let mark = Mark { frame: Frame::Seen, number: pair.lost_links(), seen: pair.packets.seen() };
-    let mut told = false;
-    let tells_all = pair.tells_all;
+    let mut acked = false;
+    let acks_all = pair.acks_all;
     for link in standing(pair, links, peer) {
-        told |= link.send(peer, mark, &[]);
-        if told && !tells_all {
+        acked |= link.send(peer, mark, &[]);
+        if acked && !acks_all {
             break;
         }
     }
-    if told {
-        pair.packets.told();
-        pair.tells_all = false;
+    if acked {
+        pair.packets.acked();
+        pair.acks_all = false;
     }
 }
 

@@ -13,7 +13,7 @@ use crate::ids::{Peer, RequestId};
 use crate::method::pinned::Pin;
 use crate::method::{Load, Next, Routes};
 use crate::trace::{Counter, Counts};
-use crate::wire::{Emit, Envelope, Granted, Offer, Packet};
+use crate::wire::{BufferCursor, Emit, Envelope, Granted, Offer, Packet, RemoteMemory};
 
 /// The system takes data from where it lies if it lies in pieces of this mean length at least, in bytes; shorter ones are
 /// copied together first.
@@ -22,7 +22,7 @@ pub const SHORT_RUN: u64 = 512;
 /// A way of bytes to peers: what each method is, for [`Methods`](super::Methods). Most of what few have is left out by
 /// those that lack it.
 ///
-/// What must stay true: packets between two processes stay in order; a segment comes back only through [`Event::Refused`].
+/// What must stay true: packets between two processes stay in order; a segment comes back only through [`Outcome::Refused`].
 pub trait Method {
     /// What the method calls a peer.
     type To: Copy;
@@ -60,10 +60,10 @@ pub trait Method {
         self.claim(to, len, load).is_some()
     }
 
-    /// Holds back the messages of a peer that have not left yet, or lets them come again.
-    fn hold_back(&mut self, from: Self::To, hold: bool);
+    /// Throttles a peer, whose messages that have not left yet stay there, or resumes it.
+    fn throttle(&mut self, from: Self::To, on: bool);
 
-    /// Looks once; tells `on` what happened. Returns whether anything did.
+    /// Looks once; reports to `on` what happened. Returns whether anything did.
     fn poll(&mut self, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool;
 
     /// Whether [`Method::take_next`] would certainly find something.
@@ -87,30 +87,53 @@ pub trait Method {
         None
     }
 
-    /// Makes a long message readable where it lies.
-    fn offer_memory(&mut self, _sender: RequestId, _segment: &Segment) -> Option<Offer> {
-        None
+    /// Copies a message out of a bounce buffer; ends with [`Event::Received`].
+    ///
+    /// # Errors
+    /// The message, if there is no such buffer.
+    fn drain(&mut self, _from: Self::To, drain: Drain) -> Result<(), Drain> {
+        Err(drain)
     }
 
-    /// Where a long message lies in memory that this process shares with its peers, if it lies there.
-    fn shared_place(&self, _segment: &Segment) -> Option<u64> {
-        None
-    }
-
-    /// Takes back what [`Method::offer_memory`] made readable.
-    fn withdraw(&mut self, _sender: RequestId) {}
-
-    /// The offer of a process that is lost is not taken.
-    fn decline(&mut self, _offer: Offer) {}
-
-    /// Brings a long message; ends with [`Event::Received`] or [`Event::Refused`].
-    fn get(&mut self, from: Self::To, get: Get);
+    /// The bounce buffer of a message that is not received is free again.
+    fn decline(&mut self, _bounced: BufferCursor) {}
 
     /// Opens a receive for what is granted, and says how it is to come; ends with [`Event::Received`].
-    fn expose(&mut self, expose: Expose) -> Granted;
+    fn open_receive(&mut self, opened: OpenReceive) -> Granted;
 
-    /// Sends a message that was granted; ends with [`Event::Sent`].
-    fn put(&mut self, to: Self::To, put: Put);
+    /// Sends a message that was granted, in fragments or into windows; ends with [`Event::Sent`].
+    fn send_granted(&mut self, to: Self::To, send: GrantedSend);
+
+    /// Where this memory lies in memory that this process shares with its peers, if it lies there: they may then read and
+    /// write it without any more ado.
+    fn shared(&self, _memory: &Segment) -> Option<RemoteMemory> {
+        None
+    }
+
+    /// Lets peers read or write this memory, until [`Method::forget`]; the same owner again: the same memory. `None`: the
+    /// method has no one-sided transport, or not for memory like this.
+    fn expose(&mut self, _memory: &Segment, _access: Access, _owner: Owner) -> Option<RemoteMemory> {
+        None
+    }
+
+    /// Ends that.
+    fn forget(&mut self, _owner: Owner) {}
+
+    /// Reads memory of a peer; ends with [`Event::Over`].
+    ///
+    /// # Errors
+    /// The transfer, if the method has no one-sided transport.
+    fn get(&mut self, _from: Self::To, transfer: Transfer) -> Result<(), Transfer> {
+        Err(transfer)
+    }
+
+    /// Writes memory of a peer; ends with [`Event::Over`], when the peer can see it.
+    ///
+    /// # Errors
+    /// As [`Method::get`].
+    fn put(&mut self, _to: Self::To, transfer: Transfer) -> Result<(), Transfer> {
+        Err(transfer)
+    }
 
     /// Sends a whole message in one packet from where it lies, if there is room for it: whether all of it has left already.
     ///
@@ -127,7 +150,7 @@ pub trait Method {
     }
 
     /// Opens a receive for the message that begins to arrive; ends with [`Event::Received`].
-    fn receive_arriving(&mut self, _expose: Expose) {}
+    fn receive_arriving(&mut self, _opened: OpenReceive) {}
 
     /// Registers a buffer for all messages from or into it.
     fn pin(&mut self, _segment: &Segment, _writing: bool) -> Option<Pin> {
@@ -163,7 +186,7 @@ pub trait Method {
     /// This process sends no more messages of its own.
     fn begin_finalizing(&mut self) {}
 
-    /// Tells all peers that nothing more will come from here.
+    /// Says to all peers that nothing more will come from here.
     fn begin_leaving(&mut self) {}
 
     /// Whether all peers have done so, too.
@@ -243,27 +266,25 @@ pub enum Event<'a> {
     Arrived(Peer, Envelope, Option<RequestId>, Vec<u8>),
     /// All bytes of an incoming long message are in place.
     Received(RequestId),
-    /// Bytes from here to there of a long message that comes over several links are in place: told by a link, and no
+    /// Bytes from here to there of a long message that comes over several links are in place: reported by a link, and no
     /// news for the engine.
     Placed(RequestId, u64, u64),
     /// All bytes of an outgoing long message have left; the buffer is the user's again.
     Sent(RequestId),
-    /// A get cannot be done: the receive and its buffer, untouched.
-    Refused(RequestId, Segment),
-    /// A direct copy cannot be done: one of the buffers cannot be accessed.
-    Unreadable(RequestId),
+    /// A one-sided operation is over.
+    Over(Owner, Outcome),
     /// Something unreadable came from this peer; nothing more is read from it.
     Malformed(Peer),
     /// This peer cannot be reached any more: nothing comes from it, and nothing more of what was handed over for it ends.
     PeerDown(Peer, Error),
 }
 
-/// An event that a method keeps until it is polled.
+/// An event that a method stores until it is polled.
 #[derive(Debug)]
 pub(super) enum Done {
     Received(RequestId),
     Sent(RequestId),
-    Refused(RequestId, Segment),
+    Over(Owner, Outcome),
 }
 
 impl Done {
@@ -271,7 +292,7 @@ impl Done {
         match self {
             Self::Received(id) => Event::Received(id),
             Self::Sent(id) => Event::Sent(id),
-            Self::Refused(id, segment) => Event::Refused(id, segment),
+            Self::Over(owner, outcome) => Event::Over(owner, outcome),
         }
     }
 }
@@ -286,8 +307,8 @@ pub(super) fn packing(data: Option<&mut Segment>) -> impl FnOnce(Sink<'_>) {
     }
 }
 
-/// Tells what a method has kept for its poll; whether there was anything.
-pub(super) fn tell(
+/// Reports the events that a method has stored until its poll; whether there was any.
+pub(super) fn report(
     done: &mut VecDeque<Done>,
     lost: &mut VecDeque<(Peer, Error)>,
     counts: &mut Counts,
@@ -301,15 +322,61 @@ pub(super) fn tell(
     busy
 }
 
-/// Where a long message goes: what the receiver's side needs to get it.
+/// What peers may do with memory that is exposed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Read it.
+    Read,
+    /// Read and write it.
+    Write,
+}
+
+/// What a one-sided operation or exposed memory belongs to; methods only hand it back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Owner {
+    /// A receive.
+    Receive(RequestId),
+    /// A send.
+    Send(RequestId),
+    /// Whoever uses `onesided`, by its own number.
+    OneSided(u64),
+}
+
+/// A one-sided operation: so many bytes between memory of a peer and a segment that stands at its beginning.
 #[derive(Debug)]
-pub struct Get {
+pub struct Transfer {
+    /// Whose memory.
+    pub peer: Peer,
+    /// Where the first byte is read or written there.
+    pub memory: RemoteMemory,
+    /// Where they come from or go to here.
+    pub segment: Segment,
+    /// How many; not more than the segment's.
+    pub len: u64,
+    /// What for.
+    pub owner: Owner,
+}
+
+/// How a one-sided operation has gone.
+#[derive(Debug)]
+pub enum Outcome {
+    /// All bytes are in place.
+    Done,
+    /// The system or the network does not let this process; the segment stands at its beginning again.
+    Refused(Segment),
+    /// The memory at one of the ends cannot be accessed.
+    Unreadable,
+}
+
+/// A message that comes through a bounce buffer.
+#[derive(Debug)]
+pub struct Drain {
     /// The sender.
     pub from: Peer,
-    /// The sender's request.
-    pub sender: RequestId,
-    /// What it offered.
-    pub offer: Offer,
+    /// Where in which buffer it begins.
+    pub cursor: BufferCursor,
+    /// Bytes that are there already.
+    pub filled: u64,
     /// The receive.
     pub receiver: RequestId,
     /// Where the message goes.
@@ -320,7 +387,7 @@ pub struct Get {
 
 /// A long message that was granted, on its way out.
 #[derive(Debug)]
-pub struct Put {
+pub struct GrantedSend {
     /// The receiver.
     pub to: Peer,
     /// The receiver's request.
@@ -335,16 +402,16 @@ pub struct Put {
     pub granted: Granted,
 }
 
-impl Put {
+impl GrantedSend {
     /// Bytes that have not left.
     pub(super) fn left(&self) -> u64 {
         self.until.saturating_sub(self.segment.position())
     }
 }
 
-/// A receive that is opened for a message that comes in parts.
+/// A receive that is to be opened for a message.
 #[derive(Debug)]
-pub struct Expose {
+pub struct OpenReceive {
     /// The sender.
     pub from: Peer,
     /// What it offered.
@@ -359,9 +426,9 @@ pub struct Expose {
     pub arrived: u64,
 }
 
-impl Expose {
+impl OpenReceive {
     /// The memory that takes all of the message in one piece, if the receive buffer is like that.
-    pub(super) fn whole(&self) -> Option<UserBuf> {
+    pub(crate) fn whole(&self) -> Option<UserBuf> {
         let (buffer, room) = self.segment.contiguous_rest()?;
         (self.arrived == 0 && room >= self.len).then_some(buffer)
     }

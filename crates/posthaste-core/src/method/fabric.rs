@@ -23,7 +23,6 @@ use posthaste_os::fabric::{
 use posthaste_os::mem::{Sink, Source};
 use posthaste_os::socket::Set;
 
-use crate::buffer::UserBuf;
 use crate::config::Config;
 use crate::datatype::{Format, Segment};
 use crate::error::{Error, ErrorClass, Result};
@@ -33,13 +32,15 @@ use crate::method::features::HasFabric;
 use crate::method::pinned::{Lease, Pin, Pinned};
 use crate::method::rarely::Rarely;
 use crate::method::windows::Windows;
-use crate::method::{Caps, Done, Event, Expose, Get, Load, Put, packing, tell};
+use crate::method::{
+    Access, Caps, Done, Event, GrantedSend, Load, OpenReceive, Owner, Transfer, packing, report,
+};
 use crate::peers::PeerMap;
 use crate::trace::{Counter, Counts};
-use crate::wire::{Emit, Granted, HEADER, Offer, Packet, Part, Place};
+use crate::wire::{Emit, Granted, HEADER, Packet, Part, RemoteMemory};
 use link::{Frame, Link, Mark, PREAMBLE, Turn};
 use silence::{Listening, Silence};
-use transfer::Transfers;
+use transfer::{Purpose, Transfers};
 
 pub use card::{FabricBook, FabricCard, FabricShelf};
 
@@ -47,7 +48,7 @@ pub use card::{FabricBook, FabricCard, FabricShelf};
 const BUFFER: usize = 8 << 10;
 /// Longest payload of a packet.
 pub const PACKET: usize = BUFFER - PREAMBLE - HEADER;
-/// Buffers to send from; the last ones are kept for packets that make room elsewhere.
+/// Buffers to send from; the last ones are reserved for packets that make room elsewhere.
 const SENDS: usize = 64;
 const RESERVE: usize = 16;
 /// Buffers to receive into, and reads and writes under way.
@@ -81,8 +82,8 @@ pub struct Fabric {
     waiting: Vec<Peer>,
     found: Vec<Completion>,
     pinned: Pinned<Registration>,
-    /// What is registered for a message of ours that was offered, or for a receive that was exposed.
-    leases: HashMap<RequestId, Lease>,
+    /// What is registered for memory of ours that is exposed.
+    exposed: HashMap<Owner, Lease>,
     windows: Windows,
     /// Windows that peers have opened, for the next poll: the message that goes there may have been granted in this one.
     opened: Vec<(Peer, Part)>,
@@ -91,8 +92,6 @@ pub struct Fabric {
     lost: VecDeque<(Peer, Error)>,
     listening: Listening,
     turns: Rarely,
-    /// Shortest mean piece, in bytes, of data in many pieces that is moved piece by piece.
-    run_limit: u64,
     /// The endpoint itself is broken.
     broken: bool,
     /// Everything is over.
@@ -153,7 +152,7 @@ impl Fabric {
             waiting: Vec::new(),
             found: Vec::new(),
             pinned: Pinned::new(config.leave_pinned, config.pinned_bytes),
-            leases: HashMap::new(),
+            exposed: HashMap::new(),
             windows: Windows::new(config.pipeline_part.min(endpoint.longest_transfer())),
             opened: Vec::new(),
             transfers: Transfers::default(),
@@ -161,7 +160,6 @@ impl Fabric {
             lost: VecDeque::new(),
             listening: Listening::new(config),
             turns: Rarely::default(),
-            run_limit: config.run_limit as u64,
             broken: false,
             is_leaving: false,
             endpoint,
@@ -226,9 +224,9 @@ impl Fabric {
     }
 
     /// Opens a receive whose fragments come over other links as well, until [`Fabric::close`].
-    pub(super) fn expose_shared(&mut self, expose: Expose) {
-        if let Some(link) = self.wanted(expose.from).filter(|link| !link.is_down()) {
-            link.reassembly.open_shared(expose);
+    pub(super) fn expose_shared(&mut self, opened: OpenReceive) {
+        if let Some(link) = self.wanted(opened.from).filter(|link| !link.is_down()) {
+            link.reassembly.open_shared(opened);
         }
     }
 
@@ -244,30 +242,9 @@ impl Fabric {
         self.wanted(peer);
     }
 
-    /// Whether the network leads to a peer, as far as it has told.
+    /// Whether the network leads to a peer, as far as it has reported.
     pub(super) fn stands(&self, to: Peer) -> bool {
         self.links.get(to).is_some_and(|link| !link.is_down())
-    }
-
-    /// Registers user memory for a message, and says where a peer finds it.
-    fn expose_memory(
-        &mut self,
-        request: RequestId,
-        memory: UserBuf,
-        len: u64,
-        writing: bool,
-    ) -> Option<Place> {
-        let lease =
-            pin(&mut self.pinned, &mut self.endpoint, (memory.address(), len as usize), writing).ok()?;
-        let place = place_in(self.pinned.region(&lease), memory.address());
-        self.leases.insert(request, lease);
-        Some(place)
-    }
-
-    fn release(&mut self, request: RequestId) {
-        if let Some(lease) = self.leases.remove(&request) {
-            self.pinned.release(lease);
-        }
     }
 
     /// Everything of this message is in place.
@@ -275,7 +252,6 @@ impl Fabric {
         for lease in self.windows.close(receiver) {
             self.pinned.release(lease);
         }
-        self.release(receiver);
         self.done.push_back(Done::Received(receiver));
     }
 
@@ -312,7 +288,7 @@ impl Fabric {
                 let (_, body) = bytes.split_at(bytes.len() - body);
                 let body = body.to_vec();
                 if let Some(link) = self.known(peer) {
-                    link.keep(mark, body);
+                    link.store_early(mark, body);
                 }
                 return self.endpoint.repost(arrived);
             }
@@ -327,7 +303,7 @@ impl Fabric {
             self.later(peer, later, counts);
         }
         if self.known(peer).is_some_and(Link::is_due) {
-            self.transfers.tell(peer, Frame::Seen);
+            self.transfers.send_control(peer, Frame::Seen);
         }
     }
 
@@ -344,7 +320,7 @@ impl Fabric {
                         self.pinned.release(lease);
                     }
                     let placed = |link: &mut Link| link.reassembly.placed(part.receiver, part.len);
-                    if part.place.is_some() && self.known(peer).is_some_and(placed) {
+                    if part.memory.is_some() && self.known(peer).is_some_and(placed) {
                         self.landed(part.receiver);
                     }
                 }
@@ -452,9 +428,9 @@ fn pin(
     })
 }
 
-fn place_in(registration: &Registration, address: usize) -> Place {
+fn memory_in(registration: &Registration, address: usize) -> RemoteMemory {
     let (address, key) = registration.place(address);
-    Place { address, key }
+    RemoteMemory::Address { address, key }
 }
 
 /// What a packet asks of the method itself.
@@ -476,8 +452,8 @@ fn deliver(
 ) -> Later {
     let Some(link) = links.get_mut(peer) else { return Later::Nothing };
     match frame {
-        Frame::Hold | Frame::Release => {
-            link.held = frame == Frame::Hold;
+        Frame::Throttle | Frame::Resume => {
+            link.throttled = frame == Frame::Throttle;
             return Later::Nothing;
         }
         Frame::Bye => {
@@ -502,10 +478,6 @@ fn deliver(
                 None => {}
             }
         }
-        Ok(Packet::Written { receiver, .. }) => match link.reassembly.close(peer, receiver) {
-            Some(_) => return Later::Received(receiver),
-            None => counts.add(Counter::StalePackets, 1),
-        },
         Ok(Packet::Window(part)) => return Later::Window(part),
         Ok(Packet::Filled(part)) => return Later::Filled(part),
         Ok(packet) => on(Event::Packet(peer, packet), counts),
@@ -526,7 +498,7 @@ impl Method for Fabric {
     };
 
     fn caps(&mut self, _: Peer) -> Caps {
-        let registers = !self.pinned.keeps();
+        let registers = !self.pinned.caches();
         Caps { packet: PACKET, get: true, put: true, windows: true, registers, ..Caps::default() }
     }
 
@@ -550,7 +522,7 @@ impl Method for Fabric {
                     slot: None,
                 });
             }
-            Some(link) if is_message && (link.held || !link.has_room()) => return None,
+            Some(link) if is_message && (link.throttled || !link.has_room()) => return None,
             Some(_) => {}
             None => return None,
         }
@@ -562,33 +534,43 @@ impl Method for Fabric {
         Some(Claim { _built: self.built, fabric: self, to, len, slot: Some(slot) })
     }
 
-    fn hold_back(&mut self, from: Peer, hold: bool) {
-        let frame = if hold { Frame::Hold } else { Frame::Release };
+    fn throttle(&mut self, from: Peer, on: bool) {
+        let frame = if on { Frame::Throttle } else { Frame::Resume };
         if self.wanted(from).is_some_and(|link| !link.is_down()) {
-            self.transfers.tell(from, frame);
+            self.transfers.send_control(from, frame);
         }
     }
 
-    fn offer_memory(&mut self, sender: RequestId, segment: &Segment) -> Option<Offer> {
-        let (memory, len) = segment.contiguous_rest()?;
-        self.expose_memory(sender, memory, len, false).map(Offer::Memory)
-    }
-
-    fn withdraw(&mut self, sender: RequestId) {
-        self.release(sender);
-    }
-
-    fn expose(&mut self, expose: Expose) -> Granted {
-        let until = self.windows.take(&expose);
-        let whole = expose.whole().filter(|_| expose.offer == Offer::Write);
-        let Expose { from, receiver, len, .. } = expose;
-        let Some(link) = self.known(from) else { return Granted::Fragments };
-        link.reassembly.open(expose);
-        if let Some(until) = until {
-            return Granted::Windows { until };
+    fn expose(&mut self, memory: &Segment, access: Access, owner: Owner) -> Option<RemoteMemory> {
+        let (memory, len) = memory.contiguous_rest()?;
+        if !self.exposed.contains_key(&owner) {
+            let run = (memory.address(), len as usize);
+            let lease = pin(&mut self.pinned, &mut self.endpoint, run, access == Access::Write).ok()?;
+            self.exposed.insert(owner, lease);
         }
-        let place = whole.and_then(|memory| self.expose_memory(receiver, memory, len, true));
-        place.map_or(Granted::Fragments, Granted::Memory)
+        let lease = self.exposed.get(&owner)?;
+        Some(memory_in(self.pinned.region(lease), memory.address()))
+    }
+
+    fn forget(&mut self, owner: Owner) {
+        if let Some(lease) = self.exposed.remove(&owner) {
+            self.pinned.release(lease);
+        }
+    }
+
+    fn get(&mut self, from: Peer, transfer: Transfer) -> std::result::Result<(), Transfer> {
+        self.start_transfer(from, transfer, Purpose::Get)
+    }
+
+    fn put(&mut self, to: Peer, transfer: Transfer) -> std::result::Result<(), Transfer> {
+        self.start_transfer(to, transfer, Purpose::Put)
+    }
+
+    fn open_receive(&mut self, opened: OpenReceive) -> Granted {
+        let until = self.windows.take(&opened);
+        let Some(link) = self.known(opened.from) else { return Granted::Fragments };
+        link.reassembly.open(opened);
+        until.map_or(Granted::Fragments, |until| Granted::Windows { until })
     }
 
     fn pin(&mut self, segment: &Segment, writing: bool) -> Option<Pin> {
@@ -610,7 +592,7 @@ impl Method for Fabric {
     fn begin_leaving(&mut self) {
         self.is_leaving = true;
         for (peer, _) in self.links.iter().filter(|(_, link)| !link.is_down()) {
-            self.transfers.tell(peer, Frame::Bye);
+            self.transfers.send_control(peer, Frame::Bye);
         }
     }
 
@@ -674,19 +656,15 @@ impl Method for Fabric {
             self.ask_the_silent();
         }
         busy |= self.advance();
-        busy | tell(&mut self.done, &mut self.lost, counts, on)
+        busy | report(&mut self.done, &mut self.lost, counts, on)
     }
 
     fn has_room(&mut self, to: Peer, len: usize, load: Load) -> bool {
         self.claim(to, len, load).is_some_and(Claim::abandon)
     }
 
-    fn get(&mut self, _: Peer, get: Get) {
-        self.start_get(get);
-    }
-
-    fn put(&mut self, _: Peer, put: Put) {
-        self.start_put(put);
+    fn send_granted(&mut self, _: Peer, send: GrantedSend) {
+        self.start_granted(send);
     }
 
     fn look_soon(&mut self) {
@@ -715,7 +693,7 @@ impl Claim<'_> {
     pub(super) fn write_with(self, emit: &Emit, data: impl FnOnce(Sink<'_>)) {
         let Self { fabric, to, len, slot, .. } = self;
         let Some(slot) = slot else { return };
-        fabric.windows.told(emit);
+        fabric.windows.granted(emit);
         let FabricSetup { me, mark, .. } = fabric.setup;
         let mark = fabric.known(to).map(|link| link.mark(mark, me.0, Frame::Packet));
         let Some(mark) = mark else { return fabric.endpoint.unclaim(slot) };

@@ -8,7 +8,7 @@ use super::contract::{Method, Room};
 use super::pinned::Pin;
 use super::*;
 
-/// What a way knows of its peer besides its number: the type of that, and what the method is told.
+/// What a way knows of its peer besides its number: the type of that, and what the method learns.
 macro_rules! index {
     ($index:ident) => {
         u32
@@ -77,7 +77,7 @@ macro_rules! methods {
 
         impl Methods {
             /// Room for a packet with `len` bytes of payload, or `None` while there is none, or while the packet is a message
-            /// and the peer holds those back.
+            /// and the peer throttles those.
             #[inline]
             pub fn claim(&mut self, to: Peer, len: usize, load: Load) -> Option<Claim<'_>> {
                 match self.route(to) {

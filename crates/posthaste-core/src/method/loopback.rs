@@ -1,18 +1,18 @@
 //! The method to ourselves: a queue of packets in private memory, and one direct copy for long messages.
 //!
-//! What must stay true: packets stay in order; an offered segment is kept until it is fetched.
+//! What must stay true: packets stay in order; exposed memory stays until it is forgotten.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 use posthaste_os::mem::Sink;
 
 use crate::datatype::{self, Segment};
-use crate::ids::{Peer, RequestId};
+use crate::ids::Peer;
 use crate::method::contract::{Counters, Method, Room};
 use crate::method::reassembly::Reassembly;
-use crate::method::{Caps, Done, Event, Expose, Get, Load, Put};
+use crate::method::{Access, Caps, Done, Event, GrantedSend, Load, OpenReceive, Outcome, Owner, Transfer};
 use crate::trace::{Counter, Counts};
-use crate::wire::{Emit, Granted, HEADER, Offer, Packet, Place};
+use crate::wire::{Emit, Granted, HEADER, Packet, RemoteMemory};
 
 /// Longest eager message to ourselves.
 const PACKET: usize = 4 << 10;
@@ -29,10 +29,12 @@ pub struct Loopback {
     me: Peer,
     queue: VecDeque<Queued>,
     spare: Vec<Vec<u8>>,
-    offered: HashMap<RequestId, Segment>,
+    /// Memory that is exposed, by the keys that stand for it.
+    exposed: BTreeMap<u64, (Owner, Segment)>,
+    keys: u64,
     done: VecDeque<Done>,
-    /// Messages are held back.
-    holds: bool,
+    /// Messages are throttled.
+    throttled: bool,
     reassembly: Reassembly,
 }
 
@@ -50,15 +52,16 @@ impl Loopback {
             me,
             queue: VecDeque::new(),
             spare: Vec::new(),
-            offered: HashMap::new(),
+            exposed: BTreeMap::new(),
+            keys: 0,
             done: VecDeque::new(),
-            holds: false,
+            throttled: false,
             reassembly: Reassembly::default(),
         }
     }
 
     fn may_send(&self, load: Load) -> bool {
-        !self.holds || load == Load::Control
+        !self.throttled || load == Load::Control
     }
 
     fn room(&mut self, len: usize) -> Claim<'_> {
@@ -66,6 +69,24 @@ impl Loopback {
         payload.clear();
         payload.resize(len, 0);
         Claim { queue: &mut self.queue, payload }
+    }
+
+    /// Copies between exposed memory, in which an address is a position, and a segment.
+    fn copy(
+        &mut self,
+        mut transfer: Transfer,
+        copy: impl FnOnce(&mut Segment, &mut Segment) -> u64,
+    ) -> Result<(), Transfer> {
+        let RemoteMemory::Address { address, key } = transfer.memory else { return Err(transfer) };
+        let Some((_, memory)) = self.exposed.get(&key) else { return Err(transfer) };
+        if address.checked_add(transfer.len).is_none_or(|end| end > memory.len()) {
+            return Err(transfer);
+        }
+        let mut theirs = memory.clone();
+        theirs.seek(address);
+        copy(&mut theirs, &mut transfer.segment);
+        self.done.push_back(Done::Over(transfer.owner, Outcome::Done));
+        Ok(())
     }
 
     #[cold]
@@ -108,8 +129,8 @@ impl Method for Loopback {
         self.may_send(load).then(|| self.room(len))
     }
 
-    fn hold_back(&mut self, _: Peer, hold: bool) {
-        self.holds = hold;
+    fn throttle(&mut self, _: Peer, on: bool) {
+        self.throttled = on;
     }
 
     #[inline]
@@ -117,43 +138,46 @@ impl Method for Loopback {
         !self.is_quiet() && self.step(counts, on)
     }
 
-    fn offer_memory(&mut self, sender: RequestId, segment: &Segment) -> Option<Offer> {
-        self.offered.insert(sender, segment.clone());
-        Some(Offer::Memory(Place { address: 0, key: 0 }))
+    fn expose(&mut self, memory: &Segment, _: Access, owner: Owner) -> Option<RemoteMemory> {
+        let known = self.exposed.iter().find(|(_, (other, _))| *other == owner).map(|(key, _)| *key);
+        let key = known.unwrap_or_else(|| {
+            self.keys += 1;
+            self.exposed.insert(self.keys, (owner, memory.clone()));
+            self.keys
+        });
+        Some(RemoteMemory::Address { address: 0, key })
     }
 
-    fn withdraw(&mut self, sender: RequestId) {
-        self.offered.remove(&sender);
+    fn forget(&mut self, owner: Owner) {
+        self.exposed.retain(|_, (other, _)| *other != owner);
     }
 
-    fn get(&mut self, _: Peer, mut get: Get) {
-        match self.offered.remove(&get.sender) {
-            Some(mut from) => {
-                datatype::copy(&mut from, &mut get.segment);
-                self.done.push_back(Done::Received(get.receiver));
-            }
-            None => self.done.push_back(Done::Refused(get.receiver, get.segment)),
-        }
+    fn get(&mut self, _: Peer, transfer: Transfer) -> Result<(), Transfer> {
+        self.copy(transfer, datatype::copy)
     }
 
-    fn put(&mut self, _: Peer, mut put: Put) {
+    fn put(&mut self, _: Peer, transfer: Transfer) -> Result<(), Transfer> {
+        self.copy(transfer, |theirs, ours| datatype::copy(ours, theirs))
+    }
+
+    fn send_granted(&mut self, _: Peer, mut send: GrantedSend) {
         // Everything fits: the queue is as long as memory allows, and the receiver is this very process.
-        let mut left = put.segment.remaining();
+        let mut left = send.segment.remaining();
         while left > 0 {
             let n = left.min(PACKET as u64);
-            let emit = Emit::data(put.receiver, put.segment.position());
-            self.room(emit.front().len() + n as usize).write(&emit, Some(&mut put.segment));
+            let emit = Emit::data(send.receiver, send.segment.position());
+            self.room(emit.front().len() + n as usize).write(&emit, Some(&mut send.segment));
             left -= n;
         }
-        self.done.push_back(Done::Sent(put.sender));
+        self.done.push_back(Done::Sent(send.sender));
     }
 
     fn has_room(&mut self, _: Peer, _: usize, load: Load) -> bool {
         self.may_send(load)
     }
 
-    fn expose(&mut self, expose: Expose) -> Granted {
-        self.reassembly.open(expose);
+    fn open_receive(&mut self, opened: OpenReceive) -> Granted {
+        self.reassembly.open(opened);
         Granted::Fragments
     }
 

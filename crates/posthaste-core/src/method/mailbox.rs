@@ -1,7 +1,7 @@
 //! The smallest method there can be, for tests: a queue in memory for each pair of engines of this process. It has what
 //! every method must have and nothing else, so it shows what that is.
 //!
-//! What must stay true: packets stay in order; there is always room, unless messages are held back.
+//! What must stay true: packets stay in order; there is always room, unless messages are throttled.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex};
@@ -12,7 +12,7 @@ use crate::datatype::Segment;
 use crate::ids::Peer;
 use crate::method::contract::{Method, Room};
 use crate::method::reassembly::Reassembly;
-use crate::method::{Caps, Done, Event, Expose, Get, Load, Put, packing};
+use crate::method::{Caps, Done, Event, GrantedSend, Load, OpenReceive, packing};
 use crate::trace::{Counter, Counts};
 use crate::wire::{DATA_FRONT, Emit, Granted, HEADER, Packet};
 
@@ -27,11 +27,11 @@ struct Letter {
     payload: Vec<u8>,
 }
 
-/// What two ends share: packets by receiver and sender, and whose messages are held back by whom.
+/// What two ends share: packets by receiver and sender, and whose messages are throttled by whom.
 #[derive(Debug, Default)]
 pub struct Post {
     packets: HashMap<Peer, VecDeque<Letter>>,
-    held: HashSet<(Peer, Peer)>,
+    throttled: HashSet<(Peer, Peer)>,
 }
 
 /// The mailboxes of all engines.
@@ -70,36 +70,32 @@ impl Method for Mailbox {
     }
 
     fn claim(&mut self, to: Peer, len: usize, load: Load) -> Option<Claim<'_>> {
-        let held = self.office.lock().unwrap().held.contains(&(self.me, to));
-        let fits = len <= PACKET && !(held && load == Load::Message);
+        let throttled = self.office.lock().unwrap().throttled.contains(&(self.me, to));
+        let fits = len <= PACKET && !(throttled && load == Load::Message);
         fits.then_some(Claim { mailbox: self, to, len })
     }
 
-    fn hold_back(&mut self, from: Peer, hold: bool) {
-        let held = &mut self.office.lock().unwrap().held;
-        if hold {
-            held.insert((from, self.me))
+    fn throttle(&mut self, from: Peer, on: bool) {
+        let throttled = &mut self.office.lock().unwrap().throttled;
+        if on {
+            throttled.insert((from, self.me))
         } else {
-            held.remove(&(from, self.me))
+            throttled.remove(&(from, self.me))
         };
     }
 
-    fn get(&mut self, _: Peer, get: Get) {
-        self.done.push_back(Done::Refused(get.receiver, get.segment));
-    }
-
-    fn expose(&mut self, expose: Expose) -> Granted {
-        self.reassembly.open(expose);
+    fn open_receive(&mut self, opened: OpenReceive) -> Granted {
+        self.reassembly.open(opened);
         Granted::Fragments
     }
 
-    fn put(&mut self, to: Peer, mut put: Put) {
-        while put.left() > 0 {
-            let n = put.left().min((PACKET - DATA_FRONT) as u64) as usize;
-            let emit = Emit::data(put.receiver, put.segment.position());
-            Claim { mailbox: self, to, len: DATA_FRONT + n }.write(&emit, Some(&mut put.segment));
+    fn send_granted(&mut self, to: Peer, mut send: GrantedSend) {
+        while send.left() > 0 {
+            let n = send.left().min((PACKET - DATA_FRONT) as u64) as usize;
+            let emit = Emit::data(send.receiver, send.segment.position());
+            Claim { mailbox: self, to, len: DATA_FRONT + n }.write(&emit, Some(&mut send.segment));
         }
-        self.done.push_back(Done::Sent(put.sender));
+        self.done.push_back(Done::Sent(send.sender));
     }
 
     fn is_drained(&self) -> bool {

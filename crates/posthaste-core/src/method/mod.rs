@@ -7,22 +7,24 @@
 //! The contract:
 //!
 //! * [`Methods::claim`] gives room for one packet, or `None` while there is none; writing it commits it.
-//! * [`Methods::hold_back`] keeps a peer from sending further messages: its claims for them are refused, soon if not at
+//! * [`Methods::throttle`] throttles a peer: its claims for messages are refused, soon if not at
 //!   once. Everything else it sends still finds room.
-//! * [`Methods::offer_stream`], [`Methods::offer_memory`] and [`Methods::offer_shared`] make a long message reachable
-//!   for the receiver, [`Methods::get`] brings it;
-//! * [`Methods::expose`] opens a receive for fragments, [`Methods::put`] sends them. Data packets that arrive for
-//!   an exposed receive are the method's own business: the engine hears only [`Event::Received`].
+//! * [`Methods::offer_stream`] copies a long message into a bounce buffer of the receiver, [`Methods::drain`] copies it out.
+//! * [`Methods::open_receive`] opens a receive for fragments, [`Methods::send_granted`] sends them. Data packets that arrive
+//!   for an open receive are the method's own business: the engine hears only [`Event::Received`].
+//! * One-sided transport, where a method has it: [`Methods::expose`] lets peers at memory, [`Methods::get`] and
+//!   [`Methods::put`] read and write theirs ([`Event::Over`]). Long messages stand on it, and `onesided`, which does by
+//!   packets what a method cannot.
 //! * [`Methods::send_in_place`] sends a whole message in one packet without copying it. Its beginning is told
 //!   ([`Event::Arriving`]); a receive that the engine opens before the next poll ([`Methods::receive_arriving`]) takes
-//!   the data, else the method keeps it and hands it over ([`Event::Arrived`]).
-//! * [`Methods::poll`] tells what happened.
+//!   the data, else the method stores it and hands it over ([`Event::Arrived`]).
+//! * [`Methods::poll`] reports what happened.
 //! * A method says once that it has lost a peer ([`Event::PeerDown`]). Messages to that peer find no room from then on;
 //!   everything else towards it disappears.
 //! * A method may let short packets gather; [`Methods::flush_gathered`] sends them, and so does every poll.
 //!
 //! What must stay true: packets between two processes stay in order; a segment handed to a method comes back
-//! only through [`Event::Refused`]; nothing here knows what a message is for.
+//! only through [`Outcome::Refused`]; nothing here knows what a message is for.
 
 mod features;
 pub mod bundle;
@@ -51,11 +53,14 @@ pub use posthaste_os::ring::Load;
 use crate::datatype::Segment;
 use crate::ids::{Peer, RequestId};
 use crate::trace::{Counter, Counts};
-use crate::wire::{Emit, Envelope, Granted, Offer, Packet, Through};
+use crate::wire::{BufferCursor, Emit, Envelope, Granted, Offer, Packet, RemoteMemory};
 
 use bundle::Bundle;
-pub use contract::{Caps, Counters, Event, Expose, Get, Method, Put, Room, SHORT_RUN};
-use contract::{Done, packing, tell};
+pub use contract::{
+    Access, Caps, Counters, Drain, Event, GrantedSend, Method, OpenReceive, Outcome, Owner, Room, SHORT_RUN,
+    Transfer,
+};
+use contract::{Done, packing, report};
 use fabric::Fabric;
 use list::All;
 pub use list::{Claim, Listed, Pins, Route};
@@ -150,9 +155,9 @@ impl Methods {
         leading_to!(self, to, |method, at| method.has_room(at, len, load))
     }
 
-    /// Holds back the messages of a peer that have not left yet, or lets them come again.
-    pub fn hold_back(&mut self, from: Peer, hold: bool) {
-        leading_to!(self, from, |method, at| method.hold_back(at, hold));
+    /// Throttles a peer, whose messages that have not left yet stay there, or resumes it.
+    pub fn throttle(&mut self, from: Peer, on: bool) {
+        leading_to!(self, from, |method, at| method.throttle(at, on));
     }
 
     /// Somebody waits for a message of this peer: from now on its end is heard of, though nothing was ever sent to it.
@@ -200,8 +205,8 @@ impl Methods {
         true
     }
 
-    /// Sends a whole message of medium length through the bounce buffer that we keep at the receiver, if that is free
-    /// and the message fits: copied in, told, done, without a request.
+    /// Sends a whole message of medium length through the persistent bounce buffer at the receiver, if that is free
+    /// and the message fits: copied in, published, done, without a request.
     #[inline]
     pub fn send_buffered(&mut self, to: Peer, envelope: &Envelope, segment: &mut Segment) -> bool {
         match (self.route(to), &mut self.all.shm) {
@@ -212,9 +217,9 @@ impl Methods {
 
     /// Copies out a message that lies whole in a bounce buffer.
     #[inline]
-    pub fn drain_whole(&mut self, from: Peer, through: Through, segment: &mut Segment, len: u64) {
+    pub fn drain_whole(&mut self, from: Peer, cursor: BufferCursor, segment: &mut Segment, len: u64) {
         if let (Route::Shm(rank), Some(shm)) = (self.route(from), &mut self.all.shm) {
-            shm.drain_whole(rank as usize, through, segment, len);
+            shm.drain_whole(rank as usize, cursor, segment, len);
             self.counts.message(Counter::StreamShm, len);
         }
     }
@@ -265,48 +270,69 @@ impl Methods {
         leading_to!(self, to, |method, at| method.offer_stream(at, sender, segment, ready))
     }
 
-    /// Makes a long message readable where it lies.
-    pub fn offer_memory(&mut self, to: Peer, sender: RequestId, segment: &Segment) -> Option<Offer> {
-        leading_to!(self, to, |method, _at| method.offer_memory(sender, segment))
-    }
-
-    /// Tells where a long message lies in memory that this process shares with its peers, if it lies there.
-    pub fn offer_shared(&mut self, to: Peer, segment: &Segment) -> Option<Offer> {
-        self.shared_place(to, segment).map(|place| Offer::Shared { place })
-    }
-
     /// The memory that this process shares with its peers, if it has peers to share with.
     pub fn heap(&self) -> Option<&Arc<Heap>> {
         self.all.shm.as_ref().map(Shm::heap)
     }
 
-    /// Whether [`Methods::offer_shared`] would offer anything.
+    /// Where this memory lies in memory that this process shares with the peer, if it lies there.
     #[inline]
-    pub fn lies_shared(&self, to: Peer, segment: &Segment) -> bool {
-        self.shared_place(to, segment).is_some()
-    }
-
-    #[inline]
-    fn shared_place(&self, to: Peer, segment: &Segment) -> Option<u64> {
+    pub fn shared(&self, to: Peer, memory: &Segment) -> Option<RemoteMemory> {
         match (self.route(to), &self.all.shm) {
-            (Route::Shm(_), Some(shm)) => shm.shared_place(segment),
+            (Route::Shm(_), Some(shm)) => shm.shared(memory),
             _ => None,
         }
     }
 
-    /// Takes back what [`Methods::offer_memory`] made readable: nobody will ask for it.
-    pub fn withdraw(&mut self, to: Peer, sender: RequestId) {
-        leading_to!(self, to, |method, _at| method.withdraw(sender));
+    /// Lets a peer read or write this memory, until [`Methods::forget`]; the same owner again: the same memory. `None`: the
+    /// way to it has no one-sided transport, or not for memory like this.
+    pub fn expose(
+        &mut self,
+        to: Peer,
+        memory: &Segment,
+        access: Access,
+        owner: Owner,
+    ) -> Option<RemoteMemory> {
+        leading_to!(self, to, |method, _at| method.expose(memory, access, owner))
     }
 
-    /// Brings a long message; ends with [`Event::Received`] or [`Event::Refused`].
-    pub fn get(&mut self, get: Get) {
-        leading_to!(self, get.from, |method, at| method.get(at, get));
+    /// Ends that.
+    pub fn forget(&mut self, to: Peer, owner: Owner) {
+        leading_to!(self, to, |method, _at| method.forget(owner));
     }
 
-    /// The offer of a process that is lost is not taken.
-    pub fn decline(&mut self, from: Peer, offer: Offer) {
-        leading_to!(self, from, |method, _at| method.decline(offer));
+    /// Ends that for all peers.
+    pub fn forget_for_all(&mut self, owner: Owner) {
+        each!(self.all, as_mut, |method| method.forget(owner));
+    }
+
+    /// Reads memory of a peer; ends with [`Event::Over`].
+    ///
+    /// # Errors
+    /// The transfer, if the way to it has no one-sided transport.
+    pub fn get(&mut self, transfer: Transfer) -> Result<(), Transfer> {
+        leading_to!(self, transfer.peer, |method, at| method.get(at, transfer))
+    }
+
+    /// Writes memory of a peer; ends with [`Event::Over`], when the peer can see it.
+    ///
+    /// # Errors
+    /// As [`Methods::get`].
+    pub fn put(&mut self, transfer: Transfer) -> Result<(), Transfer> {
+        leading_to!(self, transfer.peer, |method, at| method.put(at, transfer))
+    }
+
+    /// Copies a message out of a bounce buffer; ends with [`Event::Received`].
+    ///
+    /// # Errors
+    /// The message, if there is no such buffer.
+    pub fn drain(&mut self, drain: Drain) -> Result<(), Drain> {
+        leading_to!(self, drain.from, |method, at| method.drain(at, drain))
+    }
+
+    /// The bounce buffer of a message that is not received is free again.
+    pub fn decline(&mut self, from: Peer, cursor: BufferCursor) {
+        leading_to!(self, from, |method, _at| method.decline(cursor));
     }
 
     /// This process sends no more messages of its own: what it waits for now can only come from those that have not left.
@@ -315,8 +341,8 @@ impl Methods {
     }
 
     /// Opens a receive for what is granted, and says how it is to come; ends with [`Event::Received`].
-    pub fn expose(&mut self, expose: Expose) -> Granted {
-        leading_to!(self, expose.from, |method, _at| method.expose(expose))
+    pub fn open_receive(&mut self, opened: OpenReceive) -> Granted {
+        leading_to!(self, opened.from, |method, _at| method.open_receive(opened))
     }
 
     /// Sends a whole message in one packet from where it lies, if there is room for it: whether all of it has left
@@ -335,16 +361,16 @@ impl Methods {
     }
 
     /// Opens a receive for the message that begins to arrive; ends with [`Event::Received`].
-    pub fn receive_arriving(&mut self, expose: Expose) {
-        leading_to!(self, expose.from, |method, _at| method.receive_arriving(expose));
+    pub fn receive_arriving(&mut self, opened: OpenReceive) {
+        leading_to!(self, opened.from, |method, _at| method.receive_arriving(opened));
     }
 
     /// Sends a message that was granted; ends with [`Event::Sent`].
-    pub fn put(&mut self, put: Put) {
-        leading_to!(self, put.to, |method, at| method.put(at, put));
+    pub fn send_granted(&mut self, send: GrantedSend) {
+        leading_to!(self, send.to, |method, at| method.send_granted(at, send));
     }
 
-    /// Looks at all methods once; tells `on` what happened. Returns whether anything did.
+    /// Looks at all methods once; reports to `on` what happened. Returns whether anything did.
     #[inline]
     pub fn poll(&mut self, mut on: impl FnMut(Event<'_>, &mut Counts)) -> bool {
         let mut busy = false;
@@ -367,7 +393,7 @@ impl Methods {
         each!(self.all, as_mut, |method| method.flush_gathered());
     }
 
-    /// Tells all peers that nothing more will come from here. Everything handed over must have left.
+    /// Says to all peers that nothing more will come from here. Everything handed over must have left.
     pub fn begin_leaving(&mut self) {
         each!(self.all, as_mut, |method| method.begin_leaving());
     }
@@ -416,18 +442,17 @@ impl Methods {
         let counters = self.counters(from);
         match granted {
             Granted::Fragments => counters.put,
-            Granted::Memory(_) => counters.write,
+            Granted::Memory(RemoteMemory::Shared { .. }) => Counter::SharedShm,
+            Granted::Memory(RemoteMemory::Address { .. }) => counters.write,
             Granted::Windows { .. } => counters.pipeline,
-            Granted::Shared { .. } => Counter::SharedShm,
         }
     }
 
-    /// The counter of a long message that is brought.
-    pub fn get_counter(&mut self, get: &Get) -> Counter {
-        match get.offer {
-            Offer::Stream { .. } => Counter::StreamShm,
-            Offer::Shared { .. } => Counter::SharedShm,
-            Offer::Memory(_) | Offer::Write | Offer::Pipeline | Offer::Nothing => self.counters(get.from).get,
+    /// The counter of a long message that is read where it lies.
+    pub fn get_counter(&mut self, transfer: &Transfer) -> Counter {
+        match transfer.memory {
+            RemoteMemory::Shared { .. } => Counter::SharedShm,
+            RemoteMemory::Address { .. } => self.counters(transfer.peer).get,
         }
     }
 }

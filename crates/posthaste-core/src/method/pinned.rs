@@ -1,12 +1,12 @@
-//! Registrations of user memory that are kept for the next message: registering costs more than a short transfer.
+//! A cache of registrations of user memory for the next message: registering costs more than a short transfer.
 //!
 //! For methods that need registered memory. A registration is looked up by address, extended when a longer piece of the
 //! same memory is wanted, and the one that was used longest ago goes when there are too many bytes. Seed 000 (VIA),
 //! seed 003 ("leave pinned").
 //!
 //! What must stay true: a registration is found only while the memory that it was made for is still there. A network
-//! keeps hold of the pages that it was told of, and after munmap and mmap (or free and malloc, or madvise) other pages
-//! are at the same address. So a registration is kept beyond its operation only if the kernel tells us of such changes
+//! pins the pages that it was given, and after munmap and mmap (or free and malloc, or madvise) other pages
+//! are at the same address. So a registration is cached beyond its operation only if the kernel reports such changes
 //! (`posthaste_os::watch`), and it is asked each time before one is found; or if a setting says that the program does
 //! none. One that is in use is never ended, only not found any more.
 
@@ -56,7 +56,7 @@ pub struct Pinned<R> {
     places: BTreeMap<usize, usize>,
     /// Those of them that nobody uses, by last use.
     idle: BTreeMap<u64, usize>,
-    keeps: bool,
+    caches: bool,
     watcher: Option<Watcher>,
     gone: Box<Gone>,
     bytes: usize,
@@ -78,7 +78,7 @@ impl<R> Pinned<R> {
             free: Vec::new(),
             places: BTreeMap::new(),
             idle: BTreeMap::new(),
-            keeps: watcher.is_some() || leave == LeavePinned::On,
+            caches: watcher.is_some() || leave == LeavePinned::On,
             watcher,
             gone: Box::default(),
             bytes: 0,
@@ -113,7 +113,7 @@ impl<R> Pinned<R> {
         self.make(start, end, writing, &mut register)
     }
 
-    /// The same for memory that stays until the hold is given back, whatever the program does otherwise (the buffer of a
+    /// The same for memory that stays until it is unpinned, whatever the program does otherwise (the buffer of a
     /// persistent request, MPI-5.0 §3.9): it is found until then.
     ///
     /// # Errors
@@ -137,7 +137,7 @@ impl<R> Pinned<R> {
         Ok(Pin(lease))
     }
 
-    /// Gives a hold back.
+    /// Unpins memory.
     pub fn unpin(&mut self, Pin(lease): Pin) {
         if let Some(entry) = self.entries[lease.0].as_mut() {
             entry.pins -= 1;
@@ -179,8 +179,8 @@ impl<R> Pinned<R> {
     }
 
     /// Whether registrations stay for the next message.
-    pub fn keeps(&self) -> bool {
-        self.keeps
+    pub fn caches(&self) -> bool {
+        self.caches
     }
 
     /// Bytes that are registered.
@@ -188,7 +188,7 @@ impl<R> Pinned<R> {
         self.bytes
     }
 
-    /// Takes note of what the kernel tells.
+    /// Takes note of what the kernel reports.
     fn hear(&mut self) {
         let Some(watcher) = &self.watcher else { return };
         watcher.gone(&mut self.gone);
@@ -274,7 +274,7 @@ impl<R> Pinned<R> {
     ) -> io::Result<Entry<R>> {
         let is_sure = self.watcher.as_ref().is_none_or(|watcher| watcher.watch(start, end).is_ok());
         let (region, writable) = register(start, end - start)?;
-        let stays = self.keeps && is_sure;
+        let stays = self.caches && is_sure;
         Ok(Entry { start, end, region, writable, uses: 1, stamp: 0, findable: stays, pins: 0, stays })
     }
 
@@ -334,7 +334,7 @@ mod tests {
 
     const PAGES: usize = 24;
 
-    /// A registration as a network has it: which pages it took hold of. It tells when it ends.
+    /// A registration as a network has it: which pages it pinned. It reports its end.
     #[derive(Debug)]
     struct Region {
         first: usize,
@@ -455,8 +455,8 @@ mod tests {
     }
 
     proptest! {
-        /// Memory comes and goes; what is found must have hold of the pages that are there now, and exactly those
-        /// registrations are alive that the naive rules keep.
+        /// Memory comes and goes; what is found must have pinned the pages that are there now, and exactly those
+        /// registrations are alive that the naive rules cache.
         #[test]
         fn what_is_found_is_the_memory_that_is_there(steps in steps(), limit in 4..40usize) {
             let page = watch::page_size();
@@ -520,7 +520,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_kept_ends_with_its_use() {
+    fn what_is_not_cached_ends_with_its_use() {
         let mut pinned: Pinned<()> = Pinned::new(LeavePinned::Off, usize::MAX);
         for _ in 0..3 {
             let lease = pinned.acquire(0x1000, 100, true, |_, _| Ok(((), true))).unwrap();
@@ -532,13 +532,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_held_is_found_until_it_is_let_go() {
+    fn what_is_pinned_is_found_until_it_is_unpinned() {
         let mut pinned: Pinned<()> = Pinned::new(LeavePinned::Off, usize::MAX);
-        let hold = pinned.pin(0x1000, 100, true, |_, _| Ok(((), true))).unwrap();
+        let pin = pinned.pin(0x1000, 100, true, |_, _| Ok(((), true))).unwrap();
         let again = pinned.pin(0x1010, 10, false, |_, _| Ok(((), true))).unwrap();
         let lease = pinned.acquire(0x1000, 50, true, |_, _| Ok(((), true))).unwrap();
         assert_eq!((pinned.made, pinned.found), (1, 2));
-        pinned.unpin(hold);
+        pinned.unpin(pin);
         pinned.unpin(again);
         assert_eq!(pinned.bytes(), pinned.page, "in use");
         let other = pinned.acquire(0x1000, 50, true, |_, _| Ok(((), true))).unwrap();

@@ -1,11 +1,11 @@
 //! A method from a shared object: packets by a plug-in, everything else made of them here.
 //!
 //! A plug-in moves packets, reliably and in order, and knows nothing else; so long messages come in fragments, and
-//! holding a peer's messages back is a word to it:
+//! throttling a peer is a word to it:
 //!
 //! ```text
 //!   packet:  FRAME (4 bytes), header of `wire` (24), payload
-//!   word:    HOLD, RELEASE or BYE (4 bytes), between the two methods only
+//!   word:    THROTTLE, RESUME or BYE (4 bytes), between the two methods only
 //! ```
 //!
 //! What must stay true: a packet that the plug-in has no room for waits here, one for each peer and words behind it, and
@@ -29,7 +29,7 @@ use crate::method::contract::{Counters, Method, Room};
 use crate::method::features::HasPlugin;
 use crate::method::rarely::Rarely;
 use crate::method::reassembly::Reassembly;
-use crate::method::{Caps, Done, Event, Expose, Get, Load, Put, tell};
+use crate::method::{Caps, Done, Event, GrantedSend, Load, OpenReceive, report};
 use crate::peers::PeerMap;
 use crate::trace::{Counter, Counts};
 use crate::wire::{DATA_FRONT, Emit, Granted, HEADER, Packet};
@@ -38,15 +38,15 @@ pub use card::PluginCard;
 
 /// What is sent, as its first word.
 const FRAME: u32 = 0;
-const HOLD: u32 = 1;
-const RELEASE: u32 = 2;
+const THROTTLE: u32 = 1;
+const RESUME: u32 = 2;
 const BYE: u32 = 3;
 /// Bytes of that word, and of everything in front of a payload.
 const WORD: usize = 4;
 const PREFIX: usize = WORD + HEADER;
 /// Fragments for one peer before the others have their turn.
 const TURNS: usize = 16;
-/// Messages sent between two looks at the plug-in, where the receivers' word to hold back may be.
+/// Messages sent between two looks at the plug-in, where the receivers' word to throttle may be.
 const UNLOOKED: u32 = 64;
 /// What the set of descriptors says of the plug-in's.
 const TOKEN: u64 = 1 << 35;
@@ -98,14 +98,14 @@ struct Link {
     state: State,
     /// How the peer's data looks, once it is known.
     format: Option<Format>,
-    /// The peer holds our messages back.
-    held: bool,
+    /// The peer throttles our messages.
+    throttled: bool,
     /// The peer has said that nothing more comes.
     has_left: bool,
     is_waiting: bool,
     /// What the plug-in had no room for.
     backlog: VecDeque<Vec<u8>>,
-    puts: VecDeque<Put>,
+    puts: VecDeque<GrantedSend>,
     reassembly: Reassembly,
 }
 
@@ -229,7 +229,7 @@ impl Plugin {
     }
 
     /// Sends a word to the peer's method; there is always room.
-    fn tell(&mut self, peer: Peer, word: u32) {
+    fn send_control(&mut self, peer: Peer, word: u32) {
         let link = self.wanted(peer);
         if link.state == State::Up {
             link.backlog.push_back(word.to_le_bytes().to_vec());
@@ -296,7 +296,7 @@ impl Plugin {
         busy
     }
 
-    /// A peer is down: forgets everything about it but that, and tells the engine.
+    /// A peer is down: forgets everything about it but that, and reports it to the engine.
     fn fail(&mut self, peer: Peer, error: Error) {
         self.waiting.retain(|other| *other != peer);
         let link = self.link(peer);
@@ -339,8 +339,8 @@ impl Link {
                     Err(_) => counts.add(Counter::MalformedPackets, 1),
                 }
             }
-            (HOLD, WORD) => self.held = true,
-            (RELEASE, WORD) => self.held = false,
+            (THROTTLE, WORD) => self.throttled = true,
+            (RESUME, WORD) => self.throttled = false,
             (BYE, WORD) => self.has_left = true,
             _ => counts.add(Counter::MalformedPackets, 1),
         }
@@ -403,7 +403,7 @@ impl Method for Plugin {
             // Messages wait for the bad news; everything else disappears.
             State::Down if is_message => return None,
             State::Down => {}
-            _ if is_message && link.held => return None,
+            _ if is_message && link.throttled => return None,
             _ => {
                 if !link.backlog.is_empty() {
                     self.advance(to);
@@ -417,29 +417,24 @@ impl Method for Plugin {
         Some(Claim { _built: self.built, plugin: self, to, len })
     }
 
-    fn hold_back(&mut self, from: Peer, hold: bool) {
-        self.tell(from, if hold { HOLD } else { RELEASE });
+    fn throttle(&mut self, from: Peer, on: bool) {
+        self.send_control(from, if on { THROTTLE } else { RESUME });
     }
 
-    fn expose(&mut self, expose: Expose) -> Granted {
-        let link = self.link(expose.from);
+    fn open_receive(&mut self, opened: OpenReceive) -> Granted {
+        let link = self.link(opened.from);
         if link.state != State::Down {
-            link.reassembly.open(expose);
+            link.reassembly.open(opened);
         }
         Granted::Fragments
     }
 
-    fn put(&mut self, to: Peer, put: Put) {
+    fn send_granted(&mut self, to: Peer, send: GrantedSend) {
         let link = self.wanted(to);
         if link.state == State::Up {
-            link.puts.push_back(put);
+            link.puts.push_back(send);
             self.advance(to);
         }
-    }
-
-    /// Nothing can be fetched here, whatever was offered.
-    fn get(&mut self, _: Peer, get: Get) {
-        self.done.push_back(Done::Refused(get.receiver, get.segment));
     }
 
     /// Whether nothing waits here that a sleeper would not be woken for.
@@ -463,7 +458,7 @@ impl Method for Plugin {
         self.is_leaving = true;
         let up = self.links.iter().filter(|(_, link)| link.state != State::Down);
         for peer in up.map(|(peer, _)| peer).collect::<Vec<_>>() {
-            self.tell(peer, BYE);
+            self.send_control(peer, BYE);
         }
     }
 
@@ -486,7 +481,7 @@ impl Method for Plugin {
             busy |= found;
             self.turns.looked(found);
         }
-        busy | tell(&mut self.done, &mut self.lost, counts, on)
+        busy | report(&mut self.done, &mut self.lost, counts, on)
     }
 }
 

@@ -27,7 +27,7 @@ impl Rarely {
         self.left = 0;
     }
 
-    /// Whether this poll looks; then [`Rarely::looked`] is told.
+    /// Whether this poll looks; then [`Rarely::looked`] hears of it.
     #[inline]
     pub(super) fn is_due(&mut self) -> bool {
         let is_due = self.left == 0;

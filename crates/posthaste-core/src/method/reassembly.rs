@@ -2,7 +2,7 @@
 //!
 //! Each method has its own; the engine never sees these packets. What must stay true: a fragment outside its message,
 //! for a receive that is not open, or from another process than the receive's sender, changes nothing and is counted; a
-//! receive that is shared with other links never ends here, whoever shares it is told of each fragment.
+//! receive that is shared with other links never ends here, whoever shares it hears of each fragment.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use posthaste_os::mem::Source;
 use crate::buffer::UserBuf;
 use crate::datatype::Segment;
 use crate::ids::{Peer, RequestId};
-use crate::method::{Event, Expose};
+use crate::method::{Event, OpenReceive};
 use crate::trace::{Counter, Counts};
 
 #[derive(Debug)]
@@ -32,14 +32,14 @@ pub struct Reassembly {
 
 impl Reassembly {
     /// Opens a receive for the rest of a message, of which the segment takes as many bytes as fit.
-    pub fn open(&mut self, expose: Expose) {
-        let Expose { from, receiver, segment, len, arrived, .. } = expose;
+    pub fn open(&mut self, opened: OpenReceive) {
+        let OpenReceive { from, receiver, segment, len, arrived, .. } = opened;
         self.open.insert(receiver, Open { from, segment, len, arrived, shared: false });
     }
 
     /// The same for a message whose fragments come over other links as well: it stays open until it is closed.
-    pub fn open_shared(&mut self, expose: Expose) {
-        let Expose { from, receiver, segment, len, arrived, .. } = expose;
+    pub fn open_shared(&mut self, opened: OpenReceive) {
+        let OpenReceive { from, receiver, segment, len, arrived, .. } = opened;
         self.open.insert(receiver, Open { from, segment, len, arrived, shared: true });
     }
 
@@ -81,7 +81,7 @@ impl Reassembly {
         self.placed(receiver, n)
     }
 
-    /// The same, and what is to be told of it.
+    /// The same, and what is to be reported of it.
     pub fn fragment(
         &mut self,
         from: Peer,

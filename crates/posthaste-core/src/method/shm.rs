@@ -22,7 +22,7 @@ use posthaste_os::pool::{self, Buffer, Cursor, Filler};
 use posthaste_os::ring::{self, Load, Reader, Writer};
 use posthaste_os::wake::Doorbell;
 
-use crate::buffer::{self, UserBuf};
+use crate::buffer;
 use crate::config::{BounceBuffer, Config, LongProtocol};
 use crate::datatype::Segment;
 use crate::error::{self, Error, ErrorClass};
@@ -30,9 +30,11 @@ use crate::ids::{Peer, RequestId};
 use crate::method::contract::{Method, Room};
 use crate::method::features::HasShm;
 use crate::method::reassembly::Reassembly;
-use crate::method::{Caps, Event, Expose, Get, Next, Put, Route, Routes};
+use crate::method::{
+    Access, Caps, Drain, Event, GrantedSend, Next, OpenReceive, Outcome, Owner, Route, Routes, Transfer,
+};
 use crate::trace::{Counter, Counts};
-use crate::wire::{DATA_FRONT, Emit, Envelope, Granted, Kind, Offer, Packet, Place, Through};
+use crate::wire::{BufferCursor, DATA_FRONT, Emit, Envelope, Granted, Kind, Offer, Packet, RemoteMemory};
 
 /// Records taken from one ring before the next ring has its turn.
 const TURN: usize = 64;
@@ -40,8 +42,8 @@ const TURN: usize = 64;
 const SWEEP: u32 = 1 << 15;
 /// Messages to a peer between two questions whether its receive buffers lie in memory that we can reach.
 const DOUBTS: u8 = 64;
-/// Most ranks of which each may keep a small bounce buffer at each other.
-const KEEPERS: usize = 5;
+/// Most ranks of which each may have a small persistent bounce buffer at each other.
+const MOST_PERSISTENT: usize = 5;
 /// Time between two questions who has ended.
 const BETWEEN_QUESTIONS: Duration = Duration::from_millis(200);
 /// How long who finalises waits for others before those that have finalised are taken for gone: one that has lost somebody
@@ -67,16 +69,17 @@ pub struct Shm {
     /// Rings that had something since the last sweep.
     lively: [u64; ACTIVE_WORDS],
     sweep: u32,
-    /// The bounce buffer kept for the next message, by receiver.
-    kept: Vec<Kept>,
-    /// The bounce buffer that a peer keeps for its messages to this process, by sender.
+    /// The persistent bounce buffer, by receiver.
+    persistent: Vec<Persistent>,
+    /// The persistent bounce buffer of a peer for its messages to this process, by sender.
     incoming: Vec<Option<Buffer>>,
     filling: Vec<Filling>,
     draining: Vec<Draining>,
-    gets: VecDeque<Get>,
-    puts: VecDeque<(usize, Put)>,
-    /// Granted messages that this process copies into the receiver's memory itself.
-    writes: VecDeque<(usize, Put)>,
+    /// Memory of peers that this process reads and writes itself.
+    gets: VecDeque<(usize, Transfer)>,
+    puts: VecDeque<(usize, Transfer)>,
+    /// Messages that leave through a bounce buffer or in fragments.
+    granted: VecDeque<(usize, GrantedSend)>,
     runs: Vec<(usize, usize)>,
     reachable: Vec<Option<bool>>,
     /// Memory that this process shares with its peers.
@@ -96,8 +99,6 @@ pub struct Shm {
     packet: usize,
     /// Longest eager message, by receiver.
     longest_eager: Vec<usize>,
-    /// Shortest mean piece of a direct copy.
-    run_limit: u64,
     /// Granted messages leave in fragments, because a setting says so.
     fragments: bool,
     pub(super) reassembly: Reassembly,
@@ -109,10 +110,10 @@ pub struct Shm {
     finalizing: Option<Duration>,
 }
 
-/// The bounce buffer that this process keeps at a receiver.
+/// The persistent bounce buffer of this process at a receiver.
 #[derive(Debug)]
-enum Kept {
-    /// None, and none may be kept: there are more ranks than buffers.
+enum Persistent {
+    /// None, and there can be none: there are more ranks than buffers.
     Never,
     /// None so far.
     NotYet,
@@ -149,7 +150,7 @@ struct Filling {
     to: usize,
     /// The buffer, until everything has been copied in.
     filler: Option<Filler>,
-    kept: bool,
+    persistent: bool,
     segment: Segment,
     /// Bytes of the next piece, at most.
     piece: usize,
@@ -225,11 +226,17 @@ impl Shm {
             draining: Vec::new(),
             gets: VecDeque::new(),
             puts: VecDeque::new(),
-            writes: VecDeque::new(),
+            granted: VecDeque::new(),
             runs: Vec::new(),
-            // With few ranks each can keep a buffer at each receiver and some are left for messages in between.
-            kept: (0..ranks)
-                .map(|_| if ranks <= KEEPERS || copying.own_buffer > 0 { Kept::NotYet } else { Kept::Never })
+            // With few ranks each can have a persistent buffer at each receiver and some are left for messages in between.
+            persistent: (0..ranks)
+                .map(|_| {
+                    if ranks <= MOST_PERSISTENT || copying.own_buffer > 0 {
+                        Persistent::NotYet
+                    } else {
+                        Persistent::Never
+                    }
+                })
                 .collect(),
             incoming: (0..ranks).map(|_| None).collect(),
             reachable: vec![None; ranks],
@@ -244,7 +251,6 @@ impl Shm {
             chunk: config.stream_chunk.min(pool::bytes(node) / 2),
             packet,
             longest_eager: vec![if copying.own_buffer > 0 { SHORT.min(packet) } else { packet }; ranks],
-            run_limit: if config.long_protocol == LongProtocol::Get { 0 } else { config.run_limit as u64 },
             fragments: config.long_protocol == LongProtocol::Put,
             reassembly: Reassembly::default(),
             lives: Lives::none(),
@@ -254,18 +260,9 @@ impl Shm {
         })
     }
 
-    fn local(&self, peer: Peer) -> usize {
-        self.peers.iter().position(|known| *known == peer).unwrap_or(self.me)
-    }
-
     /// The memory that this process shares with its peers.
     pub fn heap(&self) -> &Arc<Heap> {
         &self.heap
-    }
-
-    #[inline]
-    fn place_of(&self, buffer: UserBuf, len: u64) -> Option<u64> {
-        if self.shares { self.heap.find(buffer.address(), len) } else { None }
     }
 
     /// The memory that a peer shares, if the system lets us reach it.
@@ -297,8 +294,8 @@ impl Shm {
     }
 
     /// A granted message comes through a bounce buffer.
-    fn stream_begins(&mut self, from: usize, receiver: RequestId, through: Through, counts: &mut Counts) {
-        match self.open(from, through, 0) {
+    fn stream_begins(&mut self, from: usize, receiver: RequestId, cursor: BufferCursor, counts: &mut Counts) {
+        match self.open(from, cursor, 0) {
             Some((borrowed, cursor))
                 if let Some((segment, len)) = self.reassembly.close(self.peers[from], receiver) =>
             {
@@ -376,12 +373,7 @@ impl Shm {
                         on(Event::Received(receiver), counts);
                     }
                 }
-                Ok(Packet::Stream { receiver, through }) => began = Some((receiver, through)),
-                Ok(Packet::Written { receiver, unreadable }) => match self.reassembly.close(peer, receiver) {
-                    Some(_) if unreadable => on(Event::Unreadable(receiver), counts),
-                    Some(_) => on(Event::Received(receiver), counts),
-                    None => counts.add(Counter::StalePackets, 1),
-                },
+                Ok(Packet::Stream { receiver, cursor }) => began = Some((receiver, cursor)),
                 Ok(packet) => on(Event::Packet(peer, packet), counts),
                 Err(_) => counts.add(Counter::MalformedPackets, 1),
             }
@@ -393,8 +385,8 @@ impl Shm {
         if reader.has_published() {
             self.doorbell.ring_for_room(from);
         }
-        if let Some((receiver, through)) = began {
-            self.stream_begins(from, receiver, through, counts);
+        if let Some((receiver, cursor)) = began {
+            self.stream_begins(from, receiver, cursor, counts);
         }
         if taken == TURN || began.is_some() {
             // More may be there although the bit was taken back.
@@ -403,7 +395,7 @@ impl Shm {
         taken > 0
     }
 
-    /// Tells of processes that have ended. Whether there was one.
+    /// Reports processes that have ended. Whether there was one.
     fn look_for_ends(&mut self, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
         self.ask_soon = false;
         let now = machine::now();
@@ -412,7 +404,7 @@ impl Shm {
         }
         self.asked = now;
         if self.finalizing.is_some_and(|since| now.saturating_sub(since) > PATIENCE) {
-            self.lives.tell_of_all();
+            self.lives.report_all();
         }
         let ended = self.lives.ended(&self.node);
         for rank in &ended {
@@ -432,11 +424,11 @@ impl Shm {
         let peer = self.peers[rank];
         let (node, me) = (&self.node, self.me);
         self.writers[rank].get_or_insert_with(|| Writer::new(node, rank, me)).refuse_messages();
-        self.kept[rank] = Kept::Never;
+        self.persistent[rank] = Persistent::Never;
         self.filling.retain(|filling| filling.to != rank);
-        self.gets.retain(|get| get.from != peer);
+        self.gets.retain(|(from, _)| *from != rank);
         self.puts.retain(|(to, _)| *to != rank);
-        self.writes.retain(|(to, _)| *to != rank);
+        self.granted.retain(|(to, _)| *to != rank);
         self.reassembly.lose(peer);
         let lost = self.draining.extract_if(.., |draining| draining.from == rank);
         lost.filter_map(|draining| draining.borrowed).for_each(|mut buffer| buffer.give_back());
@@ -484,7 +476,7 @@ impl Method for Shm {
     const ELSEWHERE: bool = false;
 
     fn joining(mut self, routes: &Routes) -> Self {
-        // Of those that a network leads to the network tells, when what they have sent has come.
+        // Of those that a network leads to the network reports, when what they have sent has come.
         let is_reached = |peer: &Peer| matches!(routes.to(*peer), Route::Shm(_));
         let watched = |rank: usize| rank != self.me && self.peers.get(rank).is_some_and(is_reached);
         self.lives = Lives::new(&self.node, watched);
@@ -500,9 +492,30 @@ impl Method for Shm {
     }
 
     #[inline]
-    fn shared_place(&self, segment: &Segment) -> Option<u64> {
-        let (buffer, len) = segment.contiguous_rest()?;
-        self.place_of(buffer, len)
+    fn shared(&self, memory: &Segment) -> Option<RemoteMemory> {
+        if !self.shares {
+            return None;
+        }
+        let (buffer, len) = memory.contiguous_rest()?;
+        self.heap.find(buffer.address(), len).map(|offset| RemoteMemory::Shared { offset })
+    }
+
+    fn expose(&mut self, memory: &Segment, _: Access, _: Owner) -> Option<RemoteMemory> {
+        let (buffer, _) = memory.contiguous_rest()?;
+        Some(RemoteMemory::Address { address: buffer.address() as u64, key: 0 })
+    }
+
+    fn get(&mut self, from: usize, transfer: Transfer) -> Result<(), Transfer> {
+        self.gets.push_back((from, transfer));
+        Ok(())
+    }
+
+    fn put(&mut self, to: usize, transfer: Transfer) -> Result<(), Transfer> {
+        if matches!(transfer.memory, RemoteMemory::Shared { .. }) {
+            self.doubts[to] = 0;
+        }
+        self.puts.push_back((to, transfer));
+        Ok(())
     }
 
     #[inline(always)]
@@ -516,41 +529,28 @@ impl Method for Shm {
         Some(Claim { _built: self.built, claim, doorbell: &self.doorbell, to })
     }
 
-    fn expose(&mut self, expose: Expose) -> Granted {
-        let granted = match expose.whole() {
-            Some(buffer) if let Some(place) = self.place_of(buffer, expose.len) => Granted::Shared { place },
-            Some(buffer) if expose.offer == Offer::Write => {
-                Granted::Memory(Place { address: buffer.address() as u64, key: 0 })
-            }
-            _ => Granted::Fragments,
+    fn open_receive(&mut self, opened: OpenReceive) -> Granted {
+        self.reassembly.open(opened);
+        Granted::Fragments
+    }
+
+    fn drain(&mut self, from: usize, drain: Drain) -> Result<(), Drain> {
+        let Some((borrowed, cursor)) = self.open(from, drain.cursor, drain.filled) else {
+            return Err(drain);
         };
-        self.reassembly.open(expose);
-        granted
+        let Drain { segment, len, receiver, .. } = drain;
+        self.draining.push(Draining { from, cursor, borrowed, segment, len, receiver });
+        Ok(())
     }
 
-    fn get(&mut self, from: usize, get: Get) {
-        let Offer::Stream { through, filled } = get.offer else { return self.gets.push_back(get) };
-        match self.open(from, through, filled) {
-            Some((borrowed, cursor)) => {
-                let Get { segment, len, receiver, .. } = get;
-                self.draining.push(Draining { from, cursor, borrowed, segment, len, receiver });
-            }
-            None => self.gets.push_back(get), // a buffer that does not exist: refused in `poll`
-        }
+    fn send_granted(&mut self, to: usize, send: GrantedSend) {
+        self.doubts[to] = DOUBTS;
+        self.granted.push_back((to, send));
     }
 
-    fn put(&mut self, to: usize, put: Put) {
-        self.doubts[to] = if matches!(put.granted, Granted::Shared { .. }) { 0 } else { DOUBTS };
-        let queue = match put.granted {
-            Granted::Memory(_) | Granted::Shared { .. } => &mut self.writes,
-            Granted::Fragments | Granted::Windows { .. } => &mut self.puts,
-        };
-        queue.push_back((to, put));
-    }
-
-    fn hold_back(&mut self, from: usize, hold: bool) {
+    fn throttle(&mut self, from: usize, on: bool) {
         let (node, me) = (&self.node, self.me);
-        self.readers[from].get_or_insert_with(|| Reader::new(node, me, from)).hold_back(hold);
+        self.readers[from].get_or_insert_with(|| Reader::new(node, me, from)).throttle(on);
         self.doorbell.ring_for_room(from);
     }
 
@@ -590,12 +590,12 @@ impl Method for Shm {
 
     /// Whether no copy needs this process's CPU.
     fn is_quiet(&self) -> bool {
-        self.gets.is_empty() && self.writes.is_empty()
+        self.gets.is_empty() && self.puts.is_empty()
     }
 
     /// Whether everything handed over has left.
     fn is_drained(&self) -> bool {
-        self.is_quiet() && self.puts.is_empty() && self.filling.is_empty() && self.draining.is_empty()
+        self.is_quiet() && self.granted.is_empty() && self.filling.is_empty() && self.draining.is_empty()
     }
 
     #[inline]
@@ -623,7 +623,7 @@ impl Method for Shm {
         if !(self.filling.is_empty() && self.draining.is_empty()) {
             busy |= self.copy_streams(counts, on);
         }
-        if !(self.is_quiet() && self.puts.is_empty()) {
+        if !(self.is_quiet() && self.granted.is_empty()) {
             busy |= self.copy_from_peer(counts, on);
             busy |= self.copy_to_peer(counts, on);
             busy |= self.send_granted(counts, on);
@@ -639,11 +639,9 @@ impl Method for Shm {
         self.finalizing = Some(machine::now());
     }
 
-    /// A buffer of ours that was lent for this message is free again.
-    fn decline(&mut self, offer: Offer) {
-        if let Offer::Stream { through, .. } = offer
-            && !through.kept
-            && let Some(mut buffer) = Buffer::open(&self.node, self.me, through.buffer as usize)
+    fn decline(&mut self, cursor: BufferCursor) {
+        if !cursor.persistent
+            && let Some(mut buffer) = Buffer::open(&self.node, self.me, cursor.buffer as usize)
         {
             buffer.give_back();
         }
@@ -657,11 +655,6 @@ impl Method for Shm {
         ready: bool,
     ) -> Option<(Offer, bool)> {
         self.begin_stream(to, sender, segment, ready)
-    }
-
-    fn offer_memory(&mut self, _: RequestId, segment: &Segment) -> Option<Offer> {
-        let (buffer, _) = segment.contiguous_rest()?;
-        Some(Offer::Memory(Place { address: buffer.address() as u64, key: 0 }))
     }
 }
 

@@ -21,9 +21,11 @@ use crate::method::contract::{Method, Room};
 use crate::method::pinned::{Lease, Pin, Pinned};
 use crate::method::reassembly::Reassembly;
 use crate::method::windows::Windows;
-use crate::method::{Caps, Done, Event, Expose, Get, Load, Next, Put, packing};
+use crate::method::{
+    Access, Caps, Done, Event, GrantedSend, Load, Next, OpenReceive, Outcome, Owner, Transfer, packing,
+};
 use crate::trace::{Counter, Counts};
-use crate::wire::{DATA_FRONT, Emit, Granted, HEADER, Offer, Packet, Part, Place};
+use crate::wire::{DATA_FRONT, Emit, Granted, HEADER, Packet, Part, RemoteMemory};
 
 /// How the network behaves.
 #[derive(Clone, Copy, Debug)]
@@ -51,6 +53,18 @@ struct Flying {
     payload: Vec<u8>,
 }
 
+/// Memory that is exposed.
+#[derive(Clone, Debug)]
+struct Exposed {
+    memory: Segment,
+    /// The address of its first byte; 0 where it lies in many pieces.
+    start: u64,
+    /// Peers may write there.
+    writable: bool,
+    /// Its registration.
+    region: u64,
+}
+
 #[derive(Debug)]
 struct Net {
     seed: u64,
@@ -59,20 +73,24 @@ struct Net {
     links: HashMap<(Peer, Peer), VecDeque<Flying>>,
     /// Who has sent something to an engine, or has been cut off from it.
     senders: HashMap<Peer, BTreeSet<Peer>>,
-    offered: HashMap<(Peer, RequestId), Segment>,
-    exposed: HashMap<(Peer, RequestId), Segment>,
+    /// Memory that is exposed: whose, under which key.
+    exposed: HashMap<(Peer, u64), Exposed>,
+    /// Receives whose messages come through windows.
+    open: HashMap<(Peer, RequestId), Segment>,
     /// Memory that is registered: whose, under which key, where.
     registered: HashMap<(Peer, u64), (usize, usize)>,
     next_key: u64,
+    /// How often memory has been exposed.
+    exposures: u64,
     /// Transfers that were refused because some memory was not registered.
     unregistered: u64,
-    /// Links whose messages are held back, and how many still leave because their sender has not noticed.
-    held_back: HashMap<(Peer, Peer), u64>,
-    /// Links on which everything disappears, and nobody is told.
+    /// Links whose messages are throttled, and how many still leave because their sender has not noticed.
+    throttled: HashMap<(Peer, Peer), u64>,
+    /// Links on which everything disappears, and nobody hears of it.
     silent: HashSet<(Peer, Peer)>,
     /// Links that have been cut, both ways.
     cut: HashSet<(Peer, Peer)>,
-    /// What each engine told of itself in the handshake.
+    /// What each engine said of itself in the handshake.
     formats: HashMap<Peer, u32>,
 }
 
@@ -91,12 +109,13 @@ impl Network {
             weather,
             links: HashMap::new(),
             senders: HashMap::new(),
-            offered: HashMap::new(),
             exposed: HashMap::new(),
+            open: HashMap::new(),
             registered: HashMap::new(),
             next_key: 1,
+            exposures: 0,
             unregistered: 0,
-            held_back: HashMap::new(),
+            throttled: HashMap::new(),
             silent: HashSet::new(),
             cut: HashSet::new(),
             formats: HashMap::new(),
@@ -117,7 +136,7 @@ impl Network {
             writing: HashMap::new(),
             parts: VecDeque::new(),
             pinned: Pinned::new(config.leave_pinned, config.pinned_bytes),
-            leases: HashMap::new(),
+            exposed: HashMap::new(),
             windows: Windows::new(config.pipeline_part),
             reassembly: Reassembly::default(),
         }
@@ -198,14 +217,14 @@ pub struct Sim {
     /// Peers that were reported down.
     lost: HashSet<Peer>,
     done: VecDeque<Done>,
-    puts: VecDeque<Put>,
+    puts: VecDeque<GrantedSend>,
     /// Granted messages that go into windows: what of the windows has not been written yet.
     writing: HashMap<(Peer, RequestId), Writing>,
-    /// Windows whose part has been written, or so many bytes of it sent in fragments, and of whom nobody has been told.
+    /// Windows whose part has been written, or so many bytes of it sent in fragments, whose receiver has not been notified.
     parts: VecDeque<(Peer, Part, u64)>,
     pinned: Pinned<Region>,
-    /// What is registered for a message of ours that was offered, or for a receive that was exposed.
-    leases: HashMap<RequestId, Lease>,
+    /// What we have exposed: its key and its registration.
+    exposed: HashMap<Owner, (u64, Option<Lease>)>,
     windows: Windows,
     reassembly: Reassembly,
 }
@@ -297,7 +316,7 @@ impl Sim {
             return (load == Load::Control).then_some(Claim { sim: self, to, payload: vec![0; len] });
         }
         if load == Load::Message
-            && let Some(late) = net.held_back.get_mut(&(self.me, to))
+            && let Some(late) = net.throttled.get_mut(&(self.me, to))
         {
             if *late == 0 {
                 return None;
@@ -316,22 +335,6 @@ impl Sim {
         Some(Claim { sim: self, to, payload: vec![0; len] })
     }
 
-    /// Registers memory of ours for a message, if the network wants that; where it is.
-    fn register(&mut self, request: RequestId, memory: UserBuf, len: u64) -> Option<Place> {
-        let lease = self.pin(memory, len)?;
-        let place = self.place(memory, &lease);
-        if let Some(lease) = lease {
-            self.leases.insert(request, lease);
-        }
-        Some(place)
-    }
-
-    fn release(&mut self, request: RequestId) {
-        if let Some(lease) = self.leases.remove(&request) {
-            self.pinned.release(lease);
-        }
-    }
-
     /// A registration of this memory; `None` in it: the network wants none.
     fn pin(&mut self, memory: UserBuf, len: u64) -> Option<Option<Lease>> {
         if !self.network.lock().weather.registers {
@@ -342,13 +345,48 @@ impl Sim {
         self.pinned.acquire(memory.address(), len as usize, true, register).ok().map(Some)
     }
 
-    fn place(&self, memory: UserBuf, lease: &Option<Lease>) -> Place {
-        let key = lease.as_ref().map_or(0, |lease| self.pinned.region(lease).key);
-        Place { address: memory.address() as u64, key }
+    fn region(&self, lease: &Option<Lease>) -> u64 {
+        lease.as_ref().map_or(0, |lease| self.pinned.region(lease).key)
+    }
+
+    /// Does a transfer at once, if the network lets us.
+    fn transfer(
+        &mut self,
+        mut transfer: Transfer,
+        writing: bool,
+        copy: impl FnOnce(&mut Segment, &mut Segment) -> u64,
+    ) -> Result<(), Transfer> {
+        transfer.peer = self.names.address(transfer.peer);
+        let net = self.network.lock();
+        if net.cut.contains(&(self.me, transfer.peer)) {
+            return Ok(()); // ends with the bad news
+        }
+        let RemoteMemory::Address { address, key } = transfer.memory else { return Err(transfer) };
+        let exposed = net.exposed.get(&(transfer.peer, key)).cloned();
+        drop(net);
+        let Transfer { peer, ref segment, len, owner, .. } = transfer;
+        let at = exposed.as_ref().map(|exposed| address.wrapping_sub(exposed.start));
+        let fits = |exposed: &Exposed| {
+            (exposed.writable || !writing)
+                && at.and_then(|at| at.checked_add(len)).is_some_and(|end| end <= exposed.memory.len())
+        };
+        let Some(Exposed { mut memory, region, .. }) = exposed.filter(fits) else {
+            self.done.push_back(Done::Over(owner, Outcome::Refused(transfer.segment)));
+            return Ok(());
+        };
+        let outcome = if len == 0 || self.may_transfer(peer, (region, address), segment, len) {
+            memory.seek(at.unwrap_or(0));
+            copy(&mut memory, &mut transfer.segment);
+            Outcome::Done
+        } else {
+            Outcome::Refused(transfer.segment)
+        };
+        self.done.push_back(Done::Over(owner, outcome));
+        Ok(())
     }
 
     /// Whether the network lets us at this memory of a peer, and at our own.
-    fn may_transfer(&mut self, peer: Peer, place: Place, own: &Segment, len: u64) -> bool {
+    fn may_transfer(&mut self, peer: Peer, (region, address): (u64, u64), own: &Segment, len: u64) -> bool {
         let mut net = self.network.lock();
         let refuse = net.weather.refuse_get;
         if refuse > 0 && net.random(refuse) == 0 {
@@ -357,9 +395,9 @@ impl Sim {
         if !net.weather.registers {
             return true;
         }
-        let from = place.address as usize;
+        let from = address as usize;
         let covers = |(start, end): &(usize, usize)| *start <= from && from + len as usize <= *end;
-        let theirs = net.registered.get(&(peer, place.key)).is_some_and(covers);
+        let theirs = net.registered.get(&(peer, region)).is_some_and(covers);
         net.unregistered += u64::from(!theirs);
         drop(net);
         // A transfer is over at once here, and so is the registration of this side.
@@ -373,8 +411,8 @@ impl Sim {
     }
 
     /// Opens a receive whose fragments come over other links as well, until [`Sim::close`].
-    pub(super) fn expose_shared(&mut self, expose: Expose) {
-        self.reassembly.open_shared(expose);
+    pub(super) fn expose_shared(&mut self, opened: OpenReceive) {
+        self.reassembly.open_shared(opened);
     }
 
     /// Takes no more fragments for such a receive.
@@ -406,20 +444,22 @@ impl Sim {
         writing.left -= part.len;
         let mut own = writing.segment.clone();
         own.seek(part.offset);
-        let exposed = self.network.lock().exposed.get(&key).cloned();
-        match (part.place, exposed) {
-            (Some(place), Some(mut theirs)) if self.may_transfer(to, place, &own, part.len) => {
+        let open = self.network.lock().open.get(&key).cloned();
+        match (part.memory, open) {
+            (Some(RemoteMemory::Address { address, key }), Some(mut theirs))
+                if self.may_transfer(to, (key, address), &own, part.len) =>
+            {
                 let mut bytes = vec![0; part.len as usize];
                 own.pack(Sink::from(&mut bytes[..]));
                 theirs.seek(part.offset);
                 theirs.unpack(bytes[..].into());
                 self.parts.push_back((to, part, part.len));
             }
-            _ => self.parts.push_back((to, Part { place: None, ..part }, 0)),
+            _ => self.parts.push_back((to, Part { memory: None, ..part }, 0)),
         }
     }
 
-    /// Tells of parts that have been written, sends those that could not be, opens windows. Whether there was one.
+    /// Notifies receivers of parts that have been written, sends those that could not be, opens windows. Whether there was one.
     fn advance_windows(&mut self) -> bool {
         let mut busy = false;
         while let Some((to, part, sent)) = self.parts.pop_front() {
@@ -439,8 +479,10 @@ impl Sim {
         while let Some(next) = self.windows.next_window() {
             let receiver = next.receiver;
             let pinned = self.pin(next.memory, next.len);
-            let place = pinned.as_ref().map(|lease| self.place(next.memory, lease));
-            let emit = Emit::window(Part { receiver, offset: next.offset, len: next.len, place });
+            let address = next.memory.address() as u64;
+            let memory =
+                pinned.as_ref().map(|lease| RemoteMemory::Address { address, key: self.region(lease) });
+            let emit = Emit::window(Part { receiver, offset: next.offset, len: next.len, memory });
             let claim = self.claim_to(next.from, emit.front().len(), Load::Control);
             let has_room = claim.is_some();
             if let Some(claim) = claim {
@@ -461,7 +503,7 @@ impl Sim {
         self.parts.iter().any(|(to, part, _)| (*to, part.receiver) == key)
     }
 
-    /// Sends a part in fragments, as far as that has to be, and tells of it.
+    /// Sends a part in fragments, as far as that has to be, and notifies the receiver.
     ///
     /// # Errors
     /// How many of its bytes have left when there is no more room.
@@ -501,17 +543,13 @@ impl Sim {
             busy = true;
             match Packet::parse(&header, payload[..].into()) {
                 Ok(Packet::Data { receiver, offset, data }) => {
-                    let told = self.reassembly.fragment(from, receiver, offset, data, counts);
-                    if let Some(Event::Received(receiver)) = told {
+                    let event = self.reassembly.fragment(from, receiver, offset, data, counts);
+                    if let Some(Event::Received(receiver)) = event {
                         self.landed(receiver);
                     }
-                    if let Some(told) = told {
-                        on(told, counts);
+                    if let Some(event) = event {
+                        on(event, counts);
                     }
-                }
-                Ok(Packet::Written { receiver, .. }) if self.reassembly.close(from, receiver).is_some() => {
-                    self.landed(receiver);
-                    on(Event::Received(receiver), counts);
                 }
                 Ok(Packet::Window(part)) => self.fill(from, part, counts),
                 Ok(Packet::Filled(part)) => match self.windows.filled(from, &part) {
@@ -519,7 +557,7 @@ impl Sim {
                         if let Some(lease) = lease {
                             self.pinned.release(lease);
                         }
-                        if part.place.is_some() && self.reassembly.placed(part.receiver, part.len) {
+                        if part.memory.is_some() && self.reassembly.placed(part.receiver, part.len) {
                             self.landed(part.receiver);
                             on(Event::Received(part.receiver), counts);
                         }
@@ -537,17 +575,6 @@ impl Sim {
                 let n = put.left().min(most) as usize;
                 let Some(claim) = self.claim_to(put.to, DATA_FRONT + n, Load::Control) else { break };
                 claim.write(&Emit::data(put.receiver, put.segment.position()), Some(&mut put.segment));
-                busy = true;
-            }
-            if matches!(put.granted, Granted::Memory(_)) {
-                let emit = Emit::written(put.receiver, false);
-                match self.claim_to(put.to, emit.front().len(), Load::Control) {
-                    Some(claim) => claim.write(&emit, None),
-                    None => {
-                        self.puts.push_back(put);
-                        continue;
-                    }
-                }
                 busy = true;
             }
             let key = (put.to, put.receiver);
@@ -573,8 +600,7 @@ impl Sim {
         for lease in self.windows.close(receiver) {
             self.pinned.release(lease);
         }
-        self.network.lock().exposed.remove(&(self.me, receiver));
-        self.release(receiver);
+        self.network.lock().open.remove(&(self.me, receiver));
     }
 
     /// The link to this peer has been cut: reports it down, once.
@@ -603,7 +629,7 @@ impl Method for Sim {
         let Weather { packet, get, registers, .. } = net.weather;
         // Now one side copies what lies in many pieces, now the other.
         let get_any = get && !registers && net.random(2) == 0;
-        let registers = registers && !self.pinned.keeps();
+        let registers = registers && !self.pinned.caches();
         Caps { packet, get, get_any, put: get, windows: get, registers, ..Caps::default() }
     }
 
@@ -612,15 +638,15 @@ impl Method for Sim {
         formats.get(&self.names.address(to)) != formats.get(&self.me)
     }
 
-    fn hold_back(&mut self, from: Peer, hold: bool) {
+    fn throttle(&mut self, from: Peer, on: bool) {
         let from = self.names.address(from);
         let mut net = self.network.lock();
-        if hold {
+        if on {
             let window = net.weather.window as u64;
             let late = net.random(window + 1);
-            net.held_back.insert((from, self.me), late);
+            net.throttled.insert((from, self.me), late);
         } else {
-            net.held_back.remove(&(from, self.me));
+            net.throttled.remove(&(from, self.me));
         }
     }
 
@@ -628,19 +654,32 @@ impl Method for Sim {
         self.claim_to(self.names.address(to), len, load)
     }
 
-    fn offer_memory(&mut self, sender: RequestId, segment: &Segment) -> Option<Offer> {
-        let place = match segment.contiguous_rest() {
-            Some((memory, len)) => self.register(sender, memory, len)?,
+    fn expose(&mut self, memory: &Segment, access: Access, owner: Owner) -> Option<RemoteMemory> {
+        let start = memory.contiguous_rest().map_or(0, |(start, _)| start.address() as u64);
+        if let Some((key, _)) = self.exposed.get(&owner) {
+            return Some(RemoteMemory::Address { address: start, key: *key });
+        }
+        let lease = match memory.contiguous_rest() {
+            Some((memory, len)) => self.pin(memory, len)?,
             None if self.network.lock().weather.registers => return None,
-            None => Place { address: 0, key: 0 },
+            None => None,
         };
-        self.network.lock().offered.insert((self.me, sender), segment.clone());
-        Some(Offer::Memory(place))
+        let (region, writable) = (self.region(&lease), access == Access::Write);
+        let mut net = self.network.lock();
+        net.exposures += 1;
+        let key = net.exposures;
+        let memory = memory.clone();
+        net.exposed.insert((self.me, key), Exposed { memory, start, writable, region });
+        self.exposed.insert(owner, (key, lease));
+        Some(RemoteMemory::Address { address: start, key })
     }
 
-    fn withdraw(&mut self, sender: RequestId) {
-        self.network.lock().offered.remove(&(self.me, sender));
-        self.release(sender);
+    fn forget(&mut self, owner: Owner) {
+        let Some((key, lease)) = self.exposed.remove(&owner) else { return };
+        self.network.lock().exposed.remove(&(self.me, key));
+        if let Some(lease) = lease {
+            self.pinned.release(lease);
+        }
     }
 
     fn pin(&mut self, segment: &Segment, writing: bool) -> Option<Pin> {
@@ -654,66 +693,34 @@ impl Method for Sim {
         self.pinned.unpin(pin);
     }
 
-    fn get(&mut self, _: Peer, mut get: Get) {
-        get.from = self.names.address(get.from);
-        let mut net = self.network.lock();
-        if net.cut.contains(&(self.me, get.from)) {
-            return;
-        }
-        let offered = net.offered.remove(&(get.from, get.sender));
-        drop(net);
-        let len = get.len.min(get.segment.len());
-        match (offered, get.offer) {
-            (Some(mut from), Offer::Memory(place))
-                if len == 0 || self.may_transfer(get.from, place, &get.segment, len) =>
-            {
-                datatype::copy(&mut from, &mut get.segment);
-                self.done.push_back(Done::Received(get.receiver));
-            }
-            _ => self.done.push_back(Done::Refused(get.receiver, get.segment)),
-        }
+    fn get(&mut self, _: Peer, transfer: Transfer) -> Result<(), Transfer> {
+        self.transfer(transfer, false, datatype::copy)
     }
 
-    fn expose(&mut self, mut expose: Expose) -> Granted {
-        expose.from = self.names.address(expose.from);
-        let until = self.windows.take(&expose);
-        let whole = expose.whole().filter(|_| expose.offer == Offer::Write);
-        let Expose { receiver, len, .. } = expose;
-        self.network.lock().exposed.insert((self.me, receiver), expose.segment.clone());
-        self.reassembly.open(expose);
-        let place = whole.and_then(|memory| self.register(receiver, memory, len));
-        match (until, place) {
-            (Some(until), _) => Granted::Windows { until },
-            (None, Some(place)) => Granted::Memory(place),
-            (None, None) => Granted::Fragments,
-        }
+    fn put(&mut self, _: Peer, transfer: Transfer) -> Result<(), Transfer> {
+        self.transfer(transfer, true, |theirs, ours| datatype::copy(ours, theirs))
     }
 
-    fn put(&mut self, _: Peer, mut put: Put) {
-        put.to = self.names.address(put.to);
-        if self.network.lock().cut.contains(&(self.me, put.to)) {
+    fn open_receive(&mut self, mut opened: OpenReceive) -> Granted {
+        opened.from = self.names.address(opened.from);
+        let until = self.windows.take(&opened);
+        self.network.lock().open.insert((self.me, opened.receiver), opened.segment.clone());
+        self.reassembly.open(opened);
+        until.map_or(Granted::Fragments, |until| Granted::Windows { until })
+    }
+
+    fn send_granted(&mut self, _: Peer, mut send: GrantedSend) {
+        send.to = self.names.address(send.to);
+        if self.network.lock().cut.contains(&(self.me, send.to)) {
             return;
         }
-        match put.granted {
-            Granted::Fragments | Granted::Shared { .. } => {}
-            Granted::Memory(place) => {
-                let exposed = self.network.lock().exposed.remove(&(put.to, put.receiver));
-                let len = put.segment.len();
-                match exposed {
-                    Some(mut to) if self.may_transfer(put.to, place, &put.segment, len) => {
-                        datatype::copy(&mut put.segment, &mut to);
-                    }
-                    _ => put.granted = Granted::Fragments,
-                }
-            }
-            Granted::Windows { until } => {
-                let (segment, sender) = (put.segment.clone(), put.sender);
-                let left = until.saturating_sub(segment.position());
-                self.writing.insert((put.to, put.receiver), Writing { segment, sender, left });
-                put.segment.seek(until);
-            }
+        if let Granted::Windows { until } = send.granted {
+            let (segment, sender) = (send.segment.clone(), send.sender);
+            let left = until.saturating_sub(segment.position());
+            self.writing.insert((send.to, send.receiver), Writing { segment, sender, left });
+            send.segment.seek(until);
         }
-        self.puts.push_back(put);
+        self.puts.push_back(send);
     }
 
     fn take_next(&mut self, from: Peer, take: impl FnOnce(&Packet<'_>) -> bool) -> Next {
@@ -753,7 +760,7 @@ impl Claim<'_> {
     /// The same with `data` writing what stands behind the front of the packet.
     pub(super) fn write_with(mut self, emit: &Emit, data: impl FnOnce(Sink<'_>)) {
         data(emit.write_front(Sink::from(&mut self.payload[..])));
-        self.sim.windows.told(emit);
+        self.sim.windows.granted(emit);
         let mut net = self.sim.network.lock();
         let way = (self.sim.me, self.to);
         if net.cut.contains(&way) || net.silent.contains(&way) {

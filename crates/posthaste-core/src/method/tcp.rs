@@ -31,14 +31,14 @@ use crate::error::{Error, Result};
 use crate::ids::{Peer, RequestId};
 use crate::method::contract::{Counters, Method, Room};
 use crate::method::features::HasTcp;
-use crate::method::{Caps, Done, Event, Expose, Get, Load, Next, Put, packing};
+use crate::method::{Caps, Done, Event, GrantedSend, Load, Next, OpenReceive, packing};
 use crate::peers::PeerMap;
 use crate::trace::{Counter, Counts};
 use crate::wire::{EAGER_FRONT, Emit, Granted, Packet};
 use door::Door;
 use handshake::Identity;
 use incoming::{Input, Read};
-use outgoing::{BYE, HOLD, Out, RELEASE};
+use outgoing::{BYE, Out, RESUME, THROTTLE};
 use reach::Reaching;
 
 pub use card::{AddressBook, BusinessCard, Shelf};
@@ -47,7 +47,7 @@ pub use outgoing::PACKET;
 /// Tokens in the epoll set: peers by their number, doors, and the listener.
 const DOORS: u64 = 1 << 32;
 const LISTENER: u64 = 1 << 33;
-/// Fruitless looks of a fast path until it is told to wait properly.
+/// Fruitless looks of a fast path until it has to wait properly.
 const PATIENCE: u32 = 256;
 /// Records that are written at once between two polls or waits; those behind them gather.
 const AT_ONCE: u32 = 2;
@@ -103,8 +103,8 @@ pub struct Tcp {
     looks: u32,
     checked: Duration,
     ready: Vec<Ready>,
-    told_of_strangers: bool,
-    told_of_accept: bool,
+    warned_of_strangers: bool,
+    warned_of_accept: bool,
     /// Connections that end now are not lost.
     is_leaving: bool,
     /// By how much the clock goes ahead.
@@ -118,15 +118,15 @@ struct Way {
     state: State,
     /// How the peer's data looks, once it is known.
     format: Option<Format>,
-    /// The peer holds our messages back.
-    held: bool,
+    /// The peer throttles our messages.
+    throttled: bool,
     /// The round in which a record was last sent, and how many have been in it.
     wrote: (u64, u32),
     is_pending: bool,
     is_loaded: bool,
     /// Since when its system has not answered.
     silent_since: Option<Duration>,
-    /// The set tells when there is room.
+    /// The set reports when there is room.
     watched_for_room: bool,
     out: Out,
     input: Input,
@@ -206,8 +206,8 @@ impl Tcp {
             looks: 0,
             checked: machine::now(),
             ready: Vec::new(),
-            told_of_strangers: false,
-            told_of_accept: false,
+            warned_of_strangers: false,
+            warned_of_accept: false,
             is_leaving: false,
             #[cfg(test)]
             ahead: Duration::ZERO,
@@ -250,10 +250,10 @@ impl Tcp {
     }
 
     /// The same for a receive whose fragments come over other links as well, until [`Tcp::close`].
-    pub(super) fn expose_shared(&mut self, expose: Expose) {
-        let way = self.way(expose.from);
+    pub(super) fn expose_shared(&mut self, opened: OpenReceive) {
+        let way = self.way(opened.from);
         if !matches!(way.state, State::Down) {
-            way.input.reassembly.open_shared(expose);
+            way.input.reassembly.open_shared(opened);
         }
     }
 
@@ -296,7 +296,7 @@ impl Method for Tcp {
             State::Down if load == Load::Message => return None,
             State::Down => {}
             _ => {
-                if way.held && load == Load::Message {
+                if way.throttled && load == Load::Message {
                     return None;
                 }
                 if !way.out.has_room(len) {
@@ -314,19 +314,19 @@ impl Method for Tcp {
         self.wanted(to);
     }
 
-    fn hold_back(&mut self, from: Peer, hold: bool) {
+    fn throttle(&mut self, from: Peer, on: bool) {
         if let Some(way) = self.known(from)
             && !matches!(way.state, State::Down)
         {
-            way.out.push_own(if hold { HOLD } else { RELEASE });
+            way.out.push_own(if on { THROTTLE } else { RESUME });
             self.flush(from);
         }
     }
 
-    fn expose(&mut self, expose: Expose) -> Granted {
-        let way = self.way(expose.from);
+    fn open_receive(&mut self, opened: OpenReceive) -> Granted {
+        let way = self.way(opened.from);
         if !matches!(way.state, State::Down) {
-            way.input.reassembly.open(expose);
+            way.input.reassembly.open(opened);
         }
         Granted::Fragments
     }
@@ -339,7 +339,7 @@ impl Method for Tcp {
         segment: Segment,
     ) -> std::result::Result<bool, Segment> {
         let way = self.wanted(to);
-        if way.held || matches!(way.state, State::Down) {
+        if way.throttled || matches!(way.state, State::Down) {
             return Err(segment);
         }
         way.out.push_in_place(emit, sender, segment)?;
@@ -349,25 +349,20 @@ impl Method for Tcp {
         Ok(sent.and_then(|at| self.done.remove(at)).is_some())
     }
 
-    fn receive_arriving(&mut self, expose: Expose) {
-        if let Some(way) = self.known(expose.from)
+    fn receive_arriving(&mut self, opened: OpenReceive) {
+        if let Some(way) = self.known(opened.from)
             && !matches!(way.state, State::Down)
         {
-            way.input.open_arriving(expose);
+            way.input.open_arriving(opened);
         }
     }
 
-    fn put(&mut self, to: Peer, put: Put) {
+    fn send_granted(&mut self, to: Peer, send: GrantedSend) {
         let way = self.way(to);
         if !matches!(way.state, State::Down) {
-            way.out.put(put);
+            way.out.send_granted(send);
             self.flush(to);
         }
-    }
-
-    /// Nothing can be fetched here, whatever was offered.
-    fn get(&mut self, _: Peer, get: Get) {
-        self.done.push_back(Done::Refused(get.receiver, get.segment));
     }
 
     #[inline]
@@ -409,7 +404,7 @@ impl Method for Tcp {
         self.done.is_empty() && self.lost.is_empty() && self.loaded.is_empty()
     }
 
-    /// Begins to leave: tells all peers that nothing more comes.
+    /// Begins to leave: lets all peers know that nothing more comes.
     fn begin_leaving(&mut self) {
         self.is_leaving = true;
         let known: Vec<Peer> = self.ways.iter().map(|(peer, _)| peer).collect();

@@ -18,7 +18,7 @@ use std::collections::HashMap;
 
 use crate::buffer::UserBuf;
 use crate::ids::{Peer, RequestId};
-use crate::method::Expose;
+use crate::method::OpenReceive;
 use crate::method::pinned::Lease;
 use crate::wire::{Emit, Offer, Part};
 
@@ -75,9 +75,9 @@ impl Windows {
 
     /// Takes a receive, if its message is meant to come like that and there is room for it in one piece; says how far the
     /// windows go. They open when the ok-to-send has left ([`Windows::told`]), so that none comes before it.
-    pub fn take(&mut self, expose: &Expose) -> Option<u64> {
-        let (rest, room) = expose.segment.contiguous_rest()?;
-        let Expose { from, offer, receiver, len, arrived, .. } = *expose;
+    pub fn take(&mut self, opened: &OpenReceive) -> Option<u64> {
+        let (rest, room) = opened.segment.contiguous_rest()?;
+        let OpenReceive { from, offer, receiver, len, arrived, .. } = *opened;
         if offer != Offer::Pipeline || room < len - arrived.min(len) || arrived >= len {
             return None;
         }
@@ -90,7 +90,7 @@ impl Windows {
     }
 
     /// This packet has left.
-    pub fn told(&mut self, emit: &Emit) {
+    pub fn granted(&mut self, emit: &Emit) {
         if !self.receives.is_empty()
             && let Some(receiver) = emit.grants_windows()
         {
@@ -168,10 +168,10 @@ mod tests {
             let receiver = RequestId { slot: 1, generation: 1 };
             let (from, offer) = (Peer(3), Offer::Pipeline);
             let mut windows = Windows::new(part);
-            let expose = Expose { from, offer, receiver, segment, len, arrived };
-            let until = windows.take(&expose).unwrap();
-            assert!(windows.next_window().is_none(), "nobody has been told");
-            windows.told(&Emit::ok_to_send(receiver, receiver, Granted::Windows { until }));
+            let opened = OpenReceive { from, offer, receiver, segment, len, arrived };
+            let until = windows.take(&opened).unwrap();
+            assert!(windows.next_window().is_none(), "nothing has been granted");
+            windows.granted(&Emit::ok_to_send(receiver, receiver, Granted::Windows { until }));
             assert!((arrived..=len).contains(&until));
             let mut covered: Vec<bool> = (0..len).map(|at| at < arrived || at >= until).collect();
             let mut open = Vec::new();
@@ -180,7 +180,7 @@ mod tests {
                     assert!(next.len <= part as u64 && open.len() < DEPTH);
                     assert_eq!(next.memory.address(), buffer.user_buf().address() + next.offset as usize);
                     windows.opened(&next, None);
-                    open.push(Part { receiver, offset: next.offset, len: next.len, place: None });
+                    open.push(Part { receiver, offset: next.offset, len: next.len, memory: None });
                 }
                 let Some(part) = (!open.is_empty()).then(|| open.swap_remove(open.len() / 2)) else { break };
                 assert_eq!(windows.filled(Peer(4), &part), None, "not from there");
@@ -204,7 +204,7 @@ mod tests {
         let mut take = |offer, room, len, arrived| {
             let mut segment = Segment::contiguous(buffer.user_buf(), room);
             segment.seek(arrived);
-            windows.take(&Expose { from: Peer(0), offer, receiver, segment, len, arrived })
+            windows.take(&OpenReceive { from: Peer(0), offer, receiver, segment, len, arrived })
         };
         assert_eq!(take(Offer::Write, 100, 100, 0), None);
         assert_eq!(take(Offer::Pipeline, 90, 100, 0), None);

@@ -9,7 +9,7 @@
 //!   into  <------ Answer + old values
 //!         -- Flush ------------->  queue
 //!   done  <------ Answer            (behind everything that it answers for)
-//!         <------ Refused           (instead of an answer; for a put, told with the next flush)
+//!         <------ Refused           (instead of an answer; for a put, reported with the next flush)
 //! ```
 //!
 //! What must stay true: a queue for each peer leaves in its order, as far as the method has room, so a flush and its answer
@@ -44,6 +44,10 @@ pub(super) struct Traffic {
     pub(super) answers: VecDeque<Outgoing>,
     /// Questions that have left and are not answered.
     unanswered: usize,
+    /// What the method does by itself and has not ended.
+    pub(super) transfers: usize,
+    /// Something has left since the last flush that only a flush confirms.
+    unconfirmed: bool,
     /// Why the first put since the last flush was refused.
     refused: Option<Error>,
     /// The operation of the peer that was refused last: it hears that once.
@@ -144,6 +148,10 @@ pub(super) struct Asked {
 pub(super) enum Wanted {
     /// Bytes for the rest of this.
     Bytes(Segment),
+    /// That the method has put all bytes in place.
+    Placed(Access),
+    /// That the method has fetched all bytes.
+    Fetched(Access),
     /// The word that all has been done.
     Flush,
     /// The word that it is our turn, which may take long: it is none of the questions that are counted.
@@ -192,6 +200,14 @@ impl OneSided {
         traffic.queue_of(&outgoing).push_back(outgoing);
     }
 
+    /// The same before all that is queued, for what has been started before all that.
+    pub(super) fn queue_first(&mut self, to: Peer, outgoing: Outgoing) {
+        self.queue(to, outgoing);
+        if let Some(traffic) = self.traffic.get_mut(to) {
+            traffic.queue.rotate_right(1);
+        }
+    }
+
     /// Sends what waits, as far as there is room. Whether anything left.
     pub fn advance(&mut self, methods: &mut Methods) -> bool {
         let mut busy = false;
@@ -213,15 +229,30 @@ impl OneSided {
             let next = traffic.answers.pop_front().or_else(|| traffic.queue.pop_front());
             let Some(mut next) = next else { break };
             let asks = next.asks();
-            let left = match asks && traffic.unanswered >= ASKED {
-                true => Left::Nothing,
-                false => self.send_packet(methods, to, packet, &mut next),
+            let is_full = asks && traffic.unanswered >= ASKED;
+            let left = match next {
+                Outgoing::Flush(_) if traffic.transfers > 0 => Left::Nothing,
+                // The target need not be asked.
+                Outgoing::Flush(serial) if !traffic.unconfirmed && traffic.unanswered == 0 => {
+                    busy = true;
+                    if let Some(Asked { token, .. }) = self.asked.remove(&serial) {
+                        self.end(token, Ok(()));
+                    }
+                    continue;
+                }
+                _ if is_full => Left::Nothing,
+                _ => self.send_packet(methods, to, packet, &mut next),
             };
             busy |= !matches!(left, Left::Nothing);
             let Some(traffic) = self.traffic.get_mut(to) else { break };
             match left {
                 Left::All => {
                     traffic.unanswered += usize::from(asks);
+                    traffic.unconfirmed = match next {
+                        Outgoing::Flush(_) => false,
+                        Outgoing::Put { .. } | Outgoing::Atomic { ends_here: Some(_), .. } => true,
+                        _ => traffic.unconfirmed,
+                    };
                     if let Some((_, token)) = next.ends_by_itself() {
                         self.end(token, Ok(()));
                     }

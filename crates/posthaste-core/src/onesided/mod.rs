@@ -3,17 +3,23 @@
 //!
 //! ```text
 //!   origin                                        target
-//!                                                 expose   (the key goes to the peers as data of theirs)
-//!   put, get, atomic  ===== by packets =====>     forget
+//!                                                 expose, memory_for   (key and memory go to the peers as data of theirs)
+//!   put, get          == by the method itself =>
+//!   put, get, atomic  ===== by packets =====>
 //!   next_done         <---- for what is fetched -
 //!   flush             ---------------------->
 //!   next_done         <---------------------- all that came before has been done
+//!                                                 forget
 //! ```
+//!
+//! A method that has a one-sided transport reads and writes memory itself, without any help of the target; whoever wants
+//! that shows where the method finds it ([`Target::memory`]). What it refuses, and everything else, goes by packets, which
+//! whoever makes progress at the target serves.
 //!
 //! An operation has a token of its caller's and no request; when it is over, [`OneSided::next_done`] gives the token back
 //! with the outcome. Over means:
 //! * a put, and an atomic operation that fetches nothing: the origin's buffer may be used again. Whether the target has
-//!   done it is told by the next flush, whose outcome is the error of the first one that was refused since the flush before;
+//!   done it is reported by the next flush, whose outcome is the error of the first one that was refused since the flush before;
 //! * a get, and an atomic operation that fetches: what it fetches is in place;
 //! * a flush: the target has done everything that was started towards it before.
 //!
@@ -35,11 +41,11 @@ use crate::buffer::OwnedBuf;
 use crate::datatype::{Builtin, Segment};
 use crate::error::{Error, ErrorClass, Result};
 use crate::ids::Peer;
-use crate::method::Methods;
+use crate::method::{self, Methods, Outcome, Owner, Transfer};
 use crate::op::Predefined;
 use crate::peers::PeerMap;
-pub use crate::wire::RemoteKey;
 use crate::wire::{Access, Atomically};
+pub use crate::wire::{RemoteKey, RemoteMemory};
 use emulation::{Asked, Outgoing, Traffic, Wanted};
 use target::Exposed;
 
@@ -68,6 +74,8 @@ pub struct Target {
     pub peer: Peer,
     /// Which.
     pub key: RemoteKey,
+    /// Where a method with a one-sided transport finds it, as its owner said ([`OneSided::memory_for`]).
+    pub memory: Option<RemoteMemory>,
     /// Where in it, in bytes.
     pub offset: u64,
 }
@@ -116,9 +124,20 @@ impl OneSided {
         }
     }
 
+    /// Where reads and writes of this peer find such memory without our help, if the way to the peer has a one-sided
+    /// transport: the peer needs that beside the key.
+    pub fn memory_for(&mut self, methods: &mut Methods, key: RemoteKey, peer: Peer) -> Option<RemoteMemory> {
+        let (memory, len) = self.exposed.memory(key)?;
+        let memory = Segment::contiguous(memory, len);
+        methods
+            .shared(peer, &memory)
+            .or_else(|| methods.expose(peer, &memory, method::Access::Write, owner(key)))
+    }
+
     /// Ends that: what comes for this memory from now on is refused.
-    pub fn forget(&mut self, key: RemoteKey) {
+    pub fn forget(&mut self, methods: &mut Methods, key: RemoteKey) {
         self.exposed.remove(key);
+        methods.forget_for_all(owner(key));
     }
 
     /// Writes the rest of `data` to the target.
@@ -129,7 +148,9 @@ impl OneSided {
         self.check(to.peer)?;
         on_host(&data)?;
         let access = self.access(to);
-        self.start(methods, to.peer, Outgoing::Put { access, data, token });
+        if let Err(data) = self.transfer(methods, &to, (access, token), data, Methods::put, Wanted::Placed) {
+            self.start(methods, to.peer, Outgoing::Put { access, data, token });
+        }
         Ok(())
     }
 
@@ -141,6 +162,8 @@ impl OneSided {
         self.check(from.peer)?;
         on_host(&into)?;
         let (access, len) = (self.access(from), into.remaining());
+        let moved = self.transfer(methods, &from, (access, token), into, Methods::get, Wanted::Fetched);
+        let Err(into) = moved else { return Ok(()) };
         self.asked.insert(access.serial, Asked { peer: from.peer, token, wanted: Wanted::Bytes(into) });
         self.start(methods, from.peer, Outgoing::Get { access, len });
         Ok(())
@@ -247,6 +270,59 @@ impl OneSided {
         self.tell_holders(granted);
     }
 
+    /// Has the method read or write by itself.
+    ///
+    /// # Errors
+    /// The segment, if it cannot.
+    fn transfer(
+        &mut self,
+        methods: &mut Methods,
+        target: &Target,
+        (access, token): (Access, Token),
+        segment: Segment,
+        start: impl FnOnce(&mut Methods, Transfer) -> std::result::Result<(), Transfer>,
+        wanted: impl FnOnce(Access) -> Wanted,
+    ) -> std::result::Result<(), Segment> {
+        let Target { peer, memory: Some(memory), offset, .. } = *target else { return Err(segment) };
+        if segment.position() > 0 {
+            return Err(segment);
+        }
+        let (len, owner) = (segment.len(), Owner::OneSided(access.serial));
+        // Some end at once, and are heard of with the next poll.
+        start(methods, Transfer { peer, memory: memory.behind(offset), segment, len, owner })
+            .map_err(|transfer| transfer.segment)?;
+        self.asked.insert(access.serial, Asked { peer, token, wanted: wanted(access) });
+        self.traffic.get_or_make(peer, Traffic::default).transfers += 1;
+        Ok(())
+    }
+
+    /// What the method did by itself is over. What it refuses goes by packets.
+    pub fn over(&mut self, serial: u64, outcome: Outcome) {
+        let Some(Asked { peer, token, wanted }) = self.asked.remove(&serial) else { return };
+        let traffic = self.traffic.get_or_make(peer, Traffic::default);
+        traffic.transfers = traffic.transfers.saturating_sub(1);
+        match (outcome, wanted) {
+            (Outcome::Refused(data), Wanted::Placed(access)) => {
+                self.queue_first(peer, Outgoing::Put { access, data, token });
+            }
+            (Outcome::Refused(into), Wanted::Fetched(access)) => {
+                let len = into.remaining();
+                self.asked.insert(serial, Asked { peer, token, wanted: Wanted::Bytes(into) });
+                self.queue_first(peer, Outgoing::Get { access, len });
+            }
+            (Outcome::Unreadable, _) => {
+                let text = format!(
+                    "memory of rank {} of the world, or the buffer here, cannot be accessed: it was freed, or is protected",
+                    peer.0
+                );
+                self.end(token, Err(Error::other(ErrorClass::Buffer, text)));
+            }
+            (Outcome::Done, _) | (Outcome::Refused(_), Wanted::Bytes(_) | Wanted::Flush | Wanted::Lock) => {
+                self.end(token, Ok(()));
+            }
+        }
+    }
+
     fn check(&self, peer: Peer) -> Result<()> {
         match self.traffic.get(peer) {
             Some(Traffic { lost: Some(why), .. }) => Err(why.clone()),
@@ -268,6 +344,11 @@ impl OneSided {
         let done = if token.0 & Token::OF_WINDOW == 0 { &mut self.done } else { &mut self.done_of_windows };
         done.push_back(Done { token, outcome });
     }
+}
+
+/// What methods call exposed memory by.
+fn owner(key: RemoteKey) -> Owner {
+    Owner::OneSided(u64::from(key.slot) << 32 | u64::from(key.generation))
 }
 
 /// Packets are written and read by the processor: what lies on a device has to be copied to the host first.

@@ -66,17 +66,21 @@ impl Exposed {
         self.slots.iter_mut()
     }
 
+    /// The memory of a key.
+    pub(super) fn memory(&self, key: RemoteKey) -> Option<(UserBuf, u64)> {
+        self.slots.get(key.slot as usize).filter(|slot| slot.generation == key.generation)?.memory
+    }
+
     /// The memory of an access of so many bytes.
     ///
     /// # Errors
-    /// What its origin is told.
+    /// What is reported to its origin.
     pub(super) fn range(&self, access: &Access, len: u64) -> std::result::Result<UserBuf, Refused> {
         let Access { serial, key, offset } = *access;
-        let slot = self.slots.get(key.slot as usize).filter(|slot| slot.generation == key.generation);
-        let Some((memory, size)) = slot.and_then(|slot| slot.memory) else {
+        let Some((memory, size)) = self.memory(key) else {
             return Err(Refused { serial, why: Refusal::NotExposed, offset, len, size: 0 });
         };
-        if let Some(attached) = slot.and_then(|slot| slot.attached.as_ref()) {
+        if let Some(attached) = &self.slots[key.slot as usize].attached {
             let refused = Refused { serial, why: Refusal::NotAttached, offset, len, size };
             return attached.find(offset, len).ok_or(refused);
         }
@@ -89,7 +93,7 @@ impl Exposed {
     /// Does an atomic operation with these operands; the old values, packed, if they are wanted.
     ///
     /// # Errors
-    /// What its origin is told.
+    /// What is reported to its origin.
     pub(super) fn atomic(
         &self,
         access: &Access,

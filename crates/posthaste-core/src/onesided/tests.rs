@@ -8,6 +8,7 @@ use super::*;
 use crate::buffer::device::testing::{DeviceBuf, simulated};
 use crate::config::Config;
 use crate::datatype::{Datatype, Format};
+use crate::method::Load;
 use crate::named::Named;
 use crate::progress::Vci;
 use crate::testing::{Bench, CALM, ROUGH};
@@ -87,6 +88,8 @@ struct Story {
     bench: Bench,
     memory: OwnedBuf,
     key: RemoteKey,
+    /// Where the method of each origin finds the memory by itself; nowhere, where everything goes by packets.
+    reach: Vec<Option<RemoteMemory>>,
     model: Vec<u8>,
     /// By origin and token.
     open: HashMap<(usize, Token), Open>,
@@ -102,16 +105,41 @@ struct Story {
 type Wrong = std::result::Result<(), String>;
 
 impl Story {
-    fn new(mut bench: Bench, mutant: Mutant) -> Self {
+    fn new(bench: Bench, mutant: Mutant) -> Self {
+        Self::reaching(bench, mutant, false)
+    }
+
+    /// The same, with memory that methods reach by themselves, if they can.
+    fn reaching(mut bench: Bench, mutant: Mutant, by_itself: bool) -> Self {
         let origins = bench.vcis.len();
         let len = OWN * origins as u64 + SHARED;
         let bytes: Vec<u8> = (0..len).map(|at| if at < len - SHARED { at as u8 } else { 0 }).collect();
         let memory = memory(&bytes);
         let key = at(&mut bench, 0, |onesided, _| onesided.expose(&all(&memory))).unwrap();
+        let reach = (0..origins as u32)
+            .map(|origin| {
+                let found =
+                    at(&mut bench, 0, |onesided, methods| onesided.memory_for(methods, key, Peer(origin)));
+                found.filter(|_| by_itself)
+            })
+            .collect();
         let touched = vec![Vec::new(); origins];
         let (open, tickets) = (HashMap::new(), Vec::new());
         let model = bytes;
-        Self { bench, memory, key, model, open, touched, tokens: 0, tickets, added: 0, swapped: 0, mutant }
+        Self {
+            bench,
+            memory,
+            key,
+            reach,
+            model,
+            open,
+            touched,
+            tokens: 0,
+            tickets,
+            added: 0,
+            swapped: 0,
+            mutant,
+        }
     }
 
     fn random(&self, n: u64) -> u64 {
@@ -122,12 +150,12 @@ impl Story {
         (0..n).map(|_| self.random(256) as u8).collect()
     }
 
-    fn target(&self, offset: u64) -> Target {
-        Target { peer: Peer(0), key: self.key, offset }
+    fn target(&self, origin: usize, offset: u64) -> Target {
+        Target { peer: Peer(0), key: self.key, memory: self.reach[origin], offset }
     }
 
-    fn shared(&self, counter: u64) -> Target {
-        self.target(self.model.len() as u64 - SHARED + 8 * counter)
+    fn shared(&self, origin: usize, counter: u64) -> Target {
+        self.target(origin, self.model.len() as u64 - SHARED + 8 * counter)
     }
 
     fn opened(
@@ -225,7 +253,7 @@ impl Story {
         let bytes = self.bytes(range.end - range.start);
         self.model[range.start as usize..range.end as usize].copy_from_slice(&bytes);
         let data = memory(&bytes);
-        let (segment, target) = (all(&data), self.target(range.start));
+        let (segment, target) = (all(&data), self.target(origin, range.start));
         let token = self.opened(origin, vec![data], None, Kind::Plain);
         at(&mut self.bench, origin, |onesided, methods| onesided.put(methods, target, segment, token))
             .unwrap();
@@ -236,7 +264,7 @@ impl Story {
         let range = self.range(origin, 1)?;
         let expected = self.model[range.start as usize..range.end as usize].to_vec();
         let into = OwnedBuf::new(expected.len());
-        let (segment, target) = (all(&into), self.target(range.start));
+        let (segment, target) = (all(&into), self.target(origin, range.start));
         let token = self.opened(origin, vec![into], Some(expected), Kind::Plain);
         at(&mut self.bench, origin, |onesided, methods| onesided.get(methods, target, segment, token))
             .unwrap();
@@ -257,7 +285,7 @@ impl Story {
         let (old, data) = (OwnedBuf::new(operands.len()), memory(&operands));
         let result = fetches.then(|| all(&old));
         let what = Atomic::Combine(Predefined::Sum, all(&data));
-        let target = self.target(range.start);
+        let target = self.target(origin, range.start);
         let token = self.opened(origin, vec![old, data], fetches.then_some(before), Kind::Plain);
         at(&mut self.bench, origin, |onesided, methods| {
             onesided.atomic(methods, target, i32s(), what, result, token)
@@ -270,9 +298,9 @@ impl Story {
     fn draw(&mut self, origin: usize) -> Wrong {
         let by = self.random(1000);
         self.added += by;
-        self.add(origin, self.shared(1), by, false)?;
+        self.add(origin, self.shared(origin, 1), by, false)?;
         if self.mutant == Mutant::AddsApart {
-            let (into, target) = (OwnedBuf::new(8), self.shared(0));
+            let (into, target) = (OwnedBuf::new(8), self.shared(origin, 0));
             let segment = all(&into);
             let token = self.opened(origin, vec![into], None, Kind::Ticket);
             at(&mut self.bench, origin, |onesided, methods| onesided.get(methods, target, segment, token))
@@ -285,7 +313,7 @@ impl Story {
                 .unwrap();
             return Ok(());
         }
-        self.add(origin, self.shared(0), 1, true)
+        self.add(origin, self.shared(origin, 0), 1, true)
     }
 
     fn add(&mut self, origin: usize, target: Target, by: u64, fetches: bool) -> Wrong {
@@ -306,7 +334,7 @@ impl Story {
         let (old, expected) = (OwnedBuf::new(8), memory(&guess.to_ne_bytes()));
         let more = memory(&(guess + 1).to_ne_bytes());
         let (result, what) = (all(&old), Atomic::CompareAndSwap(all(&expected), all(&more)));
-        let target = self.shared(2);
+        let target = self.shared(origin, 2);
         let token = self.opened(origin, vec![old], None, Kind::Swap(guess));
         at(&mut self.bench, origin, |onesided, methods| {
             onesided.atomic(methods, target, u64s(), what, Some(result), token)
@@ -370,6 +398,62 @@ fn random_operations_do_what_the_model_says() {
     }
 }
 
+/// The same where methods read and write by themselves, and the network refuses some of it.
+#[test]
+fn what_methods_do_by_themselves_comes_to_the_same() {
+    for seed in 1..=40 {
+        let story = Story::reaching(in_some_weather(seed), Mutant::Honest, true);
+        assert!(story.reach.iter().all(Option::is_some), "the simulated network has a one-sided transport");
+        story.run(150).unwrap_or_else(|wrong| panic!("seed {seed}: {wrong}"));
+    }
+    let caught =
+        |seed: &u64| Story::reaching(in_some_weather(*seed), Mutant::AddsApart, true).run(150).is_err();
+    let caught = (1..=40).filter(caught).count();
+    assert!(caught >= 10, "{caught} of 40");
+}
+
+/// A method's own reads and writes, and the flush behind them, need nothing of the target.
+#[test]
+fn a_target_that_does_nothing_delays_nobody() {
+    let mut bench = Bench::new(1, 2, CALM, &Config::default());
+    let (exposed, data, into) = (memory(&[1; 5000]), memory(&[2; 100]), OwnedBuf::new(5000));
+    let (key, found) = at(&mut bench, 0, |onesided, methods| {
+        let key = onesided.expose(&all(&exposed)).unwrap();
+        (key, onesided.memory_for(methods, key, Peer(1)))
+    });
+    let target = |offset| Target { peer: Peer(0), key, memory: found, offset };
+    let alone = |bench: &mut Bench, tokens: &[u64]| {
+        (0..20).for_each(|_| _ = bench.vcis[1].progress());
+        for token in tokens {
+            let done = at(bench, 1, |onesided, _| onesided.next_done()).expect("over without the target");
+            assert_eq!(done.token, Token(*token));
+            done.outcome.unwrap();
+        }
+    };
+    at(&mut bench, 1, |onesided, methods| {
+        onesided.put(methods, target(300), all(&data), Token(1)).unwrap();
+        onesided.flush(methods, Peer(0), Token(2)).unwrap();
+    });
+    alone(&mut bench, &[1, 2]);
+    at(&mut bench, 1, |onesided, methods| onesided.get(methods, target(0), all(&into), Token(3)).unwrap());
+    alone(&mut bench, &[3]);
+    let expected = [vec![1; 300], vec![2; 100], vec![1; 4600]].concat();
+    assert_eq!((exposed.source().to_vec(), into.source().to_vec()), (expected.clone(), expected));
+    // By packets the same waits for the target.
+    at(&mut bench, 1, |onesided, methods| {
+        let target = Target { memory: None, ..target(0) };
+        onesided.get(methods, target, all(&into), Token(4)).unwrap();
+    });
+    (0..20).for_each(|_| _ = bench.vcis[1].progress());
+    assert!(at(&mut bench, 1, |onesided, _| onesided.next_done()).is_none());
+    succeeds(&mut bench, 1, 4);
+    // What is not exposed any more is refused by the network, and then by the target.
+    at(&mut bench, 0, |onesided, methods| onesided.forget(methods, key));
+    at(&mut bench, 1, |onesided, methods| onesided.get(methods, target(0), all(&into), Token(5)).unwrap());
+    let text = "rank 0 of the world refuses access to 5000 bytes at 0: the memory is not exposed";
+    fails(&mut bench, 1, 5, ErrorClass::RmaAttach, text);
+}
+
 #[test]
 fn the_model_finds_who_does_not_flush_and_who_is_not_atomic() {
     for mutant in [Mutant::NeverFlushes, Mutant::AddsApart] {
@@ -404,7 +488,7 @@ fn beyond_the_memory_nothing_is_reached() {
         format!("rank 0 of the world refuses access to {len} bytes at {offset}: the memory has 16 bytes")
     };
     for (offset, len) in [(0, 17), (9, 8), (16, 1), (17, 0), (u64::MAX, 2), (u64::MAX - 3, 4)] {
-        let target = Target { peer: Peer(0), key, offset };
+        let target = Target { peer: Peer(0), key, memory: None, offset };
         let segment = || Segment::contiguous(data.user_buf(), len);
         at(&mut bench, 1, |onesided, methods| onesided.get(methods, target, segment(), Token(1))).unwrap();
         fails(&mut bench, 1, 1, ErrorClass::RmaRange, &refusal(len, offset));
@@ -419,7 +503,7 @@ fn beyond_the_memory_nothing_is_reached() {
     }
     // Four numbers of which the last does not fit; with values that are fetched and without.
     let numbers = || Segment::contiguous(data.user_buf(), 16);
-    let target = Target { peer: Peer(0), key, offset: 4 };
+    let target = Target { peer: Peer(0), key, memory: None, offset: 4 };
     for old in [Some(OwnedBuf::new(16)), None] {
         at(&mut bench, 1, |onesided, methods| {
             let what = Atomic::Combine(Predefined::Sum, numbers());
@@ -439,13 +523,13 @@ fn beyond_the_memory_nothing_is_reached() {
     }
     assert_eq!(whole.source().to_vec(), [7; 48]);
     // A long put ends in its middle.
-    let target = Target { peer: Peer(0), key, offset: 0 };
+    let target = Target { peer: Peer(0), key, memory: None, offset: 0 };
     at(&mut bench, 1, |onesided, methods| {
         onesided.put(methods, target, all(&data), Token(7)).unwrap();
         onesided.flush(methods, Peer(0), Token(8)).unwrap();
     });
     let outcomes = [next_done(&mut bench, 1).outcome, next_done(&mut bench, 1).outcome];
-    assert_eq!(outcomes.iter().filter(|outcome| outcome.is_err()).count(), 1, "told once");
+    assert_eq!(outcomes.iter().filter(|outcome| outcome.is_err()).count(), 1, "reported once");
     assert_eq!(whole.source().to_vec(), [7; 48]);
 }
 
@@ -453,16 +537,16 @@ fn beyond_the_memory_nothing_is_reached() {
 fn a_stale_key_reaches_nothing() {
     let mut bench = Bench::new(1, 2, CALM, &Config::default());
     let (old, new, into) = (memory(&[7; 8]), memory(&[8; 8]), memory(&[0; 8]));
-    let stale = at(&mut bench, 0, |onesided, _| {
+    let stale = at(&mut bench, 0, |onesided, methods| {
         let stale = onesided.expose(&all(&old)).unwrap();
-        onesided.forget(stale);
+        onesided.forget(methods, stale);
         assert_ne!(onesided.expose(&all(&new)).unwrap(), stale);
-        onesided.forget(stale);
+        onesided.forget(methods, stale);
         stale
     });
     let text = "rank 0 of the world refuses access to 8 bytes at 0: the memory is not exposed";
     for key in [stale, RemoteKey { slot: 9, generation: 1 }, RemoteKey::from_bytes([0xff; 8])] {
-        let target = Target { peer: Peer(0), key, offset: 0 };
+        let target = Target { peer: Peer(0), key, memory: None, offset: 0 };
         at(&mut bench, 1, |onesided, methods| onesided.get(methods, target, all(&into), Token(1))).unwrap();
         fails(&mut bench, 1, 1, ErrorClass::RmaAttach, text);
     }
@@ -470,12 +554,12 @@ fn a_stale_key_reaches_nothing() {
     let long = memory(&[5; 100_000]);
     let key = at(&mut bench, 0, |onesided, _| onesided.expose(&all(&long))).unwrap();
     let into = OwnedBuf::new(100_000);
-    let target = Target { peer: Peer(0), key, offset: 0 };
+    let target = Target { peer: Peer(0), key, memory: None, offset: 0 };
     at(&mut bench, 1, |onesided, methods| onesided.get(methods, target, all(&into), Token(2))).unwrap();
     for _ in 0..20 {
         bench.vcis[0].progress();
     }
-    at(&mut bench, 0, |onesided, _| onesided.forget(key));
+    at(&mut bench, 0, |onesided, methods| onesided.forget(methods, key));
     drop(long);
     let error = next_done(&mut bench, 1).outcome.unwrap_err();
     assert_eq!(error.class(), ErrorClass::RmaAttach);
@@ -489,7 +573,7 @@ fn memory_of_a_device_is_refused() {
     let segment = || Segment::bytes_at(buffer.base(), 8);
     let mut bench = Bench::new(1, 2, CALM, &Config::default());
     let key = at(&mut bench, 0, |onesided, _| onesided.expose(&all(&host))).unwrap();
-    let target = Target { peer: Peer(0), key, offset: 0 };
+    let target = Target { peer: Peer(0), key, memory: None, offset: 0 };
     let outcomes = at(&mut bench, 1, |onesided, methods| {
         let (sum, swap) =
             (Atomic::Combine(Predefined::Sum, segment()), Atomic::CompareAndSwap(segment(), all(&host)));
@@ -515,7 +599,7 @@ fn elements_are_those_of_their_type() {
     assert_eq!((pair.size, pair.extent), (12, 16));
     let exposed = memory(&[1.5f64.to_ne_bytes(), [9, 0, 0, 0, 0xee, 0xee, 0xee, 0xee]].concat().repeat(2));
     let key = at(&mut bench, 0, |onesided, _| onesided.expose(&all(&exposed))).unwrap();
-    let target = Target { peer: Peer(0), key, offset: 0 };
+    let target = Target { peer: Peer(0), key, memory: None, offset: 0 };
     let packed = |value: f64, index: i32| [&value.to_ne_bytes()[..], &index.to_ne_bytes()[..]].concat();
     let data = memory(&[packed(2.5, 3), packed(0.5, 4)].concat());
     let old = OwnedBuf::new(24);
@@ -549,8 +633,7 @@ fn elements_are_those_of_their_type() {
     let (sum, int) = (Predefined::Sum.on_the_wire(), i32s().named.on_the_wire());
     for (what, n) in [(what(99, int), 4), (what(sum, 0xffff), 4), (what(sum, int), 6), (what(0, int), 4)] {
         let emit = Emit::atomic(access, what);
-        let claim =
-            bench.vcis[1].methods.claim(Peer(0), emit.front().len() + n, crate::method::Load::Control);
+        let claim = bench.vcis[1].methods.claim(Peer(0), emit.front().len() + n, Load::Control);
         claim.unwrap().write(&emit, Some(&mut Segment::contiguous(data.user_buf(), n as u64)));
     }
     assert!(bench.vcis[1].methods.send(Peer(0), &Emit::answer(77)));
@@ -569,7 +652,8 @@ fn a_loss_ends_what_is_under_way() {
         let (exposed, data, into) = (memory(&[3; 50_000]), OwnedBuf::new(50_000), OwnedBuf::new(50_000));
         let keys =
             [0, 2].map(|peer| at(&mut bench, peer, |onesided, _| onesided.expose(&all(&exposed))).unwrap());
-        let target = |which: usize| Target { peer: Peer([0, 2][which]), key: keys[which], offset: 0 };
+        let target =
+            |which: usize| Target { peer: Peer([0, 2][which]), key: keys[which], memory: None, offset: 0 };
         at(&mut bench, 1, |onesided, methods| {
             onesided.get(methods, target(1), all(&into), Token(1)).unwrap();
             onesided.put(methods, target(1), all(&data), Token(2)).unwrap();
@@ -611,7 +695,7 @@ fn many_gets_and_messages_share_a_way() {
     let into: Vec<OwnedBuf> = (0..300).map(|_| OwnedBuf::new(3000)).collect();
     at(&mut bench, 1, |onesided, methods| {
         for (n, into) in (0..).zip(&into) {
-            let target = Target { peer: Peer(0), key, offset: 0 };
+            let target = Target { peer: Peer(0), key, memory: None, offset: 0 };
             onesided.get(methods, target, all(into), Token(n)).unwrap();
         }
     });
@@ -640,8 +724,12 @@ fn two_that_ask_each_other_much_are_both_answered() {
             .collect();
         for token in 0..GETS {
             for engine in 0..2 {
-                let target =
-                    Target { peer: Peer(1 - engine as u32), key: keys[1 - engine], offset: token % 64 };
+                let target = Target {
+                    peer: Peer(1 - engine as u32),
+                    key: keys[1 - engine],
+                    memory: None,
+                    offset: token % 64,
+                };
                 let place = Segment::contiguous(into[engine].user_buf().offset((token % 64) as isize), 1);
                 at(&mut bench, engine, |onesided, methods| {
                     onesided.get(methods, target, place, Token(token))

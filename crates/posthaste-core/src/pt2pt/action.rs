@@ -2,44 +2,52 @@
 //!
 //! What must stay true: messages to one peer leave in the order in which they were started.
 
+use crate::config::LongProtocol;
 use crate::ids::{Peer, RequestId};
-use crate::method::{Expose, Get, Load, Methods, Put};
+use crate::method::{Drain, GrantedSend, Load, Methods, OpenReceive, Outcome, Owner, Transfer};
 use crate::pt2pt::pending::Waiting;
 use crate::pt2pt::protocol::Protocol;
 use crate::pt2pt::{Engine, cancel, eager, flow, rendezvous, send};
 use crate::request::{State, Status};
 use crate::trace::Counter;
-use crate::wire::{Emit, Envelope, Mode};
+use crate::wire::{Emit, Envelope, Granted, Mode, RemoteMemory};
 
 /// I/O that a handler asks for.
 #[derive(Debug)]
 pub enum Action {
     /// Sends a packet without message data.
     Control(Peer, Emit),
-    /// Brings a long message; the packet, if any, goes to its sender first.
-    Get(Get, Option<Emit>),
+    /// Reads a long message of so many bytes where it lies, as far as there is room.
+    Get(Transfer, u64),
+    /// Writes one where it goes.
+    Put(Transfer),
+    /// Copies one out of a bounce buffer; the packet, if any, goes to its sender first.
+    Drain(Drain, Option<Emit>),
     /// Opens a receive and says so to the sender's request.
-    Grant(Expose, RequestId),
+    Grant(OpenReceive, RequestId),
+    /// The same in fragments: what was granted before is refused.
+    GrantAgain(OpenReceive, RequestId),
     /// Opens a receive for a message that begins to arrive; the packet, if any, goes to its sender.
-    Open(Expose, Option<Emit>),
+    Open(OpenReceive, Option<Emit>),
     /// Sends a message that was granted.
-    Put(Put),
-    /// Holds the messages of a peer back; the envelope is that of the last one.
-    HoldBack(Peer, Envelope),
-    /// Tells a peer of messages that it holds back.
+    Send(GrantedSend),
+    /// Throttles a peer; the envelope is that of the last one.
+    Throttle(Peer, Envelope),
+    /// Shows a peer messages that it throttles.
     Show(Peer),
-    /// Takes an offer to this peer back.
-    Withdraw(Peer, RequestId),
+    /// Ends what this peer may do with memory.
+    Forget(Peer, Owner),
 }
 
 impl Action {
     /// The peer with which this begins or goes on with a long message.
     fn transfers_with(&self) -> Option<Peer> {
         match self {
-            Self::Get(get, _) => Some(get.from),
-            Self::Grant(expose, _) | Self::Open(expose, _) => Some(expose.from),
-            Self::Put(put) => Some(put.to),
-            Self::Control(..) | Self::HoldBack(..) | Self::Show(_) | Self::Withdraw(..) => None,
+            Self::Get(transfer, _) | Self::Put(transfer) => Some(transfer.peer),
+            Self::Drain(drain, _) => Some(drain.from),
+            Self::Grant(opened, _) | Self::GrantAgain(opened, _) | Self::Open(opened, _) => Some(opened.from),
+            Self::Send(send) => Some(send.to),
+            Self::Control(..) | Self::Throttle(..) | Self::Show(_) | Self::Forget(..) => None,
         }
     }
 }
@@ -50,39 +58,99 @@ pub fn perform(engine: &mut Engine, methods: &mut Methods, action: Action) {
     if let Some(peer) = action.transfers_with()
         && engine.losses.check(peer).is_err()
     {
-        if let Action::Get(get, _) = action {
-            methods.decline(peer, get.offer);
+        if let Action::Drain(drain, _) = action {
+            methods.decline(peer, drain.cursor);
         }
         return;
     }
     match action {
         Action::Control(to, emit) => send_control(engine, methods, to, emit),
-        Action::Get(get, first) => {
-            if let Some(emit) = first {
-                send_control(engine, methods, get.from, emit);
-            }
-            let counter = methods.get_counter(&get);
-            engine.counts.message(counter, get.len);
-            methods.get(get);
-        }
-        Action::Grant(expose, sender) => {
-            let Expose { from, receiver, len, .. } = expose;
-            let granted = methods.expose(expose);
-            let counter = methods.put_counter(from, granted);
+        Action::Get(transfer, len) => {
+            let counter = methods.get_counter(&transfer);
             engine.counts.message(counter, len);
-            send_control(engine, methods, from, Emit::ok_to_send(sender, receiver, granted));
+            let started = if is_worth_reading(engine, methods, &transfer) {
+                methods.get(transfer)
+            } else {
+                Err(transfer)
+            };
+            if let Err(Transfer { owner, segment, .. }) = started {
+                over(engine, methods, owner, Outcome::Refused(segment));
+            }
         }
-        Action::Open(expose, answer) => {
-            let from = expose.from;
-            methods.receive_arriving(expose);
+        Action::Put(transfer) => {
+            // It may have been offered for reading, which the receiver could not.
+            methods.forget(transfer.peer, transfer.owner);
+            if let Err(Transfer { owner, segment, .. }) = methods.put(transfer) {
+                over(engine, methods, owner, Outcome::Refused(segment));
+            }
+        }
+        Action::Drain(drain, first) => {
+            if let Some(emit) = first {
+                send_control(engine, methods, drain.from, emit);
+            }
+            engine.counts.message(Counter::StreamShm, drain.len);
+            if let Err(Drain { receiver, segment, .. }) = methods.drain(drain) {
+                over(engine, methods, Owner::Receive(receiver), Outcome::Refused(segment));
+            }
+        }
+        Action::Grant(opened, sender) => {
+            let memory = rendezvous::writable(engine, methods, &opened, sender);
+            grant(engine, methods, opened, sender, memory);
+        }
+        Action::GrantAgain(opened, sender) => {
+            methods.forget(opened.from, Owner::Receive(opened.receiver));
+            grant(engine, methods, opened, sender, None);
+        }
+        Action::Open(opened, answer) => {
+            let from = opened.from;
+            methods.receive_arriving(opened);
             if let Some(emit) = answer {
                 send_control(engine, methods, from, emit);
             }
         }
-        Action::Put(put) => methods.put(put),
-        Action::HoldBack(from, envelope) => flow::hold_back(engine, methods, from, &envelope),
+        Action::Send(send) => {
+            methods.forget(send.to, Owner::Send(send.sender));
+            methods.send_granted(send);
+        }
+        Action::Throttle(from, envelope) => flow::throttle(engine, methods, from, &envelope),
         Action::Show(to) => flow::show(engine, methods, to),
-        Action::Withdraw(to, sender) => methods.withdraw(to, sender),
+        Action::Forget(peer, owner) => methods.forget(peer, owner),
+    }
+}
+
+/// Says to a sender how its message is to come.
+fn grant(
+    engine: &mut Engine,
+    methods: &mut Methods,
+    opened: OpenReceive,
+    sender: RequestId,
+    memory: Option<RemoteMemory>,
+) {
+    let OpenReceive { from, receiver, len, .. } = opened;
+    let granted = match memory {
+        Some(memory) => Granted::Memory(memory),
+        None => methods.open_receive(opened),
+    };
+    let counter = methods.put_counter(from, granted);
+    engine.counts.message(counter, len);
+    send_control(engine, methods, from, Emit::ok_to_send(sender, receiver, granted));
+}
+
+/// Very short pieces come faster as packets or through a bounce buffer, unless the method copies by itself.
+fn is_worth_reading(engine: &Engine, methods: &mut Methods, transfer: &Transfer) -> bool {
+    let Transfer { peer, memory, segment, .. } = transfer;
+    engine.config.long_protocol == LongProtocol::Get
+        || matches!(memory, RemoteMemory::Shared { .. })
+        || segment.contiguous_rest().is_some()
+        || segment.mean_run() >= engine.config.run_limit as u64
+        || methods.caps(*peer).get_any
+}
+
+/// A one-sided operation of a message was over before it began.
+#[cold]
+fn over(engine: &mut Engine, methods: &mut Methods, owner: Owner, outcome: Outcome) {
+    if let Some(action) = rendezvous::over(engine, owner, outcome) {
+        perform(engine, methods, action);
     }
 }
 
@@ -172,7 +240,8 @@ pub(super) fn leave(
     let counter = methods.eager_counter(to);
     engine.counts.message(counter, envelope.len);
     if envelope.mode == Mode::Synchronous {
-        request.state = State::Sending { to, sent: true, acknowledged: false };
+        let receiver = RequestId::NONE;
+        request.state = State::Sending { to, receiver, sent: true, acknowledged: false };
     } else {
         engine.complete(id, Status::EMPTY);
     }

@@ -7,15 +7,15 @@
 //!   receive, or probes                     of one peer or of any
 //! ```
 //!
-//! Progress brings a message to the receive that was posted for it, or keeps it ([`Held`]) for a later one
-//! ([`crate::pt2pt::recv::start_held`]). A call looks where its message should arrive: its [`Policy`] says what it may
+//! Progress brings a message to the receive that was posted for it, or stores it ([`Unexpected`]) for a later one
+//! ([`crate::pt2pt::recv::start_unexpected`]). A call looks where its message should arrive: its [`Policy`] says what it may
 //! do there. What it leaves is progress's.
 //!
 //! What must stay true:
 //! * A message goes to the receive that was posted first among those that it fits (MPI-5.0 §3.5), so who looks asks for
-//!   those that are posted before it takes something. Messages that are kept came earlier still: the caller makes sure
-//!   that none of them fits, and that no peer is held back.
-//! * A message that is kept or taken out of its packet passes through `set_aside`, the one place where ready mode is
+//!   those that are posted before it takes something. Unexpected messages came earlier still: the caller makes sure
+//!   that none of them fits, and that no peer is throttled.
+//! * A message that is stored or taken out of its packet passes through `set_aside`, the one place where ready mode is
 //!   policed.
 
 use std::ops::ControlFlow;
@@ -26,13 +26,13 @@ use crate::datatype::{Segment, Types};
 use crate::ids::{Peer, RequestId};
 use crate::method::{Methods, Next};
 use crate::pt2pt::explained::{self, Met};
-use crate::pt2pt::matching::{Content, Held, Matching, Pattern};
+use crate::pt2pt::matching::{Content, Matching, Pattern, Unexpected};
 use crate::pt2pt::policy::{Policy, Posted, Wish};
 use crate::pt2pt::rendezvous::Asked;
 use crate::pt2pt::{Action, Engine, action, eager, flow, ready, rendezvous};
 use crate::request::Status;
 use crate::trace::Counter;
-use crate::wire::{Emit, Envelope, Mode, Offer, Packet, Through};
+use crate::wire::{BufferCursor, Emit, Envelope, Mode, Offer, Packet};
 
 /// How a message comes.
 #[derive(Debug)]
@@ -45,13 +45,13 @@ pub enum Body<'a> {
         sender: Option<RequestId>,
     },
     /// All of it, in memory of its own: nobody wanted it when it began to come.
-    Kept {
+    Owned {
         /// The data.
         data: Vec<u8>,
         /// As above.
         sender: Option<RequestId>,
     },
-    /// It begins to come. The data goes straight into the buffer of a receive that is posted, or else the method keeps it.
+    /// It begins to come. The data goes straight into the buffer of a receive that is posted, or else the method stores it.
     Begun {
         /// As above.
         sender: Option<RequestId>,
@@ -65,8 +65,8 @@ pub enum Body<'a> {
 pub enum Found {
     /// A message: received, or heard of.
     Message(Status),
-    /// A message that was taken out: to be received by [`crate::pt2pt::recv::start_held`].
-    Held(Held),
+    /// A message that was taken out: to be received by [`crate::pt2pt::recv::start_unexpected`].
+    Taken(Unexpected),
     /// A message that went to a receive posted before.
     Served,
     /// Something that needs the general way. It stays.
@@ -83,7 +83,7 @@ enum Done {
     Received {
         about: About,
         /// The data lies in a bounce buffer.
-        through: Option<Through>,
+        cursor: Option<BufferCursor>,
         /// The sender waits to hear of it.
         sender: Option<RequestId>,
     },
@@ -115,7 +115,7 @@ enum Rest {
     /// The same, and something is to be done for it.
     Action(Action),
     /// All of it: it was taken out.
-    Held(Held),
+    Taken(Unexpected),
 }
 
 /// Progress: a message has come.
@@ -125,7 +125,7 @@ pub fn arrived(engine: &mut Engine, from: Peer, envelope: &Envelope, body: Body<
         Some(receiver) => meet(engine, from, envelope, body, receiver, Met::Posted),
         None => {
             let content = body.content(&mut engine.matching)?;
-            keep(engine, from, envelope, content)
+            store(engine, from, envelope, content)
         }
     }
 }
@@ -148,7 +148,7 @@ pub(super) fn meet(
             explain(engine, None);
             eager::met(engine, from, envelope, sender, data, receiver)
         }
-        Body::Kept { data, sender } => {
+        Body::Owned { data, sender } => {
             explain(engine, None);
             eager::met(engine, from, envelope, sender, data[..].into(), receiver)
         }
@@ -163,13 +163,13 @@ pub(super) fn meet(
     }
 }
 
-/// Keeps a message that nobody expected.
+/// Stores a message that nobody expected.
 #[inline(never)]
-fn keep(engine: &mut Engine, from: Peer, envelope: &Envelope, content: Content) -> Option<Action> {
+fn store(engine: &mut Engine, from: Peer, envelope: &Envelope, content: Content) -> Option<Action> {
     count(engine, envelope, &content);
-    let held = set_aside(engine, from, envelope, content, true);
-    engine.matching.hold(held);
-    flow::kept(engine, from, envelope)
+    let message = set_aside(engine, from, envelope, content, true);
+    engine.matching.add_unexpected(message);
+    flow::stored_unexpected(engine, from, envelope)
 }
 
 /// Counts a message that nobody expected, and the bytes that had to be copied for that.
@@ -188,9 +188,9 @@ pub(super) fn set_aside(
     envelope: &Envelope,
     content: Content,
     early: bool,
-) -> Held {
+) -> Unexpected {
     let error = if early { ready::check(engine, envelope) } else { None };
-    Held { envelope: *envelope, from, content, error }
+    Unexpected { envelope: *envelope, from, content, error }
 }
 
 impl<'a> Body<'a> {
@@ -208,12 +208,12 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// What is kept of it here; nothing of one that only begins.
+    /// What is stored of it here; nothing of one that only begins.
     #[inline(always)]
     fn content(self, matching: &mut Matching) -> Option<Content> {
         Some(match self {
             Body::Whole { data, sender } => Content::Eager { data: matching.copy_of(data), sender },
-            Body::Kept { data, sender } => Content::Eager { data, sender },
+            Body::Owned { data, sender } => Content::Eager { data, sender },
             Body::Begun { .. } => return None,
             Body::Asked(Asked { sender, offer, first }) => {
                 Content::Asked { sender, offer, first: first.to_vec() }
@@ -223,7 +223,7 @@ impl<'a> Body<'a> {
 }
 
 /// A call looks at the packet that is next, of one peer or of any. `Continue`: nothing has come yet. The caller has made
-/// sure that no held message fits and no peer is held back.
+/// sure that no unexpected message fits and no peer is throttled.
 #[inline(always)]
 pub fn look<P: Policy>(
     engine: &mut Engine,
@@ -248,9 +248,9 @@ pub fn look<P: Policy>(
         Done::Nothing if next == Next::Nothing => return ControlFlow::Continue(()),
         Done::Nothing => Found::Other,
         Done::Heard(about) => Found::Message(about.status()),
-        Done::Received { about, through, sender } => {
-            if let (Some(through), Some(origin), Wish::Receive(segment)) = (through, origin, call.wish()) {
-                methods.drain_whole(origin, through, segment, about.2);
+        Done::Received { about, cursor, sender } => {
+            if let (Some(cursor), Some(origin), Wish::Receive(segment)) = (cursor, origin, call.wish()) {
+                methods.drain_whole(origin, cursor, segment, about.2);
             }
             if let (Some(sender), Some(origin)) = (sender, origin) {
                 action::send_control(engine, methods, origin, Emit::sync_ack(sender));
@@ -258,7 +258,7 @@ pub fn look<P: Policy>(
             Found::Message(about.status())
         }
         Done::Rest => match rest {
-            Rest::Held(held) => Found::Held(held),
+            Rest::Taken(message) => Found::Taken(message),
             Rest::Nothing => Found::Served,
             Rest::Action(asked) => {
                 action::perform(engine, methods, asked);
@@ -284,7 +284,7 @@ fn offer<P: Policy>(
             match room(engine, from, (packet, envelope), pattern, call, rest) {
                 Ok(segment) if is_plain(envelope, segment) => {
                     segment.unpack(*data);
-                    Done::Received { about: About::of(envelope), through: None, sender: *sender }
+                    Done::Received { about: About::of(envelope), cursor: None, sender: *sender }
                 }
                 Ok(_) => Done::Nothing,
                 Err(done) => done,
@@ -292,11 +292,11 @@ fn offer<P: Policy>(
         }
         Packet::RequestToSend { envelope, offer, .. } if P::LONG || is_early(call, envelope) => {
             match (room(engine, from, (packet, envelope), pattern, call, rest), offer) {
-                (Ok(segment), Offer::Stream { through, filled })
+                (Ok(segment), Offer::Stream { cursor, filled })
                     if *filled == envelope.len && envelope.mode != Mode::Synchronous =>
                 {
                     let received =
-                        Done::Received { about: About::of(envelope), through: Some(*through), sender: None };
+                        Done::Received { about: About::of(envelope), cursor: Some(*cursor), sender: None };
                     if is_plain(envelope, segment) { received } else { Done::Nothing }
                 }
                 (Ok(_), _) => take_out(engine, from, packet, call.is_late(), rest),
@@ -367,7 +367,7 @@ fn serve(engine: &mut Engine, from: Peer, packet: &Packet<'_>, receiver: Request
 fn take_out(engine: &mut Engine, from: Peer, packet: &Packet<'_>, early: bool, rest: &mut Rest) -> Done {
     let Some((envelope, body)) = Body::of(packet) else { return Done::Nothing };
     let Some(content) = body.content(&mut engine.matching) else { return Done::Nothing };
-    *rest = Rest::Held(set_aside(engine, from, envelope, content, early));
+    *rest = Rest::Taken(set_aside(engine, from, envelope, content, early));
     Done::Rest
 }
 

@@ -69,8 +69,8 @@ fn found(case: Case, who: Who) -> (char, u64) {
             assert_eq!((status.source, status.tag, status.bytes), (0, 5, len));
             'm'
         }
-        Found::Held(held) => {
-            assert_eq!(held.envelope.len, len);
+        Found::Taken(message) => {
+            assert_eq!(message.envelope.len, len);
             'h'
         }
         Found::Served => 's',

@@ -18,8 +18,9 @@ use crate::buffer::UserBuf;
 use crate::datatype::Segment;
 use crate::ids::{Peer, RequestId};
 use crate::method::Methods;
+use crate::method::Owner;
 use crate::pt2pt::action::send_control;
-use crate::pt2pt::matching::{Content, Held};
+use crate::pt2pt::matching::{Content, Unexpected};
 use crate::pt2pt::rendezvous::Asked;
 use crate::pt2pt::{Action, Engine, recv, rendezvous};
 use crate::request::{Audience, Request, State, Status};
@@ -53,8 +54,9 @@ pub fn cancel(engine: &mut Engine, methods: &mut Methods, id: RequestId) -> bool
         }
         State::Inactive
         | State::Receiving { .. }
+        | State::Exposed { .. }
         | State::Staging
-        | State::Schedule
+        | State::Schedule(_)
         | State::External
         | State::Finished
         | State::Complete => return true,
@@ -78,7 +80,7 @@ pub(crate) fn asked_back(engine: &mut Engine, from: Peer, sender: RequestId) -> 
     if engine.requests.ensure_room().is_err() {
         return answer(false);
     }
-    let Some(Held { envelope, content, .. }) = engine.matching.take_back(from, sender) else {
+    let Some(Unexpected { envelope, content, .. }) = engine.matching.take_back(from, sender) else {
         return answer(false);
     };
     match content {
@@ -106,7 +108,7 @@ fn drained(
     let envelope = Envelope { mode: Mode::Standard, ..*envelope };
     let asked = Asked { sender, offer, first: (&[][..]).into() };
     match rendezvous::matched(engine, from, &envelope, asked, receiver) {
-        Some(Action::Get(get, _)) => Some(Action::Get(get, Some(Emit::taken_back(sender, true)))),
+        Some(Action::Drain(drain, _)) => Some(Action::Drain(drain, Some(Emit::taken_back(sender, true)))),
         other => other,
     }
 }
@@ -131,7 +133,7 @@ pub(crate) fn answered(engine: &mut Engine, from: Peer, sender: RequestId, taken
         }
         State::SendAsked { .. } if taken => {
             engine.complete(sender, CANCELLED);
-            return Some(Action::Withdraw(from, sender));
+            return Some(Action::Forget(from, Owner::Send(sender)));
         }
         State::Sending { sent, acknowledged, .. } => {
             // What is being copied still leaves the buffer; it comes to nothing if it was taken back.

@@ -1,7 +1,7 @@
 //! Who is behind a context: the communicators of this process, as matching, loss and explanations have to know them.
 //!
-//! What must stay true: a communicator that was freed while receives wait in it is known until they have ended (MPI-5.0
-//! §7.4.3); nothing here keeps it from being freed.
+//! What must stay true: a communicator that was freed while receives wait in it or collective operations run in it is known
+//! until they have ended (MPI-5.0 §7.4.3); nothing here keeps it from being freed.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,6 +11,7 @@ use crate::explain::names;
 use crate::group::Group;
 use crate::ids::{ANY_SOURCE, ContextId, Peer};
 use crate::pt2pt::Matching;
+use crate::request::{State, Table};
 
 /// The name of a communicator, which its user may change.
 pub type Name = Arc<Mutex<String>>;
@@ -73,22 +74,38 @@ pub struct Contexts {
 
 impl Contexts {
     /// A communicator of this process uses this context.
-    pub fn learn(&mut self, context: ContextId, membership: Arc<Membership>, matching: &Matching) {
+    pub fn learn(
+        &mut self,
+        context: ContextId,
+        membership: Arc<Membership>,
+        matching: &Matching,
+        requests: &Table,
+    ) {
         self.known.insert(context, membership);
         if self.known.len() >= self.purge_at {
-            let waiting: HashSet<ContextId> =
-                matching.all_posted().map(|(pattern, _)| pattern.context).collect();
+            let posted = matching.all_posted().map(|(pattern, _)| pattern.context);
+            let running = requests.iter().filter_map(|(_, request)| match request.state {
+                State::Schedule(context) => Some(context),
+                _ => None,
+            });
+            let in_use: HashSet<ContextId> = posted.chain(running).collect();
             self.known.retain(|context, membership| {
-                !membership.freed.load(Ordering::Relaxed) || waiting.contains(context)
+                !membership.freed.load(Ordering::Relaxed) || in_use.contains(context)
             });
             self.purge_at = 2 * self.known.len() + 64;
         }
     }
 
     /// Some messages of a communicator travel in this context of their own.
-    pub fn alias(&mut self, context: ContextId, communicator: ContextId, matching: &Matching) {
+    pub fn alias(
+        &mut self,
+        context: ContextId,
+        communicator: ContextId,
+        matching: &Matching,
+        requests: &Table,
+    ) {
         if let Some(membership) = self.get(communicator).cloned() {
-            self.learn(context, membership, matching);
+            self.learn(context, membership, matching, requests);
         }
     }
 
@@ -122,19 +139,20 @@ mod tests {
 
     #[test]
     fn a_freed_communicator_is_known_while_receives_wait_in_it() {
-        let (mut contexts, mut matching) = (Contexts::default(), Matching::default());
+        let (mut contexts, mut matching, requests) =
+            (Contexts::default(), Matching::default(), Table::new(8));
         let pattern = Pattern { context: context(3), source: ANY_SOURCE, tag: ANY_TAG };
         let entry = matching.post(pattern, RequestId { slot: 0, generation: 1 });
         for count in 2..40 {
             let freed = membership(count);
             freed.free();
-            contexts.learn(context(count), freed, &matching);
+            contexts.learn(context(count), freed, &matching, &requests);
         }
         let forgotten =
             |contexts: &Contexts| (2..40).filter(|at| contexts.get(context(*at)).is_none()).count();
         let learn_more = |contexts: &mut Contexts, matching: &Matching, first: u32| {
             (first..first + 300)
-                .for_each(|count| contexts.learn(context(count), membership(count), matching));
+                .for_each(|count| contexts.learn(context(count), membership(count), matching, &requests));
         };
         learn_more(&mut contexts, &matching, 100);
         assert_eq!(forgotten(&contexts), 37);
@@ -149,10 +167,10 @@ mod tests {
 
     #[test]
     fn an_alias_is_known_as_its_communicator() {
-        let (mut contexts, matching) = (Contexts::default(), Matching::default());
-        contexts.learn(context(5), membership(7), &matching);
-        contexts.alias(context(6), context(5), &matching);
-        contexts.alias(context(8), context(7), &matching);
+        let (mut contexts, matching, requests) = (Contexts::default(), Matching::default(), Table::new(8));
+        contexts.learn(context(5), membership(7), &matching, &requests);
+        contexts.alias(context(6), context(5), &matching, &requests);
+        contexts.alias(context(8), context(7), &matching, &requests);
         assert_eq!((contexts.name(context(6)), contexts.get(context(8)).is_none()), ("from 7".into(), true));
     }
 }

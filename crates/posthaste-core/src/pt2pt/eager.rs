@@ -2,13 +2,13 @@
 //!
 //! ```text
 //!   sender                            receiver
-//!   send::start  -- Eager + data -->  arrival   (match: met; no match: copied and kept)
+//!   send::start  -- Eager + data -->  arrival   (match: met; no match: copied and stored)
 //!                <-- SyncAck -------  met       (synchronous only)
 //!   acknowledged
 //!
 //!   longer, over a method that sends from where the data lies:
 //!   in_place   -- Eager + ....        begun     (match: the data goes straight into the receive buffer, landed)
-//!                  .... data --->     arrival   (no match at first: the method has kept it)
+//!                  .... data --->     arrival   (no match at first: the method has stored it)
 //! ```
 //!
 //! Does no I/O: returns an [`Action`]. MPI-5.0 §3.4.
@@ -72,7 +72,7 @@ pub(super) fn begun(
     let nothing = (&[][..]).into();
     let asked = Asked { sender: sender.unwrap_or(RequestId::NONE), offer: Offer::Nothing, first: nothing };
     match rendezvous::matched(engine, from, envelope, asked, receiver) {
-        Some(Action::Grant(expose, _)) => Some(Action::Open(expose, sender.map(Emit::sync_ack))),
+        Some(Action::Grant(opened, _)) => Some(Action::Open(opened, sender.map(Emit::sync_ack))),
         other => other,
     }
 }
@@ -99,7 +99,8 @@ pub(super) fn in_place(
             return false;
         }
         Ok(sent) => {
-            request.state = State::Sending { to, sent: false, acknowledged: !is_synchronous };
+            request.state =
+                State::Sending { to, receiver: RequestId::NONE, sent: false, acknowledged: !is_synchronous };
             if sent {
                 rendezvous::sent(engine, id);
             }
@@ -112,7 +113,7 @@ pub(super) fn in_place(
 /// Sender: a synchronous message has been matched.
 pub fn acknowledged(engine: &mut Engine, from: Peer, sender: RequestId) {
     match engine.requests.get_mut(sender).map(|request| &mut request.state) {
-        Some(State::Sending { to, sent, acknowledged }) if *to == from && !*acknowledged => {
+        Some(State::Sending { to, sent, acknowledged, .. }) if *to == from && !*acknowledged => {
             *acknowledged = true;
             if *sent {
                 engine.complete(sender, Status::EMPTY);

@@ -9,7 +9,7 @@ use std::fmt;
 use crate::error::say;
 use crate::ids::Peer;
 use crate::pt2pt::{Contexts, Engine};
-use crate::wire::{Envelope, Mode, Offer};
+use crate::wire::{Envelope, Mode, Offer, RemoteMemory};
 
 /// How a message was received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,10 +95,10 @@ fn receiving(
     let how = match offer {
         None => "eager",
         Some(Offer::Stream { .. }) => "stream",
-        Some(Offer::Memory { .. }) => "get",
+        Some(Offer::Memory(RemoteMemory::Shared { .. })) => "shared",
+        Some(Offer::Memory(RemoteMemory::Address { .. })) => "get",
         Some(Offer::Write) => "write",
         Some(Offer::Pipeline) => "pipeline",
-        Some(Offer::Shared { .. }) => "shared",
         Some(Offer::Nothing) => "put",
     };
     let met = match met {

@@ -2,20 +2,20 @@
 //!
 //! ```text
 //!   sender                                      receiver
-//!   messages ------------------------------->   kept, until they take more than the setting allows
-//!   refused  <----- hold back ---------------   (a mark where the sender looks for room)
+//!   messages ------------------------------->   stored, until they take more than the setting allows
+//!   refused  <----- throttle ----------------   (a mark where the sender looks for room)
 //!   frozen   <----- Seek pattern -----------    a receive is posted that nothing here fits
 //!   show     ------ Found envelope -------->    does it match? then it is asked for, as after a request to send
 //!   granted  <----- OkToSend --------------
 //!   put      ======= data ================>     landed
-//!   resumed  <----- Resume ----------------     half of what was kept has been received
+//!   resumed  <----- Resume ----------------     half of what was stored has been received
 //! ```
 //!
-//! A message that is held back stays in its sender's queue and costs its receiver nothing: the receiver looks at
-//! envelopes, one by one, and keeps none.
+//! A throttled message stays in its sender's queue and costs its receiver nothing: the receiver looks at
+//! envelopes, one by one, and stores none.
 //!
 //! What must stay true, so that bounding can neither reorder messages nor stop anybody for ever:
-//! * The receiver always reads everything that arrives, and packets that are no messages are never held back.
+//! * The receiver always reads everything that arrives, and packets that are no messages are never throttled.
 //! * One question is open for each peer, and a frozen sender sends no message that was not asked for, so what the
 //!   receiver knows of its queue cannot be out of date. An answer to a question that was given up is dropped.
 //! * A message and a receive meet only if it is the first in its sender's queue that fits the receive, and the receive was
@@ -32,18 +32,18 @@ use crate::error::say;
 use crate::ids::{Peer, RequestId};
 use crate::method::Methods;
 use crate::pt2pt::action::send_control;
-use crate::pt2pt::matching::{Content, Held, Matching, Pattern};
+use crate::pt2pt::matching::{Content, Matching, Pattern, Unexpected};
 use crate::pt2pt::rendezvous::Asked;
 use crate::pt2pt::{Action, Engine, arrival, rendezvous};
 use crate::request::{State, Table};
 use crate::trace::Counter;
 use crate::wire::{Emit, Envelope, Found, Granted, Offer, Seek, Sought};
 
-/// Envelopes told in answer to one question.
+/// Envelopes shown in answer to one question.
 const MOST: u32 = 64;
 /// Patterns of probes that are remembered for a peer.
 const PROBES: usize = 16;
-/// Receives posted before the holding back that are asked for one by one; with more of them all messages are looked at.
+/// Receives posted before the throttling that are asked for one by one; with more of them all messages are looked at.
 const ROUND: usize = 64;
 /// How long a peer's messages take more than the setting allows before that is said: receives may well come later.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -51,17 +51,17 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// The receiver's side, for all peers.
 #[derive(Debug, Default)]
 pub struct Flow {
-    /// The peers that are held back.
-    peers: BTreeMap<Peer, Holding>,
+    /// The throttled peers.
+    peers: BTreeMap<Peer, Throttled>,
     /// Number of the last question.
     serial: u32,
     /// Peers of which it has been said that their messages are not received.
-    told: HashSet<Peer>,
+    reported: HashSet<Peer>,
 }
 
-/// A peer that is held back.
+/// A throttled peer.
 #[derive(Debug)]
-struct Holding {
+struct Throttled {
     /// The message that was one too many.
     envelope: Envelope,
     /// Since when its messages take more than the setting allows.
@@ -70,7 +70,7 @@ struct Holding {
     asked: Option<Question>,
     /// The receive for which nothing was found last.
     last: RequestId,
-    /// The place behind the last message, as last told.
+    /// The place behind the last message, as last reported.
     end: u64,
     /// Place of the first message that has not been looked at.
     next: u64,
@@ -94,7 +94,7 @@ struct Question {
 
 #[derive(Clone, Copy, Debug)]
 enum About {
-    /// Every message from `next` on; so many more are told.
+    /// Every message from `next` on; so many more are shown.
     All(u32),
     Receive(RequestId),
     Probe(Pattern),
@@ -115,49 +115,49 @@ struct Glimpse {
 }
 
 impl Flow {
-    /// Whether any peer is held back.
+    /// Whether any peer is throttled.
     #[inline]
-    pub fn is_holding(&self) -> bool {
+    pub fn is_throttling(&self) -> bool {
         !self.peers.is_empty()
     }
 
-    fn of(&mut self, peer: Peer) -> Option<&mut Holding> {
+    fn of(&mut self, peer: Peer) -> Option<&mut Throttled> {
         self.peers.get_mut(&peer)
     }
 
-    /// The next peer that is held back, from `first` on.
+    /// The next throttled peer, from `first` on.
     fn next(&self, first: Peer) -> Option<Peer> {
         self.peers.range(first..).next().map(|(peer, _)| *peer)
     }
 
-    /// This peer is gone. Whether it was held back.
+    /// This peer is gone. Whether it was throttled.
     pub(super) fn forget(&mut self, peer: Peer) -> bool {
         self.peers.remove(&peer).is_some()
     }
 
     /// Everything that was seen in the queue of a peer may be gone.
     pub(super) fn forget_seen(&mut self, peer: Peer) {
-        if let Some(holding) = self.of(peer) {
-            holding.seen.clear();
+        if let Some(throttled) = self.of(peer) {
+            throttled.seen.clear();
         }
     }
 }
 
-/// Receiver: an unexpected message has been kept. Was it one too many?
+/// Receiver: an unexpected message has been stored. Was it one too many?
 #[inline]
-pub(super) fn kept(engine: &mut Engine, from: Peer, envelope: &Envelope) -> Option<Action> {
-    let over = engine.matching.kept_bytes(from) > engine.config.unexpected_bytes;
-    (over && engine.flow.of(from).is_none()).then(|| Action::HoldBack(from, *envelope))
+pub(super) fn stored_unexpected(engine: &mut Engine, from: Peer, envelope: &Envelope) -> Option<Action> {
+    let over = engine.matching.unexpected_bytes(from) > engine.config.unexpected_bytes;
+    (over && engine.flow.of(from).is_none()).then(|| Action::Throttle(from, *envelope))
 }
 
-/// Receiver: holds the further messages of a peer back.
-pub(super) fn hold_back(engine: &mut Engine, methods: &mut Methods, from: Peer, envelope: &Envelope) {
+/// Receiver: throttles a peer: its further messages stay with it.
+pub(super) fn throttle(engine: &mut Engine, methods: &mut Methods, from: Peer, envelope: &Envelope) {
     if engine.flow.of(from).is_some() || engine.losses.check(from).is_err() {
         return;
     }
-    methods.hold_back(from, true);
+    methods.throttle(from, true);
     let posted = engine.matching.posted_in_order(ROUND);
-    let holding = Holding {
+    let throttled = Throttled {
         envelope: *envelope,
         since: methods.now(),
         asked: None,
@@ -169,28 +169,28 @@ pub(super) fn hold_back(engine: &mut Engine, methods: &mut Methods, from: Peer, 
         probes: Vec::new(),
         seen: Vec::new(),
     };
-    engine.flow.peers.insert(from, holding);
+    engine.flow.peers.insert(from, throttled);
     engine.pending_work += 1;
-    engine.counts.add(Counter::HeldBack, 1);
+    engine.counts.add(Counter::Throttled, 1);
 }
 
 /// Receiver: says once for each peer that its messages are not received, if that has been so for a while.
 fn remind(engine: &mut Engine, methods: &Methods) {
-    let Engine { flow: Flow { peers, told, .. }, matching, config, .. } = engine;
-    for (peer, holding) in peers.iter_mut() {
-        if told.contains(peer) {
+    let Engine { flow: Flow { peers, reported, .. }, matching, config, .. } = engine;
+    for (peer, throttled) in peers.iter_mut() {
+        if reported.contains(peer) {
             continue;
         }
-        let (now, kept) = (methods.now(), matching.kept_bytes(*peer));
-        if kept <= config.unexpected_bytes {
-            holding.since = now;
-        } else if now.saturating_sub(holding.since) >= PATIENCE {
-            told.insert(*peer);
+        let (now, taken) = (methods.now(), matching.unexpected_bytes(*peer));
+        if taken <= config.unexpected_bytes {
+            throttled.since = now;
+        } else if now.saturating_sub(throttled.since) >= PATIENCE {
+            reported.insert(*peer);
             let at = peer.0;
-            let Envelope { tag, context, len, .. } = &holding.envelope;
+            let Envelope { tag, context, len, .. } = &throttled.envelope;
             say(format_args!(
                 "rank {} of the world has not received yet what rank {at} has sent: messages have taken more than {} bytes \
-                 (POSTHASTE_UNEXPECTED_BYTES) for {} s, {kept} now; one of them has tag {tag} in communicator context {} \
+                 (POSTHASTE_UNEXPECTED_BYTES) for {} s, {taken} now; one of them has tag {tag} in communicator context {} \
                  and {len} bytes. Rank {at} sends no more until some are received",
                 methods.me().0,
                 config.unexpected_bytes,
@@ -206,25 +206,25 @@ pub(super) fn ease(engine: &mut Engine, methods: &mut Methods) {
     let mut next = Peer(0);
     while let Some(peer) = engine.flow.next(next) {
         next = Peer(peer.0 + 1);
-        if engine.matching.kept_bytes(peer) <= engine.config.unexpected_bytes / 2 {
+        if engine.matching.unexpected_bytes(peer) <= engine.config.unexpected_bytes / 2 {
             engine.flow.peers.remove(&peer);
             engine.pending_work -= 1;
-            methods.hold_back(peer, false);
+            methods.throttle(peer, false);
             send_control(engine, methods, peer, Emit::resume());
         }
     }
 }
 
-/// Receiver: a receive has been posted while peers are held back.
+/// Receiver: a receive has been posted while peers are throttled.
 pub(super) fn posted(engine: &mut Engine, methods: &mut Methods, id: RequestId) {
     let most = 64 + 2 * engine.matching.depths().0;
     let Engine { flow, requests, .. } = engine;
-    for holding in flow.peers.values_mut() {
-        if holding.late.len() > most {
+    for throttled in flow.peers.values_mut() {
+        if throttled.late.len() > most {
             // Receives that another peer's messages have matched since.
-            holding.late.retain(|id| entry(requests, *id).is_some());
+            throttled.late.retain(|id| entry(requests, *id).is_some());
         }
-        holding.late.push_back(id);
+        throttled.late.push_back(id);
     }
     advance(engine, methods);
 }
@@ -232,7 +232,7 @@ pub(super) fn posted(engine: &mut Engine, methods: &mut Methods, id: RequestId) 
 /// Receiver: asks what there is to ask. Whether there was anything.
 pub fn advance(engine: &mut Engine, methods: &mut Methods) -> bool {
     let mut busy = false;
-    if !engine.flow.is_holding() {
+    if !engine.flow.is_throttling() {
         return false;
     }
     ease(engine, methods);
@@ -252,26 +252,26 @@ pub fn advance(engine: &mut Engine, methods: &mut Methods) -> bool {
 /// answered at once; then comes one that stays open until there is more, and is given up for the others.
 fn question(engine: &mut Engine, peer: Peer) -> Option<Seek> {
     let Engine { flow: Flow { peers, serial, .. }, requests, matching, .. } = engine;
-    let holding = peers.get_mut(&peer)?;
-    if holding.asked.is_some_and(|question| !question.open) {
+    let throttled = peers.get_mut(&peer)?;
+    if throttled.asked.is_some_and(|question| !question.open) {
         return None;
     }
-    let mut special = holding.not_asked(requests, matching);
-    if special.is_none() && holding.asked.is_none() && holding.is_far_behind(matching) {
-        special = holding.not_asked(requests, matching);
+    let mut special = throttled.not_asked(requests, matching);
+    if special.is_none() && throttled.asked.is_none() && throttled.is_far_behind(matching) {
+        special = throttled.not_asked(requests, matching);
     }
     let (about, first, what) = match special {
         Some((about, Pattern { context, source, tag })) => (about, 0, Sought::Fitting(context, source, tag)),
-        None if holding.asked.is_some() => return None,
-        None => holding.open_question(requests, matching)?,
+        None if throttled.asked.is_some() => return None,
+        None => throttled.open_question(requests, matching)?,
     };
     *serial = serial.wrapping_add(1);
     let open = !matches!(what, Sought::Fitting(..));
-    holding.asked = Some(Question { serial: *serial, about, open });
+    throttled.asked = Some(Question { serial: *serial, about, open });
     Some(Seek { serial: *serial, first, what })
 }
 
-impl Holding {
+impl Throttled {
     /// What has to be asked for next.
     fn not_asked(&mut self, requests: &Table, matching: &Matching) -> Option<(About, Pattern)> {
         let late = std::iter::from_fn(|| self.late.pop_front())
@@ -376,57 +376,57 @@ pub(super) fn show(engine: &mut Engine, methods: &mut Methods, to: Peer) {
 /// Receiver: the answer, or one of several.
 pub(crate) fn found(engine: &mut Engine, from: Peer, found: Found) -> Option<Action> {
     let Engine { flow, requests, matching, .. } = engine;
-    let holding = flow.of(from)?;
-    let question = holding.asked.filter(|question| question.serial == found.serial)?;
+    let throttled = flow.of(from)?;
+    let question = throttled.asked.filter(|question| question.serial == found.serial)?;
     let about = question.about;
-    holding.asked = match about {
+    throttled.asked = match about {
         About::All(left) if left > 1 && found.message.is_some() => {
             Some(Question { about: About::All(left - 1), ..question })
         }
         _ => None,
     };
     let Some((sender, envelope)) = found.message else {
-        holding.nothing(about, found.place, requests, matching);
+        throttled.nothing(about, found.place, requests, matching);
         return None;
     };
     match about {
         About::All(_) => {
-            holding.next = holding.next.max(found.place.saturating_add(1));
-            while let Some(at) = holding.probes.iter().position(|probe| probe.pattern.fits(&envelope)) {
-                let pattern = holding.probes.swap_remove(at).pattern;
-                holding.seen.push(Glimpse { pattern, sender, envelope });
+            throttled.next = throttled.next.max(found.place.saturating_add(1));
+            while let Some(at) = throttled.probes.iter().position(|probe| probe.pattern.fits(&envelope)) {
+                let pattern = throttled.probes.swap_remove(at).pattern;
+                throttled.seen.push(Glimpse { pattern, sender, envelope });
                 engine.finished.ends += 1;
             }
         }
         About::Receive(id) => {
             if matching.peek_posted(&envelope) != Some(id) {
-                // It has been matched meanwhile; or one posted before it fits, which will be told of this message.
-                holding.round = holding.round.map(|round| round.min(found.place));
+                // It has been matched meanwhile; or one posted before it fits, which will be shown this message.
+                throttled.round = throttled.round.map(|round| round.min(found.place));
                 return None;
             }
         }
         About::Probe(pattern) => {
-            holding.probes.retain(|probe| probe.pattern != pattern);
-            holding.seen.push(Glimpse { pattern, sender, envelope });
+            throttled.probes.retain(|probe| probe.pattern != pattern);
+            throttled.seen.push(Glimpse { pattern, sender, envelope });
             engine.finished.ends += 1;
             return None;
         }
     }
     let receiver = matching.take_posted(&envelope)?;
-    holding.seen.clear();
+    throttled.seen.clear();
     engine.counts.add(Counter::Sought, 1);
     let nothing = Asked { sender, offer: Offer::Nothing, first: (&[][..]).into() };
     rendezvous::matched(engine, from, &envelope, nothing, receiver)
 }
 
-/// Receiver: a probe has found nothing here. What is known to be held back, or a question.
+/// Receiver: a probe has found nothing here. A throttled message that is known, or a question.
 pub(super) fn probe(engine: &mut Engine, methods: &mut Methods, pattern: &Pattern) -> Option<Envelope> {
     let (peer, at) = glimpse(engine, methods, pattern)?;
     Some(engine.flow.of(peer)?.seen[at].envelope)
 }
 
 /// As [`probe`], and takes the message out of its sender's queue.
-pub(super) fn take(engine: &mut Engine, methods: &mut Methods, pattern: &Pattern) -> Option<Held> {
+pub(super) fn take(engine: &mut Engine, methods: &mut Methods, pattern: &Pattern) -> Option<Unexpected> {
     let (from, at) = glimpse(engine, methods, pattern)?;
     let Glimpse { sender, envelope, .. } = engine.flow.of(from)?.seen.swap_remove(at);
     engine.flow.forget_seen(from);
@@ -439,18 +439,18 @@ pub(super) fn take(engine: &mut Engine, methods: &mut Methods, pattern: &Pattern
 /// What was seen for this pattern, unless an earlier receive is to have it; asks where nothing was.
 fn glimpse(engine: &mut Engine, methods: &mut Methods, pattern: &Pattern) -> Option<(Peer, usize)> {
     let Engine { flow, matching, .. } = engine;
-    for (peer, holding) in &mut flow.peers {
-        let seen = holding.seen.iter().position(|seen| seen.pattern == *pattern);
+    for (peer, throttled) in &mut flow.peers {
+        let seen = throttled.seen.iter().position(|seen| seen.pattern == *pattern);
         if let Some(at) = seen
-            && matching.peek_posted(&holding.seen[at].envelope).is_none()
+            && matching.peek_posted(&throttled.seen[at].envelope).is_none()
         {
             return Some((*peer, at));
         }
-        if seen.is_none() && !holding.probes.iter().any(|probe| probe.pattern == *pattern) {
-            if holding.probes.len() == PROBES {
-                holding.probes.remove(0);
+        if seen.is_none() && !throttled.probes.iter().any(|probe| probe.pattern == *pattern) {
+            if throttled.probes.len() == PROBES {
+                throttled.probes.remove(0);
             }
-            holding.probes.push(Probe { pattern: *pattern, asked: false });
+            throttled.probes.push(Probe { pattern: *pattern, asked: false });
         }
     }
     advance(engine, methods);

@@ -20,7 +20,7 @@ fn flooded() -> (Bench, OwnedBuf) {
     for _ in 0..1000 {
         bench.vcis.iter_mut().for_each(|vci| _ = vci.progress());
     }
-    assert!(bench.vcis[1].engine.flow.is_holding());
+    assert!(bench.vcis[1].engine.flow.is_throttling());
     (bench, data)
 }
 
@@ -48,45 +48,45 @@ fn receive(bench: &mut Bench, messages: usize, into: &OwnedBuf) {
     }
 }
 
-fn has_told(bench: &Bench) -> bool {
-    bench.vcis[1].engine.flow.told.contains(&crate::ids::Peer(0))
+fn has_reported(bench: &Bench) -> bool {
+    bench.vcis[1].engine.flow.reported.contains(&crate::ids::Peer(0))
 }
 
 #[test]
 fn a_receiver_that_comes_later_says_nothing() {
     let (mut bench, data) = flooded();
     pass(&mut bench, PATIENCE.as_millis() - 1);
-    assert!(!has_told(&bench));
+    assert!(!has_reported(&bench));
     receive(&mut bench, MESSAGES, &data);
     pass(&mut bench, 2 * PATIENCE.as_millis());
-    assert!(!has_told(&bench) && !bench.vcis[1].engine.flow.is_holding());
+    assert!(!has_reported(&bench) && !bench.vcis[1].engine.flow.is_throttling());
 }
 
 #[test]
 fn one_that_does_not_receive_says_so_once() {
     let (mut bench, data) = flooded();
     pass(&mut bench, PATIENCE.as_millis());
-    assert!(has_told(&bench));
+    assert!(has_reported(&bench));
     receive(&mut bench, MESSAGES, &data);
-    assert!(has_told(&bench) && !bench.vcis[1].engine.flow.is_holding());
+    assert!(has_reported(&bench) && !bench.vcis[1].engine.flow.is_throttling());
 }
 
 #[test]
 fn one_that_receives_now_and_then_has_time_again() {
     let (mut bench, data) = flooded();
     pass(&mut bench, PATIENCE.as_millis() - 1);
-    // So many that it is within the budget, and so few that the sender is still held back.
+    // So many that it is within the budget, and so few that the sender is still throttled.
     let over = |bench: &Bench| {
         let engine = &bench.vcis[1].engine;
-        engine.matching.kept_bytes(crate::ids::Peer(0)) > engine.config.unexpected_bytes
+        engine.matching.unexpected_bytes(crate::ids::Peer(0)) > engine.config.unexpected_bytes
     };
     while over(&bench) {
         receive(&mut bench, 1, &data);
     }
-    assert!(bench.vcis[1].engine.flow.is_holding());
+    assert!(bench.vcis[1].engine.flow.is_throttling());
     pass(&mut bench, 2 * PATIENCE.as_millis());
-    assert!(!has_told(&bench));
+    assert!(!has_reported(&bench));
     receive(&mut bench, MESSAGES / 10, &data);
     pass(&mut bench, PATIENCE.as_millis() - 1);
-    assert!(!has_told(&bench));
+    assert!(!has_reported(&bench));
 }

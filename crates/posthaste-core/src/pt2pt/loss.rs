@@ -96,11 +96,11 @@ fn outcome(engine: &Engine, state: &State) -> Option<Error> {
         State::SendPending { to, .. } | State::SendAsked { to, .. } | State::Sending { to, .. } => {
             losses.check(*to).err()
         }
-        State::Receiving { from, .. } => losses.check(*from).err(),
+        State::Receiving { from, .. } | State::Exposed { from, .. } => losses.check(*from).err(),
         State::Posted { entry, .. } => losses.concerns(contexts, &matching.posted_pattern(*entry)?),
         State::Inactive
         | State::Staging
-        | State::Schedule
+        | State::Schedule(_)
         | State::Composite(_)
         | State::External
         | State::Finished

@@ -150,7 +150,7 @@ fn receives_are_ended_by_the_process_behind_their_rank() {
         let Vci { engine, methods, .. } = &mut loss.bench.vcis[0];
         let group = Group::of(vec![Peer(2), Peer(0), Peer(1)]);
         let membership = Membership::new(Name::default(), Arc::new(group), 1);
-        engine.contexts.learn(context, membership.clone(), &engine.matching);
+        engine.contexts.learn(context, membership.clone(), &engine.matching, &engine.requests);
         let mut receive = |source: i32, into: &OwnedBuf| {
             let segment = Segment::new(into.user_buf(), 10, &Datatype::byte());
             let pattern = Pattern { context, source, tag: ANY_TAG };
@@ -207,7 +207,7 @@ fn a_loss_in_the_middle_of_long_messages_ends_both() {
     }
 }
 
-/// A peer that is held back is lost: the books are in order afterwards.
+/// A peer that is throttled is lost: the books are in order afterwards.
 #[test]
 fn a_peer_that_floods_is_lost() {
     for mut loss in Loss::all(&Config { unexpected_bytes: 600, ..config() }) {
@@ -215,14 +215,14 @@ fn a_peer_that_floods_is_lost() {
         for _ in 0..30 {
             loss.bench.send(2, 0, 1, &data, false);
         }
-        while !loss.bench.vcis[0].engine.flow.is_holding() {
+        while !loss.bench.vcis[0].engine.flow.is_throttling() {
             loss.bench.step();
         }
         let behind = loss.bench.recv(0, 2, 77, &into);
         loss.steps(20);
         loss.lose();
         loss.fails(0, behind);
-        assert!(!loss.bench.vcis[0].engine.flow.is_holding());
+        assert!(!loss.bench.vcis[0].engine.flow.is_throttling());
         loss.others_go_on();
     }
 }

@@ -63,7 +63,7 @@ pub enum Content {
 
 /// A message nobody had expected.
 #[derive(Debug)]
-pub struct Held {
+pub struct Unexpected {
     /// Its envelope.
     pub envelope: Envelope,
     /// The process that sent it.
@@ -74,7 +74,7 @@ pub struct Held {
     pub error: Option<Error>,
 }
 
-impl Held {
+impl Unexpected {
     /// What it takes here.
     fn bytes(&self) -> u64 {
         let data = match &self.content {
@@ -111,7 +111,7 @@ pub(super) fn key_in_shape(envelope: &Envelope, shape: usize) -> Key {
 /// Room for an eager message that nobody expected comes in these lengths, so that what one message leaves serves the
 /// next: a short one takes no long room, and a long one finds none that it would have to stretch.
 const CLASSES: [usize; 3] = [64, 512, 4096];
-/// Rooms of each length that are kept.
+/// Rooms of each length that are reserved for reuse.
 const MOST_SPARE: usize = 256;
 /// What an unexpected message costs besides its data: its place in the queue and in up to four indexes, which grow by
 /// doubling, and what the allocator adds.
@@ -133,14 +133,14 @@ pub struct Matching {
     /// Posted receives of each shape: shapes without any are not looked up.
     posted_shapes: [usize; SHAPES],
     posted_count: usize,
-    held: Vec<Option<(u64, Held)>>,
-    held_free: Vec<u32>,
-    held_count: usize,
-    held_indexes: [Option<Index>; SHAPES],
+    unexpected: Vec<Option<(u64, Unexpected)>>,
+    unexpected_free: Vec<u32>,
+    unexpected_count: usize,
+    unexpected_indexes: [Option<Index>; SHAPES],
     stamp: u64,
     arrivals: u64,
     /// What the unexpected messages of each peer take.
-    kept_bytes: PeerTable<u64>,
+    unexpected_bytes: PeerTable<u64>,
     /// Memory of eager messages that have been taken, for the next ones of its class.
     spare: [Vec<Vec<u8>>; CLASSES.len()],
 }
@@ -153,13 +153,13 @@ impl Default for Matching {
             posted_index: Index::new(),
             posted_shapes: [0; SHAPES],
             posted_count: 0,
-            held: Vec::new(),
-            held_free: Vec::new(),
-            held_count: 0,
-            held_indexes: [Some(Index::new()), None, None, None],
+            unexpected: Vec::new(),
+            unexpected_free: Vec::new(),
+            unexpected_count: 0,
+            unexpected_indexes: [Some(Index::new()), None, None, None],
             stamp: 0,
             arrivals: 0,
-            kept_bytes: PeerTable::default(),
+            unexpected_bytes: PeerTable::default(),
             spare: [const { Vec::new() }; CLASSES.len()],
         }
     }
@@ -239,25 +239,25 @@ impl Matching {
         Some(posted.id)
     }
 
-    /// Keeps a message that nobody expected.
-    pub fn hold(&mut self, held: Held) {
+    /// Stores a message that nobody expected.
+    pub fn add_unexpected(&mut self, message: Unexpected) {
         self.stamp += 1;
         self.arrivals += 1;
-        let envelope = held.envelope;
-        *self.kept_bytes.entry(held.from) += held.bytes();
-        let held = Some((self.stamp, held));
-        let entry = match self.held_free.pop() {
+        let envelope = message.envelope;
+        *self.unexpected_bytes.entry(message.from) += message.bytes();
+        let message = Some((self.stamp, message));
+        let entry = match self.unexpected_free.pop() {
             Some(entry) => {
-                self.held[entry as usize] = held;
+                self.unexpected[entry as usize] = message;
                 entry
             }
             None => {
-                self.held.push(held);
-                self.held.len() as u32 - 1
+                self.unexpected.push(message);
+                self.unexpected.len() as u32 - 1
             }
         };
-        self.held_count += 1;
-        for (shape, index) in self.held_indexes.iter_mut().enumerate() {
+        self.unexpected_count += 1;
+        for (shape, index) in self.unexpected_indexes.iter_mut().enumerate() {
             if let Some(index) = index {
                 index.push(key_in_shape(&envelope, shape), entry);
             }
@@ -286,66 +286,68 @@ impl Matching {
 
     /// The message that arrived first among those that fit; it stays.
     #[inline]
-    pub fn peek_held(&mut self, pattern: &Pattern) -> Option<&Held> {
-        let entry = self.held_entry(pattern)?;
-        self.held[entry as usize].as_ref().map(|(_, held)| held)
+    pub fn peek_unexpected(&mut self, pattern: &Pattern) -> Option<&Unexpected> {
+        let entry = self.unexpected_entry(pattern)?;
+        self.unexpected[entry as usize].as_ref().map(|(_, message)| message)
     }
 
     /// Takes out the message that arrived first among those that fit.
     #[inline]
-    pub fn take_held(&mut self, pattern: &Pattern) -> Option<Held> {
-        let entry = self.held_entry(pattern)?;
-        self.remove_held(entry)
+    pub fn take_unexpected(&mut self, pattern: &Pattern) -> Option<Unexpected> {
+        let entry = self.unexpected_entry(pattern)?;
+        self.remove_unexpected(entry)
     }
 
     #[inline]
-    fn remove_held(&mut self, entry: u32) -> Option<Held> {
-        let (_, held) = self.held[entry as usize].take()?;
-        for index in self.held_indexes.iter_mut().flatten() {
+    fn remove_unexpected(&mut self, entry: u32) -> Option<Unexpected> {
+        let (_, message) = self.unexpected[entry as usize].take()?;
+        for index in self.unexpected_indexes.iter_mut().flatten() {
             index.remove(entry);
         }
-        self.held_count -= 1;
-        self.held_free.push(entry);
-        *self.kept_bytes.entry(held.from) -= held.bytes();
-        Some(held)
+        self.unexpected_count -= 1;
+        self.unexpected_free.push(entry);
+        *self.unexpected_bytes.entry(message.from) -= message.bytes();
+        Some(message)
     }
 
     /// Takes out the message that a peer's request stands behind. Every message is looked at: this is for cancelling.
-    pub fn take_back(&mut self, from: Peer, sender: RequestId) -> Option<Held> {
-        let entry = self.held.iter().position(|held| {
-            held.as_ref().is_some_and(|(_, held)| held.from == from && held.sender() == Some(sender))
+    pub fn take_back(&mut self, from: Peer, sender: RequestId) -> Option<Unexpected> {
+        let entry = self.unexpected.iter().position(|message| {
+            message
+                .as_ref()
+                .is_some_and(|(_, message)| message.from == from && message.sender() == Some(sender))
         })?;
-        self.remove_held(entry as u32)
+        self.remove_unexpected(entry as u32)
     }
 
     /// What the unexpected messages of a peer take, in bytes, each with its envelope.
     #[inline]
-    pub fn kept_bytes(&self, from: Peer) -> u64 {
-        self.kept_bytes.get(from).copied().unwrap_or(0)
+    pub fn unexpected_bytes(&self, from: Peer) -> u64 {
+        self.unexpected_bytes.get(from).copied().unwrap_or(0)
     }
 
     #[inline]
-    fn held_entry(&mut self, pattern: &Pattern) -> Option<u32> {
-        if self.held_count == 0 {
+    fn unexpected_entry(&mut self, pattern: &Pattern) -> Option<u32> {
+        if self.unexpected_count == 0 {
             return None;
         }
         let shape = shape(pattern);
-        if self.held_indexes[shape].is_none() {
+        if self.unexpected_indexes[shape].is_none() {
             self.index_shape(shape);
         }
-        self.held_indexes[shape].as_ref()?.front(pattern.key())
+        self.unexpected_indexes[shape].as_ref()?.front(pattern.key())
     }
 
-    /// The first receive of this shape: files everything that is held under it, once.
+    /// The first receive of this shape: files every unexpected message under it, once.
     #[cold]
     fn index_shape(&mut self, shape: usize) {
         let mut entries: Vec<(u64, u32, Key)> = self
-            .held
+            .unexpected
             .iter()
             .enumerate()
-            .filter_map(|(at, held)| {
-                let (stamp, held) = held.as_ref()?;
-                Some((*stamp, at as u32, key_in_shape(&held.envelope, shape)))
+            .filter_map(|(at, message)| {
+                let (stamp, message) = message.as_ref()?;
+                Some((*stamp, at as u32, key_in_shape(&message.envelope, shape)))
             })
             .collect();
         entries.sort_unstable_by_key(|(stamp, ..)| *stamp);
@@ -353,7 +355,7 @@ impl Matching {
         for (_, entry, key) in entries {
             index.push(key, entry);
         }
-        self.held_indexes[shape] = Some(index);
+        self.unexpected_indexes[shape] = Some(index);
     }
 
     /// The receive that was posted first among those that fit; it stays.
@@ -383,10 +385,10 @@ impl Matching {
         self.arrivals
     }
 
-    /// Whether any unexpected message is kept.
+    /// Whether there is any unexpected message.
     #[inline]
-    pub fn has_held(&self) -> bool {
-        self.held_count > 0
+    pub fn has_unexpected(&self) -> bool {
+        self.unexpected_count > 0
     }
 
     /// Number of posted receives.
@@ -412,13 +414,13 @@ impl Matching {
     }
 
     /// All unexpected messages, in no order.
-    pub fn all_held(&self) -> impl Iterator<Item = &Held> {
-        self.held.iter().flatten().map(|(_, held)| held)
+    pub fn all_unexpected(&self) -> impl Iterator<Item = &Unexpected> {
+        self.unexpected.iter().flatten().map(|(_, message)| message)
     }
 
     /// Number of posted receives and of unexpected messages.
     pub fn depths(&self) -> (usize, usize) {
-        (self.posted_count, self.held_count)
+        (self.posted_count, self.unexpected_count)
     }
 }
 
@@ -459,13 +461,13 @@ mod tests {
         fn matches_like_the_naive_lists(steps in steps()) {
             let mut matching = Matching::default();
             let mut posted: Vec<(Pattern, RequestId, u32)> = Vec::new();
-            let mut held: Vec<Envelope> = Vec::new();
+            let mut unexpected: Vec<Envelope> = Vec::new();
             for (n, step) in steps.into_iter().enumerate() {
                 let id = RequestId { slot: n as u32, generation: 1 };
                 match step {
                     Step::Post(pattern) => {
-                        let expected = held.iter().position(|e| pattern.fits(e)).map(|at| held.remove(at));
-                        let found = matching.take_held(&pattern);
+                        let expected = unexpected.iter().position(|e| pattern.fits(e)).map(|at| unexpected.remove(at));
+                        let found = matching.take_unexpected(&pattern);
                         prop_assert_eq!(found.map(|h| h.envelope), expected);
                         if expected.is_none() {
                             let entry = matching.post(pattern, id);
@@ -479,13 +481,13 @@ mod tests {
                         prop_assert_eq!(matching.take_posted(&envelope), expected);
                         if expected.is_none() {
                             let content = Content::Eager { data: Vec::new(), sender: None };
-                            matching.hold(Held { envelope, from: Peer(0), content, error: None });
-                            held.push(envelope);
+                            matching.add_unexpected(Unexpected { envelope, from: Peer(0), content, error: None });
+                            unexpected.push(envelope);
                         }
                     }
                     Step::Probe(pattern) => {
-                        let expected = held.iter().find(|e| pattern.fits(e)).copied();
-                        prop_assert_eq!(matching.peek_held(&pattern).map(|h| h.envelope), expected);
+                        let expected = unexpected.iter().find(|e| pattern.fits(e)).copied();
+                        prop_assert_eq!(matching.peek_unexpected(&pattern).map(|h| h.envelope), expected);
                     }
                     Step::Cancel(which) if !posted.is_empty() => {
                         let (_, id, entry) = posted.remove(which % posted.len());
@@ -493,7 +495,7 @@ mod tests {
                     }
                     Step::Cancel(_) => {}
                 }
-                prop_assert_eq!(matching.depths(), (posted.len(), held.len()));
+                prop_assert_eq!(matching.depths(), (posted.len(), unexpected.len()));
             }
         }
     }
@@ -517,11 +519,11 @@ mod tests {
         for tag in 0..n {
             let content = Content::Eager { data: Vec::new(), sender: None };
             let envelope = envelope(0, 0, tag, 0);
-            matching.hold(Held { envelope, from: Peer(0), content, error: None });
+            matching.add_unexpected(Unexpected { envelope, from: Peer(0), content, error: None });
         }
         for tag in (0..n).rev() {
             let source = if tag % 2 == 0 { ANY_SOURCE } else { 0 };
-            assert!(matching.take_held(&Pattern { context: ContextId(0), source, tag }).is_some());
+            assert!(matching.take_unexpected(&Pattern { context: ContextId(0), source, tag }).is_some());
         }
         assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
     }

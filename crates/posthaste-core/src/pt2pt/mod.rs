@@ -61,7 +61,7 @@ pub struct Engine {
     pub matching: Matching,
     /// Who is behind each context.
     pub contexts: Contexts,
-    /// Peers that are held back because they send what nobody receives.
+    /// Peers that are throttled because they send what nobody receives.
     pub flow: Flow,
     /// Peers that are down.
     pub losses: Losses,
@@ -69,14 +69,14 @@ pub struct Engine {
     onesided: OneSided,
     /// What waits to leave, by peer.
     pending: pending::Queues,
-    /// Peers towards which something waits, and peers that are held back; one more while one-sided communication waits.
+    /// Peers towards which something waits, and peers that are throttled; one more while one-sided communication waits.
     pending_work: usize,
     /// Requests whose buffers are device memory.
     staging: staging::Staging,
     /// Where sends under way go.
     pub outgoing: outgoing::Outgoing,
     /// Messages in ready mode that came too early.
-    told_early: ready::Told,
+    early_reported: ready::Reported,
     /// Persistent requests.
     pub persistent: persistent::Persistents,
     /// What this engine counts.
@@ -113,7 +113,7 @@ impl Engine {
             pending_work: 0,
             staging: staging::Staging::default(),
             outgoing: outgoing::Outgoing::default(),
-            told_early: ready::Told::default(),
+            early_reported: ready::Reported::default(),
             persistent: persistent::Persistents::default(),
             counts: Counts::default(),
             eager_below: config.eager_limit as u64 + 1,

@@ -139,26 +139,26 @@ impl Run {
 
     fn mprobe(&mut self, at: usize, pattern: Pattern) {
         let Vci { engine, methods, .. } = &mut self.bench.vcis[at];
-        let Some(held) = probe::take(engine, methods, &pattern) else { return };
+        let Some(message) = probe::take(engine, methods, &pattern) else { return };
         let into = self.buffer(2 * LENGTHS * self.stretch);
         let Vci { engine, methods, .. } = &mut self.bench.vcis[at];
-        let request = Some(recv::start_held(engine, methods, held, into.all()).unwrap());
+        let request = Some(recv::start_unexpected(engine, methods, message, into.all()).unwrap());
         self.receives.push(Receive { at, pattern, into, request, cancelled: false, got: None });
         self.look();
     }
 
-    /// A probe may only tell of the first message of its sender that fits and that nobody has got.
+    /// A probe may only find the first message of its sender that fits and that nobody has got.
     fn probe(&mut self, at: usize, pattern: Pattern) {
         self.look();
         let Vci { engine, methods, .. } = &mut self.bench.vcis[at];
         let Some(Status { source, tag, bytes, .. }) = probe::probe(engine, methods, &pattern) else { return };
-        let told = self.messages.iter().position(|message| message.data.len() as u64 == bytes).unwrap();
-        let message = &self.messages[told];
+        let found = self.messages.iter().position(|message| message.data.len() as u64 == bytes).unwrap();
+        let message = &self.messages[found];
         let seed = self.seed;
-        assert!(message.to == at && Self::fits(&pattern, message), "seed {seed}: probe told of {told}");
+        assert!(message.to == at && Self::fits(&pattern, message), "seed {seed}: probe found of {found}");
         assert_eq!((source, tag), (message.from as i32, message.tag), "seed {seed}");
-        assert!(message.got_by.is_none() && !message.cancelled, "seed {seed}: {told} was gone");
-        for (before, other) in self.messages[..told].iter().enumerate() {
+        assert!(message.got_by.is_none() && !message.cancelled, "seed {seed}: {found} was gone");
+        for (before, other) in self.messages[..found].iter().enumerate() {
             // One that is being cancelled may be gone already although its sender does not know yet.
             let cancelling = other.request.is_some_and(|id| {
                 self.bench.vcis[other.from]
@@ -172,7 +172,7 @@ impl Run {
             let same = other.from == message.from && other.to == at && Self::fits(&pattern, other);
             assert!(
                 !same || other.got_by.is_some() || other.cancelled || cancelling || reassembly,
-                "seed {seed}: a probe told of {told}, but {before} comes first"
+                "seed {seed}: a probe found of {found}, but {before} comes first"
             );
         }
     }
@@ -379,7 +379,7 @@ const BUDGETS: [u64; 4] = [0, 600, 3000, 1 << 20];
 /// keep stays within the setting and what is under way when it is reached.
 #[test]
 fn random_programs_keep_the_order_of_mpi() {
-    let (mut held_back, mut sought, mut taken_back, mut kept) = (0, 0, 0, 0);
+    let (mut throttled, mut sought, mut taken_back, mut received) = (0, 0, 0, 0);
     for seed in 1..=240u64 {
         let budget = BUDGETS[seed as usize % BUDGETS.len()];
         let get = seed % 3 != 0;
@@ -388,7 +388,7 @@ fn random_programs_keep_the_order_of_mpi() {
         run.go(|run| {
             for vci in &run.bench.vcis {
                 for from in 0..ENGINES {
-                    let bytes = vci.engine.matching.kept_bytes(Peer(from));
+                    let bytes = vci.engine.matching.unexpected_bytes(Peer(from));
                     // One message too many, what was under way, and what left before the mark was seen.
                     let late = 1 + 2 * weather.window as u64 + if budget < 1 << 20 { 0 } else { 100 };
                     let own = if from == 0 { 30 } else { 0 };
@@ -396,13 +396,13 @@ fn random_programs_keep_the_order_of_mpi() {
                 }
             }
         });
-        held_back += run.count(Counter::HeldBack);
+        throttled += run.count(Counter::Throttled);
         sought += run.count(Counter::Sought);
         taken_back += run.messages.iter().filter(|message| message.cancelled).count();
-        kept += run.messages.iter().filter(|message| message.got_by.is_some()).count();
+        received += run.messages.iter().filter(|message| message.got_by.is_some()).count();
     }
-    assert!(held_back > 200 && sought > 1000 && taken_back > 500 && kept > 10_000);
-    println!("{held_back} times held back, {sought} sought, {taken_back} taken back, {kept} received");
+    assert!(throttled > 200 && sought > 1000 && taken_back > 500 && received > 10_000);
+    println!("{throttled} times throttled, {sought} sought, {taken_back} taken back, {received} received");
 }
 
 /// The same with half of the buffers in memory of a device, whose copies end in any order, and sometimes fail.
@@ -428,7 +428,7 @@ fn random_programs_keep_the_order_of_mpi_in_device_memory() {
 /// they lie.
 #[test]
 fn random_programs_keep_the_order_of_mpi_over_tcp() {
-    let (mut held_back, mut sought, mut in_place) = (0, 0, 0);
+    let (mut throttled, mut sought, mut in_place) = (0, 0, 0);
     for seed in 1..=40u64 {
         let (stretch, tcp_eager_limit) = if seed % 2 == 0 { (1, 64) } else { (300, 50_000) };
         let tcp_buffer = if seed % 3 == 0 { 10_000 + 300 * stretch as usize } else { 0 };
@@ -437,11 +437,11 @@ fn random_programs_keep_the_order_of_mpi_over_tcp() {
         let bench = Bench::over_tcp(seed, &[Format::NATIVE; ENGINES as usize], &config);
         let mut run = Run::on(bench, seed, stretch);
         run.go(|_| ());
-        held_back += run.count(Counter::HeldBack);
+        throttled += run.count(Counter::Throttled);
         sought += run.count(Counter::Sought);
         let sent = |vci: &Vci| vci.engine.counts.get(Counter::EagerTcpBytes);
         in_place += if stretch > 1 { run.bench.vcis.iter().map(sent).sum() } else { 0 };
     }
-    assert!(held_back > 20 && sought > 100, "{held_back} times held back, {sought} sought");
+    assert!(throttled > 20 && sought > 100, "{throttled} times throttled, {sought} sought");
     assert!(in_place > 10 << 20, "{in_place} bytes");
 }

@@ -2,10 +2,10 @@
 //!
 //! ```text
 //!   sender                                        receiver
-//!   announce      -- channel, partitions, ---->   listen, told
+//!   announce      -- channel, partitions, ---->   listen, announced
 //!                    bytes of each
 //!   start                                         start            (posts a receive for each of the sender's
-//!   ready(2)      -- message, tag 2 --------->    has_arrived       partitions, once told)
+//!   ready(2)      -- message, tag 2 --------->    has_arrived       partitions, once announced)
 //!   ready(0)      -- message, tag 0 --------->
 //! ```
 //!
@@ -31,7 +31,7 @@ use crate::pt2pt::{Engine, recv, send};
 use crate::request::{Audience, Composite, Handler, Status, Table, complete, composite};
 use crate::wire::{Envelope, Mode};
 
-/// What the sender tells once, before the first partition.
+/// What the sender announces once, before the first partition.
 #[derive(Clone, Copy, Debug)]
 struct Announcement {
     channel: ContextId,
@@ -57,7 +57,8 @@ impl Announcement {
         let word = |at: usize| bytes[at * 8..].first_chunk().map(|word| u64::from_le_bytes(*word));
         let (partitions, bytes) = (word(2)?, word(3)?);
         let fits = i32::try_from(partitions).is_ok() && partitions.checked_mul(bytes).is_some();
-        Some(Self { channel: ContextId::told([word(0)?, word(1)?])?, partitions, bytes }).filter(|_| fits)
+        Some(Self { channel: ContextId::from_words([word(0)?, word(1)?])?, partitions, bytes })
+            .filter(|_| fits)
     }
 }
 
@@ -114,7 +115,7 @@ impl Sending {
         Self { to, channel, rank, parts, whole: None, ready }
     }
 
-    /// Tells the receiver, in the communicator's context and under the user's tag.
+    /// Announces it to the receiver, in the communicator's context and under the user's tag.
     ///
     /// # Errors
     /// When the table of requests is full.
@@ -127,7 +128,7 @@ impl Sending {
     ) -> Result<()> {
         let Some(to) = self.to else { return Ok(()) };
         let Self { channel, rank, parts: Parts { count, bytes, .. }, .. } = *self;
-        engine.contexts.alias(channel, context, &engine.matching);
+        engine.contexts.alias(channel, context, &engine.matching, &engine.requests);
         let memory = Announcement { channel, partitions: count.into(), bytes }.written();
         let (context, len) = (context.partitioned(), memory.len() as u64);
         let types = Types::UNKNOWN;
@@ -221,7 +222,7 @@ pub struct Receiving {
     /// Its receive and the communicator's context, once somebody listens.
     listening: Option<(RequestId, ContextId)>,
     /// The announcement, or what was wrong with it. `None` until it comes.
-    told: Option<Result<Announcement>>,
+    announced: Option<Result<Announcement>>,
     /// The request of the last start: it ends when all partitions have arrived.
     whole: Option<RequestId>,
     /// Its messages, in the order of the sender's partitions.
@@ -232,18 +233,27 @@ impl Receiving {
     /// Makes the operation. Somebody has to [`listen`](Receiving::listen) for its announcement.
     pub fn new(source: i32, tag: i32, parts: Parts) -> Self {
         let heard = Arc::new(OwnedBuf::new(Announcement::LEN));
-        Self { source, tag, parts, heard, listening: None, told: None, whole: None, messages: Vec::new() }
+        Self {
+            source,
+            tag,
+            parts,
+            heard,
+            listening: None,
+            announced: None,
+            whole: None,
+            messages: Vec::new(),
+        }
     }
 
     /// The same from `MPI_PROC_NULL`: nothing will come, and nothing is waited for.
     pub fn from_nobody(status: &Status, parts: Parts) -> Self {
         // No context is named by it: no message is ever asked for.
         let nothing = Announcement { channel: ContextId::WORLD, partitions: 0, bytes: 0 };
-        Self { told: Some(Ok(nothing)), ..Self::new(status.source, status.tag, parts) }
+        Self { announced: Some(Ok(nothing)), ..Self::new(status.source, status.tag, parts) }
     }
 
     /// Waits for the announcement in the communicator's context; the handler then has to call
-    /// [`told`](Receiving::told).
+    /// [`announced`](Receiving::announced).
     ///
     /// # Errors
     /// When the table of requests is full.
@@ -263,13 +273,13 @@ impl Receiving {
     }
 
     /// The announcement has come.
-    pub fn told(&mut self, engine: &mut Engine, methods: &mut Methods, status: &Status) {
+    pub fn announced(&mut self, engine: &mut Engine, methods: &mut Methods, status: &Status) {
         let whole = status.error.is_none() && status.bytes == Announcement::LEN as u64;
         let announcement = if whole { Announcement::read(&self.heard) } else { None };
         if let (Some(Announcement { channel, .. }), Some((_, context))) = (announcement, self.listening) {
-            engine.contexts.alias(channel, context, &engine.matching);
+            engine.contexts.alias(channel, context, &engine.matching, &engine.requests);
         }
-        self.told = Some(announcement.ok_or_else(|| {
+        self.announced = Some(announcement.ok_or_else(|| {
             let text = format!("rank {} announced a partitioned message that cannot be", self.source);
             Error::other(ErrorClass::Intern, text)
         }));
@@ -293,11 +303,11 @@ impl Receiving {
     /// When the table of requests is full.
     pub fn start(&mut self, engine: &mut Engine, methods: &mut Methods) -> Result<RequestId> {
         // What is known of the messages, and then each of them.
-        let told = Status { source: self.source, tag: self.tag, ..Status::EMPTY };
-        let whole = composite::begin(&mut engine.requests, Composite::of(1), told)?;
+        let status = Status { source: self.source, tag: self.tag, ..Status::EMPTY };
+        let whole = composite::begin(&mut engine.requests, Composite::of(1), status)?;
         self.messages.clear();
         self.whole = Some(whole);
-        match (&self.told, self.listening) {
+        match (&self.announced, self.listening) {
             (Some(_), _) => self.post(engine, methods),
             (None, Some((announcement, _))) => composite::mention(&mut engine.requests, whole, announcement),
             (None, None) => {}
@@ -305,11 +315,11 @@ impl Receiving {
         Ok(whole)
     }
 
-    /// The announcement is there: posts a receive for each of the sender's partitions. What goes wrong is told at the end.
+    /// The announcement is there: posts a receive for each of the sender's partitions. What goes wrong is reported at the end.
     fn post(&mut self, engine: &mut Engine, methods: &mut Methods) {
-        let Self { source, parts, told, messages, whole, .. } = self;
-        let (Some(whole), Some(told)) = (*whole, &*told) else { return };
-        let posted = told.clone().and_then(|Announcement { channel, partitions, bytes }| {
+        let Self { source, parts, announced, messages, whole, .. } = self;
+        let (Some(whole), Some(announced)) = (*whole, &*announced) else { return };
+        let posted = announced.clone().and_then(|Announcement { channel, partitions, bytes }| {
             let truncated = Error::truncated(partitions * bytes, parts.whole.len());
             composite::says_when_truncated(&mut engine.requests, whole, truncated);
             (0..partitions).try_for_each(|number| {
@@ -324,13 +334,13 @@ impl Receiving {
                 Ok(())
             })
         });
-        let told = Status { error: posted.err(), ..Status::EMPTY };
-        if told.error.is_some() {
+        let status = Status { error: posted.err(), ..Status::EMPTY };
+        if status.error.is_some() {
             for id in &*messages {
                 recv::cancel(engine, *id);
             }
         }
-        complete::part_ended(&mut engine.requests, &mut engine.finished, whole, told, false);
+        complete::part_ended(&mut engine.requests, &mut engine.finished, whole, status, false);
     }
 
     /// Whether all bytes of a partition of ours have arrived; those of an operation that is not active have.
@@ -339,7 +349,7 @@ impl Receiving {
             return true;
         }
         let is_there = |messages: &[RequestId]| messages.iter().all(|id| requests.get(*id).is_none());
-        match &self.told {
+        match &self.announced {
             None => false,
             Some(Ok(Announcement { partitions, bytes, .. })) if *bytes > 0 => {
                 let from = u64::from(partition) * self.parts.bytes;
@@ -374,10 +384,10 @@ mod tests {
     }
 
     fn listening(bench: &mut Bench, whole: Segment, partitions: u32) -> (Receiving, mpsc::Receiver<Status>) {
-        let (tell, heard) = mpsc::channel();
+        let (sent, heard) = mpsc::channel();
         let mut receiving = Receiving::new(0, 7, Parts::new(whole, partitions));
         let Vci { engine, methods, .. } = &mut bench.vcis[1];
-        let handler = Box::new(move |_, status: &Status| tell.send(status.clone()).unwrap());
+        let handler = Box::new(move |_, status: &Status| sent.send(status.clone()).unwrap());
         receiving.listen(engine, methods, ContextId::WORLD, handler).unwrap();
         (receiving, heard)
     }
@@ -400,7 +410,7 @@ mod tests {
         }
         if let Ok(status) = heard.try_recv() {
             let Vci { engine, methods, .. } = &mut bench.vcis[1];
-            receiving.told(engine, methods, &status);
+            receiving.announced(engine, methods, &status);
         }
     }
 
@@ -503,7 +513,7 @@ mod tests {
             forged.heard = Arc::new(memory);
             let Vci { engine, methods, .. } = &mut bench.vcis[1];
             let whole = forged.start(engine, methods).unwrap();
-            forged.told(engine, methods, &Status { bytes: 24, ..Status::EMPTY });
+            forged.announced(engine, methods, &Status { bytes: 24, ..Status::EMPTY });
             let Some(status) = taken(&mut bench, 1, whole) else { panic!("{words:?} is believed") };
             assert_eq!(status.error.unwrap().class(), ErrorClass::Intern);
         }

@@ -1,4 +1,4 @@
-//! What waits to leave towards one peer: packets that found no room, and messages that the peer holds back.
+//! What waits to leave towards one peer: packets that found no room, and messages that the peer throttles.
 //!
 //! The engine has one for each peer for whom something has had to wait. What must stay true: messages leave in the
 //! order in which they were started (MPI-5.0 §3.5); packets without a message go first, for they may be what the peer
@@ -59,9 +59,9 @@ pub struct Waiting {
     pub id: RequestId,
     /// Its envelope.
     pub envelope: Envelope,
-    /// The receiver has been told of it, and may ask for it any time.
+    /// The receiver has been shown it, and may ask for it any time.
     pub shown: bool,
-    /// It has been asked back, so the receiver is not told of it again.
+    /// It has been asked back, so it is not shown to the receiver again.
     pub cancelling: bool,
 }
 
@@ -202,7 +202,7 @@ impl Pending {
         Some(self.base + u64::from(entry))
     }
 
-    /// Notes that the message at a place is asked back, if the receiver has been told of it; it is not told again.
+    /// Notes that the message at a place is asked back, if the receiver has been shown it; it is not shown again.
     pub fn ask_back(&mut self, place: u64) -> bool {
         let Some(waiting) = self.at(place).filter(|waiting| waiting.shown) else { return false };
         waiting.cancelling = true;
@@ -210,7 +210,7 @@ impl Pending {
         true
     }
 
-    /// The receiver is not told of the message at this place any more.
+    /// The message at this place is not shown to the receiver any more.
     fn hide(&mut self, place: u64) {
         for index in self.indexes.iter_mut().flatten() {
             index.remove((place - self.base) as u32);

@@ -1,10 +1,10 @@
 //! Persistent requests: what is described once and started often.
 //!
 //! The request that the user keeps has a place in the table of requests, inactive; each start has a request of its own
-//! behind it. Everything about a message has been checked and looked up when it is kept, so a start costs less than a
+//! behind it. Everything about a message has been checked and looked up when it is inserted, so a start costs less than a
 //! nonblocking call. MPI-5.0 §3.9.
 //!
-//! What must stay true: an entry counts only with the generation of the request that it was kept for.
+//! What must stay true: an entry counts only with the generation of the request that it was inserted for.
 
 use crate::datatype::Segment;
 use crate::error::{Error, ErrorClass, Result};
@@ -38,7 +38,7 @@ pub enum Message {
         /// Into what.
         segment: Segment,
     },
-    /// To or from `MPI_PROC_NULL`: what its end tells.
+    /// To or from `MPI_PROC_NULL`: what its end reports.
     Nobody(Status),
 }
 
@@ -58,7 +58,7 @@ pub struct Persistents {
 
 impl Persistents {
     /// The request `id` is a persistent one, of this message or of something that others start.
-    pub fn keep(&mut self, id: RequestId, message: Option<Message>) {
+    pub fn insert(&mut self, id: RequestId, message: Option<Message>) {
         let slot = place(id.slot);
         if self.entries.len() <= slot {
             self.entries.resize_with(slot + 1, || None);
@@ -190,10 +190,10 @@ mod tests {
         let mut persistents = Persistents::default();
         let (old, new) = (RequestId { slot: 3, generation: 1 }, RequestId { slot: 3, generation: 2 });
         let behind = RequestId { slot: 5, generation: 1 };
-        persistents.keep(old, None);
+        persistents.insert(old, None);
         persistents.begin(old, behind);
         assert!(persistents.check_inactive(old).is_err());
-        persistents.keep(new, None);
+        persistents.insert(new, None);
         assert_eq!((persistents.active(old), persistents.active(new)), (None, None));
         persistents.begin(new, behind);
         assert_eq!(persistents.forget(old), None);

@@ -4,7 +4,7 @@
 //! a warning or as the error of the receive.
 //!
 //! What must stay true: a message is called early only when it certainly was: it had arrived before its receive was
-//! posted. One that arrived unseen, just before, may pass. The same sender, tag and communicator are told once.
+//! posted. One that arrived unseen, just before, may pass. The same sender, tag and communicator are reported once.
 
 use crate::config::ReadyCheck;
 use crate::error::{Error, ErrorClass, say};
@@ -16,9 +16,9 @@ use crate::wire::{Envelope, Mode};
 /// Warnings that one process gives, so that a program that does nothing else is not drowned in them.
 const MOST: usize = 32;
 
-/// What has been told: context, source and tag of messages.
+/// What has been reported: context, source and tag of messages.
 #[derive(Debug, Default)]
-pub(super) struct Told(Vec<(ContextId, i32, i32)>);
+pub(super) struct Reported(Vec<(ContextId, i32, i32)>);
 
 /// A message has come before its receive: the error of that receive, if it is in ready mode and an error is wanted.
 #[inline]
@@ -40,13 +40,13 @@ fn came_early(engine: &mut Engine, envelope: &Envelope) -> Option<Error> {
     }
 }
 
-fn warn(Engine { told_early: Told(told), contexts, .. }: &mut Engine, envelope: &Envelope) {
+fn warn(Engine { early_reported: Reported(reported), contexts, .. }: &mut Engine, envelope: &Envelope) {
     let this = (envelope.context, envelope.source, envelope.tag);
-    if told.len() == MOST || told.contains(&this) {
+    if reported.len() == MOST || reported.contains(&this) {
         return;
     }
-    told.push(this);
-    let last = if told.len() == MOST { "; further ones are only counted" } else { "" };
+    reported.push(this);
+    let last = if reported.len() == MOST { "; further ones are only counted" } else { "" };
     say(format_args!("warning: {}{last}", sentence(contexts, envelope)));
 }
 
@@ -116,13 +116,13 @@ mod tests {
     }
 
     #[test]
-    fn the_same_is_told_once_and_not_without_end() {
+    fn the_same_is_reported_once_and_not_without_end() {
         let types = Types::UNKNOWN;
         let mut engine = Engine::new(Config::default());
         for tag in (0..200).flat_map(|tag| [tag, tag]) {
             let context = ContextId::WORLD;
             warn(&mut engine, &Envelope { context, source: 0, tag, len: 0, mode: Mode::Ready, types });
         }
-        assert_eq!(engine.told_early.0.len(), MOST);
+        assert_eq!(engine.early_reported.0.len(), MOST);
     }
 }

@@ -10,7 +10,7 @@ use crate::ids::{Peer, RequestId};
 use crate::method::Methods;
 use crate::pt2pt::arrival::{self, Body, Found};
 use crate::pt2pt::explained::Met;
-use crate::pt2pt::matching::{Content, Held, Pattern};
+use crate::pt2pt::matching::{Content, Pattern, Unexpected};
 use crate::pt2pt::policy::Start;
 use crate::pt2pt::rendezvous::Asked;
 use crate::pt2pt::{Engine, action, flow, loss, staging};
@@ -32,8 +32,8 @@ pub fn start(
         return staging::receive(engine, segment, |engine, host| start(engine, methods, pattern, host));
     }
     let id = engine.requests.next_id()?; // before a message leaves the queue
-    if engine.matching.has_held() {
-        return start_among_held(engine, methods, pattern, segment);
+    if engine.matching.has_unexpected() {
+        return start_among_unexpected(engine, methods, pattern, segment);
     }
     let entry = engine.matching.post(*pattern, id);
     let id = engine.requests.insert(Request::new(State::Posted { segment, entry }))?;
@@ -41,21 +41,21 @@ pub fn start(
     Ok(id)
 }
 
-/// As [`start`], where unexpected messages have to be looked at first. No peer is held back when there are none.
+/// As [`start`], where unexpected messages have to be looked at first. No peer is throttled when there are none.
 #[inline(never)]
-fn start_among_held(
+fn start_among_unexpected(
     engine: &mut Engine,
     methods: &mut Methods,
     pattern: &Pattern,
     segment: Segment,
 ) -> Result<RequestId> {
     let id = engine.requests.next_id()?;
-    if let Some(held) = engine.matching.take_held(pattern) {
-        return start_held(engine, methods, held, segment);
+    if let Some(message) = engine.matching.take_unexpected(pattern) {
+        return start_unexpected(engine, methods, message, segment);
     }
     let entry = engine.matching.post(*pattern, id);
     let id = engine.requests.insert(Request::new(State::Posted { segment, entry }))?;
-    if engine.flow.is_holding() {
+    if engine.flow.is_throttling() {
         flow::posted(engine, methods, id);
     }
     loss::started(engine, id);
@@ -82,14 +82,16 @@ pub fn start_there(
     let explained = engine.explaining.is_some() || segment.is_on_device();
     let mut call = Start { into: &mut segment, explained };
     for _ in 0..TURN {
-        if engine.matching.peek_held(pattern).is_some() {
+        if engine.matching.peek_unexpected(pattern).is_some() {
             break;
         }
         match arrival::look(engine, methods, Some(from), pattern, &mut call) {
             ControlFlow::Break(Found::Message(status)) => {
                 return engine.requests.insert(Request { status, ..Request::new(State::Complete) });
             }
-            ControlFlow::Break(Found::Held(held)) => return start_held(engine, methods, held, segment),
+            ControlFlow::Break(Found::Taken(message)) => {
+                return start_unexpected(engine, methods, message, segment);
+            }
             ControlFlow::Break(Found::Served) => {}
             ControlFlow::Break(Found::Other) | ControlFlow::Continue(()) => break,
         }
@@ -98,17 +100,17 @@ pub fn start_there(
 }
 
 /// Receives a message that a probe has taken out of the queue, if it came whole and fits; otherwise it stays.
-pub fn held_at_once(
+pub fn unexpected_at_once(
     engine: &mut Engine,
     methods: &mut Methods,
-    held: &mut Option<Held>,
+    message: &mut Option<Unexpected>,
     segment: &mut Segment,
 ) -> Option<Status> {
-    let taken = held.take_if(|held| {
-        matches!(held.content, Content::Eager { .. })
-            && held.envelope.len <= segment.len()
-            && held.envelope.types == Types::UNKNOWN
-            && held.error.is_none()
+    let taken = message.take_if(|message| {
+        matches!(message.content, Content::Eager { .. })
+            && message.envelope.len <= segment.len()
+            && message.envelope.types == Types::UNKNOWN
+            && message.error.is_none()
             && engine.explaining.is_none()
             && !segment.is_on_device()
     })?;
@@ -120,7 +122,7 @@ pub fn held_at_once(
             action::send_control(engine, methods, taken.from, Emit::sync_ack(sender));
         }
     }
-    if engine.flow.is_holding() {
+    if engine.flow.is_throttling() {
         flow::ease(engine, methods);
     }
     Some(Status { source, tag, bytes: len, cancelled: false, error: None })
@@ -131,29 +133,31 @@ pub fn held_at_once(
 ///
 /// # Errors
 /// When the table of requests is full.
-pub fn start_held(
+pub fn start_unexpected(
     engine: &mut Engine,
     methods: &mut Methods,
-    held: Held,
+    message: Unexpected,
     segment: Segment,
 ) -> Result<RequestId> {
     if segment.is_on_device() {
-        return staging::receive(engine, segment, |engine, host| start_held(engine, methods, held, host));
+        return staging::receive(engine, segment, |engine, host| {
+            start_unexpected(engine, methods, message, host)
+        });
     }
     let id = engine.requests.insert(Request::new(State::Posted { segment, entry: u32::MAX }))?;
-    let asked = match held.content {
+    let asked = match message.content {
         Content::Eager { data, sender } => {
             let body = Body::Whole { data: data[..].into(), sender };
-            let action = arrival::meet(engine, held.from, &held.envelope, body, id, Met::Unexpected);
+            let action = arrival::meet(engine, message.from, &message.envelope, body, id, Met::Unexpected);
             engine.matching.recycle(data);
             action
         }
         Content::Asked { sender, offer, first } => {
             let body = Body::Asked(Asked { sender, offer, first: first[..].into() });
-            arrival::meet(engine, held.from, &held.envelope, body, id, Met::Unexpected)
+            arrival::meet(engine, message.from, &message.envelope, body, id, Met::Unexpected)
         }
     };
-    if let Some(error) = held.error
+    if let Some(error) = message.error
         && let Some(request) = engine.requests.get_mut(id)
     {
         request.status.error.get_or_insert(error);
@@ -161,7 +165,7 @@ pub fn start_held(
     if let Some(asked) = asked {
         action::perform(engine, methods, asked);
     }
-    if engine.flow.is_holding() {
+    if engine.flow.is_throttling() {
         flow::ease(engine, methods);
     }
     loss::started(engine, id);

@@ -7,14 +7,12 @@
 //!   stream: the sender already copies into a buffer of the receiver, which copies out once matched
 //!   sent       ======== both copy =======>   landed
 //!
-//!   memory: the receiver copies directly
+//!   memory: the receiver reads the message where it lies, one-sidedly
 //!   finished   <---------- Fin -----------   landed
 //!
-//!   shared: the same out of memory that the sender shares with the receiver
-//!
-//!   write: the sender copies directly
-//!   granted    <-- OkToSend + address ----   matched
-//!   sent       --------- Written -------->   landed
+//!   write: the sender writes it where it goes, one-sidedly
+//!   granted    <-- OkToSend + memory -----   matched
+//!   over       --------- Written -------->   written
 //!
 //!   pipeline: the first bytes come with the question, the next are written into windows that the receiver opens part by
 //!   part, so that only a part is registered at a time, and the last come in fragments (seed 003, RDMA Pipeline)
@@ -24,7 +22,7 @@
 //!
 //!   into: as write, into memory that the receiver shares with the sender, whatever was offered
 //!
-//!   nothing offered, the direct copy refused, or the receive buffer is in many pieces as well:
+//!   nothing offered, the one-sided operation refused, or the receive buffer is in many pieces as well:
 //!   granted    <------- OkToSend ---------   matched
 //!   put        ======== fragments =======>   landed
 //!   sent
@@ -38,13 +36,13 @@ use posthaste_os::mem::Source;
 use crate::datatype::Segment;
 use crate::error::{Error, ErrorClass};
 use crate::ids::{Peer, RequestId};
-use crate::method::{Expose, Get, Load, Methods, Put};
+use crate::method::{Access, Drain, GrantedSend, Load, Methods, OpenReceive, Outcome, Owner, Transfer};
 use crate::pt2pt::action::send_control;
 use crate::pt2pt::protocol::Protocol;
 use crate::pt2pt::{Action, Engine, types};
 use crate::request::{State, Status};
 use crate::trace::Counter;
-use crate::wire::{Emit, Envelope, Granted, Mode, Offer};
+use crate::wire::{Emit, Envelope, Granted, Mode, Offer, RemoteMemory, WriteOutcome};
 
 /// What a sender asks.
 #[derive(Clone, Copy, Debug)]
@@ -89,14 +87,15 @@ pub(super) fn ask(
                 offer
             })
         }
-        Protocol::Get => methods.offer_memory(to, id, &segment),
+        Protocol::Get => methods.expose(to, &segment, Access::Read, Owner::Send(id)).map(Offer::Memory),
         Protocol::Write => Some(Offer::Write),
-        Protocol::Shared => methods.offer_shared(to, &segment),
+        Protocol::Shared => methods.shared(to, &segment).map(Offer::Memory),
         Protocol::Eager | Protocol::InPlace | Protocol::Pipeline | Protocol::Put | Protocol::Into => None,
     };
     request.state = match offer {
         Some(Offer::Stream { .. }) => {
-            State::Sending { to, sent: false, acknowledged: envelope.mode != Mode::Synchronous }
+            let acknowledged = envelope.mode != Mode::Synchronous;
+            State::Sending { to, receiver: RequestId::NONE, sent: false, acknowledged }
         }
         _ => State::SendAsked { segment, to },
     };
@@ -144,7 +143,7 @@ pub fn matched(
         len: envelope.len,
         from,
         sender,
-        fin: matches!(offer, Offer::Memory(_) | Offer::Shared { .. }),
+        fin: matches!(offer, Offer::Memory(_)),
     };
     let State::Posted { mut segment, .. } = std::mem::replace(&mut request.state, reassembly(0)) else {
         return None;
@@ -167,15 +166,97 @@ pub fn matched(
         Offer::Nothing | Offer::Write | Offer::Pipeline => {
             segment.unpack(first);
             let arrived = first.len() as u64;
-            Some(Action::Grant(Expose { from, offer, receiver, segment, len, arrived }, sender))
+            Some(Action::Grant(OpenReceive { from, offer, receiver, segment, len, arrived }, sender))
         }
-        Offer::Stream { .. } => {
-            // A direct copy or a grant tells the sender of the match; a stream may end before it.
+        Offer::Stream { cursor, filled } => {
+            // A one-sided operation or a grant shows the sender the match; a stream may end before it.
             let ack = (envelope.mode == Mode::Synchronous).then(|| Emit::sync_ack(sender));
-            Some(Action::Get(Get { from, sender, offer, receiver, segment, len }, ack))
+            Some(Action::Drain(Drain { from, cursor, filled, receiver, segment, len }, ack))
         }
-        Offer::Memory(_) | Offer::Shared { .. } => {
-            Some(Action::Get(Get { from, sender, offer, receiver, segment, len }, None))
+        Offer::Memory(memory) => {
+            let (room, owner) = (len.min(segment.len()), Owner::Receive(receiver));
+            Some(Action::Get(Transfer { peer: from, memory, segment, len: room, owner }, len))
+        }
+    }
+}
+
+/// Receiver: where the sender may write the whole message, if it may; the receive then waits for its word.
+pub(super) fn writable(
+    engine: &mut Engine,
+    methods: &mut Methods,
+    opened: &OpenReceive,
+    sender: RequestId,
+) -> Option<RemoteMemory> {
+    let OpenReceive { from, offer, receiver, ref segment, len, .. } = *opened;
+    let whole = Segment::contiguous(opened.whole()?, len);
+    let memory = match methods.shared(from, &whole) {
+        Some(memory) => memory,
+        None if offer == Offer::Write => {
+            methods.expose(from, &whole, Access::Write, Owner::Receive(receiver))?
+        }
+        None => return None,
+    };
+    let request = engine.requests.get_mut(receiver)?;
+    request.state = State::Exposed { segment: segment.clone(), len, from, sender };
+    Some(memory)
+}
+
+/// A one-sided operation of a message is over.
+pub fn over(engine: &mut Engine, owner: Owner, outcome: Outcome) -> Option<Action> {
+    match (owner, outcome) {
+        (Owner::Receive(receiver), Outcome::Done) => landed(engine, receiver),
+        (Owner::Receive(receiver), Outcome::Refused(segment)) => refused(engine, receiver, segment),
+        (Owner::Receive(receiver), Outcome::Unreadable) => unreadable(engine, receiver),
+        (Owner::Send(sender), outcome) => wrote(engine, sender, outcome),
+        (Owner::OneSided(number), outcome) => {
+            engine.with_onesided(|onesided, _| onesided.over(number, outcome));
+            None
+        }
+    }
+}
+
+/// Sender: the message has been written where it goes, or cannot be; the receiver hears of it.
+fn wrote(engine: &mut Engine, sender: RequestId, outcome: Outcome) -> Option<Action> {
+    let request = engine.requests.get_mut(sender)?;
+    let State::Sending { to, receiver, .. } = request.state else { return None };
+    let outcome = match outcome {
+        Outcome::Done => {
+            sent(engine, sender);
+            WriteOutcome::Done
+        }
+        // The receiver answers for both buffers.
+        Outcome::Unreadable => WriteOutcome::Unreadable,
+        Outcome::Refused(segment) => {
+            request.state = State::SendAsked { segment, to };
+            WriteOutcome::Refused
+        }
+    };
+    Some(Action::Control(to, Emit::written(receiver, outcome)))
+}
+
+/// Receiver: the sender has written the message, or cannot.
+pub fn written(
+    engine: &mut Engine,
+    from: Peer,
+    receiver: RequestId,
+    outcome: WriteOutcome,
+) -> Option<Action> {
+    let Some(request) = engine.requests.get_mut(receiver) else { return stale(engine) };
+    let State::Exposed { segment, len, sender, .. } = &request.state else { return stale(engine) };
+    if !matches!(request.state, State::Exposed { from: writer, .. } if writer == from) {
+        return stale(engine);
+    }
+    let (segment, len, sender) = (segment.clone(), *len, *sender);
+    request.state = State::Receiving { room: segment.len(), len, from, sender, fin: false };
+    match outcome {
+        WriteOutcome::Done => {
+            landed(engine, receiver);
+            Some(Action::Forget(from, Owner::Receive(receiver)))
+        }
+        WriteOutcome::Unreadable => unreadable(engine, receiver),
+        WriteOutcome::Refused => {
+            let offer = Offer::Nothing;
+            Some(Action::GrantAgain(OpenReceive { from, offer, receiver, segment, len, arrived: 0 }, sender))
         }
     }
 }
@@ -192,8 +273,8 @@ pub fn landed(engine: &mut Engine, receiver: RequestId) -> Option<Action> {
     fin.then(|| Action::Control(from, Emit::fin(sender, false)))
 }
 
-/// Receiver: the sender's buffer is no readable memory; both sides fail.
-pub fn unreadable(engine: &mut Engine, receiver: RequestId) -> Option<Action> {
+/// Receiver: one of the buffers is no memory that can be accessed; both sides fail.
+fn unreadable(engine: &mut Engine, receiver: RequestId) -> Option<Action> {
     let request = engine.requests.get_mut(receiver)?;
     let State::Receiving { len, from, sender, .. } = request.state else { return None };
     let error = no_buffer("send buffer or the receive", len);
@@ -210,13 +291,13 @@ fn no_buffer(whose: &str, len: u64) -> Error {
     Error::other(ErrorClass::Buffer, text)
 }
 
-/// Receiver: the direct copy cannot be done; asks for fragments instead.
-pub fn refused(engine: &mut Engine, receiver: RequestId, segment: Segment) -> Option<Action> {
+/// Receiver: the message cannot be read where it lies; asks for fragments instead.
+fn refused(engine: &mut Engine, receiver: RequestId, segment: Segment) -> Option<Action> {
     let request = engine.requests.get_mut(receiver)?;
     let State::Receiving { len, from, sender, fin, .. } = &mut request.state else { return None };
     *fin = false;
     let (from, len, offer, sender) = (*from, *len, Offer::Nothing, *sender);
-    Some(Action::Grant(Expose { from, offer, receiver, segment, len, arrived: 0 }, sender))
+    Some(Action::Grant(OpenReceive { from, offer, receiver, segment, len, arrived: 0 }, sender))
 }
 
 /// Sender: the receiver wants the message, and says how; or, without a request of its own, keeps it for a receive to come.
@@ -228,24 +309,37 @@ pub fn granted(
     granted: Granted,
 ) -> Option<Action> {
     let Some(request) = engine.requests.get_mut(sender) else { return stale(engine) };
-    let sending = State::Sending { to: from, sent: false, acknowledged: true };
+    let sending = State::Sending { to: from, receiver, sent: false, acknowledged: true };
     match std::mem::replace(&mut request.state, sending) {
         State::SendPending { segment, to, place } if to == from => {
-            // Held back by the receiver, which wants it now.
+            // The receiver throttled it, and wants it now.
             if receiver == RequestId::NONE {
                 request.state = State::SendAsked { segment, to };
                 engine.with_pending(to, |pending| pending.remove(place));
                 return None;
             }
             engine.with_pending(to, |pending| pending.remove(place));
-            Some(Action::Put(Put { to, receiver, sender, until: segment.len(), segment, granted }))
+            Some(send(to, receiver, sender, segment, granted))
         }
         State::SendAsked { segment, to } if to == from && receiver != RequestId::NONE => {
-            Some(Action::Put(Put { to, receiver, sender, until: segment.len(), segment, granted }))
+            Some(send(to, receiver, sender, segment, granted))
         }
         other => {
             request.state = other;
             stale(engine)
+        }
+    }
+}
+
+/// The way that was granted.
+fn send(to: Peer, receiver: RequestId, sender: RequestId, segment: Segment, granted: Granted) -> Action {
+    let len = segment.len();
+    match granted {
+        Granted::Memory(memory) => {
+            Action::Put(Transfer { peer: to, memory, segment, len, owner: Owner::Send(sender) })
+        }
+        Granted::Fragments | Granted::Windows { .. } => {
+            Action::Send(GrantedSend { to, receiver, sender, until: len, segment, granted })
         }
     }
 }
@@ -275,7 +369,7 @@ pub fn finished(engine: &mut Engine, from: Peer, sender: RequestId, unreadable: 
         Some(State::SendAsked { to, segment }) if *to == from => {
             let error = unreadable.then(|| no_buffer("send", segment.len()));
             engine.complete(sender, Status { error, ..Status::EMPTY });
-            return Some(Action::Withdraw(from, sender));
+            return Some(Action::Forget(from, Owner::Send(sender)));
         }
         Some(State::Sending { to, sent: false, .. }) if *to == from && unreadable => {
             let len = engine.outgoing.find(sender).map_or(0, |(_, envelope)| envelope.len);

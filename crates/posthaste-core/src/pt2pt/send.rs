@@ -114,7 +114,7 @@ pub fn start_general(
     if envelope.mode != Mode::Synchronous
         && matches!(engine.config.long_protocol, LongProtocol::Auto | LongProtocol::Stream)
         && engine.way_is_free(to)
-        && !(envelope.len >= engine.config.shared_limit as u64 && methods.lies_shared(to, &segment))
+        && !(envelope.len >= engine.config.shared_limit as u64 && methods.shared(to, &segment).is_some())
         && methods.send_buffered(to, envelope, &mut segment)
     {
         let why = "it is of medium length and our bounce buffer at the receiver is free";
@@ -162,7 +162,7 @@ pub(super) fn proposal(
         len: envelope.len,
         contiguous: segment.contiguous_rest().is_some(),
         run: segment.mean_run(),
-        shared: methods.lies_shared(to, segment),
+        shared: methods.shared(to, segment).is_some(),
         shared_limit: config.shared_limit,
         eager_limit: if caps.sockets { config.tcp_eager_limit } else { config.eager_limit },
         get_limit: config.get_limit,

@@ -225,7 +225,7 @@ fn a_persistent_message_is_copied_at_each_start() {
         .map(|(at, message): (usize, _)| {
             let engine = &mut bench.vcis[at].engine;
             let id = engine.requests.insert(Request::new(State::Inactive)).unwrap();
-            engine.persistent.keep(id, Some(message));
+            engine.persistent.insert(id, Some(message));
             id
         })
         .collect();

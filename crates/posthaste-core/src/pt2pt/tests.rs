@@ -115,7 +115,7 @@ fn messages_stay_in_order(seeds: u64, bench: impl Fn(u64, &Config) -> Bench) {
 }
 
 /// A network that insists on registration: every way of a long message registers what it touches and lets it go; what is
-/// held, as the buffer of a persistent request, is registered once.
+/// pinned, as the buffer of a persistent request, is registered once.
 #[test]
 fn memory_is_registered_as_long_as_it_is_touched() {
     let weather = crate::method::sim::Weather { registers: true, ..CALM };
@@ -142,7 +142,7 @@ fn memory_is_registered_as_long_as_it_is_touched() {
         let (there, made) = bench.network.registered();
         assert_eq!((there, bench.network.unregistered()), (0, 0), "{long:?}");
         assert!(made >= 2, "{long:?} registered {made} times");
-        let holds = [
+        let pins = [
             bench.vcis[0].methods.pin(&segment(&data), false),
             bench.vcis[1].methods.pin(&segment(&into), true),
         ];
@@ -150,8 +150,8 @@ fn memory_is_registered_as_long_as_it_is_touched() {
             round(&mut bench);
         }
         assert_eq!(bench.network.registered(), (2, made + 2), "{long:?}");
-        for (vci, holds) in bench.vcis.iter_mut().zip(holds) {
-            vci.methods.unpin(holds);
+        for (vci, pins) in bench.vcis.iter_mut().zip(pins) {
+            vci.methods.unpin(pins);
         }
         assert_eq!(bench.network.registered().0, 0, "{long:?}");
     }
@@ -242,7 +242,7 @@ fn messages_to_ourselves() {
 fn a_third_process_can_end_nothing() {
     use crate::ids::{Peer, RequestId};
     use crate::trace::Counter;
-    use crate::wire::{Emit, Granted, Place, Through};
+    use crate::wire::{BufferCursor, Emit, Granted, RemoteMemory, WriteOutcome};
     let count = |bench: &Bench, at: usize| {
         let crate::progress::Vci { engine, methods, .. } = &bench.vcis[at];
         engine.counts.get(Counter::StalePackets) + methods.counts.get(Counter::StalePackets)
@@ -268,12 +268,16 @@ fn a_third_process_can_end_nothing() {
         let Started::Request(sender) = bench.send(0, 1, 5, &data, synchronous) else {
             panic!("{long:?}: over at once")
         };
-        let through = Through { buffer: 0, kept: false, start: 0 };
+        let cursor = BufferCursor { buffer: 0, persistent: false, start: 0 };
         let to_the_sender = |receiver: RequestId| {
             [
                 Emit::ok_to_send(sender, receiver, Granted::Fragments),
-                Emit::ok_to_send(sender, receiver, Granted::Memory(Place { address: 4096, key: 0 })),
-                Emit::ok_to_send(sender, receiver, Granted::Shared { place: 4096 }),
+                Emit::ok_to_send(
+                    sender,
+                    receiver,
+                    Granted::Memory(RemoteMemory::Address { address: 4096, key: 0 }),
+                ),
+                Emit::ok_to_send(sender, receiver, Granted::Memory(RemoteMemory::Shared { offset: 4096 })),
                 Emit::ok_to_send(sender, receiver, Granted::Windows { until: 4096 }),
                 Emit::fin(sender, false),
                 Emit::fin(sender, true),
@@ -285,8 +289,9 @@ fn a_third_process_can_end_nothing() {
         // The receiver hears of the message and answers; its sender does not look.
         if long == LongProtocol::Put {
             (0..20).for_each(|_| _ = bench.vcis[1].progress());
-            let written = [Emit::written(receiver, false), Emit::written(receiver, true)];
-            forge(&mut bench, 1, &[written[0], written[1], Emit::stream(receiver, through)]);
+            let outcomes = [WriteOutcome::Done, WriteOutcome::Unreadable, WriteOutcome::Refused];
+            forge(&mut bench, 1, &outcomes.map(|outcome| Emit::written(receiver, outcome)));
+            forge(&mut bench, 1, &[Emit::stream(receiver, cursor)]);
             forge(&mut bench, 1, &[Emit::data(receiver, 0), Emit::data(receiver, 2999)]);
         }
         let status = bench.finish(1, receiver);
@@ -329,18 +334,18 @@ fn a_third_process_does_not_answer_for_the_receiver() {
 fn stale_packets_change_nothing() {
     use crate::ids::{ContextId, Peer, RequestId};
     use crate::trace::Counter;
-    use crate::wire::{Emit, Envelope, Found, Granted, Mode, Part, Place, Seek, Sought};
+    use crate::wire::{Emit, Envelope, Found, Granted, Mode, Part, RemoteMemory, Seek, Sought, WriteOutcome};
     let mut bench = Bench::new(1, 2, CALM, &Config::default());
     let forged = RequestId { slot: 77, generation: 3 };
     let (context, types) = (ContextId::WORLD, crate::datatype::Types::UNKNOWN);
     let envelope = Envelope { context, source: 0, tag: 1, len: 1 << 60, mode: Mode::Standard, types };
-    let part = Part { receiver: forged, offset: 0, len: 8, place: None };
+    let part = Part { receiver: forged, offset: 0, len: 8, memory: None };
     let found = |message| Found { serial: 0, place: u64::MAX, message };
     for emit in [
-        Emit::ok_to_send(forged, forged, Granted::Memory(Place { address: 4096, key: 0 })),
+        Emit::ok_to_send(forged, forged, Granted::Memory(RemoteMemory::Address { address: 4096, key: 0 })),
         Emit::window(part),
         Emit::filled(part),
-        Emit::written(forged, true),
+        Emit::written(forged, WriteOutcome::Unreadable),
         Emit::fin(forged, false),
         Emit::sync_ack(forged),
         Emit::data(forged, u64::MAX),

@@ -32,7 +32,7 @@ pub(super) fn check(envelope: &Envelope, segment: &Segment) -> Option<Error> {
     Some(Error::other(ErrorClass::Type, text))
 }
 
-/// `10 MPI_INT`, or as much as the message tells.
+/// `10 MPI_INT`, or as much as the message says.
 fn describe_sent(envelope: &Envelope) -> String {
     let (types, len) = (envelope.types, envelope.len);
     match Named::from_the_wire(types.first).map(Builtin::of) {

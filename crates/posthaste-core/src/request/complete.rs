@@ -4,7 +4,7 @@
 //! 1. Its status is there, and its buffer is the user's again.
 //! 2. Its handler, if it has one, is queued and run outside all locks; so long the request is *finished* (seed 004).
 //! 3. It is *complete*: a wait or test may take its status.
-//! 4. Who wants to know is told: the thread that sleeps for it, or the request that it is a part of, whose end follows this
+//! 4. Who wants to know is notified: the thread that sleeps for it, or the request that it is a part of, whose end follows this
 //!    list too. A request of which nobody wants to know leaves the table.
 //! 5. Who takes the status, or looks at it, runs what a binding has to add, on its own thread: the query function of a
 //!    generalized request, the last step of a communicator in the making, the error handler.
@@ -28,8 +28,8 @@ pub struct Finished {
     pub ends: u64,
     /// Requests in device memory whose transfers are over, for `pt2pt::staging`.
     pub staged: Vec<RequestId>,
-    /// Sleepers that are to be told of an end, once for each.
-    pub told: Vec<SleeperId>,
+    /// Sleepers that are to be notified of an end, once for each.
+    pub sleepers: Vec<SleeperId>,
 }
 
 impl std::fmt::Debug for Finished {
@@ -87,7 +87,7 @@ fn is_over(table: &mut Table, finished: &mut Finished, id: RequestId) {
     request.state = State::Complete;
     match std::mem::replace(&mut request.audience, Audience::Caller) {
         Audience::Caller => {}
-        Audience::Sleeper(sleeper) => finished.told.push(sleeper),
+        Audience::Sleeper(sleeper) => finished.sleepers.push(sleeper),
         Audience::Part { whole, leads } => {
             if let (Some(part), Some(whole)) = (table.remove(id), table.in_slot(whole)) {
                 part_ended(table, finished, whole, part.status, leads);
@@ -97,20 +97,20 @@ fn is_over(table: &mut Table, finished: &mut Finished, id: RequestId) {
     }
 }
 
-/// A part of a composite request has ended, which counts; with the last one the whole ends. `leads`: the whole tells what
-/// the part tells; otherwise only its error, if that is the first, and its bytes.
+/// A part of a composite request has ended, which counts; with the last one the whole ends. `leads`: the whole reports what
+/// the part reports; otherwise only its error, if that is the first, and its bytes.
 pub fn part_ended(table: &mut Table, finished: &mut Finished, whole: RequestId, part: Status, leads: bool) {
     let Some(request) = table.get_mut(whole) else { return };
     let State::Composite(composite) = &mut request.state else { return };
-    let told = &mut request.status;
+    let status = &mut request.status;
     if leads {
-        (told.source, told.tag, told.cancelled) = (part.source, part.tag, part.cancelled);
+        (status.source, status.tag, status.cancelled) = (part.source, part.tag, part.cancelled);
     }
-    told.bytes += part.bytes;
+    status.bytes += part.bytes;
     let error = part.error.map(|error| composite.explained(error));
-    told.error = if leads { error.or(told.error.take()) } else { told.error.take().or(error) };
+    status.error = if leads { error.or(status.error.take()) } else { status.error.take().or(error) };
     if composite.ends_one() {
-        let status = std::mem::replace(told, Status::EMPTY);
+        let status = std::mem::replace(status, Status::EMPTY);
         complete(table, finished, whole, status);
     }
 }
@@ -181,11 +181,12 @@ pub fn is_active(state: &State) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ids::ContextId;
 
     #[test]
     fn a_handler_runs_between_finished_and_complete() {
         let (mut table, mut finished) = (Table::new(8), Finished::default());
-        let id = table.insert(Request::new(State::Schedule)).unwrap();
+        let id = table.insert(Request::new(State::Schedule(ContextId::WORLD))).unwrap();
         assert!(attach(&mut table, &mut finished, id, Box::new(|_, _| ())));
         complete(&mut table, &mut finished, id, Status { bytes: 5, ..Status::EMPTY });
         assert!(matches!(table.get(id).unwrap().state, State::Finished));
@@ -200,8 +201,9 @@ mod tests {
     #[test]
     fn a_detached_request_leaves_by_itself() {
         let (mut table, mut finished) = (Table::new(8), Finished::default());
-        let id =
-            table.insert(Request { audience: Audience::Nobody, ..Request::new(State::Schedule) }).unwrap();
+        let id = table
+            .insert(Request { audience: Audience::Nobody, ..Request::new(State::Schedule(ContextId::WORLD)) })
+            .unwrap();
         complete(&mut table, &mut finished, id, Status::EMPTY);
         assert!(table.is_empty());
     }
@@ -209,7 +211,7 @@ mod tests {
     #[test]
     fn a_handler_attached_late_still_runs() {
         let (mut table, mut finished) = (Table::new(8), Finished::default());
-        let id = table.insert(Request::new(State::Schedule)).unwrap();
+        let id = table.insert(Request::new(State::Schedule(ContextId::WORLD))).unwrap();
         complete(&mut table, &mut finished, id, Status::EMPTY);
         assert!(attach(&mut table, &mut finished, id, Box::new(|_, _| ())));
         assert!(!is_complete(table.get(id).unwrap()));

@@ -1,10 +1,10 @@
 //! Composite requests: a whole that ends when all of its parts have ended. `MPI_Isendrecv` is one, of a send and a receive;
 //! so is each start of a partitioned operation, of its partitions' messages. MPI-5.0 §3.10, chapter 4.
 //!
-//! A part that is a request tells its whole of its end ([`Audience::Part`]) and leaves the table; whatever else a whole
-//! waits for is told by [`complete::part_ended`]. So nobody looks at parts to find out about the whole.
+//! A part that is a request reports its end to its whole ([`Audience::Part`]) and leaves the table; whatever else a whole
+//! waits for is reported by [`complete::part_ended`]. So nobody looks at parts to find out about the whole.
 //!
-//! What must stay true: a whole is told of as many ends as it expects.
+//! What must stay true: a whole hears of as many ends as it expects.
 
 use std::any::Any;
 
@@ -23,7 +23,7 @@ pub struct Composite {
     /// What is said if a part is truncated, in terms of the whole.
     truncated: Option<Error>,
     /// What has to live until the end.
-    _keeps: Option<Box<dyn Any + Send>>,
+    _keeps_alive: Option<Box<dyn Any + Send>>,
 }
 
 impl std::fmt::Debug for Composite {
@@ -40,8 +40,8 @@ impl Composite {
 
     /// The same, which keeps something until its end: memory that a part uses.
     #[must_use]
-    pub fn keeping(self, what: impl Any + Send) -> Self {
-        Self { _keeps: Some(Box::new(what)), ..self }
+    pub fn keeping_alive(self, what: impl Any + Send) -> Self {
+        Self { _keeps_alive: Some(Box::new(what)), ..self }
     }
 
     /// The requests among what it waits for; some may have ended.
@@ -55,7 +55,7 @@ impl Composite {
         self.missing == 0
     }
 
-    /// An error of a part, as the whole tells it.
+    /// An error of a part, as the whole reports it.
     pub(super) fn explained(&self, error: Error) -> Error {
         match &self.truncated {
             Some(whole) if error.is_truncation() => whole.clone(),
@@ -64,7 +64,7 @@ impl Composite {
     }
 }
 
-/// Takes a whole in, which tells `status` as far as its parts do not change that. One without parts is over.
+/// Takes a whole in, which reports `status` as far as its parts do not change that. One without parts is over.
 ///
 /// # Errors
 /// When the table is full.
@@ -73,8 +73,8 @@ pub fn begin(table: &mut Table, whole: Composite, status: Status) -> crate::erro
     table.insert(Request { status, ..Request::new(state) })
 }
 
-/// The request `part` is a part of `whole`, and one of those that it expects. With `leads` the whole tells what the
-/// part tells; otherwise only its error and its bytes.
+/// The request `part` is a part of `whole`, and one of those that it expects. With `leads` the whole reports what the
+/// part reports; otherwise only its error and its bytes.
 pub fn add(table: &mut Table, finished: &mut Finished, whole: RequestId, part: RequestId, leads: bool) {
     match table.get_mut(part) {
         Some(request) if !complete::is_complete(request) => {
@@ -91,7 +91,7 @@ pub fn add(table: &mut Table, finished: &mut Finished, whole: RequestId, part: R
     }
 }
 
-/// The whole waits for this request, too, whose end is told by somebody else.
+/// The whole waits for this request, too, whose end somebody else reports.
 pub fn mention(table: &mut Table, whole: RequestId, request: RequestId) {
     if let Some(composite) = get(table, whole) {
         composite.parts.push(request);
@@ -124,17 +124,18 @@ fn get(table: &mut Table, whole: RequestId) -> Option<&mut Composite> {
 mod tests {
     use super::*;
     use crate::error::ErrorClass;
+    use crate::ids::ContextId;
 
     fn part(table: &mut Table) -> RequestId {
-        table.insert(Request::new(State::Schedule)).unwrap()
+        table.insert(Request::new(State::Schedule(ContextId::WORLD))).unwrap()
     }
 
     #[test]
-    fn a_whole_ends_with_its_last_part_and_tells_what_the_leading_one_did() {
+    fn a_whole_ends_with_its_last_part_and_reports_what_the_leading_one_did() {
         for first in [0, 1] {
             let (mut table, mut finished) = (Table::new(8), Finished::default());
             let parts = [part(&mut table), part(&mut table)];
-            let whole = begin(&mut table, Composite::of(2).keeping(vec![1u8]), Status::EMPTY).unwrap();
+            let whole = begin(&mut table, Composite::of(2).keeping_alive(vec![1u8]), Status::EMPTY).unwrap();
             for (at, id) in parts.into_iter().enumerate() {
                 add(&mut table, &mut finished, whole, id, at == 0);
             }
@@ -145,9 +146,9 @@ mod tests {
                 complete::complete(&mut table, &mut finished, parts[at], status);
             }
             assert_eq!(table.len(), 1, "parts leave by themselves");
-            let told = table.remove(whole).unwrap();
-            assert!(complete::is_complete(&told));
-            assert_eq!((told.status.source, told.status.tag, told.status.bytes), (3, 4, 8));
+            let removed = table.remove(whole).unwrap();
+            assert!(complete::is_complete(&removed));
+            assert_eq!((removed.status.source, removed.status.tag, removed.status.bytes), (3, 4, 8));
         }
     }
 

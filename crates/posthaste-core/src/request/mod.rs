@@ -16,12 +16,12 @@ use posthaste_os::park::SleeperId;
 
 use crate::datatype::Segment;
 use crate::error::Error;
-use crate::ids::{ANY_SOURCE, ANY_TAG, Peer, RequestId};
+use crate::ids::{ANY_SOURCE, ANY_TAG, ContextId, Peer, RequestId};
 
 pub use composite::Composite;
 pub use table::Table;
 
-/// What a finished request tells (MPI-5.0 §3.2.5).
+/// What a finished request reports (MPI-5.0 §3.2.5).
 #[derive(Clone, Debug)]
 pub struct Status {
     /// Rank of the sender in the communicator.
@@ -70,6 +70,8 @@ pub enum State {
     Sending {
         /// Whom.
         to: Peer,
+        /// Its request, once that is known.
+        receiver: RequestId,
         /// The data has left.
         sent: bool,
         /// The match has been acknowledged, or need not be.
@@ -95,10 +97,21 @@ pub enum State {
         /// The sender waits to hear that everything is here.
         fin: bool,
     },
+    /// Matched; the sender writes into the receive buffer, or says that it cannot.
+    Exposed {
+        /// Where the message goes.
+        segment: Segment,
+        /// Length of the message, for which there is room.
+        len: u64,
+        /// The sender.
+        from: Peer,
+        /// Its request.
+        sender: RequestId,
+    },
     /// The transfer is over, or never was; a device copies (`pt2pt::staging`).
     Staging,
-    /// A collective operation; its steps are in `coll`.
-    Schedule,
+    /// A collective operation in this context; its steps are in `coll`.
+    Schedule(ContextId),
     /// Several parts: it ends when they all have.
     Composite(Box<Composite>),
     /// What others do, outside the engine, and end.
@@ -114,13 +127,13 @@ pub enum State {
 pub enum Audience {
     /// Who looks at it.
     Caller,
-    /// A sleeping thread, which has to be told.
+    /// A sleeping thread, which has to be notified.
     Sleeper(SleeperId),
     /// The request that it is a part of. It leaves the table when it ends.
     Part {
         /// The slot of that request, which does not leave the table before.
         whole: u32,
-        /// The whole tells what this part tells.
+        /// The whole reports what this part reports.
         leads: bool,
     },
     /// Nobody: it leaves the table when it ends.
@@ -131,7 +144,7 @@ pub enum Audience {
 pub struct Request {
     /// What it is doing.
     pub state: State,
-    /// What it tells when it is over.
+    /// What it reports when it is over.
     pub status: Status,
     /// Who wants to know of its end.
     pub audience: Audience,

@@ -9,7 +9,7 @@
 //! shared out to the others. So an id and a handle say which VCI they belong to.
 //!
 //! One request is always there: [`Table::DONE`], which stands for everything that was over when it was started and
-//! has nothing to tell. It can be taken out any number of times, so that a short send needs no slot.
+//! has nothing to report. It can be taken out any number of times, so that a short send needs no slot.
 //!
 //! The limit is for messages that the program starts. A collective operation that one rank refused would leave its peers
 //! waiting, so the requests of collective operations may go beyond the limit, into a reserve ([`Table::reserve`]).
@@ -28,7 +28,7 @@ pub const MOST: usize = 1 << SLOT_BITS;
 const FIRST: usize = MOST / 2;
 /// Slots of each other VCI.
 const FURTHER: usize = FIRST / VCIS;
-/// Slots of each other VCI that are kept for collective operations.
+/// Slots of each other VCI that are reserved for collective operations.
 const FURTHER_RESERVE: usize = 1 << 13;
 const HANDLE_GENERATIONS: u32 = 511;
 
@@ -73,7 +73,7 @@ pub struct Table {
 const NONE: u32 = u32::MAX;
 
 impl Table {
-    /// The request that is over and has nothing to tell. It stands in the first VCI's table; the others find nothing
+    /// The request that is over and has nothing to report. It stands in the first VCI's table; the others find nothing
     /// under it, which is over as well, and let it be taken out.
     pub const DONE: RequestId = RequestId { slot: 0, generation: 0 };
 
@@ -298,6 +298,7 @@ impl Table {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ids::ContextId;
 
     #[test]
     fn stale_ids_and_forged_handles_find_nothing() {
@@ -320,8 +321,10 @@ mod tests {
     #[test]
     fn vcis_have_slots_of_their_own() {
         let mut tables: Vec<Table> = (0..8).map(|vci| Table::of_vci(vci, HIGHEST_REQUESTS)).collect();
-        let ids: Vec<_> =
-            tables.iter_mut().map(|table| table.insert(Request::new(State::Schedule)).unwrap()).collect();
+        let ids: Vec<_> = tables
+            .iter_mut()
+            .map(|table| table.insert(Request::new(State::Schedule(ContextId::WORLD))).unwrap())
+            .collect();
         for (vci, id) in ids.iter().enumerate() {
             let handle = Table::handle(*id) as usize;
             assert_eq!((vci_of(id.slot as usize), vci_of(handle & (MOST - 1))), (vci, vci));
@@ -334,17 +337,21 @@ mod tests {
         }
         assert_eq!((vci_of(u32::MAX as usize), vci_of(FIRST - 1), vci_of(MOST - 1)), (0, 0, 0));
         let further = &mut tables[3];
-        let most = (1..).find(|_| further.insert(Request::new(State::Schedule)).is_err()).unwrap();
+        let most =
+            (1..).find(|_| further.insert(Request::new(State::Schedule(ContextId::WORLD))).is_err()).unwrap();
         assert_eq!(most, FURTHER - FURTHER_RESERVE);
         assert_eq!(vci_of(further.iter().last().unwrap().0.slot as usize), 3);
-        assert!(further.remove(ids[3]).is_some() && further.insert(Request::new(State::Schedule)).is_ok());
+        assert!(
+            further.remove(ids[3]).is_some()
+                && further.insert(Request::new(State::Schedule(ContextId::WORLD))).is_ok()
+        );
     }
 
     #[test]
     fn only_what_is_over_is_taken_by_its_handle() {
         let mut table = Table::new(2);
         let expected = table.next_id().unwrap();
-        let id = table.insert(Request::new(State::Schedule)).unwrap();
+        let id = table.insert(Request::new(State::Schedule(ContextId::WORLD))).unwrap();
         assert_eq!(id, expected);
         let handle = Table::handle(id) as usize;
         assert!(table.take_ended(handle).is_none());
@@ -358,7 +365,7 @@ mod tests {
     #[test]
     fn collective_operations_go_beyond_the_limit_and_nobody_else() {
         let mut table = Table::new(2);
-        let new = || Request::new(State::Schedule);
+        let new = || Request::new(State::Schedule(ContextId::WORLD));
         let own = [table.insert(new()).unwrap(), table.insert(new()).unwrap()];
         for _ in 0..3 {
             table.reserve(true);

@@ -52,9 +52,9 @@ impl Vci {
     #[inline]
     pub fn concerns(&self, sleepers: &Sleepers) -> bool {
         sleepers.are_there()
-            && (!self.engine.finished.told.is_empty()
+            && (!self.engine.finished.sleepers.is_empty()
                 || self.is_copying()
-                || (self.happened() != self.told && (sleepers.are_curious() || self.has_work())))
+                || (self.happened() != self.last_notified && (sleepers.are_curious() || self.has_work())))
     }
 
     /// Counts what a sleeper may wait for.
@@ -77,10 +77,10 @@ impl Vci {
     pub fn wakes(&mut self, sleepers: &Sleepers) -> Vec<Wake> {
         let work = self.has_work();
         let happened = self.happened();
-        let news = std::mem::replace(&mut self.told, happened) != happened;
-        let told = self.engine.finished.told.drain(..);
+        let news = std::mem::replace(&mut self.last_notified, happened) != happened;
+        let ended = self.engine.finished.sleepers.drain(..);
         sleepers.with(|parked| {
-            let mut wakes: Vec<Wake> = told.filter_map(|sleeper| parked.ended(sleeper)).collect();
+            let mut wakes: Vec<Wake> = ended.filter_map(|sleeper| parked.ended(sleeper)).collect();
             if work {
                 wakes.extend(parked.rouse_listener());
             }
@@ -102,7 +102,7 @@ impl Vci {
         seen: u64,
     ) -> Option<Asleep> {
         let news = self.happened() != seen;
-        self.told = self.happened();
+        self.last_notified = self.happened();
         let register = |wants| Asleep::register(sleepers, wants, bell);
         let table = &mut self.engine.requests;
         let (ids, all) = match until {
@@ -134,7 +134,7 @@ impl Vci {
         for id in ids {
             complete::unwatch(&mut self.engine.requests, *id, sleeper);
         }
-        self.engine.finished.told.retain(|told| *told != sleeper);
+        self.engine.finished.sleepers.retain(|ended| *ended != sleeper);
         sleepers.with(|parked| parked.unregister(sleeper));
     }
 }

@@ -59,7 +59,7 @@ impl Cart {
         allocate: impl FnOnce() -> Result<ContextId>,
     ) -> Result<(Schedule, Creation)> {
         let group = Group::of(comm.group().peers().take(self.places() as usize).collect());
-        comm.plan_subset("MPI_Cart_create", &Arc::new(group), Some(Topology::Cart(self).kept()), allocate)
+        comm.plan_subset("MPI_Cart_create", &Arc::new(group), Some(Topology::Cart(self).stored()), allocate)
     }
 
     /// Plans the grids of fewer dimensions that the grid of `comm`, this one, falls into: those of `remain` stay.
@@ -80,9 +80,9 @@ impl Cart {
         };
         let ranks = (0..self.places()).filter(same);
         let group = Group::of(ranks.filter_map(|rank| comm.group().peer(rank)).collect());
-        let kept = self.dims.iter().enumerate().filter(|(at, _)| stays(*at));
-        let sub = Self { dims: kept.map(|(_, dim)| *dim).collect() };
-        comm.plan_subset("MPI_Cart_sub", &Arc::new(group), Some(Topology::Cart(sub).kept()), allocate)
+        let dims = self.dims.iter().enumerate().filter(|(at, _)| stays(*at));
+        let sub = Self { dims: dims.map(|(_, dim)| *dim).collect() };
+        comm.plan_subset("MPI_Cart_sub", &Arc::new(group), Some(Topology::Cart(sub).stored()), allocate)
     }
 
     /// Number of dimensions.

@@ -21,7 +21,7 @@ pub enum Topology {
 }
 
 impl Topology {
-    fn kept(self) -> comm::Topology {
+    fn stored(self) -> comm::Topology {
         comm::Topology(Arc::new(self))
     }
 }

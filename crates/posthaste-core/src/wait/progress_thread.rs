@@ -11,7 +11,7 @@ use std::thread::{self, JoinHandle};
 use crate::error::{Error, Result};
 use crate::wait::{Awaited, Idler, Waiting};
 
-/// The thread. It ends when it is told to, or with the process.
+/// The thread. It ends when it has to, or with the process.
 #[derive(Debug)]
 pub struct ProgressThread {
     over: Arc<AtomicBool>,

@@ -1,6 +1,6 @@
 //! Telling others what this process waits for.
 //!
-//! A call tells when it goes to sleep, and again while it sleeps on, by what it sees in its VCI; when it is over the
+//! A call publishes its wait when it goes to sleep, and again while it sleeps on, by what it sees in its VCI; when it is over the
 //! status page is wiped. What must stay true: nothing here runs before a call has waited long enough to sleep; the status page says
 //! nothing while no call waits.
 
@@ -38,7 +38,7 @@ pub enum Awaited {
     Window(OfWindow),
     /// Everything of ours to have left.
     Departure,
-    /// Nothing: it keeps things going until it is told to end.
+    /// Nothing: it keeps things going until it has to end.
     Nothing,
 }
 
@@ -100,19 +100,19 @@ impl Awaited {
 
 /// The status page of this process and what stands on it.
 #[derive(Debug)]
-pub(super) struct Teller {
+pub(super) struct Reporter {
     node: Node,
     local_rank: usize,
-    told: Mutex<Told>,
+    published: Mutex<Published>,
 }
 
 #[derive(Debug)]
-struct Told {
+struct Published {
     report: Report,
     /// Whose the waits in the report are, and in which VCI.
     notes: Vec<(u64, usize)>,
     last: u64,
-    /// What else was in each VCI when a wait there was last told.
+    /// What else was in each VCI when a wait there was last published.
     vcis: [Surroundings; VCIS],
 }
 
@@ -133,25 +133,25 @@ pub(super) struct Note {
     at: Duration,
 }
 
-impl Teller {
+impl Reporter {
     /// `threaded`: several threads may call.
     pub(super) fn new(node: Node, local_rank: usize, threaded: bool) -> Self {
         let report = Report { threaded, ..Report::default() };
         Self {
             node,
             local_rank,
-            told: Mutex::new(Told { report, notes: Vec::new(), last: 0, vcis: Default::default() }),
+            published: Mutex::new(Published { report, notes: Vec::new(), last: 0, vcis: Default::default() }),
         }
     }
 
-    /// Whether a call that goes on waiting has been told of just now.
+    /// Whether a call that goes on waiting has been published just now.
     pub(super) fn is_fresh(note: Option<&Note>) -> bool {
         note.is_some_and(|note| machine::now().saturating_sub(note.at) < REFRESH)
     }
 
-    /// Tells what a call waits for in the VCI `at`. `began`: when it was first seen waiting. `further`: it waits for
-    /// something in other VCIs, too, which has been told.
-    pub(super) fn tell(
+    /// Publishes what a call waits for in the VCI `at`. `began`: when it was first seen waiting. `further`: it waits for
+    /// something in other VCIs, too, which has been published.
+    pub(super) fn publish(
         &self,
         note: &mut Option<Note>,
         (call, began): (&'static str, Duration),
@@ -163,42 +163,42 @@ impl Teller {
             return;
         }
         let now = machine::now();
-        self.told.with(|told| {
+        self.published.with(|published| {
             let id = match note {
                 Some(note) => note.id,
                 None => {
-                    told.last += 1;
-                    told.last
+                    published.last += 1;
+                    published.last
                 }
             };
             *note = Some(Note { id, at: now });
-            told.add((id, at), wait(vci, call, began, awaited), further);
-            told.report.at = now;
-            told.vcis[at] = surroundings(vci, &told.report);
-            self.write(told);
+            published.add((id, at), wait(vci, call, began, awaited), further);
+            published.report.at = now;
+            published.vcis[at] = surroundings(vci, &published.report);
+            self.write(published);
         });
     }
 
     /// A call goes on.
     pub(super) fn retract(&self, note: &Note) {
-        self.told.with(|told| {
-            told.remove(note.id);
-            if told.notes.is_empty() {
+        self.published.with(|published| {
+            published.remove(note.id);
+            if published.notes.is_empty() {
                 self.node.status_page(self.local_rank).wipe();
             } else {
-                self.write(told);
+                self.write(published);
             }
         });
     }
 
-    fn write(&self, told: &mut Told) {
-        told.join_vcis();
+    fn write(&self, published: &mut Published) {
+        published.join_vcis();
         let status_page = self.node.status_page(self.local_rank);
-        status_page.write(&told.report.encode(status_page.room()));
+        status_page.write(&published.report.encode(status_page.room()));
     }
 }
 
-impl Told {
+impl Published {
     fn add(&mut self, (id, at): (u64, usize), wait: Wait, further: bool) {
         match self.notes.iter().position(|(known, _)| *known == id) {
             Some(place) if further => {
@@ -223,7 +223,7 @@ impl Told {
         }
     }
 
-    /// Puts together what was told of each VCI.
+    /// Puts together what was published of each VCI.
     fn join_vcis(&mut self) {
         let Self { report, vcis, .. } = self;
         report.posted = all(vcis, |vci| &vci.posted);
@@ -295,7 +295,7 @@ fn message(vci: &Vci, id: RequestId) -> Option<Message> {
         State::Posted { segment, entry } => {
             Some(wanted(&engine.contexts, Part::Posted, engine.matching.posted(*entry)?, segment.len()))
         }
-        State::Receiving { len, from, .. } => Some(Message {
+        State::Receiving { len, from, .. } | State::Exposed { len, from, .. } => Some(Message {
             part: Part::Reassembly,
             peer: Some(from.0),
             rank: request.status.source,
@@ -309,7 +309,7 @@ fn message(vci: &Vci, id: RequestId) -> Option<Message> {
         // Nobody sleeps while a device copies.
         State::Inactive
         | State::Staging
-        | State::Schedule
+        | State::Schedule(_)
         | State::Composite(_)
         | State::External
         | State::Finished
@@ -378,10 +378,10 @@ fn surroundings(vci: &Vci, report: &Report) -> Surroundings {
         Some(State::Posted { segment, .. }) => segment.len(),
         _ => 0,
     };
-    let held = engine.matching.all_held().filter(|held| is_users(held.envelope.context));
-    let come = held.map(|held| Message {
-        rank: held.envelope.source,
-        ..sent(&engine.contexts, Part::Unexpected, held.from.0, &held.envelope)
+    let unexpected = engine.matching.all_unexpected().filter(|message| is_users(message.envelope.context));
+    let come = unexpected.map(|message| Message {
+        rank: message.envelope.source,
+        ..sent(&engine.contexts, Part::Unexpected, message.from.0, &message.envelope)
     });
     let mut around = Surroundings {
         posted: list(
@@ -423,14 +423,14 @@ fn mentioned(report: &Report, lists: [&List; 3]) -> BTreeSet<u64> {
     operations.chain(messages).collect()
 }
 
-/// As many as are told, first those with ranks that a call waits for: near misses are among them.
+/// As many as are published, first those with ranks that a call waits for: near misses are among them.
 fn list(all: impl Iterator<Item = Message>, concerns: impl Fn(&Message) -> bool) -> List {
     let (mut shown, mut others, mut count) = (Vec::new(), Vec::new(), 0);
     for message in all {
         count += 1;
-        let kept = if concerns(&message) { &mut shown } else { &mut others };
-        if kept.len() < MOST {
-            kept.push(message);
+        let chosen = if concerns(&message) { &mut shown } else { &mut others };
+        if chosen.len() < MOST {
+            chosen.push(message);
         }
     }
     shown.extend(others);
@@ -452,7 +452,7 @@ mod tests {
     }
 
     #[test]
-    fn every_state_of_a_message_is_told() {
+    fn every_state_of_a_message_is_published() {
         let mut bench = Bench::new(7, 2, CALM, &Config::default());
         let short = OwnedBuf::new(8);
         let long = OwnedBuf::new(5000);
@@ -465,14 +465,14 @@ mod tests {
         let vci = &bench.vcis[0];
         let wait =
             wait(vci, "MPI_Waitall", Duration::ZERO, &Awaited::All(vec![asked, synchronous, posted, any]));
-        let told: Vec<_> = wait
+        let published: Vec<_> = wait
             .goals
             .iter()
             .flat_map(Goal::messages)
             .map(|message| (message.part, message.rank, message.tag, message.bytes))
             .collect();
         assert_eq!(
-            told,
+            published,
             [
                 (Part::ForMatch, 1, 5, 5000),
                 (Part::ForMatch, 1, 6, 8),
@@ -490,7 +490,7 @@ mod tests {
     #[test]
     fn the_board_says_nothing_when_nobody_waits() {
         let node = Node::create(1).unwrap();
-        let teller = Teller::new(node.clone(), 0, false);
+        let reporter = Reporter::new(node.clone(), 0, false);
         let bench = Bench::new(7, 1, CALM, &Config::default());
         let pattern = Pattern { context: ContextId::WORLD, source: ANY_SOURCE, tag: ANY_TAG };
         let (mut first, mut second) = (None, None);
@@ -499,12 +499,12 @@ mod tests {
         for at_second in [false, true, false] {
             let note = if at_second { &mut second } else { &mut first };
             let call = ("MPI_Probe", Duration::ZERO);
-            teller.tell(note, call, (0, &bench.vcis[0]), &Awaited::Message(pattern), false);
+            reporter.publish(note, call, (0, &bench.vcis[0]), &Awaited::Message(pattern), false);
         }
         assert_eq!(waits(), 2);
-        teller.retract(&first.unwrap());
+        reporter.retract(&first.unwrap());
         assert_eq!(waits(), 1);
-        teller.retract(&second.unwrap());
+        reporter.retract(&second.unwrap());
         assert_eq!((waits(), node.status_page(0).read().unwrap().len()), (0, 0));
     }
 }

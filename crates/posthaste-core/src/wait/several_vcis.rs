@@ -61,11 +61,11 @@ impl Waiting {
         let busy = among.iter().fold(false, |busy, at| self.runtime.advance(*at) | busy);
         let value = done();
         if value.is_none() && !busy {
-            if let Some(teller) = self.due_teller(idler) {
+            if let Some(reporter) = self.due_reporter(idler) {
                 let call = (call, idler.began.unwrap_or_default());
                 for (further, at) in among.iter().enumerate() {
                     let vci = self.runtime.enter(*at);
-                    teller.tell(&mut idler.note, call, (*at, &vci), &awaited(&vci), further > 0);
+                    reporter.publish(&mut idler.note, call, (*at, &vci), &awaited(&vci), further > 0);
                 }
             }
             self.runtime.enter(among[0]).engine.counts.add(Counter::Sleeps, 1);

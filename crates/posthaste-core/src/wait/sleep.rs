@@ -11,7 +11,7 @@ use posthaste_os::park;
 use crate::progress::Vci;
 use crate::runtime::Asleep;
 use crate::trace::Counter;
-use crate::wait::report::{Awaited, Teller};
+use crate::wait::report::{Awaited, Reporter};
 use crate::wait::{Idler, Waiting};
 
 /// Longest sleep before a look around.
@@ -33,8 +33,8 @@ impl Waiting {
 
     #[cold]
     fn leave_after_sleep(&self, idler: &Idler) {
-        if let (Some(teller), Some(note)) = (&self.teller, &idler.note) {
-            teller.retract(note);
+        if let (Some(reporter), Some(note)) = (&self.reporter, &idler.note) {
+            reporter.retract(note);
         }
         let called = self.runtime.sleepers.with(|parked| {
             if idler.looks {
@@ -71,9 +71,9 @@ impl Waiting {
             return vci.awake(&self.runtime.sleepers, &until, asleep.sleeper);
         }
         vci.engine.counts.add(Counter::Sleeps, 1);
-        if let Some(teller) = self.due_teller(idler) {
+        if let Some(reporter) = self.due_reporter(idler) {
             let call = (call, idler.began.unwrap_or_default());
-            teller.tell(&mut idler.note, call, (at, &vci), &awaited, false);
+            reporter.publish(&mut idler.note, call, (at, &vci), &awaited, false);
             awaited.senders(&vci).into_iter().for_each(|peer| vci.methods.attend(peer));
         }
         let nap = if vci.methods.is_connecting() { SHORT_NAP } else { NAP };
@@ -97,9 +97,9 @@ impl Waiting {
         }
     }
 
-    /// Who tells what a call waits for, unless that has just been told.
-    pub(super) fn due_teller(&self, idler: &Idler) -> Option<&Teller> {
-        self.teller.as_ref().filter(|_| !Teller::is_fresh(idler.note.as_ref()))
+    /// Who publishes what a call waits for, unless that has just been published.
+    pub(super) fn due_reporter(&self, idler: &Idler) -> Option<&Reporter> {
+        self.reporter.as_ref().filter(|_| !Reporter::is_fresh(idler.note.as_ref()))
     }
 
     /// Whether who is about to sleep only dozes: while another thread looks around all the time, peers need not wake this

@@ -24,6 +24,7 @@ mod place;
 mod tests;
 mod words;
 
+use std::any::Any;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -31,7 +32,7 @@ use posthaste_os::mapped::Mapped;
 
 use crate::attribute::Attributes;
 use crate::buffer::{Block, UserBuf};
-use crate::comm::{Comm, Handler, MAX_NAME};
+use crate::comm::{Comm, MAX_NAME};
 use crate::datatype::{Datatype, Segment};
 use crate::error::{Error, ErrorClass, Result};
 use crate::ids::{PROC_NULL, Peer, RequestId, Wrong};
@@ -43,6 +44,9 @@ pub use epoch::{Assert, Epochs, LockKind, Locked};
 pub use packets::{Operations, Origin, Traffic};
 pub use place::{At, Place};
 pub use words::{Words, control};
+
+/// An error handler of the API layer that has made the window; the engine only hands it on.
+pub type Handler = Arc<dyn Any + Send + Sync>;
 
 /// How a window was made (MPI-5.0 §12.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -201,7 +201,8 @@ impl Operations {
         start: impl FnOnce(&mut OneSided, &mut Methods, Target, Token) -> Result<()>,
     ) -> Result<()> {
         let part = &window.parts()[place.target];
-        let target = Target { peer: part.peer, key: part.key, offset: place.offset.wrapping_add(by) as u64 };
+        let (peer, key, offset) = (part.peer, part.key, place.offset.wrapping_add(by) as u64);
+        let target = Target { peer, key, memory: None, offset };
         let ends = request.map_or(Ends::Operation, Ends::Part);
         let token = self.begin(window, place.target, ends);
         let started = engine.with_onesided(|onesided, _| start(onesided, methods, target, token));

@@ -36,13 +36,13 @@ impl Emit {
     pub fn request_to_send(envelope: &Envelope, sender: RequestId, offer: Offer) -> Self {
         let (kind, buffer, address, filled) = match offer {
             Offer::Nothing => (0, 0, 0, 0),
-            Offer::Stream { through: Through { buffer, kept, start }, filled } => {
-                (if kept { 3 } else { 1 }, buffer, start, filled)
+            Offer::Stream { cursor: BufferCursor { buffer, persistent, start }, filled } => {
+                (if persistent { 3 } else { 1 }, buffer, start, filled)
             }
-            Offer::Memory(Place { address, key }) => (2, 0, address, key),
+            Offer::Memory(RemoteMemory::Address { address, key }) => (2, 0, address, key),
             Offer::Write => (4, 0, 0, 0),
             Offer::Pipeline => (5, 0, 0, 0),
-            Offer::Shared { place } => (6, 0, place, 0),
+            Offer::Memory(RemoteMemory::Shared { offset }) => (6, 0, offset, 0),
         };
         let body = AskBody {
             sender: sender.into(),
@@ -58,9 +58,8 @@ impl Emit {
     pub fn ok_to_send(sender: RequestId, receiver: RequestId, granted: Granted) -> Self {
         let (granted, address, key) = match granted {
             Granted::Fragments => (0, 0, 0),
-            Granted::Memory(Place { address, key }) => (1, address, key),
+            Granted::Memory(memory) => numbers(memory),
             Granted::Windows { until } => (2, until, 0),
-            Granted::Shared { place } => (3, place, 0),
         };
         let body = OkBody {
             sender: sender.into(),
@@ -83,22 +82,26 @@ impl Emit {
     }
 
     fn part(kind: Kind, part: Part) -> Self {
-        let Place { address, key } = part.place.unwrap_or(Place { address: 0, key: 0 });
+        let (granted, address, key) = part.memory.map_or((0, 0, 0), numbers);
         let body = PartBody {
             receiver: part.receiver.into(),
             offset: part.offset.into(),
             len: part.len.into(),
-            granted: U32::new(u32::from(part.place.is_some())),
+            granted: U32::new(granted),
             address: address.into(),
             key: key.into(),
         };
         Self::control(kind, body.as_bytes())
     }
 
-    /// The sender has copied everything, or found a buffer unreadable.
-    pub fn written(receiver: RequestId, unreadable: bool) -> Self {
-        let unreadable = U32::new(u32::from(unreadable));
-        Self::control(Kind::Written, WrittenBody { receiver: receiver.into(), unreadable }.as_bytes())
+    /// How the sender's write has gone.
+    pub fn written(receiver: RequestId, outcome: WriteOutcome) -> Self {
+        let outcome = U32::new(match outcome {
+            WriteOutcome::Done => 0,
+            WriteOutcome::Unreadable => 1,
+            WriteOutcome::Refused => 2,
+        });
+        Self::control(Kind::Written, WrittenBody { receiver: receiver.into(), outcome }.as_bytes())
     }
 
     /// A fragment; its data follows.
@@ -107,10 +110,11 @@ impl Emit {
     }
 
     /// A granted message comes through a bounce buffer.
-    pub fn stream(receiver: RequestId, through: Through) -> Self {
-        let Through { buffer, kept, start } = through;
-        let kept = U32::new(u32::from(kept));
-        let body = StreamBody { receiver: receiver.into(), buffer: buffer.into(), kept, start: start.into() };
+    pub fn stream(receiver: RequestId, cursor: BufferCursor) -> Self {
+        let BufferCursor { buffer, persistent, start } = cursor;
+        let persistent = U32::new(u32::from(persistent));
+        let body =
+            StreamBody { receiver: receiver.into(), buffer: buffer.into(), persistent, start: start.into() };
         Self::control(Kind::Stream, body.as_bytes())
     }
 
@@ -125,7 +129,7 @@ impl Emit {
         Self::control(Kind::SyncAck, WireId::from(sender).as_bytes())
     }
 
-    /// Asks for messages that are held back.
+    /// Asks for throttled messages.
     pub fn seek(seek: &Seek) -> Self {
         let (most, context, source, tag) = match seek.what {
             Sought::Fitting(context, source, tag) => (0, context, source, tag),
@@ -136,7 +140,7 @@ impl Emit {
         Self::message(Kind::Seek, &Envelope { context, source, tag, ..NO_ENVELOPE }, body.as_bytes())
     }
 
-    /// Tells of a message that is held back.
+    /// Reports a throttled message.
     pub fn found(found: &Found) -> Self {
         let (sender, envelope) = found.message.unwrap_or((RequestId::NONE, NO_ENVELOPE));
         let body =
@@ -144,12 +148,12 @@ impl Emit {
         Self::message(Kind::Found, &envelope, body.as_bytes())
     }
 
-    /// What a bundle of links tells another one follows.
+    /// What a bundle of links says to another one follows.
     pub fn bundled() -> Self {
         Self::control(Kind::Bundled, &[])
     }
 
-    /// Messages need not be held back any more.
+    /// Messages need not be throttled any more.
     pub fn resume() -> Self {
         Self::control(Kind::Resume, &[])
     }
@@ -210,5 +214,13 @@ impl Emit {
         let (mut front, rest) = payload.split_at(self.front_len);
         front.copy_from(self.front());
         rest
+    }
+}
+
+/// As memory stands in packets: which kind, address or offset, key.
+fn numbers(memory: RemoteMemory) -> (u32, u64, u64) {
+    match memory {
+        RemoteMemory::Address { address, key } => (1, address, key),
+        RemoteMemory::Shared { offset } => (3, offset, 0),
     }
 }

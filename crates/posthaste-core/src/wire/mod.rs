@@ -41,13 +41,13 @@ pub enum Kind {
     SyncAck = 6,
     /// A message that was granted comes through a bounce buffer.
     Stream = 7,
-    /// The sender has copied the whole message, or found that it cannot be.
+    /// The sender has written the whole message, or found that it cannot.
     Written = 8,
-    /// The receiver asks for messages that are held back.
+    /// The receiver asks for throttled messages.
     Seek = 9,
     /// Answer: the envelope of one that fits, or that none does.
     Found = 10,
-    /// Messages need not be held back any more.
+    /// Messages need not be throttled any more.
     Resume = 11,
     /// The sender wants its message back (the anti-send).
     TakeBack = 12,
@@ -57,7 +57,7 @@ pub enum Kind {
     Window = 14,
     /// The sender has written that part.
     Filled = 15,
-    /// What two bundles of links tell each other.
+    /// What two bundles of links say to each other.
     Bundled = 16,
     /// Bytes for memory that the receiver has exposed.
     Put = 17,
@@ -189,24 +189,54 @@ impl From<WireId> for RequestId {
     }
 }
 
-/// A place in a bounce buffer.
+/// Where a message begins in a bounce buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Through {
+pub struct BufferCursor {
     /// Number of the receiver's bounce buffer.
     pub buffer: u32,
-    /// The sender keeps the buffer for its next message; otherwise the receiver gives it back.
-    pub kept: bool,
+    /// The buffer persists: it serves the next message of its sender, too; otherwise the receiver gives it back.
+    pub persistent: bool,
     /// Where in the buffer's endless stream of bytes the message begins.
     pub start: u64,
 }
 
-/// Memory of a process, in the words of the method by which a peer reaches it.
+/// Memory that a process exposes, in the words of the method by which a peer reaches it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// Where it is.
-    pub address: u64,
-    /// What the peer has to show; 0 where methods need nothing.
-    pub key: u64,
+pub enum RemoteMemory {
+    /// Where it lies in its process.
+    Address {
+        /// Its first byte.
+        address: u64,
+        /// The remote key that a peer has to show; 0 where the method needs none.
+        key: u64,
+    },
+    /// In the memory that its process shares with its node.
+    Shared {
+        /// Its first byte, counted from the first one of that memory.
+        offset: u64,
+    },
+}
+
+impl RemoteMemory {
+    /// The memory that begins so many bytes behind.
+    #[must_use]
+    pub fn behind(self, bytes: u64) -> Self {
+        match self {
+            Self::Address { address, key } => Self::Address { address: address.wrapping_add(bytes), key },
+            Self::Shared { offset } => Self::Shared { offset: offset.wrapping_add(bytes) },
+        }
+    }
+}
+
+/// How a message went that its sender was to write into the receiver's memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WriteOutcome {
+    /// It is there.
+    Done,
+    /// The system says that one of the buffers cannot be accessed.
+    Unreadable,
+    /// The system or the network does not let the sender; nothing has been written that counts.
+    Refused,
 }
 
 /// How a message that was granted is to come.
@@ -214,17 +244,12 @@ pub struct Place {
 pub enum Granted {
     /// In fragments.
     Fragments,
-    /// The sender may copy it here, where there is room for all of it in one piece.
-    Memory(Place),
+    /// The sender may write it here, where there is room for all of it in one piece.
+    Memory(RemoteMemory),
     /// What lies in front of `until` is written into windows that the receiver opens, the rest comes in fragments.
     Windows {
         /// Place in the message, in bytes.
         until: u64,
-    },
-    /// The sender may copy it into the memory that the receiver shares with its peers.
-    Shared {
-        /// Where in that memory, which has room for all of it in one piece.
-        place: u64,
     },
 }
 
@@ -236,21 +261,16 @@ pub enum Offer {
     /// The sender copies into this bounce buffer of the receiver as we speak.
     Stream {
         /// Where in which buffer.
-        through: Through,
+        cursor: BufferCursor,
         /// Bytes that are there already.
         filled: u64,
     },
-    /// The message lies in one piece here, in the sender's memory.
-    Memory(Place),
+    /// The receiver may read the message here, in the sender's memory.
+    Memory(RemoteMemory),
     /// The sender can copy the message into one piece of the receiver's memory.
     Write,
     /// The first bytes are in the packet; the sender can copy the rest into the receiver's memory part by part.
     Pipeline,
-    /// The message lies in one piece in the memory that the sender shares with its peers.
-    Shared {
-        /// Where in that memory.
-        place: u64,
-    },
 }
 
 #[derive(Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
@@ -268,7 +288,7 @@ struct AskBody {
 struct OkBody {
     sender: WireId,
     receiver: WireId,
-    /// 0: in fragments; 1: to a place; 2: into windows; 3: into shared memory.
+    /// 0: in fragments; 1: to an address; 2: into windows; 3: into shared memory.
     granted: U32,
     address: U64,
     key: U64,
@@ -280,7 +300,7 @@ struct PartBody {
     receiver: WireId,
     offset: U64,
     len: U64,
-    /// 0: in fragments; 1: to a place.
+    /// 0: in fragments; 1: to an address; 3: into shared memory.
     granted: U32,
     address: U64,
     key: U64,
@@ -304,7 +324,8 @@ struct FinBody {
 #[repr(C)]
 struct WrittenBody {
     receiver: WireId,
-    unreadable: U32,
+    /// 0: done; 1: unreadable; 2: refused.
+    outcome: U32,
 }
 
 #[derive(Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
@@ -312,7 +333,7 @@ struct WrittenBody {
 struct StreamBody {
     receiver: WireId,
     buffer: U32,
-    kept: U32,
+    persistent: U32,
     start: U64,
 }
 
@@ -339,7 +360,7 @@ struct TakenBackBody {
     taken: U32,
 }
 
-/// A question for messages that are held back.
+/// A question for throttled messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seek {
     /// Number of the question; the answer bears it.
@@ -361,7 +382,7 @@ pub enum Sought {
     All(u32),
 }
 
-/// A message that is held back.
+/// A throttled message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Found {
     /// Number of the question.
@@ -382,7 +403,7 @@ pub struct Part {
     /// Its length.
     pub len: u64,
     /// Where it goes; `None`: in fragments.
-    pub place: Option<Place>,
+    pub memory: Option<RemoteMemory>,
 }
 
 /// Bytes that a [`Packet::Data`] carries in front of its data.
@@ -424,7 +445,7 @@ pub enum Packet<'a> {
     Window(Part),
     /// Part of a message has been written.
     Filled(Part),
-    /// What two bundles of links tell each other: see `method::bundle`.
+    /// What two bundles of links say to each other: see `method::bundle`.
     Bundled(Source<'a>),
     /// One-sided communication: see `onesided`.
     OneSided(OneSided<'a>),
@@ -442,14 +463,14 @@ pub enum Packet<'a> {
         /// The receiver's request.
         receiver: RequestId,
         /// Where in which buffer.
-        through: Through,
+        cursor: BufferCursor,
     },
-    /// The sender has copied the whole message into the receiver's memory.
+    /// The sender was to write the whole message into the receiver's memory.
     Written {
         /// The receiver's request.
         receiver: RequestId,
-        /// It could not: the system says that one of the buffers cannot be accessed.
-        unreadable: bool,
+        /// How that went.
+        outcome: WriteOutcome,
     },
     /// The receiver has everything.
     Fin {
@@ -463,11 +484,11 @@ pub enum Packet<'a> {
         /// The sender's request.
         sender: RequestId,
     },
-    /// The receiver asks for messages that are held back.
+    /// The receiver asks for throttled messages.
     Seek(Seek),
     /// What was found.
     Found(Found),
-    /// Messages need not be held back any more.
+    /// Messages need not be throttled any more.
     Resume,
     /// The sender wants its message back.
     TakeBack {
@@ -633,13 +654,16 @@ impl<'a> Packet<'a> {
                     0 => Offer::Nothing,
                     kind @ (1 | 3) => {
                         let (buffer, start) = (body.buffer.get(), body.address.get());
-                        let through = Through { buffer, kept: kind == 3, start };
-                        Offer::Stream { through, filled: body.filled.get() }
+                        let cursor = BufferCursor { buffer, persistent: kind == 3, start };
+                        Offer::Stream { cursor, filled: body.filled.get() }
                     }
-                    2 => Offer::Memory(Place { address: body.address.get(), key: body.filled.get() }),
+                    2 => {
+                        let (address, key) = (body.address.get(), body.filled.get());
+                        Offer::Memory(RemoteMemory::Address { address, key })
+                    }
                     4 => Offer::Write,
                     5 => Offer::Pipeline,
-                    6 => Offer::Shared { place: body.address.get() },
+                    6 => Offer::Memory(RemoteMemory::Shared { offset: body.address.get() }),
                     _ => return Err(Malformed),
                 };
                 let (first, _) = first.split_at(if offer == Offer::Pipeline { first.len() } else { 0 });
@@ -653,9 +677,9 @@ impl<'a> Packet<'a> {
                 let (address, key) = (body.address.get(), body.key.get());
                 let granted = match body.granted.get() {
                     0 => Granted::Fragments,
-                    1 => Granted::Memory(Place { address, key }),
+                    1 => Granted::Memory(RemoteMemory::Address { address, key }),
                     2 => Granted::Windows { until: address },
-                    3 => Granted::Shared { place: address },
+                    3 => Granted::Memory(RemoteMemory::Shared { offset: address }),
                     _ => return Err(Malformed),
                 };
                 Self::OkToSend { sender: body.sender.into(), receiver: body.receiver.into(), granted }
@@ -677,12 +701,22 @@ impl<'a> Packet<'a> {
             }
             Kind::Stream => {
                 let (body, _) = front::<StreamBody>(payload)?;
-                let (buffer, kept, start) = (body.buffer.get(), body.kept.get() != 0, body.start.get());
-                Self::Stream { receiver: body.receiver.into(), through: Through { buffer, kept, start } }
+                let (buffer, persistent, start) =
+                    (body.buffer.get(), body.persistent.get() != 0, body.start.get());
+                Self::Stream {
+                    receiver: body.receiver.into(),
+                    cursor: BufferCursor { buffer, persistent, start },
+                }
             }
             Kind::Written => {
                 let (body, _) = front::<WrittenBody>(payload)?;
-                Self::Written { receiver: body.receiver.into(), unreadable: body.unreadable.get() != 0 }
+                let outcome = match body.outcome.get() {
+                    0 => WriteOutcome::Done,
+                    1 => WriteOutcome::Unreadable,
+                    2 => WriteOutcome::Refused,
+                    _ => return Err(Malformed),
+                };
+                Self::Written { receiver: body.receiver.into(), outcome }
             }
             Kind::Fin => {
                 let (body, _) = front::<FinBody>(payload)?;
@@ -718,10 +752,15 @@ impl<'a> Packet<'a> {
 fn part(payload: Source<'_>) -> Result<Part, Malformed> {
     let (body, _) = front::<PartBody>(payload)?;
     let (address, key) = (body.address.get(), body.key.get());
-    let place = (body.granted.get() != 0).then_some(Place { address, key });
+    let memory = match body.granted.get() {
+        0 => None,
+        1 => Some(RemoteMemory::Address { address, key }),
+        3 => Some(RemoteMemory::Shared { offset: address }),
+        _ => return Err(Malformed),
+    };
     let (offset, len) = (body.offset.get(), body.len.get());
     offset.checked_add(len).ok_or(Malformed)?;
-    Ok(Part { receiver: body.receiver.into(), offset, len, place })
+    Ok(Part { receiver: body.receiver.into(), offset, len, memory })
 }
 
 /// Reads a `T` from the front of the payload; the rest follows it.

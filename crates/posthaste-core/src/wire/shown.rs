@@ -16,29 +16,32 @@ impl fmt::Display for Packet<'_> {
                 write!(f, "ok-to-send {sender} into {receiver}")?;
                 match granted {
                     Granted::Fragments => Ok(()),
-                    Granted::Memory(Place { address, key: 0 }) => write!(f, " at {address:#x}"),
-                    Granted::Memory(Place { address, key }) => write!(f, " at {address:#x}, key {key:#x}"),
+                    Granted::Memory(memory) => write!(f, " {memory}"),
                     Granted::Windows { until } => write!(f, ", windows up to {until}"),
-                    Granted::Shared { place } => write!(f, " at {place:#x} of its shared memory"),
                 }
             }
-            Self::Window(Part { receiver, offset, len, place: None }) => {
+            Self::Window(Part { receiver, offset, len, memory: None }) => {
                 write!(f, "window for {receiver} at {offset}, {len} bytes in fragments")
             }
-            Self::Window(Part { receiver, offset, len, place: Some(Place { address, key }) }) => {
-                write!(f, "window for {receiver} at {offset}, {len} bytes to {address:#x}, key {key:#x}")
+            Self::Window(Part { receiver, offset, len, memory: Some(memory) }) => {
+                write!(f, "window for {receiver} at {offset}, {len} bytes {memory}")
             }
             Self::Filled(Part { receiver, offset, len, .. }) => {
                 write!(f, "filled {receiver} at {offset}, {len} bytes")
             }
             Self::Bundled(body) => write!(f, "bundled, {} bytes", body.len()),
             Self::OneSided(packet) => write!(f, "{packet}"),
-            Self::Written { receiver, unreadable: false } => write!(f, "written {receiver}"),
-            Self::Written { receiver, unreadable: true } => write!(f, "written {receiver}, unreadable"),
+            Self::Written { receiver, outcome: WriteOutcome::Done } => write!(f, "written {receiver}"),
+            Self::Written { receiver, outcome: WriteOutcome::Unreadable } => {
+                write!(f, "written {receiver}, unreadable")
+            }
+            Self::Written { receiver, outcome: WriteOutcome::Refused } => {
+                write!(f, "written {receiver}, refused")
+            }
             Self::Data { receiver, offset, data } => {
                 write!(f, "data for {receiver} at {offset}, {} bytes", data.len())
             }
-            Self::Stream { receiver, through } => write!(f, "stream for {receiver} through {through:?}"),
+            Self::Stream { receiver, cursor } => write!(f, "stream for {receiver} at {cursor:?}"),
             Self::Fin { sender, unreadable: false } => write!(f, "fin {sender}"),
             Self::Fin { sender, unreadable: true } => write!(f, "fin {sender}, unreadable"),
             Self::SyncAck { sender } => write!(f, "sync-ack {sender}"),
@@ -52,6 +55,16 @@ impl fmt::Display for Packet<'_> {
             Self::Resume => f.write_str("resume"),
             Self::TakeBack { sender } => write!(f, "take-back {sender}"),
             Self::TakenBack { sender, taken } => write!(f, "taken-back {sender}: {taken}"),
+        }
+    }
+}
+
+impl fmt::Display for RemoteMemory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Address { address, key: 0 } => write!(f, "at {address:#x}"),
+            Self::Address { address, key } => write!(f, "at {address:#x}, key {key:#x}"),
+            Self::Shared { offset } => write!(f, "at {offset:#x} of its shared memory"),
         }
     }
 }

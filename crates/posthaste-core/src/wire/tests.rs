@@ -8,8 +8,8 @@ fn envelope() -> Envelope {
     Envelope { context, source: 3, tag: -5, len: 4, mode: Mode::Standard, types }
 }
 
-fn at(address: u64, key: u64) -> Place {
-    Place { address, key }
+fn at(address: u64, key: u64) -> RemoteMemory {
+    RemoteMemory::Address { address, key }
 }
 
 fn bytes(emit: &Emit, data: &[u8]) -> Vec<u8> {
@@ -23,7 +23,7 @@ fn a_context_of_several_jobs_names_its_job() {
     let job = JobId(0xfeed_0000_0000_0007);
     let context = ContextId::allocated(3, 1, 16).and_then(|context| context.allocated_in(job)).unwrap();
     assert!(context.spans_jobs() && context.vci() == 1 && context.job() == Some(job));
-    assert_eq!(ContextId::told(context.words()), Some(context));
+    assert_eq!(ContextId::from_words(context.words()), Some(context));
     let (id, data) = (RequestId { slot: 9, generation: 4 }, [1, 2, 3, 4]);
     let typed = Types { hash: 5, first: 6, uniform: true, canonical: false };
     for types in [Types::UNKNOWN, typed] {
@@ -54,7 +54,7 @@ fn a_context_of_several_jobs_names_its_job() {
 fn round_trips() {
     let id = RequestId { slot: 9, generation: 4 };
     let other = RequestId { slot: 1, generation: 2 };
-    let through = Through { buffer: 3, kept: true, start: 77 };
+    let cursor = BufferCursor { buffer: 3, persistent: true, start: 77 };
     let key = RemoteKey::from_bytes(RemoteKey { slot: 2, generation: 7 }.to_bytes());
     let access = Access { serial: 5, key, offset: 1 << 40 };
     let cases = [
@@ -68,8 +68,8 @@ fn round_trips() {
             "eager (context 7696581394432, source 3, tag -5, 4 bytes, synchronous)",
         ),
         (
-            Emit::request_to_send(&envelope(), id, Offer::Stream { through, filled: 5 }),
-            "request-to-send #9.4 (context 7696581394432, source 3, tag -5, 4 bytes) offer Stream { through: Through { buffer: 3, kept: true, start: 77 }, filled: 5 }",
+            Emit::request_to_send(&envelope(), id, Offer::Stream { cursor, filled: 5 }),
+            "request-to-send #9.4 (context 7696581394432, source 3, tag -5, 4 bytes) offer Stream { cursor: BufferCursor { buffer: 3, persistent: true, start: 77 }, filled: 5 }",
         ),
         (
             Emit::request_to_send(&envelope(), id, Offer::Write),
@@ -83,30 +83,34 @@ fn round_trips() {
             "ok-to-send #9.4 into #1.2, windows up to 9",
         ),
         (
-            Emit::ok_to_send(id, other, Granted::Shared { place: 0 }),
+            Emit::ok_to_send(id, other, Granted::Memory(RemoteMemory::Shared { offset: 0 })),
             "ok-to-send #9.4 into #1.2 at 0x0 of its shared memory",
         ),
         (
-            Emit::request_to_send(&envelope(), id, Offer::Shared { place: 8 }),
-            "request-to-send #9.4 (context 7696581394432, source 3, tag -5, 4 bytes) offer Shared { place: 8 }",
+            Emit::request_to_send(&envelope(), id, Offer::Memory(RemoteMemory::Shared { offset: 8 })),
+            "request-to-send #9.4 (context 7696581394432, source 3, tag -5, 4 bytes) offer Memory(Shared { offset: 8 })",
         ),
         (
             Emit::request_to_send(&Envelope { len: 9, ..envelope() }, id, Offer::Pipeline),
             "request-to-send #9.4 (context 7696581394432, source 3, tag -5, 9 bytes) offer Pipeline, 4 bytes",
         ),
         (
-            Emit::window(Part { receiver: id, offset: 8, len: 16, place: Some(at(0x1000, 5)) }),
-            "window for #9.4 at 8, 16 bytes to 0x1000, key 0x5",
+            Emit::window(Part { receiver: id, offset: 8, len: 16, memory: Some(at(0x1000, 5)) }),
+            "window for #9.4 at 8, 16 bytes at 0x1000, key 0x5",
         ),
         (
-            Emit::window(Part { receiver: id, offset: 8, len: 16, place: None }),
+            Emit::window(Part { receiver: id, offset: 8, len: 16, memory: None }),
             "window for #9.4 at 8, 16 bytes in fragments",
         ),
-        (Emit::filled(Part { receiver: id, offset: 8, len: 16, place: None }), "filled #9.4 at 8, 16 bytes"),
-        (Emit::written(id, false), "written #9.4"),
-        (Emit::written(id, true), "written #9.4, unreadable"),
+        (Emit::filled(Part { receiver: id, offset: 8, len: 16, memory: None }), "filled #9.4 at 8, 16 bytes"),
+        (Emit::written(id, WriteOutcome::Done), "written #9.4"),
+        (Emit::written(id, WriteOutcome::Unreadable), "written #9.4, unreadable"),
+        (Emit::written(id, WriteOutcome::Refused), "written #9.4, refused"),
         (Emit::data(id, 1 << 40), "data for #9.4 at 1099511627776, 4 bytes"),
-        (Emit::stream(id, through), "stream for #9.4 through Through { buffer: 3, kept: true, start: 77 }"),
+        (
+            Emit::stream(id, cursor),
+            "stream for #9.4 at BufferCursor { buffer: 3, persistent: true, start: 77 }",
+        ),
         (Emit::fin(id, false), "fin #9.4"),
         (Emit::fin(id, true), "fin #9.4, unreadable"),
         (Emit::sync_ack(id), "sync-ack #9.4"),
@@ -168,7 +172,7 @@ fn types_and_form_travel_with_the_envelope() {
     let packet = Packet::parse(&ask.header, ask.front().into()).unwrap();
     assert_eq!(
         packet.to_string(),
-        "request-to-send #9.4 (context 7696581394432, source 3, tag -5, 4 bytes, canonical, types deadbeef from 0x209) offer Memory(Place { address: 5, key: 6 })"
+        "request-to-send #9.4 (context 7696581394432, source 3, tag -5, 4 bytes, canonical, types deadbeef from 0x209) offer Memory(Address { address: 5, key: 6 })"
     );
 }
 

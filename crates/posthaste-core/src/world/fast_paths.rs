@@ -3,8 +3,8 @@
 //!
 //! MPI-5.0 §3.2, §3.4, §3.9.
 //!
-//! What must stay true: a fast path takes a message only where the general way would give the same one: nothing held
-//! fits, and no posted receive is to have it. Whatever needs attention ends it, and the general way goes on.
+//! What must stay true: a fast path takes a message only where the general way would give the same one: no unexpected
+//! message fits, and no posted receive is to have it. Whatever needs attention ends it, and the general way goes on.
 
 use crate::comm::Comm;
 use crate::datatype::{Segment, Types};
@@ -56,7 +56,7 @@ impl World {
         let mut vci = self.runtime.enter(pattern.context.vci());
         vci.stay_fair();
         let found = self.waiting.spin_poll(&mut vci, |Vci { engine, methods, .. }, looks| {
-            if engine.matching.peek_held(pattern).is_some() {
+            if engine.matching.peek_unexpected(pattern).is_some() {
                 return Some(Found::Other);
             }
             (0..looks).find_map(|_| {

@@ -12,7 +12,7 @@ use crate::datatype::Segment;
 use crate::error::Result;
 use crate::ids::{Peer, RequestId};
 use crate::progress::Vci;
-use crate::pt2pt::matching::{Held, Pattern};
+use crate::pt2pt::matching::{Pattern, Unexpected};
 use crate::pt2pt::{probe, recv};
 use crate::request::{Status, Table};
 use crate::wait::Awaited;
@@ -73,7 +73,7 @@ impl World {
     ///
     /// # Errors
     /// A wrong rank or tag.
-    pub fn improbe(&self, comm: &Comm, from: i32, tag: i32) -> Result<Option<Option<Held>>> {
+    pub fn improbe(&self, comm: &Comm, from: i32, tag: i32) -> Result<Option<Option<Unexpected>>> {
         let Some(Sought { pattern, .. }) = sought(comm, from, tag)? else { return Ok(Some(None)) };
         let at = pattern.context.vci();
         self.runtime.step(at);
@@ -85,10 +85,10 @@ impl World {
     ///
     /// # Errors
     /// A wrong rank or tag; a sender that is down.
-    pub fn mprobe(&self, comm: &Comm, from: i32, tag: i32) -> Result<Option<Held>> {
+    pub fn mprobe(&self, comm: &Comm, from: i32, tag: i32) -> Result<Option<Unexpected>> {
         let Some(Sought { pattern, peer }) = sought(comm, from, tag)? else { return Ok(None) };
-        if let Some(held) = self.mprobe_at_once(peer, &pattern) {
-            return Ok(Some(held));
+        if let Some(message) = self.mprobe_at_once(peer, &pattern) {
+            return Ok(Some(message));
         }
         let awaited = |_: &Vci| Awaited::Message(pattern);
         let take = |vci: &mut Vci| {
@@ -99,38 +99,38 @@ impl World {
     }
 
     /// Begins to receive a message taken out by a probe; the message from nobody is `None`. `Break`: it is over, and its
-    /// status carries a truncation. If this fails, `held` still has the message.
+    /// status carries a truncation. If this fails, `message` stays.
     ///
     /// # Errors
     /// A full table of requests.
     pub fn start_mrecv(
         &self,
-        held: &mut Option<Held>,
+        message: &mut Option<Unexpected>,
         mut segment: Segment,
     ) -> Result<ControlFlow<Status, RequestId>> {
-        let Some(message) = held else { return Ok(ControlFlow::Break(from_nobody())) };
-        let mut vci = self.runtime.enter(message.envelope.context.vci());
+        let Some(taken) = message else { return Ok(ControlFlow::Break(from_nobody())) };
+        let mut vci = self.runtime.enter(taken.envelope.context.vci());
         let Vci { engine, methods, .. } = &mut *vci;
-        if let Some(status) = recv::held_at_once(engine, methods, held, &mut segment) {
+        if let Some(status) = recv::unexpected_at_once(engine, methods, message, &mut segment) {
             return Ok(ControlFlow::Break(status));
         }
         engine.requests.ensure_room()?;
-        let Some(held) = held.take() else { return Ok(ControlFlow::Break(from_nobody())) };
-        recv::start_held(engine, methods, held, segment).map(ControlFlow::Continue)
+        let Some(message) = message.take() else { return Ok(ControlFlow::Break(from_nobody())) };
+        recv::start_unexpected(engine, methods, message, segment).map(ControlFlow::Continue)
     }
 
-    /// Starts to receive a message taken out by a probe; the message from nobody is `None`. If that fails, `held`
-    /// still has the message.
+    /// Starts to receive a message taken out by a probe; the message from nobody is `None`. If that fails, `message`
+    /// stays.
     ///
     /// # Errors
     /// A full table of requests.
-    pub fn imrecv(&self, held: &mut Option<Held>, segment: Segment) -> Result<RequestId> {
-        let Some(message) = held else { return self.completed(0, from_nobody()) };
-        let mut vci = self.runtime.enter(message.envelope.context.vci());
+    pub fn imrecv(&self, message: &mut Option<Unexpected>, segment: Segment) -> Result<RequestId> {
+        let Some(taken) = message else { return self.completed(0, from_nobody()) };
+        let mut vci = self.runtime.enter(taken.envelope.context.vci());
         let Vci { engine, methods, .. } = &mut *vci;
         engine.requests.ensure_room()?;
-        match held.take() {
-            Some(held) => recv::start_held(engine, methods, held, segment),
+        match message.take() {
+            Some(message) => recv::start_unexpected(engine, methods, message, segment),
             None => Ok(Table::DONE),
         }
     }
@@ -149,12 +149,12 @@ impl World {
     }
 
     /// The fast path of [`World::mprobe`], as that of [`World::recv`].
-    fn mprobe_at_once(&self, peer: Option<Peer>, pattern: &Pattern) -> Option<Held> {
+    fn mprobe_at_once(&self, peer: Option<Peer>, pattern: &Pattern) -> Option<Unexpected> {
         let mut vci = self.runtime.enter(pattern.context.vci());
         vci.stay_fair();
         let found = self.waiting.spin_poll(&mut vci, |Vci { engine, methods, .. }, looks| {
-            if let Some(held) = probe::take(engine, methods, pattern) {
-                return Some(Some(held));
+            if let Some(message) = probe::take(engine, methods, pattern) {
+                return Some(Some(message));
             }
             (0..looks).find_map(|_| probe::take_at_once(engine, methods, peer, pattern).break_value())
         });

@@ -15,7 +15,7 @@ use super::World;
 use crate::comm::Comm;
 use crate::error::Result;
 use crate::ids::RequestId;
-use crate::pt2pt::matching::Held;
+use crate::pt2pt::matching::Unexpected;
 use crate::pt2pt::recv;
 use crate::request::Status;
 use crate::slice::{Collective, RecvBuf, SendBuf};
@@ -57,8 +57,8 @@ impl World {
     ///
     /// # Errors
     /// As [`World::imrecv`].
-    pub fn mrecv_slice(&self, held: &mut Option<Held>, room: RecvBuf<'_>) -> Result<Status> {
-        to_the_end(|| self.wait(self.imrecv(held, room.lend())?))
+    pub fn mrecv_slice(&self, message: &mut Option<Unexpected>, room: RecvBuf<'_>) -> Result<Status> {
+        to_the_end(|| self.wait(self.imrecv(message, room.lend())?))
     }
 
     /// As [`World::run`].

@@ -104,7 +104,7 @@ pub(super) fn join(config: &Config, membership: &mut Option<Membership>) -> Resu
 
 fn open(member: &mut Membership, config: &Config) -> Result<Start> {
     let Membership { launcher, handed, openings, .. } = member;
-    if wireup::hold(launcher).is_none() {
+    if wireup::lock(launcher).is_none() {
         return alone();
     }
     if *openings > 1 {
@@ -162,8 +162,8 @@ fn alone() -> Result<Start> {
 /// Our own launcher has handed everything down. `again`: not for the first time, so what the ranks of this host have left in
 /// the node segment is cleared, between two fences.
 fn ours(shared: &Shared, handed: &Handed, again: bool, config: &Config) -> Result<Start> {
-    let mut held = wireup::hold(shared);
-    let launcher = held.as_mut().ok_or_else(wireup::gone)?;
+    let mut guard = wireup::lock(shared);
+    let launcher = guard.as_mut().ok_or_else(wireup::gone)?;
     let local_rank = handed.local_rank;
     let attached = handed.node.try_clone().and_then(Node::attach);
     let node = attached.map_err(|e| Error::system("attaching the node segment", e))?;
@@ -206,7 +206,7 @@ fn ours(shared: &Shared, handed: &Handed, again: bool, config: &Config) -> Resul
         }
         None => None,
     };
-    drop(held);
+    drop(guard);
     let launcher = shared.clone();
     let networks = wireup::open_networks(&launcher, Peer(rank), &routes, secret, config)?;
     if !networks.are_none() || !hosts.are_one() {
@@ -232,14 +232,14 @@ fn ours(shared: &Shared, handed: &Handed, again: bool, config: &Config) -> Resul
     })
 }
 
-/// A foreign launcher: the lowest rank of each node makes its node segment and tells the others of that node through the
+/// A foreign launcher: the lowest rank of each node makes its node segment and publishes it to the others of that node through the
 /// key-value space.
 fn foreign(shared: &Shared, config: &Config) -> Result<Start> {
-    let mut held = wireup::hold(shared);
-    let launcher = held.as_mut().ok_or_else(wireup::gone)?;
+    let mut guard = wireup::lock(shared);
+    let launcher = guard.as_mut().ok_or_else(wireup::gone)?;
     let rank = launcher.rank() as u32;
-    let told = if config.node.is_none() { launcher.nodes().map_err(wireup::failed)? } else { None };
-    let nodes = match told {
+    let published = if config.node.is_none() { launcher.nodes().map_err(wireup::failed)? } else { None };
+    let nodes = match published {
         Some(nodes) => Places::of(&nodes),
         None => wireup::by_names(launcher, config.node.as_deref())?,
     };
@@ -250,13 +250,13 @@ fn foreign(shared: &Shared, config: &Config) -> Result<Start> {
         wireup::offer_secret(launcher)?;
     }
     let own = if rank == leader { Some(wireup::make_segment(launcher, node_local.len())?) } else { None };
-    wireup::tell_cpus(launcher)?;
+    wireup::publish_cpus(launcher)?;
     launcher.fence().map_err(wireup::failed)?;
     let node = own.map_or_else(|| wireup::attach_segment(launcher, leader), Ok)?;
     agree(&node, Format::NATIVE, config)?;
     let secret = if needs_secret { Some(wireup::secret(launcher)?) } else { None };
     let outnumber = if rank == leader { Some(wireup::share_cpus(launcher, &node_local)?) } else { None };
-    drop(held);
+    drop(guard);
     let launcher = shared.clone();
     let networks = wireup::open_networks(&launcher, Peer(rank), &routes, secret, config)?;
     wireup::meet(&launcher, outnumber)?;

@@ -100,7 +100,7 @@ impl World {
     /// VCI. `None` for who is no member.
     ///
     /// # Errors
-    /// When what the others told makes no sense.
+    /// When what the others sent makes no sense.
     pub fn finish(&self, creation: Creation) -> Result<Option<Arc<Comm>>> {
         let made = creation.finish()?;
         if let Some(comm) = &made {

@@ -1,10 +1,10 @@
-//! Wire-up: which ranks share a node, how this rank reaches each other one, and what they have to tell each other for
+//! Wire-up: which ranks share a node, how this rank reaches each other one, and what they have to publish for
 //! that before the first message.
 //!
 //! What must stay true: every rank comes to the same answer about who is on which node, and whether CPUs are shared
 //! anywhere; all ranks pass the same fences; connections are made later, by those who talk.
 //!
-//! What ranks say of themselves there: `node` (its name, where the launcher does not tell or is not believed), `segment`
+//! What ranks say of themselves there: `node` (its name, where the launcher does not say or is not believed), `segment`
 //! (where the lowest rank of a node has the node segment), `cpus` (which ones this rank may use), `oversubscribed` (whether the
 //! ranks of this node share CPUs), `secret` (rank 0), `card` (where this rank can be reached by TCP;
 //! `fabric` and `plugin` likewise, and `link0` and so on where there are several links).
@@ -33,7 +33,7 @@ use crate::method::{Route, Routes};
 pub(super) type Shared = Arc<Mutex<Option<Launcher>>>;
 
 /// The launcher for several questions.
-pub(super) fn hold(launcher: &Shared) -> MutexGuard<'_, Option<Launcher>> {
+pub(super) fn lock(launcher: &Shared) -> MutexGuard<'_, Option<Launcher>> {
     launcher.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -44,7 +44,7 @@ pub(super) fn gone() -> Error {
 
 /// Does something with the launcher, if there is one.
 pub(super) fn ask<T>(launcher: &Shared, with: impl FnOnce(&mut Launcher) -> T) -> Option<T> {
-    hold(launcher).as_mut().map(with)
+    lock(launcher).as_mut().map(with)
 }
 
 /// Which ranks are together. Launchers fill one host after the other, or deal ranks out in turns, so a job of a million
@@ -183,20 +183,20 @@ pub(super) fn by_names(launcher: &mut Launcher, name: Option<&str>) -> Result<Pl
     Ok(Places::of(&names))
 }
 
-/// Makes the segment of a node with so many ranks and tells the others of that node where it is.
+/// Makes the segment of a node with so many ranks and publishes where it is to the others of that node.
 pub(super) fn make_segment(launcher: &mut Launcher, ranks: usize) -> Result<Node> {
     let node = Node::create(ranks).map_err(|e| Error::no_memory(e.to_string()))?;
-    let node = copying::tell(node, &machine::neighbours());
+    let node = copying::publish(node, &machine::neighbours());
     let path = format!("/proc/{}/fd/{}", std::process::id(), node.as_fd().as_raw_fd());
-    let told = format!("{}:{path}", machine::identity());
-    launcher.put("segment", &told).map_err(failed)?;
+    let published = format!("{}:{path}", machine::identity());
+    launcher.put("segment", &published).map_err(failed)?;
     Ok(node)
 }
 
 /// Attaches the segment that the lowest rank of this node has made.
 pub(super) fn attach_segment(launcher: &mut Launcher, leader: u32) -> Result<Node> {
-    let told = launcher.get(leader as usize, "segment").map_err(failed)?.unwrap_or_default();
-    let (place, path) = told.split_once(':').unwrap_or_default();
+    let published = launcher.get(leader as usize, "segment").map_err(failed)?.unwrap_or_default();
+    let (place, path) = published.split_once(':').unwrap_or_default();
     // Another kernel or another namespace of processes: the path would lead to somebody else's descriptor. The network
     // does not matter for shared memory.
     let memory = |identity: &str| identity.rsplit_once('.').map(|(memory, _)| memory.to_owned());
@@ -217,7 +217,7 @@ pub(super) fn attach_segment(launcher: &mut Launcher, leader: u32) -> Result<Nod
         .map_err(|e| Error::system(format!("attaching the node segment of rank {leader}"), e))
 }
 
-/// Rank 0 makes the secret by which processes of the job know each other, and tells it; before a fence.
+/// Rank 0 makes the secret by which processes of the job know each other, and publishes it; before a fence.
 pub(super) fn offer_secret(launcher: &mut Launcher) -> Result<()> {
     if launcher.rank() > 0 {
         return Ok(());
@@ -281,7 +281,7 @@ impl Networks {
     }
 }
 
-/// Opens those that some route needs, and tells where this rank is reached by them; before a fence.
+/// Opens those that some route needs, and publishes where this rank is reached by them; before a fence.
 pub(super) fn open_networks(
     launcher: &Shared,
     me: Peer,
@@ -297,7 +297,7 @@ pub(super) fn open_networks(
     })
 }
 
-/// Opens this rank to connections, if some rank can be reached no other way, and tells where it is reached; before a fence.
+/// Opens this rank to connections, if some rank can be reached no other way, and publishes where it is reached; before a fence.
 fn open_tcp(
     launcher: &Shared,
     me: Peer,
@@ -312,7 +312,7 @@ fn open_tcp(
     tcp(launcher, (me, routes.size() as usize), "card", secret, config).map(Some)
 }
 
-/// Opens this rank to connections, and tells under `key` where it is reached.
+/// Opens this rank to connections, and publishes under `key` where it is reached.
 fn tcp(
     launcher: &Shared,
     (me, peers): (Peer, usize),
@@ -344,7 +344,7 @@ fn open_fabric(
     fabric(launcher, (me, routes.size() as usize), "fabric", secret, config).map(Some)
 }
 
-/// Opens an endpoint of libfabric, and tells under `key` where it is reached.
+/// Opens an endpoint of libfabric, and publishes under `key` where it is reached.
 fn fabric(
     launcher: &Shared,
     (me, peers): (Peer, usize),
@@ -352,7 +352,7 @@ fn fabric(
     secret: [u8; 32],
     config: &Config,
 ) -> Result<Fabric> {
-    // Packets of other jobs that go astray are told by this; it is no protection against those who mean harm.
+    // Packets of other jobs that go astray are recognised by this; it is no protection against those who mean harm.
     let (mark, _) = secret.split_first_chunk().unwrap_or((&[0; 8], &[]));
     let mark = u64::from_le_bytes(*mark);
     let setup = FabricSetup { me, peers, mark, format: Format::NATIVE };
@@ -362,7 +362,7 @@ fn fabric(
     Ok(fabric)
 }
 
-/// The same for several links, one by one; they are told under `link0`, `link1` and so on.
+/// The same for several links, one by one; they are published under `link0`, `link1` and so on.
 fn open_bundle(
     launcher: &Shared,
     me: Peer,
@@ -443,13 +443,13 @@ impl Book {
     }
 
     fn text(&self, peer: Peer) -> Result<String> {
-        let told = ask(&self.launcher, |launcher| launcher.get(peer.index(), &self.key));
-        let told = told.unwrap_or(Ok(None)).map_err(failed)?;
-        told.ok_or_else(|| {
+        let published = ask(&self.launcher, |launcher| launcher.get(peer.index(), &self.key));
+        let published = published.unwrap_or(Ok(None)).map_err(failed)?;
+        published.ok_or_else(|| {
             Error::other(
                 ErrorClass::Other,
                 format!(
-                    "rank {} has told nobody where it can be reached: POSTHASTE_METHODS must be the same for all ranks, and \
+                    "rank {} has not published where it can be reached: POSTHASTE_METHODS must be the same for all ranks, and \
                      POSTHASTE_LINKS name as many links of the same kinds",
                     peer.0
                 ),
@@ -460,7 +460,7 @@ impl Book {
 
 /// Says which CPUs this rank may use; before a fence. A launcher may have bound each rank to a CPU of its own, so what one
 /// sees says nothing about the others.
-pub(super) fn tell_cpus(launcher: &mut Launcher) -> Result<()> {
+pub(super) fn publish_cpus(launcher: &mut Launcher) -> Result<()> {
     let cpus = machine::affinity();
     let runs = cpus.chunk_by(|cpu, next| cpu + 1 == *next).map(|run| match run {
         [first, .., last] => format!("{first}-{last}"),
@@ -473,9 +473,10 @@ pub(super) fn tell_cpus(launcher: &mut Launcher) -> Result<()> {
 pub(super) fn share_cpus(launcher: &mut Launcher, ranks: &[u32]) -> Result<bool> {
     let mut all = HashSet::new();
     for rank in ranks {
-        let told = launcher.get(*rank as usize, "cpus").map_err(failed)?.unwrap_or_default();
-        all.extend(machine::cpu_list(&told).ok_or_else(|| {
-            let text = format!("rank {rank} says that it may use the CPUs {told:?}, expected such as 0-3,8");
+        let published = launcher.get(*rank as usize, "cpus").map_err(failed)?.unwrap_or_default();
+        all.extend(machine::cpu_list(&published).ok_or_else(|| {
+            let text =
+                format!("rank {rank} says that it may use the CPUs {published:?}, expected such as 0-3,8");
             Error::other(ErrorClass::Other, text)
         })?);
     }
@@ -496,10 +497,10 @@ pub(super) fn meet(launcher: &Shared, oversubscribed: Option<bool>) -> Result<()
 
 /// Whether the ranks that share a segment with `leader` share CPUs, once all have met.
 pub(super) fn is_oversubscribed(launcher: &Shared, leader: u32) -> Result<bool> {
-    let told = ask(launcher, |launcher| launcher.get(leader as usize, "oversubscribed"))
+    let published = ask(launcher, |launcher| launcher.get(leader as usize, "oversubscribed"))
         .transpose()
         .map_err(failed)?;
-    match told.flatten().as_deref() {
+    match published.flatten().as_deref() {
         Some("0") => Ok(false),
         Some("1") => Ok(true),
         other => {

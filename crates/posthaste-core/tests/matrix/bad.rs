@@ -10,7 +10,8 @@ use posthaste_core::method::Load;
 use posthaste_core::pt2pt::send::Started;
 use posthaste_core::trace::Counter;
 use posthaste_core::wire::{
-    Emit, Envelope, Granted, HEADER, Mode, Offer, Part, Place, Refusal, Refused, Through,
+    BufferCursor, Emit, Envelope, Granted, HEADER, Mode, Offer, Part, Refusal, Refused, RemoteMemory,
+    WriteOutcome,
 };
 
 /// Where a header says what the packet is, how it is to be read, and how long its message is.
@@ -51,25 +52,26 @@ fn changed(mut emit: Emit, changes: &[(usize, u8)]) -> Emit {
 
 /// Packets for requests that are not there: `old` was once.
 fn stale(old: RequestId) -> Vec<Emit> {
-    let through = Through { buffer: 0, kept: true, start: 0 };
+    let cursor = BufferCursor { buffer: 0, persistent: true, start: 0 };
     let mut all = Vec::new();
     for id in [NOBODY, old, RequestId::NONE, RequestId { slot: u32::MAX - 1, generation: u32::MAX }] {
         all.extend([
             Emit::ok_to_send(id, id, Granted::Fragments),
-            Emit::ok_to_send(id, id, Granted::Memory(Place { address: 4096, key: 0 })),
+            Emit::ok_to_send(id, id, Granted::Memory(RemoteMemory::Address { address: 4096, key: 0 })),
             Emit::ok_to_send(id, id, Granted::Windows { until: 4096 }),
-            Emit::ok_to_send(id, id, Granted::Shared { place: 4096 }),
-            Emit::window(Part { receiver: id, offset: 0, len: 8, place: None }),
-            Emit::filled(Part { receiver: id, offset: 0, len: 8, place: None }),
+            Emit::ok_to_send(id, id, Granted::Memory(RemoteMemory::Shared { offset: 4096 })),
+            Emit::window(Part { receiver: id, offset: 0, len: 8, memory: None }),
+            Emit::filled(Part { receiver: id, offset: 0, len: 8, memory: None }),
             Emit::fin(id, false),
             Emit::fin(id, true),
             Emit::sync_ack(id),
             Emit::data(id, 0),
             Emit::data(id, u64::MAX),
-            Emit::stream(id, through),
-            Emit::stream(id, Through { buffer: u32::MAX, kept: false, start: u64::MAX }),
-            Emit::written(id, false),
-            Emit::written(id, true),
+            Emit::stream(id, cursor),
+            Emit::stream(id, BufferCursor { buffer: u32::MAX, persistent: false, start: u64::MAX }),
+            Emit::written(id, WriteOutcome::Done),
+            Emit::written(id, WriteOutcome::Unreadable),
+            Emit::written(id, WriteOutcome::Refused),
         ]);
     }
     // Answers to questions that nobody asked.

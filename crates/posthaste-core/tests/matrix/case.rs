@@ -140,10 +140,10 @@ impl Case {
         let mut into = Some(into);
         let mut post = |pair: &mut Pair| pair.recv(last, pattern.source, pattern.tag, into.take().unwrap());
         let posted = (self.meeting == Meeting::Posted).then(|| post(pair));
-        let held = pair.counted(Counter::Unexpected);
+        let before = pair.counted(Counter::Unexpected);
         let started = pair.send(0, Self::TAG, out, self.synchronous);
         if matches!(self.meeting, Meeting::Unexpected | Meeting::Probed) {
-            arrive(pair, |pair| pair.counted(Counter::Unexpected) > held)?;
+            arrive(pair, |pair| pair.counted(Counter::Unexpected) > before)?;
         } else if posted.is_none() && last > 0 {
             // Whatever the sender can do alone.
             for _ in 0..40 {
@@ -180,11 +180,12 @@ impl Case {
                 if (seen.source, seen.tag, seen.bytes) != (0, Self::TAG, self.len) {
                     return Err(format!("a probe finds {seen:?}"));
                 }
-                let held = probe::take(engine, methods, &pattern).ok_or("a matched probe finds nothing")?;
+                let message =
+                    probe::take(engine, methods, &pattern).ok_or("a matched probe finds nothing")?;
                 if probe::probe(engine, methods, &pattern).is_some() {
                     return Err("a message is found although a matched probe took it".to_owned());
                 }
-                recv::start_held(engine, methods, held, into)
+                recv::start_unexpected(engine, methods, message, into)
             }
             Meeting::Waiting if !self.any_source && methods.is_next_there(sender) => {
                 recv::start_there(engine, methods, sender, &pattern, into)
@@ -197,7 +198,7 @@ impl Case {
                 };
                 match (0..3).find_map(look) {
                     Some(Found::Message(status)) => return Ok(Met::Over(status)),
-                    Some(Found::Held(held)) => recv::start_held(engine, methods, held, into),
+                    Some(Found::Taken(message)) => recv::start_unexpected(engine, methods, message, into),
                     Some(Found::Served | Found::Other) | None => recv::start(engine, methods, &pattern, into),
                 }
             }

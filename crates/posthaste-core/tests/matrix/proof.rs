@@ -98,16 +98,16 @@ fn to_ourselves(long: LongProtocol) -> &'static [&'static [Counter]] {
     }
 }
 
-/// Gets are refused now and then there, and now it is the sender who copies pieces, now the receiver.
+/// Gets and writes are refused now and then there, and now it is the sender who copies pieces, now the receiver.
 fn in_the_simulator(long: LongProtocol, case: &Case) -> &'static [&'static [Counter]] {
     match long {
-        LongProtocol::Write if case.is_one_place() => &[&[WriteShm]],
+        LongProtocol::Write if case.is_one_place() => &[&[WriteShm], &[PutShm, WriteShm]],
         LongProtocol::Pipeline if case.is_one_place() => &[&[PipelineShm]],
         // Behind the first bytes the rest may lie in one piece.
         LongProtocol::Pipeline => &[&[PutShm], &[PipelineShm]],
         LongProtocol::Stream | LongProtocol::Put | LongProtocol::Write | LongProtocol::Shared => &[&[PutShm]],
         LongProtocol::Get if !case.from.is_whole(case.len) && case.is_one_place() => {
-            &[&[GetShm], &[GetShm, PutShm], &[WriteShm]]
+            &[&[GetShm], &[GetShm, PutShm], &[WriteShm], &[PutShm, WriteShm]]
         }
         LongProtocol::Auto | LongProtocol::Get if !case.from.is_whole(case.len) => {
             &[&[GetShm], &[GetShm, PutShm], &[PutShm]]

@@ -20,8 +20,8 @@ use posthaste_core::named::Named;
 use posthaste_core::pt2pt::recv;
 use posthaste_core::pt2pt::send::Started;
 use posthaste_core::wire::{
-    Access, Atomically, Emit, Envelope, Granted, HEADER, Mode, Offer, Part, Place, Refusal, Refused,
-    RemoteKey, Through,
+    Access, Atomically, BufferCursor, Emit, Envelope, Granted, HEADER, Mode, Offer, Part, Refusal, Refused,
+    RemoteKey, RemoteMemory, WriteOutcome,
 };
 
 /// Time for random bytes in `cargo test`.
@@ -159,9 +159,9 @@ impl Dice<'_> {
         }
     }
 
-    fn through(&mut self) -> Through {
+    fn cursor(&mut self) -> BufferCursor {
         let start = if self.coin() { 0 } else { self.wide() as u64 };
-        Through { buffer: u32::from(self.byte() % 9), kept: self.coin(), start }
+        BufferCursor { buffer: u32::from(self.byte() % 9), persistent: self.coin(), start }
     }
 
     /// A packet of which one thing or another is wrong.
@@ -175,19 +175,19 @@ impl Dice<'_> {
         };
         let mode = [Mode::Standard, Mode::Synchronous, Mode::Ready][usize::from(self.byte() % 3)];
         let envelope = Envelope { context: ContextId::WORLD, source, tag, len, mode, types };
-        let place =
-            Place { address: if self.coin() { somewhere as u64 } else { self.wide() as u64 }, key: 0 };
+        let address = if self.coin() { somewhere as u64 } else { self.wide() as u64 };
+        let memory = RemoteMemory::Address { address, key: 0 };
         let mut emit = match self.byte() % 11 {
             0 => Emit::eager(&envelope),
             1 => Emit::eager_synchronous(&envelope, self.id()),
             2 => {
                 let offer = match self.byte() % 7 {
                     0 => Offer::Nothing,
-                    6 => Offer::Shared { place: self.wide() as u64 },
+                    6 => Offer::Memory(RemoteMemory::Shared { offset: self.wide() as u64 }),
                     4 => Offer::Write,
                     5 => Offer::Pipeline,
-                    1 => Offer::Memory(place),
-                    _ => Offer::Stream { through: self.through(), filled: self.wide() as u64 },
+                    1 => Offer::Memory(memory),
+                    _ => Offer::Stream { cursor: self.cursor(), filled: self.wide() as u64 },
                 };
                 Emit::request_to_send(&envelope, self.id(), offer)
             }
@@ -195,22 +195,25 @@ impl Dice<'_> {
             3 => {
                 let granted = match self.byte() % 4 {
                     0 => Granted::Fragments,
-                    1 => Granted::Memory(Place { address: 8, key: 0 }),
-                    2 => Granted::Shared { place: self.wide() as u64 },
+                    1 => Granted::Memory(RemoteMemory::Address { address: 8, key: 0 }),
+                    2 => Granted::Memory(RemoteMemory::Shared { offset: self.wide() as u64 }),
                     _ => Granted::Windows { until: self.wide() as u64 },
                 };
                 Emit::ok_to_send(self.id(), self.id(), granted)
             }
             9 => {
                 let (receiver, offset, len) = (self.id(), self.byte().into(), self.wide() as u64);
-                let part = Part { receiver, offset, len, place: self.coin().then_some(place) };
+                let part = Part { receiver, offset, len, memory: self.coin().then_some(memory) };
                 if self.coin() { Emit::window(part) } else { Emit::filled(part) }
             }
             10 => self.onesided(),
             4 => Emit::data(self.id(), if self.coin() { self.byte().into() } else { self.wide() as u64 }),
-            5 => Emit::stream(self.id(), self.through()),
+            5 => Emit::stream(self.id(), self.cursor()),
             6 => Emit::fin(self.id(), self.coin()),
-            7 => Emit::written(self.id(), self.coin()),
+            7 => {
+                let outcomes = [WriteOutcome::Done, WriteOutcome::Unreadable, WriteOutcome::Refused];
+                Emit::written(self.id(), outcomes[usize::from(self.byte() % 3)])
+            }
             _ => Emit::sync_ack(self.id()),
         };
         match self.byte() {

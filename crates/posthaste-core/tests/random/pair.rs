@@ -56,7 +56,7 @@ pub(crate) enum Way {
     Fabric {
         /// The provider.
         provider: &'static str,
-        /// Whether registrations are kept.
+        /// Whether registrations are cached.
         leave_pinned: LeavePinned,
     },
     /// By the plug-in in `examples`.

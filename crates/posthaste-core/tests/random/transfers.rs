@@ -320,10 +320,10 @@ fn a_peer_that_a_plugin_loses_is_down() {
     assert!(pair.finish(0, first).error.is_none());
     let error = pair.finish(0, second).error.expect("nobody is left to send");
     assert_eq!(error.class(), ErrorClass::ProcAborted);
-    let told = error.to_string();
+    let text = error.to_string();
     assert!(
-        told.contains("rank 1 of the world is lost to the plug-in unix: it has closed its connection"),
-        "{told}"
+        text.contains("rank 1 of the world is lost to the plug-in unix: it has closed its connection"),
+        "{text}"
     );
 }
 
@@ -353,7 +353,7 @@ fn a_hundred_levels_deep() {
     }
 }
 
-/// A piece by setting may be larger than a bounce buffer, and so may a message that is copied in before it is told.
+/// A piece by setting may be larger than a bounce buffer, and so may a message that is copied in before it is published.
 #[test]
 fn pieces_larger_than_the_bounce_buffer() {
     let config = Config { stream_chunk: 1 << 20, ..Config::default() };

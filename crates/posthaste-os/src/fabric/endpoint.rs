@@ -199,11 +199,11 @@ impl Open {
             let mr_mode = (*(*info).domain_attr).mr_mode;
             let pages = Pages::new(sizes.sends + sizes.receives, sizes.packet)?;
             let mut open = Self {
-                ep: ep.keep(),
-                cq: cq.keep(),
-                av: av.keep(),
-                domain: domain.keep(),
-                fabric: fabric.keep(),
+                ep: ep.into_raw(),
+                cq: cq.into_raw(),
+                av: av.into_raw(),
+                domain: domain.into_raw(),
+                fabric: fabric.into_raw(),
                 mr_mode,
                 key: AtomicU64::new(1),
                 provider,
@@ -254,11 +254,11 @@ impl Drop for Open {
     }
 }
 
-/// A new object, closed again unless it is kept.
+/// A new object, closed again unless it is taken over.
 struct Made<T>(NonNull<T>);
 
 impl<T> Made<T> {
-    fn keep(self) -> NonNull<T> {
+    fn into_raw(self) -> NonNull<T> {
         std::mem::ManuallyDrop::new(self).0
     }
 }
@@ -298,7 +298,7 @@ impl Endpoint {
     /// # Errors
     /// What libfabric said, and at which step.
     pub fn open(provider: Provider, sizes: Sizes) -> io::Result<Self> {
-        let _handlers = Handlers::keep();
+        let _handlers = Handlers::save();
         let (open, wait) = Open::new(provider, &sizes)?;
         let mut endpoint = Self {
             free: (0..sizes.sends).rev().collect(),
@@ -419,7 +419,7 @@ impl Endpoint {
         let _ = self.post_idle();
     }
 
-    /// Makes memory known to the network. Peers that are told its place can reach it while the registration lives.
+    /// Makes memory known to the network. Peers that know its place can reach it while the registration lives.
     ///
     /// # Errors
     /// What libfabric said.

@@ -57,7 +57,7 @@ impl Library {
     /// What the dynamic linker said.
     pub fn open(file: &str) -> io::Result<Arc<Self>> {
         let name = CString::new(file).map_err(io::Error::other)?;
-        let _handlers = Handlers::keep();
+        let _handlers = Handlers::save();
         // SAFETY: a nul-terminated name; libfabric's initialiser is made to be run by whoever loads it.
         let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
         if handle.is_null() {
@@ -153,7 +153,7 @@ impl Library {
             (*info.fabric_attr).prov_name = copied(wanted.provider)?;
         }
         let mut list = ptr::null_mut();
-        let _handlers = Handlers::keep();
+        let _handlers = Handlers::save();
         // SAFETY: the hints are a complete entry, and the answer is a place for one pointer.
         let code =
             unsafe { (self.get_info)(API, ptr::null(), ptr::null(), 0, hints.info.as_ptr(), &mut list) };
@@ -196,7 +196,7 @@ impl Library {
 pub(super) struct Handlers([(c_int, libc::sigaction); 7]);
 
 impl Handlers {
-    pub(super) fn keep() -> Self {
+    pub(super) fn save() -> Self {
         let signals = [
             libc::SIGSEGV,
             libc::SIGBUS,
@@ -255,7 +255,7 @@ impl Provider {
     pub fn flaw(&self) -> Option<&'static str> {
         let name = self.name();
         let is_rxd = name.split(';').any(|part| part == "ofi_rxd");
-        is_rxd.then_some("it never tells that a peer is lost, so whoever waits for one would wait for ever")
+        is_rxd.then_some("it never reports that a peer is lost, so whoever waits for one would wait for ever")
     }
 
     /// Whether it is used only if it is asked for by name: it stays on one host, or a better one is there wherever it is.

@@ -194,7 +194,7 @@ impl RingMemory {
         &self.node.0.rings[self.ring]
     }
 
-    /// Address of a byte of the cell `at`; whoever asks has told the tracker.
+    /// Address of a byte of the cell `at`; whoever asks has informed the tracker.
     fn address(&self, at: usize, offset: usize) -> *mut u8 {
         self.ring().bytes.as_ptr().cast_mut().cast::<u8>().wrapping_add(at * CELL + offset)
     }

@@ -7,7 +7,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::time::Duration;
 
-/// Descriptors told by one look.
+/// Descriptors reported by one look.
 const MOST: usize = 64;
 
 /// The set. A closed descriptor leaves it by itself.
@@ -47,7 +47,7 @@ impl Set {
         Ok(Self(unsafe { OwnedFd::from_raw_fd(fd) }))
     }
 
-    /// Adds a descriptor, to be told of when it can be read, and, if so wanted, written.
+    /// Adds a descriptor, to be reported when it can be read, and, if so wanted, written.
     ///
     /// # Errors
     /// What the system said.

@@ -54,7 +54,7 @@ fn a_full_connection_takes_no_more_and_a_closed_one_is_an_error() {
         assert!(left < 1 << 30, "it takes any number of bytes");
     }
     drop(far);
-    // The first failure tells of the close; no signal ends this process.
+    // The first failure reports the close; no signal ends this process.
     let failed = (0..1000).any(|_| {
         std::thread::sleep(Duration::from_millis(1));
         near.write(&[Source::from(&bytes[..1])]).is_err()

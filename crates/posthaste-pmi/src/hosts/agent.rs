@@ -39,7 +39,7 @@ const OF_THE_HOST: &[&str] = &[
     "XDG_SESSION_ID",
 ];
 
-/// Runs this process as an agent and returns its exit code. What goes wrong is told to the parent, or, when that is not
+/// Runs this process as an agent and returns its exit code. What goes wrong is reported to the parent, or, when that is not
 /// possible, on standard error.
 pub fn agent() -> i32 {
     match run_agent() {

@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_agent_is_told() {
+    fn what_is_no_agent_is_reported() {
         let mut frames = Frames::default();
         frames.push(b"posthaste-agent 9.9\n");
         assert_eq!(frames.greeted(), Err(Bad::Version("9.9".into())));

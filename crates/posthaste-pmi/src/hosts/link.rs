@@ -1,4 +1,4 @@
-//! The parent above an agent: what it says and what we tell it.
+//! The parent above an agent: what it says and what we say to it.
 //!
 //! The side of the user for an agent. What must stay true: a parent that is gone, silent for too long, or says what
 //! nobody understands is the end of this agent, and with it of all that is below.

@@ -48,7 +48,7 @@ pub const AGENT: &str = "--posthaste-agent";
 /// As [`crate::spawn::spawn`], with the ranks placed on several hosts.
 ///
 /// # Errors
-/// When the job cannot be started from here. What goes wrong on a host is told as a failure of the job.
+/// When the job cannot be started from here. What goes wrong on a host is reported as a failure of the job.
 pub fn spawn(
     job: &Job,
     placement: &Placement,

@@ -1,6 +1,6 @@
 //! Which rank runs on which host.
 //!
-//! Pure. What must stay true: every rank has one host; hosts without a rank are not started; the mapping told to the
+//! Pure. What must stay true: every rank has one host; hosts without a rank are not started; the mapping given to the
 //! ranks is the one that is used.
 
 use crate::mapping;

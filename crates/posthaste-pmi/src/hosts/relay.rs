@@ -49,7 +49,7 @@ enum Feeding {
 pub(super) struct Relay {
     members: Vec<Member>,
     counters: Vec<u64>,
-    told: VecDeque<Report>,
+    reports: VecDeque<Report>,
     /// The end was reported.
     over: bool,
     /// When we last looked at the time: after a long while it was us who could not hear.
@@ -72,7 +72,7 @@ impl Relay {
         Self {
             members: members.collect(),
             counters: Vec::new(),
-            told: VecDeque::new(),
+            reports: VecDeque::new(),
             over: false,
             looked: now,
         }
@@ -111,7 +111,7 @@ impl Relay {
                 member.fence = Some(pairs);
                 if self.members.iter().all(|member| member.fence.is_some()) {
                     let pairs = self.members.iter_mut().filter_map(|member| member.fence.take()).flatten();
-                    self.told.push_back(Report::Fence(pairs.collect()));
+                    self.reports.push_back(Report::Fence(pairs.collect()));
                 }
             }
             Report::Over(counters) => {
@@ -124,7 +124,7 @@ impl Relay {
             }
             Report::InputTaken => self.fed(agent, Feeding::Ready),
             Report::InputClosed => self.fed(agent, Feeding::Closed),
-            other => self.told.push_back(other),
+            other => self.reports.push_back(other),
         }
     }
 
@@ -136,7 +136,7 @@ impl Relay {
         }
         member.state = State::Done;
         let fault = Fault { host: member.host.clone(), cause: Cause::Lost { why } };
-        self.told.push_back(Report::Down { ranks: member.ranks.clone(), fault });
+        self.reports.push_back(Report::Down { ranks: member.ranks.clone(), fault });
         self.fed(agent, Feeding::Closed);
         self.check_end();
     }
@@ -147,9 +147,9 @@ impl Relay {
         if before == Feeding::Closed {
             self.members[agent].input = Feeding::Closed;
         } else if self.members.iter().all(|member| member.input == Feeding::Closed) {
-            self.told.push_back(Report::InputClosed);
+            self.reports.push_back(Report::InputClosed);
         } else if before == Feeding::Owes && self.members.iter().all(|member| member.input != Feeding::Owes) {
-            self.told.push_back(Report::InputTaken);
+            self.reports.push_back(Report::InputTaken);
         }
     }
 
@@ -163,18 +163,18 @@ impl Relay {
     fn check_end(&mut self) {
         if !self.over && self.members.iter().all(|member| member.state == State::Done) {
             self.over = true;
-            self.told.push_back(Report::Over(std::mem::take(&mut self.counters)));
+            self.reports.push_back(Report::Over(std::mem::take(&mut self.counters)));
         }
     }
 
     /// The next report for above.
     pub(super) fn next(&mut self) -> Option<Report> {
-        self.told.pop_front()
+        self.reports.pop_front()
     }
 
     /// Something to say to above from ourselves.
     pub(super) fn say(&mut self, line: String) {
-        self.told.push_back(Report::Say(line));
+        self.reports.push_back(Report::Say(line));
     }
 
     /// Whether an order is for this agent.

@@ -36,7 +36,7 @@ struct Agent {
     status: Option<ExitStatus>,
     from: Option<ChildStdout>,
     words: Option<ChildStderr>,
-    /// Gone when it is given up: the end of its input tells it.
+    /// Gone when it is given up: the end of its input says so.
     to: Option<Sink>,
     /// Room is being waited for.
     watched: bool,
@@ -329,7 +329,7 @@ impl Below for Tree {
 
 impl Drop for Tree {
     fn drop(&mut self) {
-        // End of file tells the agents.
+        // End of file ends the agents.
         let processes: Vec<Child> =
             self.agents.drain(..).filter(|agent| agent.status.is_none()).map(|agent| agent.process).collect();
         let until = Instant::now() + FAREWELL;

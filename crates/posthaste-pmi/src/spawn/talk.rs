@@ -143,7 +143,7 @@ pub struct Look {
     /// What stands on its status page; `None` when that cannot be read.
     #[serde(with = "serde_bytes")]
     pub status_page: Option<Vec<u8>>,
-    /// When this was seen, as [`posthaste_os::machine::now`] tells time on its host.
+    /// When this was seen, as [`posthaste_os::machine::now`] gives the time on its host.
     pub at: Duration,
 }
 

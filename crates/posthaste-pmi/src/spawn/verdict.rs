@@ -1,6 +1,6 @@
 //! What the end of a process means for its job, and the one sentence that says so.
 //!
-//! What must stay true: of several ends that are noticed together, the cause is told and not its consequence; the exit
+//! What must stay true: of several ends that are noticed together, the cause is reported and not its consequence; the exit
 //! code is never 0 after a failure.
 
 use posthaste_os::process::Step;

@@ -1,7 +1,7 @@
 //! Starting a test again under `mpiexec`.
 //!
 //! `POSTHASTE_MPIEXEC` names the launcher; without it, the one of this workspace is built. The ranks of a test are
-//! copies of this program that run the one test only, told by `POSTHASTE_TEST_RANKS`.
+//! copies of this program that run the one test only, as asked by `POSTHASTE_TEST_RANKS`.
 #![allow(dead_code)] // each program of tests uses what it needs
 
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! What two bundles tell each other over any of their links: a few words in front of what they carry.
+//! What two bundles say to each other over any of their links: a few words in front of what they carry.
 //!
 //! ```text
 //!   frame (4 bytes) | number (4) | seen (4) | body
@@ -23,15 +23,15 @@ struct Words {
     seen: U32,
 }
 
-/// What is told. The first four have a number, and are looked at in the order of their numbers.
+/// What is said. The first four have a number, and are looked at in the order of their numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Frame {
     /// A packet: its header and its payload.
     Packet,
-    /// Hold your messages back.
-    Hold,
+    /// Throttle your messages.
+    Throttle,
     /// They may come again.
-    Release,
+    Resume,
     /// A range of a long message is in its place ([`Placed`]).
     Placed,
     /// How far numbers have been seen; in the place of the number, which links are lost (bit 0 for the first).
@@ -55,8 +55,8 @@ impl Mark {
     pub(super) fn write(self) -> [u8; FRONT] {
         let frame = match self.frame {
             Frame::Packet => 0,
-            Frame::Hold => 1,
-            Frame::Release => 2,
+            Frame::Throttle => 1,
+            Frame::Resume => 2,
             Frame::Placed => 3,
             Frame::Seen => 4,
             Frame::Bye => 5,
@@ -76,8 +76,8 @@ impl Mark {
         let words: Words = zerocopy::transmute!(words);
         let frame = match words.frame.get() {
             0 => Frame::Packet,
-            1 => Frame::Hold,
-            2 => Frame::Release,
+            1 => Frame::Throttle,
+            2 => Frame::Resume,
             3 => Frame::Placed,
             4 => Frame::Seen,
             5 => Frame::Bye,
@@ -128,10 +128,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_told_survives_and_other_bytes_are_refused() {
-        for frame in
-            [Frame::Packet, Frame::Hold, Frame::Release, Frame::Placed, Frame::Seen, Frame::Ask, Frame::Bye]
-        {
+    fn what_is_said_survives_and_other_bytes_are_refused() {
+        for frame in [
+            Frame::Packet,
+            Frame::Throttle,
+            Frame::Resume,
+            Frame::Placed,
+            Frame::Seen,
+            Frame::Ask,
+            Frame::Bye,
+        ] {
             let mark = Mark { frame, number: u32::MAX, seen: 7 };
             let bytes = [&mark.write()[..], b"body"].concat();
             let (read, body) = Mark::read(bytes[..].into()).unwrap();

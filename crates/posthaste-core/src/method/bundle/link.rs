@@ -14,7 +14,7 @@ use crate::method::contract::Method as _;
 use crate::method::fabric::{self, Fabric};
 use crate::method::sim::Sim;
 use crate::method::tcp::{self, Tcp};
-use crate::method::{Event, Expose, Load, Put};
+use crate::method::{Event, GrantedSend, Load, OpenReceive};
 use crate::trace::Counts;
 use crate::wire::Emit;
 
@@ -141,20 +141,20 @@ impl Link {
     }
 
     /// Sends a part of a long message.
-    pub(super) fn put(&mut self, put: Put) {
+    pub(super) fn send_granted(&mut self, send: GrantedSend) {
         match &mut self.method {
-            Method::Tcp(tcp) => tcp.put(put.to, put),
-            Method::Fabric(fabric) => fabric.put(put.to, put),
-            Method::Sim(sim) => sim.put(put.to, put),
+            Method::Tcp(tcp) => tcp.send_granted(send.to, send),
+            Method::Fabric(fabric) => fabric.send_granted(send.to, send),
+            Method::Sim(sim) => sim.send_granted(send.to, send),
         }
     }
 
     /// Opens a receive for the fragments that come here.
-    pub(super) fn expose(&mut self, expose: Expose) {
+    pub(super) fn open_receive(&mut self, opened: OpenReceive) {
         match &mut self.method {
-            Method::Tcp(tcp) => tcp.expose_shared(expose),
-            Method::Fabric(fabric) => fabric.expose_shared(expose),
-            Method::Sim(sim) => sim.expose_shared(expose),
+            Method::Tcp(tcp) => tcp.expose_shared(opened),
+            Method::Fabric(fabric) => fabric.expose_shared(opened),
+            Method::Sim(sim) => sim.expose_shared(opened),
         }
     }
 

@@ -2,7 +2,7 @@
 //! lost.
 //!
 //! Does no I/O: the bundle owns the links. What must stay true: packets reach the engine in the order in which they
-//! were sent, each once; a peer is down when its last link is lost, and then nothing of it is kept.
+//! were sent, each once; a peer is down when its last link is lost, and then nothing of it is stored.
 
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
@@ -26,12 +26,12 @@ pub(super) struct Pair {
     pub(super) strands: Vec<Strand>,
     pub(super) packets: Packets,
     pub(super) outgoing: Vec<Outgoing>,
-    /// Ranges that have come and of which the peer has not been told.
+    /// Ranges that have come and of which the peer does not know.
     pub(super) placed: Vec<Placed>,
-    /// The peer holds our messages back.
-    pub(super) held: bool,
-    /// The peer has to be told at once how far we have seen and which links are lost, over all links.
-    pub(super) tells_all: bool,
+    /// The peer throttles our messages.
+    pub(super) throttled: bool,
+    /// The peer has to hear at once how far we have seen and which links are lost, over all links.
+    pub(super) acks_all: bool,
     /// The peer has to be asked whether it hears us.
     pub(super) asks: bool,
     /// When it was last asked, and when it last said how far it has seen.
@@ -63,8 +63,8 @@ pub(super) struct Strand {
 pub(super) struct Pairs {
     pairs: PeerMap<Pair>,
     links: Vec<String>,
-    /// Links of which the first loss has been told.
-    told: Vec<bool>,
+    /// Links whose first loss has been reported.
+    reported: Vec<bool>,
     /// Peers that something may have to be done for.
     pub(super) active: Vec<Peer>,
     /// Long messages that are coming.
@@ -85,8 +85,8 @@ impl Pair {
             packets: Packets::default(),
             outgoing: Vec::new(),
             placed: Vec::new(),
-            held: false,
-            tells_all: false,
+            throttled: false,
+            acks_all: false,
             asks: false,
             asked: Duration::ZERO,
             heard: Duration::ZERO,
@@ -105,7 +105,7 @@ impl Pair {
 
     /// Whether something is left to be done.
     fn is_busy(&self) -> bool {
-        !self.is_down && (!self.is_drained() || self.packets.owes() || self.tells_all)
+        !self.is_down && (!self.is_drained() || self.packets.owes() || self.acks_all)
     }
 
     /// The links that are lost, as bits.
@@ -166,7 +166,7 @@ impl Pairs {
     pub(super) fn new(me: Peer, links: Vec<String>) -> Self {
         Self {
             pairs: PeerMap::default(),
-            told: vec![false; links.len()],
+            reported: vec![false; links.len()],
             links,
             active: Vec::new(),
             incoming: HashMap::new(),
@@ -227,12 +227,12 @@ impl Pairs {
                 pair.heard = now;
                 self.other_side_lost(peer, mark.number);
             }
-            Frame::Ask => pair.tells_all = true,
+            Frame::Ask => pair.acks_all = true,
             Frame::Bye => pair.has_left = true,
-            Frame::Packet | Frame::Hold | Frame::Release | Frame::Placed => {
+            Frame::Packet | Frame::Throttle | Frame::Resume | Frame::Placed => {
                 match pair.packets.turn(mark.number, body.len()) {
                     Turn::Now => self.deliver(peer, mark.frame, body, now, counts, on),
-                    Turn::Later => pair.packets.keep(mark.number, mark.frame, body.to_vec()),
+                    Turn::Later => pair.packets.store_early(mark.number, mark.frame, body.to_vec()),
                     Turn::Never => {} // it has come by a link that is lost, too
                 }
                 while let Some((frame, body)) = self.pair(peer).packets.next_early() {
@@ -266,8 +266,8 @@ impl Pairs {
                 }
                 is_known
             }
-            Frame::Hold | Frame::Release => {
-                pair.held = frame == Frame::Hold;
+            Frame::Throttle | Frame::Resume => {
+                pair.throttled = frame == Frame::Throttle;
                 true
             }
             Frame::Placed => {
@@ -295,10 +295,10 @@ impl Pairs {
             self.incoming.remove(&receiver);
             self.landed.push((peer, receiver));
         }
-        let told = &mut self.pair(peer).placed;
-        match told.last_mut() {
+        let spans = &mut self.pair(peer).placed;
+        match spans.last_mut() {
             Some(last) if last.receiver == receiver && last.to == from => last.to = to,
-            _ => told.push(Placed { receiver, from, to }),
+            _ => spans.push(Placed { receiver, from, to }),
         }
         self.activate(peer);
     }
@@ -319,10 +319,10 @@ impl Pairs {
         pair.strands[link].pace.forget();
         let sentence = why.to_string();
         pair.strands[link].lost = Some(why);
-        pair.tells_all = true;
+        pair.acks_all = true;
         if pair.strands.iter().any(|strand| strand.lost.is_none()) {
             self.activate(peer);
-            if !has_left && !std::mem::replace(&mut self.told[link], true) {
+            if !has_left && !std::mem::replace(&mut self.reported[link], true) {
                 say(format_args!(
                     "rank {} of the world has lost its link {} to rank {} and goes on over others: {sentence} (more losses of \
                      such links will only be counted, as links.down)",

@@ -106,7 +106,7 @@ impl Outgoing {
         Some((from, end))
     }
 
-    /// The receiver has this range; tells `left` how many bytes of it each link had.
+    /// The receiver has this range; reports to `left` how many bytes of it each link had.
     pub(super) fn placed(&mut self, from: u64, to: u64, mut left: impl FnMut(usize, u64)) {
         let mut parts = Vec::with_capacity(self.parts.len());
         for (link, begin, end) in self.parts.drain(..) {
@@ -142,16 +142,16 @@ impl Outgoing {
 }
 
 /// What is left of a range without another one.
-fn without((begin, end): (u64, u64), (from, to): (u64, u64), mut keep: impl FnMut(u64, u64)) {
+fn without((begin, end): (u64, u64), (from, to): (u64, u64), mut emit: impl FnMut(u64, u64)) {
     let (first, last) = (from.clamp(begin, end), to.clamp(begin, end));
     if first >= last {
-        return keep(begin, end);
+        return emit(begin, end);
     }
     if begin < first {
-        keep(begin, first);
+        emit(begin, first);
     }
     if last < end {
-        keep(last, end);
+        emit(last, end);
     }
 }
 

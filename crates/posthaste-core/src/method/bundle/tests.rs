@@ -144,7 +144,7 @@ impl Run {
             .sum()
     }
 
-    /// Nothing is kept any more.
+    /// Nothing is stored any more.
     fn drains(&mut self) {
         for _ in 0..100_000 {
             if self.bench.vcis.iter().all(|vci| vci.methods.is_drained() && vci.methods.is_quiet()) {
@@ -152,7 +152,7 @@ impl Run {
             }
             self.bench.step();
         }
-        panic!("seed {}: something is kept", self.seed);
+        panic!("seed {}: something is stored", self.seed);
     }
 }
 

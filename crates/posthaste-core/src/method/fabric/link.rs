@@ -1,7 +1,7 @@
 //! The packets of one peer: numbered, and looked at in the order of their numbers.
 //!
-//! A network of reliable messages keeps them in order only if asked to, and even then may tell of a long one after a
-//! short one that came behind it. What must stay true: no number is looked at twice, and what comes too early is kept
+//! A network of reliable messages keeps them in order only if asked to, and even then may report a long one after a
+//! short one that came behind it. What must stay true: no number is looked at twice, and what comes too early is stored
 //! only within limits.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -17,7 +17,7 @@ use crate::method::reassembly::Reassembly;
 
 /// Bytes in front of a packet's header.
 pub(super) const PREAMBLE: usize = size_of::<Preamble>();
-/// Packets that may be under way before further messages wait: what a peer that holds messages back still gets.
+/// Packets that may be under way before further messages wait: what a peer that throttles still gets.
 const WINDOW: u32 = 128;
 /// How far in front of its turn a packet may come.
 const EARLY: u32 = 4096;
@@ -37,10 +37,10 @@ struct Preamble {
 pub(super) enum Frame {
     /// A packet.
     Packet,
-    /// Nothing: the receiver of this is to hold its messages back.
-    Hold,
+    /// Nothing: the receiver of this is to send no messages.
+    Throttle,
     /// It need not any more.
-    Release,
+    Resume,
     /// Nothing more is coming, and nothing more is wanted.
     Bye,
     /// Nothing: the receiver of this has to know how far its packets have been looked at.
@@ -65,8 +65,8 @@ impl Mark {
     pub(super) fn write(self) -> [u8; PREAMBLE] {
         let frame = match self.frame {
             Frame::Packet => 0,
-            Frame::Hold => 1,
-            Frame::Release => 2,
+            Frame::Throttle => 1,
+            Frame::Resume => 2,
             Frame::Bye => 3,
             Frame::Seen => 4,
             Frame::Ask => 5,
@@ -90,8 +90,8 @@ impl Mark {
         let preamble: Preamble = zerocopy::transmute!(preamble);
         let frame = match preamble.frame.get() {
             0 => Frame::Packet,
-            1 => Frame::Hold,
-            2 => Frame::Release,
+            1 => Frame::Throttle,
+            2 => Frame::Resume,
             3 => Frame::Bye,
             4 => Frame::Seen,
             5 => Frame::Ask,
@@ -122,8 +122,8 @@ pub(super) struct Link {
     remote: Option<Remote>,
     /// How the peer's data looks.
     pub(super) format: Format,
-    /// The peer holds our messages back.
-    pub(super) held: bool,
+    /// The peer throttles our messages.
+    pub(super) throttled: bool,
     /// The peer is leaving.
     pub(super) is_leaving: bool,
     /// Packets that the network has not taken yet.
@@ -131,9 +131,9 @@ pub(super) struct Link {
     /// Number of the next packet to be sent, and of the next one to be looked at.
     outgoing: u32,
     incoming: u32,
-    /// What the peer has said that it has looked at, and what it has been told.
+    /// What the peer has said that it has looked at, and how far that has been acknowledged to it.
     seen: u32,
-    told: u32,
+    acked: u32,
     early: BTreeMap<u32, (Frame, Vec<u8>)>,
     pub(super) silence: Silence,
     pub(super) reassembly: Reassembly,
@@ -149,13 +149,13 @@ impl Link {
         Self {
             remote: None,
             format,
-            held: false,
+            throttled: false,
             is_leaving: false,
             backlog: VecDeque::new(),
             outgoing: 0,
             incoming: 0,
             seen: 0,
-            told: 0,
+            acked: 0,
             early: BTreeMap::new(),
             silence: Silence::default(),
             reassembly: Reassembly::default(),
@@ -178,7 +178,7 @@ impl Link {
     pub(super) fn mark(&mut self, job: u64, from: u32, frame: Frame) -> Mark {
         let number = self.outgoing;
         self.outgoing = number.wrapping_add(u32::from(frame != Frame::Ask));
-        self.told = self.incoming;
+        self.acked = self.incoming;
         Mark { job, from, number, seen: self.incoming, frame }
     }
 
@@ -194,11 +194,11 @@ impl Link {
         }
     }
 
-    /// Whether the peer has to be told, for it may wait; then it is.
+    /// Whether an acknowledgement is due, for the peer may wait; then it counts as sent.
     pub(super) fn is_due(&mut self) -> bool {
-        let is_due = self.incoming.wrapping_sub(self.told) >= WINDOW / 2;
+        let is_due = self.incoming.wrapping_sub(self.acked) >= WINDOW / 2;
         if is_due {
-            self.told = self.incoming;
+            self.acked = self.incoming;
         }
         is_due
     }
@@ -216,19 +216,19 @@ impl Link {
         Turn::Now
     }
 
-    /// Keeps a packet that has come early.
-    pub(super) fn keep(&mut self, mark: Mark, body: Vec<u8>) {
+    /// Stores a packet that has come early.
+    pub(super) fn store_early(&mut self, mark: Mark, body: Vec<u8>) {
         self.early.insert(mark.number, (mark.frame, body));
     }
 
-    /// A packet that was kept, if it is its turn.
+    /// A packet that came early, if it is its turn.
     pub(super) fn next(&mut self) -> Option<(Frame, Vec<u8>)> {
         if self.early.is_empty() {
             return None;
         }
-        let kept = self.early.remove(&self.incoming)?;
+        let packet = self.early.remove(&self.incoming)?;
         self.incoming = self.incoming.wrapping_add(1);
-        Some(kept)
+        Some(packet)
     }
 }
 
@@ -239,7 +239,7 @@ mod tests {
 
     #[test]
     fn a_mark_survives_and_others_are_refused() {
-        for frame in [Frame::Packet, Frame::Hold, Frame::Release, Frame::Bye, Frame::Seen, Frame::Ask] {
+        for frame in [Frame::Packet, Frame::Throttle, Frame::Resume, Frame::Bye, Frame::Seen, Frame::Ask] {
             let mark = Mark { job: 7 << 60, from: 3, number: u32::MAX, seen: 9, frame };
             let bytes = [&mark.write()[..], b"data"].concat();
             assert_eq!(Mark::read(bytes[..].into()), Some((mark, 4)));
@@ -263,7 +263,7 @@ mod tests {
         assert!(!link.has_room());
         link.saw(last);
         assert!(link.has_room());
-        link.incoming = link.told.wrapping_add(WINDOW / 2);
+        link.incoming = link.acked.wrapping_add(WINDOW / 2);
         assert_eq!((link.is_due(), link.is_due()), (true, false));
         assert_eq!(link.mark(0, 0, Frame::Seen).seen, link.incoming);
     }
@@ -289,7 +289,7 @@ mod tests {
                 let mark = Mark { job: 0, from: 0, number: number_there, seen: 0, frame };
                 match link.turn(mark.number) {
                     Turn::Now => seen.push(number),
-                    Turn::Later => link.keep(mark, number.to_le_bytes().to_vec()),
+                    Turn::Later => link.store_early(mark, number.to_le_bytes().to_vec()),
                     Turn::Never | Turn::None => continue,
                 }
                 while let Some((_, body)) = link.next() {

@@ -1,4 +1,4 @@
-//! Peers that nothing is heard of: a network of unconnected endpoints does not tell that a process has ended, only, at
+//! Peers that nothing is heard of: a network of unconnected endpoints does not report that a process has ended, only, at
 //! best, that a packet did not get there.
 //!
 //! A peer that has been silent for a while is sent a packet without meaning: when the network cannot get it there, it
@@ -151,7 +151,7 @@ impl Fabric {
                 false => silence.nobody_opens(),
                 true if refuses => silence.knock(longest),
                 true => {
-                    self.transfers.tell(peer, Frame::Ask);
+                    self.transfers.send_control(peer, Frame::Ask);
                     false
                 }
             };

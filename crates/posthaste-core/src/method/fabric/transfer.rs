@@ -1,6 +1,6 @@
-//! Long messages: reads and writes of remote memory, the fragments that take their place, and who is told of what.
+//! Long messages: reads and writes of remote memory, the fragments that take their place, and who is notified of what.
 //!
-//! A [`Transfer`] moves the bytes of a segment piece by piece; each piece is registered while it is under way, where
+//! A [`Moving`] moves the bytes of a segment piece by piece; each piece is registered while it is under way, where
 //! the network wants that. What must stay true: memory is registered until its last read or write is over, also when
 //! one of them fails or the peer is lost; a get that failed is refused, a write that failed goes in fragments.
 
@@ -9,42 +9,43 @@ use std::io;
 
 use posthaste_os::fabric::{self, NotStarted};
 
-use super::{Fabric, PACKET, RESERVE, pin, place_in};
+use super::{Fabric, PACKET, RESERVE, memory_in, pin};
 use crate::buffer;
 use crate::datatype::Segment;
 use crate::ids::{Peer, RequestId};
 use crate::method::contract::{Method, Room};
 use crate::method::fabric::link::Frame;
 use crate::method::pinned::Lease;
-use crate::method::{Done, Get, Load, Put};
-use crate::wire::{DATA_FRONT, Emit, Granted, Offer, Part, Place};
+use crate::method::{Done, GrantedSend, Load, Outcome, Owner, Transfer};
+use crate::wire::{DATA_FRONT, Emit, Granted, Part, RemoteMemory};
 
 /// Bytes of one read or write, at most: a hand full of them is under way at a time.
 const PIECE: usize = 1 << 20;
 /// Runs of user memory that are looked up at a time.
 const RUNS: usize = 64;
 
-/// What a transfer is for.
+/// What reads or writes are for.
 #[derive(Debug)]
-enum Purpose {
-    /// A message that is fetched.
-    Get(RequestId),
-    /// A message that is written into the receiver's memory (receiver, sender).
-    Put(RequestId, RequestId),
-    /// Part of one.
+pub(super) enum Purpose {
+    /// A one-sided read.
+    Get(Owner),
+    /// A one-sided write.
+    Put(Owner),
+    /// Part of a message that is written into a window of its receiver.
     Part(Part),
 }
 
 /// Bytes on their way by reads or writes.
 #[derive(Debug)]
-struct Transfer {
+struct Moving {
     peer: Peer,
     purpose: Purpose,
     /// Stands where the next run begins.
     segment: Segment,
     end: u64,
-    /// Where the byte at position `base` is on the other side.
-    place: Place,
+    /// Where the byte at position `base` is on the other side, and the key to that.
+    address: u64,
+    key: u64,
     base: u64,
     /// Runs of memory that are next: address, length, position in the message.
     runs: VecDeque<(usize, usize, u64)>,
@@ -77,7 +78,7 @@ enum Then {
     Sent(RequestId),
     /// The rest of a message that goes into windows is over.
     Rest,
-    /// The receiver is told of the part.
+    /// The receiver is notified of the part.
     Filled(Part),
 }
 
@@ -88,16 +89,14 @@ struct Writing {
     sender: RequestId,
     /// Bytes of which no window has come yet.
     left: u64,
-    /// Parts that nobody has been told of, and the rest.
+    /// Parts that nobody has been notified of, and the rest.
     open: usize,
 }
 
-/// What the peer is told when there is room.
+/// What the peer is sent when there is room.
 #[derive(Debug)]
 enum Note {
     Frame(Frame),
-    /// Everything is written (receiver, sender).
-    Written(RequestId, RequestId),
     Filled(Part),
 }
 
@@ -105,7 +104,7 @@ enum Note {
 #[derive(Debug, Default)]
 pub(super) struct Transfers {
     next: u64,
-    transfers: HashMap<u64, Transfer>,
+    transfers: HashMap<u64, Moving>,
     /// Those that have something to start.
     ready: VecDeque<u64>,
     pieces: HashMap<u64, Piece>,
@@ -122,8 +121,8 @@ impl Transfers {
             && self.notes.is_empty()
     }
 
-    /// Tells a peer something when there is room.
-    pub(super) fn tell(&mut self, to: Peer, frame: Frame) {
+    /// Sends a peer a control frame when there is room.
+    pub(super) fn send_control(&mut self, to: Peer, frame: Frame) {
         self.notes.push_back((to, Note::Frame(frame)));
     }
 
@@ -138,18 +137,18 @@ impl Transfers {
         self.transfers.retain(|_, transfer| transfer.peer != peer || transfer.under_way > 0);
     }
 
-    fn begin(&mut self, transfer: Transfer) {
+    fn begin(&mut self, transfer: Moving) {
         self.next += 1;
         self.transfers.insert(self.next, transfer);
         self.ready.push_back(self.next);
     }
 }
 
-impl Transfer {
-    fn new(peer: Peer, purpose: Purpose, segment: Segment, end: u64, place: Place) -> Self {
+impl Moving {
+    fn new(peer: Peer, purpose: Purpose, segment: Segment, end: u64, (address, key): (u64, u64)) -> Self {
         let base = segment.position();
         let runs = VecDeque::new();
-        Self { peer, purpose, segment, end, place, base, runs, under_way: 0, failed: false }
+        Self { peer, purpose, segment, end, address, key, base, runs, under_way: 0, failed: false }
     }
 
     /// The next bytes to be moved.
@@ -177,36 +176,28 @@ impl Transfer {
 }
 
 impl Fabric {
-    pub(super) fn start_get(&mut self, get: Get) {
-        let Get { from, offer, receiver, mut segment, len, .. } = get;
-        let end = len.min(segment.len());
-        if self.known(from).is_none_or(|link| link.is_down()) {
-            return;
+    /// Starts a one-sided read or write.
+    pub(super) fn start_transfer(
+        &mut self,
+        peer: Peer,
+        transfer: Transfer,
+        purpose: impl FnOnce(Owner) -> Purpose,
+    ) -> Result<(), Transfer> {
+        let RemoteMemory::Address { address, key } = transfer.memory else { return Err(transfer) };
+        if self.wanted(peer).is_none_or(|link| link.is_down()) {
+            return Ok(()); // ends with the bad news
         }
-        match offer {
-            Offer::Memory(place)
-                if segment.mean_run() >= self.run_limit || segment.contiguous_rest().is_some() =>
-            {
-                segment.seek(0);
-                self.transfers.begin(Transfer::new(from, Purpose::Get(receiver), segment, end, place));
-            }
-            // Very short pieces are faster in fragments.
-            _ => self.done.push_back(Done::Refused(receiver, segment)),
-        }
+        let Transfer { segment, len, owner, .. } = transfer;
+        self.transfers.begin(Moving::new(peer, purpose(owner), segment, len, (address, key)));
+        Ok(())
     }
 
-    pub(super) fn start_put(&mut self, put: Put) {
-        let Put { to, receiver, sender, mut segment, until: end, granted } = put;
-        // It may have been offered for reading, and been refused.
-        self.withdraw(sender);
+    pub(super) fn start_granted(&mut self, send: GrantedSend) {
+        let GrantedSend { to, receiver, sender, mut segment, until: end, granted } = send;
         if self.known(to).is_none_or(|link| link.is_down()) {
             return;
         }
         match granted {
-            Granted::Memory(place) => {
-                let purpose = Purpose::Put(receiver, sender);
-                self.transfers.begin(Transfer::new(to, purpose, segment, end, place));
-            }
             Granted::Windows { until } => {
                 let left = until.saturating_sub(segment.position());
                 let writing = Writing { segment: segment.clone(), sender, left, open: 1 };
@@ -220,7 +211,7 @@ impl Fabric {
                     then: Then::Rest,
                 });
             }
-            Granted::Fragments | Granted::Shared { .. } => {
+            Granted::Fragments | Granted::Memory(_) => {
                 let then = Then::Sent(sender);
                 self.transfers.fragments.push_back(Fragments { to, receiver, segment, end, then });
             }
@@ -238,11 +229,11 @@ impl Fabric {
         let mut segment = writing.segment.clone();
         segment.seek(part.offset);
         let end = part.offset + part.len;
-        match part.place {
-            Some(place) => {
-                self.transfers.begin(Transfer::new(to, Purpose::Part(part), segment, end, place));
+        match part.memory {
+            Some(RemoteMemory::Address { address, key }) => {
+                self.transfers.begin(Moving::new(to, Purpose::Part(part), segment, end, (address, key)));
             }
-            None => self.send_part_in_fragments(to, part, segment),
+            Some(RemoteMemory::Shared { .. }) | None => self.send_part_in_fragments(to, part, segment),
         }
         true
     }
@@ -250,7 +241,7 @@ impl Fabric {
     fn send_part_in_fragments(&mut self, to: Peer, part: Part, mut segment: Segment) {
         segment.seek(part.offset);
         let (receiver, end) = (part.receiver, part.offset + part.len);
-        let then = Then::Filled(Part { place: None, ..part });
+        let then = Then::Filled(Part { memory: None, ..part });
         self.transfers.fragments.push_back(Fragments { to, receiver, segment, end, then });
     }
 
@@ -268,7 +259,7 @@ impl Fabric {
         }
     }
 
-    /// Starts what there is room for, tells peers what they wait for, opens windows. Whether anything was done.
+    /// Starts what there is room for, notifies peers of what they wait for, opens windows. Whether anything was done.
     pub(super) fn advance(&mut self) -> bool {
         let mut busy = false;
         for _ in 0..self.transfers.ready.len() {
@@ -276,7 +267,7 @@ impl Fabric {
             match self.start_pieces(id) {
                 Progress::Begun => {
                     busy = true;
-                    if self.transfers.transfers.get(&id).is_some_and(Transfer::is_over) {
+                    if self.transfers.transfers.get(&id).is_some_and(Moving::is_over) {
                         self.end(id);
                     }
                 }
@@ -315,8 +306,8 @@ impl Fabric {
                 break;
             };
             let local = lease.as_ref().map(|lease| self.pinned.region(lease));
-            let address = transfer.place.address.wrapping_add(at - transfer.base);
-            let place = fabric::Place { address, key: transfer.place.key };
+            let address = transfer.address.wrapping_add(at - transfer.base);
+            let place = fabric::Place { address, key: transfer.key };
             self.transfers.next += 1;
             let token = self.transfers.next;
             let started = if reading {
@@ -344,20 +335,15 @@ impl Fabric {
     /// A transfer is over, one way or the other.
     fn end(&mut self, id: u64) {
         let Some(transfer) = self.transfers.transfers.remove(&id) else { return };
-        let Transfer { peer, purpose, mut segment, failed, base, .. } = transfer;
+        let Moving { peer, purpose, mut segment, failed, base, .. } = transfer;
         if self.known(peer).is_none_or(|link| link.is_down()) {
             return;
         }
         segment.seek(base);
         match purpose {
-            Purpose::Get(receiver) if failed => self.done.push_back(Done::Refused(receiver, segment)),
-            Purpose::Get(receiver) => self.done.push_back(Done::Received(receiver)),
-            Purpose::Put(receiver, sender) if failed => {
-                let (end, then) = (segment.len(), Then::Sent(sender));
-                self.transfers.fragments.push_back(Fragments { to: peer, receiver, segment, end, then });
-            }
-            Purpose::Put(receiver, sender) => {
-                self.transfers.notes.push_back((peer, Note::Written(receiver, sender)));
+            Purpose::Get(owner) | Purpose::Put(owner) => {
+                let outcome = if failed { Outcome::Refused(segment) } else { Outcome::Done };
+                self.done.push_back(Done::Over(owner, outcome));
             }
             Purpose::Part(part) if failed => self.send_part_in_fragments(peer, part, segment),
             Purpose::Part(part) => self.transfers.notes.push_back((peer, Note::Filled(part))),
@@ -369,7 +355,6 @@ impl Fabric {
         while let Some((to, note)) = self.transfers.notes.pop_front() {
             let emit = match note {
                 Note::Frame(_) => None,
-                Note::Written(receiver, _) => Some(Emit::written(receiver, false)),
                 Note::Filled(part) => Some(Emit::filled(part)),
             };
             let left = match (&note, emit) {
@@ -384,7 +369,6 @@ impl Fabric {
             busy = true;
             match note {
                 Note::Frame(_) => {}
-                Note::Written(_, sender) => self.done.push_back(Done::Sent(sender)),
                 Note::Filled(part) => self.close_part(to, part.receiver),
             }
         }
@@ -442,8 +426,8 @@ impl Fabric {
             }
             let run = (next.memory.address(), next.len as usize);
             let lease = pin(&mut self.pinned, &mut self.endpoint, run, true).ok();
-            let place = lease.as_ref().map(|lease| place_in(self.pinned.region(lease), run.0));
-            let part = Part { receiver: next.receiver, offset: next.offset, len: next.len, place };
+            let memory = lease.as_ref().map(|lease| memory_in(self.pinned.region(lease), run.0));
+            let part = Part { receiver: next.receiver, offset: next.offset, len: next.len, memory };
             self.send(next.from, &Emit::window(part)); // there is room, as just seen
             self.windows.opened(&next, lease);
             busy = true;

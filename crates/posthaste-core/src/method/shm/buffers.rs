@@ -1,7 +1,7 @@
 //! Which bounce buffer a message goes through, and medium messages, which go through it as a whole.
 //!
 //! `posthaste_os::pool` holds the rules of one buffer. What must stay true: what has been granted goes before what
-//! nobody has matched; a buffer that is kept is filled by one message at a time, and is back in `kept` when that
+//! nobody has matched; a persistent buffer is filled by one message at a time, and is back in `persistent` when that
 //! message has been copied in.
 
 use super::*;
@@ -20,14 +20,14 @@ impl Shm {
             return None;
         }
         let receive = if ready { Receive::Promised } else { Receive::Unknown };
-        let (filler, kept) = self.bounce_buffer(to, receive, segment.len())?;
-        let through = Through { buffer: filler.index() as u32, kept, start: filler.position() };
-        let mut filling = self.filling_of(to, filler, kept, segment.clone(), sender, false);
+        let (filler, persistent) = self.bounce_buffer(to, receive, segment.len())?;
+        let cursor = BufferCursor { buffer: filler.index() as u32, persistent, start: filler.position() };
+        let mut filling = self.filling_of(to, filler, persistent, segment.clone(), sender, false);
         // The first piece is there before the receiver hears of the message; of a shorter message everything, for
-        // telling twice would cost more than copying in turns.
+        // publishing twice would cost more than copying in turns.
         let whole = segment.len() <= 2 * self.chunk as u64;
         filling.pump(if whole { 2 } else { 1 }, self.chunk);
-        let offer = Offer::Stream { through, filled: filling.segment.position() };
+        let offer = Offer::Stream { cursor, filled: filling.segment.position() };
         let all_left = filling.segment.remaining() == 0;
         if all_left {
             self.end_filling(&mut filling);
@@ -42,29 +42,30 @@ impl Shm {
         &self,
         to: usize,
         filler: Filler,
-        kept: bool,
+        persistent: bool,
         segment: Segment,
         sender: RequestId,
         granted: bool,
     ) -> Filling {
         let store = self.copying.store_of(filler.is_own());
-        Filling { to, filler: Some(filler), kept, segment, piece: self.chunk, store, granted, sender }
+        Filling { to, filler: Some(filler), persistent, segment, piece: self.chunk, store, granted, sender }
     }
 
-    /// Everything of a message has been copied in: a kept buffer is free for the next one.
+    /// Everything of a message has been copied in: a persistent buffer is free for the next one.
     pub(super) fn end_filling(&mut self, filling: &mut Filling) {
-        let Some(mut filler) = filling.filler.take().filter(|_| filling.kept) else { return };
+        let Some(mut filler) = filling.filler.take().filter(|_| filling.persistent) else { return };
         if !filling.granted {
             filler.mark_uncertain();
         }
-        self.kept[filling.to] = Kept::Idle(filler);
+        self.persistent[filling.to] = Persistent::Idle(filler);
     }
 
-    /// Copies in what is left of the message in the kept buffer, if then so many bytes of the next one still fit: rather now
+    /// Copies in what is left of the message in the persistent buffer, if then so many bytes of the next one still fit: rather now
     /// than have that one ask. The next poll says that the first has left.
     fn finish_filling(&mut self, to: usize, next: u64) {
-        let is_kept = |filling: &Filling| filling.to == to && filling.kept && filling.filler.is_some();
-        let Some(at) = self.filling.iter().position(is_kept) else { return };
+        let is_persistent =
+            |filling: &Filling| filling.to == to && filling.persistent && filling.filler.is_some();
+        let Some(at) = self.filling.iter().position(is_persistent) else { return };
         let mut filling = self.filling.swap_remove(at);
         let needed = filling.segment.remaining().saturating_add(next);
         if filling.filler.as_mut().is_some_and(|filler| filler.has_room(needed)) {
@@ -85,23 +86,24 @@ impl Shm {
         if envelope.len > 2 * self.chunk as u64 || self.has_granted(to) {
             return false;
         }
-        match self.kept[to] {
-            Kept::NotYet if self.copying.own_buffer > 0 => self.keep_buffer(to),
-            Kept::InUse => self.finish_filling(to, envelope.len),
+        match self.persistent[to] {
+            Persistent::NotYet if self.copying.own_buffer > 0 => self.claim_persistent(to),
+            Persistent::InUse => self.finish_filling(to, envelope.len),
             _ => {}
         }
-        let Kept::Idle(filler) = &mut self.kept[to] else { return false };
+        let Persistent::Idle(filler) = &mut self.persistent[to] else { return false };
         if !filler.has_room(envelope.len) {
             return false;
         }
-        let through = Through { buffer: filler.index() as u32, kept: true, start: filler.position() };
-        let offer = Offer::Stream { through, filled: envelope.len };
+        let cursor =
+            BufferCursor { buffer: filler.index() as u32, persistent: true, start: filler.position() };
+        let offer = Offer::Stream { cursor, filled: envelope.len };
         let emit = Emit::request_to_send(envelope, RequestId::NONE, offer);
         // Room for the packet first: what is in the buffer cannot be taken back.
         if self.claim(to, emit.front().len(), Load::Message).is_none() {
             return false;
         }
-        let Kept::Idle(filler) = &mut self.kept[to] else { return false };
+        let Persistent::Idle(filler) = &mut self.persistent[to] else { return false };
         let store = self.copying.store_of(filler.is_own());
         while segment.remaining() > 0
             && filler.fill(usize::MAX, |sink| segment.pack_with(sink, store)).is_some()
@@ -113,9 +115,9 @@ impl Shm {
         true
     }
 
-    /// Gets the bounce buffer that is to be kept for messages to `to`, if there is one: its own, or a small one.
+    /// Gets the bounce buffer that is to persist for messages to `to`, if there is one: its own, or a small one.
     #[cold]
-    fn keep_buffer(&mut self, to: usize) {
+    fn claim_persistent(&mut self, to: usize) {
         let own = if self.copying.own_buffer > 0 {
             pool::claim_own(&self.node, to, self.copying.own_buffer)
         } else {
@@ -127,11 +129,13 @@ impl Shm {
                 writer.limit_messages(self.packet);
             }
         }
-        let keeps_small = self.node.ranks() <= KEEPERS;
-        self.kept[to] = match own {
-            Some(filler) => Kept::Idle(filler),
-            None if keeps_small => pool::claim(&self.node, to, 0).map_or(Kept::NotYet, Kept::Idle),
-            None => Kept::Never,
+        let small_persists = self.node.ranks() <= MOST_PERSISTENT;
+        self.persistent[to] = match own {
+            Some(filler) => Persistent::Idle(filler),
+            None if small_persists => {
+                pool::claim(&self.node, to, 0).map_or(Persistent::NotYet, Persistent::Idle)
+            }
+            None => Persistent::Never,
         };
     }
 
@@ -152,18 +156,18 @@ impl Shm {
     /// Whether a message that has been granted waits for a bounce buffer. It goes first: it is certain to be drained.
     #[inline]
     fn has_granted(&self, to: usize) -> bool {
-        !self.puts.is_empty() && self.puts.iter().any(|(waiting, _)| *waiting == to)
+        !self.granted.is_empty() && self.granted.iter().any(|(waiting, _)| *waiting == to)
     }
 
     /// See [`super::super::Methods::drain_whole`].
     pub(in crate::method) fn drain_whole(
         &mut self,
         from: usize,
-        through: Through,
+        cursor: BufferCursor,
         segment: &mut Segment,
         len: u64,
     ) {
-        let Some((mut borrowed, mut cursor)) = self.open(from, through, len) else { return };
+        let Some((mut borrowed, mut cursor)) = self.open(from, cursor, len) else { return };
         let is_borrowed = borrowed.is_some();
         let Some(buffer) = borrowed.as_mut().or(self.incoming[from].as_mut()) else { return };
         let store = self.copying.store_of(buffer.is_own());
@@ -185,16 +189,17 @@ impl Shm {
     }
 
     /// The beginning of a message of `from` through a bounce buffer, and the buffer if it is borrowed for this message only;
-    /// one that the peer keeps is that of `incoming`. `None`: there is no such buffer.
+    /// a persistent one is that of `incoming`. `None`: there is no such buffer.
     #[inline]
     pub(super) fn open(
         &mut self,
         from: usize,
-        through: Through,
+        cursor: BufferCursor,
         filled: u64,
     ) -> Option<(Option<Buffer>, Cursor)> {
-        let (index, cursor) = (through.buffer as usize, Cursor::new(through.start, filled));
-        if !through.kept {
+        let BufferCursor { buffer, persistent, start } = cursor;
+        let (index, cursor) = (buffer as usize, Cursor::new(start, filled));
+        if !persistent {
             let borrowed = Buffer::open(&self.node, self.me, index).filter(|buffer| !buffer.is_own())?;
             return Some((Some(borrowed), cursor));
         }
@@ -209,34 +214,36 @@ impl Shm {
     /// that nobody has matched, which may sit there for long: only behind granted ones, and only if it is certain to be
     /// drained, too. A promise is not that certain: nothing queues behind a promised one.
     pub(super) fn bounce_buffer(&mut self, to: usize, receive: Receive, len: u64) -> Option<(Filler, bool)> {
-        match self.kept[to] {
-            Kept::NotYet => self.keep_buffer(to),
-            Kept::InUse => self.finish_filling(to, len),
+        match self.persistent[to] {
+            Persistent::NotYet => self.claim_persistent(to),
+            Persistent::InUse => self.finish_filling(to, len),
             _ => {}
         }
-        let kept = &mut self.kept[to];
-        match kept {
-            Kept::Idle(filler) => {
+        let persistent = &mut self.persistent[to];
+        match persistent {
+            Persistent::Idle(filler) => {
                 let may_begin = filler.has_room(len)
                     || filler.is_drained()
                     || (receive != Receive::Unknown && filler.is_certain());
                 if may_begin {
-                    let Kept::Idle(filler) = std::mem::replace(kept, Kept::InUse) else { return None };
+                    let Persistent::Idle(filler) = std::mem::replace(persistent, Persistent::InUse) else {
+                        return None;
+                    };
                     return Some((filler, true));
                 }
             }
             // All are lent to others at this time.
-            Kept::NotYet => return None,
-            Kept::InUse | Kept::Never => {}
+            Persistent::NotYet => return None,
+            Persistent::InUse | Persistent::Never => {}
         }
-        let keeps = !matches!(kept, Kept::Never);
+        let persists = !matches!(persistent, Persistent::Never);
         let fills = || {
             let fills = |filling: &Filling| filling.to == to && filling.granted && filling.filler.is_some();
             self.filling.iter().any(fills)
         };
-        // One buffer at a time is enough, and stays in the cache; another one only gets past a message in the kept
+        // One buffer at a time is enough, and stays in the cache; another one only gets past a message in the persistent
         // one that nobody has matched. Some stay free for what is granted and always drains.
-        if keeps && (receive == Receive::Unknown || fills()) {
+        if persists && (receive == Receive::Unknown || fills()) {
             return None;
         }
         Some((pool::claim(&self.node, to, if receive == Receive::Matched { 0 } else { 2 })?, false))

@@ -1,7 +1,7 @@
 //! Long messages in shared memory: who copies what through which buffer, a piece at a time.
 //!
 //! What must stay true: no step takes long, so that packets have their turn in between; whoever has filled or drained
-//! tells a partner that may sleep.
+//! wakes a partner that may sleep.
 
 use posthaste_os::peer_copy::EFAULT;
 
@@ -70,83 +70,68 @@ impl Shm {
         busy
     }
 
-    /// Copies the next piece of the first message that is copied directly by its receiver.
+    /// Copies the next piece of the first transfer out of a peer's memory.
     pub(super) fn copy_from_peer(
         &mut self,
         counts: &mut Counts,
         on: &mut impl FnMut(Event<'_>, &mut Counts),
     ) -> bool {
-        let Some(mut get) = self.gets.pop_front() else { return false };
-        let rank = self.local(get.from);
-        let piece = match get.offer {
-            Offer::Memory(Place { address, .. })
-                if get.segment.position() > 0 || get.segment.mean_run() >= self.run_limit =>
-            {
-                get_piece(self.node.pid(rank), address, &mut get, &mut self.runs)
+        let Some((from, mut get)) = self.gets.pop_front() else { return false };
+        let piece = match get.memory {
+            RemoteMemory::Address { address, .. } => {
+                get_piece(self.node.pid(from), address, &mut get, &mut self.runs)
             }
-            // Very short pieces are faster through a bounce buffer.
-            Offer::Memory { .. } => Piece::Declined,
-            Offer::Shared { place } => self.get_shared_piece(rank, place, &mut get),
-            Offer::Nothing | Offer::Write | Offer::Pipeline | Offer::Stream { .. } => Piece::Refused,
+            RemoteMemory::Shared { offset } => self.get_shared_piece(from, offset, &mut get),
         };
-        if piece == Piece::More {
-            self.gets.push_front(get);
-            return true;
-        }
-        let Get { receiver, mut segment, offer, .. } = get;
         match piece {
-            Piece::Unreadable => on(Event::Unreadable(receiver), counts),
-            Piece::Refused | Piece::Declined => {
-                if piece == Piece::Refused && matches!(offer, Offer::Memory(_)) {
-                    self.reachable[rank] = Some(false);
-                }
-                segment.seek(0);
-                on(Event::Refused(receiver, segment), counts);
-            }
-            Piece::More | Piece::Last => on(Event::Received(receiver), counts),
+            Piece::More => self.gets.push_front((from, get)),
+            piece => self.over(from, get, piece, counts, on),
         }
         true
     }
 
-    /// Copies the next piece of the first message that is copied directly by its sender.
+    /// Copies the next piece of the first transfer into a peer's memory.
     pub(super) fn copy_to_peer(
         &mut self,
         counts: &mut Counts,
         on: &mut impl FnMut(Event<'_>, &mut Counts),
     ) -> bool {
-        let Some((to, mut put)) = self.writes.pop_front() else { return false };
-        let piece = match put.granted {
-            Granted::Shared { place } => self.put_shared_piece(to, place, &mut put),
-            Granted::Memory(Place { address, .. }) => {
-                let piece = put_piece(self.node.pid(to), address, &mut put, &mut self.runs);
-                if piece == Piece::Refused {
-                    self.reachable[to] = Some(false);
-                }
-                piece
+        let Some((to, mut put)) = self.puts.pop_front() else { return false };
+        let piece = match put.memory {
+            RemoteMemory::Address { address, .. } => {
+                put_piece(self.node.pid(to), address, &mut put, &mut self.runs)
             }
-            Granted::Fragments | Granted::Windows { .. } => Piece::Refused,
+            RemoteMemory::Shared { offset } => self.put_shared_piece(to, offset, &mut put),
         };
         match piece {
-            Piece::More => self.writes.push_front((to, put)),
-            Piece::Refused | Piece::Declined => {
-                put.segment.seek(0);
-                self.puts.push_back((to, Put { granted: Granted::Fragments, ..put }));
-            }
-            Piece::Last | Piece::Unreadable => {
-                let emit = Emit::written(put.receiver, piece == Piece::Unreadable);
-                let Some(claim) = self.claim(to, emit.front().len(), Load::Control) else {
-                    // Copied already: the next look finds nothing left but to say so.
-                    self.writes.push_back((to, put));
-                    return false;
-                };
-                claim.write(&emit, None);
-                // A buffer that cannot be accessed is the receiver's to answer for: it tells us.
-                if piece == Piece::Last {
-                    on(Event::Sent(put.sender), counts);
-                }
-            }
+            Piece::More => self.puts.push_front((to, put)),
+            piece => self.over(to, put, piece, counts, on),
         }
         true
+    }
+
+    /// A transfer has ended like this.
+    fn over(
+        &mut self,
+        rank: usize,
+        transfer: Transfer,
+        piece: Piece,
+        counts: &mut Counts,
+        on: &mut impl FnMut(Event<'_>, &mut Counts),
+    ) {
+        let Transfer { memory, mut segment, owner, .. } = transfer;
+        let outcome = match piece {
+            Piece::More | Piece::Last => Outcome::Done,
+            Piece::Unreadable => Outcome::Unreadable,
+            Piece::Refused => {
+                if matches!(memory, RemoteMemory::Address { .. }) {
+                    self.reachable[rank] = Some(false);
+                }
+                segment.seek(0);
+                Outcome::Refused(segment)
+            }
+        };
+        on(Event::Over(owner, outcome), counts);
     }
 
     /// Sends what has been granted, as far as there is room.
@@ -156,15 +141,15 @@ impl Shm {
         on: &mut impl FnMut(Event<'_>, &mut Counts),
     ) -> bool {
         let mut busy = false;
-        for _ in 0..self.puts.len() {
-            let Some((to, put)) = self.puts.pop_front() else { break };
+        for _ in 0..self.granted.len() {
+            let Some((to, send)) = self.granted.pop_front() else { break };
             let left = if self.fragments {
-                self.send_fragments(to, put, &mut busy)
+                self.send_fragments(to, send, &mut busy)
             } else {
-                self.send_stream(to, put)
+                self.send_stream(to, send)
             };
             match left {
-                Err(put) => self.puts.push_back((to, put)),
+                Err(send) => self.granted.push_back((to, send)),
                 Ok(Some(sender)) => on(Event::Sent(sender), counts),
                 Ok(None) => busy = true,
             }
@@ -174,23 +159,24 @@ impl Shm {
 }
 
 impl Shm {
-    /// Copies the next piece of a message out of memory that its sender shares.
-    fn get_shared_piece(&mut self, rank: usize, place: u64, get: &mut Get) -> Piece {
+    /// Copies the next piece out of memory that a peer shares.
+    fn get_shared_piece(&mut self, rank: usize, offset: u64, get: &mut Transfer) -> Piece {
         let Some(heap) = self.reach(rank) else { return Piece::Refused };
         let at = get.segment.position();
-        let left = get.len.min(get.segment.len()) - at;
-        let Ok(source) = heap.source(place.saturating_add(at), left.min(DIRECT_PIECE) as usize) else {
+        let left = get.len - at;
+        let Ok(source) = heap.source(offset.saturating_add(at), left.min(DIRECT_PIECE) as usize) else {
             return Piece::Refused;
         };
         get.segment.unpack(source);
         if left > DIRECT_PIECE { Piece::More } else { Piece::Last }
     }
 
-    /// Copies the next piece of a message into memory that its receiver shares.
-    fn put_shared_piece(&mut self, to: usize, place: u64, put: &mut Put) -> Piece {
+    /// Copies the next piece into memory that a peer shares.
+    fn put_shared_piece(&mut self, to: usize, offset: u64, put: &mut Transfer) -> Piece {
         let Some(heap) = self.reach(to) else { return Piece::Refused };
-        let (at, left) = (put.segment.position(), put.segment.remaining());
-        let Ok(sink) = heap.sink(place.saturating_add(at), left.min(DIRECT_PIECE) as usize) else {
+        let at = put.segment.position();
+        let left = put.len - at;
+        let Ok(sink) = heap.sink(offset.saturating_add(at), left.min(DIRECT_PIECE) as usize) else {
             return Piece::Refused;
         };
         put.segment.pack(sink);
@@ -198,38 +184,44 @@ impl Shm {
     }
 
     /// Begins to copy a granted message through a buffer; the message comes back while there is none.
-    fn send_stream(&mut self, to: usize, put: Put) -> Result<Option<RequestId>, Put> {
-        let Some((filler, kept)) = self.bounce_buffer(to, Receive::Matched, put.segment.remaining()) else {
-            return Err(put);
+    fn send_stream(&mut self, to: usize, send: GrantedSend) -> Result<Option<RequestId>, GrantedSend> {
+        let Some((filler, persistent)) = self.bounce_buffer(to, Receive::Matched, send.segment.remaining())
+        else {
+            return Err(send);
         };
-        let through = Through { buffer: filler.index() as u32, kept, start: filler.position() };
-        let emit = Emit::stream(put.receiver, through);
+        let cursor = BufferCursor { buffer: filler.index() as u32, persistent, start: filler.position() };
+        let emit = Emit::stream(send.receiver, cursor);
         match self.claim(to, emit.front().len(), Load::Control) {
             Some(claim) => claim.write(&emit, None),
-            None if kept => {
-                self.kept[to] = Kept::Idle(filler);
-                return Err(put);
+            None if persistent => {
+                self.persistent[to] = Persistent::Idle(filler);
+                return Err(send);
             }
             None => {
                 filler.give_back_unused();
-                return Err(put);
+                return Err(send);
             }
         }
-        let Put { segment, sender, .. } = put;
-        self.filling.push(self.filling_of(to, filler, kept, segment, sender, true));
+        let GrantedSend { segment, sender, .. } = send;
+        self.filling.push(self.filling_of(to, filler, persistent, segment, sender, true));
         Ok(None)
     }
 
     /// Sends as many fragments of a granted message as there is room for; it comes back until it has all left.
-    fn send_fragments(&mut self, to: usize, mut put: Put, busy: &mut bool) -> Result<Option<RequestId>, Put> {
-        while put.segment.remaining() > 0 {
+    fn send_fragments(
+        &mut self,
+        to: usize,
+        mut send: GrantedSend,
+        busy: &mut bool,
+    ) -> Result<Option<RequestId>, GrantedSend> {
+        while send.segment.remaining() > 0 {
             let most = (self.packet - DATA_FRONT) as u64;
-            let n = put.segment.remaining().min(most) as usize;
-            let Some(claim) = self.claim(to, DATA_FRONT + n, Load::Control) else { return Err(put) };
-            claim.write(&Emit::data(put.receiver, put.segment.position()), Some(&mut put.segment));
+            let n = send.segment.remaining().min(most) as usize;
+            let Some(claim) = self.claim(to, DATA_FRONT + n, Load::Control) else { return Err(send) };
+            claim.write(&Emit::data(send.receiver, send.segment.position()), Some(&mut send.segment));
             *busy = true;
         }
-        Ok(Some(put.sender))
+        Ok(Some(send.sender))
     }
 }
 
@@ -240,41 +232,36 @@ enum Piece {
     More,
     /// That was all.
     Last,
-    /// It would take longer than another way.
-    Declined,
     /// The system does not let us.
     Refused,
     /// One of the buffers cannot be accessed.
     Unreadable,
 }
 
-/// Copies the next piece of a message out of its sender's memory.
-fn get_piece(pid: u32, address: u64, get: &mut Get, runs: &mut Vec<(usize, usize)>) -> Piece {
+/// Copies the next piece out of another process's memory.
+fn get_piece(pid: u32, address: u64, get: &mut Transfer, runs: &mut Vec<(usize, usize)>) -> Piece {
     let at = get.segment.position();
-    let wanted = get.len.min(get.segment.len());
-    if at < wanted {
+    if at < get.len {
         runs.clear();
-        let piece = get.segment.runs(DIRECT_RUNS, (wanted - at).min(DIRECT_PIECE), runs);
+        let piece = get.segment.runs(DIRECT_RUNS, (get.len - at).min(DIRECT_PIECE), runs);
         if let Some(failed) = failed(piece, buffer::read_peer(pid, address.wrapping_add(at), runs)) {
             return failed;
         }
     }
-    if get.segment.position() < wanted { Piece::More } else { Piece::Last }
+    if get.segment.position() < get.len { Piece::More } else { Piece::Last }
 }
 
-/// Copies the next piece of a message into its receiver's memory.
-fn put_piece(pid: u32, address: u64, put: &mut Put, runs: &mut Vec<(usize, usize)>) -> Piece {
+/// Copies the next piece into another process's memory.
+fn put_piece(pid: u32, address: u64, put: &mut Transfer, runs: &mut Vec<(usize, usize)>) -> Piece {
     let at = put.segment.position();
-    if put.segment.remaining() > 0 {
+    if at < put.len {
         runs.clear();
-        let piece = put.segment.runs(DIRECT_RUNS, DIRECT_PIECE, runs);
+        let piece = put.segment.runs(DIRECT_RUNS, (put.len - at).min(DIRECT_PIECE), runs);
         if let Some(failed) = failed(piece, buffer::write_peer(pid, address.wrapping_add(at), runs)) {
-            // Asked again if there is no room to say so: the same piece then fails again.
-            put.segment.seek(at);
             return failed;
         }
     }
-    if put.segment.remaining() > 0 { Piece::More } else { Piece::Last }
+    if put.segment.position() < put.len { Piece::More } else { Piece::Last }
 }
 
 /// What went wrong with a piece of so many bytes.

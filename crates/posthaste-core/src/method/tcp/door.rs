@@ -13,7 +13,7 @@ use posthaste_os::mem::{Sink, Source};
 use posthaste_os::socket::{Set, Stream};
 
 use crate::ids::Peer;
-use crate::method::tcp::handshake::{GO, GREETING, HELLO, Identity, NO, PROOF, Told, is_same};
+use crate::method::tcp::handshake::{GO, GREETING, HELLO, Identity, Introduction, NO, PROOF, is_same};
 
 /// A connection before its handshake is over.
 #[derive(Debug)]
@@ -38,11 +38,11 @@ enum Stage {
     /// We call: the answer.
     Answer(Peer),
     /// We call: the last word.
-    Go(Told),
+    Go(Introduction),
     /// We answer: the hello.
     Hello,
     /// We answer: the proof.
-    Proof(Told),
+    Proof(Introduction),
     /// We answer: nothing; the caller waits for our last word.
     Decision,
 }
@@ -57,9 +57,9 @@ pub(super) enum Step {
     /// We call, and it is the peer whom we look for: no other address need be tried.
     Found,
     /// We call: the connection is the one.
-    Open(Told),
+    Open(Introduction),
     /// We answer: the caller has proved who it is, and waits for [`Door::go`].
-    Proven(Told),
+    Proven(Introduction),
 }
 
 /// Why a door is of no use.
@@ -93,7 +93,7 @@ impl Door {
     pub(super) fn called(&self) -> Option<Peer> {
         match self.stage {
             Stage::Connected(peer) | Stage::Answer(peer) => Some(peer),
-            Stage::Go(told) => Some(told.from),
+            Stage::Go(introduction) => Some(introduction.from),
             Stage::Hello | Stage::Proof(_) | Stage::Decision => None,
         }
     }
@@ -114,13 +114,13 @@ impl Door {
             let step = match self.stage {
                 Stage::Connected(peer) => self.connected(identity, peer, set, token),
                 Stage::Answer(peer) => self.answered(identity, peer),
-                Stage::Go(told) => self.part(1).map(|word| match word {
-                    Some([GO, ..]) => Some(Step::Open(told)),
+                Stage::Go(introduction) => self.part(1).map(|word| match word {
+                    Some([GO, ..]) => Some(Step::Open(introduction)),
                     Some(_) => Some(stranger("it does not speak our protocol")),
                     None => Some(Step::Wait),
                 }),
                 Stage::Hello => self.greeted(identity),
-                Stage::Proof(told) => self.proven(identity, told),
+                Stage::Proof(introduction) => self.proven(identity, introduction),
                 Stage::Decision => self.part(1).map(|word| match word {
                     Some(_) => Some(stranger("it speaks out of turn")),
                     None => Some(Step::Wait),
@@ -161,9 +161,9 @@ impl Door {
             Err(error) => return Err(error),
         };
         let Some((front, proof)) = answer.split_first_chunk::<HELLO>() else { return Ok(Some(Step::Wait)) };
-        let told = match identity.read(front) {
-            Ok(told) if told.from == peer => told,
-            Ok(told) => return Ok(Some(stranger(format!("rank {} is there", told.from.0)))),
+        let introduction = match identity.read(front) {
+            Ok(introduction) if introduction.from == peer => introduction,
+            Ok(introduction) => return Ok(Some(stranger(format!("rank {} is there", introduction.from.0)))),
             Err(why) => return Ok(Some(stranger(why))),
         };
         self.answer = *front;
@@ -172,15 +172,15 @@ impl Door {
             return Ok(Some(stranger(NO_SECRET)));
         }
         self.say(&identity.caller_proof(&self.hello, &self.answer))?;
-        self.stage = Stage::Go(told);
+        self.stage = Stage::Go(introduction);
         Ok(Some(Step::Found))
     }
 
     fn greeted(&mut self, identity: &Identity) -> io::Result<Option<Step>> {
         let Some(greeting) = self.part(GREETING)? else { return Ok(Some(Step::Wait)) };
         let Some((hello, seal)) = greeting.split_first_chunk::<HELLO>() else { return Ok(Some(Step::Wait)) };
-        let told = match identity.read(hello) {
-            Ok(told) => told,
+        let introduction = match identity.read(hello) {
+            Ok(introduction) => introduction,
             Err(why) => return Ok(Some(stranger(why))),
         };
         if !seal.first_chunk().is_some_and(|seal| is_same(seal, &identity.seal(hello))) {
@@ -188,21 +188,21 @@ impl Door {
             return Ok(Some(stranger(NO_SECRET)));
         }
         self.hello = *hello;
-        self.answer = identity.hello(told.from, machine::random()?);
+        self.answer = identity.hello(introduction.from, machine::random()?);
         let proof = identity.answerer_proof(&self.hello, &self.answer);
         self.say(&[&self.answer[..], &proof].concat())?;
-        self.stage = Stage::Proof(told);
+        self.stage = Stage::Proof(introduction);
         Ok(None)
     }
 
-    fn proven(&mut self, identity: &Identity, told: Told) -> io::Result<Option<Step>> {
+    fn proven(&mut self, identity: &Identity, introduction: Introduction) -> io::Result<Option<Step>> {
         let Some(proof) = self.part(PROOF)? else { return Ok(Some(Step::Wait)) };
         let expected = identity.caller_proof(&self.hello, &self.answer);
         if !proof.first_chunk().is_some_and(|proof| is_same(proof, &expected)) {
             return Ok(Some(stranger(NO_SECRET)));
         }
         self.stage = Stage::Decision;
-        Ok(Some(Step::Proven(told)))
+        Ok(Some(Step::Proven(introduction)))
     }
 
     /// The last word to a caller: this connection is the one.

@@ -47,7 +47,7 @@ struct Words {
     nonce: [u8; 32],
 }
 
-/// This process, as it tells of itself.
+/// This process, as it introduces itself.
 #[derive(Clone)]
 pub(super) struct Identity {
     pub(super) me: Peer,
@@ -56,9 +56,9 @@ pub(super) struct Identity {
     secret: [u8; 32],
 }
 
-/// What a peer has told of itself.
+/// What a peer says of itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Told {
+pub(super) struct Introduction {
     pub(super) from: Peer,
     pub(super) format: Format,
 }
@@ -91,7 +91,7 @@ impl Identity {
     ///
     /// # Errors
     /// What is wrong with it, in words.
-    pub(super) fn read(&self, bytes: &[u8; HELLO]) -> Result<Told, String> {
+    pub(super) fn read(&self, bytes: &[u8; HELLO]) -> Result<Introduction, String> {
         let words: Words = zerocopy::transmute!(*bytes);
         if words.magic != MAGIC {
             return Err("it does not speak our protocol".into());
@@ -109,7 +109,7 @@ impl Identity {
         if words.to.get() != self.me.0 {
             return Err(format!("rank {} is there, which looks for rank {}", from.0, words.to));
         }
-        Ok(Told { from, format })
+        Ok(Introduction { from, format })
     }
 
     /// The seal of a hello.
@@ -151,7 +151,7 @@ mod tests {
     fn both_sides_come_to_the_same_proofs_only_with_the_same_secret_and_words() {
         let (a, b, stranger) = (identity(0, 7), identity(1, 7), identity(1, 8));
         let (hello, answer) = (a.hello(Peer(1), [1; 32]), b.hello(Peer(0), [2; 32]));
-        assert_eq!(b.read(&hello), Ok(Told { from: Peer(0), format: Format::NATIVE }));
+        assert_eq!(b.read(&hello), Ok(Introduction { from: Peer(0), format: Format::NATIVE }));
         assert!(is_same(&a.answerer_proof(&hello, &answer), &b.answerer_proof(&hello, &answer)));
         assert!(is_same(&a.caller_proof(&hello, &answer), &b.caller_proof(&hello, &answer)));
         // A proof cannot be handed back, and none fits other words or another secret.
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_hello_is_told_in_words() {
+    fn a_wrong_hello_is_refused_in_words() {
         let (a, b) = (identity(0, 7), identity(1, 7));
         let hello = a.hello(Peer(1), [1; 32]);
         let wrong = |at: usize, byte: u8| {

@@ -12,8 +12,8 @@ use posthaste_os::socket::Stream;
 
 use crate::ids::{Peer, RequestId};
 use crate::method::reassembly::Reassembly;
-use crate::method::tcp::outgoing::{BYE, HOLD, OWN, PACKET, PREFIX, RELEASE};
-use crate::method::{Event, Expose, Next};
+use crate::method::tcp::outgoing::{BYE, OWN, PACKET, PREFIX, RESUME, THROTTLE};
+use crate::method::{Event, Next, OpenReceive};
 use crate::trace::{Counter, Counts};
 use crate::wire::{self, DATA_FRONT, EAGER_FRONT, Envelope, HEADER, Kind, Packet};
 
@@ -34,7 +34,7 @@ pub(super) struct Input {
     stage: Stage,
     /// How much to read at once: little where a long message is likely to begin, which is better not read through here.
     appetite: usize,
-    /// The long eager message that began last, and what has been kept of it.
+    /// The long eager message that began last, and what has been stored of it.
     arrival: Option<Arrival>,
     /// What the last bytes that were read into their place have completed.
     complete: Option<Complete>,
@@ -65,13 +65,13 @@ enum Stage {
     Data { receiver: RequestId, begin: u64, offset: u64, left: u64 },
     /// A fragment that nobody wants.
     Drop(u64),
-    /// The data of a message that the engine has just been told of; it may open a receive for it.
+    /// The data of a message that was just reported to the engine; it may open a receive for it.
     Asking,
     /// The data of a message for which it has not.
-    Keeping,
+    Storing,
 }
 
-/// What is told once it is in its place.
+/// What is reported once it is in its place.
 #[derive(Clone, Copy, Debug)]
 enum Complete {
     /// A message.
@@ -159,7 +159,7 @@ impl Input {
             self.buffer.copy_within(self.start..self.end, 0);
             (self.start, self.end) = (0, self.end - self.start);
         }
-        if let (Stage::Keeping, Some(Arrival { data, filled, .. })) = (self.stage, &mut self.arrival)
+        if let (Stage::Storing, Some(Arrival { data, filled, .. })) = (self.stage, &mut self.arrival)
             && self.end == 0
         {
             let wanted = data.len() - *filled;
@@ -203,32 +203,32 @@ impl Input {
                 Stage::Records => !matches!(self.front(), Front::Part),
                 Stage::Data { .. } | Stage::Drop(_) => self.start < self.end,
                 Stage::Asking => true,
-                Stage::Keeping => {
+                Stage::Storing => {
                     self.start < self.end || self.arrival.as_ref().is_some_and(Arrival::is_whole)
                 }
             }
     }
 
-    /// Whether the engine has been told of a message and has not had the time to open a receive for it.
+    /// Whether a message has been reported to the engine, which has not had the time to open a receive for it.
     pub(super) fn is_asking(&self) -> bool {
         matches!(self.stage, Stage::Asking)
     }
 
-    /// The engine has had the time to open a receive: if it has not, the message is kept.
-    pub(super) fn keep_what_is_asked_for(&mut self) {
+    /// The engine has had the time to open a receive: if it has not, the message is stored.
+    pub(super) fn store_what_nobody_took(&mut self) {
         if let (Stage::Asking, Some(arrival)) = (self.stage, &mut self.arrival) {
             arrival.data = vec![0; arrival.envelope.len as usize];
-            self.stage = Stage::Keeping;
+            self.stage = Stage::Storing;
         }
     }
 
     /// A receive for the message that begins to arrive.
-    pub(super) fn open_arriving(&mut self, expose: Expose) {
+    pub(super) fn open_arriving(&mut self, opened: OpenReceive) {
         debug_assert!(self.is_asking(), "nothing was asked, or it was answered too late");
         if let Stage::Asking = self.stage {
             self.arrival = None;
-            self.stage = Stage::Data { receiver: expose.receiver, begin: 0, offset: 0, left: expose.len };
-            self.reassembly.open(expose);
+            self.stage = Stage::Data { receiver: opened.receiver, begin: 0, offset: 0, left: opened.len };
+            self.reassembly.open(opened);
         }
     }
 
@@ -238,7 +238,7 @@ impl Input {
         let Some((word, rest)) = bytes.split_first_chunk::<4>() else { return Front::Part };
         let word = u32::from_le_bytes(*word);
         if word & OWN != 0 {
-            return if matches!(word, HOLD | RELEASE | BYE) { Front::Own(word) } else { Front::Garbage };
+            return if matches!(word, THROTTLE | RESUME | BYE) { Front::Own(word) } else { Front::Garbage };
         }
         let len = word as usize;
         if len > MOST {
@@ -266,7 +266,7 @@ impl Input {
         if payload.len() < len { Front::Part } else { Front::Packet(*header, len) }
     }
 
-    /// Looks at everything that has been read. `held`: the peer holds our messages back. Returns whether there was
+    /// Looks at everything that has been read. `throttled`: the peer throttles our messages. Returns whether there was
     /// anything.
     ///
     /// # Errors
@@ -274,7 +274,7 @@ impl Input {
     pub(super) fn process(
         &mut self,
         peer: Peer,
-        held: &mut bool,
+        throttled: &mut bool,
         counts: &mut Counts,
         on: &mut impl FnMut(Event<'_>, &mut Counts),
     ) -> Result<bool, Garbage> {
@@ -304,9 +304,9 @@ impl Input {
                     self.start += n as usize;
                     self.stage = if n == left { Stage::Records } else { Stage::Drop(left - n) };
                 }
-                Stage::Keeping => {
+                Stage::Storing => {
                     let Some(arrival) = &mut self.arrival else { return Ok(busy) };
-                    self.start += arrival.keep(&self.buffer[self.start..self.end]);
+                    self.start += arrival.store(&self.buffer[self.start..self.end]);
                     if !arrival.is_whole() {
                         return Ok(busy);
                     }
@@ -320,7 +320,7 @@ impl Input {
                     Front::Part => return Ok(busy),
                     Front::Garbage => return Err(Garbage),
                     Front::Own(word) => {
-                        *held = word == HOLD;
+                        *throttled = word == THROTTLE;
                         self.bye |= word == BYE;
                         self.start += 4;
                     }
@@ -402,8 +402,8 @@ impl Input {
 }
 
 impl Arrival {
-    /// Keeps what is here of it; how much that was.
-    fn keep(&mut self, here: &[u8]) -> usize {
+    /// Stores what is here of it; how much that was.
+    fn store(&mut self, here: &[u8]) -> usize {
         let n = here.len().min(self.data.len() - self.filled);
         self.data[self.filled..][..n].copy_from_slice(&here[..n]);
         self.filled += n;

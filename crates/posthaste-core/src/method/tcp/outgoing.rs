@@ -19,7 +19,7 @@ use posthaste_os::socket::{PIECES, Stream};
 use crate::buffer;
 use crate::datatype::Segment;
 use crate::ids::RequestId;
-use crate::method::{Done, Put, SHORT_RUN, packing};
+use crate::method::{Done, GrantedSend, SHORT_RUN, packing};
 use crate::wire::{DATA_FRONT, Emit, FRONT, HEADER};
 
 /// Bytes in front of every payload.
@@ -39,10 +39,10 @@ const TURNS: usize = 8;
 
 /// A word between the two methods.
 pub(super) const OWN: u32 = 1 << 31;
-/// Send no messages until told otherwise.
-pub(super) const HOLD: u32 = OWN | 1;
+/// Send no messages until this is revoked.
+pub(super) const THROTTLE: u32 = OWN | 1;
 /// Messages may come again.
-pub(super) const RELEASE: u32 = OWN | 2;
+pub(super) const RESUME: u32 = OWN | 2;
 /// Nothing more comes: the sender is finalising.
 pub(super) const BYE: u32 = OWN | 3;
 
@@ -54,7 +54,7 @@ pub(super) struct Out {
     sent: usize,
     /// What leaves from where it lies: fragments of granted messages, one at a time, and whole messages.
     fragments: VecDeque<Fragment>,
-    puts: VecDeque<Put>,
+    puts: VecDeque<GrantedSend>,
     /// The kernel has no room at present.
     pub(super) blocked: bool,
     /// Calls of the system so far.
@@ -115,8 +115,8 @@ impl Out {
     }
 
     /// Takes a granted message on.
-    pub(super) fn put(&mut self, put: Put) {
-        self.puts.push_back(put);
+    pub(super) fn send_granted(&mut self, send: GrantedSend) {
+        self.puts.push_back(send);
     }
 
     /// Takes a whole message on, behind everything that is here, if there is room: its head, and its data where it lies.
@@ -234,7 +234,7 @@ impl Out {
     }
 
     /// Packs as much of a message as there is room for.
-    fn pack(&mut self, put: &mut Put) {
+    fn pack(&mut self, put: &mut GrantedSend) {
         while put.left() > 0 && self.has_room(PACKET) {
             let n = put.left().min((PACKET - DATA_FRONT) as u64) as usize;
             let emit = Emit::data(put.receiver, put.segment.position());
@@ -256,7 +256,7 @@ impl Fragment {
     }
 
     /// The next fragment of a granted message, if the kernel can take it from where it lies.
-    fn of(put: &mut Put, behind: usize) -> Option<Self> {
+    fn of(put: &mut GrantedSend, behind: usize) -> Option<Self> {
         let offset = put.segment.position();
         let mut list = Vec::new();
         // Room for the records in front and for the head.

@@ -1,4 +1,4 @@
-//! A turn of TCP: what waits is written, what has come is read and handed on, time is looked at, and what is lost is told.
+//! A turn of TCP: what waits is written, what has come is read and handed on, time is looked at, and what is lost is reported.
 //!
 //! What must stay true: while shared memory is polled, too, most turns leave the sockets alone; nothing that has been
 //! read waits for a socket; a peer is lost once.
@@ -11,7 +11,7 @@ use crate::error::{Error, ErrorClass};
 use crate::ids::Peer;
 use crate::method::tcp::incoming::{Garbage, Read};
 use crate::method::tcp::{DOORS, LISTENER, State, Tcp, Way};
-use crate::method::{Event, tell};
+use crate::method::{Event, report};
 use crate::trace::Counts;
 
 /// Polls between two looks at the sockets while shared memory is polled, at most.
@@ -41,7 +41,7 @@ impl Tcp {
             for peer in std::mem::take(&mut self.loaded) {
                 if let Some(way) = self.known(peer) {
                     way.is_loaded = false;
-                    way.input.keep_what_is_asked_for();
+                    way.input.store_what_nobody_took();
                 }
                 busy |= self.process(peer, counts, on);
             }
@@ -57,7 +57,7 @@ impl Tcp {
             };
             self.until_look = self.interval;
         }
-        busy | tell(&mut self.done, &mut self.lost, counts, on)
+        busy | report(&mut self.done, &mut self.lost, counts, on)
     }
 
     /// The next poll looks at the sockets, and at the clock: this process has slept.
@@ -177,16 +177,16 @@ impl Tcp {
         on: &mut impl FnMut(Event<'_>, &mut Counts),
     ) -> bool {
         let Some(way) = self.ways.get_mut(peer) else { return false };
-        let held = way.held;
-        match way.input.process(peer, &mut way.held, counts, on) {
+        let throttled = way.throttled;
+        match way.input.process(peer, &mut way.throttled, counts, on) {
             Ok(busy) => {
                 // The engine says what to do with a message that begins to arrive; then there may be more here.
                 if way.input.has_something() && !way.is_loaded {
                     way.is_loaded = true;
                     self.loaded.push(peer);
                 }
-                // Messages that were held back may leave: not yet, but what waits for room looks again.
-                busy || held != way.held
+                // Messages that were throttled may leave: not yet, but what waits for room looks again.
+                busy || throttled != way.throttled
             }
             Err(Garbage) => {
                 on(Event::Malformed(peer), counts);
@@ -249,7 +249,7 @@ impl Tcp {
         self.fail(peer, Error::other(ErrorClass::ProcAborted, text));
     }
 
-    /// A peer is down: forgets everything about it but that, and tells the engine.
+    /// A peer is down: forgets everything about it but that, and reports it to the engine.
     pub(super) fn fail(&mut self, peer: Peer, error: Error) {
         self.reaching.retain(|other| *other != peer);
         self.pending.retain(|other| *other != peer);

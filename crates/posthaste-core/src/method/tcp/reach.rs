@@ -9,7 +9,7 @@
 //!
 //! What must stay true: an address where nobody takes the call is given up within the time that is set, and when none
 //! is left a sentence names every address and what became of it; who has taken the call is waited for, because a rank
-//! that computes does not look; strangers are bounded in number and time, counted, and told of once.
+//! that computes does not look; strangers are bounded in number and time, counted, and reported once.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -20,7 +20,7 @@ use posthaste_os::socket::Stream;
 use crate::error::{Error, ErrorClass, say};
 use crate::ids::Peer;
 use crate::method::tcp::door::{Door, Step, Why};
-use crate::method::tcp::handshake::Told;
+use crate::method::tcp::handshake::Introduction;
 use crate::method::tcp::{DOORS, LISTENER, State, Tcp, Way};
 use crate::trace::{Counter, Counts};
 
@@ -54,9 +54,9 @@ pub(super) struct Reaching {
     deadline: Duration,
     /// What became of each address, last.
     failures: Vec<(SocketAddr, String)>,
-    told: bool,
+    has_warned: bool,
     /// The peer's own connection, which waits for the outcome of ours.
-    waiting: Option<(Door, Told, Duration)>,
+    waiting: Option<(Door, Introduction, Duration)>,
 }
 
 impl Reaching {
@@ -67,7 +67,7 @@ impl Reaching {
         }
     }
 
-    fn told_failures(&self) -> String {
+    fn failures_in_words(&self) -> String {
         if self.failures.is_empty() {
             return "it has no address".into();
         }
@@ -98,7 +98,7 @@ impl Tcp {
             next_at: now,
             deadline: now + self.connect_time,
             failures: Vec::new(),
-            told: false,
+            has_warned: false,
             waiting: None,
         };
         let way = self.way(peer);
@@ -120,9 +120,10 @@ impl Tcp {
         let tuning = self.tuning;
         while let Some(reaching) = self.reaching(peer) {
             let found = reaching.found;
-            let enough = |(_, _, since): &mut (Door, Told, Duration)| !found && now - *since > POLITENESS;
-            if let Some((door, told, _)) = reaching.waiting.take_if(enough) {
-                return self.open(peer, door, told, true);
+            let enough =
+                |(_, _, since): &mut (Door, Introduction, Duration)| !found && now - *since > POLITENESS;
+            if let Some((door, introduction, _)) = reaching.waiting.take_if(enough) {
+                return self.open(peer, door, introduction, true);
             }
             if now >= reaching.deadline {
                 self.stop_waiting(peer);
@@ -166,7 +167,7 @@ impl Tcp {
         self.close_calls(peer, Door::is_unanswered);
         let (me, time) = (self.identity.me, self.connect_time);
         let Some(reaching) = self.reaching(peer) else { return };
-        if reaching.tries > 0 && !std::mem::replace(&mut reaching.told, true) {
+        if reaching.tries > 0 && !std::mem::replace(&mut reaching.has_warned, true) {
             say(format_args!(
                 "rank {} of the world on node {} has taken a connection of rank {} and has not said a word for {} s: it \
                  may be computing, or somebody else has its address; rank {} waits",
@@ -183,15 +184,15 @@ impl Tcp {
     fn give_up(&mut self, peer: Peer) {
         let time = self.connect_time;
         let Some(reaching) = self.reaching(peer) else { return };
-        if let Some((door, told, _)) = reaching.waiting.take() {
-            return self.open(peer, door, told, true);
+        if let Some((door, introduction, _)) = reaching.waiting.take() {
+            return self.open(peer, door, introduction, true);
         }
         let text = format!(
             "rank {} of the world on node {} cannot be reached over TCP within {} s: {}",
             peer.0,
             reaching.node,
             time.as_secs(),
-            reaching.told_failures()
+            reaching.failures_in_words()
         );
         self.fail(peer, Error::other(ErrorClass::Other, text));
     }
@@ -233,16 +234,16 @@ impl Tcp {
                 self.doors[at] = Some(door);
                 self.door_is_ready(at, counts);
             }
-            Step::Open(told) => {
+            Step::Open(introduction) => {
                 if let (Some(door), Some(peer)) = (self.doors[at].take(), called) {
                     counts.add(Counter::ConnectionsMade, 1);
-                    self.open(peer, door, told, false);
+                    self.open(peer, door, introduction, false);
                 }
             }
-            Step::Proven(told) => {
+            Step::Proven(introduction) => {
                 if let Some(door) = self.doors[at].take() {
                     counts.add(Counter::ConnectionsMade, 1);
-                    self.admit(door, told);
+                    self.admit(door, introduction);
                 }
             }
         }
@@ -273,10 +274,10 @@ impl Tcp {
         self.listen_again();
     }
 
-    /// Counts a stranger that is sent away, and tells of the first.
+    /// Counts a stranger that is sent away, and reports the first.
     fn refuse(&mut self, door: &Door, why: &str, counts: &mut Counts) {
         counts.add(Counter::ConnectionsRefused, 1);
-        if !std::mem::replace(&mut self.told_of_strangers, true) {
+        if !std::mem::replace(&mut self.warned_of_strangers, true) {
             say(format_args!(
                 "rank {} of the world has refused a connection from {}: {why} (others will only be counted, as \
                  connections.refused)",
@@ -286,23 +287,23 @@ impl Tcp {
     }
 
     /// A peer has proved who it is, and waits for our word.
-    fn admit(&mut self, door: Door, told: Told) {
-        let (me, peer) = (self.identity.me, told.from);
+    fn admit(&mut self, door: Door, introduction: Introduction) {
+        let (me, peer) = (self.identity.me, introduction.from);
         self.listen_again();
         let now = self.now();
         match &mut self.way(peer).state {
-            State::None => self.open(peer, door, told, true),
+            State::None => self.open(peer, door, introduction, true),
             State::Reaching(reaching) if me < peer => {
-                reaching.waiting = Some((door, told, now));
+                reaching.waiting = Some((door, introduction, now));
             }
-            State::Reaching(_) => self.open(peer, door, told, true),
+            State::Reaching(_) => self.open(peer, door, introduction, true),
             // There is one already, or the peer has been given up.
             State::Up(_) | State::Down => {}
         }
     }
 
     /// This connection is the one. `say`: the other side waits to hear so.
-    fn open(&mut self, peer: Peer, door: Door, told: Told, say: bool) {
+    fn open(&mut self, peer: Peer, door: Door, introduction: Introduction, say: bool) {
         self.close_calls(peer, |_| true);
         self.reaching.retain(|other| *other != peer);
         let opened = if say { door.go() } else { Ok(()) };
@@ -313,12 +314,12 @@ impl Tcp {
             ok => ok,
         });
         let way = self.way(peer);
-        if way.format.is_some_and(|card| card != told.format) {
+        if way.format.is_some_and(|card| card != introduction.format) {
             let text =
-                format!("rank {} of the world tells of two data formats, one in its business card", peer.0);
+                format!("rank {} of the world names two data formats, one in its business card", peer.0);
             return self.fail(peer, Error::other(ErrorClass::Other, text));
         }
-        way.format = Some(told.format);
+        way.format = Some(introduction.format);
         way.state = State::Up(door.stream);
         match opened {
             Ok(()) => {
@@ -348,7 +349,7 @@ impl Tcp {
                 }
                 Ok(None) => return,
                 Err(error) => {
-                    if !std::mem::replace(&mut self.told_of_accept, true) {
+                    if !std::mem::replace(&mut self.warned_of_accept, true) {
                         say(format_args!(
                             "rank {} of the world cannot accept a connection: {error}; it will try again",
                             self.identity.me.0

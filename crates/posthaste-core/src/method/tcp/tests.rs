@@ -363,7 +363,14 @@ fn receive(house: &mut House, places: &[Option<&OwnedBuf>]) -> (Vec<Vec<u8>>, u3
             if let Some(into) = places[begun] {
                 let (receiver, offer) = (RequestId { slot: 5, generation: 1 }, Offer::Nothing);
                 let segment = segment(into);
-                house.tcps[1].receive_arriving(Expose { from, offer, receiver, segment, len, arrived: 0 });
+                house.tcps[1].receive_arriving(OpenReceive {
+                    from,
+                    offer,
+                    receiver,
+                    segment,
+                    len,
+                    arrived: 0,
+                });
             }
             begun += 1;
         }
@@ -415,7 +422,7 @@ fn a_long_eager_message_that_leaves_in_parts_keeps_its_place() {
 /// Between the beginning of a long eager message and the answer where it goes nobody looks at it, also when its sender was
 /// looked at by the fast path of a receive before.
 #[test]
-fn a_long_eager_message_is_not_kept_before_the_engine_has_answered() {
+fn a_long_eager_message_is_not_stored_before_the_engine_has_answered() {
     let mut house = House::new(&[7; 2]);
     house.talk(0, 1);
     let (out, into, emit) = long(64 << 10);
@@ -441,13 +448,13 @@ fn a_long_eager_message_is_not_kept_before_the_engine_has_answered() {
             Event::Packet(..) => {}
             Event::Arriving(from, envelope, None) => open = Some((from, envelope.len)),
             Event::Received(_) => over = true,
-            Event::Arrived(..) => panic!("kept before the answer"),
+            Event::Arrived(..) => panic!("stored before the answer"),
             other => panic!("{other:?}"),
         });
         if let Some((from, len)) = open.take() {
             let (receiver, offer) = (RequestId { slot: 5, generation: 1 }, Offer::Nothing);
             let segment = segment(&into);
-            house.tcps[1].receive_arriving(Expose { from, offer, receiver, segment, len, arrived: 0 });
+            house.tcps[1].receive_arriving(OpenReceive { from, offer, receiver, segment, len, arrived: 0 });
         }
         assert!(began.elapsed() < Duration::from_secs(20), "nothing arrives");
     }

@@ -23,6 +23,7 @@ use crate::error::{Error, ErrorClass, Result};
 use crate::ids::Peer;
 use crate::info::Info;
 use crate::onesided::RemoteKey;
+use crate::progress::Vci;
 use crate::win::{Flavor, Memory, Part, Window, control};
 use crate::world::World;
 
@@ -113,7 +114,7 @@ impl World {
         let all: Vec<usize> = (0..window.parts().len()).collect();
         let completed = self.complete(CALL, window, &all, super::Extent::Target);
         let met = self.run_in(CALL, coll::barrier(window.comm()));
-        self.vci_of(window.comm()).engine.with_onesided(|onesided, _| onesided.forget(window.own().key));
+        self.forget(window.comm(), window.own().key);
         completed.and(met)
     }
 
@@ -226,7 +227,7 @@ impl World {
         let keys = self.share_numbers(flavor, &comm, told)?;
         let own = key?;
         if let Some(rank) = keys.iter().position(|[exposed, _]| *exposed == 0) {
-            self.vci_of(&comm).engine.with_onesided(|onesided, _| onesided.forget(own));
+            self.forget(&comm, own);
             let text = format!("rank {rank} has failed to make its part of the window");
             return Err(Error::other(ErrorClass::Other, text));
         }
@@ -241,6 +242,13 @@ impl World {
         });
         let parts = parts.collect();
         Ok(finished(comm, flavor, new, parts, memory))
+    }
+
+    /// Peers may access the memory no more.
+    fn forget(&self, comm: &Comm, key: RemoteKey) {
+        let mut vci = self.vci_of(comm);
+        let Vci { engine, methods, .. } = &mut *vci;
+        engine.with_onesided(|onesided, _| onesided.forget(methods, key));
     }
 
     /// Everybody's numbers.

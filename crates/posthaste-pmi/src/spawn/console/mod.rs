@@ -1,7 +1,7 @@
 //! The user's side of a job: our standard streams, the signals sent to us, what went wrong first, and the last word.
 //!
 //! Its parts are `signals`, `streams` and `askers`. What must stay true: the first cause decides the exit code and is
-//! the only one told; a slow reader of our output never keeps us from noticing anything. It does not know where the
+//! the only one reported; a slow reader of our output never keeps us from noticing anything. It does not know where the
 //! ranks are.
 
 mod askers;
@@ -50,13 +50,13 @@ pub(crate) struct Console<'a> {
     source: Option<Source>,
     /// When to try again to read a terminal that is not ours now.
     retry: Option<Instant>,
-    cause: Option<Told>,
+    cause: Option<Reported>,
     later: Option<Fault>,
     /// The last signal of the user that was passed on.
     passed_on: Option<(Signal, Instant)>,
     /// When ranks that do not mind being asked to end are killed.
     grace: Option<Instant>,
-    /// Our own stop was asked for; it comes when the ranks have been told.
+    /// Our own stop was asked for; it comes when the ranks have been signalled.
     stopping: bool,
     deadline: Option<(Instant, Duration)>,
     looking: Option<Looking>,
@@ -75,9 +75,9 @@ struct Looking {
     aloud: bool,
 }
 
-/// The cause that will be told.
+/// The cause that will be reported.
 #[derive(Debug)]
-struct Told {
+struct Reported {
     fault: Fault,
     /// How many other ranks had to be ended.
     others: usize,
@@ -132,7 +132,7 @@ impl<'a> Console<'a> {
 
     /// How the job went, when the loop has ended.
     pub(crate) fn outcome(&self) -> Outcome {
-        let cause = self.cause.as_ref().map(|told| &told.fault).or(self.later.as_ref());
+        let cause = self.cause.as_ref().map(|reported| &reported.fault).or(self.later.as_ref());
         Outcome { code: cause.map_or(0, |fault| fault.cause.code()) }
     }
 
@@ -162,11 +162,12 @@ impl<'a> Console<'a> {
     /// The job is over because of this, unless it was over before.
     fn fail(&mut self, fault: Fault) {
         let now = Instant::now();
-        let same_time = |told: &Told| now.duration_since(told.at) < SAME_TIME;
+        let same_time = |reported: &Reported| now.duration_since(reported.at) < SAME_TIME;
         // What follows from the death of a rank may arrive before the news of it.
-        let replaces =
-            |told: &Told| same_time(told) && fault.cause.is_first_hand() && !told.fault.cause.is_first_hand();
-        if self.cause.as_ref().is_some_and(|told| !replaces(told)) {
+        let replaces = |reported: &Reported| {
+            same_time(reported) && fault.cause.is_first_hand() && !reported.fault.cause.is_first_hand()
+        };
+        if self.cause.as_ref().is_some_and(|reported| !replaces(reported)) {
             return;
         }
         let alone = matches!(fault.cause, Cause::User { .. } | Cause::Timeout { .. });
@@ -180,7 +181,7 @@ impl<'a> Console<'a> {
         let others = if alone { 0 } else { self.running - itself };
         let user = self.passed_on.is_some_and(|(_, at)| now.duration_since(at) < signals::WINDOW);
         self.orders.push_back(Order::End(if user { How::User } else { How::Failure }));
-        self.cause = Some(Told { fault, others, at: now });
+        self.cause = Some(Reported { fault, others, at: now });
     }
 
     /// As [`Console::fail`], for what we notice ourselves.
@@ -233,10 +234,10 @@ impl<'a> Console<'a> {
             // A full disk, say: the ranks only saw that nobody reads.
             self.cause = None;
             self.fail_here(Cause::Output { errno: errno as i32 });
-            self.cause.iter_mut().for_each(|told| told.others = 0);
+            self.cause.iter_mut().for_each(|reported| reported.others = 0);
         }
         let (fault, others) = match (&self.cause, &self.later) {
-            (Some(told), _) => (&told.fault, told.others),
+            (Some(reported), _) => (&reported.fault, reported.others),
             (None, Some(fault)) => (fault, 0),
             (None, None) => return,
         };

@@ -1,6 +1,6 @@
 //! Signals that the user sends to us.
 //!
-//! What must stay true: the ranks are told before we stop ourselves.
+//! What must stay true: the ranks are signalled before we stop ourselves.
 
 use super::Console;
 use crate::spawn::ending::How;

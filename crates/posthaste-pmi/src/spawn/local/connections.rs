@@ -58,8 +58,10 @@ impl Local {
         for action in actions {
             match action {
                 Action::Reply { rank, line } => self.reply(rank, &line),
-                Action::Fence(pairs) => self.tell(Report::Fence(pairs)),
-                Action::Ask { rank, line } => self.tell(Report::Ask { rank: self.ranks[rank].number, line }),
+                Action::Fence(pairs) => self.report(Report::Fence(pairs)),
+                Action::Ask { rank, line } => {
+                    self.report(Report::Ask { rank: self.ranks[rank].number, line })
+                }
                 Action::Abort { rank, code } => {
                     self.fail(Cause::Abort { rank: self.ranks[rank].number as usize, code });
                 }

@@ -114,15 +114,15 @@ pub(crate) struct Local {
     over: bool,
     linger: Option<Instant>,
     prompt: Option<Instant>,
-    told: VecDeque<Report>,
+    queued: VecDeque<Report>,
     scratch: Vec<u8>,
-    /// When to tell the guardian that we are here.
+    /// When to assure the guardian that we are here.
     beat: Option<Instant>,
     /// CPUs that another agent of the job on this machine shall not bind to.
     claims: Claims,
 }
 
-/// How often the guardian is told that we are here, if it wants to know.
+/// How often the guardian is assured that we are here, if it wants to know.
 const BEAT: Duration = Duration::from_millis(500);
 
 pub(crate) fn refused(what: &'static str) -> impl Fn(io::Error) -> Refused {
@@ -176,7 +176,7 @@ impl Local {
     ) -> Result<Self, Refused> {
         let count = seats.ranks.len();
         let node = Node::create(count).map_err(refused("cannot make the shared memory of the job"))?;
-        let node = copying::tell(node, &machine::affinity());
+        let node = copying::publish(node, &machine::affinity());
         fcntl(&reports, FcntlArg::F_SETFL(OFlag::O_NONBLOCK)).map_err(refused_errno("cannot set a pipe"))?;
         let applications: Vec<usize> = seats.ranks.iter().map(|&(_, program)| program as usize).collect();
         Ok(Self {
@@ -205,7 +205,7 @@ impl Local {
             over: false,
             linger: None,
             prompt: None,
-            told: VecDeque::new(),
+            queued: VecDeque::new(),
             scratch: vec![0; 64 << 10],
             beat: None,
             claims: Claims::default(),
@@ -233,7 +233,7 @@ impl Local {
             cpus = start::cpus(common.bind, count, &self.claims.cpus(), width);
         }
         if common.bind == Bind::Core && cpus.iter().any(Vec::is_empty) {
-            self.told
+            self.queued
                 .push_back(Report::Say("warning: there are not CPUs enough: ranks are not bound\n".into()));
         }
         let open_files = raise_open_files();
@@ -307,8 +307,8 @@ impl Local {
         Ok(())
     }
 
-    fn tell(&mut self, report: Report) {
-        self.told.push_back(report);
+    fn report(&mut self, report: Report) {
+        self.queued.push_back(report);
     }
 
     fn fault(&self, cause: Cause) -> Fault {
@@ -328,7 +328,7 @@ impl Local {
             }
             (cause, _) => cause,
         };
-        self.tell(Report::Failed(self.fault(cause)));
+        self.report(Report::Failed(self.fault(cause)));
         self.end(if user.is_some() { How::User } else { How::Failure });
     }
 
@@ -370,7 +370,7 @@ impl Local {
         }
         self.close_outputs();
         self.over = true;
-        self.tell(Report::Over(self.counters()));
+        self.report(Report::Over(self.counters()));
     }
 
     /// Sums of the counters of the ranks here.
@@ -417,7 +417,7 @@ impl Below for Local {
             Order::Look => {
                 let ranks = self.ranks.iter().enumerate();
                 let looks = ranks.map(|(local, rank)| look(&self.node, local, rank.number)).collect();
-                self.tell(Report::Looks(looks));
+                self.report(Report::Looks(looks));
             }
         }
         // Some orders end something, and nothing else may come to wake us.
@@ -426,7 +426,7 @@ impl Below for Local {
     }
 
     fn report(&mut self) -> Option<Report> {
-        self.told.pop_front()
+        self.queued.pop_front()
     }
 
     fn on_time(&mut self, now: Instant) {
@@ -523,7 +523,7 @@ fn confine(cpus: &[usize]) -> Result<(), Refused> {
     sched_setaffinity(Pid::from_raw(0), &set).map_err(refused_errno("cannot choose CPUs"))
 }
 
-/// How many threads each rank is told to use.
+/// How many threads each rank is asked to use.
 fn threads_per_rank(common: &Common) -> usize {
     let wanted = common.environment.iter().find(|(name, _)| name == "OMP_NUM_THREADS");
     let first = wanted.and_then(|(_, value)| value.to_str()?.split(',').next()?.trim().parse().ok());

@@ -85,15 +85,15 @@ impl Local {
         let mut now: Option<Cause> = None;
         for (rank, pid, ended) in batch {
             let number = self.ranks[rank].number;
-            self.tell(Up::Ended { rank: number, pid, host: self.host.clone(), how: ended });
+            self.report(Up::Ended { rank: number, pid, host: self.host.clone(), how: ended });
             let stage = self.stage(rank);
             let missing = self.missing_library(rank, ended, stage);
             match verdict::judge(number as usize, pid, ended, stage, missing) {
                 Verdict::Fine => {}
                 Verdict::Now(cause @ Cause::Death { stage: Stage::Inside, .. }) if self.goes_on => {
-                    self.tell(Up::FailedLater(self.fault(cause)));
+                    self.report(Up::FailedLater(self.fault(cause)));
                 }
-                Verdict::Later(cause) => self.tell(Up::FailedLater(self.fault(cause))),
+                Verdict::Later(cause) => self.report(Up::FailedLater(self.fault(cause))),
                 Verdict::Now(cause) => {
                     if now.as_ref().is_none_or(|first| cause.weight() < first.weight()) {
                         now = Some(cause);

@@ -35,11 +35,11 @@ impl Local {
 
     /// Reports the first `count` bytes of the scratch memory.
     fn take_output(&mut self, rank: usize, stream: Stream, count: usize) {
-        let Self { ranks, told, scratch, .. } = self;
+        let Self { ranks, queued, scratch, .. } = self;
         let Rank { number: rank, outputs, .. } = &mut ranks[rank];
         let lines = &mut outputs[stream as usize].lines;
         lines.push(&scratch[..count], self.at_once, |text, continues| {
-            told.push_back(Report::Output { rank: *rank, stream, continues, text: text.to_vec() });
+            queued.push_back(Report::Output { rank: *rank, stream, continues, text: text.to_vec() });
         });
         if lines.is_partial() && self.prompts[stream as usize] && self.prompt.is_none() {
             self.prompt = Some(Instant::now() + PROMPT);
@@ -47,10 +47,10 @@ impl Local {
     }
 
     pub(super) fn flush_lines(&mut self, rank: usize, stream: Stream) {
-        let Self { ranks, told, .. } = self;
+        let Self { ranks, queued, .. } = self;
         let Rank { number: rank, outputs, .. } = &mut ranks[rank];
         outputs[stream as usize].lines.flush(|text, continues| {
-            told.push_back(Report::Output { rank: *rank, stream, continues, text: text.to_vec() });
+            queued.push_back(Report::Output { rank: *rank, stream, continues, text: text.to_vec() });
         });
     }
 
@@ -99,14 +99,14 @@ impl Local {
     /// Lets something happen to every input that is passed on.
     pub(super) fn feed(&mut self, act: impl Fn(&mut Feed) -> Fed) {
         (0..self.feeds.len()).for_each(|index| self.feed_one(index, &act));
-        self.tell_fed();
+        self.report_fed();
     }
 
     /// There may be room in an input that was full.
     pub(super) fn feed_again(&mut self, index: usize) {
         if index < self.feeds.len() {
             self.feed_one(index, Feed::write);
-            self.tell_fed();
+            self.report_fed();
         }
     }
 
@@ -123,17 +123,17 @@ impl Local {
         }
     }
 
-    /// Tells that all have taken what came, or that nobody will take more. A piece is answered once: the next one comes
+    /// Reports that all have taken what came, or that nobody will take more. A piece is answered once: the next one comes
     /// only after that.
-    fn tell_fed(&mut self) {
+    fn report_fed(&mut self) {
         if self.feeds.is_empty() || self.feeds.iter().any(Feed::is_waiting) {
             return;
         }
         if self.feeds.iter().all(|feed| feed.pipe().is_none()) {
             self.feeds.clear();
-            self.tell(Report::InputClosed);
+            self.report(Report::InputClosed);
         } else {
-            self.tell(Report::InputTaken);
+            self.report(Report::InputTaken);
         }
     }
 }

@@ -2,5 +2,5 @@
 // env: POSTHASTE_UNEXPECTED_BYTES=2000
 // only: posthaste
 // timeout: 120
-/* cancel_send.c where messages are held back at their sender. */
+/* cancel_send.c where a receiver throttles its senders. */
 #include "cancel_send.c"

@@ -4,7 +4,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 /// An object that a face has found, kept alive while the call uses it.
-pub(crate) enum Held<T: 'static> {
+pub(crate) enum ObjectRef<T: 'static> {
     /// A predefined object; it lives as long as the process.
     Predefined(&'static T),
     /// An object of the user.
@@ -42,7 +42,7 @@ impl<T> Drop for Lent<T> {
     }
 }
 
-impl<T> Clone for Held<T> {
+impl<T> Clone for ObjectRef<T> {
     fn clone(&self) -> Self {
         match self {
             Self::Predefined(object) => Self::Predefined(object),
@@ -52,7 +52,7 @@ impl<T> Clone for Held<T> {
     }
 }
 
-impl<T> Deref for Held<T> {
+impl<T> Deref for ObjectRef<T> {
     type Target = T;
 
     #[inline]

@@ -1,0 +1,101 @@
+//! Several operations at once, and one schedule that runs several times.
+
+use super::*;
+
+#[test]
+fn many_at_once_on_two_communicators() {
+    let (pair, compose, word) = (pair(), compose(), Datatype::of::<u64>());
+    for seed in 1..=12 {
+        let n = 2 + (seed % 6) as u32;
+        let mut room = Room::new(n, seed % 2 == 0, seed, ROUGH);
+        let other = teams(ContextId(64), n, seed % 3 == 0);
+        let operations = 6;
+        let sends: Vec<Words> = (0..n).map(|rank| Words::new(&maps(rank, 4))).collect();
+        let buffers = || -> Vec<Vec<Words>> {
+            (0..operations).map(|_| (0..n).map(|_| Words::zeros(8 * n as usize)).collect()).collect()
+        };
+        let (first, second) = (buffers(), buffers());
+        let mut ids = Vec::new();
+        // Each rank starts the operations of a communicator in their order, but mixes the two differently.
+        let mut next = vec![[0; 2]; n as usize];
+        while next.iter().any(|next| next.iter().any(|next| *next < operations)) {
+            let at = room.bench.network.random(u64::from(n)) as usize;
+            let which = room.bench.network.random(2) as usize;
+            let operation = next[at][which];
+            if operation == operations {
+                continue;
+            }
+            next[at][which] += 1;
+            let team = if which == 0 { &room.teams[at] } else { &other[at] };
+            let recv = if which == 0 { &first } else { &second }[operation][at].buf();
+            let send = sends[at].buf();
+            let schedule = match operation {
+                0 | 3 => coll::allreduce(team, Reduced::new(Some(send), recv, 4, &pair), &compose),
+                1 | 4 => {
+                    coll::allgather(team, Some(Operand::new(send, 8, &word)), Operand::new(recv, 8, &word))
+                }
+                _ => coll::scan(team, Reduced::new(Some(send), recv, 4, &pair), &compose),
+            };
+            ids.push((at, room.start(at, schedule.expect("right arguments"))));
+            for _ in 0..room.bench.network.random(30) {
+                room.bench.step();
+            }
+        }
+        assert!(room.finish(&ids).iter().all(|status| status.error.is_none()), "seed {seed}");
+        for results in [&first, &second] {
+            for (operation, result) in results.iter().enumerate() {
+                for rank in 0..n {
+                    let expected = match operation {
+                        0 | 3 => folded(0..n, 0..4),
+                        1 | 4 => (0..n).flat_map(|rank| maps(rank, 4)).collect(),
+                        _ => folded(0..=rank, 0..4),
+                    };
+                    let got = result[rank as usize].get();
+                    assert_eq!(
+                        got[..expected.len()],
+                        expected,
+                        "operation {operation}, rank {rank}, seed {seed}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_schedule_can_run_again() {
+    let (pair, compose) = (pair(), compose());
+    let mut room = Room::new(5, false, 3, ROUGH);
+    let mut sends: Vec<Words> = (0..5).map(|rank| Words::new(&maps(rank, 2))).collect();
+    let recvs: Vec<Words> = (0..5).map(|_| Words::zeros(4)).collect();
+    let schedules: Vec<Arc<Schedule>> = (0..5)
+        .map(|rank| {
+            let (send, recv) = (sends[rank].buf(), recvs[rank].buf());
+            let team = &room.teams[rank];
+            coll::allreduce(team, Reduced::new(Some(send), recv, 2, &pair), &compose)
+                .expect("right arguments")
+                .into()
+        })
+        .collect();
+    for turn in 0..3 {
+        for (rank, send) in (0..5).zip(&mut sends) {
+            let mut words = maps(rank, 2);
+            words[0] += turn;
+            send.fill(&words);
+        }
+        let again = schedules.iter().enumerate();
+        let ids: Vec<_> = again.map(|(at, schedule)| (at, room.start_again(at, schedule))).collect();
+        assert!(room.finish(&ids).iter().all(|status| status.error.is_none()), "turn {turn}");
+        let first = (0..5)
+            .map(|rank| {
+                let [a, b] = map(rank, 0);
+                [a + turn, b]
+            })
+            .reduce(composed)
+            .expect("a rank");
+        for recv in &recvs {
+            assert_eq!(recv.get()[..2], first, "turn {turn}");
+            assert_eq!(recv.get()[2..], folded(0..5, 1..2), "turn {turn}");
+        }
+    }
+}

@@ -1,4 +1,0 @@
-// ranks: 2 4
-// env: POSTHASTE_UNEXPECTED_BYTES=0
-/* threads.c where every message that nobody expected makes its receiver hold the sender's further ones back. */
-#include "threads.c"
