@@ -337,12 +337,25 @@ fn check_exports(
             }
         }
     }
-    for name in exported {
+    let header = read(&root.join("crates/posthaste-abi/include/posthaste.h"))?;
+    let beside = extensions(&header);
+    for name in &beside {
+        if !exported.contains(name) {
+            problems.push(format!("libmpi_abi.so does not export {name}, which posthaste.h declares"));
+        }
+    }
+    for name in exported.difference(&beside) {
         if !functions.contains_key(name.strip_prefix('P').unwrap_or(name)) {
             problems.push(format!("libmpi_abi.so exports {name}, which the table does not have"));
         }
     }
     Ok(())
+}
+
+/// The functions beside the standard, which posthaste.h finds at run time.
+fn extensions(header: &str) -> BTreeSet<&str> {
+    let lines = header.lines().filter_map(|line| line.strip_prefix("POSTHASTE_FUNCTION("));
+    lines.filter_map(|line| line.split(',').next()).collect()
 }
 
 /// Builds the library as it is installed and returns its path.

@@ -18,7 +18,7 @@ use clap::Args;
 
 use crate::{
     copies::{self, Band},
-    install, machine,
+    forced, install, machine,
     measured::{Better, LIMIT, Measured, Row},
     mpi::Mpi,
     process::Job,
@@ -44,6 +44,10 @@ pub(crate) struct Options {
     /// Leave posthaste out, to see how the rivals do
     #[arg(long)]
     without_us: bool,
+    /// Only posthaste's own choices for messages of 2 KiB to 16 MiB in shared memory, against every protocol, ring, kind
+    /// of store and chunk that settings force. Says first how long that takes
+    #[arg(long, conflicts_with_all = ["rivals", "only", "without_us"])]
+    forced: bool,
     /// Measure at real-time priority (`chrt -r 10`), where there is a CPU for each thread that is measured
     #[arg(long)]
     realtime: bool,
@@ -264,12 +268,20 @@ pub(crate) struct Plan {
     raw: PathBuf,
     programs: PathBuf,
     realtime: bool,
+    forced: bool,
 }
 
 /// Measures and prints.
 pub(crate) fn run(project: &Project, options: &Options) -> Fallible {
     let plan = Plan::make(project, options)?;
     let parts = plan.parts();
+    if plan.forced {
+        let minutes = forced::estimate(options.rounds).as_secs_f64() / 60.0;
+        eprintln!(
+            "this takes about {minutes:.0} minutes if the machine is quiet (--rounds {})",
+            options.rounds
+        );
+    }
     let mut kept = Measured::default();
     let mut noisy: Vec<Measured> = parts.iter().map(|_| Measured::default()).collect();
     let mut quiet_rounds = vec![0; parts.len()];
@@ -319,7 +331,8 @@ impl Plan {
         let wanted = |group: &&str| {
             options.only.is_empty() || options.only.iter().any(|o| o.eq_ignore_ascii_case(group))
         };
-        let groups: Vec<&'static str> = GROUPS.into_iter().filter(wanted).collect();
+        let groups: Vec<&'static str> =
+            if options.forced { Vec::new() } else { GROUPS.into_iter().filter(wanted).collect() };
         let mut contenders = Vec::new();
         if !options.without_us {
             install::stage(project)?;
@@ -349,7 +362,7 @@ impl Plan {
         if !up_to_date(&raw, &[source.join("raw.c")]) {
             Job::new("cc").args(["-O2", "-o"]).arg(&raw).arg(source.join("raw.c")).succeed()?;
         }
-        Ok(Self { contenders, groups, raw, programs, realtime: options.realtime })
+        Ok(Self { contenders, groups, raw, programs, realtime: options.realtime, forced: options.forced })
     }
 
     /// One part, all contenders in turns; gives by how much the hand-off wandered meanwhile.
@@ -366,6 +379,9 @@ impl Plan {
             measured.take(LIMIT, &self.raw("sockets").succeed()?.stdout);
         }
         if let Part::Copies(band) = part {
+            handoffs.extend(band.in_turns(self, measured)?);
+        }
+        if let Part::Forced(band) = part {
             handoffs.extend(band.in_turns(self, measured)?);
         }
         for mpi in self.contenders.iter().filter(|mpi| part.concerns(mpi)) {
@@ -387,6 +403,9 @@ impl Plan {
 
     fn parts(&self) -> Vec<Part> {
         let mut parts = vec![Part::Limits];
+        if self.forced {
+            parts.extend(forced::bands().into_iter().map(Part::Forced));
+        }
         for group in &self.groups {
             match *group {
                 "pair" => parts.push(Part::Coll(2)),
@@ -466,6 +485,9 @@ impl Plan {
             let rivals: Vec<&str> = names.iter().copied().filter(|name| *name != "posthaste").collect();
             table += &copies::table(kept, &rivals);
         }
+        if self.forced {
+            table += &forced::table(kept);
+        }
         println!("{table}");
         let limits: Vec<Row> = ROWS.iter().filter(|row| row.group == "limit").copied().collect();
         let limits = kept.table(&limits, &[LIMIT]);
@@ -503,6 +525,8 @@ enum Part {
     Mixed,
     /// Long messages of some sizes, in all ways that settings force.
     Copies(Band),
+    /// The same of more sizes, for the comparison with the automatic choice alone.
+    Forced(forced::Band),
 }
 
 /// What makes everybody use TCP on one machine; each ignores what is meant for the others.
@@ -538,14 +562,14 @@ impl Part {
     fn concerns(self, mpi: &Mpi) -> bool {
         match self {
             Self::Mixed => mpi.name == "posthaste",
-            Self::Copies(_) => false, // these take their turns way by way
+            Self::Copies(_) | Self::Forced(_) => false, // these take their turns way by way
             _ => true,
         }
     }
 
     fn run(self, plan: &Plan, mpi: &Mpi, measured: &mut Measured) -> Fallible {
         match self {
-            Self::Limits | Self::Copies(_) => {}
+            Self::Limits | Self::Copies(_) | Self::Forced(_) => {}
             Self::Pair(group) => {
                 let outcome = plan.bound_pair(mpi, "pt2pt", &[]).arg(group).succeed()?;
                 measured.take(mpi.name, &outcome.stdout);

@@ -61,7 +61,7 @@ const WAYS: [Way; 9] = [
 ];
 
 /// How slow the automatic choice may be against the best forced one: at least 0.95 of its speed.
-const TO_FORCED: f64 = 1.05;
+pub(crate) const TO_FORCED: f64 = 1.05;
 /// How slow it may be against the pipeline, from `PIPELINED_FROM` on: at least 0.9 of its speed.
 const TO_LIMIT: f64 = 1.0 / 0.9;
 const PIPELINED_FROM: usize = 16 << 10;
@@ -139,7 +139,7 @@ fn take_pipelines(measured: &mut Measured, output: &str) {
 }
 
 /// Whether the lines `counter NAME SUM` of the launcher have messages of this name.
-fn counted(output: &str, counter: &str) -> bool {
+pub(crate) fn counted(output: &str, counter: &str) -> bool {
     let sum = |line: &str| line.strip_prefix("counter ")?.strip_prefix(counter)?.trim().parse::<u64>().ok();
     output.lines().find_map(sum).is_some_and(|sum| sum > 0)
 }
@@ -195,13 +195,13 @@ fn line(measured: &Measured, rivals: &[&str], row: &str, label: &str, size: usiz
 /// By how much the times of the automatic choice differ from the best of others. Bests may all come from rounds in which
 /// the two CPUs were near each other; the median of the rounds' own ratios shows the others, too.
 #[derive(Clone, Copy, Debug)]
-struct Ratio {
-    best: f64,
-    median: f64,
+pub(crate) struct Ratio {
+    pub(crate) best: f64,
+    pub(crate) median: f64,
 }
 
 impl Ratio {
-    fn of_auto(measured: &Measured, row: &str, others: &[&str]) -> Option<Self> {
+    pub(crate) fn of_auto(measured: &Measured, row: &str, others: &[&str]) -> Option<Self> {
         let auto = measured.values(AUTO, row);
         let others: Vec<&[f64]> = others.iter().map(|name| measured.values(name, row)).collect();
         let least = |values: &mut dyn Iterator<Item = f64>| values.min_by(f64::total_cmp);
@@ -220,7 +220,7 @@ impl Ratio {
         Self { best: 1.0 / self.best, median: 1.0 / self.median }
     }
 
-    fn at_most(self, goal: f64) -> bool {
+    pub(crate) fn at_most(self, goal: f64) -> bool {
         self.best <= goal && self.median <= goal
     }
 
@@ -244,7 +244,7 @@ fn goals(size: usize, to_limit: Option<Ratio>, to_forced: Option<Ratio>, to_riva
 }
 
 /// A number of bytes that is a power of two.
-fn bytes(number: usize) -> String {
+pub(crate) fn bytes(number: usize) -> String {
     if number >= 1 << 20 { format!("{} MiB", number >> 20) } else { format!("{} KiB", number >> 10) }
 }
 

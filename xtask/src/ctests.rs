@@ -39,8 +39,18 @@ const BY_BOTH: [&str; 6] = ["ring", "modes", "matrix", "pt2pt_order", "stress", 
 const BY_PLUGIN: [&str; 6] = ["ring", "modes", "matrix", "pt2pt_order", "reductions", "wakeups"];
 
 /// Tests that are run as if several threads called, with a real lock and a VCI for each communicator.
-const IN_VCIS: [&str; 8] =
-    ["comms", "partitioned", "bsend", "cancel", "modes", "intercomm", "stress", "requests_full"];
+const IN_VCIS: [&str; 10] = [
+    "comms",
+    "partitioned",
+    "bsend",
+    "cancel",
+    "continuations",
+    "handlers",
+    "modes",
+    "intercomm",
+    "stress",
+    "requests_full",
+];
 
 /// Tests that are run with each kind of bounce buffer, whichever is right for this processor.
 const BY_COPIES: [&str; 9] =

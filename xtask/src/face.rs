@@ -15,7 +15,7 @@ use crate::{
 
 /// Programs of `tests/c` that look at most kinds of numbers: special ranks and tags, fields of statuses, many requests at once,
 /// derived datatypes and what they were built from, operations, error classes and handlers, attributes, groups.
-const PROGRAMS: [&str; 21] = [
+const PROGRAMS: [&str; 24] = [
     "attribute_codes",
     "attributes",
     "bad_comm",
@@ -25,10 +25,13 @@ const PROGRAMS: [&str; 21] = [
     "cart",
     "comms",
     "datatypes",
+    "dist_graph",
     "errhandlers",
+    "graph",
     "groups",
     "intercomm",
     "modes",
+    "neighbor",
     "partitioned",
     "probe",
     "reductions",

@@ -32,7 +32,7 @@ const fn hang(name: &'static str, what: &'static str, ranks: usize, says: &'stat
 
 pub(crate) const DEADLOCK: &str = "so: rank 0 waits for rank 1, which waits for rank 0: a deadlock";
 
-const HANGS: [Hang; 19] = [
+const HANGS: [Hang; 22] = [
     hang(
         "two synchronous sends head to head",
         "ssend",
@@ -98,6 +98,15 @@ const HANGS: [Hang; 19] = [
         ],
     ),
     hang(
+        "an edge of a graph that one of its ends does not know",
+        "edge",
+        2,
+        &[
+            "has been in MPI_Neighbor_alltoall for",
+            "waits for rank 1 (collective operation 0 on half an edge)",
+        ],
+    ),
+    hang(
         "barriers on two communicators in different orders",
         "barriers",
         2,
@@ -158,6 +167,26 @@ const HANGS: [Hang; 19] = [
         "exposed",
         2,
         &[DEADLOCK, "has been in MPI_Win_wait for", "has been in MPI_Win_fence for", "on board"],
+    ),
+    hang(
+        "a handler that waits",
+        "handler",
+        2,
+        &[
+            DEADLOCK,
+            "a message from rank 1 with tag 4,",
+            "    the handler of a finished receive with tag 3 from rank 1 of its communicator has been running for",
+        ],
+    ),
+    hang(
+        "a request whose handler another thread has disabled",
+        "disabled",
+        2,
+        &[
+            "has been in MPI_Wait for",
+            "    the handler of a finished receive with tag 3 from rank 1 of its communicator does not run: handlers have \
+             been disabled for",
+        ],
     ),
     hang(
         "a rank that computes",

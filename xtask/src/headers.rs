@@ -1,5 +1,5 @@
 //! What `mpi.h` has beside the standard, as compilers see it: no warning of a program that includes it, C or C++; handles
-//! for Fortran in both languages; a warning of every call of a function that is not implemented, and of names that MPI-3.0
+//! for Fortran in both languages; what posthaste.h has, which other libraries of the ABI have not; a warning of every call of a function that is not implemented, and of names that MPI-3.0
 //! removed. The part `headers` of `cargo xtask test`. What must stay true: a warning that is wanted is looked for in
 //! what the compiler said, never assumed.
 
@@ -34,6 +34,9 @@ pub(crate) fn run(project: &Project, tally: &mut Tally) {
     let headers = Headers { project, folder };
     tally.test("headers: mpi.h by itself, in every language, without a warning", || headers.plain());
     tally.test("headers: handles for Fortran, in C and C++", || headers.fortran());
+    tally.test("headers: posthaste.h, in every language, with this library and another one", || {
+        headers.beside()
+    });
     tally.test("headers: the compiler warns of every function that is missing", || headers.missing());
     tally.test("headers: the compiler warns of names that were removed", || headers.removed());
 }
@@ -70,6 +73,39 @@ impl Headers<'_> {
             let mpiexec = self.project.stage.join("bin/mpiexec");
             let said = Job::new(mpiexec).args(["-n", "3"]).arg(&program).succeed()?;
             contains(&said, "program: 3 ranks, sum 3")?;
+        }
+        Ok(())
+    }
+
+    /// A program that uses what is beside the standard, with our library and with one that has nothing of it.
+    fn beside(&self) -> Fallible {
+        let other = self.folder.join("other");
+        fs::create_dir_all(&other).map_err(|e| format!("{}: {e}", other.display()))?;
+        let library = other.join("libmpi_abi.so.1");
+        let include = self.project.stage.join("include");
+        let job = Job::new("cc").args([
+            "-shared",
+            "-fPIC",
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            "-DPOSTHASTE_ONLY_STANDARD",
+        ]);
+        job.arg("-I").arg(include).arg(self.source("other_library.c")).arg("-o").arg(library).succeed()?;
+        for language in LANGUAGES {
+            let program = self.folder.join(format!("beside-{}{}", language.0, language.2));
+            let job = self.compiler(language).args(STRICT).arg(self.source("beside.c"));
+            job.arg("-o").arg(&program).succeed()?;
+            let said =
+                Job::new(self.project.stage.join("bin/mpiexec")).args(["-n", "1"]).arg(&program).succeed()?;
+            contains(&said, "beside: handlers are there")?;
+            contains(&said, "beside: 2 calls, state 2, fine")?;
+            let said = Job::new(&program).env("LD_LIBRARY_PATH", &other).succeed()?;
+            contains(&said, "beside: handlers are not there")?;
+            contains(&said, "beside: refused with the right error")?;
+            let sentence = "Posthaste_Request_attach is a function of posthaste, and this process runs with another MPI \
+                            library: another library 1.0";
+            contains(&said, sentence)?;
         }
         Ok(())
     }

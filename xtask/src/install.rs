@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! bin/mpiexec mpirun mpicc mpicxx posthaste-info    lib/libmpi_abi.so.1, libmpi_abi.so    include/mpi.h,
-//! posthaste_*.h    lib/pkgconfig/posthaste.pc, mpi.pc    lib/cmake/posthaste/posthaste-config.cmake
+//! posthaste.h, posthaste_*.h    lib/pkgconfig/posthaste.pc, mpi.pc    lib/cmake/posthaste/posthaste-config.cmake
 //! ```
 //! CMake's own FindMPI works through `bin/mpicc -show`; the config file is for those who prefer a package.
 //! What must stay true: a file in use is replaced, never overwritten in place (a running program keeps the old
@@ -24,9 +24,15 @@ const PROGRAMS: [(&str, &str); 5] = [
     ("posthaste-info", "posthaste-info"),
 ];
 
-/// `mpi.h`, the parts of it that the standard's own does not have, and the interface of plug-ins.
-const HEADERS: [&str; 5] =
-    ["mpi.h", "posthaste_fortran.h", "posthaste_removed.h", "posthaste_missing.h", "posthaste_method.h"];
+/// `mpi.h`, the parts of it that the standard's own does not have, what posthaste has besides, and the interface of plug-ins.
+const HEADERS: [&str; 6] = [
+    "mpi.h",
+    "posthaste.h",
+    "posthaste_fortran.h",
+    "posthaste_removed.h",
+    "posthaste_missing.h",
+    "posthaste_method.h",
+];
 
 /// Builds in release mode and brings the staged installation up to date.
 pub(crate) fn stage(project: &Project) -> Fallible {

@@ -1,9 +1,12 @@
 //! Guards the fast paths by instruction counts, which do not depend on how busy the machine is. The part `instructions`
-//! of `cargo xtask test`, which runs `bench/instructions.c` under callgrind.
+//! of `cargo xtask test`, which runs programs of `bench` under callgrind.
 //!
 //! What must stay true: a limit is raised only together with the reason for it.
 
-use std::fs;
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use crate::{
     mpi::Mpi,
@@ -12,25 +15,70 @@ use crate::{
     tally::Tally,
 };
 
-/// Calls of most functions in one run.
-const CALLS: u64 = 6400;
-/// Most instructions per call, all callees included: a tenth above what was measured when the limit was set
-/// (267, 326 and 390; a nonblocking receive looks at its peer's ring before it is posted; 359 for the start of a
-/// persistent send, 532 for a buffered send, 415 for the receive of a probed message). `MPI_Recv` and the probes spin,
-/// so they have no counts of their own.
-const LIMITS: [(&str, u64); 6] = [
-    ("PMPI_Send", 294),
-    ("PMPI_Isend", 359),
-    ("PMPI_Irecv", 420),
-    ("PMPI_Start", 395),
-    ("PMPI_Bsend", 585),
-    ("PMPI_Mrecv", 457),
-];
-
-/// Calls of a function in one run.
-fn calls(function: &str) -> u64 {
-    if function == "PMPI_Mrecv" { 2 * CALLS } else { CALLS }
+/// A program of two ranks whose functions are counted.
+struct Program {
+    /// Its name in `bench`, without the ending.
+    name: &'static str,
+    /// What is counted, in words.
+    what: &'static str,
+    /// Its first argument; the second one is a folder.
+    rounds: u64,
+    functions: &'static [Function],
 }
+
+/// What a function of the program, or of the library, may take.
+struct Function {
+    name: &'static str,
+    /// Messages or calls in each round.
+    each: u64,
+    /// Most instructions for one of them, all callees included: 3 % above what was measured when the limit was set.
+    limit: u64,
+}
+
+const fn at_most(name: &'static str, each: u64, limit: u64) -> Function {
+    Function { name, each, limit }
+}
+
+/// `MPI_Recv` and the probes spin, so they have no counts of their own.
+const PROGRAMS: [Program; 3] = [
+    Program {
+        name: "instructions",
+        what: "short sends and receives",
+        rounds: 6400,
+        functions: &[
+            at_most("PMPI_Send", 1, 293),
+            at_most("PMPI_Isend", 1, 350),
+            at_most("PMPI_Irecv", 1, 400),
+            at_most("PMPI_Start", 1, 370),
+            at_most("PMPI_Bsend", 1, 577),
+            at_most("PMPI_Mrecv", 2, 439),
+        ],
+    },
+    Program {
+        name: "matching",
+        what: "windows of 64 messages of a vector type, in mixed order",
+        rounds: 100,
+        functions: &[
+            at_most("matching_post", 64, 805),
+            at_most("matching_meet", 64, 1133),
+            at_most("matching_keep", 64, 682),
+            at_most("matching_take", 64, 1457),
+            at_most("matching_there", 64, 1493),
+            at_most("matching_end", 128, 226),
+        ],
+    },
+    Program {
+        name: "arrived",
+        what: "collective operations of two ranks on 8 bytes",
+        rounds: 1000,
+        functions: &[
+            at_most("PMPI_Barrier", 1, 1362),
+            at_most("PMPI_Allreduce", 1, 1598),
+            at_most("PMPI_Alltoall", 1, 1522),
+            at_most("PMPI_Allgather", 1, 1513),
+        ],
+    },
+];
 
 /// Counts, if callgrind is there.
 pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
@@ -40,40 +88,44 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
             "instruction counts of the fast paths: valgrind is not installed (apt install valgrind)",
         );
     }
-    tally.test("instruction counts of short sends and receives", || count(project, mpi));
+    for program in &PROGRAMS {
+        tally.test(&format!("instruction counts of {}", program.what), || count(project, mpi, program));
+    }
 }
 
-fn count(project: &Project, mpi: &Mpi) -> Fallible {
-    let folder = project.folder("instructions")?;
-    let program = folder.join("instructions");
-    mpi.compile(&[project.root.join("bench/instructions.c")], &program, &["-O2"])?;
-    for old in fs::read_dir(&folder).map_err(|e| e.to_string())?.flatten() {
-        if old.file_name().to_string_lossy().starts_with("counts.") {
-            fs::remove_file(old.path()).map_err(|e| e.to_string())?;
-        }
+fn count(project: &Project, mpi: &Mpi, program: &Program) -> Fallible {
+    let Program { name, rounds, functions, .. } = program;
+    let folder = project.folder(&format!("counts/{name}"))?;
+    let built = folder.join(name);
+    mpi.compile(&[project.root.join(format!("bench/{name}.c"))], &built, &["-O2"])?;
+    for old in profiles(&folder)? {
+        fs::remove_file(old).map_err(|e| e.to_string())?;
     }
     let out = format!("--callgrind-out-file={}/counts.%p", folder.display());
     let job = mpi.mpiexec(2, false).args(["valgrind", "--tool=callgrind", &out]);
-    job.arg(&program).arg(CALLS.to_string()).limit(240).succeed()?;
+    job.arg(&built).arg(rounds.to_string()).arg(&folder).limit(240).succeed()?;
     let mut report = String::new();
-    for counts in fs::read_dir(&folder).map_err(|e| e.to_string())?.flatten() {
-        if counts.file_name().to_string_lossy().starts_with("counts.") {
-            let job = Job::new("callgrind_annotate").args(["--inclusive=yes", "--threshold=100"]);
-            report.push_str(&job.arg(counts.path()).succeed()?.stdout);
-        }
+    for counts in profiles(&folder)? {
+        let job = Job::new("callgrind_annotate").args(["--inclusive=yes", "--threshold=100"]);
+        report.push_str(&job.arg(counts).succeed()?.stdout);
     }
-    for (function, limit) in LIMITS {
-        let per_call = inclusive(&report, function)
-            .ok_or_else(|| format!("{function} is not in the profile"))?
-            / calls(function);
-        crate::tally::show(&format!("    {function}: {per_call} instructions, at most {limit}"));
-        if per_call > limit {
-            return Err(format!(
-                "{function} takes {per_call} instructions for 8 bytes, expected at most {limit}"
-            ));
+    for Function { name, each, limit } in *functions {
+        let all = inclusive(&report, name).ok_or_else(|| format!("{name} is not in the profile"))?;
+        let found = all / (rounds * each);
+        crate::tally::show(&format!("    {name}: {found} instructions, at most {limit}"));
+        if found > *limit {
+            return Err(format!("{name} takes {found} instructions, expected at most {limit}"));
         }
     }
     Ok(())
+}
+
+/// What callgrind has left in a folder.
+fn profiles(folder: &Path) -> Result<Vec<PathBuf>, String> {
+    let entries = fs::read_dir(folder).map_err(|e| e.to_string())?.flatten().map(|entry| entry.path());
+    let is_profile =
+        |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("counts."));
+    Ok(entries.filter(is_profile).collect())
 }
 
 /// The most instructions that a line of the report gives to a function, callees included.

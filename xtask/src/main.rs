@@ -14,6 +14,7 @@ mod demo;
 mod device;
 mod face;
 mod faults;
+mod forced;
 mod fuzz;
 mod gate;
 mod hangs;

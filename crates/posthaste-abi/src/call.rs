@@ -13,13 +13,14 @@ use posthaste_core::error::{Error, ErrorClass, Result};
 use crate::abi::constants::{MPI_SESSION_NULL, MPI_SUCCESS, MPI_T_ERR_NOT_SUPPORTED};
 use crate::abi::pointer::{Out, Plain};
 use crate::failure;
-use crate::layer::library::{Life, inside, life};
+use crate::layer::library::{Life, life, may_enter};
 use crate::object::site::{Located, Outcome, Site};
 
-/// Runs the body of an entry that needs MPI to be initialised, and turns its outcome into an error code.
+/// Runs the body of an entry that needs MPI to be initialised, and turns its outcome into an error code. Handlers of requests
+/// that are due run before it.
 #[inline(always)]
 pub(crate) fn guarded(call: &'static str, site: impl Into<Site>, body: impl FnOnce() -> Result<()>) -> c_int {
-    let outcome = if inside().is_some() { body() } else { Err(outside()) };
+    let outcome = if may_enter() { body() } else { Err(outside()) };
     match outcome {
         Ok(()) => MPI_SUCCESS,
         Err(error) => failure::raise(call, site.into(), &error),
@@ -29,7 +30,7 @@ pub(crate) fn guarded(call: &'static str, site: impl Into<Site>, body: impl FnOn
 /// The same where only the failure says to which object it belongs, as in functions on requests.
 #[inline(always)]
 pub(crate) fn located(call: &'static str, body: impl FnOnce() -> Outcome) -> c_int {
-    let outcome = if inside().is_some() { body() } else { Err(outside().into()) };
+    let outcome = if may_enter() { body() } else { Err(outside().into()) };
     match outcome {
         Ok(()) => MPI_SUCCESS,
         Err(Located { site, error }) => failure::raise(call, site, &error),
@@ -109,6 +110,18 @@ macro_rules! mpi_fn {
     };
 }
 
+/// Defines C functions beside the standard, each under its one name: `posthaste.h` finds it at run time. Errors belong to their
+/// objects.
+macro_rules! extension_fn {
+    ($($(#[$meta:meta])* fn $name:ident($($arg:ident: $ty:ty),* $(,)?) $body:block)*) => {$(
+        $(#[$meta])*
+        #[unsafe(no_mangle)]
+        pub extern "C" fn $name($($arg: $ty),*) -> std::ffi::c_int {
+            $crate::call::located(stringify!($name), || $body)
+        }
+    )*};
+}
+
 /// Defines C functions that do not work yet; the literal is their section of MPI-5.0. What stands in `leaving` is done
 /// before the error is raised: results become "none", for programs that ignore error codes. With `refused by`, an
 /// expression that is called with the function's name raises the error and gives its code.
@@ -146,4 +159,4 @@ macro_rules! both {
     };
 }
 
-pub(crate) use {both, mpi_fn, unsupported};
+pub(crate) use {both, extension_fn, mpi_fn, unsupported};

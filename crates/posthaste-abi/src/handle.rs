@@ -368,6 +368,12 @@ fn too_many(kind: Kind) -> Error {
     Error::other(ErrorClass::NoMem, text)
 }
 
+/// Whether this is no number of an object that the program has made: what has it, if anything, stays as it is.
+#[inline]
+pub(crate) fn is_lasting(number: usize) -> bool {
+    number >> KIND_SHIFT == 0
+}
+
 /// The handle of a request, from the number below 2^30 that the engine's table gave it.
 #[inline]
 pub(crate) fn of_request(number: u32) -> usize {

@@ -9,7 +9,7 @@
 //! before it, and a file of a room only files before it in the room's `mod.rs` (tested by `cargo xtask test`).
 //!
 //! What must stay true: every function of the standard is exported as `MPI_X` and `PMPI_X`, nothing else is
-//! exported, and no code of the library calls either.
+//! exported but what `posthaste.h` finds (`extension`), and no code of the library calls either.
 // The names are those of the C interface.
 #![allow(non_snake_case, non_camel_case_types)]
 // Argument lists are those of the standard.
@@ -34,6 +34,7 @@ pub mod win;
 pub mod dynamic;
 pub mod io;
 pub mod tool;
+pub mod extension;
 
 pub use abi::pointer::{In, Out};
 

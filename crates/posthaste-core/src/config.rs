@@ -203,6 +203,8 @@ pub struct Config {
     pub progress_thread: bool,
     /// Whether windows of memory of the library are mapped by their members where these share a node.
     pub map_windows: bool,
+    /// Most handlers of the program that run inside each other on one thread.
+    pub handler_depth: usize,
     /// Whether messages carry their types and receives check them.
     pub check_types: bool,
     /// Whether every committed datatype is shown on stderr.
@@ -272,6 +274,7 @@ impl Default for Config {
             vcis: VCIS,
             progress_thread: false,
             map_windows: true,
+            handler_depth: 32,
             check_types: false,
             show_types: false,
             explain: false,
@@ -429,6 +432,12 @@ pub const TUNABLES: &[Tunable] = &[
         default: "1",
         meaning: "0: windows of MPI_Win_allocate are not mapped by their members where these share a node, so that \
                   every access goes to the owner of the memory, as between nodes; MPI_Win_allocate_shared fails",
+    },
+    Tunable {
+        name: "POSTHASTE_HANDLER_DEPTH",
+        default: "32",
+        meaning: "most handlers of requests (1 to 1024) that run inside each other on one thread: a handler that \
+                  waits runs others that are due. Those beyond run when one of them returns",
     },
     Tunable {
         name: "POSTHASTE_CHECK_TYPES",
@@ -617,6 +626,7 @@ impl Config {
         number(&lookup, "POSTHASTE_VCIS", 1..=VCIS, &mut config.vcis)?;
         switch(&lookup, "POSTHASTE_PROGRESS_THREAD", &mut config.progress_thread)?;
         switch(&lookup, "POSTHASTE_MAP_WINDOWS", &mut config.map_windows)?;
+        number(&lookup, "POSTHASTE_HANDLER_DEPTH", 1..=1024, &mut config.handler_depth)?;
         switch(&lookup, "POSTHASTE_CHECK_TYPES", &mut config.check_types)?;
         switch(&lookup, "POSTHASTE_SHOW_TYPES", &mut config.show_types)?;
         switch(&lookup, "POSTHASTE_EXPLAIN", &mut config.explain)?;

@@ -73,13 +73,21 @@ impl<T> PeerTable<T> {
 
 impl<T: Default> PeerTable<T> {
     /// The entry of a peer, made with its page if there is none.
+    #[inline]
     pub fn entry(&mut self, peer: Peer) -> &mut T {
+        if self.get(peer).is_none() {
+            self.make_page(peer);
+        }
+        self.get_mut(peer).expect("its page has just been made")
+    }
+
+    #[cold]
+    fn make_page(&mut self, peer: Peer) {
         let page = peer.index() / PAGE;
         if page >= self.pages.len() {
             self.pages.resize_with(page + 1, || None);
         }
-        let page = self.pages[page].get_or_insert_with(|| Box::new(array::from_fn(|_| T::default())));
-        &mut page[peer.index() % PAGE]
+        self.pages[page] = Some(Box::new(array::from_fn(|_| T::default())));
     }
 }
 

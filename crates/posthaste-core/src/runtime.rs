@@ -15,6 +15,7 @@ mod asleep;
 mod descriptors;
 mod ender;
 mod entered;
+mod handlers;
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, OnceLock};
@@ -24,8 +25,6 @@ use posthaste_os::sync::Lock;
 use posthaste_os::wake::Doorbell;
 
 use crate::progress::Vci;
-use crate::pt2pt::Engine;
-use crate::request::complete;
 use descriptors::Descriptors;
 use vcis::Vcis;
 
@@ -33,6 +32,7 @@ pub use asleep::{Asleep, Until};
 pub use descriptors::WhenReady;
 pub use ender::Ender;
 pub use entered::Entered;
+pub(crate) use handlers::Gate;
 pub use vcis::Opener;
 pub(crate) use vcis::Seen;
 
@@ -50,6 +50,8 @@ pub struct Runtime {
     /// Descriptors that requests wait for, made with the first one by one thread.
     descriptors: OnceLock<Descriptors>,
     making: Mutex<()>,
+    /// Whether handlers of the program may run.
+    pub(crate) gate: Gate,
     /// Single steps so far, where there are several VCIs.
     steps: AtomicU32,
 }
@@ -63,6 +65,7 @@ impl Runtime {
             doorbell,
             descriptors: OnceLock::new(),
             making: Mutex::new(()),
+            gate: Gate::default(),
             steps: AtomicU32::new(0),
         }
     }
@@ -152,19 +155,6 @@ impl Runtime {
     /// Where a thread has just been does not count as others' doing.
     pub(crate) fn forget_own_visits(&self, seen: &mut Seen) {
         self.vcis.open().for_each(|vci| seen.leaves(vci, self.vcis.get(vci).visits()));
-    }
-
-    /// Runs the handlers that are due, outside the lock.
-    #[cold]
-    pub(crate) fn run_handlers(&self, at: usize) {
-        loop {
-            let due = self.enter(at).engine.finished.handlers.pop_front();
-            let Some((id, handler, status)) = due else { break };
-            handler(id, &status);
-            let mut vci = self.enter(at);
-            let Engine { requests, finished, .. } = &mut vci.engine;
-            complete::handled(requests, finished, id);
-        }
     }
 
     /// Wakes a sleeping thread.

@@ -12,9 +12,11 @@ use std::marker::PhantomData;
 
 use crate::buffer::{Equivalence, UserBuf};
 use crate::coll::{self, Operand, Reduced, Schedule, Team};
+use crate::comm::Comm;
 use crate::datatype::{Datatype, Segment};
 use crate::error::{Error, ErrorClass, Result};
 use crate::op::Op;
+use crate::topology;
 
 pub use strided::{Parts, Steps};
 
@@ -203,6 +205,34 @@ impl<'a> Collective<'a> {
         coll::allgather(team, Some(read(data, &datatype)), recv).map(Self::of)
     }
 
+    /// `data` goes to all destinations of this rank; the data of its sources is collected in `all`.
+    ///
+    /// # Errors
+    /// Without a topology; an `all` that has not the length of all sources' data.
+    pub fn neighbor_allgather<T: Equivalence>(comm: &Comm, data: &'a [T], all: &'a mut [T]) -> Result<Self> {
+        let neighbors = topology::neighbors(comm)?;
+        check_blocks("the length of all", all.len(), data.len(), neighbors.sources().len(), "source")?;
+        let datatype = Datatype::of::<T>();
+        let recv = written(all, data.len(), &datatype);
+        coll::neighbor_allgather(comm, &neighbors, read(data, &datatype), recv).map(Self::of)
+    }
+
+    /// Each destination of this rank gets its block of `data`, and the blocks of the sources are collected in `all`.
+    ///
+    /// # Errors
+    /// Without a topology; a `data` or an `all` that is not one block for each destination, or each source, of one length.
+    pub fn neighbor_alltoall<T: Equivalence>(comm: &Comm, data: &'a [T], all: &'a mut [T]) -> Result<Self> {
+        let neighbors = topology::neighbors(comm)?;
+        let (from, to) = (neighbors.sources().len(), neighbors.destinations().len());
+        // Whoever sends nothing learns the length of a block from its room.
+        let block = data.len().checked_div(to).or(all.len().checked_div(from)).unwrap_or(0);
+        check_blocks("the length of data", data.len(), block, to, "destination")?;
+        check_blocks("the length of all", all.len(), block, from, "source")?;
+        let datatype = Datatype::of::<T>();
+        let send = Operand::new(UserBuf::borrowed(data), block as u64, &datatype);
+        coll::neighbor_alltoall(comm, &neighbors, send, written(all, block, &datatype)).map(Self::of)
+    }
+
     fn of(schedule: Schedule) -> Self {
         Self { schedule, borrow: PhantomData }
     }
@@ -234,6 +264,15 @@ fn check_length(argument: &'static str, got: usize, length: usize, blocks: usize
     Err(Error::invalid(ErrorClass::Count, argument, got, expected))
 }
 
+/// Checks that a buffer is `blocks` blocks of `length` elements, and no more.
+fn check_blocks(argument: &'static str, got: usize, length: usize, blocks: usize, of: &str) -> Result<()> {
+    if length.checked_mul(blocks) == Some(got) {
+        return Ok(());
+    }
+    let expected = format_args!("{blocks} times {length}, a block for each {of}");
+    Err(Error::invalid(ErrorClass::Count, argument, got, expected))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -242,7 +281,7 @@ mod tests {
 
     #[test]
     fn a_collective_operation_never_reaches_beyond_a_slice() {
-        let team = &*crate::comm::Comm::own(Peer(0));
+        let team = &*Comm::own(Peer(0));
         let sum = Op::from(Predefined::Sum);
         let (data, mut short, mut long) = ([1i32; 4], [0i32; 3], [0i32; 5]);
         for room in [&mut short[..], &mut long[..]] {

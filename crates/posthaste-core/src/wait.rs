@@ -29,7 +29,7 @@ use crate::runtime::{Entered, Runtime, STEPS_PER_LOOK, Seen};
 use crate::trace::Counter;
 use report::{Note, Reporter};
 
-pub use progress_thread::ProgressThread;
+pub use progress_thread::{ProgressThread, is_progress_thread};
 pub use report::{Awaited, OfWindow};
 
 /// Polls between two looks at the clock.
@@ -83,7 +83,7 @@ impl Waiting {
     }
 
     /// The patience of fast paths: `look` looks for a message in the one place where it should arrive, as often as it
-    /// is told, again and again until it gives a value. `None`: it is time to wait properly.
+    /// is asked, again and again until it gives a value. `None`: it is time to wait properly.
     ///
     /// Where every rank has a CPU the message is a matter of moments, and progress is made now and then. Where ranks
     /// share CPUs it comes once we have given ours away; progress would only take it from where we look. Where several
@@ -154,7 +154,7 @@ impl Waiting {
             let handlers = !vci.engine.finished.handlers.is_empty();
             drop(vci);
             if handlers {
-                self.runtime.run_handlers(at);
+                self.run_handlers(at, &mut idler);
             }
             if busy {
                 (idler.polls, idler.since) = (0, None);
@@ -170,6 +170,15 @@ impl Waiting {
                 self.sleep(at, &mut idler, call, &awaited);
             }
         }
+    }
+
+    /// Runs handlers, which may wait themselves: what this call waits for is told when it goes on waiting.
+    #[cold]
+    fn run_handlers(&self, at: usize, idler: &mut Idler) {
+        if let (Some(reporter), Some(note)) = (&self.reporter, idler.note.take()) {
+            reporter.retract(&note);
+        }
+        self.runtime.run_handlers(at);
     }
 
     /// Nothing has happened for a while: looks after other VCIs, spins on, yields, or says that it is time to sleep.

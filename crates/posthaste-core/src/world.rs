@@ -2,7 +2,7 @@
 //!
 //! Who we are is found out in `start`. MPI-5.0 §11.2. What opens and closes it, and who shares it: `instance`.
 //!
-//! Parts: `fast_paths`, those of the blocking calls; `scope`, the calls that take borrowed slices; `probes`; `local`, copies; `vcis`, and who belongs to which.
+//! Parts: `fast_paths`, those of the blocking calls; `handlers`, of the program; `scope`, the calls that take borrowed slices; `probes`; `local`, copies; `vcis`, and who belongs to which.
 //!
 //! What must stay true: one engine for each VCI, and one open world per process, whatever the number of [`World`] values; a process that was meant to be one of many never goes on as one
 //! of one.
@@ -10,7 +10,9 @@
 mod local;
 mod vcis;
 mod probes;
+mod resources;
 mod fast_paths;
+mod handlers;
 mod scope;
 mod windows;
 
@@ -34,6 +36,7 @@ use crate::config::{Config, Way};
 use crate::datatype::{Segment, Types};
 use crate::error::{Error, ErrorClass, Result, say};
 use crate::ids::{ANY_SOURCE, ANY_TAG, ContextId, PROC_NULL, Peer, RequestId, TAG_UB, Wrong};
+use crate::info::Info;
 use crate::method::shm::Shm;
 use crate::method::{Methods, Route};
 use crate::progress::Vci;
@@ -50,6 +53,7 @@ use crate::wire::{Envelope, Mode};
 mod start;
 mod wireup;
 
+pub use handlers::deadlock;
 pub use scope::{Operation, Scope};
 pub(crate) use start::Membership;
 use start::Start;
@@ -304,6 +308,14 @@ impl World {
     /// The name of the node: that of the host, unless a setting gives it another one.
     pub fn node_name(&self) -> String {
         self.common.node_name.clone().unwrap_or_else(machine::host_name)
+    }
+
+    /// Gives a communicator hints.
+    ///
+    /// # Errors
+    /// As [`Comm::set_hints`].
+    pub fn set_hints(&self, comm: &Comm, hints: &Info) -> Result<()> {
+        comm.set_hints(&mut self.vci_of(comm).engine, hints)
     }
 
     /// Memory for messages, zero at first: peers on the host can reach it, so that messages between them are copied once.
@@ -599,10 +611,7 @@ impl World {
     /// As [`World::run`].
     pub fn run_in(&self, call: &'static str, schedule: Schedule) -> Result<()> {
         let mut vci = self.runtime.enter(schedule.vci());
-        vci.engine.requests.reserve(true);
-        let room = vci.engine.requests.ensure_room(); // before anything leaves
-        vci.engine.requests.reserve(false);
-        room?;
+        vci.engine.requests.ensure_reserved_room()?; // before anything leaves
         let mut walk = vci.running.walk(schedule);
         vci.stay_fair();
         let walked = self.waiting.spin_poll(&mut vci, |Vci { engine, methods, .. }, looks| {
@@ -756,10 +765,18 @@ struct Sought {
 /// `None`: a message from `MPI_PROC_NULL`.
 #[inline]
 fn sought(comm: &Comm, from: i32, tag: i32) -> Result<Option<Sought>> {
-    if tag < 0 && tag != ANY_TAG {
-        return Err(wrong_tag_sought(tag));
+    if tag < 0 {
+        if tag != ANY_TAG {
+            return Err(wrong_tag_sought(tag));
+        }
+        comm.check_wildcards(false, true)?;
     }
-    let peer = if from == ANY_SOURCE { None } else { comm.source(from)? };
+    let peer = if from == ANY_SOURCE {
+        comm.check_wildcards(true, false)?;
+        None
+    } else {
+        comm.source(from)?
+    };
     if peer.is_none() && from != ANY_SOURCE {
         return Ok(None);
     }

@@ -23,6 +23,7 @@ pub mod plugin;
 pub mod pmix;
 pub mod pool;
 pub mod process;
+pub mod resources;
 pub mod ring;
 #[cfg(not(loom))]
 pub mod simulated_device;

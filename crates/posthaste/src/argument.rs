@@ -120,6 +120,16 @@ impl Tag {
     }
 }
 
+/// Ranks that must exist in a communicator of this size.
+pub(crate) fn ranks(argument: &'static str, ranks: &[usize], size: i32) -> Checked<Vec<i32>> {
+    ranks.iter().map(|rank| number(argument, *rank, size)).collect()
+}
+
+/// A rank of core, where there may be nobody.
+pub(crate) fn somebody(rank: i32) -> Option<usize> {
+    usize::try_from(rank).ok()
+}
+
 #[inline]
 fn number(argument: &'static str, rank: usize, size: i32) -> Checked<i32> {
     match i32::try_from(rank) {

@@ -183,7 +183,7 @@ impl Communicator<'_> {
     }
 
     /// Runs a planned operation.
-    fn run(&self, call: &'static str, plan: Checked<Collective<'_>>) -> Result<()> {
+    pub(crate) fn run(&self, call: &'static str, plan: Checked<Collective<'_>>) -> Result<()> {
         self.named(call, plan.and_then(|plan| self.engine().run_collective(plan)))
     }
 }
@@ -275,7 +275,11 @@ impl<'scope> Scope<'scope, '_> {
     }
 
     /// Starts a planned operation on buffers lent for `'scope`.
-    fn start_plan(&self, call: &'static str, plan: Checked<Collective<'scope>>) -> Result<Request<'scope>> {
+    pub(crate) fn start_plan(
+        &self,
+        call: &'static str,
+        plan: Checked<Collective<'scope>>,
+    ) -> Result<Request<'scope>> {
         self.started(call, plan.and_then(|plan| self.operations().start(call, plan)))
     }
 }

@@ -118,7 +118,11 @@ impl<'u> Communicator<'u> {
     }
 
     /// Makes what has been planned.
-    fn create(&self, call: &'static str, plan: Checked<(Schedule, Creation)>) -> Result<Option<Self>> {
+    pub(crate) fn create(
+        &self,
+        call: &'static str,
+        plan: Checked<(Schedule, Creation)>,
+    ) -> Result<Option<Self>> {
         let (schedule, creation) = self.named(call, plan)?;
         self.named(call, self.engine().run(schedule))?;
         let made = self.named(call, self.engine().finish(creation))?;

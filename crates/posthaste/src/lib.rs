@@ -20,6 +20,8 @@
 //! - [`init`] joins the job and returns the [`Universe`]; its end is the rank's end.
 //! - A [`Communicator`] has the blocking calls: [`send`](Communicator::send), [`receive`](Communicator::receive) and
 //!   their kin, and the collectives such as [`all_reduce`](Communicator::all_reduce).
+//! - [`Communicator::cartesian`], [`Communicator::graph`] and their kin say who is whose neighbour; neighbours exchange blocks by
+//!   [`neighbor_all_to_all`](Communicator::neighbor_all_to_all).
 //! - [`Communicator::scope`] has the nonblocking calls. It borrows their buffers until they are over, so that
 //!   a program that touches a buffer in flight does not compile.
 //! - Buffers are slices of numbers ([`Equivalence`]), or evenly spaced elements of a slice ([`Strided`]).
@@ -39,6 +41,7 @@ mod operation;
 mod point_to_point;
 mod scope;
 mod strided;
+mod topology;
 mod universe;
 
 pub use argument::{ANY, Any, Destination, Source, Status, TAG_MAX, Tag};

@@ -303,6 +303,66 @@ fn communicators_keep_their_messages_apart() {
 }
 
 #[test]
+fn neighbours_exchange_blocks() {
+    on_ranks(6, "neighbours_exchange_blocks", |world| {
+        let rank = world.rank();
+        // Two by three; the first dimension goes round, so the rank below is the one above.
+        let plane = world.cartesian(&[2, 3], &[true, false])?.expect("a place for every rank");
+        let (row, column) = (rank / 3, rank % 3);
+        assert_eq!(plane.coordinates(rank)?, [row, column]);
+        assert_eq!(plane.rank_at(&[-1, column as i32])?, 3 + column);
+        let other = Some((rank + 3) % 6);
+        let expected = [other, other, (column > 0).then(|| rank - 1), (column < 2).then(|| rank + 1)];
+        assert_eq!(plane.sources()?, expected);
+        assert_eq!(plane.destinations()?, expected);
+        let blocks: Vec<usize> = (0..4).flat_map(|block| [rank * 10 + block, 7]).collect();
+        let (mut came, mut later) = ([usize::MAX; 8], [usize::MAX; 8]);
+        plane.neighbor_all_to_all(&blocks, &mut came)?;
+        plane.dup()?.scope(|s| s.neighbor_all_to_all(&blocks, &mut later).map(drop))?;
+        assert_eq!(came, later);
+        for (block, source) in expected.iter().enumerate() {
+            let wanted = source.map_or([usize::MAX; 2], |source| [source * 10 + (block ^ 1), 7]);
+            assert_eq!(came[2 * block..][..2], wanted, "block {block} of rank {rank}");
+        }
+
+        // Rank 0 names two edges from each rank to the next.
+        let edges: Vec<(usize, usize)> = (0..12).map(|at| (at % 6, (at + 1) % 6)).collect();
+        let ring = world.distributed_graph(if rank == 0 { &edges } else { &[] })?;
+        let before = (rank + 5) % 6;
+        assert_eq!(ring.sources()?, [Some(before); 2]);
+        let mut twice = [0; 2];
+        ring.neighbor_all_to_all(&[rank, rank + 100], &mut twice)?;
+        assert_eq!(twice, [before, before + 100]);
+        ring.neighbor_all_gather(&[rank], &mut twice)?;
+        assert_eq!(twice, [before; 2]);
+
+        // A pair; the others are in no graph.
+        let pair = world.graph(&[[1], [0]])?;
+        assert_eq!(pair.is_some(), rank < 2);
+        if let Some(pair) = pair {
+            let (mine, mut theirs) = ([rank], [9]);
+            pair.scope(|s| s.neighbor_all_gather(&mine, &mut theirs).map(drop))?;
+            assert_eq!(theirs, [1 - rank]);
+        }
+
+        let error = world.neighbor_all_gather(&[1], &mut [0]).unwrap_err();
+        assert_eq!(error.class(), ErrorClass::Topology);
+        let error = ring.neighbor_all_to_all(&[1, 2, 3], &mut [0; 2]).unwrap_err();
+        assert!(error.to_string().contains("the length of data is 3, expected 2 times 1"), "{error}");
+        for room in [1, 3] {
+            let error = ring.neighbor_all_to_all(&[1, 2], &mut vec![0; room]).unwrap_err();
+            assert_eq!(error.class(), ErrorClass::Count);
+            let error = ring.neighbor_all_gather(&[1], &mut vec![0; room]).unwrap_err();
+            assert_eq!(error.class(), ErrorClass::Count);
+        }
+        assert_eq!(world.adjacent_graph(&[6], &[]).unwrap_err().class(), ErrorClass::Rank);
+        assert_eq!(world.cartesian(&[2], &[]).unwrap_err().class(), ErrorClass::Dims);
+        assert_eq!(ring.shift(0, 1).unwrap_err().class(), ErrorClass::Topology);
+        Ok(())
+    });
+}
+
+#[test]
 fn wrong_arguments_are_reported_and_change_nothing() {
     on_ranks(2, "wrong_arguments_are_reported_and_change_nothing", |world| {
         let class = |result: Result<()>| result.unwrap_err().class();

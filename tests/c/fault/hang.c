@@ -1,6 +1,7 @@
 /* hang.c: programs that wait for ever in a chosen way, for the tests of what mpiexec says about them
  * (`cargo xtask test --only hangs`). Usage: hang WHAT. */
 #include <mpi.h>
+#include <posthaste.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -98,6 +99,17 @@ static void exposed(void)
     MPI_Win_wait(win);
 }
 
+/* Rank 0 has an edge from rank 1, which has none to it. */
+static void half_an_edge(void)
+{
+    MPI_Comm graph;
+    int other = 1;
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, rank == 0, &other, MPI_UNWEIGHTED, 0, NULL, MPI_UNWEIGHTED,
+                                   MPI_INFO_NULL, 0, &graph);
+    MPI_Comm_set_name(graph, "half an edge");
+    MPI_Neighbor_alltoall(buffer, 4, MPI_BYTE, buffer + LONG, 4, MPI_BYTE, graph);
+}
+
 static void *second_thread(void *unused)
 {
     (void)unused;
@@ -113,12 +125,47 @@ static void two_threads(void)
     pthread_join(thread, NULL);
 }
 
+static void waits_inside(MPI_Request request, void *unused)
+{
+    (void)request, (void)unused;
+    receive(1, 4, MPI_COMM_WORLD);
+}
+
+static void *waits_for(void *request)
+{
+    MPI_Wait(request, MPI_STATUS_IGNORE);
+    return NULL;
+}
+
+/* Rank 0 waits for a message inside a handler, or for a request whose handler another thread has disabled. */
+static void handler(int disabled)
+{
+    pthread_t thread;
+    MPI_Request request;
+    if (rank == 1) {
+        MPI_Send(buffer, 4, MPI_BYTE, 0, 3, MPI_COMM_WORLD);
+        receive(0, 5, MPI_COMM_WORLD);
+        return;
+    }
+    if (disabled) Posthaste_Handlers_disable();
+    MPI_Irecv(buffer, 4, MPI_BYTE, 1, 3, MPI_COMM_WORLD, &request);
+    Posthaste_Request_attach(&request, waits_inside, NULL);
+    if (disabled) {
+        pthread_create(&thread, NULL, waits_for, &request);
+        receive(1, 4, MPI_COMM_WORLD);
+        pthread_join(thread, NULL);
+    } else {
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
     int provided;
     buffer = calloc(2, LONG);
-    MPI_Init_thread(&argc, &argv, strcmp(what, "threads") ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE, &provided);
+    int several = !strcmp(what, "threads") || !strcmp(what, "disabled");
+    MPI_Init_thread(&argc, &argv, several ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     int next = (rank + 1) % size;
@@ -145,6 +192,8 @@ int main(int argc, char **argv)
         MPI_Barrier(row);
     } else if (!strcmp(what, "collectives")) {
         bcast_and_barrier();
+    } else if (!strcmp(what, "edge")) {
+        half_an_edge();
     } else if (!strcmp(what, "barriers")) {
         crossed_barriers();
     } else if (!strcmp(what, "reversed")) {
@@ -174,6 +223,10 @@ int main(int argc, char **argv)
         held_lock();
     } else if (!strcmp(what, "exposed")) {
         exposed();
+    } else if (!strcmp(what, "handler")) {
+        handler(0);
+    } else if (!strcmp(what, "disabled")) {
+        handler(1);
     } else if (!strcmp(what, "late")) {
         /* Waits for a while, then goes on: nothing of it may stay on the status page. */
         if (rank == 0) {

@@ -41,6 +41,8 @@ pub mod dynamic;
 pub mod io;
 #[path = "../../../crates/posthaste-abi/src/tool/mod.rs"]
 pub mod tool;
+#[path = "../../../crates/posthaste-abi/src/extension/mod.rs"]
+pub mod extension;
 
 pub use abi::pointer::{In, Out};
 

@@ -90,6 +90,13 @@ impl<T: Plain> In<T> {
     }
 }
 
+impl<T> In<T> {
+    /// The address, to be compared with those that have a meaning of their own.
+    pub(crate) fn address(&self) -> usize {
+        self.0.addr()
+    }
+}
+
 impl In<c_char> {
     /// The bytes up to the closing zero.
     pub(crate) fn bytes(&self, argument: &'static str) -> Result<&[u8]> {
@@ -140,7 +147,25 @@ impl Out<MPI_Status> {
     }
 }
 
+impl Out<MPI_Status> {
+    /// The place of one status of several, all of which may be ignored.
+    pub(crate) fn nth_status(&self, index: usize) -> Self {
+        let ignored = self.0.is_null() || !self.0.is_aligned();
+        Self(if ignored { self.0 } else { self.0.wrapping_add(index) })
+    }
+
+    /// Where it is stored, for a call that is over before.
+    pub(crate) fn place(&self) -> *mut c_void {
+        self.0.cast()
+    }
+}
+
 impl<T> Out<T> {
+    /// The address, to be compared with those that have a meaning of their own.
+    pub(crate) fn address(&self) -> usize {
+        self.0.addr()
+    }
+
     /// Whether a result can be stored later: what cannot be reported must not happen.
     #[inline(always)]
     pub(crate) fn ready(&self, argument: &'static str) -> Result<()> {
@@ -164,6 +189,11 @@ impl<T: Plain> Out<T> {
         // SAFETY: not NULL and aligned; the caller's promise: it then names an object of this type.
         unsafe { self.0.write(value) };
         Ok(())
+    }
+
+    /// Stores objects at the first places of an array that the call says has room for them.
+    pub(crate) fn set_all(&self, argument: &'static str, values: &[T]) -> Result<()> {
+        values.iter().enumerate().try_for_each(|(at, value)| self.set_at(argument, at, *value))
     }
 
     /// The first `length` objects, to read. An empty array may be NULL.

@@ -1,23 +1,25 @@
 //! C functions for blocking collective communication (MPI-5.0 §6.3 to §6.11).
 //!
-//! `plan` makes the schedule, the engine runs it to its end.
+//! `plan` makes the schedule, the engine runs it to its end. A call that a program repeats runs the same schedule again.
 
 use std::ffi::{c_int, c_void};
 
-use posthaste_core::coll::Schedule;
+use posthaste_core::coll::{Call, Schedule};
+use posthaste_core::comm::Comm;
 use posthaste_core::error::Result;
 
 use super::plan::{self as plan, member};
 use crate::abi::pointer::In;
 use crate::abi::types::{MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Op};
 use crate::call::mpi_fn;
+use crate::handle::is_lasting;
 use crate::layer::library::library;
 
 // Barrier.
 mpi_fn! {
     /// MPI-5.0 §6.3
     fn MPI_Barrier / PMPI_Barrier(comm: MPI_Comm) raises comm => {
-        run(plan::barrier(&*member(comm)?)?)
+        repeat(comm, "MPI_Barrier", [], [], plan::barrier)
     }
 }
 
@@ -26,12 +28,18 @@ mpi_fn! {
     /// MPI-5.0 §6.4
     fn MPI_Bcast / PMPI_Bcast(buffer: *mut c_void, count: c_int, datatype: MPI_Datatype, root: c_int,
         comm: MPI_Comm) raises comm => {
-        run(plan::bcast(&*member(comm)?, buffer, count.into(), datatype, root)?)
+        let numbers = [buffer.addr() as u64, count as u64, root as u64];
+        repeat(comm, "MPI_Bcast", numbers, [datatype.number()], |comm| {
+            plan::bcast(comm, buffer, count.into(), datatype, root)
+        })
     }
     /// MPI-5.0 §6.4
     fn MPI_Bcast_c / PMPI_Bcast_c(buffer: *mut c_void, count: MPI_Count, datatype: MPI_Datatype, root: c_int,
         comm: MPI_Comm) raises comm => {
-        run(plan::bcast(&*member(comm)?, buffer, count, datatype, root)?)
+        let numbers = [buffer.addr() as u64, count as u64, root as u64];
+        repeat(comm, "MPI_Bcast", numbers, [datatype.number()], |comm| {
+            plan::bcast(comm, buffer, count, datatype, root)
+        })
     }
 }
 
@@ -108,15 +116,19 @@ mpi_fn! {
     /// MPI-5.0 §6.7
     fn MPI_Allgather / PMPI_Allgather(sendbuf: *const c_void, sendcount: c_int, sendtype: MPI_Datatype,
         recvbuf: *mut c_void, recvcount: c_int, recvtype: MPI_Datatype, comm: MPI_Comm) raises comm => {
-        let schedule = plan::allgather(&*member(comm)?, sendbuf, sendcount.into(), sendtype, recvbuf,
-            recvcount.into(), recvtype)?;
-        run(schedule)
+        let numbers = [sendbuf.addr() as u64, sendcount as u64, recvbuf.addr() as u64, recvcount as u64];
+        repeat(comm, "MPI_Allgather", numbers, [sendtype.number(), recvtype.number()], |comm| {
+            plan::allgather(comm, sendbuf, sendcount.into(), sendtype, recvbuf, recvcount.into(), recvtype)
+        })
     }
     /// MPI-5.0 §6.7
     fn MPI_Allgather_c / PMPI_Allgather_c(sendbuf: *const c_void, sendcount: MPI_Count,
         sendtype: MPI_Datatype, recvbuf: *mut c_void, recvcount: MPI_Count, recvtype: MPI_Datatype,
         comm: MPI_Comm) raises comm => {
-        run(plan::allgather(&*member(comm)?, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype)?)
+        let numbers = [sendbuf.addr() as u64, sendcount as u64, recvbuf.addr() as u64, recvcount as u64];
+        repeat(comm, "MPI_Allgather", numbers, [sendtype.number(), recvtype.number()], |comm| {
+            plan::allgather(comm, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype)
+        })
     }
     /// MPI-5.0 §6.7
     fn MPI_Allgatherv / PMPI_Allgatherv(sendbuf: *const c_void, sendcount: c_int, sendtype: MPI_Datatype,
@@ -141,14 +153,18 @@ mpi_fn! {
     /// MPI-5.0 §6.8
     fn MPI_Alltoall / PMPI_Alltoall(sendbuf: *const c_void, sendcount: c_int, sendtype: MPI_Datatype,
         recvbuf: *mut c_void, recvcount: c_int, recvtype: MPI_Datatype, comm: MPI_Comm) raises comm => {
-        let schedule = plan::alltoall(&*member(comm)?, sendbuf, sendcount.into(), sendtype, recvbuf,
-            recvcount.into(), recvtype)?;
-        run(schedule)
+        let numbers = [sendbuf.addr() as u64, sendcount as u64, recvbuf.addr() as u64, recvcount as u64];
+        repeat(comm, "MPI_Alltoall", numbers, [sendtype.number(), recvtype.number()], |comm| {
+            plan::alltoall(comm, sendbuf, sendcount.into(), sendtype, recvbuf, recvcount.into(), recvtype)
+        })
     }
     /// MPI-5.0 §6.8
     fn MPI_Alltoall_c / PMPI_Alltoall_c(sendbuf: *const c_void, sendcount: MPI_Count, sendtype: MPI_Datatype,
         recvbuf: *mut c_void, recvcount: MPI_Count, recvtype: MPI_Datatype, comm: MPI_Comm) raises comm => {
-        run(plan::alltoall(&*member(comm)?, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype)?)
+        let numbers = [sendbuf.addr() as u64, sendcount as u64, recvbuf.addr() as u64, recvcount as u64];
+        repeat(comm, "MPI_Alltoall", numbers, [sendtype.number(), recvtype.number()], |comm| {
+            plan::alltoall(comm, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype)
+        })
     }
     /// MPI-5.0 §6.8
     fn MPI_Alltoallv / PMPI_Alltoallv(sendbuf: *const c_void, sendcounts: In<c_int>, sdispls: In<c_int>,
@@ -189,22 +205,34 @@ mpi_fn! {
     /// MPI-5.0 §6.9
     fn MPI_Reduce / PMPI_Reduce(sendbuf: *const c_void, recvbuf: *mut c_void, count: c_int,
         datatype: MPI_Datatype, op: MPI_Op, root: c_int, comm: MPI_Comm) raises comm => {
-        run(plan::reduce(&*member(comm)?, sendbuf, recvbuf, count.into(), datatype, op, root)?)
+        let numbers = [sendbuf.addr() as u64, recvbuf.addr() as u64, count as u64, root as u64];
+        repeat(comm, "MPI_Reduce", numbers, [datatype.number(), op.number()], |comm| {
+            plan::reduce(comm, sendbuf, recvbuf, count.into(), datatype, op, root)
+        })
     }
     /// MPI-5.0 §6.9
     fn MPI_Reduce_c / PMPI_Reduce_c(sendbuf: *const c_void, recvbuf: *mut c_void, count: MPI_Count,
         datatype: MPI_Datatype, op: MPI_Op, root: c_int, comm: MPI_Comm) raises comm => {
-        run(plan::reduce(&*member(comm)?, sendbuf, recvbuf, count, datatype, op, root)?)
+        let numbers = [sendbuf.addr() as u64, recvbuf.addr() as u64, count as u64, root as u64];
+        repeat(comm, "MPI_Reduce", numbers, [datatype.number(), op.number()], |comm| {
+            plan::reduce(comm, sendbuf, recvbuf, count, datatype, op, root)
+        })
     }
     /// MPI-5.0 §6.9
     fn MPI_Allreduce / PMPI_Allreduce(sendbuf: *const c_void, recvbuf: *mut c_void, count: c_int,
         datatype: MPI_Datatype, op: MPI_Op, comm: MPI_Comm) raises comm => {
-        run(plan::allreduce(&*member(comm)?, sendbuf, recvbuf, count.into(), datatype, op)?)
+        let numbers = [sendbuf.addr() as u64, recvbuf.addr() as u64, count as u64];
+        repeat(comm, "MPI_Allreduce", numbers, [datatype.number(), op.number()], |comm| {
+            plan::allreduce(comm, sendbuf, recvbuf, count.into(), datatype, op)
+        })
     }
     /// MPI-5.0 §6.9
     fn MPI_Allreduce_c / PMPI_Allreduce_c(sendbuf: *const c_void, recvbuf: *mut c_void, count: MPI_Count,
         datatype: MPI_Datatype, op: MPI_Op, comm: MPI_Comm) raises comm => {
-        run(plan::allreduce(&*member(comm)?, sendbuf, recvbuf, count, datatype, op)?)
+        let numbers = [sendbuf.addr() as u64, recvbuf.addr() as u64, count as u64];
+        repeat(comm, "MPI_Allreduce", numbers, [datatype.number(), op.number()], |comm| {
+            plan::allreduce(comm, sendbuf, recvbuf, count, datatype, op)
+        })
     }
 }
 
@@ -256,6 +284,30 @@ mpi_fn! {
     }
 }
 
-fn run(schedule: Schedule) -> Result<()> {
+/// Runs the schedule that `make` makes, or made for the call before that was the same: the same numbers (addresses, counts,
+/// ranks) and handles, none of them of an object that the program may have changed since.
+#[inline(always)]
+fn repeat<const NUMBERS: usize, const HANDLES: usize>(
+    comm: MPI_Comm,
+    name: &'static str,
+    numbers: [u64; NUMBERS],
+    handles: [usize; HANDLES],
+    make: impl FnOnce(&Comm) -> Result<Schedule>,
+) -> Result<()> {
+    let comm = member(comm)?;
+    if comm.bridge().is_some() || !handles.iter().all(|handle| is_lasting(*handle)) {
+        return run(make(&comm)?);
+    }
+    let mut arguments = [0; Call::ARGUMENTS];
+    let all = numbers.into_iter().chain(handles.into_iter().map(|handle| handle as u64));
+    arguments.iter_mut().zip(all).for_each(|(place, number)| *place = number);
+    let call = Call::new(&comm, name, arguments);
+    match call.again(&comm) {
+        Some(schedule) => run(schedule),
+        None => run(call.keeping(make(&comm)?)),
+    }
+}
+
+pub(crate) fn run(schedule: Schedule) -> Result<()> {
     library().world.run(schedule)
 }

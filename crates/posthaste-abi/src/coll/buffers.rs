@@ -12,7 +12,7 @@ use crate::object::datatype::committed;
 use crate::object::memory::{array, base, count as checked_count};
 
 /// One buffer with its count and type.
-pub(super) fn data(
+pub(crate) fn data(
     argument: &'static str,
     buf: *const c_void,
     count: i64,
@@ -26,7 +26,7 @@ pub(super) fn data(
 }
 
 /// A buffer with a block for each rank.
-pub(super) fn pieces<C: Plain + Number, D: Plain + Number>(
+pub(crate) fn pieces<C: Plain + Number, D: Plain + Number>(
     buf: *const c_void,
     counts: In<C>,
     displacements: In<D>,
@@ -42,7 +42,7 @@ pub(super) fn pieces<C: Plain + Number, D: Plain + Number>(
 }
 
 /// A buffer with a block of its own type for each rank.
-pub(super) fn typed_pieces<C: Plain + Number, D: Plain + Number>(
+pub(crate) fn typed_pieces<C: Plain + Number, D: Plain + Number>(
     buf: *const c_void,
     counts: In<C>,
     displacements: In<D>,
@@ -53,6 +53,9 @@ pub(super) fn typed_pieces<C: Plain + Number, D: Plain + Number>(
     let displacements = list("displs", displacements, ranks)?;
     let datatypes = datatypes.slice("datatypes", ranks)?;
     let datatypes = datatypes.iter().map(|one| committed("datatypes", *one)).collect::<Result<_>>()?;
+    if buf.addr() == MPI_IN_PLACE && counts.iter().any(|count| *count > 0) {
+        return Err(Error::invalid(ErrorClass::Buffer, "buffer", "MPI_IN_PLACE", "the address of a buffer"));
+    }
     // SAFETY: the program describes its buffer by these lists.
     Ok(TypedPieces::at(unsafe { base(buf) }, counts, displacements, datatypes))
 }

@@ -1,7 +1,7 @@
 //! Collective communication (MPI-5.0 chapter 6). The entries of three files differ only in what they do with the schedule
 //! that `plan` makes.
 
-mod buffers;
+pub(crate) mod buffers;
 pub(crate) mod plan;
 pub mod op;
 pub mod blocking;

@@ -251,7 +251,7 @@ mpi_fn! {
     }
 }
 
-fn begin(schedule: Schedule, comm: MPI_Comm, request: Out<MPI_Request>) -> Result<()> {
+pub(crate) fn begin(schedule: Schedule, comm: MPI_Comm, request: Out<MPI_Request>) -> Result<()> {
     request.ready("request")?;
     completion::give(library().world.start(schedule)?, comm, request)
 }

@@ -298,6 +298,6 @@ mpi_fn! {
     }
 }
 
-fn prepare(schedule: Schedule, comm: MPI_Comm, request: Out<MPI_Request>) -> Result<()> {
+pub(crate) fn prepare(schedule: Schedule, comm: MPI_Comm, request: Out<MPI_Request>) -> Result<()> {
     persistent::prepare(Plan::Collective(Arc::new(schedule)), comm, request)
 }

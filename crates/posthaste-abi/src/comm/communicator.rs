@@ -23,6 +23,7 @@ use crate::handle::Kind;
 use crate::layer::attribute::KEYVALS;
 use crate::layer::bsend;
 use crate::layer::communicator::{adorn, allocate, copy_attributes, duplicate};
+use crate::layer::hardware::{self, Split};
 use crate::layer::library::library;
 use crate::layer::object_ref::ObjectRef;
 use crate::layer::request::AtEnd;
@@ -137,24 +138,33 @@ mpi_fn! {
         let color = (color != MPI_UNDEFINED).then_some(color);
         make(newcomm, communicator::find("comm", comm)?.plan_split(color, key, allocate)?)
     }
-    /// MPI-5.0 §7.4.2. Ranks on one node share memory; kinds of hardware are not told apart, so asking for them without
-    /// a kind that we know gives none.
+    /// MPI-5.0 §7.4.2. Of a kind of hardware that nobody knows, and of one that this process is not restricted to, nothing is
+    /// shared.
     fn MPI_Comm_split_type / PMPI_Comm_split_type(comm: MPI_Comm, split_type: c_int, key: c_int,
         info: MPI_Info, newcomm: Out<MPI_Comm>) raises comm => {
         newcomm.set("newcomm", MPI_COMM_NULL)?;
-        let resource = info::hints(info)?.get(b"mpi_hw_resource_type");
-        let node = Some(library().world.node() as c_int);
-        let color = match split_type {
-            MPI_COMM_TYPE_SHARED => node,
-            MPI_COMM_TYPE_HW_GUIDED | MPI_COMM_TYPE_RESOURCE_GUIDED
-                if resource.as_deref() == Some(b"mpi_shared_memory") => node,
-            MPI_COMM_TYPE_HW_GUIDED | MPI_COMM_TYPE_RESOURCE_GUIDED | MPI_COMM_TYPE_HW_UNGUIDED
-            | MPI_UNDEFINED => None,
+        let hints = info::hints(info)?;
+        let split = match split_type {
+            MPI_COMM_TYPE_SHARED => Some(Split::Shared),
+            MPI_COMM_TYPE_HW_GUIDED => Some(Split::Guided),
+            MPI_COMM_TYPE_RESOURCE_GUIDED => Some(Split::Resource),
+            MPI_COMM_TYPE_HW_UNGUIDED => Some(Split::Unguided),
+            MPI_UNDEFINED => None,
             _ => return Err(Error::invalid(ErrorClass::Arg, "split_type", split_type,
                 "MPI_COMM_TYPE_SHARED, MPI_COMM_TYPE_HW_UNGUIDED, MPI_COMM_TYPE_HW_GUIDED, \
                  MPI_COMM_TYPE_RESOURCE_GUIDED or MPI_UNDEFINED")),
         };
-        make(newcomm, communicator::find("comm", comm)?.plan_split(color, key, allocate)?)
+        let comm = communicator::find("comm", comm)?;
+        let part = hardware::part(&comm, split, &hints)?;
+        let (schedule, creation) = comm.plan_split(part.as_ref().map(|part| part.color), key, allocate)?;
+        library().world.run(schedule)?;
+        let made = library().world.finish(creation)?;
+        if let Some((made, found)) = made.as_ref().zip(part.and_then(|part| part.found)) {
+            let hint = Info::default();
+            hint.set(hardware::TYPE, found.as_bytes())?;
+            library().world.set_hints(made, &hint)?;
+        }
+        newcomm.set("newcomm", communicator::store(made)?)
     }
 }
 
@@ -168,15 +178,15 @@ unsupported! {
 
 // Hints.
 mpi_fn! {
-    /// MPI-5.0 §7.4.4. No hint has an effect yet; those that were given are kept.
+    /// MPI-5.0 §7.4.4. `mpi_assert_no_any_tag` and `mpi_assert_no_any_source` have an effect; other hints are kept, and
+    /// other promises not even that.
     fn MPI_Comm_set_info / PMPI_Comm_set_info(comm: MPI_Comm, info: MPI_Info) raises comm => {
-        communicator::find("comm", comm)?.info().set_all(&*info::hints(info)?);
-        Ok(())
+        library().world.set_hints(&*communicator::find("comm", comm)?, &*info::hints(info)?)
     }
     /// MPI-5.0 §7.4.4
     fn MPI_Comm_get_info / PMPI_Comm_get_info(comm: MPI_Comm, info_used: Out<MPI_Info>) raises comm => {
         let comm = communicator::find("comm", comm)?;
-        info_used.set("info_used", info::store(comm.info().clone())?)
+        info_used.set("info_used", info::store(comm.hints())?)
     }
 }
 
@@ -276,7 +286,7 @@ impl AtEnd for Duplicating {
         let unfinished = self.unfinished.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(Unfinished { creation, newcomm, attributes }) = unfinished else { return Ok(()) };
         let Some(made) = library().world.finish(creation)? else { return Ok(()) };
-        adorn(&made, &self.original, self.info.as_deref());
+        adorn(&made, &self.original, self.info.as_deref())?;
         made.attributes().replace(attributes);
         newcomm.fill(made);
         Ok(())

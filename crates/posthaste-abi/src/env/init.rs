@@ -6,7 +6,6 @@ use std::sync::atomic::Ordering;
 use std::thread;
 
 use posthaste_core::error::{Error, ErrorClass, Result, say};
-use posthaste_core::info::Info;
 use posthaste_core::instance::Job;
 
 use crate::abi::constants::{
@@ -17,6 +16,7 @@ use crate::abi::pointer::Out;
 use crate::abi::types::{MPI_Aint, MPI_Comm, MPI_Info};
 use crate::call::mpi_fn;
 use crate::layer::bsend;
+use crate::layer::hardware;
 use crate::layer::library::{self, Life, ThreadLevel, library, life};
 use crate::object::site::Site;
 use crate::object::{attribute, info, memory};
@@ -73,11 +73,9 @@ mpi_fn! {
         let length = name.set_text("name", &library().world.node_name(), MPI_MAX_PROCESSOR_NAME as usize)?;
         resultlen.set("resultlen", length)
     }
-    /// MPI-5.0 §9.1.2. What ranks share: the memory of their host.
+    /// MPI-5.0 §9.1.2
     fn MPI_Get_hw_resource_info / PMPI_Get_hw_resource_info(hw_info: Out<MPI_Info>) raises Site::Process => {
-        let resources = Info::new();
-        resources.set(b"mpi_shared_memory", b"true")?;
-        hw_info.set("hw_info", info::store(resources)?)
+        hw_info.set("hw_info", info::store(hardware::kinds()?)?)
     }
     /// MPI-5.0 §9.2
     fn MPI_Alloc_mem / PMPI_Alloc_mem(size: MPI_Aint, info: MPI_Info, baseptr: *mut c_void)

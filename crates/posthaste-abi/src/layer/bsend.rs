@@ -2,7 +2,8 @@
 //!
 //! A message is packed into a free place of the buffer and sent from there in standard mode; its place is free again
 //! when that send is over, which a handler marks: messages of one buffer go through the VCIs of several communicators.
-//! With automatic buffering each message has memory of its own.
+//! With automatic buffering each message has memory of its own, which serves later ones of its length, too: fresh memory costs
+//! a page fault for each page, more than the copy into it.
 //!
 //! What must stay true: a buffered send never waits for a receive, and nothing is written outside of the buffer; a
 //! buffer is given back only when no message is left in it. Bookkeeping lies outside of the buffer, so the
@@ -50,7 +51,13 @@ struct Buffer {
     size: u64,
     /// In ascending order of their places.
     messages: Vec<Message>,
+    /// Memory of messages that were buffered automatically and have left.
+    spare: Vec<Vec<u8>>,
 }
+
+/// Most bytes of memory that are kept for further messages that are buffered automatically, and most pieces of it.
+const SPARE_BYTES: usize = 64 << 20;
+const SPARES: usize = 8;
 
 struct Message {
     at: u64,
@@ -58,7 +65,7 @@ struct Message {
     id: RequestId,
     departure: Arc<Departure>,
     /// The memory of a message that is buffered automatically.
-    _memory: Vec<u8>,
+    memory: Vec<u8>,
 }
 
 /// Whether a message has left, and who waits for that.
@@ -122,7 +129,7 @@ pub(crate) fn attach(owner: Owner, base: Option<usize>, size: i64) -> Result<()>
         let got = format_args!("a second buffer beside one of {} bytes", attached.size);
         return Err(Error::invalid(ErrorClass::Buffer, "buffer", got, "none attached yet"));
     }
-    buffers.insert(owner, Buffer { base, size, messages: Vec::new() });
+    buffers.insert(owner, Buffer { base, size, messages: Vec::new(), spare: Vec::new() });
     Ok(())
 }
 
@@ -218,7 +225,7 @@ pub(crate) fn send(comm: &Comm, dest: i32, tag: i32, data: &Segment) -> Result<(
     complete::attach(requests, finished, id, Box::new(move |_, _| happens.happens()));
     drop(vci);
     let index = buffer.messages.partition_point(|message| message.at <= at);
-    buffer.messages.insert(index, Message { at, len: data.len(), id, departure, _memory: memory });
+    buffer.messages.insert(index, Message { at, len: data.len(), id, departure, memory });
     Ok(())
 }
 
@@ -228,22 +235,30 @@ fn none_attached() -> Error {
 }
 
 impl Buffer {
-    /// Forgets the messages that have left.
+    /// Forgets the messages that have left, and keeps their memory.
     fn reap(&mut self) {
-        self.messages.retain(|message| {
+        let Self { messages, spare, .. } = self;
+        messages.retain_mut(|message| {
             let over = message.departure.is_over();
             if over {
                 let mut vci = library().world.vci_with(message.id.slot as usize);
                 recv::detach(&mut vci.engine, message.id);
+                let memory = std::mem::take(&mut message.memory);
+                let kept: usize = spare.iter().map(Vec::len).sum();
+                if !memory.is_empty() && spare.len() < SPARES && kept + memory.len() <= SPARE_BYTES {
+                    spare.push(memory);
+                }
             }
             !over
         });
     }
 
     /// A place for a message: its position, its address, and its memory if it has its own.
-    fn place(&self, len: u64) -> Result<(u64, *mut u8, Vec<u8>)> {
+    fn place(&mut self, len: u64) -> Result<(u64, *mut u8, Vec<u8>)> {
         let Some(base) = self.base else {
-            let mut memory = memory(len)?;
+            let fits = |spare: &Vec<u8>| spare.len() as u64 >= len && spare.len() as u64 / 4 <= len;
+            let spare = self.spare.iter().position(fits).map(|at| self.spare.swap_remove(at));
+            let mut memory = spare.map_or_else(|| memory(len), Ok)?;
             return Ok((0, memory.as_mut_ptr(), memory));
         };
         let (mut at, mut longest) = (0, 0);

@@ -24,6 +24,8 @@ pub(crate) enum InPlace {
     Send,
     /// The receive buffer.
     Recv,
+    /// None, among neighbours (MPI-5.0 §8.6).
+    Neither,
 }
 
 /// Refuses buffers that share a byte.
@@ -41,7 +43,7 @@ pub(crate) fn apart<'a>(
 fn aliased(comm: &Comm, overlap: &Overlap, in_place: InPlace) -> Error {
     // Between two groups nothing is in place (MPI-5.0 §6.2.3).
     let expected = match (comm.remote(), in_place) {
-        (Some(_), _) => "buffers that share no byte",
+        (Some(_), _) | (None, InPlace::Neither) => "buffers that share no byte",
         (None, InPlace::Send) => "buffers that share no byte, or MPI_IN_PLACE as sendbuf",
         (None, InPlace::Recv) => "buffers that share no byte, or MPI_IN_PLACE as recvbuf",
     };

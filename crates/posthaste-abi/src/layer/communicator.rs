@@ -24,14 +24,20 @@ pub(crate) fn duplicate(comm: &Comm, info: Option<&Info>) -> Result<Option<Arc<C
     library().world.run(schedule)?;
     let made = library().world.finish(creation)?;
     if let Some(made) = &made {
-        adorn(made, comm, info);
+        adorn(made, comm, info)?;
     }
     Ok(made)
 }
 
 /// Hints of a duplicate: the original's, or those that were given.
-pub(crate) fn adorn(made: &Comm, original: &Comm, info: Option<&Info>) {
-    made.info().set_all(info.unwrap_or(original.info()));
+pub(crate) fn adorn(made: &Comm, original: &Comm, info: Option<&Info>) -> Result<()> {
+    match info {
+        Some(info) => library().world.set_hints(made, info),
+        None => {
+            made.inherit_hints(original);
+            Ok(())
+        }
+    }
 }
 
 /// Gives a duplicate the attributes of its original. If a copy function refuses, it has none.

@@ -8,6 +8,7 @@
 
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::thread::{self, ThreadId};
 
 use posthaste_core::error::{Result, say};
@@ -58,6 +59,11 @@ static LIBRARY: AtomicPtr<Library> = AtomicPtr::new(ptr::null_mut());
 #[used]
 static KEPT: AtomicPtr<Library> = AtomicPtr::new(ptr::null_mut());
 static STARTED: AtomicBool = AtomicBool::new(false);
+/// What every guarded entry looks at: as `LIBRARY`, but null while requests have handlers. So their handlers are looked for
+/// before each call without a single instruction in programs that have none.
+static DOOR: AtomicPtr<Library> = AtomicPtr::new(ptr::null_mut());
+/// Held by whoever opens or closes the door by what handlers there are.
+static DOORKEEPER: Mutex<()> = Mutex::new(());
 
 /// The library, while MPI is initialised.
 #[inline(always)]
@@ -66,6 +72,38 @@ pub(crate) fn inside() -> Option<&'static Library> {
     // Other threads may come here: with MPI_THREAD_MULTIPLE the world's VCI is locked, and below it the program
     // promises that calls do not overlap (MPI-5.0 §11.6.2).
     unsafe { LIBRARY.load(Ordering::Acquire).as_ref() }
+}
+
+/// Whether a guarded entry may go on.
+#[inline(always)]
+pub(crate) fn may_enter() -> bool {
+    !DOOR.load(Ordering::Acquire).is_null() || admit()
+}
+
+/// The same where the door is closed: MPI is not initialised, or handlers may be due, which are run first (seed 004, "at the
+/// earliest opportunity").
+#[cold]
+fn admit() -> bool {
+    let Some(library) = inside() else { return false };
+    if library.world.run_due_handlers() == 0 {
+        let _one_thread = DOORKEEPER.lock().unwrap_or_else(PoisonError::into_inner);
+        if library.world.handlers_attached() == 0 {
+            DOOR.store(LIBRARY.load(Ordering::Acquire), Ordering::Release);
+        }
+    }
+    true
+}
+
+/// A request has got a handler, so every entry looks for handlers that are due. Called outside all VCIs.
+pub(crate) fn watch() {
+    let _one_thread = DOORKEEPER.lock().unwrap_or_else(PoisonError::into_inner);
+    DOOR.store(ptr::null_mut(), Ordering::Release);
+}
+
+/// Whether a request has a handler.
+#[inline]
+pub(crate) fn is_watched() -> bool {
+    DOOR.load(Ordering::Acquire).is_null()
 }
 
 /// The library, in an entry that was guarded (`call`).
@@ -115,10 +153,12 @@ pub(crate) fn open(library: Library) {
     let library: *mut Library = Box::leak(Box::new(library));
     KEPT.store(library, Ordering::Relaxed);
     LIBRARY.store(library, Ordering::Release);
+    DOOR.store(library, Ordering::Release);
 }
 
 /// MPI is over for this process. Its share of the engine has been closed.
 pub(crate) fn end() {
+    DOOR.store(ptr::null_mut(), Ordering::Release);
     LIBRARY.store(ptr::null_mut(), Ordering::Release);
 }
 

@@ -13,9 +13,11 @@ pub(crate) mod errhandler;
 pub(crate) mod failure;
 pub(crate) mod attribute;
 pub(crate) mod communicator;
+pub(crate) mod hardware;
 pub(crate) mod arguments;
 pub(crate) mod buffers;
 pub(crate) mod coll;
+pub(crate) mod neighbor;
 pub(crate) mod request;
 #[allow(unsafe_code)] // the place of a message in a buffer: nobody else knows that it is free
 pub(crate) mod bsend;

@@ -45,7 +45,7 @@ impl Partitioned {
     fn go(&self) -> Result<()> {
         let mut vci = self.vci();
         let Vci { engine, methods, .. } = &mut *vci;
-        engine.persistent.check_inactive(self.id)?;
+        engine.persistent.check_inactive(&engine.requests, self.id)?;
         let started = match &mut *self.end() {
             End::Sending(sending) => sending.start(engine)?,
             End::Receiving(receiving) => receiving.start(engine, methods)?,

@@ -111,9 +111,17 @@ impl Persistent {
 
     fn go(&self) -> Result<()> {
         let world = &library().world;
-        self.vci().engine.persistent.check_inactive(self.id)?;
+        {
+            let engine = &self.vci().engine;
+            engine.persistent.check_inactive(&engine.requests, self.id)?;
+        }
         let active = match &self.plan {
-            Plan::Message { .. } => return Ok(()), // the engine has started it
+            Plan::Message { .. } => {
+                // The engine starts all that have no handler.
+                let mut vci = self.vci();
+                let Vci { engine, methods, .. } = &mut *vci;
+                return persistent::start_aside(engine, methods, self.id).map(|_| ());
+            }
             Plan::Buffered { comm, segment, dest, tag } => {
                 bsend::send(comm, *dest, *tag, segment)?;
                 Table::DONE

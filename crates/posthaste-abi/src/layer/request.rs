@@ -1,4 +1,5 @@
-//! How requests of programs end: the communicator of each, and what runs at its end.
+//! How requests of programs end: the communicator of each, and what runs at its end. Requests with handlers are told by a
+//! mark, so that the way of all others has no look at them (`core::pt2pt::handlers`).
 //!
 //! What must stay true: a request that has ended leaves the table exactly once; what a request runs at its end runs
 //! outside the engine's lock, on the thread that completes it.
@@ -6,16 +7,19 @@
 use std::any::Any;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use posthaste_core::error::{Error, ErrorClass, Result};
 use posthaste_core::ids::RequestId;
 use posthaste_core::progress::Vci;
+use posthaste_core::pt2pt::handlers::Taken;
 use posthaste_core::pt2pt::{Engine, cancel, recv};
-use posthaste_core::request::{Status, Table, complete, table};
+use posthaste_core::request::complete::{self, Due};
+use posthaste_core::request::{Handler, Status, Table, table};
 use posthaste_core::runtime::Entered;
+use posthaste_core::world::deadlock;
 
-use super::library::library;
+use super::library::{is_watched, library};
 
 /// The number by which a face knows a communicator: opaque here, and less than 2^30.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +41,8 @@ const SPECIAL: u32 = 1 << 31;
 /// end is for rare cases only.
 const PERSISTENT: u32 = 1 << 30;
 const MARKS: u32 = SPECIAL | PERSISTENT;
+/// Both marks: it has a handler, or had one, whatever else it is.
+const HANDLED: u32 = MARKS;
 
 /// What runs at the end of a request.
 pub(crate) trait AtEnd: Any + Send + Sync {
@@ -58,13 +64,22 @@ pub(crate) trait AtEnd: Any + Send + Sync {
     fn cancel(&self, _complete: bool) -> Result<bool> {
         Ok(false)
     }
+    /// Somebody waits for the request, or tests it: what has to be run for that, and was not to be run before. `None` while
+    /// there is nothing, or somebody else runs it.
+    fn polled(self: Arc<Self>) -> Option<Handler> {
+        None
+    }
+    /// Whether its end waits for handlers to run.
+    fn waits_for_handlers(&self) -> bool {
+        false
+    }
     /// The program frees the request. Whether nothing will run at its end.
     fn freed(&self) -> Result<bool> {
         Ok(false)
     }
 }
 
-pub(crate) type SharedAtEnd = std::sync::Arc<dyn AtEnd>;
+pub(crate) type SharedAtEnd = Arc<dyn AtEnd>;
 
 /// What runs at the ends of requests, by their numbers in the table.
 static SPECIALS: LazyLock<Mutex<HashMap<u32, SharedAtEnd>>> = LazyLock::new(Mutex::default);
@@ -104,8 +119,20 @@ pub(crate) struct Ended {
     pub(crate) status: Status,
     /// It stays in the table.
     pub(crate) stays: bool,
+    how: How,
+}
+
+/// How a request ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum How {
+    /// By whoever asks.
+    Completed,
     /// It was not even active.
-    pub(crate) inactive: bool,
+    Inactive,
+    /// Its handler has completed it, and its status is nobody else's.
+    ByHandler,
+    /// Not at all: whoever waits for it waits for ever.
+    Never,
 }
 
 impl Ended {
@@ -115,10 +142,37 @@ impl Ended {
         (self.note & SPECIAL == 0 || self.stays) && self.status.error.is_none()
     }
 
-    /// Runs what is to run at the end, outside the engine's lock. The status, and the message's outcome.
-    pub(crate) fn settle(self) -> (Status, std::result::Result<(), Failure>) {
-        let mut status = self.status;
+    /// One that its handler has completed.
+    #[cold]
+    fn by_handler(id: RequestId, stays: bool) -> Self {
+        // What stands in the status takes it to `settle`, and is told to nobody.
+        let error = Some(Error::other(ErrorClass::Other, "its handler has completed it"));
+        let status = Status { error, ..Status::EMPTY };
+        Self { id, note: 0, status, stays, how: How::ByHandler }
+    }
+
+    /// One that a wait would never see the end of.
+    #[cold]
+    fn never(id: RequestId, note: u32) -> Self {
+        let status = Status { error: Some(deadlock()), ..Status::EMPTY };
+        Self { id, note, status, stays: true, how: How::Never }
+    }
+
+    /// Whether it was not even active.
+    #[inline(always)]
+    pub(crate) fn is_inactive(&self) -> bool {
+        self.how == How::Inactive
+    }
+
+    /// Runs what is to run at the end, outside the engine's lock. The status, if it is to be told, and the message's outcome.
+    pub(crate) fn settle(self) -> (Option<Status>, std::result::Result<(), Failure>) {
         let comm = Some(CommKey(self.note & !MARKS));
+        match self.how {
+            How::ByHandler => return (None, Ok(())),
+            How::Never => return (None, Err(Failure { comm, error: deadlock() })),
+            How::Completed | How::Inactive => {}
+        }
+        let mut status = self.status;
         let mut outcome = status.error.take().map_or(Ok(()), |error| Err(Failure { comm, error }));
         if self.note & SPECIAL != 0
             && !self.stays
@@ -127,7 +181,7 @@ impl Ended {
         {
             outcome = at_end.completed(&mut status).map_err(|error| Failure { comm, error });
         }
-        (status, outcome)
+        (Some(status), outcome)
     }
 }
 
@@ -143,29 +197,36 @@ pub(crate) fn take_plain(vci: &mut Vci, number: Option<u32>) -> Option<Status> {
     vci.engine.requests.take_ended(number)
 }
 
-/// Takes a request out of the table if it is over.
+/// Who takes a request: a test.
+pub(crate) const TESTS: u8 = 0;
+/// A wait for this one request, which is told if that could never end.
+pub(crate) const WAITS: u8 = 1;
+/// A wait for this one among others, or for all of them.
+pub(crate) const WAITS_AMONG: u8 = 2;
+
+/// Takes a request out of the table if it is over. `ASKS`: who takes it.
 #[inline(always)]
-pub(crate) fn take(vci: &mut Vci, id: RequestId) -> Option<Ended> {
+pub(crate) fn take<const ASKS: u8>(vci: &mut Vci, id: RequestId) -> Option<Ended> {
     vci.methods.flush_gathered();
     let note = note(id).load(Ordering::Relaxed);
     if let Some(status) = vci.engine.requests.take_ended(Table::handle(id) as usize) {
-        return Some(Ended { id, note, status, stays: false, inactive: false });
+        return Some(Ended { id, note, status, stays: false, how: How::Completed });
     }
     match vci.engine.requests.get(id) {
         Some(found) if complete::is_complete(found) => {}
-        _ if note & PERSISTENT != 0 => return take_started(vci, id, note),
+        _ if note & PERSISTENT != 0 => return take_started::<ASKS>(vci, id, note),
         _ => return None,
     }
     let ended = vci.engine.requests.remove(id);
-    ended.map(|ended| Ended { id, note, status: ended.status, stays: false, inactive: false })
+    ended.map(|ended| Ended { id, note, status: ended.status, stays: false, how: How::Completed })
 }
 
 /// The same for a persistent request, which stays.
 #[inline]
-fn take_started(vci: &mut Vci, id: RequestId, note: u32) -> Option<Ended> {
+fn take_started<const ASKS: u8>(vci: &mut Vci, id: RequestId, note: u32) -> Option<Ended> {
     let engine = &mut vci.engine;
-    let Some(active) = engine.persistent.active(id) else {
-        return Some(Ended { id, note, status: Status::EMPTY, stays: true, inactive: true });
+    let Some(active) = engine.persistent.active_plain(id) else {
+        return take_handled(vci, id, note, ASKS);
     };
     let status = match engine.requests.take_ended(Table::handle(active) as usize) {
         Some(status) => status,
@@ -175,7 +236,94 @@ fn take_started(vci: &mut Vci, id: RequestId, note: u32) -> Option<Ended> {
         None => engine.requests.remove(active).map_or(Status::EMPTY, |failed| failed.status),
     };
     engine.persistent.end(id);
-    Some(Ended { id, note, status, stays: true, inactive: false })
+    Some(Ended { id, note, status, stays: true, how: How::Completed })
+}
+
+/// The same for one that has a handler or may have one, and for a persistent one that is inactive.
+#[cold]
+fn take_handled(vci: &mut Vci, id: RequestId, note: u32, asks: u8) -> Option<Ended> {
+    let world = &library().world;
+    if asks != TESTS
+        && !world.handlers_disabled().0
+        && let Some(handler) = special(id).and_then(AtEnd::polled)
+    {
+        vci.engine.finished.handlers.push_back(Due::Run(id, handler, Status::EMPTY));
+    }
+    let stays = vci.engine.persistent.is_persistent(id);
+    if asks == WAITS
+        && world.handlers_disabled().1
+        && special(id).is_some_and(|behind| behind.waits_for_handlers())
+        && waited_for(vci, id).is_some()
+    {
+        return Some(Ended::never(id, note));
+    }
+    let ended = |status, how| Some(Ended { id, note, status, stays, how });
+    match world.take_handled(vci, id, asks == WAITS) {
+        Taken::Completed(status) => ended(status, How::Completed),
+        Taken::Inactive => ended(Status::EMPTY, How::Inactive),
+        Taken::ByHandler => Some(Ended::by_handler(id, stays)),
+        Taken::Deadlock => Some(Ended::never(id, note)),
+        Taken::NotYet { .. } => None,
+    }
+}
+
+/// A request that is gone: whether its handler has completed it, which is told once.
+#[cold]
+pub(crate) fn take_gone(vci: &mut Vci, number: u32) -> Option<Ended> {
+    let told = vci.engine.handlers.report_gone(number);
+    told.then(|| Ended::by_handler(Table::DONE, false))
+}
+
+/// Whether a request may have a handler.
+#[inline]
+pub(crate) fn may_be_handled(number: u32) -> bool {
+    NOTES[number as usize % table::MOST].load(Ordering::Relaxed) & MARKS == HANDLED
+}
+
+/// The request has a handler from now on. `is_new`: it had no place in the table.
+pub(crate) fn is_handled(id: RequestId, is_new: Option<CommKey>) {
+    if let Some(comm) = is_new {
+        belongs(id, comm);
+    }
+    note(id).fetch_or(HANDLED, Ordering::Relaxed);
+}
+
+/// The error of a wait for this request that could never end, if it is one.
+#[cold]
+pub(crate) fn never_ends(vci: &mut Vci, id: RequestId) -> Option<Error> {
+    let has_handler = vci.engine.handlers.get(id).is_some();
+    let never = has_handler && matches!(library().world.take_handled(vci, id, true), Taken::Deadlock);
+    never.then(deadlock)
+}
+
+/// A test of this request is about to say that it is not over: what was left to be run for a test runs first, and the handler
+/// that runs for it on another thread returns.
+#[cold]
+pub(crate) fn tested(id: RequestId, call: &'static str) {
+    let world = &library().world;
+    if !world.handlers_disabled().0
+        && let Some(handler) = special(id).and_then(AtEnd::polled)
+    {
+        handler(id, &Status::EMPTY);
+    }
+    if world.vci_with(id.slot as usize).engine.handler_runs_elsewhere(id) {
+        world.await_return(id, call);
+    }
+}
+
+/// A persistent request was started that has a handler, or may have one.
+pub(crate) fn started(id: RequestId) -> Result<()> {
+    let world = &library().world;
+    world.vci_with(id.slot as usize).engine.arm(id)?;
+    update();
+    Ok(())
+}
+
+/// A call has changed a request: a handler may be due.
+pub(crate) fn update() {
+    if is_watched() {
+        library().world.run_due_handlers();
+    }
 }
 
 /// Whether there is anything to wait for: not inactive.
@@ -187,7 +335,21 @@ pub(crate) fn is_live(number: u32) -> bool {
 #[cold]
 fn is_active(number: u32) -> bool {
     let Engine { requests, persistent, .. } = &library().world.vci_with(number as usize).engine;
-    requests.by_handle(number as usize).is_none_or(|id| persistent.active(id).is_some())
+    requests.by_handle(number as usize).is_none_or(|id| persistent.waited_for(id).is_some())
+}
+
+/// Whether a wait for this request among others may end: not inactive, nor kept from ending by the calling thread, which has
+/// disabled its handler.
+#[inline]
+pub(crate) fn can_end(number: u32) -> bool {
+    NOTES[number as usize % table::MOST].load(Ordering::Relaxed) & PERSISTENT == 0 || may_end(number)
+}
+
+#[cold]
+fn may_end(number: u32) -> bool {
+    let mut vci = library().world.vci_with(number as usize);
+    let Some(id) = vci.engine.requests.by_handle(number as usize) else { return true };
+    vci.engine.persistent.waited_for(id).is_some() && never_ends(&mut vci, id).is_none()
 }
 
 /// The request whose end a wait for this one waits for. `None` if that is over.
@@ -217,6 +379,11 @@ pub(crate) fn look(vci: Entered<'_>, id: RequestId) -> Result<Option<Status>> {
 
 /// The program does not want to hear of the request again (MPI-5.0 §3.7.3).
 pub(crate) fn free(mut vci: Entered<'static>, id: RequestId) -> Result<()> {
+    if vci.engine.handlers.get(id).is_some() {
+        drop(vci);
+        library().world.detach(id)?;
+        vci = library().world.vci_with(id.slot as usize);
+    }
     if let Some(at_end) = special(id) {
         drop(vci);
         if at_end.freed()? {
@@ -234,9 +401,12 @@ pub(crate) fn cancel(mut vci: Entered<'_>, id: RequestId) -> Result<()> {
         let over = vci.engine.requests.get(id).is_some_and(complete::is_complete);
         drop(vci);
         at_end.cancel(over)?;
+        update();
         return Ok(());
     }
     take_back(&mut vci, id);
+    drop(vci);
+    update();
     Ok(())
 }
 

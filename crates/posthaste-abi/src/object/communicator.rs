@@ -52,6 +52,9 @@ pub(crate) fn with<T>(
     handle: MPI_Comm,
     call: impl FnOnce(&Comm) -> Result<T>,
 ) -> Result<T> {
+    if handle == MPI_COMM_WORLD {
+        return call(library().world.world());
+    }
     let mark = (handle.number(), FREED.load(Ordering::Acquire));
     if let Ok(Some(comm)) = RECENT.try_with(|recent| recent.take(mark)) {
         let result = call(&comm);

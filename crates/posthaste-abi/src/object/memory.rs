@@ -102,7 +102,11 @@ pub(crate) fn array(
     count: u64,
     datatype: &Datatype,
 ) -> Result<*const c_void> {
-    if datatype.builtin().is_some() && is_address(buf) && count < SHORT_COUNT {
+    let is_short = match datatype.builtin() {
+        Some(_) => count < SHORT_COUNT,
+        None => [count, datatype.size(), datatype.extent().unsigned_abs()].iter().all(|n| *n < 1 << 31),
+    };
+    if is_short && is_address(buf) {
         return Ok(buf);
     }
     let address = match buf.addr() {

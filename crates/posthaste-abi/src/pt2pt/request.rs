@@ -17,8 +17,8 @@ use crate::abi::types::{
     MPI_Grequest_query_function, MPI_Request, MPI_Status,
 };
 use crate::call::mpi_fn;
-use crate::layer::library::library;
-use crate::layer::request::Ended;
+use crate::layer::library::{is_watched, library};
+use crate::layer::request::{Ended, TESTS, WAITS, WAITS_AMONG};
 use crate::mapping::errors::code;
 use crate::mapping::status::{bytes_of, count_as_count, count_as_int, whole_elements};
 use crate::object::datatype;
@@ -41,9 +41,16 @@ mpi_fn! {
             status.set_status_at(0, MPI_Status::EMPTY);
             return Ok(()); // without a VCI, in which other threads may be
         }
+        if let Some(ended) = completion::take_plain(&mut completion::vci_of(handle), handle) {
+            request.set("request", MPI_REQUEST_NULL)?;
+            status.set_status(&ended);
+            return Ok(());
+        }
         let awaited = |vci: &Vci| Awaited::All(waited_for(vci, handle).into_iter().collect());
         let world = &library().world;
-        let ended = world.wait_until(handle.number(), "MPI_Wait", awaited, |vci| take(vci, handle).transpose())?;
+        let ended = world.wait_until(handle.number(), "MPI_Wait", awaited, |vci| {
+            take::<WAITS>(vci, handle).transpose()
+        })?;
         one_ended(ended, request, status)
     }
     /// MPI-5.0 §3.7.3
@@ -55,10 +62,13 @@ mpi_fn! {
             return Ok(flag.set("flag", 1)?);
         }
         flag.set("flag", 0)?;
-        let mut ended = take(&mut completion::vci_of(handle), handle)?;
+        let mut ended = take::<TESTS>(&mut completion::vci_of(handle), handle)?;
         if ended.is_none() {
             library().world.step_with(handle.number());
-            ended = take(&mut completion::vci_of(handle), handle)?;
+            if completion::may_be_handled(handle) {
+                completion::tested(handle, "MPI_Test");
+            }
+            ended = take::<TESTS>(&mut completion::vci_of(handle), handle)?;
         }
         let Some(ended) = ended else { return Ok(()) };
         flag.set("flag", 1)?;
@@ -82,7 +92,8 @@ mpi_fn! {
         status: Out<MPI_Status>) raises where it belongs {
         let requests = handles(count, array_of_requests)?;
         indx.ready("indx")?;
-        if !requests.any() {
+        if !requests.any_can_end() {
+            requests.none_is_barred()?;
             indx.set("indx", MPI_UNDEFINED)?;
             status.set_status_at(0, MPI_Status::EMPTY);
             return Ok(());
@@ -92,13 +103,13 @@ mpi_fn! {
         let call = "MPI_Waitany";
         let (at, ended) = match requests.home() {
             Home::One(slot) => {
-                world.wait_until(slot, call, awaited, |vci| requests.first_ended(vci).transpose())?
+                world.wait_until(slot, call, awaited, |vci| requests.first_ended::<WAITS_AMONG>(vci).transpose())?
             }
             Home::Several(vcis) => {
-                world.wait_among(vcis, call, awaited, || requests.first_ended(&mut Each).transpose())?
+                world.wait_among(vcis, call, awaited, || requests.first_ended::<WAITS_AMONG>(&mut Each).transpose())?
             }
             Home::Nowhere => {
-                let over = |vci: &mut Vci| requests.first_ended(vci).transpose();
+                let over = |vci: &mut Vci| requests.first_ended::<WAITS_AMONG>(vci).transpose();
                 world.wait_until(0, call, awaited, over)?
             }
         };
@@ -116,7 +127,7 @@ mpi_fn! {
             return Ok(flag.set("flag", 1)?);
         }
         requests.step();
-        let first = requests.first_ended(&mut Each)?;
+        let first = requests.first_ended::<TESTS>(&mut Each)?;
         flag.set("flag", c_int::from(first.is_some()))?;
         let Some((at, ended)) = first else { return Ok(()) };
         indx.set("indx", at as c_int)?;
@@ -134,13 +145,13 @@ mpi_fn! {
         let taken = match requests.home() {
             Home::One(slot) => world.wait_until(slot, call, awaited, |vci| {
                 vci.methods.flush_gathered();
-                requests.take_all(vci, &mut next, &mut checked, &mut batch, array_of_statuses)
+                requests.take_all::<WAITS_AMONG>(vci, &mut next, &mut checked, &mut batch, array_of_statuses)
             }),
             Home::Several(vcis) => world.wait_among(vcis, call, awaited, || {
-                requests.take_all(&mut Each, &mut next, &mut checked, &mut batch, array_of_statuses)
+                requests.take_all::<WAITS_AMONG>(&mut Each, &mut next, &mut checked, &mut batch, array_of_statuses)
             }),
             Home::Nowhere => {
-                requests.take_in_order(&mut Each, &mut next, &mut batch, array_of_statuses).unwrap_or(Ok(()))
+                requests.take_in_order::<WAITS_AMONG>(&mut Each, &mut next, &mut batch, array_of_statuses).unwrap_or(Ok(()))
             }
         };
         let outcome = batch.settle(array_of_statuses);
@@ -157,7 +168,7 @@ mpi_fn! {
         if !requests.all_ended()? {
             return Ok(());
         }
-        let _ = requests.take_in_order(&mut Each, &mut 0, &mut batch, array_of_statuses).transpose()?;
+        let _ = requests.take_in_order::<TESTS>(&mut Each, &mut 0, &mut batch, array_of_statuses).transpose()?;
         flag.set("flag", 1)?;
         batch.settle(array_of_statuses)
     }
@@ -169,7 +180,8 @@ mpi_fn! {
         if requests.count > 0 {
             array_of_indices.ready("array_of_indices")?;
         }
-        if !requests.any() {
+        if !requests.any_can_end() {
+            requests.none_is_barred()?;
             return Ok(outcount.set("outcount", MPI_UNDEFINED)?);
         }
         let awaited = |vci: &Vci| Awaited::Any(requests.waited_for(vci));
@@ -178,12 +190,12 @@ mpi_fn! {
         let some = |taken| if matches!(taken, Ok(0)) { None } else { Some(taken) };
         let taken = match requests.home() {
             Home::One(slot) => world.wait_until(slot, call, awaited, |vci| {
-                some(requests.take_ended(vci, &mut batch, array_of_indices, array_of_statuses))
+                some(requests.take_ended::<WAITS_AMONG>(vci, &mut batch, array_of_indices, array_of_statuses))
             }),
             Home::Several(vcis) => world.wait_among(vcis, call, awaited, || {
-                some(requests.take_ended(&mut Each, &mut batch, array_of_indices, array_of_statuses))
+                some(requests.take_ended::<WAITS_AMONG>(&mut Each, &mut batch, array_of_indices, array_of_statuses))
             }),
-            Home::Nowhere => requests.take_ended(&mut Each, &mut batch, array_of_indices, array_of_statuses),
+            Home::Nowhere => requests.take_ended::<WAITS_AMONG>(&mut Each, &mut batch, array_of_indices, array_of_statuses),
         }?;
         outcount.set("outcount", taken as c_int)?;
         batch.settle(array_of_statuses)
@@ -201,7 +213,7 @@ mpi_fn! {
         }
         requests.step();
         let mut batch = Batch::default();
-        let taken = requests.take_ended(&mut Each, &mut batch, array_of_indices, array_of_statuses)?;
+        let taken = requests.take_ended::<TESTS>(&mut Each, &mut batch, array_of_indices, array_of_statuses)?;
         outcount.set("outcount", taken as c_int)?;
         batch.settle(array_of_statuses)
     }
@@ -398,9 +410,17 @@ fn one_ended(ended: Ended, request: Out<MPI_Request>, status: Out<MPI_Status>) -
     if !ended.stays {
         request.set("request", MPI_REQUEST_NULL)?;
     }
-    let (ended, outcome) = settle(ended);
-    status.set_status(&ended);
-    outcome
+    match plain(ended) {
+        Ok(found) => {
+            status.set_status(&found);
+            Ok(())
+        }
+        Err(odd) => {
+            let (found, outcome) = settle(odd);
+            found.iter().for_each(|found| status.set_status(found));
+            outcome
+        }
+    }
 }
 
 /// An error of one of several requests.
@@ -482,7 +502,8 @@ impl Batch {
     fn settle(self, statuses: Out<MPI_Status>) -> Outcome {
         let mut failed: Option<Located> = None;
         for (at, place, ended) in self.odd {
-            let (mut found, outcome) = settle(ended);
+            let (found, outcome) = settle(ended);
+            let Some(mut found) = found else { continue };
             if let Err(Located { site, error }) = outcome {
                 found.MPI_ERROR = code(&error);
                 let text = format!("request {at} failed: {error}");
@@ -511,6 +532,18 @@ impl Handles {
         self.some().any(|(_, request)| completion::is_live(request))
     }
 
+    /// Whether there is one whose end can be waited for.
+    fn any_can_end(&self) -> bool {
+        self.some().any(|(_, request)| completion::can_end(request))
+    }
+
+    /// Of those whose ends cannot be waited for, none is kept from ending by the calling thread.
+    #[cold]
+    fn none_is_barred(&self) -> Result<()> {
+        let barred = self.some().find_map(|(at, request)| Some((at, completion::never_ends(request)?)));
+        barred.map_or(Ok(()), |(at, error)| Err(placed(at, &error)))
+    }
+
     fn place(&self, at: usize) -> Out<MPI_Request> {
         self.array.nth(at)
     }
@@ -533,8 +566,16 @@ impl Handles {
         home
     }
 
-    /// One step of progress in each of their VCIs.
+    /// One step of progress in each of their VCIs; handlers that run for them on other threads return.
     fn step(&self) {
+        self.progress();
+        if is_watched() {
+            let handled = self.some().filter(|(_, request)| completion::may_be_handled(*request));
+            handled.for_each(|(_, request)| completion::tested(request, "MPI_Test"));
+        }
+    }
+
+    fn progress(&self) {
         match self.home() {
             Home::One(slot) => library().world.step_with(slot),
             Home::Several(vcis) => library().world.step_among(vcis),
@@ -543,11 +584,11 @@ impl Handles {
     }
 
     /// Takes the first request that is over.
-    fn first_ended(&self, vcis: &mut impl Vcis) -> Result<Option<(usize, Ended)>> {
+    fn first_ended<const ASKS: u8>(&self, vcis: &mut impl Vcis) -> Result<Option<(usize, Ended)>> {
         for (at, request) in self.some() {
             if let Some(ended) =
-                vcis.with(request, |vci| take(vci, request)).map_err(|error| placed(at, &error))?
-                && !ended.inactive
+                vcis.with(request, |vci| take::<ASKS>(vci, request)).map_err(|error| placed(at, &error))?
+                && !ended.is_inactive()
             {
                 return Ok(Some((at, ended)));
             }
@@ -556,7 +597,7 @@ impl Handles {
     }
 
     /// Takes all requests that are over, reports their places and the plain statuses. Returns how many there were.
-    fn take_ended(
+    fn take_ended<const ASKS: u8>(
         &self,
         vcis: &mut impl Vcis,
         batch: &mut Batch,
@@ -565,13 +606,13 @@ impl Handles {
     ) -> Result<usize> {
         let mut taken = 0;
         for (at, request) in self.some() {
-            let ended = match vcis.with(request, |vci| take(vci, request)) {
+            let ended = match vcis.with(request, |vci| take::<ASKS>(vci, request)) {
                 Ok(ended) => ended,
                 Err(error) if taken == 0 => return Err(placed(at, &error)),
                 // Those that were taken are reported first.
                 Err(_) => break,
             };
-            let Some(ended) = ended.filter(|ended| !ended.inactive) else { continue };
+            let Some(ended) = ended.filter(|ended| !ended.is_inactive()) else { continue };
             if !ended.stays {
                 self.place(at).set("array_of_requests", MPI_REQUEST_NULL)?;
             }
@@ -587,7 +628,7 @@ impl Handles {
 
     /// The same; before something is waited for, a wrong handle further on is an error.
     #[inline]
-    fn take_all(
+    fn take_all<const ASKS: u8>(
         &self,
         vcis: &mut impl Vcis,
         next: &mut usize,
@@ -595,7 +636,7 @@ impl Handles {
         batch: &mut Batch,
         statuses: Out<MPI_Status>,
     ) -> Option<Result<()>> {
-        let taken = self.take_in_order(vcis, next, batch, statuses);
+        let taken = self.take_in_order::<ASKS>(vcis, next, batch, statuses);
         if taken.is_none() && !std::mem::replace(checked, true) {
             return self.check_from(vcis, *next).err().map(Err);
         }
@@ -604,7 +645,7 @@ impl Handles {
 
     /// Goes on taking at `next` until one is not over yet; `Some` when all are taken.
     #[inline]
-    fn take_in_order(
+    fn take_in_order<const ASKS: u8>(
         &self,
         vcis: &mut impl Vcis,
         next: &mut usize,
@@ -626,7 +667,7 @@ impl Handles {
             } else if request == MPI_REQUEST_NULL {
                 statuses.set_status_at(at, MPI_Status::EMPTY);
             } else {
-                let ended = match vcis.with(request, |vci| take(vci, request)) {
+                let ended = match vcis.with(request, |vci| take::<ASKS>(vci, request)) {
                     Ok(Some(ended)) => ended,
                     Ok(None) => return None,
                     Err(error) => return Some(Err(placed(at, &error))),
@@ -646,11 +687,11 @@ impl Handles {
         Some(Ok(()))
     }
 
-    /// Whether all handles from a place on are requests'.
+    /// Whether all handles from a place on are requests', whose ends can come.
     #[cold]
     fn check_from(&self, vcis: &mut impl Vcis, first: usize) -> Result<()> {
         for (at, request) in self.some().filter(|(at, _)| *at >= first) {
-            vcis.with(request, |vci| completion::find(vci, request)).map_err(|error| placed(at, &error))?;
+            vcis.with(request, |vci| completion::check(vci, request)).map_err(|error| placed(at, &error))?;
         }
         Ok(())
     }

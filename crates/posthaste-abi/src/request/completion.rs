@@ -58,20 +58,12 @@ pub(crate) fn plain(ended: Ended) -> std::result::Result<MPI_Status, Ended> {
     if ended.is_plain() { Ok(MPI_Status::of(&ended.status)) } else { Err(ended) }
 }
 
-/// Runs what is to run at the end, outside the engine's lock. The status, and the message's outcome.
-#[inline(always)]
-pub(crate) fn settle(ended: Ended) -> (MPI_Status, Outcome) {
-    match plain(ended) {
-        Ok(status) => (status, Ok(())),
-        Err(odd) => settle_odd(odd),
-    }
-}
-
+/// Runs what is to run at the end, outside the engine's lock. The status, if it is to be told, and the message's outcome.
 #[cold]
 #[inline(never)]
-fn settle_odd(ended: Ended) -> (MPI_Status, Outcome) {
+pub(crate) fn settle(ended: Ended) -> (Option<MPI_Status>, Outcome) {
     let (status, outcome) = ended.settle();
-    (mpi_status(&status), outcome.map_err(Located::from))
+    (status.as_ref().map(mpi_status), outcome.map_err(Located::from))
 }
 
 /// A status that a function of the program may have filled in, its error too.
@@ -98,14 +90,66 @@ pub(crate) fn vci_of(request: MPI_Request) -> Entered<'static> {
     library().world.vci_with(request.number())
 }
 
-/// Takes a request out of the table if it is over.
+/// Takes a request out of the table if it is over. `ASKS`: who takes it, of `layer`'s kinds.
 ///
 /// # Errors
 /// A handle that names no request.
 #[inline(always)]
-pub(crate) fn take(vci: &mut Vci, request: MPI_Request) -> Result<Option<Ended>> {
-    let id = find(vci, request)?;
-    Ok(request::take(vci, id))
+pub(crate) fn take<const ASKS: u8>(vci: &mut Vci, request: MPI_Request) -> Result<Option<Ended>> {
+    match find(vci, request) {
+        Ok(id) => Ok(request::take::<ASKS>(vci, id)),
+        Err(error) => take_gone(vci, request, error),
+    }
+}
+
+#[cold]
+fn take_gone(vci: &mut Vci, request: MPI_Request, error: Error) -> Result<Option<Ended>> {
+    let gone = handle::to_request(request.number()).and_then(|number| request::take_gone(vci, number));
+    gone.map_or(Err(error), |ended| Ok(Some(ended)))
+}
+
+/// The engine's name of a request; `None` for one that its handler has completed, and nobody was told.
+pub(crate) fn find_or_gone(vci: &Vci, request: MPI_Request) -> Result<Option<RequestId>> {
+    let is_gone = |number| vci.engine.handlers.is_unreported(number);
+    match find(vci, request) {
+        Err(_) if handle::to_request(request.number()).is_some_and(is_gone) => Ok(None),
+        found => found.map(Some),
+    }
+}
+
+/// Whether a wait for this request among others may end: neither null, nor inactive, nor kept from ending by the calling
+/// thread, which has disabled its handler.
+#[inline]
+pub(crate) fn can_end(request: MPI_Request) -> bool {
+    request != MPI_REQUEST_NULL && handle::to_request(request.number()).is_none_or(request::can_end)
+}
+
+/// The error of a wait that cannot end, if it is one.
+#[cold]
+pub(crate) fn never_ends(request: MPI_Request) -> Option<Error> {
+    let mut vci = vci_of(request);
+    let id = find_or_gone(&vci, request).ok()??;
+    request::never_ends(&mut vci, id)
+}
+
+/// Before something is waited for: the handle names a request, whose end can come.
+#[cold]
+pub(crate) fn check(vci: &mut Vci, request: MPI_Request) -> Result<()> {
+    let Some(id) = find_or_gone(vci, request)? else { return Ok(()) };
+    request::never_ends(vci, id).map_or(Ok(()), Err)
+}
+
+/// Whether a request may have a handler.
+#[inline]
+pub(crate) fn may_be_handled(request: MPI_Request) -> bool {
+    handle::to_request(request.number()).is_some_and(request::may_be_handled)
+}
+
+/// A test of this request is about to say that it is not over.
+#[cold]
+pub(crate) fn tested(request: MPI_Request, call: &'static str) {
+    let found = enter(request).ok().map(|(_, id)| id);
+    found.into_iter().for_each(|id| request::tested(id, call));
 }
 
 /// Whether there is anything to wait for: neither null nor inactive.
@@ -119,7 +163,7 @@ pub(crate) fn is_live(request: MPI_Request) -> bool {
 /// # Errors
 /// A handle that names no request.
 pub(crate) fn waited_for(vci: &Vci, request: MPI_Request) -> Result<Option<RequestId>> {
-    find(vci, request).map(|id| request::waited_for(vci, id))
+    Ok(find_or_gone(vci, request)?.and_then(|id| request::waited_for(vci, id)))
 }
 
 /// The status of a request that is over, which stays; the empty one for a null request.
@@ -127,19 +171,25 @@ pub(crate) fn look(request: MPI_Request) -> Result<Option<MPI_Status>> {
     if request == MPI_REQUEST_NULL {
         return Ok(Some(MPI_Status::EMPTY));
     }
-    let (vci, id) = enter(request)?;
+    let vci = vci_of(request);
+    let Some(id) = find_or_gone(&vci, request)? else { return Ok(Some(MPI_Status::EMPTY)) };
     Ok(request::look(vci, id)?.as_ref().map(mpi_status))
 }
 
 /// The program does not want to hear of the request again (MPI-5.0 §3.7.3).
 pub(crate) fn free(request: MPI_Request) -> Result<()> {
-    let (vci, id) = enter(request)?;
+    let mut vci = vci_of(request);
+    let Some(id) = find_or_gone(&vci, request)? else {
+        _ = take_gone(&mut vci, request, stale(request))?;
+        return Ok(());
+    };
     request::free(vci, id)
 }
 
 /// Cancels a request where that is still possible (MPI-5.0 §3.8.4).
 pub(crate) fn cancel(request: MPI_Request) -> Result<()> {
-    let (vci, id) = enter(request)?;
+    let vci = vci_of(request);
+    let Some(id) = find_or_gone(&vci, request)? else { return Ok(()) };
     request::cancel(vci, id)
 }
 

@@ -118,6 +118,7 @@ pub(crate) fn complete(request: MPI_Request) -> Result<()> {
         request::forget(id);
         generalised.release()?;
     }
+    request::update();
     Ok(())
 }
 

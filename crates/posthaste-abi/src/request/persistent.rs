@@ -60,7 +60,10 @@ pub(crate) fn start(request: MPI_Request) -> Outcome {
 #[cold]
 fn start_other(request: MPI_Request, id: RequestId) -> Outcome {
     match request::special(id) {
-        Some(behind) => Ok(behind.start()?),
+        Some(behind) => {
+            behind.start()?;
+            Ok(request::started(id)?)
+        }
         None => {
             let got = format_args!("{request:#x}, which is not persistent");
             Err(Error::invalid(ErrorClass::Request, "request", got, "a persistent request").into())

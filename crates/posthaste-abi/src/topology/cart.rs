@@ -1,16 +1,17 @@
-//! C functions for process topologies (MPI-5.0 §8.5).
+//! C functions for Cartesian topologies, and which topology a communicator has (MPI-5.0 §8.5).
 
 use std::ffi::c_int;
 
 use posthaste_core::comm::Comm;
-use posthaste_core::error::{Error, ErrorClass, Result};
+use posthaste_core::error::Result;
 use posthaste_core::topology::dims::balance;
 use posthaste_core::topology::{self, Cart, Topology};
 
-use crate::abi::constants::{MPI_CART, MPI_COMM_NULL, MPI_UNDEFINED};
+use super::room_for;
+use crate::abi::constants::{MPI_CART, MPI_COMM_NULL, MPI_DIST_GRAPH, MPI_GRAPH, MPI_UNDEFINED};
 use crate::abi::pointer::{In, Out};
-use crate::abi::types::{MPI_Comm, MPI_Info};
-use crate::call::{mpi_fn, unsupported};
+use crate::abi::types::MPI_Comm;
+use crate::call::mpi_fn;
 use crate::comm::communicator::make;
 use crate::layer::communicator::allocate;
 use crate::layer::library::library;
@@ -36,19 +37,6 @@ mpi_fn! {
     }
 }
 
-// Graph constructors.
-unsupported! {
-    "8.5.3";
-    fn MPI_Graph_create / PMPI_Graph_create(comm_old: MPI_Comm, nnodes: c_int, indx: In<c_int>,
-        edges: In<c_int>, reorder: c_int, comm_graph: Out<MPI_Comm>);
-    fn MPI_Dist_graph_create_adjacent / PMPI_Dist_graph_create_adjacent(comm_old: MPI_Comm, indegree: c_int,
-        sources: In<c_int>, sourceweights: In<c_int>, outdegree: c_int, destinations: In<c_int>,
-        destweights: In<c_int>, info: MPI_Info, reorder: c_int, comm_dist_graph: Out<MPI_Comm>);
-    fn MPI_Dist_graph_create / PMPI_Dist_graph_create(comm_old: MPI_Comm, n: c_int, sources: In<c_int>,
-        degrees: In<c_int>, destinations: In<c_int>, weights: In<c_int>, info: MPI_Info, reorder: c_int,
-        comm_dist_graph: Out<MPI_Comm>);
-}
-
 // Inquiry.
 mpi_fn! {
     /// MPI-5.0 §8.5.5
@@ -56,6 +44,8 @@ mpi_fn! {
         let comm = communicator::find("comm", comm)?;
         status.set("status", match topology::of(&comm) {
             Some(Topology::Cart(_)) => MPI_CART,
+            Some(Topology::Graph(_)) => MPI_GRAPH,
+            Some(Topology::DistGraph(_)) => MPI_DIST_GRAPH,
             None => MPI_UNDEFINED,
         })
     }
@@ -69,7 +59,7 @@ mpi_fn! {
         coords: Out<c_int>) raises comm => {
         let comm = communicator::find("comm", comm)?;
         let cart = topology::cart(&comm)?;
-        room_for(cart, maxdims)?;
+        room_for("maxdims", maxdims, "dimensions", cart.dimensions())?;
         for (at, ((size, periodic), coord)) in cart.sizes().zip(cart.coords(comm.rank())?).enumerate() {
             dims.set_at("dims", at, size)?;
             periods.set_at("periods", at, c_int::from(periodic))?;
@@ -89,25 +79,9 @@ mpi_fn! {
         let comm = communicator::find("comm", comm)?;
         let cart = topology::cart(&comm)?;
         let found = cart.coords(rank)?;
-        room_for(cart, maxdims)?;
+        room_for("maxdims", maxdims, "dimensions", cart.dimensions())?;
         found.into_iter().enumerate().try_for_each(|(at, coord)| coords.set_at("coords", at, coord))
     }
-}
-
-unsupported! {
-    "8.5.5";
-    fn MPI_Graphdims_get / PMPI_Graphdims_get(comm: MPI_Comm, nnodes: Out<c_int>, nedges: Out<c_int>);
-    fn MPI_Graph_get / PMPI_Graph_get(comm: MPI_Comm, maxindex: c_int, maxedges: c_int, indx: Out<c_int>,
-        edges: Out<c_int>);
-    fn MPI_Graph_neighbors_count / PMPI_Graph_neighbors_count(comm: MPI_Comm, rank: c_int,
-        nneighbors: Out<c_int>);
-    fn MPI_Graph_neighbors / PMPI_Graph_neighbors(comm: MPI_Comm, rank: c_int, maxneighbors: c_int,
-        neighbors: Out<c_int>);
-    fn MPI_Dist_graph_neighbors_count / PMPI_Dist_graph_neighbors_count(comm: MPI_Comm, indegree: Out<c_int>,
-        outdegree: Out<c_int>, weighted: Out<c_int>);
-    fn MPI_Dist_graph_neighbors / PMPI_Dist_graph_neighbors(comm: MPI_Comm, maxindegree: c_int,
-        sources: Out<c_int>, sourceweights: Out<c_int>, maxoutdegree: c_int, destinations: Out<c_int>,
-        destweights: Out<c_int>);
 }
 
 // Shift, partition, mapping.
@@ -140,22 +114,8 @@ mpi_fn! {
     }
 }
 
-unsupported! {
-    "8.5.8";
-    fn MPI_Graph_map / PMPI_Graph_map(comm: MPI_Comm, nnodes: c_int, indx: In<c_int>, edges: In<c_int>,
-        newrank: Out<c_int>);
-}
-
 /// The grid that the arguments describe.
 fn grid(comm: &Comm, ndims: c_int, dims: In<c_int>, periods: In<c_int>) -> Result<Cart> {
     let ndims = length("ndims", ndims.into())?;
     Cart::new(comm, dims.slice("dims", ndims)?, periods.slice("periods", ndims)?)
-}
-
-fn room_for(cart: &Cart, maxdims: c_int) -> Result<()> {
-    if usize::try_from(maxdims).is_ok_and(|room| room >= cart.dimensions()) {
-        return Ok(());
-    }
-    let expected = format_args!("at least the number of dimensions, {}", cart.dimensions());
-    Err(Error::invalid(ErrorClass::Arg, "maxdims", maxdims, expected))
 }

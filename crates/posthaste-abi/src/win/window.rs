@@ -66,12 +66,12 @@ mpi_fn! {
     /// MPI-5.0 §12.2.4
     fn MPI_Win_attach / PMPI_Win_attach(win: MPI_Win, base: *mut c_void, size: MPI_Aint) raises win => {
         let found = window::find("win", win)?;
-        library().world.attach(&found.window, &memory("base", base, bytes(size)?)?)
+        library().world.attach_memory(&found.window, &memory("base", base, bytes(size)?)?)
     }
     /// MPI-5.0 §12.2.4
     fn MPI_Win_detach / PMPI_Win_detach(win: MPI_Win, base: *const c_void) raises win => {
         let found = window::find("win", win)?;
-        library().world.detach(&found.window, base.expose_provenance() as u64)
+        library().world.detach_memory(&found.window, base.expose_provenance() as u64)
     }
     /// MPI-5.0 §12.2.3
     fn MPI_Win_shared_query / PMPI_Win_shared_query(win: MPI_Win, rank: c_int, size: Out<MPI_Aint>,

@@ -83,7 +83,7 @@ fn check(team: &Team, argument: &'static str, lengths: &[usize]) -> Result<()> {
 }
 
 /// Everybody talks to everybody, in an order that never has two members send to the same third at once.
-fn exchange(
+pub(super) fn exchange(
     team: &Team,
     name: &'static str,
     send: Option<impl Fn(u32) -> Segment>,

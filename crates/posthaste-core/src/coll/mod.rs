@@ -18,6 +18,7 @@ mod choose;
 mod gather;
 pub mod inter;
 mod local;
+mod neighbor;
 mod owned;
 mod plan;
 mod reduce;
@@ -36,10 +37,14 @@ pub use bcast::bcast;
 pub use gather::{gather, gatherv, scatter, scatterv};
 pub use inter::Bridge;
 pub use local::{copy_locally, reduce_locally};
+pub use neighbor::{
+    Neighbors, neighbor_allgather, neighbor_allgatherv, neighbor_alltoall, neighbor_alltoallv,
+    neighbor_alltoallw,
+};
 pub use owned::{Data, Pieces, TypedPieces};
-pub use plan::{Blocks, Operand, Reduced};
+pub use plan::{Blocks, Call, Operand, Reduced};
 pub use reduce::{allreduce, reduce, reduce_scatter, reduce_scatter_block};
 pub use scan::{exscan, scan};
 pub use schedule::{Running, Schedule, Walk, advance};
-pub use small_exchanges::{broadcast, broadcast_group, broadcast_some, share, swap};
+pub use small_exchanges::{broadcast, broadcast_group, broadcast_some, exchange, share, swap};
 pub use team::Team;

@@ -53,6 +53,8 @@ pub(super) enum Step {
 pub(super) struct Plan {
     /// The operation, for messages.
     pub(super) name: &'static str,
+    /// The call that it is of, if that may come again.
+    pub(super) call: Option<plan::Call>,
     /// Context, our rank and tag of its messages.
     pub(super) context: ContextId,
     pub(super) rank: i32,
@@ -241,7 +243,7 @@ impl Running {
         lists.outstanding.clear();
         self.spare.push(lists);
         if let PlanRef::Owned(plan) = plan {
-            plan::recycle(plan);
+            plan::recycle(plan, error.is_some());
         }
         error.map_or(Ok(()), Err)
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::buffer::OwnedBuf;
 use crate::coll::plan::{Draft, Operand};
-use crate::coll::{Schedule, Team, allgather, bcast, choose, tree};
+use crate::coll::{Schedule, Team, allgather, alltoall, bcast, choose, tree};
 use crate::datatype::{Datatype, Segment};
 use crate::ids::Peer;
 
@@ -27,6 +27,32 @@ pub fn share(team: &Team, name: &'static str, outcome: Arc<OwnedBuf>) -> Schedul
     allgather::into(&mut draft, None, Operand::new(outcome.user_buf(), block, &Datatype::byte()));
     draft.keep_alive(outcome);
     draft.done()
+}
+
+/// Everybody sends everybody bytes of its own: the outcome begins with a block of the length `sent` for each rank; behind them
+/// come blocks of the lengths `received` from each.
+pub fn exchange(
+    team: &Team,
+    name: &'static str,
+    sent: &[usize],
+    received: &[usize],
+    outcome: Arc<OwnedBuf>,
+) -> Schedule {
+    let all = outcome.user_buf();
+    let blocks = |lengths: &[usize], mut at: usize| -> Vec<Segment> {
+        let block = |len: &usize| {
+            let block = Segment::contiguous(all.offset(at as isize), *len as u64);
+            at += len;
+            block
+        };
+        lengths.iter().map(block).collect()
+    };
+    let (send, recv) = (blocks(sent, 0), blocks(received, sent.iter().sum()));
+    let block = |blocks: &[Segment], rank: u32| blocks[rank as usize].clone();
+    let send = Some(|rank| block(&send, rank));
+    let mut schedule = alltoall::exchange(team, name, send, |rank| block(&recv, rank));
+    schedule.0.outcome = Some(outcome);
+    schedule
 }
 
 /// The members with the given ranks get the bytes of the first of them. Every member of the team takes part; a

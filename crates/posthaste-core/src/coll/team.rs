@@ -4,7 +4,7 @@
 //! them in the same order), so the count separates the messages of one operation from those of the next.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use crate::error::{Error, ErrorClass, Result};
 use crate::group::Group;
@@ -18,7 +18,11 @@ pub struct Team {
     rank: u32,
     oversubscribed: bool,
     sequence: AtomicU32,
+    serial: u64,
 }
+
+/// Teams so far. Each copy of this code in a process counts its own, and keeps apart only those.
+static TEAMS: AtomicU64 = AtomicU64::new(0);
 
 /// Tags of collective operations are below this; see [`Team::group_tag`] for the others.
 const TAGS: u32 = 1 << 30;
@@ -26,7 +30,14 @@ const TAGS: u32 = 1 << 30;
 impl Team {
     /// The team of `group` in a context, seen by its member with the given rank.
     pub fn new(context: ContextId, group: Arc<Group>, rank: u32, oversubscribed: bool) -> Self {
-        Self { context, group, rank, oversubscribed, sequence: AtomicU32::new(0) }
+        let serial = TEAMS.fetch_add(1, Ordering::Relaxed);
+        Self { context, group, rank, oversubscribed, sequence: AtomicU32::new(0), serial }
+    }
+
+    /// A number that no other team of this process has or had.
+    #[inline]
+    pub(super) fn serial(&self) -> u64 {
+        self.serial
     }
 
     /// Context of point-to-point messages; collective ones use its neighbour.

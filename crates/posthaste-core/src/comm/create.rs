@@ -199,7 +199,7 @@ impl Comm {
     }
 
     /// The members of both groups.
-    fn everybody(&self) -> &Team {
+    pub(super) fn everybody(&self) -> &Team {
         self.bridge().map_or(self, Bridge::team)
     }
 

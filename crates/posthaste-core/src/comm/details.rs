@@ -2,13 +2,16 @@
 
 use std::any::Any;
 use std::fmt;
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::attribute::Attributes;
 use crate::comm::Comm;
+use crate::error::{Error, ErrorClass, Result};
 use crate::group::Group;
 use crate::ids::ContextId;
 use crate::info::Info;
+use crate::pt2pt::Engine;
 use crate::pt2pt::contexts::{Membership, Name};
 
 /// Longest name, in bytes; a C program needs one more.
@@ -40,10 +43,26 @@ impl fmt::Debug for Inherited {
     }
 }
 
+/// Hints that promise something, by their bits (MPI-5.0 §7.4.4).
+const PROMISES: [&str; 4] = [
+    "mpi_assert_no_any_tag",
+    "mpi_assert_no_any_source",
+    "mpi_assert_exact_length",
+    "mpi_assert_allow_overtaking",
+];
+const NO_ANY_TAG: u8 = 1 << 0;
+const NO_ANY_SOURCE: u8 = 1 << 1;
+/// Those that are made use of; the others are heard and change nothing.
+const USED: u8 = NO_ANY_TAG | NO_ANY_SOURCE;
+
 #[derive(Debug)]
 pub(super) struct Details {
     name: Name,
     info: Info,
+    /// What the hints promise: a bit for each of the [`PROMISES`].
+    promised: AtomicU8,
+    /// Gone with the communicator.
+    life: Arc<()>,
     attributes: Attributes,
     inherited: Mutex<Inherited>,
     topology: Option<Topology>,
@@ -54,6 +73,8 @@ impl Details {
         Self {
             name: Arc::new(Mutex::new(name.to_owned())),
             info: Info::new(),
+            promised: AtomicU8::new(0),
+            life: Arc::new(()),
             attributes: Attributes::default(),
             inherited: Mutex::new(inherited),
             topology: None,
@@ -102,9 +123,68 @@ impl Comm {
         *self.details.name.lock().unwrap_or_else(PoisonError::into_inner) = name[..end].to_owned();
     }
 
-    /// The hints.
-    pub fn info(&self) -> &Info {
-        &self.details.info
+    /// The hints in use, and those that mean nothing here. A promise that nothing makes use of counts as not given.
+    pub fn hints(&self) -> Info {
+        let (hints, promised) = (self.details.info.clone(), self.details.promised.load(Ordering::Relaxed));
+        for (bit, key) in PROMISES.iter().enumerate() {
+            let value = if promised & 1 << bit != 0 { "true" } else { "false" };
+            _ = hints.set(key.as_bytes(), value.as_bytes()); // neither is too long
+        }
+        hints
+    }
+
+    /// Takes over hints, in the engine of its VCI. A promise that is neither "true" nor "false" leaves things as they are.
+    ///
+    /// # Errors
+    /// A promise that a posted receive breaks; then nothing is taken over.
+    pub fn set_hints(&self, engine: &mut Engine, hints: &Info) -> Result<()> {
+        let Details { info, promised, life, .. } = &self.details;
+        let before = promised.load(Ordering::Relaxed);
+        let mut now = before;
+        for (bit, key) in PROMISES.iter().enumerate() {
+            match hints.get(key.as_bytes()).as_deref() {
+                Some(b"true") => now |= 1 << bit & USED,
+                Some(b"false") => now &= !(1 << bit),
+                _ => {}
+            }
+        }
+        let (no_any_source, no_any_tag) = (now & NO_ANY_SOURCE != 0, now & NO_ANY_TAG != 0);
+        if now != before && !engine.matching.promise(self.context(), no_any_source, no_any_tag, life) {
+            let got = "a promise to receive without wildcards";
+            let expected = "it while no receive with a wildcard is posted on the communicator";
+            return Err(Error::invalid(ErrorClass::InfoValue, "info", got, expected));
+        }
+        promised.store(now, Ordering::Relaxed);
+        info.set_all(hints);
+        Ok(())
+    }
+
+    /// Takes over the hints of the communicator that this one duplicates, without what they promise: whoever duplicates a
+    /// communicator for its own use need not keep the promises of the other's user.
+    pub fn inherit_hints(&self, original: &Self) {
+        self.details.info.set_all(&original.details.info);
+    }
+
+    /// Checks a receive or a probe that leaves the sender open, or the tag.
+    ///
+    /// # Errors
+    /// When the hints promise that there are none.
+    #[inline]
+    pub(crate) fn check_wildcards(&self, any_source: bool, any_tag: bool) -> Result<()> {
+        let used = (u8::from(any_source) * NO_ANY_SOURCE) | (u8::from(any_tag) * NO_ANY_TAG);
+        let broken = self.details.promised.load(Ordering::Relaxed) & used;
+        if broken == 0 { Ok(()) } else { Err(self.broken_promise(broken)) }
+    }
+
+    #[cold]
+    fn broken_promise(&self, broken: u8) -> Error {
+        let (class, argument, got, key) = match broken & NO_ANY_SOURCE {
+            0 => (ErrorClass::Tag, "tag", "MPI_ANY_TAG", PROMISES[0]),
+            _ => (ErrorClass::Rank, "source", "MPI_ANY_SOURCE", PROMISES[1]),
+        };
+        let name = self.name();
+        let expected = format_args!("none: the hint {key} of communicator \"{name}\" promises so");
+        Error::invalid(class, argument, got, expected)
     }
 
     /// The attributes.

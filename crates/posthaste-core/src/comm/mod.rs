@@ -1,19 +1,20 @@
 //! Communicators: a team with everything a user may hang on it (MPI-5.0 §7.2, §7.4).
 //!
 //! `coll` sees the [`Team`] only. `create`: how new ones are made; `inter`: how two groups become an intercommunicator
-//! (§7.6) and one group again; `details`: what users hang on them.
+//! (§7.6) and one group again; `levels`: where their ranks part; `details`: what users hang on them.
 //!
 //! What must stay true: turning a rank of the world into a peer is one comparison.
 
 mod create;
 mod details;
 mod inter;
+mod levels;
 #[cfg(test)]
 mod inter_tests;
 #[cfg(test)]
 mod jobs_tests;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -28,6 +29,7 @@ use details::{Details, Inherited, Known};
 pub use create::Creation;
 pub use details::{MAX_NAME, Topology};
 pub use inter::{Introduction, Next};
+pub use levels::Levels;
 
 /// A communicator.
 #[derive(Debug)]

@@ -15,14 +15,14 @@ use crate::progress::Vci;
 use crate::testing::{Bench, ROUGH};
 
 /// Engines and their worlds; a counter for each allocates contexts.
-pub(super) struct Room {
-    pub(super) bench: Bench,
-    pub(super) worlds: Vec<Arc<Comm>>,
+pub(crate) struct Room {
+    pub(crate) bench: Bench,
+    pub(crate) worlds: Vec<Arc<Comm>>,
     counts: Vec<AtomicU32>,
 }
 
 impl Room {
-    pub(super) fn new(n: u32, seed: u64) -> Self {
+    pub(crate) fn new(n: u32, seed: u64) -> Self {
         let mut worlds: Vec<Comm> = (0..n).map(|rank| Comm::world(rank, n)).collect();
         worlds.iter_mut().for_each(|world| world.set_oversubscribed(seed.is_multiple_of(2)));
         Self {
@@ -32,13 +32,13 @@ impl Room {
         }
     }
 
-    pub(super) fn allocate(&self, at: usize) -> Result<ContextId> {
+    pub(crate) fn allocate(&self, at: usize) -> Result<ContextId> {
         let count = self.counts[at].fetch_add(ContextId::STEP, Ordering::Relaxed);
         Ok(ContextId::allocated(at as u32, 0, count).expect("a small count"))
     }
 
     /// Runs schedules, each at its engine, and all must go well.
-    pub(super) fn run(&mut self, schedules: Vec<(usize, Schedule)>) {
+    pub(crate) fn run(&mut self, schedules: Vec<(usize, Schedule)>) {
         let mut ids = Vec::new();
         for (at, schedule) in schedules {
             let Vci { engine, methods, running, .. } = &mut self.bench.vcis[at];
@@ -54,7 +54,7 @@ impl Room {
     }
 
     /// Makes communicators at the given engines.
-    pub(super) fn make(
+    pub(crate) fn make(
         &mut self,
         at: impl Iterator<Item = usize>,
         plan: impl Fn(&Self, usize) -> Result<(Schedule, Creation)>,
@@ -69,7 +69,7 @@ impl Room {
         creations.into_iter().map(|creation| creation.finish().expect("a context")).collect()
     }
 
-    /// An allgather of world ranks shows that a communicator's members and order are as told.
+    /// An allgather of world ranks shows that a communicator's members and order are as planned.
     pub(super) fn check(&mut self, comms: &[Option<Arc<Comm>>], members: &[usize]) {
         let byte = Datatype::byte();
         let mut bufs = Vec::new();
@@ -207,4 +207,26 @@ fn names_and_handlers() {
     assert_eq!((dup.handler(), dup.handler()), (Some(Arc::new(6)), Some(Arc::new("of another API layer"))));
     assert_eq!(dup.handler::<u8>(), None);
     assert_eq!(dup.name(), "");
+}
+
+#[test]
+fn ranks_part_at_the_widest_level_that_divides_those_who_ask() {
+    for (seed, ranks, expected) in [
+        (1, &[(Some(1), [7, 1]), (Some(1), [7, 2])][..], Ok(Some(1))),
+        (2, &[(Some(1), [7, 1]), (Some(1), [8, 1])], Ok(Some(0))),
+        (3, &[(Some(1), [7, 1]), (None, [8, 2]), (Some(1), [7, 1])], Ok(None)),
+        (4, &[(Some(0), [-1, -1]), (Some(0), [-1, 3])], Ok(Some(1))),
+        (5, &[(None, [1, 1]), (None, [2, 2])], Ok(None)),
+        (6, &[(Some(1), [1, 1]), (Some(0), [1, 1])], Err(ErrorClass::Arg)),
+    ] {
+        let mut room = Room::new(ranks.len() as u32, seed);
+        let plan = |(world, (kind, places)): (&Arc<Comm>, &(Option<i32>, [i32; 2]))| {
+            world.plan_levels(*kind, &places.map(|place| (place >= 0).then_some(place)))
+        };
+        let (schedules, levels): (Vec<_>, Vec<_>) = room.worlds.iter().zip(ranks).map(plan).unzip();
+        room.run(schedules.into_iter().enumerate().collect());
+        for levels in levels {
+            assert_eq!(levels.dividing().map_err(|error| error.class()), expected, "seed {seed}");
+        }
+    }
 }

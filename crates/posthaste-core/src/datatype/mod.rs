@@ -111,6 +111,7 @@ impl Datatype {
     }
 
     /// The predefined type behind this one; `None` for a derived one.
+    #[inline]
     pub fn builtin(&self) -> Option<&'static Builtin> {
         match &self.0 {
             Repr::Builtin(builtin) => Some(builtin),
@@ -172,6 +173,7 @@ impl Datatype {
     }
 
     /// Where the bytes of one element lie.
+    #[inline]
     pub fn layout(&self) -> &Layout {
         match &self.0 {
             Repr::Builtin(builtin) => builtin.layout(),
@@ -202,6 +204,7 @@ impl Datatype {
     }
 
     /// Whether the type may be used in communication.
+    #[inline]
     pub fn is_committed(&self) -> bool {
         match &self.0 {
             Repr::Builtin(_) => true,

@@ -240,6 +240,7 @@ impl Segment {
         Ok(Self::new(self.buf, 1, &Datatype::hindexed(&lengths, &displacements, &Datatype::byte())?))
     }
 
+    #[inline]
     fn walked(buf: UserBuf, count: u64, datatype: Datatype) -> Self {
         let total = count.saturating_mul(datatype.size());
         Self { buf, total, position: 0, datatype: Some(datatype), meaning: Meaning::Bytes }

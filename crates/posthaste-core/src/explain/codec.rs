@@ -5,10 +5,10 @@
 
 use std::time::Duration;
 
-use super::{Goal, List, Message, Operation, Part, Report, Wait};
+use super::{Goal, Handled, List, Message, Operation, Part, Report, Standing, Wait};
 
 /// Stands in front; grows with every change of the format.
-const VERSION: u32 = 0x7068_0001;
+const VERSION: u32 = 0x7068_0002;
 /// Longest name, in bytes.
 const LONGEST_NAME: usize = 127;
 /// How many messages are published of each list and goal, and how many goals of each wait: as many as there is room for.
@@ -43,6 +43,7 @@ impl Report {
             posted: from.list()?,
             unexpected: from.list()?,
             sends: from.list()?,
+            handled: from.several(Reader::handled)?,
             names: from.several(|from| Some((from.u64()?, from.text()?)))?,
         };
         from.rest.is_empty().then_some(report)
@@ -56,6 +57,7 @@ impl Report {
         for list in [&self.posted, &self.unexpected, &self.sends] {
             to.list(list);
         }
+        to.several(&self.handled, Writer::handled);
         to.several(&self.names, |to, (context, name)| {
             to.u64(*context);
             to.text(name);
@@ -117,6 +119,13 @@ impl Writer<'_> {
                 self.several(&operation.messages, Self::message);
             }
         }
+    }
+
+    fn handled(&mut self, handled: &Handled) {
+        self.bytes.push(handled.standing as u8);
+        self.u32(handled.rank as u32);
+        self.u32(handled.tag as u32);
+        self.u64(handled.since.as_nanos() as u64);
     }
 
     fn message(&mut self, message: &Message) {
@@ -195,6 +204,17 @@ impl Reader<'_> {
         }
     }
 
+    fn handled(&mut self) -> Option<Handled> {
+        let standing = match self.u8()? {
+            1 => Standing::Runs,
+            2 => Standing::Disabled,
+            3 => Standing::TooDeep,
+            _ => return None,
+        };
+        let (rank, tag) = (self.u32()? as i32, self.u32()? as i32);
+        Some(Handled { rank, tag, standing, since: Duration::from_nanos(self.u64()?) })
+    }
+
     fn message(&mut self) -> Option<Message> {
         let part = match self.u8()? {
             1 => Part::Posted,
@@ -248,6 +268,12 @@ mod tests {
             posted: List { shown: shown.clone(), more: 3 },
             unexpected: List::default(),
             sends: List { shown, more: 0 },
+            handled: vec![Handled {
+                rank: 1,
+                tag: -1,
+                standing: Standing::TooDeep,
+                since: Duration::from_nanos(7),
+            }],
             names: vec![(6, "rows é".into())],
         }
     }

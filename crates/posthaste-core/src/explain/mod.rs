@@ -32,6 +32,8 @@ pub struct Report {
     pub unexpected: List,
     /// Sends under way.
     pub sends: List,
+    /// Requests with handlers that run, or are due and do not.
+    pub handled: Vec<Handled>,
     /// Names of the communicators in this report.
     pub names: Vec<(u64, String)>,
 }
@@ -121,6 +123,31 @@ pub enum Part {
     ForLock = 8,
     /// No message: the peer has to do what it was asked for on a window.
     ForOwner = 9,
+}
+
+/// A request whose handler keeps it from being completed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Handled {
+    /// The sender's rank in the communicator, of a receive; `ANY_SOURCE` of everything else.
+    pub rank: i32,
+    /// The tag, or `ANY_TAG`.
+    pub tag: i32,
+    /// What about the handler.
+    pub standing: Standing,
+    /// Since when, as [`posthaste_os::machine::now`] tells time; zero if that is not known.
+    pub since: Duration,
+}
+
+/// How it stands with a handler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Standing {
+    /// It runs.
+    Runs = 1,
+    /// Handlers are disabled.
+    Disabled = 2,
+    /// It waits for another one to return: no more may run inside each other.
+    TooDeep = 3,
 }
 
 impl Goal {

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use super::analysis::{Differs, Doing};
-use super::{Goal, List, Message, Operation, Part, Process, Report, State, Wait};
+use super::{Goal, Handled, List, Message, Operation, Part, Process, Report, Standing, State, Wait};
 use crate::ids::{ANY_SOURCE, ANY_TAG};
 
 /// Most messages shown of a list, and goals of a wait.
@@ -28,6 +28,12 @@ pub(super) fn of_rank(rank: usize, state: &State, now: Duration) -> String {
     for (place, wait) in report.waits.iter().enumerate() {
         let before = if place == 0 { "" } else { "    and " };
         text.push_str(&format!("{before}{}\n", of_wait(report, wait, now)));
+    }
+    for handled in report.handled.iter().take(MOST_SHOWN) {
+        text.push_str(&format!("    {}\n", of_handler(handled, now)));
+    }
+    if report.handled.len() > MOST_SHOWN {
+        text.push_str(&format!("    handlers: {} more\n", report.handled.len() - MOST_SHOWN));
     }
     // What a call waits for has been said.
     let goals: Vec<&Message> =
@@ -61,6 +67,26 @@ fn of_wait(report: &Report, wait: &Wait, now: Duration) -> String {
         text.push_str(&format!("; and {more} more"));
     }
     text
+}
+
+/// `the handler of a receive with tag 3 from rank 1 of its communicator has been running for 2.0 s`.
+fn of_handler(handled: &Handled, now: Duration) -> String {
+    let since = now.saturating_sub(handled.since).as_secs_f64();
+    let of = match handled.rank {
+        ANY_SOURCE => "a finished request".into(),
+        rank => format!("a finished receive with {} from rank {rank} of its communicator", tag(handled.tag)),
+    };
+    match handled.standing {
+        Standing::Runs => format!("the handler of {of} has been running for {since:.1} s"),
+        Standing::Disabled => {
+            format!("the handler of {of} does not run: handlers have been disabled for {since:.1} s")
+        }
+        Standing::TooDeep => {
+            format!(
+                "the handler of {of} does not run: as many run inside each other as may (POSTHASTE_HANDLER_DEPTH)"
+            )
+        }
+    }
 }
 
 fn of_goal(report: &Report, wait: &Wait, goal: &Goal) -> String {

@@ -15,7 +15,7 @@
 //! * One-sided transport, where a method has it: [`Methods::expose`] lets peers at memory, [`Methods::get`] and
 //!   [`Methods::put`] read and write theirs ([`Event::Over`]). Long messages stand on it, and `onesided`, which does by
 //!   packets what a method cannot.
-//! * [`Methods::send_in_place`] sends a whole message in one packet without copying it. Its beginning is told
+//! * [`Methods::send_in_place`] sends a whole message in one packet without copying it. Its beginning is announced
 //!   ([`Event::Arriving`]); a receive that the engine opens before the next poll ([`Methods::receive_arriving`]) takes
 //!   the data, else the method stores it and hands it over ([`Event::Arrived`]).
 //! * [`Methods::poll`] reports what happened.

@@ -74,7 +74,7 @@ impl Windows {
     }
 
     /// Takes a receive, if its message is meant to come like that and there is room for it in one piece; says how far the
-    /// windows go. They open when the ok-to-send has left ([`Windows::told`]), so that none comes before it.
+    /// windows go. They open when the ok-to-send has left ([`Windows::granted`]), so that none comes before it.
     pub fn take(&mut self, opened: &OpenReceive) -> Option<u64> {
         let (rest, room) = opened.segment.contiguous_rest()?;
         let OpenReceive { from, offer, receiver, len, arrived, .. } = *opened;

@@ -91,6 +91,14 @@ enum Done {
     Rest,
 }
 
+impl Done {
+    /// Whether the packet is done with.
+    #[inline(always)]
+    fn takes(self) -> bool {
+        !matches!(self, Self::Nothing | Self::Heard(_))
+    }
+}
+
 /// Source, tag and length.
 #[derive(Clone, Copy)]
 struct About(i32, i32, u64);
@@ -233,15 +241,16 @@ pub fn look<P: Policy>(
     call: &mut P,
 ) -> ControlFlow<Found> {
     let (mut done, mut rest, mut origin) = (Done::Nothing, Rest::Nothing, from);
-    let mut show = |from: Peer, packet: &Packet<'_>| {
-        done = offer(engine, from, packet, pattern, call, &mut rest);
-        !matches!(done, Done::Nothing | Done::Heard(_))
-    };
+    // A closure of its own for each, so that the compiler puts it where the packet is read.
     let next = match from {
-        Some(from) => methods.take_next(from, |packet| show(from, packet)),
+        Some(from) => methods.take_next(from, |packet| {
+            done = offer(engine, from, packet, pattern, call, &mut rest);
+            done.takes()
+        }),
         None => methods.take_next_of_any(|from, packet| {
             origin = Some(from);
-            show(from, packet)
+            done = offer(engine, from, packet, pattern, call, &mut rest);
+            done.takes()
         }),
     };
     ControlFlow::Break(match done {

@@ -2,18 +2,21 @@
 //!
 //! A posted receive is filed under its own pattern; a message looks under the four patterns that it fits and takes the
 //! receive posted first. A message nobody expected is filed under those patterns that receives have used so far, so
-//! that an exact and a wildcard receive both find the earliest one with a single look. MPI-5.0 §3.5: "Messages are
-//! non-overtaking"; seed 000 "find or allocate".
+//! that an exact and a wildcard receive both find the earliest one with a single look. While there are few of a kind they
+//! are not filed but stand in their order, and all are looked at. MPI-5.0 §3.5: "Messages are non-overtaking"; seed 000
+//! "find or allocate".
 //!
 //! What must stay true: stamps grow, so "first" means first posted or first arrived; every entry leaves all its
-//! queues at once.
+//! queues at once; the entries of a kind are all among the few or all filed, and filed until the last has left.
+
+use std::sync::{Arc, Weak};
 
 use posthaste_os::mem::Source;
 
 use crate::error::Error;
 use crate::ids::{ANY_SOURCE, ANY_TAG, ContextId, Peer, RequestId};
 use crate::peers::PeerTable;
-use crate::pt2pt::index::{Index, Key};
+use crate::pt2pt::index::{Few, Index, Key};
 use crate::wire::{Envelope, Offer};
 
 /// What a receive or a probe asks for. `source` and `tag` may be [`ANY_SOURCE`] and [`ANY_TAG`].
@@ -101,11 +104,7 @@ pub(super) fn shape(pattern: &Pattern) -> usize {
 }
 
 pub(super) fn key_in_shape(envelope: &Envelope, shape: usize) -> Key {
-    Key {
-        context: envelope.context.0,
-        source: if shape & 1 != 0 { ANY_SOURCE } else { envelope.source },
-        tag: if shape & 2 != 0 { ANY_TAG } else { envelope.tag },
-    }
+    Key { context: envelope.context.0, source: envelope.source, tag: envelope.tag }.in_shape(shape)
 }
 
 /// Room for an eager message that nobody expected comes in these lengths, so that what one message leaves serves the
@@ -124,19 +123,78 @@ struct Posted {
     stamp: u64,
 }
 
+/// Entries in places of their own, which are used again.
+#[derive(Debug)]
+struct Places<T> {
+    places: Vec<Option<T>>,
+    free: Vec<u32>,
+}
+
+impl<T> Places<T> {
+    const fn new() -> Self {
+        Self { places: Vec::new(), free: Vec::new() }
+    }
+
+    #[inline(always)]
+    fn get(&self, at: u32) -> Option<&T> {
+        self.places.get(at as usize)?.as_ref()
+    }
+
+    /// The place of a new entry.
+    #[inline(always)]
+    fn put(&mut self, entry: T) -> u32 {
+        let at = match self.free.pop() {
+            Some(at) => at,
+            None => self.add(),
+        };
+        self.places[at as usize] = Some(entry);
+        at
+    }
+
+    #[cold]
+    fn add(&mut self) -> u32 {
+        self.places.push(None);
+        self.places.len() as u32 - 1
+    }
+
+    #[inline(always)]
+    fn take(&mut self, at: u32) -> Option<T> {
+        let entry = self.places.get_mut(at as usize)?.take()?;
+        self.free.push(at);
+        Some(entry)
+    }
+
+    /// All entries with their places, in no order.
+    fn iter(&self) -> impl Iterator<Item = (u32, &T)> {
+        self.places.iter().enumerate().filter_map(|(at, entry)| Some((at as u32, entry.as_ref()?)))
+    }
+}
+
+/// A context, shapes, and the life of the communicator.
+type Narrow = (ContextId, u8, Weak<()>);
+
+/// The shapes in which no receive of this context asks.
+#[inline]
+fn never_asked(narrow: &[Narrow], context: ContextId) -> u8 {
+    narrow.iter().find(|(other, ..)| *other == context).map_or(0, |(_, shapes, _)| *shapes)
+}
+
 /// Posted receives and unexpected messages of one VCI.
 #[derive(Debug)]
 pub struct Matching {
-    posted: Vec<Option<Posted>>,
-    posted_free: Vec<u32>,
+    posted: Places<Posted>,
+    posted_few: Few,
     posted_index: Index,
     /// Posted receives of each shape: shapes without any are not looked up.
     posted_shapes: [usize; SHAPES],
     posted_count: usize,
-    unexpected: Vec<Option<(u64, Unexpected)>>,
-    unexpected_free: Vec<u32>,
+    /// Each with its stamp.
+    unexpected: Places<(u64, Unexpected)>,
     unexpected_count: usize,
+    unexpected_few: Few,
     unexpected_indexes: [Option<Index>; SHAPES],
+    /// Contexts whose receives never ask in some shapes, a bit for each, as long as their communicators live.
+    narrow: Vec<Narrow>,
     stamp: u64,
     arrivals: u64,
     /// What the unexpected messages of each peer take.
@@ -148,15 +206,16 @@ pub struct Matching {
 impl Default for Matching {
     fn default() -> Self {
         Self {
-            posted: Vec::new(),
-            posted_free: Vec::new(),
+            posted: Places::new(),
+            posted_few: Few::new(),
             posted_index: Index::new(),
             posted_shapes: [0; SHAPES],
             posted_count: 0,
-            unexpected: Vec::new(),
-            unexpected_free: Vec::new(),
+            unexpected: Places::new(),
             unexpected_count: 0,
+            unexpected_few: Few::new(),
             unexpected_indexes: [Some(Index::new()), None, None, None],
+            narrow: Vec::new(),
             stamp: 0,
             arrivals: 0,
             unexpected_bytes: PeerTable::default(),
@@ -167,24 +226,34 @@ impl Default for Matching {
 
 impl Matching {
     /// Files a receive. The number returned takes it back ([`Matching::unpost`]).
-    #[inline]
+    #[inline(always)]
     pub fn post(&mut self, pattern: Pattern, id: RequestId) -> u32 {
         self.stamp += 1;
-        let posted = Some(Posted { pattern, id, stamp: self.stamp });
-        let entry = match self.posted_free.pop() {
-            Some(entry) => {
-                self.posted[entry as usize] = posted;
-                entry
-            }
-            None => {
-                self.posted.push(posted);
-                self.posted.len() as u32 - 1
-            }
-        };
+        let entry = self.posted.put(Posted { pattern, id, stamp: self.stamp });
         self.posted_shapes[shape(&pattern)] += 1;
+        let few = self.are_few_posted();
         self.posted_count += 1;
+        if few {
+            if self.posted_few.push(pattern.key(), entry) {
+                return entry;
+            }
+            self.file_few_posted();
+        }
         self.posted_index.push(pattern.key(), entry);
         entry
+    }
+
+    /// Whether no posted receive is filed.
+    #[inline(always)]
+    fn are_few_posted(&self) -> bool {
+        self.posted_few.len() == self.posted_count
+    }
+
+    #[cold]
+    fn file_few_posted(&mut self) {
+        for (key, entry) in self.posted_few.take() {
+            self.posted_index.push(key, entry);
+        }
     }
 
     /// Takes out the receive that was posted first among those that fit.
@@ -199,17 +268,22 @@ impl Matching {
         if self.posted_count == 0 {
             return None;
         }
+        if self.are_few_posted() {
+            let exact = key_in_shape(envelope, 0);
+            return self.posted_few.find(|key| key.admits(&exact));
+        }
         if self.posted_shapes[0] == self.posted_count {
             // No wildcards: the queue of exactly this pattern is the only one to look at.
             return self.posted_index.front(key_in_shape(envelope, 0));
         }
         let mut first: Option<(u64, u32)> = None;
+        let never = never_asked(&self.narrow, envelope.context);
         for shape in 0..SHAPES {
-            if self.posted_shapes[shape] == 0 {
+            if self.posted_shapes[shape] == 0 || never & 1 << shape != 0 {
                 continue;
             }
             if let Some(entry) = self.posted_index.front(key_in_shape(envelope, shape))
-                && let Some(posted) = &self.posted[entry as usize]
+                && let Some(posted) = self.posted.get(entry)
                 && first.is_none_or(|(stamp, _)| posted.stamp < stamp)
             {
                 first = Some((posted.stamp, entry));
@@ -221,21 +295,20 @@ impl Matching {
     /// Whether a receive is posted that this message has to go to.
     #[inline]
     pub fn expects(&self, envelope: &Envelope) -> bool {
-        self.posted_count > 0
-            && (0..SHAPES).any(|shape| {
-                self.posted_shapes[shape] > 0
-                    && self.posted_index.front(key_in_shape(envelope, shape)).is_some()
-            })
+        self.posted_entry(envelope).is_some()
     }
 
     /// Takes a receive back; its request.
     #[inline]
     pub fn unpost(&mut self, entry: u32) -> Option<RequestId> {
-        let posted = self.posted.get_mut(entry as usize)?.take()?;
-        self.posted_index.remove(entry);
+        let posted = self.posted.take(entry)?;
+        if self.are_few_posted() {
+            self.posted_few.remove(entry);
+        } else {
+            self.posted_index.remove(entry);
+        }
         self.posted_shapes[shape(&posted.pattern)] -= 1;
         self.posted_count -= 1;
-        self.posted_free.push(entry);
         Some(posted.id)
     }
 
@@ -245,21 +318,61 @@ impl Matching {
         self.arrivals += 1;
         let envelope = message.envelope;
         *self.unexpected_bytes.entry(message.from) += message.bytes();
-        let message = Some((self.stamp, message));
-        let entry = match self.unexpected_free.pop() {
-            Some(entry) => {
-                self.unexpected[entry as usize] = message;
-                entry
-            }
-            None => {
-                self.unexpected.push(message);
-                self.unexpected.len() as u32 - 1
-            }
-        };
+        let entry = self.unexpected.put((self.stamp, message));
+        let few = self.are_few_unexpected();
         self.unexpected_count += 1;
-        for (shape, index) in self.unexpected_indexes.iter_mut().enumerate() {
-            if let Some(index) = index {
+        if few {
+            if self.unexpected_few.push(key_in_shape(&envelope, 0), entry) {
+                return;
+            }
+            self.file_few_unexpected();
+        }
+        let Self { unexpected_indexes, narrow, .. } = self;
+        for (shape, index) in unexpected_indexes.iter_mut().enumerate() {
+            if let Some(index) = index
+                && (shape == 0 || never_asked(narrow, envelope.context) & 1 << shape == 0)
+            {
                 index.push(key_in_shape(&envelope, shape), entry);
+            }
+        }
+    }
+
+    /// From now on receives of this context never leave open whom they are from, or never the tag, until this is said
+    /// otherwise; `life` is that of its communicator. False, and nothing changes, if a receive that does is posted.
+    pub fn promise(
+        &mut self,
+        context: ContextId,
+        no_any_source: bool,
+        no_any_tag: bool,
+        life: &Arc<()>,
+    ) -> bool {
+        let breaks = |shape: usize| no_any_source && shape & 1 != 0 || no_any_tag && shape & 2 != 0;
+        if self.all_posted().any(|(pattern, _)| pattern.context == context && breaks(shape(pattern))) {
+            return false;
+        }
+        self.narrow.retain(|(other, _, life)| *other != context && life.strong_count() > 0);
+        let never = (0..SHAPES).filter(|shape| breaks(*shape)).fold(0, |never, shape| never | 1 << shape);
+        if never != 0 {
+            self.narrow.push((context, never, Arc::downgrade(life)));
+        }
+        // The next receive that leaves something open files all that is there now.
+        self.unexpected_indexes[1..].iter_mut().for_each(|index| *index = None);
+        true
+    }
+
+    /// Whether no unexpected message is filed.
+    #[inline(always)]
+    fn are_few_unexpected(&self) -> bool {
+        self.unexpected_few.len() == self.unexpected_count
+    }
+
+    #[cold]
+    fn file_few_unexpected(&mut self) {
+        for (key, entry) in self.unexpected_few.take() {
+            for (shape, index) in self.unexpected_indexes.iter_mut().enumerate() {
+                if let Some(index) = index {
+                    index.push(key.in_shape(shape), entry);
+                }
             }
         }
     }
@@ -288,7 +401,7 @@ impl Matching {
     #[inline]
     pub fn peek_unexpected(&mut self, pattern: &Pattern) -> Option<&Unexpected> {
         let entry = self.unexpected_entry(pattern)?;
-        self.unexpected[entry as usize].as_ref().map(|(_, message)| message)
+        self.unexpected.get(entry).map(|(_, message)| message)
     }
 
     /// Takes out the message that arrived first among those that fit.
@@ -300,24 +413,22 @@ impl Matching {
 
     #[inline]
     fn remove_unexpected(&mut self, entry: u32) -> Option<Unexpected> {
-        let (_, message) = self.unexpected[entry as usize].take()?;
-        for index in self.unexpected_indexes.iter_mut().flatten() {
-            index.remove(entry);
+        let (_, message) = self.unexpected.take(entry)?;
+        if self.are_few_unexpected() {
+            self.unexpected_few.remove(entry);
+        } else {
+            self.unexpected_indexes.iter_mut().flatten().for_each(|index| index.remove(entry));
         }
         self.unexpected_count -= 1;
-        self.unexpected_free.push(entry);
         *self.unexpected_bytes.entry(message.from) -= message.bytes();
         Some(message)
     }
 
     /// Takes out the message that a peer's request stands behind. Every message is looked at: this is for cancelling.
     pub fn take_back(&mut self, from: Peer, sender: RequestId) -> Option<Unexpected> {
-        let entry = self.unexpected.iter().position(|message| {
-            message
-                .as_ref()
-                .is_some_and(|(_, message)| message.from == from && message.sender() == Some(sender))
-        })?;
-        self.remove_unexpected(entry as u32)
+        let is_it = |message: &Unexpected| message.from == from && message.sender() == Some(sender);
+        let (entry, _) = self.unexpected.iter().find(|(_, (_, message))| is_it(message))?;
+        self.remove_unexpected(entry)
     }
 
     /// What the unexpected messages of a peer take, in bytes, each with its envelope.
@@ -328,8 +439,9 @@ impl Matching {
 
     #[inline]
     fn unexpected_entry(&mut self, pattern: &Pattern) -> Option<u32> {
-        if self.unexpected_count == 0 {
-            return None;
+        if self.are_few_unexpected() {
+            let wanted = pattern.key();
+            return self.unexpected_few.find(|key| wanted.admits(key));
         }
         let shape = shape(pattern);
         if self.unexpected_indexes[shape].is_none() {
@@ -341,15 +453,10 @@ impl Matching {
     /// The first receive of this shape: files every unexpected message under it, once.
     #[cold]
     fn index_shape(&mut self, shape: usize) {
-        let mut entries: Vec<(u64, u32, Key)> = self
-            .unexpected
-            .iter()
-            .enumerate()
-            .filter_map(|(at, message)| {
-                let (stamp, message) = message.as_ref()?;
-                Some((*stamp, at as u32, key_in_shape(&message.envelope, shape)))
-            })
-            .collect();
+        let filed = |(entry, (stamp, message)): (u32, &(u64, Unexpected))| {
+            (*stamp, entry, key_in_shape(&message.envelope, shape))
+        };
+        let mut entries: Vec<(u64, u32, Key)> = self.unexpected.iter().map(filed).collect();
         entries.sort_unstable_by_key(|(stamp, ..)| *stamp);
         let mut index = Index::new();
         for (_, entry, key) in entries {
@@ -360,9 +467,7 @@ impl Matching {
 
     /// The receive that was posted first among those that fit; it stays.
     pub fn peek_posted(&self, envelope: &Envelope) -> Option<RequestId> {
-        self.posted_entry(envelope)
-            .and_then(|entry| self.posted[entry as usize].as_ref())
-            .map(|posted| posted.id)
+        self.posted_entry(envelope).and_then(|entry| self.posted.get(entry)).map(|posted| posted.id)
     }
 
     /// The posted receives in the order of posting, unless there are more than so many.
@@ -370,14 +475,14 @@ impl Matching {
         if self.posted_count > most {
             return None;
         }
-        let mut posted: Vec<&Posted> = self.posted.iter().flatten().collect();
+        let mut posted: Vec<&Posted> = self.posted.iter().map(|(_, posted)| posted).collect();
         posted.sort_unstable_by_key(|posted| posted.stamp);
         Some(posted.into_iter().map(|posted| posted.id).collect())
     }
 
     /// What a posted receive asks for.
     pub fn posted_pattern(&self, entry: u32) -> Option<Pattern> {
-        self.posted.get(entry as usize)?.as_ref().map(|posted| posted.pattern)
+        self.posted.get(entry).map(|posted| posted.pattern)
     }
 
     /// Counts the messages that nobody expected.
@@ -405,17 +510,17 @@ impl Matching {
 
     /// The pattern of a posted receive.
     pub fn posted(&self, entry: u32) -> Option<&Pattern> {
-        self.posted.get(entry as usize)?.as_ref().map(|posted| &posted.pattern)
+        self.posted.get(entry).map(|posted| &posted.pattern)
     }
 
     /// All posted receives, in no order.
     pub fn all_posted(&self) -> impl Iterator<Item = (&Pattern, RequestId)> {
-        self.posted.iter().flatten().map(|posted| (&posted.pattern, posted.id))
+        self.posted.iter().map(|(_, posted)| (&posted.pattern, posted.id))
     }
 
     /// All unexpected messages, in no order.
     pub fn all_unexpected(&self) -> impl Iterator<Item = &Unexpected> {
-        self.unexpected.iter().flatten().map(|(_, message)| message)
+        self.unexpected.iter().map(|(_, (_, message))| message)
     }
 
     /// Number of posted receives and of unexpected messages.
@@ -440,6 +545,7 @@ mod tests {
         Arrive(u64, i32, i32),
         Probe(Pattern),
         Cancel(usize),
+        Promise(u64, bool, bool),
     }
 
     fn steps() -> impl Strategy<Value = Vec<Step>> {
@@ -451,6 +557,7 @@ mod tests {
             3 => (context, 0..3i32, 0..3i32).prop_map(|(c, s, t)| Step::Arrive(c, s, t)),
             1 => pattern.prop_map(Step::Probe),
             1 => (0..1000usize).prop_map(Step::Cancel),
+            1 => (0..2u64, any::<bool>(), any::<bool>()).prop_map(|(c, s, t)| Step::Promise(c, s, t)),
         ];
         proptest::collection::vec(step, 0..200)
     }
@@ -462,9 +569,24 @@ mod tests {
             let mut matching = Matching::default();
             let mut posted: Vec<(Pattern, RequestId, u32)> = Vec::new();
             let mut unexpected: Vec<Envelope> = Vec::new();
+            let (mut promised, life) = ([(false, false); 2], Arc::new(()));
+            let keeps = |pattern: &Pattern, (no_any_source, no_any_tag): (bool, bool)| {
+                !(no_any_source && pattern.source == ANY_SOURCE || no_any_tag && pattern.tag == ANY_TAG)
+            };
             for (n, step) in steps.into_iter().enumerate() {
                 let id = RequestId { slot: n as u32, generation: 1 };
                 match step {
+                    Step::Post(pattern) | Step::Probe(pattern)
+                        if !keeps(&pattern, promised[pattern.context.0 as usize]) => {}
+                    Step::Promise(context, no_any_source, no_any_tag) => {
+                        let promise = (no_any_source, no_any_tag);
+                        let of = ContextId(context);
+                        let expected = posted.iter().all(|(p, ..)| p.context != of || keeps(p, promise));
+                        prop_assert_eq!(matching.promise(of, no_any_source, no_any_tag, &life), expected);
+                        if expected {
+                            promised[context as usize] = promise;
+                        }
+                    }
                     Step::Post(pattern) => {
                         let expected = unexpected.iter().position(|e| pattern.fits(e)).map(|at| unexpected.remove(at));
                         let found = matching.take_unexpected(&pattern);

@@ -12,6 +12,7 @@ pub mod loss;
 pub mod eager;
 pub mod explained;
 pub mod flow;
+pub mod handlers;
 mod index;
 pub mod matching;
 pub mod outgoing;
@@ -79,6 +80,8 @@ pub struct Engine {
     early_reported: ready::Reported,
     /// Persistent requests.
     pub persistent: persistent::Persistents,
+    /// Handlers of the program.
+    pub handlers: handlers::Handlers,
     /// What this engine counts.
     pub counts: Counts,
     /// Shorter messages than this take the fast path of a send.
@@ -115,6 +118,7 @@ impl Engine {
             outgoing: outgoing::Outgoing::default(),
             early_reported: ready::Reported::default(),
             persistent: persistent::Persistents::default(),
+            handlers: handlers::Handlers::default(),
             counts: Counts::default(),
             eager_below: config.eager_limit as u64 + 1,
             explaining: None,

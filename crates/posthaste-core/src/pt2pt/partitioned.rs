@@ -369,6 +369,7 @@ mod tests {
     use crate::datatype::Datatype;
     use crate::named::Named;
     use crate::progress::Vci;
+    use crate::request::complete::Due;
     use crate::testing::{Bench, ROUGH};
     use std::sync::mpsc;
 
@@ -403,7 +404,7 @@ mod tests {
     fn step(bench: &mut Bench, receiving: &mut Receiving, heard: &mpsc::Receiver<Status>) {
         bench.step();
         for vci in &mut bench.vcis {
-            while let Some((id, handler, status)) = vci.engine.finished.handlers.pop_front() {
+            while let Some(Due::Run(id, handler, status)) = vci.engine.finished.handlers.pop_front() {
                 handler(id, &status);
                 complete::handled(&mut vci.engine.requests, &mut vci.engine.finished, id);
             }

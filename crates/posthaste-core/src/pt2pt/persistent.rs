@@ -4,7 +4,12 @@
 //! behind it. Everything about a message has been checked and looked up when it is inserted, so a start costs less than a
 //! nonblocking call. MPI-5.0 §3.9.
 //!
+//! One that the program has attached a handler to is set aside, so that starts and ends of all others do not look for
+//! handlers (`pt2pt::handlers`).
+//!
 //! What must stay true: an entry counts only with the generation of the request that it was inserted for.
+
+use std::collections::HashMap;
 
 use crate::datatype::Segment;
 use crate::error::{Error, ErrorClass, Result};
@@ -54,6 +59,8 @@ struct Entry {
 #[derive(Debug, Default)]
 pub struct Persistents {
     entries: Vec<Option<Entry>>,
+    /// Those with handlers.
+    aside: HashMap<RequestId, Entry>,
 }
 
 impl Persistents {
@@ -72,19 +79,55 @@ impl Persistents {
         if self.entry(id).is_some() {
             self.entries[place(id.slot)] = None;
         }
+        self.aside.remove(&id);
         active
+    }
+
+    /// It has a handler from now on.
+    pub(super) fn set_aside(&mut self, id: RequestId) {
+        if self.entry(id).is_some()
+            && let Some(entry) = self.entries[place(id.slot)].take()
+        {
+            self.aside.insert(id, entry);
+        }
+    }
+
+    /// It has none any more.
+    pub(super) fn bring_back(&mut self, id: RequestId) {
+        if let Some(entry) = self.aside.remove(&id) {
+            self.entries[place(id.slot)] = Some(entry);
+        }
+    }
+
+    /// Whether it is persistent.
+    pub fn is_persistent(&self, id: RequestId) -> bool {
+        self.entry(id).is_some() || self.is_aside(id)
+    }
+
+    /// Whether it is persistent, and has a handler.
+    pub(super) fn is_aside(&self, id: RequestId) -> bool {
+        self.aside.contains_key(&id)
+    }
+
+    /// The request behind a persistent one without a handler that is active.
+    #[inline]
+    pub fn active_plain(&self, id: RequestId) -> Option<RequestId> {
+        self.entry(id)?.active
     }
 
     /// The request behind a persistent one that is active.
     #[inline]
     pub fn active(&self, id: RequestId) -> Option<RequestId> {
-        self.entry(id)?.active
+        match self.entry(id) {
+            Some(entry) => entry.active,
+            None => self.aside.get(&id)?.active,
+        }
     }
 
     /// What a wait for `id` waits for: itself, or the request of its start. `None`: it is persistent and inactive.
     #[inline]
     pub fn waited_for(&self, id: RequestId) -> Option<RequestId> {
-        match self.entry(id) {
+        match self.entry(id).or_else(|| self.aside.get(&id)) {
             Some(entry) => entry.active,
             None => Some(id),
         }
@@ -93,7 +136,15 @@ impl Persistents {
     /// It has been started; `active` stands behind it.
     #[inline]
     pub fn begin(&mut self, id: RequestId, active: RequestId) {
-        if let Some(entry) = self.entry_mut(id) {
+        match self.entry_mut(id) {
+            Some(entry) => entry.active = Some(active),
+            None => self.begin_aside(id, active),
+        }
+    }
+
+    #[cold]
+    fn begin_aside(&mut self, id: RequestId, active: RequestId) {
+        if let Some(entry) = self.aside.get_mut(&id) {
             entry.active = Some(active);
         }
     }
@@ -101,16 +152,24 @@ impl Persistents {
     /// It is inactive again; the request that stood behind it.
     #[inline]
     pub fn end(&mut self, id: RequestId) -> Option<RequestId> {
-        self.entry_mut(id)?.active.take()
+        match self.entry_mut(id) {
+            Some(entry) => entry.active.take(),
+            None => self.end_aside(id),
+        }
+    }
+
+    #[cold]
+    fn end_aside(&mut self, id: RequestId) -> Option<RequestId> {
+        self.aside.get_mut(&id)?.active.take()
     }
 
     /// Makes sure that it may be started.
     ///
     /// # Errors
-    /// When it is active.
+    /// When it is active, or finished and not completed.
     #[inline]
-    pub fn check_inactive(&self, id: RequestId) -> Result<()> {
-        if self.active(id).is_some() { Err(is_active()) } else { Ok(()) }
+    pub fn check_inactive(&self, requests: &Table, id: RequestId) -> Result<()> {
+        self.active(id).map_or(Ok(()), |active| Err(is_active(requests, active)))
     }
 
     #[inline]
@@ -142,8 +201,8 @@ pub fn start(engine: &mut Engine, methods: &mut Methods, id: RequestId) -> Resul
     let Some(Entry { message: Some(message), active, .. }) = engine.persistent.entry(id) else {
         return Ok(Begun::Elsewhere);
     };
-    if active.is_some() {
-        return Err(is_active());
+    if let Some(active) = active {
+        return Err(is_active(&engine.requests, *active));
     }
     let active = match message {
         Message::Send { to, envelope, segment } => {
@@ -175,10 +234,29 @@ pub fn start(engine: &mut Engine, methods: &mut Methods, id: RequestId) -> Resul
     Ok(Begun::Yes)
 }
 
+/// Starts the message of a persistent request that has a handler.
+///
+/// # Errors
+/// As [`start`].
+pub fn start_aside(engine: &mut Engine, methods: &mut Methods, id: RequestId) -> Result<Begun> {
+    let has_handler = engine.persistent.is_aside(id);
+    engine.persistent.bring_back(id);
+    let begun = start(engine, methods, id);
+    if has_handler {
+        engine.persistent.set_aside(id);
+    }
+    begun
+}
+
 #[cold]
-fn is_active() -> Error {
-    let expected = "one that is not active: wait for it before it is started again";
-    Error::invalid(ErrorClass::Request, "request", "an active persistent request", expected)
+fn is_active(requests: &Table, active: RequestId) -> Error {
+    let is_finished = active == Table::DONE
+        || requests
+            .get(active)
+            .is_none_or(|request| matches!(request.state, State::Finished | State::Complete));
+    let got = if is_finished { "a finished persistent request" } else { "an active persistent request" };
+    let expected = "one that is inactive: complete it by a test or wait before it is started again";
+    Error::invalid(ErrorClass::Request, "request", got, expected)
 }
 
 #[cfg(test)]
@@ -192,7 +270,7 @@ mod tests {
         let behind = RequestId { slot: 5, generation: 1 };
         persistents.insert(old, None);
         persistents.begin(old, behind);
-        assert!(persistents.check_inactive(old).is_err());
+        assert!(persistents.check_inactive(&Table::new(8), old).is_err());
         persistents.insert(new, None);
         assert_eq!((persistents.active(old), persistents.active(new)), (None, None));
         persistents.begin(new, behind);

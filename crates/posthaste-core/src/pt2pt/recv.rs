@@ -31,14 +31,10 @@ pub fn start(
     if segment.is_on_device() {
         return staging::receive(engine, segment, |engine, host| start(engine, methods, pattern, host));
     }
-    let id = engine.requests.next_id()?; // before a message leaves the queue
     if engine.matching.has_unexpected() {
         return start_among_unexpected(engine, methods, pattern, segment);
     }
-    let entry = engine.matching.post(*pattern, id);
-    let id = engine.requests.insert(Request::new(State::Posted { segment, entry }))?;
-    loss::started(engine, id);
-    Ok(id)
+    post(engine, pattern, segment)
 }
 
 /// As [`start`], where unexpected messages have to be looked at first. No peer is throttled when there are none.
@@ -49,15 +45,25 @@ fn start_among_unexpected(
     pattern: &Pattern,
     segment: Segment,
 ) -> Result<RequestId> {
-    let id = engine.requests.next_id()?;
+    engine.requests.ensure_room()?; // before a message leaves the queue
     if let Some(message) = engine.matching.take_unexpected(pattern) {
         return start_unexpected(engine, methods, message, segment);
     }
-    let entry = engine.matching.post(*pattern, id);
-    let id = engine.requests.insert(Request::new(State::Posted { segment, entry }))?;
+    let id = post(engine, pattern, segment)?;
     if engine.flow.is_throttling() {
         flow::posted(engine, methods, id);
     }
+    Ok(id)
+}
+
+/// Files a receive.
+#[inline(always)]
+fn post(engine: &mut Engine, pattern: &Pattern, segment: Segment) -> Result<RequestId> {
+    let Engine { requests, matching, .. } = engine;
+    let id = requests.insert_with(|id| {
+        let entry = matching.post(*pattern, id);
+        Request::new(State::Posted { segment, entry })
+    })?;
     loss::started(engine, id);
     Ok(id)
 }

@@ -2,7 +2,8 @@
 //! here twice: when its transfer is over, which starts the last copy (`pt2pt::staging`), and when the device is done.
 //!
 //! 1. Its status is there, and its buffer is the user's again.
-//! 2. Its handler, if it has one, is queued and run outside all locks; so long the request is *finished* (seed 004).
+//! 2. Its handler, if it has one, is due: queued, and run outside all locks (`runtime::handlers`). Only the handler itself may
+//!    complete the request meanwhile (seed 004).
 //! 3. It is *complete*: a wait or test may take its status.
 //! 4. Who wants to know is notified: the thread that sleeps for it, or the request that it is a part of, whose end follows this
 //!    list too. A request of which nobody wants to know leaves the table.
@@ -17,13 +18,23 @@ use std::collections::VecDeque;
 use posthaste_os::park::SleeperId;
 
 use crate::ids::RequestId;
-use crate::request::{Audience, Handler, Request, State, Status, Table};
+use crate::request::{AtEnd, Audience, Handler, Request, State, Status, Table};
+
+/// A handler that is to be run.
+pub enum Due {
+    /// Something that the library does at the end of this request, and what the request tells.
+    Run(RequestId, Handler, Status),
+    /// A handler of the program, attached to the request that it knows by this name.
+    Invoke(RequestId),
+}
 
 /// What the end of requests leaves to be done outside the lock.
 #[derive(Default)]
 pub struct Finished {
     /// Handlers to be run, in the order in which their requests ended.
-    pub handlers: VecDeque<(RequestId, Handler, Status)>,
+    pub handlers: VecDeque<Due>,
+    /// Requests whose handlers are due and may not be run now: handlers are disabled, or nest too deep here.
+    pub postponed: Vec<RequestId>,
     /// Counts every end, so that a waiter sees that something happened.
     pub ends: u64,
     /// Requests in device memory whose transfers are over, for `pt2pt::staging`.
@@ -137,12 +148,14 @@ pub fn unwatch(table: &mut Table, id: RequestId, sleeper: SleeperId) {
 fn with_handler(request: &mut Request, finished: &mut Finished, id: RequestId, status: Status) {
     request.state = State::Finished;
     request.status = status.clone();
-    if let Some(handler) = request.handler.take() {
-        finished.handlers.push_back((id, handler, status));
+    match request.handler.take().map(|handler| *handler) {
+        Some(AtEnd::Run(handler)) => finished.handlers.push_back(Due::Run(id, handler, status)),
+        Some(AtEnd::Invoke(name)) => finished.handlers.push_back(Due::Invoke(name)),
+        None => {}
     }
 }
 
-/// The handler of a finished request has run.
+/// The handler of a finished request has run: anybody may complete it.
 pub fn handled(table: &mut Table, finished: &mut Finished, id: RequestId) {
     if table.get(id).is_some_and(|request| matches!(request.state, State::Finished)) {
         finished.ends += 1;
@@ -150,8 +163,19 @@ pub fn handled(table: &mut Table, finished: &mut Finished, id: RequestId) {
     }
 }
 
-/// Attaches a handler, replacing the one before. A request that is over already runs it at the next progress.
-/// Returns false when the id is stale.
+/// A finished request leaves before its handler has returned, which has completed it: what it tells. Who waits for it
+/// is told.
+pub fn take_finished(table: &mut Table, finished: &mut Finished, id: RequestId) -> Option<Status> {
+    let request = table.remove(id)?;
+    finished.ends += 1;
+    if let Audience::Sleeper(sleeper) = request.audience {
+        finished.sleepers.push(sleeper);
+    }
+    Some(request.status)
+}
+
+/// Something that the library does at the end of a request of its own. For one that is over already it is done with the
+/// next progress. Returns false when the id is stale.
 pub fn attach(table: &mut Table, finished: &mut Finished, id: RequestId, handler: Handler) -> bool {
     let Some(request) = table.get_mut(id) else { return false };
     if matches!(request.state, State::Complete | State::Finished) {
@@ -159,9 +183,9 @@ pub fn attach(table: &mut Table, finished: &mut Finished, id: RequestId, handler
             request.state = State::Finished;
         }
         let status = request.status.clone();
-        finished.handlers.push_back((id, handler, status));
+        finished.handlers.push_back(Due::Run(id, handler, status));
     } else {
-        request.handler = Some(handler);
+        request.handler = Some(Box::new(AtEnd::Run(handler)));
     }
     true
 }
@@ -190,7 +214,9 @@ mod tests {
         assert!(attach(&mut table, &mut finished, id, Box::new(|_, _| ())));
         complete(&mut table, &mut finished, id, Status { bytes: 5, ..Status::EMPTY });
         assert!(matches!(table.get(id).unwrap().state, State::Finished));
-        let (ended, handler, status) = finished.handlers.pop_front().unwrap();
+        let Some(Due::Run(ended, handler, status)) = finished.handlers.pop_front() else {
+            panic!("it is due")
+        };
         handler(ended, &status);
         handled(&mut table, &mut finished, id);
         assert!(is_complete(table.get(id).unwrap()));

@@ -105,6 +105,15 @@ pub fn expect(table: &mut Table, whole: RequestId, further: usize) {
     }
 }
 
+/// The whole expects a further part, even if all others have ended; nobody has completed it.
+pub fn reopen(table: &mut Table, whole: RequestId) {
+    let Some(request) = table.get_mut(whole) else { return };
+    match &mut request.state {
+        State::Composite(composite) => composite.missing += 1,
+        state => *state = State::Composite(Box::new(Composite::of(1))),
+    }
+}
+
 /// What is said if a part of the whole is truncated.
 pub fn says_when_truncated(table: &mut Table, whole: RequestId, error: Error) {
     if let Some(composite) = get(table, whole) {
@@ -175,6 +184,22 @@ mod tests {
             (9, Error::truncated(40, 30).to_string())
         );
         assert!(table.is_empty());
+    }
+
+    #[test]
+    fn a_whole_that_is_over_is_opened_again_and_keeps_its_error() {
+        let (mut table, mut finished) = (Table::new(8), Finished::default());
+        let whole = begin(&mut table, Composite::of(0), Status::EMPTY).unwrap();
+        for (round, error) in [Some(Error::truncated(8, 4)), None].into_iter().enumerate() {
+            reopen(&mut table, whole);
+            reopen(&mut table, whole);
+            let status = Status { error, ..Status::EMPTY };
+            complete::part_ended(&mut table, &mut finished, whole, status, false);
+            assert!(!complete::is_complete(table.get(whole).unwrap()));
+            complete::part_ended(&mut table, &mut finished, whole, Status::EMPTY, false);
+            assert!(complete::is_complete(table.get(whole).unwrap()), "round {round}");
+        }
+        assert!(table.remove(whole).unwrap().status.error.is_some());
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! Requests: what a user waits for, and what the protocols keep about a transfer under way.
 //!
 //! Rooms: [`table`] holds them, [`complete`] ends them, [`composite`] makes one of several, [`outside`] takes ends from
-//! outside the engine. The states are seed 004's: null (no request), inactive, active,
-//! finished (the transfer is over, a handler has to run), complete. MPI-5.0 §3.7.
+//! outside the engine, [`states`] says what the program's handlers and everything else do to each other. The states are seed
+//! 004's: null (no request), inactive, active, finished; the engine has one word more, for a request that is finished and may
+//! be completed: it is complete when no handler has to run any more. MPI-5.0 §3.7.
 //!
 //! What must stay true: a request's segment is in exactly one place: here while it waits, in the method while
 //! the method moves the data.
@@ -10,7 +11,11 @@
 pub mod complete;
 pub mod composite;
 pub mod outside;
+pub mod states;
 pub mod table;
+
+use std::any::Any;
+use std::sync::Arc;
 
 use posthaste_os::park::SleeperId;
 
@@ -42,8 +47,32 @@ impl Status {
         Self { source: ANY_SOURCE, tag: ANY_TAG, bytes: 0, cancelled: false, error: None };
 }
 
-/// Runs once, outside all locks, when its request is over (seed 004).
+/// Runs once, outside all locks, when its request is over: what the library itself does then.
 pub type Handler = Box<dyn FnOnce(RequestId, &Status) + Send>;
+
+/// A handler of the program (seed 004): invoked when a request is finished that it is attached to, on whichever thread is
+/// there, outside all locks. One may serve many requests, also at the same time.
+pub trait Invoke: Any + Send + Sync {
+    /// The request, by the name that the program knows, is finished.
+    fn invoke(&self, request: RequestId);
+}
+
+impl Invoke for std::task::Waker {
+    fn invoke(&self, _request: RequestId) {
+        self.wake_by_ref();
+    }
+}
+
+/// A handler of the program, shared by the requests that it is attached to.
+pub type SharedHandler = Arc<dyn Invoke>;
+
+/// What is to happen at the end of a request.
+pub enum AtEnd {
+    /// The library does something.
+    Run(Handler),
+    /// The program's handler is due, of the request by this name.
+    Invoke(RequestId),
+}
 
 /// What a request is doing.
 #[derive(Debug)]
@@ -152,8 +181,8 @@ pub struct Request {
     pub cancelling: bool,
     /// Its buffer is device memory: the end of the transfer goes through `pt2pt::staging`.
     pub staged: bool,
-    /// To be run at the end.
-    pub handler: Option<Handler>,
+    /// What is to happen at the end.
+    pub handler: Option<Box<AtEnd>>,
 }
 
 impl Request {

@@ -1,8 +1,8 @@
 //! The table of requests: slots with generations, so that a stale or forged id finds nothing.
 //!
 //! The table grows up to its limit and never moves a slot's number. House decision on C handles: `MPI_Request_toint`
-//! has 31 bits, so a handle packs 21 bits of slot and 9 bits of generation (1..=511, going round) above them; every
-//! handle is at least 2^21 and so outside the predefined ones. A stale handle is mistaken for a live one only after
+//! has 31 bits, so a handle packs 21 bits of slot and the low 9 bits of the generation above them. Those are never 0, so
+//! every handle is at least 2^21 and outside the predefined ones. A stale handle is mistaken for a live one only after
 //! exactly a multiple of 511 further uses of the same slot. On the wire the full 32-bit generation travels.
 //!
 //! Each VCI has a table, and each table slots of its own: the first half of all is the first VCI's, the second half is
@@ -30,7 +30,14 @@ const FIRST: usize = MOST / 2;
 const FURTHER: usize = FIRST / VCIS;
 /// Slots of each other VCI that are reserved for collective operations.
 const FURTHER_RESERVE: usize = 1 << 13;
-const HANDLE_GENERATIONS: u32 = 511;
+const HANDLE_GENERATION: u32 = (1 << 9) - 1;
+
+/// The generation after this one.
+#[inline(always)]
+const fn next(generation: u32) -> u32 {
+    let next = generation.wrapping_add(1);
+    next + (next & HANDLE_GENERATION == 0) as u32
+}
 
 /// The VCI that a slot belongs to; what is no VCI's counts as the first one's.
 #[inline]
@@ -75,7 +82,7 @@ const NONE: u32 = u32::MAX;
 impl Table {
     /// The request that is over and has nothing to report. It stands in the first VCI's table; the others find nothing
     /// under it, which is over as well, and let it be taken out.
-    pub const DONE: RequestId = RequestId { slot: 0, generation: 0 };
+    pub const DONE: RequestId = RequestId { slot: 0, generation: 1 };
 
     /// An empty table for at most `limit` requests of the first VCI.
     pub fn new(limit: usize) -> Self {
@@ -85,7 +92,7 @@ impl Table {
     /// An empty table for at most `limit` requests of a VCI.
     pub fn of_vci(vci: usize, limit: usize) -> Self {
         let mut slots = Vec::with_capacity(256.min(limit));
-        slots.push(Slot { generation: 0, next_free: NONE, request: Some(Request::new(State::Complete)) });
+        slots.push(Slot { generation: 1, next_free: NONE, request: Some(Request::new(State::Complete)) });
         let (base, most, highest) = match vci {
             0 => (0, FIRST, HIGHEST_REQUESTS),
             _ => (FIRST + (vci - 1) * FURTHER, FURTHER, FURTHER - FURTHER_RESERVE),
@@ -119,6 +126,23 @@ impl Table {
         if self.free == NONE { self.grow() } else { Ok(()) }
     }
 
+    /// Makes sure that the next [`Table::insert`] succeeds with the reserve open ([`Table::reserve`]).
+    ///
+    /// # Errors
+    /// When the reserve is full, too.
+    #[inline]
+    pub fn ensure_reserved_room(&mut self) -> Result<()> {
+        if self.free == NONE { self.grow_into_reserve() } else { Ok(()) }
+    }
+
+    #[cold]
+    fn grow_into_reserve(&mut self) -> Result<()> {
+        self.reserve(true);
+        let grown = self.grow();
+        self.reserve(false);
+        grown
+    }
+
     /// Makes sure that so many requests find room.
     ///
     /// # Errors
@@ -133,15 +157,25 @@ impl Table {
     /// When the table is full.
     #[inline(always)] // moving a request costs more than what is done to it
     pub fn insert(&mut self, request: Request) -> Result<RequestId> {
+        self.insert_with(|_| request)
+    }
+
+    /// Takes in the request that is made for this id, once it is certain that there is room for it.
+    ///
+    /// # Errors
+    /// When the table is full.
+    #[inline(always)]
+    pub fn insert_with(&mut self, request: impl FnOnce(RequestId) -> Request) -> Result<RequestId> {
         if self.free == NONE {
             self.grow()?;
         }
         let at = self.free;
         let place = &mut self.slots[at as usize];
+        let id = RequestId { slot: self.base + at, generation: place.generation };
         self.free = place.next_free;
-        place.request = Some(request);
+        place.request = Some(request(id));
         self.live += 1;
-        Ok(RequestId { slot: self.base + at, generation: place.generation })
+        Ok(id)
     }
 
     /// Lets requests beyond the limit in, or only such as keep it.
@@ -218,7 +252,7 @@ impl Table {
         let at = self.at(id.slot);
         let slot = self.slots.get_mut(at).filter(|slot| slot.generation == id.generation)?;
         let request = slot.request.take()?;
-        slot.generation = slot.generation.checked_add(1).unwrap_or(1);
+        slot.generation = next(slot.generation);
         self.put_back(at as u32);
         self.live -= 1;
         Some(request)
@@ -259,7 +293,7 @@ impl Table {
             error: None,
         };
         slot.request = None;
-        slot.generation = slot.generation.checked_add(1).unwrap_or(1);
+        slot.generation = next(slot.generation);
         self.put_back(at as u32);
         self.live -= 1;
         Some(ended)
@@ -268,7 +302,7 @@ impl Table {
     /// The C handle of a request.
     #[inline]
     pub const fn handle(id: RequestId) -> u32 {
-        (id.generation % HANDLE_GENERATIONS + 1) << SLOT_BITS | id.slot
+        (id.generation & HANDLE_GENERATION) << SLOT_BITS | id.slot
     }
 
     /// The live request that a C handle names.

@@ -104,7 +104,6 @@ impl Vci {
         let news = self.happened() != seen;
         self.last_notified = self.happened();
         let register = |wants| Asleep::register(sleepers, wants, bell);
-        let table = &mut self.engine.requests;
         let (ids, all) = match until {
             Until::All(ids) => (*ids, true),
             Until::Any(ids) => (*ids, false),
@@ -112,6 +111,10 @@ impl Vci {
             Until::Event => return Some(register(Wants::Anything)),
             Until::Bell => return Some(register(Wants::Ends(usize::MAX))),
         };
+        if self.engine.handlers.any_to_be_looked_at(ids) {
+            return None;
+        }
+        let table = &self.engine.requests;
         let goes_on =
             |id: &&RequestId| table.get(**id).is_some_and(|request| !complete::is_complete(request));
         let open = ids.iter().filter(goes_on).count();

@@ -157,6 +157,18 @@ impl Cart {
         Ok((by(-i64::from(displacement)), by(i64::from(displacement))))
     }
 
+    /// The neighbours of `rank` along each dimension, the one below before the one above; `MPI_PROC_NULL` beyond the border
+    /// (MPI-5.0 §8.6).
+    ///
+    /// # Errors
+    /// A rank that nobody has.
+    pub fn neighbors(&self, rank: i32) -> Result<Vec<i32>> {
+        let pair = |direction: usize| self.shift(rank, direction as i32, 1);
+        let pairs: Vec<[i32; 2]> =
+            (0..self.dims.len()).map(|at| pair(at).map(Into::into)).collect::<Result<_>>()?;
+        Ok(pairs.into_flattened())
+    }
+
     fn split(&self, rank: u32) -> Vec<u32> {
         let mut rest = rank;
         let mut coords: Vec<u32> = self.dims.iter().rev().map(|dim| take(&mut rest, dim.size)).collect();

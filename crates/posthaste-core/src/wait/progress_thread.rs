@@ -4,12 +4,23 @@
 //! as the one that listens if no other does. MPI-5.0 §3.7.4 "progress"; seed 001, "poll may be called from many
 //! places".
 
+use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
 use crate::error::{Error, Result};
 use crate::wait::{Awaited, Idler, Waiting};
+
+thread_local! {
+    /// Whether this is the progress thread. Of each copy of the code its own; each asks for threads that it has started.
+    static IS_PROGRESS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether the calling thread is a progress thread, and no thread of the program.
+pub fn is_progress_thread() -> bool {
+    IS_PROGRESS.get()
+}
 
 /// The thread. It ends when it has to, or with the process.
 #[derive(Debug)]
@@ -48,6 +59,7 @@ impl ProgressThread {
 impl Waiting {
     /// Advances everything until it is over. It is at home in the first VCI.
     fn attend(&self, over: &AtomicBool) {
+        IS_PROGRESS.set(true);
         let mut idler = Idler::default();
         while !over.load(Ordering::Acquire) {
             let mut busy = self.runtime.advance(0);

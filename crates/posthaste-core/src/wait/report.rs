@@ -12,7 +12,7 @@ use posthaste_os::machine;
 use posthaste_os::node::{Node, VCIS};
 use posthaste_os::sync::Mutex;
 
-use crate::explain::{Goal, List, Message, Operation, Part, Report, Wait};
+use crate::explain::{Goal, Handled, List, Message, Operation, Part, Report, Wait};
 use crate::ids::{ContextId, Peer, RequestId};
 use crate::progress::Vci;
 use crate::pt2pt::{Contexts, Pattern};
@@ -122,6 +122,7 @@ struct Surroundings {
     posted: List,
     unexpected: List,
     sends: List,
+    handled: Vec<Handled>,
     /// How its communicators are called, as far as there is anything to say of them.
     names: BTreeMap<u64, String>,
 }
@@ -229,6 +230,7 @@ impl Published {
         report.posted = all(vcis, |vci| &vci.posted);
         report.unexpected = all(vcis, |vci| &vci.unexpected);
         report.sends = all(vcis, |vci| &vci.sends);
+        report.handled = vcis.iter().flat_map(|vci| vci.handled.iter().copied()).take(MOST).collect();
         let name = |context: u64| vcis.iter().find_map(|vci| vci.names.get(&context)).cloned();
         let all = mentioned(report, [&report.posted, &report.unexpected, &report.sends]);
         report.names = all.into_iter().map(|context| (context, name(context).unwrap_or_default())).collect();
@@ -390,6 +392,7 @@ fn surroundings(vci: &Vci, report: &Report) -> Surroundings {
         ),
         unexpected: list(come, concerns),
         sends: list(sends(vci), concerns),
+        handled: engine.handled(MOST),
         names: BTreeMap::new(),
     };
     let lists = [&around.posted, &around.unexpected, &around.sends];

@@ -122,7 +122,7 @@ impl World {
     ///
     /// # Errors
     /// `MPI_ERR_RMA_FLAVOR`; what [`OneSided::attach`](crate::onesided::OneSided::attach) says.
-    pub fn attach(&self, window: &Window, memory: &Segment) -> Result<()> {
+    pub fn attach_memory(&self, window: &Window, memory: &Segment) -> Result<()> {
         dynamic(window)?;
         let mut vci = self.vci_of(window.comm());
         vci.engine.with_onesided(|onesided, _| onesided.attach(window.own().key, memory))
@@ -132,7 +132,7 @@ impl World {
     ///
     /// # Errors
     /// `MPI_ERR_RMA_FLAVOR`; `MPI_ERR_BASE` where no memory is attached.
-    pub fn detach(&self, window: &Window, address: u64) -> Result<()> {
+    pub fn detach_memory(&self, window: &Window, address: u64) -> Result<()> {
         dynamic(window)?;
         let mut vci = self.vci_of(window.comm());
         vci.engine.with_onesided(|onesided, _| onesided.detach(window.own().key, address))

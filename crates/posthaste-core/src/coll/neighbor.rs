@@ -1,0 +1,174 @@
+//! Neighbourhood collectives (MPI-5.0 §8.6 to §8.8): a block from each source, a block to each destination.
+//!
+//! Everybody posts all of its receives and then sends; there is no fence, because neighbours with other numbers of neighbours
+//! would have theirs at other places, and wait for each other. A self edge is a copy.
+//!
+//! What must stay true: all messages of an operation have one tag, so of several edges between two members the first that is
+//! sent meets the first that is received. On a grid what is sent down along a dimension is received from above there, also
+//! where the process below and the one above are the same: block `s` of the sender becomes block `s ^ 1` of the receiver. On
+//! a graph the k-th edge to a process meets its k-th edge from there.
+
+use std::borrow::Cow;
+
+use crate::coll::plan::{Blocks, Draft, Operand};
+use crate::coll::{Schedule, Team, TypedBlocks};
+use crate::datatype::Segment;
+use crate::error::{Error, ErrorClass, Result};
+use crate::ids::PROC_NULL;
+
+/// Whom a member of a team talks to, in the order of blocks. `MPI_PROC_NULL` has a block that nobody touches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Neighbors<'a> {
+    sources: Cow<'a, [i32]>,
+    destinations: Cow<'a, [i32]>,
+    /// Neighbours come in pairs, below and above along a dimension.
+    in_pairs: bool,
+}
+
+impl<'a> Neighbors<'a> {
+    /// Those on a grid: below and above along each dimension.
+    pub fn of_grid(neighbors: Vec<i32>) -> Self {
+        Self { sources: neighbors.clone().into(), destinations: neighbors.into(), in_pairs: true }
+    }
+
+    /// Those on a graph.
+    pub fn of_graph(sources: &'a [i32], destinations: &'a [i32]) -> Self {
+        Self { sources: sources.into(), destinations: destinations.into(), in_pairs: false }
+    }
+
+    /// Where blocks come from.
+    pub fn sources(&self) -> &[i32] {
+        &self.sources
+    }
+
+    /// Where blocks go to.
+    pub fn destinations(&self) -> &[i32] {
+        &self.destinations
+    }
+
+    /// The blocks that go somewhere, in the order in which they are sent: number and rank.
+    fn sends(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+        (0..).zip(&*self.destinations).filter_map(|(block, rank)| Some((block, somebody(*rank)?)))
+    }
+
+    /// The blocks that come from somewhere, in the order in which they are received: number and rank.
+    fn receives(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+        let order = (0..self.sources.len()).map(|at| if self.in_pairs { at ^ 1 } else { at });
+        order.filter_map(|block| Some((block as u32, somebody(self.sources[block])?)))
+    }
+}
+
+fn somebody(rank: i32) -> Option<u32> {
+    if rank == PROC_NULL { None } else { Some(rank as u32) }
+}
+
+/// Everybody sends the same operand to all of its destinations and gets those of its sources, one after the other. The count
+/// of `recv` is that of one block.
+///
+/// # Errors
+/// Edges from this process to itself that it has at one end only.
+pub fn neighbor_allgather(
+    team: &Team,
+    neighbors: &Neighbors<'_>,
+    send: Operand<'_>,
+    recv: Operand<'_>,
+) -> Result<Schedule> {
+    exchange(team, "MPI_Neighbor_allgather", neighbors, |_| send.all(), |block| recv.block(block))
+}
+
+/// As [`neighbor_allgather`], with blocks of different lengths in any place.
+///
+/// # Errors
+/// Lists that are not as long as there are sources; otherwise as [`neighbor_allgather`].
+pub fn neighbor_allgatherv(
+    team: &Team,
+    neighbors: &Neighbors<'_>,
+    send: Operand<'_>,
+    recv: Blocks<'_>,
+) -> Result<Schedule> {
+    check("recvcounts, displs", &[recv.counts.len(), recv.displacements.len()], neighbors.sources())?;
+    exchange(team, "MPI_Neighbor_allgatherv", neighbors, |_| send.all(), |block| recv.block(block))
+}
+
+/// Everybody sends each of its destinations a block of its own. Counts are those of one block.
+///
+/// # Errors
+/// As [`neighbor_allgather`].
+pub fn neighbor_alltoall(
+    team: &Team,
+    neighbors: &Neighbors<'_>,
+    send: Operand<'_>,
+    recv: Operand<'_>,
+) -> Result<Schedule> {
+    exchange(team, "MPI_Neighbor_alltoall", neighbors, |block| send.block(block), |block| recv.block(block))
+}
+
+/// As [`neighbor_alltoall`], with blocks of different lengths in any place.
+///
+/// # Errors
+/// Lists that are not as long as there are neighbours; otherwise as [`neighbor_allgather`].
+pub fn neighbor_alltoallv(
+    team: &Team,
+    neighbors: &Neighbors<'_>,
+    send: Blocks<'_>,
+    recv: Blocks<'_>,
+) -> Result<Schedule> {
+    let lengths = |b: &Blocks<'_>| [b.counts.len(), b.displacements.len()];
+    check("sendcounts, sdispls", &lengths(&send), neighbors.destinations())?;
+    check("recvcounts, rdispls", &lengths(&recv), neighbors.sources())?;
+    exchange(team, "MPI_Neighbor_alltoallv", neighbors, |block| send.block(block), |block| recv.block(block))
+}
+
+/// As [`neighbor_alltoallv`], with a type for each block and displacements in bytes.
+///
+/// # Errors
+/// As [`neighbor_alltoallv`].
+pub fn neighbor_alltoallw(
+    team: &Team,
+    neighbors: &Neighbors<'_>,
+    send: TypedBlocks<'_>,
+    recv: TypedBlocks<'_>,
+) -> Result<Schedule> {
+    let lengths = |b: &TypedBlocks<'_>| [b.counts.len(), b.displacements.len(), b.datatypes.len()];
+    check("sendcounts, sdispls, sendtypes", &lengths(&send), neighbors.destinations())?;
+    check("recvcounts, rdispls, recvtypes", &lengths(&recv), neighbors.sources())?;
+    exchange(team, "MPI_Neighbor_alltoallw", neighbors, |block| send.block(block), |block| recv.block(block))
+}
+
+fn check(argument: &'static str, lengths: &[usize], neighbors: &[i32]) -> Result<()> {
+    let n = neighbors.len();
+    if lengths.iter().all(|len| *len == n) {
+        return Ok(());
+    }
+    let expected = format_args!("as long as there are neighbours, {n}");
+    Err(Error::invalid(ErrorClass::Count, argument, format_args!("{lengths:?} entries long"), expected))
+}
+
+fn exchange(
+    team: &Team,
+    name: &'static str,
+    neighbors: &Neighbors<'_>,
+    send: impl Fn(u32) -> Segment,
+    recv: impl Fn(u32) -> Segment,
+) -> Result<Schedule> {
+    let me = team.rank() as u32;
+    let own = |(_, rank): &(u32, u32)| *rank == me;
+    let (from, to) = (neighbors.receives().filter(own).count(), neighbors.sends().filter(own).count());
+    if from != to {
+        let got = format_args!("a graph where rank {me} has {from} edges from itself");
+        let expected = format_args!("as many as it has to itself, {to}");
+        return Err(Error::invalid(ErrorClass::Topology, "comm", got, expected));
+    }
+    let steps = neighbors.sources.len() + neighbors.destinations.len();
+    let mut draft = Draft::new(team, name, steps);
+    for (block, rank) in neighbors.receives().filter(|edge| !own(edge)) {
+        draft.receive(rank, recv(block));
+    }
+    for (block, rank) in neighbors.sends().filter(|edge| !own(edge)) {
+        draft.send(rank, send(block));
+    }
+    for ((out, _), (into, _)) in neighbors.sends().filter(own).zip(neighbors.receives().filter(own)) {
+        draft.copy(send(out), recv(into));
+    }
+    Ok(draft.done())
+}
