@@ -24,6 +24,7 @@ struct Bench<'a> {
     mpi: &'a Mpi,
     faulty: std::path::PathBuf,
     survive: std::path::PathBuf,
+    win_lost: std::path::PathBuf,
     no_peer_copy: std::path::PathBuf,
     sizes: std::path::PathBuf,
     order: std::path::PathBuf,
@@ -104,7 +105,7 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
     }
     for ranks in [2, 3, 8] {
         tally.test(&format!("faults: {ranks} ranks of which one is killed, and the others go on"), || {
-            bench.survivors(ranks, &[]).map(drop)
+            bench.survivors(&bench.survive, ranks, &[]).map(drop)
         });
     }
     for (what, ranks, name, value) in [
@@ -113,7 +114,14 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
         ("while it is read", 3, "POSTHASTE_LONG_PROTOCOL", "get"),
     ] {
         tally.test(&format!("faults: a rank is killed {what}, and the others go on"), || {
-            bench.survivors(ranks, &[(name, value)]).map(drop)
+            bench.survivors(&bench.survive, ranks, &[(name, value)]).map(drop)
+        });
+    }
+    for (ranks, maps) in [(2, "1"), (3, "1"), (3, "0")] {
+        let name =
+            format!("faults: {ranks} ranks of which one is killed in epochs of windows, mapped: {maps}");
+        tally.test(&name, || {
+            bench.survivors(&bench.win_lost, ranks, &[("POSTHASTE_MAP_WINDOWS", maps)]).map(drop)
         });
     }
     tally
@@ -157,6 +165,7 @@ impl<'a> Bench<'a> {
             mpi,
             faulty: ctests::helper(project, mpi, "fault", "faulty")?,
             survive: ctests::helper(project, mpi, "fault", "survive")?,
+            win_lost: ctests::helper(project, mpi, "fault", "win_lost")?,
             no_peer_copy: ctests::helper(project, mpi, "fault", "no_peer_copy")?,
             sizes: ctests::helper(project, mpi, "", "pt2pt_sizes")?,
             order: ctests::helper(project, mpi, "", "pt2pt_order")?,
@@ -209,22 +218,22 @@ impl<'a> Bench<'a> {
 
     /// A rank is killed, and the job is asked not to end: the program checks what the others hear of it. What it said. Only
     /// to be late is forgiven twice: the machine may do something else.
-    fn survivors(&self, ranks: usize, settings: &[(&str, &str)]) -> Fallible<String> {
+    fn survivors(&self, program: &Path, ranks: usize, settings: &[(&str, &str)]) -> Fallible<String> {
         let is_late = |outcome: &Fallible<String>| {
             outcome.as_ref().is_err_and(|complaint| complaint.contains("heard too late"))
         };
-        let once = || self.survivors_once(ranks, settings);
+        let once = || self.survivors_once(program, ranks, settings);
         (0..2).map(|_| once()).find(|outcome| !is_late(outcome)).unwrap_or_else(once)
     }
 
-    fn survivors_once(&self, ranks: usize, settings: &[(&str, &str)]) -> Fallible<String> {
+    fn survivors_once(&self, program: &Path, ranks: usize, settings: &[(&str, &str)]) -> Fallible<String> {
         let watch = Watch::begin();
         let mut job = self.mpi.plain().args(["-enable-recovery", "-n", &ranks.to_string()]);
         for (name, value) in settings {
             job = job.env(name, value);
         }
         let timed: &[&str] = if ranks == 3 { &["timed"] } else { &[] };
-        let outcome = watch.mark(job).arg(&self.survive).args(timed).limit(60).run()?;
+        let outcome = watch.mark(job).arg(program).args(timed).limit(60).run()?;
         let went_on = outcome.stdout.matches("goes on").count();
         let named = outcome.stderr.contains("rank 1 (process ") && outcome.stderr.contains("SIGKILL");
         if outcome.code() != 137 || went_on != ranks - 1 || !named {
@@ -243,7 +252,7 @@ impl<'a> Bench<'a> {
     fn as_fast_as_before(&self) -> Fallible {
         let mut ratios = Vec::new();
         for _ in 0..5 {
-            let said = self.survivors(3, &[])?;
+            let said = self.survivors(&self.survive, 3, &[])?;
             let ratio =
                 said.split("ratio ").nth(1).and_then(|text| text.split_whitespace().next()?.parse().ok());
             let ratio: f64 = ratio.ok_or_else(|| format!("no ratio in {said:?}"))?;

@@ -32,7 +32,7 @@ const fn hang(name: &'static str, what: &'static str, ranks: usize, says: &'stat
 
 pub(crate) const DEADLOCK: &str = "so: rank 0 waits for rank 1, which waits for rank 0: a deadlock";
 
-const HANGS: [Hang; 20] = [
+const HANGS: [Hang; 22] = [
     hang(
         "two synchronous sends head to head",
         "ssend",
@@ -151,6 +151,22 @@ const HANGS: [Hang; 20] = [
             "a message from rank 1 with tag 2,",
             "    and has been in MPI_Recv for",
         ],
+    ),
+    hang(
+        "a lock of a window whose holder waits",
+        "lock",
+        3,
+        &[
+            DEADLOCK,
+            "has been in MPI_Win_lock for",
+            "waits for rank 1 to give back the lock of rank 2 there on board",
+        ],
+    ),
+    hang(
+        "an exposure epoch and a fence",
+        "exposed",
+        2,
+        &[DEADLOCK, "has been in MPI_Win_wait for", "has been in MPI_Win_fence for", "on board"],
     ),
     hang(
         "a handler that waits",

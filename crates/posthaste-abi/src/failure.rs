@@ -17,7 +17,7 @@ use crate::layer::library::inside;
 use crate::mapping::errors;
 use crate::object::errhandler::{FILE_NULL_HANDLER, Handler, SESSION_HANDLER};
 use crate::object::site::Site;
-use crate::object::{communicator, error_code};
+use crate::object::{communicator, error_code, window};
 
 /// Handles the failure of `call` and returns its error code.
 #[cold]
@@ -64,6 +64,9 @@ fn handler_of(site: Site) -> (Handler, Site) {
         }
         Site::Comm(comm) if inside().is_some() => communicator::find("comm", comm)
             .map_or_else(|_| of_process(), |found| (errhandler::of(&found), site)),
+        Site::Win(win) if inside().is_some() => {
+            window::find("win", win).map_or_else(|_| of_process(), |found| (found.handler(), site))
+        }
         Site::Comm(_) | Site::Win(_) | Site::Process => of_process(),
     }
 }
@@ -78,12 +81,13 @@ fn of_process() -> (Handler, Site) {
     (errhandler::of(comm), Site::Comm(handle))
 }
 
-/// How to call the communicator that an error belongs to, if it is another one than the world.
+/// How to call the window, or the communicator other than the world, that an error belongs to.
 fn name(site: Site) -> Option<String> {
     match site {
         Site::Comm(comm) if comm != MPI_COMM_WORLD && inside().is_some() => {
             communicator::find("comm", comm).ok().map(|found| name_of(&found))
         }
+        Site::Win(win) if inside().is_some() => window::find("win", win).ok().map(|found| found.name()),
         _ => None,
     }
 }

@@ -30,7 +30,7 @@ pub mod datatype;
 pub mod coll;
 pub mod comm;
 pub mod topology;
-pub mod rma;
+pub mod win;
 pub mod dynamic;
 pub mod io;
 pub mod tool;

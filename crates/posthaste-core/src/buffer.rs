@@ -31,6 +31,7 @@ pub(crate) use quad::Quad;
 use crate::named::Named;
 use posthaste_os::fabric::{Endpoint, NotStarted, Place, Registration, Remote};
 pub use posthaste_os::heap::Block;
+use posthaste_os::mapped::Mapped;
 use posthaste_os::mem::{self, Sink, Source, Store};
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::marker::PhantomData;
@@ -107,6 +108,17 @@ impl UserBuf {
     /// A base without any bytes, for operations of length zero.
     pub(crate) const fn none() -> Self {
         Self(ptr::null_mut())
+    }
+
+    /// A place in memory that several processes have mapped. Whoever takes it keeps the mapping, and stays within it.
+    #[inline]
+    pub(crate) fn mapped(memory: &Mapped, at: usize) -> Self {
+        Self(memory.as_ptr().wrapping_add(at))
+    }
+
+    /// The beginning of memory that the library has allocated. Whoever takes it keeps the memory, and stays within it.
+    pub(crate) fn block(memory: &Block) -> Self {
+        Self(memory.as_ptr())
     }
 
     /// The bytes of a slice, to be read from. The borrow ends with this call: only `slice` may call it, whose types carry

@@ -201,6 +201,8 @@ pub struct Config {
     pub vcis: usize,
     /// Whether a thread of the library keeps transfers going while the program computes.
     pub progress_thread: bool,
+    /// Whether windows of memory of the library are mapped by their members where these share a node.
+    pub map_windows: bool,
     /// Most handlers of the program that run inside each other on one thread.
     pub handler_depth: usize,
     /// Whether messages carry their types and receives check them.
@@ -271,6 +273,7 @@ impl Default for Config {
             threaded: false,
             vcis: VCIS,
             progress_thread: false,
+            map_windows: true,
             handler_depth: 32,
             check_types: false,
             show_types: false,
@@ -423,6 +426,12 @@ pub const TUNABLES: &[Tunable] = &[
         meaning: "1: a thread of the library keeps transfers going while the program computes. It sleeps while \
                   there is nothing to do, and looks around less and less often while the program itself is \
                   inside the library",
+    },
+    Tunable {
+        name: "POSTHASTE_MAP_WINDOWS",
+        default: "1",
+        meaning: "0: windows of MPI_Win_allocate are not mapped by their members where these share a node, so that \
+                  every access goes to the owner of the memory, as between nodes; MPI_Win_allocate_shared fails",
     },
     Tunable {
         name: "POSTHASTE_HANDLER_DEPTH",
@@ -616,6 +625,7 @@ impl Config {
         switch(&lookup, "POSTHASTE_THREADED", &mut config.threaded)?;
         number(&lookup, "POSTHASTE_VCIS", 1..=VCIS, &mut config.vcis)?;
         switch(&lookup, "POSTHASTE_PROGRESS_THREAD", &mut config.progress_thread)?;
+        switch(&lookup, "POSTHASTE_MAP_WINDOWS", &mut config.map_windows)?;
         number(&lookup, "POSTHASTE_HANDLER_DEPTH", 1..=1024, &mut config.handler_depth)?;
         switch(&lookup, "POSTHASTE_CHECK_TYPES", &mut config.check_types)?;
         switch(&lookup, "POSTHASTE_SHOW_TYPES", &mut config.show_types)?;

@@ -45,6 +45,7 @@ pub mod attribute;
 pub mod coll;
 pub mod comm;
 pub mod topology;
+pub mod win;
 pub mod slice;
 pub mod dispatch;
 pub mod progress;

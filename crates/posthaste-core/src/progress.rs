@@ -6,6 +6,7 @@ use crate::coll::{self, Running};
 use crate::dispatch;
 use crate::method::Methods;
 use crate::pt2pt::{Action, Engine, action, flow, staging};
+use crate::win::Operations;
 
 /// Operations on the fast paths between two steps of progress.
 const QUICK: u32 = 1024;
@@ -19,6 +20,8 @@ pub struct Vci {
     pub methods: Methods,
     /// Collective operations under way.
     pub running: Running,
+    /// Operations of windows under way.
+    pub operations: Operations,
     /// What had happened when sleepers were last notified.
     pub(crate) last_notified: u64,
     /// Steps so far, by any thread.
@@ -35,6 +38,7 @@ impl Vci {
             engine,
             methods,
             running: Running::default(),
+            operations: Operations::default(),
             last_notified: 0,
             steps: 0,
             quick: 0,
@@ -73,7 +77,7 @@ impl Vci {
     /// happened.
     #[inline]
     pub fn progress(&mut self) -> bool {
-        let Self { engine, methods, running, actions, .. } = self;
+        let Self { engine, methods, running, operations, actions, .. } = self;
         self.steps += 1;
         let mut busy = methods.poll(|event, _| {
             if let Some(asked) = dispatch::on_event(engine, event) {
@@ -91,6 +95,9 @@ impl Vci {
             busy |= action::retry_pending(engine, methods);
             busy |= flow::advance(engine, methods);
             busy |= engine.with_onesided(|onesided, _| onesided.advance(methods));
+        }
+        if engine.has_news_of_windows() {
+            busy |= operations.settle(engine);
         }
         if engine.has_staged() {
             busy |= staging::advance(engine, methods);

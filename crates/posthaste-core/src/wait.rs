@@ -30,7 +30,7 @@ use crate::trace::Counter;
 use report::{Note, Reporter};
 
 pub use progress_thread::{ProgressThread, is_progress_thread};
-pub use report::Awaited;
+pub use report::{Awaited, OfWindow};
 
 /// Polls between two looks at the clock.
 const POLLS_PER_LOOK: u32 = 64;

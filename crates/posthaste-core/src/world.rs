@@ -14,6 +14,7 @@ mod resources;
 mod fast_paths;
 mod handlers;
 mod scope;
+mod windows;
 
 use std::marker::PhantomData;
 use std::os::fd::OwnedFd;
@@ -57,6 +58,7 @@ pub use scope::{Operation, Scope};
 pub(crate) use start::Membership;
 use start::Start;
 use vcis::Further;
+pub use windows::{Extent, NewWindow};
 use wireup::{Places, Shared};
 
 /// Longest wait for peers on other nodes to close their connections at the end, and of a share that is not the last for what it

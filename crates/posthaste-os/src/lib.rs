@@ -11,6 +11,8 @@ pub mod heap;
 #[cfg(not(loom))]
 pub mod lives;
 pub mod machine;
+#[cfg(not(loom))]
+pub mod mapped;
 pub mod mem;
 mod memory;
 #[cfg_attr(loom, allow(dead_code))]

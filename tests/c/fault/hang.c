@@ -67,6 +67,38 @@ static void several_requests(void)
     MPI_Waitall(3, requests, MPI_STATUSES_IGNORE);
 }
 
+static MPI_Win window(void)
+{
+    MPI_Win win;
+    int *base;
+    MPI_Win_allocate(64, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+    MPI_Win_set_name(win, "board");
+    return win;
+}
+
+/* Rank 1 has the lock of rank 2 and waits for rank 0, which wants it. */
+static void held_lock(void)
+{
+    MPI_Win win = window();
+    if (rank == 1) MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 2, 0, win);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) MPI_Win_lock(MPI_LOCK_SHARED, 2, 0, win);
+    receive(0, 1, MPI_COMM_WORLD);
+}
+
+/* Rank 0 waits for the end of an access epoch that rank 1 has not begun. */
+static void exposed(void)
+{
+    MPI_Win win = window();
+    MPI_Group world, other;
+    int one = 1;
+    MPI_Comm_group(MPI_COMM_WORLD, &world);
+    MPI_Group_incl(world, 1, &one, &other);
+    if (rank == 1) MPI_Win_fence(0, win);
+    MPI_Win_post(other, 0, win);
+    MPI_Win_wait(win);
+}
+
 /* Rank 0 has an edge from rank 1, which has none to it. */
 static void half_an_edge(void)
 {
@@ -187,6 +219,10 @@ int main(int argc, char **argv)
         receive(rank ^ 1, 1, MPI_COMM_WORLD);
     } else if (!strcmp(what, "threads")) {
         two_threads();
+    } else if (!strcmp(what, "lock")) {
+        held_lock();
+    } else if (!strcmp(what, "exposed")) {
+        exposed();
     } else if (!strcmp(what, "handler")) {
         handler(0);
     } else if (!strcmp(what, "disabled")) {

@@ -33,8 +33,8 @@ pub mod coll;
 pub mod comm;
 #[path = "../../../crates/posthaste-abi/src/topology/mod.rs"]
 pub mod topology;
-#[path = "../../../crates/posthaste-abi/src/rma/mod.rs"]
-pub mod rma;
+#[path = "../../../crates/posthaste-abi/src/win/mod.rs"]
+pub mod win;
 #[path = "../../../crates/posthaste-abi/src/dynamic/mod.rs"]
 pub mod dynamic;
 #[path = "../../../crates/posthaste-abi/src/io/mod.rs"]

@@ -24,7 +24,7 @@ use crate::abi::types::{
     MPI_Delete_function, MPI_Type_copy_attr_function, MPI_Type_delete_attr_function, MPI_Win,
     MPI_Win_copy_attr_function, MPI_Win_delete_attr_function,
 };
-use crate::call::{mpi_fn, unsupported};
+use crate::call::mpi_fn;
 use crate::layer::attribute::{KEYVALS, Predefined, free, key, of_type, of_type_to_set};
 use crate::mapping::ranks::rank_out;
 use crate::object::attribute::refused;
@@ -32,6 +32,7 @@ use crate::object::communicator;
 use crate::object::datatype;
 use crate::object::error_code::last_used;
 use crate::object::site::Site;
+use crate::object::window::{self, Win};
 
 // Communicators.
 mpi_fn! {
@@ -166,12 +167,30 @@ mpi_fn! {
     }
 }
 
-unsupported! {
-    "7.7.3";
-    fn MPI_Win_set_attr / PMPI_Win_set_attr(win: MPI_Win, win_keyval: c_int, attribute_val: *mut c_void);
+mpi_fn! {
+    /// MPI-5.0 §7.7.3
+    fn MPI_Win_set_attr / PMPI_Win_set_attr(win: MPI_Win, win_keyval: c_int, attribute_val: *mut c_void)
+        raises win => {
+        let (found, keyval) = changeable_of_win(win, win_keyval)?;
+        let attributes = found.window.attributes();
+        attributes.set(win.number(), &keyval, attribute_val.expose_provenance()).map_err(refused)
+    }
+    /// MPI-5.0 §7.7.3
     fn MPI_Win_get_attr / PMPI_Win_get_attr(win: MPI_Win, win_keyval: c_int, attribute_val: *mut c_void,
-        flag: Out<c_int>);
-    fn MPI_Win_delete_attr / PMPI_Win_delete_attr(win: MPI_Win, win_keyval: c_int);
+        flag: Out<c_int>) raises win => {
+        let found = window::find("win", win)?;
+        if let Some(value) = found.predefined(win_keyval) {
+            return give(Some(value), attribute_val, flag);
+        }
+        let keyval = key(Kind::Win, win_keyval)?;
+        give(found.window.attributes().get(&keyval), attribute_val, flag)
+    }
+    /// MPI-5.0 §7.7.3
+    fn MPI_Win_delete_attr / PMPI_Win_delete_attr(win: MPI_Win, win_keyval: c_int) raises win => {
+        let (found, keyval) = changeable_of_win(win, win_keyval)?;
+        let gone = found.window.attributes().delete(win.number(), &keyval).map_err(refused)?;
+        if gone { Ok(()) } else { Err(not_set(win_keyval)) }
+    }
 }
 
 /// The functions that copy a value as it is.
@@ -337,6 +356,16 @@ fn delete_on_comm(comm: MPI_Comm, number: c_int) -> Result<()> {
     } else {
         Err(not_set(number))
     }
+}
+
+/// A window, and the key with this number for setting and deleting its values.
+fn changeable_of_win(win: MPI_Win, number: c_int) -> Result<(Arc<Win>, Arc<Keyval>)> {
+    let found = window::find("win", win)?;
+    if found.predefined(number).is_some() {
+        let expected = "a key made by the program: predefined attributes cannot be changed";
+        return Err(Error::invalid(ErrorClass::Keyval, "win_keyval", number, expected));
+    }
+    Ok((found, key(Kind::Win, number)?))
 }
 
 /// Reports a value that may not be there.

@@ -17,10 +17,10 @@ use crate::call::{mpi_fn, none, unsupported};
 use crate::failure;
 use crate::handle::{Kind, invalid};
 use crate::layer::errhandler as layer;
-use crate::object::communicator;
 use crate::object::errhandler::{self as handlers, FILE_NULL_HANDLER, UserHandler, find_for, handle_of};
 use crate::object::error_code::{added, class_of, text};
 use crate::object::site::Site;
+use crate::object::{communicator, window};
 
 // Error handlers.
 mpi_fn! {
@@ -66,6 +66,24 @@ mpi_fn! {
         failure::call_handler("MPI_Comm_call_errhandler", Site::Comm(comm), errorcode);
         Ok(())
     }
+    /// MPI-5.0 §9.3.2
+    fn MPI_Win_set_errhandler / PMPI_Win_set_errhandler(win: MPI_Win, errhandler: MPI_Errhandler)
+        raises win => {
+        let handler = find_for(errhandler, Kind::Win)?;
+        window::find("win", win)?.window.set_handler(Some(Arc::new(handler)));
+        Ok(())
+    }
+    /// MPI-5.0 §9.3.2
+    fn MPI_Win_get_errhandler / PMPI_Win_get_errhandler(win: MPI_Win, errhandler: Out<MPI_Errhandler>)
+        raises win => {
+        errhandler.set("errhandler", handle_of(window::find("win", win)?.handler())?)
+    }
+    /// MPI-5.0 §9.3.4
+    fn MPI_Win_call_errhandler / PMPI_Win_call_errhandler(win: MPI_Win, errorcode: c_int) raises win => {
+        window::find("win", win)?;
+        failure::call_handler("MPI_Win_call_errhandler", Site::Win(win), errorcode);
+        Ok(())
+    }
     /// MPI-5.0 §9.3.3
     fn MPI_File_set_errhandler / PMPI_File_set_errhandler(file: MPI_File, errhandler: MPI_Errhandler)
         raises file => {
@@ -96,9 +114,6 @@ mpi_fn! {
 
 unsupported! {
     "9.3";
-    fn MPI_Win_set_errhandler / PMPI_Win_set_errhandler(win: MPI_Win, errhandler: MPI_Errhandler);
-    fn MPI_Win_get_errhandler / PMPI_Win_get_errhandler(win: MPI_Win, errhandler: Out<MPI_Errhandler>);
-    fn MPI_Win_call_errhandler / PMPI_Win_call_errhandler(win: MPI_Win, errorcode: c_int);
     fn MPI_Session_set_errhandler / PMPI_Session_set_errhandler(session: MPI_Session,
         errhandler: MPI_Errhandler);
     fn MPI_Session_get_errhandler / PMPI_Session_get_errhandler(session: MPI_Session,

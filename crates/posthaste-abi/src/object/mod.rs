@@ -12,6 +12,7 @@ pub(crate) mod communicator;
 pub(crate) mod datatype;
 pub(crate) mod memory;
 pub(crate) mod op;
+pub(crate) mod window;
 pub(crate) mod attribute;
 
 use std::ffi::c_char;

@@ -114,8 +114,9 @@ pub fn explain(states: &[State], now: Duration) -> String {
 /// The ranks of which one has to do something before this message goes on; `None` when it goes on by itself.
 fn needed(states: &[State], message: &Message) -> Option<Vec<usize>> {
     match message.part {
-        Part::Posted | Part::Probed | Part::ForMatch | Part::ForData => {}
-        Part::Reassembly | Part::ForRoom | Part::Unexpected => return None,
+        Part::Posted | Part::Probed | Part::ForMatch | Part::ForData | Part::ForLock => {}
+        // An owner does what it is asked for while it waits itself.
+        Part::Reassembly | Part::ForRoom | Part::Unexpected | Part::ForOwner => return None,
     }
     match message.peer {
         Some(peer) => (states.len() > peer as usize).then(|| vec![peer as usize]),

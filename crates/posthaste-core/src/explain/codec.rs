@@ -224,6 +224,8 @@ impl Reader<'_> {
             5 => Part::ForRoom,
             6 => Part::ForMatch,
             7 => Part::ForData,
+            8 => Part::ForLock,
+            9 => Part::ForOwner,
             _ => return None,
         };
         Some(Message {

@@ -119,6 +119,10 @@ pub enum Part {
     ForMatch = 6,
     /// The receiver has to take more of it first.
     ForData = 7,
+    /// No message: the peer has to give back the lock of the memory of `rank` in a window.
+    ForLock = 8,
+    /// No message: the peer has to do what it was asked for on a window.
+    ForOwner = 9,
 }
 
 /// A request whose handler keeps it from being completed.

@@ -121,6 +121,17 @@ fn of_message(report: &Report, message: &Message) -> String {
         Part::ForRoom => format!("room on the way to {} for its message{about}", who(message)),
         Part::ForMatch => format!("{} to receive its message{about}", who(message)),
         Part::ForData => format!("{} to take all of its message{about}", who(message)),
+        Part::ForLock => {
+            let holder = message.peer.map_or("those who share it".to_owned(), |peer| format!("rank {peer}"));
+            format!(
+                "{holder} to give back the lock of rank {} there{}",
+                message.rank,
+                on_window(report, message)
+            )
+        }
+        Part::ForOwner => {
+            format!("{} to do what it was asked for{}", who(message), on_window(report, message))
+        }
     }
 }
 
@@ -133,6 +144,11 @@ fn about(report: &Report, message: &Message) -> String {
         _ => format!(" of {} bytes", message.bytes),
     };
     format!(" with {}{bytes}{on}", tag(message.tag))
+}
+
+/// ` on a window of MPI_COMM_WORLD`.
+fn on_window(report: &Report, message: &Message) -> String {
+    message.communicator.map_or_else(String::new, |context| format!(" on {}", report.name(context)))
 }
 
 fn tag(tag: i32) -> String {
@@ -156,7 +172,7 @@ fn of_list(report: &Report, what: &str, list: &List) -> String {
     for message in list.shown.iter().take(MOST_SHOWN) {
         let way = match message.part {
             Part::Posted | Part::Probed | Part::Reassembly | Part::Unexpected => "from",
-            Part::ForRoom | Part::ForMatch | Part::ForData => "to",
+            _ => "to",
         };
         let state = match message.part {
             Part::ForRoom => ": no room on the way yet",

@@ -14,14 +14,15 @@
 //!
 //! What must stay true: a queue for each peer leaves in its order, as far as the method has room, so a flush and its answer
 //! come behind all they speak of; at most [`ASKED`] questions are unanswered, so nobody's queue grows because a peer asks
-//! faster than it can be answered; what is queued at the target looks its memory up again when it leaves. Handlers do no
+//! faster than it can be answered; answers have a queue of their own and never wait behind questions, or two that ask each
+//! other would both wait; what is queued at the target looks its memory up again when it leaves. Handlers do no
 //! I/O, `advance` does.
 
 use std::collections::VecDeque;
 
 use posthaste_os::mem::Source;
 
-use super::{OneSided, Token};
+use super::{OneSided, RemoteKey, Token};
 use crate::buffer::OwnedBuf;
 use crate::datatype::{Builtin, Segment};
 use crate::error::{Error, ErrorClass};
@@ -39,6 +40,8 @@ const TURN: usize = 64;
 #[derive(Debug, Default)]
 pub(super) struct Traffic {
     pub(super) queue: VecDeque<Outgoing>,
+    /// What it has asked for; leaves first.
+    pub(super) answers: VecDeque<Outgoing>,
     /// Questions that have left and are not answered.
     unanswered: usize,
     /// What the method does by itself and has not ended.
@@ -50,6 +53,20 @@ pub(super) struct Traffic {
     /// The operation of the peer that was refused last: it hears that once.
     refused_last: u64,
     pub(super) lost: Option<Error>,
+}
+
+impl Traffic {
+    fn is_idle(&self) -> bool {
+        self.queue.is_empty() && self.answers.is_empty()
+    }
+
+    /// The queue that something belongs to.
+    fn queue_of(&mut self, outgoing: &Outgoing) -> &mut VecDeque<Outgoing> {
+        match outgoing {
+            Outgoing::Read { .. } | Outgoing::Answer(..) | Outgoing::Refused(_) => &mut self.answers,
+            _ => &mut self.queue,
+        }
+    }
 }
 
 /// Something that waits to leave.
@@ -75,6 +92,12 @@ pub(super) enum Outgoing {
         ends_here: Option<Token>,
     },
     Flush(u64),
+    Lock {
+        serial: u64,
+        key: RemoteKey,
+        exclusive: bool,
+    },
+    Unlock(RemoteKey),
     /// So many bytes of the memory, for a get.
     Read {
         access: Access,
@@ -101,8 +124,8 @@ impl Outgoing {
             Self::Put { access, .. } | Self::Get { access, .. } | Self::Atomic { access, .. } => {
                 Some(access.serial)
             }
-            Self::Flush(serial) => Some(*serial),
-            Self::Read { .. } | Self::Answer(..) | Self::Refused(_) => None,
+            Self::Flush(serial) | Self::Lock { serial, .. } => Some(*serial),
+            Self::Read { .. } | Self::Answer(..) | Self::Refused(_) | Self::Unlock(_) => None,
         }
     }
 
@@ -131,6 +154,15 @@ pub(super) enum Wanted {
     Fetched(Access),
     /// The word that all has been done.
     Flush,
+    /// The word that it is our turn, which may take long: it is none of the questions that are counted.
+    Lock,
+}
+
+impl Wanted {
+    /// How much of the questions that may be unanswered it takes.
+    fn counts(&self) -> usize {
+        usize::from(!matches!(self, Self::Lock))
+    }
 }
 
 /// How much of something has left.
@@ -152,20 +184,20 @@ impl OneSided {
 
     /// Nothing may be queued for a peer any more.
     fn waits_no_more(&mut self, peer: Peer) {
-        if self.traffic.get(peer).is_some_and(|traffic| traffic.queue.is_empty()) {
+        if self.traffic.get(peer).is_some_and(Traffic::is_idle) {
             self.waiting.retain(|waiting| *waiting != peer);
         }
     }
 
-    fn queue(&mut self, to: Peer, outgoing: Outgoing) {
+    pub(super) fn queue(&mut self, to: Peer, outgoing: Outgoing) {
         let traffic = self.traffic.get_or_make(to, Traffic::default);
         if traffic.lost.is_some() {
             return;
         }
-        if traffic.queue.is_empty() {
+        if traffic.is_idle() {
             self.waiting.push_back(to);
         }
-        traffic.queue.push_back(outgoing);
+        traffic.queue_of(&outgoing).push_back(outgoing);
     }
 
     /// The same before all that is queued, for what has been started before all that.
@@ -182,7 +214,7 @@ impl OneSided {
         for _ in 0..self.waiting.len() {
             let Some(peer) = self.waiting.pop_front() else { break };
             busy |= self.send(methods, peer);
-            if self.traffic.get(peer).is_some_and(|traffic| !traffic.queue.is_empty()) {
+            if self.traffic.get(peer).is_some_and(|traffic| !traffic.is_idle()) {
                 self.waiting.push_back(peer);
             }
         }
@@ -194,7 +226,8 @@ impl OneSided {
         let (mut busy, packet) = (false, methods.caps(to).packet);
         for _ in 0..TURN {
             let Some(traffic) = self.traffic.get_mut(to) else { break };
-            let Some(mut next) = traffic.queue.pop_front() else { break };
+            let next = traffic.answers.pop_front().or_else(|| traffic.queue.pop_front());
+            let Some(mut next) = next else { break };
             let asks = next.asks();
             let is_full = asks && traffic.unanswered >= ASKED;
             let left = match next {
@@ -224,9 +257,9 @@ impl OneSided {
                         self.end(token, Ok(()));
                     }
                 }
-                Left::Part => traffic.queue.push_front(next),
+                Left::Part => traffic.queue_of(&next).push_front(next),
                 Left::Nothing => {
-                    traffic.queue.push_front(next);
+                    traffic.queue_of(&next).push_front(next);
                     break;
                 }
             }
@@ -257,6 +290,10 @@ impl OneSided {
                 if operands.remaining() > 0 { Left::Part } else { Left::All }
             }
             Outgoing::Flush(serial) => whole(send(methods, to, &Emit::flush(*serial), 0, None)),
+            Outgoing::Lock { serial, key, exclusive } => {
+                whole(send(methods, to, &Emit::lock(*serial, *key, *exclusive), 0, None))
+            }
+            Outgoing::Unlock(key) => whole(send(methods, to, &Emit::unlock(*key), 0, None)),
             Outgoing::Read { access, left } => {
                 let emit = Emit::answer(access.serial);
                 let n = room(packet, &emit).min(*left);
@@ -300,6 +337,20 @@ impl OneSided {
                 Err(refused) => self.refuse(from, refused),
             },
             Packet::Flush(serial) => self.queue(from, Outgoing::Answer(serial, OwnedBuf::new(0))),
+            Packet::Lock { serial, key, exclusive } => match self.exposed.slot(key) {
+                Some(slot) => {
+                    let granted = slot.lock.asked(from, serial, exclusive);
+                    self.tell_holders(granted);
+                }
+                None => {
+                    let why = Refusal::NotExposed;
+                    self.refuse(from, Refused { serial, why, offset: 0, len: 0, size: 0 });
+                }
+            },
+            Packet::Unlock(key) => {
+                let granted = self.exposed.slot(key).map(|slot| slot.lock.released(from));
+                self.tell_holders(granted.unwrap_or_default());
+            }
             Packet::Answer(serial, data) => self.answered(from, serial, data, counts),
             Packet::Refused(refused) => self.refused(from, &refused, counts),
         }
@@ -329,7 +380,7 @@ impl OneSided {
         }
         let Some(Asked { token, wanted, .. }) = self.asked.remove(&serial) else { return };
         let traffic = self.traffic.get_or_make(from, Traffic::default);
-        traffic.unanswered = traffic.unanswered.saturating_sub(1);
+        traffic.unanswered = traffic.unanswered.saturating_sub(wanted.counts());
         let refused = if matches!(wanted, Wanted::Flush) { traffic.refused.take() } else { None };
         self.end(token, refused.map_or(Ok(()), Err));
     }
@@ -340,11 +391,12 @@ impl OneSided {
         let traffic = self.traffic.get_or_make(from, Traffic::default);
         let queued = traffic.queue.iter().position(|next| next.operation() == Some(refused.serial));
         let queued = queued.and_then(|at| traffic.queue.remove(at));
-        let asked = self.asked.get(&refused.serial).is_some_and(|asked| asked.peer == from);
-        match (asked, queued.map(Outgoing::ends_by_itself)) {
+        let asked = self.asked.get(&refused.serial).filter(|asked| asked.peer == from);
+        let counts_as = asked.map_or(0, |asked| asked.wanted.counts());
+        match (asked.is_some(), queued.map(Outgoing::ends_by_itself)) {
             (true, queued) => {
                 if queued.is_none() {
-                    traffic.unanswered = traffic.unanswered.saturating_sub(1);
+                    traffic.unanswered = traffic.unanswered.saturating_sub(counts_as);
                 }
                 if let Some(Asked { token, .. }) = self.asked.remove(&refused.serial) {
                     self.end(token, Err(why));
@@ -380,6 +432,7 @@ fn error(from: Peer, refused: &Refused) -> Error {
     let (class, reason) = match why {
         Refusal::NotExposed => (ErrorClass::RmaAttach, "the memory is not exposed".to_owned()),
         Refusal::OutOfRange => (ErrorClass::RmaRange, format!("the memory has {size} bytes")),
+        Refusal::NotAttached => (ErrorClass::RmaRange, "no attached memory has all of them".to_owned()),
         Refusal::NoSuchOperation => (ErrorClass::Op, "it does not know the operation".to_owned()),
     };
     let text = format!("rank {} of the world refuses access to {len} bytes at {offset}: {reason}", from.0);

@@ -27,9 +27,12 @@
 //! by themselves do so), atomic ones element by element, and all atomic operations on a memory are done by its owner, so
 //! that there is one mechanism for each element. Nothing that a peer sends reaches memory that is not exposed.
 //!
-//! Parts: [`target`], the memory of this process; `emulation`, the packets.
+//! Parts: [`target`], the memory of this process; `attached`, memory found by its addresses; `lock`, who may use it;
+//! `emulation`, the packets.
 
+mod attached;
 mod emulation;
+mod lock;
 pub mod target;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -49,6 +52,11 @@ use target::Exposed;
 /// What its caller calls an operation by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Token(pub u64);
+
+impl Token {
+    /// The mark of the operations of windows, whose ends are told apart from all others.
+    pub const OF_WINDOW: u64 = 1 << 63;
+}
 
 /// An operation that is over.
 #[derive(Debug)]
@@ -95,6 +103,8 @@ pub struct OneSided {
     asked: BTreeMap<u64, Asked>,
     serial: u64,
     done: VecDeque<Done>,
+    /// The same of windows.
+    done_of_windows: VecDeque<Done>,
     ends: u64,
 }
 
@@ -214,9 +224,20 @@ impl OneSided {
         Ok(())
     }
 
-    /// The next operation that is over.
+    /// The next operation that is over, of all but windows.
     pub fn next_done(&mut self) -> Option<Done> {
         self.done.pop_front()
+    }
+
+    /// The next operation of a window that is over.
+    pub fn next_done_of_window(&mut self) -> Option<Done> {
+        self.done_of_windows.pop_front()
+    }
+
+    /// Whether an operation of a window is over whose end nobody has taken.
+    #[inline]
+    pub fn has_done_of_window(&self) -> bool {
+        !self.done_of_windows.is_empty()
     }
 
     /// Operations that have ended so far.
@@ -235,6 +256,7 @@ impl OneSided {
         self.waiting.retain(|waiting| *waiting != peer);
         let traffic = self.traffic.get_or_make(peer, Traffic::default);
         traffic.lost = Some(why.clone());
+        traffic.answers.clear();
         let mut over: Vec<(u64, Token)> =
             std::mem::take(&mut traffic.queue).into_iter().filter_map(Outgoing::ends_by_itself).collect();
         over.extend(
@@ -244,6 +266,8 @@ impl OneSided {
         );
         over.sort_unstable();
         over.into_iter().for_each(|(_, token)| self.end(token, Err(why.clone())));
+        let granted = self.exposed.slots().flat_map(|slot| slot.lock.lost(peer)).collect();
+        self.tell_holders(granted);
     }
 
     /// Has the method read or write by itself.
@@ -293,7 +317,7 @@ impl OneSided {
                 );
                 self.end(token, Err(Error::other(ErrorClass::Buffer, text)));
             }
-            (Outcome::Done, _) | (Outcome::Refused(_), Wanted::Bytes(_) | Wanted::Flush) => {
+            (Outcome::Done, _) | (Outcome::Refused(_), Wanted::Bytes(_) | Wanted::Flush | Wanted::Lock) => {
                 self.end(token, Ok(()));
             }
         }
@@ -317,7 +341,8 @@ impl OneSided {
 
     fn end(&mut self, token: Token, outcome: Result<()>) {
         self.ends += 1;
-        self.done.push_back(Done { token, outcome });
+        let done = if token.0 & Token::OF_WINDOW == 0 { &mut self.done } else { &mut self.done_of_windows };
+        done.push_back(Done { token, outcome });
     }
 }
 

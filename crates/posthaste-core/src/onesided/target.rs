@@ -5,6 +5,8 @@
 
 use posthaste_os::mem::Source;
 
+use super::attached::Attached;
+use super::lock::Lock;
 use crate::buffer::{OwnedBuf, UserBuf};
 use crate::datatype::{Builtin, Datatype, Segment};
 use crate::error::{Error, ErrorClass, Result};
@@ -20,9 +22,12 @@ pub struct Exposed {
 }
 
 #[derive(Debug)]
-struct Slot {
+pub(super) struct Slot {
     generation: u32,
     memory: Option<(UserBuf, u64)>,
+    /// Instead of that, memory that is found by its addresses.
+    pub(super) attached: Option<Attached>,
+    pub(super) lock: Lock,
 }
 
 impl Exposed {
@@ -33,7 +38,7 @@ impl Exposed {
             place.memory = memory;
             return RemoteKey { slot, generation: place.generation };
         }
-        self.slots.push(Slot { generation: 1, memory });
+        self.slots.push(Slot { generation: 1, memory, attached: None, lock: Lock::default() });
         RemoteKey { slot: self.slots.len() as u32 - 1, generation: 1 }
     }
 
@@ -44,9 +49,21 @@ impl Exposed {
             return;
         };
         if slot.memory.take().is_some() {
+            (slot.attached, slot.lock) = (None, Lock::default());
             slot.generation = slot.generation.wrapping_add(1).max(1);
             self.free.push(key.slot);
         }
+    }
+
+    /// What stands under a key.
+    pub(super) fn slot(&mut self, key: RemoteKey) -> Option<&mut Slot> {
+        let slot = self.slots.get_mut(key.slot as usize)?;
+        (slot.generation == key.generation && slot.memory.is_some()).then_some(slot)
+    }
+
+    /// All that stands under keys.
+    pub(super) fn slots(&mut self) -> impl Iterator<Item = &mut Slot> {
+        self.slots.iter_mut()
     }
 
     /// The memory of a key.
@@ -63,6 +80,10 @@ impl Exposed {
         let Some((memory, size)) = self.memory(key) else {
             return Err(Refused { serial, why: Refusal::NotExposed, offset, len, size: 0 });
         };
+        if let Some(attached) = &self.slots[key.slot as usize].attached {
+            let refused = Refused { serial, why: Refusal::NotAttached, offset, len, size };
+            return attached.find(offset, len).ok_or(refused);
+        }
         if offset.checked_add(len).is_none_or(|end| end > size) {
             return Err(Refused { serial, why: Refusal::OutOfRange, offset, len, size });
         }

@@ -709,3 +709,73 @@ fn many_gets_and_messages_share_a_way() {
     (0..300).for_each(|n| succeeds(&mut bench, 1, n));
     assert!(into.iter().all(|into| into.source().to_vec() == exposed.source().to_vec()));
 }
+
+/// Answers do not wait behind questions that may not leave yet, on either side.
+#[test]
+fn two_that_ask_each_other_much_are_both_answered() {
+    const GETS: u64 = 300;
+    for seed in 1..=5 {
+        let mut bench = Bench::new(seed, 2, ROUGH, &Config::default());
+        let memories = [memory(&[10; 64]), memory(&[11; 64])];
+        let into = [memory(&[0; 64]), memory(&[0; 64])];
+        let keys: Vec<RemoteKey> = (0..2)
+            .map(|engine| at(&mut bench, engine, |onesided, _| onesided.expose(&all(&memories[engine]))))
+            .map(|key| key.unwrap())
+            .collect();
+        for token in 0..GETS {
+            for engine in 0..2 {
+                let target = Target {
+                    peer: Peer(1 - engine as u32),
+                    key: keys[1 - engine],
+                    memory: None,
+                    offset: token % 64,
+                };
+                let place = Segment::contiguous(into[engine].user_buf().offset((token % 64) as isize), 1);
+                at(&mut bench, engine, |onesided, methods| {
+                    onesided.get(methods, target, place, Token(token))
+                })
+                .unwrap();
+            }
+        }
+        for token in 0..GETS {
+            (0..2).for_each(|engine| succeeds(&mut bench, engine, token));
+        }
+        assert_eq!((into[0].source().to_vec(), into[1].source().to_vec()), (vec![11; 64], vec![10; 64]));
+    }
+}
+
+/// A lock has one exclusive holder at a time, and goes on when its holder is lost.
+#[test]
+fn a_lock_is_granted_when_the_holder_is_done_or_gone() {
+    let mut bench = Bench::new(3, 3, ROUGH, &Config::default());
+    let memory = memory(&[0; 8]);
+    let key = at(&mut bench, 0, |onesided, _| onesided.expose(&all(&memory))).unwrap();
+    let lock = |bench: &mut Bench, engine: usize, token: u64| {
+        at(bench, engine, |onesided, methods| onesided.lock(methods, (Peer(0), key), true, Token(token)))
+            .unwrap();
+    };
+    lock(&mut bench, 1, 1);
+    succeeds(&mut bench, 1, 1);
+    lock(&mut bench, 2, 2);
+    lock(&mut bench, 0, 3);
+    (0..2000).for_each(|_| bench.step());
+    for engine in [0, 2] {
+        assert!(at(&mut bench, engine, |onesided, _| onesided.next_done()).is_none());
+    }
+    at(&mut bench, 1, |onesided, methods| onesided.unlock(methods, (Peer(0), key))).unwrap();
+    let first = (0..100_000).find_map(|_| {
+        bench.step();
+        [0, 2]
+            .into_iter()
+            .find(|engine| at(&mut bench, *engine, |onesided, _| onesided.next_done()).is_some())
+    });
+    let (first, other, token) = if first == Some(0) { (0, 2, 2) } else { (2, 0, 3) };
+    let why = Error::other(ErrorClass::ProcAborted, "gone");
+    at(&mut bench, 0, |onesided, _| onesided.lose(Peer(first), &why));
+    succeeds(&mut bench, other, token);
+    at(&mut bench, other, |onesided, methods| {
+        let stale = RemoteKey { generation: 77, ..key };
+        onesided.lock(methods, (Peer(0), stale), true, Token(9)).unwrap();
+    });
+    assert_eq!(next_done(&mut bench, other).outcome.unwrap_err().class(), ErrorClass::RmaAttach);
+}

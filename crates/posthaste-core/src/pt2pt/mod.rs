@@ -169,6 +169,12 @@ impl Engine {
         result
     }
 
+    /// Whether operations of windows have ended of which these have not been told.
+    #[inline]
+    pub fn has_news_of_windows(&self) -> bool {
+        self.onesided.has_done_of_window()
+    }
+
     /// Starts, continues or ends one-sided communication.
     pub fn with_onesided<T>(&mut self, change: impl FnOnce(&mut OneSided, &mut Counts) -> T) -> T {
         let Self { onesided, counts, .. } = self;

@@ -5,6 +5,7 @@
 //! nothing while no call waits.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::time::Duration;
 
 use posthaste_os::machine;
@@ -33,13 +34,36 @@ pub enum Awaited {
     Any(Vec<RequestId>),
     /// A message that a receive of this pattern would get.
     Message(Pattern),
+    /// What these peers have to do on a window.
+    Window(OfWindow),
     /// Everything of ours to have left.
     Departure,
     /// Nothing: it keeps things going until it has to end.
     Nothing,
 }
 
+/// What a call on a window waits for.
+pub struct OfWindow {
+    /// The window's context.
+    pub context: ContextId,
+    /// Who has to do something, as far as that is known, and what: for a lock with the rank whose lock it is.
+    pub needs: Vec<(Option<Peer>, Part, i32)>,
+    /// Whether it has been done, where no packet tells: looked at once more by who is about to sleep.
+    pub is_there: Option<Box<dyn Fn() -> bool>>,
+}
+
+impl fmt::Debug for OfWindow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OfWindow").field("needs", &self.needs).finish()
+    }
+}
+
 impl Awaited {
+    /// Whether what no packet tells is there.
+    pub(super) fn is_there(&self) -> bool {
+        matches!(self, Self::Window(OfWindow { is_there: Some(is_there), .. }) if is_there())
+    }
+
     /// The peers whose messages it waits for, as far as receives name them.
     pub(super) fn senders(&self, vci: &Vci) -> Vec<Peer> {
         let sender = |pattern: &Pattern| {
@@ -58,6 +82,7 @@ impl Awaited {
                 ids.iter().flat_map(messages).filter_map(|id| of_request(&id)).collect()
             }
             Self::Message(pattern) => sender(pattern).into_iter().collect(),
+            Self::Window(window) => window.needs.iter().filter_map(|(peer, ..)| *peer).collect(),
             Self::Departure | Self::Nothing => Vec::new(),
         }
     }
@@ -67,7 +92,7 @@ impl Awaited {
         match self {
             Self::All(ids) => Until::All(ids),
             Self::Any(ids) => Until::Any(ids),
-            Self::Message(_) | Self::Departure => Until::Event,
+            Self::Message(_) | Self::Window(_) | Self::Departure => Until::Event,
             Self::Nothing => Until::Bell,
         }
     }
@@ -226,6 +251,14 @@ fn wait(vci: &Vci, call: &'static str, since: Duration, awaited: &Awaited) -> Wa
         }
         Awaited::Message(pattern) => {
             vec![Goal::Message(wanted(&vci.engine.contexts, Part::Probed, pattern, 0))]
+        }
+        Awaited::Window(OfWindow { context, needs, .. }) => {
+            let need = |(peer, part, rank): &(Option<Peer>, Part, i32)| {
+                let (peer, communicator) = (peer.map(|peer| peer.0), Some(context.0));
+                Goal::Message(Message { part: *part, peer, rank: *rank, tag: 0, communicator, bytes: 0 })
+            };
+            more = needs.len().saturating_sub(MOST) as u64;
+            needs.iter().take(MOST).map(need).collect()
         }
         Awaited::Departure => sends(vci).take(MOST).map(Goal::Message).collect(),
         Awaited::Nothing => Vec::new(),

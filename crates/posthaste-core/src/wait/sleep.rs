@@ -66,7 +66,7 @@ impl Waiting {
         };
         self.registered(idler);
         let handlers = !vci.engine.finished.handlers.is_empty();
-        if vci.progress() || handlers || (asleep.ticket.is_some() && vci.is_copying()) {
+        if vci.progress() || handlers || awaited.is_there() || (asleep.ticket.is_some() && vci.is_copying()) {
             self.stays_awake(asleep);
             return vci.awake(&self.runtime.sleepers, &until, asleep.sleeper);
         }

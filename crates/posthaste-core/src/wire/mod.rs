@@ -71,6 +71,10 @@ pub enum Kind {
     Answer = 21,
     /// Answer: the memory cannot be accessed like that.
     Refused = 22,
+    /// The lock of such memory is wanted.
+    Lock = 23,
+    /// The lock of such memory is given back.
+    Unlock = 24,
 }
 
 /// The header of every packet. Kinds that carry no message leave the envelope fields 0.
@@ -683,9 +687,14 @@ impl<'a> Packet<'a> {
             Kind::Window => Self::Window(part(payload)?),
             Kind::Filled => Self::Filled(part(payload)?),
             Kind::Bundled => Self::Bundled(payload),
-            Kind::Put | Kind::Get | Kind::Atomic | Kind::Flush | Kind::Answer | Kind::Refused => {
-                Self::OneSided(onesided::parse(kind, payload)?)
-            }
+            Kind::Put
+            | Kind::Get
+            | Kind::Atomic
+            | Kind::Flush
+            | Kind::Lock
+            | Kind::Unlock
+            | Kind::Answer
+            | Kind::Refused => Self::OneSided(onesided::parse(kind, payload)?),
             Kind::Data => {
                 let (body, data) = front::<DataBody>(payload)?;
                 Self::Data { receiver: body.receiver.into(), offset: body.offset.get(), data }

@@ -79,6 +79,8 @@ pub enum Refusal {
     OutOfRange = 2,
     /// The elements do not have this operation.
     NoSuchOperation = 3,
+    /// It is not in memory that is attached.
+    NotAttached = 4,
 }
 
 /// The packets.
@@ -92,6 +94,17 @@ pub enum OneSided<'a> {
     Atomic(Access, Atomically, Source<'a>),
     /// Asks whether all that came before has been done.
     Flush(u64),
+    /// The lock of the memory is wanted.
+    Lock {
+        /// Number of the operation.
+        serial: u64,
+        /// Which memory.
+        key: RemoteKey,
+        /// For one holder alone.
+        exclusive: bool,
+    },
+    /// The lock of the memory is given back.
+    Unlock(RemoteKey),
     /// The next bytes of what an operation fetches; for a flush, none: all has been done.
     Answer(u64, Source<'a>),
     /// An operation is not done.
@@ -178,6 +191,18 @@ impl Emit {
         Self::control(Kind::Flush, U64::new(serial).as_bytes())
     }
 
+    /// Asks for the lock of a peer's memory.
+    pub fn lock(serial: u64, key: RemoteKey, exclusive: bool) -> Self {
+        let access = Access { serial, key, offset: u64::from(exclusive) };
+        Self::control(Kind::Lock, AccessBody::from(access).as_bytes())
+    }
+
+    /// Gives the lock of a peer's memory back.
+    pub fn unlock(key: RemoteKey) -> Self {
+        let access = Access { serial: 0, key, offset: 0 };
+        Self::control(Kind::Unlock, AccessBody::from(access).as_bytes())
+    }
+
     /// Bytes that an operation fetches follow.
     pub fn answer(serial: u64) -> Self {
         Self::control(Kind::Answer, U64::new(serial).as_bytes())
@@ -218,6 +243,11 @@ pub(super) fn parse(kind: Kind, payload: Source<'_>) -> Result<OneSided<'_>, Mal
             OneSided::Atomic(body.access.into(), what, data)
         }
         Kind::Flush => OneSided::Flush(front::<U64>(payload)?.0.get()),
+        Kind::Lock => {
+            let Access { serial, key, offset } = front::<AccessBody>(payload)?.0.into();
+            OneSided::Lock { serial, key, exclusive: offset != 0 }
+        }
+        Kind::Unlock => OneSided::Unlock(Access::from(front::<AccessBody>(payload)?.0).key),
         Kind::Answer => {
             let (serial, data) = front::<U64>(payload)?;
             OneSided::Answer(serial.get(), data)
@@ -228,6 +258,7 @@ pub(super) fn parse(kind: Kind, payload: Source<'_>) -> Result<OneSided<'_>, Mal
                 1 => Refusal::NotExposed,
                 2 => Refusal::OutOfRange,
                 3 => Refusal::NoSuchOperation,
+                4 => Refusal::NotAttached,
                 _ => return Err(Malformed),
             };
             let (serial, size) = (body.serial.get(), body.size.get());

@@ -79,6 +79,11 @@ impl fmt::Display for OneSided<'_> {
                 write!(f, "{fetch}atomic {operation:#x} of {element:#x} {access}, {} bytes", data.len())
             }
             Self::Flush(serial) => write!(f, "flush {serial}"),
+            Self::Lock { serial, key: RemoteKey { slot, generation }, exclusive } => {
+                let kind = if *exclusive { "exclusive" } else { "shared" };
+                write!(f, "{kind} lock {serial} of memory {slot}.{generation}")
+            }
+            Self::Unlock(RemoteKey { slot, generation }) => write!(f, "unlock memory {slot}.{generation}"),
             Self::Answer(serial, data) => write!(f, "answer {serial}, {} bytes", data.len()),
             Self::Refused(Refused { serial, why, offset, len, size }) => {
                 write!(f, "refused {serial}: {why:?}, {len} bytes at {offset} of {size}")

@@ -138,6 +138,9 @@ fn round_trips() {
             "fetch and atomic 0x21 of 0x250 5 at 1099511627776 of memory 2.7, 4 bytes",
         ),
         (Emit::flush(6), "flush 6"),
+        (Emit::lock(7, key, true), "exclusive lock 7 of memory 2.7"),
+        (Emit::lock(8, key, false), "shared lock 8 of memory 2.7"),
+        (Emit::unlock(key), "unlock memory 2.7"),
         (Emit::answer(6), "answer 6, 4 bytes"),
         (
             Emit::refused(Refused { serial: 5, why: Refusal::OutOfRange, offset: 8, len: 3, size: 10 }),

@@ -294,6 +294,28 @@ constants! {
         MPI_ROOT: c_int = -3;
         MPI_UNDEFINED: c_int = -31766;
     }
+    "Assertions about windows (section 12.5.5)" {
+        MPI_MODE_NOCHECK: c_int = 16;
+        MPI_MODE_NOPRECEDE: c_int = 8;
+        MPI_MODE_NOPUT: c_int = 4;
+        MPI_MODE_NOSTORE: c_int = 2;
+        MPI_MODE_NOSUCCEED: c_int = 1;
+    }
+    "Kinds of locks, of windows, and their attributes (sections 12.2.6, 12.5.3)" {
+        MPI_LOCK_EXCLUSIVE: c_int = 71;
+        MPI_LOCK_SHARED: c_int = 72;
+        MPI_WIN_FLAVOR_CREATE: c_int = 81;
+        MPI_WIN_FLAVOR_ALLOCATE: c_int = 82;
+        MPI_WIN_FLAVOR_DYNAMIC: c_int = 83;
+        MPI_WIN_FLAVOR_SHARED: c_int = 84;
+        MPI_WIN_UNIFIED: c_int = 91;
+        MPI_WIN_SEPARATE: c_int = 92;
+        MPI_WIN_BASE: c_int = 201;
+        MPI_WIN_SIZE: c_int = 202;
+        MPI_WIN_DISP_UNIT: c_int = 203;
+        MPI_WIN_CREATE_FLAVOR: c_int = 204;
+        MPI_WIN_MODEL: c_int = 205;
+    }
     "Levels of thread support (section 11.6)" {
         MPI_THREAD_SINGLE: c_int = 0;
         MPI_THREAD_FUNNELED: c_int = 1;

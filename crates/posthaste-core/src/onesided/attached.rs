@@ -1,0 +1,103 @@
+//! Memory that is attached piece by piece under one key, and found by its addresses: dynamic windows (MPI-5.0 §12.2.4).
+//!
+//! What must stay true: an access lies in one piece, or reaches nothing; pieces share no byte.
+
+use std::collections::BTreeMap;
+
+use super::{OneSided, RemoteKey, on_host};
+use crate::buffer::UserBuf;
+use crate::datatype::Segment;
+use crate::error::{Error, ErrorClass, Result};
+
+/// The pieces by their addresses.
+#[derive(Debug, Default)]
+pub(super) struct Attached(BTreeMap<u64, (UserBuf, u64)>);
+
+impl Attached {
+    /// The memory of an access.
+    pub(super) fn find(&self, address: u64, len: u64) -> Option<UserBuf> {
+        let (base, (memory, size)) = self.0.range(..=address).next_back()?;
+        let skip = address - base;
+        (skip.checked_add(len)? <= *size).then(|| memory.offset(skip as isize))
+    }
+
+    fn add(&mut self, memory: UserBuf, len: u64) -> Result<()> {
+        let address = memory.address() as u64;
+        let before = self.0.range(..address.saturating_add(len.max(1))).next_back();
+        if let Some((base, (_, size))) = before.filter(|(base, (_, size))| *base + (*size).max(1) > address) {
+            let got = format_args!("{address:#x}, {len} bytes");
+            let expected = format_args!("memory apart from what is attached: {size} bytes at {base:#x}");
+            return Err(Error::invalid(ErrorClass::RmaAttach, "base", got, expected));
+        }
+        self.0.insert(address, (memory, len));
+        Ok(())
+    }
+}
+
+impl OneSided {
+    /// A key for memory that is attached later; the offset of an access is its address.
+    pub fn expose_attached(&mut self) -> RemoteKey {
+        let key = self.exposed.add(UserBuf::none(), 0);
+        if let Some(slot) = self.exposed.slot(key) {
+            slot.attached = Some(Attached::default());
+        }
+        key
+    }
+
+    /// Lets peers at this memory, too.
+    ///
+    /// # Errors
+    /// `MPI_ERR_BASE` when the memory does not lie in one piece, `MPI_ERR_BUFFER` when it lies on a device,
+    /// `MPI_ERR_RMA_ATTACH` when some of it is attached already.
+    pub fn attach(&mut self, key: RemoteKey, memory: &Segment) -> Result<()> {
+        on_host(memory)?;
+        let attached = self.exposed.slot(key).and_then(|slot| slot.attached.as_mut());
+        match (attached, memory.contiguous_rest()) {
+            (Some(attached), Some((memory, len))) => attached.add(memory, len),
+            _ => {
+                let text = "memory for one-sided communication has to lie in one piece";
+                Err(Error::other(ErrorClass::Base, text.to_owned()))
+            }
+        }
+    }
+
+    /// Ends that for the memory at this address.
+    ///
+    /// # Errors
+    /// `MPI_ERR_BASE` when no memory is attached there.
+    pub fn detach(&mut self, key: RemoteKey, address: u64) -> Result<()> {
+        let attached = self.exposed.slot(key).and_then(|slot| slot.attached.as_mut());
+        match attached.and_then(|attached| attached.0.remove(&address)) {
+            Some(_) => Ok(()),
+            None => {
+                let got = format_args!("{address:#x}");
+                Err(Error::invalid(ErrorClass::Base, "base", got, "the address of attached memory"))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::buffer::OwnedBuf;
+
+    #[test]
+    fn an_access_finds_one_piece_or_nothing() {
+        let memory = OwnedBuf::new(100);
+        let (base, at) = (memory.user_buf(), memory.user_buf().address() as u64);
+        let mut attached = Attached::default();
+        attached.add(base, 40).unwrap();
+        attached.add(base.offset(40), 20).unwrap();
+        for (from, len) in [(39, 1), (20, 40), (59, 9), (0, 100)] {
+            let why = attached.add(base.offset(from), len).unwrap_err();
+            assert_eq!(why.class(), ErrorClass::RmaAttach, "{why}");
+        }
+        assert_eq!(attached.find(at + 10, 30), Some(base.offset(10)));
+        assert_eq!(attached.find(at + 40, 20), Some(base.offset(40)));
+        for (from, len) in [(10, 31), (60, 1), (0, u64::MAX)] {
+            assert!(attached.find(at + from, len).is_none());
+        }
+        assert!(attached.find(at - 1, 1).is_none());
+    }
+}

@@ -1,0 +1,404 @@
+//! Epochs: which accesses and which calls of synchronisation are in order at this time (MPI-5.0 §12.5).
+//!
+//! What must stay true: an access needs an epoch towards its target, and one begins only where none of another kind is. A
+//! fence opens an epoch only if an access follows it, so locks may be taken behind a fence.
+
+use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+
+use crate::error::{Error, ErrorClass, Result};
+
+/// Assertions of a program (MPI-5.0 §12.5.5).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Assert {
+    /// The other side has made sure that there is nothing to wait for.
+    pub no_check: bool,
+    /// No access of ours is to be ended.
+    pub no_precede: bool,
+    /// No access of ours follows.
+    pub no_succeed: bool,
+}
+
+/// How a target is locked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LockKind {
+    /// For this member alone.
+    Exclusive,
+    /// For any number of members.
+    Shared,
+}
+
+/// The access epoch of this member.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+enum Access {
+    None,
+    /// Between two fences, without an access so far.
+    Fence,
+    /// Between two fences.
+    FenceUsed,
+    /// Between `MPI_Win_start` and `MPI_Win_complete`.
+    Started,
+    /// Some targets are locked.
+    Locks,
+    /// All targets are locked.
+    LockAll,
+}
+
+impl Access {
+    const ALL: [Self; 6] =
+        [Self::None, Self::Fence, Self::FenceUsed, Self::Started, Self::Locks, Self::LockAll];
+
+    fn words(self) -> &'static str {
+        match self {
+            Self::None => "no access epoch",
+            Self::Fence | Self::FenceUsed => "the epoch of a fence",
+            Self::Started => "the epoch of MPI_Win_start",
+            Self::Locks => "the epoch of MPI_Win_lock",
+            Self::LockAll => "the epoch of MPI_Win_lock_all",
+        }
+    }
+}
+
+/// How this member may access a target.
+const CLOSED: u8 = 0;
+const SHARED: u8 = 1;
+const EXCLUSIVE: u8 = 2;
+/// Locked by word of the program alone (`MPI_MODE_NOCHECK`).
+const UNCHECKED: u8 = 3;
+const STARTED: u8 = 4;
+
+/// A lock that is to be given back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Locked {
+    /// For this member alone.
+    Exclusive,
+    /// Shared.
+    Shared,
+    /// By word of the program: nothing is to be given back.
+    Unchecked,
+}
+
+/// The epochs of one member of a window.
+#[derive(Debug)]
+pub struct Epochs {
+    access: AtomicU8,
+    /// Towards each target.
+    targets: Box<[AtomicU8]>,
+    /// Targets that are locked.
+    locked: AtomicU32,
+}
+
+impl Epochs {
+    pub(super) fn new(members: usize) -> Self {
+        let targets = (0..members).map(|_| AtomicU8::new(CLOSED)).collect();
+        Self { access: AtomicU8::new(Access::None as u8), targets, locked: AtomicU32::new(0) }
+    }
+
+    #[inline]
+    fn access(&self) -> Access {
+        Access::ALL[usize::from(self.access.load(Ordering::Relaxed)) % Access::ALL.len()]
+    }
+
+    fn set(&self, access: Access) {
+        self.access.store(access as u8, Ordering::Relaxed);
+    }
+
+    /// Whether a target may be accessed now; `passive`: by an operation with a request, which needs a lock.
+    ///
+    /// # Errors
+    /// `MPI_ERR_RMA_SYNC`.
+    #[inline]
+    pub(super) fn check(&self, target: usize, passive: bool) -> Result<()> {
+        match self.access() {
+            Access::LockAll => Ok(()),
+            Access::Locks if self.is_open(target) => Ok(()),
+            Access::FenceUsed if !passive => Ok(()),
+            Access::Fence if !passive => {
+                self.set(Access::FenceUsed);
+                Ok(())
+            }
+            Access::Started if !passive && self.is_open(target) => Ok(()),
+            other => Err(closed(other, target, passive)),
+        }
+    }
+
+    #[inline]
+    fn is_open(&self, target: usize) -> bool {
+        self.targets[target].load(Ordering::Relaxed) != CLOSED
+    }
+
+    /// Whether a lock on this target is held, for flushes.
+    ///
+    /// # Errors
+    /// `MPI_ERR_RMA_SYNC`.
+    pub fn check_locked(&self, target: usize) -> Result<()> {
+        match self.access() {
+            Access::LockAll => Ok(()),
+            Access::Locks if self.is_open(target) => Ok(()),
+            other => Err(closed(other, target, true)),
+        }
+    }
+
+    /// The targets that are locked.
+    ///
+    /// # Errors
+    /// `MPI_ERR_RMA_SYNC`: none is.
+    pub fn locked(&self) -> Result<Vec<usize>> {
+        match self.access() {
+            Access::LockAll => Ok((0..self.targets.len()).collect()),
+            Access::Locks => Ok(self.open()),
+            other => Err(wrong(other, "MPI_Win_lock or MPI_Win_lock_all")),
+        }
+    }
+
+    fn open(&self) -> Vec<usize> {
+        (0..self.targets.len()).filter(|target| self.is_open(*target)).collect()
+    }
+
+    /// A fence. `exposed`: `MPI_Win_post` has begun an epoch that is not over.
+    ///
+    /// # Errors
+    /// `MPI_ERR_RMA_SYNC`: an epoch of another kind is open.
+    pub fn check_fence(&self, exposed: bool) -> Result<()> {
+        match self.access() {
+            Access::None | Access::Fence | Access::FenceUsed if !exposed => Ok(()),
+            Access::None | Access::Fence | Access::FenceUsed => {
+                let got = "called within the exposure epoch of MPI_Win_post";
+                Err(Error::invalid(ErrorClass::RmaSync, "win", got, "MPI_Win_wait before"))
+            }
+            other => Err(ends_other(other)),
+        }
+    }
+
+    /// A fence is over.
+    pub fn fenced(&self, no_succeed: bool) {
+        self.set(if no_succeed { Access::None } else { Access::Fence });
+    }
+
+    /// Whether an epoch of another kind than fences may begin.
+    ///
+    /// # Errors
+    /// `MPI_ERR_RMA_SYNC`.
+    fn check_begin(&self) -> Result<()> {
+        match self.access() {
+            Access::None | Access::Fence => Ok(()),
+            Access::FenceUsed => {
+                let got = "within the epoch of a fence, with accesses";
+                Err(Error::invalid(ErrorClass::RmaSync, "win", got, "MPI_Win_fence before"))
+            }
+            other => Err(ends_other(other)),
+        }
+    }
+
+    /// `MPI_Win_start`: whether it is in order.
+    ///
+    /// # Errors
+    /// `MPI_ERR_RMA_SYNC`.
+    pub fn check_start(&self) -> Result<()> {
+        self.check_begin()
+    }
+
+    /// The targets may be accessed.
+    pub fn started(&self, targets: &[usize]) {
+        targets.iter().for_each(|target| self.targets[*target].store(STARTED, Ordering::Relaxed));
+        self.set(Access::Started);
+    }
+
+    /// `MPI_Win_complete`: the targets.
+    ///
+    /// # Errors
+    /// `MPI_ERR_RMA_SYNC`.
+    pub fn check_complete(&self) -> Result<Vec<usize>> {
+        match self.access() {
+            Access::Started => Ok(self.open()),
+            other => Err(wrong(other, "MPI_Win_start")),
+        }
+    }
+
+    /// They may be accessed no more.
+    pub fn completed(&self) {
+        self.targets.iter().for_each(|target| target.store(CLOSED, Ordering::Relaxed));
+        self.set(Access::None);
+    }
+
+    /// `MPI_Win_lock`: whether it is in order.
+    ///
+    /// # Errors
+    /// `MPI_ERR_RMA_SYNC`.
+    pub fn check_lock(&self, target: usize) -> Result<()> {
+        match self.access() {
+            Access::Locks if !self.is_open(target) => Ok(()),
+            Access::Locks => {
+                let got = format_args!("{target}, which this process has locked");
+                Err(Error::invalid(ErrorClass::RmaSync, "rank", got, "MPI_Win_unlock before"))
+            }
+            _ => self.check_begin(),
+        }
+    }
+
+    /// A target is locked.
+    pub fn lock(&self, target: usize, kind: LockKind, no_check: bool) {
+        let state = match (no_check, kind) {
+            (true, _) => UNCHECKED,
+            (_, LockKind::Exclusive) => EXCLUSIVE,
+            (_, LockKind::Shared) => SHARED,
+        };
+        self.targets[target].store(state, Ordering::Relaxed);
+        self.locked.fetch_add(1, Ordering::Relaxed);
+        self.set(Access::Locks);
+    }
+
+    /// `MPI_Win_unlock`: how the target is locked.
+    ///
+    /// # Errors
+    /// `MPI_ERR_RMA_SYNC`.
+    pub fn check_unlock(&self, target: usize) -> Result<Locked> {
+        match (self.access(), self.targets[target].load(Ordering::Relaxed)) {
+            (Access::Locks, EXCLUSIVE) => Ok(Locked::Exclusive),
+            (Access::Locks, SHARED) => Ok(Locked::Shared),
+            (Access::Locks, UNCHECKED) => Ok(Locked::Unchecked),
+            (Access::Locks, _) => {
+                let got = format_args!("{target}, which this process has not locked");
+                Err(Error::invalid(ErrorClass::RmaSync, "rank", got, "a target of MPI_Win_lock"))
+            }
+            (other, _) => Err(wrong(other, "MPI_Win_lock")),
+        }
+    }
+
+    /// A target is locked no more.
+    pub fn unlock(&self, target: usize) {
+        self.targets[target].store(CLOSED, Ordering::Relaxed);
+        if self.locked.fetch_sub(1, Ordering::Relaxed) == 1 {
+            self.set(Access::None);
+        }
+    }
+
+    /// `MPI_Win_lock_all`: whether it is in order.
+    ///
+    /// # Errors
+    /// `MPI_ERR_RMA_SYNC`.
+    pub fn check_lock_all(&self) -> Result<()> {
+        self.check_begin()
+    }
+
+    /// All targets are locked.
+    pub fn lock_all(&self, no_check: bool) {
+        let state = if no_check { UNCHECKED } else { SHARED };
+        self.targets.iter().for_each(|target| target.store(state, Ordering::Relaxed));
+        self.set(Access::LockAll);
+    }
+
+    /// `MPI_Win_unlock_all`: whether locks are to be given back.
+    ///
+    /// # Errors
+    /// `MPI_ERR_RMA_SYNC`.
+    pub fn check_unlock_all(&self) -> Result<bool> {
+        match self.access() {
+            Access::LockAll => Ok(self.targets.iter().any(|at| at.load(Ordering::Relaxed) == SHARED)),
+            other => Err(wrong(other, "MPI_Win_lock_all")),
+        }
+    }
+
+    /// `MPI_Win_free`: whether everything is over.
+    ///
+    /// # Errors
+    /// `MPI_ERR_RMA_SYNC`.
+    pub fn check_free(&self, exposed: bool) -> Result<()> {
+        match self.access() {
+            Access::FenceUsed => Ok(()),
+            _ if exposed => self.check_fence(true),
+            _ => self.check_begin(),
+        }
+    }
+}
+
+#[cold]
+fn closed(access: Access, target: usize, passive: bool) -> Error {
+    let got = match access {
+        Access::Locks => format!("{target}, which this process has not locked"),
+        Access::Started => format!("{target}, which is not in the group of MPI_Win_start"),
+        other => format!("{target}, within {}", other.words()),
+    };
+    let expected = match (passive, access) {
+        (true, _) => "a target that is locked: MPI_Win_lock, MPI_Win_lock_all",
+        (_, Access::Locks) => "a target that is locked: MPI_Win_lock",
+        (_, Access::Started) => "a member of that group",
+        _ => "an access epoch: MPI_Win_fence, MPI_Win_start, MPI_Win_lock or MPI_Win_lock_all before",
+    };
+    Error::invalid(ErrorClass::RmaSync, "target_rank", got, expected)
+}
+
+#[cold]
+fn wrong(access: Access, before: &str) -> Error {
+    let got = format_args!("within {}", access.words());
+    Error::invalid(ErrorClass::RmaSync, "win", got, format_args!("{before} before"))
+}
+
+#[cold]
+fn ends_other(access: Access) -> Error {
+    let end = match access {
+        Access::Started => "MPI_Win_complete",
+        Access::Locks => "MPI_Win_unlock",
+        _ => "MPI_Win_unlock_all",
+    };
+    wrong(access, end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused<T>(outcome: Result<T>) {
+        assert_eq!(outcome.err().map(|why| why.class()), Some(ErrorClass::RmaSync));
+    }
+
+    #[test]
+    fn an_access_needs_an_epoch_towards_its_target() {
+        let epochs = Epochs::new(3);
+        refused(epochs.check(0, false));
+        epochs.fenced(false);
+        epochs.check(2, false).unwrap();
+        refused(epochs.check(2, true));
+        refused(epochs.check_lock(1));
+        epochs.fenced(true);
+        refused(epochs.check(2, false));
+        epochs.check_start().unwrap();
+        epochs.started(&[1]);
+        epochs.check(1, false).unwrap();
+        refused(epochs.check(0, false));
+        refused(epochs.check_locked(1));
+        refused(epochs.check_fence(false));
+        assert_eq!(epochs.check_complete().unwrap(), [1]);
+        epochs.completed();
+        refused(epochs.check_complete());
+    }
+
+    #[test]
+    fn locks_are_taken_and_given_back_one_by_one_or_all_at_once() {
+        let epochs = Epochs::new(3);
+        epochs.fenced(false);
+        epochs.check_lock(1).unwrap();
+        epochs.lock(1, LockKind::Exclusive, false);
+        refused(epochs.check_lock(1));
+        epochs.check_lock(0).unwrap();
+        epochs.lock(0, LockKind::Shared, true);
+        epochs.check(0, true).unwrap();
+        refused(epochs.check(2, true));
+        refused(epochs.check_lock_all());
+        refused(epochs.check_unlock(2));
+        refused(epochs.check_free(false));
+        assert_eq!(epochs.locked().unwrap(), [0, 1]);
+        assert_eq!(epochs.check_unlock(1).unwrap(), Locked::Exclusive);
+        epochs.unlock(1);
+        assert_eq!(epochs.check_unlock(0).unwrap(), Locked::Unchecked);
+        epochs.unlock(0);
+        refused(epochs.check_unlock_all());
+        epochs.check_lock_all().unwrap();
+        epochs.lock_all(false);
+        epochs.check(2, true).unwrap();
+        assert!(epochs.check_unlock_all().unwrap());
+        epochs.completed();
+        epochs.check_free(false).unwrap();
+        refused(epochs.check_free(true));
+    }
+}

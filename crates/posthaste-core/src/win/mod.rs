@@ -1,0 +1,300 @@
+//! Windows: memory of all members of a communicator that each of them reads and writes (MPI-5.0 chapter 12).
+//!
+//! ```text
+//!   a call    epoch: may it be now?   place: where is it?
+//!               |
+//!               +-- mapped here:  direct, words     loads, stores and steps of the processor
+//!               +-- anywhere else: packets           core/onesided, done by the owner
+//! ```
+//!
+//! Parts: `epoch`, which calls are in order; `place`, where the elements of an access lie; `direct`, operations on mapped
+//! memory; `words`, locks there; `packets`, operations that a peer does for us. Nothing here blocks: `world` waits.
+//!
+//! What must stay true: all members of a window do all atomic operations on an element by one mechanism. Either the memory
+//! of all members is mapped by all of them, and each member does them itself: by a step of the processor where it has one
+//! for the element's size and place, else under a lock of the target. Or each member does those on its memory for all, in
+//! its VCI. Which of the two is agreed when the window is made. The target of an access is checked by its origin with the
+//! sizes that its owner has told, and again by the owner when packets do it.
+
+mod direct;
+mod epoch;
+mod packets;
+mod place;
+#[cfg(test)]
+mod tests;
+mod words;
+
+use std::any::Any;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use posthaste_os::mapped::Mapped;
+
+use crate::attribute::Attributes;
+use crate::buffer::{Block, UserBuf};
+use crate::comm::{Comm, MAX_NAME};
+use crate::datatype::{Datatype, Segment};
+use crate::error::{Error, ErrorClass, Result};
+use crate::ids::{PROC_NULL, Peer, RequestId, Wrong};
+use crate::info::Info;
+use crate::onesided::RemoteKey;
+
+pub use direct::Update;
+pub use epoch::{Assert, Epochs, LockKind, Locked};
+pub use packets::{Operations, Origin, Traffic};
+pub use place::{At, Place};
+pub use words::{Words, control};
+
+/// An error handler of the API layer that has made the window; the engine only hands it on.
+pub type Handler = Arc<dyn Any + Send + Sync>;
+
+/// How a window was made (MPI-5.0 §12.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flavor {
+    /// Of memory of the program.
+    Create,
+    /// Of memory of the library.
+    Allocate,
+    /// Of memory that all members have mapped.
+    Shared,
+    /// Of memory that is attached later.
+    Dynamic,
+}
+
+impl Flavor {
+    /// The function that makes such windows.
+    pub fn call(self) -> &'static str {
+        match self {
+            Self::Create => "MPI_Win_create",
+            Self::Allocate => "MPI_Win_allocate",
+            Self::Shared => "MPI_Win_allocate_shared",
+            Self::Dynamic => "MPI_Win_create_dynamic",
+        }
+    }
+}
+
+/// The memory of one member.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Part {
+    pub(crate) peer: Peer,
+    /// By which its owner knows it, where packets reach it.
+    pub(crate) key: RemoteKey,
+    /// Bytes; nothing is known of a dynamic window.
+    pub(crate) size: u64,
+    /// Bytes of a unit of displacement.
+    pub(crate) unit: u64,
+    /// Where it is here, if loads and stores reach it.
+    pub(crate) base: Option<UserBuf>,
+    /// Where it begins in the mapping that all have.
+    pub(crate) start: usize,
+}
+
+/// What a window keeps alive.
+#[derive(Debug)]
+pub(crate) enum Memory {
+    /// The program does that.
+    Program,
+    /// Of this member.
+    Block(#[allow(dead_code, reason = "kept for what peers write to it")] Block),
+    /// Of all members, mapped by all of them.
+    Mapped(Mapped),
+}
+
+/// An exposure epoch that `MPI_Win_post` has begun: what ends it.
+#[derive(Debug, Default)]
+pub(crate) struct Exposure {
+    /// Receives of the word that an origin is done, and sends of the word that it may begin.
+    pub(crate) requests: Vec<RequestId>,
+}
+
+/// A window.
+pub struct Window {
+    comm: Arc<Comm>,
+    flavor: Flavor,
+    parts: Box<[Part]>,
+    memory: Memory,
+    epochs: Epochs,
+    traffic: Arc<Traffic>,
+    pub(crate) exposure: Mutex<Option<Exposure>>,
+    name: Mutex<String>,
+    info: Info,
+    attributes: Attributes,
+    handler: Mutex<Option<Handler>>,
+}
+
+impl fmt::Debug for Window {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Window").field("flavor", &self.flavor).field("parts", &self.parts).finish()
+    }
+}
+
+impl Window {
+    /// `comm` is the window's own.
+    pub(crate) fn new(comm: Arc<Comm>, flavor: Flavor, parts: Vec<Part>, memory: Memory) -> Self {
+        let (epochs, traffic) = (Epochs::new(parts.len()), Arc::new(Traffic::new(parts.len())));
+        Self {
+            comm,
+            flavor,
+            parts: parts.into(),
+            memory,
+            epochs,
+            traffic,
+            exposure: Mutex::default(),
+            name: Mutex::default(),
+            info: Info::new(),
+            attributes: Attributes::default(),
+            handler: Mutex::default(),
+        }
+    }
+
+    /// The members, in a communicator of the window's own.
+    pub fn comm(&self) -> &Arc<Comm> {
+        &self.comm
+    }
+
+    /// How it was made.
+    pub fn flavor(&self) -> Flavor {
+        self.flavor
+    }
+
+    /// Which calls are in order.
+    #[inline]
+    pub fn epochs(&self) -> &Epochs {
+        &self.epochs
+    }
+
+    /// The member that calls.
+    pub(crate) fn own(&self) -> &Part {
+        &self.parts[self.comm.rank() as usize]
+    }
+
+    /// The members' memory.
+    #[inline]
+    pub(crate) fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    /// What goes on by packets.
+    pub(crate) fn traffic(&self) -> &Arc<Traffic> {
+        &self.traffic
+    }
+
+    /// The memory that all members have mapped.
+    #[inline]
+    pub(crate) fn mapped(&self) -> Option<&Mapped> {
+        match &self.memory {
+            Memory::Mapped(mapped) => Some(mapped),
+            Memory::Program | Memory::Block(_) => None,
+        }
+    }
+
+    /// Address, length and unit of the own memory.
+    pub fn memory(&self) -> (usize, u64, u64) {
+        let own = self.own();
+        (own.base.map_or(0, UserBuf::address), own.size, own.unit)
+    }
+
+    /// Address here, length and unit of a member's memory (MPI-5.0 §12.2.3). `MPI_PROC_NULL` is the first member that has
+    /// any. Of memory that loads and stores do not reach the address and the length are 0.
+    ///
+    /// # Errors
+    /// `MPI_ERR_RANK`; `MPI_ERR_RMA_FLAVOR` for a dynamic window.
+    pub fn query(&self, rank: i32) -> Result<(usize, u64, u64)> {
+        if self.flavor == Flavor::Dynamic {
+            let expected = "a window with memory: MPI_Win_create, MPI_Win_allocate, MPI_Win_allocate_shared";
+            return Err(Error::invalid(ErrorClass::RmaFlavor, "win", "a dynamic window", expected));
+        }
+        let part = match rank {
+            PROC_NULL => match self.parts.iter().find(|part| part.size > 0) {
+                Some(part) => part,
+                None => return Ok((0, 0, 1)),
+            },
+            rank => &self.parts[self.target(rank)?],
+        };
+        match part.base {
+            Some(base) => Ok((base.address(), part.size, part.unit)),
+            None => Ok((0, 0, part.unit)),
+        }
+    }
+
+    /// `MPI_Win_free`: whether all its epochs are over.
+    ///
+    /// # Errors
+    /// `MPI_ERR_RMA_SYNC`.
+    pub fn check_free(&self) -> Result<()> {
+        self.epochs.check_free(lock(&self.exposure).is_some())
+    }
+
+    /// The member with a rank.
+    ///
+    /// # Errors
+    /// `MPI_ERR_RANK`.
+    #[inline]
+    pub(crate) fn target(&self, rank: i32) -> Result<usize> {
+        if (rank as u32 as usize) < self.parts.len() {
+            return Ok(rank as u32 as usize);
+        }
+        let expected = format_args!("0..={} or MPI_PROC_NULL", self.parts.len() - 1);
+        Err(Error::invalid(ErrorClass::Rank, "target_rank", Wrong(rank), expected))
+    }
+
+    /// The ranks of a group's members.
+    ///
+    /// # Errors
+    /// `MPI_ERR_GROUP`: somebody is no member of the window.
+    pub fn members(&self, group: &crate::group::Group) -> Result<Vec<usize>> {
+        let rank = |peer: Peer| {
+            self.comm.group().rank_of(peer).map(|rank| rank as usize).ok_or_else(|| {
+                let got = format_args!("a group with the process {} of the world", peer.0);
+                Error::invalid(ErrorClass::Group, "group", got, "members of the window's group")
+            })
+        };
+        group.peers().map(rank).collect()
+    }
+
+    /// The elements of an access in mapped memory, as a segment.
+    #[inline]
+    pub(crate) fn segment(&self, place: Place, count: u64, datatype: &Datatype) -> Option<Segment> {
+        let base = self.parts[place.target].base?;
+        Some(Segment::new(base.offset(place.offset as isize), count, datatype))
+    }
+
+    /// The name, empty at first.
+    pub fn name(&self) -> String {
+        lock(&self.name).clone()
+    }
+
+    /// Names it; of a name that is too long the beginning is kept.
+    pub fn set_name(&self, name: &str) {
+        let name = &name[..name.floor_char_boundary(MAX_NAME)];
+        *lock(&self.name) = name.to_owned();
+        if !name.is_empty() {
+            self.comm.set_name(name); // which reports of waiting ranks show
+        }
+    }
+
+    /// The hints.
+    pub fn info(&self) -> &Info {
+        &self.info
+    }
+
+    /// The attributes.
+    pub fn attributes(&self) -> &Attributes {
+        &self.attributes
+    }
+
+    /// The error handler, if one was set.
+    pub fn handler(&self) -> Option<Handler> {
+        lock(&self.handler).clone()
+    }
+
+    /// Sets the error handler.
+    pub fn set_handler(&self, handler: Option<Handler>) {
+        *lock(&self.handler) = handler;
+    }
+}
+
+/// No panic leaves anything half done under these locks.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

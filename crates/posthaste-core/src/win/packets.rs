@@ -1,0 +1,313 @@
+//! Operations on memory that only its owner reaches: [`onesided`](crate::onesided) carries them, and here is kept what is
+//! under way.
+//!
+//! What must stay true: every operation that was started ends once, with its target known; a request of one ends in
+//! `request/complete.rs`, when all its parts have. The first error of an operation without a request stays with its target
+//! until the synchronisation that completes it tells it.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use super::place::{At, Place};
+use super::{LockKind, Update, Window, lock};
+use crate::datatype::{Builtin, Segment};
+use crate::error::{Error, Result};
+use crate::ids::RequestId;
+use crate::method::Methods;
+use crate::onesided::{Atomic, Done, OneSided, Target, Token};
+use crate::pt2pt::Engine;
+use crate::request::{Composite, Status, complete, composite};
+
+/// What goes on between one member of a window and its targets. It changes under the lock of the window's VCI.
+#[derive(Debug)]
+pub struct Traffic(Mutex<Vec<Course>>);
+
+#[derive(Clone, Debug, Default)]
+struct Course {
+    /// Operations whose buffers are not the program's again.
+    open: usize,
+    /// Flushes and locks that are not answered.
+    asked: usize,
+    /// The target may not have done everything.
+    dirty: bool,
+    error: Option<Error>,
+}
+
+impl Traffic {
+    pub(super) fn new(members: usize) -> Self {
+        Self(Mutex::new(vec![Course::default(); members]))
+    }
+
+    /// Whether the buffers of all operations towards a target are the program's again, and all questions are answered.
+    pub fn is_quiet(&self, target: usize) -> bool {
+        let course = &lock(&self.0)[target];
+        course.open == 0 && course.asked == 0
+    }
+
+    /// What went wrong with an operation of which nobody has been told.
+    ///
+    /// # Errors
+    /// That.
+    pub fn outcome(&self, target: usize) -> Result<()> {
+        lock(&self.0)[target].error.take().map_or(Ok(()), Err)
+    }
+
+    /// The targets that may not have done everything.
+    pub fn dirty(&self) -> Vec<usize> {
+        let courses = lock(&self.0);
+        (0..courses.len()).filter(|target| courses[*target].dirty).collect()
+    }
+
+    fn change(&self, target: usize, change: impl FnOnce(&mut Course)) {
+        change(&mut lock(&self.0)[target]);
+    }
+}
+
+/// The operations under way of all windows of a VCI.
+#[derive(Debug, Default)]
+pub struct Operations {
+    open: HashMap<u64, Open>,
+    last: u64,
+}
+
+#[derive(Debug)]
+struct Open {
+    traffic: Arc<Traffic>,
+    target: usize,
+    ends: Ends,
+}
+
+/// What the end of an operation ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ends {
+    /// The use of a buffer.
+    Operation,
+    /// A part of this request.
+    Part(RequestId),
+    /// A flush, or the wait for a lock.
+    Question,
+}
+
+/// Where an operation starts.
+#[derive(Debug)]
+pub struct Origin<'a> {
+    /// The window's engine.
+    pub engine: &'a mut Engine,
+    /// Its ways to the peers.
+    pub methods: &'a mut Methods,
+    /// The request that ends with it, if it has one ([`Operations::request`]).
+    pub request: Option<RequestId>,
+}
+
+impl Operations {
+    /// A request that expects one part more than it is told of, until [`Operations::sealed`].
+    ///
+    /// # Errors
+    /// A full table of requests.
+    pub fn request(engine: &mut Engine) -> Result<RequestId> {
+        composite::begin(&mut engine.requests, Composite::of(1), Status::EMPTY)
+    }
+
+    /// All parts of a request have been started.
+    pub fn sealed(engine: &mut Engine, request: RequestId) {
+        let Engine { requests, finished, .. } = engine;
+        complete::part_ended(requests, finished, request, Status::EMPTY, false);
+    }
+
+    /// Writes to a target.
+    ///
+    /// # Errors
+    /// The peer is lost; memory of a device.
+    pub fn put(
+        &mut self,
+        origin: &mut Origin<'_>,
+        window: &Window,
+        (at, place): (&At<'_>, Place),
+        data: &Segment,
+    ) -> Result<()> {
+        let mut from = 0;
+        for (by, len) in at.runs() {
+            let part = data.part(from, from + len)?;
+            self.start(origin, window, place, by, |onesided, methods, target, token| {
+                onesided.put(methods, target, part, token)
+            })?;
+            from += len;
+        }
+        Ok(())
+    }
+
+    /// Reads from a target.
+    ///
+    /// # Errors
+    /// As [`Operations::put`].
+    pub fn get(
+        &mut self,
+        origin: &mut Origin<'_>,
+        window: &Window,
+        (at, place): (&At<'_>, Place),
+        into: &Segment,
+    ) -> Result<()> {
+        let mut from = 0;
+        for (by, len) in at.runs() {
+            let part = into.part(from, from + len)?;
+            self.start(origin, window, place, by, |onesided, methods, target, token| {
+                onesided.get(methods, target, part, token)
+            })?;
+            from += len;
+        }
+        Ok(())
+    }
+
+    /// Changes elements of a target; `old` gets what they were.
+    ///
+    /// # Errors
+    /// As [`Operations::put`]; what [`OneSided::atomic`] says.
+    pub fn update(
+        &mut self,
+        origin: &mut Origin<'_>,
+        window: &Window,
+        (at, place): (&At<'_>, Place),
+        (element, update): (&'static Builtin, Update),
+        operands: &Segment,
+        old: Option<&Segment>,
+    ) -> Result<()> {
+        let mut from = 0;
+        for (by, count) in at.arrays(element) {
+            let to = from + count * element.size;
+            let old = old.map(|old| old.part(from, to)).transpose()?;
+            let what = match update {
+                Update::Combine(op) => Atomic::Combine(op, operands.part(from, to)?),
+                Update::CompareAndSwap => {
+                    let [expected, new] = [0, 1].map(|half| half * element.size);
+                    let half = |from: u64| operands.part(from, from + element.size);
+                    Atomic::CompareAndSwap(half(expected)?, half(new)?)
+                }
+            };
+            self.start(origin, window, place, by, |onesided, methods, target, token| {
+                onesided.atomic(methods, target, element, what, old, token)
+            })?;
+            from = to;
+        }
+        Ok(())
+    }
+
+    /// Starts one operation, `by` bytes behind a place.
+    fn start(
+        &mut self,
+        Origin { engine, methods, request }: &mut Origin<'_>,
+        window: &Window,
+        place: Place,
+        by: i64,
+        start: impl FnOnce(&mut OneSided, &mut Methods, Target, Token) -> Result<()>,
+    ) -> Result<()> {
+        let part = &window.parts()[place.target];
+        let (peer, key, offset) = (part.peer, part.key, place.offset.wrapping_add(by) as u64);
+        let target = Target { peer, key, memory: None, offset };
+        let ends = request.map_or(Ends::Operation, Ends::Part);
+        let token = self.begin(window, place.target, ends);
+        let started = engine.with_onesided(|onesided, _| start(onesided, methods, target, token));
+        if let Err(why) = started {
+            self.open.remove(&token.0);
+            return Err(why);
+        }
+        if let Some(request) = request {
+            composite::expect(&mut engine.requests, *request, 1);
+        }
+        window.traffic().change(place.target, |course| {
+            course.dirty = true;
+            course.open += usize::from(ends == Ends::Operation);
+        });
+        Ok(())
+    }
+
+    /// Asks a target whether it has done everything that was started before.
+    ///
+    /// # Errors
+    /// The peer is lost.
+    pub fn flush(
+        &mut self,
+        engine: &mut Engine,
+        methods: &mut Methods,
+        window: &Window,
+        target: usize,
+    ) -> Result<()> {
+        window.traffic().change(target, |course| course.dirty = false);
+        self.ask(engine, window, target, |onesided, token| {
+            onesided.flush(methods, window.parts()[target].peer, token)
+        })
+    }
+
+    /// Asks for the lock of a target.
+    ///
+    /// # Errors
+    /// The peer is lost.
+    pub fn lock(
+        &mut self,
+        engine: &mut Engine,
+        methods: &mut Methods,
+        window: &Window,
+        (target, kind): (usize, LockKind),
+    ) -> Result<()> {
+        let part = &window.parts()[target];
+        self.ask(engine, window, target, |onesided, token| {
+            onesided.lock(methods, (part.peer, part.key), kind == LockKind::Exclusive, token)
+        })
+    }
+
+    /// Gives it back.
+    ///
+    /// # Errors
+    /// The peer is lost.
+    pub fn unlock(engine: &mut Engine, methods: &mut Methods, window: &Window, target: usize) -> Result<()> {
+        let part = &window.parts()[target];
+        engine.with_onesided(|onesided, _| onesided.unlock(methods, (part.peer, part.key)))
+    }
+
+    fn ask(
+        &mut self,
+        engine: &mut Engine,
+        window: &Window,
+        target: usize,
+        ask: impl FnOnce(&mut OneSided, Token) -> Result<()>,
+    ) -> Result<()> {
+        let token = self.begin(window, target, Ends::Question);
+        if let Err(why) = engine.with_onesided(|onesided, _| ask(onesided, token)) {
+            self.open.remove(&token.0);
+            return Err(why);
+        }
+        window.traffic().change(target, |course| course.asked += 1);
+        Ok(())
+    }
+
+    fn begin(&mut self, window: &Window, target: usize, ends: Ends) -> Token {
+        self.last += 1;
+        let token = Token::OF_WINDOW | self.last;
+        self.open.insert(token, Open { traffic: window.traffic().clone(), target, ends });
+        Token(token)
+    }
+
+    /// Takes the ends of operations. Whether there were any.
+    #[cold]
+    pub fn settle(&mut self, engine: &mut Engine) -> bool {
+        let mut busy = false;
+        while let Some(Done { token, outcome }) =
+            engine.with_onesided(|onesided, _| onesided.next_done_of_window())
+        {
+            busy = true;
+            let Some(Open { traffic, target, ends }) = self.open.remove(&token.0) else { continue };
+            match ends {
+                Ends::Part(request) => {
+                    let Engine { requests, finished, .. } = &mut *engine;
+                    let status = Status { error: outcome.err(), ..Status::EMPTY };
+                    complete::part_ended(requests, finished, request, status, false);
+                }
+                Ends::Operation | Ends::Question => traffic.change(target, |course| {
+                    let count = if ends == Ends::Operation { &mut course.open } else { &mut course.asked };
+                    *count = count.saturating_sub(1);
+                    course.error = course.error.take().or(outcome.err());
+                }),
+            }
+        }
+        busy
+    }
+}

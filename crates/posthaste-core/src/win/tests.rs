@@ -1,0 +1,350 @@
+//! Random epochs and operations on windows over simulated networks, against a model of the memory that does one operation
+//! after the other. Memory is reached by packets here, as between nodes; mapped memory is tested by programs.
+
+use std::sync::Arc;
+
+use super::*;
+use crate::buffer::OwnedBuf;
+use crate::config::Config;
+use crate::named::Named;
+use crate::op::Predefined;
+use crate::progress::Vci;
+use crate::testing::{Bench, CALM, ROUGH};
+
+const MEMBERS: usize = 3;
+/// Elements of each member's memory.
+const ELEMENTS: u64 = 40;
+/// Behind those that exclusive holders use: elements to which shared holders add.
+const SHARED: u64 = 4;
+
+/// What a member must not do.
+#[derive(Clone, Copy, PartialEq)]
+enum Mutant {
+    Honest,
+    /// It takes a shared lock for an exclusive one.
+    Shares,
+    /// It looks at what it fetches before that is there.
+    Hurries,
+}
+
+/// What a member does.
+enum Doing {
+    Nothing,
+    /// It waits for a lock: whose, and whether for itself alone.
+    Locking(usize, bool),
+    /// It has the lock: so many operations are to come.
+    Holding(usize, bool, u64),
+    /// It waits for its operations to be done.
+    Flushing(usize, bool, u64),
+}
+
+struct Story {
+    bench: Bench,
+    windows: Vec<Arc<Window>>,
+    memories: Vec<OwnedBuf>,
+    /// The memory of each member, as it is when no exclusive holder is at work.
+    model: Vec<Vec<u32>>,
+    doing: Vec<Doing>,
+    /// Buffers in use, and what they must hold when their operations are done.
+    buffers: Vec<Vec<(OwnedBuf, Option<Vec<u32>>)>>,
+    mutant: Mutant,
+}
+
+type Wrong = std::result::Result<(), String>;
+
+fn words(bytes: &[u8]) -> Vec<u32> {
+    bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect()
+}
+
+fn filled(values: &[u32]) -> OwnedBuf {
+    let mut buf = OwnedBuf::new(4 * values.len());
+    let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+    buf.sink().copy_from(&bytes);
+    buf
+}
+
+fn element() -> &'static crate::datatype::Builtin {
+    crate::datatype::Builtin::of(Named::Unsigned)
+}
+
+impl Story {
+    fn new(mut bench: Bench, dynamic: bool, mutant: Mutant) -> Self {
+        let memories: Vec<OwnedBuf> =
+            (0..MEMBERS).map(|_| filled(&vec![0; (ELEMENTS + SHARED) as usize])).collect();
+        let mut parts = Vec::new();
+        for (rank, memory) in memories.iter().enumerate() {
+            let all = Segment::contiguous(memory.user_buf(), memory.len() as u64);
+            let key = bench.vcis[rank].engine.with_onesided(|onesided, _| match dynamic {
+                false => onesided.expose(&all).unwrap(),
+                true => {
+                    let key = onesided.expose_attached();
+                    onesided.attach(key, &all).unwrap();
+                    key
+                }
+            });
+            let size = memory.len() as u64;
+            parts.push(Part { peer: Peer(rank as u32), key, size, unit: 4, base: None, start: 0 });
+        }
+        let flavor = if dynamic { Flavor::Dynamic } else { Flavor::Create };
+        let window = |rank: usize| {
+            let comm = Arc::new(Comm::world(rank as u32, MEMBERS as u32));
+            Arc::new(Window::new(comm, flavor, parts.clone(), Memory::Program))
+        };
+        Self {
+            bench,
+            windows: (0..MEMBERS).map(window).collect(),
+            memories,
+            model: vec![vec![0; (ELEMENTS + SHARED) as usize]; MEMBERS],
+            doing: (0..MEMBERS).map(|_| Doing::Nothing).collect(),
+            buffers: (0..MEMBERS).map(|_| Vec::new()).collect(),
+            mutant,
+        }
+    }
+
+    fn random(&self, n: u64) -> u64 {
+        self.bench.network.random(n)
+    }
+
+    fn run(mut self, epochs: u64) -> Wrong {
+        let mut left = epochs;
+        for _ in 0..2_000_000 {
+            let at = self.random(MEMBERS as u64) as usize;
+            match self.doing[at] {
+                Doing::Nothing if left == 0 => {
+                    if self.doing.iter().all(|doing| matches!(doing, Doing::Nothing)) {
+                        return self.compare();
+                    }
+                }
+                Doing::Nothing => {
+                    left -= 1;
+                    self.begin(at);
+                }
+                _ => self.go_on(at)?,
+            }
+            self.bench.step();
+        }
+        Err("it does not end".to_owned())
+    }
+
+    fn begin(&mut self, at: usize) {
+        let (target, exclusive) = (self.random(MEMBERS as u64) as usize, self.random(2) == 0);
+        let kind = match exclusive && self.mutant != Mutant::Shares {
+            true => LockKind::Exclusive,
+            false => LockKind::Shared,
+        };
+        self.windows[at].epochs().check_lock(target).unwrap();
+        let Vci { engine, methods, operations, .. } = &mut self.bench.vcis[at];
+        operations.lock(engine, methods, &self.windows[at], (target, kind)).unwrap();
+        self.doing[at] = Doing::Locking(target, exclusive);
+    }
+
+    fn go_on(&mut self, at: usize) -> Wrong {
+        let window = self.windows[at].clone();
+        match self.doing[at] {
+            Doing::Locking(target, exclusive) if window.traffic().is_quiet(target) => {
+                window.traffic().outcome(target).map_err(|why| why.to_string())?;
+                window.epochs().lock(target, LockKind::Shared, false);
+                self.doing[at] = Doing::Holding(target, exclusive, 1 + self.random(6));
+            }
+            Doing::Holding(target, exclusive, left) if left > 0 => {
+                if exclusive {
+                    self.operate(at, target)
+                } else {
+                    self.add(at, target)
+                }
+                // Between operations on the same place, of which not all are atomic, the target is asked.
+                let flushes = exclusive || left == 1;
+                self.doing[at] = if flushes {
+                    let Vci { engine, methods, operations, .. } = &mut self.bench.vcis[at];
+                    operations.flush(engine, methods, &window, target).unwrap();
+                    Doing::Flushing(target, exclusive, left - 1)
+                } else {
+                    Doing::Holding(target, exclusive, left - 1)
+                };
+            }
+            Doing::Flushing(target, exclusive, left)
+                if window.traffic().is_quiet(target) || self.mutant == Mutant::Hurries =>
+            {
+                window.traffic().outcome(target).map_err(|why| why.to_string())?;
+                for (buffer, expected) in self.buffers[at].drain(..) {
+                    let found = words(&buffer.source().to_vec());
+                    if self.mutant == Mutant::Hurries {
+                        std::mem::forget(buffer); // it may still be written to
+                    }
+                    if expected.as_ref().is_some_and(|expected| *expected != found) {
+                        return Err(format!("{at} fetches {found:?} from {target}, expected {expected:?}"));
+                    }
+                }
+                self.doing[at] = Doing::Holding(target, exclusive, left);
+            }
+            Doing::Holding(target, ..) => {
+                window.epochs().check_unlock(target).unwrap();
+                window.epochs().unlock(target);
+                let Vci { engine, methods, .. } = &mut self.bench.vcis[at];
+                Operations::unlock(engine, methods, &window, target).unwrap();
+                self.doing[at] = Doing::Nothing;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Where a displacement of elements is.
+    fn disp(&self, target: usize, first: u64) -> i64 {
+        match self.windows[0].flavor() {
+            Flavor::Dynamic => (self.memories[target].user_buf().address() as u64 + 4 * first) as i64,
+            _ => first as i64,
+        }
+    }
+
+    /// Starts an operation on these elements; `update` is a put or a get where there is none.
+    fn start(
+        &mut self,
+        at: usize,
+        (target, first, datatype): (usize, u64, &Datatype),
+        (operands, update): (Option<OwnedBuf>, Option<Update>),
+        old: Option<(OwnedBuf, Option<Vec<u32>>)>,
+    ) {
+        let window = self.windows[at].clone();
+        let to = At { rank: target as i32, disp: self.disp(target, first), count: 1, datatype };
+        let place = window.locate(&to, datatype.size(), true).unwrap().unwrap();
+        let segment = |buf: &OwnedBuf| Segment::contiguous(buf.user_buf(), buf.len() as u64);
+        let (given, fetched) = (operands.as_ref().map(segment), old.as_ref().map(|(buf, _)| segment(buf)));
+        let Vci { engine, methods, operations, .. } = &mut self.bench.vcis[at];
+        let origin = &mut Origin { engine, methods, request: None };
+        match (given, fetched, update) {
+            (Some(data), None, None) => operations.put(origin, &window, (&to, place), &data),
+            (None, Some(into), None) => operations.get(origin, &window, (&to, place), &into),
+            (given, fetched, update) => {
+                let what = (element(), update.expect("an update"));
+                let given = given.or(fetched.clone()).expect("operands");
+                operations.update(origin, &window, (&to, place), what, &given, fetched.as_ref())
+            }
+        }
+        .unwrap();
+        self.buffers[at].extend(operands.map(|buf| (buf, None)));
+        self.buffers[at].extend(old);
+    }
+
+    /// A random operation of who has the memory to itself.
+    fn operate(&mut self, at: usize, target: usize) {
+        let count = 1 + self.random(6);
+        let stride = 1 + self.random(3);
+        let reach = (count - 1) * stride + 1;
+        let first = self.random(ELEMENTS - reach + 1);
+        let unsigned = Datatype::from(Named::Unsigned);
+        let layout = Datatype::vector(count as i64, 1, stride as i64, &unsigned).unwrap();
+        let places: Vec<usize> = (0..count).map(|n| (first + n * stride) as usize).collect();
+        let values: Vec<u32> = (0..count).map(|_| self.random(1000) as u32).collect();
+        let was: Vec<u32> = places.iter().map(|place| self.model[target][*place]).collect();
+        let result = || (OwnedBuf::new(4 * count as usize), Some(was.clone()));
+        let operation =
+            [Predefined::Sum, Predefined::Max, Predefined::Bxor, Predefined::Replace, Predefined::NoOp]
+                [self.random(5) as usize];
+        let combined = |was: u32, value: u32| match operation {
+            Predefined::Sum => was.wrapping_add(value),
+            Predefined::Max => was.max(value),
+            Predefined::Bxor => was ^ value,
+            Predefined::Replace => value,
+            _ => was,
+        };
+        let to = (target, first, &layout);
+        let set = |story: &mut Self, new: &dyn Fn(u32, u32) -> u32| {
+            for ((place, was), value) in places.iter().zip(&was).zip(&values) {
+                story.model[target][*place] = new(*was, *value);
+            }
+        };
+        match self.random(5) {
+            0 => {
+                self.start(at, to, (Some(filled(&values)), None), None);
+                set(self, &|_, value| value);
+            }
+            1 => self.start(at, to, (None, None), Some(result())),
+            2 if operation != Predefined::NoOp => {
+                self.start(at, to, (Some(filled(&values)), Some(Update::Combine(operation))), None);
+                set(self, &combined);
+            }
+            3 => {
+                let old = Some((filled(&[0]), Some(vec![was[0]])));
+                let expected = if self.random(2) == 0 { was[0] } else { was[0] ^ 1 };
+                let both = filled(&[expected, values[0]]);
+                self.start(at, (target, first, &unsigned), (Some(both), Some(Update::CompareAndSwap)), old);
+                if expected == was[0] {
+                    self.model[target][first as usize] = values[0];
+                }
+            }
+            _ => {
+                let update = Some(Update::Combine(operation));
+                self.start(at, to, (Some(filled(&values)), update), Some(result()));
+                set(self, &combined);
+            }
+        }
+    }
+
+    /// An operation of who shares the memory.
+    fn add(&mut self, at: usize, target: usize) {
+        let (place, value) = (ELEMENTS + self.random(SHARED), 1 + self.random(9) as u32);
+        let unsigned = Datatype::from(Named::Unsigned);
+        let old = (self.random(2) == 0).then(|| (filled(&[0]), None));
+        let update = Some(Update::Combine(Predefined::Sum));
+        self.start(at, (target, place, &unsigned), (Some(filled(&[value])), update), old);
+        self.model[target][place as usize] += value;
+    }
+
+    /// At the end the memory is as the model says.
+    fn compare(&mut self) -> Wrong {
+        (0..10_000).for_each(|_| self.bench.step());
+        for (rank, (memory, model)) in self.memories.iter().zip(&self.model).enumerate() {
+            let found = words(&memory.source().to_vec());
+            if found != *model {
+                return Err(format!("the memory of {rank} is {found:?}, expected {model:?}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn in_some_weather(seed: u64) -> Bench {
+    Bench::new(seed, MEMBERS as u32, if seed.is_multiple_of(3) { CALM } else { ROUGH }, &Config::default())
+}
+
+#[test]
+fn random_epochs_leave_what_the_model_says() {
+    for seed in 1..=30 {
+        let story = Story::new(in_some_weather(seed), seed.is_multiple_of(2), Mutant::Honest);
+        story.run(40).unwrap_or_else(|wrong| panic!("seed {seed}: {wrong}"));
+    }
+}
+
+#[test]
+fn the_model_finds_who_shares_and_who_hurries() {
+    for mutant in [Mutant::Shares, Mutant::Hurries] {
+        let caught = (1..=20)
+            .filter(|seed| Story::new(in_some_weather(*seed), false, mutant).run(40).is_err())
+            .count();
+        assert!(caught >= 5, "{caught} of 20");
+    }
+}
+
+#[test]
+fn an_access_outside_of_the_target_or_its_epoch_is_refused() {
+    let story = Story::new(in_some_weather(1), false, Mutant::Honest);
+    let (window, int) = (&story.windows[0], Datatype::from(Named::Int));
+    let at = |disp, count| At { rank: 1, disp, count, datatype: &int };
+    let class = |at: &At<'_>, bytes| window.locate(at, bytes, false).unwrap_err().class();
+    assert_eq!(class(&at(0, 1), 4), ErrorClass::RmaSync);
+    window.epochs().fenced(false);
+    let all = (ELEMENTS + SHARED) as i64;
+    assert_eq!(class(&at(all, 1), 4), ErrorClass::RmaRange);
+    assert_eq!(class(&at(0, 1 << 62), 4), ErrorClass::Type);
+    assert_eq!(class(&at(i64::MAX, 1), 4), ErrorClass::RmaRange);
+    assert_eq!(class(&at(-1, 1), 4), ErrorClass::Disp);
+    assert_eq!(class(&At { rank: 3, ..at(0, 1) }, 4), ErrorClass::Rank);
+    assert_eq!(window.locate(&At { rank: PROC_NULL, ..at(0, 1) }, 4, false).unwrap(), None);
+    assert_eq!(window.locate(&at(all - 1, 1), 4, false).unwrap().map(|place| place.target), Some(1));
+    let text = window.locate(&at(all, 2), 8, false).unwrap_err().to_string();
+    assert_eq!(
+        text,
+        "target_disp is 44: 2 elements of MPI_INT at bytes 176..184, expected bytes 0..176 of rank 1, in units of 4"
+    );
+}

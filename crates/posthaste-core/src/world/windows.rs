@@ -1,0 +1,242 @@
+//! The calls on windows: accesses, and what completes them (MPI-5.0 §12.3, §12.5.4). Parts: `create`; `active` and
+//! `locks`, synchronisation.
+//!
+//! On memory that is mapped an access is over when its call returns, and its target takes no part. What must stay true: a
+//! synchronisation waits for what it completes and for nothing else, and ends with an error when a member that it needs is
+//! lost.
+
+mod active;
+mod create;
+mod locks;
+
+use std::sync::Arc;
+use std::sync::atomic::{Ordering, fence};
+
+use super::World;
+use crate::buffer::OwnedBuf;
+use crate::datatype::{Builtin, Segment};
+use crate::error::{Error, ErrorClass, Result};
+use crate::explain::Part;
+use crate::ids::{Peer, RequestId};
+use crate::op::Predefined;
+use crate::progress::Vci;
+use crate::pt2pt::Engine;
+use crate::request::Table;
+use crate::wait::{Awaited, OfWindow};
+use crate::win::{At, Operations, Origin, Place, Update, Window, Words};
+
+pub use create::NewWindow;
+
+/// How far an operation has to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// The buffers are the program's again.
+    Local,
+    /// The target has done it, too.
+    Target,
+}
+
+// Accesses. The way of those that are over at once is kept short: the checks, then the copy.
+impl World {
+    /// Writes to a target. `request`: the program wants one.
+    ///
+    /// # Errors
+    /// What [`Window::locate`] says; a lost peer.
+    #[inline]
+    pub fn put(&self, window: &Window, data: Segment, at: &At<'_>, request: bool) -> Result<RequestId> {
+        let Some(place) = window.locate(at, data.len(), request)? else { return Ok(Table::DONE) };
+        if let Some(memory) = window.segment(place, at.count, at.datatype) {
+            return self.copy(data, memory).map(|()| Table::DONE);
+        }
+        self.by_packets(window, request, |operations, origin| {
+            operations.put(origin, window, (at, place), &data)
+        })
+    }
+
+    /// Reads from a target.
+    ///
+    /// # Errors
+    /// As [`World::put`].
+    #[inline]
+    pub fn get(&self, window: &Window, into: Segment, at: &At<'_>, request: bool) -> Result<RequestId> {
+        let Some(place) = window.locate(at, into.len(), request)? else { return Ok(Table::DONE) };
+        if let Some(memory) = window.segment(place, at.count, at.datatype) {
+            return self.copy(memory, into).map(|()| Table::DONE);
+        }
+        self.by_packets(window, request, |operations, origin| {
+            operations.get(origin, window, (at, place), &into)
+        })
+    }
+
+    /// Combines elements of a target with operands, atomically for each; `old` gets what they were. `MPI_NO_OP` needs no
+    /// operands.
+    ///
+    /// # Errors
+    /// As [`World::put`].
+    pub fn accumulate(
+        &self,
+        window: &Window,
+        operands: Option<Segment>,
+        old: Option<Segment>,
+        at: &At<'_>,
+        (element, operation): (&'static Builtin, Predefined),
+        request: bool,
+    ) -> Result<RequestId> {
+        let bytes = operands.as_ref().or(old.as_ref()).map_or(0, Segment::len);
+        let Some(place) = window.locate(at, bytes, request)? else { return Ok(Table::DONE) };
+        self.update(window, (at, place), (element, Update::Combine(operation)), operands, old, request)
+    }
+
+    /// Replaces one element by a new one if it is as expected; `old` gets what it was.
+    ///
+    /// # Errors
+    /// As [`World::put`].
+    pub fn compare_and_swap(
+        &self,
+        window: &Window,
+        (mut expected, mut new): (Segment, Segment),
+        old: Segment,
+        at: &At<'_>,
+        element: &'static Builtin,
+    ) -> Result<()> {
+        let Some(place) = window.locate(at, element.size, false)? else { return Ok(()) };
+        let mut both = OwnedBuf::new(2 * element.size as usize);
+        let (first, second) = both.sink().split_at(element.size as usize);
+        expected.pack(first);
+        new.pack(second);
+        let operands = Segment::contiguous(both.user_buf(), both.len() as u64);
+        let what = (element, Update::CompareAndSwap);
+        self.update(window, (at, place), what, Some(operands), Some(old), false).map(drop)
+    }
+
+    fn update(
+        &self,
+        window: &Window,
+        (at, place): (&At<'_>, Place),
+        what: (&'static Builtin, Update),
+        operands: Option<Segment>,
+        old: Option<Segment>,
+        request: bool,
+    ) -> Result<RequestId> {
+        if let Some(on_device) = operands.iter().chain(&old).find(|segment| segment.is_on_device()) {
+            let text =
+                format!("{} bytes in memory of a device: copy them to the host first", on_device.len());
+            return Err(Error::other(ErrorClass::Buffer, text));
+        }
+        if let Some(mapped) = window.mapped() {
+            let busy = |words: Words<'_>| self.become_busy(window, words);
+            window.update_mapped(mapped, (at, place), what, operands, old, busy)?;
+            return Ok(Table::DONE);
+        }
+        // What MPI_NO_OP is given is not looked at: the memory for what it fetches has the right length.
+        let Some(operands) = operands.as_ref().or(old.as_ref()) else { return Ok(Table::DONE) };
+        self.by_packets(window, request, |operations, origin| {
+            operations.update(origin, window, (at, place), what, operands, old.as_ref())
+        })
+    }
+
+    /// Starts operations that the target does.
+    fn by_packets(
+        &self,
+        window: &Window,
+        request: bool,
+        start: impl FnOnce(&mut Operations, &mut Origin<'_>) -> Result<()>,
+    ) -> Result<RequestId> {
+        let mut vci = self.vci_of(window.comm());
+        let Vci { engine, methods, operations, .. } = &mut *vci;
+        let request = if request { Some(Operations::request(engine)?) } else { None };
+        let started = start(operations, &mut Origin { engine, methods, request });
+        if let Err(why) = started {
+            request.map(|request| engine.requests.remove(request));
+            return Err(why);
+        }
+        operations.settle(engine);
+        let Some(request) = request else { return Ok(Table::DONE) };
+        Operations::sealed(engine, request);
+        Ok(request)
+    }
+
+    /// Waits for the lock under which elements are changed that the processor cannot change in one step.
+    fn become_busy(&self, window: &Window, words: Words<'_>) -> Result<()> {
+        while !words.try_busy() {
+            posthaste_os::machine::yield_now();
+            let vci = self.vci_of(window.comm());
+            lost_member(&vci.engine, window)?;
+        }
+        Ok(())
+    }
+}
+
+// Completion.
+impl World {
+    /// `MPI_Win_flush`, `MPI_Win_flush_local`, and their forms for all targets (`None`).
+    ///
+    /// # Errors
+    /// `MPI_ERR_RMA_SYNC`; what went wrong with an operation.
+    pub fn flush(
+        &self,
+        call: &'static str,
+        window: &Arc<Window>,
+        target: Option<i32>,
+        extent: Extent,
+    ) -> Result<()> {
+        let targets = match target {
+            Some(crate::ids::PROC_NULL) => return Ok(()),
+            Some(rank) => {
+                let target = window.target(rank)?;
+                window.epochs().check_locked(target)?;
+                vec![target]
+            }
+            None => window.epochs().locked()?,
+        };
+        self.complete(call, window, &targets, extent)
+    }
+
+    /// Waits until what was started towards these targets is so far.
+    fn complete(
+        &self,
+        call: &'static str,
+        window: &Arc<Window>,
+        targets: &[usize],
+        extent: Extent,
+    ) -> Result<()> {
+        fence(Ordering::SeqCst);
+        if window.mapped().is_some() {
+            return Ok(());
+        }
+        let dirty = window.traffic().dirty();
+        let targets: Vec<usize> = targets.iter().copied().filter(|target| dirty.contains(target)).collect();
+        let mut outcome = Ok(());
+        if extent == Extent::Target {
+            let mut vci = self.vci_of(window.comm());
+            let Vci { engine, methods, operations, .. } = &mut *vci;
+            for target in &targets {
+                outcome = outcome.and(operations.flush(engine, methods, window, *target));
+            }
+        }
+        self.until_quiet(call, window, &targets);
+        targets.iter().fold(outcome, |outcome, target| outcome.and(window.traffic().outcome(*target)))
+    }
+
+    /// Waits until everything that was asked of these targets has been answered.
+    fn until_quiet(&self, call: &'static str, window: &Arc<Window>, targets: &[usize]) {
+        let context = window.comm().context();
+        let need = |target: &usize| (Some(window.parts()[*target].peer), Part::ForOwner, *target as i32);
+        let open = || targets.iter().filter(|target| !window.traffic().is_quiet(**target));
+        let awaited = |_: &Vci| {
+            Awaited::Window(OfWindow { context, needs: open().map(need).collect(), is_there: None })
+        };
+        self.waiting.until(context.vci(), call, awaited, |_| open().next().is_none().then_some(()));
+    }
+}
+
+/// Whether all members of a window are there.
+///
+/// # Errors
+/// Why one is not.
+fn lost_member(engine: &Engine, window: &Window) -> Result<()> {
+    if engine.losses.is_empty() {
+        return Ok(());
+    }
+    window.parts().iter().map(|part| part.peer).try_for_each(|peer: Peer| engine.losses.check(peer))
+}

@@ -1,0 +1,337 @@
+//! Making windows and freeing them (MPI-5.0 §12.2).
+//!
+//! ```text
+//!   a communicator of the window's own
+//!   share: size, unit, node, and whether this member can and would map memory
+//!   all can:    rank 0 makes the memory, tells its ticket; the others attach it; share: did it go well?
+//!   otherwise:  each has memory of its own, and exposes it
+//!   share: the keys
+//! ```
+//!
+//! What must stay true: what goes wrong at one member is told to all before any goes on, so that all members get a window or
+//! none does, and nobody waits for who has failed.
+
+use std::sync::Arc;
+
+use posthaste_os::mapped::{Mapped, PAGE, Ticket};
+
+use crate::buffer::{OwnedBuf, UserBuf};
+use crate::coll;
+use crate::comm::Comm;
+use crate::datatype::Segment;
+use crate::error::{Error, ErrorClass, Result};
+use crate::ids::Peer;
+use crate::info::Info;
+use crate::onesided::RemoteKey;
+use crate::progress::Vci;
+use crate::win::{Flavor, Memory, Part, Window, control};
+use crate::world::World;
+
+/// What a program says of a new window.
+#[derive(Debug)]
+pub struct NewWindow<'a> {
+    /// The members.
+    pub comm: &'a Comm,
+    /// Bytes of a unit of displacement.
+    pub unit: u64,
+    /// Hints.
+    pub info: &'a Info,
+}
+
+/// What all members know of each other.
+#[derive(Clone, Copy)]
+struct Member {
+    size: u64,
+    unit: u64,
+    node: u64,
+    maps: bool,
+}
+
+impl World {
+    /// `MPI_Win_create`: a window of memory of the program, in one piece.
+    ///
+    /// # Errors
+    /// `MPI_ERR_COMM` for an intercommunicator; no memory; a lost member.
+    pub fn create_window(&self, new: &NewWindow<'_>, memory: &Segment) -> Result<Arc<Window>> {
+        let comm = self.comm_of_window(Flavor::Create, new)?;
+        let (base, size) = memory.contiguous_rest().unwrap_or((UserBuf::none(), 0));
+        let members = self.members(Flavor::Create, &comm, new, size, false)?;
+        let key = self.vci_of(&comm).engine.with_onesided(|onesided, _| onesided.expose(memory));
+        self.exposed(Flavor::Create, comm, new, (&members, base), Memory::Program, key)
+    }
+
+    /// `MPI_Win_create_dynamic`: a window without memory at first.
+    ///
+    /// # Errors
+    /// As [`World::create_window`].
+    pub fn create_dynamic_window(&self, new: &NewWindow<'_>) -> Result<Arc<Window>> {
+        let comm = self.comm_of_window(Flavor::Dynamic, new)?;
+        let members = self.members(Flavor::Dynamic, &comm, new, 0, false)?;
+        let key = self.vci_of(&comm).engine.with_onesided(|onesided, _| onesided.expose_attached());
+        self.exposed(Flavor::Dynamic, comm, new, (&members, UserBuf::none()), Memory::Program, Ok(key))
+    }
+
+    /// `MPI_Win_allocate`, `MPI_Win_allocate_shared`: a window of `size` bytes of the library's memory, zero at first. It is
+    /// mapped by all members if they are on one node, as it has to be where it is shared.
+    ///
+    /// # Errors
+    /// As [`World::create_window`]; `MPI_ERR_RMA_SHARED` when not all members can share memory.
+    pub fn allocate_window(&self, new: &NewWindow<'_>, size: u64, flavor: Flavor) -> Result<Arc<Window>> {
+        let comm = self.comm_of_window(flavor, new)?;
+        let members = self.members(flavor, &comm, new, size, self.maps_windows())?;
+        let one_node = members.iter().all(|member| member.maps && member.node == members[0].node);
+        if one_node && let Some(window) = self.map_window(new, flavor, &comm, &members)? {
+            return Ok(window);
+        }
+        if flavor == Flavor::Shared {
+            let text = "not all processes of the communicator can share memory: \
+                        MPI_Comm_split_type with MPI_COMM_TYPE_SHARED finds those that can";
+            return Err(Error::other(ErrorClass::RmaShared, text));
+        }
+        let block = usize::try_from(size)
+            .map_err(|_| Error::no_memory(format!("there is no memory of {size} bytes")))
+            .and_then(|size| self.allocate(size));
+        let (block, failed) = match block {
+            Ok(block) => (block, None),
+            Err(why) => (self.allocate(0)?, Some(why)),
+        };
+        let base = UserBuf::block(&block);
+        let memory = Segment::contiguous(base, if failed.is_some() { 0 } else { size });
+        let key = match failed {
+            Some(why) => Err(why),
+            None => self.vci_of(&comm).engine.with_onesided(|onesided, _| onesided.expose(&memory)),
+        };
+        self.exposed(flavor, comm, new, (&members, base), Memory::Block(block), key)
+    }
+
+    /// `MPI_Win_free`: when all members have done everything.
+    ///
+    /// # Errors
+    /// `MPI_ERR_RMA_SYNC`; what went wrong with an operation. The window is gone in the latter case, too.
+    pub fn free_window(&self, window: &Arc<Window>) -> Result<()> {
+        const CALL: &str = "MPI_Win_free";
+        window.check_free()?;
+        let all: Vec<usize> = (0..window.parts().len()).collect();
+        let completed = self.complete(CALL, window, &all, super::Extent::Target);
+        let met = self.run_in(CALL, coll::barrier(window.comm()));
+        self.forget(window.comm(), window.own().key);
+        completed.and(met)
+    }
+
+    /// `MPI_Win_attach`.
+    ///
+    /// # Errors
+    /// `MPI_ERR_RMA_FLAVOR`; what [`OneSided::attach`](crate::onesided::OneSided::attach) says.
+    pub fn attach_memory(&self, window: &Window, memory: &Segment) -> Result<()> {
+        dynamic(window)?;
+        let mut vci = self.vci_of(window.comm());
+        vci.engine.with_onesided(|onesided, _| onesided.attach(window.own().key, memory))
+    }
+
+    /// `MPI_Win_detach`.
+    ///
+    /// # Errors
+    /// `MPI_ERR_RMA_FLAVOR`; `MPI_ERR_BASE` where no memory is attached.
+    pub fn detach_memory(&self, window: &Window, address: u64) -> Result<()> {
+        dynamic(window)?;
+        let mut vci = self.vci_of(window.comm());
+        vci.engine.with_onesided(|onesided, _| onesided.detach(window.own().key, address))
+    }
+
+    /// Whether this process may map memory of windows with others.
+    fn maps_windows(&self) -> bool {
+        self.vci().engine.config.map_windows
+    }
+
+    fn comm_of_window(&self, flavor: Flavor, new: &NewWindow<'_>) -> Result<Arc<Comm>> {
+        if new.comm.remote().is_some() {
+            let expected = "an intracommunicator";
+            return Err(Error::invalid(ErrorClass::Comm, "comm", "an intercommunicator", expected));
+        }
+        let (schedule, creation) = new.comm.plan_dup(|| self.allocate_context_beside(new.comm))?;
+        self.run_in(flavor.call(), schedule)?;
+        let comm = self.finish(creation)?;
+        let comm = comm.ok_or_else(|| Error::other(ErrorClass::Intern, "the duplicate has no members"))?;
+        comm.set_name(&format!("a window of {}", new.comm.name()));
+        Ok(comm)
+    }
+
+    fn members(
+        &self,
+        flavor: Flavor,
+        comm: &Comm,
+        new: &NewWindow<'_>,
+        size: u64,
+        maps: bool,
+    ) -> Result<Vec<Member>> {
+        let told = self.share_numbers(flavor, comm, [size, new.unit, self.node().into(), maps.into()])?;
+        let member = |[size, unit, node, maps]: [u64; 4]| Member { size, unit, node, maps: maps != 0 };
+        Ok(told.into_iter().map(member).collect())
+    }
+
+    /// Memory that all members map; `None`: it cannot be had.
+    fn map_window(
+        &self,
+        new: &NewWindow<'_>,
+        flavor: Flavor,
+        comm: &Arc<Comm>,
+        members: &[Member],
+    ) -> Result<Option<Arc<Window>>> {
+        let apart = flavor == Flavor::Allocate
+            || new.info.get(b"alloc_shared_noncontig").is_some_and(|value| value == b"true");
+        let (starts, len) = layout(members, apart);
+        let made = if comm.rank() == 0 { Some(Mapped::create(len)) } else { None };
+        let ticket = match &made {
+            Some(Ok((_, Ticket { pid, fd, inode }))) => [1, u64::from(*pid), u64::from(*fd), *inode],
+            _ => [0; 4],
+        };
+        let [is_made, pid, fd, inode] = self.share_numbers(flavor, comm, ticket)?[0];
+        let mapped = match made {
+            Some(made) => made.ok().map(|(mapped, _)| mapped),
+            None if is_made == 0 => None,
+            None => Mapped::attach(Ticket { pid: pid as u32, fd: fd as u32, inode }, len).ok(),
+        };
+        let attached = self.share_numbers(flavor, comm, [mapped.is_some().into()])?;
+        let all = attached.iter().all(|[attached]| *attached != 0);
+        let Some(mapped) = mapped.filter(|_| all) else {
+            if is_made == 0 && flavor == Flavor::Shared {
+                let text = format!("there is no memory for a window of {len} bytes in all");
+                return Err(Error::no_memory(text));
+            }
+            return Ok(None);
+        };
+        mapped.close();
+        let parts = members.iter().zip(starts).enumerate().map(|(rank, (member, start))| Part {
+            peer: comm.group().peer(rank as u32).unwrap_or(Peer(u32::MAX)),
+            key: RemoteKey { slot: u32::MAX, generation: 0 },
+            size: member.size,
+            unit: member.unit,
+            base: Some(UserBuf::mapped(&mapped, start)),
+            start,
+        });
+        let parts = parts.collect();
+        Ok(Some(finished(comm.clone(), flavor, new, parts, Memory::Mapped(mapped))))
+    }
+
+    /// A window of memory that each member has exposed, or has failed to.
+    fn exposed(
+        &self,
+        flavor: Flavor,
+        comm: Arc<Comm>,
+        new: &NewWindow<'_>,
+        (members, base): (&[Member], UserBuf),
+        memory: Memory,
+        key: Result<RemoteKey>,
+    ) -> Result<Arc<Window>> {
+        let told = key.as_ref().map_or([0; 2], |key| [1, u64::from_le_bytes(key.to_bytes())]);
+        let keys = self.share_numbers(flavor, &comm, told)?;
+        let own = key?;
+        if let Some(rank) = keys.iter().position(|[exposed, _]| *exposed == 0) {
+            self.forget(&comm, own);
+            let text = format!("rank {rank} has failed to make its part of the window");
+            return Err(Error::other(ErrorClass::Other, text));
+        }
+        let me = comm.rank() as usize;
+        let parts = members.iter().zip(&keys).enumerate().map(|(rank, (member, [_, key]))| Part {
+            peer: comm.group().peer(rank as u32).unwrap_or(Peer(u32::MAX)),
+            key: RemoteKey::from_bytes(key.to_le_bytes()),
+            size: member.size,
+            unit: member.unit,
+            base: (rank == me && flavor != Flavor::Dynamic).then_some(base),
+            start: 0,
+        });
+        let parts = parts.collect();
+        Ok(finished(comm, flavor, new, parts, memory))
+    }
+
+    /// Peers may access the memory no more.
+    fn forget(&self, comm: &Comm, key: RemoteKey) {
+        let mut vci = self.vci_of(comm);
+        let Vci { engine, methods, .. } = &mut *vci;
+        engine.with_onesided(|onesided, _| onesided.forget(methods, key));
+    }
+
+    /// Everybody's numbers.
+    fn share_numbers<const N: usize>(
+        &self,
+        flavor: Flavor,
+        comm: &Comm,
+        own: [u64; N],
+    ) -> Result<Vec<[u64; N]>> {
+        let len = 8 * N;
+        let mut told = vec![0; len * comm.size() as usize];
+        let mine = &mut told[comm.rank() as usize * len..][..len];
+        mine.copy_from_slice(own.map(u64::to_le_bytes).as_flattened());
+        let mut outcome = OwnedBuf::new(told.len());
+        outcome.sink().copy_from(&told);
+        let outcome = Arc::new(outcome);
+        self.run_in(flavor.call(), coll::share(comm, flavor.call(), outcome.clone()))?;
+        let told = outcome.source().to_vec();
+        let number = |bytes: &[u8]| bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte));
+        let numbers = |bytes: &[u8]| std::array::from_fn(|at| number(&bytes[8 * at..][..8]));
+        Ok(told.chunks_exact(len).map(numbers).collect())
+    }
+}
+
+/// Where the members' memory begins in one mapping, and its length. `apart`: each begins at a page.
+fn layout(members: &[Member], apart: bool) -> (Vec<usize>, usize) {
+    let mut end = control(members.len());
+    let mut place = |member: &Member| {
+        let start = end;
+        let next = end.saturating_add(usize::try_from(member.size).unwrap_or(usize::MAX));
+        end = if apart { next.checked_next_multiple_of(PAGE).unwrap_or(usize::MAX) } else { next };
+        start
+    };
+    let starts = members.iter().map(&mut place).collect();
+    (starts, end)
+}
+
+/// Hints that every window shows, as long as the program gives none (MPI-5.0 §12.2.1).
+const HINTS: [(&str, &str); 5] = [
+    ("no_locks", "false"),
+    ("accumulate_ordering", "rar,raw,war,waw"),
+    ("accumulate_ops", "same_op_no_op"),
+    ("same_size", "false"),
+    ("same_disp_unit", "false"),
+];
+
+fn finished(
+    comm: Arc<Comm>,
+    flavor: Flavor,
+    new: &NewWindow<'_>,
+    parts: Vec<Part>,
+    memory: Memory,
+) -> Arc<Window> {
+    let window = Window::new(comm, flavor, parts, memory);
+    for (key, value) in HINTS {
+        // Keys and values are short.
+        let _ = window.info().set(key.as_bytes(), value.as_bytes());
+    }
+    window.info().set_all(new.info);
+    Arc::new(window)
+}
+
+fn dynamic(window: &Window) -> Result<()> {
+    if window.flavor() == Flavor::Dynamic {
+        return Ok(());
+    }
+    let got = format_args!("a window of {}", window.flavor().call());
+    Err(Error::invalid(ErrorClass::RmaFlavor, "win", got, "a window of MPI_Win_create_dynamic"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shared_memory_of_a_rank_follows_that_of_the_one_before() {
+        let member = |size| Member { size, unit: 1, node: 0, maps: true };
+        let members = [member(10), member(0), member(5000)];
+        let front = control(3);
+        assert_eq!(layout(&members, false), (vec![front, front + 10, front + 10], front + 5010));
+        let pages = [0, PAGE, PAGE].map(|at| front + at).to_vec();
+        assert_eq!(layout(&members, true), (pages, front + 3 * PAGE));
+        let (_, len) = layout(&[member(u64::MAX), member(8)], false);
+        assert!(len > i64::MAX as usize, "no such memory");
+    }
+}

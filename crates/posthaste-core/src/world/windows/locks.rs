@@ -1,0 +1,194 @@
+//! Locks of windows (MPI-5.0 §12.5.3): by words in memory that all members have mapped, else by asking the owner.
+//!
+//! What must stay true: all locks of a call are taken or none is; who gives a lock back in mapped memory wakes those who wait
+//! for it, and who waits ends with an error when a member is lost.
+
+use std::sync::Arc;
+
+use super::{Extent, lost_member};
+use crate::error::Result;
+use crate::explain::Part;
+use crate::ids::PROC_NULL;
+use crate::method::Route;
+use crate::progress::Vci;
+use crate::wait::{Awaited, OfWindow};
+use crate::win::{Assert, LockKind, Locked, Operations, Window, Words};
+use crate::world::World;
+
+// Locks.
+impl World {
+    /// `MPI_Win_lock`.
+    ///
+    /// # Errors
+    /// `MPI_ERR_RANK`, `MPI_ERR_RMA_SYNC`; a lost member.
+    pub fn lock(&self, window: &Arc<Window>, rank: i32, kind: LockKind, assert: Assert) -> Result<()> {
+        if rank == PROC_NULL {
+            return Ok(());
+        }
+        let target = window.target(rank)?;
+        window.epochs().check_lock(target)?;
+        if !assert.no_check {
+            self.take_locks("MPI_Win_lock", window, &[target], kind)?;
+        }
+        window.epochs().lock(target, kind, assert.no_check);
+        Ok(())
+    }
+
+    /// `MPI_Win_lock_all`.
+    ///
+    /// # Errors
+    /// As [`World::lock`].
+    pub fn lock_all(&self, window: &Arc<Window>, assert: Assert) -> Result<()> {
+        window.epochs().check_lock_all()?;
+        if !assert.no_check {
+            let all: Vec<usize> = (0..window.parts().len()).collect();
+            self.take_locks("MPI_Win_lock_all", window, &all, LockKind::Shared)?;
+        }
+        window.epochs().lock_all(assert.no_check);
+        Ok(())
+    }
+
+    /// `MPI_Win_unlock`.
+    ///
+    /// # Errors
+    /// As [`World::fence`].
+    pub fn unlock(&self, window: &Arc<Window>, rank: i32) -> Result<()> {
+        if rank == PROC_NULL {
+            return Ok(());
+        }
+        let target = window.target(rank)?;
+        let locked = window.epochs().check_unlock(target)?;
+        let completed = self.complete("MPI_Win_unlock", window, &[target], Extent::Target);
+        window.epochs().unlock(target);
+        let released = match locked {
+            Locked::Unchecked => Ok(()),
+            Locked::Exclusive => self.release(window, &[target], LockKind::Exclusive),
+            Locked::Shared => self.release(window, &[target], LockKind::Shared),
+        };
+        completed.and(released)
+    }
+
+    /// `MPI_Win_unlock_all`.
+    ///
+    /// # Errors
+    /// As [`World::fence`].
+    pub fn unlock_all(&self, window: &Arc<Window>) -> Result<()> {
+        let gives_back = window.epochs().check_unlock_all()?;
+        let all: Vec<usize> = (0..window.parts().len()).collect();
+        let completed = self.complete("MPI_Win_unlock_all", window, &all, Extent::Target);
+        window.epochs().completed();
+        let released = if gives_back { self.release(window, &all, LockKind::Shared) } else { Ok(()) };
+        completed.and(released)
+    }
+
+    /// Takes locks, all or none.
+    fn take_locks(
+        &self,
+        call: &'static str,
+        window: &Arc<Window>,
+        targets: &[usize],
+        kind: LockKind,
+    ) -> Result<()> {
+        if window.mapped().is_some() {
+            for (at, target) in targets.iter().enumerate() {
+                if let Err(why) = self.take_mapped_lock(call, window, *target, kind) {
+                    self.release(window, &targets[..at], kind)?;
+                    return Err(why);
+                }
+            }
+            return Ok(());
+        }
+        let mut asked = Vec::new();
+        let mut outcome = Ok(());
+        {
+            let mut vci = self.vci_of(window.comm());
+            let Vci { engine, methods, operations, .. } = &mut *vci;
+            for target in targets {
+                match operations.lock(engine, methods, window, (*target, kind)) {
+                    Ok(()) => asked.push(*target),
+                    Err(why) => outcome = outcome.and(Err(why)),
+                }
+            }
+        }
+        self.until_quiet(call, window, &asked);
+        asked.retain(|target| match window.traffic().outcome(*target) {
+            Ok(()) => true,
+            Err(why) => {
+                outcome = outcome.clone().and(Err(why));
+                false
+            }
+        });
+        if outcome.is_err() {
+            self.release(window, &asked, kind)?;
+        }
+        outcome
+    }
+
+    /// Takes the lock of memory that is mapped: the target is not asked.
+    fn take_mapped_lock(
+        &self,
+        call: &'static str,
+        window: &Arc<Window>,
+        target: usize,
+        kind: LockKind,
+    ) -> Result<()> {
+        let Some(memory) = window.mapped() else { return Ok(()) };
+        let (words, me) = (Words::of(memory, target), window.comm().rank() as u32);
+        if words.try_lock(me, kind) {
+            return Ok(());
+        }
+        words.waits(kind);
+        let awaited = |_: &Vci| {
+            let holder = words.holders().0.and_then(|rank| window.parts().get(rank as usize));
+            let needs = vec![(holder.map(|part| part.peer), Part::ForLock, target as i32)];
+            let (context, window) = (window.comm().context(), window.clone());
+            let is_free =
+                move || window.mapped().is_some_and(|memory| Words::of(memory, target).is_free(kind));
+            Awaited::Window(OfWindow { context, needs, is_there: Some(Box::new(is_free)) })
+        };
+        let taken = self.waiting.until(window.comm().context().vci(), call, awaited, |vci| {
+            if words.try_lock(me, kind) {
+                return Some(Ok(()));
+            }
+            lost_member(&vci.engine, window).err().map(Err)
+        });
+        words.waits_no_more(kind);
+        taken
+    }
+
+    /// Gives locks back.
+    fn release(&self, window: &Window, targets: &[usize], kind: LockKind) -> Result<()> {
+        let Some(memory) = window.mapped() else {
+            let mut vci = self.vci_of(window.comm());
+            let Vci { engine, methods, .. } = &mut *vci;
+            let mut outcome = Ok(());
+            for target in targets {
+                outcome = outcome.and(Operations::unlock(engine, methods, window, *target));
+            }
+            return outcome;
+        };
+        for target in targets {
+            if Words::of(memory, *target).unlock(kind) {
+                self.wake_members(window);
+            }
+        }
+        Ok(())
+    }
+
+    /// Wakes the members, who may sleep for what no packet tells.
+    #[cold]
+    fn wake_members(&self, window: &Window) {
+        let routes: Vec<Route> = {
+            let vci = self.vci_of(window.comm());
+            window.parts().iter().map(|part| vci.methods.route(part.peer)).collect()
+        };
+        for route in routes {
+            if let Route::Shm(local) = route {
+                self.runtime.doorbell.ring_for_room(local as usize);
+            }
+        }
+        // Other threads of this process.
+        let wakes = self.runtime.sleepers.with(|parked| parked.happened());
+        wakes.into_iter().for_each(|wake| self.runtime.wake(wake));
+    }
+}

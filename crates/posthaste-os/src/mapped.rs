@@ -1,0 +1,319 @@
+//! Memory that several processes of a host have mapped, each where it likes: windows of one-sided communication (MPI-5.0
+//! §12.2.2, §12.2.3), with the words that their synchronisation needs.
+//!
+//! One process makes a file without a name (a memfd) and tells the others its [`Ticket`]; they open it by way of `/proc`.
+//! What must stay true: all of it is reserved when it is made, so that a full system is an error and never SIGBUS; the file
+//! never shrinks (it is sealed), and it dies with the last process that has it mapped. It begins at a page everywhere, so an
+//! element is aligned for all processes or for none.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use crate::machine;
+use crate::node::file_size_limit;
+
+/// Bytes of a page.
+pub const PAGE: usize = 4096;
+/// Longer memory is compared with what there is before it is reserved: to reserve is to take.
+const LONG: usize = 16 << 20;
+
+/// Memory that several processes have mapped; zero at first.
+#[derive(Debug)]
+pub struct Mapped {
+    base: NonNull<u8>,
+    len: usize,
+    /// Open until all have attached it.
+    file: Mutex<Option<File>>,
+}
+
+/// What others need to attach the memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ticket {
+    /// The process that has made it.
+    pub pid: u32,
+    /// Its descriptor there.
+    pub fd: u32,
+    /// The number of the file, by which a wrong one is recognised.
+    pub inode: u64,
+}
+
+// SAFETY: plain memory without ties to a thread; it is reached as atomics and by address only.
+unsafe impl Send for Mapped {}
+// SAFETY: as above.
+unsafe impl Sync for Mapped {}
+
+impl Mapped {
+    /// New memory of `len` bytes, and what others need to attach it.
+    ///
+    /// # Errors
+    /// When there is not so much memory, or the system has no such files.
+    pub fn create(len: usize) -> io::Result<(Self, Ticket)> {
+        let out_of = |why: String| io::Error::new(io::ErrorKind::OutOfMemory, why);
+        if len >= LONG
+            && let Some(there) = machine::memory_available().filter(|there| *there < len as u64)
+        {
+            return Err(out_of(format!("{len} bytes are wanted and {there} are available")));
+        }
+        if len as u64 > file_size_limit() {
+            return Err(out_of(format!("{len} bytes are more than the limit on the size of files")));
+        }
+        let flags = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING;
+        // SAFETY: a C string; the call makes a new descriptor that nobody else owns.
+        let fd = unsafe { libc::memfd_create(c"posthaste-window".as_ptr(), flags) };
+        if fd < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: the fresh descriptor from above.
+        let file = File::from(unsafe { OwnedFd::from_raw_fd(fd) });
+        loop {
+            // SAFETY: a system call on a descriptor that `file` owns.
+            match unsafe { libc::fallocate(fd, 0, 0, len.max(1) as libc::off_t) } {
+                0 => break,
+                _ => match io::Error::last_os_error() {
+                    why if why.kind() == io::ErrorKind::Interrupted => {}
+                    why => return Err(out_of(format!("{len} bytes: {why}"))),
+                },
+            }
+        }
+        // SAFETY: as above.
+        unsafe { libc::fcntl(fd, libc::F_ADD_SEALS, libc::F_SEAL_SHRINK | libc::F_SEAL_SEAL) };
+        let ticket = Ticket { pid: std::process::id(), fd: fd as u32, inode: file.metadata()?.ino() };
+        Ok((Self::map(file, len)?, ticket))
+    }
+
+    /// Attaches what another process of the host has made.
+    ///
+    /// # Errors
+    /// When the system does not let us, or it is not that memory.
+    pub fn attach(Ticket { pid, fd, inode }: Ticket, len: usize) -> io::Result<Self> {
+        let file = File::options().read(true).write(true).open(format!("/proc/{pid}/fd/{fd}"))?;
+        let about = file.metadata()?;
+        // SAFETY: a system call on a descriptor that `file` owns.
+        let seals = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GET_SEALS) };
+        let is_sealed = seals >= 0 && seals & libc::F_SEAL_SHRINK != 0;
+        if about.ino() != inode || about.len() < len as u64 || !is_sealed {
+            return Err(io::Error::from(io::ErrorKind::InvalidData));
+        }
+        Self::map(file, len)
+    }
+
+    fn map(file: File, len: usize) -> io::Result<Self> {
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        let (at, fd) = (std::ptr::null_mut(), file.as_raw_fd());
+        // SAFETY: a fresh shared mapping of the file at an address of the kernel's choice.
+        let base = unsafe { libc::mmap(at, len.max(1), access, libc::MAP_SHARED, fd, 0) };
+        match NonNull::new(base.cast()).filter(|_| base != libc::MAP_FAILED) {
+            Some(base) => Ok(Self { base, len, file: Mutex::new(Some(file)) }),
+            None => Err(io::Error::last_os_error()),
+        }
+    }
+
+    /// Everybody has attached it: the descriptor is not needed any more.
+    pub fn close(&self) {
+        drop(self.file.lock().unwrap_or_else(PoisonError::into_inner).take());
+    }
+
+    /// Address of the first byte.
+    pub fn as_ptr(&self) -> *mut u8 {
+        self.base.as_ptr()
+    }
+
+    /// Number of bytes.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are no bytes.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The element of `size` bytes at `at`, if the processor can change it in one step: of 1, 2, 4 or 8 bytes, aligned, and
+    /// within the memory.
+    #[inline]
+    pub fn atom(&self, at: usize, size: usize) -> Option<Atom<'_>> {
+        if !at.is_multiple_of(size.max(1)) || at.checked_add(size).is_none_or(|end| end > self.len) {
+            return None;
+        }
+        // SAFETY: inside the mapping, which lives as long as the borrow, and aligned, as it begins at a page. Other
+        // processes and the program itself may change it at any time, which atomics allow.
+        unsafe {
+            let place = self.base.as_ptr().add(at);
+            match size {
+                1 => Some(Atom::One(&*place.cast())),
+                2 => Some(Atom::Two(&*place.cast())),
+                4 => Some(Atom::Four(&*place.cast())),
+                8 => Some(Atom::Eight(&*place.cast())),
+                _ => None,
+            }
+        }
+    }
+
+    /// The word of eight bytes at `at`.
+    ///
+    /// # Panics
+    /// When there is none: it is aligned and within the memory.
+    #[inline]
+    pub fn word(&self, at: usize) -> &AtomicU64 {
+        match self.atom(at, 8) {
+            Some(Atom::Eight(word)) => word,
+            _ => panic!("no word at {at} of {} bytes", self.len),
+        }
+    }
+}
+
+impl Drop for Mapped {
+    fn drop(&mut self) {
+        // SAFETY: address and length are those of the successful `mmap`; every view borrows this value.
+        unsafe { libc::munmap(self.base.as_ptr().cast(), self.len.max(1)) };
+    }
+}
+
+/// An element that the processor changes in one step. Values are the bits of the element in the low bytes of 64.
+///
+/// All steps are sequentially consistent: on x86-64 a step that changes is that anyway, and elsewhere counters that several
+/// ranks share would surprise their programs.
+#[derive(Clone, Copy, Debug)]
+pub enum Atom<'a> {
+    /// Of one byte.
+    One(&'a AtomicU8),
+    /// Of two bytes.
+    Two(&'a AtomicU16),
+    /// Of four bytes.
+    Four(&'a AtomicU32),
+    /// Of eight bytes.
+    Eight(&'a AtomicU64),
+}
+
+macro_rules! step {
+    ($self:ident, $atom:ident => $step:expr) => {
+        match $self {
+            Atom::One($atom) => u64::from($step),
+            Atom::Two($atom) => u64::from($step),
+            Atom::Four($atom) => u64::from($step),
+            Atom::Eight($atom) => $step,
+        }
+    };
+}
+
+impl Atom<'_> {
+    /// What it is.
+    #[inline]
+    pub fn load(self) -> u64 {
+        step!(self, atom => atom.load(Ordering::SeqCst))
+    }
+
+    /// Replaces it; what it was.
+    #[inline]
+    pub fn swap(self, new: u64) -> u64 {
+        step!(self, atom => atom.swap(new as _, Ordering::SeqCst))
+    }
+
+    /// Adds to it, going round; what it was.
+    #[inline]
+    pub fn fetch_add(self, by: u64) -> u64 {
+        step!(self, atom => atom.fetch_add(by as _, Ordering::SeqCst))
+    }
+
+    /// Clears the bits that are not set in the operand; what it was.
+    #[inline]
+    pub fn fetch_and(self, with: u64) -> u64 {
+        step!(self, atom => atom.fetch_and(with as _, Ordering::SeqCst))
+    }
+
+    /// Sets bits; what it was.
+    #[inline]
+    pub fn fetch_or(self, with: u64) -> u64 {
+        step!(self, atom => atom.fetch_or(with as _, Ordering::SeqCst))
+    }
+
+    /// Turns bits over; what it was.
+    #[inline]
+    pub fn fetch_xor(self, with: u64) -> u64 {
+        step!(self, atom => atom.fetch_xor(with as _, Ordering::SeqCst))
+    }
+
+    /// Replaces it if it is as expected; what it was.
+    #[inline]
+    pub fn compare_and_swap(self, expected: u64, new: u64) -> u64 {
+        step!(self, atom => {
+            let swapped =
+                atom.compare_exchange(expected as _, new as _, Ordering::SeqCst, Ordering::SeqCst);
+            swapped.unwrap_or_else(|was| was)
+        })
+    }
+
+    /// Replaces it by what `combine` makes of it; what it was.
+    #[inline]
+    pub fn update(self, mut combine: impl FnMut(u64) -> u64) -> u64 {
+        let mut was = self.load();
+        loop {
+            let found = self.compare_and_swap(was, combine(was));
+            if found == was {
+                return was;
+            }
+            was = found;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_one_mapping_writes_the_other_one_reads() {
+        let (made, ticket) = Mapped::create(10_000).unwrap();
+        let other = Mapped::attach(ticket, 10_000).unwrap();
+        made.close();
+        assert!(made.as_ptr() != other.as_ptr() && made.len() == 10_000 && !made.is_empty());
+        made.word(4096).store(7, Ordering::Relaxed);
+        assert_eq!(other.word(4096).load(Ordering::Relaxed), 7);
+        assert!(Mapped::attach(ticket, 10_000).is_err(), "the descriptor is closed");
+    }
+
+    #[test]
+    fn another_file_is_not_taken_for_it() {
+        let (first, ticket) = Mapped::create(100).unwrap();
+        let (_second, other) = Mapped::create(100).unwrap();
+        assert!(Mapped::attach(Ticket { inode: other.inode, ..ticket }, 100).is_err());
+        assert!(Mapped::attach(ticket, 1 << 20).is_err(), "longer than the file");
+        assert!(Mapped::create(1 << 62).is_err());
+        drop(first);
+    }
+
+    #[test]
+    fn elements_of_every_size_change_in_one_step() {
+        let (memory, _) = Mapped::create(4096).unwrap();
+        for size in [1usize, 2, 4, 8] {
+            let atom = memory.atom(size * 8, size).unwrap();
+            let all = u64::MAX >> (64 - 8 * size);
+            assert_eq!((atom.fetch_add(all), atom.fetch_add(2), atom.load()), (0, all, 1));
+            assert_eq!((atom.fetch_or(6), atom.fetch_and(3), atom.fetch_xor(1), atom.load()), (1, 7, 3, 2));
+            assert_eq!((atom.compare_and_swap(5, 9), atom.compare_and_swap(2, 9)), (2, 2));
+            assert_eq!((atom.swap(4), atom.update(|was| was * 3), atom.load()), (9, 4, 12));
+            assert!(memory.atom(size * 8 + 1, size).is_none_or(|_| size == 1));
+            assert!(memory.atom(4096, size).is_none());
+        }
+        assert!(memory.atom(0, 16).is_none() && memory.atom(usize::MAX, 1).is_none());
+    }
+
+    #[test]
+    fn threads_lose_no_update() {
+        let (memory, _) = Mapped::create(64).unwrap();
+        std::thread::scope(|threads| {
+            for _ in 0..4 {
+                threads.spawn(|| {
+                    let atom = memory.atom(4, 4).unwrap();
+                    (0..1000).for_each(|_| _ = atom.update(|was| was + 1));
+                });
+            }
+        });
+        assert_eq!(memory.atom(4, 4).unwrap().load(), 4000);
+    }
+}

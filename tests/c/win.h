@@ -1,0 +1,74 @@
+/* win.h: windows of every flavor, for the tests of one-sided communication. */
+#ifndef WIN_H
+#define WIN_H
+
+#include "check.h"
+
+enum flavor { CREATE, ALLOCATE, SHARED, DYNAMIC, FLAVORS };
+static const char *const flavor_names[FLAVORS] = {"create", "allocate", "shared", "dynamic"};
+
+/* A window with `elements` elements of `width` bytes at each rank, zero at first. */
+struct window {
+    MPI_Win win;
+    enum flavor flavor;
+    int width;
+    char *base;
+    /* Where the memory of each rank begins, as a displacement. */
+    MPI_Aint *start;
+};
+
+/* Whether windows of this flavor can be made here. */
+static inline int can_make(enum flavor flavor)
+{
+    MPI_Comm near;
+    int together;
+    if (flavor != SHARED) return 1;
+    OK(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &near));
+    OK(MPI_Comm_size(near, &together));
+    OK(MPI_Comm_free(&near));
+    const char *maps = getenv("POSTHASTE_MAP_WINDOWS");
+    return together == size && !(maps && strcmp(maps, "0") == 0);
+}
+
+static inline struct window make_window(enum flavor flavor, int elements, int width)
+{
+    struct window w = {.flavor = flavor, .width = width};
+    MPI_Aint bytes = (MPI_Aint)elements * width, here = 0;
+    w.start = malloc((size_t)size * sizeof *w.start);
+    switch (flavor) {
+    case CREATE:
+        w.base = calloc((size_t)bytes + 1, 1);
+        OK(MPI_Win_create(w.base, bytes, width, MPI_INFO_NULL, MPI_COMM_WORLD, &w.win));
+        break;
+    case ALLOCATE: OK(MPI_Win_allocate(bytes, width, MPI_INFO_NULL, MPI_COMM_WORLD, &w.base, &w.win)); break;
+    case SHARED: OK(MPI_Win_allocate_shared(bytes, width, MPI_INFO_NULL, MPI_COMM_WORLD, &w.base, &w.win)); break;
+    default:
+        w.base = calloc((size_t)bytes + 1, 1);
+        OK(MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &w.win));
+        OK(MPI_Win_attach(w.win, w.base, bytes));
+        OK(MPI_Get_address(w.base, &here));
+    }
+    OK(MPI_Allgather(&here, 1, MPI_AINT, w.start, 1, MPI_AINT, MPI_COMM_WORLD));
+    return w;
+}
+
+/* The displacement of an element. */
+static inline MPI_Aint place(const struct window *w, int target, int element)
+{
+    return w->start[target] + (w->flavor == DYNAMIC ? (MPI_Aint)element * w->width : element);
+}
+
+static inline void free_window(struct window *w)
+{
+    /* Memory goes when nobody accesses it any more. */
+    if (w->flavor == DYNAMIC) {
+        OK(MPI_Barrier(MPI_COMM_WORLD));
+        OK(MPI_Win_detach(w->win, w->base));
+    }
+    OK(MPI_Win_free(&w->win));
+    if (w->win != MPI_WIN_NULL) FAIL("the handle of a freed window is not MPI_WIN_NULL");
+    if (w->flavor == CREATE || w->flavor == DYNAMIC) free(w->base);
+    free(w->start);
+}
+
+#endif

@@ -1,0 +1,4 @@
+// ranks: 1 3
+// env: POSTHASTE_MAP_WINDOWS=0
+/* The same where no memory is mapped. */
+#include "win_objects.c"
