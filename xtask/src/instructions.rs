@@ -60,7 +60,7 @@ const PROGRAMS: [Program; 3] = [
         rounds: 100,
         functions: &[
             at_most("matching_post", 64, 775),
-            at_most("matching_meet", 64, 1117),
+            at_most("matching_meet", 64, 1197),
             at_most("matching_keep", 64, 694),
             at_most("matching_take", 64, 1464),
             at_most("matching_there", 64, 1510),

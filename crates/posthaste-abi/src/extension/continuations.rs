@@ -371,7 +371,7 @@ impl Continuations {
     }
 
     /// The operations of a continuation are over.
-    fn may_run(&self, continuation: Continuation, code: c_int, waits: bool) {
+    fn may_run(self: &Arc<Self>, continuation: Continuation, code: c_int, waits: bool) {
         {
             let mut vci = self.vci();
             let active = vci.engine.persistent.active(self.id);
@@ -380,10 +380,27 @@ impl Continuations {
             if !queue.freed && (active.is_none() || !at_once) {
                 queue.ready.push_back((continuation, code));
                 active.into_iter().for_each(|active| vci.engine.is_to_be_looked_at(active, true));
+                drop(queue);
+                if active.is_some() && !self.manner.poll_only && !waits {
+                    self.leave_to_program(&mut vci);
+                }
                 return;
             }
         }
         self.run(&continuation, code);
+    }
+
+    /// The progress thread leaves those that are ready to whichever thread of the program comes by: it may wait for something
+    /// else than this request.
+    fn leave_to_program(self: &Arc<Self>, vci: &mut Entered<'_>) {
+        let of = Arc::clone(self);
+        vci.engine.leave_to_program(Box::new(move |_, _| {
+            if of.is_for_this_thread() {
+                of.run_ready(usize::MAX);
+            } else {
+                of.leave_to_program(&mut of.vci());
+            }
+        }));
     }
 
     /// Runs one, outside all locks.

@@ -21,7 +21,7 @@ use crate::ids::{ANY_SOURCE, ANY_TAG, RequestId};
 use crate::pt2pt::Engine;
 use crate::request::complete::{self, Due};
 use crate::request::states::{self, Event, Outcome, outcome};
-use crate::request::{AtEnd, Audience, Request, SharedHandler, State, Status, Table};
+use crate::request::{AtEnd, Audience, Handler, Request, SharedHandler, State, Status, Table};
 
 /// The handlers of one VCI.
 #[derive(Default)]
@@ -337,6 +337,17 @@ impl Engine {
     /// What was held may be run.
     pub fn release_postponed(&mut self) {
         self.finished.handlers.extend(self.finished.postponed.drain(..).map(Due::Invoke));
+    }
+
+    /// Leaves something to threads of the program; those that sleep wake up for it.
+    pub fn leave_to_program(&mut self, handler: Handler) {
+        self.finished.for_program.push(Due::Run(RequestId::NONE, handler, Status::EMPTY));
+        self.finished.sleepers.extend(self.requests.wake_all());
+    }
+
+    /// A thread of the program takes over what was left to it: that is due now.
+    pub(crate) fn takes_over(&mut self) {
+        self.finished.handlers.extend(self.finished.for_program.drain(..));
     }
 
     /// The calling thread invokes the handler of a request.

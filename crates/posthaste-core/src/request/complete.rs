@@ -35,6 +35,8 @@ pub struct Finished {
     pub handlers: VecDeque<Due>,
     /// Requests whose handlers are due and may not be run now: handlers are disabled, or nest too deep here.
     pub postponed: Vec<RequestId>,
+    /// What only threads of the program may run, and the progress thread has found: whoever of them comes by next does.
+    pub for_program: Vec<Due>,
     /// Counts every end, so that a waiter sees that something happened.
     pub ends: u64,
     /// Requests in device memory whose transfers are over, for `pt2pt::staging`.

@@ -15,11 +15,12 @@
 //! waiting, so the requests of collective operations may go beyond the limit, into a reserve ([`Table::reserve`]).
 
 use posthaste_os::node::VCIS;
+use posthaste_os::park::SleeperId;
 
 use crate::config::HIGHEST_REQUESTS;
 use crate::error::{Error, Result};
 use crate::ids::RequestId;
-use crate::request::{Request, State, Status};
+use crate::request::{Audience, Request, State, Status};
 
 const SLOT_BITS: u32 = 21;
 /// Slots in all: as many as a handle can name.
@@ -311,6 +312,16 @@ impl Table {
     pub fn in_slot(&self, slot: u32) -> Option<RequestId> {
         let found = self.slots.get(self.at(slot))?;
         found.request.is_some().then_some(RequestId { slot, generation: found.generation })
+    }
+
+    /// Nobody sleeps for a request any more: who did, once for each.
+    pub fn wake_all(&mut self) -> impl Iterator<Item = SleeperId> {
+        self.slots.iter_mut().filter_map(|slot| {
+            let request = slot.request.as_mut()?;
+            let Audience::Sleeper(sleeper) = request.audience else { return None };
+            request.audience = Audience::Caller;
+            Some(sleeper)
+        })
     }
 
     /// All requests with their ids, [`Table::DONE`] among them.

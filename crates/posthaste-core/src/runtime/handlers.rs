@@ -130,7 +130,8 @@ impl Runtime {
         }
         self.open_vcis()
             .map(|at| {
-                let vci = self.enter(at);
+                let mut vci = self.enter(at);
+                vci.engine.takes_over();
                 let (attached, due) = (vci.engine.handlers.len(), !vci.engine.finished.handlers.is_empty());
                 drop(vci);
                 if due {

@@ -12,7 +12,7 @@ use crate::progress::Vci;
 use crate::runtime::Asleep;
 use crate::trace::Counter;
 use crate::wait::report::{Awaited, Reporter};
-use crate::wait::{Idler, Waiting};
+use crate::wait::{Idler, Waiting, is_progress_thread};
 
 /// Longest sleep before a look around.
 pub(super) const NAP: Duration = Duration::from_millis(250);
@@ -59,6 +59,9 @@ impl Waiting {
         let mut vci = self.runtime.enter(at);
         let dozes = self.dozes(idler, vci.steps);
         let bell = (!dozes).then_some(&self.runtime.doorbell);
+        if !is_progress_thread() {
+            vci.engine.takes_over();
+        }
         let awaited = awaited(&vci);
         let until = awaited.until();
         let Some(asleep) = vci.falls_asleep(&self.runtime.sleepers, &until, bell, idler.happened) else {
