@@ -1,6 +1,6 @@
 //! One cell of the matrix: a message, how its receive meets it, and everything that must be true afterwards.
 
-use crate::memory::{Layout, Memory};
+use crate::memory::{Kind, Layout, Memory};
 use crate::pair::{Pair, Way};
 use crate::proof;
 
@@ -127,7 +127,10 @@ impl Case {
             return Err("a request is left over".to_owned());
         }
         let taken = proof::taken(&before, &proof::carried(pair), self.len)?;
-        let allowed = proof::allowed(way, packet, config, self);
+        // What lies on a device goes by memory of the engine, in one piece.
+        let whole = Self { from: Layout::Whole, to: Layout::Whole, ..*self };
+        let goes_as = if memory.kind() == Kind::Device { &whole } else { self };
+        let allowed = proof::allowed(way, packet, config, goes_as);
         if allowed.contains(&&taken[..]) {
             Ok(taken)
         } else {
@@ -190,7 +193,7 @@ impl Case {
             Meeting::Waiting if !self.any_source && methods.is_next_there(sender) => {
                 recv::start_there(engine, methods, sender, &pattern, into)
             }
-            Meeting::Blocking => {
+            Meeting::Blocking if !into.is_on_device() => {
                 let from = (!self.any_source).then_some(sender);
                 let look = |_| {
                     let mut call = Receive { into: &mut into, waited: true };

@@ -22,7 +22,7 @@ mod ready;
 
 use std::collections::BTreeSet;
 
-use memory::{Memory, RUN_LIMIT};
+use memory::{Kind, Memory, RUN_LIMIT};
 use pair::{Pair, Way, is_there};
 use posthaste_core::config::{Config, LeavePinned, LongProtocol};
 use posthaste_core::method::fabric;
@@ -73,9 +73,15 @@ impl Limits {
 /// All messages of the matrix over one method, by every protocol. Some have a choice: in the end each of the ways in `by`
 /// has been taken.
 fn matrix(way: Way, by: &[Counter]) {
+    let taken = every_protocol(way, Kind::Host, &PROTOCOLS);
+    assert!(by.iter().all(|counter| taken.contains(counter)), "only {taken:?} of {by:?}");
+}
+
+/// The ways that all messages of the matrix take over one method.
+fn every_protocol(way: Way, kind: Kind, protocols: &[LongProtocol]) -> Vec<Counter> {
     let limits = Limits::of(way);
     let mut taken = Vec::new();
-    for long_protocol in PROTOCOLS {
+    for long_protocol in protocols.iter().copied() {
         let base = Config { long_protocol, run_limit: RUN_LIMIT, ..Config::default() };
         // Limits far below those of the method, then an eager limit that is cut to a packet.
         let eager = |limit| Config { eager_limit: limit, tcp_eager_limit: limit, ..base.clone() };
@@ -91,17 +97,46 @@ fn matrix(way: Way, by: &[Counter]) {
         let chunk = low.stream_chunk as u64;
         let mut around = vec![CELL, 300, chunk, 2 * chunk, 2000, 3000];
         around.extend(limits.buffer);
-        rows(way, &limits, &low, &around, &mut taken);
-        rows(way, &limits, &high, &[limits.packet, high.eager_limit as u64], &mut taken);
+        rows((way, kind), &limits, &low, &around, &mut taken);
+        rows((way, kind), &limits, &high, &[limits.packet, high.eager_limit as u64], &mut taken);
     }
-    assert!(by.iter().all(|counter| taken.contains(counter)), "only {taken:?} of {by:?}");
+    taken
+}
+
+/// The same with both buffers in memory of a device, whose copies wait and end in any order.
+mod memory_of_a_device {
+    use super::*;
+
+    const PROTOCOLS: [LongProtocol; 2] = [LongProtocol::Auto, LongProtocol::Write];
+
+    #[test]
+    fn in_the_simulator() {
+        every_protocol(Way::Simulator(CALM), Kind::Device, &PROTOCOLS);
+    }
+
+    #[test]
+    fn in_shared_memory() {
+        let way = Way::SharedMemory { oversubscribed: false, ranks: 2, heap: false, own: 0 };
+        every_protocol(way, Kind::Device, &PROTOCOLS);
+    }
+
+    #[test]
+    fn over_tcp() {
+        every_protocol(Way::Tcp { buffer: 0 }, Kind::Device, &PROTOCOLS);
+    }
 }
 
 /// All messages with these settings, of lengths around these limits.
-fn rows(way: Way, limits: &Limits, config: &Config, around: &[u64], taken: &mut Vec<Counter>) {
+fn rows(
+    (way, kind): (Way, Kind),
+    limits: &Limits,
+    config: &Config,
+    around: &[u64],
+    taken: &mut Vec<Counter>,
+) {
     let lengths: BTreeSet<u64> = around.iter().flat_map(|limit| limit - 1..=limit + 1).chain(0..2).collect();
     let mut pair = Pair::new(1, way, config);
-    let mut memory = Memory::new(lengths.last().copied().unwrap_or(0), &pair.heaps(way));
+    let mut memory = Memory::new(lengths.last().copied().unwrap_or(0), &pair.heaps(way), kind);
     for len in lengths {
         for case in case::product(len) {
             match case.run(&mut pair, way, limits.packet, config, &mut memory) {

@@ -4,11 +4,12 @@
 
 use std::collections::HashMap;
 
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 
-use posthaste_core::buffer::{Base, Block, Memory as Bytes};
+use posthaste_core::buffer::{Base, Block, Memory as Bytes, device};
 use posthaste_core::datatype::{Datatype, Segment};
 use posthaste_os::heap::Heap;
+use posthaste_os::simulated_device::{Region, SimulatedDevice};
 
 /// What stands where nothing may be written.
 const GUARD: u8 = 0xA5;
@@ -70,8 +71,40 @@ impl Layout {
     }
 }
 
+/// The bit that makes an address one of the simulated device, whose bytes lie where the address without it says. No such
+/// address can be accessed.
+const DEVICE: usize = 1 << 52;
+/// Addresses of user space are below this.
+const USER_SPACE: usize = 1 << 47;
+
+/// Whose memory the messages of a matrix lie in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Host,
+    /// A device's, whose copies wait and end in any order.
+    Device,
+}
+
+impl Kind {
+    /// The address that the engine gets.
+    fn address(self, host: *mut u8) -> *mut u8 {
+        static ONCE: Once = Once::new();
+        match self {
+            Self::Host => host,
+            Self::Device => {
+                let region = Region { base: DEVICE, len: USER_SPACE, view: 0 };
+                // SAFETY: only addresses of the matrix's own memory get that bit, and it outlives its messages.
+                let device = || unsafe { SimulatedDevice::over(vec![region], 1, 0) };
+                ONCE.call_once(|| device::register(Arc::new(device())));
+                host.map_addr(|address| address | DEVICE)
+            }
+        }
+    }
+}
+
 /// The memories of a sender and of a receiver.
 pub(crate) struct Memory {
+    kind: Kind,
     source: Bytes<u8>,
     /// What `source` must still be in the end.
     original: Vec<u8>,
@@ -83,14 +116,19 @@ pub(crate) struct Memory {
 
 impl Memory {
     /// Memory for messages of up to `most` bytes, in these heaps.
-    pub(crate) fn new(most: u64, heaps: &[Option<Arc<Heap>>; 2]) -> Self {
+    pub(crate) fn new(most: u64, heaps: &[Option<Arc<Heap>>; 2], kind: Kind) -> Self {
         let span = 3 * most as usize + SHIFTS + 2 * AROUND;
         let [mut source, mut target] =
             heaps.each_ref().map(|heap| Bytes::new(Block::new(heap.as_ref(), span).unwrap()));
         let original: Vec<u8> = (0..span).map(noise).collect();
         source.copy_from_slice(&original);
         target.fill(GUARD);
-        Self { original, source, target, types: HashMap::new(), shift: 0 }
+        Self { kind, original, source, target, types: HashMap::new(), shift: 0 }
+    }
+
+    /// Whose memory it is.
+    pub(crate) fn kind(&self) -> Kind {
+        self.kind
     }
 
     /// The next message, `len` bytes in `from`, and a receive of up to `room` bytes into `to`.
@@ -101,9 +139,9 @@ impl Memory {
     ) -> (Segment, Segment) {
         self.shift = (self.shift + 1) % SHIFTS;
         // SAFETY: there is room for every run behind the shift, and both memories outlive the messages of a case.
-        let source = unsafe { Base::new(self.source.as_mut_ptr().add(self.shift)) };
+        let source = unsafe { Base::new(self.kind.address(self.source.as_mut_ptr().add(self.shift))) };
         // SAFETY: as above.
-        let target = unsafe { Base::new(self.target.as_mut_ptr().add(AROUND)) };
+        let target = unsafe { Base::new(self.kind.address(self.target.as_mut_ptr().add(AROUND))) };
         (self.segment(source, from, len), self.segment(target, to, room))
     }
 

@@ -235,7 +235,8 @@ impl Pair {
         let mode = if synchronous { Mode::Synchronous } else { Mode::Standard };
         let envelope = Envelope { context, source, tag, len, mode, types: Types::UNKNOWN };
         let Vci { engine, methods, .. } = &mut self.vcis[from];
-        send::start(engine, methods, to, &envelope, segment).unwrap()
+        let start = if segment.is_plain() { send::start } else { send::start_general };
+        start(engine, methods, to, &envelope, segment).unwrap()
     }
 
     /// Starts a receive at VCI `at`.
