@@ -1,5 +1,6 @@
 // ranks: 1 2 4 5
 // only: posthaste
+// of memory
 /* Splits by what ranks share: memory, hardware of a kind, the widest hardware that divides them, a process set. Each rank confines
  * itself to one CPU of two, so that it is known who shares one. MPI-5.0 sections 7.4.2 and 9.1.2. */
 #define _GNU_SOURCE

@@ -26,7 +26,8 @@ const OK_TO_SEND: u8 = 3;
 const DATA: u8 = 4;
 const STREAM: u8 = 7;
 const PUT: u8 = 17;
-const REFUSED: u8 = 22;
+/// The last kind that there is.
+const UNLOCK: u8 = 24;
 
 /// A request that does not exist.
 const NOBODY: RequestId = RequestId { slot: 77, generation: 3 };
@@ -88,7 +89,7 @@ fn malformed() -> Vec<Emit> {
     let ask = Emit::request_to_send(&envelope(10), NOBODY, Offer::Nothing);
     let mut all = vec![
         changed(ask, &[(KIND, 0)]),
-        changed(ask, &[(KIND, REFUSED + 1)]),
+        changed(ask, &[(KIND, UNLOCK + 1)]),
         changed(ask, &[(KIND, 255)]),
         // Messages that are longer or shorter than they say, or so long that sums overflow.
         Emit::eager(&envelope(1)),
@@ -100,7 +101,7 @@ fn malformed() -> Vec<Emit> {
         changed(Emit::sync_ack(NOBODY), &[(FLAGS, 2)]),
     ];
     // Everything that has a front, with less of it.
-    for kind in (REQUEST_TO_SEND..=STREAM + 1).chain(PUT..=REFUSED) {
+    for kind in (REQUEST_TO_SEND..=STREAM + 1).chain(PUT..=UNLOCK) {
         all.push(changed(Emit::eager(&envelope(0)), &[(KIND, kind)]));
     }
     for kind in [REQUEST_TO_SEND, OK_TO_SEND, DATA, STREAM] {
