@@ -8,6 +8,7 @@
 //! of one.
 
 mod local;
+mod outside;
 mod vcis;
 mod probes;
 mod resources;
@@ -17,7 +18,6 @@ mod scope;
 mod windows;
 
 use std::marker::PhantomData;
-use std::os::fd::OwnedFd;
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -45,7 +45,7 @@ use crate::pt2pt::matching::Pattern;
 use crate::pt2pt::send::Started;
 use crate::pt2pt::{Engine, recv, send};
 use crate::request::{Request, State, Status, Table, complete};
-use crate::runtime::{Ender, Opener, Runtime, WhenReady};
+use crate::runtime::{Opener, Runtime};
 use crate::trace::Counts;
 use crate::wait::{Awaited, ProgressThread, Waiting};
 use crate::wire::{Envelope, Mode};
@@ -512,35 +512,6 @@ impl World {
     fn completed(&self, vci: usize, status: Status) -> Result<RequestId> {
         let request = Request { status, ..Request::new(State::Complete) };
         self.vci_at(vci).engine.requests.insert(request)
-    }
-
-    /// A request that ends when whoever has its [`Ender`] says so, on any thread: of what others do, outside the engine.
-    /// It belongs to the first VCI.
-    ///
-    /// # Errors
-    /// A full table of requests.
-    pub fn external(&self) -> Result<(RequestId, Ender)> {
-        let engine = &mut self.vci().engine;
-        let id = engine.requests.insert(Request::new(State::External))?;
-        Ok((id, Ender::new(&self.runtime, &engine.outside, id)))
-    }
-
-    /// A request that ends when `when_ready`, which is asked whenever the descriptor can be read, says what came of it. A
-    /// thread that sleeps in a call sleeps on the descriptor, too; it is closed at the end. The request belongs to the first
-    /// VCI.
-    ///
-    /// # Errors
-    /// A full table of requests; what the system says of the descriptor (it cannot watch files on disk).
-    pub fn when_readable(&self, fd: OwnedFd, when_ready: WhenReady) -> Result<RequestId> {
-        let (id, outside) = {
-            let engine = &mut self.vci().engine;
-            (engine.requests.insert(Request::new(State::External))?, engine.outside.clone())
-        };
-        let watched = self.runtime.watch((&outside, id), fd, when_ready);
-        watched.map(|()| id).map_err(|why| {
-            self.vci().engine.requests.remove(id);
-            Error::system("watching a descriptor", why)
-        })
     }
 
     /// Waits for a request and takes its status; the id is stale afterwards. The message's outcome is in the

@@ -105,7 +105,7 @@ struct Link {
     is_waiting: bool,
     /// What the plug-in had no room for.
     backlog: VecDeque<Vec<u8>>,
-    puts: VecDeque<GrantedSend>,
+    granted: VecDeque<GrantedSend>,
     reassembly: Reassembly,
 }
 
@@ -275,7 +275,7 @@ impl Plugin {
             if !link.backlog.is_empty() {
                 break;
             }
-            let Some(put) = link.puts.front_mut() else { break };
+            let Some(put) = link.granted.front_mut() else { break };
             let n = put.segment.remaining().min((self.packet - DATA_FRONT) as u64) as usize;
             if n > 0 {
                 let emit = Emit::data(put.receiver, put.segment.position());
@@ -285,11 +285,11 @@ impl Plugin {
             }
             if put.segment.remaining() == 0 {
                 self.done.push_back(Done::Sent(put.sender));
-                link.puts.pop_front();
+                link.granted.pop_front();
             }
             busy = true;
         }
-        if (!link.backlog.is_empty() || !link.puts.is_empty()) && !link.is_waiting {
+        if (!link.backlog.is_empty() || !link.granted.is_empty()) && !link.is_waiting {
             link.is_waiting = true;
             self.waiting.push(peer);
         }
@@ -432,7 +432,7 @@ impl Method for Plugin {
     fn send_granted(&mut self, to: Peer, send: GrantedSend) {
         let link = self.wanted(to);
         if link.state == State::Up {
-            link.puts.push_back(send);
+            link.granted.push_back(send);
             self.advance(to);
         }
     }

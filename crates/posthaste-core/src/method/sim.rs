@@ -132,7 +132,7 @@ impl Network {
             names: Names::default(),
             lost: HashSet::new(),
             done: VecDeque::new(),
-            puts: VecDeque::new(),
+            granted: VecDeque::new(),
             writing: HashMap::new(),
             parts: VecDeque::new(),
             pinned: Pinned::new(config.leave_pinned, config.pinned_bytes),
@@ -217,7 +217,7 @@ pub struct Sim {
     /// Peers that were reported down.
     lost: HashSet<Peer>,
     done: VecDeque<Done>,
-    puts: VecDeque<GrantedSend>,
+    granted: VecDeque<GrantedSend>,
     /// Granted messages that go into windows: what of the windows has not been written yet.
     writing: HashMap<(Peer, RequestId), Writing>,
     /// Windows whose part has been written, or so many bytes of it sent in fragments, whose receiver has not been notified.
@@ -471,7 +471,7 @@ impl Sim {
             let key = (to, part.receiver);
             let is_over = !self.has_parts(key)
                 && self.writing.get(&key).is_some_and(|writing| writing.left == 0)
-                && !self.puts.iter().any(|put| (put.to, put.receiver) == key);
+                && !self.granted.iter().any(|put| (put.to, put.receiver) == key);
             if is_over && let Some(writing) = self.writing.remove(&key) {
                 self.done.push_back(Done::Sent(writing.sender));
             }
@@ -568,8 +568,8 @@ impl Sim {
                 Err(_) => counts.add(Counter::MalformedPackets, 1),
             }
         }
-        for _ in 0..self.puts.len() {
-            let Some(mut put) = self.puts.pop_front() else { break };
+        for _ in 0..self.granted.len() {
+            let Some(mut put) = self.granted.pop_front() else { break };
             let most = (self.packet() - DATA_FRONT) as u64;
             while put.left() > 0 {
                 let n = put.left().min(most) as usize;
@@ -579,7 +579,7 @@ impl Sim {
             }
             let key = (put.to, put.receiver);
             if put.left() > 0 {
-                self.puts.push_back(put);
+                self.granted.push_back(put);
             } else if self.writing.get(&key).is_none_or(|writing| writing.left == 0) && !self.has_parts(key) {
                 self.writing.remove(&key);
                 self.done.push_back(Done::Sent(put.sender));
@@ -608,7 +608,7 @@ impl Sim {
         if !self.lost.insert(peer) {
             return false;
         }
-        self.puts.retain(|put| put.to != peer);
+        self.granted.retain(|put| put.to != peer);
         self.parts.retain(|(to, ..)| *to != peer);
         self.writing.retain(|(to, _), _| *to != peer);
         for lease in self.windows.lose(peer) {
@@ -720,7 +720,7 @@ impl Method for Sim {
             self.writing.insert((send.to, send.receiver), Writing { segment, sender, left });
             send.segment.seek(until);
         }
-        self.puts.push_back(send);
+        self.granted.push_back(send);
     }
 
     fn take_next(&mut self, from: Peer, take: impl FnOnce(&Packet<'_>) -> bool) -> Next {
@@ -739,7 +739,7 @@ impl Method for Sim {
     }
 
     fn is_drained(&self) -> bool {
-        self.puts.is_empty() && self.done.is_empty() && self.writing.is_empty()
+        self.granted.is_empty() && self.done.is_empty() && self.writing.is_empty()
     }
 
     fn poll(&mut self, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {

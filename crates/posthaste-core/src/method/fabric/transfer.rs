@@ -2,7 +2,7 @@
 //!
 //! A [`Moving`] moves the bytes of a segment piece by piece; each piece is registered while it is under way, where
 //! the network wants that. What must stay true: memory is registered until its last read or write is over, also when
-//! one of them fails or the peer is lost; a get that failed is refused, a write that failed goes in fragments.
+//! one of them fails or the peer is lost; a get or put that failed is refused, a part of a message that failed goes in fragments.
 
 use std::collections::{HashMap, VecDeque};
 use std::io;

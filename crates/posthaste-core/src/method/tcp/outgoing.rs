@@ -54,7 +54,7 @@ pub(super) struct Out {
     sent: usize,
     /// What leaves from where it lies: fragments of granted messages, one at a time, and whole messages.
     fragments: VecDeque<Fragment>,
-    puts: VecDeque<GrantedSend>,
+    granted: VecDeque<GrantedSend>,
     /// The kernel has no room at present.
     pub(super) blocked: bool,
     /// Calls of the system so far.
@@ -79,7 +79,7 @@ struct Fragment {
 impl Out {
     /// Whether nothing waits.
     pub(super) fn is_empty(&self) -> bool {
-        self.waiting() == 0 && self.fragments.is_empty() && self.puts.is_empty()
+        self.waiting() == 0 && self.fragments.is_empty() && self.granted.is_empty()
     }
 
     fn waiting(&self) -> usize {
@@ -116,7 +116,7 @@ impl Out {
 
     /// Takes a granted message on.
     pub(super) fn send_granted(&mut self, send: GrantedSend) {
-        self.puts.push_back(send);
+        self.granted.push_back(send);
     }
 
     /// Takes a whole message on, behind everything that is here, if there is room: its head, and its data where it lies.
@@ -217,7 +217,7 @@ impl Out {
     /// Makes the next fragment of the message whose turn it is, or packs some of it.
     fn prepare(&mut self, done: &mut VecDeque<Done>) {
         while self.fragments.is_empty()
-            && let Some(mut put) = self.puts.pop_front()
+            && let Some(mut put) = self.granted.pop_front()
         {
             if put.segment.mean_run() >= SHORT_RUN.min(put.segment.len()) {
                 self.fragments.extend(Fragment::of(&mut put, self.waiting()));
@@ -226,7 +226,7 @@ impl Out {
                 self.pack(&mut put); // short pieces, or to be converted
             }
             match self.fragments.back_mut() {
-                _ if put.left() > 0 => return self.puts.push_front(put),
+                _ if put.left() > 0 => return self.granted.push_front(put),
                 Some(fragment) => fragment.last = Some(put.sender),
                 None => done.push_back(Done::Sent(put.sender)),
             }
