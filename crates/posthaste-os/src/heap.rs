@@ -7,12 +7,15 @@
 //! What must stay true: a range is reserved when it is given, so that a full system is an error and never SIGBUS, and
 //! the file never shrinks (it is sealed); what is given back is punched out, which takes the pages from the maps
 //! of peers as well, so that nothing of theirs has to be forgotten and a range given again is new memory at a
-//! place that they know already. The file has no name and dies with the last process that has it.
+//! place that they know already. The file has no name and dies with the last process that has it. A program may close
+//! descriptors that it does not know, and their numbers come to name other files: ours is looked at before each use,
+//! and a range is punched out by its mapping.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
+use std::mem::ManuallyDrop;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::ptr::NonNull;
@@ -46,13 +49,21 @@ pub struct Heap {
 
 #[derive(Debug, Default)]
 struct Ranges {
-    file: Option<File>,
+    file: Option<Own>,
     /// Where the part of the file ends that has been in use so far.
     end: u64,
     /// Parts in front of that which are not in use: place and length.
     free: BTreeMap<u64, u64>,
     /// Parts in use by their addresses: length and place.
     given: BTreeMap<usize, (usize, u64)>,
+}
+
+/// Our file.
+#[derive(Debug)]
+struct Own {
+    /// Not closed where the number names another file.
+    file: ManuallyDrop<File>,
+    inode: u64,
 }
 
 /// Memory that has been allocated; zero at first. It goes back when it is dropped.
@@ -128,7 +139,10 @@ impl Heap {
         // SAFETY: a fresh mapping at an address of the kernel's choice.
         let base = unsafe { map(std::ptr::null_mut(), len, fd, place) };
         let Some(base) = base else {
-            ranges.give_back(place, size);
+            let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
+            // SAFETY: a system call on a descriptor that `ranges` owns.
+            unsafe { libc::fallocate(fd, mode, place as libc::off_t, size as libc::off_t) };
+            ranges.put_back(place, size);
             return Ok(None);
         };
         let address = base.addr().get();
@@ -138,7 +152,7 @@ impl Heap {
         Ok(Some(base))
     }
 
-    /// Our file, which is made at the first call, and published to the peers.
+    /// Our file, which is made at the first call, and published to the peers; `None` when the program has closed it.
     fn file(&self, ranges: &mut Ranges) -> Option<i32> {
         if ranges.file.is_none() {
             let flags = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING;
@@ -151,18 +165,22 @@ impl Heap {
             let file = File::from(unsafe { OwnedFd::from_raw_fd(fd) });
             // SAFETY: a system call on a descriptor that `file` owns.
             unsafe { libc::fcntl(fd, libc::F_ADD_SEALS, libc::F_SEAL_SHRINK | libc::F_SEAL_SEAL) };
-            self.node.set_heap(self.rank, fd as u32, file.metadata().ok()?.ino());
-            ranges.file = Some(file);
+            let inode = file.metadata().ok()?.ino();
+            self.node.set_heap(self.rank, fd as u32, inode);
+            ranges.file = Some(Own { file: ManuallyDrop::new(file), inode });
         }
-        ranges.file.as_ref().map(File::as_raw_fd)
+        ranges.file.as_ref().filter(|own| own.is_there()).map(|own| own.file.as_raw_fd())
     }
 
     fn free(&self, base: NonNull<u8>) {
         let mut ranges = self.ranges();
         let Some((len, place)) = ranges.given.remove(&base.addr().get()) else { return };
         // SAFETY: `allocate` mapped it, and only `Block::drop`, once, comes here.
-        unsafe { libc::munmap(base.as_ptr().cast(), len) };
-        ranges.give_back(place, len as u64);
+        unsafe {
+            libc::madvise(base.as_ptr().cast(), len, libc::MADV_REMOVE);
+            libc::munmap(base.as_ptr().cast(), len);
+        }
+        ranges.put_back(place, len as u64);
     }
 
     fn ranges(&self) -> MutexGuard<'_, Ranges> {
@@ -186,17 +204,7 @@ impl Ranges {
         (place, len)
     }
 
-    /// A part of the file is not in use any more: its memory is the system's again.
-    fn give_back(&mut self, place: u64, len: u64) {
-        if let Some(file) = &self.file {
-            let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
-            // SAFETY: a system call on a descriptor that `file` owns.
-            unsafe { libc::fallocate(file.as_raw_fd(), mode, place as libc::off_t, len as libc::off_t) };
-        }
-        self.put_back(place, len);
-    }
-
-    /// The same for a part that has no memory. Neighbours are joined.
+    /// A part of the file is not in use any more, and has no memory. Neighbours are joined.
     fn put_back(&mut self, mut place: u64, mut len: u64) {
         if let Some(behind) = self.free.remove(&(place + len)) {
             len += behind;
@@ -211,6 +219,22 @@ impl Ranges {
             self.end = place;
         } else {
             self.free.insert(place, len);
+        }
+    }
+}
+
+impl Own {
+    /// Whether the descriptor still names our file.
+    fn is_there(&self) -> bool {
+        self.file.metadata().is_ok_and(|about| about.ino() == self.inode)
+    }
+}
+
+impl Drop for Own {
+    fn drop(&mut self) {
+        if self.is_there() {
+            // SAFETY: once, and not used afterwards.
+            unsafe { ManuallyDrop::drop(&mut self.file) };
         }
     }
 }
@@ -379,6 +403,8 @@ unsafe fn map(at: *mut libc::c_void, len: usize, fd: i32, place: u64) -> Option<
 
 #[cfg(all(test, not(loom)))]
 mod tests {
+    use std::os::unix::fs::FileExt;
+
     use super::*;
 
     fn heap() -> (Node, Arc<Heap>) {
@@ -420,7 +446,7 @@ mod tests {
         let places: Vec<u64> = blocks.iter().map(|block| place(&heap, block)).collect();
         let mut peer = PeerHeap::open(&node, 0).unwrap();
         places.iter().for_each(|at| assert_eq!(peer.sink(*at, 1).unwrap().copy_from(&[5]), 1));
-        let size = || heap.ranges().file.as_ref().unwrap().metadata().unwrap().blocks() * 512;
+        let size = || heap.ranges().file.as_ref().unwrap().file.metadata().unwrap().blocks() * 512;
         assert_eq!(size(), 12 * PAGE as u64);
         let [a, b, c, d] = <[Block; 4]>::try_from(blocks).unwrap();
         let stale = b.as_ptr().addr();
@@ -471,5 +497,25 @@ mod tests {
         let file = File::open("/proc/self/exe").unwrap();
         node.set_heap(0, file.as_raw_fd() as u32, file.metadata().unwrap().ino());
         assert!(PeerHeap::open(&node, 0).is_err());
+    }
+
+    #[test]
+    fn a_file_that_took_the_number_of_ours_is_left_alone() {
+        let (_node, heap) = heap();
+        let block = Block::new(Some(&heap), 2 * PAGE).unwrap();
+        let fd = heap.file(&mut heap.ranges()).unwrap();
+        // SAFETY: system calls; the number names another file from now on, as if a program had closed and opened.
+        let other = unsafe { File::from(OwnedFd::from_raw_fd(libc::memfd_create(c"other".as_ptr(), 0))) };
+        other.write_all_at(&[7; 2 * PAGE], 0).unwrap();
+        // SAFETY: as above.
+        assert_eq!(unsafe { libc::dup2(other.as_raw_fd(), fd) }, fd);
+        drop(block);
+        assert!(matches!(Block::new(Some(&heap), PAGE).unwrap().home, Home::Process(_)));
+        drop(heap);
+        let mut bytes = [0; 2 * PAGE];
+        other.read_exact_at(&mut bytes, 0).unwrap();
+        assert!(bytes.iter().all(|byte| *byte == 7));
+        // SAFETY: as above.
+        assert_eq!(unsafe { libc::close(fd) }, 0, "it has not been closed");
     }
 }
