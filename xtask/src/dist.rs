@@ -70,7 +70,7 @@ fn tree(project: &Project, folder: &Path) -> Fallible<PathBuf> {
 fn binaries(tree: &Path) -> Fallible<Vec<PathBuf>> {
     let programs = fs::read_dir(tree.join("bin")).map_err(|e| format!("{}: {e}", tree.display()))?;
     let mut found: Vec<PathBuf> = programs.flatten().map(|entry| entry.path()).collect();
-    found.push(tree.join("lib/libmpi_abi.so.1"));
+    found.extend(install::LIBRARIES.map(|library| tree.join(library)));
     Ok(found)
 }
 

@@ -16,7 +16,7 @@ use crate::{
     lanes::{self, Lane, Step},
     launchers, lost,
     mpi::Mpi,
-    packages, programs,
+    mpich, packages, programs,
     project::{Fallible, Project},
     python, races, rsmpi, shares,
     tally::Tally,
@@ -92,6 +92,7 @@ pub(crate) const PARTS: &[Part] = &[
     }),
     with_library("hosts", |gate, tally| hosts::run(&gate.project, &gate.mpi, tally)),
     with_library("python", |gate, tally| python::tests(&gate.project, &gate.mpi, tally)),
+    with_library("mpich", |gate, tally| mpich::run(&gate.project, tally)),
     with_library("rsmpi", |gate, tally| rsmpi::run(&gate.project, &gate.mpi, tally)),
     with_library("programs", |gate, tally| programs::run(&gate.project, tally)),
     with_library("demo", |gate, tally| {

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! bin/mpiexec mpirun mpicc mpicxx posthaste-info    lib/libmpi_abi.so.1, libmpi_abi.so    include/mpi.h,
-//! posthaste.h, posthaste_*.h    lib/pkgconfig/posthaste.pc, mpi.pc    lib/cmake/posthaste/posthaste-config.cmake
+//! posthaste.h, posthaste_*.h    mpich/lib/libmpi.so.12    lib/pkgconfig/posthaste.pc, mpi.pc    lib/cmake/posthaste/posthaste-config.cmake
 //! ```
 //! CMake's own FindMPI works through `bin/mpicc -show`; the config file is for those who prefer a package.
 //! What must stay true: nothing inside knows the prefix, so it may be moved; a file in use is replaced, never overwritten in place (a running program keeps the old
@@ -23,6 +23,9 @@ const PROGRAMS: [(&str, &str); 5] = [
     ("mpicxx", "mpicxx"),
     ("posthaste-info", "posthaste-info"),
 ];
+
+/// The library of the standard ABI, and that of MPICH's in a folder of its own: who builds with one never finds the other.
+pub(crate) const LIBRARIES: [&str; 2] = ["lib/libmpi_abi.so.1", "mpich/lib/libmpi.so.12"];
 
 /// `mpi.h`, the parts of it that the standard's own does not have, what posthaste has besides, and the interface of plug-ins.
 const HEADERS: [&str; 6] = [
@@ -61,7 +64,17 @@ pub(crate) fn run(project: &Project, prefix: &Path) -> Fallible {
 
 fn build(project: &Project) -> Fallible {
     project
-        .cargo(&["build", "--release", "--quiet", "-p", "posthaste-launch", "-p", "posthaste-abi"])
+        .cargo(&[
+            "build",
+            "--release",
+            "--quiet",
+            "-p",
+            "posthaste-launch",
+            "-p",
+            "posthaste-abi",
+            "-p",
+            "posthaste-mpich",
+        ])
         .succeed()
         .map(drop)
 }
@@ -69,20 +82,38 @@ fn build(project: &Project) -> Fallible {
 /// Installs what was built last.
 pub(crate) fn copy(project: &Project, prefix: &Path) -> Fallible {
     let built = project.target.join("release");
-    install(project, prefix, |program| built.join(program), &built.join("libmpi_abi.so"))
+    install(
+        project,
+        prefix,
+        |program| built.join(program),
+        [&built.join("libmpi_abi.so"), &built.join("libmpi.so")],
+    )
 }
 
 /// Installs what is staged.
 pub(crate) fn copy_staged(project: &Project, prefix: &Path) -> Fallible {
     let stage = &project.stage;
-    install(project, prefix, |program| stage.join("bin").join(program), &stage.join("lib/libmpi_abi.so.1"))
+    let libraries = LIBRARIES.map(|library| stage.join(library));
+    install(
+        project,
+        prefix,
+        |program| stage.join("bin").join(program),
+        libraries.each_ref().map(PathBuf::as_path),
+    )
 }
 
-fn install(project: &Project, prefix: &Path, program: impl Fn(&str) -> PathBuf, library: &Path) -> Fallible {
+fn install(
+    project: &Project,
+    prefix: &Path,
+    program: impl Fn(&str) -> PathBuf,
+    libraries: [&Path; 2],
+) -> Fallible {
     for (from, to) in PROGRAMS {
         put(&program(from), &prefix.join("bin").join(to), 0o755)?;
     }
-    put(library, &prefix.join("lib/libmpi_abi.so.1"), 0o755)?;
+    for (from, to) in libraries.into_iter().zip(LIBRARIES) {
+        put(from, &prefix.join(to), 0o755)?;
+    }
     link("libmpi_abi.so.1", &prefix.join("lib/libmpi_abi.so"))?;
     for header in HEADERS {
         let from = project.root.join("crates/posthaste-abi/include").join(header);

@@ -33,6 +33,7 @@ mod marks;
 mod measured;
 mod mpi;
 mod mpi4py;
+mod mpich;
 mod packages;
 mod picture;
 mod process;

@@ -48,29 +48,29 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, environment: &Environment, tally
     let ranks: BTreeSet<usize> = listed.iter().flat_map(|module| module.ranks.iter().copied()).collect();
     let mut leavings = Leavings::default();
     for ranks in ranks {
-        let start = Instant::now();
-        let (mut passed, mut failed, mut modules, mut complaints) = (0, 0, 0, Vec::new());
-        for module in listed.iter().filter(|module| module.ranks.contains(&ranks)) {
-            modules += 1;
-            match runner.listed(module, ranks) {
-                Ok((counts, outcome)) => {
-                    passed += counts.ran - counts.skipped;
-                    leavings.read(&outcome, counts.skipped);
-                }
-                Err((counts, complaint)) => {
-                    passed += counts.ran.saturating_sub(counts.wrong + counts.skipped);
-                    failed += counts.wrong.max(1);
-                    complaints.push(complaint);
-                }
-            }
-        }
-        let name = format!("mpi4py's own tests, {modules} modules with {ranks} ranks");
-        tally.counted(&name, passed, failed, start.elapsed(), &complaints.join("\n"));
+        runner.all_listed(&listed, ranks, "mpi4py's own tests", &mut leavings, tally);
     }
     for (reason, count) in leavings.reasons() {
         tally.not_run(count, format!("mpi4py's own tests that leave themselves out: {reason}"));
     }
     runner.others(&listed, tally);
+}
+
+/// Runs the modules of the list once more, with another build of mpi4py.
+pub(crate) fn run_again(
+    project: &Project,
+    mpi: &Mpi,
+    environment: &Environment,
+    (name, ranks): (&str, usize),
+    tally: &mut Tally,
+) {
+    match read_list(project) {
+        Ok(listed) => {
+            let runner = Runner { mpi, environment };
+            runner.all_listed(&listed, ranks, name, &mut Leavings::default(), tally);
+        }
+        Err(complaint) => tally.test(name, || Err(complaint)),
+    }
 }
 
 struct Runner<'a> {
@@ -85,6 +85,35 @@ impl Runner<'_> {
         let job = self.mpi.plain().args(["-l", "-bind-to", "none", "-n"]).arg(ranks.to_string());
         let job = job.arg(&self.environment.python).arg(suite.join("main.py"));
         job.args(["--no-builddir", "--no-threads", "-v", "-i", &format!("^{module}[.]py$")]).dir(&suite)
+    }
+
+    /// The modules of the list that are run with so many ranks.
+    fn all_listed(
+        &self,
+        listed: &[Module],
+        ranks: usize,
+        name: &str,
+        leavings: &mut Leavings,
+        tally: &mut Tally,
+    ) {
+        let start = Instant::now();
+        let (mut passed, mut failed, mut modules, mut complaints) = (0, 0, 0, Vec::new());
+        for module in listed.iter().filter(|module| module.ranks.contains(&ranks)) {
+            modules += 1;
+            match self.listed(module, ranks) {
+                Ok((counts, outcome)) => {
+                    passed += counts.ran - counts.skipped;
+                    leavings.read(&outcome, counts.skipped);
+                }
+                Err((counts, complaint)) => {
+                    passed += counts.ran.saturating_sub(counts.wrong + counts.skipped);
+                    failed += counts.wrong.max(1);
+                    complaints.push(complaint);
+                }
+            }
+        }
+        let name = format!("{name}, {modules} modules with {ranks} ranks");
+        tally.counted(&name, passed, failed, start.elapsed(), &complaints.join("\n"));
     }
 
     fn listed(&self, module: &Module, ranks: usize) -> Result<(Counts, Outcome), (Counts, String)> {

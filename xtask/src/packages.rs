@@ -121,13 +121,13 @@ const PACKAGES: &[Package] = &[
     Package {
         name: "python3-venv",
         proof: Proof::Python("import ensurepip, venv"),
-        parts: &["builds", "dist", "launchers", "hosts", "python", "rsmpi", "demo"],
+        parts: &["builds", "dist", "launchers", "hosts", "mpich", "python", "rsmpi", "demo"],
         why: "Python packages under target/",
     },
     Package {
         name: "python3-dev",
         proof: Proof::Python("import sysconfig; open(sysconfig.get_path('include') + '/Python.h')"),
-        parts: &["hosts", "python", "demo"],
+        parts: &["hosts", "mpich", "python", "demo"],
         why: "mpi4py, built from its source",
     },
 ];

@@ -64,6 +64,32 @@ pub(crate) fn environment(project: &Project) -> Fallible<Environment> {
     Ok(found)
 }
 
+/// An environment with mpi4py as its authors publish it, built for MPICH's ABI and Open MPI's; its tests are those of
+/// [`environment`].
+pub(crate) fn published(project: &Project) -> Fallible<Environment> {
+    let source = environment(project)?.source;
+    let home = project.target.join("python-published");
+    let found = Environment { python: home.join("bin/python"), source };
+    let stamp = home.join("built-for");
+    let wanted = format!("{RELEASE} {LIBRARIES:?}");
+    if !fs::read_to_string(&stamp).is_ok_and(|built| built == wanted) {
+        let _ = fs::remove_dir_all(&home);
+        Job::new("python3").args(["-m", "venv"]).arg(&home).limit(120).succeed()?;
+        let pip = Job::new(&found.python).args([
+            "-m",
+            "pip",
+            "--quiet",
+            "install",
+            "--only-binary",
+            ":all:",
+            RELEASE,
+        ]);
+        pip.args(LIBRARIES).limit(300).succeed()?;
+        fs::write(&stamp, wanted).map_err(|e| format!("can't write {}: {e}", stamp.display()))?;
+    }
+    Ok(found)
+}
+
 /// pip, to be completed: that of an environment for tools, as the system's own may be missing.
 pub(crate) fn pip(project: &Project) -> Fallible<Job> {
     let home = project.target.join("python-tools");

@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! request        1 | 30 bits that the engine's request table made
-//! other objects  0 | kind: 4 bits, not 0 | generation: 7 bits | slot: 19 bits
+//! other objects  0 | kind: 4 bits, not 0 | generation: 7 bits, not 0 | slot: 19 bits
 //! ```
 //!
 //! What must stay true: a number finds its object or nothing, whatever it is. A freed slot rests until
@@ -25,6 +25,8 @@ use crate::mapping::types;
 const SLOT_BITS: u32 = 19;
 const GENERATION_BITS: u32 = 7;
 const KIND_SHIFT: u32 = SLOT_BITS + GENERATION_BITS;
+/// Generations are 1 to this; without one the numbers are a face's own, for predefined objects.
+const GENERATIONS: usize = (1 << GENERATION_BITS) - 1;
 const REQUEST_BIT: usize = 1 << 30;
 
 /// Freed slots that wait before one is used again.
@@ -194,7 +196,7 @@ impl<P> Slots<P> {
             Some(slot) => slot as usize,
             None if full => return Err(too_many(kind)),
             None => {
-                self.entries.push(Entry { generation: 0, object: None });
+                self.entries.push(Entry { generation: 1, object: None });
                 self.entries.len() - 1
             }
         };
@@ -223,7 +225,7 @@ impl<P> Slots<P> {
     fn release(&mut self, kind: Kind, handle: usize) -> Option<P> {
         let (slot, generation) = split(kind, handle)?;
         let entry = self.entries.get_mut(slot).filter(|entry| entry.generation == generation)?;
-        entry.generation = (entry.generation + 1) % (1 << GENERATION_BITS);
+        entry.generation = entry.generation % GENERATIONS + 1;
         self.free.push_back(slot as u32);
         entry.object.take()
     }

@@ -74,8 +74,9 @@ struct Slot {
 }
 
 const SLOT_BITS: u32 = 15;
-/// A bit that the number of every key has.
-pub const KEYVAL_MARK: i32 = 1 << 30;
+const GENERATION_BITS: u32 = 13;
+/// The highest bit that the number of a key has, and every key has it.
+pub const KEYVAL_MARK: i32 = 1 << (SLOT_BITS + GENERATION_BITS);
 
 impl Keyvals {
     /// No keys.
@@ -133,7 +134,7 @@ impl Keyvals {
         if slot.keyval.take().is_none() {
             return Err(wrong(kind, number));
         }
-        slot.generation = (slot.generation + 1) & ((1 << SLOT_BITS) - 1);
+        slot.generation = (slot.generation + 1) & ((1 << GENERATION_BITS) - 1);
         drop(slots);
         Ok(())
     }
@@ -148,7 +149,7 @@ impl Keyvals {
 }
 
 fn slot_of(number: i32) -> usize {
-    if number & KEYVAL_MARK == 0 || number < 0 {
+    if !(KEYVAL_MARK..2 * KEYVAL_MARK).contains(&number) {
         usize::MAX
     } else {
         (number & ((1 << SLOT_BITS) - 1)) as usize

@@ -10,3 +10,6 @@ pub mod types;
 pub mod constants;
 pub(crate) mod status;
 pub(crate) mod pointer;
+
+/// The ABI in words.
+pub(crate) const NAME: &str = "the standard ABI 1.0";

@@ -60,7 +60,7 @@ mpi_fn! {
     }
     /// MPI-5.0 §10
     fn MPI_Info_set / PMPI_Info_set(info: MPI_Info, key: In<c_char>, value: In<c_char>) anytime {
-        find("info", info)?.set(key.bytes("key")?, value.bytes("value")?)
+        find("info", info)?.set(checked(key.bytes("key")?)?, value.bytes("value")?)
     }
     /// MPI-5.0 §16.1
     fn MPI_Info_get / PMPI_Info_get(info: MPI_Info, key: In<c_char>, valuelen: c_int, value: Out<c_char>,
@@ -84,7 +84,7 @@ mpi_fn! {
     }
 }
 
-/// A key to look up: one that could never have been set is a mistake.
+/// A key that a program may set; to look up another one is a mistake.
 fn checked(key: &[u8]) -> Result<&[u8]> {
     if key.is_empty() || key.len() >= MPI_MAX_INFO_KEY as usize {
         let got = format_args!("{} bytes long", key.len());

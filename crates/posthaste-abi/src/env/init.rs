@@ -109,7 +109,7 @@ mpi_fn! {
     }
     /// MPI-5.0 §9.1.1
     fn MPI_Get_library_version / PMPI_Get_library_version(version: Out<c_char>, resultlen: Out<c_int>) anytime {
-        let length = version.set_text("version", LIBRARY_VERSION, MPI_MAX_LIBRARY_VERSION_STRING as usize)?;
+        let length = version.set_text("version", &library_version(), MPI_MAX_LIBRARY_VERSION_STRING as usize)?;
         resultlen.set("resultlen", length)
     }
     /// MPI-5.0 §9.6
@@ -141,8 +141,9 @@ mpi_fn! {
 
 /// What `MPI_Get_library_version` says. It must not begin like another library's, or bindings such as mpi4py
 /// would apply that library's workarounds.
-const LIBRARY_VERSION: &str =
-    concat!("posthaste ", env!("CARGO_PKG_VERSION"), ", an MPI-5.0 library with the standard ABI 1.0");
+fn library_version() -> String {
+    format!("posthaste {}, an MPI-5.0 library with {}", env!("CARGO_PKG_VERSION"), crate::abi::NAME)
+}
 
 /// The levels of thread support.
 const LEVELS: [(c_int, ThreadLevel); 4] = [

@@ -10,8 +10,8 @@ use crate::abi::types::MPI_Info;
 use crate::handle::{Kind, Table};
 use crate::layer::object_ref::ObjectRef;
 
-// What the engine keeps fits into what programs have room for.
-const _: () = assert!(MPI_MAX_INFO_KEY as usize > MAX_KEY && MPI_MAX_INFO_VAL as usize > MAX_VALUE);
+// What the engine keeps fits into what programs have room for; of keys, what they may set.
+const _: () = assert!(MPI_MAX_INFO_KEY as usize <= MAX_KEY + 1 && MPI_MAX_INFO_VAL as usize > MAX_VALUE);
 
 /// All info objects that were made and not freed.
 static INFOS: Table<Info> = Table::new(Kind::Info);

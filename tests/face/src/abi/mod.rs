@@ -7,3 +7,6 @@ pub mod constants;
 pub(crate) mod status;
 #[path = "../../../../crates/posthaste-abi/src/abi/pointer.rs"]
 pub(crate) mod pointer;
+
+/// The ABI in words.
+pub(crate) const NAME: &str = "an ABI of nobody";
