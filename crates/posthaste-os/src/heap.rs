@@ -23,6 +23,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::machine;
+use crate::mapped::Mapped;
 use crate::mem::{Sink, Source};
 use crate::node::{Node, file_size_limit};
 
@@ -345,7 +346,18 @@ impl PeerHeap {
         Ok(unsafe { Sink::from_raw(to, len) })
     }
 
-    fn reach(&mut self, place: u64, len: usize) -> io::Result<*mut u8> {
+    /// `len` bytes at a place in the peer's file, in a mapping of their own, which stays where it is; where in it they begin.
+    ///
+    /// # Errors
+    /// As [`PeerHeap::source`].
+    pub fn part(&mut self, place: u64, len: usize) -> io::Result<(Mapped, usize)> {
+        self.check(place, len)?;
+        let skip = place % PAGE as u64;
+        Ok((Mapped::part(&self.file, place - skip, len + skip as usize)?, skip as usize))
+    }
+
+    /// Where these bytes end, if the file has them.
+    fn check(&mut self, place: u64, len: usize) -> io::Result<u64> {
         let end = place.saturating_add(len as u64);
         if end > self.size {
             self.size = self.file.metadata()?.len();
@@ -353,6 +365,11 @@ impl PeerHeap {
                 return Err(io::Error::from(io::ErrorKind::InvalidInput));
             }
         }
+        Ok(end)
+    }
+
+    fn reach(&mut self, place: u64, len: usize) -> io::Result<*mut u8> {
+        let end = self.check(place, len)?;
         if end > self.mapped as u64 {
             self.extend()?;
         }

@@ -37,7 +37,7 @@ use crate::datatype::{Datatype, Segment};
 use crate::error::{Error, ErrorClass, Result};
 use crate::ids::{PROC_NULL, Peer, RequestId, Wrong};
 use crate::info::Info;
-use crate::onesided::RemoteKey;
+use crate::onesided::{RemoteKey, RemoteMemory};
 
 pub use direct::Update;
 pub use epoch::{Assert, Epochs, LockKind, Locked};
@@ -79,6 +79,8 @@ pub(crate) struct Part {
     pub(crate) peer: Peer,
     /// By which its owner knows it, where packets reach it.
     pub(crate) key: RemoteKey,
+    /// Where the method that leads to its owner finds it, if it reads and writes memory by itself.
+    pub(crate) memory: Option<RemoteMemory>,
     /// Bytes; nothing is known of a dynamic window.
     pub(crate) size: u64,
     /// Bytes of a unit of displacement.
@@ -113,6 +115,9 @@ pub struct Window {
     flavor: Flavor,
     parts: Box<[Part]>,
     memory: Memory,
+    /// What is mapped here of the memory of members on this node, for puts and gets.
+    #[allow(dead_code, reason = "kept for the parts that lie there")]
+    near: Vec<Mapped>,
     epochs: Epochs,
     traffic: Arc<Traffic>,
     pub(crate) exposure: Mutex<Option<Exposure>>,
@@ -130,13 +135,19 @@ impl fmt::Debug for Window {
 
 impl Window {
     /// `comm` is the window's own.
-    pub(crate) fn new(comm: Arc<Comm>, flavor: Flavor, parts: Vec<Part>, memory: Memory) -> Self {
+    pub(crate) fn new(
+        comm: Arc<Comm>,
+        flavor: Flavor,
+        parts: Vec<Part>,
+        (memory, near): (Memory, Vec<Mapped>),
+    ) -> Self {
         let (epochs, traffic) = (Epochs::new(parts.len()), Arc::new(Traffic::new(parts.len())));
         Self {
             comm,
             flavor,
             parts: parts.into(),
             memory,
+            near,
             epochs,
             traffic,
             exposure: Mutex::default(),
