@@ -8,7 +8,6 @@ use posthaste_core::op::{Op, Predefined};
 use posthaste_core::win::{At, Window};
 
 use super::short::{self, Data, Target};
-use crate::abi::constants::MPI_COMM_WORLD;
 use crate::abi::pointer::Out;
 use crate::abi::types::{MPI_Aint, MPI_Count, MPI_Datatype, MPI_Op, MPI_Request, MPI_Win};
 use crate::call::mpi_fn;
@@ -211,17 +210,12 @@ fn put(origin: Data, target: Target, win: MPI_Win, request: Option<Out<MPI_Reque
 }
 
 #[inline(never)]
-fn put_anywhere(
-    origin: Data,
-    target: Target,
-    win: MPI_Win,
-    request: Option<Out<MPI_Request>>,
-) -> Result<()> {
+fn put_anywhere(origin: Data, target: Target, win: MPI_Win, request: Option<Out<MPI_Request>>) -> Result<()> {
     let found = window::find("win", win)?;
     let data = buffer(ORIGIN, origin)?;
     ready(&request)?;
     let id = target.with(|at| library().world.put(&found.window, data, at, request.is_some()))?;
-    request.map_or(Ok(()), |request| completion::give(id, MPI_COMM_WORLD, request))
+    request.map_or(Ok(()), |request| completion::give_of_window(id, win, request))
 }
 
 #[inline]
@@ -233,17 +227,12 @@ fn get(origin: Data, target: Target, win: MPI_Win, request: Option<Out<MPI_Reque
 }
 
 #[inline(never)]
-fn get_anywhere(
-    origin: Data,
-    target: Target,
-    win: MPI_Win,
-    request: Option<Out<MPI_Request>>,
-) -> Result<()> {
+fn get_anywhere(origin: Data, target: Target, win: MPI_Win, request: Option<Out<MPI_Request>>) -> Result<()> {
     let found = window::find("win", win)?;
     let into = buffer(ORIGIN, origin)?;
     ready(&request)?;
     let id = target.with(|at| library().world.get(&found.window, into, at, request.is_some()))?;
-    request.map_or(Ok(()), |request| completion::give(id, MPI_COMM_WORLD, request))
+    request.map_or(Ok(()), |request| completion::give_of_window(id, win, request))
 }
 
 fn accumulate(
@@ -304,7 +293,7 @@ fn update(
         let what = (element, operation);
         library().world.accumulate(&found.window, operands, old, at, what, request.is_some())
     })?;
-    request.map_or(Ok(()), |request| completion::give(id, MPI_COMM_WORLD, request))
+    request.map_or(Ok(()), |request| completion::give_of_window(id, win, request))
 }
 
 /// The operation with this handle, one of the predefined.

@@ -21,12 +21,7 @@ pub(crate) struct Data(pub(crate) *const c_void, pub(crate) i64, pub(crate) MPI_
 
 /// A target as the program describes it: rank, displacement, count, datatype.
 #[derive(Clone, Copy)]
-pub(crate) struct Target(
-    pub(crate) c_int,
-    pub(crate) MPI_Aint,
-    pub(crate) i64,
-    pub(crate) MPI_Datatype,
-);
+pub(crate) struct Target(pub(crate) c_int, pub(crate) MPI_Aint, pub(crate) i64, pub(crate) MPI_Datatype);
 
 /// Puts or gets elements of a predefined type, the same on both sides. Whether that is done.
 #[inline(always)]
@@ -69,8 +64,7 @@ pub(crate) fn combined(
     }
     let spot = Spot { rank: rank_in(*rank), disp: *disp as i64 };
     let element = Builtin::of(named);
-    window::look_at_recent(win, |window| window.update_now(element, op, operand, old, spot))
-        .unwrap_or(false)
+    window::look_at_recent(win, |window| window.update_now(element, op, operand, old, spot)).unwrap_or(false)
 }
 
 /// Compares and swaps one element: with what, for what, where the old value goes. Whether that is done.
@@ -82,12 +76,14 @@ pub(crate) fn swapped(
     win: MPI_Win,
 ) -> bool {
     let one = |address: *const c_void| plain_run(address, 1, datatype);
-    let Some(element) = types::named(datatype).map(Builtin::of).filter(|element| is_comparable(element)) else {
+    let Some(element) = types::named(datatype).map(Builtin::of).filter(|element| is_comparable(element))
+    else {
         return false;
     };
     let (Some(expected), Some(new), Some(old)) = (one(expected), one(new), one(old)) else { return false };
     let spot = Spot { rank: rank_in(rank), disp };
-    window::look_at_recent(win, |window| window.swap_now(element, [expected, new, old], spot)).unwrap_or(false)
+    window::look_at_recent(win, |window| window.swap_now(element, [expected, new, old], spot))
+        .unwrap_or(false)
 }
 
 /// Whether elements of this type can be compared (MPI-5.0 §12.3.4).

@@ -48,7 +48,8 @@ impl Window {
         let per_element = if swaps { 2 * element.size } else { element.size };
         // Both are zeroed, so the long ones are for many operands only.
         let (mut few, mut many);
-        let (portion, before): (&mut [u8], &mut [u8]) = if at.count.saturating_mul(at.datatype.size()) <= FEW {
+        let (portion, before): (&mut [u8], &mut [u8]) = if at.count.saturating_mul(at.datatype.size()) <= FEW
+        {
             few = [[0; 2 * FEW as usize]; 2];
             let [portion, before] = &mut few;
             (portion, before)

@@ -62,7 +62,8 @@ impl Window {
         at: Spot,
     ) -> bool {
         let size = element.size;
-        if [operand, old].into_iter().flatten().any(|run| run.len() != size) || size as i64 != element.extent {
+        if [operand, old].into_iter().flatten().any(|run| run.len() != size) || size as i64 != element.extent
+        {
             return false;
         }
         let Some(operand) = operand.map_or(Some(0), Run::word) else { return false };
@@ -196,7 +197,10 @@ mod tests {
         let to = |rank, disp| Spot { rank, disp };
         assert!(!window.put_now(all(&data), to(1, 0)), "no epoch");
         window.epochs().fenced(false);
-        assert!(!window.put_now(all(&data), to(1, 0)), "the first access of a fence is noted by the general way");
+        assert!(
+            !window.put_now(all(&data), to(1, 0)),
+            "the first access of a fence is noted by the general way"
+        );
         window.epochs().check(1, false).unwrap();
         assert!(window.put_now(all(&data), to(1, 7)));
         for (rank, disp) in [(1, 8), (1, -1), (1, i64::MIN), (1, i64::MAX), (2, 0), (-1, 0), (-3, 0)] {
@@ -238,7 +242,10 @@ mod tests {
         assert!(swap(&five) && value(&old) == 5);
         assert!(swap(&five) && value(&old) == 9);
         let int = Builtin::of(Named::Int);
-        assert!(!window.update_now(int, Predefined::Sum, Some(all(&five)), None, at), "eight bytes are no int");
+        assert!(
+            !window.update_now(int, Predefined::Sum, Some(all(&five)), None, at),
+            "eight bytes are no int"
+        );
         let logical = Builtin::of(Named::CBool);
         let byte = OwnedBuf::new(1);
         assert!(!window.update_now(logical, Predefined::Sum, Some(all(&byte)), None, at), "no sum of these");

@@ -229,8 +229,7 @@ impl World {
         let told = key.as_ref().map_or([0; 2], |key| [1, u64::from_le_bytes(key.to_bytes())]);
         let found = key.as_ref().map_or([None; 2], |key| self.found_at(&comm, flavor, *key));
         let [near, far] = found.map(|memory| memory.map_or((0, 0, 0), RemoteMemory::numbers));
-        let told =
-            [told[0], told[1], near.0.into(), near.1, near.2, far.0.into(), far.1, far.2];
+        let told = [told[0], told[1], near.0.into(), near.1, near.2, far.0.into(), far.1, far.2];
         let told = self.share_numbers(flavor, &comm, told)?;
         let own = key?;
         if let Some(rank) = told.iter().position(|[exposed, ..]| *exposed == 0) {
@@ -269,8 +268,7 @@ impl World {
         }
         [true, false].map(|near| {
             let leads = |route: Route| route != Route::Loopback && matches!(route, Route::Shm(_)) == near;
-            let peers: Vec<Peer> =
-                comm.group().peers().filter(|peer| leads(methods.route(*peer))).collect();
+            let peers: Vec<Peer> = comm.group().peers().filter(|peer| leads(methods.route(*peer))).collect();
             // All peers that the same method leads to find it at one place.
             engine.with_onesided(|onesided, _| {
                 peers.into_iter().find_map(|peer| onesided.memory_for(methods, key, peer))
