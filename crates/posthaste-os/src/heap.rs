@@ -457,6 +457,24 @@ mod tests {
     }
 
     #[test]
+    fn a_part_in_a_mapping_of_its_own_stays_where_it_is() {
+        let (node, heap) = heap();
+        let first = Block::new(Some(&heap), 3 * PAGE).unwrap();
+        let mut peer = PeerHeap::open(&node, 0).unwrap();
+        let at = place(&heap, &first);
+        let (part, skip) = peer.part(at + PAGE as u64 + 24, 16).unwrap();
+        assert_eq!((skip, part.len()), ((at as usize + 24) % PAGE, skip + 16));
+        // The peer's map of all grows meanwhile.
+        let second = Block::new(Some(&heap), 9 << 20).unwrap();
+        peer.source(place(&heap, &second), 1).unwrap();
+        part.word(skip).store(77, Ordering::Relaxed);
+        // SAFETY: inside the block.
+        let seen = unsafe { first.as_ptr().add(PAGE + 24).cast::<u64>().read() };
+        assert_eq!(seen, 77);
+        assert!(peer.part(at, 1 << 40).is_err() && peer.part(u64::MAX - 3, 10).is_err());
+    }
+
+    #[test]
     fn what_is_given_back_is_used_again_and_new() {
         let (node, heap) = heap();
         let blocks: Vec<Block> = (0..4).map(|_| Block::new(Some(&heap), 3 * PAGE).unwrap()).collect();
