@@ -4,8 +4,9 @@
 
 #include "check.h"
 
-enum flavor { CREATE, ALLOCATE, SHARED, DYNAMIC, FLAVORS };
-static const char *const flavor_names[FLAVORS] = {"create", "allocate", "shared", "dynamic"};
+/* HEAP: of memory from MPI_Alloc_mem. */
+enum flavor { CREATE, HEAP, ALLOCATE, SHARED, DYNAMIC, FLAVORS };
+static const char *const flavor_names[FLAVORS] = {"create", "create of MPI_Alloc_mem", "allocate", "shared", "dynamic"};
 
 /* A window with `elements` elements of `width` bytes at each rank, zero at first. */
 struct window {
@@ -40,6 +41,11 @@ static inline struct window make_window(enum flavor flavor, int elements, int wi
         w.base = calloc((size_t)bytes + 1, 1);
         OK(MPI_Win_create(w.base, bytes, width, MPI_INFO_NULL, MPI_COMM_WORLD, &w.win));
         break;
+    case HEAP:
+        OK(MPI_Alloc_mem(bytes + 1, MPI_INFO_NULL, &w.base));
+        memset(w.base, 0, (size_t)bytes + 1);
+        OK(MPI_Win_create(w.base, bytes, width, MPI_INFO_NULL, MPI_COMM_WORLD, &w.win));
+        break;
     case ALLOCATE: OK(MPI_Win_allocate(bytes, width, MPI_INFO_NULL, MPI_COMM_WORLD, &w.base, &w.win)); break;
     case SHARED: OK(MPI_Win_allocate_shared(bytes, width, MPI_INFO_NULL, MPI_COMM_WORLD, &w.base, &w.win)); break;
     default:
@@ -68,6 +74,7 @@ static inline void free_window(struct window *w)
     OK(MPI_Win_free(&w->win));
     if (w->win != MPI_WIN_NULL) FAIL("the handle of a freed window is not MPI_WIN_NULL");
     if (w->flavor == CREATE || w->flavor == DYNAMIC) free(w->base);
+    if (w->flavor == HEAP) OK(MPI_Free_mem(w->base));
     free(w->start);
 }
 

@@ -1,4 +1,5 @@
 // ranks: 1 2 4
 // env: POSTHASTE_MAP_WINDOWS=0
+// env: POSTHASTE_WINDOW_TRANSPORT=0
 /* The same with every access done by the owner of the memory. */
 #include "win_put_get.c"

@@ -32,7 +32,7 @@ pub(crate) struct Options {
     #[arg(long)]
     rivals: bool,
     /// Only these groups (comma-separated): latency, bandwidth, rate, rotating, modes, queues, threads, pair, crowd,
-    /// startup, idle, datatypes, tcp, mixed, copies
+    /// rma, startup, idle, datatypes, tcp, mixed, copies
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
     /// How many rounds must be kept
@@ -53,7 +53,7 @@ pub(crate) struct Options {
     realtime: bool,
 }
 
-const GROUPS: [&str; 15] = [
+const GROUPS: [&str; 16] = [
     "latency",
     "bandwidth",
     "rate",
@@ -63,6 +63,7 @@ const GROUPS: [&str; 15] = [
     "threads",
     "pair",
     "crowd",
+    "rma",
     "startup",
     "idle",
     "datatypes",
@@ -175,6 +176,30 @@ const ROWS: &[Row] = &[
     row("crowd", "bcast_32", "Bcast 1 KiB, 32 ranks", "us", None, Some(1.0)),
     row("crowd", "alltoall_32", "Alltoall 64 B, 32 ranks", "us", None, Some(1.0)),
     row("crowd", "dup_32", "Comm_dup, 32 ranks", "us", None, Some(1.0)),
+    row("rma", "rma_put_8_2", "8 B Put, flush", "us", Some("handoff"), Some(1.0)),
+    row("rma", "rma_get_8_2", "8 B Get, flush", "us", Some("handoff"), Some(1.0)),
+    row("rma", "rma_fetch_and_op_2", "8 B Fetch_and_op, flush", "us", Some("handoff"), Some(1.0)),
+    row("rma", "rma_compare_and_swap_2", "8 B Compare_and_swap, flush", "us", Some("handoff"), Some(1.0)),
+    row("rma", "rma_put_65536_2", "64 KiB Put, flush", "us", None, Some(1.0)),
+    row("rma", "rma_put_1048576_2", "1 MiB Put, flush", "us", None, Some(1.0)),
+    row("rma", "rma_puts_1000_2", "1000 puts of 8 B, flush", "us", None, Some(1.0)),
+    row("rma", "rma_accumulate_8192_2", "8 KiB Accumulate", "us", Some("rma_by_hand_8192_2"), Some(1.0)),
+    row("rma", "rma_by_hand_8192_2", "8 KiB, by a loop", "us", None, None),
+    row("rma", "rma_fence_2", "Put, fence, 2 ranks", "us", None, Some(1.0)),
+    row("rma", "rma_post_start_2", "post to wait, 2 ranks", "us", None, Some(1.0)),
+    row("rma", "rma_lock_2", "lock, Put, unlock, 2 ranks", "us", None, Some(1.0)),
+    row("rma", "rma_contended_2", "one counter, 2 ranks", "us", None, Some(1.0)),
+    row("rma", "rma_unfair_2", "most of it to least, 2 ranks", "x", None, None),
+    row("rma", "rma_fence_8", "Put, fence, 8 ranks", "us", None, Some(1.0)),
+    row("rma", "rma_post_start_8", "post to wait, 8 ranks", "us", None, Some(1.0)),
+    row("rma", "rma_lock_8", "lock, Put, unlock, 8 ranks", "us", None, Some(1.0)),
+    row("rma", "rma_contended_8", "one counter, 8 ranks", "us", None, Some(1.0)),
+    row("rma", "rma_unfair_8", "most of it to least, 8 ranks", "x", None, None),
+    row("rma", "rma_fence_16", "Put, fence, 16 ranks", "us", None, Some(1.0)),
+    row("rma", "rma_post_start_16", "post to wait, 16 ranks", "us", None, Some(1.0)),
+    row("rma", "rma_lock_16", "lock, Put, unlock, 16 ranks", "us", None, Some(1.0)),
+    row("rma", "rma_contended_16", "one counter, 16 ranks", "us", None, Some(1.0)),
+    row("rma", "rma_unfair_16", "most of it to least, 16 ranks", "x", None, None),
     row("startup", "startup_2", "start-up, 2 ranks", "ms", Some("fork_2"), Some(1.0)),
     row("startup", "startup_16", "start-up, 16 ranks", "ms", Some("fork_16"), Some(1.0)),
     row("startup", "startup_64", "start-up, 64 ranks", "ms", Some("fork_64"), Some(1.0)),
@@ -350,7 +375,9 @@ impl Plan {
             fs::create_dir_all(programs.join(mpi.flavour)).map_err(|e| e.to_string())?;
             // The first contender with the standard ABI compiles for all of them.
             let first = contenders.iter().find(|other| other.flavour == mpi.flavour).unwrap_or(mpi);
-            for name in ["pt2pt", "modes", "queues", "threads", "coll", "startup", "datatypes", "copies"] {
+            for name in
+                ["pt2pt", "modes", "queues", "threads", "coll", "rma", "startup", "datatypes", "copies"]
+            {
                 let program = programs.join(mpi.flavour).join(name);
                 first.compile(
                     &[source.join(name).with_extension("c")],
@@ -412,8 +439,9 @@ impl Plan {
         }
         for group in &self.groups {
             match *group {
-                "pair" => parts.push(Part::Coll(2)),
-                "crowd" => parts.extend(CROWDS.map(Part::Coll)),
+                "pair" => parts.push(Part::Ranks("coll", 2)),
+                "crowd" => parts.extend(CROWDS.map(|ranks| Part::Ranks("coll", ranks))),
+                "rma" => parts.extend([2, 8, 16].map(|ranks| Part::Ranks("rma", ranks))),
                 "startup" => parts.extend(STARTED.map(Part::Startup)),
                 "modes" => parts.push(Part::Program("modes")),
                 "queues" => parts.push(Part::Program("queues")),
@@ -517,8 +545,8 @@ enum Part {
     Program(&'static str),
     /// Two ranks of two threads each, which are not bound.
     Threads,
-    /// Collectives with so many ranks.
-    Coll(usize),
+    /// A program of its own with so many ranks.
+    Ranks(&'static str, usize),
     /// The wall time of a small job.
     Startup(usize),
     /// Derived types: packing by one rank, messages of two.
@@ -587,9 +615,9 @@ impl Part {
                 let outcome = job.limit(120).succeed()?;
                 measured.take(mpi.name, &outcome.stdout);
             }
-            Self::Coll(ranks) => {
+            Self::Ranks(program, ranks) => {
                 let job = plan.ranks(mpi.mpiexec(ranks, ranks <= cpus()), ranks);
-                let job = job.arg(plan.program(mpi, "coll")).arg(cpus().to_string());
+                let job = job.arg(plan.program(mpi, program)).arg(cpus().to_string());
                 measured.take(mpi.name, &job.limit(120).succeed()?.stdout);
             }
             Self::Types(ranks) => {

@@ -29,6 +29,7 @@ struct Bench<'a> {
     sizes: std::path::PathBuf,
     order: std::path::PathBuf,
     matrix: std::path::PathBuf,
+    windows: std::path::PathBuf,
     alltoall: std::path::PathBuf,
 }
 
@@ -62,6 +63,11 @@ pub(crate) fn paths(project: &Project, mpi: &Mpi, tally: &mut Tally) {
     tally.test("paths: get is forbidden by the kernel (seccomp)", || bench.forced("get", "", true));
     tally
         .test("paths: left to the rule, peer copies forbidden by the kernel", || bench.peer_copy_forbidden());
+    // Memory from MPI_Alloc_mem is copied even where the kernel forbids the rest.
+    for (long, forbidden, moves) in [("auto", false, true), ("auto", true, true), ("get", true, false)] {
+        let name = format!("paths: windows that are not mapped, protocol {long}, forbidden: {forbidden}");
+        tally.test(&name, || bench.windows(long, forbidden, moves));
+    }
 }
 
 /// All fault tests.
@@ -170,6 +176,7 @@ impl<'a> Bench<'a> {
             sizes: ctests::helper(project, mpi, "", "pt2pt_sizes")?,
             order: ctests::helper(project, mpi, "", "pt2pt_order")?,
             matrix: ctests::helper(project, mpi, "", "matrix")?,
+            windows: ctests::helper(project, mpi, "", "win_put_get")?,
             alltoall: ctests::helper(project, mpi, "", "alltoall")?,
         })
     }
@@ -403,6 +410,21 @@ impl<'a> Bench<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Windows whose memory is not mapped; whether the method does puts and gets by itself.
+    fn windows(&self, protocol: &str, forbidden: bool, moves: bool) -> Fallible {
+        let job = self.mpi.plain().args(["-counters", "-n", "2"]);
+        let mut job = job.env("POSTHASTE_MAP_WINDOWS", "0").env("POSTHASTE_LONG_PROTOCOL", protocol);
+        if forbidden {
+            job = job.arg(&self.no_peer_copy);
+        }
+        let outcome = job.arg(&self.windows).limit(180).succeed()?;
+        let transfers = counted(&outcome, "onesided.transfers");
+        if (transfers > 0) == moves {
+            return Ok(());
+        }
+        Err(format!("{transfers} puts and gets by the method\n{}", outcome.complaint()))
     }
 
     fn peer_copy_forbidden(&self) -> Fallible {

@@ -40,7 +40,7 @@ const fn at_most(name: &'static str, each: u64, limit: u64) -> Function {
 }
 
 /// `MPI_Recv` and the probes spin, so they have no counts of their own.
-const PROGRAMS: [Program; 3] = [
+const PROGRAMS: [Program; 4] = [
     Program {
         name: "instructions",
         what: "short sends and receives",
@@ -65,6 +65,19 @@ const PROGRAMS: [Program; 3] = [
             at_most("matching_take", 64, 1464),
             at_most("matching_there", 64, 1510),
             at_most("matching_end", 128, 222),
+        ],
+    },
+    Program {
+        name: "windows",
+        what: "accesses of 8 bytes to a window that both ranks have mapped",
+        rounds: 1000,
+        functions: &[
+            at_most("PMPI_Put", 1, 182),
+            at_most("PMPI_Get", 1, 181),
+            at_most("PMPI_Win_flush", 1, 102),
+            at_most("PMPI_Accumulate", 1, 333),
+            at_most("PMPI_Fetch_and_op", 1, 324),
+            at_most("PMPI_Compare_and_swap", 1, 270),
         ],
     },
     Program {

@@ -370,6 +370,12 @@ fn too_many(kind: Kind) -> Error {
     Error::other(ErrorClass::NoMem, text)
 }
 
+/// Whether this could be the number of an object of that kind that the program has made.
+#[inline]
+pub(crate) fn is_of(kind: Kind, number: usize) -> bool {
+    Kind::claimed(number) == Some(kind)
+}
+
 /// Whether this is no number of an object that the program has made: what has it, if anything, stays as it is.
 #[inline]
 pub(crate) fn is_lasting(number: usize) -> bool {

@@ -95,6 +95,82 @@ impl Base {
     }
 }
 
+/// Bytes of the program in one run that the processor reaches: for what is over before its call returns.
+#[derive(Clone, Copy, Debug)]
+pub struct Run {
+    buf: UserBuf,
+    len: u64,
+}
+
+impl Run {
+    /// `len` bytes; `None`: on a device.
+    #[inline(always)]
+    pub fn at(base: Base, len: u64) -> Option<Self> {
+        if device::is_registered() && len > 0 && device::is_owned(base.address(), 1) {
+            return None;
+        }
+        Some(Self { buf: base.buf(), len })
+    }
+
+    /// All of some memory of the engine.
+    #[cfg(test)]
+    pub(crate) fn of(memory: &OwnedBuf) -> Self {
+        Self { buf: memory.user_buf(), len: memory.len() as u64 }
+    }
+
+    /// How many bytes there are.
+    #[inline(always)]
+    pub(crate) fn len(self) -> u64 {
+        self.len
+    }
+
+    /// Copies as many bytes to another place.
+    #[inline(always)]
+    pub(crate) fn copy_to(self, place: UserBuf) {
+        // SAFETY: both sides by the promise of `Base::new`.
+        unsafe { mem::move_bytes(self.buf.0, place.0, self.len as usize) };
+    }
+
+    /// Replaces the bytes by those of another place.
+    #[inline(always)]
+    pub(crate) fn copy_from(self, place: UserBuf) {
+        // SAFETY: as above.
+        unsafe { mem::move_bytes(place.0, self.buf.0, self.len as usize) };
+    }
+
+    /// The bits of all bytes, in the low bytes, if they are a word.
+    #[inline(always)]
+    pub(crate) fn word(self) -> Option<u64> {
+        let at = self.buf.0;
+        // SAFETY: as many bytes are readable by the promise of `Base::new`; the address need not be aligned.
+        unsafe {
+            match self.len {
+                8 => Some(at.cast::<u64>().read_unaligned()),
+                4 => Some(u64::from(at.cast::<u32>().read_unaligned())),
+                2 => Some(u64::from(at.cast::<u16>().read_unaligned())),
+                1 => Some(u64::from(at.read())),
+                _ => None,
+            }
+        }
+    }
+
+    /// Replaces what [`Run::word`] gives; nothing if that is nothing.
+    #[inline(always)]
+    pub(crate) fn set_word(self, word: u64) {
+        let at = self.buf.0;
+        // SAFETY: as in `word`, and writable.
+        unsafe {
+            match self.len {
+                8 => at.cast::<u64>().write_unaligned(word),
+                4 => at.cast::<u32>().write_unaligned(word as u32),
+                2 => at.cast::<u16>().write_unaligned(word as u16),
+                1 => at.write(word as u8),
+                _ => {}
+            }
+        }
+    }
+}
+
 /// An address in a buffer that somebody vouched for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct UserBuf(*mut u8);

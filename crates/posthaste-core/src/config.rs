@@ -203,6 +203,8 @@ pub struct Config {
     pub progress_thread: bool,
     /// Whether windows of memory of the library are mapped by their members where these share a node.
     pub map_windows: bool,
+    /// Whether methods that read and write memory of peers by themselves do so for windows.
+    pub window_transport: bool,
     /// Most handlers of the program that run inside each other on one thread.
     pub handler_depth: usize,
     /// Whether messages carry their types and receives check them.
@@ -274,6 +276,7 @@ impl Default for Config {
             vcis: VCIS,
             progress_thread: false,
             map_windows: true,
+            window_transport: true,
             handler_depth: 32,
             check_types: false,
             show_types: false,
@@ -430,8 +433,15 @@ pub const TUNABLES: &[Tunable] = &[
     Tunable {
         name: "POSTHASTE_MAP_WINDOWS",
         default: "1",
-        meaning: "0: windows of MPI_Win_allocate are not mapped by their members where these share a node, so that \
-                  every access goes to the owner of the memory, as between nodes; MPI_Win_allocate_shared fails",
+        meaning: "0: memory of windows is not mapped by members that share a node: puts and gets go by direct copies \
+                  of the system, all other accesses to the owner of the memory, as between nodes; \
+                  MPI_Win_allocate_shared fails",
+    },
+    Tunable {
+        name: "POSTHASTE_WINDOW_TRANSPORT",
+        default: "1",
+        meaning: "0: memory of a window that is not mapped by all members is not read and written by the system or \
+                  the network: every access goes to its owner",
     },
     Tunable {
         name: "POSTHASTE_HANDLER_DEPTH",
@@ -626,6 +636,7 @@ impl Config {
         number(&lookup, "POSTHASTE_VCIS", 1..=VCIS, &mut config.vcis)?;
         switch(&lookup, "POSTHASTE_PROGRESS_THREAD", &mut config.progress_thread)?;
         switch(&lookup, "POSTHASTE_MAP_WINDOWS", &mut config.map_windows)?;
+        switch(&lookup, "POSTHASTE_WINDOW_TRANSPORT", &mut config.window_transport)?;
         number(&lookup, "POSTHASTE_HANDLER_DEPTH", 1..=1024, &mut config.handler_depth)?;
         switch(&lookup, "POSTHASTE_CHECK_TYPES", &mut config.check_types)?;
         switch(&lookup, "POSTHASTE_SHOW_TYPES", &mut config.show_types)?;

@@ -70,6 +70,7 @@ counters! {
     Pending = "messages.pending";
     Throttled = "peers.throttled";
     Sought = "messages.sought";
+    OneSidedTransfers = "onesided.transfers";
     StalePackets = "packets.stale";
     MalformedPackets = "packets.malformed";
     ConnectionsMade = "connections.made";

@@ -23,6 +23,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::machine;
+use crate::mapped::Mapped;
 use crate::mem::{Sink, Source};
 use crate::node::{Node, file_size_limit};
 
@@ -345,7 +346,18 @@ impl PeerHeap {
         Ok(unsafe { Sink::from_raw(to, len) })
     }
 
-    fn reach(&mut self, place: u64, len: usize) -> io::Result<*mut u8> {
+    /// `len` bytes at a place in the peer's file, in a mapping of their own, which stays where it is; where in it they begin.
+    ///
+    /// # Errors
+    /// As [`PeerHeap::source`].
+    pub fn part(&mut self, place: u64, len: usize) -> io::Result<(Mapped, usize)> {
+        self.check(place, len)?;
+        let skip = place % PAGE as u64;
+        Ok((Mapped::part(&self.file, place - skip, len + skip as usize)?, skip as usize))
+    }
+
+    /// Where these bytes end, if the file has them.
+    fn check(&mut self, place: u64, len: usize) -> io::Result<u64> {
         let end = place.saturating_add(len as u64);
         if end > self.size {
             self.size = self.file.metadata()?.len();
@@ -353,6 +365,11 @@ impl PeerHeap {
                 return Err(io::Error::from(io::ErrorKind::InvalidInput));
             }
         }
+        Ok(end)
+    }
+
+    fn reach(&mut self, place: u64, len: usize) -> io::Result<*mut u8> {
+        let end = self.check(place, len)?;
         if end > self.mapped as u64 {
             self.extend()?;
         }
@@ -437,6 +454,24 @@ mod tests {
             assert_eq!(seen, [0, 1, 2, 0]);
         }
         assert!(peer.source(u64::MAX - 3, 10).is_err() && peer.sink(1 << 40, 1).is_err());
+    }
+
+    #[test]
+    fn a_part_in_a_mapping_of_its_own_stays_where_it_is() {
+        let (node, heap) = heap();
+        let first = Block::new(Some(&heap), 3 * PAGE).unwrap();
+        let mut peer = PeerHeap::open(&node, 0).unwrap();
+        let at = place(&heap, &first);
+        let (part, skip) = peer.part(at + PAGE as u64 + 24, 16).unwrap();
+        assert_eq!((skip, part.len()), ((at as usize + 24) % PAGE, skip + 16));
+        // The peer's map of all grows meanwhile.
+        let second = Block::new(Some(&heap), 9 << 20).unwrap();
+        peer.source(place(&heap, &second), 1).unwrap();
+        part.word(skip).store(77, Ordering::Relaxed);
+        // SAFETY: inside the block.
+        let seen = unsafe { first.as_ptr().add(PAGE + 24).cast::<u64>().read() };
+        assert_eq!(seen, 77);
+        assert!(peer.part(at, 1 << 40).is_err() && peer.part(u64::MAX - 3, 10).is_err());
     }
 
     #[test]

@@ -102,15 +102,22 @@ impl Mapped {
         Self::map(file, len)
     }
 
-    fn map(file: File, len: usize) -> io::Result<Self> {
+    /// Part of a file that has it and never shrinks, from a page on.
+    pub(crate) fn part(file: &File, from: u64, len: usize) -> io::Result<Self> {
         let access = libc::PROT_READ | libc::PROT_WRITE;
         let (at, fd) = (std::ptr::null_mut(), file.as_raw_fd());
         // SAFETY: a fresh shared mapping of the file at an address of the kernel's choice.
-        let base = unsafe { libc::mmap(at, len.max(1), access, libc::MAP_SHARED, fd, 0) };
+        let base = unsafe { libc::mmap(at, len.max(1), access, libc::MAP_SHARED, fd, from as libc::off_t) };
         match NonNull::new(base.cast()).filter(|_| base != libc::MAP_FAILED) {
-            Some(base) => Ok(Self { base, len, file: Mutex::new(Some(file)) }),
+            Some(base) => Ok(Self { base, len, file: Mutex::default() }),
             None => Err(io::Error::last_os_error()),
         }
+    }
+
+    fn map(file: File, len: usize) -> io::Result<Self> {
+        let mapped = Self::part(&file, 0, len)?;
+        *mapped.file.lock().unwrap_or_else(PoisonError::into_inner) = Some(file);
+        Ok(mapped)
     }
 
     /// Everybody has attached it: the descriptor is not needed any more.

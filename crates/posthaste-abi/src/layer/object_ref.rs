@@ -1,5 +1,6 @@
 //! Objects that a call uses, however they were found.
 
+use std::cell::Cell;
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -62,5 +63,47 @@ impl<T> Deref for ObjectRef<T> {
             Self::User(object) => object,
             Self::Lent(lent) => lent.object(),
         }
+    }
+}
+
+/// An object of the user that a thread uses, and is likely to use again: found without a lock and without counting references.
+/// Its mark is its handle, and how many objects of the kind had been freed when it was found.
+pub(crate) struct Recent<T> {
+    /// Elsewhere while a call uses it.
+    object: Cell<Option<Arc<T>>>,
+    handle: Cell<usize>,
+    freed: Cell<usize>,
+}
+
+impl<T> Recent<T> {
+    /// None so far.
+    pub(crate) const fn new() -> Self {
+        Self { object: Cell::new(None), handle: Cell::new(0), freed: Cell::new(0) }
+    }
+
+    /// The object with this mark, for a call.
+    #[inline]
+    pub(crate) fn take(&self, mark: (usize, usize)) -> Option<Arc<T>> {
+        if self.mark() == mark { self.object.take() } else { None }
+    }
+
+    /// The call is over: the next one is likely to use the same object.
+    #[inline]
+    pub(crate) fn give_back(&self, object: Arc<T>, mark: (usize, usize)) {
+        if self.mark() != mark {
+            self.handle.set(mark.0);
+            self.freed.set(mark.1);
+        }
+        self.object.set(Some(object));
+    }
+
+    /// Keeps it no more.
+    pub(crate) fn forget(&self) {
+        drop(self.object.take());
+    }
+
+    #[inline]
+    fn mark(&self) -> (usize, usize) {
+        (self.handle.get(), self.freed.get())
     }
 }

@@ -21,7 +21,7 @@ use posthaste_core::world::deadlock;
 
 use super::library::{is_watched, library};
 
-/// The number by which a face knows a communicator: opaque here, and less than 2^30.
+/// The number by which a face knows a communicator, or a window: opaque here, and less than 2^30.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CommKey(pub(crate) u32);
 

@@ -3,7 +3,6 @@
 //! What must stay true: a predefined communicator, and the one that a thread used last, are found without a lock and
 //! without counting references: either would make threads on different communicators wait for each other.
 
-use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
@@ -17,7 +16,7 @@ use crate::abi::types::MPI_Comm;
 use crate::handle::{Kind, Table};
 use crate::layer::errhandler;
 use crate::layer::library::library;
-use crate::layer::object_ref::{Lent, ObjectRef};
+use crate::layer::object_ref::{Lent, ObjectRef, Recent};
 
 /// All communicators that were made and not freed.
 static COMMS: Table<Comm> = Table::new(Kind::Comm);
@@ -69,49 +68,20 @@ static FREED: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
     /// The communicator that this thread used last.
-    static RECENT: Recent = const {
-        Recent { comm: Cell::new(None), handle: Cell::new(0), freed: Cell::new(0) }
-    };
-}
-
-/// A communicator that a thread uses, and is likely to use again.
-struct Recent {
-    /// Elsewhere while a call uses it.
-    comm: Cell<Option<Arc<Comm>>>,
-    handle: Cell<usize>,
-    /// How many communicators had been freed when it was found.
-    freed: Cell<usize>,
-}
-
-impl Recent {
-    #[inline]
-    fn take(&self, mark: (usize, usize)) -> Option<Arc<Comm>> {
-        if self.mark() == mark { self.comm.take() } else { None }
-    }
-
-    #[inline]
-    fn mark(&self) -> (usize, usize) {
-        (self.handle.get(), self.freed.get())
-    }
+    static RECENT: Recent<Comm> = const { Recent::new() };
 }
 
 /// A call is over: the next one is likely to use the same communicator.
 #[inline]
 fn give_back(comm: Arc<Comm>, mark: (usize, usize)) {
-    let _ = RECENT.try_with(|recent| {
-        if recent.mark() != mark {
-            recent.handle.set(mark.0);
-            recent.freed.set(mark.1);
-        }
-        recent.comm.set(Some(comm));
-    });
+    let _ = RECENT.try_with(|recent| recent.give_back(comm, mark));
 }
 
 /// The communicator with this handle is found no more.
 pub(crate) fn remove(argument: &'static str, handle: MPI_Comm) -> Result<()> {
     let removed = COMMS.remove(argument, handle.number())?;
     FREED.fetch_add(1, Ordering::Release);
-    drop(RECENT.try_with(|recent| recent.comm.take()));
+    let _ = RECENT.try_with(Recent::forget);
     drop(removed);
     Ok(())
 }

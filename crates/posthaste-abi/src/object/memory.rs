@@ -6,7 +6,7 @@
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
-use posthaste_core::buffer::Base;
+use posthaste_core::buffer::{Base, Run};
 use posthaste_core::datatype::{Builtin, Datatype, Segment};
 use posthaste_core::error::Result;
 
@@ -48,17 +48,30 @@ fn is_address(buf: *const c_void) -> bool {
 /// Counts below this times any size of a predefined datatype stay far below 2^63.
 const SHORT_COUNT: u64 = 1 << 48;
 
-/// The segment of a buffer with a predefined datatype; `None` for all other datatypes and for all mistakes.
+/// Bytes of a buffer with a predefined datatype; `None` for all other datatypes and for all mistakes.
 #[inline(always)]
-pub(crate) fn plain_segment(buf: *const c_void, count: i64, datatype: MPI_Datatype) -> Option<Segment> {
+fn plain_bytes(buf: *const c_void, count: i64, datatype: MPI_Datatype) -> Option<u64> {
     let size = SIZES.get(datatype.place())?.load(Ordering::Relaxed);
     // Negative counts are huge here; neither NULL nor MPI_IN_PLACE is a buffer.
     let named = is_address(buf) || count == 0;
     let fits = size != 0 && (count as u64) < SHORT_COUNT && named;
-    fits.then(|| {
-        // SAFETY: the program describes its buffer by this count and datatype.
-        Segment::bytes_at(unsafe { base(buf) }, count as u64 * u64::from(size))
-    })
+    fits.then_some(count as u64 * u64::from(size))
+}
+
+/// The segment of a buffer with a predefined datatype; `None` as for [`plain_bytes`].
+#[inline(always)]
+pub(crate) fn plain_segment(buf: *const c_void, count: i64, datatype: MPI_Datatype) -> Option<Segment> {
+    let bytes = plain_bytes(buf, count, datatype)?;
+    // SAFETY: the program describes its buffer by this count and datatype.
+    Some(Segment::bytes_at(unsafe { base(buf) }, bytes))
+}
+
+/// The same for what is over before its call returns; `None` also for memory of a device.
+#[inline(always)]
+pub(crate) fn plain_run(buf: *const c_void, count: i64, datatype: MPI_Datatype) -> Option<Run> {
+    let bytes = plain_bytes(buf, count, datatype)?;
+    // SAFETY: as above.
+    Run::at(unsafe { base(buf) }, bytes)
 }
 
 /// The segment of a buffer for a message. No elements need no datatype, except with `POSTHASTE_STRICT`.

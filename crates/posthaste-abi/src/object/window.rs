@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI32, AtomicIsize};
+use std::sync::atomic::{AtomicI32, AtomicIsize, AtomicUsize, Ordering};
 
 use posthaste_core::error::Result;
 use posthaste_core::win::{Flavor, Window};
@@ -15,6 +15,7 @@ use crate::abi::constants::{
 use crate::abi::types::MPI_Win;
 use crate::handle::{Kind, Table};
 use crate::layer::errhandler::initial;
+use crate::layer::object_ref::Recent;
 
 /// A window, with the numbers that its predefined attributes show by their addresses (MPI-5.0 §12.2.6).
 pub(crate) struct Win {
@@ -34,9 +35,46 @@ pub(crate) fn find(argument: &'static str, handle: MPI_Win) -> Result<Arc<Win>> 
     WINS.get(argument, handle.number())
 }
 
+/// What `look` finds out about the window with this handle, if this thread has used it last: it is found without a lock.
+#[inline(always)]
+pub(crate) fn look_at_recent<R>(handle: MPI_Win, look: impl FnOnce(&Window) -> R) -> Option<R> {
+    let mark = (handle.number(), FREED.load(Ordering::Acquire));
+    let looked = RECENT.try_with(|recent| {
+        let win = recent.take(mark)?;
+        let found = look(&win.window);
+        recent.give_back(win, mark);
+        Some(found)
+    });
+    match looked {
+        Ok(Some(found)) => Some(found),
+        _ => remember(mark),
+    }
+}
+
+/// The thread uses another window from now on.
+#[cold]
+#[inline(never)]
+fn remember<R>(mark: (usize, usize)) -> Option<R> {
+    let win = WINS.peek(mark.0)?;
+    let _ = RECENT.try_with(|recent| recent.give_back(win, mark));
+    None
+}
+
+/// How many windows have been freed, going round.
+static FREED: AtomicUsize = AtomicUsize::new(0);
+
+thread_local! {
+    /// The window that this thread used last.
+    static RECENT: Recent<Win> = const { Recent::new() };
+}
+
 /// The window with this handle is found no more.
 pub(crate) fn remove(handle: MPI_Win) -> Result<()> {
-    WINS.remove("win", handle.number()).map(drop)
+    let removed = WINS.remove("win", handle.number())?;
+    FREED.fetch_add(1, Ordering::Release);
+    let _ = RECENT.try_with(Recent::forget);
+    drop(removed);
+    Ok(())
 }
 
 /// Gives a window to the program.

@@ -8,7 +8,7 @@ use posthaste_core::runtime::Entered;
 
 use crate::abi::constants::{MPI_REQUEST_NULL, MPI_SUCCESS};
 use crate::abi::pointer::Out;
-use crate::abi::types::{MPI_Comm, MPI_Request, MPI_Status};
+use crate::abi::types::{MPI_Comm, MPI_Request, MPI_Status, MPI_Win};
 use crate::handle::{self, Kind};
 use crate::layer::library::library;
 use crate::layer::request::{self, CommKey, Ended, Failure, SharedAtEnd};
@@ -22,9 +22,22 @@ pub(crate) fn key(comm: MPI_Comm) -> CommKey {
 
 impl From<Failure> for Located {
     fn from(failure: Failure) -> Self {
-        let site = failure.comm.map_or(Site::Process, |key| Site::Comm(MPI_Comm::of_key(key.0)));
-        Self { site, error: failure.error }
+        Self { site: failure.comm.map_or(Site::Process, site), error: failure.error }
     }
+}
+
+/// The communicator or window that `layer` keeps under this name.
+fn site(CommKey(key): CommKey) -> Site {
+    if handle::is_of(Kind::Win, key as usize) {
+        return Site::Win(MPI_Win::numbered(key as usize));
+    }
+    Site::Comm(MPI_Comm::of_key(key))
+}
+
+/// Gives a new request of a window to the program; its errors go to the handler of that (MPI-5.0 §12.6).
+pub(crate) fn give_of_window(id: RequestId, win: MPI_Win, request: Out<MPI_Request>) -> Result<()> {
+    request::belongs(id, CommKey(win.number() as u32));
+    hand_over(id, request)
 }
 
 /// Gives a new request to the program.

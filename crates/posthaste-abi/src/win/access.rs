@@ -2,12 +2,12 @@
 
 use std::ffi::{c_int, c_void};
 
-use posthaste_core::datatype::{Builtin, Class, Datatype, Segment};
+use posthaste_core::datatype::{Builtin, Datatype, Segment};
 use posthaste_core::error::{Error, ErrorClass, Result};
 use posthaste_core::op::{Op, Predefined};
 use posthaste_core::win::{At, Window};
 
-use crate::abi::constants::MPI_COMM_WORLD;
+use super::short::{self, Data, Target};
 use crate::abi::pointer::Out;
 use crate::abi::types::{MPI_Aint, MPI_Count, MPI_Datatype, MPI_Op, MPI_Request, MPI_Win};
 use crate::call::mpi_fn;
@@ -132,18 +132,26 @@ mpi_fn! {
     fn MPI_Fetch_and_op / PMPI_Fetch_and_op(origin_addr: *const c_void, result_addr: *mut c_void,
         datatype: MPI_Datatype, target_rank: c_int, target_disp: MPI_Aint, op: MPI_Op, win: MPI_Win)
         raises win => {
+        let (origin, result) = (Data(origin_addr, 1, datatype), Data(result_addr, 1, datatype));
+        let target = Target(target_rank, target_disp, 1, datatype);
+        if short::combined(&origin, Some(&result), &target, op, win) {
+            return Ok(());
+        }
         let found = datatype::committed("datatype", datatype)?;
         if !found.is_predefined() {
             let expected = "a predefined datatype";
             return Err(Error::invalid(ErrorClass::Type, "datatype", found.name(), expected));
         }
-        let target = Target(target_rank, target_disp, 1, datatype);
-        get_accumulate(Data(origin_addr, 1, datatype), Data(result_addr, 1, datatype), target, op, win, None)
+        get_accumulate(origin, result, target, op, win, None)
     }
     /// MPI-5.0 §12.3.4
     fn MPI_Compare_and_swap / PMPI_Compare_and_swap(origin_addr: *const c_void, compare_addr: *const c_void,
         result_addr: *mut c_void, datatype: MPI_Datatype, target_rank: c_int, target_disp: MPI_Aint,
         win: MPI_Win) raises win => {
+        let addresses = [compare_addr, origin_addr, result_addr.cast_const()];
+        if short::swapped(addresses, datatype, (target_rank, target_disp as i64), win) {
+            return Ok(());
+        }
         let found = window::find("win", win)?;
         let element = swappable(datatype)?;
         let one = |names, address| buffer(names, Data(address, 1, datatype));
@@ -155,12 +163,6 @@ mpi_fn! {
         library().world.compare_and_swap(&found.window, (expected, new), old, &at, element)
     }
 }
-
-/// A buffer as the program describes it.
-struct Data(*const c_void, i64, MPI_Datatype);
-
-/// A target as the program describes it.
-struct Target(c_int, MPI_Aint, i64, MPI_Datatype);
 
 const ORIGIN: [&str; 3] = ["origin_addr", "origin_count", "origin_datatype"];
 const RESULT: [&str; 3] = ["result_addr", "result_count", "result_datatype"];
@@ -201,20 +203,36 @@ fn buffer_of_any_type(
 
 #[inline]
 fn put(origin: Data, target: Target, win: MPI_Win, request: Option<Out<MPI_Request>>) -> Result<()> {
+    if request.is_none() && short::copied(&origin, &target, win, Window::put_now) {
+        return Ok(());
+    }
+    put_anywhere(origin, target, win, request)
+}
+
+#[inline(never)]
+fn put_anywhere(origin: Data, target: Target, win: MPI_Win, request: Option<Out<MPI_Request>>) -> Result<()> {
     let found = window::find("win", win)?;
     let data = buffer(ORIGIN, origin)?;
     ready(&request)?;
     let id = target.with(|at| library().world.put(&found.window, data, at, request.is_some()))?;
-    request.map_or(Ok(()), |request| completion::give(id, MPI_COMM_WORLD, request))
+    request.map_or(Ok(()), |request| completion::give_of_window(id, win, request))
 }
 
 #[inline]
 fn get(origin: Data, target: Target, win: MPI_Win, request: Option<Out<MPI_Request>>) -> Result<()> {
+    if request.is_none() && short::copied(&origin, &target, win, Window::get_now) {
+        return Ok(());
+    }
+    get_anywhere(origin, target, win, request)
+}
+
+#[inline(never)]
+fn get_anywhere(origin: Data, target: Target, win: MPI_Win, request: Option<Out<MPI_Request>>) -> Result<()> {
     let found = window::find("win", win)?;
     let into = buffer(ORIGIN, origin)?;
     ready(&request)?;
     let id = target.with(|at| library().world.get(&found.window, into, at, request.is_some()))?;
-    request.map_or(Ok(()), |request| completion::give(id, MPI_COMM_WORLD, request))
+    request.map_or(Ok(()), |request| completion::give_of_window(id, win, request))
 }
 
 fn accumulate(
@@ -224,6 +242,9 @@ fn accumulate(
     win: MPI_Win,
     request: Option<Out<MPI_Request>>,
 ) -> Result<()> {
+    if request.is_none() && short::combined(&origin, None, &target, op, win) {
+        return Ok(());
+    }
     let (op, operation) = operation(op)?;
     if operation == Predefined::NoOp {
         let expected = "an operation that changes something: MPI_NO_OP only fetches";
@@ -272,7 +293,7 @@ fn update(
         let what = (element, operation);
         library().world.accumulate(&found.window, operands, old, at, what, request.is_some())
     })?;
-    request.map_or(Ok(()), |request| completion::give(id, MPI_COMM_WORLD, request))
+    request.map_or(Ok(()), |request| completion::give_of_window(id, win, request))
 }
 
 /// The operation with this handle, one of the predefined.
@@ -290,15 +311,7 @@ fn operation(handle: MPI_Op) -> Result<(Op, Predefined)> {
 /// The type of an element that can be compared (MPI-5.0 §12.3.4).
 fn swappable(handle: MPI_Datatype) -> Result<&'static Builtin> {
     let datatype = datatype::committed("datatype", handle)?;
-    let comparable = [
-        Class::Integer,
-        Class::FortranInteger,
-        Class::Logical,
-        Class::MultiLanguage,
-        Class::Byte,
-        Class::Character,
-    ];
-    match datatype.builtin().filter(|builtin| comparable.contains(&builtin.class)) {
+    match datatype.builtin().filter(|builtin| short::is_comparable(builtin)) {
         Some(element) => Ok(element),
         None => {
             let expected = "a predefined integer, logical or byte type";

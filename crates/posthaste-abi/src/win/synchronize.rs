@@ -106,7 +106,16 @@ mpi_fn! {
     }
 }
 
+#[inline]
 fn flush(call: &'static str, win: MPI_Win, rank: Option<c_int>, extent: Extent) -> Result<()> {
+    if window::look_at_recent(win, |window| window.flush_now(rank.map(rank_in))) == Some(true) {
+        return Ok(());
+    }
+    flush_anyway(call, win, rank, extent)
+}
+
+#[inline(never)]
+fn flush_anyway(call: &'static str, win: MPI_Win, rank: Option<c_int>, extent: Extent) -> Result<()> {
     library().world.flush(call, &window::find("win", win)?.window, rank.map(rank_in), extent)
 }
 

@@ -48,6 +48,7 @@ use std::time::Duration;
 
 use posthaste_os::heap::Heap;
 use posthaste_os::machine;
+use posthaste_os::mapped::Mapped;
 pub use posthaste_os::ring::Load;
 
 use crate::datatype::Segment;
@@ -280,6 +281,14 @@ impl Methods {
     pub fn shared(&self, to: Peer, memory: &Segment) -> Option<RemoteMemory> {
         match (self.route(to), &self.all.shm) {
             (Route::Shm(_), Some(shm)) => shm.shared(memory),
+            _ => None,
+        }
+    }
+
+    /// Memory that a peer shares with us, in a mapping of its own, and where in it.
+    pub fn map(&mut self, peer: Peer, memory: RemoteMemory, len: u64) -> Option<(Mapped, usize)> {
+        match (self.route(peer), &mut self.all.shm) {
+            (Route::Shm(rank), Some(shm)) => shm.map(rank as usize, memory, len),
             _ => None,
         }
     }

@@ -15,6 +15,7 @@ use posthaste_os::copying::Copying;
 use posthaste_os::heap::{Heap, PeerHeap};
 use posthaste_os::lives::Lives;
 use posthaste_os::machine;
+use posthaste_os::mapped::Mapped;
 use posthaste_os::mem::{Source, Store};
 use posthaste_os::node::{ACTIVE_BITS, ACTIVE_WORDS, Life, Node};
 use posthaste_os::peer_copy::{self};
@@ -276,6 +277,17 @@ impl Shm {
         }
     }
 
+    /// Memory that a peer shares, in a mapping of its own, and where in it. `None`: it shares no such memory, or not with us.
+    pub(super) fn map(&mut self, peer: usize, memory: RemoteMemory, len: u64) -> Option<(Mapped, usize)> {
+        let RemoteMemory::Shared { offset } = memory else { return None };
+        self.reach(peer)?.part(offset, usize::try_from(len).ok()?).ok()
+    }
+
+    /// Whether the system is known not to let us at this memory.
+    fn is_refused(&self, peer: usize, transfer: &Transfer) -> bool {
+        self.reachable[peer] == Some(false) && matches!(transfer.memory, RemoteMemory::Address { .. })
+    }
+
     /// Whether the system lets processes of this pair read each other's memory; tried once. The receiver reads,
     /// so this is a guess by the sender that the receiver's refusal corrects.
     fn can_read(&mut self, peer: usize) -> bool {
@@ -506,11 +518,17 @@ impl Method for Shm {
     }
 
     fn get(&mut self, from: usize, transfer: Transfer) -> Result<(), Transfer> {
+        if self.is_refused(from, &transfer) {
+            return Err(transfer);
+        }
         self.gets.push_back((from, transfer));
         Ok(())
     }
 
     fn put(&mut self, to: usize, transfer: Transfer) -> Result<(), Transfer> {
+        if self.is_refused(to, &transfer) {
+            return Err(transfer);
+        }
         if matches!(transfer.memory, RemoteMemory::Shared { .. }) {
             self.doubts[to] = 0;
         }
@@ -624,8 +642,8 @@ impl Method for Shm {
             busy |= self.copy_streams(counts, on);
         }
         if !(self.is_quiet() && self.granted.is_empty()) {
-            busy |= self.copy_from_peer(counts, on);
-            busy |= self.copy_to_peer(counts, on);
+            busy |= self.copy_from_peers(counts, on);
+            busy |= self.copy_to_peers(counts, on);
             busy |= self.send_granted(counts, on);
         }
         busy

@@ -44,6 +44,7 @@ use crate::ids::Peer;
 use crate::method::{self, Methods, Outcome, Owner, Transfer};
 use crate::op::Predefined;
 use crate::peers::PeerMap;
+use crate::trace::{Counter, Counts};
 use crate::wire::{Access, Atomically};
 pub use crate::wire::{RemoteKey, RemoteMemory};
 use emulation::{Asked, Outgoing, Traffic, Wanted};
@@ -297,7 +298,7 @@ impl OneSided {
     }
 
     /// What the method did by itself is over. What it refuses goes by packets.
-    pub fn over(&mut self, serial: u64, outcome: Outcome) {
+    pub fn over(&mut self, serial: u64, outcome: Outcome, counts: &mut Counts) {
         let Some(Asked { peer, token, wanted }) = self.asked.remove(&serial) else { return };
         let traffic = self.traffic.get_or_make(peer, Traffic::default);
         traffic.transfers = traffic.transfers.saturating_sub(1);
@@ -318,6 +319,7 @@ impl OneSided {
                 self.end(token, Err(Error::other(ErrorClass::Buffer, text)));
             }
             (Outcome::Done, _) | (Outcome::Refused(_), Wanted::Bytes(_) | Wanted::Flush | Wanted::Lock) => {
+                counts.add(Counter::OneSidedTransfers, 1);
                 self.end(token, Ok(()));
             }
         }

@@ -639,8 +639,7 @@ fn elements_are_those_of_their_type() {
     assert!(bench.vcis[1].methods.send(Peer(0), &Emit::answer(77)));
     (0..200).for_each(|_| bench.step());
     assert_eq!(exposed.source().to_vec(), expected);
-    let stale =
-        |bench: &Bench, at: usize| bench.vcis[at].engine.counts.get(crate::trace::Counter::StalePackets);
+    let stale = |bench: &Bench, at: usize| bench.vcis[at].engine.counts.get(Counter::StalePackets);
     assert_eq!(stale(&bench, 0), 1);
 }
 

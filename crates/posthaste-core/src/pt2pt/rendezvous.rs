@@ -210,7 +210,7 @@ pub fn over(engine: &mut Engine, owner: Owner, outcome: Outcome) -> Option<Actio
         (Owner::Receive(receiver), Outcome::Unreadable) => unreadable(engine, receiver),
         (Owner::Send(sender), outcome) => wrote(engine, sender, outcome),
         (Owner::OneSided(number), outcome) => {
-            engine.with_onesided(|onesided, _| onesided.over(number, outcome));
+            engine.with_onesided(|onesided, counts| onesided.over(number, outcome, counts));
             None
         }
     }

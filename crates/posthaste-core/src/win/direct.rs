@@ -25,6 +25,8 @@ pub enum Update {
 
 /// Operands that are worked on at a time, in bytes.
 const PORTION: u64 = 4096;
+/// The same where there are not many.
+const FEW: u64 = 64;
 
 impl Window {
     /// Does an accumulate operation on mapped memory; `old` gets what the elements were. `busy` takes the lock for elements
@@ -44,12 +46,22 @@ impl Window {
         let start = self.parts()[place.target].start;
         let swaps = update == Update::CompareAndSwap;
         let per_element = if swaps { 2 * element.size } else { element.size };
-        let mut portion = [0u8; PORTION as usize];
-        let mut before = [0u8; PORTION as usize];
+        // Both are zeroed, so the long ones are for many operands only.
+        let (mut few, mut many);
+        let (portion, before): (&mut [u8], &mut [u8]) = if at.count.saturating_mul(at.datatype.size()) <= FEW
+        {
+            few = [[0; 2 * FEW as usize]; 2];
+            let [portion, before] = &mut few;
+            (portion, before)
+        } else {
+            many = [[0; PORTION as usize]; 2];
+            let [portion, before] = &mut many;
+            (portion, before)
+        };
         for (offset, count) in at.arrays(element) {
             let mut done = 0;
             while done < count {
-                let now = (count - done).min(PORTION / per_element);
+                let now = (count - done).min(portion.len() as u64 / per_element);
                 let (operand_bytes, old_bytes) =
                     ((now * per_element) as usize, (now * element.size) as usize);
                 if let Some(operands) = &mut operands {
@@ -119,6 +131,7 @@ impl Stepwise<'_> {
 enum Step {
     /// By these steps of the processor.
     Plain(fn(Atom<'_>, u64) -> u64),
+    /// By compare-and-swap with an operand.
     Swap,
     /// By compare-and-swap with what the operation gives.
     General(Predefined),
@@ -134,15 +147,19 @@ fn step(update: Update, element: &Builtin) -> Step {
         Predefined::Band if is_integer => Step::Plain(|atom, operand| atom.fetch_and(operand)),
         Predefined::Bor if is_integer => Step::Plain(|atom, operand| atom.fetch_or(operand)),
         Predefined::Bxor if is_integer => Step::Plain(|atom, operand| atom.fetch_xor(operand)),
-        Predefined::Sum if element.kind == Kind::Float(8) => Step::Plain(|atom, operand| {
-            atom.update(|was| (f64::from_bits(was) + f64::from_bits(operand)).to_bits())
-        }),
+        Predefined::Sum if element.kind == Kind::Float(8) => Step::Plain(add_doubles),
         Predefined::Sum if element.kind == Kind::Float(4) => Step::Plain(|atom, operand| {
             let float = |bits: u64| f32::from_bits(bits as u32);
             atom.update(|was| (float(was) + float(operand)).to_bits().into())
         }),
         op => Step::General(op),
     }
+}
+
+/// Adds a double to one, each by its bits; what it was.
+#[inline]
+pub(super) fn add_doubles(atom: Atom<'_>, operand: u64) -> u64 {
+    atom.update(|was| (f64::from_bits(was) + f64::from_bits(operand)).to_bits())
 }
 
 /// Memory in which one element is combined.

@@ -45,8 +45,17 @@ enum Access {
 }
 
 impl Access {
-    const ALL: [Self; 6] =
-        [Self::None, Self::Fence, Self::FenceUsed, Self::Started, Self::Locks, Self::LockAll];
+    #[inline(always)]
+    fn of(number: u8) -> Self {
+        match number {
+            1 => Self::Fence,
+            2 => Self::FenceUsed,
+            3 => Self::Started,
+            4 => Self::Locks,
+            5 => Self::LockAll,
+            _ => Self::None,
+        }
+    }
 
     fn words(self) -> &'static str {
         match self {
@@ -96,7 +105,7 @@ impl Epochs {
 
     #[inline]
     fn access(&self) -> Access {
-        Access::ALL[usize::from(self.access.load(Ordering::Relaxed)) % Access::ALL.len()]
+        Access::of(self.access.load(Ordering::Relaxed))
     }
 
     fn set(&self, access: Access) {
@@ -119,6 +128,27 @@ impl Epochs {
             }
             Access::Started if !passive && self.is_open(target) => Ok(()),
             other => Err(closed(other, target, passive)),
+        }
+    }
+
+    /// Whether a target may certainly be accessed now.
+    #[inline(always)]
+    pub(super) fn permits(&self, target: usize) -> bool {
+        match self.access() {
+            Access::LockAll | Access::FenceUsed => true,
+            Access::Locks | Access::Started => self.is_open(target),
+            Access::None | Access::Fence => false,
+        }
+    }
+
+    /// Whether this target, or some target, is certainly locked.
+    #[inline(always)]
+    pub(super) fn permits_flush(&self, target: Option<i32>) -> bool {
+        let target = target.map(|target| target as u32 as usize);
+        match self.access() {
+            Access::LockAll => target.is_none_or(|target| target < self.targets.len()),
+            Access::Locks => target.is_none_or(|target| target < self.targets.len() && self.is_open(target)),
+            _ => false,
         }
     }
 

@@ -1,14 +1,16 @@
 //! Windows: memory of all members of a communicator that each of them reads and writes (MPI-5.0 chapter 12).
 //!
 //! ```text
-//!   a call    epoch: may it be now?   place: where is it?
+//!   a call    short: mapped here, in order and simple?    done
+//!               |
+//!             epoch: may it be now?   place: where is it?
 //!               |
 //!               +-- mapped here:  direct, words     loads, stores and steps of the processor
-//!               +-- anywhere else: packets           core/onesided, done by the owner
+//!               +-- anywhere else: packets           core/onesided, done by the method or by the owner
 //! ```
 //!
-//! Parts: `epoch`, which calls are in order; `place`, where the elements of an access lie; `direct`, operations on mapped
-//! memory; `words`, locks there; `packets`, operations that a peer does for us. Nothing here blocks: `world` waits.
+//! Parts: `short`, what is over in a few instructions; `epoch`, which calls are in order; `place`, where the elements of an
+//! access lie; `direct`, operations on mapped memory; `words`, locks there; `packets`, operations elsewhere. Nothing here blocks: `world` waits.
 //!
 //! What must stay true: all members of a window do all atomic operations on an element by one mechanism. Either the memory
 //! of all members is mapped by all of them, and each member does them itself: by a step of the processor where it has one
@@ -20,6 +22,7 @@ mod direct;
 mod epoch;
 mod packets;
 mod place;
+mod short;
 #[cfg(test)]
 mod tests;
 mod words;
@@ -37,12 +40,13 @@ use crate::datatype::{Datatype, Segment};
 use crate::error::{Error, ErrorClass, Result};
 use crate::ids::{PROC_NULL, Peer, RequestId, Wrong};
 use crate::info::Info;
-use crate::onesided::RemoteKey;
+use crate::onesided::{RemoteKey, RemoteMemory};
 
 pub use direct::Update;
 pub use epoch::{Assert, Epochs, LockKind, Locked};
 pub use packets::{Operations, Origin, Traffic};
 pub use place::{At, Place};
+pub use short::Spot;
 pub use words::{Words, control};
 
 /// An error handler of the API layer that has made the window; the engine only hands it on.
@@ -79,6 +83,8 @@ pub(crate) struct Part {
     pub(crate) peer: Peer,
     /// By which its owner knows it, where packets reach it.
     pub(crate) key: RemoteKey,
+    /// Where the method that leads to its owner finds it, if it reads and writes memory by itself.
+    pub(crate) memory: Option<RemoteMemory>,
     /// Bytes; nothing is known of a dynamic window.
     pub(crate) size: u64,
     /// Bytes of a unit of displacement.
@@ -113,7 +119,11 @@ pub struct Window {
     flavor: Flavor,
     parts: Box<[Part]>,
     memory: Memory,
+    /// What is mapped here of the memory of members on this node, for puts and gets.
+    #[allow(dead_code, reason = "kept for the parts that lie there")]
+    near: Vec<Mapped>,
     epochs: Epochs,
+    flushes: short::Flushes,
     traffic: Arc<Traffic>,
     pub(crate) exposure: Mutex<Option<Exposure>>,
     name: Mutex<String>,
@@ -130,14 +140,21 @@ impl fmt::Debug for Window {
 
 impl Window {
     /// `comm` is the window's own.
-    pub(crate) fn new(comm: Arc<Comm>, flavor: Flavor, parts: Vec<Part>, memory: Memory) -> Self {
+    pub(crate) fn new(
+        comm: Arc<Comm>,
+        flavor: Flavor,
+        parts: Vec<Part>,
+        (memory, near): (Memory, Vec<Mapped>),
+    ) -> Self {
         let (epochs, traffic) = (Epochs::new(parts.len()), Arc::new(Traffic::new(parts.len())));
         Self {
             comm,
             flavor,
             parts: parts.into(),
             memory,
+            near,
             epochs,
+            flushes: short::Flushes::default(),
             traffic,
             exposure: Mutex::default(),
             name: Mutex::default(),

@@ -202,7 +202,7 @@ impl Operations {
     ) -> Result<()> {
         let part = &window.parts()[place.target];
         let (peer, key, offset) = (part.peer, part.key, place.offset.wrapping_add(by) as u64);
-        let target = Target { peer, key, memory: None, offset };
+        let target = Target { peer, key, memory: part.memory, offset };
         let ends = request.map_or(Ends::Operation, Ends::Part);
         let token = self.begin(window, place.target, ends);
         let started = engine.with_onesided(|onesided, _| start(onesided, methods, target, token));

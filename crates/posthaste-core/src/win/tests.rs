@@ -1,5 +1,5 @@
 //! Random epochs and operations on windows over simulated networks, against a model of the memory that does one operation
-//! after the other. Memory is reached by packets here, as between nodes; mapped memory is tested by programs.
+//! after the other. Memory is reached by the method itself or by packets here, as between nodes; mapped memory is tested by programs.
 
 use std::sync::Arc;
 
@@ -10,6 +10,7 @@ use crate::named::Named;
 use crate::op::Predefined;
 use crate::progress::Vci;
 use crate::testing::{Bench, CALM, ROUGH};
+use crate::trace::Counter;
 
 const MEMBERS: usize = 3;
 /// Elements of each member's memory.
@@ -36,6 +37,16 @@ enum Doing {
     Holding(usize, bool, u64),
     /// It waits for its operations to be done.
     Flushing(usize, bool, u64),
+}
+
+/// What memory the members have, and how they reach that of others.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Reach {
+    /// The method reads and writes it by itself, unless the weather is against that.
+    Transport,
+    Packets,
+    /// Memory that is attached, which is reached by packets.
+    Attached,
 }
 
 struct Story {
@@ -68,27 +79,32 @@ fn element() -> &'static crate::datatype::Builtin {
 }
 
 impl Story {
-    fn new(mut bench: Bench, dynamic: bool, mutant: Mutant) -> Self {
+    fn new(mut bench: Bench, reach: Reach, mutant: Mutant) -> Self {
         let memories: Vec<OwnedBuf> =
             (0..MEMBERS).map(|_| filled(&vec![0; (ELEMENTS + SHARED) as usize])).collect();
         let mut parts = Vec::new();
         for (rank, memory) in memories.iter().enumerate() {
             let all = Segment::contiguous(memory.user_buf(), memory.len() as u64);
-            let key = bench.vcis[rank].engine.with_onesided(|onesided, _| match dynamic {
-                false => onesided.expose(&all).unwrap(),
-                true => {
+            let Vci { engine, methods, .. } = &mut bench.vcis[rank];
+            let key = engine.with_onesided(|onesided, _| match reach {
+                Reach::Transport | Reach::Packets => onesided.expose(&all).unwrap(),
+                Reach::Attached => {
                     let key = onesided.expose_attached();
                     onesided.attach(key, &all).unwrap();
                     key
                 }
             });
             let size = memory.len() as u64;
-            parts.push(Part { peer: Peer(rank as u32), key, size, unit: 4, base: None, start: 0 });
+            let other = Peer((rank + 1) as u32 % MEMBERS as u32);
+            let memory = engine.with_onesided(|onesided, _| onesided.memory_for(methods, key, other));
+            let memory = memory.filter(|_| reach == Reach::Transport);
+            let peer = Peer(rank as u32);
+            parts.push(Part { peer, key, memory, size, unit: 4, base: None, start: 0 });
         }
-        let flavor = if dynamic { Flavor::Dynamic } else { Flavor::Create };
+        let flavor = if reach == Reach::Attached { Flavor::Dynamic } else { Flavor::Create };
         let window = |rank: usize| {
             let comm = Arc::new(Comm::world(rank as u32, MEMBERS as u32));
-            Arc::new(Window::new(comm, flavor, parts.clone(), Memory::Program))
+            Arc::new(Window::new(comm, flavor, parts.clone(), (Memory::Program, Vec::new())))
         };
         Self {
             bench,
@@ -105,14 +121,17 @@ impl Story {
         self.bench.network.random(n)
     }
 
-    fn run(mut self, epochs: u64) -> Wrong {
+    /// Runs to the end; how much the methods have done by themselves.
+    fn run(mut self, epochs: u64) -> std::result::Result<u64, String> {
         let mut left = epochs;
         for _ in 0..2_000_000 {
             let at = self.random(MEMBERS as u64) as usize;
             match self.doing[at] {
                 Doing::Nothing if left == 0 => {
                     if self.doing.iter().all(|doing| matches!(doing, Doing::Nothing)) {
-                        return self.compare();
+                        self.compare()?;
+                        let transfers = |vci: &Vci| vci.engine.counts.get(Counter::OneSidedTransfers);
+                        return Ok(self.bench.vcis.iter().map(transfers).sum());
                     }
                 }
                 Doing::Nothing => {
@@ -310,25 +329,28 @@ fn in_some_weather(seed: u64) -> Bench {
 
 #[test]
 fn random_epochs_leave_what_the_model_says() {
-    for seed in 1..=30 {
-        let story = Story::new(in_some_weather(seed), seed.is_multiple_of(2), Mutant::Honest);
-        story.run(40).unwrap_or_else(|wrong| panic!("seed {seed}: {wrong}"));
+    for reach in [Reach::Transport, Reach::Packets, Reach::Attached] {
+        let mut transfers = 0;
+        for seed in 1..=20 {
+            let story = Story::new(in_some_weather(seed), reach, Mutant::Honest);
+            transfers += story.run(40).unwrap_or_else(|wrong| panic!("{reach:?}, seed {seed}: {wrong}"));
+        }
+        assert_eq!(transfers > 100, reach == Reach::Transport, "{reach:?}: {transfers} by the method");
     }
 }
 
 #[test]
 fn the_model_finds_who_shares_and_who_hurries() {
     for mutant in [Mutant::Shares, Mutant::Hurries] {
-        let caught = (1..=20)
-            .filter(|seed| Story::new(in_some_weather(*seed), false, mutant).run(40).is_err())
-            .count();
+        let is_caught = |seed| Story::new(in_some_weather(seed), Reach::Packets, mutant).run(40).is_err();
+        let caught = (1..=20).filter(|seed| is_caught(*seed)).count();
         assert!(caught >= 5, "{caught} of 20");
     }
 }
 
 #[test]
 fn an_access_outside_of_the_target_or_its_epoch_is_refused() {
-    let story = Story::new(in_some_weather(1), false, Mutant::Honest);
+    let story = Story::new(in_some_weather(1), Reach::Packets, Mutant::Honest);
     let (window, int) = (&story.windows[0], Datatype::from(Named::Int));
     let at = |disp, count| At { rank: 1, disp, count, datatype: &int };
     let class = |at: &At<'_>, bytes| window.locate(at, bytes, false).unwrap_err().class();

@@ -58,7 +58,7 @@ impl Emit {
     pub fn ok_to_send(sender: RequestId, receiver: RequestId, granted: Granted) -> Self {
         let (granted, address, key) = match granted {
             Granted::Fragments => (0, 0, 0),
-            Granted::Memory(memory) => numbers(memory),
+            Granted::Memory(memory) => memory.numbers(),
             Granted::Windows { until } => (2, until, 0),
         };
         let body = OkBody {
@@ -82,7 +82,7 @@ impl Emit {
     }
 
     fn part(kind: Kind, part: Part) -> Self {
-        let (granted, address, key) = part.memory.map_or((0, 0, 0), numbers);
+        let (granted, address, key) = part.memory.map_or((0, 0, 0), RemoteMemory::numbers);
         let body = PartBody {
             receiver: part.receiver.into(),
             offset: part.offset.into(),
@@ -214,13 +214,5 @@ impl Emit {
         let (mut front, rest) = payload.split_at(self.front_len);
         front.copy_from(self.front());
         rest
-    }
-}
-
-/// As memory stands in packets: which kind, address or offset, key.
-fn numbers(memory: RemoteMemory) -> (u32, u64, u64) {
-    match memory {
-        RemoteMemory::Address { address, key } => (1, address, key),
-        RemoteMemory::Shared { offset } => (3, offset, 0),
     }
 }

@@ -226,6 +226,23 @@ impl RemoteMemory {
             Self::Shared { offset } => Self::Shared { offset: offset.wrapping_add(bytes) },
         }
     }
+
+    /// As it travels: which kind, never 0; address or offset; key.
+    pub fn numbers(self) -> (u32, u64, u64) {
+        match self {
+            Self::Address { address, key } => (1, address, key),
+            Self::Shared { offset } => (3, offset, 0),
+        }
+    }
+
+    /// What travelled like this, if there is such a kind.
+    pub fn of_numbers((kind, address, key): (u32, u64, u64)) -> Option<Self> {
+        match kind {
+            1 => Some(Self::Address { address, key }),
+            3 => Some(Self::Shared { offset: address }),
+            _ => None,
+        }
+    }
 }
 
 /// How a message went that its sender was to write into the receiver's memory.
@@ -754,9 +771,7 @@ fn part(payload: Source<'_>) -> Result<Part, Malformed> {
     let (address, key) = (body.address.get(), body.key.get());
     let memory = match body.granted.get() {
         0 => None,
-        1 => Some(RemoteMemory::Address { address, key }),
-        3 => Some(RemoteMemory::Shared { offset: address }),
-        _ => return Err(Malformed),
+        kind => Some(RemoteMemory::of_numbers((kind, address, key)).ok_or(Malformed)?),
     };
     let (offset, len) = (body.offset.get(), body.len.get());
     offset.checked_add(len).ok_or(Malformed)?;

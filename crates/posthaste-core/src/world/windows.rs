@@ -169,7 +169,7 @@ impl World {
 
 // Completion.
 impl World {
-    /// `MPI_Win_flush`, `MPI_Win_flush_local`, and their forms for all targets (`None`).
+    /// `MPI_Win_flush`, `MPI_Win_flush_local`, and their forms for all targets (`None`), where [`Window::flush_now`] is not enough.
     ///
     /// # Errors
     /// `MPI_ERR_RMA_SYNC`; what went wrong with an operation.
@@ -189,6 +189,9 @@ impl World {
             }
             None => window.epochs().locked()?,
         };
+        if window.mapped().is_some() {
+            self.step_in(window.comm()); // the program may flush until something comes
+        }
         self.complete(call, window, &targets, extent)
     }
 

@@ -9,6 +9,8 @@ use super::*;
 
 /// Bytes of a direct copy between two looks at everything else.
 const DIRECT_PIECE: u64 = 4 << 20;
+/// A short direct copy takes as long as one of so many bytes.
+const DIRECT_COST: u64 = 16 << 10;
 /// Runs of user memory in one direct copy.
 const DIRECT_RUNS: usize = 1024;
 /// Looks for the next piece of a message that comes through a bounce buffer, before everything else is looked at again.
@@ -70,13 +72,29 @@ impl Shm {
         busy
     }
 
-    /// Copies the next piece of the first transfer out of a peer's memory.
-    pub(super) fn copy_from_peer(
+    /// Copies the next pieces out of peers' memory.
+    pub(super) fn copy_from_peers(
         &mut self,
         counts: &mut Counts,
         on: &mut impl FnMut(Event<'_>, &mut Counts),
     ) -> bool {
-        let Some((from, mut get)) = self.gets.pop_front() else { return false };
+        let mut copied = 0;
+        while copied < DIRECT_PIECE
+            && let Some((from, get)) = self.gets.pop_front()
+        {
+            copied += get.len.saturating_sub(get.segment.position()).max(DIRECT_COST);
+            self.copy_from_peer(from, get, counts, on);
+        }
+        copied > 0
+    }
+
+    fn copy_from_peer(
+        &mut self,
+        from: usize,
+        mut get: Transfer,
+        counts: &mut Counts,
+        on: &mut impl FnMut(Event<'_>, &mut Counts),
+    ) {
         let piece = match get.memory {
             RemoteMemory::Address { address, .. } => {
                 get_piece(self.node.pid(from), address, &mut get, &mut self.runs)
@@ -87,16 +105,31 @@ impl Shm {
             Piece::More => self.gets.push_front((from, get)),
             piece => self.over(from, get, piece, counts, on),
         }
-        true
     }
 
-    /// Copies the next piece of the first transfer into a peer's memory.
-    pub(super) fn copy_to_peer(
+    /// Copies the next pieces into peers' memory.
+    pub(super) fn copy_to_peers(
         &mut self,
         counts: &mut Counts,
         on: &mut impl FnMut(Event<'_>, &mut Counts),
     ) -> bool {
-        let Some((to, mut put)) = self.puts.pop_front() else { return false };
+        let mut copied = 0;
+        while copied < DIRECT_PIECE
+            && let Some((to, put)) = self.puts.pop_front()
+        {
+            copied += put.len.saturating_sub(put.segment.position()).max(DIRECT_COST);
+            self.copy_to_peer(to, put, counts, on);
+        }
+        copied > 0
+    }
+
+    fn copy_to_peer(
+        &mut self,
+        to: usize,
+        mut put: Transfer,
+        counts: &mut Counts,
+        on: &mut impl FnMut(Event<'_>, &mut Counts),
+    ) {
         let piece = match put.memory {
             RemoteMemory::Address { address, .. } => {
                 put_piece(self.node.pid(to), address, &mut put, &mut self.runs)
@@ -107,7 +140,6 @@ impl Shm {
             Piece::More => self.puts.push_front((to, put)),
             piece => self.over(to, put, piece, counts, on),
         }
-        true
     }
 
     /// A transfer has ended like this.

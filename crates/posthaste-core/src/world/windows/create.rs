@@ -5,7 +5,8 @@
 //!   share: size, unit, node, and whether this member can and would map memory
 //!   all can:    rank 0 makes the memory, tells its ticket; the others attach it; share: did it go well?
 //!   otherwise:  each has memory of its own, and exposes it
-//!   share: the keys
+//!   share: the keys, and where methods that read and write memory by themselves find it
+//!               near memory that its owner shares with the node: mapped
 //! ```
 //!
 //! What must stay true: what goes wrong at one member is told to all before any goes on, so that all members get a window or
@@ -22,7 +23,8 @@ use crate::datatype::Segment;
 use crate::error::{Error, ErrorClass, Result};
 use crate::ids::Peer;
 use crate::info::Info;
-use crate::onesided::RemoteKey;
+use crate::method::Route;
+use crate::onesided::{RemoteKey, RemoteMemory};
 use crate::progress::Vci;
 use crate::win::{Flavor, Memory, Part, Window, control};
 use crate::world::World;
@@ -204,13 +206,14 @@ impl World {
         let parts = members.iter().zip(starts).enumerate().map(|(rank, (member, start))| Part {
             peer: comm.group().peer(rank as u32).unwrap_or(Peer(u32::MAX)),
             key: RemoteKey { slot: u32::MAX, generation: 0 },
+            memory: None,
             size: member.size,
             unit: member.unit,
             base: Some(UserBuf::mapped(&mapped, start)),
             start,
         });
         let parts = parts.collect();
-        Ok(Some(finished(comm.clone(), flavor, new, parts, Memory::Mapped(mapped))))
+        Ok(Some(finished(comm.clone(), flavor, new, parts, (Memory::Mapped(mapped), Vec::new()))))
     }
 
     /// A window of memory that each member has exposed, or has failed to.
@@ -224,24 +227,53 @@ impl World {
         key: Result<RemoteKey>,
     ) -> Result<Arc<Window>> {
         let told = key.as_ref().map_or([0; 2], |key| [1, u64::from_le_bytes(key.to_bytes())]);
-        let keys = self.share_numbers(flavor, &comm, told)?;
+        let found = key.as_ref().map_or([None; 2], |key| self.found_at(&comm, flavor, *key));
+        let [near, far] = found.map(|memory| memory.map_or((0, 0, 0), RemoteMemory::numbers));
+        let told = [told[0], told[1], near.0.into(), near.1, near.2, far.0.into(), far.1, far.2];
+        let told = self.share_numbers(flavor, &comm, told)?;
         let own = key?;
-        if let Some(rank) = keys.iter().position(|[exposed, _]| *exposed == 0) {
+        if let Some(rank) = told.iter().position(|[exposed, ..]| *exposed == 0) {
             self.forget(&comm, own);
             let text = format!("rank {rank} has failed to make its part of the window");
             return Err(Error::other(ErrorClass::Other, text));
         }
         let me = comm.rank() as usize;
-        let parts = members.iter().zip(&keys).enumerate().map(|(rank, (member, [_, key]))| Part {
-            peer: comm.group().peer(rank as u32).unwrap_or(Peer(u32::MAX)),
-            key: RemoteKey::from_bytes(key.to_le_bytes()),
-            size: member.size,
-            unit: member.unit,
-            base: (rank == me && flavor != Flavor::Dynamic).then_some(base),
-            start: 0,
+        let mut near = Vec::new();
+        let mut vci = self.vci_of(&comm);
+        let Vci { engine, methods, .. } = &mut *vci;
+        let parts = members.iter().zip(&told).enumerate().map(|(rank, (member, [_, key, found @ ..]))| {
+            let peer = comm.group().peer(rank as u32).unwrap_or(Peer(u32::MAX));
+            let memory = memory_of(methods.route(peer), found);
+            let mapped = memory.filter(|_| engine.config.map_windows && rank != me);
+            let mapped = mapped.and_then(|memory| methods.map(peer, memory, member.size));
+            let mut base = (rank == me && flavor != Flavor::Dynamic).then_some(base);
+            if let Some((mapped, at)) = mapped {
+                base = Some(UserBuf::mapped(&mapped, at));
+                near.push(mapped);
+            }
+            let key = RemoteKey::from_bytes(key.to_le_bytes());
+            Part { peer, key, memory, size: member.size, unit: member.unit, base, start: 0 }
         });
         let parts = parts.collect();
-        Ok(finished(comm, flavor, new, parts, memory))
+        drop(vci);
+        Ok(finished(comm, flavor, new, parts, (memory, near)))
+    }
+
+    /// Where peers on this node, and those elsewhere, find memory that this member has exposed without its help.
+    fn found_at(&self, comm: &Comm, flavor: Flavor, key: RemoteKey) -> [Option<RemoteMemory>; 2] {
+        let mut vci = self.vci_of(comm);
+        let Vci { engine, methods, .. } = &mut *vci;
+        if !engine.config.window_transport || flavor == Flavor::Dynamic {
+            return [None; 2];
+        }
+        [true, false].map(|near| {
+            let leads = |route: Route| route != Route::Loopback && matches!(route, Route::Shm(_)) == near;
+            let peers: Vec<Peer> = comm.group().peers().filter(|peer| leads(methods.route(*peer))).collect();
+            // All peers that the same method leads to find it at one place.
+            engine.with_onesided(|onesided, _| {
+                peers.into_iter().find_map(|peer| onesided.memory_for(methods, key, peer))
+            })
+        })
     }
 
     /// Peers may access the memory no more.
@@ -273,6 +305,16 @@ impl World {
     }
 }
 
+/// Where a member's memory is found by this way, of what it has told: two times kind, address, key.
+fn memory_of(route: Route, [near @ .., kind, address, key]: &[u64; 6]) -> Option<RemoteMemory> {
+    let [kind, address, key] = match route {
+        Route::Loopback => return None,
+        Route::Shm(_) => *near,
+        _ => [*kind, *address, *key],
+    };
+    RemoteMemory::of_numbers((u32::try_from(kind).ok()?, address, key))
+}
+
 /// Where the members' memory begins in one mapping, and its length. `apart`: each begins at a page.
 fn layout(members: &[Member], apart: bool) -> (Vec<usize>, usize) {
     let mut end = control(members.len());
@@ -300,7 +342,7 @@ fn finished(
     flavor: Flavor,
     new: &NewWindow<'_>,
     parts: Vec<Part>,
-    memory: Memory,
+    memory: (Memory, Vec<Mapped>),
 ) -> Arc<Window> {
     let window = Window::new(comm, flavor, parts, memory);
     for (key, value) in HINTS {

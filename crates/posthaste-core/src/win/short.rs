@@ -1,0 +1,253 @@
+//! The short way of an access: contiguous elements of memory that is mapped here, in an epoch that is open, and nothing to
+//! wait for. All of an access is then a check of the epoch, a check of the range, and one move or one step of the processor.
+//!
+//! What must stay true: nothing is done unless everything is certain. What is not goes the general way (`World::put` and its
+//! kin), which alone finds the words for what is wrong. Elements change by the same steps on both ways.
+
+use std::sync::atomic::{AtomicU32, Ordering, fence};
+
+use posthaste_os::mapped::Atom;
+
+use super::direct::add_doubles;
+use super::{Part, Window};
+use crate::buffer::Run;
+use crate::datatype::{Builtin, Class, Kind};
+use crate::op::Predefined;
+
+/// Flushes of which one looks whether there is progress to be made: a program may wait by flushes alone for what only its own
+/// progress brings about.
+const FLUSHES: u32 = 64;
+
+/// Where an access goes: the rank and the displacement, in units of the target.
+#[derive(Clone, Copy, Debug)]
+pub struct Spot {
+    /// Rank in the window's group.
+    pub rank: i32,
+    /// Displacement, in units of the target.
+    pub disp: i64,
+}
+
+/// The flushes that were short.
+#[derive(Debug, Default)]
+pub(super) struct Flushes(AtomicU32);
+
+impl Window {
+    /// Writes to a target, if it is over at once. Whether it is.
+    #[inline]
+    pub fn put_now(&self, data: Run, to: Spot) -> bool {
+        let Some((part, offset)) = self.range(to, data.len()) else { return false };
+        let Some(base) = part.base else { return false };
+        data.copy_to(base.offset(offset as isize));
+        true
+    }
+
+    /// Reads from a target, if it is over at once. Whether it is.
+    #[inline]
+    pub fn get_now(&self, into: Run, from: Spot) -> bool {
+        let Some((part, offset)) = self.range(from, into.len()) else { return false };
+        let Some(base) = part.base else { return false };
+        into.copy_from(base.offset(offset as isize));
+        true
+    }
+
+    /// Combines one element with an operand and fetches what it was, if the processor does that in one step. Whether it has
+    /// been done. `MPI_NO_OP` needs no operand.
+    #[inline]
+    pub fn update_now(
+        &self,
+        element: &'static Builtin,
+        op: Predefined,
+        operand: Option<Run>,
+        old: Option<Run>,
+        at: Spot,
+    ) -> bool {
+        let size = element.size;
+        if [operand, old].into_iter().flatten().any(|run| run.len() != size) || size as i64 != element.extent
+        {
+            return false;
+        }
+        let Some(operand) = operand.map_or(Some(0), Run::word) else { return false };
+        let Some(atom) = self.atom(size, at) else { return false };
+        let kind = match element.class {
+            Class::Integer | Class::FortranInteger => Numbers::Integers,
+            Class::MultiLanguage => Numbers::Addresses,
+            Class::Floating if element.kind == Kind::Float(8) => Numbers::Doubles,
+            _ => Numbers::Others,
+        };
+        let was = match (op, kind) {
+            (Predefined::Sum, Numbers::Integers | Numbers::Addresses) => atom.fetch_add(operand),
+            (Predefined::Sum, Numbers::Doubles) => add_doubles(atom, operand),
+            (Predefined::Replace, _) => atom.swap(operand),
+            (Predefined::NoOp, _) => atom.load(),
+            (Predefined::Band, Numbers::Integers) => atom.fetch_and(operand),
+            (Predefined::Bor, Numbers::Integers) => atom.fetch_or(operand),
+            (Predefined::Bxor, Numbers::Integers) => atom.fetch_xor(operand),
+            _ => return false,
+        };
+        if let Some(old) = old {
+            old.set_word(was);
+        }
+        true
+    }
+
+    /// Replaces one element by a new one if it is as expected, and fetches what it was, if the processor does that in one step.
+    /// Whether it has been done.
+    #[inline]
+    pub fn swap_now(&self, element: &'static Builtin, [expected, new, old]: [Run; 3], at: Spot) -> bool {
+        let size = element.size;
+        if [expected, new, old].iter().any(|run| run.len() != size) || size as i64 != element.extent {
+            return false;
+        }
+        let (Some(expected), Some(new)) = (expected.word(), new.word()) else { return false };
+        let Some(atom) = self.atom(size, at) else { return false };
+        old.set_word(atom.compare_and_swap(expected, new));
+        true
+    }
+
+    /// `MPI_Win_flush` and its kin, if all that was started is over already. Whether it is.
+    #[inline]
+    pub fn flush_now(&self, target: Option<i32>) -> bool {
+        if self.mapped().is_none() || !self.epochs.permits_flush(target) {
+            return false;
+        }
+        let flushes = self.flushes.0.load(Ordering::Relaxed).wrapping_add(1);
+        self.flushes.0.store(flushes, Ordering::Relaxed);
+        fence(Ordering::SeqCst);
+        !flushes.is_multiple_of(FLUSHES)
+    }
+
+    /// The part of a target, and where in it so many bytes lie, if they may be accessed.
+    #[inline(always)]
+    fn range(&self, Spot { rank, disp }: Spot, len: u64) -> Option<(&Part, u64)> {
+        let part = self.parts.get(rank as u32 as usize)?;
+        // A negative displacement is beyond every size.
+        let offset = (disp as u64).checked_mul(part.unit)?;
+        let end = offset.checked_add(len)?;
+        (end <= part.size && self.epochs.permits(rank as u32 as usize)).then_some((part, offset))
+    }
+
+    /// One element that the processor changes in one step, if it may be accessed.
+    #[inline(always)]
+    fn atom(&self, size: u64, at: Spot) -> Option<Atom<'_>> {
+        let memory = self.mapped()?;
+        let (part, offset) = self.range(at, size)?;
+        memory.atom(part.start + offset as usize, size as usize)
+    }
+}
+
+/// What elements are, as far as that decides which operations they have.
+#[derive(Clone, Copy)]
+enum Numbers {
+    Integers,
+    /// They have no operations on bits here.
+    Addresses,
+    Doubles,
+    /// The general way knows.
+    Others,
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use posthaste_os::mapped::Mapped;
+
+    use super::*;
+    use crate::buffer::{OwnedBuf, UserBuf};
+    use crate::comm::Comm;
+    use crate::ids::Peer;
+    use crate::named::Named;
+    use crate::onesided::RemoteKey;
+    use crate::win::{Flavor, Memory, control};
+
+    /// A window of two members of 64 bytes, in units of 8.
+    fn window() -> Window {
+        let start = control(2);
+        let (mapped, _) = Mapped::create(start + 128).unwrap();
+        let part = |rank: usize| Part {
+            peer: Peer(rank as u32),
+            key: RemoteKey { slot: u32::MAX, generation: 0 },
+            memory: None,
+            size: 64,
+            unit: 8,
+            base: Some(UserBuf::mapped(&mapped, start + 64 * rank)),
+            start: start + 64 * rank,
+        };
+        let (comm, parts) = (Arc::new(Comm::world(0, 2)), vec![part(0), part(1)]);
+        Window::new(comm, Flavor::Allocate, parts, (Memory::Mapped(mapped), Vec::new()))
+    }
+
+    fn all(buf: &OwnedBuf) -> Run {
+        Run::of(buf)
+    }
+
+    fn number(value: u64) -> OwnedBuf {
+        let mut buf = OwnedBuf::new(8);
+        buf.sink().copy_from(&value.to_le_bytes());
+        buf
+    }
+
+    fn value(buf: &OwnedBuf) -> u64 {
+        u64::from_le_bytes(buf.source().to_vec().try_into().unwrap())
+    }
+
+    #[test]
+    fn an_access_is_short_only_within_an_open_epoch_and_within_the_target() {
+        let (window, data) = (window(), number(77));
+        let to = |rank, disp| Spot { rank, disp };
+        assert!(!window.put_now(all(&data), to(1, 0)), "no epoch");
+        window.epochs().fenced(false);
+        assert!(
+            !window.put_now(all(&data), to(1, 0)),
+            "the first access of a fence is noted by the general way"
+        );
+        window.epochs().check(1, false).unwrap();
+        assert!(window.put_now(all(&data), to(1, 7)));
+        for (rank, disp) in [(1, 8), (1, -1), (1, i64::MIN), (1, i64::MAX), (2, 0), (-1, 0), (-3, 0)] {
+            assert!(!window.put_now(all(&data), to(rank, disp)), "rank {rank}, displacement {disp}");
+            assert!(!window.get_now(all(&data), to(rank, disp)), "rank {rank}, displacement {disp}");
+        }
+        let back = number(0);
+        assert!(window.get_now(all(&back), to(1, 7)) && value(&back) == 77);
+        assert!(!window.flush_now(Some(1)), "no lock is held");
+        window.epochs().fenced(true);
+        window.epochs().lock(1, crate::win::LockKind::Shared, false);
+        assert!(!window.put_now(all(&data), to(0, 0)) && window.put_now(all(&data), to(1, 0)));
+        assert!(window.flush_now(Some(1)) && window.flush_now(None));
+        assert!(!window.flush_now(Some(0)) && !window.flush_now(Some(2)));
+    }
+
+    #[test]
+    fn one_flush_in_some_goes_the_general_way() {
+        let window = window();
+        window.epochs().lock_all(false);
+        assert_eq!((0..640).filter(|_| !window.flush_now(None)).count(), 10);
+    }
+
+    #[test]
+    fn an_element_is_changed_at_once_if_the_processor_can() {
+        let (window, five, old) = (window(), number(5), number(0));
+        let (at, element) = (Spot { rank: 1, disp: 2 }, Builtin::of(Named::Uint64));
+        let change = |op| window.update_now(element, op, Some(all(&five)), Some(all(&old)), at);
+        assert!(!change(Predefined::Sum), "no epoch");
+        window.epochs().lock_all(false);
+        assert!(change(Predefined::Sum) && value(&old) == 0);
+        assert!(change(Predefined::Bxor) && value(&old) == 5);
+        assert!(change(Predefined::Replace) && value(&old) == 0);
+        assert!(!change(Predefined::Prod) && !change(Predefined::Minloc));
+        assert!(window.update_now(element, Predefined::NoOp, None, Some(all(&old)), at) && value(&old) == 5);
+        let (new, other) = (number(9), number(4));
+        let swap = |expected: &OwnedBuf| window.swap_now(element, [all(expected), all(&new), all(&old)], at);
+        assert!(swap(&other) && value(&old) == 5);
+        assert!(swap(&five) && value(&old) == 5);
+        assert!(swap(&five) && value(&old) == 9);
+        let int = Builtin::of(Named::Int);
+        assert!(
+            !window.update_now(int, Predefined::Sum, Some(all(&five)), None, at),
+            "eight bytes are no int"
+        );
+        let logical = Builtin::of(Named::CBool);
+        let byte = OwnedBuf::new(1);
+        assert!(!window.update_now(logical, Predefined::Sum, Some(all(&byte)), None, at), "no sum of these");
+    }
+}

@@ -1,0 +1,4 @@
+// ranks: 1 2 4
+// env: POSTHASTE_MAP_WINDOWS=0
+/* The same with puts and gets done by the system or the network, where they can. */
+#include "win_put_get.c"
