@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 /// How long a program of another library has for its part of the introduction.
 const INTRODUCTION: Duration = Duration::from_secs(10);
 /// Longest line of that introduction.
-const MOST_INTRODUCTION: u64 = 4096;
+const MOST_INTRODUCTION: usize = 4096;
 
 /// A connection to a process that asks for processes.
 #[derive(Debug)]
@@ -58,10 +58,11 @@ impl Caller {
             stream.set_nodelay(true)?;
             stream.set_read_timeout(Some(INTRODUCTION))?;
             (&stream).write_all(b"cmd=singinit authtype=none\n")?;
-            // What comes behind the line stays where it is.
-            let bytes = (&stream).take(MOST_INTRODUCTION).bytes();
-            let line: Vec<u8> =
-                bytes.take_while(|byte| !matches!(byte, Ok(b'\n'))).collect::<io::Result<_>>()?;
+            // One by one: what comes behind the line stays where it is.
+            let (mut line, mut byte) = (Vec::new(), [0]);
+            while line.len() < MOST_INTRODUCTION && (&stream).read(&mut byte)? > 0 && byte != *b"\n" {
+                line.push(byte[0]);
+            }
             Ok((stream, String::from_utf8_lossy(&line).into_owned()))
         };
         let (stream, hello) =
