@@ -30,6 +30,8 @@ pub struct Launcher {
     has_left: bool,
     /// A process asked for this job.
     is_spawned: bool,
+    /// This process started it.
+    is_own: bool,
 }
 
 #[derive(Debug)]
@@ -87,13 +89,13 @@ impl Launcher {
         command.arg(SERVE).stdin(OwnedFd::from(theirs)).spawn().map_err(refused)?;
         let mut client = Client::over(ours.into());
         client.init()?;
-        Ok(Self::new(Kind::Pmi(client, None)))
+        Ok(Self { is_own: true, is_spawned: false, ..Self::new(Kind::Pmi(client, None)) })
     }
 
     fn new(kind: Kind) -> Self {
         // Before the variables of the job are spent.
         let is_spawned = std::env::var("PMI_SPAWNED").is_ok_and(|value| !["", "0"].contains(&value.trim()));
-        Self { kind, opening: 1, has_left: false, is_spawned }
+        Self { kind, opening: 1, has_left: false, is_spawned, is_own: false }
     }
 
     /// Begins the next opening: nobody has said anything yet. After leave was taken, the launcher is asked to let this rank in
@@ -192,6 +194,11 @@ impl Launcher {
             Kind::Pmi(client, _) => client.barrier(),
             Kind::Pmix(pmix) => pmix.fence().map_err(Error::Library),
         }
+    }
+
+    /// Whether this process started it.
+    pub fn is_own(&self) -> bool {
+        self.is_own
     }
 
     /// Whether a process asked for this job, which may have left something for it.

@@ -31,6 +31,8 @@ pub use line::Line;
 pub use members::{Member, Party};
 pub use names::Names;
 pub use port::PortName;
+/// What a program asks its launcher to start.
+pub use posthaste_pmi::spawning::Spec;
 pub use rendezvous::{Call, Meeting, OverSocket, Port, over_socket};
 
 use std::time::Duration;

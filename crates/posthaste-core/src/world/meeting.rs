@@ -12,6 +12,7 @@
 
 mod abroad;
 mod head;
+mod spawning;
 
 use std::io;
 use std::os::fd::RawFd;
@@ -160,14 +161,7 @@ impl World {
         root: i32,
         way: impl FnOnce() -> Result<(Way, Option<Duration>)>,
     ) -> Result<Arc<Comm>> {
-        if comm.remote().is_some() {
-            let expected = "an intracommunicator";
-            return Err(Error::invalid(ErrorClass::Comm, "comm", "an intercommunicator", expected));
-        }
-        if root < 0 || root >= comm.size() {
-            let expected = format!("0..={}, a rank of comm", comm.size() - 1);
-            return Err(Error::invalid(ErrorClass::Root, "root", root, expected));
-        }
+        Self::check_meeting(comm, root)?;
         let members = self.gather_members(call, comm, root)?;
         let mut met = members.map(|members| {
             let (way, limit) = way()?;
@@ -192,6 +186,18 @@ impl World {
         let made = comm.met(entered?, head.context, head.oversubscribed, head.is_first)?;
         self.joins(&made);
         Ok(made)
+    }
+
+    fn check_meeting(comm: &Comm, root: i32) -> Result<()> {
+        if comm.remote().is_some() {
+            let expected = "an intracommunicator";
+            return Err(Error::invalid(ErrorClass::Comm, "comm", "an intercommunicator", expected));
+        }
+        if root < 0 || root >= comm.size() {
+            let expected = format!("0..={}, a rank of comm", comm.size() - 1);
+            return Err(Error::invalid(ErrorClass::Root, "root", root, expected));
+        }
+        Ok(())
     }
 
     /// The members of `comm`, at the root.

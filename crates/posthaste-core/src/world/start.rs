@@ -106,9 +106,16 @@ pub(super) fn join(config: &Config, membership: &mut Option<Membership>) -> Resu
 
 fn open(member: &mut Membership, config: &Config) -> Result<Start> {
     let Membership { launcher, handed, openings, .. } = member;
-    if wireup::lock(launcher).is_none() {
-        return alone();
+    let mut guard = wireup::lock(launcher);
+    // One that this process started itself says nothing of the job, and nothing any more when leave was taken.
+    if guard.as_ref().is_some_and(|launcher| launcher.is_own() && launcher.has_left()) {
+        *guard = None;
     }
+    if guard.as_ref().is_none_or(Launcher::is_own) {
+        drop(guard);
+        return alone(launcher);
+    }
+    drop(guard);
     if *openings > 1 {
         wireup::ask(launcher, Launcher::open_again).unwrap_or(Ok(())).map_err(wireup::failed)?;
     } else if let Ok(node) = std::env::var("POSTHASTE_NODE_FD") {
@@ -143,8 +150,8 @@ impl Handed {
     }
 }
 
-/// A job of one.
-fn alone() -> Result<Start> {
+/// A job of one, which has a launcher as soon as it starts processes.
+fn alone(launcher: &Shared) -> Result<Start> {
     let node = Node::create(1).map_err(|e| Error::no_memory(e.to_string()))?;
     agree(&node, Format::NATIVE, &Config::default())?;
     let secret = machine::random().map_err(|e| Error::system("making a secret for the job", e))?;
@@ -158,7 +165,7 @@ fn alone() -> Result<Start> {
         networks: wireup::Networks::default(),
         oversubscribed_here: false,
         oversubscribed: false,
-        launcher: Arc::default(),
+        launcher: launcher.clone(),
         secret,
     })
 }
