@@ -32,8 +32,6 @@
         __attribute__((POSTHASTE_MISSING_BY(#name " is not implemented by posthaste yet: it fails")));
 
 POSTHASTE_MISSING(MPI_Comm_create_from_group)
-POSTHASTE_MISSING(MPI_Comm_spawn)
-POSTHASTE_MISSING(MPI_Comm_spawn_multiple)
 POSTHASTE_MISSING(MPI_File_close)
 POSTHASTE_MISSING(MPI_File_delete)
 POSTHASTE_MISSING(MPI_File_get_amode)
