@@ -114,7 +114,10 @@ fn a_port_that_is_closed_is_an_error_on_both_sides() {
             Err(error) => break error,
         }
     };
-    assert!(error.class() == ErrorClass::Port && error.to_string().contains("nobody accepts at port"), "{error}");
+    assert!(
+        error.class() == ErrorClass::Port && error.to_string().contains("nobody accepts at port"),
+        "{error}"
+    );
 }
 
 #[test]

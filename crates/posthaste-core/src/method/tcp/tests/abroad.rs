@@ -37,7 +37,10 @@ fn talk(house: &mut House, from: usize) {
     send(house, from);
     let to = 1 - from;
     let heard = house.hear();
-    assert!(heard.len() == 1 && heard[0].starts_with(&format!("{to} from {}: eager", THERE[to].0)), "{heard:?}");
+    assert!(
+        heard.len() == 1 && heard[0].starts_with(&format!("{to} from {}: eager", THERE[to].0)),
+        "{heard:?}"
+    );
 }
 
 /// Polls until both have parted.
