@@ -55,9 +55,9 @@ mod start;
 mod wireup;
 
 pub use handlers::deadlock;
+use meeting::Abroad;
 pub use scope::{Operation, Scope};
 pub(crate) use start::Membership;
-use meeting::Abroad;
 use start::Start;
 use vcis::Further;
 pub use windows::{Extent, NewWindow};

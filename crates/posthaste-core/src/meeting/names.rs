@@ -115,7 +115,8 @@ impl Names {
     /// # Errors
     /// None is.
     pub fn look_up(&self, service: &str) -> Result<String> {
-        let found = self.find(service).map_err(|e| Error::system(format!("looking up {}", shown(service)), e))?;
+        let found =
+            self.find(service).map_err(|e| Error::system(format!("looking up {}", shown(service)), e))?;
         found.map(|entry| entry.port).ok_or_else(|| {
             Error::invalid(ErrorClass::Name, "service_name", shown(service), "a name that is published")
         })
@@ -126,7 +127,8 @@ impl Names {
     /// # Errors
     /// The name is not published, or another port is.
     pub fn unpublish(&self, service: &str, port: &str) -> Result<()> {
-        let found = self.find(service).map_err(|e| Error::system(format!("finding {}", shown(service)), e))?;
+        let found =
+            self.find(service).map_err(|e| Error::system(format!("finding {}", shown(service)), e))?;
         match found {
             Some(entry) if entry.port == port => fs::remove_file(self.place(service))
                 .map_err(|e| Error::system(format!("taking {} back", shown(service)), e)),

@@ -351,7 +351,8 @@ impl OverSocket {
     pub fn step(&mut self) -> Result<Option<Meeting>> {
         let Some(line) = &mut self.line else { return Ok(None) };
         let said = line.flush().and_then(|()| line.take(WORD));
-        let failed = |why: io::Error| Error::other(ErrorClass::Other, format!("the socket's other end: {why}"));
+        let failed =
+            |why: io::Error| Error::other(ErrorClass::Other, format!("the socket's other end: {why}"));
         let Some(theirs) = said.map_err(failed)?.map(|said| word(&said, 0)) else { return Ok(None) };
         let is_first = self.own > theirs;
         let (high, low) = if is_first { (self.own, theirs) } else { (theirs, self.own) };

@@ -201,7 +201,12 @@ impl World {
     }
 
     /// The members of `comm`, at the root.
-    fn gather_members(&self, call: &'static str, comm: &Comm, root: i32) -> Result<Option<Result<Vec<Member>>>> {
+    fn gather_members(
+        &self,
+        call: &'static str,
+        comm: &Comm,
+        root: i32,
+    ) -> Result<Option<Result<Vec<Member>>>> {
         let card = self.own_card();
         let own = Member { name: self.common.abroad.own, card: card.clone().unwrap_or_default() };
         let mut bytes = own.bytes()?;
@@ -301,7 +306,8 @@ impl World {
                 let body = theirs.bytes()?;
                 let oversubscribed = comm.is_oversubscribed() || theirs.oversubscribed;
                 let (is_first, len, pass) = (*is_first, body.len() as u64, *pass);
-                let head = Head { failed: None, is_first, oversubscribed, len, context: theirs.context, pass };
+                let head =
+                    Head { failed: None, is_first, oversubscribed, len, context: theirs.context, pass };
                 (head.bytes(), body)
             }
         };

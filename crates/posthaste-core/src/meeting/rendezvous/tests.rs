@@ -68,12 +68,17 @@ fn a_caller_with_the_name_is_met_whatever_strangers_do() {
 fn callers_wait_their_turn_and_those_who_went_are_forgotten() {
     let (mut port, set) = port();
     let config = Config::default();
-    let mut calls: Vec<(Call, Set)> =
-        (0..3).map(|_| (Call::new(port.name.clone(), &config), Set::new().unwrap())).collect();
-    let (first, ..) = meet(&mut port, &mut calls[1].0, (&set, &calls[1].1));
-    calls.remove(1);
-    calls.remove(0);
-    let (second, ..) = meet(&mut port, &mut calls[0].0, (&set, &calls[0].1));
+    let call = || (Call::new(port.name.clone(), &config), Set::new().unwrap());
+    let (mut gone, mut first, mut second) = (call(), call(), call());
+    // The others stand at the port, too.
+    for (call, set) in [&mut gone, &mut second] {
+        while !call.tries.iter().any(|one| matches!(one.progress, Progress::Called(..))) {
+            assert!(call.step(set).unwrap().is_none());
+        }
+    }
+    let (first, ..) = meet(&mut port, &mut first.0, (&set, &first.1));
+    drop(gone);
+    let (second, ..) = meet(&mut port, &mut second.0, (&set, &second.1));
     assert!(first.pass != second.pass);
 }
 
@@ -109,7 +114,10 @@ fn a_port_that_is_closed_is_an_error_on_both_sides() {
             Err(error) => break error,
         }
     };
-    assert!(error.class() == ErrorClass::Port && error.to_string().contains("nobody accepts at port"), "{error}");
+    assert!(
+        error.class() == ErrorClass::Port && error.to_string().contains("nobody accepts at port"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -154,6 +162,6 @@ fn two_ends_of_a_socket_meet() {
     one.write_all(b"x").unwrap();
     other.read_exact(&mut [0]).unwrap();
     let file = std::fs::File::open("/dev/null").unwrap();
-    assert_eq!(over_socket(fd(&file)).unwrap_err().class(), ErrorClass::Arg);
+    assert_eq!(over_socket(std::os::fd::AsRawFd::as_raw_fd(&file)).unwrap_err().class(), ErrorClass::Arg);
     assert!(over_socket(-1).is_err());
 }

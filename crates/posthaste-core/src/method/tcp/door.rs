@@ -163,7 +163,9 @@ impl Door {
         let Some((front, proof)) = answer.split_first_chunk::<HELLO>() else { return Ok(Some(Step::Wait)) };
         let introduction = match identity.read(front) {
             Ok(introduction) if introduction.from == peer => introduction,
-            Ok(introduction) => return Ok(Some(stranger(format!("{} is there", identity.name(introduction.from))))),
+            Ok(introduction) => {
+                return Ok(Some(stranger(format!("{} is there", identity.name(introduction.from)))));
+            }
             Err(why) => return Ok(Some(stranger(why))),
         };
         self.answer = *front;

@@ -65,7 +65,8 @@ impl Abroad {
     pub(super) fn port(&self, name: &str) -> Result<Arc<Mutex<Port>>> {
         let ports = self.ports.lock().unwrap_or_else(PoisonError::into_inner);
         ports.get(name).cloned().ok_or_else(|| {
-            let got = name.parse::<PortName>().map_or_else(|_| "no name of a port".into(), |name| name.shown());
+            let got =
+                name.parse::<PortName>().map_or_else(|_| "no name of a port".into(), |name| name.shown());
             Error::invalid(ErrorClass::Port, "port_name", got, "a port that this process has opened")
         })
     }
