@@ -96,10 +96,11 @@ int main(int argc, char **argv)
     OK(MPI_Bcast(shared, sizeof shared, MPI_CHAR, 0, MPI_COMM_WORLD));
     if (rank == 1) {
         BAD(MPI_ERR_PORT, "no other job was met to port", MPI_Comm_connect, shared, soon, 0, MPI_COMM_SELF, &made);
+        OK(MPI_Send(NULL, 0, MPI_BYTE, 0, 8, MPI_COMM_WORLD));
         OK(MPI_Comm_connect(shared, MPI_INFO_NULL, 0, MPI_COMM_SELF, &made));
     }
     if (rank == 0) {
-        usleep(600000);
+        OK(MPI_Recv(NULL, 0, MPI_BYTE, 1, 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
         OK(MPI_Comm_accept(port, MPI_INFO_NULL, 0, MPI_COMM_SELF, &made));
     }
     use(made, rank);
