@@ -31,13 +31,7 @@
     extern __typeof__(name) name \
         __attribute__((POSTHASTE_MISSING_BY(#name " is not implemented by posthaste yet: it fails")));
 
-POSTHASTE_MISSING(MPI_Close_port)
-POSTHASTE_MISSING(MPI_Comm_accept)
-POSTHASTE_MISSING(MPI_Comm_connect)
 POSTHASTE_MISSING(MPI_Comm_create_from_group)
-POSTHASTE_MISSING(MPI_Comm_join)
-POSTHASTE_MISSING(MPI_Comm_spawn)
-POSTHASTE_MISSING(MPI_Comm_spawn_multiple)
 POSTHASTE_MISSING(MPI_File_close)
 POSTHASTE_MISSING(MPI_File_delete)
 POSTHASTE_MISSING(MPI_File_get_amode)
@@ -124,9 +118,6 @@ POSTHASTE_MISSING(MPI_File_write_shared)
 POSTHASTE_MISSING(MPI_File_write_shared_c)
 POSTHASTE_MISSING(MPI_Group_from_session_pset)
 POSTHASTE_MISSING(MPI_Intercomm_create_from_groups)
-POSTHASTE_MISSING(MPI_Lookup_name)
-POSTHASTE_MISSING(MPI_Open_port)
-POSTHASTE_MISSING(MPI_Publish_name)
 POSTHASTE_MISSING(MPI_Register_datarep)
 POSTHASTE_MISSING(MPI_Register_datarep_c)
 POSTHASTE_MISSING(MPI_Session_attach_buffer)
@@ -187,7 +178,6 @@ POSTHASTE_MISSING(MPI_T_pvar_stop)
 POSTHASTE_MISSING(MPI_T_pvar_write)
 POSTHASTE_MISSING(MPI_T_source_get_info)
 POSTHASTE_MISSING(MPI_T_source_get_timestamp)
-POSTHASTE_MISSING(MPI_Unpublish_name)
 
 #undef POSTHASTE_MISSING
 #undef POSTHASTE_MISSING_ONE

@@ -253,6 +253,10 @@ pub struct Config {
     pub tcp_eager_limit: usize,
     /// Time for an address of a peer to take a TCP connection, in s.
     pub tcp_connect_s: u32,
+    /// Time for the other side of `MPI_Comm_connect` to accept, in s.
+    pub connect_s: u32,
+    /// The folder in which names of services are published. `None`: the user's own on this host.
+    pub names: Option<String>,
     /// Time after which a peer whose system does not answer is given up, in s.
     pub tcp_dead_s: u32,
 }
@@ -301,6 +305,8 @@ impl Default for Config {
             tcp_buffer: 0,
             tcp_eager_limit: 256 << 10,
             tcp_connect_s: 20,
+            connect_s: 180,
+            names: None,
             tcp_dead_s: 20,
         }
     }
@@ -603,6 +609,18 @@ pub const TUNABLES: &[Tunable] = &[
                   the rank counts as down",
     },
     Tunable {
+        name: "POSTHASTE_CONNECT_S",
+        default: "180",
+        meaning: "time for another job to accept what MPI_Comm_connect asks for, in s (1 to 86400); the info key timeout of a \
+                  call goes before it. MPI_Comm_accept and MPI_Comm_join wait for ever unless they have that key",
+    },
+    Tunable {
+        name: "POSTHASTE_NAMES",
+        default: "none",
+        meaning: "the folder in which MPI_Publish_name leaves its names, the same for all jobs that are to find each other: on \
+                  several hosts, one that they share. none: posthaste in XDG_RUNTIME_DIR, or posthaste-UID in /tmp",
+    },
+    Tunable {
         name: "POSTHASTE_TCP_DEAD_S",
         default: "20",
         meaning: "time after which a rank whose system does not answer is given up, in s (2 to 86400). A rank \
@@ -677,6 +695,8 @@ impl Config {
         number(&lookup, "POSTHASTE_TCP_BUFFER", 0..=1 << 30, &mut config.tcp_buffer)?;
         number(&lookup, "POSTHASTE_TCP_EAGER_LIMIT", 0..=1 << 30, &mut config.tcp_eager_limit)?;
         number(&lookup, "POSTHASTE_TCP_CONNECT_S", 1..=3600, &mut config.tcp_connect_s)?;
+        number(&lookup, "POSTHASTE_CONNECT_S", 1..=86400, &mut config.connect_s)?;
+        text(&lookup, "POSTHASTE_NAMES", "a folder", &mut config.names)?;
         number(&lookup, "POSTHASTE_TCP_DEAD_S", 2..=86400, &mut config.tcp_dead_s)?;
         Ok(config)
     }

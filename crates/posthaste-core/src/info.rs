@@ -97,6 +97,12 @@ impl Info {
         })
     }
 
+    /// All keys and values as text; bytes that are not UTF-8 are replaced.
+    pub fn texts(&self) -> Vec<(String, String)> {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        self.pairs().iter().map(|pair| (text(&pair.key), text(&pair.value))).collect()
+    }
+
     /// Takes over all keys of another object.
     pub fn set_all(&self, other: &Self) {
         let theirs = other.pairs().clone();

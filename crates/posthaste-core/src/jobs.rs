@@ -14,6 +14,21 @@ use std::sync::{OnceLock, PoisonError, RwLock};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct JobId(pub u64);
 
+/// What names a process among those of all jobs: its job, and its rank in the world there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ProcessName {
+    /// Its job.
+    pub job: JobId,
+    /// Its rank there.
+    pub rank: u32,
+}
+
+impl std::fmt::Display for ProcessName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "rank {} of job {:016x}", self.rank, self.job.0)
+    }
+}
+
 /// What this process has instead of a [`JobId`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct JobNumber(NonZeroU16);

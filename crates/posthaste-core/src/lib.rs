@@ -46,6 +46,7 @@ pub mod coll;
 pub mod comm;
 pub mod topology;
 pub mod win;
+pub mod meeting;
 pub mod slice;
 pub mod dispatch;
 pub mod progress;

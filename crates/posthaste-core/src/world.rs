@@ -2,7 +2,7 @@
 //!
 //! Who we are is found out in `start`. MPI-5.0 §11.2. What opens and closes it, and who shares it: `instance`.
 //!
-//! Parts: `fast_paths`, those of the blocking calls; `handlers`, of the program; `scope`, the calls that take borrowed slices; `probes`; `local`, copies; `vcis`, and who belongs to which.
+//! Parts: `fast_paths`, those of the blocking calls; `handlers`, of the program; `scope`, the calls that take borrowed slices; `probes`; `local`, copies; `meeting`, other jobs; `vcis`, and who belongs to which.
 //!
 //! What must stay true: one engine for each VCI, and one open world per process, whatever the number of [`World`] values; a process that was meant to be one of many never goes on as one
 //! of one.
@@ -14,6 +14,7 @@ mod probes;
 mod resources;
 mod fast_paths;
 mod handlers;
+mod meeting;
 mod scope;
 mod windows;
 
@@ -54,6 +55,7 @@ mod start;
 mod wireup;
 
 pub use handlers::deadlock;
+use meeting::Abroad;
 pub use scope::{Operation, Scope};
 pub(crate) use start::Membership;
 use start::Start;
@@ -136,6 +138,8 @@ struct Common {
     nodes: Places,
     node_name: Option<String>,
     launcher: Shared,
+    /// Processes of other jobs, and the ports at which they come.
+    abroad: Abroad,
     next_context: AtomicU32,
     /// VCIs among which the communicators made here are shared out.
     vcis: usize,
@@ -193,6 +197,7 @@ impl Engines {
             oversubscribed_here,
             oversubscribed,
             launcher,
+            secret,
         } = start;
         let (me, size) = (Peer(rank), routes.size() as usize);
         let (shows_types, node_name) = (config.show_types, config.node.clone());
@@ -262,6 +267,7 @@ impl Engines {
             nodes,
             node_name,
             launcher,
+            abroad: Abroad::new(secret, rank, shares),
             next_context: AtomicU32::new(ContextId::FIRST_COUNT),
             vcis,
             heap,

@@ -2,7 +2,8 @@
 //!
 //! It looks at the job of this mpiexec, or at one that another command asks about: at the node segment, and at what the
 //! system says about the processes. What must stay true: nothing here needs the help of a rank or of the mpiexec asked
-//! about, so both may be stopped; only an mpiexec whose ranks are on several hosts is asked itself.
+//! about, so both may be stopped; only an mpiexec that has agents, on other hosts or for spawned jobs, is asked itself, and
+//! if it does not answer, what can be seen without it is said.
 
 use posthaste_core::explain::{Process, Report, State, explain};
 use posthaste_os::machine;
@@ -45,6 +46,26 @@ fn of_some(looks: &[Look], mut states: Vec<State>) -> String {
 /// # Errors
 /// One sentence: no such process, not ours to look at, none of ours.
 pub fn of_process(pid: u32) -> Result<String, String> {
+    let asked = ask(pid);
+    if let Ok(Some(text)) = asked {
+        return Ok(text);
+    }
+    if let Some(text) = seen(pid)? {
+        return Ok(text);
+    }
+    Err(match asked {
+        Ok(_) => format!(
+            "-explain {pid}: the process is neither an mpiexec with a running job nor a rank of one, or belongs to \
+             another user"
+        ),
+        Err(why) => {
+            format!("-explain {pid}: the mpiexec of this job on several hosts reports nothing: {why}")
+        }
+    })
+}
+
+/// The lines about a job whose node segment this process has; `None` when it has none.
+fn seen(pid: u32) -> Result<Option<String>, String> {
     let folder = format!("/proc/{pid}/fd");
     let refused = |why: io::Error| match why.kind() {
         io::ErrorKind::NotFound => format!("-explain {pid}: there is no such process on this host"),
@@ -59,19 +80,10 @@ pub fn of_process(pid: u32) -> Result<String, String> {
         let file = File::options().read(true).write(true).open(entry.path()).map_err(refused)?;
         // A segment in the making is no job yet.
         if let Ok(node) = Node::attach(file.into()) {
-            return Ok(of_job(&node));
+            return Ok(Some(of_job(&node)));
         }
     }
-    match ask(pid) {
-        Ok(Some(text)) => Ok(text),
-        Ok(None) => Err(format!(
-            "-explain {pid}: the process is neither an mpiexec with a running job nor a rank of one, or belongs to \
-             another user"
-        )),
-        Err(why) => {
-            Err(format!("-explain {pid}: the mpiexec of this job on several hosts reports nothing: {why}"))
-        }
-    }
+    Ok(None)
 }
 
 /// What a look reports, by the clock of this host, which shows `now`.

@@ -14,7 +14,7 @@ mod tests;
 use crate::show::{self, Pattern};
 use hosts::HostList;
 use posthaste_core::config::{INITIAL_HANDLER, INITIAL_HANDLERS};
-use posthaste_pmi::hosts::{By, Launcher, Means, Placement};
+use posthaste_pmi::hosts::{By, Host, Launcher, Means, Placement};
 use posthaste_pmi::spawn::{Bind, Job, Program};
 use std::collections::{BTreeMap, VecDeque};
 use std::ffi::{OsStr, OsString};
@@ -231,6 +231,10 @@ impl Reader<'_> {
             Kind::Stdin => self.request.job.input = lists::input(name, &first.to_string_lossy())?,
             Kind::CpuSet => self.request.job.cpu_set = lists::cpus(name, &first.to_string_lossy())?,
             Kind::Timeout => self.request.job.timeout = Some(seconds_of("-timeout", &first)?),
+            Kind::Universe => match first.to_str() {
+                Some("SYSTEM" | "INFINITE") => self.request.job.limit = None,
+                _ => self.request.job.limit = Some(count_of(name, &first)?),
+            },
             Kind::GoesOn => self.request.job.goes_on = true,
             Kind::InitialHandler => {
                 let known = INITIAL_HANDLERS.iter().find(|(name, _)| first == *name);
@@ -394,14 +398,34 @@ impl Reader<'_> {
                 arguments,
                 environment,
                 replaces_environment: draft.base.is_some(),
+                path: None,
                 directory: draft.directory,
             });
         }
         if ranks > MOST_RANKS {
             return Err(format!("{ranks} ranks are more than the {MOST_RANKS} of the largest job"));
         }
+        if let Some(limit) = self.request.job.limit.filter(|&limit| limit < ranks) {
+            return Err(format!("-usize {limit} leaves no room for {ranks} ranks"));
+        }
         Ok(Wish::Run(Box::new(self.request)))
     }
+}
+
+/// The hosts of a list as `-hosts` takes it.
+///
+/// # Errors
+/// One sentence about the first entry that is no host.
+pub fn hosts_of_list(list: &str, around: &Surroundings) -> Result<Vec<Host>, String> {
+    Ok(HostList::parse(list)?.on(around))
+}
+
+/// The hosts of a file as `-hostfile` takes it.
+///
+/// # Errors
+/// One sentence: the file cannot be read, or a line is no host.
+pub fn hosts_of_file(file: &OsStr, around: &Surroundings) -> Result<Vec<Host>, String> {
+    Ok(HostList::read(file)?.on(around))
 }
 
 fn names(list: &OsStr) -> Vec<OsString> {

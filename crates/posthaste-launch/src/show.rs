@@ -6,7 +6,7 @@
 use crate::explain;
 use posthaste_core::trace::COUNTERS;
 use posthaste_pmi::spawn::{Hooks, Look, Stream};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -44,11 +44,14 @@ enum Piece {
     PaddedRank,
     Host,
     HostIndex,
+    Job,
+    /// With a point behind it; nothing for the first job.
+    SpawnedJob,
 }
 
 impl Pattern {
-    /// `%r` is the rank, `%h` its host, `%p` the number of the host, `%g` the number of the group of processes (there is one
-    /// only, 0), `%%` a percent sign.
+    /// `%r` is the rank, `%h` its host, `%p` the number of the host, `%g` the number of the job (0, or in which order it was
+    /// spawned), `%%` a percent sign.
     ///
     /// # Errors
     /// Names what follows a percent sign wrongly.
@@ -62,7 +65,7 @@ impl Pattern {
                 Some('r') => pieces.extend([Piece::Rank, after(1)]),
                 Some('h') => pieces.extend([Piece::Host, after(1)]),
                 Some('p') => pieces.extend([Piece::HostIndex, after(1)]),
-                Some('g') => pieces.extend([Piece::Text("0".into()), after(1)]),
+                Some('g') => pieces.extend([Piece::Job, after(1)]),
                 None if rest.clone().next().is_some() => {
                     let next = rest.next().unwrap_or_default();
                     pieces.push(Piece::Text(format!("%{next}")));
@@ -76,9 +79,9 @@ impl Pattern {
         Ok(Self(pieces))
     }
 
-    /// `FILE.RANK`.
+    /// `FILE.RANK`, and of a spawned job `FILE.JOB.RANK`.
     pub fn numbered(file: &str) -> Self {
-        Self(vec![Piece::Text(format!("{file}.")), Piece::PaddedRank])
+        Self(vec![Piece::Text(format!("{file}.")), Piece::SpawnedJob, Piece::PaddedRank])
     }
 
     fn file(&self, place: &Place, size: usize) -> PathBuf {
@@ -89,6 +92,9 @@ impl Pattern {
             Piece::PaddedRank => format!("{:0width$}", place.rank),
             Piece::Host => place.host.clone(),
             Piece::HostIndex => place.index.to_string(),
+            Piece::Job => place.job.to_string(),
+            Piece::SpawnedJob if place.job > 0 => format!("{}.", place.job),
+            Piece::SpawnedJob => String::new(),
         });
         pieces.collect::<String>().into()
     }
@@ -96,6 +102,7 @@ impl Pattern {
 
 /// Where a rank runs.
 struct Place {
+    job: usize,
     rank: usize,
     host: String,
     index: usize,
@@ -106,6 +113,9 @@ pub struct Show<'a> {
     name: &'a str,
     wishes: &'a Wishes,
     files: Files,
+    /// For each job its first rank among the ranks of all.
+    jobs: Vec<usize>,
+    ranks: usize,
 }
 
 impl<'a> Show<'a> {
@@ -114,13 +124,27 @@ impl<'a> Show<'a> {
     /// # Errors
     /// When a file cannot be made: one sentence.
     pub fn new(name: &'a str, wishes: &'a Wishes, map: &[(String, Vec<usize>)]) -> Result<Self, String> {
-        let mut files = Files::default();
-        for (stream, pattern) in wishes.files.iter().enumerate() {
+        let mut show = Self { name, wishes, files: Files::default(), jobs: Vec::new(), ranks: 0 };
+        show.add(map)?;
+        Ok(show)
+    }
+
+    /// Makes the files of the next job.
+    fn add(&mut self, map: &[(String, Vec<usize>)]) -> Result<(), String> {
+        let job = self.jobs.len();
+        self.jobs.push(self.ranks);
+        self.ranks += map.iter().map(|(_, ranks)| ranks.len()).sum::<usize>();
+        for (stream, pattern) in self.wishes.files.iter().enumerate() {
             let Some(pattern) = pattern else { continue };
-            files.names[stream] = names(pattern, map);
+            self.files.add(stream, names(pattern, job, map))?;
         }
-        files.make()?;
-        Ok(Self { name, wishes, files })
+        Ok(())
+    }
+
+    /// The job of a rank of any, and its number there.
+    fn find(&self, rank: usize) -> (usize, usize) {
+        let job = self.jobs.partition_point(|&first| first <= rank).saturating_sub(1);
+        (job, rank - self.jobs[job])
     }
 
     /// The exit code: that of the job, unless output of it was lost.
@@ -130,12 +154,12 @@ impl<'a> Show<'a> {
 }
 
 /// The name of each rank's file.
-fn names(pattern: &Pattern, map: &[(String, Vec<usize>)]) -> Vec<PathBuf> {
+fn names(pattern: &Pattern, job: usize, map: &[(String, Vec<usize>)]) -> Vec<PathBuf> {
     let size = map.iter().map(|(_, ranks)| ranks.len()).sum();
     let mut names = vec![PathBuf::new(); size];
     for (index, (host, ranks)) in map.iter().enumerate() {
         for &rank in ranks {
-            names[rank] = pattern.file(&Place { rank, host: host.clone(), index }, size);
+            names[rank] = pattern.file(&Place { job, rank, host: host.clone(), index }, size);
         }
     }
     names
@@ -170,8 +194,23 @@ impl Hooks for Show<'_> {
         self.wishes.label || self.wishes.timestamps
     }
 
+    fn joined(&mut self, map: &[(String, Vec<usize>)]) {
+        if let Err(sentence) = self.add(map) {
+            self.files.failed = true;
+            say(&format!("{}: {sentence}\n", self.name));
+        }
+    }
+
     fn explain(&mut self, ranks: &[Look]) -> String {
-        explain::of_ranks(ranks)
+        let jobs = ranks.chunk_by(|a, b| self.find(a.rank as usize).0 == self.find(b.rank as usize).0);
+        let of_job = |looks: &[Look]| {
+            let (job, _) = self.find(looks[0].rank as usize);
+            let numbered =
+                |look: &Look| Look { rank: self.find(look.rank as usize).1 as u32, ..look.clone() };
+            let text = explain::of_ranks(&looks.iter().map(numbered).collect::<Vec<_>>());
+            if job > 0 && !text.is_empty() { format!("job {job}, which was spawned:\n{text}") } else { text }
+        };
+        jobs.map(of_job).collect()
     }
 
     fn finished(&mut self, counters: &[u64]) {
@@ -189,7 +228,10 @@ impl Show<'_> {
             mark = format!("{} ", humantime::format_rfc3339_millis(SystemTime::now()));
         }
         if self.wishes.label {
-            mark.push_str(&format!("[{rank}] "));
+            mark.push_str(&match self.find(rank) {
+                (0, rank) => format!("[{rank}] "),
+                (job, rank) => format!("[{job}:{rank}] "),
+            });
         }
         mark
     }
@@ -230,9 +272,12 @@ struct Files {
 }
 
 impl Files {
-    /// Makes all of them, empty, so that what cannot be written is reported before anything is started.
-    fn make(&self) -> Result<(), String> {
-        for path in self.names.iter().flatten() {
+    /// Adds the files of further ranks, and makes them, empty, so that what cannot be written is reported before anything is
+    /// started. A file that others write to already stays as it is.
+    fn add(&mut self, stream: usize, names: Vec<PathBuf>) -> Result<(), String> {
+        let known: HashSet<PathBuf> = self.names.iter().flatten().cloned().collect();
+        self.names[stream].extend(names.iter().cloned());
+        for path in names.iter().filter(|path| !known.contains(*path)) {
             let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
             let made = folder.map_or(Ok(()), fs::create_dir_all);
             made.and_then(|()| File::create(path).map(drop)).map_err(|why| {
@@ -301,14 +346,18 @@ mod tests {
 
     #[test]
     fn each_rank_has_its_file() {
-        let file = |pattern: &Pattern, rank: usize| names(pattern, &map())[rank].display().to_string();
+        let of_job =
+            |pattern: &Pattern, job, rank: usize| names(pattern, job, &map())[rank].display().to_string();
+        let file = |pattern: &Pattern, rank| of_job(pattern, 0, rank);
         let pattern = |text: &str| Pattern::parse(text).unwrap();
         assert_eq!(file(&pattern("x%r/%h-%p.%g%%"), 1), "x1/b-1.0%");
         assert_eq!(file(&pattern("x%r/%h-%p.%g%%%r"), 2), "x2/a-0.0%2");
         assert_eq!(file(&pattern("all"), 2), "all");
         assert_eq!(file(&Pattern::numbered("o%r"), 2), "o%r.2");
+        assert_eq!(of_job(&pattern("%g"), 3, 0), "3");
+        assert_eq!(of_job(&Pattern::numbered("o"), 3, 0), "o.3.0");
         let many = [("a".to_string(), (0..11).collect())];
-        assert_eq!(names(&Pattern::numbered("o"), &many)[3], PathBuf::from("o.03"));
+        assert_eq!(names(&Pattern::numbered("o"), 0, &many)[3], PathBuf::from("o.03"));
         for (wrong, part) in [("a%x", "followed by 'x'"), ("a%", "followed by its end")] {
             assert!(Pattern::parse(wrong).unwrap_err().contains(part), "{wrong}");
         }

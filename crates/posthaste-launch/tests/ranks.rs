@@ -157,7 +157,7 @@ fn exchange() {
     let mapping = me.client.get(&kvs, "PMI_process_mapping").unwrap().unwrap();
     let each = me.node.ranks();
     assert_eq!(mapping, format!("(vector,(0,{},{each}))", size / each));
-    assert_eq!(me.client.get_universe_size().unwrap(), size as i64);
+    assert!(me.client.get_universe_size().unwrap() >= size as i64);
     for round in 0..3 {
         me.client.put(&kvs, &format!("card-{round}-{rank}"), &(rank * 10 + round).to_string()).unwrap();
         me.client.barrier().unwrap();

@@ -162,6 +162,35 @@ impl Stream {
         }
     }
 
+    /// A connection of the program's, which keeps its descriptor and does not notice.
+    ///
+    /// # Errors
+    /// When the descriptor is no connected stream socket.
+    pub fn of_program(fd: RawFd) -> io::Result<Self> {
+        let (mut kind, mut len) = (0_i32, size_of::<i32>() as libc::socklen_t);
+        // SAFETY: `kind` has room for `len` bytes; a number that is no descriptor is refused.
+        let failed = unsafe {
+            let place = (&raw mut kind).cast();
+            libc::getsockopt(fd, libc::SOL_SOCKET, libc::SO_TYPE, place, &mut len)
+        };
+        if failed != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        if kind != libc::SOCK_STREAM {
+            return Err(io::Error::other("not a stream"));
+        }
+        // SAFETY: an all-zero address is a valid empty one.
+        let mut address: libc::sockaddr_storage = unsafe { std::mem::zeroed() };
+        let mut len = size_of::<libc::sockaddr_storage>() as libc::socklen_t;
+        // SAFETY: `address` has room for `len` bytes.
+        if unsafe { libc::getpeername(fd, (&raw mut address).cast(), &mut len) } != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: the system has just shown that it is open, and the program keeps it so during its call.
+        let own = unsafe { BorrowedFd::borrow_raw(fd) }.try_clone_to_owned()?;
+        Ok(Self(TcpStream::from(own)))
+    }
+
     /// Whether the connection stands, once its socket can be written.
     ///
     /// # Errors
@@ -224,7 +253,7 @@ impl Stream {
         let (fd, to, len) = (self.0.as_raw_fd(), piece.as_mut_ptr(), piece.len());
         outcome(|| {
             // SAFETY: the sink says that this range may be written and that nobody refers into it.
-            unsafe { libc::recv(fd, to.cast(), len, 0) }
+            unsafe { libc::recv(fd, to.cast(), len, libc::MSG_DONTWAIT) }
         })
     }
 
@@ -236,9 +265,10 @@ impl Stream {
     pub fn write(&self, pieces: &[Source<'_>]) -> io::Result<Option<usize>> {
         let fd = self.0.as_raw_fd();
         if let [piece] = pieces {
+            let flags = libc::MSG_NOSIGNAL | libc::MSG_DONTWAIT;
             return outcome(|| {
                 // SAFETY: the source says that this range may be read.
-                unsafe { libc::send(fd, piece.as_ptr().cast(), piece.len(), libc::MSG_NOSIGNAL) }
+                unsafe { libc::send(fd, piece.as_ptr().cast(), piece.len(), flags) }
             });
         }
         let mut vector = [EMPTY; PIECES];

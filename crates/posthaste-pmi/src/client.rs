@@ -4,12 +4,13 @@
 //! error instead of a guess when the answer is not what it should be, and any 1.x answer is accepted.
 
 use crate::line::{BadLine, Emit, Line, Reassembly};
+use crate::spawning::{self, Spawning};
 use nix::errno::Errno;
 use nix::sys::socket::{MsgFlags, send};
 use posthaste_os::process;
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use thiserror::Error;
 
 /// The variables that make a process a rank of a job. They are spent once it has joined: programs that it
@@ -99,6 +100,9 @@ pub enum Error {
          again ({0}): whatever comes after MPI_Finalize has to be opened before it"
     )]
     Left(Box<Self>),
+    /// The launcher cannot start processes.
+    #[error("processes cannot be spawned: {0}")]
+    CannotSpawn(String),
     /// The launcher said no.
     #[error("{command} of {what:?} was refused by the launcher: {why}")]
     Refused {
@@ -273,6 +277,13 @@ pub fn connect() -> Result<Option<Client>, Error> {
     Ok(Some(client))
 }
 
+impl Client {
+    /// The only rank of a job, over this socket; [`Client::init`] comes next.
+    pub(crate) fn over(socket: OwnedFd) -> Self {
+        Self::new(Connection(File::from(socket)), 0, 1)
+    }
+}
+
 impl<S: AsFd> Client<S> {
     /// The descriptor of the connection; readable without a request under way means that the launcher is gone.
     pub fn as_fd(&self) -> BorrowedFd<'_> {
@@ -379,6 +390,23 @@ impl<S: Read + Write> Client<S> {
         self.ask("barrier_in", Emit::new("barrier_in"), "barrier_out", |_| Ok(Ok(())))
     }
 
+    /// Asks the launcher to start a new job, and waits until it says that its processes run. Gives an error code for each of
+    /// them, 0 for one that does: where fewer will do, not all do.
+    ///
+    /// # Errors
+    /// See [`Client::get_maxes`]; also when none was started, or the wire cannot carry the request.
+    pub fn spawn(&mut self, request: &Spawning) -> Result<Vec<i32>, Error> {
+        let command = "spawn";
+        for block in request.emit().map_err(|source| Error::Line { command, source })? {
+            self.write(command, &block)?;
+        }
+        let count = request.specs.iter().map(|spec| spec.count).sum();
+        self.answer(command, spawning::ANSWER, |answer| {
+            let names: Vec<&str> = request.specs.iter().map(|spec| spec.name.as_str()).collect();
+            Ok(spawning::read_answer(answer, count)?.map_err(|why| (names.join(", "), why)))
+        })
+    }
+
     /// Asks the launcher to end the job with an exit code. There is no answer; the caller exits next.
     ///
     /// # Errors
@@ -397,7 +425,11 @@ impl<S: Read + Write> Client<S> {
 
     fn send(&mut self, command: &'static str, line: Emit) -> Result<(), Error> {
         let line = line.line().map_err(|source| Error::Line { command, source })?;
-        self.stream.write_all(line.as_bytes()).map_err(|source| Error::Connection { command, source })
+        self.write(command, &line)
+    }
+
+    fn write(&mut self, command: &'static str, text: &str) -> Result<(), Error> {
+        self.stream.write_all(text.as_bytes()).map_err(|source| Error::Connection { command, source })
     }
 
     /// Sends a request and reads its reply; `read` takes the values out, or says what was refused and why.
@@ -409,6 +441,15 @@ impl<S: Read + Write> Client<S> {
         read: impl FnOnce(&Line<'_>) -> Result<Result<T, (String, String)>, BadLine>,
     ) -> Result<T, Error> {
         self.send(command, request)?;
+        self.answer(command, expected, read)
+    }
+
+    fn answer<T>(
+        &mut self,
+        command: &'static str,
+        expected: &'static str,
+        read: impl FnOnce(&Line<'_>) -> Result<Result<T, (String, String)>, BadLine>,
+    ) -> Result<T, Error> {
         let mut piece = [0; 4096];
         loop {
             match self.lines.next_line().map_err(|source| Error::Line { command, source })? {
@@ -547,6 +588,41 @@ mod tests {
         for rank in ranks {
             rank.join().unwrap();
         }
+    }
+
+    /// What a client gets that asks for two processes, and what it sends, when the launcher answers `answer`.
+    fn spawned(answer: &str) -> (Result<Vec<i32>, Error>, String) {
+        let (mut launcher, stream) = UnixStream::pair().unwrap();
+        launcher.write_all(answer.as_bytes()).unwrap();
+        let request = Spawning {
+            specs: vec![spawning::Spec { count: 2, name: "a".into(), ..Default::default() }],
+            preput: vec![("port".into(), "x".into())],
+        };
+        let mut client = Client::new(stream, 0, 1);
+        let result = client.spawn(&request);
+        drop(client);
+        let mut sent = String::new();
+        launcher.read_to_string(&mut sent).unwrap();
+        (result, sent)
+    }
+
+    #[test]
+    fn processes_are_asked_for_and_each_has_a_code() {
+        let (codes, sent) = spawned(
+            "cmd=spawn_result rc=0
+",
+        );
+        assert_eq!(codes.unwrap(), [0, 0]);
+        assert_eq!(
+            sent,
+            "mcmd=spawn\nnprocs=2\nexecname=a\ntotspawns=1\nspawnssofar=1\nargcnt=0\npreput_num=1\n\
+             preput_key_0=port\npreput_val_0=x\ninfo_num=0\nendcmd\n"
+        );
+        assert_eq!(spawned("cmd=spawn_result rc=0 errcodes=0,-1\n").0.unwrap(), [0, -1]);
+        let why = spawned("cmd=spawn_result rc=-1 msg=no_such_program\n").0.unwrap_err().to_string();
+        assert_eq!(why, "spawn of \"a\" was refused by the launcher: no such program");
+        assert!(matches!(spawned("cmd=spawn_result rc=0 errcodes=0\n").0, Err(Error::Line { .. })));
+        assert!(matches!(spawned("cmd=error rc=-1 msg=unknown_command\n").0, Err(Error::Unexpected { .. })));
     }
 
     /// What a client says when the launcher answers `answer`.

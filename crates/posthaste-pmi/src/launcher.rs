@@ -6,7 +6,16 @@
 
 use crate::client::{self, Client, Error};
 use crate::mapping;
+use crate::spawning::Spawning;
 use posthaste_os::pmix::Pmix;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The argument that makes an mpiexec serve the process at the other end of its standard input, which must be a socket.
+pub const SERVE: &str = "--posthaste-serve";
 
 /// The connection of a rank to its launcher.
 ///
@@ -19,6 +28,10 @@ pub struct Launcher {
     opening: u32,
     /// Leave was taken.
     has_left: bool,
+    /// A process asked for this job.
+    is_spawned: bool,
+    /// This process started it.
+    is_own: bool,
 }
 
 #[derive(Debug)]
@@ -45,8 +58,44 @@ impl Launcher {
         }
     }
 
+    /// Starts the mpiexec that is installed with this library, for a process that no launcher started: it then is the only
+    /// rank of its job, and may ask for others. The mpiexec ends when this process and all of those have.
+    ///
+    /// It is never looked for in `PATH`, where another library's would be found.
+    ///
+    /// # Errors
+    /// When there is none, or it cannot be started.
+    pub fn start() -> Result<Self, Error> {
+        let library = own_file().map_err(|why| Error::CannotSpawn(format!("/proc/self/maps: {why}")))?;
+        let Some(mpiexec) = beside(&library) else {
+            let library = library.display();
+            return Err(Error::CannotSpawn(format!(
+                "no launcher started this process, and there is no mpiexec beside {library}"
+            )));
+        };
+        Self::start_by(&mpiexec)
+    }
+
+    /// The same with this mpiexec.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub fn start_by(mpiexec: &Path) -> Result<Self, Error> {
+        let refused =
+            |why: io::Error| Error::CannotSpawn(format!("{} cannot be started: {why}", mpiexec.display()));
+        let (ours, theirs) = UnixStream::pair().map_err(refused)?;
+        let mut command = Command::new(mpiexec);
+        // Whoever has our streams reads what the new processes write. It outlives us if they do.
+        command.arg(SERVE).stdin(OwnedFd::from(theirs)).spawn().map_err(refused)?;
+        let mut client = Client::over(ours.into());
+        client.init()?;
+        Ok(Self { is_own: true, is_spawned: false, ..Self::new(Kind::Pmi(client, None)) })
+    }
+
     fn new(kind: Kind) -> Self {
-        Self { kind, opening: 1, has_left: false }
+        // Before the variables of the job are spent.
+        let is_spawned = std::env::var("PMI_SPAWNED").is_ok_and(|value| !["", "0"].contains(&value.trim()));
+        Self { kind, opening: 1, has_left: false, is_spawned, is_own: false }
     }
 
     /// Begins the next opening: nobody has said anything yet. After leave was taken, the launcher is asked to let this rank in
@@ -147,6 +196,70 @@ impl Launcher {
         }
     }
 
+    /// Whether this process started it.
+    pub fn is_own(&self) -> bool {
+        self.is_own
+    }
+
+    /// Whether a process asked for this job, which may have left something for it.
+    pub fn is_spawned(&self) -> bool {
+        self.is_spawned
+    }
+
+    /// What whoever asked for this job has left under `key`, `None` when nothing.
+    ///
+    /// # Errors
+    /// See [`Launcher::nodes`].
+    pub fn left_for_us(&mut self, key: &str) -> Result<Option<String>, Error> {
+        match &mut self.kind {
+            Kind::Pmi(client, space) => {
+                let space = own_space(client, space)?;
+                client.get(&space, key)
+            }
+            Kind::Pmix(_) => Ok(None),
+        }
+    }
+
+    /// How many processes the launcher could start in all, with those that run; `None` when it does not say.
+    ///
+    /// # Errors
+    /// See [`Launcher::nodes`].
+    pub fn universe_size(&mut self) -> Result<Option<usize>, Error> {
+        match &mut self.kind {
+            // Others of the family say -1.
+            Kind::Pmi(client, _) => Ok(usize::try_from(client.get_universe_size()?).ok()),
+            Kind::Pmix(_) => Ok(None),
+        }
+    }
+
+    /// The number of the program that this rank runs, of those that its job was started with; `None` when the launcher does
+    /// not say.
+    ///
+    /// # Errors
+    /// See [`Launcher::nodes`].
+    pub fn application(&mut self) -> Result<Option<usize>, Error> {
+        match &mut self.kind {
+            Kind::Pmi(client, _) => Ok(usize::try_from(client.get_appnum()?).ok()),
+            Kind::Pmix(_) => Ok(None),
+        }
+    }
+
+    /// Asks for a new job and waits until the launcher says that its processes run. Gives an error code for each process
+    /// that was asked for, 0 for one that runs.
+    ///
+    /// # Errors
+    /// See [`Launcher::nodes`]; when none was started, or this launcher starts none: the reason.
+    pub fn spawn(&mut self, request: &Spawning) -> Result<Vec<i32>, Error> {
+        match &mut self.kind {
+            Kind::Pmi(client, _) => client.spawn(request),
+            Kind::Pmix(_) => Err(Error::CannotSpawn(
+                "this job was started by a PMIx launcher (Open MPI's mpirun, say), which is not asked for processes; \
+                 start it with posthaste's mpiexec"
+                    .into(),
+            )),
+        }
+    }
+
     /// Asks for the end of the job with an exit code; the caller exits next.
     ///
     /// # Errors
@@ -169,6 +282,27 @@ impl Launcher {
             Kind::Pmix(pmix) => pmix.finalize().map_err(Error::Library),
         }
     }
+}
+
+/// The file that this code was loaded from: the library, or a program that has it in itself.
+fn own_file() -> io::Result<PathBuf> {
+    let here = own_file as *const () as usize;
+    let holds = |line: &&str| {
+        let range = line.split_whitespace().next().and_then(|range| range.split_once('-'));
+        let number = |text| usize::from_str_radix(text, 16).ok();
+        range.and_then(|(from, to)| Some((number(from)?..number(to)?).contains(&here))).unwrap_or(false)
+    };
+    let maps = std::fs::read_to_string("/proc/self/maps")?;
+    let line = maps.lines().find(holds);
+    let path = line.and_then(|line| line.find('/').map(|start| PathBuf::from(&line[start..])));
+    path.ok_or_else(|| io::Error::other("this code has no file"))
+}
+
+/// The mpiexec that belongs to this file: in `bin` beside its folder, as installed, or in its folder, as built.
+fn beside(file: &Path) -> Option<PathBuf> {
+    let folder = file.parent()?;
+    let places = [folder.parent().map(|prefix| prefix.join("bin/mpiexec")), Some(folder.join("mpiexec"))];
+    places.into_iter().flatten().find(|place| place.is_file())
 }
 
 /// A launcher that speaks PMIx has said where it listens.
@@ -194,6 +328,20 @@ fn own_space(client: &mut Client, space: &mut Option<String>) -> Result<String, 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_mpiexec_is_looked_for_beside_the_library_only() {
+        assert_eq!(own_file().unwrap(), std::env::current_exe().unwrap());
+        let prefix = std::env::temp_dir().join(format!("beside-{}", std::process::id()));
+        std::fs::create_dir_all(prefix.join("bin")).unwrap();
+        let library = prefix.join("lib/libmpi_abi.so.1");
+        assert_eq!(beside(&library), None);
+        std::fs::write(prefix.join("bin/mpiexec"), "").unwrap();
+        assert_eq!(beside(&library), Some(prefix.join("bin/mpiexec")));
+        let said = Launcher::start_by(&prefix.join("bin/mpiexec")).unwrap_err().to_string();
+        assert!(said.contains("bin/mpiexec cannot be started"), "{said}");
+        std::fs::remove_dir_all(&prefix).unwrap();
+    }
 
     #[test]
     fn no_key_is_put_twice() {

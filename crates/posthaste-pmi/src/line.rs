@@ -100,6 +100,11 @@ impl<'a> Line<'a> {
     }
 }
 
+/// Free text as one word of the wire: what a value cannot hold becomes `_`.
+pub fn sendable_words(text: &str) -> String {
+    text.chars().map(|c| if c.is_ascii_graphic() && c != '=' { c } else { '_' }).collect()
+}
+
 /// Writes a line.
 #[derive(Clone, Debug)]
 pub struct Emit {

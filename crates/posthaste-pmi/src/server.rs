@@ -4,7 +4,8 @@
 //! panics or grows without bound. Answers are those of version 1.1, whatever 1.x the rank speaks.
 
 use crate::kvs::{Fence, Kvs, LONGEST_KEY, LONGEST_VALUE};
-use crate::line::{BadLine, Emit, Line};
+use crate::line::{BadLine, Emit, Line, sendable_words};
+use crate::spawning::{self, Blocks, Pair, Spawning};
 
 /// What the launcher has to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,6 +26,13 @@ pub enum Action {
         rank: usize,
         /// What it asks.
         line: String,
+    },
+    /// A rank asks for a new job, and waits for the answer.
+    Spawn {
+        /// Who asks.
+        rank: usize,
+        /// What it asks for.
+        request: Spawning,
     },
     /// A rank asks for the end of the job.
     Abort {
@@ -47,11 +55,13 @@ pub enum Phase {
     Finalised,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Member {
     phase: Phase,
-    /// In the middle of a command of several lines, which ends with `endcmd`.
-    in_spawn: bool,
+    /// It has introduced itself, whatever it did then.
+    has_come: bool,
+    /// A command of several lines.
+    blocks: Blocks,
     application: usize,
 }
 
@@ -60,8 +70,8 @@ struct Member {
 #[derive(Debug)]
 pub struct Server {
     name: String,
-    /// Ranks in the whole job.
-    size: usize,
+    /// How many processes the program may count on: what `MPI_UNIVERSE_SIZE` says, -1 when that is unknown.
+    universe: i64,
     /// How its ranks are placed, which may be longer than what ranks may put.
     mapping: String,
     members: Vec<Member>,
@@ -78,7 +88,7 @@ impl Server {
     pub fn new(name: &str, size: usize, mapping: &str, applications: &[usize]) -> Self {
         Self {
             name: name.into(),
-            size,
+            universe: size as i64,
             mapping: mapping.into(),
             members: applications
                 .iter()
@@ -88,6 +98,27 @@ impl Server {
             fence: Fence::new(applications.len()),
             fresh: Vec::new(),
         }
+    }
+
+    /// The same with this size of the universe, and with pairs that the ranks find in their space.
+    #[must_use]
+    pub fn within(mut self, universe: i64, pairs: &[Pair]) -> Self {
+        self.universe = universe;
+        for (key, value) in pairs {
+            // What is too long is missing, which the rank that gets it learns.
+            let _ = self.kvs.put(key, value);
+        }
+        self
+    }
+
+    /// Whether `rank` has ever introduced itself.
+    pub fn has_come(&self, rank: usize) -> bool {
+        self.members.get(rank).is_some_and(|member| member.has_come)
+    }
+
+    /// Whether all ranks here have.
+    pub fn all_have_come(&self) -> bool {
+        self.members.iter().all(|member| member.has_come)
     }
 
     /// How far `rank` has come.
@@ -104,18 +135,17 @@ impl Server {
     pub fn line(&mut self, rank: usize, text: &str) -> Vec<Action> {
         let Some(member) = self.members.get_mut(rank) else { return Vec::new() };
         let text = text.trim_end_matches(['\n', '\r']);
-        if text.starts_with("mcmd=") {
-            member.in_spawn = true;
-            return Vec::new();
-        }
-        if member.in_spawn {
+        if member.blocks.is_open() {
             // Its lines are arguments that may hold anything.
-            if text != "endcmd" {
-                return Vec::new();
-            }
-            member.in_spawn = false;
-            let refused = Emit::new("spawn_result").number("rc", -1).pair("msg", "spawn_is_not_served");
-            return reply(rank, refused);
+            return match member.blocks.push(text) {
+                None => Vec::new(),
+                Some(Ok(request)) => vec![Action::Spawn { rank, request }],
+                Some(Err(bad)) => reply(rank, spawning::refused(&bad.to_string())),
+            };
+        }
+        if text.starts_with("mcmd=") {
+            member.blocks.open();
+            return Vec::new();
         }
         match Line::parse(text) {
             Ok(line) => self.command(rank, &line, text).unwrap_or_else(|bad| {
@@ -138,9 +168,7 @@ impl Server {
                 Emit::new("appnum").number("appnum", self.members[rank].application as i64).number("rc", 0)
             }
             "get_my_kvsname" => Emit::new("my_kvsname").pair("kvsname", &self.name).number("rc", 0),
-            "get_universe_size" => {
-                Emit::new("universe_size").number("size", self.size as i64).number("rc", 0)
-            }
+            "get_universe_size" => Emit::new("universe_size").number("size", self.universe).number("rc", 0),
             "put" => self.put(line)?,
             "get" => self.get(line)?,
             "barrier_in" => return Ok(self.barrier(rank)),
@@ -164,6 +192,7 @@ impl Server {
         let version = line.number("pmi_version")?;
         if version == 1 {
             self.members[rank].phase = Phase::Inside;
+            self.members[rank].has_come = true;
         }
         let answer = Emit::new("response_to_init")
             .number("pmi_version", 1)
@@ -277,8 +306,7 @@ fn failed(command: &str, why: &str) -> Emit {
         "unpublish_name" => "unpublish_result",
         _ => "error",
     };
-    let words: String = why.chars().map(|c| if c.is_ascii_graphic() && c != '=' { c } else { '_' }).collect();
-    Emit::new(name).number("rc", -1).pair("msg", &words)
+    Emit::new(name).number("rc", -1).pair("msg", &sendable_words(why))
 }
 
 fn reply(rank: usize, answer: Emit) -> Vec<Action> {

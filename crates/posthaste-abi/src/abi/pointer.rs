@@ -223,6 +223,29 @@ impl<T: Plain> Out<T> {
     }
 }
 
+impl Out<*mut c_char> {
+    /// The string at place `index` of an array that the call says is longer than `index`.
+    pub(crate) fn text_at(&self, argument: &'static str, index: usize) -> Result<String> {
+        In(self.nth(index).get(argument)?.cast_const()).text(argument)
+    }
+
+    /// The strings of an array that NULL ends; none where the array itself is NULL.
+    pub(crate) fn texts(&self, argument: &'static str) -> Result<Vec<String>> {
+        let mut texts = Vec::new();
+        while !self.0.is_null() && !self.nth(texts.len()).get(argument)?.is_null() {
+            texts.push(self.text_at(argument, texts.len())?);
+        }
+        Ok(texts)
+    }
+}
+
+impl Out<*mut *mut c_char> {
+    /// The array at place `index` of an array of arrays; NULL where the array itself is NULL.
+    pub(crate) fn array_at(&self, argument: &'static str, index: usize) -> Result<Out<*mut c_char>> {
+        if self.0.is_null() { Ok(Out(std::ptr::null_mut())) } else { self.nth(index).get(argument).map(Out) }
+    }
+}
+
 impl Out<c_char> {
     /// Stores as many of the bytes as `room` holds, with a closing zero.
     pub(crate) fn set_bytes(&self, argument: &'static str, bytes: &[u8], room: usize) -> Result<()> {

@@ -22,7 +22,7 @@ use crate::failure;
 use crate::handle::Kind;
 use crate::layer::attribute::KEYVALS;
 use crate::layer::bsend;
-use crate::layer::communicator::{adorn, allocate, copy_attributes, duplicate};
+use crate::layer::communicator::{adorn, allocate, allocate_from, copy_attributes, duplicate};
 use crate::layer::hardware::{self, Split};
 use crate::layer::library::library;
 use crate::layer::object_ref::ObjectRef;
@@ -117,7 +117,7 @@ mpi_fn! {
         raises comm => {
         newcomm.set("newcomm", MPI_COMM_NULL)?;
         let (comm, group) = (communicator::find("comm", comm)?, group::find("group", group)?);
-        make(newcomm, comm.plan_create(&group, allocate)?)
+        make(newcomm, comm.plan_create(&group, allocate_from(&comm))?)
     }
     /// MPI-5.0 §7.4.2
     fn MPI_Comm_create_group / PMPI_Comm_create_group(comm: MPI_Comm, group: MPI_Group, tag: c_int,
@@ -129,14 +129,15 @@ mpi_fn! {
         if comm.remote().is_none() && me.is_some_and(|me| group.rank_of(me).is_none()) {
             return Ok(());
         }
-        make(newcomm, comm.plan_create_group(&group, tag, allocate)?)
+        make(newcomm, comm.plan_create_group(&group, tag, allocate_from(&comm))?)
     }
     /// MPI-5.0 §7.4.2
     fn MPI_Comm_split / PMPI_Comm_split(comm: MPI_Comm, color: c_int, key: c_int, newcomm: Out<MPI_Comm>)
         raises comm => {
         newcomm.set("newcomm", MPI_COMM_NULL)?;
         let color = (color != MPI_UNDEFINED).then_some(color);
-        make(newcomm, communicator::find("comm", comm)?.plan_split(color, key, allocate)?)
+        let comm = communicator::find("comm", comm)?;
+        make(newcomm, comm.plan_split(color, key, allocate_from(&comm))?)
     }
     /// MPI-5.0 §7.4.2. Of a kind of hardware that nobody knows, and of one that this process is not restricted to, nothing is
     /// shared.
@@ -156,7 +157,8 @@ mpi_fn! {
         };
         let comm = communicator::find("comm", comm)?;
         let part = hardware::part(&comm, split, &hints)?;
-        let (schedule, creation) = comm.plan_split(part.as_ref().map(|part| part.color), key, allocate)?;
+        let color = part.as_ref().map(|part| part.color);
+        let (schedule, creation) = comm.plan_split(color, key, allocate_from(&comm))?;
         library().world.run(schedule)?;
         let made = library().world.finish(creation)?;
         if let Some((made, found)) = made.as_ref().zip(part.and_then(|part| part.found)) {
@@ -229,7 +231,8 @@ mpi_fn! {
     fn MPI_Intercomm_merge / PMPI_Intercomm_merge(intercomm: MPI_Comm, high: c_int,
         newintracomm: Out<MPI_Comm>) raises intercomm => {
         newintracomm.set("newintracomm", MPI_COMM_NULL)?;
-        make(newintracomm, communicator::find("intercomm", intercomm)?.plan_merge(high != 0, allocate)?)
+        let comm = communicator::find("intercomm", intercomm)?;
+        make(newintracomm, comm.plan_merge(high != 0, allocate_from(&comm))?)
     }
 }
 
@@ -308,7 +311,7 @@ fn idup(
     let number = newcomm.handle().number();
     let attributes =
         original.attributes().copied(&KEYVALS, handle.number(), number).map_err(attribute::refused)?;
-    let (schedule, creation) = original.plan_dup(allocate)?;
+    let (schedule, creation) = original.plan_dup(allocate_from(&original))?;
     let id = library().world.start(schedule)?;
     out.set("newcomm", newcomm.handle())?;
     let unfinished = Mutex::new(Some(Unfinished { creation, newcomm, attributes }));

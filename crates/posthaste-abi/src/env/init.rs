@@ -19,7 +19,7 @@ use crate::layer::bsend;
 use crate::layer::hardware;
 use crate::layer::library::{self, Life, ThreadLevel, library, life};
 use crate::object::site::Site;
-use crate::object::{attribute, info, memory};
+use crate::object::{attribute, info, memory, parents};
 
 // Starting and ending MPI.
 mpi_fn! {
@@ -166,7 +166,7 @@ fn start(required: ThreadLevel) -> Result<()> {
             let check_types = library.world.vci().engine.config.check_types;
             memory::learn_sizes(check_types);
             library::open(library);
-            Ok(())
+            parents::meet()
         }
         Life::Inside => Err(Error::other(ErrorClass::Other, "MPI has been initialised already")),
         Life::After => {

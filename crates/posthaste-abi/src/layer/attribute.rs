@@ -62,8 +62,8 @@ impl Predefined {
             Self::ClockIsGlobal => 1,
             Self::Host => PROC_NULL,
             Self::Io => ANY_SOURCE,
-            Self::Program => 0,
-            Self::UniverseSize => library().world.world().size(),
+            Self::Program => library().world.application() as i32,
+            Self::UniverseSize => library().world.universe_size() as i32,
         }
     }
 }

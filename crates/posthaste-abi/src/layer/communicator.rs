@@ -18,9 +18,14 @@ pub(crate) fn allocate() -> Result<ContextId> {
     library().world.allocate_context()
 }
 
+/// The same for a communicator that is made out of `parent`.
+pub(crate) fn allocate_from(parent: &Comm) -> impl FnOnce() -> Result<ContextId> {
+    || library().world.allocate_context_from(parent)
+}
+
 /// A duplicate without attributes; `info` replaces the hints.
 pub(crate) fn duplicate(comm: &Comm, info: Option<&Info>) -> Result<Option<Arc<Comm>>> {
-    let (schedule, creation) = comm.plan_dup(allocate)?;
+    let (schedule, creation) = comm.plan_dup(allocate_from(comm))?;
     library().world.run(schedule)?;
     let made = library().world.finish(creation)?;
     if let Some(made) = &made {

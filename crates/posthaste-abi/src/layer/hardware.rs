@@ -50,7 +50,7 @@ pub(crate) fn part(comm: &Comm, split: Option<Split>, hints: &Info) -> Result<Op
     };
     let color = match split {
         None => None,
-        Some(Split::Shared) => Some(world.node() as i32),
+        Some(Split::Shared) => Some(world.memory_in(comm) as i32),
         Some(Split::Guided) => guided(),
         Some(Split::Resource) => {
             if hints.get(TYPE).is_some() {

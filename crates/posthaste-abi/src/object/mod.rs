@@ -9,6 +9,7 @@ pub(crate) mod errhandler;
 pub(crate) mod info;
 pub(crate) mod group;
 pub(crate) mod communicator;
+pub(crate) mod parents;
 pub(crate) mod datatype;
 pub(crate) mod memory;
 pub(crate) mod op;

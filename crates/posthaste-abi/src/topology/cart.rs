@@ -13,7 +13,7 @@ use crate::abi::pointer::{In, Out};
 use crate::abi::types::MPI_Comm;
 use crate::call::mpi_fn;
 use crate::comm::communicator::make;
-use crate::layer::communicator::allocate;
+use crate::layer::communicator::allocate_from;
 use crate::layer::library::library;
 use crate::mapping::ranks::rank_out;
 use crate::object::communicator;
@@ -27,7 +27,7 @@ mpi_fn! {
         let _ = reorder;
         comm_cart.set("comm_cart", MPI_COMM_NULL)?;
         let old = communicator::find("comm_old", comm_old)?;
-        make(comm_cart, grid(&old, ndims, dims, periods)?.plan(&old, allocate)?)
+        make(comm_cart, grid(&old, ndims, dims, periods)?.plan(&old, allocate_from(&old))?)
     }
     /// MPI-5.0 §8.5.2
     fn MPI_Dims_create / PMPI_Dims_create(nnodes: c_int, ndims: c_int, dims: Out<c_int>) anytime {
@@ -101,7 +101,7 @@ mpi_fn! {
         let comm = communicator::find("comm", comm)?;
         let cart = topology::cart(&comm)?;
         let remain = remain_dims.slice("remain_dims", cart.dimensions())?;
-        make(newcomm, cart.plan_sub(&comm, remain, allocate)?)
+        make(newcomm, cart.plan_sub(&comm, remain, allocate_from(&comm))?)
     }
     /// MPI-5.0 §8.5.8. Ranks stay as they are. In a grid without places nobody has one.
     fn MPI_Cart_map / PMPI_Cart_map(comm: MPI_Comm, ndims: c_int, dims: In<c_int>, periods: In<c_int>,

@@ -10,7 +10,7 @@ use crate::abi::pointer::{In, Out};
 use crate::abi::types::{MPI_Comm, MPI_Info};
 use crate::call::mpi_fn;
 use crate::comm::communicator::make;
-use crate::layer::communicator::allocate;
+use crate::layer::communicator::allocate_from;
 use crate::layer::library::library;
 use crate::object::communicator;
 use crate::object::info;
@@ -39,7 +39,7 @@ mpi_fn! {
         let (sources, destinations) =
             (sources.slice("sources", indegree)?, destinations.slice("destinations", outdegree)?);
         let graph = DistGraph::adjacent(&old, sources, destinations, both)?;
-        make(comm_dist_graph, graph.plan(&old, "MPI_Dist_graph_create_adjacent", allocate)?)
+        make(comm_dist_graph, graph.plan(&old, "MPI_Dist_graph_create_adjacent", allocate_from(&old))?)
     }
     /// MPI-5.0 §8.5.4. Ranks are never reordered, and no hint has an effect.
     fn MPI_Dist_graph_create / PMPI_Dist_graph_create(comm_old: MPI_Comm, n: c_int, sources: In<c_int>,
@@ -62,7 +62,7 @@ mpi_fn! {
         library().world.run(schedule)?;
         let (schedule, delivered) = announced.plan()?;
         library().world.run(schedule)?;
-        make(comm_dist_graph, delivered.finish()?.plan(&old, "MPI_Dist_graph_create", allocate)?)
+        make(comm_dist_graph, delivered.finish()?.plan(&old, "MPI_Dist_graph_create", allocate_from(&old))?)
     }
 }
 

@@ -12,7 +12,7 @@ use crate::abi::pointer::{In, Out};
 use crate::abi::types::MPI_Comm;
 use crate::call::mpi_fn;
 use crate::comm::communicator::make;
-use crate::layer::communicator::allocate;
+use crate::layer::communicator::allocate_from;
 use crate::object::communicator;
 use crate::object::memory::length;
 
@@ -24,7 +24,7 @@ mpi_fn! {
         let _ = reorder;
         comm_graph.set("comm_graph", MPI_COMM_NULL)?;
         let old = communicator::find("comm_old", comm_old)?;
-        make(comm_graph, graph(&old, nnodes, indx, edges)?.plan(&old, allocate)?)
+        make(comm_graph, graph(&old, nnodes, indx, edges)?.plan(&old, allocate_from(&old))?)
     }
 }
 

@@ -22,6 +22,16 @@ use crate::ids::{ContextId, Peer};
 
 const NAME: &str = "MPI_Intercomm_create";
 
+/// Groups are exchanged by the numbers of their processes, which mean something within one job only.
+fn within_one_job(local: &Comm, peer: &Comm) -> Result<()> {
+    if local.context().spans_jobs() || peer.context().spans_jobs() {
+        let text = "MPI_Intercomm_create is not supported on communicators of several jobs: MPI_Comm_connect and \
+                    MPI_Comm_accept make one of two groups";
+        return Err(Error::other(ErrorClass::UnsupportedOperation, text));
+    }
+    Ok(())
+}
+
 /// How an intercommunicator in the making goes on.
 #[derive(Debug)]
 pub enum Next<'a> {
@@ -151,7 +161,7 @@ impl Comm {
             Err(error) => return Ok(introduction(Stage::failed(error)).run()),
         };
         // Without a context the other leader must hear of it too: it waits for us.
-        let own = match allocate() {
+        let own = match within_one_job(self, way.peer_comm).and_then(|()| allocate()) {
             Ok(context) => {
                 let oversubscribed = self.is_oversubscribed() || way.peer_comm.is_oversubscribed();
                 Head { context: context.words(), size: self.group().size(), oversubscribed, first: false }

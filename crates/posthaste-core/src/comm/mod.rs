@@ -9,6 +9,7 @@ mod create;
 mod details;
 mod inter;
 mod levels;
+mod meeting;
 #[cfg(test)]
 mod inter_tests;
 #[cfg(test)]

@@ -106,10 +106,20 @@ impl Methods {
     #[must_use]
     pub fn with<M: Listed>(mut self, method: Option<M>) -> Self {
         if let Some(method) = method {
-            self.elsewhere |= M::ELSEWHERE;
-            *M::place(&mut self.all) = Some(method.joining(&self.routes));
+            self.add(method);
         }
         self
+    }
+
+    /// A method that comes later.
+    pub fn add<M: Listed>(&mut self, method: M) {
+        self.elsewhere |= M::ELSEWHERE;
+        *M::place(&mut self.all) = Some(method.joining(&self.routes));
+    }
+
+    /// TCP, by which processes of other jobs are reached.
+    pub fn tcp(&mut self) -> Option<&mut Tcp> {
+        self.all.tcp.as_mut()
     }
 
     /// The way to a peer ([`Routes::to`]).

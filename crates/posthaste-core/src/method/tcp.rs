@@ -1,6 +1,6 @@
 //! TCP: connections between processes of different nodes, made when they are first needed.
 //!
-//! Parts: `card` says how a process can be reached, `reach` makes connections, `door` and `handshake` see to who is at
+//! Parts: `abroad` knows the processes of other jobs, `card` says how a process can be reached, `reach` makes connections, `door` and `handshake` see to who is at
 //! the other end, `outgoing` and `incoming` move bytes over a connection that stands, `turn` looks at all of them.
 //!
 //! What must stay true: nothing here blocks (only asking for a business card may take as long as the launcher's answer); packets to
@@ -9,6 +9,7 @@
 //! lost is reported once, and what is still sent to it disappears; a process that leaves closes its connections only when
 //! its peers have everything.
 
+mod abroad;
 mod card;
 mod door;
 mod handshake;
@@ -41,6 +42,8 @@ use incoming::{Input, Read};
 use outgoing::{BYE, Out, RESUME, THROTTLE};
 use reach::Reaching;
 
+pub use abroad::Pass;
+pub(crate) use card::own_addresses;
 pub use card::{AddressBook, BusinessCard, Shelf};
 pub use outgoing::PACKET;
 
@@ -74,6 +77,7 @@ pub struct TcpSetup {
 pub struct Tcp {
     built: HasTcp,
     identity: Identity,
+    card: BusinessCard,
     tuning: Tuning,
     connect_time: Duration,
     set: Arc<Set>,
@@ -124,6 +128,8 @@ struct Way {
     wrote: (u64, u32),
     is_pending: bool,
     is_loaded: bool,
+    /// This process has nothing more to say to the peer.
+    is_parting: bool,
     /// Since when its system has not answered.
     silent_since: Option<Duration>,
     /// The set reports when there is room.
@@ -169,7 +175,7 @@ impl Tcp {
     /// When no port is free, no interface can be used, or there are no descriptors left.
     pub fn new(setup: TcpSetup, config: &Config, book: Box<dyn AddressBook>) -> Result<(Self, BusinessCard)> {
         let built = HasTcp::proof("tcp")?;
-        let addresses = card::own_addresses(config)?;
+        let addresses = own_addresses(config)?;
         let (first, last) = config.tcp_ports;
         let listener = Listener::open(first..=last).map_err(|e| {
             Error::system(format!("listening for other ranks (POSTHASTE_TCP_PORTS is {first}-{last})"), e)
@@ -184,6 +190,7 @@ impl Tcp {
         let tcp = Self {
             built,
             identity: Identity::new(me, peers, format, secret),
+            card: card.clone(),
             tuning: Tuning { buffer: config.tcp_buffer, dead: Duration::from_secs(config.tcp_dead_s.into()) },
             connect_time: Duration::from_secs(config.tcp_connect_s.into()),
             set: Arc::new(set),

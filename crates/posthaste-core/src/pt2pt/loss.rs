@@ -66,6 +66,19 @@ pub(crate) fn lost(engine: &mut Engine, peer: Peer, why: Error) {
     sweep(engine);
 }
 
+/// This process has parted from a peer, in good order: what is remembered of it is forgotten, so that the two begin anew when
+/// they meet again.
+pub(crate) fn parted(engine: &mut Engine, peer: Peer) {
+    engine.with_pending(peer, |pending| *pending = Pending::default());
+    let released = engine.flow.forget(peer);
+    engine.pending_work -= usize::from(released);
+}
+
+/// Whether nothing waits to leave for a peer.
+pub(crate) fn is_drained(engine: &Engine, peer: Peer) -> bool {
+    engine.pending.get(peer).is_none_or(Pending::is_empty)
+}
+
 /// A receive has been posted, or has met a message: it ends if only a peer that is down could end it.
 #[inline]
 pub(super) fn started(engine: &mut Engine, id: RequestId) {

@@ -100,6 +100,20 @@ impl Runtime {
         Ok(())
     }
 
+    /// From now on a thread that sleeps in the library sleeps on this set, too, until the set is dropped.
+    ///
+    /// # Errors
+    /// When the system refuses that.
+    pub(crate) fn sleep_on(&self, set: &Set) -> io::Result<()> {
+        let one_thread = self.making.lock().unwrap_or_else(PoisonError::into_inner);
+        self.doorbell.watch_too(set)?;
+        drop(one_thread);
+        if let Some(wake) = self.sleepers.with(|parked| parked.rouse_listener()) {
+            self.wake(wake); // as above
+        }
+        Ok(())
+    }
+
     fn descriptors(&self) -> io::Result<&Descriptors> {
         let _one_thread = self.making.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = self.descriptors.get() {

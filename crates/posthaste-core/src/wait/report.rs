@@ -36,6 +36,8 @@ pub enum Awaited {
     Message(Pattern),
     /// What these peers have to do on a window.
     Window(OfWindow),
+    /// Another job, at this place: `at port 10.0.0.1:40123`, say.
+    OtherJob(String),
     /// Everything of ours to have left.
     Departure,
     /// Nothing: it keeps things going until it has to end.
@@ -83,7 +85,7 @@ impl Awaited {
             }
             Self::Message(pattern) => sender(pattern).into_iter().collect(),
             Self::Window(window) => window.needs.iter().filter_map(|(peer, ..)| *peer).collect(),
-            Self::Departure | Self::Nothing => Vec::new(),
+            Self::OtherJob(_) | Self::Departure | Self::Nothing => Vec::new(),
         }
     }
 
@@ -92,7 +94,7 @@ impl Awaited {
         match self {
             Self::All(ids) => Until::All(ids),
             Self::Any(ids) => Until::Any(ids),
-            Self::Message(_) | Self::Window(_) | Self::Departure => Until::Event,
+            Self::Message(_) | Self::Window(_) | Self::OtherJob(_) | Self::Departure => Until::Event,
             Self::Nothing => Until::Bell,
         }
     }
@@ -261,9 +263,13 @@ fn wait(vci: &Vci, call: &'static str, since: Duration, awaited: &Awaited) -> Wa
             needs.iter().take(MOST).map(need).collect()
         }
         Awaited::Departure => sends(vci).take(MOST).map(Goal::Message).collect(),
-        Awaited::Nothing => Vec::new(),
+        Awaited::OtherJob(_) | Awaited::Nothing => Vec::new(),
     };
-    Wait { call: call.to_owned(), since, any, goals, more }
+    let call = match awaited {
+        Awaited::OtherJob(place) => format!("{call} {place}"),
+        _ => call.to_owned(),
+    };
+    Wait { call, since, any, goals, more }
 }
 
 /// A request, or what goes on of a composite one: itself if that is not known.

@@ -8,7 +8,7 @@ use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex};
 
 use posthaste_os::node::Node;
-use posthaste_os::process;
+use posthaste_os::{machine, process};
 use posthaste_pmi::client;
 use posthaste_pmi::launcher::Launcher;
 
@@ -36,6 +36,8 @@ pub(super) struct Start {
     /// Whether those of any host do.
     pub(super) oversubscribed: bool,
     pub(super) launcher: Shared,
+    /// What only processes of this job know.
+    pub(super) secret: [u8; 32],
 }
 
 /// This process as a member of its job: what stays while its engine is closed, so that it can be opened again.
@@ -104,9 +106,16 @@ pub(super) fn join(config: &Config, membership: &mut Option<Membership>) -> Resu
 
 fn open(member: &mut Membership, config: &Config) -> Result<Start> {
     let Membership { launcher, handed, openings, .. } = member;
-    if wireup::lock(launcher).is_none() {
-        return alone();
+    let mut guard = wireup::lock(launcher);
+    // One that this process started itself says nothing of the job, and nothing any more when leave was taken.
+    if guard.as_ref().is_some_and(|launcher| launcher.is_own() && launcher.has_left()) {
+        *guard = None;
     }
+    if guard.as_ref().is_none_or(Launcher::is_own) {
+        drop(guard);
+        return alone(launcher);
+    }
+    drop(guard);
     if *openings > 1 {
         wireup::ask(launcher, Launcher::open_again).unwrap_or(Ok(())).map_err(wireup::failed)?;
     } else if let Ok(node) = std::env::var("POSTHASTE_NODE_FD") {
@@ -141,10 +150,11 @@ impl Handed {
     }
 }
 
-/// A job of one.
-fn alone() -> Result<Start> {
+/// A job of one, which has a launcher as soon as it starts processes.
+fn alone(launcher: &Shared) -> Result<Start> {
     let node = Node::create(1).map_err(|e| Error::no_memory(e.to_string()))?;
     agree(&node, Format::NATIVE, &Config::default())?;
+    let secret = machine::random().map_err(|e| Error::system("making a secret for the job", e))?;
     Ok(Start {
         rank: 0,
         node,
@@ -155,7 +165,8 @@ fn alone() -> Result<Start> {
         networks: wireup::Networks::default(),
         oversubscribed_here: false,
         oversubscribed: false,
-        launcher: Arc::default(),
+        launcher: launcher.clone(),
+        secret,
     })
 }
 
@@ -198,17 +209,16 @@ fn ours(shared: &Shared, handed: &Handed, again: bool, config: &Config) -> Resul
     };
     let routes = wireup::routes(rank, &node_local, &nodes, config)?;
     let secret = match handed.secret {
-        Some(secret) => Some(secret),
-        None if wireup::needs_secret(&routes) => {
+        Some(secret) => secret,
+        None => {
             wireup::offer_secret(launcher)?;
             launcher.fence().map_err(wireup::failed)?;
-            Some(wireup::secret(launcher)?)
+            wireup::secret(launcher)?
         }
-        None => None,
     };
     drop(guard);
     let launcher = shared.clone();
-    let networks = wireup::open_networks(&launcher, Peer(rank), &routes, secret, config)?;
+    let networks = wireup::open_networks(&launcher, Peer(rank), &routes, Some(secret), config)?;
     if !networks.are_none() || !hosts.are_one() {
         wireup::meet(&launcher, (!hosts.are_one() && local_rank == 0).then_some(oversubscribed_here))?;
     }
@@ -229,6 +239,7 @@ fn ours(shared: &Shared, handed: &Handed, again: bool, config: &Config) -> Resul
         oversubscribed_here,
         oversubscribed,
         launcher,
+        secret,
     })
 }
 
@@ -245,20 +256,17 @@ fn foreign(shared: &Shared, config: &Config) -> Result<Start> {
     };
     let (node_local, leader) = (nodes.with(rank), nodes.leader(rank));
     let routes = wireup::routes(rank, &node_local, &nodes, config)?;
-    let needs_secret = wireup::needs_secret(&routes);
-    if needs_secret {
-        wireup::offer_secret(launcher)?;
-    }
+    wireup::offer_secret(launcher)?;
     let own = if rank == leader { Some(wireup::make_segment(launcher, node_local.len())?) } else { None };
     wireup::publish_cpus(launcher)?;
     launcher.fence().map_err(wireup::failed)?;
     let node = own.map_or_else(|| wireup::attach_segment(launcher, leader), Ok)?;
     agree(&node, Format::NATIVE, config)?;
-    let secret = if needs_secret { Some(wireup::secret(launcher)?) } else { None };
+    let secret = wireup::secret(launcher)?;
     let outnumber = if rank == leader { Some(wireup::share_cpus(launcher, &node_local)?) } else { None };
     drop(guard);
     let launcher = shared.clone();
-    let networks = wireup::open_networks(&launcher, Peer(rank), &routes, secret, config)?;
+    let networks = wireup::open_networks(&launcher, Peer(rank), &routes, Some(secret), config)?;
     wireup::meet(&launcher, outnumber)?;
     let oversubscribed_here = wireup::is_oversubscribed(&launcher, leader)?;
     let oversubscribed = oversubscribed_here || wireup::oversubscribed_anywhere(&launcher, &nodes)?;
@@ -275,6 +283,7 @@ fn foreign(shared: &Shared, config: &Config) -> Result<Start> {
         oversubscribed_here,
         oversubscribed,
         launcher,
+        secret,
     })
 }
 

@@ -13,7 +13,7 @@ use posthaste_os::node::Node;
 
 use crate::comm::{Comm, Creation};
 use crate::config::Config;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorClass, Result};
 use crate::ids::{ContextId, Peer};
 use crate::method::shm::Shm;
 use crate::method::{Methods, Routes};
@@ -77,12 +77,33 @@ impl World {
         })
     }
 
+    /// The same for a communicator that is made out of `parent`: where that has members of several jobs, they all have to know
+    /// whose context it is, and go through the first VCI, the only one with a way to other jobs.
+    ///
+    /// # Errors
+    /// As [`World::allocate_context`].
+    pub fn allocate_context_from(&self, parent: &Comm) -> Result<ContextId> {
+        if parent.context().spans_jobs() { self.allocate_between_jobs() } else { self.allocate_context() }
+    }
+
     /// A context in the same VCI as that of `comm`.
     ///
     /// # Errors
     /// As [`World::allocate_context`].
     pub fn allocate_context_beside(&self, comm: &Comm) -> Result<ContextId> {
+        if comm.context().spans_jobs() {
+            return self.allocate_between_jobs();
+        }
         self.next_context(|_| comm.context().vci())
+    }
+
+    /// A context of a communicator with members of several jobs.
+    pub(super) fn allocate_between_jobs(&self) -> Result<ContextId> {
+        let context = self.next_context(|_| 0)?;
+        context.allocated_in(self.job()).ok_or_else(|| {
+            let text = "this process has heard of as many jobs as it can tell apart (65535)";
+            Error::other(ErrorClass::Other, text)
+        })
     }
 
     fn next_context(&self, vci: impl FnOnce(u32) -> usize) -> Result<ContextId> {
@@ -110,7 +131,8 @@ impl World {
     }
 
     /// This process looks after the VCI of a new communicator from now on.
-    pub fn joins(&self, comm: &Comm) {
+    pub fn joins(&self, comm: &Arc<Comm>) {
+        self.common.abroad.connects(comm);
         self.runtime.open(comm.context().vci());
         comm.make_known(&mut self.vci_of(comm).engine);
     }

@@ -413,11 +413,6 @@ fn open_plugin(
     Ok(Some(plugin))
 }
 
-/// Whether ranks have to be reached by a network, so that they need the job's secret.
-pub(super) fn needs_secret(routes: &Routes) -> bool {
-    routes.any(|route| matches!(route, Route::Tcp | Route::Fabric | Route::Bundle | Route::Plugin))
-}
-
 /// The business cards that the ranks of the job have put into the launcher's key-value space under one key.
 #[derive(Debug)]
 struct Book {

@@ -25,6 +25,7 @@ pub(super) enum Kind {
     Stdin,
     CpuSet,
     Timeout,
+    Universe,
     GoesOn,
     InitialHandler,
     BindTo,
@@ -102,6 +103,12 @@ pub(super) const KNOWN: &[Known] = &[
         "which ranks get standard input (default 0), as 0,2-5",
     ),
     known(&["timeout"], &["SECONDS"], Kind::Timeout, "end the job after so long, with exit code 124"),
+    known(
+        &["usize"],
+        &["N"],
+        Kind::Universe,
+        "at most N processes at a time, with those that are spawned; MPI_UNIVERSE_SIZE",
+    ),
     known(
         &["enable-recovery", "disable-auto-cleanup"],
         &[],
@@ -193,6 +200,6 @@ pub(super) const KNOWN: &[Known] = &[
     // Where another library is installed; ours is found from the place of mpiexec.
     known(&["prefix"], &["DIR"], Kind::Accepted, ""),
     known(&["mca", "gmca", "prtemca", "pmixmca"], &["NAME", "VALUE"], Kind::Ignored, ""),
-    known(&["rank-by", "rmk", "iface", "arch", "path", "file", "usize"], &["VALUE"], Kind::Ignored, ""),
+    known(&["rank-by", "rmk", "iface", "arch", "path", "file"], &["VALUE"], Kind::Ignored, ""),
     known(&["report-bindings"], &[], Kind::Ignored, ""),
 ];

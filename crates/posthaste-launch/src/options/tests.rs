@@ -100,6 +100,8 @@ fn mistakes_are_sentences() {
         ("-configfile /no/such", "/no/such"),
         ("-hostfile /no/such a", "/no/such"),
         ("-n 1 a :", "no program"),
+        ("-usize 3 -n 4 a", "-usize 3 leaves no room for 4 ranks"),
+        ("-usize x a", "not a number"),
     ] {
         let said = read(line).unwrap_err();
         assert!(said.contains(part), "{line:?}: {said}");
@@ -149,6 +151,12 @@ fn input_and_cpus_are_lists() {
     assert_eq!(job("--stdin none a").input, Input::Ranks(vec![]));
     assert_eq!(job("-s 3,0-1,1 a").input, Input::Ranks(vec![0, 1, 3]));
     assert_eq!(job("--cpu-set 4,0-2 a").cpu_set, [0, 1, 2, 4]);
+}
+
+#[test]
+fn a_universe_has_a_size_only_if_somebody_says_so() {
+    let limit = |line: &str| read(line).unwrap().job.limit;
+    assert_eq!((limit("a"), limit("-usize 8 -n 4 a"), limit("-usize INFINITE a")), (None, Some(8), None));
 }
 
 fn placed(line: &str) -> (String, usize) {

@@ -12,8 +12,9 @@ use crate::spawn::Refused;
 use crate::spawn::local::{Local, Ties, refused};
 use crate::spawn::run::{self, Below, Signals, Token};
 use crate::spawn::talk::{Common, Fault, Order, Report, Seats};
-use crate::spawn::verdict::Cause;
+use crate::spawn::verdict::{Cause, Ended};
 use nix::sys::epoll::Epoll;
+use nix::sys::signal::{SigSet, SigmaskHow, sigprocmask};
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -53,6 +54,8 @@ pub fn agent() -> i32 {
 }
 
 fn run_agent() -> Result<(), Refused> {
+    // An mpiexec that runs a job already has blocked the signals that it handles, and we would have that from it.
+    let _ = sigprocmask(SigmaskHow::SIG_SETMASK, Some(&SigSet::empty()), None);
     let mut frames = Frames::default();
     let Some(mut plan) = first_plan(&mut frames)? else { return Ok(()) };
     settle_environment(&mut plan.common, |name| std::env::var_os(name));
@@ -73,7 +76,7 @@ fn run_agent() -> Result<(), Refused> {
         }
         _ => {
             // Before signals are caught: what is started shall not find them blocked.
-            let tree = Tree::start(*plan, true, epoll.clone())?;
+            let tree = Tree::start(*plan, true, 0, epoll.clone())?;
             signals = catch()?;
             Box::new(tree)
         }
@@ -143,7 +146,7 @@ struct Unstarted(VecDeque<Report>);
 impl Unstarted {
     fn new(seats: &Seats, Refused { code, sentence }: Refused) -> Self {
         let sentence = format!("on {}: {sentence}", seats.host);
-        let fault = Fault { host: seats.host.clone(), cause: Cause::Refused { code, sentence } };
+        let fault = Fault { job: 0, host: seats.host.clone(), cause: Cause::Refused { code, sentence } };
         let ranks = seats.ranks.iter().map(|seat| seat.0).collect();
         Self([Report::Down { ranks, fault }, Report::Over(Vec::new())].into())
     }
@@ -151,7 +154,7 @@ impl Unstarted {
 
 impl Below for Unstarted {
     fn event(&mut self, _: Token) {}
-    fn children(&mut self) {}
+    fn children(&mut self, _: &[(i32, Ended)]) {}
     fn order(&mut self, _: Order) {}
     fn report(&mut self) -> Option<Report> {
         self.0.pop_front()

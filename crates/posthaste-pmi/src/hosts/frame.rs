@@ -21,10 +21,10 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// What an agent is to do: run the ranks of one host, or start the agents of several.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Plan {
-    pub(super) common: Common,
-    pub(super) seats: Vec<Seats>,
-    pub(super) launcher: Launcher,
+pub(crate) struct Plan {
+    pub(crate) common: Common,
+    pub(crate) seats: Vec<Seats>,
+    pub(crate) launcher: Launcher,
 }
 
 /// To an agent.
@@ -137,7 +137,7 @@ mod tests {
             Cause::Death { rank: 3, pid: 9, ended: Ended::Signal(11), stage: Stage::Inside, missing: None };
         vec![
             Report::Output { rank: 1, stream: Stream::Err, continues: true, text: vec![0, 255, 10] },
-            Report::Failed(crate::spawn::talk::Fault { host: "b".into(), cause }),
+            Report::Failed(crate::spawn::talk::Fault { job: 0, host: "b".into(), cause }),
             Report::Fence(vec![("key".into(), "value".into())]),
             Report::Over(vec![1, u64::MAX]),
         ]

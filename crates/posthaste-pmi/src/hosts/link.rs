@@ -127,7 +127,7 @@ impl Above for Link {
     fn signal(&mut self, signal: Signal) {
         if matches!(signal, Signal::SIGTERM | Signal::SIGINT | Signal::SIGHUP | Signal::SIGQUIT) {
             let why = format!("the agent on {} was ended by {}", self.host, signal.as_str());
-            let fault = Fault { host: self.host.clone(), cause: Cause::Lost { why } };
+            let fault = Fault { job: 0, host: self.host.clone(), cause: Cause::Lost { why } };
             self.send(&Up::Report(Report::Failed(fault)));
             self.orders.push_back(Order::End(How::Failure));
         }

@@ -1,6 +1,6 @@
 //! A job on several hosts: as on one, with an agent on each host in between.
 //!
-//! [`spawn`] is mpiexec's side, [`fn@agent`] is what mpiexec is on the other hosts. An agent runs the ranks of its host
+//! `Tree` is mpiexec's side, [`fn@agent`] is what mpiexec is on the other hosts. An agent runs the ranks of its host
 //! exactly as mpiexec runs those of a job on one host (`spawn::local`); what the two sides say to each other
 //! (`spawn::talk`) travels as frames over the standard input and output of the ssh, srun or plain process that started
 //! the agent: no port, nothing that a firewall could refuse. Where there are more hosts than `FAN_OUT`, agents stand
@@ -22,16 +22,13 @@ mod relay;
 mod tree;
 
 pub use agent::agent;
+pub(crate) use frame::Plan;
 pub use launcher::{Launcher, Means};
 pub use place::{By, Host, Placement, own_addresses};
+pub(crate) use place::{Placed, place_each};
+pub(crate) use tree::Tree;
 
-use crate::spawn::console::Console;
-use crate::spawn::input::Source;
-use crate::spawn::local::refused;
-use crate::spawn::run::{self, Signals};
-use crate::spawn::{Hooks, Job, Outcome, Refused};
 use std::time::Duration;
-use tree::Tree;
 
 /// Most agents that one process starts and listens to.
 const FAN_OUT: usize = 32;
@@ -44,33 +41,3 @@ const PATIENCE: Duration = Duration::from_millis(4500);
 
 /// The argument that makes an mpiexec an agent.
 pub const AGENT: &str = "--posthaste-agent";
-
-/// As [`crate::spawn::spawn`], with the ranks placed on several hosts.
-///
-/// # Errors
-/// When the job cannot be started from here. What goes wrong on a host is reported as a failure of the job.
-pub fn spawn(
-    job: &Job,
-    placement: &Placement,
-    launcher: &Launcher,
-    name: &str,
-    hooks: &mut dyn Hooks,
-) -> Result<Outcome, Refused> {
-    let programs = job.programs_of_ranks()?;
-    let placed = placement.place(&programs);
-    let mut common = job.common(programs.len(), placed.mapping)?;
-    common.directory = std::env::current_dir().ok().map(Into::into);
-    let epoll = run::epoll().map_err(refused("cannot make an epoll"))?;
-    let console = Console::new(hooks, name, job.timeout, &mut common, epoll.clone());
-    let mut console = console.map_err(refused("cannot use the standard streams"))?;
-    let plan = frame::Plan { common, seats: placed.seats, launcher: launcher.clone() };
-    // Before signals are caught: what is started shall not find them blocked.
-    let mut tree = Tree::start(plan, false, epoll.clone())?;
-    let signals = Signals::catch(&epoll).map_err(refused("cannot catch signals"))?;
-    console.take_questions();
-    if job.input.count(programs.len()) > 0 {
-        console.read_from(Source::new().map_err(refused("cannot use standard input"))?);
-    }
-    run::run(&epoll, &signals, &mut console, &mut tree)?;
-    Ok(console.outcome())
-}

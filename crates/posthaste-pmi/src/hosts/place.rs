@@ -6,6 +6,7 @@
 use crate::mapping;
 use crate::spawn::talk::Seats;
 use nix::ifaddrs::InterfaceAddress;
+use std::collections::HashMap;
 use std::net::IpAddr;
 
 /// A host that ranks may run on.
@@ -38,40 +39,38 @@ pub struct Placement {
 
 /// Where they run.
 #[derive(Debug)]
-pub(super) struct Placed {
-    pub(super) seats: Vec<Seats>,
+pub(crate) struct Placed {
+    pub(crate) seats: Vec<Seats>,
     /// As the key `PMI_process_mapping` says it.
-    pub(super) mapping: String,
+    pub(crate) mapping: String,
+}
+
+impl Placed {
+    /// The hosts that have ranks, each with its own.
+    pub(crate) fn map(&self) -> Vec<(String, Vec<usize>)> {
+        let numbers = |seats: &Seats| seats.ranks.iter().map(|seat| seat.0 as usize).collect();
+        self.seats.iter().map(|seats| (seats.host.clone(), numbers(seats))).collect()
+    }
 }
 
 impl Placement {
     /// Places ranks whose programs these are. When there are more ranks than slots, hosts are filled again from the first.
-    pub(super) fn place(&self, programs: &[u32]) -> Placed {
-        let of_rank = self.hosts_of_ranks(programs.len());
-        let mut seats: Vec<Seats> =
-            self.hosts.iter().map(|host| Seats { host: host.name.clone(), ranks: Vec::new() }).collect();
-        for ((rank, &program), &host) in (0..).zip(programs).zip(&of_rank) {
-            seats[host].ranks.push((rank, program));
-        }
-        // Nodes are the hosts that have ranks.
-        let node_of: Vec<usize> = seats
-            .iter()
-            .scan(0, |next, seats| {
-                let node = *next;
-                *next += usize::from(!seats.ranks.is_empty());
-                Some(node)
-            })
-            .collect();
-        let nodes: Vec<usize> = of_rank.iter().map(|&host| node_of[host]).collect();
-        seats.retain(|seats| !seats.ranks.is_empty());
-        Placed { seats, mapping: mapping::emit(&nodes) }
+    pub(crate) fn place(&self, programs: &[u32]) -> Placed {
+        let hosts = self.hosts_of_ranks(programs.len());
+        seat(
+            programs.iter().copied().zip(hosts.into_iter().map(|host| self.hosts[host].name.as_str())),
+            &self.hosts,
+        )
+    }
+
+    /// The slots of all hosts, where all are known.
+    pub(crate) fn slots(&self) -> Option<usize> {
+        self.hosts.iter().map(|host| host.slots).sum()
     }
 
     /// The hosts that have ranks, each with its own, of so many.
     pub fn map(&self, ranks: usize) -> Vec<(String, Vec<usize>)> {
-        let seats = self.place(&vec![0; ranks]).seats;
-        let numbers = |seats: &Seats| seats.ranks.iter().map(|seat| seat.0 as usize).collect();
-        seats.iter().map(|seats| (seats.host.clone(), numbers(seats))).collect()
+        self.place(&vec![0; ranks]).map()
     }
 
     /// The index of its host for each of `count` ranks.
@@ -93,6 +92,46 @@ impl Placement {
         };
         one_round.into_iter().cycle().take(count).collect()
     }
+}
+
+/// Places the ranks of several programs, each as its own placement says.
+pub(crate) fn place_each(parts: &[(&Placement, usize)]) -> Placed {
+    let ranks = (0..).zip(parts).flat_map(|(program, (placement, count))| {
+        let hosts = placement.hosts_of_ranks(*count);
+        hosts.into_iter().map(move |host| (program, placement.hosts[host].name.as_str()))
+    });
+    let hosts: Vec<Host> = parts.iter().flat_map(|(placement, _)| placement.hosts.clone()).collect();
+    seat(ranks, &hosts)
+}
+
+/// The seats of ranks (program, name of the host), hosts in this order.
+fn seat<'a>(ranks: impl Iterator<Item = (u32, &'a str)>, hosts: &[Host]) -> Placed {
+    let mut seats: Vec<Seats> = Vec::new();
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    for host in hosts {
+        places.entry(&host.name).or_insert_with(|| {
+            seats.push(Seats { host: host.name.clone(), ranks: Vec::new() });
+            seats.len() - 1
+        });
+    }
+    let mut of_rank = Vec::new();
+    for (rank, (program, host)) in (0..).zip(ranks) {
+        let place = places.get(host).copied().unwrap_or_default();
+        seats[place].ranks.push((rank, program));
+        of_rank.push(place);
+    }
+    // Nodes are the hosts that have ranks.
+    let node_of: Vec<usize> = seats
+        .iter()
+        .scan(0, |next, seats| {
+            let node = *next;
+            *next += usize::from(!seats.ranks.is_empty());
+            Some(node)
+        })
+        .collect();
+    let nodes: Vec<usize> = of_rank.iter().map(|&place| node_of[place]).collect();
+    seats.retain(|seats| !seats.ranks.is_empty());
+    Placed { seats, mapping: mapping::emit(&nodes) }
 }
 
 /// The addresses of this host.

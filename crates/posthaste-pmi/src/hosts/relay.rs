@@ -7,8 +7,9 @@
 
 use super::{BEAT, SILENCE};
 use crate::spawn::Input;
-use crate::spawn::talk::{Fault, Order, Pair, Report, Seats};
+use crate::spawn::talk::{Fault, Order, Report, Seats};
 use crate::spawn::verdict::Cause;
+use crate::spawning::Pair;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
@@ -30,6 +31,7 @@ struct Member {
     state: State,
     heard: Instant,
     fence: Option<Vec<Pair>>,
+    ready: bool,
     input: Feeding,
 }
 
@@ -67,7 +69,7 @@ impl Relay {
             let host = group.first().map_or(String::new(), |seats| seats.host.clone());
             let takes = ranks.iter().any(|&rank| input.is_for(rank));
             let input = if takes { Feeding::Ready } else { Feeding::Closed };
-            Member { host, ranks, state: State::Starting, heard: now, fence: None, input }
+            Member { host, ranks, state: State::Starting, heard: now, fence: None, ready: false, input }
         });
         Self {
             members: members.collect(),
@@ -114,6 +116,12 @@ impl Relay {
                     self.reports.push_back(Report::Fence(pairs.collect()));
                 }
             }
+            Report::Ready => {
+                member.ready = true;
+                if self.members.iter().all(|member| member.ready) {
+                    self.reports.push_back(Report::Ready);
+                }
+            }
             Report::Over(counters) => {
                 member.state = State::Done;
                 self.counters.resize(self.counters.len().max(counters.len()), 0);
@@ -135,7 +143,7 @@ impl Relay {
             return;
         }
         member.state = State::Done;
-        let fault = Fault { host: member.host.clone(), cause: Cause::Lost { why } };
+        let fault = Fault { job: 0, host: member.host.clone(), cause: Cause::Lost { why } };
         self.reports.push_back(Report::Down { ranks: member.ranks.clone(), fault });
         self.fed(agent, Feeding::Closed);
         self.check_end();

@@ -12,12 +12,13 @@ use crate::spawn::Refused;
 use crate::spawn::output::Sink;
 use crate::spawn::run::{Below, Token};
 use crate::spawn::talk::{Order, Report, Seats};
+use crate::spawn::verdict::Ended;
 use nix::sys::epoll::{Epoll, EpollEvent, EpollFlags};
 use posthaste_os::process::Guardian;
 use std::io::{self, Read};
 use std::os::fd::AsFd;
-use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Child, ChildStderr, ChildStdout, ExitStatus, Stdio};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, ChildStderr, ChildStdout, Stdio};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -33,7 +34,7 @@ struct Agent {
     process: Child,
     /// What started it: ssh, say.
     means: String,
-    status: Option<ExitStatus>,
+    status: Option<Ended>,
     from: Option<ChildStdout>,
     words: Option<ChildStderr>,
     /// Gone when it is given up: the end of its input says so.
@@ -51,9 +52,11 @@ struct Agent {
 }
 
 /// The agents below us.
-pub(super) struct Tree {
+pub(crate) struct Tree {
     relay: Relay,
     agents: Vec<Agent>,
+    /// The number of the first one among all agents of this process.
+    first: usize,
     epoll: Rc<Epoll>,
     beat: Instant,
     scratch: Vec<u8>,
@@ -62,8 +65,13 @@ pub(super) struct Tree {
 }
 
 impl Tree {
-    /// Starts the agents of a plan. `own_first`: we are an agent ourselves and the first host is ours.
-    pub(super) fn start(plan: Plan, own_first: bool, epoll: Rc<Epoll>) -> Result<Self, Refused> {
+    /// Starts the agents of a plan, numbered from `first` on. `own_first`: we are an agent ourselves and the first host is ours.
+    pub(crate) fn start(
+        plan: Plan,
+        own_first: bool,
+        first: usize,
+        epoll: Rc<Epoll>,
+    ) -> Result<Self, Refused> {
         let refused = |why: io::Error| Refused::new(1, format!("cannot start agents: {why}"));
         let guardian = own_first.then(|| Guardian::new(Some(PATIENCE))).transpose().map_err(refused)?;
         let groups = groups(&plan.seats, own_first);
@@ -71,6 +79,7 @@ impl Tree {
         let mut tree = Self {
             relay: Relay::new(groups.iter().copied(), &plan.common.input, now),
             agents: Vec::with_capacity(groups.len()),
+            first,
             epoll,
             beat: now + BEAT,
             scratch: vec![0; 64 << 10],
@@ -100,8 +109,8 @@ impl Tree {
             let watch = |fd: &dyn AsFd, token: Token| {
                 tree.epoll.add(fd.as_fd(), EpollEvent::new(EpollFlags::EPOLLIN, token.emit()))
             };
-            watch(&from, Token::Child(index)).map_err(|why| refused(why.into()))?;
-            watch(&words, Token::ChildError(index)).map_err(|why| refused(why.into()))?;
+            watch(&from, Token::Child(first + index)).map_err(|why| refused(why.into()))?;
+            watch(&words, Token::ChildError(first + index)).map_err(|why| refused(why.into()))?;
             tree.agents.push(Agent {
                 process,
                 means,
@@ -120,6 +129,16 @@ impl Tree {
         Ok(tree)
     }
 
+    /// Where the numbers of the agents end.
+    pub(crate) fn end(&self) -> usize {
+        self.first + self.agents.len()
+    }
+
+    /// Whether all agents have ended and were waited for.
+    pub(crate) fn is_gone(&self) -> bool {
+        self.agents.iter().all(|agent| agent.status.is_some())
+    }
+
     fn send(&mut self, agent: usize, message: &Down) {
         if let Some(to) = &mut self.agents[agent].to {
             to.push(None, |out| emit(message, out));
@@ -128,12 +147,13 @@ impl Tree {
     }
 
     fn flush(&mut self, agent: usize) {
+        let number = self.first + agent;
         let Agent { to: Some(to), watched, .. } = &mut self.agents[agent] else { return };
         // A reader that has gone shows itself at the other stream.
         to.flush();
         let waits = to.is_waiting();
         if waits != *watched {
-            let event = EpollEvent::new(EpollFlags::EPOLLOUT, Token::ChildRoom(agent).emit());
+            let event = EpollEvent::new(EpollFlags::EPOLLOUT, Token::ChildRoom(number).emit());
             let changed = if waits { self.epoll.add(&*to, event) } else { self.epoll.delete(&*to) };
             *watched = waits && changed.is_ok();
         }
@@ -223,10 +243,10 @@ impl Tree {
     fn why_lost(&self, agent: usize) -> String {
         let Agent { means, status, said, .. } = &self.agents[agent];
         let host = self.relay.host(agent);
-        let end = match status.map(|status| (status.code(), status.signal())) {
-            Some((Some(code), _)) => format!("{means} exited with code {code}"),
-            Some((None, Some(signal))) => format!("{means} was killed by signal {signal}"),
-            _ => format!("{means} closed its output"),
+        let end = match status {
+            Some(Ended::Code(code)) => format!("{means} exited with code {code}"),
+            Some(Ended::Signal(signal)) => format!("{means} was killed by signal {signal}"),
+            None => format!("{means} closed its output"),
         };
         let said = String::from_utf8_lossy(said);
         let words: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
@@ -262,17 +282,23 @@ impl Tree {
 impl Below for Tree {
     fn event(&mut self, token: Token) {
         match token {
-            Token::Child(agent) => self.read(agent),
-            Token::ChildRoom(agent) => self.flush(agent),
-            Token::ChildError(agent) => self.read_words(agent),
+            Token::Child(agent) => self.read(agent - self.first),
+            Token::ChildRoom(agent) => self.flush(agent - self.first),
+            Token::ChildError(agent) => self.read_words(agent - self.first),
             _ => {}
         }
     }
 
-    fn children(&mut self) {
+    fn children(&mut self, dead: &[(i32, Ended)]) {
+        if let Some(guardian) = &mut self.guardian
+            && dead.iter().any(|death| death.0 == guardian.group())
+        {
+            guardian.set_reaped();
+        }
         for agent in 0..self.agents.len() {
+            let pid = self.agents[agent].process.id().cast_signed();
             if self.agents[agent].status.is_none()
-                && let Ok(Some(status)) = self.agents[agent].process.try_wait()
+                && let Some(&(_, status)) = dead.iter().find(|death| death.0 == pid)
             {
                 let state = &mut self.agents[agent];
                 state.status = Some(status);
@@ -304,8 +330,6 @@ impl Below for Tree {
     fn on_time(&mut self, now: Instant) {
         if now >= self.beat {
             self.beat = now + BEAT;
-            // One that ended before signals were caught has sent none.
-            self.children();
             for agent in self.relay.lose_silent(now) {
                 self.give_up(agent);
             }

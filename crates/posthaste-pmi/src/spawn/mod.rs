@@ -1,12 +1,12 @@
-//! Starting the processes of a job and seeing them to their end: one function, [`spawn`].
+//! Starting the processes of a job on this host and seeing them to their end.
 //!
-//! mpiexec is a small program over it, for a job on one host; `hosts` does the same for several with the parts of this
-//! room. What must stay true: when [`spawn`] returns, nothing of the job is left, neither process nor descriptor; one
-//! event loop and no threads; a slow reader of our output never keeps us from noticing a death. Seed B12 ("mpirun is a
-//! small program over spawn_multiple"), MPI-5.0 §11.5 and §11.8.
+//! `hosts` does the same on several hosts with the parts of this room, and `family` is the function that mpiexec calls.
+//! What must stay true: when a job is over, nothing of it is left, neither process nor descriptor; one event loop and no
+//! threads; a slow reader of our output never keeps us from noticing a death. MPI-5.0 §11.5 and §11.8.
 //!
 //! # Environment of a rank
-//! `PMI_RANK`, `PMI_SIZE`, `PMI_FD` (the PMI-1.1 connection, an inherited socket), `PMI_SPAWNED=0`;
+//! `PMI_RANK`, `PMI_SIZE`, `PMI_FD` (the PMI-1.1 connection, an inherited socket), `PMI_SPAWNED` (1 when a
+//! process asked for the job);
 //! `POSTHASTE_NODE_FD` (the segment of the ranks on its host), `POSTHASTE_LOCAL_RANK`, `POSTHASTE_LOCAL_SIZE`,
 //! `POSTHASTE_CPUS`; `POSTHASTE_SECRET` (what only processes of this job know); `MPI_LOCALRANKID`, `MPI_LOCALNRANKS`
 //! (what other launchers of the family set). The two descriptors stay open over `execve`; all others of the launcher
@@ -37,16 +37,11 @@ pub use output::Stream;
 pub use talk::Look;
 pub use verdict::Ended;
 
-use console::Console;
-use input::Source;
-use local::{Local, Ties, refused};
-use nix::unistd::dup2_stdin;
-use posthaste_os::machine;
-use run::Signals;
+use local::refused;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, IsTerminal, Read};
+use std::io::{self, Read};
 use std::path::PathBuf;
 use std::time::Duration;
 use thiserror::Error;
@@ -64,6 +59,8 @@ pub struct Program {
     pub environment: Vec<(OsString, OsString)>,
     /// Whether `environment` replaces the job's instead of being added to it.
     pub replaces_environment: bool,
+    /// Where its name is looked for instead of in `PATH`.
+    pub path: Option<OsString>,
     /// Its working directory; ours when absent.
     #[serde(with = "path_on_wire")]
     pub directory: Option<PathBuf>,
@@ -96,11 +93,13 @@ pub struct Job {
     pub goes_on: bool,
     /// Which processes get our standard input.
     pub input: Input,
+    /// How many processes this job and those that it spawns may have at a time, where somebody has said so.
+    pub limit: Option<usize>,
     /// Longest time the job may take.
     pub timeout: Option<Duration>,
 }
 
-/// What the caller of [`spawn`] may look at and change while the job runs.
+/// What the caller of [`crate::family::spawn`] may look at and change while the job runs.
 pub trait Hooks {
     /// Output of `rank` is appended to `out`, which goes to `stream`. `text` is whole lines, or, at the end and
     /// for very long lines, a piece without a line end; `continues` says that the piece before was one.
@@ -115,6 +114,11 @@ pub trait Hooks {
     /// A signal came that is passed on to the processes.
     fn signal(&mut self, signal: i32) {
         let _ = signal;
+    }
+    /// A process has asked for a new job, whose ranks run here. Their numbers, as in the calls above and below, follow
+    /// those of all ranks before.
+    fn joined(&mut self, map: &[(String, Vec<usize>)]) {
+        let _ = map;
     }
     /// A process ended.
     fn ended(&mut self, rank: usize, how: Ended) {
@@ -155,35 +159,6 @@ impl Refused {
     }
 }
 
-/// Starts the processes of `job` on this host, serves them, passes their output on to our own standard streams and
-/// returns when all have ended. What failed is said in one sentence on standard error, begun with `name`. Standard input
-/// goes where the job says; our own becomes the empty file when it is handed on as it is.
-///
-/// # Errors
-/// When the job cannot be started: no such program or directory, no memory, no processes.
-pub fn spawn(job: &Job, name: &str, hooks: &mut dyn Hooks) -> Result<Outcome, Refused> {
-    let programs = job.programs_of_ranks()?;
-    let mut common = job.common(programs.len(), format!("(vector,(0,1,{}))", programs.len()))?;
-    let ranks = (0..).zip(programs).collect();
-    let seats = talk::Seats { host: machine::host_name(), ranks };
-    let epoll = run::epoll().map_err(refused("cannot make an epoll"))?;
-    let signals = Signals::catch(&epoll).map_err(refused("cannot catch signals"))?;
-    let console = Console::new(hooks, name, job.timeout, &mut common, epoll.clone());
-    let mut console = console.map_err(refused("cannot use the standard streams"))?;
-    let readers = job.input.count(common.size);
-    let passed_on = readers > 1 || (readers == 1 && io::stdin().is_terminal());
-    let ties = Ties { passed_on, patience: None };
-    let mut local = Local::start(&common, &seats, ties, &signals.before(), epoll.clone())?;
-    if passed_on {
-        console.read_from(Source::new().map_err(refused("cannot use standard input"))?);
-    } else if let Ok(null) = File::open("/dev/null") {
-        // A rank has it; nobody would see that it has closed it if we held it too.
-        let _ = dup2_stdin(null);
-    }
-    run::run(&epoll, &signals, &mut console, &mut local)?;
-    Ok(console.outcome())
-}
-
 impl Job {
     /// The index of its program for each rank.
     pub(crate) fn programs_of_ranks(&self) -> Result<Vec<u32>, Refused> {
@@ -196,14 +171,18 @@ impl Job {
         Ok(of_rank)
     }
 
-    /// What all hosts have to know of a job of `size` ranks that are placed as `mapping` says.
-    pub(crate) fn common(&self, size: usize, mapping: String) -> Result<talk::Common, Refused> {
+    /// What all hosts have to know of a job of `size` ranks that are placed as `mapping` says, where there is room for
+    /// `room` processes.
+    pub(crate) fn common(&self, size: usize, mapping: String, room: usize) -> Result<talk::Common, Refused> {
         if let Some(rank) = self.input.beyond(size) {
             let sentence = format!("standard input is to go to rank {rank}, but the job has {size} ranks");
             return Err(Refused::new(1, sentence));
         }
+        let name = format!("posthaste-{}", std::process::id());
         Ok(talk::Common {
-            name: format!("posthaste-{}", std::process::id()),
+            family: name.clone(),
+            name,
+            universe: self.limit.unwrap_or(room).max(size) as i64,
             size,
             mapping,
             secret: secret().map_err(refused("cannot read random bytes from /dev/urandom"))?,
@@ -213,13 +192,15 @@ impl Job {
             cpu_set: self.cpu_set.clone(),
             goes_on: self.goes_on,
             input: self.input.clone(),
+            // Where agents are to find what we were called with.
+            directory: std::env::current_dir().ok().map(Into::into),
             ..talk::Common::default()
         })
     }
 }
 
 /// 64 random hexadecimal digits.
-fn secret() -> io::Result<String> {
+pub(crate) fn secret() -> io::Result<String> {
     let mut bytes = [0; 32];
     File::open("/dev/urandom")?.read_exact(&mut bytes)?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())

@@ -8,10 +8,12 @@
 use super::Refused;
 use super::output::Stream;
 use super::talk::{Order, Report};
+use super::verdict::Ended;
 use nix::errno::Errno;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 use nix::sys::signal::{SigSet, SigmaskHow, Signal, sigprocmask};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use posthaste_os::process::is_ignored;
 use std::io;
 use std::os::fd::AsFd;
@@ -85,8 +87,8 @@ impl Token {
 pub(crate) trait Below {
     /// Something is to be read or written.
     fn event(&mut self, token: Token);
-    /// A child process may have ended.
-    fn children(&mut self);
+    /// These child processes have ended and were waited for.
+    fn children(&mut self, dead: &[(i32, Ended)]);
     /// Does what the other side wants.
     fn order(&mut self, order: Order);
     /// The next report.
@@ -125,7 +127,12 @@ pub(crate) fn run(
     below: &mut dyn Below,
 ) -> Result<(), Refused> {
     let mut events = vec![EpollEvent::empty(); 256];
+    // What ended before signals were caught has sent none.
+    let mut children = true;
     loop {
+        if std::mem::take(&mut children) {
+            below.children(&reap());
+        }
         hand_over(above, below);
         if above.is_over() {
             return Ok(());
@@ -136,7 +143,6 @@ pub(crate) fn run(
             Err(Errno::EINTR) => 0,
             Err(why) => return Err(Refused::new(1, format!("cannot wait for the processes: {why}"))),
         };
-        let mut children = false;
         for token in events[..count].iter().filter_map(|event| Token::parse(event.data())) {
             match token {
                 Token::Signal => signals.read(|signal| match signal {
@@ -147,12 +153,27 @@ pub(crate) fn run(
                 _ => below.event(token),
             }
         }
-        if children {
-            below.children();
+        if std::mem::take(&mut children) {
+            below.children(&reap());
         }
         let now = Instant::now();
         below.on_time(now);
         above.on_time(now);
+    }
+}
+
+/// Waits for all child processes that have ended. Whoever started them hears of it; orphans of ranks are nobody's.
+fn reap() -> Vec<(i32, Ended)> {
+    let mut dead = Vec::new();
+    loop {
+        match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
+            Ok(WaitStatus::Exited(pid, code)) => dead.push((pid.as_raw(), Ended::Code(code))),
+            Ok(WaitStatus::Signaled(pid, signal, _)) => {
+                dead.push((pid.as_raw(), Ended::Signal(signal as i32)))
+            }
+            Ok(WaitStatus::StillAlive) | Err(_) => return dead,
+            Ok(_) => {}
+        }
     }
 }
 

@@ -47,9 +47,10 @@ impl<'a> Prepared<'a> {
             }
         }
         let own_path;
-        let path = match environment.get(OsStr::new("PATH")) {
-            Some(path) => Some(path.as_os_str()),
-            None => {
+        let path = match (&program.path, environment.get(OsStr::new("PATH"))) {
+            (Some(path), _) => Some(path.as_os_str()),
+            (None, Some(path)) => Some(path.as_os_str()),
+            (None, None) => {
                 own_path = std::env::var_os("PATH");
                 own_path.as_deref()
             }
@@ -133,6 +134,7 @@ pub(super) struct Shared<'a> {
     pub(super) node: &'a Node,
     /// Ranks in the whole job.
     pub(super) size: usize,
+    pub(super) spawned: bool,
     pub(super) secret: &'a str,
     pub(super) group: i32,
     pub(super) mask: &'a SigSet,
@@ -168,7 +170,7 @@ pub(super) fn start(
         ("PMI_RANK", rank.to_string()),
         ("PMI_SIZE", common.size.to_string()),
         ("PMI_FD", their_pmi.as_raw_fd().to_string()),
-        ("PMI_SPAWNED", "0".to_string()),
+        ("PMI_SPAWNED", u8::from(common.spawned).to_string()),
         ("POSTHASTE_NODE_FD", common.node.as_fd().as_raw_fd().to_string()),
         ("POSTHASTE_LOCAL_RANK", local.to_string()),
         ("POSTHASTE_LOCAL_SIZE", common.node.ranks().to_string()),

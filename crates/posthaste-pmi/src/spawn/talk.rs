@@ -8,19 +8,25 @@ use super::ending::How;
 use super::input::Input;
 use super::verdict::{Cause, Ended};
 use super::{Bind, Program, Stream};
+use crate::spawning::{Pair, Spawning};
 use posthaste_os::node::Life;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::time::Duration;
-
-/// A key of the key-value space and its value.
-pub(crate) type Pair = (String, String);
 
 /// What all hosts of a job have to know.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Common {
     /// Name of the job's key-value space.
     pub(crate) name: String,
+    /// Name of the first job of its family: their ranks share CPUs.
+    pub(crate) family: String,
+    /// A process asked for it.
+    pub(crate) spawned: bool,
+    /// What its ranks find in the key-value space.
+    pub(crate) preput: Vec<Pair>,
+    /// What `MPI_UNIVERSE_SIZE` says; -1 when it is unknown.
+    pub(crate) universe: i64,
     /// Ranks in the job.
     pub(crate) size: usize,
     /// How the ranks are placed on hosts, as the key `PMI_process_mapping` says it.
@@ -70,6 +76,14 @@ pub(crate) enum Report {
     Fence(Vec<Pair>),
     /// A request that only the top can answer.
     Ask { rank: u32, line: String },
+    /// A rank asks for a new job.
+    Spawn { rank: u32, request: Spawning },
+    /// All ranks below have introduced themselves.
+    Ready,
+    /// A new job has begun: its hosts and the ranks there, numbered as in it.
+    Joined(Vec<(String, Vec<usize>)>),
+    /// Nothing is left of a job that was spawned: these ranks.
+    Left { first: u32, count: u32 },
     /// A rank has ended, rightly or not.
     Ended { rank: u32, pid: i32, host: String, how: Ended },
     /// The job fails because of this.
@@ -91,6 +105,8 @@ pub(crate) enum Report {
 /// What went wrong, and where.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Fault {
+    /// The number of its job in the family.
+    pub(crate) job: u32,
     pub(crate) host: String,
     pub(crate) cause: Cause,
 }

@@ -146,7 +146,7 @@ impl Cause {
     }
 
     /// The sentence, given the host and how many other processes had to be ended.
-    pub(super) fn sentence(&self, host: &str, others: usize) -> String {
+    pub(crate) fn sentence(&self, host: &str, others: usize) -> String {
         let end = match others {
             0 => String::new(),
             1 => "; the other rank was ended".to_string(),
@@ -191,6 +191,8 @@ impl fmt::Display for Described<'_> {
                 match (stage, ended, missing) {
                     (Stage::Inside, Ended::Code(_), _) => write!(f, " without calling MPI_Finalize"),
                     (Stage::Finalised, ..) => write!(f, " after MPI_Finalize"),
+                    // Only of a spawned process that is a failure.
+                    (Stage::Outside, Ended::Code(0), None) => write!(f, " without calling MPI_Init"),
                     (.., Some(library)) => {
                         write!(f, ": its loader did not find {library}{}", advice(library))
                     }

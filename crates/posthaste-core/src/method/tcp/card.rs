@@ -99,7 +99,7 @@ impl FromStr for BusinessCard {
 ///
 /// # Errors
 /// When the interfaces cannot be listed, or none is left.
-pub(super) fn own_addresses(config: &Config) -> Result<Vec<IpAddr>> {
+pub(crate) fn own_addresses(config: &Config) -> Result<Vec<IpAddr>> {
     let known = socket::interfaces().map_err(|e| Error::system("listing the network interfaces", e))?;
     // An address that is good only on its own link needs the interface, whose number is another on each host.
     let is_local = |address: IpAddr| match address {

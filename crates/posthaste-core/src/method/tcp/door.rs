@@ -163,7 +163,9 @@ impl Door {
         let Some((front, proof)) = answer.split_first_chunk::<HELLO>() else { return Ok(Some(Step::Wait)) };
         let introduction = match identity.read(front) {
             Ok(introduction) if introduction.from == peer => introduction,
-            Ok(introduction) => return Ok(Some(stranger(format!("rank {} is there", introduction.from.0)))),
+            Ok(introduction) => {
+                return Ok(Some(stranger(format!("{} is there", identity.name(introduction.from)))));
+            }
             Err(why) => return Ok(Some(stranger(why))),
         };
         self.answer = *front;
@@ -188,7 +190,7 @@ impl Door {
             return Ok(Some(stranger(NO_SECRET)));
         }
         self.hello = *hello;
-        self.answer = identity.hello(introduction.from, machine::random()?);
+        self.answer = identity.answer(&introduction, machine::random()?);
         let proof = identity.answerer_proof(&self.hello, &self.answer);
         self.say(&[&self.answer[..], &proof].concat())?;
         self.stage = Stage::Proof(introduction);

@@ -14,15 +14,20 @@
 //! and who has one is waited for: it may be a rank that computes. What this does not do: what follows the handshake is neither encrypted nor signed, so who can change packets on the way can
 //! change messages. Does no I/O. What must stay true: every byte from a peer is checked; proofs are compared in
 //! constant time.
+//!
+//! Between jobs a process is not its rank alone: the hello names the jobs of both, and by a label the secret on which the two
+//! agreed when they met (`abroad`). Inside a job label and jobs are 0, and the secret is that of the job.
 
-use zerocopy::little_endian::U32;
+use zerocopy::little_endian::{U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 use crate::datatype::Format;
 use crate::ids::Peer;
+use crate::jobs::{JobId, ProcessName};
+use crate::method::tcp::abroad::Abroad;
 
 /// What both speak.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 const MAGIC: [u8; 8] = *b"pstHaste";
 /// The last byte of a handshake.
 pub(super) const GO: u8 = b'G';
@@ -44,6 +49,9 @@ struct Words {
     format: U32,
     from: U32,
     to: U32,
+    label: U64,
+    from_job: U64,
+    to_job: U64,
     nonce: [u8; 32],
 }
 
@@ -54,6 +62,7 @@ pub(super) struct Identity {
     pub(super) peers: usize,
     pub(super) format: Format,
     secret: [u8; 32],
+    pub(super) abroad: Abroad,
 }
 
 /// What a peer says of itself.
@@ -61,6 +70,8 @@ pub(super) struct Identity {
 pub(super) struct Introduction {
     pub(super) from: Peer,
     pub(super) format: Format,
+    /// Of the secret by which the two know each other.
+    label: u64,
 }
 
 impl std::fmt::Debug for Identity {
@@ -71,20 +82,61 @@ impl std::fmt::Debug for Identity {
 
 impl Identity {
     pub(super) fn new(me: Peer, peers: usize, format: Format, secret: [u8; 32]) -> Self {
-        Self { me, peers, format, secret }
+        Self { me, peers, format, secret, abroad: Abroad::default() }
     }
 
     /// The first words to a peer.
     pub(super) fn hello(&self, to: Peer, nonce: [u8; 32]) -> [u8; HELLO] {
+        self.words(to, self.abroad.label(to).unwrap_or(0), nonce)
+    }
+
+    /// The first words of the answer to a peer, which has chosen the secret.
+    pub(super) fn answer(&self, to: &Introduction, nonce: [u8; 32]) -> [u8; HELLO] {
+        self.words(to.from, to.label, nonce)
+    }
+
+    fn words(&self, to: Peer, label: u64, nonce: [u8; 32]) -> [u8; HELLO] {
+        let (from, to) = self.names(to);
         let words = Words {
             magic: MAGIC,
             version: U32::new(VERSION),
             format: U32::new(self.format.word()),
-            from: U32::new(self.me.0),
-            to: U32::new(to.0),
+            from: U32::new(from.rank),
+            to: U32::new(to.rank),
+            label: U64::new(label),
+            from_job: U64::new(from.job.0),
+            to_job: U64::new(to.job.0),
             nonce,
         };
         zerocopy::transmute!(words)
+    }
+
+    /// What this process and a peer call each other.
+    fn names(&self, peer: Peer) -> (ProcessName, ProcessName) {
+        if let (Some(own), Some(name)) = (self.abroad.own(), self.abroad.name(peer)) {
+            return (own, name);
+        }
+        let at_home = |peer: Peer| ProcessName { job: JobId(0), rank: peer.0 };
+        (at_home(self.me), at_home(peer))
+    }
+
+    /// Whether, of two that call each other at once, this process keeps its own call: the peer comes to the opposite.
+    pub(super) fn goes_before(&self, peer: Peer) -> bool {
+        let (own, name) = self.names(peer);
+        own < name
+    }
+
+    /// What a peer is called in sentences.
+    pub(super) fn name(&self, peer: Peer) -> String {
+        match self.abroad.name(peer) {
+            Some(name) => name.to_string(),
+            None => format!("rank {} of the world", peer.0),
+        }
+    }
+
+    /// How many processes may connect.
+    pub(super) fn callers(&self) -> usize {
+        self.peers + self.abroad.len()
     }
 
     /// Reads a hello, or the front of an answer.
@@ -99,17 +151,25 @@ impl Identity {
         if words.version.get() != VERSION {
             return Err(format!("it speaks version {} of our protocol, we speak {VERSION}", words.version));
         }
-        let from = Peer(words.from.get());
         let Some(format) = Format::from_word(words.format.get()) else {
             return Err(format!("its data has the unknown format {:#x}", words.format));
         };
+        let (label, to) = (words.label.get(), words.to.get());
+        if label != 0 {
+            let name = ProcessName { job: JobId(words.from_job.get()), rank: words.from.get() };
+            let own = ProcessName { job: JobId(words.to_job.get()), rank: to };
+            let known = self.abroad.peer(name, label).filter(|_| self.abroad.own() == Some(own));
+            let from = known.ok_or_else(|| format!("{name} is there, which looks for {own}"))?;
+            return Ok(Introduction { from, format, label });
+        }
+        let from = Peer(words.from.get());
         if from.index() >= self.peers || from == self.me {
             return Err(format!("it says that it is rank {}, which cannot be", from.0));
         }
-        if words.to.get() != self.me.0 {
-            return Err(format!("rank {} is there, which looks for rank {}", from.0, words.to));
+        if to != self.me.0 {
+            return Err(format!("rank {} is there, which looks for rank {to}", from.0));
         }
-        Ok(Introduction { from, format })
+        Ok(Introduction { from, format, label })
     }
 
     /// The seal of a hello.
@@ -128,7 +188,10 @@ impl Identity {
     }
 
     fn proof(&self, role: &[u8], hello: &[u8; HELLO], answer: &[u8; HELLO]) -> [u8; PROOF] {
-        let mut hasher = blake3::Hasher::new_keyed(&self.secret);
+        let words: Words = zerocopy::transmute!(*hello);
+        // A label that nobody has been given proves nothing: whoever read it has refused it.
+        let secret = self.abroad.secret(words.label.get()).unwrap_or(&self.secret);
+        let mut hasher = blake3::Hasher::new_keyed(secret);
         hasher.update(hello).update(answer).update(role);
         hasher.finalize().into()
     }
@@ -151,7 +214,7 @@ mod tests {
     fn both_sides_come_to_the_same_proofs_only_with_the_same_secret_and_words() {
         let (a, b, stranger) = (identity(0, 7), identity(1, 7), identity(1, 8));
         let (hello, answer) = (a.hello(Peer(1), [1; 32]), b.hello(Peer(0), [2; 32]));
-        assert_eq!(b.read(&hello), Ok(Introduction { from: Peer(0), format: Format::NATIVE }));
+        assert_eq!(b.read(&hello), Ok(Introduction { from: Peer(0), format: Format::NATIVE, label: 0 }));
         assert!(is_same(&a.answerer_proof(&hello, &answer), &b.answerer_proof(&hello, &answer)));
         assert!(is_same(&a.caller_proof(&hello, &answer), &b.caller_proof(&hello, &answer)));
         // A proof cannot be handed back, and none fits other words or another secret.

@@ -12,7 +12,7 @@ use posthaste_os::socket::Stream;
 
 use crate::ids::{Peer, RequestId};
 use crate::method::reassembly::Reassembly;
-use crate::method::tcp::outgoing::{BYE, OWN, PACKET, PREFIX, RESUME, THROTTLE};
+use crate::method::tcp::outgoing::{BYE, OWN, PACKET, PART, PREFIX, RESUME, THROTTLE};
 use crate::method::{Event, Next, OpenReceive};
 use crate::trace::{Counter, Counts};
 use crate::wire::{self, DATA_FRONT, EAGER_FRONT, Envelope, HEADER, Kind, Packet};
@@ -40,6 +40,8 @@ pub(super) struct Input {
     complete: Option<Complete>,
     /// The peer has said that nothing more comes.
     pub(super) bye: bool,
+    /// The peer has parted from this process.
+    pub(super) has_parted: bool,
     /// Calls of the system so far.
     #[cfg(test)]
     pub(super) reads: usize,
@@ -133,6 +135,7 @@ impl Default for Input {
             arrival: None,
             complete: None,
             bye: false,
+            has_parted: false,
             #[cfg(test)]
             reads: 0,
             reassembly: Reassembly::default(),
@@ -238,7 +241,8 @@ impl Input {
         let Some((word, rest)) = bytes.split_first_chunk::<4>() else { return Front::Part };
         let word = u32::from_le_bytes(*word);
         if word & OWN != 0 {
-            return if matches!(word, THROTTLE | RESUME | BYE) { Front::Own(word) } else { Front::Garbage };
+            let is_known = matches!(word, THROTTLE | RESUME | BYE | PART);
+            return if is_known { Front::Own(word) } else { Front::Garbage };
         }
         let len = word as usize;
         if len > MOST {
@@ -322,6 +326,7 @@ impl Input {
                     Front::Own(word) => {
                         *throttled = word == THROTTLE;
                         self.bye |= word == BYE;
+                        self.has_parted |= word == PART;
                         self.start += 4;
                     }
                     Front::Fragment { receiver, offset, len } => {

@@ -45,6 +45,8 @@ pub(super) const THROTTLE: u32 = OWN | 1;
 pub(super) const RESUME: u32 = OWN | 2;
 /// Nothing more comes: the sender is finalising.
 pub(super) const BYE: u32 = OWN | 3;
+/// Nothing more comes: the sender has parted from the receiver (`abroad`).
+pub(super) const PART: u32 = OWN | 4;
 
 /// What leaves over one connection.
 #[derive(Debug, Default)]

@@ -88,8 +88,8 @@ impl Tcp {
                 self.accept(counts);
             } else if token >> 32 == DOORS >> 32 {
                 self.door_is_ready((token - DOORS) as usize, counts);
-            } else if token >= self.identity.peers as u64 {
-                continue; // the pipe that ends sleeps
+            } else if token > u32::MAX.into() {
+                continue; // the pipe that ends sleeps, or a set of others
             } else {
                 let peer = Peer(token as u32);
                 if write && let Some(way) = self.known(peer) {
@@ -158,6 +158,7 @@ impl Tcp {
                     self.process(peer, counts, on);
                     busy = true;
                 }
+                Ok(Read::End) if input.has_parted => self.end_way(peer, State::None),
                 Ok(Read::End) if input.bye => self.lose(peer, "it has finalised"),
                 Ok(Read::End) => self.lose(peer, "it has closed its connection"),
                 Err(error) => self.lose(peer, &error.to_string()),
@@ -245,12 +246,23 @@ impl Tcp {
 
     /// The connection to a peer is gone.
     pub(in crate::method) fn lose(&mut self, peer: Peer, why: &str) {
-        let text = format!("the connection to rank {} of the world is lost: {why}", peer.0);
+        if self.ways.get(peer).is_some_and(|way| way.is_parting) {
+            return self.end_way(peer, State::None);
+        }
+        let text = format!("the connection to {} is lost: {why}", self.identity.name(peer));
         self.fail(peer, Error::other(ErrorClass::ProcAborted, text));
     }
 
     /// A peer is down: forgets everything about it but that, and reports it to the engine.
     pub(super) fn fail(&mut self, peer: Peer, error: Error) {
+        self.end_way(peer, State::Down);
+        if !self.is_leaving {
+            self.lost.push_back((peer, error));
+        }
+    }
+
+    /// There is no connection to a peer any more, nor anything under way to one.
+    pub(super) fn end_way(&mut self, peer: Peer, state: State) {
         self.reaching.retain(|other| *other != peer);
         self.pending.retain(|other| *other != peer);
         self.loaded.retain(|other| *other != peer);
@@ -261,9 +273,6 @@ impl Tcp {
             self.busy = None;
         }
         let format = self.way(peer).format;
-        *self.way(peer) = Way { state: State::Down, format, ..Way::default() };
-        if !self.is_leaving {
-            self.lost.push_back((peer, error));
-        }
+        *self.way(peer) = Way { state, format, ..Way::default() };
     }
 }

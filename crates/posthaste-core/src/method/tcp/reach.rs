@@ -80,10 +80,11 @@ impl Reaching {
 impl Tcp {
     /// Begins to reach for a peer.
     pub(super) fn reach(&mut self, peer: Peer) {
-        let card = match self.book.card(peer) {
+        let known = self.identity.abroad.card(peer).cloned();
+        let card = match known.map_or_else(|| self.book.card(peer), Ok) {
             Ok(card) => card,
             Err(error) => {
-                let text = format!("rank {} of the world cannot be reached: {error}", peer.0);
+                let text = format!("{} cannot be reached: {error}", self.identity.name(peer));
                 return self.fail(peer, Error::other(ErrorClass::Other, text));
             }
         };
@@ -165,13 +166,12 @@ impl Tcp {
     /// The time is over: where nobody has taken the call, nobody will. Who has taken it may be busy.
     fn stop_waiting(&mut self, peer: Peer) {
         self.close_calls(peer, Door::is_unanswered);
-        let (me, time) = (self.identity.me, self.connect_time);
+        let (me, time, name) = (self.identity.me, self.connect_time, self.identity.name(peer));
         let Some(reaching) = self.reaching(peer) else { return };
         if reaching.tries > 0 && !std::mem::replace(&mut reaching.has_warned, true) {
             say(format_args!(
-                "rank {} of the world on node {} has taken a connection of rank {} and has not said a word for {} s: it \
+                "{name} on node {} has taken a connection of rank {} and has not said a word for {} s: it \
                  may be computing, or somebody else has its address; rank {} waits",
-                peer.0,
                 reaching.node,
                 me.0,
                 time.as_secs(),
@@ -182,14 +182,13 @@ impl Tcp {
 
     /// No address of the peer works from here. Its own connection may.
     fn give_up(&mut self, peer: Peer) {
-        let time = self.connect_time;
+        let (time, name) = (self.connect_time, self.identity.name(peer));
         let Some(reaching) = self.reaching(peer) else { return };
         if let Some((door, introduction, _)) = reaching.waiting.take() {
             return self.open(peer, door, introduction, true);
         }
         let text = format!(
-            "rank {} of the world on node {} cannot be reached over TCP within {} s: {}",
-            peer.0,
+            "{name} on node {} cannot be reached over TCP within {} s: {}",
             reaching.node,
             time.as_secs(),
             reaching.failures_in_words()
@@ -288,12 +287,13 @@ impl Tcp {
 
     /// A peer has proved who it is, and waits for our word.
     fn admit(&mut self, door: Door, introduction: Introduction) {
-        let (me, peer) = (self.identity.me, introduction.from);
+        let peer = introduction.from;
+        let goes_before = self.identity.goes_before(peer);
         self.listen_again();
         let now = self.now();
         match &mut self.way(peer).state {
             State::None => self.open(peer, door, introduction, true),
-            State::Reaching(reaching) if me < peer => {
+            State::Reaching(reaching) if goes_before => {
                 reaching.waiting = Some((door, introduction, now));
             }
             State::Reaching(_) => self.open(peer, door, introduction, true),
@@ -315,8 +315,8 @@ impl Tcp {
         });
         let way = self.way(peer);
         if way.format.is_some_and(|card| card != introduction.format) {
-            let text =
-                format!("rank {} of the world names two data formats, one in its business card", peer.0);
+            let name = self.identity.name(peer);
+            let text = format!("{name} names two data formats, one in its business card");
             return self.fail(peer, Error::other(ErrorClass::Other, text));
         }
         way.format = Some(introduction.format);
@@ -324,6 +324,9 @@ impl Tcp {
         match opened {
             Ok(()) => {
                 self.flush(peer);
+                if self.ways.get(peer).is_some_and(|way| way.is_parting) {
+                    self.say_farewell(peer);
+                }
                 if let (true, Some(Way { state: State::Up(stream), .. })) =
                     (self.is_leaving, self.known(peer))
                 {
@@ -364,7 +367,7 @@ impl Tcp {
     fn has_room_for_a_stranger(&mut self, now: Duration, counts: &mut Counts) -> bool {
         let doors = || self.doors.iter().enumerate().filter_map(|(at, door)| Some((at, door.as_ref()?)));
         let strangers = || doors().filter(|(_, door)| door.is_strange());
-        if doors().count() >= MOST_STRANGERS + 2 * self.identity.peers {
+        if doors().count() >= MOST_STRANGERS + 2 * self.identity.callers() {
             return false; // somebody repeats what ranks have said
         }
         if strangers().count() < MOST_STRANGERS {

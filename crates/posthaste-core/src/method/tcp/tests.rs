@@ -1,6 +1,8 @@
 //! Connections: who gets in, who does not, and how long reaching for a peer may take. Messages over them are tested with
 //! those of the other methods.
 
+mod abroad;
+
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Instant;

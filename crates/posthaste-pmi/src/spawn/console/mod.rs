@@ -14,7 +14,7 @@ use super::ending::How;
 use super::input::Source;
 use super::output::{Sink, Stream};
 use super::run::{Above, Token};
-use super::talk::{Common, Fault, Gone, Look, Order, Report};
+use super::talk::{Common, Fault, Look, Order, Report};
 use super::verdict::{Cause, Ended};
 use super::{Hooks, Outcome};
 use crate::server::Names;
@@ -36,10 +36,14 @@ pub(crate) struct Console<'a> {
     hooks: &'a mut dyn Hooks,
     name: &'a str,
     epoll: Rc<Epoll>,
-    /// Which ranks have ended, or are out of reach.
+    /// Which ranks have ended, or are out of reach: those of spawned jobs behind those of the first.
     ended: Vec<bool>,
-    /// Ranks that have not.
+    /// For each job its first rank among them.
+    jobs: Vec<usize>,
+    /// Ranks that have not ended.
     running: usize,
+    /// Ranks of jobs that are not over.
+    present: usize,
     names: Names,
     /// One when both our streams lead to the same place, else two.
     sinks: Vec<Sink>,
@@ -102,7 +106,9 @@ impl<'a> Console<'a> {
             name,
             epoll,
             ended: vec![false; common.size],
+            jobs: vec![0],
             running: common.size,
+            present: common.size,
             names: Names::default(),
             sinks,
             paused: [false; 2],
@@ -143,20 +149,31 @@ impl<'a> Console<'a> {
             self.running -= 1;
             if self.running == 0 {
                 self.close_source();
-                self.orders.push_back(Order::Finish);
             }
         }
         fresh
     }
 
-    fn rank_ended(&mut self, gone: Gone, how: Ended) {
-        let first = self.running == self.ended.len();
-        if self.note_end(gone.rank) {
-            self.hooks.ended(gone.rank as usize, how);
-            if first && self.running > 0 {
-                self.orders.push_back(Order::Gone(gone));
-            }
+    /// A new job has begun.
+    fn joined(&mut self, map: &[(String, Vec<usize>)]) {
+        let size = map.iter().map(|(_, ranks)| ranks.len()).sum::<usize>();
+        self.jobs.push(self.ended.len());
+        self.ended.resize(self.ended.len() + size, false);
+        self.running += size;
+        self.present += size;
+        // Its ranks are the children of agents, also on this host.
+        if self.askers.is_none() {
+            self.take_questions();
         }
+        self.hooks.joined(map);
+    }
+
+    /// A spawned job is over.
+    fn left(&mut self, first: u32, count: u32) {
+        for rank in first..first.saturating_add(count) {
+            self.note_end(rank);
+        }
+        self.present = self.present.saturating_sub(count as usize);
     }
 
     /// The job is over because of this, unless it was over before.
@@ -174,7 +191,8 @@ impl<'a> Console<'a> {
         // An aborting rank and one that could not be started end by themselves.
         let itself = match fault.cause {
             Cause::Abort { rank, .. } | Cause::NotStarted { rank, .. } | Cause::Protocol { rank, .. } => {
-                usize::from(self.ended.get(rank).is_some_and(|ended| !ended))
+                let first = self.jobs.get(fault.job as usize).copied().unwrap_or_default();
+                usize::from(self.ended.get(first + rank).is_some_and(|ended| !ended))
             }
             _ => 0,
         };
@@ -186,7 +204,7 @@ impl<'a> Console<'a> {
 
     /// As [`Console::fail`], for what we notice ourselves.
     fn fail_here(&mut self, cause: Cause) {
-        self.fail(Fault { host: posthaste_os::machine::host_name(), cause });
+        self.fail(Fault { job: 0, host: posthaste_os::machine::host_name(), cause });
     }
 
     /// Queues lines of our own for standard error, our name in front of the first.
@@ -209,7 +227,7 @@ impl<'a> Console<'a> {
     fn take_looks(&mut self, more: Vec<Look>) {
         let Some(Looking { looks, .. }) = &mut self.looking else { return };
         looks.extend(more);
-        if looks.len() >= self.ended.len() {
+        if looks.len() >= self.present {
             self.say_looks();
         }
     }
@@ -245,7 +263,8 @@ impl<'a> Console<'a> {
         let quiet = matches!(fault.cause, Cause::Death { ended, .. } if ended == broken_pipe)
             && self.sinks.iter().any(Sink::is_closed);
         if !quiet {
-            let line = format!("{}\n", fault.cause.sentence(&fault.host, others));
+            let job = if fault.job > 0 { format!("job {}: ", fault.job) } else { String::new() };
+            let line = format!("{job}{}\n", fault.cause.sentence(&fault.host, others));
             self.say(&line);
         }
     }
@@ -271,12 +290,17 @@ impl Above for Console<'_> {
                 self.take_output(rank, stream, continues, &text)
             }
             Report::Say(lines) => self.say(&lines),
-            Report::Fence(pairs) => self.orders.push_back(Order::Open(pairs)),
+            Report::Joined(map) => self.joined(&map),
+            Report::Left { first, count } => self.left(first, count),
             Report::Ask { rank, line } => {
                 let line = self.names.answer(&line);
                 self.orders.push_back(Order::Answer { rank, line });
             }
-            Report::Ended { rank, pid, host, how } => self.rank_ended(Gone { rank, pid, host }, how),
+            Report::Ended { rank, how, .. } => {
+                if self.note_end(rank) {
+                    self.hooks.ended(rank as usize, how);
+                }
+            }
             Report::Failed(fault) => self.fail(fault),
             Report::FailedLater(fault) => drop(self.later.get_or_insert(fault)),
             Report::Down { ranks, fault } => {
@@ -288,6 +312,8 @@ impl Above for Console<'_> {
             Report::InputTaken => self.watch_source(),
             Report::InputClosed => self.close_source(),
             Report::Looks(looks) => self.take_looks(looks),
+            // What a family does about these itself.
+            Report::Fence(_) | Report::Ready | Report::Spawn { .. } => {}
             Report::Over(counters) => {
                 self.over = true;
                 self.hooks.finished(&counters);

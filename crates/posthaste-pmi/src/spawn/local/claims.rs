@@ -1,22 +1,22 @@
-//! CPUs that the agents of a job have taken for their ranks: several of them may be on one machine, and each would bind to
-//! the first ones.
+//! CPUs that the launchers of a family of jobs have taken for their ranks: several agents may be on one machine, and spawned
+//! jobs come beside running ones, and each would bind to the first CPUs.
 //!
-//! Only agents have them. A claim is a Unix socket bound to an abstract name of job and CPU, so it ends with its
-//! process, however that ends. What must stay true: of the agents of a job on one machine no two claim the same CPU;
-//! who gets too few keeps none.
+//! A claim is a Unix socket bound to an abstract name of family and CPU, so it ends with its process, however that ends.
+//! What must stay true: of the launchers of a family on one machine no two claim the same CPU; who gets too few keeps
+//! none.
 
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 
-/// CPUs that nobody else of the job binds to while this exists.
+/// CPUs that nobody else of the family binds to while this exists.
 #[derive(Debug, Default)]
 pub(super) struct Claims(Vec<(usize, UnixDatagram)>);
 
 impl Claims {
     /// Claims so many of these CPUs; all or none.
-    pub(super) fn new(job: &str, cpus: &[usize], wanted: usize) -> Self {
+    pub(super) fn new(family: &str, cpus: &[usize], wanted: usize) -> Self {
         let claim = |&cpu: &usize| {
-            let name = SocketAddr::from_abstract_name(format!("{job}-cpu-{cpu}")).ok()?;
+            let name = SocketAddr::from_abstract_name(format!("{family}-cpu-{cpu}")).ok()?;
             Some((cpu, UnixDatagram::bind_addr(&name).ok()?))
         };
         let claimed: Vec<_> = cpus.iter().filter_map(claim).take(wanted).collect();

@@ -51,6 +51,10 @@ impl Local {
                 Err(why) => return Err(why.to_string()),
             };
             self.act(actions);
+            if !self.ready && self.server.all_have_come() {
+                self.ready = true;
+                self.report(Report::Ready);
+            }
         }
     }
 
@@ -61,6 +65,9 @@ impl Local {
                 Action::Fence(pairs) => self.report(Report::Fence(pairs)),
                 Action::Ask { rank, line } => {
                     self.report(Report::Ask { rank: self.ranks[rank].number, line })
+                }
+                Action::Spawn { rank, request } => {
+                    self.report(Report::Spawn { rank: self.ranks[rank].number, request });
                 }
                 Action::Abort { rank, code } => {
                     self.fail(Cause::Abort { rank: self.ranks[rank].number as usize, code });

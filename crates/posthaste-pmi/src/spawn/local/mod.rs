@@ -94,6 +94,9 @@ pub(crate) struct Local {
     epoll: Rc<Epoll>,
     reports: File,
     report_bytes: Vec<u8>,
+    /// A process asked for this job, and waits until all its ranks have introduced themselves.
+    spawned: bool,
+    ready: bool,
     /// A rank that is killed does not end the others.
     goes_on: bool,
     at_once: bool,
@@ -183,7 +186,8 @@ impl Local {
             host: seats.host.clone(),
             programs: Vec::new(),
             node,
-            server: Server::new(&common.name, common.size, &common.mapping, &applications),
+            server: Server::new(&common.name, common.size, &common.mapping, &applications)
+                .within(common.universe, &common.preput),
             ranks: Vec::with_capacity(count),
             by_number: seats.ranks.iter().enumerate().map(|(local, &(number, _))| (number, local)).collect(),
             by_pid: HashMap::with_capacity(count),
@@ -192,6 +196,8 @@ impl Local {
             epoll,
             reports: reports.into(),
             report_bytes: Vec::new(),
+            spawned: common.spawned,
+            ready: false,
             goes_on: common.goes_on,
             at_once: common.at_once,
             prompts: common.prompt,
@@ -228,8 +234,8 @@ impl Local {
         let width = threads_per_rank(common);
         let mut cpus = start::cpus(common.bind, count, &machine::affinity(), width);
         let wanted = cpus.iter().map(Vec::len).sum();
-        if ties.patience.is_some() && wanted > 0 {
-            self.claims = Claims::new(&common.name, &machine::affinity(), wanted);
+        if wanted > 0 {
+            self.claims = Claims::new(&common.family, &machine::affinity(), wanted);
             cpus = start::cpus(common.bind, count, &self.claims.cpus(), width);
         }
         if common.bind == Bind::Core && cpus.iter().any(Vec::is_empty) {
@@ -242,6 +248,7 @@ impl Local {
             let shared = start::Shared {
                 node: &self.node,
                 size: common.size,
+                spawned: common.spawned,
                 secret: &common.secret,
                 group: self.guardian.group(),
                 mask,
@@ -312,7 +319,7 @@ impl Local {
     }
 
     fn fault(&self, cause: Cause) -> Fault {
-        Fault { host: self.host.clone(), cause }
+        Fault { job: 0, host: self.host.clone(), cause }
     }
 
     /// The job is over because of `cause`, unless it was over before.
@@ -392,8 +399,8 @@ impl Below for Local {
         }
     }
 
-    fn children(&mut self) {
-        self.reap();
+    fn children(&mut self, dead: &[(i32, Ended)]) {
+        self.judge(dead);
     }
 
     fn order(&mut self, order: Order) {

@@ -10,7 +10,6 @@ use crate::spawn::output::Stream;
 use crate::spawn::talk::Report as Up;
 use crate::spawn::verdict::{self, Cause, Ended, Stage, Verdict};
 use nix::sys::signal::{Signal, kill};
-use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::{Pid, getpgid};
 use posthaste_os::node::Life;
 use posthaste_os::process::Report;
@@ -59,16 +58,10 @@ impl Local {
         }
     }
 
-    /// Learns which processes have ended, and judges them.
-    pub(super) fn reap(&mut self) {
+    /// Judges processes that have ended.
+    pub(super) fn judge(&mut self, dead: &[(i32, Ended)]) {
         let mut batch = Vec::new();
-        loop {
-            let (pid, ended) = match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
-                Ok(WaitStatus::Exited(pid, code)) => (pid.as_raw(), Ended::Code(code)),
-                Ok(WaitStatus::Signaled(pid, signal, _)) => (pid.as_raw(), Ended::Signal(signal as i32)),
-                Ok(WaitStatus::StillAlive) | Err(_) => break,
-                Ok(_) => continue,
-            };
+        for &(pid, ended) in dead {
             if pid == self.guardian.group() {
                 self.guardian.set_reaped();
             }
@@ -89,6 +82,11 @@ impl Local {
             let stage = self.stage(rank);
             let missing = self.missing_library(rank, ended, stage);
             match verdict::judge(number as usize, pid, ended, stage, missing) {
+                // Its parents would wait for it.
+                Verdict::Fine if self.spawned && !self.server.has_come(rank) => {
+                    let number = number as usize;
+                    now.get_or_insert(Cause::Death { rank: number, pid, ended, stage, missing: None });
+                }
                 Verdict::Fine => {}
                 Verdict::Now(cause @ Cause::Death { stage: Stage::Inside, .. }) if self.goes_on => {
                     self.report(Up::FailedLater(self.fault(cause)));

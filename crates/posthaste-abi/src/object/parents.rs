@@ -1,0 +1,36 @@
+//! The communicator with the processes that have started this job (MPI-5.0 §11.8.2).
+//!
+//! What must stay true: it is made before `MPI_Init` ends, and every `MPI_Comm_get_parent` gives the same handle, until the
+//! program frees or disconnects it.
+
+use std::sync::{Mutex, PoisonError, Weak};
+
+use posthaste_core::comm::Comm;
+use posthaste_core::error::Result;
+
+use crate::abi::constants::MPI_COMM_NULL;
+use crate::abi::types::MPI_Comm;
+use crate::layer::library::library;
+use crate::object::communicator;
+
+/// Its handle, which may become that of another one when this one is gone.
+static PARENTS: Mutex<Option<(MPI_Comm, Weak<Comm>)>> = Mutex::new(None);
+
+/// Connects to the parents, if there are any. All ranks of the job call it, once.
+pub(crate) fn meet() -> Result<()> {
+    if let Some(made) = library().world.connect_parents()? {
+        let known = std::sync::Arc::downgrade(&made);
+        let handle = communicator::store(Some(made))?;
+        *PARENTS.lock().unwrap_or_else(PoisonError::into_inner) = Some((handle, known));
+    }
+    Ok(())
+}
+
+/// The handle; null without parents, or when they are gone.
+pub(crate) fn handle() -> MPI_Comm {
+    let known = PARENTS.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let is_there = |(handle, known): &(MPI_Comm, Weak<Comm>)| {
+        communicator::find("comm", *handle).is_ok_and(|found| std::ptr::eq(known.as_ptr(), &raw const *found))
+    };
+    known.filter(is_there).map_or(MPI_COMM_NULL, |known| known.0)
+}

@@ -1,0 +1,368 @@
+//! Other jobs: ports, the calls by which two groups meet, and how they part (MPI-5.0 §11.9, §11.10).
+//!
+//! ```text
+//!   every rank           root                             every rank
+//!   its card  ------->   finds the other root, swaps
+//!                        the lists of members   ------->  enters the others in its table
+//!   all have  <-------   swaps whether all have <-------  says whether it could
+//! ```
+//!
+//! What must stay true: nobody uses the new communicator before all members of both groups know each other; what goes wrong at
+//! one of them is an error at all of them.
+
+mod abroad;
+mod head;
+mod spawning;
+
+use std::io;
+use std::os::fd::RawFd;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use posthaste_os::machine;
+use posthaste_os::socket::Set;
+
+use super::World;
+use crate::buffer::OwnedBuf;
+use crate::coll::{self, Operand};
+use crate::comm::Comm;
+use crate::datatype::Datatype;
+use crate::error::{Error, ErrorClass, Result};
+use crate::jobs::JobId;
+use crate::meeting::{Call, Meeting, Member, Names, OverSocket, Party, Port, PortName, over_socket};
+use crate::progress::Vci;
+use crate::wait::Awaited;
+pub(super) use abroad::Abroad;
+use head::Head;
+
+/// How a root comes to the other one.
+enum Way {
+    Accept(Arc<Mutex<Port>>),
+    Connect(Call, PortName),
+    Socket(OverSocket, RawFd),
+}
+
+impl Way {
+    fn step(&mut self, set: &Set) -> Result<Option<Meeting>> {
+        match self {
+            Self::Accept(port) => lock(port).step(set),
+            Self::Connect(call, _) => call.step(set),
+            Self::Socket(socket, _) => socket.step(),
+        }
+    }
+
+    fn watch_in(&self, set: &Set) -> io::Result<()> {
+        match self {
+            Self::Accept(port) => lock(port).watch_in(set),
+            Self::Connect(..) => Ok(()), // each try comes in when it begins
+            Self::Socket(socket, _) => socket.watch_in(set),
+        }
+    }
+
+    /// What stands behind the name of the call in sentences.
+    fn place(&self) -> String {
+        match self {
+            Self::Accept(port) => format!("at {}", lock(port).name().shown()),
+            Self::Connect(_, name) => format!("to {}", name.shown()),
+            Self::Socket(_, fd) => format!("over the socket {fd}"),
+        }
+    }
+}
+
+fn lock(port: &Mutex<Port>) -> MutexGuard<'_, Port> {
+    port.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl World {
+    /// The job of this process.
+    pub fn job(&self) -> JobId {
+        self.common.abroad.own.job
+    }
+
+    /// Opens a port at which other jobs find this process (MPI-5.0 §11.9.2): its name, which holds a secret.
+    ///
+    /// # Errors
+    /// When there is no port or no interface for it.
+    pub fn open_port(&self) -> Result<String> {
+        let port = Port::open(&self.vci().engine.config)?;
+        let name = port.name().to_string();
+        let mut ports = self.common.abroad.ports.lock().unwrap_or_else(PoisonError::into_inner);
+        ports.insert(name.clone(), Arc::new(Mutex::new(port)));
+        Ok(name)
+    }
+
+    /// Closes a port; who waits at it is sent away.
+    ///
+    /// # Errors
+    /// A port that this process has not opened.
+    pub fn close_port(&self, name: &str) -> Result<()> {
+        lock(&*self.common.abroad.port(name)?).close();
+        self.common.abroad.ports.lock().unwrap_or_else(PoisonError::into_inner).remove(name);
+        Ok(())
+    }
+
+    /// The names of services of this user.
+    ///
+    /// # Errors
+    /// As [`Names::open`].
+    pub fn names(&self) -> Result<Names> {
+        Names::open(&self.vci().engine.config)
+    }
+
+    /// Waits for another group at a port: an intercommunicator with it. All ranks of `comm` call it; `port`, the port's name and
+    /// the time limit of the call, is asked at the root alone.
+    ///
+    /// # Errors
+    /// What is wrong at the root, at all ranks; a time limit that is over.
+    pub fn accept(
+        &self,
+        comm: &Comm,
+        root: i32,
+        port: impl FnOnce() -> Result<(String, Option<Duration>)>,
+    ) -> Result<Arc<Comm>> {
+        self.meet("MPI_Comm_accept", comm, root, || {
+            let (name, limit) = port()?;
+            Ok((Way::Accept(self.common.abroad.port(&name)?), limit))
+        })
+    }
+
+    /// The other side of [`World::accept`], which waits for `POSTHASTE_CONNECT_S` unless it has a time limit of its own.
+    ///
+    /// # Errors
+    /// As [`World::accept`]; a port where nobody listens.
+    pub fn connect(
+        &self,
+        comm: &Comm,
+        root: i32,
+        port: impl FnOnce() -> Result<(String, Option<Duration>)>,
+    ) -> Result<Arc<Comm>> {
+        self.meet("MPI_Comm_connect", comm, root, || {
+            let (name, limit) = port()?;
+            let name: PortName = name.parse()?;
+            let vci = self.vci();
+            let config = &vci.engine.config;
+            let limit = limit.unwrap_or(Duration::from_secs(config.connect_s.into()));
+            Ok((Way::Connect(Call::new(name.clone(), config), name), Some(limit)))
+        })
+    }
+
+    /// An intercommunicator with the process at the other end of a socket (MPI-5.0 §11.10.5).
+    ///
+    /// # Errors
+    /// A descriptor that is no connected stream socket; what became of it.
+    pub fn join_over(&self, fd: RawFd) -> Result<Arc<Comm>> {
+        self.meet("MPI_Comm_join", self.own(), 0, || Ok((Way::Socket(over_socket(fd)?, fd), None)))
+    }
+
+    fn meet(
+        &self,
+        call: &'static str,
+        comm: &Comm,
+        root: i32,
+        way: impl FnOnce() -> Result<(Way, Option<Duration>)>,
+    ) -> Result<Arc<Comm>> {
+        Self::check_meeting(comm, root)?;
+        let members = self.gather_members(call, comm, root)?;
+        let mut met = members.map(|members| {
+            let (way, limit) = way()?;
+            let context = self.allocate_between_jobs()?.words();
+            let party = Party { context, oversubscribed: comm.is_oversubscribed(), members: members? };
+            self.talk(call, way, limit, &party).map(|(meeting, theirs)| {
+                let context = if meeting.is_first { context } else { theirs.context };
+                (meeting, Party { context, ..theirs })
+            })
+        });
+        let (head, body) = self.tell(call, comm, root, met.as_ref())?;
+        if let Some(class) = head.failed {
+            let text = String::from_utf8_lossy(&body).into_owned();
+            return Err(met.and_then(Result::err).unwrap_or_else(|| Error::other(class, text)));
+        }
+        let line = met.as_mut().and_then(|met| met.as_mut().ok()).map(|(meeting, _)| meeting);
+        let entered = Party::read(&body).and_then(|theirs| self.enter(&theirs, head.pass));
+        if let Err(why) = self.all_have(call, comm, root, entered.is_ok(), line) {
+            self.withdraw(entered.as_deref().unwrap_or_default(), head.pass.label);
+            return Err(entered.err().unwrap_or(why));
+        }
+        let made = comm.met(entered?, head.context, head.oversubscribed, head.is_first)?;
+        self.joins(&made);
+        Ok(made)
+    }
+
+    fn check_meeting(comm: &Comm, root: i32) -> Result<()> {
+        if comm.remote().is_some() {
+            let expected = "an intracommunicator";
+            return Err(Error::invalid(ErrorClass::Comm, "comm", "an intercommunicator", expected));
+        }
+        if root < 0 || root >= comm.size() {
+            let expected = format!("0..={}, a rank of comm", comm.size() - 1);
+            return Err(Error::invalid(ErrorClass::Root, "root", root, expected));
+        }
+        Ok(())
+    }
+
+    /// The members of `comm`, at the root.
+    fn gather_members(
+        &self,
+        call: &'static str,
+        comm: &Comm,
+        root: i32,
+    ) -> Result<Option<Result<Vec<Member>>>> {
+        let card = self.own_card();
+        let own = Member { name: self.common.abroad.own, card: card.clone().unwrap_or_default() };
+        let mut bytes = own.bytes()?;
+        bytes.resize(Member::PLACE, 0);
+        let (own, byte) = (filled(&bytes), Datatype::byte());
+        let is_root = comm.rank() == root;
+        let all = OwnedBuf::new(if is_root { Member::PLACE * comm.size() as usize } else { 0 });
+        let place = Member::PLACE as u64;
+        let to = is_root.then(|| Operand::new(all.user_buf(), place, &byte));
+        let from = Operand::new(own.user_buf(), place, &byte);
+        self.run_in(call, coll::gather(comm, Some(from), to, root)?)?;
+        if !is_root {
+            return Ok(None);
+        }
+        let bytes = all.source().to_vec();
+        let members = (0..).zip(bytes.chunks_exact(Member::PLACE)).map(|(rank, bytes)| {
+            let (member, _) = Member::read(bytes)?;
+            if member.card.is_empty() {
+                let text = format!("rank {rank} of the communicator cannot be reached by other jobs");
+                let why = card.as_ref().err().map_or(text, |why| format!("this process cannot: {why}"));
+                return Err(Error::other(ErrorClass::Other, why));
+            }
+            Ok(member)
+        });
+        Ok(Some(members.collect()))
+    }
+
+    /// Finds the other root and swaps lists with it.
+    fn talk(
+        &self,
+        call: &'static str,
+        mut way: Way,
+        limit: Option<Duration>,
+        own: &Party,
+    ) -> Result<(Meeting, Party)> {
+        let (place, bytes) = (way.place(), own.bytes()?);
+        let set = self.sleep_on(|set| way.watch_in(set))?;
+        let until = limit.map(|limit| machine::now() + limit);
+        let mut found: Option<Meeting> = None;
+        let step = |_: &mut Vci| {
+            if found.is_none() {
+                found = match way.step(&set) {
+                    Ok(found) => found,
+                    Err(why) => return Some(Err(why)),
+                };
+                if let Some(Meeting { line, .. }) = &mut found {
+                    line.send(&bytes);
+                }
+            }
+            if let Some(Meeting { line, .. }) = &mut found {
+                match line.step() {
+                    Ok(Some(said)) => return Some(Party::read(&said)),
+                    Ok(None) => line.watch_for_room(&set),
+                    // Who called has given up while it waited; others may come.
+                    Err(_) if matches!(way, Way::Accept(_)) => found = None,
+                    Err(why) => return Some(Err(lost_root(&place, &why))),
+                }
+            }
+            let is_over = until.is_some_and(|until| machine::now() >= until);
+            is_over.then(|| {
+                let limit = limit.unwrap_or_default().as_secs_f64();
+                let text = format!("no other job was met {place} within {limit} s");
+                Err(Error::other(ErrorClass::Port, text))
+            })
+        };
+        let theirs = self.waiting.until(0, call, |_| Awaited::OtherJob(place.clone()), step)?;
+        own.check_disjoint(&theirs)?;
+        let nobody = || Error::other(ErrorClass::Intern, "a list came over no connection");
+        Ok((found.ok_or_else(nobody)?, theirs))
+    }
+
+    /// What this call's sleep waits for, besides all else, until it is dropped.
+    fn sleep_on(&self, watch: impl FnOnce(&Set) -> io::Result<()>) -> Result<Set> {
+        let watched = Set::new().and_then(|set| {
+            watch(&set)?;
+            self.runtime.sleep_on(&set)?;
+            Ok(set)
+        });
+        watched.map_err(|e| Error::system("watching for another job", e))
+    }
+
+    /// The root tells its group what came out: a head, and the other group's members or what went wrong.
+    fn tell(
+        &self,
+        call: &'static str,
+        comm: &Comm,
+        root: i32,
+        met: Option<&Result<(Meeting, Party)>>,
+    ) -> Result<(Head, Vec<u8>)> {
+        let (head, body) = match met {
+            None => (vec![0; Head::LEN], Vec::new()),
+            Some(Err(why)) => {
+                let text = why.to_string().into_bytes();
+                (Head::failed(why, text.len()).bytes(), text)
+            }
+            Some(Ok((Meeting { is_first, pass, .. }, theirs))) => {
+                let body = theirs.bytes()?;
+                let oversubscribed = comm.is_oversubscribed() || theirs.oversubscribed;
+                let (is_first, len, pass) = (*is_first, body.len() as u64, *pass);
+                let head =
+                    Head { failed: None, is_first, oversubscribed, len, context: theirs.context, pass };
+                (head.bytes(), body)
+            }
+        };
+        let head = Head::read(&self.broadcast(call, comm, root, &head)?);
+        let body = if body.is_empty() { vec![0; head.len as usize] } else { body };
+        Ok((head, self.broadcast(call, comm, root, &body)?))
+    }
+
+    fn broadcast(&self, call: &'static str, comm: &Comm, root: i32, bytes: &[u8]) -> Result<Vec<u8>> {
+        let outcome = Arc::new(filled(bytes));
+        self.run_in(call, coll::broadcast(comm, call, root as u32, outcome.clone()))?;
+        Ok(outcome.source().to_vec())
+    }
+
+    /// Makes sure that all members of both groups know each other.
+    fn all_have(
+        &self,
+        call: &'static str,
+        comm: &Comm,
+        root: i32,
+        own: bool,
+        meeting: Option<&mut Meeting>,
+    ) -> Result<()> {
+        let mut flags = vec![0; comm.size() as usize];
+        flags[comm.rank() as usize] = u8::from(own);
+        let outcome = Arc::new(filled(&flags));
+        self.run_in(call, coll::share(comm, call, outcome.clone()))?;
+        let here = outcome.source().to_vec().iter().all(|flag| *flag == 1);
+        let there = meeting.map(|Meeting { line, .. }| {
+            line.send(&[u8::from(here)]);
+            // Without it the wait looks now and then.
+            let _set = self.sleep_on(|set| line.watch_in(set));
+            let step = |_: &mut Vci| match line.step() {
+                Ok(said) => said.map(|said| said == [1]),
+                Err(_) => Some(false),
+            };
+            let awaited = |_: &Vci| Awaited::OtherJob("with the members of the other job".into());
+            self.waiting.until(0, call, awaited, step)
+        });
+        let there = self.broadcast(call, comm, root, &[u8::from(there.unwrap_or(false))])?;
+        if here && there == [1] {
+            return Ok(());
+        }
+        let whose = if here { "the other job" } else { "this job" };
+        let text = format!("a process of {whose} has ended, or cannot reach the others");
+        Err(Error::other(ErrorClass::ProcAborted, text))
+    }
+}
+
+fn filled(bytes: &[u8]) -> OwnedBuf {
+    let mut owned = OwnedBuf::new(bytes.len());
+    owned.sink().copy_from(bytes);
+    owned
+}
+
+fn lost_root(place: &str, why: &io::Error) -> Error {
+    Error::other(ErrorClass::ProcAborted, format!("the root of the other job, met {place}, is lost: {why}"))
+}

@@ -1,0 +1,191 @@
+//! The processes of other jobs that this one has met, and how it parts from them.
+//!
+//! What must stay true: a process keeps its number, so it is the same in every group; one that is in no communicator with this
+//! process after a disconnect leaves no connection behind.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use posthaste_os::machine;
+
+use crate::comm::Comm;
+use crate::datatype::Format;
+use crate::error::{Error, ErrorClass, Result};
+use crate::ids::Peer;
+use crate::jobs::{JobId, ProcessName};
+use crate::meeting::{Member, Party, Port, PortName};
+use crate::method::Route;
+use crate::method::tcp::{BusinessCard, Pass, Shelf, Tcp, TcpSetup};
+use crate::progress::Vci;
+use crate::pt2pt::loss;
+use crate::wait::Awaited;
+use crate::world::{LEAVE, World};
+
+/// What this process knows of other jobs.
+#[derive(Debug)]
+pub(in crate::world) struct Abroad {
+    secret: [u8; 32],
+    pub(super) own: ProcessName,
+    /// Whether it shares memory with peers of its own job.
+    shares: bool,
+    known: Mutex<Known>,
+    pub(super) ports: Mutex<HashMap<String, Arc<Mutex<Port>>>>,
+}
+
+/// A process keeps its number, so that it is the same in every group.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    peers: HashMap<ProcessName, Peer>,
+    names: HashMap<Peer, ProcessName>,
+    /// Communicators with members of several jobs.
+    comms: Vec<Weak<Comm>>,
+}
+
+impl Abroad {
+    pub(in crate::world) fn new(secret: [u8; 32], rank: u32, shares: bool) -> Self {
+        let job = blake3::Hasher::new_keyed(&secret).update(b"job").finalize();
+        let job = u64::from_le_bytes(*job.as_bytes().first_chunk().unwrap_or(&[1; 8]));
+        let own = ProcessName { job: JobId(job.max(1)), rank };
+        Self { secret, own, shares, known: Mutex::default(), ports: Mutex::default() }
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// This process is in a new communicator.
+    pub(in crate::world) fn connects(&self, comm: &Arc<Comm>) {
+        if comm.context().spans_jobs() {
+            let comms = &mut self.known().comms;
+            comms.retain(|comm| comm.strong_count() > 0);
+            comms.push(Arc::downgrade(comm));
+        }
+    }
+
+    pub(super) fn port(&self, name: &str) -> Result<Arc<Mutex<Port>>> {
+        let ports = self.ports.lock().unwrap_or_else(PoisonError::into_inner);
+        ports.get(name).cloned().ok_or_else(|| {
+            let got =
+                name.parse::<PortName>().map_or_else(|_| "no name of a port".into(), |name| name.shown());
+            Error::invalid(ErrorClass::Port, "port_name", got, "a port that this process has opened")
+        })
+    }
+}
+
+impl World {
+    /// Where this process is reached by other jobs, from now on.
+    pub(super) fn own_card(&self) -> Result<String> {
+        let mut vci = self.vci();
+        if let Some(tcp) = vci.methods.tcp() {
+            return Ok(tcp.own_card().to_string());
+        }
+        let config = vci.engine.config.clone();
+        let node = self.node_name();
+        let Abroad { secret, shares, .. } = &self.common.abroad;
+        let (me, peers) = (Peer(self.rank()), self.world.size() as usize);
+        let setup = TcpSetup { me, peers, secret: *secret, format: Format::NATIVE, node };
+        let (tcp, card) = Tcp::new(setup, &config, Box::new(Shelf::default()))?;
+        let tcp = if *shares { tcp.sharing() } else { tcp };
+        self.runtime.sleep_on(&tcp.set()).map_err(|e| Error::system("watching connections", e))?;
+        vci.methods.add(tcp);
+        Ok(card.to_string())
+    }
+
+    /// Enters the members of another group in the table of processes; those that are known are found again.
+    pub(super) fn enter(&self, theirs: &Party, pass: Pass) -> Result<Vec<Peer>> {
+        let own = self.common.abroad.own;
+        let mut known = self.common.abroad.known();
+        let mut vci = self.vci();
+        let mut peers = Vec::with_capacity(theirs.members.len());
+        for Member { name, card } in &theirs.members {
+            if name.job == own.job {
+                if name.rank >= self.world.size() as u32 {
+                    return Err(Error::other(ErrorClass::Intern, format!("{name} is not in this job")));
+                }
+                peers.push(Peer(name.rank));
+                continue;
+            }
+            let card: BusinessCard = card.parse()?;
+            let peer = match known.peers.get(name) {
+                Some(peer) => *peer,
+                None => {
+                    let peer = vci.methods.join(Route::Tcp);
+                    known.peers.insert(*name, peer);
+                    known.names.insert(peer, *name);
+                    peer
+                }
+            };
+            let tcp = vci.methods.tcp().ok_or_else(|| Error::other(ErrorClass::Intern, "no TCP"))?;
+            tcp.welcome(own, peer, *name, pass, card);
+            peers.push(peer);
+        }
+        Ok(peers)
+    }
+
+    /// A meeting came to nothing.
+    pub(super) fn withdraw(&self, peers: &[Peer], label: u64) {
+        if let Some(tcp) = self.vci().methods.tcp() {
+            tcp.withdraw(peers, label);
+        }
+    }
+
+    /// Parts from the processes of other jobs with which this one has no other communicator than `comm`: all members call it,
+    /// after a barrier, and have nothing more to say in it (MPI-5.0 §11.10.4).
+    pub fn part(&self, comm: &Comm) {
+        let peers = self.common.abroad.known().only_in(comm);
+        if peers.is_empty() {
+            return;
+        }
+        let until = machine::now() + LEAVE;
+        let call = "MPI_Comm_disconnect";
+        let has_parted = |vci: &mut Vci| {
+            let tcp = vci.methods.tcp();
+            tcp.is_none_or(|tcp| peers.iter().all(|peer| tcp.has_parted(*peer)))
+        };
+        let over = |vci: &mut Vci| machine::now() > until || has_parted(vci);
+        let drained = |vci: &mut Vci| {
+            let is_drained = |peer: &Peer| loss::is_drained(&vci.engine, *peer);
+            (peers.iter().all(is_drained) || machine::now() > until).then_some(())
+        };
+        self.waiting.until(0, call, |_| Awaited::Departure, drained);
+        if let Some(tcp) = self.vci().methods.tcp() {
+            peers.iter().for_each(|peer| tcp.begin_parting(*peer));
+        }
+        self.waiting.until(0, call, |_| Awaited::Departure, |vci| over(vci).then_some(()));
+        let mut vci = self.vci();
+        let Vci { engine, methods, .. } = &mut *vci;
+        peers.iter().for_each(|peer| loss::parted(engine, *peer));
+        if let Some(tcp) = methods.tcp() {
+            tcp.forget_peers(&peers);
+        }
+    }
+
+    /// A number that ranks of a communicator have in common that share memory, and no others.
+    pub fn memory_in(&self, comm: &Comm) -> u32 {
+        if !comm.context().spans_jobs() {
+            return self.node();
+        }
+        // Ranks of other jobs do not share memory with ours: the first one that does is the number.
+        let size = self.world.size() as u32;
+        let is_near = |peer: Peer| peer.0 < size && self.common.nodes.leader(peer.0) == self.node();
+        (0..).zip(comm.group().peers()).find(|(_, peer)| is_near(*peer)).map_or(0, |(rank, _)| rank)
+    }
+}
+
+impl Known {
+    /// The processes of other jobs that are in this communicator and in no other one.
+    fn only_in(&self, comm: &Comm) -> Vec<Peer> {
+        let abroad = |comm: &Comm| -> HashSet<Peer> {
+            let remote = comm.remote().into_iter().flat_map(|group| group.peers());
+            let all = comm.group().peers().chain(remote);
+            all.filter(|peer| self.names.contains_key(peer)).collect()
+        };
+        let mut peers = abroad(comm);
+        let others = self.comms.iter().filter_map(Weak::upgrade);
+        for other in others.filter(|other| other.context() != comm.context()) {
+            let theirs = abroad(&other);
+            peers.retain(|peer| !theirs.contains(peer));
+        }
+        peers.into_iter().collect()
+    }
+}

@@ -1,0 +1,314 @@
+//! The real `mpiexec` with programs that ask it for processes: what spawned ranks find, what becomes of them, and what the
+//! one who asked hears when it cannot be done.
+//!
+//! As in `ranks.rs` the ranks are this test program itself: the test `as_a_rank` plays the role that the variable `ROLE` or
+//! `CHILD` names. What must stay true: whatever happens, no process is left.
+
+mod common;
+
+use common::{PATIENCE, Said, finish, marked, mpiexec, read_lines, said, send, unique, wait_for};
+use nix::sys::signal::Signal;
+use posthaste_pmi::launcher::Launcher;
+use posthaste_pmi::spawning::{Spawning, Spec};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+/// Options for one host, and for two, which are this one with an agent each.
+const HOSTS: [&[&str]; 2] = [&[], &["-launcher", "fork", "-hosts", "a,b"]];
+
+/// mpiexec with these options for `ranks` ranks in a role.
+fn role(role: &str, ranks: usize, options: &[&str]) -> std::process::Command {
+    let own = std::env::current_exe().unwrap();
+    let ranks = ranks.to_string();
+    let program = ["-n", &ranks, own.to_str().unwrap(), "--exact", "as_a_rank", "--nocapture"];
+    let mut command = mpiexec(&[options, &program].concat());
+    command.env("ROLE", role);
+    command
+}
+
+fn play(name: &str, ranks: usize, options: &[&str]) -> Said {
+    finish(role(name, ranks, options))
+}
+
+/// The lines on standard error that ranks wrote, without what labels put in front, in alphabetical order.
+fn words(said: &Said) -> Vec<&str> {
+    let mut lines: Vec<&str> = said.err.lines().filter(|line| line.contains("word ")).collect();
+    lines.sort_unstable();
+    lines
+}
+
+/// So many processes of this program in a role, with these hints.
+fn children(role: &str, count: usize, info: &[(&str, &str)]) -> Spec {
+    let own = std::env::current_exe().unwrap().to_str().unwrap().to_string();
+    let role = format!("CHILD={role}");
+    let env = [("env", role.as_str())];
+    let info = env.iter().chain(info);
+    // For command lines that have to be found again.
+    let mark = std::env::var("MARK").ok();
+    Spec {
+        count,
+        name: own,
+        arguments: ["--exact", "as_a_rank", "--nocapture"]
+            .map(String::from)
+            .into_iter()
+            .chain(mark)
+            .collect(),
+        info: info.map(|(key, value)| ((*key).into(), (*value).into())).collect(),
+    }
+}
+
+fn request(specs: Vec<Spec>) -> Spawning {
+    Spawning { specs, preput: vec![("port".into(), "here=1".into())] }
+}
+
+fn program(name: &str) -> Spec {
+    Spec { count: 2, name: name.into(), ..Spec::default() }
+}
+
+fn join() -> Launcher {
+    Launcher::connect().unwrap().unwrap()
+}
+
+fn long_sleep() -> ! {
+    loop {
+        std::thread::sleep(Duration::from_secs(100));
+    }
+}
+
+#[test]
+fn as_a_rank() {
+    if let Ok(role) = std::env::var("CHILD") {
+        child(&role);
+    } else if let Ok(role) = std::env::var("ROLE") {
+        parent(&role);
+    } else {
+        return;
+    }
+    std::process::exit(0);
+}
+
+/// Says how a request went, in one line.
+fn tell(launcher: &mut Launcher, specs: Vec<Spec>) {
+    match launcher.spawn(&request(specs)) {
+        Ok(codes) => eprintln!("word codes {codes:?}"),
+        Err(why) => eprintln!("word refused {why}"),
+    }
+}
+
+fn parent(role: &str) {
+    let mut launcher = join();
+    assert!(!launcher.is_spawned());
+    let rank = launcher.rank();
+    let extra = std::env::var("EXTRA").unwrap_or_default();
+    match role {
+        "family" if rank == 0 => {
+            tell(&mut launcher, vec![children("meet", 2, &[("wdir", "/")]), children("meet", 1, &[])]);
+        }
+        "several" => {
+            let mut codes = Vec::new();
+            for _ in 0..5 {
+                codes.extend(launcher.spawn(&request(vec![children("meet", 1, &[])])).unwrap());
+            }
+            eprintln!("word parent {rank} codes {codes:?}");
+        }
+        "refused" => {
+            let (name, hints) = extra.split_once(' ').unwrap_or((&extra, ""));
+            let mut spec = program(name);
+            spec.info =
+                hints.split_once('=').map(|(key, value)| (key.into(), value.into())).into_iter().collect();
+            tell(&mut launcher, vec![spec]);
+            // Another attempt is none the worse for it.
+            tell(&mut launcher, vec![children("meet", 1, &[])]);
+        }
+        "soft" => tell(&mut launcher, vec![children("meet", 4, &[("soft", "1:4:2")])]),
+        "universe" => {
+            eprintln!("word universe {:?} {:?}", launcher.universe_size().unwrap(), launcher.application());
+        }
+        "child" => {
+            launcher.spawn(&request(vec![children(&extra, 2, &[])])).unwrap();
+            // The children end first, or end us.
+            if extra != "late code" {
+                long_sleep();
+            }
+        }
+        _ => {}
+    }
+    launcher.finalize().unwrap();
+}
+
+fn child(role: &str) {
+    let mut launcher = join();
+    let rank = launcher.rank();
+    assert!(launcher.is_spawned());
+    launcher.put("name", &rank.to_string()).unwrap();
+    // Before that, whatever happens to a rank means that the job could not be spawned.
+    launcher.fence().unwrap();
+    match role {
+        "meet" => {
+            let port = launcher.left_for_us("port").unwrap();
+            let size = launcher.size();
+            let other = launcher.get((rank + 1) % size, "name").unwrap();
+            let folder = std::env::current_dir().unwrap();
+            let folder = if folder.as_os_str() == "/" { "/" } else { "." };
+            let application = launcher.application().unwrap();
+            eprintln!("word child {rank} of {size} {port:?} {other:?} {application:?} {folder}");
+        }
+        "late code" => {
+            launcher.finalize().unwrap();
+            std::process::exit(if rank == 1 { 7 } else { 0 });
+        }
+        "crash" if rank == 1 => std::process::abort(),
+        "abort" if rank == 1 => {
+            launcher.abort(5).unwrap();
+            std::process::exit(5);
+        }
+        "wait" => {
+            println!("ready {}", std::process::id());
+            long_sleep();
+        }
+        _ => long_sleep(),
+    }
+    launcher.finalize().unwrap();
+}
+
+#[test]
+fn spawned_ranks_have_what_first_ones_have() {
+    for hosts in HOSTS {
+        let said = play("family", 2, &[hosts, &["-l"]].concat());
+        assert_eq!(said.code, 0, "{said:?}");
+        let of = |rank, other, application, folder| {
+            format!(
+                "[1:{rank}] word child {rank} of 3 Some(\"here=1\") Some(\"{other}\") Some({application}) {folder}"
+            )
+        };
+        let expected =
+            ["[0] word codes [0, 0, 0]".to_string(), of(0, 1, 0, "/"), of(1, 2, 0, "/"), of(2, 0, 1, ".")];
+        assert_eq!(words(&said), expected, "{said:?}");
+    }
+}
+
+#[test]
+fn two_ranks_spawn_at_the_same_time_again_and_again() {
+    let said = play("several", 2, &[]);
+    assert_eq!((said.code, words(&said).len()), (0, 12), "{said:?}");
+    assert!(words(&said).contains(&"word parent 1 codes [0, 0, 0, 0, 0]"), "{said:?}");
+}
+
+/// What `refused` says when asked for `extra`, with these options.
+fn refused(extra: &str, options: &[&str]) -> String {
+    let mut command = role("refused", 1, options);
+    command.env("EXTRA", extra);
+    let said = finish(command);
+    assert_eq!(said.code, 0, "{said:?}");
+    let [first, .., last] = &words(&said)[..] else { panic!("{said:?}") };
+    assert!(first.starts_with("word child 0 of 1"), "the second attempt: {said:?}");
+    assert!(said.sentences().iter().any(|line| line.contains("rank 0 cannot spawn processes: ")), "{said:?}");
+    (*last).to_string()
+}
+
+#[test]
+fn what_cannot_be_spawned_is_an_error_for_the_one_who_asked_and_nobody_else() {
+    for hosts in HOSTS {
+        for (extra, part) in [
+            ("/no/such/program", "there is no program \"/no/such/program\""),
+            ("no-such-program", "there is no program \"no-such-program\" in PATH"),
+            ("/etc", "is a directory"),
+            ("true", "exited with code 0 without calling MPI Init"),
+            ("false", "exited with code 1"),
+            ("true wdir=/no/such", "the working directory \"/no/such\" does not exist"),
+            ("true soft=7", "soft 7 allows none"),
+            ("true hostfile=/no/such", "/no/such"),
+            ("true host=-x", "is not the name of a host"),
+        ] {
+            let last = refused(extra, hosts);
+            assert!(last.starts_with("word refused spawn of ") && last.contains(part), "{extra}: {last}");
+        }
+    }
+}
+
+#[test]
+fn a_host_that_cannot_be_reached_is_named() {
+    let last = refused("true host=b", &["-launcher-exec", "/bin/false"]);
+    assert!(last.contains("no agent could be started on b (false exited with code 1)"), "{last}");
+}
+
+#[test]
+fn a_universe_is_as_large_as_the_user_says() {
+    let said = play("universe", 2, &["-usize", "7"]);
+    assert_eq!(words(&said), ["word universe Some(7) Ok(Some(0))"; 2], "{said:?}");
+    let last = refused("true", &["-usize", "2"]);
+    assert!(last.contains("2 processes of true are to be started, but -usize leaves room for 1"), "{last}");
+    let said = play("soft", 1, &["-usize", "4"]);
+    assert_eq!(said.code, 0, "{said:?}");
+    assert!(words(&said).contains(&"word codes [0, 0, 0, -1]"), "{said:?}");
+    assert!(words(&said)[0].starts_with("word child 0 of 3"), "{said:?}");
+}
+
+#[test]
+fn how_a_spawned_rank_ends_is_how_the_job_ends() {
+    for hosts in HOSTS {
+        for (role_of_child, code, part) in [
+            ("late code", 7, "job 1: rank 1"),
+            ("crash", 134, "was killed by signal 6 (SIGABRT)"),
+            ("abort", 5, "job 1: rank 1"),
+        ] {
+            let mut command = role("child", 1, hosts);
+            command.env("EXTRA", role_of_child);
+            let said = finish(command);
+            assert_eq!(said.code, code, "{role_of_child}: {said:?}");
+            assert_eq!(said.sentences().len(), 1, "{role_of_child}: {said:?}");
+            assert!(said.sentences()[0].contains(part), "{role_of_child}: {said:?}");
+        }
+    }
+}
+
+/// A job whose two spawned ranks wait, started with `mark` in every command line.
+fn waiting(mark: &str, options: &[&str]) -> std::process::Child {
+    let mut command = role("child", 1, options);
+    command.arg(mark).env("MARK", mark).env("EXTRA", "wait").stdout(Stdio::piped());
+    let mut job = command.spawn().unwrap();
+    let lines = &mut Vec::new();
+    while lines.iter().filter(|line: &&String| line.contains("ready ")).count() < 2 {
+        lines.extend(read_lines(job.stdout.as_mut().unwrap(), 1));
+    }
+    job
+}
+
+#[test]
+fn nothing_is_left_when_the_launcher_is_killed() {
+    for hosts in HOSTS {
+        let mark = unique();
+        let job = waiting(&mark, hosts);
+        // `env` has become mpiexec; one rank, two children of it.
+        assert!(marked(&mark).len() >= 4);
+        let began = Instant::now();
+        send(&job, Signal::SIGKILL);
+        said(job, began);
+        assert!(wait_for(PATIENCE, || marked(&mark).is_empty()));
+    }
+}
+
+#[test]
+fn spawned_ranks_are_explained_and_hear_signals() {
+    for hosts in HOSTS {
+        let job = waiting(&unique(), hosts);
+        let explained = finish(mpiexec(&["-explain", &job.id().to_string()]));
+        assert!(explained.out.contains("job 1, which was spawned:"), "{explained:?}");
+        let began = Instant::now();
+        send(&job, Signal::SIGINT);
+        let said = said(job, began);
+        assert_eq!(said.code, 130, "{said:?}");
+    }
+}
+
+#[test]
+fn a_process_that_nobody_started_starts_its_own_launcher() {
+    let mpiexec = std::path::Path::new(env!("CARGO_BIN_EXE_mpiexec"));
+    let mut launcher = Launcher::start_by(mpiexec).unwrap();
+    assert_eq!((launcher.rank(), launcher.size(), launcher.is_spawned()), (0, 1, false));
+    let codes = launcher.spawn(&request(vec![children("meet", 2, &[])])).unwrap();
+    assert_eq!(codes, [0, 0]);
+    let why = launcher.spawn(&request(vec![program("/no/such/program")])).unwrap_err().to_string();
+    assert!(why.contains("there is no program"), "{why}");
+    launcher.finalize().unwrap();
+}

@@ -1,0 +1,353 @@
+//! Many jobs look like one: the jobs of a family, routed.
+//!
+//! Ranks are numbered through all jobs in the order in which those began, and so are agents; each job below numbers its
+//! own from 0. What concerns one job only (its fence, a rank that will not come to it, its end) is settled here. What must
+//! stay true: whoever asks for a job gets one answer, once all its ranks have introduced themselves or one of them cannot;
+//! a job that could not be born is nobody's failure but that of the call that asked for it, and leaves nothing.
+
+use super::Place;
+use super::plan::{Planned, plan};
+use crate::hosts::Tree;
+use crate::line::Emit;
+use crate::spawn::ending::How;
+use crate::spawn::output::Stream;
+use crate::spawn::run::{Below, Token};
+use crate::spawn::talk::{Common, Fault, Gone, Order, Report};
+use crate::spawn::verdict::Ended;
+use crate::spawning::{self, Spawning};
+use nix::sys::epoll::Epoll;
+use std::collections::VecDeque;
+use std::rc::Rc;
+use std::time::Instant;
+
+/// What runs a job.
+enum Side {
+    /// The first one, by whatever.
+    First(Box<dyn Below>),
+    Agents(Box<Tree>),
+}
+
+impl Side {
+    fn below(&mut self) -> &mut dyn Below {
+        match self {
+            Self::First(below) => below.as_mut(),
+            Self::Agents(tree) => tree.as_mut(),
+        }
+    }
+}
+
+/// How far a job has come.
+#[derive(Debug)]
+enum State {
+    /// This rank of the family waits for it, and gets these error codes.
+    Unborn {
+        asker: u32,
+        codes: Vec<i32>,
+    },
+    Running,
+    /// It could not be born and is being ended.
+    Stillborn,
+    Over,
+}
+
+struct Entry {
+    /// Gone when its agents are.
+    side: Option<Side>,
+    state: State,
+    /// Its first rank, and the end of its agents, in the family.
+    first: u32,
+    agents_end: usize,
+    /// Which of its ranks have ended, and how many have not.
+    ended: Vec<bool>,
+    running: usize,
+}
+
+/// The jobs of a family.
+pub(super) struct Jobs<'a> {
+    entries: Vec<Entry>,
+    /// What the first job was told.
+    common: Common,
+    limit: Option<usize>,
+    place: &'a Place<'a>,
+    epoll: Rc<Epoll>,
+    queued: VecDeque<Report>,
+    /// Per stream: the ranks are not read; nobody takes it any more.
+    paused: [bool; 2],
+    closed: [bool; 2],
+    /// Everything is being ended: nothing more is begun.
+    ending: bool,
+    counters: Vec<u64>,
+    over: bool,
+}
+
+impl<'a> Jobs<'a> {
+    /// The family of a first job that `first` runs with so many agents. `limit`: the most processes at a time.
+    pub(super) fn new(
+        first: Box<dyn Below>,
+        agents: usize,
+        common: Common,
+        limit: Option<usize>,
+        place: &'a Place<'a>,
+        epoll: Rc<Epoll>,
+    ) -> Self {
+        let size = common.size;
+        let entry = Entry {
+            side: Some(Side::First(first)),
+            state: State::Running,
+            first: 0,
+            agents_end: agents,
+            ended: vec![false; size],
+            running: size,
+        };
+        Self {
+            entries: vec![entry],
+            common: Common { programs: Vec::new(), ..common },
+            limit,
+            place,
+            epoll,
+            queued: VecDeque::new(),
+            paused: [false; 2],
+            closed: [false; 2],
+            ending: false,
+            counters: Vec::new(),
+            over: false,
+        }
+    }
+
+    /// Answers whoever asked for a job.
+    fn answer(&mut self, asker: u32, answer: Emit) {
+        let line =
+            answer.line().unwrap_or_else(|_| format!("cmd={} rc=-1 msg=unsendable\n", spawning::ANSWER));
+        self.order_rank(asker, |rank| Order::Answer { rank, line });
+    }
+
+    fn refuse(&mut self, asker: u32, why: &str) {
+        let (job, rank) = self.find(asker);
+        let whose = if job > 0 { format!(" of job {job}") } else { String::new() };
+        self.queued.push_back(Report::Say(format!("rank {rank}{whose} cannot spawn processes: {why}\n")));
+        self.answer(asker, spawning::refused(why));
+    }
+
+    /// The job of a rank of the family, and its number there.
+    fn find(&self, rank: u32) -> (usize, u32) {
+        let job = self.entries.partition_point(|entry| entry.first <= rank).saturating_sub(1);
+        (job, rank - self.entries[job].first)
+    }
+
+    fn order_rank(&mut self, rank: u32, order: impl FnOnce(u32) -> Order) {
+        let (job, rank) = self.find(rank);
+        self.order_job(job, order(rank));
+    }
+
+    fn order_job(&mut self, job: usize, order: Order) {
+        if let Some(side) = &mut self.entries[job].side {
+            side.below().order(order);
+        }
+    }
+
+    /// Begins a job.
+    fn begin(&mut self, asker: u32, request: Spawning) {
+        if self.ending {
+            return self.refuse(asker, "the job is being ended");
+        }
+        let running: usize = self.entries.iter().map(|entry| entry.running).sum();
+        let room = self.limit.map(|limit| limit.saturating_sub(running));
+        let job = self.entries.len();
+        let Planned { plan, map, codes } = match plan(request, job, &self.common, self.place, room) {
+            Ok(planned) => planned,
+            Err(why) => return self.refuse(asker, &why),
+        };
+        let size = plan.common.size;
+        let last = &self.entries[job - 1];
+        let (first, agents) = (last.first + last.ended.len() as u32, last.agents_end);
+        let tree = match Tree::start(plan, false, agents, self.epoll.clone()) {
+            Ok(tree) => tree,
+            Err(refused) => return self.refuse(asker, &refused.sentence),
+        };
+        self.entries.push(Entry {
+            agents_end: tree.end(),
+            side: Some(Side::Agents(Box::new(tree))),
+            state: State::Unborn { asker, codes },
+            first,
+            ended: vec![false; size],
+            running: size,
+        });
+        self.queued.push_back(Report::Joined(map));
+        for stream in [Stream::Out, Stream::Err] {
+            if self.closed[stream as usize] {
+                self.order_job(job, Order::Close(stream));
+            } else if self.paused[stream as usize] {
+                self.order_job(job, Order::Read { stream, on: false });
+            }
+        }
+    }
+
+    /// A job cannot be born: ends what there is of it.
+    fn give_up(&mut self, job: usize, why: &str) {
+        if let State::Unborn { asker, .. } = self.entries[job].state {
+            self.entries[job].state = State::Stillborn;
+            self.refuse(asker, why);
+            self.order_job(job, Order::End(How::Kill));
+        }
+    }
+
+    /// What a job reports: settled here, or handed on as the family's.
+    fn take(&mut self, job: usize, report: Report) {
+        let first = self.entries[job].first;
+        let in_family = |fault: Fault| Fault { job: job as u32, ..fault };
+        let report = match report {
+            Report::Fence(pairs) => return self.order_job(job, Order::Open(pairs)),
+            Report::Ready => {
+                if let State::Unborn { asker, codes } = &self.entries[job].state {
+                    let (asker, answer) = (*asker, spawning::started(codes));
+                    self.entries[job].state = State::Running;
+                    self.answer(asker, answer);
+                }
+                return;
+            }
+            Report::Spawn { rank, request } => return self.begin(first + rank, request),
+            Report::Over(counters) => return self.job_over(job, &counters),
+            Report::Failed(fault) | Report::FailedLater(fault) | Report::Down { fault, .. }
+                if matches!(self.entries[job].state, State::Unborn { .. } | State::Stillborn) =>
+            {
+                return self.give_up(job, &fault.cause.sentence(&fault.host, 0));
+            }
+            Report::Failed(fault) => Report::Failed(in_family(fault)),
+            Report::FailedLater(fault) => Report::FailedLater(in_family(fault)),
+            Report::Down { ranks, fault } => {
+                for &rank in &ranks {
+                    self.note_end(job, rank);
+                }
+                let ranks = ranks.into_iter().map(|rank| first + rank).collect();
+                Report::Down { ranks, fault: in_family(fault) }
+            }
+            Report::Ended { rank, pid, host, how } => {
+                let is_first = self.note_end(job, rank);
+                if is_first && self.entries[job].running > 0 {
+                    self.order_job(job, Order::Gone(Gone { rank, pid, host: host.clone() }));
+                }
+                Report::Ended { rank: first + rank, pid, host, how }
+            }
+            Report::Output { rank, stream, continues, text } => {
+                Report::Output { rank: first + rank, stream, continues, text }
+            }
+            Report::Ask { rank, line } => Report::Ask { rank: first + rank, line },
+            Report::Looks(mut looks) => {
+                looks.iter_mut().for_each(|look| look.rank += first);
+                Report::Looks(looks)
+            }
+            report => report,
+        };
+        self.queued.push_back(report);
+    }
+
+    /// A rank of a job has ended; whether it is the first one there.
+    fn note_end(&mut self, job: usize, rank: u32) -> bool {
+        let entry = &mut self.entries[job];
+        let is_first = entry.running == entry.ended.len();
+        let fresh = entry.ended.get_mut(rank as usize).is_some_and(|ended| !std::mem::replace(ended, true));
+        if fresh {
+            entry.running -= 1;
+            if entry.running == 0 {
+                self.order_job(job, Order::Finish);
+            }
+        }
+        fresh && is_first
+    }
+
+    fn job_over(&mut self, job: usize, counters: &[u64]) {
+        self.give_up(job, "its processes ended");
+        self.counters.resize(self.counters.len().max(counters.len()), 0);
+        for (sum, more) in self.counters.iter_mut().zip(counters) {
+            *sum = sum.wrapping_add(*more);
+        }
+        let entry = &mut self.entries[job];
+        entry.state = State::Over;
+        entry.running = 0;
+        if job > 0 {
+            let (first, count) = (entry.first, entry.ended.len() as u32);
+            entry.ended.shrink_to_fit();
+            self.queued.push_back(Report::Left { first, count });
+        }
+        if !self.over && self.entries.iter().all(|entry| matches!(entry.state, State::Over)) {
+            self.over = true;
+            self.queued.push_back(Report::Over(std::mem::take(&mut self.counters)));
+        }
+    }
+
+    /// Lets go of agents that have ended.
+    fn tidy(&mut self) {
+        for entry in &mut self.entries {
+            let gone = matches!(&entry.side, Some(Side::Agents(tree)) if tree.is_gone());
+            if gone && matches!(entry.state, State::Over) {
+                entry.side = None;
+            }
+        }
+    }
+
+    /// All that still run something.
+    fn sides(&mut self) -> impl Iterator<Item = &mut dyn Below> {
+        self.entries.iter_mut().filter_map(|entry| Some(entry.side.as_mut()?.below()))
+    }
+}
+
+impl Below for Jobs<'_> {
+    fn event(&mut self, token: Token) {
+        let job = match token {
+            Token::Child(agent) | Token::ChildRoom(agent) | Token::ChildError(agent) => {
+                self.entries.partition_point(|entry| entry.agents_end <= agent)
+            }
+            _ => 0,
+        };
+        if let Some(side) = self.entries.get_mut(job).and_then(|entry| entry.side.as_mut()) {
+            side.below().event(token);
+        }
+    }
+
+    fn children(&mut self, dead: &[(i32, Ended)]) {
+        self.sides().for_each(|side| side.children(dead));
+        self.tidy();
+    }
+
+    fn order(&mut self, order: Order) {
+        match order {
+            Order::Answer { rank, line } => {
+                return self.order_rank(rank, |rank| Order::Answer { rank, line });
+            }
+            Order::Input(_) => return self.order_job(0, order),
+            Order::Read { stream, on } => self.paused[stream as usize] = !on,
+            Order::Close(stream) => self.closed[stream as usize] = true,
+            Order::End(_) => self.ending = true,
+            _ => {}
+        }
+        for job in 0..self.entries.len() {
+            if !matches!(self.entries[job].state, State::Over) {
+                self.order_job(job, order.clone());
+            }
+        }
+    }
+
+    fn report(&mut self) -> Option<Report> {
+        // In the order of the jobs: those that begin meanwhile are behind.
+        let mut job = 0;
+        while self.queued.is_empty() && job < self.entries.len() {
+            match self.entries[job].side.as_mut().and_then(|side| side.below().report()) {
+                Some(report) => self.take(job, report),
+                None => job += 1,
+            }
+        }
+        self.queued.pop_front()
+    }
+
+    fn on_time(&mut self, now: Instant) {
+        self.sides().for_each(|side| side.on_time(now));
+    }
+
+    fn due(&self) -> Option<Instant> {
+        let due = |entry: &Entry| match entry.side.as_ref()? {
+            Side::First(below) => below.due(),
+            Side::Agents(tree) => tree.due(),
+        };
+        self.entries.iter().filter_map(due).min()
+    }
+}

@@ -1,0 +1,179 @@
+//! A request becomes a job: which programs, how many processes, where.
+//!
+//! It starts nothing. Keys of MPI-5.0 §11.8.4 and those that other launchers know; any other key is passed over, as the
+//! standard says. What must stay true: a request that cannot be fulfilled is one sentence.
+
+use super::{Place, soft};
+use crate::hosts::{Host, Launcher, Placed, Placement, Plan, place_each};
+use crate::spawn::talk::Common;
+use crate::spawn::{Bind, Input, Program, secret};
+use crate::spawning::{Spawning, Spec};
+use posthaste_os::machine;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// The variable that core reads the initial error handler from.
+const INITIAL_HANDLER: &str = "POSTHASTE_INITIAL_ERRHANDLER";
+/// What a request gets when a process was not started for want of room.
+const NO_ROOM: i32 = -1;
+
+/// A job to be started.
+pub(super) struct Planned {
+    pub(super) plan: Plan,
+    /// The hosts that have ranks, each with its own.
+    pub(super) map: Vec<(String, Vec<usize>)>,
+    /// The error code of each process that was asked for: not all are started where fewer will do.
+    pub(super) codes: Vec<i32>,
+}
+
+/// Plans job number `job` of the family that began with `first`. `room`: for how many processes there is room.
+pub(super) fn plan(
+    request: Spawning,
+    job: usize,
+    first: &Common,
+    place: &Place<'_>,
+    room: Option<usize>,
+) -> Result<Planned, String> {
+    let own = place.placement.clone().unwrap_or_else(this_host);
+    let mut left = room.unwrap_or(usize::MAX);
+    let (mut programs, mut placements, mut codes) = (Vec::new(), Vec::new(), Vec::new());
+    let mut bind = first.bind;
+    // Commands that will do with fewer processes leave room for those that will not.
+    let fixed = |spec: &Spec| if spec.hint(&["soft"]).is_none() { spec.count } else { 0 };
+    let mut reserved: usize = request.specs.iter().map(fixed).sum();
+    for spec in request.specs {
+        reserved -= fixed(&spec);
+        let count = count(&spec, left.saturating_sub(reserved))?;
+        left -= count;
+        codes.extend((0..spec.count).map(|index| if index < count { 0 } else { NO_ROOM }));
+        placements.push(placement(&spec, &own, place)?);
+        bind = match spec.hint(&["bind_to", "bind-to"]) {
+            Some("none") => Bind::None,
+            Some("core" | "cpu" | "hwthread") => Bind::Core,
+            _ => bind,
+        };
+        programs.push(program(spec, count));
+    }
+    let parts: Vec<(&Placement, usize)> =
+        placements.iter().zip(&programs).map(|(placement, program)| (placement, program.count)).collect();
+    let placed: Placed = place_each(&parts);
+    let size = programs.iter().map(|program| program.count).sum::<usize>();
+    if size == 0 {
+        return Err("soft allows no processes where there is room for none".into());
+    }
+    let map = placed.map();
+    let common = Common {
+        name: format!("{}-{job}", first.family),
+        spawned: true,
+        preput: request.preput,
+        size,
+        mapping: placed.mapping,
+        secret: secret().map_err(|why| format!("cannot read random bytes from /dev/urandom: {why}"))?,
+        programs,
+        bind,
+        input: Input::Ranks(Vec::new()),
+        at_once: false,
+        ..first.clone()
+    };
+    let mut launcher: Launcher = place.launcher.clone();
+    launcher.own.push(machine::host_name());
+    Ok(Planned { plan: Plan { common, seats: placed.seats, launcher }, map, codes })
+}
+
+fn this_host() -> Placement {
+    let host = Host { name: machine::host_name(), slots: None };
+    Placement { hosts: vec![host], ..Placement::default() }
+}
+
+/// How many processes of a command are started where there is room for so many.
+fn count(spec: &Spec, room: usize) -> Result<usize, String> {
+    match spec.hint(&["soft"]) {
+        None if spec.count <= room => Ok(spec.count),
+        None => Err(format!(
+            "{} processes of {} are to be started, but -usize leaves room for {room}",
+            spec.count, spec.name
+        )),
+        Some(list) => soft::largest(list, spec.count.min(room)).ok_or_else(|| {
+            format!(
+                "soft={list} allows none of the numbers from 0 to {} (the processes of {} that are asked for and have room)",
+                spec.count.min(room),
+                spec.name
+            )
+        }),
+    }
+}
+
+fn placement(spec: &Spec, own: &Placement, place: &Place<'_>) -> Result<Placement, String> {
+    let hosts = match (spec.hint(&["host", "hosts"]), spec.hint(&["hostfile", "machinefile"])) {
+        (Some(list), _) => (place.listed)(list)?,
+        (None, Some(file)) => (place.in_file)(file)?,
+        (None, None) => return Ok(own.clone()),
+    };
+    Ok(Placement { hosts, by: own.by })
+}
+
+fn program(spec: Spec, count: usize) -> Program {
+    let hint = |keys: &[&str]| spec.hint(keys).map(OsString::from);
+    let variables = spec.info.iter().filter(|pair| pair.0 == "env").flat_map(|pair| pair.1.lines());
+    let variables = variables.filter_map(|pair| pair.split_once('='));
+    let handler = spec.hint(&["mpi_initial_errhandler"]).map(|handler| (INITIAL_HANDLER, handler));
+    Program {
+        count,
+        environment: variables.chain(handler).map(|(name, value)| (name.into(), value.into())).collect(),
+        replaces_environment: false,
+        path: hint(&["path"]),
+        directory: hint(&["wdir", "wd", "cwd"]).map(PathBuf::from),
+        arguments: spec.arguments.into_iter().map(OsString::from).collect(),
+        name: spec.name.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn planned(info: &[(&str, &str)], count: usize, room: Option<usize>) -> Result<Planned, String> {
+        let listed =
+            |list: &str| Ok(list.split(',').map(|name| Host { name: name.into(), slots: Some(1) }).collect());
+        let in_file = |file: &str| Err(format!("no file {file}"));
+        let place =
+            Place { placement: None, launcher: Launcher::default(), listed: &listed, in_file: &in_file };
+        let info = info.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
+        let spec = Spec { count, name: "a".into(), info, ..Spec::default() };
+        let other = Spec { count: 1, name: "b".into(), ..Spec::default() };
+        let request = Spawning { specs: vec![spec, other], preput: vec![("k".into(), "v".into())] };
+        let first = Common { family: "f".into(), name: "f".into(), goes_on: true, ..Common::default() };
+        plan(request, 3, &first, &place, room)
+    }
+
+    #[test]
+    fn hints_are_followed() {
+        let hints =
+            [("wdir", "/tmp"), ("path", "/opt"), ("env", "A=1=2"), ("host", "x,y"), ("unknown", "key")];
+        let Planned { plan, map, codes } = planned(&hints, 2, None).unwrap();
+        let [first, second] = &plan.common.programs[..] else { panic!() };
+        assert_eq!((first.directory.as_deref(), second.directory.as_deref()), (Some("/tmp".as_ref()), None));
+        assert_eq!(first.path.as_deref(), Some("/opt".as_ref()));
+        assert_eq!(first.environment, [("A".into(), "1=2".into())]);
+        assert_eq!((plan.common.size, plan.common.spawned, plan.common.goes_on), (3, true, true));
+        assert_eq!((plan.common.name.as_str(), plan.common.family.as_str()), ("f-3", "f"));
+        let here = machine::host_name();
+        assert_eq!(map, [("x".into(), vec![0]), ("y".into(), vec![1]), (here, vec![2])]);
+        assert_eq!(codes, [0; 3]);
+    }
+
+    #[test]
+    fn room_is_a_limit_and_soft_bends_to_it() {
+        // One is for the second command.
+        let said = planned(&[], 4, Some(3)).err().unwrap();
+        assert_eq!(said, "4 processes of a are to be started, but -usize leaves room for 2");
+        let Planned { plan, codes, .. } = planned(&[("soft", "1:4")], 4, Some(3)).unwrap();
+        assert_eq!((plan.common.size, codes), (3, vec![0, 0, NO_ROOM, NO_ROOM, 0]));
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_a_sentence() {
+        assert_eq!(planned(&[("hostfile", "x")], 1, None).err().unwrap(), "no file x");
+        assert!(planned(&[("soft", "9")], 4, None).err().unwrap().starts_with("soft=9 allows none"));
+    }
+}
