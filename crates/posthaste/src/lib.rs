@@ -45,10 +45,11 @@ mod topology;
 mod universe;
 
 pub use argument::{ANY, Any, Destination, Source, Status, TAG_MAX, Tag};
+pub use collective::{Counts, Persistent, Plan, Plans, Started};
 pub use communicator::Communicator;
 pub use error::{Error, ErrorClass, Result};
-pub use operation::Operation;
-pub use posthaste_core::buffer::{Equivalence, Memory};
+pub use operation::{Operation, Reduction, UserOperation};
+pub use posthaste_core::buffer::{Equivalence, Locate, Located, Memory};
 pub use scope::{Request, Scope};
 pub use strided::{Parts, Strided, StridedMut};
 pub use universe::{Universe, init};

@@ -1,16 +1,13 @@
-//! Topologies: who is whose neighbour, and collective operations among neighbours (MPI-5.0 chapter 8).
+//! Topologies: who is whose neighbour (MPI-5.0 chapter 8). What neighbours exchange is in `collective/neighbor`.
 //!
 //! What must stay true: a rank of a topology is one of its communicator; nobody is `None`.
 
-use posthaste_core::buffer::Equivalence;
 use posthaste_core::error::{Error as Cause, ErrorClass, Result as Checked};
-use posthaste_core::slice::Collective;
 use posthaste_core::topology::{self, Cart, DistGraph, Edges, Graph};
 
 use crate::argument;
 use crate::communicator::Communicator;
 use crate::error::Result;
-use crate::scope::{Request, Scope};
 
 /// Making communicators with a topology. All ranks call these functions; ranks stay in their order.
 impl Communicator<'_> {
@@ -200,103 +197,6 @@ impl Communicator<'_> {
     pub fn destinations(&self) -> Result<Vec<Option<usize>>> {
         let neighbors = self.named("destinations", topology::neighbors(self.core()))?;
         Ok(neighbors.destinations().iter().map(|rank| argument::somebody(*rank)).collect())
-    }
-}
-
-/// Collective operations among neighbours.
-impl Communicator<'_> {
-    /// Sends `data` to all destinations and collects that of the sources in `all`, in the order of
-    /// [`Communicator::sources`] (`MPI_Neighbor_allgather`, MPI-5.0 §8.6.1). All ranks pass `data` of one length; `all` has
-    /// a block of it for each source. The block of nobody stays as it is.
-    ///
-    /// # Errors
-    /// No topology; an `all` of another length.
-    ///
-    /// ```
-    /// # fn main() -> posthaste::Result<()> {
-    /// # let universe = posthaste::init()?;
-    /// # let world = universe.world();
-    /// let line = world.cartesian(&[world.size()], &[false])?.expect("a place for every rank");
-    /// let mut around = [-1; 2];
-    /// line.neighbor_all_gather(&[line.rank() as i32], &mut around)?;
-    /// // Nobody is below rank 0, and nobody is above the last one.
-    /// assert_eq!(around[0], line.rank() as i32 - 1);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn neighbor_all_gather<T: Equivalence>(&self, data: &[T], all: &mut [T]) -> Result<()> {
-        self.run("neighbor_all_gather", Collective::neighbor_allgather(self.core(), data, all))
-    }
-
-    /// Sends each destination its block of `data`, and collects the blocks of the sources in `all`
-    /// (`MPI_Neighbor_alltoall`, MPI-5.0 §8.6.2). Blocks of all ranks have one length.
-    ///
-    /// Of several edges between two ranks the first block that is sent arrives as the first from that rank. In a grid what is
-    /// sent down along a dimension arrives from above, also where both are the same rank.
-    ///
-    /// # Errors
-    /// No topology; a `data` or an `all` that is not one block for each destination, or each source.
-    ///
-    /// ```
-    /// # fn main() -> posthaste::Result<()> {
-    /// # let universe = posthaste::init()?;
-    /// # let world = universe.world();
-    /// let ring = world.cartesian(&[world.size()], &[true])?.expect("a place for every rank");
-    /// let (down, up) = (1, 2);
-    /// let mut came = [0; 2];
-    /// ring.neighbor_all_to_all(&[down, up], &mut came)?;
-    /// // From below came what was sent up.
-    /// assert_eq!(came, [up, down]);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn neighbor_all_to_all<T: Equivalence>(&self, data: &[T], all: &mut [T]) -> Result<()> {
-        self.run("neighbor_all_to_all", Collective::neighbor_alltoall(self.core(), data, all))
-    }
-}
-
-/// The nonblocking forms.
-impl<'scope> Scope<'scope, '_> {
-    /// Starts [`Communicator::neighbor_all_gather`] (`MPI_Ineighbor_allgather`).
-    ///
-    /// # Errors
-    /// As the blocking form.
-    pub fn neighbor_all_gather<T: Equivalence>(
-        &self,
-        data: &'scope [T],
-        all: &'scope mut [T],
-    ) -> Result<Request<'scope>> {
-        let plan = Collective::neighbor_allgather(self.communicator().core(), data, all);
-        self.start_plan("neighbor_all_gather", plan)
-    }
-
-    /// Starts [`Communicator::neighbor_all_to_all`] (`MPI_Ineighbor_alltoall`).
-    ///
-    /// # Errors
-    /// As the blocking form.
-    ///
-    /// ```
-    /// # fn main() -> posthaste::Result<()> {
-    /// # let universe = posthaste::init()?;
-    /// # let world = universe.world();
-    /// let ring = world.cartesian(&[world.size()], &[true])?.expect("a place for every rank");
-    /// let (edges, mut halo) = ([1.0, 2.0], [0.0; 2]);
-    /// ring.scope(|s| {
-    ///     s.neighbor_all_to_all(&edges, &mut halo)?;
-    ///     // … compute what needs no halo …
-    ///     Ok(())
-    /// })?;
-    /// assert_eq!(halo, [2.0, 1.0]);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn neighbor_all_to_all<T: Equivalence>(
-        &self,
-        data: &'scope [T],
-        all: &'scope mut [T],
-    ) -> Result<Request<'scope>> {
-        let plan = Collective::neighbor_alltoall(self.communicator().core(), data, all);
-        self.start_plan("neighbor_all_to_all", plan)
     }
 }
 

@@ -100,9 +100,11 @@ impl Datatype {
         self.builtin().map(|builtin| builtin.named)
     }
 
-    /// The predefined type of a Rust number.
+    /// The predefined type of a Rust number; of a number and its index, their pair.
     pub fn of<T: Equivalence>() -> Self {
-        T::NAMED.into()
+        let value = Self::from(T::NAMED);
+        let pair = T::INDEX.and_then(|index| Self::value_index(&value, &index.into()).ok().flatten());
+        pair.unwrap_or(value)
     }
 
     /// `MPI_BYTE`.

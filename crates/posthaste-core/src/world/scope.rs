@@ -258,7 +258,7 @@ impl Drop for Pending<'_> {
 /// Makes a call that ends after the operations on the buffers that it was lent. It does not if it panics, so then the process
 /// ends.
 #[inline(always)]
-fn to_the_end<R>(call: impl FnOnce() -> R) -> R {
+pub(super) fn to_the_end<R>(call: impl FnOnce() -> R) -> R {
     struct Unwinding;
     impl Drop for Unwinding {
         fn drop(&mut self) {
