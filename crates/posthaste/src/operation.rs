@@ -127,7 +127,7 @@ impl Operation {
     ///
     /// A panic of the function ends in the reduction of the rank where it happens: it fails with
     /// [`ErrorClass::Op`](crate::ErrorClass::Op) and the text of the panic. Other ranks do not hear of it, and what they get is
-    /// anything.
+    /// anything. (In a program built with `panic = "abort"` the rank ends, and the launcher ends the job.)
     ///
     /// ```
     /// # let universe = posthaste::init()?;

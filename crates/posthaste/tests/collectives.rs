@@ -6,7 +6,7 @@ use posthaste::{
 
 mod common;
 
-use common::on_ranks;
+use common::{build, on_ranks, programs, run, text};
 
 const LENGTHS: [usize; 5] = [0, 1, 3, 1000, 40_000];
 
@@ -558,4 +558,38 @@ fn neighbors(world: &Communicator<'_>) -> Result<()> {
         "{error}"
     );
     Ok(())
+}
+
+/// What an example says on two and on four ranks.
+const EXAMPLES: [(&str, [&str; 2]); 11] = [
+    ("all_gather", ["powers [2, 4], lists [0]", "powers [2, 4, 8, 16], lists [0, 0, 1, 0, 1, 2]"]),
+    (
+        "all_to_all",
+        ["rank 1 got [0, 1] and [0, 1]", "rank 3 got [0, 1, 2, 3] and [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3]"],
+    ),
+    ("barrier", ["[1, 2]", "[1, 1, 1, 2, 2, 2]"]),
+    ("broadcast", ["2 ranks know 1024 and [2, 4, 8, 16]", "4 ranks know 1024 and [2, 4, 8, 16]"]),
+    ("communicators", ["2 ranks, 1 of them even, up to 0", "4 ranks, 2 of them even, up to 2"]),
+    ("exchange", ["rank 0 got [1, 2, 4]", "rank 0 got [3, 6, 12]"]),
+    ("gather", ["powers [2, 4], lists [0]", "powers [2, 4, 8, 16], lists [0, 0, 1, 0, 1, 2]"]),
+    ("persistent", ["2 ranks are done after 8 steps", "4 ranks are done after 9 steps"]),
+    ("reduce", ["2 ranks add up to 1, counted from one to 3", "4 ranks add up to 6, counted from one to 10"]),
+    (
+        "scan",
+        ["rank 1: the sum is 1, the product before it 1", "rank 3: the sum is 6, the product before it 6"],
+    ),
+    ("scatter", ["the squares of 2 ranks add up to 1", "the squares of 4 ranks add up to 14"]),
+];
+
+#[test]
+fn the_examples_for_users_of_rsmpi_do_what_they_say() {
+    let names = EXAMPLES.iter().flat_map(|(name, _)| ["--example", *name]);
+    build(&["-p", "posthaste"].into_iter().chain(names).collect::<Vec<_>>());
+    for (name, said) in EXAMPLES {
+        for (ranks, said) in [2, 4].into_iter().zip(said) {
+            let output = run(ranks, &programs().join("examples").join(name), &[], None);
+            assert!(output.status.success(), "{name} on {ranks}: {}\n{}", output.status, text(&output));
+            assert_eq!(String::from_utf8_lossy(&output.stdout), format!("{said}\n"), "{name} on {ranks}");
+        }
+    }
 }
