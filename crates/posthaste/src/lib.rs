@@ -52,4 +52,5 @@ pub use operation::{Operation, Reduction, UserOperation};
 pub use posthaste_core::buffer::{Equivalence, Locate, Located, Memory};
 pub use scope::{Request, Scope};
 pub use strided::{Parts, Strided, StridedMut};
+pub use topology::{Topology, balanced_sizes};
 pub use universe::{Universe, init};

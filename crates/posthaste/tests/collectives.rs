@@ -1,7 +1,8 @@
 //! The collective operations on several ranks, against what a naive program computes.
 
 use posthaste::{
-    Communicator, Counts, ErrorClass, Located, Operation, Plans, Reduction, Result, UserOperation,
+    Communicator, Counts, ErrorClass, Located, Operation, Plans, Reduction, Result, Topology, UserOperation,
+    balanced_sizes,
 };
 
 mod common;
@@ -38,6 +39,7 @@ on_ranks! {
     3: a_panic_of_a_function_is_an_error = function_panics;
     3: wrong_arguments_are_refused_before_anything_leaves = refused;
     6: neighbours_exchange_blocks_of_any_length = neighbors;
+    6: topologies_are_made_and_asked = topologies;
 }
 
 /// Element `i` of what `from` has for `to`.
@@ -279,15 +281,19 @@ struct Map(u64);
 impl Map {
     const PRIME: u64 = 65_521;
 
+    fn new(a: u64, b: u64) -> Self {
+        Self(((a % Self::PRIME) << 32) | (b % Self::PRIME))
+    }
+
     fn of(rank: usize, i: usize) -> Self {
-        Self((2 + (rank * 31 + i) as u64 % 1000) << 32 | (rank * 17 + i * 3 + 1) as u64 % Self::PRIME)
+        Self::new(2 + (rank * 31 + i) as u64 % 1000, (rank * 17 + i * 3 + 1) as u64)
     }
 
     /// First this one, then the other.
     fn then(self, Self(next): Self) -> Self {
         let (a, b, c, d) =
             (self.0 >> 32, self.0 & u64::from(u32::MAX), next >> 32, next & u64::from(u32::MAX));
-        Self((a * c % Self::PRIME) << 32 | (b * c + d) % Self::PRIME)
+        Self::new(a * c, b * c + d)
     }
 
     fn of_ranks(ranks: std::ops::Range<usize>, i: usize) -> Option<Self> {
@@ -561,7 +567,7 @@ fn neighbors(world: &Communicator<'_>) -> Result<()> {
 }
 
 /// What an example says on two and on four ranks.
-const EXAMPLES: [(&str, [&str; 2]); 11] = [
+const EXAMPLES: [(&str, [&str; 2]); 12] = [
     ("all_gather", ["powers [2, 4], lists [0]", "powers [2, 4, 8, 16], lists [0, 0, 1, 0, 1, 2]"]),
     (
         "all_to_all",
@@ -569,6 +575,7 @@ const EXAMPLES: [(&str, [&str; 2]); 11] = [
     ),
     ("barrier", ["[1, 2]", "[1, 1, 1, 2, 2, 2]"]),
     ("broadcast", ["2 ranks know 1024 and [2, 4, 8, 16]", "4 ranks know 1024 and [2, 4, 8, 16]"]),
+    ("cartesian", ["2 rows of 1 ranks met 6 neighbours", "2 rows of 2 ranks met 12 neighbours"]),
     ("communicators", ["2 ranks, 1 of them even, up to 0", "4 ranks, 2 of them even, up to 2"]),
     ("exchange", ["rank 0 got [1, 2, 4]", "rank 0 got [3, 6, 12]"]),
     ("gather", ["powers [2, 4], lists [0]", "powers [2, 4, 8, 16], lists [0, 0, 1, 0, 1, 2]"]),
@@ -592,4 +599,38 @@ fn the_examples_for_users_of_rsmpi_do_what_they_say() {
             assert_eq!(String::from_utf8_lossy(&output.stdout), format!("{said}\n"), "{name} on {ranks}");
         }
     }
+}
+
+fn topologies(world: &Communicator<'_>) -> Result<()> {
+    let (rank, size) = (world.rank(), world.size());
+    assert_eq!(balanced_sizes(size, &[0, 2])?, [size / 2, 2]);
+    let plane = world.cartesian(&[2, size / 2], &[false, true])?.expect("a place for every rank");
+    let (row, column) = (rank / (size / 2), rank % (size / 2));
+    let along = plane.cartesian_sub(&[false, true])?;
+    let across = plane.cartesian_sub(&[true, false])?;
+    assert_eq!((along.rank(), along.size(), along.grid()?), (column, size / 2, vec![(size / 2, true)]));
+    assert_eq!((across.rank(), across.size(), across.grid()?), (row, 2, vec![(2, false)]));
+    assert_eq!(across.all_reduce_one(rank, Operation::Sum)?, 2 * column + size / 2);
+    assert_eq!(plane.cartesian_sub(&[false, false])?.size(), 1);
+    assert_eq!(plane.cartesian_sub(&[true]).unwrap_err().class(), ErrorClass::Dims);
+    assert_eq!(along.cartesian_sub(&[true])?.topology(), Some(Topology::Cartesian));
+    assert_eq!(world.cartesian_sub(&[true]).unwrap_err().class(), ErrorClass::Topology);
+    assert_eq!(world.cartesian_map(&[size - 1], &[false])?, Some(rank).filter(|rank| rank + 1 < size));
+
+    // Rank 0 names all edges of a ring and their weights.
+    let edges: Vec<(usize, usize, i32)> = (0..size).map(|at| (at, (at + 1) % size, at as i32)).collect();
+    let ring = world.distributed_graph_weighted(if rank == 0 { &edges } else { &[] })?;
+    let before = (rank + size - 1) % size;
+    assert_eq!(ring.weights()?, Some((vec![before as i32], vec![rank as i32])));
+    assert_eq!((ring.topology(), ring.sources()?), (Some(Topology::DistributedGraph), vec![Some(before)]));
+    let wrong = world.adjacent_graph_weighted(&[(before, -1)], &[((rank + 1) % size, -1)]);
+    assert!(wrong.unwrap_err().to_string().contains("-1"));
+
+    let star: Vec<Vec<usize>> =
+        (0..size).map(|at| if at == 0 { (1..size).collect() } else { vec![0] }).collect();
+    let star = world.graph(&star)?.expect("every rank is in it");
+    assert_eq!((star.topology(), star.neighbors_of(0)?), (Some(Topology::Graph), Vec::from_iter(1..size)));
+    assert_eq!(star.neighbors_of(size).unwrap_err().class(), ErrorClass::Rank);
+    assert_eq!(star.weights().unwrap_err().class(), ErrorClass::Topology);
+    Ok(())
 }

@@ -176,8 +176,8 @@ impl From<Vec<usize>> for Counts<'_> {
     }
 }
 
-impl<'a> From<&Counts<'a>> for Counts<'a> {
-    fn from(counts: &Counts<'a>) -> Self {
+impl From<&Self> for Counts<'_> {
+    fn from(counts: &Self) -> Self {
         counts.clone()
     }
 }

@@ -41,6 +41,7 @@ macro_rules! collectives {
         fn $name:ident[$($generic:tt)*]($($argument:ident: $type:ty),* $(,)?) = |$comm:ident| $plan:expr;
     )*) => {
         /// A call that fails on one rank because of its arguments leaves the others waiting for it.
+        #[allow(clippy::extra_unused_lifetimes, reason = "a barrier has no buffers")]
         impl Communicator<'_> {$(
             $(#[$about])*
             #[doc(alias = $now)]
