@@ -733,7 +733,7 @@ mod tests {
         let op = Op::of_slices(
             |input: &[u64], inout: &mut [u64]| {
                 assert!(!input.contains(&7), "seven");
-                inout.iter_mut().zip(input).for_each(|(to, from)| *to = 10 * *from + *to);
+                inout.iter_mut().zip(input).for_each(|(to, from)| *to += 10 * *from);
             },
             false,
         );
