@@ -15,19 +15,23 @@
 //! - User memory has no alignment: words are moved with unaligned loads and stores.
 //! - No reference into user memory is ever made, so a user who breaks the rules of MPI-5.0 §3.7.2 (touching a
 //!   buffer in flight) gets wrong data and nothing worse. Slices that were borrowed are the exception: a function that
-//!   combines slices sees them as such (`element: combine_slices`), and what keeps them lends them between operations ([`Kept`]).
+//!   combines slices sees them as such (`element: combine_slices`), and what repeats an operation lends them between its runs ([`Repeated`]).
 
 pub mod device;
 mod element;
 mod kernel;
+mod located;
 mod quad;
+mod repeated;
 mod vector;
 
 pub(crate) use device::{Copies, Direction};
 pub(crate) use element::{Element, Extended, Half, Pair, combine, combine_packed, combine_slices};
 pub use kernel::Span;
 pub(crate) use kernel::{Mover, Turns, Visitor};
+pub use located::{Locate, Located};
 pub(crate) use quad::Quad;
+pub(crate) use repeated::Repeated;
 
 use crate::named::Named;
 use posthaste_os::fabric::{Endpoint, NotStarted, Place, Registration, Remote};
@@ -387,44 +391,6 @@ pub(crate) fn write_remote(
     unsafe { endpoint.write(run, local, to, place, token) }
 }
 
-/// Numbers that an operation keeps for as long as it may be started again (persistent operations), and that the program sees
-/// between its runs.
-///
-/// What must stay true: their keeper takes a slice of them only while no operation uses them, and if it ends while one does,
-/// it forgets them.
-#[derive(Debug)]
-pub(crate) struct Kept<T> {
-    base: NonNull<T>,
-    len: usize,
-    capacity: usize,
-}
-
-impl<T: Equivalence> Kept<T> {
-    /// Takes a vector apart, so that moving the keeper says nothing about the numbers.
-    pub(crate) fn new(numbers: Vec<T>) -> Self {
-        let mut numbers = std::mem::ManuallyDrop::new(numbers);
-        let base = NonNull::new(numbers.as_mut_ptr()).unwrap_or(NonNull::dangling()); // never null
-        Self { base, len: numbers.len(), capacity: numbers.capacity() }
-    }
-
-    pub(crate) fn as_slice(&self) -> &[T] {
-        // SAFETY: the numbers of a vector, which is ours; no operation writes them now (rule of the type).
-        unsafe { std::slice::from_raw_parts(self.base.as_ptr(), self.len) }
-    }
-
-    pub(crate) fn as_mut_slice(&mut self) -> &mut [T] {
-        // SAFETY: as above, nobody reads them now, and the borrow is exclusive.
-        unsafe { std::slice::from_raw_parts_mut(self.base.as_ptr(), self.len) }
-    }
-}
-
-impl<T> Drop for Kept<T> {
-    fn drop(&mut self) {
-        // SAFETY: the parts of the vector that `new` took, put together once; no operation uses them (rule of the type).
-        drop(unsafe { Vec::from_raw_parts(self.base.as_ptr(), self.len, self.capacity) });
-    }
-}
-
 /// Rust types whose memory is exactly one element of a predefined datatype, so that slices of them can be sent
 /// and received (used by the typed API).
 ///
@@ -450,34 +416,6 @@ equivalence! {
 }
 #[cfg(target_pointer_width = "64")]
 equivalence! { isize => Int64, usize => Uint64 }
-
-/// A value, and where it is: what reductions for the place of an extremum combine (`MPI_MINLOC`, MPI-5.0 §6.9.4).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(C)]
-pub struct Located<V: Locate> {
-    /// The value.
-    pub value: V,
-    /// Whose it is: a rank, or any other number.
-    pub index: V::Index,
-}
-
-/// Values that have an index beside them.
-pub trait Locate: Equivalence {
-    /// The signed integer of the value's size, so that a pair has no padding.
-    type Index: Equivalence + Default + PartialEq + Eq + std::fmt::Debug;
-}
-
-macro_rules! located {
-    ($($value:ty, $index:ty);* $(;)?) => {$(
-        impl Locate for $value { type Index = $index; }
-        // SAFETY: two numbers of one size, so there is no padding, and the pair of their datatypes lies like this.
-        unsafe impl Equivalence for Located<$value> {
-            const NAMED: Named = <$value>::NAMED;
-            const INDEX: Option<Named> = Some(<$index>::NAMED);
-        }
-    )*};
-}
-located! { i32, i32; u32, i32; f32, i32; i64, i64; u64, i64; f64, i64; isize, i64; usize, i64 }
 
 #[cfg(test)]
 mod tests {

@@ -7,7 +7,7 @@ use posthaste::{
 
 mod common;
 
-use common::{build, on_ranks, programs, run, text};
+use common::{BODY, build, launch, on_ranks, programs, run, text};
 
 const LENGTHS: [usize; 5] = [0, 1, 3, 1000, 40_000];
 
@@ -453,6 +453,28 @@ fn function_panics(world: &Communicator<'_>) -> Result<()> {
     let error = world.reduce_local(&[13], &mut [1], &picky).unwrap_err();
     assert!(error.to_string().contains("a thirteen"), "{error}");
     Ok(())
+}
+
+#[test]
+fn a_panic_ends_the_job_also_while_an_operation_repeats() {
+    const NAME: &str = "a_panic_ends_the_job_also_while_an_operation_repeats";
+    if std::env::var(BODY).is_ok_and(|asked| asked == NAME) {
+        let universe = posthaste::init().unwrap();
+        let world = universe.world();
+        let mut copy =
+            world.persistent(vec![], vec![0u8; 9], |plans, _, data| plans.broadcast(data, 0)).unwrap();
+        if world.rank() == 1 {
+            // Rank 0 never starts it.
+            let _ = copy.start().unwrap();
+            panic!("rank 1 makes a mistake");
+        }
+        // Would wait for ever.
+        world.receive(&mut [0u8], 1, 0).unwrap();
+        return;
+    }
+    let output = launch(2, NAME);
+    assert_eq!(output.status.code(), Some(101), "{}", text(&output));
+    assert!(text(&output).contains("rank 1 makes a mistake"), "{}", text(&output));
 }
 
 fn refused(world: &Communicator<'_>) -> Result<()> {

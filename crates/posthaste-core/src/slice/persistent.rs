@@ -6,15 +6,15 @@
 use std::sync::Arc;
 
 use super::Collective;
-use crate::buffer::{Equivalence, Kept};
+use crate::buffer::{Equivalence, Repeated};
 use crate::coll::Schedule;
 
 /// A planned operation with its buffers: one that it reads, and one that it writes.
 #[derive(Debug)]
 pub struct Persistent<T> {
     schedule: Arc<Schedule>,
-    data: Kept<T>,
-    result: Kept<T>,
+    data: Repeated<T>,
+    result: Repeated<T>,
 }
 
 impl<T: Equivalence> Persistent<T> {
@@ -34,7 +34,7 @@ impl<T: Equivalence> Persistent<T> {
     where
         F: for<'a> FnOnce(&'a [T], &'a mut [T]) -> Result<Collective<'a>, E>,
     {
-        let (data, mut result) = (Kept::new(data), Kept::new(result));
+        let (data, mut result) = (Repeated::new(data), Repeated::new(result));
         let schedule = Arc::new(plan(data.as_slice(), result.as_mut_slice())?.lend());
         Ok(Self { schedule, data, result })
     }
@@ -57,6 +57,13 @@ impl<T: Equivalence> Persistent<T> {
     /// The same, to be written for the next start: operations in place read it, too.
     pub fn result_mut(&mut self) -> &mut [T] {
         self.result.as_mut_slice()
+    }
+
+    /// Leaks the buffers, which are empty afterwards: the operation may use them for ever.
+    pub(crate) fn leak(&mut self) {
+        for buffer in [&mut self.data, &mut self.result] {
+            std::mem::forget(std::mem::replace(buffer, Repeated::new(Vec::new())));
+        }
     }
 
     pub(crate) fn schedule(&self) -> &Arc<Schedule> {

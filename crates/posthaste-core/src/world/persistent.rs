@@ -1,7 +1,8 @@
 //! Persistent collective operations on numbers that they own: started, over, started again (MPI-5.0 §6.13).
 //!
 //! What must stay true: `running` is set from a start to the end of what it started, and whoever wants the buffers meanwhile
-//! waits. A value that is dropped while its operation is under way waits, too; one that is forgotten leaks its buffers.
+//! waits. A value that is dropped while its operation is under way waits, too; one that is forgotten leaks its buffers, and so does
+//! one that is dropped by a panic, because the peers may wait for what this rank does no more.
 
 use std::cell::Cell;
 
@@ -97,6 +98,10 @@ impl<T: Equivalence> Persistent<'_, T> {
 
 impl<T: Equivalence> Drop for Persistent<'_, T> {
     fn drop(&mut self) {
-        self.settle();
+        if self.is_running() && std::thread::panicking() {
+            self.operation.leak();
+        } else {
+            self.settle();
+        }
     }
 }
