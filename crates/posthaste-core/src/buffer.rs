@@ -3,7 +3,8 @@
 //! Payload memory is seen through the bounded views of `posthaste_os::mem`.
 //!
 //! - `kernel`: the loops that pack and unpack; `vector`: the same by wide vectors; `element`: the loops that reduce; `quad`:
-//!   arithmetic for them that the machine lacks. `device`: memory that only devices can touch.
+//!   arithmetic for them that the machine lacks; `located`: their pairs. `repeated`: buffers of persistent operations. `device`: memory
+//!   that only devices can touch.
 //!
 //! What must stay true:
 //! - From outside of this crate, user memory comes in two ways only: by [`Base::new`], whose caller promises that every
@@ -15,7 +16,7 @@
 //! - User memory has no alignment: words are moved with unaligned loads and stores.
 //! - No reference into user memory is ever made, so a user who breaks the rules of MPI-5.0 §3.7.2 (touching a
 //!   buffer in flight) gets wrong data and nothing worse. Slices that were borrowed are the exception: a function that
-//!   combines slices sees them as such (`element: combine_slices`), and what repeats an operation lends them between its runs ([`Repeated`]).
+//!   combines slices sees them as such (`element: combine_slices`), and what repeats an operation lends them between its runs (`repeated`).
 
 pub mod device;
 mod element;
