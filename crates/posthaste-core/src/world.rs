@@ -15,7 +15,7 @@ mod resources;
 mod fast_paths;
 mod handlers;
 mod scope;
-mod persistent;
+mod repeated;
 mod windows;
 
 use std::marker::PhantomData;
@@ -55,7 +55,7 @@ mod start;
 mod wireup;
 
 pub use handlers::deadlock;
-pub use persistent::Persistent;
+pub use repeated::Repeated;
 pub use scope::{Operation, Scope};
 pub(crate) use start::Membership;
 use start::Start;

@@ -1,7 +1,7 @@
 //! Collective operations that are planned once and started as often as wanted, on numbers that they own (MPI-5.0 §6.13).
 //!
 //! What must stay true: the numbers are lent to the program only while the operation is not under way, which
-//! `world::persistent` knows; it starts the schedule.
+//! `world::repeated` knows; it starts the schedule.
 
 use std::sync::Arc;
 

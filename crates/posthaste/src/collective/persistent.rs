@@ -1,7 +1,7 @@
 //! Persistent collective operations: planned once, started as often as wanted (MPI-5.0 §6.13).
 //!
 //! What must stay true: the operation owns its buffers and lends them to the program between its runs; core's
-//! `world::persistent` sees to that.
+//! `world::repeated` sees to that.
 
 use std::fmt;
 
@@ -18,7 +18,7 @@ use crate::error::Result;
 pub struct Persistent<'c, T: Equivalence> {
     call: &'static str,
     communicator: &'c Communicator<'c>,
-    operation: world::Persistent<'c, T>,
+    operation: world::Repeated<'c, T>,
 }
 
 /// A run of a [`Persistent`] operation. Dropping it does not end the run: whoever looks at the buffers next, waits.
@@ -90,7 +90,7 @@ impl Communicator<'_> {
                 operation
             })
         })?;
-        Ok(Persistent { call: name, communicator: self, operation: self.engine().persistent(operation) })
+        Ok(Persistent { call: name, communicator: self, operation: self.engine().repeated(operation) })
     }
 }
 

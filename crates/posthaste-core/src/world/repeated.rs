@@ -14,8 +14,8 @@ use crate::ids::RequestId;
 use crate::request::Status;
 use crate::slice;
 
-/// A persistent collective operation; see [`World::persistent`].
-pub struct Persistent<'w, T: Equivalence> {
+/// A persistent collective operation; see [`World::repeated`].
+pub struct Repeated<'w, T: Equivalence> {
     world: &'w World,
     running: Cell<Option<RequestId>>,
     /// What went wrong in a run that nobody has waited for.
@@ -25,12 +25,12 @@ pub struct Persistent<'w, T: Equivalence> {
 
 impl World {
     /// Takes over a planned operation that can be started, and again when it is over.
-    pub fn persistent<T: Equivalence>(&self, operation: slice::Persistent<T>) -> Persistent<'_, T> {
-        Persistent { world: self, running: Cell::new(None), unseen: Cell::new(None), operation }
+    pub fn repeated<T: Equivalence>(&self, operation: slice::Persistent<T>) -> Repeated<'_, T> {
+        Repeated { world: self, running: Cell::new(None), unseen: Cell::new(None), operation }
     }
 }
 
-impl<T: Equivalence> Persistent<'_, T> {
+impl<T: Equivalence> Repeated<'_, T> {
     /// Starts it, when the run before is over.
     ///
     /// # Errors
@@ -57,7 +57,7 @@ impl<T: Equivalence> Persistent<'_, T> {
     /// Whether it is over.
     ///
     /// # Errors
-    /// As [`Persistent::wait`].
+    /// As [`Repeated::wait`].
     pub fn test(&mut self) -> Result<bool> {
         if let Some(id) = self.running.get() {
             let Some(status) = to_the_end(|| self.world.test(id))? else { return Ok(false) };
@@ -96,7 +96,7 @@ impl<T: Equivalence> Persistent<'_, T> {
     }
 }
 
-impl<T: Equivalence> Drop for Persistent<'_, T> {
+impl<T: Equivalence> Drop for Repeated<'_, T> {
     fn drop(&mut self) {
         if self.is_running() && std::thread::panicking() {
             self.operation.leak();
