@@ -2,7 +2,8 @@
 //!
 //! Payload memory is seen through the bounded views of `posthaste_os::mem`.
 //!
-//! - `kernel`: the loops that pack and unpack; `vector`: the same by wide vectors; `element`: the loops that reduce; `quad`:
+//! - `kernel`: the loops that pack and unpack; `vector`: the same by wide vectors; `element`: the loops that reduce; `equivalence`: which types of Rust programs
+//!   may be in such memory; `quad`:
 //!   arithmetic for them that the machine lacks. `device`: memory that only devices can touch.
 //!
 //! What must stay true:
@@ -18,17 +19,20 @@
 
 pub mod device;
 mod element;
+mod equivalence;
+mod kept;
 mod kernel;
 mod quad;
 mod vector;
 
 pub(crate) use device::{Copies, Direction};
 pub(crate) use element::{Element, Extended, Half, Pair, combine, combine_packed};
+pub use equivalence::{Equivalence, Field, Shape, is_dense, packed_size, shape_of_field, zeroed};
+pub(crate) use kept::Elements;
 pub use kernel::Span;
 pub(crate) use kernel::{Mover, Turns, Visitor};
 pub(crate) use quad::Quad;
 
-use crate::named::Named;
 use posthaste_os::fabric::{Endpoint, NotStarted, Place, Registration, Remote};
 pub use posthaste_os::heap::Block;
 use posthaste_os::mapped::Mapped;
@@ -310,7 +314,7 @@ impl<T: Equivalence> Memory<T> {
 
     /// As many numbers as fit into a block.
     pub fn new(block: Block) -> Self {
-        let len = block.len() / size_of::<T>();
+        let len = block.len().checked_div(size_of::<T>()).unwrap_or(0);
         Self { block, len, numbers: PhantomData }
     }
 }
@@ -385,30 +389,6 @@ pub(crate) fn write_remote(
     // SAFETY: as for `read_remote`, and readable.
     unsafe { endpoint.write(run, local, to, place, token) }
 }
-
-/// Rust types whose memory is exactly one element of a predefined datatype, so that slices of them can be sent
-/// and received (used by the typed API).
-///
-/// # Safety
-/// Every bit pattern is a valid value, there is no padding, and the datatype `NAMED` has the size and extent of the type. `bool` and `char` do not qualify: not every byte a peer
-/// may send is one.
-pub unsafe trait Equivalence: Copy + Send + Sync + 'static {
-    /// The datatype.
-    const NAMED: Named;
-}
-
-macro_rules! equivalence {
-    ($($rust:ty => $named:ident),* $(,)?) => {$(
-        // SAFETY: a primitive number; the name is that of the datatype of its size.
-        unsafe impl Equivalence for $rust { const NAMED: Named = Named::$named; }
-    )*};
-}
-equivalence! {
-    i8 => Int8, u8 => Uint8, i16 => Int16, u16 => Uint16, i32 => Int32, u32 => Uint32, i64 => Int64, u64 => Uint64,
-    f32 => Float, f64 => Double,
-}
-#[cfg(target_pointer_width = "64")]
-equivalence! { isize => Int64, usize => Uint64 }
 
 #[cfg(test)]
 mod tests {

@@ -6,11 +6,13 @@
 //! - The borrow is given up by `lend` alone, whose callers (`world::scope`) return, or let a scope end, only when every
 //!   operation on the buffer is over.
 
+mod buffer;
+mod indexed;
 mod strided;
 
 use std::marker::PhantomData;
 
-use crate::buffer::{Equivalence, UserBuf};
+use crate::buffer::{Equivalence, UserBuf, is_dense};
 use crate::coll::{self, Operand, Reduced, Schedule, Team};
 use crate::comm::Comm;
 use crate::datatype::{Datatype, Segment};
@@ -18,6 +20,7 @@ use crate::error::{Error, ErrorClass, Result};
 use crate::op::Op;
 use crate::topology;
 
+pub use buffer::{Buffer, BufferMut};
 pub use strided::{Parts, Steps};
 
 /// Numbers to be sent, which nobody writes to as long as this lives.
@@ -86,7 +89,7 @@ impl<'a> SendBuf<'a> {
     /// All of a slice.
     #[inline]
     pub fn new<T: Equivalence>(data: &'a [T]) -> Self {
-        Self::of(Segment::contiguous(UserBuf::borrowed(data), size_of_val(data) as u64))
+        Self::of(whole::<T>(UserBuf::borrowed(data), data.len()))
     }
 
     fn of(segment: Segment) -> Self {
@@ -104,7 +107,14 @@ impl<'a> RecvBuf<'a> {
     /// All of a slice.
     #[inline]
     pub fn new<T: Equivalence>(room: &'a mut [T]) -> Self {
-        Self::of(Segment::contiguous(UserBuf::borrowed_mut(room), size_of_val(room) as u64))
+        let len = room.len();
+        Self::of(whole::<T>(UserBuf::borrowed_mut(room), len))
+    }
+
+    /// The same room for a shorter time.
+    #[inline]
+    pub fn reborrow(&mut self) -> RecvBuf<'_> {
+        RecvBuf::of(self.segment.clone())
     }
 
     fn of(segment: Segment) -> Self {
@@ -240,6 +250,16 @@ impl<'a> Collective<'a> {
     /// As [`SendBuf::lend`].
     pub(crate) fn lend(self) -> Schedule {
         self.schedule
+    }
+}
+
+/// All of `len` elements.
+#[inline]
+fn whole<T: Equivalence>(buf: UserBuf, len: usize) -> Segment {
+    if const { is_dense::<T>() } {
+        Segment::contiguous(buf, (len * size_of::<T>()) as u64)
+    } else {
+        Segment::new(buf, len as u64, &Datatype::of::<T>())
     }
 }
 
