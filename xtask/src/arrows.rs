@@ -33,8 +33,8 @@ const LAUNCH_ROOMS: &[&str] = &["config", "explain", "trace"];
 /// What the typed API may use of posthaste-core: what carries a borrow, and what shows nobody's memory. Not `datatype`, whose
 /// segments have no lifetime, nor the rooms where they are under way.
 const TYPED_ROOMS: &[&str] = &[
-    "buffer", "coll", "comm", "error", "group", "ids", "info", "instance", "op", "request", "slice", "topology",
-    "wire", "world",
+    "buffer", "coll", "comm", "error", "group", "ids", "info", "instance", "op", "request", "slice",
+    "topology", "wire", "world",
 ];
 
 /// Checks everything; the error lists every wrong arrow.

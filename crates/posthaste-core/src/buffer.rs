@@ -3,7 +3,7 @@
 //! Payload memory is seen through the bounded views of `posthaste_os::mem`.
 //!
 //! - `kernel`: the loops that pack and unpack; `vector`: the same by wide vectors; `element`: the loops that reduce; `equivalence`: which types of Rust programs
-//!   may be in such memory; `quad`:
+//!   may be in such memory; `elements`: memory of them that belongs to a request; `quad`:
 //!   arithmetic for them that the machine lacks. `device`: memory that only devices can touch.
 //!
 //! What must stay true:
@@ -19,16 +19,16 @@
 
 pub mod device;
 mod element;
+mod elements;
 mod equivalence;
-mod kept;
 mod kernel;
 mod quad;
 mod vector;
 
 pub(crate) use device::{Copies, Direction};
 pub(crate) use element::{Element, Extended, Half, Pair, combine, combine_packed};
+pub(crate) use elements::Elements;
 pub use equivalence::{Equivalence, Field, Shape, is_dense, packed_size, shape_of_field, zeroed};
-pub(crate) use kept::Elements;
 pub use kernel::Span;
 pub(crate) use kernel::{Mover, Turns, Visitor};
 pub(crate) use quad::Quad;

@@ -67,7 +67,9 @@ fn names(fields: &Fields) -> Vec<Tokens> {
 /// Refuses what is certainly no element, in clear words. What else is none is found out by the compiler.
 fn check(ty: &Type) -> Result<()> {
     let what = match ty {
-        Type::Reference(_) => "a reference cannot be sent: what it refers to is not in the message. Send the value itself",
+        Type::Reference(_) => {
+            "a reference cannot be sent: what it refers to is not in the message. Send the value itself"
+        }
         Type::Ptr(_) => "a pointer cannot be sent: it means nothing to another process",
         Type::BareFn(_) => "a function cannot be sent: its address means nothing to another process",
         Type::Path(path) if path.path.is_ident("bool") => {

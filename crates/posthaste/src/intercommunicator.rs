@@ -128,7 +128,10 @@ impl<'u> Intercommunicator<'u> {
         let comm = &self.0;
         let plan = comm.core().plan_merge(high, || comm.engine().allocate_context());
         let made = comm.create(CALL, plan)?;
-        comm.named(CALL, made.ok_or_else(|| Cause::other(ErrorClass::Intern, "this rank got no communicator")))
+        comm.named(
+            CALL,
+            made.ok_or_else(|| Cause::other(ErrorClass::Intern, "this rank got no communicator")),
+        )
     }
 
     /// As [`Communicator::send`], to a rank of the other group.
@@ -193,6 +196,12 @@ impl<'u> Intercommunicator<'u> {
 
 impl fmt::Debug for Intercommunicator<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Intercommunicator(rank {} of {}, and {} others)", self.rank(), self.size(), self.remote_size())
+        write!(
+            f,
+            "Intercommunicator(rank {} of {}, and {} others)",
+            self.rank(),
+            self.size(),
+            self.remote_size()
+        )
     }
 }

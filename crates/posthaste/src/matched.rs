@@ -6,15 +6,15 @@
 
 use std::fmt;
 
-use posthaste_core::buffer::{Equivalence, packed_size, zeroed};
-use posthaste_core::error::{Error as Cause, ErrorClass, Result as Checked, say};
+use posthaste_core::buffer::Equivalence;
+use posthaste_core::error::{Result as Checked, say};
 use posthaste_core::slice::{BufferMut, RecvBuf};
 use posthaste_core::world::Matched;
 
 use crate::argument::{Source, Status, Tag};
 use crate::communicator::Communicator;
 use crate::error::Result;
-use crate::point_to_point::outcome;
+use crate::point_to_point::{outcome, room, whole};
 use crate::scope::{Request, Scope};
 
 /// A message that a matched probe has taken out of the queue (`MPI_Message`): only its owner can receive it.
@@ -192,27 +192,16 @@ impl<'c> Message<'c> {
 
     fn vec<T: Equivalence>(&mut self) -> Checked<(Vec<T>, Status)> {
         let bytes = self.message.as_ref().map_or(0, |message| message.envelope.len);
-        let mut buffer = Vec::<T>::new();
-        // Elements without bytes cannot be counted.
-        let size = (packed_size::<T>() as u64).max(1);
-        let count = usize::try_from(bytes.div_ceil(size)).unwrap_or(usize::MAX);
         // With no memory the message is still taken, into no room at all: its sender must not wait for ever.
-        let room = buffer.try_reserve_exact(count);
-        if room.is_ok() {
-            buffer.resize(count, zeroed());
-        }
+        let (mut buffer, no_memory) = match room::<T>(bytes) {
+            Ok(buffer) => (buffer, None),
+            Err(why) => (Vec::new(), Some(why)),
+        };
         let engine = self.communicator.engine();
         let status = engine.mrecv_slice(&mut self.message, RecvBuf::new(&mut buffer))?;
-        if room.is_err() {
-            return Err(Cause::no_memory(format!(
-                "a message of {bytes} bytes needs more memory than there is"
-            )));
-        }
+        no_memory.map_or(Ok(()), Err)?;
         let status = outcome(status)?;
-        if !bytes.is_multiple_of(size) {
-            let expected = format_args!("a multiple of {size}, the size of {}", std::any::type_name::<T>());
-            return Err(Cause::invalid(ErrorClass::Type, "the message's length in bytes", bytes, expected));
-        }
+        whole::<T>(bytes)?;
         Ok((buffer, status))
     }
 }

@@ -9,7 +9,7 @@ use posthaste_core::buffer::Equivalence;
 use posthaste_core::error::Result as Checked;
 use posthaste_core::slice::SendBuf;
 use posthaste_core::wire::Mode;
-use posthaste_core::world::Kept;
+use posthaste_core::world::Persistent;
 
 use crate::argument::{Destination, Source, Status, Tag};
 use crate::communicator::Communicator;
@@ -22,7 +22,7 @@ use crate::point_to_point::outcome;
 #[doc(alias = "MPI_Request")]
 pub struct PersistentSend<'u, T: Equivalence> {
     communicator: Communicator<'u>,
-    kept: Kept<'u, T>,
+    operation: Persistent<'u, T>,
     to: i32,
     tag: i32,
     /// `None`: buffered.
@@ -35,7 +35,7 @@ pub struct PersistentSend<'u, T: Equivalence> {
 #[doc(alias = "MPI_Request")]
 pub struct PersistentReceive<'u, T: Equivalence> {
     communicator: Communicator<'u>,
-    kept: Kept<'u, T>,
+    operation: Persistent<'u, T>,
     from: i32,
     tag: i32,
 }
@@ -184,8 +184,8 @@ impl<'u> Communicator<'u> {
         tag: impl Into<Tag>,
     ) -> Result<PersistentReceive<'u, T>> {
         let (from, tag) = self.named("persistent_receive", self.pattern(from.into(), tag.into()))?;
-        let kept = Kept::new(self.engine(), len);
-        Ok(PersistentReceive { communicator: self.clone(), kept, from, tag })
+        let operation = Persistent::new(self.engine(), len);
+        Ok(PersistentReceive { communicator: self.clone(), operation, from, tag })
     }
 
     fn prepare<T: Equivalence>(
@@ -198,9 +198,9 @@ impl<'u> Communicator<'u> {
     ) -> Result<PersistentSend<'u, T>> {
         let to = self.named(call, to.number(self.peers()))?;
         let tag = self.named(call, Tag::from(tag).number())?;
-        let mut kept = Kept::new(self.engine(), data.len());
-        self.named(call, kept.elements_mut())?.copy_from_slice(data);
-        Ok(PersistentSend { communicator: self.clone(), kept, to, tag, mode })
+        let mut operation = Persistent::new(self.engine(), data.len());
+        self.named(call, operation.elements_mut())?.copy_from_slice(data);
+        Ok(PersistentSend { communicator: self.clone(), operation, to, tag, mode })
     }
 }
 
@@ -212,10 +212,10 @@ impl<T: Equivalence> PersistentSend<'_, T> {
     #[doc(alias = "MPI_Start")]
     #[inline]
     pub fn start(&mut self) -> Result<()> {
-        let Self { communicator, kept, to, tag, mode } = self;
+        let Self { communicator, operation, to, tag, mode } = self;
         let started = match mode {
-            Some(mode) => kept.isend(communicator.core(), *to, *tag, *mode),
-            None => buffered(communicator, kept, *to, *tag),
+            Some(mode) => operation.isend(communicator.core(), *to, *tag, *mode),
+            None => buffered(communicator, operation, *to, *tag),
         };
         self.communicator.named("start", started)
     }
@@ -225,17 +225,17 @@ impl<T: Equivalence> PersistentSend<'_, T> {
     /// # Errors
     /// While it is active.
     pub fn data_mut(&mut self) -> Result<&mut [T]> {
-        self.communicator.named("data_mut", self.kept.elements_mut())
+        self.communicator.named("data_mut", self.operation.elements_mut())
     }
 }
 
 fn buffered<T: Equivalence>(
     communicator: &Communicator<'_>,
-    kept: &Kept<'_, T>,
+    operation: &Persistent<'_, T>,
     to: i32,
     tag: i32,
 ) -> Checked<()> {
-    let data = SendBuf::new(kept.elements()?);
+    let data = SendBuf::new(operation.elements()?);
     communicator.buffer().send(communicator.engine(), communicator.core(), to, tag, data)
 }
 
@@ -247,7 +247,7 @@ impl<T: Equivalence> PersistentReceive<'_, T> {
     #[doc(alias = "MPI_Start")]
     #[inline]
     pub fn start(&mut self) -> Result<()> {
-        let started = self.kept.irecv(self.communicator.core(), self.from, self.tag);
+        let started = self.operation.irecv(self.communicator.core(), self.from, self.tag);
         self.communicator.named("start", started)
     }
 }
@@ -260,12 +260,12 @@ macro_rules! requests {
             /// # Errors
             /// While it is active.
             pub fn data(&self) -> Result<&[T]> {
-                self.communicator.named("data", self.kept.elements())
+                self.communicator.named("data", self.operation.elements())
             }
 
             /// Whether it has been started and not been completed.
             pub fn is_active(&self) -> bool {
-                self.kept.is_active()
+                self.operation.is_active()
             }
 
             /// Waits until the operation is over (`MPI_Wait`); at once if none was started.
@@ -275,7 +275,7 @@ macro_rules! requests {
             #[doc(alias = "MPI_Wait")]
             #[inline]
             pub fn wait(&mut self) -> Result<Status> {
-                let status = self.kept.wait();
+                let status = self.operation.wait();
                 self.communicator.named("wait", status.and_then(outcome))
             }
 
@@ -285,14 +285,14 @@ macro_rules! requests {
             /// As [`Request::wait`](crate::Request::wait).
             #[doc(alias = "MPI_Test")]
             pub fn test(&mut self) -> Result<Option<Status>> {
-                let status = self.kept.test().and_then(|status| status.map(outcome).transpose());
+                let status = self.operation.test().and_then(|status| status.map(outcome).transpose());
                 self.communicator.named("test", status)
             }
 
             /// Cancels the operation where that is still possible (`MPI_Cancel`). It has to be completed all the same.
             #[doc(alias = "MPI_Cancel")]
             pub fn cancel(&mut self) {
-                self.kept.cancel();
+                self.operation.cancel();
             }
         }
 

@@ -377,6 +377,33 @@ pub(crate) fn outcome(status: request::Status) -> Checked<Status> {
     }
 }
 
+/// Room for a message of so many bytes.
+pub(crate) fn room<T: Equivalence>(bytes: u64) -> Checked<Vec<T>> {
+    let count = usize::try_from(bytes.div_ceil(element_size::<T>())).unwrap_or(usize::MAX);
+    let mut buffer = Vec::new();
+    let reserved = buffer.try_reserve_exact(count);
+    reserved.map_err(|_| {
+        Cause::no_memory(format!("a message of {bytes} bytes needs more memory than there is"))
+    })?;
+    buffer.resize(count, zeroed());
+    Ok(buffer)
+}
+
+/// Checks that a message of so many bytes is a whole number of elements.
+pub(crate) fn whole<T: Equivalence>(bytes: u64) -> Checked<()> {
+    let size = element_size::<T>();
+    if bytes.is_multiple_of(size) {
+        return Ok(());
+    }
+    let expected = format_args!("a multiple of {size}, the size of {}", std::any::type_name::<T>());
+    Err(Cause::invalid(ErrorClass::Type, "the message's length in bytes", bytes, expected))
+}
+
+/// Bytes of an element in a message; 1 for one without bytes, so that nobody divides by it.
+fn element_size<T: Equivalence>() -> u64 {
+    (packed_size::<T>() as u64).max(1)
+}
+
 #[cold]
 fn not_one<T: Equivalence>(bytes: u64) -> Cause {
     let expected = format_args!("{}, one {}", packed_size::<T>(), std::any::type_name::<T>());

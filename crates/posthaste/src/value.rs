@@ -86,7 +86,11 @@ impl Communicator<'_> {
     /// # }
     /// ```
     #[doc(alias = "MPI_Bcast")]
-    pub fn broadcast_value<V: Serialize + DeserializeOwned>(&self, value: Option<V>, root: usize) -> Result<V> {
+    pub fn broadcast_value<V: Serialize + DeserializeOwned>(
+        &self,
+        value: Option<V>,
+        root: usize,
+    ) -> Result<V> {
         const CALL: &str = "broadcast_value";
         if self.rank() != root {
             let length = self.broadcast_one(0, root)?;

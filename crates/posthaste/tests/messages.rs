@@ -1,6 +1,8 @@
 //! Messages of several ranks: modes, views, structures, requests that are started again, and requests of which some are over.
 
-use posthaste::{ANY, Equivalence, ErrorClass, Indexed, IndexedMut, Operation, wait_all, wait_any, wait_some};
+use posthaste::{
+    ANY, Equivalence, ErrorClass, Indexed, IndexedMut, Operation, wait_all, wait_any, wait_some,
+};
 
 mod common;
 
@@ -39,7 +41,8 @@ fn structures_arrive_as_they_were_sent() {
             assert!(theirs.iter().enumerate().all(|(i, got)| *got == loose(other, i)));
 
             let mine = vec![Dense(me as f32, [1, 2]); length];
-            let (sent, got) = (world.send_buffered(&mine, other, 1), world.receive_vec::<Dense<f32>>(other, 1)?.0);
+            let (sent, got) =
+                (world.send_buffered(&mine, other, 1), world.receive_vec::<Dense<f32>>(other, 1)?.0);
             sent?;
             assert_eq!(got, vec![Dense(other as f32, [1, 2]); length]);
         }

@@ -242,7 +242,8 @@ mod tests {
     fn fields_out_of_order_are_not_dense() {
         const BYTE: &Shape = &Shape::Number(Named::Uint8, 1);
         let record = |first, second| {
-            let fields = Box::new([Field { offset: first, shape: BYTE }, Field { offset: second, shape: BYTE }]);
+            let fields =
+                Box::new([Field { offset: first, shape: BYTE }, Field { offset: second, shape: BYTE }]);
             Shape::Record { fields: Box::leak(fields), size: 2 }.is_dense()
         };
         assert!(record(0, 1) && !record(1, 0));

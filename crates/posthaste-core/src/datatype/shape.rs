@@ -29,7 +29,8 @@ fn made_of(shape: &Shape) -> Result<Datatype> {
         Shape::Number(named, _) => Ok((*named).into()),
         Shape::Array { element, count, .. } => Datatype::contiguous(*count as i64, &made_of(element)?),
         Shape::Record { fields, size } => {
-            let children = fields.iter().map(|Field { shape, .. }| made_of(shape)).collect::<Result<Vec<_>>>()?;
+            let children =
+                fields.iter().map(|Field { shape, .. }| made_of(shape)).collect::<Result<Vec<_>>>()?;
             let offsets: Vec<i64> = fields.iter().map(|field| field.offset as i64).collect();
             let record = Datatype::structure(&vec![1; fields.len()], &offsets, &children)?;
             Datatype::resized(&record, 0, *size as i64)

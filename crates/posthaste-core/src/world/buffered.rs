@@ -74,7 +74,12 @@ impl Buffered {
             && len > limit.saturating_sub(used)
         {
             let got = format_args!("{limit} bytes, of which messages under way take {used}");
-            return Err(Error::invalid(ErrorClass::Buffer, "attached buffer", got, format_args!("{len} free bytes")));
+            return Err(Error::invalid(
+                ErrorClass::Buffer,
+                "attached buffer",
+                got,
+                format_args!("{len} free bytes"),
+            ));
         }
         if world.send_at_once(comm, to, tag, &data)? {
             return Ok(());

@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::World;
-use super::kept::segment;
+use super::persistent::segment;
 use super::scope::to_the_end;
 use crate::buffer::{Elements, Equivalence};
 use crate::comm::Comm;

@@ -41,7 +41,10 @@ impl Communicator<'_> {
     pub fn dup(&self) -> Result<Self> {
         let plan = self.core().plan_dup(|| self.engine().allocate_context());
         let made = self.create("dup", plan)?;
-        let made = self.named("dup", made.ok_or_else(|| Cause::other(ErrorClass::Intern, "this rank got no duplicate")))?;
+        let made = self.named(
+            "dup",
+            made.ok_or_else(|| Cause::other(ErrorClass::Intern, "this rank got no duplicate")),
+        )?;
         made.core().inherit_hints(self.core());
         Ok(made)
     }
@@ -145,6 +148,9 @@ impl Communicator<'_> {
         const CALL: &str = "create_group";
         let plan = self.core().plan_create_group(group.core(), tag, || self.engine().allocate_context());
         let made = self.create(CALL, plan)?;
-        self.named(CALL, made.ok_or_else(|| Cause::other(ErrorClass::Intern, "this rank got no communicator")))
+        self.named(
+            CALL,
+            made.ok_or_else(|| Cause::other(ErrorClass::Intern, "this rank got no communicator")),
+        )
     }
 }

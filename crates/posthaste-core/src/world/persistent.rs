@@ -16,13 +16,13 @@ use crate::wire::Mode;
 
 /// Elements with which one operation at a time is under way.
 #[derive(Debug)]
-pub struct Kept<'w, T: Equivalence> {
+pub struct Persistent<'w, T: Equivalence> {
     world: &'w World,
     elements: Elements<T>,
     active: Option<RequestId>,
 }
 
-impl<'w, T: Equivalence> Kept<'w, T> {
+impl<'w, T: Equivalence> Persistent<'w, T> {
     /// So many elements, of which every number is 0.
     pub fn new(world: &'w World, len: usize) -> Self {
         Self { world, elements: Elements::new(len), active: None }
@@ -112,7 +112,7 @@ impl<'w, T: Equivalence> Kept<'w, T> {
     }
 }
 
-impl<T: Equivalence> Drop for Kept<'_, T> {
+impl<T: Equivalence> Drop for Persistent<'_, T> {
     fn drop(&mut self) {
         let Some(id) = self.active.take() else { return };
         to_the_end(|| {
