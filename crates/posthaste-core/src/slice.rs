@@ -6,8 +6,10 @@
 //! - The borrow is given up by `lend` alone, whose callers (`world::scope`) return, or let a scope end, only when every
 //!   operation on the buffer is over.
 
+mod buffer;
 mod collective;
 mod counts;
+mod indexed;
 mod neighbor;
 mod persistent;
 mod reduction;
@@ -15,9 +17,10 @@ mod strided;
 
 use std::marker::PhantomData;
 
-use crate::buffer::{Equivalence, UserBuf};
-use crate::datatype::Segment;
+use crate::buffer::{Equivalence, UserBuf, is_dense};
+use crate::datatype::{Datatype, Segment};
 
+pub use buffer::{Buffer, BufferMut};
 pub use collective::Collective;
 pub use counts::Counts;
 pub use persistent::Persistent;
@@ -74,7 +77,7 @@ impl<'a> SendBuf<'a> {
     /// All of a slice.
     #[inline]
     pub fn new<T: Equivalence>(data: &'a [T]) -> Self {
-        Self::of(Segment::contiguous(UserBuf::borrowed(data), size_of_val(data) as u64))
+        Self::of(whole::<T>(UserBuf::borrowed(data), data.len()))
     }
 
     fn of(segment: Segment) -> Self {
@@ -92,7 +95,14 @@ impl<'a> RecvBuf<'a> {
     /// All of a slice.
     #[inline]
     pub fn new<T: Equivalence>(room: &'a mut [T]) -> Self {
-        Self::of(Segment::contiguous(UserBuf::borrowed_mut(room), size_of_val(room) as u64))
+        let len = room.len();
+        Self::of(whole::<T>(UserBuf::borrowed_mut(room), len))
+    }
+
+    /// The same room for a shorter time.
+    #[inline]
+    pub fn reborrow(&mut self) -> RecvBuf<'_> {
+        RecvBuf::of(self.segment.clone())
     }
 
     fn of(segment: Segment) -> Self {
@@ -103,5 +113,15 @@ impl<'a> RecvBuf<'a> {
     #[inline]
     pub(crate) fn lend(self) -> Segment {
         self.segment
+    }
+}
+
+/// All of `len` elements.
+#[inline]
+fn whole<T: Equivalence>(buf: UserBuf, len: usize) -> Segment {
+    if const { is_dense::<T>() } {
+        Segment::contiguous(buf, (len * size_of::<T>()) as u64)
+    } else {
+        Segment::new(buf, len as u64, &Datatype::of::<T>())
     }
 }

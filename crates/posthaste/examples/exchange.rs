@@ -38,8 +38,8 @@ fn main() -> posthaste::Result<()> {
     let mut columns = [usize::MAX; 6];
     for column in 0..2 {
         world.scope(|s| {
-            s.receive_strided(StridedMut::new(&mut columns, column, 2, 3)?, before, 3)?;
-            s.send_strided(Strided::new(&numbers, column, 2, 3)?, next, 3)?;
+            s.receive(StridedMut::new(&mut columns, column, 2, 3)?, before, 3)?;
+            s.send(Strided::new(&numbers, column, 2, 3)?, next, 3)?;
             Ok(())
         })?;
     }
