@@ -32,6 +32,8 @@ mod vector;
 pub(crate) use device::{Copies, Direction};
 pub(crate) use element::{Element, Extended, Half, Pair, combine, combine_packed, combine_slices};
 pub(crate) use elements::Elements;
+#[doc(hidden)]
+pub use equivalence::equivalence_of_fields;
 pub use equivalence::{Equivalence, Field, Shape, is_dense, packed_size, shape_of_field, zeroed};
 pub use kernel::Span;
 pub(crate) use kernel::{Mover, Turns, Visitor};

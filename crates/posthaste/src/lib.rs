@@ -65,9 +65,9 @@ pub use matched::Message;
 pub use operation::{Operation, Reduction, UserOperation};
 pub use partitioned::{PartitionedReceive, PartitionedSend};
 pub use persistent::{PersistentReceive, PersistentSend};
-pub use posthaste_core::buffer::{Equivalence, Locate, Located, Memory};
 #[doc(hidden)]
-pub use posthaste_core::equivalence_of_fields;
+pub use posthaste_core::buffer::equivalence_of_fields;
+pub use posthaste_core::buffer::{Equivalence, Locate, Located, Memory};
 pub use posthaste_core::group::Comparison;
 pub use posthaste_core::slice::{Buffer, BufferMut, RecvBuf, SendBuf};
 /// Says what numbers a structure is made of, so that it can be an element of messages.

@@ -186,6 +186,9 @@ macro_rules! equivalence_of_fields {
     };
 }
 
+#[doc(hidden)]
+pub use equivalence_of_fields;
+
 macro_rules! numbers {
     ($($rust:ty => $named:ident),* $(,)?) => {$(
         // SAFETY: a primitive number; the name is that of the datatype of its size.
