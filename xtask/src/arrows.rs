@@ -15,7 +15,8 @@ const CRATES: [(&str, &[&str]); 7] = [
     ("posthaste-os", &[]),
     ("posthaste-pmi", &["posthaste-os"]),
     ("posthaste-core", &["posthaste-os", "posthaste-pmi"]),
-    ("posthaste", &["posthaste-core"]),
+    ("posthaste-derive", &[]),
+    ("posthaste", &["posthaste-core", "posthaste-derive"]),
     ("posthaste-abi", &["posthaste-core"]),
     ("posthaste-mpich", &["posthaste-core"]),
     ("posthaste-launch", &["posthaste-core", "posthaste-os", "posthaste-pmi"]),
@@ -33,8 +34,8 @@ const LAUNCH_ROOMS: &[&str] = &["config", "explain", "trace"];
 /// What the typed API may use of posthaste-core: what carries a borrow, and what shows nobody's memory. Not `datatype`, whose
 /// segments have no lifetime, nor the rooms where they are under way.
 const TYPED_ROOMS: &[&str] = &[
-    "buffer", "coll", "comm", "error", "group", "ids", "instance", "op", "request", "slice", "topology",
-    "wire", "world",
+    "buffer", "coll", "comm", "error", "group", "ids", "info", "instance", "op", "request", "slice",
+    "topology", "wire", "world",
 ];
 
 /// Checks everything; the error lists every wrong arrow.

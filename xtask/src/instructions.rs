@@ -1,5 +1,6 @@
 //! Guards the fast paths by instruction counts, which do not depend on how busy the machine is. The part `instructions`
-//! of `cargo xtask test`, which runs programs of `bench` under callgrind.
+//! of `cargo xtask test`, which runs programs of `bench` under callgrind, and an example of the typed API, whose calls take at most
+//! 5 % more than those of the C library.
 //!
 //! What must stay true: a limit is raised only together with the reason for it.
 
@@ -17,13 +18,19 @@ use crate::{
 
 /// A program of two ranks whose functions are counted.
 struct Program {
-    /// Its name in `bench`, without the ending.
+    /// Its name in `bench`, or among the examples of the typed API, without the ending.
     name: &'static str,
+    language: Language,
     /// What is counted, in words.
     what: &'static str,
     /// Its first argument; the second one is a folder.
     rounds: u64,
     functions: &'static [Function],
+}
+
+enum Language {
+    C,
+    Rust,
 }
 
 /// What a function of the program, or of the library, may take.
@@ -39,10 +46,16 @@ const fn at_most(name: &'static str, each: u64, limit: u64) -> Function {
     Function { name, each, limit }
 }
 
+/// A function of the typed API, beside the limit of its like in C.
+const fn typed(name: &'static str, limit_in_c: u64) -> Function {
+    at_most(name, 1, limit_in_c * 105 / 100)
+}
+
 /// `MPI_Recv` and the probes spin, so they have no counts of their own.
 const PROGRAMS: [Program; 4] = [
     Program {
         name: "instructions",
+        language: Language::C,
         what: "short sends and receives",
         rounds: 6400,
         functions: &[
@@ -56,6 +69,7 @@ const PROGRAMS: [Program; 4] = [
     },
     Program {
         name: "matching",
+        language: Language::C,
         what: "windows of 64 messages of a vector type, in mixed order",
         rounds: 100,
         functions: &[
@@ -82,6 +96,7 @@ const PROGRAMS: [Program; 4] = [
     },
     Program {
         name: "arrived",
+        language: Language::C,
         what: "collective operations of two ranks on 8 bytes",
         rounds: 1000,
         functions: &[
@@ -89,6 +104,18 @@ const PROGRAMS: [Program; 4] = [
             at_most("PMPI_Allreduce", 1, 1598),
             at_most("PMPI_Alltoall", 1, 1522),
             at_most("PMPI_Allgather", 1, 1513),
+        ],
+    },
+    Program {
+        name: "typed_instructions",
+        language: Language::Rust,
+        what: "short sends and receives of the typed API",
+        rounds: 6400,
+        functions: &[
+            typed("typed_send", 293),
+            typed("typed_isend", 350),
+            typed("typed_irecv", 376),
+            typed("typed_start", 366),
         ],
     },
 ];
@@ -107,10 +134,20 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
 }
 
 fn count(project: &Project, mpi: &Mpi, program: &Program) -> Fallible {
-    let Program { name, rounds, functions, .. } = program;
+    let Program { name, language, rounds, functions, .. } = program;
     let folder = project.folder(&format!("counts/{name}"))?;
-    let built = folder.join(name);
-    mpi.compile(&[project.root.join(format!("bench/{name}.c"))], &built, &["-O2"])?;
+    let built = match language {
+        Language::C => {
+            let built = folder.join(name);
+            mpi.compile(&[project.root.join(format!("bench/{name}.c"))], &built, &["-O2"])?;
+            built
+        }
+        Language::Rust => {
+            let arguments = ["build", "--quiet", "--release", "-p", "posthaste", "--example", name];
+            project.cargo(&arguments).succeed()?;
+            project.target.join("release/examples").join(name)
+        }
+    };
     for old in profiles(&folder)? {
         fs::remove_file(old).map_err(|e| e.to_string())?;
     }

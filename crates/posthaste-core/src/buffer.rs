@@ -3,7 +3,9 @@
 //! Payload memory is seen through the bounded views of `posthaste_os::mem`.
 //!
 //! - `kernel`: the loops that pack and unpack; `vector`: the same by wide vectors; `element`: the loops that reduce; `quad`:
-//!   arithmetic for them that the machine lacks. `device`: memory that only devices can touch.
+//!   arithmetic for them that the machine lacks; `located`: their pairs. `equivalence`: which types of Rust programs may be in such
+//!   memory; `elements`: memory of them that belongs to a request; `repeated`: buffers of persistent collective operations.
+//!   `device`: memory that only devices can touch.
 //!
 //! What must stay true:
 //! - From outside of this crate, user memory comes in two ways only: by [`Base::new`], whose caller promises that every
@@ -14,21 +16,31 @@
 //!   the crate as a whole answers for staying within it: what has an address has the description beside it.
 //! - User memory has no alignment: words are moved with unaligned loads and stores.
 //! - No reference into user memory is ever made, so a user who breaks the rules of MPI-5.0 §3.7.2 (touching a
-//!   buffer in flight) gets wrong data and nothing worse.
+//!   buffer in flight) gets wrong data and nothing worse. Slices that were borrowed are the exception: a function that
+//!   combines slices sees them as such (`element: combine_slices`), and what repeats an operation lends them between its runs (`repeated`).
 
 pub mod device;
 mod element;
+mod elements;
+mod equivalence;
 mod kernel;
+mod located;
 mod quad;
+mod repeated;
 mod vector;
 
 pub(crate) use device::{Copies, Direction};
-pub(crate) use element::{Element, Extended, Half, Pair, combine, combine_packed};
+pub(crate) use element::{Element, Extended, Half, Pair, combine, combine_packed, combine_slices};
+pub(crate) use elements::Elements;
+#[doc(hidden)]
+pub use equivalence::equivalence_of_fields;
+pub use equivalence::{Equivalence, Field, Shape, is_dense, packed_size, shape_of_field, zeroed};
 pub use kernel::Span;
 pub(crate) use kernel::{Mover, Turns, Visitor};
+pub use located::{Locate, Located};
 pub(crate) use quad::Quad;
+pub(crate) use repeated::Repeated;
 
-use crate::named::Named;
 use posthaste_os::fabric::{Endpoint, NotStarted, Place, Registration, Remote};
 pub use posthaste_os::heap::Block;
 use posthaste_os::mapped::Mapped;
@@ -386,7 +398,7 @@ impl<T: Equivalence> Memory<T> {
 
     /// As many numbers as fit into a block.
     pub fn new(block: Block) -> Self {
-        let len = block.len() / size_of::<T>();
+        let len = block.len().checked_div(size_of::<T>()).unwrap_or(0);
         Self { block, len, numbers: PhantomData }
     }
 }
@@ -461,30 +473,6 @@ pub(crate) fn write_remote(
     // SAFETY: as for `read_remote`, and readable.
     unsafe { endpoint.write(run, local, to, place, token) }
 }
-
-/// Rust types whose memory is exactly one element of a predefined datatype, so that slices of them can be sent
-/// and received (used by the typed API).
-///
-/// # Safety
-/// Every bit pattern is a valid value, there is no padding, and the datatype `NAMED` has the size and extent of the type. `bool` and `char` do not qualify: not every byte a peer
-/// may send is one.
-pub unsafe trait Equivalence: Copy + Send + Sync + 'static {
-    /// The datatype.
-    const NAMED: Named;
-}
-
-macro_rules! equivalence {
-    ($($rust:ty => $named:ident),* $(,)?) => {$(
-        // SAFETY: a primitive number; the name is that of the datatype of its size.
-        unsafe impl Equivalence for $rust { const NAMED: Named = Named::$named; }
-    )*};
-}
-equivalence! {
-    i8 => Int8, u8 => Uint8, i16 => Int16, u16 => Uint16, i32 => Int32, u32 => Uint32, i64 => Int64, u64 => Uint64,
-    f32 => Float, f64 => Double,
-}
-#[cfg(target_pointer_width = "64")]
-equivalence! { isize => Int64, usize => Uint64 }
 
 #[cfg(test)]
 mod tests {

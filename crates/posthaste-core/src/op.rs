@@ -7,7 +7,10 @@
 //! equal values minloc and maxloc keep the lower index. Which operation is allowed on which type is decided
 //! in [`Op::check`] and [`Op::check_strict`] and nowhere else.
 
-use crate::buffer::{Base, Element, Extended, Half, OwnedBuf, Pair, Quad, UserBuf, combine, combine_packed};
+use crate::buffer::{
+    Base, Element, Equivalence, Extended, Half, OwnedBuf, Pair, Quad, UserBuf, combine, combine_packed,
+    combine_slices,
+};
 use crate::datatype::{Builtin, Class, Datatype, Kind, Segment};
 use crate::error::{Error, ErrorClass, Result};
 use crate::named::Named;
@@ -15,6 +18,7 @@ use posthaste_os::mem::Source;
 use std::cmp::Ordering;
 use std::fmt;
 use std::ops::{BitAnd, BitOr, BitXor};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 /// A reduction operation. Cheap to clone; clones are the same operation.
@@ -25,6 +29,7 @@ pub struct Op(Repr);
 enum Repr {
     Predefined(Predefined),
     User(Arc<User>),
+    Typed(Arc<Typed>),
 }
 
 /// The operations of the standard.
@@ -53,6 +58,46 @@ pub type UserFunction = dyn Fn(*mut u8, *mut u8, u64, &Datatype) + Send + Sync;
 struct User {
     function: Box<UserFunction>,
     commutative: bool,
+}
+
+/// A user's function on slices of one Rust type, which is reached through that of the operands.
+type SliceFunction = dyn Fn(UserBuf, UserBuf, u64) + Send + Sync;
+
+/// A user's function that knows no addresses.
+struct Typed {
+    function: Box<SliceFunction>,
+    /// The datatype of its operands.
+    datatype: Datatype,
+    commutative: bool,
+}
+
+impl Typed {
+    /// Operands of another size would be read beyond their end.
+    fn check(&self, datatype: &Datatype) -> Result<()> {
+        let own = &self.datatype;
+        let same = |of: fn(&Datatype) -> i64| of(own) == of(datatype);
+        if own.named() == datatype.named() && same(Datatype::extent) && same(Datatype::true_extent) {
+            return Ok(());
+        }
+        let expected = format_args!("{own:?}, the type of its function");
+        Err(Error::invalid(ErrorClass::Op, "op", format_args!("an operation on {datatype:?}"), expected))
+    }
+
+    /// A panic of the function ends here, because the peers wait for what comes next.
+    fn apply(&self, input: UserBuf, inout: UserBuf, count: u64) -> Result<()> {
+        catch_unwind(AssertUnwindSafe(|| (self.function)(input, inout, count))).map_err(|panic| {
+            let said = panic.downcast_ref::<&str>().copied();
+            let said = said.or(panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no text");
+            Error::other(ErrorClass::Op, format!("the function of the operation panicked: {said}"))
+        })
+    }
+}
+
+impl fmt::Debug for Typed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let which = if self.commutative { "commutative " } else { "" };
+        write!(f, "a {which}function of slices of {:?}", self.datatype)
+    }
 }
 
 impl fmt::Debug for User {
@@ -139,7 +184,7 @@ impl Op {
     pub fn predefined(&self) -> Option<Predefined> {
         match &self.0 {
             Repr::Predefined(op) => Some(*op),
-            Repr::User(_) => None,
+            Repr::User(_) | Repr::Typed(_) => None,
         }
     }
 
@@ -151,11 +196,22 @@ impl Op {
         Self(Repr::User(Arc::new(User { function: Box::new(function), commutative })))
     }
 
+    /// A user's operation on slices of a Rust type: the function combines the first into the second, element by element,
+    /// the first being the left operands. When it panics, the operation on this rank fails.
+    pub fn of_slices<T: Equivalence>(
+        function: impl Fn(&[T], &mut [T]) + Send + Sync + 'static,
+        commutative: bool,
+    ) -> Self {
+        let function = Box::new(move |input, inout, count| combine_slices(input, inout, count, &function));
+        Self(Repr::Typed(Arc::new(Typed { function, datatype: Datatype::of::<T>(), commutative })))
+    }
+
     /// Whether operands may be exchanged.
     pub fn is_commutative(&self) -> bool {
         match &self.0 {
             Repr::Predefined(op) => *op != Predefined::Replace && *op != Predefined::NoOp,
             Repr::User(user) => user.commutative,
+            Repr::Typed(typed) => typed.commutative,
         }
     }
 
@@ -163,7 +219,7 @@ impl Op {
     pub fn name(&self) -> &'static str {
         match &self.0 {
             Repr::Predefined(op) => op.name(),
-            Repr::User(_) => "a user-defined operation",
+            Repr::User(_) | Repr::Typed(_) => "a user-defined operation",
         }
     }
 
@@ -179,7 +235,11 @@ impl Op {
     }
 
     fn check_in(&self, datatype: &Datatype, beyond: fn(Predefined, &Builtin) -> bool) -> Result<()> {
-        let Repr::Predefined(op) = &self.0 else { return Ok(()) };
+        let op = match &self.0 {
+            Repr::Predefined(op) => op,
+            Repr::User(_) => return Ok(()),
+            Repr::Typed(typed) => return typed.check(datatype),
+        };
         let classes = op.classes();
         if classes.is_empty() {
             return Ok(());
@@ -224,6 +284,7 @@ impl Op {
         self.check(datatype)?;
         match &self.0 {
             Repr::User(user) => (user.function)(input.as_ptr(), inout.as_ptr(), count, datatype),
+            Repr::Typed(typed) => return typed.apply(input, inout, count),
             Repr::Predefined(Predefined::NoOp) => {}
             Repr::Predefined(Predefined::Replace) => {
                 let mut from = Segment::new(input, count, datatype);
@@ -664,6 +725,41 @@ mod tests {
                     }
                 }
             }
+        }
+    }
+
+    #[test]
+    fn a_function_of_slices_sees_whole_elements_wherever_they_lie() {
+        let op = Op::of_slices(
+            |input: &[u64], inout: &mut [u64]| {
+                assert!(!input.contains(&7), "seven");
+                inout.iter_mut().zip(input).for_each(|(to, from)| *to += 10 * *from);
+            },
+            false,
+        );
+        assert!(!op.is_commutative() && op.predefined().is_none());
+        for shift in [0, 3] {
+            let (input, inout) = (OwnedBuf::new(64), OwnedBuf::new(64));
+            let place = |buf: &OwnedBuf, at: isize| buf.user_buf().offset(shift + 8 * at);
+            let put = |buf: &OwnedBuf, at: isize, value: u64| {
+                buf.user_buf().copy_in(shift + 8 * at, Source::from(&value.to_ne_bytes()[..]));
+            };
+            for at in 0..3 {
+                put(&input, at, at as u64 + 1);
+                put(&inout, at, 5);
+            }
+            let (from, to) = (place(&input, 0), place(&inout, 0));
+            op.apply(&datatype(Named::Uint64), from, to, 2).unwrap();
+            let mut got = [0; 24];
+            inout.user_buf().copy_out(shift, posthaste_os::mem::Sink::from(&mut got[..]));
+            let got = got.as_chunks::<8>().0.iter().map(|word| u64::from_ne_bytes(*word));
+            assert_eq!(got.collect::<Vec<_>>(), [15, 25, 5]);
+            put(&input, 1, 7);
+            let error = op.apply(&datatype(Named::Uint64), from, to, 2).unwrap_err();
+            assert!(error.to_string().contains("panicked: seven"), "{error}");
+        }
+        for other in [Named::Uint32, Named::CDoubleComplex, Named::Double] {
+            assert_eq!(op.check(&datatype(other)).unwrap_err().class(), ErrorClass::Op);
         }
     }
 

@@ -2,7 +2,9 @@
 //!
 //! Who we are is found out in `start`. MPI-5.0 §11.2. What opens and closes it, and who shares it: `instance`.
 //!
-//! Parts: `fast_paths`, those of the blocking calls; `handlers`, of the program; `scope`, the calls that take borrowed slices; `probes`; `local`, copies; `meeting`, other jobs; `vcis`, and who belongs to which.
+//! Parts: `fast_paths`, those of the blocking calls; `handlers`, of the program; `scope`, the calls that take borrowed slices;
+//! `persistent`, `repeated`, `partitioned` and `buffered`, those whose memory is theirs; `several`, waits for some of several requests;
+//! `probes`; `local`, copies; `meeting`, other jobs; `vcis`, and who belongs to which.
 //!
 //! What must stay true: one engine for each VCI, and one open world per process, whatever the number of [`World`] values; a process that was meant to be one of many never goes on as one
 //! of one.
@@ -13,9 +15,14 @@ mod vcis;
 mod probes;
 mod resources;
 mod fast_paths;
+mod buffered;
 mod handlers;
 mod meeting;
+mod partitioned;
+mod persistent;
 mod scope;
+mod repeated;
+mod several;
 mod windows;
 
 use std::marker::PhantomData;
@@ -54,8 +61,13 @@ use crate::wire::{Envelope, Mode};
 mod start;
 mod wireup;
 
+pub use buffered::Buffered;
 pub use handlers::deadlock;
 use meeting::Abroad;
+pub use partitioned::{PartitionedReceive, PartitionedSend};
+pub use persistent::Persistent;
+pub use probes::Matched;
+pub use repeated::Repeated;
 pub use scope::{Operation, Scope};
 pub(crate) use start::Membership;
 use start::Start;

@@ -105,8 +105,8 @@ impl Block {
                 let ((from, count, step), (into, _, _)) = (edges[side], halo[side]);
                 // The tag is the direction in which a message travels.
                 let opposite = (side ^ 1) as i32;
-                s.receive_strided(parts.write(into, count, step)?, self.neighbours[side], opposite)?;
-                s.send_strided(parts.read(from, count, step)?, self.neighbours[side], side as i32)?;
+                s.receive(parts.write(into, count, step)?, self.neighbours[side], opposite)?;
+                s.send(parts.read(from, count, step)?, self.neighbours[side], side as i32)?;
             }
             Ok(())
         })

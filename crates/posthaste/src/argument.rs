@@ -5,9 +5,12 @@
 //! What must stay true: the negative numbers by which MPI spells wildcards and nobody are made here and nowhere
 //! else; a negative number from the user is an error and never taken for one of them.
 
+use posthaste_core::buffer::packed_size;
 use posthaste_core::error::{Error as Cause, ErrorClass, Result as Checked};
 use posthaste_core::ids::{ANY_SOURCE, ANY_TAG, PROC_NULL, TAG_UB};
 use posthaste_core::request;
+use posthaste_core::wire::Envelope;
+use posthaste_core::world::Matched;
 
 /// Largest tag: every tag from 0 to this one is valid (MPI-5.0 §9.1.2, `MPI_TAG_UB`).
 pub const TAG_MAX: i32 = TAG_UB;
@@ -160,11 +163,23 @@ pub struct Status {
     source: i32,
     tag: i32,
     bytes: u64,
+    cancelled: bool,
 }
 
 impl Status {
+    #[inline]
     pub(crate) fn of(status: &request::Status) -> Self {
-        Self { source: status.source, tag: status.tag, bytes: status.bytes }
+        let request::Status { source, tag, bytes, cancelled, .. } = *status;
+        Self { source, tag, bytes, cancelled }
+    }
+
+    /// That of a message that was found and not received.
+    pub(crate) fn of_message(message: Option<&Matched>) -> Self {
+        let nobody = Self { source: PROC_NULL, tag: ANY_TAG, bytes: 0, cancelled: false };
+        message.map_or(nobody, |Matched { envelope, .. }| {
+            let Envelope { source, tag, len, .. } = *envelope;
+            Self { source, tag, bytes: len, cancelled: false }
+        })
     }
 
     /// Rank of the sender in the communicator. When there is none ([`Status::is_from_nobody`]), `usize::MAX`,
@@ -188,10 +203,19 @@ impl Status {
         self.bytes
     }
 
-    /// Number of elements of type `T` in the message; `None` when its bytes are no whole number of them.
+    /// Number of elements of type `T` in the message (`MPI_Get_count`); `None` when its bytes are no whole number of them, or an
+    /// element has none.
+    #[doc(alias = "MPI_Get_count")]
     pub fn count<T: crate::Equivalence>(&self) -> Option<usize> {
-        let size = size_of::<T>() as u64;
-        self.bytes.is_multiple_of(size).then_some(usize::try_from(self.bytes / size).ok()?)
+        let size = packed_size::<T>() as u64;
+        let is_whole = size > 0 && self.bytes.is_multiple_of(size);
+        if is_whole { usize::try_from(self.bytes / size).ok() } else { None }
+    }
+
+    /// Whether the operation was cancelled, and no message was transferred (`MPI_Test_cancelled`).
+    #[doc(alias = "MPI_Test_cancelled")]
+    pub fn is_cancelled(&self) -> bool {
+        self.cancelled
     }
 }
 
@@ -225,7 +249,7 @@ mod tests {
 
     #[test]
     fn a_status_counts_whole_elements() {
-        let status = Status { source: 1, tag: 5, bytes: 12 };
+        let status = Status { source: 1, tag: 5, bytes: 12, cancelled: false };
         assert_eq!(status.count::<i32>(), Some(3));
         assert_eq!(status.count::<f64>(), None);
         assert!(!status.is_from_nobody());

@@ -1,25 +1,34 @@
 //! Communicators: who talks with whom, apart from everybody else.
 //!
-//! The operations on a communicator are in `point_to_point`, `collective` and `scope`. MPI-5.0 §7.2, §7.4.
+//! The operations on a communicator are in `point_to_point`, `collective` and `scope`; new ones are made in `create`. MPI-5.0 §7.2, §7.4.
 //!
 //! What must stay true: a communicator lives within its [`Universe`], so nothing is sent after its end.
+
+mod create;
 
 use std::fmt;
 use std::sync::Arc;
 
 use posthaste_core::coll::Schedule;
 use posthaste_core::comm::{Comm, Creation};
-use posthaste_core::error::{Error as Cause, ErrorClass, Result as Checked};
-use posthaste_core::world::World;
+use posthaste_core::error::Result as Checked;
+use posthaste_core::group::Comparison;
+use posthaste_core::ids::Peer;
+use posthaste_core::info::Info;
+use posthaste_core::world::{Buffered, World};
 
 use crate::error::{Error, Result};
+use crate::group::Group;
 use crate::universe::Universe;
+
+pub use create::SplitType;
 
 /// A group of ranks that talk with each other: messages of different communicators never meet.
 ///
 /// Ranks count from 0 to `size() - 1`. A clone is the same communicator; [`Communicator::dup`] makes another one
 /// with the same ranks.
 #[derive(Clone)]
+#[doc(alias = "MPI_Comm", alias = "SimpleCommunicator")]
 pub struct Communicator<'u> {
     universe: &'u Universe,
     comm: Arc<Comm>,
@@ -31,18 +40,21 @@ impl<'u> Communicator<'u> {
     }
 
     /// This process's rank in the communicator, from 0.
+    #[doc(alias = "MPI_Comm_rank")]
     #[inline]
     pub fn rank(&self) -> usize {
         self.comm.rank() as usize
     }
 
     /// Number of ranks in the communicator.
+    #[doc(alias = "MPI_Comm_size")]
     #[inline]
     pub fn size(&self) -> usize {
         self.comm.size() as usize
     }
 
     /// The communicator's name, for diagnostics; empty when it has none (`MPI_Comm_get_name`, MPI-5.0 §7.8).
+    #[doc(alias = "MPI_Comm_get_name")]
     pub fn name(&self) -> String {
         self.comm.name()
     }
@@ -60,61 +72,90 @@ impl<'u> Communicator<'u> {
     /// # Ok(())
     /// # }
     /// ```
+    #[doc(alias = "MPI_Comm_set_name")]
     pub fn set_name(&self, name: &str) {
         self.comm.set_name(name);
     }
 
-    /// Makes another communicator with the same ranks (`MPI_Comm_dup`, MPI-5.0 §7.4.2). All ranks call it.
+    /// How alike two communicators are (`MPI_Comm_compare`, MPI-5.0 §7.4.1).
     ///
-    /// A library that uses a duplicate never receives its caller's messages by mistake.
+    /// ```
+    /// # fn main() -> posthaste::Result<()> {
+    /// # let universe = posthaste::init()?;
+    /// # let world = universe.world();
+    /// use posthaste::Comparison;
+    /// assert_eq!(world.compare(&world.clone()), Comparison::Ident);
+    /// assert_eq!(world.compare(&world.dup()?), Comparison::Congruent);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[doc(alias = "MPI_Comm_compare")]
+    pub fn compare(&self, other: &Communicator<'_>) -> Comparison {
+        self.comm.compare(&other.comm)
+    }
+
+    /// The ranks of the communicator as a group (`MPI_Comm_group`, MPI-5.0 §7.3.2).
     ///
-    /// # Errors
-    /// When a rank has ended.
+    /// ```
+    /// # fn main() -> posthaste::Result<()> {
+    /// # let universe = posthaste::init()?;
+    /// # let world = universe.world();
+    /// let group = world.group();
+    /// assert_eq!((group.size(), group.rank()), (world.size(), Some(world.rank())));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[doc(alias = "MPI_Comm_group")]
+    pub fn group(&self) -> Group {
+        Group::of(self.comm.group(), self.me())
+    }
+
+    /// A hint that is in use (`MPI_Comm_get_info`, MPI-5.0 §7.4.4).
     ///
     /// ```
     /// # fn main() -> posthaste::Result<()> {
     /// # let universe = posthaste::init()?;
     /// # let world = universe.world();
     /// let own = world.dup()?;
-    /// world.send_one(1, 0, 0)?;
-    /// assert!(own.probe_now(0, 0)?.is_none());
-    /// # world.receive_one::<i32>(0, 0)?;
+    /// own.set_hints([("mpi_assert_no_any_tag", "true")])?;
+    /// assert_eq!(own.hint("mpi_assert_no_any_tag").as_deref(), Some("true"));
+    /// assert_eq!(own.hint("never heard of"), None);
     /// # Ok(())
     /// # }
     /// ```
-    pub fn dup(&self) -> Result<Self> {
-        let plan = self.comm.plan_dup(|| self.engine().allocate_context());
-        let made = self.create("dup", plan)?;
-        self.named("dup", made.ok_or_else(|| Cause::other(ErrorClass::Intern, "this rank got no duplicate")))
+    #[doc(alias = "MPI_Comm_get_info")]
+    pub fn hint(&self, key: &str) -> Option<String> {
+        let value = self.comm.hints().get(key.as_bytes())?;
+        Some(String::from_utf8_lossy(&value).into_owned())
     }
 
-    /// Divides the communicator (`MPI_Comm_split`, MPI-5.0 §7.4.2). All ranks call it.
-    ///
-    /// Ranks that pass the same `color` come together in a new communicator; their ranks there follow `key`, and for
-    /// equal keys their ranks here. Who passes `None` comes into no communicator and gets `None`.
+    /// Gives hints (`MPI_Comm_set_info`, MPI-5.0 §7.4.4): pairs of a key and a value. Of the promises `mpi_assert_no_any_source`,
+    /// `mpi_assert_no_any_tag`, `mpi_assert_exact_length` and `mpi_assert_allow_overtaking` those count that are `true`.
     ///
     /// # Errors
-    /// A color beyond `i32::MAX`; a rank that has ended.
+    /// A key that is empty or longer than 255 bytes, a value longer than 1023; a promise that a receive under way breaks.
     ///
     /// ```
     /// # fn main() -> posthaste::Result<()> {
     /// # let universe = posthaste::init()?;
     /// # let world = universe.world();
-    /// // Rows of four ranks.
-    /// let row = world.split(Some(world.rank() / 4), 0)?.expect("every rank has a color");
-    /// assert_eq!(row.rank(), world.rank() % 4);
+    /// let own = world.dup()?;
+    /// own.set_hints([("mpi_assert_no_any_source", "true")])?;
+    /// let error = own.receive(&mut [0], posthaste::ANY, 0).unwrap_err();
+    /// assert!(error.to_string().contains("promises"));
     /// # Ok(())
     /// # }
     /// ```
-    pub fn split(&self, color: Option<usize>, key: i32) -> Result<Option<Self>> {
-        let number = color.map(|color| {
-            let wrong = |_| Cause::invalid(ErrorClass::Arg, "color", color, format_args!("0..={}", i32::MAX));
-            i32::try_from(color).map_err(wrong)
-        });
-        let number = number.transpose();
-        let plan =
-            number.and_then(|color| self.comm.plan_split(color, key, || self.engine().allocate_context()));
-        self.create("split", plan)
+    #[doc(alias = "MPI_Comm_set_info")]
+    pub fn set_hints<'h>(&self, hints: impl IntoIterator<Item = (&'h str, &'h str)>) -> Result<()> {
+        let info = Info::new();
+        let set = hints.into_iter().try_for_each(|(key, value)| info.set(key.as_bytes(), value.as_bytes()));
+        self.named("set_hints", set.and_then(|()| self.engine().set_hints(&self.comm, &info)))
+    }
+
+    /// This process.
+    pub(crate) fn me(&self) -> Option<Peer> {
+        self.comm.group().peer(self.comm.rank() as u32)
     }
 
     /// Makes what has been planned.
@@ -137,6 +178,26 @@ impl<'u> Communicator<'u> {
     #[inline]
     pub(crate) fn core(&self) -> &Comm {
         &self.comm
+    }
+
+    /// The same, to be kept.
+    pub(crate) fn shared(&self) -> &Arc<Comm> {
+        &self.comm
+    }
+
+    pub(crate) fn universe(&self) -> &'u Universe {
+        self.universe
+    }
+
+    /// Copies of messages in buffered mode.
+    pub(crate) fn buffer(&self) -> &'u Buffered {
+        self.universe.buffered()
+    }
+
+    /// How many ranks messages can go to or come from.
+    #[inline]
+    pub(crate) fn peers(&self) -> i32 {
+        self.comm.peers()
     }
 
     /// Adds call and rank to an error.

@@ -36,19 +36,113 @@
 mod argument;
 mod collective;
 mod communicator;
+mod completion;
 mod error;
+mod group;
+mod indexed;
+mod intercommunicator;
+mod matched;
 mod operation;
+mod partitioned;
+mod persistent;
 mod point_to_point;
 mod scope;
 mod strided;
 mod topology;
 mod universe;
+#[cfg(feature = "serde")]
+mod value;
 
 pub use argument::{ANY, Any, Destination, Source, Status, TAG_MAX, Tag};
-pub use communicator::Communicator;
+pub use collective::{Counts, Persistent, Plan, Plans, Started};
+pub use communicator::{Communicator, SplitType};
+pub use completion::{test_all, test_any, test_some, wait_all, wait_any, wait_some};
 pub use error::{Error, ErrorClass, Result};
-pub use operation::Operation;
-pub use posthaste_core::buffer::{Equivalence, Memory};
+pub use group::Group;
+pub use indexed::{Indexed, IndexedMut};
+pub use intercommunicator::Intercommunicator;
+pub use matched::Message;
+pub use operation::{Operation, Reduction, UserOperation};
+pub use partitioned::{PartitionedReceive, PartitionedSend};
+pub use persistent::{PersistentReceive, PersistentSend};
+#[doc(hidden)]
+pub use posthaste_core::buffer::equivalence_of_fields;
+pub use posthaste_core::buffer::{Equivalence, Locate, Located, Memory};
+pub use posthaste_core::group::Comparison;
+pub use posthaste_core::slice::{Buffer, BufferMut, RecvBuf, SendBuf};
+/// Says what numbers a structure is made of, so that it can be an element of messages.
+///
+/// The structure may have named or numbered fields, of numbers, arrays, and other such structures; it may be generic. It is `Copy`. What
+/// travels are the fields in the order of their declaration; padding is neither sent nor written. With `#[repr(C)]` and no padding,
+/// a slice of them travels as it lies in memory, without being packed.
+///
+/// ```
+/// use posthaste::Equivalence;
+///
+/// #[derive(Clone, Copy, Equivalence, PartialEq, Debug)]
+/// struct Particle {
+///     position: [f64; 3],
+///     charge: i8,
+///     cell: Cell<u32>,
+/// }
+///
+/// #[derive(Clone, Copy, Equivalence, PartialEq, Debug)]
+/// struct Cell<T>(T, T);
+///
+/// # fn main() -> posthaste::Result<()> {
+/// # let universe = posthaste::init()?;
+/// # let world = universe.world();
+/// let particles = [Particle { position: [1.5; 3], charge: -1, cell: Cell(3, 4) }; 10];
+/// world.send(&particles, 0, 0)?;
+/// let (got, status) = world.receive_vec::<Particle>(0, 0)?;
+/// assert_eq!(got, particles);
+/// assert_eq!(status.bytes(), 10 * (24 + 1 + 8)); // no padding
+/// # Ok(())
+/// # }
+/// ```
+///
+/// What is not made of numbers is refused: a peer could send bytes that are none of its values.
+///
+/// ```compile_fail
+/// #[derive(Clone, Copy, posthaste::Equivalence)]
+/// struct Wrong { flag: bool } // error: a bool cannot be received: not all bytes that may arrive are true or false
+/// ```
+///
+/// ```compile_fail
+/// #[derive(Clone, Copy, posthaste::Equivalence)]
+/// struct Wrong { letter: char } // error: a char cannot be received
+/// ```
+///
+/// ```compile_fail
+/// #[derive(Clone, Copy, posthaste::Equivalence)]
+/// struct Wrong { name: &'static str } // error: a reference cannot be sent
+/// ```
+///
+/// ```compile_fail
+/// #[derive(Clone, Copy, posthaste::Equivalence)]
+/// enum Wrong { Red, Green(u8) } // error: an enumeration cannot be received
+/// ```
+///
+/// ```compile_fail
+/// #[derive(Clone, Copy, posthaste::Equivalence)]
+/// union Wrong { number: u32, real: f32 } // error: a union cannot be sent
+/// ```
+///
+/// ```compile_fail,E0277
+/// #[derive(Clone, Copy, posthaste::Equivalence)]
+/// struct Wrong { number: std::num::NonZeroU32 } // error: `NonZero<u32>` cannot be an element of a message
+/// ```
+///
+/// Code that forbids unsafe code may use it:
+///
+/// ```
+/// #![forbid(unsafe_code)]
+/// #[derive(Clone, Copy, posthaste::Equivalence)]
+/// struct Fine { number: u32 }
+/// ```
+#[cfg(feature = "derive")]
+pub use posthaste_derive::Equivalence;
 pub use scope::{Request, Scope};
 pub use strided::{Parts, Strided, StridedMut};
+pub use topology::{Topology, balanced_sizes};
 pub use universe::{Universe, init};

@@ -1,22 +1,22 @@
 //! Messages from one rank to another: the blocking calls.
 //!
-//! MPI-5.0 §3.2 (send, receive), §3.8 (probe), §3.11 (send-receive). The nonblocking calls are in `scope`.
+//! MPI-5.0 §3.2 (send, receive), §3.4 (modes), §3.11 (send-receive). Probes are in `matched`, the nonblocking calls in `scope`.
 //!
 //! What must stay true: a call returns only when its buffers are the caller's again.
 
-use posthaste_core::buffer::Equivalence;
+use posthaste_core::buffer::{Equivalence, packed_size, zeroed};
 use posthaste_core::error::{Error as Cause, ErrorClass, Result as Checked};
 use posthaste_core::request;
-use posthaste_core::slice::{RecvBuf, SendBuf};
+use posthaste_core::slice::{Buffer, BufferMut, RecvBuf, SendBuf};
 use posthaste_core::wire::Mode;
 
 use crate::argument::{Destination, Source, Status, Tag};
 use crate::communicator::Communicator;
 use crate::error::Result;
-use crate::strided::{Strided, StridedMut};
+use crate::matched::Message;
 
 impl Communicator<'_> {
-    /// Sends a slice to rank `to` (`MPI_Send`).
+    /// Sends a slice, one element or a view ([`Buffer`]) to rank `to` (`MPI_Send`).
     ///
     /// Returns when `data` may be changed again. A short message may be on its way then; a long one waits for
     /// its receive to begin. `tag` goes with the message, from 0 to [`TAG_MAX`](crate::TAG_MAX).
@@ -38,48 +38,119 @@ impl Communicator<'_> {
     /// # Ok(())
     /// # }
     /// ```
+    #[doc(alias = "MPI_Send")]
     #[inline]
-    pub fn send<T: Equivalence>(&self, data: &[T], to: impl Into<Destination>, tag: i32) -> Result<()> {
-        self.send_segment("send", SendBuf::new(data), to.into(), tag, Mode::Standard)
+    pub fn send<B: Buffer + ?Sized>(&self, data: &B, to: impl Into<Destination>, tag: i32) -> Result<()> {
+        self.send_segment("send", data.lent(), to.into(), tag, Mode::Standard)
     }
 
     /// Sends one value; the receiver sees a message of one element.
     ///
     /// # Errors
     /// As [`Communicator::send`].
+    ///
+    /// ```
+    /// # fn main() -> posthaste::Result<()> {
+    /// # let universe = posthaste::init()?;
+    /// # let world = universe.world();
+    /// world.send_one(world.size(), 0, 0)?;
+    /// assert_eq!(world.receive_one::<usize>(0, 0)?.0, 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[doc(alias = "MPI_Send")]
     #[inline]
     pub fn send_one<T: Equivalence>(&self, value: T, to: impl Into<Destination>, tag: i32) -> Result<()> {
         let data = [value];
         self.send_segment("send_one", SendBuf::new(&data), to.into(), tag, Mode::Standard)
     }
 
-    /// Sends a slice and returns when the receive has begun (`MPI_Ssend`, MPI-5.0 §3.4).
+    /// Sends and returns when the receive has begun (`MPI_Ssend`, MPI-5.0 §3.4).
     ///
     /// # Errors
     /// As [`Communicator::send`].
-    pub fn send_synchronous<T: Equivalence>(
+    ///
+    /// ```
+    /// # fn main() -> posthaste::Result<()> {
+    /// # let universe = posthaste::init()?;
+    /// # let world = universe.world();
+    /// let mut got = [0; 2];
+    /// world.scope(|s| {
+    ///     s.receive(&mut got, 0, 0)?;
+    ///     world.send_synchronous(&[1, 2], 0, 0)
+    /// })?;
+    /// assert_eq!(got, [1, 2]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[doc(alias = "MPI_Ssend", alias = "synchronous_send")]
+    #[inline]
+    pub fn send_synchronous<B: Buffer + ?Sized>(
         &self,
-        data: &[T],
+        data: &B,
         to: impl Into<Destination>,
         tag: i32,
     ) -> Result<()> {
-        self.send_segment("send_synchronous", SendBuf::new(data), to.into(), tag, Mode::Synchronous)
+        self.send_segment("send_synchronous", data.lent(), to.into(), tag, Mode::Synchronous)
     }
 
-    /// Sends evenly spaced elements, such as a column.
+    /// Sends with the promise that the receive has been started (`MPI_Rsend`, MPI-5.0 §3.4), which saves a long message the question.
     ///
     /// # Errors
-    /// As [`Communicator::send`].
-    pub fn send_strided<T: Equivalence>(
+    /// As [`Communicator::send`]. A broken promise is an error at the receiver.
+    ///
+    /// ```
+    /// # fn main() -> posthaste::Result<()> {
+    /// # let universe = posthaste::init()?;
+    /// # let world = universe.world();
+    /// let mut got = 0;
+    /// world.scope(|s| {
+    ///     s.receive(&mut got, 0, 0)?;
+    ///     world.send_ready(&7, 0, 0)
+    /// })?;
+    /// assert_eq!(got, 7);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[doc(alias = "MPI_Rsend", alias = "ready_send")]
+    #[inline]
+    pub fn send_ready<B: Buffer + ?Sized>(
         &self,
-        data: Strided<'_, T>,
+        data: &B,
         to: impl Into<Destination>,
         tag: i32,
     ) -> Result<()> {
-        self.send_segment("send_strided", data.elements(), to.into(), tag, Mode::Standard)
+        self.send_segment("send_ready", data.lent(), to.into(), tag, Mode::Ready)
     }
 
-    /// Receives a message into a slice (`MPI_Recv`): from rank `from` with tag `tag`, either of which may be
+    /// Sends without ever waiting for the receive (`MPI_Bsend`, MPI-5.0 §3.4): what does not leave at once is copied. Memory for that is
+    /// allocated as it is needed; [`Universe::attach_buffer`](crate::Universe::attach_buffer) limits it.
+    ///
+    /// # Errors
+    /// As [`Communicator::send`]; when the attached buffer is full ([`ErrorClass::Buffer`]).
+    ///
+    /// ```
+    /// # fn main() -> posthaste::Result<()> {
+    /// # let universe = posthaste::init()?;
+    /// # let world = universe.world();
+    /// // To ourselves, and much too long to leave before it is received.
+    /// let data = vec![1.5; 1 << 20];
+    /// world.send_buffered(&data, 0, 0)?;
+    /// assert_eq!(world.receive_vec::<f64>(0, 0)?.0, data);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[doc(alias = "MPI_Bsend", alias = "buffered_send")]
+    pub fn send_buffered<B: Buffer + ?Sized>(
+        &self,
+        data: &B,
+        to: impl Into<Destination>,
+        tag: i32,
+    ) -> Result<()> {
+        self.buffered("send_buffered", data.lent(), to.into(), tag)
+    }
+
+    /// Receives a message into a slice, one element or a view ([`BufferMut`]) (`MPI_Recv`): from rank `from` with tag `tag`, either of which may be
     /// [`ANY`](crate::ANY). A message may be shorter than `buffer`; the rest of the buffer stays as it is. Elements
     /// are received as what they were sent as: both sides name the same type.
     ///
@@ -99,14 +170,15 @@ impl Communicator<'_> {
     /// # Ok(())
     /// # }
     /// ```
+    #[doc(alias = "MPI_Recv", alias = "receive_into")]
     #[inline]
-    pub fn receive<T: Equivalence>(
+    pub fn receive<B: BufferMut + ?Sized>(
         &self,
-        buffer: &mut [T],
+        buffer: &mut B,
         from: impl Into<Source>,
         tag: impl Into<Tag>,
     ) -> Result<Status> {
-        self.receive_segment("receive", RecvBuf::new(buffer), from.into(), tag.into())
+        self.receive_segment("receive", buffer.lent_mut(), from.into(), tag.into())
     }
 
     /// Receives a message of exactly one element.
@@ -124,16 +196,17 @@ impl Communicator<'_> {
     /// # Ok(())
     /// # }
     /// ```
+    #[doc(alias = "MPI_Recv")]
     #[inline]
-    pub fn receive_one<T: Equivalence + Default>(
+    pub fn receive_one<T: Equivalence>(
         &self,
         from: impl Into<Source>,
         tag: impl Into<Tag>,
     ) -> Result<(T, Status)> {
         const CALL: &str = "receive_one";
-        let mut buffer = [T::default()];
+        let mut buffer = [zeroed::<T>()];
         let status = self.receive_segment(CALL, RecvBuf::new(&mut buffer), from.into(), tag.into())?;
-        if status.bytes() != size_of::<T>() as u64 && !status.is_from_nobody() {
+        if status.bytes() != packed_size::<T>() as u64 && !status.is_from_nobody() {
             return self.named(CALL, Err(not_one::<T>(status.bytes())));
         }
         Ok((buffer[0], status))
@@ -155,26 +228,16 @@ impl Communicator<'_> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn receive_vec<T: Equivalence + Default>(
+    #[doc(alias = "MPI_Mprobe", alias = "MPI_Mrecv")]
+    pub fn receive_vec<T: Equivalence>(
         &self,
         from: impl Into<Source>,
         tag: impl Into<Tag>,
     ) -> Result<(Vec<T>, Status)> {
-        let received = self.receive_any_length(from.into(), tag.into());
-        self.named("receive_vec", received)
-    }
-
-    /// Receives evenly spaced elements, such as a column.
-    ///
-    /// # Errors
-    /// As [`Communicator::receive`].
-    pub fn receive_strided<T: Equivalence>(
-        &self,
-        buffer: StridedMut<'_, T>,
-        from: impl Into<Source>,
-        tag: impl Into<Tag>,
-    ) -> Result<Status> {
-        self.receive_segment("receive_strided", buffer.elements(), from.into(), tag.into())
+        const CALL: &str = "receive_vec";
+        let pattern = self.named(CALL, self.pattern(from.into(), tag.into()))?;
+        let message = self.named(CALL, self.engine().mprobe(self.core(), pattern.0, pattern.1))?;
+        Message::new(self, message).into_vec(CALL)
     }
 
     /// Sends one message and receives another at the same time (`MPI_Sendrecv`): ranks that exchange cannot block
@@ -195,6 +258,7 @@ impl Communicator<'_> {
     /// # Ok(())
     /// # }
     /// ```
+    #[doc(alias = "MPI_Sendrecv", alias = "send_receive_into")]
     pub fn send_receive<T: Equivalence>(
         &self,
         data: &[T],
@@ -209,30 +273,42 @@ impl Communicator<'_> {
         self.named("send_receive", exchanged)
     }
 
-    /// Waits until a message could be received, and says which (`MPI_Probe`). The message stays where it is.
+    /// Sends the contents of `buffer` and receives another message into it (`MPI_Sendrecv_replace`).
     ///
     /// # Errors
-    /// A rank or a tag that does not exist.
-    pub fn probe(&self, from: impl Into<Source>, tag: impl Into<Tag>) -> Result<Status> {
-        let (from, tag) = self.named("probe", self.pattern(from.into(), tag.into()))?;
-        let status = self.engine().probe(self.core(), from, tag);
-        self.named("probe", status.map(|status| Status::of(&status)))
-    }
-
-    /// Says which message could be received now, if any (`MPI_Iprobe`). The message stays where it is.
+    /// As [`Communicator::send_receive`].
     ///
-    /// # Errors
-    /// A rank or a tag that does not exist.
-    pub fn probe_now(&self, from: impl Into<Source>, tag: impl Into<Tag>) -> Result<Option<Status>> {
-        let (from, tag) = self.named("probe_now", self.pattern(from.into(), tag.into()))?;
-        let status = self.engine().iprobe(self.core(), from, tag);
-        self.named("probe_now", status.map(|status| status.map(|status| Status::of(&status))))
+    /// ```
+    /// # fn main() -> posthaste::Result<()> {
+    /// # let universe = posthaste::init()?;
+    /// # let world = universe.world();
+    /// // Everybody's values go round by one rank.
+    /// let (rank, size) = (world.rank(), world.size());
+    /// let mut values = [rank; 3];
+    /// world.send_receive_replace(&mut values, (rank + 1) % size, 0, (rank + size - 1) % size, 0)?;
+    /// assert_eq!(values, [(rank + size - 1) % size; 3]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[doc(alias = "MPI_Sendrecv_replace", alias = "send_receive_replace_into")]
+    pub fn send_receive_replace<T: Equivalence>(
+        &self,
+        buffer: &mut [T],
+        to: impl Into<Destination>,
+        send_tag: i32,
+        from: impl Into<Source>,
+        receive_tag: impl Into<Tag>,
+    ) -> Result<Status> {
+        let (to, from, tag) = (to.into(), from.into(), receive_tag.into());
+        let data = buffer.to_vec();
+        let exchanged = self.exchange(SendBuf::new(&data), to, send_tag, RecvBuf::new(buffer), from, tag);
+        self.named("send_receive_replace", exchanged)
     }
 
     /// What a receive looks for, as core spells it.
     #[inline]
     pub(crate) fn pattern(&self, from: Source, tag: Tag) -> Checked<(i32, i32)> {
-        Ok((from.number(self.core().size())?, tag.number()?))
+        Ok((from.number(self.peers())?, tag.number()?))
     }
 
     #[inline]
@@ -244,7 +320,7 @@ impl Communicator<'_> {
         tag: i32,
         mode: Mode,
     ) -> Result<()> {
-        let to = self.named(call, to.number(self.core().size()))?;
+        let to = self.named(call, to.number(self.peers()))?;
         self.named(call, self.engine().send_slice(self.core(), to, tag, data, mode))
     }
 
@@ -261,34 +337,16 @@ impl Communicator<'_> {
         self.named(call, status.and_then(outcome))
     }
 
-    fn receive_any_length<T: Equivalence + Default>(
+    #[inline]
+    pub(crate) fn buffered(
         &self,
-        from: Source,
-        tag: Tag,
-    ) -> Checked<(Vec<T>, Status)> {
-        let (from, tag) = self.pattern(from, tag)?;
-        let mut message = self.engine().mprobe(self.core(), from, tag)?;
-        let bytes = message.as_ref().map_or(0, |message| message.envelope.len);
-        let mut buffer = Vec::<T>::new();
-        let size = size_of::<T>() as u64;
-        let count = usize::try_from(bytes.div_ceil(size)).unwrap_or(usize::MAX);
-        // With no memory the message is still taken, into no room at all: its sender must not wait for ever.
-        let room = buffer.try_reserve_exact(count);
-        if room.is_ok() {
-            buffer.resize(count, T::default());
-        }
-        let status = self.engine().mrecv_slice(&mut message, RecvBuf::new(&mut buffer))?;
-        if room.is_err() {
-            return Err(Cause::no_memory(format!(
-                "a message of {bytes} bytes needs more memory than there is"
-            )));
-        }
-        let status = outcome(status)?;
-        if !bytes.is_multiple_of(size) {
-            let expected = format_args!("a multiple of {size}, the size of {}", std::any::type_name::<T>());
-            return Err(Cause::invalid(ErrorClass::Type, "the message's length in bytes", bytes, expected));
-        }
-        Ok((buffer, status))
+        call: &'static str,
+        data: SendBuf<'_>,
+        to: Destination,
+        tag: i32,
+    ) -> Result<()> {
+        let to = self.named(call, to.number(self.peers()))?;
+        self.named(call, self.buffer().send(self.engine(), self.core(), to, tag, data))
     }
 
     fn exchange(
@@ -301,7 +359,7 @@ impl Communicator<'_> {
         tag: Tag,
     ) -> Checked<Status> {
         let (from, tag) = self.pattern(from, tag)?;
-        let to = to.number(self.core().size())?;
+        let to = to.number(self.peers())?;
         outcome(self.engine().exchange_slices(
             self.core(),
             (outgoing, to, send_tag),
@@ -319,8 +377,35 @@ pub(crate) fn outcome(status: request::Status) -> Checked<Status> {
     }
 }
 
+/// Room for a message of so many bytes.
+pub(crate) fn room<T: Equivalence>(bytes: u64) -> Checked<Vec<T>> {
+    let count = usize::try_from(bytes.div_ceil(element_size::<T>())).unwrap_or(usize::MAX);
+    let mut buffer = Vec::new();
+    let reserved = buffer.try_reserve_exact(count);
+    reserved.map_err(|_| {
+        Cause::no_memory(format!("a message of {bytes} bytes needs more memory than there is"))
+    })?;
+    buffer.resize(count, zeroed());
+    Ok(buffer)
+}
+
+/// Checks that a message of so many bytes is a whole number of elements.
+pub(crate) fn whole<T: Equivalence>(bytes: u64) -> Checked<()> {
+    let size = element_size::<T>();
+    if bytes.is_multiple_of(size) {
+        return Ok(());
+    }
+    let expected = format_args!("a multiple of {size}, the size of {}", std::any::type_name::<T>());
+    Err(Cause::invalid(ErrorClass::Type, "the message's length in bytes", bytes, expected))
+}
+
+/// Bytes of an element in a message; 1 for one without bytes, so that nobody divides by it.
+fn element_size<T: Equivalence>() -> u64 {
+    (packed_size::<T>() as u64).max(1)
+}
+
 #[cold]
-fn not_one<T>(bytes: u64) -> Cause {
-    let expected = format_args!("{}, one {}", size_of::<T>(), std::any::type_name::<T>());
+fn not_one<T: Equivalence>(bytes: u64) -> Cause {
+    let expected = format_args!("{}, one {}", packed_size::<T>(), std::any::type_name::<T>());
     Cause::invalid(ErrorClass::Count, "the message's length in bytes", bytes, expected)
 }

@@ -5,7 +5,6 @@
 
 use std::fmt;
 
-use posthaste_core::buffer::Equivalence;
 use posthaste_core::error::Result as Checked;
 use posthaste_core::slice::{RecvBuf, SendBuf};
 use posthaste_core::wire::Mode;
@@ -15,7 +14,6 @@ use crate::argument::{Destination, Source, Status, Tag};
 use crate::communicator::Communicator;
 use crate::error::Result;
 use crate::point_to_point::outcome;
-use crate::strided::{Strided, StridedMut};
 
 /// Starts operations that go on while the program does; see [`Communicator::scope`].
 pub struct Scope<'scope, 'env: 'scope> {
@@ -29,6 +27,8 @@ pub struct Request<'scope> {
     communicator: &'scope Communicator<'scope>,
     operation: world::Operation<'scope>,
     done: Option<Result<Status>>,
+    /// Whether somebody has been told that it is over.
+    is_told: bool,
 }
 
 impl<'u> Communicator<'u> {
@@ -137,69 +137,89 @@ impl<'u> Communicator<'u> {
 }
 
 impl<'scope, 'env> Scope<'scope, 'env> {
-    /// Starts to send a slice (`MPI_Isend`); see [`Communicator::send`].
+    /// Starts to send a slice, one element or a view (`MPI_Isend`); see [`Communicator::send`]. What is borrowed lives as long as the
+    /// scope; views can also be given away.
     ///
     /// # Errors
     /// A rank or a tag that does not exist.
-    pub fn send<T: Equivalence>(
+    #[doc(alias = "MPI_Isend", alias = "immediate_send")]
+    pub fn send(
         &self,
-        data: &'scope [T],
+        data: impl Into<SendBuf<'scope>>,
         to: impl Into<Destination>,
         tag: i32,
     ) -> Result<Request<'scope>> {
-        self.start_send("send", SendBuf::new(data), to.into(), tag, Mode::Standard)
+        self.start_send("send", data.into(), to.into(), tag, Mode::Standard)
     }
 
-    /// Starts to send a slice; the request is over when the receive has begun (`MPI_Issend`).
+    /// Starts to send; the request is over when the receive has begun (`MPI_Issend`).
     ///
     /// # Errors
     /// A rank or a tag that does not exist.
-    pub fn send_synchronous<T: Equivalence>(
+    ///
+    /// ```
+    /// # fn main() -> posthaste::Result<()> {
+    /// # let universe = posthaste::init()?;
+    /// # let world = universe.world();
+    /// let data = [1, 2];
+    /// world.scope(|s| {
+    ///     let mut sent = s.send_synchronous(&data, 0, 0)?;
+    ///     assert!(sent.test()?.is_none());
+    ///     world.receive(&mut [0; 2], 0, 0)?;
+    ///     sent.wait().map(drop)
+    /// })
+    /// # }
+    /// ```
+    #[doc(alias = "MPI_Issend", alias = "immediate_synchronous_send")]
+    pub fn send_synchronous(
         &self,
-        data: &'scope [T],
+        data: impl Into<SendBuf<'scope>>,
         to: impl Into<Destination>,
         tag: i32,
     ) -> Result<Request<'scope>> {
-        self.start_send("send_synchronous", SendBuf::new(data), to.into(), tag, Mode::Synchronous)
+        self.start_send("send_synchronous", data.into(), to.into(), tag, Mode::Synchronous)
     }
 
-    /// Starts to send evenly spaced elements, such as a column.
+    /// Starts to send with the promise that the receive has been started (`MPI_Irsend`); see [`Communicator::send_ready`].
     ///
     /// # Errors
     /// A rank or a tag that does not exist.
-    pub fn send_strided<T: Equivalence>(
+    ///
+    /// ```
+    /// # fn main() -> posthaste::Result<()> {
+    /// # let universe = posthaste::init()?;
+    /// # let world = universe.world();
+    /// let (data, mut got) = ([1.5; 3], [0.0; 3]);
+    /// world.scope(|s| {
+    ///     s.receive(&mut got, 0, 0)?;
+    ///     s.send_ready(&data, 0, 0).map(drop)
+    /// })?;
+    /// assert_eq!(got, data);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[doc(alias = "MPI_Irsend", alias = "immediate_ready_send")]
+    pub fn send_ready(
         &self,
-        data: Strided<'scope, T>,
+        data: impl Into<SendBuf<'scope>>,
         to: impl Into<Destination>,
         tag: i32,
     ) -> Result<Request<'scope>> {
-        self.start_send("send_strided", data.elements(), to.into(), tag, Mode::Standard)
+        self.start_send("send_ready", data.into(), to.into(), tag, Mode::Ready)
     }
 
-    /// Starts to receive into a slice (`MPI_Irecv`); see [`Communicator::receive`].
+    /// Starts to receive into a slice, one element or a view (`MPI_Irecv`); see [`Communicator::receive`].
     ///
     /// # Errors
     /// A rank or a tag that does not exist.
-    pub fn receive<T: Equivalence>(
+    #[doc(alias = "MPI_Irecv", alias = "immediate_receive_into")]
+    pub fn receive(
         &self,
-        buffer: &'scope mut [T],
+        buffer: impl Into<RecvBuf<'scope>>,
         from: impl Into<Source>,
         tag: impl Into<Tag>,
     ) -> Result<Request<'scope>> {
-        self.start_receive("receive", RecvBuf::new(buffer), from.into(), tag.into())
-    }
-
-    /// Starts to receive evenly spaced elements, such as a column.
-    ///
-    /// # Errors
-    /// A rank or a tag that does not exist.
-    pub fn receive_strided<T: Equivalence>(
-        &self,
-        buffer: StridedMut<'scope, T>,
-        from: impl Into<Source>,
-        tag: impl Into<Tag>,
-    ) -> Result<Request<'scope>> {
-        self.start_receive("receive_strided", buffer.elements(), from.into(), tag.into())
+        self.start_receive("receive", buffer.into(), from.into(), tag.into())
     }
 
     fn start_send(
@@ -211,7 +231,7 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         mode: Mode,
     ) -> Result<Request<'scope>> {
         let comm = self.communicator.core();
-        let to = self.communicator.named(call, to.number(comm.size()))?;
+        let to = self.communicator.named(call, to.number(self.communicator.peers()))?;
         self.started(call, self.operations.isend(call, comm, (data, to, tag), mode))
     }
 
@@ -242,7 +262,7 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         operation: Checked<world::Operation<'scope>>,
     ) -> Result<Request<'scope>> {
         let operation = self.communicator.named(call, operation)?;
-        Ok(Request { call, communicator: self.communicator, operation, done: None })
+        Ok(Request { call, communicator: self.communicator, operation, done: None, is_told: false })
     }
 
     /// Waits for everything; the error is that of the operation started first.
@@ -257,12 +277,13 @@ impl<'scope, 'env> Scope<'scope, 'env> {
     }
 }
 
-impl Request<'_> {
+impl<'scope> Request<'scope> {
     /// Waits until the operation is over (`MPI_Wait`). The status of a receive is about its message; that of
     /// any other operation is empty.
     ///
     /// # Errors
     /// What went wrong with the message: one longer than the buffer, a peer that has ended.
+    #[doc(alias = "MPI_Wait")]
     pub fn wait(mut self) -> Result<Status> {
         if let Some(done) = self.done.take() {
             return done;
@@ -274,13 +295,43 @@ impl Request<'_> {
     ///
     /// # Errors
     /// As [`Request::wait`].
+    #[doc(alias = "MPI_Test")]
     pub fn test(&mut self) -> Result<Option<Status>> {
         if self.done.is_none() {
             let tested = self.communicator.named(self.call, self.operation.test())?;
             let Some(status) = tested else { return Ok(None) };
             self.done = Some(self.communicator.named(self.call, outcome(status)));
         }
+        self.is_told = true;
         self.done.clone().transpose()
+    }
+
+    /// Cancels the operation where that is still possible (`MPI_Cancel`, MPI-5.0 §3.8.4): a receive that has no message yet, a send whose
+    /// message nobody has received. Either way it is over soon, and [`Status::is_cancelled`] says what came of it.
+    ///
+    /// ```
+    /// # fn main() -> posthaste::Result<()> {
+    /// # let universe = posthaste::init()?;
+    /// # let world = universe.world();
+    /// let mut buffer = [0; 4];
+    /// world.scope(|s| {
+    ///     let mut request = s.receive(&mut buffer, 0, 0)?;
+    ///     request.cancel();
+    ///     assert!(request.wait()?.is_cancelled());
+    ///     Ok(())
+    /// })
+    /// # }
+    /// ```
+    #[doc(alias = "MPI_Cancel")]
+    pub fn cancel(&mut self) {
+        if self.done.is_none() {
+            self.operation.cancel();
+        }
+    }
+
+    /// Its operation, unless somebody has been told of its end.
+    pub(crate) fn awaited(&self) -> Option<&world::Operation<'scope>> {
+        if self.is_told { None } else { Some(&self.operation) }
     }
 }
 

@@ -9,7 +9,7 @@ use std::marker::PhantomData;
 
 use posthaste_core::buffer::Equivalence;
 use posthaste_core::error::Result as Checked;
-use posthaste_core::slice::{self, RecvBuf, SendBuf, Steps};
+use posthaste_core::slice::{self, Buffer, BufferMut, RecvBuf, SendBuf, Steps};
 
 use crate::error::{Error, Result};
 
@@ -28,13 +28,14 @@ use crate::error::{Error, Result};
 /// let mut got = [0; 2];
 /// world.scope(|s| {
 ///     s.receive(&mut got, 0, 0)?;
-///     s.send_strided(column, 0, 0)?;
+///     s.send(column, 0, 0)?;
 ///     Ok(())
 /// })?;
 /// assert_eq!(got, [2, 5]);
 /// # Ok(())
 /// # }
 /// ```
+#[doc(alias = "MPI_Type_vector")]
 pub struct Strided<'a, T> {
     elements: SendBuf<'a>,
     steps: Steps,
@@ -50,7 +51,7 @@ pub struct Strided<'a, T> {
 /// let mut matrix = [0; 6];
 /// let column = posthaste::StridedMut::new(&mut matrix, 2, 2, 3)?;
 /// world.scope(|s| {
-///     s.receive_strided(column, 0, 0)?;
+///     s.receive(column, 0, 0)?;
 ///     s.send(&[8, 9], 0, 0)?;
 ///     Ok(())
 /// })?;
@@ -58,6 +59,7 @@ pub struct Strided<'a, T> {
 /// # Ok(())
 /// # }
 /// ```
+#[doc(alias = "MPI_Type_vector")]
 pub struct StridedMut<'a, T> {
     elements: RecvBuf<'a>,
     steps: Steps,
@@ -81,10 +83,10 @@ pub struct StridedMut<'a, T> {
 /// let (left, right) = (parts.write(0, 2, 4)?, parts.write(3, 2, 4)?);
 /// assert!(parts.write(4, 4, 1).is_err(), "the second row meets all of them");
 /// world.scope(|s| {
-///     s.receive_strided(left, 0, 0)?;
-///     s.receive_strided(right, 0, 1)?;
-///     s.send_strided(last, 0, 0)?;
-///     s.send_strided(first, 0, 1)?;
+///     s.receive(left, 0, 0)?;
+///     s.receive(right, 0, 1)?;
+///     s.send(last, 0, 0)?;
+///     s.send(first, 0, 1)?;
 ///     Ok(())
 /// })?;
 /// assert_eq!(field, [2, 1, 2, 1, 4, 3, 4, 3]);
@@ -151,11 +153,7 @@ impl<'a, T: Equivalence> Parts<'a, T> {
     }
 }
 
-impl<'a, T> Strided<'a, T> {
-    pub(crate) fn elements(self) -> SendBuf<'a> {
-        self.elements
-    }
-
+impl<T> Strided<'_, T> {
     /// Number of elements.
     pub fn len(&self) -> usize {
         self.steps.count
@@ -167,11 +165,7 @@ impl<'a, T> Strided<'a, T> {
     }
 }
 
-impl<'a, T> StridedMut<'a, T> {
-    pub(crate) fn elements(self) -> RecvBuf<'a> {
-        self.elements
-    }
-
+impl<T> StridedMut<'_, T> {
     /// Number of elements.
     pub fn len(&self) -> usize {
         self.steps.count
@@ -180,6 +174,30 @@ impl<'a, T> StridedMut<'a, T> {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+}
+
+impl<T> Buffer for Strided<'_, T> {
+    fn lent(&self) -> SendBuf<'_> {
+        self.elements.clone()
+    }
+}
+
+impl<T> BufferMut for StridedMut<'_, T> {
+    fn lent_mut(&mut self) -> RecvBuf<'_> {
+        self.elements.reborrow()
+    }
+}
+
+impl<'a, T> From<Strided<'a, T>> for SendBuf<'a> {
+    fn from(view: Strided<'a, T>) -> Self {
+        view.elements
+    }
+}
+
+impl<'a, T> From<StridedMut<'a, T>> for RecvBuf<'a> {
+    fn from(view: StridedMut<'a, T>) -> Self {
+        view.elements
     }
 }
 

@@ -9,9 +9,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use posthaste_core::buffer::{Equivalence, Memory};
-use posthaste_core::error::say;
+use posthaste_core::error::{Result as Checked, say};
 use posthaste_core::instance::{self, Job, Share, Threads};
-use posthaste_core::world::{Calls, World};
+use posthaste_core::world::{Buffered, Calls, World};
 
 use crate::communicator::Communicator;
 use crate::error::{Error, Result};
@@ -60,7 +60,7 @@ const CALLS: Calls = Calls {
 /// ```
 pub fn init() -> Result<Universe> {
     let joined = instance::share(Threads::This, CALLS).map_err(|cause| Error::new("init", None, cause))?;
-    Ok(Universe { joined, ended: false })
+    Ok(Universe { joined, buffered: Buffered::default(), ended: false })
 }
 
 /// This process's part in the job: a share of its engine ([`init`]). The end of the last share is the rank's end
@@ -80,6 +80,7 @@ pub fn init() -> Result<Universe> {
 /// runs; there the launcher sees the rank die and ends the job.)
 pub struct Universe {
     joined: Share,
+    buffered: Buffered,
     ended: bool,
 }
 
@@ -113,6 +114,59 @@ impl Universe {
         block.map(Memory::new).map_err(|cause| Error::new("allocate", rank, cause))
     }
 
+    /// Allows sends in buffered mode to take this many bytes of memory at the same time, and no more (`MPI_Buffer_attach`, MPI-5.0 §3.6).
+    /// Without this they take what they need.
+    ///
+    /// # Errors
+    /// When a buffer is attached already.
+    ///
+    /// ```
+    /// # fn main() -> posthaste::Result<()> {
+    /// let universe = posthaste::init()?;
+    /// universe.attach_buffer(1 << 20)?;
+    /// let world = universe.world();
+    /// let error = world.send_buffered(&vec![0u8; (1 << 20) + 1], 0, 0).unwrap_err();
+    /// assert!(error.to_string().contains("1048577 free bytes"), "{error}");
+    /// assert_eq!(universe.detach_buffer()?, Some(1 << 20));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[doc(alias = "MPI_Buffer_attach", alias = "set_buffer_size")]
+    pub fn attach_buffer(&self, bytes: usize) -> Result<()> {
+        self.named("attach_buffer", self.buffered.attach(bytes))
+    }
+
+    /// Waits until all buffered messages have left, and takes the limit away; returns it (`MPI_Buffer_detach`).
+    ///
+    /// # Errors
+    /// What went wrong with a message.
+    ///
+    /// ```
+    /// let universe = posthaste::init()?;
+    /// assert_eq!(universe.detach_buffer()?, None);
+    /// # Ok::<(), posthaste::Error>(())
+    /// ```
+    #[doc(alias = "MPI_Buffer_detach")]
+    pub fn detach_buffer(&self) -> Result<Option<usize>> {
+        self.named("detach_buffer", self.buffered.detach(&self.joined))
+    }
+
+    /// Waits until all buffered messages have left (`MPI_Buffer_flush`).
+    ///
+    /// # Errors
+    /// What went wrong with a message.
+    ///
+    /// ```
+    /// let universe = posthaste::init()?;
+    /// universe.world().send_buffered(&[1], None, 0)?;
+    /// universe.flush_buffer()?;
+    /// # Ok::<(), posthaste::Error>(())
+    /// ```
+    #[doc(alias = "MPI_Buffer_flush")]
+    pub fn flush_buffer(&self) -> Result<()> {
+        self.named("flush_buffer", self.buffered.flush(&self.joined))
+    }
+
     /// Ends this share: what dropping the value does, but errors are reported. The last share blocks until every rank is here.
     ///
     /// # Errors
@@ -131,10 +185,20 @@ impl Universe {
         &self.joined
     }
 
+    pub(crate) fn buffered(&self) -> &Buffered {
+        &self.buffered
+    }
+
     fn end(&mut self) -> Result<()> {
         self.ended = true;
+        let flushed = self.buffered.flush(&self.joined);
         let rank = self.joined.rank() as usize;
-        self.joined.close(Job::Stays).map_err(|cause| Error::new("finalize", Some(rank), cause))
+        let closed = flushed.and(self.joined.close(Job::Stays));
+        closed.map_err(|cause| Error::new("finalize", Some(rank), cause))
+    }
+
+    fn named<T>(&self, call: &'static str, result: Checked<T>) -> Result<T> {
+        result.map_err(|cause| Error::new(call, Some(self.joined.rank() as usize), cause))
     }
 }
 

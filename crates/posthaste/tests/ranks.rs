@@ -176,10 +176,10 @@ fn columns_travel_between_halos() {
         let (first, last) = (parts.read(1, ROWS, WIDTH)?, parts.read(WIDTH - 2, ROWS, WIDTH)?);
         let (from_left, from_right) = (parts.write(0, ROWS, WIDTH)?, parts.write(WIDTH - 1, ROWS, WIDTH)?);
         world.scope(|s| {
-            s.receive_strided(from_left, left, 1)?;
-            s.receive_strided(from_right, right, 2)?;
-            s.send_strided(first, left, 2)?;
-            s.send_strided(last, right, 1)?;
+            s.receive(from_left, left, 1)?;
+            s.receive(from_right, right, 2)?;
+            s.send(first, left, 2)?;
+            s.send(last, right, 1)?;
             Ok(())
         })?;
         for row in 0..ROWS {
@@ -190,10 +190,10 @@ fn columns_travel_between_halos() {
         }
         // A column may arrive as a row and a row as a column.
         if rank == 0 {
-            world.send_strided(Strided::new(&field, 2, ROWS, WIDTH)?, 1, 0)?;
+            world.send(&Strided::new(&field, 2, ROWS, WIDTH)?, 1, 0)?;
         } else if rank == 1 {
             let mut target = vec![0.0; 3 * ROWS];
-            world.receive_strided(StridedMut::new(&mut target, 1, ROWS, 3)?, 0, 0)?;
+            world.receive(&mut StridedMut::new(&mut target, 1, ROWS, 3)?, 0, 0)?;
             assert!((0..ROWS).all(|row| target[3 * row + 1] == value(0, row, 2) && target[3 * row] == 0.0));
         }
         Ok(())

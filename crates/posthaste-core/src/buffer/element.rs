@@ -6,7 +6,7 @@
 //! What must stay true: operands have no alignment; padding inside a pair is never written; the loops run in
 //! ascending order, element by element, so results do not depend on how the compiler vectorises them.
 
-use super::{Quad, UserBuf};
+use super::{Equivalence, Quad, UserBuf};
 use posthaste_os::mem::Source;
 
 /// One operand of a reduction, as it lies in memory.
@@ -97,6 +97,38 @@ pub(crate) fn combine_packed<T: Element>(
     // SAFETY: `count` elements lie within the source; the other side by the promise of `Base::new`.
     unsafe { combine_raw(input.as_ptr(), inout.0, count as usize, f) };
     count
+}
+
+/// Shows `count` neighbours of input and inout, which do not overlap, to a function of slices. The caller has compared `T` with
+/// the datatype of the operands.
+///
+/// This is the one place where references into buffers are made. While operands are combined no message that writes to them
+/// is under way (a fence comes before), and the program has lent them.
+pub(crate) fn combine_slices<T: Equivalence>(
+    input: UserBuf,
+    inout: UserBuf,
+    count: u64,
+    f: impl Fn(&[T], &mut [T]),
+) {
+    let (count, from, to) = (count as usize, input.0.cast::<T>(), inout.0.cast::<T>());
+    if count == 0 {
+        return;
+    }
+    if from.is_aligned() && to.is_aligned() {
+        // SAFETY: valid for `count` elements by the promise of `Base::new` or by a borrow, aligned, any bit pattern is a
+        // value (`Equivalence`); nobody else looks at them, as said above.
+        unsafe { f(std::slice::from_raw_parts(from, count), std::slice::from_raw_parts_mut(to, count)) };
+        return;
+    }
+    // Elements of a wide alignment in a temporary of a narrower one.
+    // SAFETY: as above, and no alignment is needed.
+    let read = |from: *mut T| (0..count).map(|at| unsafe { from.add(at).read_unaligned() }).collect();
+    let (input, mut result): (Vec<T>, Vec<T>) = (read(from), read(to));
+    f(&input, &mut result);
+    for (at, value) in result.into_iter().enumerate() {
+        // SAFETY: as above.
+        unsafe { to.add(at).write_unaligned(value) };
+    }
 }
 
 /// # Safety

@@ -45,7 +45,12 @@ pub struct Pieces {
 impl Pieces {
     /// Blocks in the program's memory; displacements are in extents of the datatype.
     pub fn at(base: Base, counts: Vec<u64>, displacements: Vec<i64>, datatype: Datatype) -> Self {
-        Self { buf: base.buf(), counts, displacements, datatype }
+        Self::new(base.buf(), counts, displacements, datatype)
+    }
+
+    /// See [`Pieces::at`].
+    pub(crate) fn new(buf: UserBuf, counts: Vec<u64>, displacements: Vec<i64>, datatype: Datatype) -> Self {
+        Self { buf, counts, displacements, datatype }
     }
 
     /// The argument.

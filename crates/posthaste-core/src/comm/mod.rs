@@ -106,6 +106,15 @@ impl Comm {
         self.remote.as_ref().map(|remote| &remote.bridge)
     }
 
+    /// How many ranks messages can go to or come from: those of the other side of an intercommunicator.
+    #[inline]
+    pub fn peers(&self) -> i32 {
+        match &self.remote {
+            None => self.size(),
+            Some(remote) => remote.group.size() as i32,
+        }
+    }
+
     /// How alike two communicators are (MPI-5.0 §7.4.1).
     pub fn compare(&self, other: &Self) -> Comparison {
         if self.context() == other.context() {

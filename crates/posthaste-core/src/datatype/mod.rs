@@ -3,7 +3,7 @@
 //! - `builtin`: the predefined types; `build`, `darray`, `fortran`, `pair`: the constructors and what they remember
 //!   for get_contents; `layout`: where the bytes lie, independent of how the user spelled the type; `segment`: the
 //!   cursor that packs and unpacks; `signature`: the basic types in packing order, whatever the layout; `elements`:
-//!   counting them; `overlap`: whether two buffers share bytes; `format`: how a process represents data; `external`:
+//!   counting them; `overlap`: whether two buffers share bytes; `shape`: types of Rust programs; `format`: how a process represents data; `external`:
 //!   conversion to canonical forms.
 //!
 //! What must stay true: a type never changes once built, apart from its name and its commit mark; a type in use
@@ -21,6 +21,7 @@ mod layout;
 mod overlap;
 mod pair;
 mod segment;
+mod shape;
 mod signature;
 
 pub use build::{Combiner, Contents, Order};
@@ -33,9 +34,10 @@ pub use overlap::{Array, Overlap, overlap};
 pub use segment::{Segment, copy};
 pub use signature::{Measure, Run, Signature, Types};
 
-use crate::buffer::Equivalence;
+use crate::buffer::{self, Equivalence};
 use crate::error::{Error, ErrorClass, Result};
 use crate::named::Named;
+use std::any::TypeId;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -100,9 +102,12 @@ impl Datatype {
         self.builtin().map(|builtin| builtin.named)
     }
 
-    /// The predefined type of a Rust number.
+    /// The type of a Rust program's elements: a predefined one for a number.
     pub fn of<T: Equivalence>() -> Self {
-        T::NAMED.into()
+        match T::SHAPE {
+            buffer::Shape::Number(named, _) => (*named).into(),
+            shape => shape::datatype(TypeId::of::<T>(), shape),
+        }
     }
 
     /// `MPI_BYTE`.

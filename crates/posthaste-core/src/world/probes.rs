@@ -12,7 +12,9 @@ use crate::datatype::Segment;
 use crate::error::Result;
 use crate::ids::{Peer, RequestId};
 use crate::progress::Vci;
-use crate::pt2pt::matching::{Pattern, Unexpected};
+use crate::pt2pt::matching::Pattern;
+pub use crate::pt2pt::matching::Unexpected as Matched;
+use crate::pt2pt::matching::Unexpected;
 use crate::pt2pt::{probe, recv};
 use crate::request::{Status, Table};
 use crate::wait::Awaited;
@@ -133,6 +135,16 @@ impl World {
             Some(message) => recv::start_unexpected(engine, methods, message, segment),
             None => Ok(Table::DONE),
         }
+    }
+
+    /// Nobody wants a message that was taken out by a probe: its sender goes on as if it had been received.
+    ///
+    /// # Errors
+    /// A full table of requests.
+    pub fn discard(&self, message: Matched) -> Result<()> {
+        let id = self.imrecv(&mut Some(message), Segment::empty())?;
+        recv::detach(&mut self.vci_with(id.slot as usize).engine, id);
+        Ok(())
     }
 
     /// The fast path of [`World::probe`], as that of [`World::recv`].

@@ -17,7 +17,7 @@ use crate::error::Result;
 use crate::ids::RequestId;
 use crate::pt2pt::matching::Unexpected;
 use crate::pt2pt::recv;
-use crate::request::Status;
+use crate::request::{Status, Table};
 use crate::slice::{Collective, RecvBuf, SendBuf};
 use crate::wire::Mode;
 
@@ -146,6 +146,19 @@ impl<'scope> Scope<'scope, '_> {
         self.started(call, || self.pending.world.irecv(comm, from, tag, room.lend()))
     }
 
+    /// As [`World::imrecv`].
+    ///
+    /// # Errors
+    /// As [`World::imrecv`].
+    pub fn imrecv(
+        &self,
+        call: &'static str,
+        message: &mut Option<Unexpected>,
+        room: RecvBuf<'scope>,
+    ) -> Result<Operation<'scope>> {
+        self.started(call, || self.pending.world.imrecv(message, room.lend()))
+    }
+
     /// As [`World::start`].
     ///
     /// # Errors
@@ -198,6 +211,39 @@ impl Operation<'_> {
             self.place = None;
         }
         Ok(status)
+    }
+}
+
+impl<'scope> Operation<'scope> {
+    /// Waits until one of the operations is over, and says which; `None` for none at all. It has still to be completed.
+    pub fn wait_for_one(operations: &[&Self]) -> Option<usize> {
+        let world = operations.first()?.pending.world;
+        Some(world.wait_for_one(&Self::ids(operations)))
+    }
+
+    /// The first of the operations that is over after one step of progress, if one is. It has still to be completed.
+    pub fn find_over(operations: &[&Self]) -> Option<usize> {
+        let world = operations.first()?.pending.world;
+        world.find_over(&Self::ids(operations))
+    }
+
+    /// Whether it is over, as far as that is known.
+    pub fn is_over(&self) -> bool {
+        let id = self.place.and_then(|place| self.pending.get(place));
+        id.is_none_or(|id| self.pending.world.is_over(id))
+    }
+
+    /// As [`World::cancel`].
+    pub fn cancel(&self) {
+        if let Some(id) = self.place.and_then(|place| self.pending.get(place)) {
+            self.pending.world.cancel(id);
+        }
+    }
+
+    /// Those that have been completed are as good as any that is over.
+    fn ids(operations: &[&Self]) -> Vec<RequestId> {
+        let id = |operation: &&Self| operation.place.and_then(|place| operation.pending.get(place));
+        operations.iter().map(|operation| id(operation).unwrap_or(Table::DONE)).collect()
     }
 }
 
@@ -258,7 +304,7 @@ impl Drop for Pending<'_> {
 /// Makes a call that ends after the operations on the buffers that it was lent. It does not if it panics, so then the process
 /// ends.
 #[inline(always)]
-fn to_the_end<R>(call: impl FnOnce() -> R) -> R {
+pub(super) fn to_the_end<R>(call: impl FnOnce() -> R) -> R {
     struct Unwinding;
     impl Drop for Unwinding {
         fn drop(&mut self) {

@@ -1,0 +1,207 @@
+//! Intercommunicators: two groups of processes that send to each other.
+//!
+//! MPI-5.0 §7.6.
+//!
+//! What must stay true: ranks in messages are those of the other group, and what is for one group alone is no method here.
+
+use std::fmt;
+
+use posthaste_core::buffer::Equivalence;
+use posthaste_core::comm::Next;
+use posthaste_core::error::{Error as Cause, ErrorClass};
+use posthaste_core::slice::{Buffer, BufferMut};
+
+use crate::argument::{self, Destination, Source, Status, Tag};
+use crate::communicator::Communicator;
+use crate::error::Result;
+use crate::group::Group;
+
+/// Two groups of processes: a message goes from one to the other, and ranks are those of the other group
+/// ([`Communicator::intercommunicator`]).
+#[derive(Clone)]
+#[doc(alias = "MPI_Intercomm", alias = "InterCommunicator")]
+pub struct Intercommunicator<'u>(Communicator<'u>);
+
+impl<'u> Communicator<'u> {
+    /// Connects the ranks of this communicator with those of another one (`MPI_Intercomm_create`, MPI-5.0 §7.6.2). All ranks of both
+    /// call it.
+    ///
+    /// One rank of each group, its `leader`, knows a communicator that it shares with the other leader: `bridge` is that one, with the
+    /// rank of the other leader in it. Others pass `None`. Calls at the same time are told apart by `tag`, from 0 on.
+    ///
+    /// # Errors
+    /// A leader that is no rank; a leader without a bridge; a negative tag; groups that share a process; a rank that has ended.
+    ///
+    /// ```no_run
+    /// # fn main() -> posthaste::Result<()> {
+    /// # let universe = posthaste::init()?;
+    /// # let world = universe.world();
+    /// // The even ranks and the odd ones, led by the ranks 0 and 1 of the world.
+    /// let half = world.split(Some(world.rank() % 2), 0)?.expect("every rank has a color");
+    /// let bridge = (half.rank() == 0).then_some((&world, 1 - world.rank() % 2));
+    /// let others = half.intercommunicator(0, bridge, 0)?;
+    /// if half.rank() < others.remote_size() {
+    ///     others.send(&[world.rank()], half.rank(), 0)?;
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[doc(alias = "MPI_Intercomm_create")]
+    pub fn intercommunicator(
+        &self,
+        leader: usize,
+        bridge: Option<(&Communicator<'_>, usize)>,
+        tag: i32,
+    ) -> Result<Intercommunicator<'u>> {
+        const CALL: &str = "intercommunicator";
+        let engine = self.engine();
+        let local_leader = self.named(CALL, argument::root(leader, self.core().size()))?;
+        // Who is no leader is not asked; a leader without one tells its group.
+        let (peer_comm, remote_leader) = match bridge {
+            Some((communicator, rank)) => (Ok(communicator.core()), i32::try_from(rank).unwrap_or(i32::MAX)),
+            None => (Err(no_bridge()), 0),
+        };
+        let processes = engine.world().size() as u32;
+        let allocate = || engine.allocate_context();
+        let planned =
+            self.core().plan_intercomm(local_leader, peer_comm, remote_leader, tag, processes, allocate);
+        let mut next = self.named(CALL, planned)?;
+        loop {
+            match next {
+                Next::Run(schedule, introduction) => {
+                    next = self.named(CALL, introduction.next(engine.run(schedule)))?;
+                }
+                Next::Made(comm) => {
+                    engine.joins(&comm);
+                    return Ok(Intercommunicator(Communicator::new(self.universe(), comm)));
+                }
+            }
+        }
+    }
+}
+
+#[cold]
+fn no_bridge() -> Cause {
+    Cause::invalid(ErrorClass::Comm, "bridge", "None at the leader", "a communicator with the other leader")
+}
+
+impl<'u> Intercommunicator<'u> {
+    /// This process's rank in its own group (`MPI_Comm_rank`).
+    #[doc(alias = "MPI_Comm_rank")]
+    pub fn rank(&self) -> usize {
+        self.0.rank()
+    }
+
+    /// Number of ranks of the own group (`MPI_Comm_size`).
+    #[doc(alias = "MPI_Comm_size")]
+    pub fn size(&self) -> usize {
+        self.0.size()
+    }
+
+    /// Number of ranks of the other group (`MPI_Comm_remote_size`).
+    #[doc(alias = "MPI_Comm_remote_size")]
+    pub fn remote_size(&self) -> usize {
+        self.0.peers() as usize
+    }
+
+    /// The own group.
+    #[doc(alias = "MPI_Comm_group")]
+    pub fn group(&self) -> Group {
+        self.0.group()
+    }
+
+    /// The other group (`MPI_Comm_remote_group`).
+    #[doc(alias = "MPI_Comm_remote_group")]
+    pub fn remote_group(&self) -> Group {
+        let remote = self.0.core().remote().unwrap_or(self.0.core().group());
+        Group::of(remote, self.0.me())
+    }
+
+    /// Makes one communicator of both groups (`MPI_Intercomm_merge`, MPI-5.0 §7.6.2). All ranks of both call it. The ranks of the group
+    /// that says `high` come second; if both say the same, the order is arbitrary.
+    ///
+    /// # Errors
+    /// Ranks of one group that say different things; a rank that has ended.
+    #[doc(alias = "MPI_Intercomm_merge")]
+    pub fn merge(&self, high: bool) -> Result<Communicator<'u>> {
+        const CALL: &str = "merge";
+        let comm = &self.0;
+        let plan = comm.core().plan_merge(high, || comm.engine().allocate_context());
+        let made = comm.create(CALL, plan)?;
+        comm.named(
+            CALL,
+            made.ok_or_else(|| Cause::other(ErrorClass::Intern, "this rank got no communicator")),
+        )
+    }
+
+    /// As [`Communicator::send`], to a rank of the other group.
+    ///
+    /// # Errors
+    /// As [`Communicator::send`].
+    #[doc(alias = "MPI_Send")]
+    pub fn send<B: Buffer + ?Sized>(&self, data: &B, to: impl Into<Destination>, tag: i32) -> Result<()> {
+        self.0.send(data, to, tag)
+    }
+
+    /// As [`Communicator::send_synchronous`], to a rank of the other group.
+    ///
+    /// # Errors
+    /// As [`Communicator::send_synchronous`].
+    #[doc(alias = "MPI_Ssend")]
+    pub fn send_synchronous<B: Buffer + ?Sized>(
+        &self,
+        data: &B,
+        to: impl Into<Destination>,
+        tag: i32,
+    ) -> Result<()> {
+        self.0.send_synchronous(data, to, tag)
+    }
+
+    /// As [`Communicator::receive`], from a rank of the other group.
+    ///
+    /// # Errors
+    /// As [`Communicator::receive`].
+    #[doc(alias = "MPI_Recv")]
+    pub fn receive<B: BufferMut + ?Sized>(
+        &self,
+        buffer: &mut B,
+        from: impl Into<Source>,
+        tag: impl Into<Tag>,
+    ) -> Result<Status> {
+        self.0.receive(buffer, from, tag)
+    }
+
+    /// As [`Communicator::receive_vec`], from a rank of the other group.
+    ///
+    /// # Errors
+    /// As [`Communicator::receive_vec`].
+    #[doc(alias = "MPI_Mrecv")]
+    pub fn receive_vec<T: Equivalence>(
+        &self,
+        from: impl Into<Source>,
+        tag: impl Into<Tag>,
+    ) -> Result<(Vec<T>, Status)> {
+        self.0.receive_vec(from, tag)
+    }
+
+    /// As [`Communicator::probe`], for a message from the other group.
+    ///
+    /// # Errors
+    /// As [`Communicator::probe`].
+    #[doc(alias = "MPI_Probe")]
+    pub fn probe(&self, from: impl Into<Source>, tag: impl Into<Tag>) -> Result<Status> {
+        self.0.probe(from, tag)
+    }
+}
+
+impl fmt::Debug for Intercommunicator<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "Intercommunicator(rank {} of {}, and {} others)",
+            self.rank(),
+            self.size(),
+            self.remote_size()
+        )
+    }
+}
