@@ -24,7 +24,10 @@
 //!   [`neighbor_all_to_all`](Communicator::neighbor_all_to_all).
 //! - [`Communicator::scope`] has the nonblocking calls. It borrows their buffers until they are over, so that
 //!   a program that touches a buffer in flight does not compile.
-//! - Buffers are slices of numbers ([`Equivalence`]), or evenly spaced elements of a slice ([`Strided`]).
+//! - Buffers are elements, slices, or views of some elements ([`Strided`], [`Indexed`]); elements are numbers, arrays, and structures with
+//!   `#[derive(Equivalence)]` ([`Equivalence`](trait@Equivalence)). With the feature `serde` values of any type are messages.
+//! - [`Communicator::persistent_send`], [`Communicator::partitioned_send`] and their kin have elements of their own, so that they can be
+//!   started again and again.
 //! - Ranks are `usize`, tags are `i32` from 0 on; [`ANY`] is the wildcard for both; `None` is nobody.
 //! - Every call returns a `Result`; an [`Error`] names the rank, the call, the wrong value and what was expected.
 //!
