@@ -3,7 +3,8 @@
 //! Payload memory is seen through the bounded views of `posthaste_os::mem`.
 //!
 //! - `kernel`: the loops that pack and unpack; `vector`: the same by wide vectors; `element`: the loops that reduce; `quad`:
-//!   arithmetic for them that the machine lacks. `device`: memory that only devices can touch.
+//!   arithmetic for them that the machine lacks. `device`: memory that only devices can touch. `kept`: buffers that belong
+//!   to their operation.
 //!
 //! What must stay true:
 //! - From outside of this crate, user memory comes in two ways only: by [`Base::new`], whose caller promises that every
@@ -18,12 +19,14 @@
 
 pub mod device;
 mod element;
+mod kept;
 mod kernel;
 mod quad;
 mod vector;
 
 pub(crate) use device::{Copies, Direction};
 pub(crate) use element::{Element, Extended, Half, Pair, combine, combine_packed};
+pub(crate) use kept::Kept;
 pub use kernel::Span;
 pub(crate) use kernel::{Mover, Turns, Visitor};
 pub(crate) use quad::Quad;

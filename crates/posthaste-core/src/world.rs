@@ -15,8 +15,12 @@ mod resources;
 mod fast_paths;
 mod handlers;
 mod scope;
+mod tasks;
+mod owned;
+mod descriptor;
 mod windows;
 
+use std::cell::Cell;
 use std::marker::PhantomData;
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -54,10 +58,13 @@ mod start;
 mod wireup;
 
 pub use handlers::deadlock;
+pub use descriptor::Bell;
+pub use owned::{Ended, Owned, Transfer};
 pub use scope::{Operation, Scope};
 pub(crate) use start::Membership;
 use start::Start;
 use vcis::Further;
+pub use tasks::Listener;
 pub use windows::{Extent, NewWindow};
 use wireup::{Places, Shared};
 
@@ -114,6 +121,8 @@ pub struct World {
     world: Arc<Comm>,
     own: Arc<Comm>,
     common: Arc<Common>,
+    /// Calls of `block_on` that are under way.
+    block_ons: Cell<u32>,
     on_one_thread: PhantomData<*const ()>,
 }
 
@@ -131,6 +140,8 @@ pub(crate) struct Engines {
 #[derive(Debug)]
 struct Common {
     progress: Mutex<Option<ProgressThread>>,
+    /// What an event loop of the program watches, made when it is first asked for.
+    bell: Mutex<Option<Arc<Bell>>>,
     node: Node,
     local_rank: usize,
     nodes: Places,
@@ -171,6 +182,7 @@ impl Engines {
             world: Arc::clone(world),
             own: Arc::clone(own),
             common: Arc::clone(common),
+            block_ons: Cell::new(0),
             on_one_thread: PhantomData,
         }
     }
@@ -257,6 +269,7 @@ impl Engines {
         let progress = if progress_thread { Some(ProgressThread::start(&waiting)?) } else { None };
         let common = Common {
             progress: Mutex::new(progress),
+            bell: Mutex::new(None),
             node,
             local_rank,
             nodes,

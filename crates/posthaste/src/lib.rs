@@ -24,6 +24,9 @@
 //!   [`neighbor_all_to_all`](Communicator::neighbor_all_to_all).
 //! - [`Communicator::scope`] has the nonblocking calls. It borrows their buffers until they are over, so that
 //!   a program that touches a buffer in flight does not compile.
+//! - Requests are futures. [`Communicator::scope_async`] has them for borrowed buffers; [`Communicator::send_owned`],
+//!   [`Communicator::receive_owned`] and their kin own their buffers, so that they can be raced, dropped and forgotten, on any
+//!   executor; [`Communicator::incoming`] is a stream of messages, [`Universe::descriptor`] is for event loops.
 //! - Buffers are slices of numbers ([`Equivalence`]), or evenly spaced elements of a slice ([`Strided`]).
 //! - Ranks are `usize`, tags are `i32` from 0 on; [`ANY`] is the wildcard for both; `None` is nobody.
 //! - Every call returns a `Result`; an [`Error`] names the rank, the call, the wrong value and what was expected.
@@ -36,19 +39,26 @@
 mod argument;
 mod collective;
 mod communicator;
+mod descriptor;
 mod error;
+mod future;
 mod operation;
+mod owned;
 mod point_to_point;
 mod scope;
+mod stream;
 mod strided;
 mod topology;
 mod universe;
 
 pub use argument::{ANY, Any, Destination, Source, Status, TAG_MAX, Tag};
 pub use communicator::Communicator;
+pub use descriptor::Descriptor;
 pub use error::{Error, ErrorClass, Result};
 pub use operation::Operation;
 pub use posthaste_core::buffer::{Equivalence, Memory};
+pub use owned::{Buffer, InFlight};
 pub use scope::{Request, Scope};
+pub use stream::Incoming;
 pub use strided::{Parts, Strided, StridedMut};
-pub use universe::{Universe, init};
+pub use universe::{Universe, init, init_with_progress};

@@ -269,25 +269,15 @@ impl Communicator<'_> {
         let (from, tag) = self.pattern(from, tag)?;
         let mut message = self.engine().mprobe(self.core(), from, tag)?;
         let bytes = message.as_ref().map_or(0, |message| message.envelope.len);
-        let mut buffer = Vec::<T>::new();
-        let size = size_of::<T>() as u64;
-        let count = usize::try_from(bytes.div_ceil(size)).unwrap_or(usize::MAX);
         // With no memory the message is still taken, into no room at all: its sender must not wait for ever.
-        let room = buffer.try_reserve_exact(count);
-        if room.is_ok() {
-            buffer.resize(count, T::default());
-        }
+        let (mut buffer, no_memory) = match room::<T>(bytes) {
+            Ok(buffer) => (buffer, None),
+            Err(why) => (Vec::new(), Some(why)),
+        };
         let status = self.engine().mrecv_slice(&mut message, RecvBuf::new(&mut buffer))?;
-        if room.is_err() {
-            return Err(Cause::no_memory(format!(
-                "a message of {bytes} bytes needs more memory than there is"
-            )));
-        }
+        no_memory.map_or(Ok(()), Err)?;
         let status = outcome(status)?;
-        if !bytes.is_multiple_of(size) {
-            let expected = format_args!("a multiple of {size}, the size of {}", std::any::type_name::<T>());
-            return Err(Cause::invalid(ErrorClass::Type, "the message's length in bytes", bytes, expected));
-        }
+        whole::<T>(bytes)?;
         Ok((buffer, status))
     }
 
@@ -317,6 +307,28 @@ pub(crate) fn outcome(status: request::Status) -> Checked<Status> {
         None => Ok(Status::of(&status)),
         Some(cause) => Err(cause),
     }
+}
+
+/// Room for a message of so many bytes.
+pub(crate) fn room<T: Equivalence + Default>(bytes: u64) -> Checked<Vec<T>> {
+    let count = usize::try_from(bytes.div_ceil(size_of::<T>() as u64)).unwrap_or(usize::MAX);
+    let mut buffer = Vec::new();
+    let reserved = buffer.try_reserve_exact(count);
+    reserved.map_err(|_| {
+        Cause::no_memory(format!("a message of {bytes} bytes needs more memory than there is"))
+    })?;
+    buffer.resize(count, T::default());
+    Ok(buffer)
+}
+
+/// Checks that a message of so many bytes is a whole number of elements.
+pub(crate) fn whole<T>(bytes: u64) -> Checked<()> {
+    let size = size_of::<T>() as u64;
+    if bytes.is_multiple_of(size) {
+        return Ok(());
+    }
+    let expected = format_args!("a multiple of {size}, the size of {}", std::any::type_name::<T>());
+    Err(Cause::invalid(ErrorClass::Type, "the message's length in bytes", bytes, expected))
 }
 
 #[cold]

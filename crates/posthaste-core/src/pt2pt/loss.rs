@@ -64,6 +64,7 @@ pub(crate) fn lost(engine: &mut Engine, peer: Peer, why: Error) {
     let released = engine.flow.forget(peer);
     engine.pending_work -= usize::from(released);
     sweep(engine);
+    engine.tell_listeners();
 }
 
 /// A receive has been posted, or has met a message: it ends if only a peer that is down could end it.

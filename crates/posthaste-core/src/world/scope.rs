@@ -10,6 +10,7 @@
 
 use std::cell::RefCell;
 use std::marker::PhantomData;
+use std::task::{Poll, Waker};
 
 use super::World;
 use crate::comm::Comm;
@@ -201,6 +202,22 @@ impl Operation<'_> {
     }
 }
 
+impl Operation<'_> {
+    /// As [`World::poll`]; empty after the status has been told.
+    ///
+    /// # Errors
+    /// As [`World::poll`].
+    pub fn poll(&mut self, waker: &Waker) -> Result<Poll<Status>> {
+        let id = self.place.and_then(|place| self.pending.get(place));
+        let Some(id) = id else { return Ok(Poll::Ready(Status::EMPTY)) };
+        let polled = to_the_end(|| self.pending.world.poll(id, waker))?;
+        if polled.is_ready() {
+            self.place.take().and_then(|place| self.pending.take(place));
+        }
+        Ok(polled)
+    }
+}
+
 /// What has been started in a scope and not been waited for. Its end is the end of all of it.
 struct Pending<'env> {
     world: &'env World,
@@ -258,7 +275,7 @@ impl Drop for Pending<'_> {
 /// Makes a call that ends after the operations on the buffers that it was lent. It does not if it panics, so then the process
 /// ends.
 #[inline(always)]
-fn to_the_end<R>(call: impl FnOnce() -> R) -> R {
+pub(super) fn to_the_end<R>(call: impl FnOnce() -> R) -> R {
     struct Unwinding;
     impl Drop for Unwinding {
         fn drop(&mut self) {
