@@ -57,14 +57,14 @@ use crate::wire::{Envelope, Mode};
 mod start;
 mod wireup;
 
-pub use handlers::deadlock;
 pub use descriptor::Bell;
+pub use handlers::deadlock;
 pub use owned::{Ended, Owned, Transfer};
 pub use scope::{Operation, Scope};
 pub(crate) use start::Membership;
 use start::Start;
-use vcis::Further;
 pub use tasks::Listener;
+use vcis::Further;
 pub use windows::{Extent, NewWindow};
 use wireup::{Places, Shared};
 

@@ -72,13 +72,7 @@ impl<'u> Communicator<'u> {
         tag: impl Into<Tag>,
     ) -> Result<Incoming<'u, T>> {
         let pattern = self.named(CALL, self.pattern(from.into(), tag.into()))?;
-        Ok(Incoming {
-            communicator: self.clone(),
-            pattern,
-            listener: None,
-            receiving: None,
-            over: false,
-        })
+        Ok(Incoming { communicator: self.clone(), pattern, listener: None, receiving: None, over: false })
     }
 
     /// Receives a message of any length, as [`Communicator::receive_vec`] does. Dropped before a message has come, it takes

@@ -271,7 +271,8 @@ fn a_stream_gives_all_messages_in_their_order() {
             for round in 0..2 * MESSAGES {
                 let (message, status) = if round % 2 == 0 {
                     // Looking and giving up loses nothing.
-                    match futures::poll!(pin!(messages.next())) {
+                    let looked = futures::poll!(pin!(messages.next()));
+                    match looked {
                         Poll::Ready(message) => message.unwrap()?,
                         Poll::Pending => messages.next().await.unwrap()?,
                     }
@@ -371,7 +372,9 @@ fn other_threads_wake_a_future_that_sleeps() {
         });
         let never = world.receive_owned(vec![0u8; 1], ANY, 3);
         world.scope_async(async |_| {
-            let Either::Left((Ok(11), _)) = select(told, never).await else { panic!("nothing has been sent") };
+            let Either::Left((Ok(11), _)) = select(told, never).await else {
+                panic!("nothing has been sent")
+            };
             Ok(())
         })?;
         teller.join().unwrap();
@@ -464,7 +467,8 @@ fn a_descriptor_tells_an_event_loop_what_has_finished() {
 /// Sleeps until a descriptor can be read, as an event loop does.
 fn readable(descriptor: &posthaste::Descriptor) {
     use std::os::fd::AsFd;
-    let mut watched = [rustix::event::PollFd::from_borrowed_fd(descriptor.as_fd(), rustix::event::PollFlags::IN)];
+    let mut watched =
+        [rustix::event::PollFd::from_borrowed_fd(descriptor.as_fd(), rustix::event::PollFlags::IN)];
     assert_eq!(rustix::event::poll(&mut watched, None).unwrap(), 1);
 }
 

@@ -1,7 +1,8 @@
 //! Tasks that wait for a message to come, as a probe does: they look again when a message has come that nobody expected, and
 //! when a peer is lost.
 //!
-//! What must stay true: who looks and registers does both in one visit of the VCI, so that no message comes between.
+//! What must stay true: who looks and registers does both in one visit of the VCI, so that no message comes between. No
+//! waker is dropped there (`request::tasks`).
 
 use std::task::Waker;
 
@@ -20,20 +21,18 @@ pub struct Listeners {
 }
 
 impl Listeners {
-    /// Wakes a task once, when there may be something new. `before`: its registration so far.
-    pub fn listen(&mut self, before: Option<ListenerId>, waker: &Waker) -> ListenerId {
-        if let Some(known) = self.wakers.iter_mut().find(|(id, _)| Some(*id) == before) {
-            known.1.clone_from(waker);
-            return known.0;
-        }
+    /// Wakes a task once, when there may be something new. `before`: its registration so far, whose waker comes back.
+    pub fn listen(&mut self, before: Option<ListenerId>, waker: &Waker) -> (ListenerId, Option<Waker>) {
+        let known = before.and_then(|before| self.forget(before));
         self.last += 1;
         self.wakers.push((ListenerId(self.last), waker.clone()));
-        ListenerId(self.last)
+        (ListenerId(self.last), known)
     }
 
-    /// The task does not listen any more.
-    pub fn forget(&mut self, id: ListenerId) {
-        self.wakers.retain(|(known, _)| *known != id);
+    /// The task does not listen any more. Its waker.
+    pub fn forget(&mut self, id: ListenerId) -> Option<Waker> {
+        let place = self.wakers.iter().position(|(known, _)| *known == id)?;
+        Some(self.wakers.swap_remove(place).1)
     }
 }
 

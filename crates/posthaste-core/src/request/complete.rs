@@ -157,21 +157,28 @@ pub fn watch(table: &mut Table, finished: &mut Finished, id: RequestId, sleeper:
     goes_on
 }
 
-/// Lets a task know of the end of a request that is not over, in the place of one that has awaited it.
-pub fn watch_by_task(table: &mut Table, finished: &mut Finished, id: RequestId, waker: &Waker) {
-    let Some(request) = table.get_mut(id) else { return };
+/// Lets a task know of the end of a request that is not over, in the place of one that has awaited it, whose waker comes back.
+#[must_use]
+pub fn watch_by_task(
+    table: &mut Table,
+    finished: &mut Finished,
+    id: RequestId,
+    waker: &Waker,
+) -> Option<Waker> {
+    let request = table.get_mut(id)?;
     match request.audience {
-        Audience::Task(task) => finished.tasks.change(task, waker),
+        Audience::Task(task) => return finished.tasks.change(task, waker),
         Audience::Caller => request.audience = Audience::Task(finished.tasks.add(waker)),
         _ => {}
     }
+    None
 }
 
-/// Nobody asks for a request any more: it leaves the table when it ends.
-pub fn forget(table: &mut Table, finished: &mut Finished, id: RequestId) {
-    let Some(request) = table.get_mut(id) else { return };
-    if let Audience::Task(task) = std::mem::replace(&mut request.audience, Audience::Nobody) {
-        finished.tasks.take(task);
+/// Nobody asks for a request any more: it leaves the table when it ends. The waker of the task that has awaited it comes back.
+pub fn forget(table: &mut Table, finished: &mut Finished, id: RequestId) -> Option<Waker> {
+    match std::mem::replace(&mut table.get_mut(id)?.audience, Audience::Nobody) {
+        Audience::Task(task) => finished.tasks.take(task),
+        _ => None,
     }
 }
 

@@ -2,7 +2,7 @@
 //! takes no room for it.
 //!
 //! What must stay true: a number is had by one request, which gives it back when it ends or when somebody else becomes its
-//! audience.
+//! audience. No waker is dropped in a VCI: it may be the last that keeps a task, whose end may come back here.
 
 use std::task::Waker;
 
@@ -28,11 +28,11 @@ impl Tasks {
         id
     }
 
-    /// The request is awaited by another task, or the same one once more.
-    pub fn change(&mut self, id: TaskId, waker: &Waker) {
-        if let Some(Some(known)) = self.wakers.get_mut(id.0 as usize) {
-            known.clone_from(waker); // nothing, if it would wake the same task
-        }
+    /// The request is awaited by this task. The waker of another one that has awaited it.
+    #[must_use]
+    pub fn change(&mut self, id: TaskId, waker: &Waker) -> Option<Waker> {
+        let known = self.wakers.get_mut(id.0 as usize)?.as_mut()?;
+        (!known.will_wake(waker)).then(|| std::mem::replace(known, waker.clone()))
     }
 
     /// Gives a waker back.
@@ -63,7 +63,9 @@ mod tests {
         let (first, second) = (tasks.add(Waker::noop()), tasks.add(Waker::noop()));
         assert_ne!(first, second);
         assert!(tasks.take(first).is_some() && tasks.take(first).is_none());
-        tasks.change(first, Waker::noop());
+        assert!(
+            tasks.change(first, Waker::noop()).is_none() && tasks.change(second, Waker::noop()).is_none()
+        );
         assert_eq!((tasks.len(), tasks.add(Waker::noop())), (1, first));
         assert!(tasks.take(second).is_some() && tasks.take(first).is_some() && tasks.is_empty());
     }

@@ -278,9 +278,8 @@ fn goals_of(vci: &Vci, ids: &[RequestId], more: &mut u64) -> Vec<Goal> {
 
 /// The requests that tasks await.
 fn awaited_by_tasks(vci: &Vci) -> Vec<RequestId> {
-    let awaited = |(id, request): (RequestId, &Request)| {
-        matches!(request.audience, Audience::Task(_)).then_some(id)
-    };
+    let awaited =
+        |(id, request): (RequestId, &Request)| matches!(request.audience, Audience::Task(_)).then_some(id);
     vci.engine.requests.iter().filter_map(awaited).collect()
 }
 

@@ -90,9 +90,11 @@ impl World {
             return Some(kept.take_back());
         }
         let engine = &mut vci.engine;
-        complete::forget(&mut engine.requests, &mut engine.finished, id);
+        let waker = complete::forget(&mut engine.requests, &mut engine.finished, id);
         let free = Box::new(move |_: RequestId, _: &Status| drop(kept.take_back()));
         complete::attach(&mut engine.requests, &mut engine.finished, id, free);
+        drop(vci);
+        drop(waker);
         None
     }
 }

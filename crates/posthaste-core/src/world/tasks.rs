@@ -39,7 +39,8 @@ pub struct Listener {
 impl Drop for Listener {
     fn drop(&mut self) {
         if let Some(runtime) = self.runtime.upgrade() {
-            runtime.enter(self.at).engine.listeners.forget(self.id);
+            let waker = runtime.enter(self.at).engine.listeners.forget(self.id);
+            drop(waker); // outside
         }
     }
 }
@@ -57,7 +58,9 @@ impl World {
             let taken = take_if_complete(&mut vci, id).transpose()?;
             if taken.is_none() {
                 let engine = &mut vci.engine;
-                complete::watch_by_task(&mut engine.requests, &mut engine.finished, id, waker);
+                let before = complete::watch_by_task(&mut engine.requests, &mut engine.finished, id, waker);
+                drop(vci);
+                drop(before);
             }
             Ok(taken)
         };
@@ -68,12 +71,14 @@ impl World {
     pub fn watch(&self, id: RequestId, waker: &Waker) {
         let mut vci = self.runtime.enter(self.vci_number(id.slot as usize));
         let engine = &mut vci.engine;
-        let goes_on = |id: &RequestId| {
-            engine.requests.get(*id).is_some_and(|request| !complete::is_complete(request))
-        };
+        let goes_on =
+            |id: &RequestId| engine.requests.get(*id).is_some_and(|request| !complete::is_complete(request));
         match engine.persistent.waited_for(id).filter(goes_on) {
             Some(behind) => {
-                complete::watch_by_task(&mut engine.requests, &mut engine.finished, behind, waker)
+                let before =
+                    complete::watch_by_task(&mut engine.requests, &mut engine.finished, behind, waker);
+                drop(vci);
+                drop(before);
             }
             None => {
                 drop(vci);
@@ -97,15 +102,17 @@ impl World {
         let Some(Sought { pattern, .. }) = sought(comm, from, tag)? else { return Ok(Poll::Ready(None)) };
         let at = pattern.context.vci();
         let look = || {
-            let engine_and_methods = &mut *self.runtime.enter(at);
-            let (engine, methods) = (&mut engine_and_methods.engine, &mut engine_and_methods.methods);
+            let mut vci = self.runtime.enter(at);
+            let Vci { engine, methods, .. } = &mut *vci;
             if let Some(message) = probe::take(engine, methods, &pattern) {
                 return Ok(Some(Some(message)));
             }
             if let Some(why) = engine.losses.concerns(&engine.contexts, &pattern) {
                 return Err(why);
             }
-            let id = engine.listeners.listen(listener.as_ref().map(|known| known.id), waker);
+            let (id, before) = engine.listeners.listen(listener.as_ref().map(|known| known.id), waker);
+            drop(vci);
+            drop(before);
             match listener {
                 Some(known) => known.id = id,
                 None => *listener = Some(Listener { runtime: Arc::downgrade(&self.runtime), at, id }),
@@ -190,7 +197,8 @@ impl World {
                 let signal = signal.clone();
                 Awaited::Tasks(Box::new(move || signal.woken.load(Ordering::Acquire)))
             };
-            let woken = || signal.woken.load(Ordering::Relaxed) && signal.woken.swap(false, Ordering::Acquire);
+            let woken =
+                || signal.woken.load(Ordering::Relaxed) && signal.woken.swap(false, Ordering::Acquire);
             self.waiting.until(0, call, awaited, |_| woken().then_some(()));
         }
     }
