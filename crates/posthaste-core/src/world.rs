@@ -57,6 +57,7 @@ use crate::wire::{Envelope, Mode};
 mod start;
 mod wireup;
 
+pub use crate::pt2pt::matching::Unexpected;
 pub use descriptor::Bell;
 pub use handlers::deadlock;
 pub use owned::{Ended, Owned, Transfer};

@@ -13,10 +13,9 @@ use futures_core::Stream;
 use posthaste_core::buffer::Equivalence;
 use posthaste_core::error::{Error as Cause, Result as Checked};
 use posthaste_core::ids::PROC_NULL;
-use posthaste_core::pt2pt::matching::Unexpected;
 use posthaste_core::request;
 use posthaste_core::slice::RecvBuf;
-use posthaste_core::world::{Ended, Listener, Owned, Transfer};
+use posthaste_core::world::{Ended, Listener, Owned, Transfer, Unexpected};
 
 use crate::argument::{Source, Status, Tag};
 use crate::communicator::Communicator;
