@@ -382,18 +382,16 @@ fn other_threads_wake_a_future_that_sleeps() {
     });
 }
 
-fn ping_pong(world: &Communicator<'_>, rounds: usize) -> impl Future<Output = ()> {
-    async move {
-        let other = 1 - world.rank();
-        for round in 0..rounds {
-            if world.rank() == 0 {
-                world.send_owned(vec![round; 1 + round % 3 * 20_000], other, 0).await.0.unwrap();
-            }
-            let (got, _) = world.receive_vec_async::<usize>(other, 0).await.unwrap();
-            assert!(got.iter().all(|got| *got == round));
-            if world.rank() == 1 {
-                world.send_owned(got, other, 0).await.0.unwrap();
-            }
+async fn ping_pong(world: &Communicator<'_>, rounds: usize) {
+    let other = 1 - world.rank();
+    for round in 0..rounds {
+        if world.rank() == 0 {
+            world.send_owned(vec![round; 1 + round % 3 * 20_000], other, 0).await.0.unwrap();
+        }
+        let (got, _) = world.receive_vec_async::<usize>(other, 0).await.unwrap();
+        assert!(got.iter().all(|got| *got == round));
+        if world.rank() == 1 {
+            world.send_owned(got, other, 0).await.0.unwrap();
         }
     }
 }
@@ -413,7 +411,7 @@ fn any_executor_sleeps_with_a_progress_thread() {
     on_ranks_with_progress(2, "any_executor_sleeps_with_a_progress_thread", |universe, world| {
         futures::executor::block_on(ping_pong(world, 100));
         universe.block_on(ping_pong(world, 100));
-        idle(world, |receive| futures::executor::block_on(receive));
+        idle(world, futures::executor::block_on);
     });
 }
 

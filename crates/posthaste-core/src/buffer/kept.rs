@@ -47,7 +47,9 @@ mod tests {
         assert_eq!(moved.at, place);
         assert_eq!(moved.take_back().1, 6);
         assert_eq!(Arc::strong_count(&witness), 1);
-        drop(Kept::new(witness.clone()));
+        {
+            let _never_taken_back = Kept::new(witness.clone());
+        }
         assert_eq!(Arc::strong_count(&witness), 2, "it has leaked");
     }
 }
