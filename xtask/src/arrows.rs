@@ -11,7 +11,7 @@ use std::{
 use crate::project::{Fallible, Project};
 
 /// For each crate, the crates of this workspace that it may depend on.
-const CRATES: [(&str, &[&str]); 7] = [
+const CRATES: [(&str, &[&str]); 8] = [
     ("posthaste-os", &[]),
     ("posthaste-pmi", &["posthaste-os"]),
     ("posthaste-core", &["posthaste-os", "posthaste-pmi"]),

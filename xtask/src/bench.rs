@@ -32,7 +32,7 @@ pub(crate) struct Options {
     #[arg(long)]
     rivals: bool,
     /// Only these groups (comma-separated): latency, bandwidth, rate, rotating, modes, queues, threads, pair, crowd,
-    /// rma, startup, idle, datatypes, tcp, mixed, copies
+    /// rma, startup, idle, datatypes, tcp, mixed, copies, async
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
     /// How many rounds must be kept
@@ -53,7 +53,7 @@ pub(crate) struct Options {
     realtime: bool,
 }
 
-const GROUPS: [&str; 16] = [
+const GROUPS: [&str; 17] = [
     "latency",
     "bandwidth",
     "rate",
@@ -70,6 +70,7 @@ const GROUPS: [&str; 16] = [
     "tcp",
     "mixed",
     "copies",
+    "async",
 ];
 /// What programs are run under with `--realtime`: in turns with others of the same priority. With the policy that knows no
 /// turns (`-f`), two jobs that spin for their other halves, each on the other's CPU, stop each other for ever.
@@ -232,6 +233,11 @@ const ROWS: &[Row] = &[
         Some("near_multiple_latency_8"),
         None,
     ),
+    // Of the Rust API: the goals are a ratio of 0.8, and 50 ns.
+    row("async", "wait_10000", "10000 receives, each waited for", "us", None, None),
+    row("async", "await_10000", "same, awaited in one task", "us", Some("wait_10000"), None),
+    row("async", "wait_one", "8 B, one receive, Wait", "us", Some("handoff"), None),
+    row("async", "await_one", "same, awaited", "us", Some("wait_one"), None),
     row("limit", "socket_8", "TCP 8 B, spinning", "us", None, None),
     row("limit", "socket_asleep", "TCP 8 B, epoll", "us", None, None),
     row("limit", "socket_65536", "TCP 64 KiB", "GB/s", None, None),
@@ -292,6 +298,7 @@ pub(crate) struct Plan {
     contenders: Vec<Mpi>,
     groups: Vec<&'static str>,
     raw: PathBuf,
+    awaits: PathBuf,
     programs: PathBuf,
     realtime: bool,
     forced: bool,
@@ -386,11 +393,24 @@ impl Plan {
                 )?;
             }
         }
+        let awaits = project.target.join("release/examples/awaits");
+        if groups.contains(&"async") && !options.without_us {
+            let build = ["build", "--release", "--quiet", "-p", "posthaste", "--example", "awaits"];
+            project.cargo(&build).succeed()?;
+        }
         let raw = programs.join("raw");
         if !up_to_date(&raw, &[source.join("raw.c")]) {
             Job::new("cc").args(["-O2", "-o"]).arg(&raw).arg(source.join("raw.c")).succeed()?;
         }
-        Ok(Self { contenders, groups, raw, programs, realtime: options.realtime, forced: options.forced })
+        Ok(Self {
+            contenders,
+            groups,
+            raw,
+            awaits,
+            programs,
+            realtime: options.realtime,
+            forced: options.forced,
+        })
     }
 
     /// One part, all contenders in turns; gives by how much the hand-off wandered meanwhile.
@@ -448,6 +468,7 @@ impl Plan {
                 "threads" => parts.push(Part::Threads),
                 "tcp" => parts.push(Part::Tcp),
                 "mixed" => parts.push(Part::Mixed),
+                "async" => parts.push(Part::Async),
                 "copies" => parts.extend(copies::BANDS.map(Part::Copies)),
                 "datatypes" => parts.extend([Part::Types(1), Part::Types(2)]),
                 group => parts.push(Part::Pair(group)),
@@ -555,6 +576,8 @@ enum Part {
     Tcp,
     /// Two ranks in shared memory, alone and beside one that is reached by TCP; posthaste only.
     Mixed,
+    /// What awaiting costs in the Rust API; posthaste only.
+    Async,
     /// Long messages of some sizes, in all ways that settings force.
     Copies(Band),
     /// The same of more sizes, for the comparison with the automatic choice alone.
@@ -593,7 +616,7 @@ fn beside_a_peer(mpi: &Mpi, program: &Path, words: &str, has_peer: bool) -> Job 
 impl Part {
     fn concerns(self, mpi: &Mpi) -> bool {
         match self {
-            Self::Mixed => mpi.name == "posthaste",
+            Self::Mixed | Self::Async => mpi.name == "posthaste",
             Self::Copies(_) | Self::Forced(_) => false, // these take their turns way by way
             _ => true,
         }
@@ -647,6 +670,10 @@ impl Part {
                         measured.take_as(&format!("{name}{prefix}"), mpi.name, &outcome.stdout);
                     }
                 }
+            }
+            Self::Async => {
+                let job = plan.ranks(mpi.mpiexec(2, true), 2).arg(&plan.awaits);
+                measured.take(mpi.name, &job.limit(120).succeed()?.stdout);
             }
             Self::Startup(ranks) => {
                 for _ in 0..3 {

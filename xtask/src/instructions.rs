@@ -52,7 +52,7 @@ const fn typed(name: &'static str, limit_in_c: u64) -> Function {
 }
 
 /// `MPI_Recv` and the probes spin, so they have no counts of their own.
-const PROGRAMS: [Program; 4] = [
+const PROGRAMS: [Program; 5] = [
     Program {
         name: "instructions",
         language: Language::C,
@@ -83,6 +83,7 @@ const PROGRAMS: [Program; 4] = [
     },
     Program {
         name: "windows",
+        language: Language::C,
         what: "accesses of 8 bytes to a window that both ranks have mapped",
         rounds: 1000,
         functions: &[

@@ -5,6 +5,7 @@
  * these functions says so and raises MPI_ERR_UNSUPPORTED_OPERATION; Posthaste_is_there asks first.
  *
  * Handlers of requests: docs/handlers.md says what they do and when.
+ * A descriptor for event loops: docs/async.md.
  * Continuations: as the MPI forum's working group proposes them (hybrid-issues 6), over the same mechanism.
  */
 #ifndef POSTHASTE_H
@@ -112,6 +113,18 @@ POSTHASTE_FUNCTION(Posthaste_Handlers_enable, (void), ())
 
 /* Whether handlers are disabled, by any thread. */
 POSTHASTE_FUNCTION(Posthaste_Handlers_are_disabled, (int *flag), (flag))
+
+/* A descriptor of this process for event loops (poll, epoll, and what stands on them), the same at every call: it can be read when
+ * a request that is watched can be completed by a test. It needs the progress thread: from the first call on there is one,
+ * if the library was initialised for MPI_THREAD_MULTIPLE or POSTHASTE_PROGRESS_THREAD=1 is set, and it is an error otherwise.
+ * Never read or close it. */
+POSTHASTE_FUNCTION(Posthaste_Get_fd, (int *fd), (fd))
+
+/* Makes it unreadable. Call this first when it can be read, and then test all requests that are watched. */
+POSTHASTE_FUNCTION(Posthaste_Drain_fd, (void), ())
+
+/* Watches a request until it is finished, once: a persistent one is watched again after each start. */
+POSTHASTE_FUNCTION(Posthaste_Request_watch, (MPI_Request request), (request))
 
 /* A continuation request: persistent, inactive, and over when all continuations that were registered with it have run. At
  * most max_poll of them run in one test of it, 0: any number. Keys of info: mpi_continue_poll_only,

@@ -4,8 +4,8 @@
 //!
 //! - `kernel`: the loops that pack and unpack; `vector`: the same by wide vectors; `element`: the loops that reduce; `quad`:
 //!   arithmetic for them that the machine lacks; `located`: their pairs. `equivalence`: which types of Rust programs may be in such
-//!   memory; `elements`: memory of them that belongs to a request; `repeated`: buffers of persistent collective operations.
-//!   `device`: memory that only devices can touch.
+//!   memory; `elements`: memory of them that belongs to a request; `repeated`: buffers of persistent collective operations; `kept`:
+//!   buffers that belong to their operation. `device`: memory that only devices can touch.
 //!
 //! What must stay true:
 //! - From outside of this crate, user memory comes in two ways only: by [`Base::new`], whose caller promises that every
@@ -23,6 +23,7 @@ pub mod device;
 mod element;
 mod elements;
 mod equivalence;
+mod kept;
 mod kernel;
 mod located;
 mod quad;
@@ -35,6 +36,7 @@ pub(crate) use elements::Elements;
 #[doc(hidden)]
 pub use equivalence::equivalence_of_fields;
 pub use equivalence::{Equivalence, Field, Shape, is_dense, packed_size, shape_of_field, zeroed};
+pub(crate) use kept::Kept;
 pub use kernel::Span;
 pub(crate) use kernel::{Mover, Turns, Visitor};
 pub use located::{Locate, Located};

@@ -23,8 +23,12 @@ mod persistent;
 mod scope;
 mod repeated;
 mod several;
+mod tasks;
+mod owned;
+mod descriptor;
 mod windows;
 
+use std::cell::Cell;
 use std::marker::PhantomData;
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -61,9 +65,12 @@ use crate::wire::{Envelope, Mode};
 mod start;
 mod wireup;
 
+pub use crate::pt2pt::matching::Unexpected;
 pub use buffered::Buffered;
+pub use descriptor::Bell;
 pub use handlers::deadlock;
 use meeting::Abroad;
+pub use owned::{Ended, Owned, Transfer};
 pub use partitioned::{PartitionedReceive, PartitionedSend};
 pub use persistent::Persistent;
 pub use probes::Matched;
@@ -71,6 +78,7 @@ pub use repeated::Repeated;
 pub use scope::{Operation, Scope};
 pub(crate) use start::Membership;
 use start::Start;
+pub use tasks::Listener;
 use vcis::Further;
 pub use windows::{Extent, NewWindow};
 use wireup::{Places, Shared};
@@ -128,6 +136,8 @@ pub struct World {
     world: Arc<Comm>,
     own: Arc<Comm>,
     common: Arc<Common>,
+    /// Calls of `block_on` that are under way.
+    block_ons: Cell<u32>,
     on_one_thread: PhantomData<*const ()>,
 }
 
@@ -145,6 +155,8 @@ pub(crate) struct Engines {
 #[derive(Debug)]
 struct Common {
     progress: Mutex<Option<ProgressThread>>,
+    /// What an event loop of the program watches, made when it is first asked for.
+    bell: Mutex<Option<Arc<Bell>>>,
     node: Node,
     local_rank: usize,
     nodes: Places,
@@ -187,6 +199,7 @@ impl Engines {
             world: Arc::clone(world),
             own: Arc::clone(own),
             common: Arc::clone(common),
+            block_ons: Cell::new(0),
             on_one_thread: PhantomData,
         }
     }
@@ -274,6 +287,7 @@ impl Engines {
         let progress = if progress_thread { Some(ProgressThread::start(&waiting)?) } else { None };
         let common = Common {
             progress: Mutex::new(progress),
+            bell: Mutex::new(None),
             node,
             local_rank,
             nodes,

@@ -24,6 +24,9 @@
 //!   [`neighbor_all_to_all`](Communicator::neighbor_all_to_all).
 //! - [`Communicator::scope`] has the nonblocking calls. It borrows their buffers until they are over, so that
 //!   a program that touches a buffer in flight does not compile.
+//! - Requests are futures. [`Communicator::scope_async`] has them for borrowed buffers; [`Communicator::send_owned`],
+//!   [`Communicator::receive_owned`] and their kin own their buffers, so that they can be raced, dropped and forgotten, on any
+//!   executor; [`Communicator::incoming`] is a stream of messages, [`Universe::descriptor`] is for event loops.
 //! - Buffers are elements, slices, or views of some elements ([`Strided`], [`Indexed`]); elements are numbers, arrays, and structures with
 //!   `#[derive(Equivalence)]` ([`Equivalence`](trait@Equivalence)). With the feature `serde` values of any type are messages.
 //! - [`Communicator::persistent_send`], [`Communicator::partitioned_send`] and their kin have elements of their own, so that they can be
@@ -40,16 +43,20 @@ mod argument;
 mod collective;
 mod communicator;
 mod completion;
+mod descriptor;
 mod error;
+mod future;
 mod group;
 mod indexed;
 mod intercommunicator;
 mod matched;
 mod operation;
+mod owned;
 mod partitioned;
 mod persistent;
 mod point_to_point;
 mod scope;
+mod stream;
 mod strided;
 mod topology;
 mod universe;
@@ -60,12 +67,14 @@ pub use argument::{ANY, Any, Destination, Source, Status, TAG_MAX, Tag};
 pub use collective::{Counts, Persistent, Plan, Plans, Started};
 pub use communicator::{Communicator, SplitType};
 pub use completion::{test_all, test_any, test_some, wait_all, wait_any, wait_some};
+pub use descriptor::Descriptor;
 pub use error::{Error, ErrorClass, Result};
 pub use group::Group;
 pub use indexed::{Indexed, IndexedMut};
 pub use intercommunicator::Intercommunicator;
 pub use matched::Message;
 pub use operation::{Operation, Reduction, UserOperation};
+pub use owned::{InFlight, OwnedBuffer};
 pub use partitioned::{PartitionedReceive, PartitionedSend};
 pub use persistent::{PersistentReceive, PersistentSend};
 #[doc(hidden)]
@@ -146,6 +155,7 @@ pub use posthaste_core::slice::{Buffer, BufferMut, RecvBuf, SendBuf};
 #[cfg(feature = "derive")]
 pub use posthaste_derive::Equivalence;
 pub use scope::{Request, Scope};
+pub use stream::Incoming;
 pub use strided::{Parts, Strided, StridedMut};
 pub use topology::{Topology, balanced_sizes};
-pub use universe::{Universe, init};
+pub use universe::{Universe, init, init_with_progress};

@@ -4,6 +4,7 @@
 //! way a scope is left, every operation started in it is over first. MPI-5.0 §3.7.
 
 use std::fmt;
+use std::task::{Poll, Waker};
 
 use posthaste_core::error::Result as Checked;
 use posthaste_core::slice::{RecvBuf, SendBuf};
@@ -332,6 +333,22 @@ impl<'scope> Request<'scope> {
     /// Its operation, unless somebody has been told of its end.
     pub(crate) fn awaited(&self) -> Option<&world::Operation<'scope>> {
         if self.is_told { None } else { Some(&self.operation) }
+    }
+}
+
+impl Request<'_> {
+    /// As [`Request::test`], without a step; `waker` is woken at the end.
+    pub(crate) fn poll_end(&mut self, waker: &Waker) -> Poll<Result<Status>> {
+        if self.done.is_none() {
+            let status = match self.operation.poll(waker) {
+                Ok(Poll::Pending) => return Poll::Pending,
+                Ok(Poll::Ready(status)) => outcome(status),
+                Err(why) => Err(why),
+            };
+            self.done = Some(self.communicator.named(self.call, status));
+        }
+        self.is_told = true;
+        self.done.clone().map_or(Poll::Pending, Poll::Ready)
     }
 }
 

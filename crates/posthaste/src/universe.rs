@@ -63,6 +63,27 @@ pub fn init() -> Result<Universe> {
     Ok(Universe { joined, buffered: Buffered::default(), ended: false })
 }
 
+/// As [`init`], with a thread that keeps transfers going while the program does not call (as `POSTHASTE_PROGRESS_THREAD=1` has
+/// it for every program): for executors that know nothing of posthaste, and for [`Universe::descriptor`].
+///
+/// # Errors
+/// As [`init`]; when the engine is open already and was opened for one thread; when the system gives no thread.
+///
+/// ```
+/// let universe = posthaste::init_with_progress()?;
+/// let world = universe.world();
+/// let (sent, _) = futures::executor::block_on(world.send_owned(vec![1, 2, 3], None, 0));
+/// sent?;
+/// # Ok::<(), posthaste::Error>(())
+/// ```
+pub fn init_with_progress() -> Result<Universe> {
+    const CALL: &str = "init_with_progress";
+    let joined = instance::share(Threads::Several, CALLS).map_err(|cause| Error::new(CALL, None, cause))?;
+    let universe = Universe { joined, buffered: Buffered::default(), ended: false };
+    universe.world().named(CALL, universe.joined.ensure_progress_thread())?;
+    Ok(universe)
+}
+
 /// This process's part in the job: a share of its engine ([`init`]). The end of the last share is the rank's end
 /// (`MPI_Finalize`): it waits for all other ranks. That of an earlier one lets what it has sent leave.
 ///

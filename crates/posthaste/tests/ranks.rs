@@ -408,5 +408,7 @@ fn the_examples_do_what_they_say() {
     hello.sort();
     assert_eq!(hello, (0..3).map(|rank| format!("hello from rank {rank} of 3")).collect::<Vec<_>>());
     assert_eq!(example("ring", 4), "the ranks add up to 6, says rank 3\n");
+    assert_eq!(example("async_ring", 4), "the ball was passed 400 times\n");
+    assert_eq!(example("tokio", 3), "40 readings with 420 numbers\n");
     assert_eq!(example("scope", 4), "after 100 steps 4 ranks hold 1000.000000 units of heat\n");
 }

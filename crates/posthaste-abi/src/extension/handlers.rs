@@ -127,7 +127,7 @@ fn detach(request: Out<MPI_Request>) -> Outcome {
 }
 
 /// A request that is neither null nor stale.
-fn find(request: MPI_Request) -> Result<(Entered<'static>, RequestId), Located> {
+pub(super) fn find(request: MPI_Request) -> Result<(Entered<'static>, RequestId), Located> {
     if request == MPI_REQUEST_NULL {
         return Err(handle::invalid(Kind::Request, "request", request.number()).into());
     }

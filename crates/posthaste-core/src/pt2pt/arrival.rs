@@ -177,6 +177,7 @@ fn store(engine: &mut Engine, from: Peer, envelope: &Envelope, content: Content)
     count(engine, envelope, &content);
     let message = set_aside(engine, from, envelope, content, true);
     engine.matching.add_unexpected(message);
+    engine.tell_listeners();
     flow::stored_unexpected(engine, from, envelope)
 }
 

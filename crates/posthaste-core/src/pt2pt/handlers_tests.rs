@@ -122,7 +122,7 @@ fn a_sleeper_hears_of_a_request_that_its_handler_completes() {
     let sleepers = posthaste_os::park::Sleepers::default();
     let wants = posthaste_os::park::Wants::Ends(1);
     let sleeper = sleepers.with(|parked| parked.register(wants, false));
-    assert!(complete::watch(&mut engine.requests, id, sleeper));
+    assert!(complete::watch(&mut engine.requests, &mut engine.finished, id, sleeper));
     run(&mut engine, |engine, id| _ = engine.take_handled(id, false, ENABLED));
     assert_eq!(engine.finished.sleepers, [sleeper]);
 }

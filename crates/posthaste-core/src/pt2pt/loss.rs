@@ -64,6 +64,7 @@ pub(crate) fn lost(engine: &mut Engine, peer: Peer, why: Error) {
     let released = engine.flow.forget(peer);
     engine.pending_work -= usize::from(released);
     sweep(engine);
+    engine.tell_listeners();
 }
 
 /// This process has parted from a peer, in good order: what is remembered of it is forgotten, so that the two begin anew when

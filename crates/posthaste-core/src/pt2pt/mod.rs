@@ -14,6 +14,7 @@ pub mod explained;
 pub mod flow;
 pub mod handlers;
 mod index;
+pub mod listeners;
 pub mod matching;
 pub mod outgoing;
 pub mod partitioned;
@@ -82,6 +83,8 @@ pub struct Engine {
     pub persistent: persistent::Persistents,
     /// Handlers of the program.
     pub handlers: handlers::Handlers,
+    /// Tasks that wait for messages.
+    pub listeners: listeners::Listeners,
     /// What this engine counts.
     pub counts: Counts,
     /// Shorter messages than this take the fast path of a send.
@@ -119,6 +122,7 @@ impl Engine {
             early_reported: ready::Reported::default(),
             persistent: persistent::Persistents::default(),
             handlers: handlers::Handlers::default(),
+            listeners: listeners::Listeners::default(),
             counts: Counts::default(),
             eager_below: config.eager_limit as u64 + 1,
             explaining: None,

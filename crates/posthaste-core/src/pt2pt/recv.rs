@@ -14,7 +14,7 @@ use crate::pt2pt::matching::{Content, Pattern, Unexpected};
 use crate::pt2pt::policy::Start;
 use crate::pt2pt::rendezvous::Asked;
 use crate::pt2pt::{Engine, action, flow, loss, staging};
-use crate::request::{Audience, Request, State, Status, complete};
+use crate::request::{Request, State, Status, complete};
 use crate::wire::{Emit, Envelope};
 
 /// Starts a receive. The request may be complete when this returns.
@@ -194,6 +194,7 @@ pub fn detach(engine: &mut Engine, id: RequestId) {
     if complete::is_complete(request) || matches!(request.state, State::Inactive) {
         engine.requests.remove(id);
     } else {
-        request.audience = Audience::Nobody;
+        // Of a binding without tasks: at most the waker of an event loop, which keeps none.
+        drop(complete::forget(&mut engine.requests, &mut engine.finished, id));
     }
 }

@@ -5,7 +5,7 @@
 //! 2. Its handler, if it has one, is due: queued, and run outside all locks (`runtime::handlers`). Only the handler itself may
 //!    complete the request meanwhile (seed 004).
 //! 3. It is *complete*: a wait or test may take its status.
-//! 4. Who wants to know is notified: the thread that sleeps for it, or the request that it is a part of, whose end follows this
+//! 4. Who wants to know is notified: the thread that sleeps for it, the task that awaits it, or the request that it is a part of, whose end follows this
 //!    list too. A request of which nobody wants to know leaves the table.
 //! 5. Who takes the status, or looks at it, runs what a binding has to add, on its own thread: the query function of a
 //!    generalized request, the last step of a communicator in the making, the error handler.
@@ -14,10 +14,12 @@
 //! request, or somebody outside the engine ([`crate::request::outside`]). Nobody asks a request whether it is over.
 
 use std::collections::VecDeque;
+use std::task::Waker;
 
 use posthaste_os::park::SleeperId;
 
 use crate::ids::RequestId;
+use crate::request::tasks::{TaskId, Tasks};
 use crate::request::{AtEnd, Audience, Handler, Request, State, Status, Table};
 
 /// A handler that is to be run.
@@ -26,6 +28,8 @@ pub enum Due {
     Run(RequestId, Handler, Status),
     /// A handler of the program, attached to the request that it knows by this name.
     Invoke(RequestId),
+    /// A task is woken, which has awaited a request or a message.
+    Wake(Waker),
 }
 
 /// What the end of requests leaves to be done outside the lock.
@@ -43,11 +47,20 @@ pub struct Finished {
     pub staged: Vec<RequestId>,
     /// Sleepers that are to be notified of an end, once for each.
     pub sleepers: Vec<SleeperId>,
+    /// The tasks that await requests.
+    pub tasks: Tasks,
 }
 
 impl std::fmt::Debug for Finished {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Finished").field("handlers", &self.handlers.len()).field("ends", &self.ends).finish()
+    }
+}
+
+impl Finished {
+    /// A task is to be woken, and awaits its request no more.
+    fn wake(&mut self, task: TaskId) {
+        self.handlers.extend(self.tasks.take(task).map(Due::Wake));
     }
 }
 
@@ -101,6 +114,7 @@ fn is_over(table: &mut Table, finished: &mut Finished, id: RequestId) {
     match std::mem::replace(&mut request.audience, Audience::Caller) {
         Audience::Caller => {}
         Audience::Sleeper(sleeper) => finished.sleepers.push(sleeper),
+        Audience::Task(task) => finished.wake(task),
         Audience::Part { whole, leads } => {
             if let (Some(part), Some(whole)) = (table.remove(id), table.in_slot(whole)) {
                 part_ended(table, finished, whole, part.status, leads);
@@ -128,14 +142,44 @@ pub fn part_ended(table: &mut Table, finished: &mut Finished, whole: RequestId, 
     }
 }
 
-/// Lets a sleeping thread know of the end of a request. Returns false if it is over, or the id is stale.
-pub fn watch(table: &mut Table, id: RequestId, sleeper: SleeperId) -> bool {
+/// Lets a sleeping thread know of the end of a request, in the place of a task, which looks again. Returns false if it is over, or
+/// the id is stale.
+pub fn watch(table: &mut Table, finished: &mut Finished, id: RequestId, sleeper: SleeperId) -> bool {
     let Some(request) = table.get_mut(id) else { return false };
     let goes_on = !is_complete(request);
+    if goes_on && let Audience::Task(task) = request.audience {
+        finished.wake(task);
+        request.audience = Audience::Caller;
+    }
     if goes_on && request.audience == Audience::Caller {
         request.audience = Audience::Sleeper(sleeper);
     }
     goes_on
+}
+
+/// Lets a task know of the end of a request that is not over, in the place of one that has awaited it, whose waker comes back.
+#[must_use]
+pub fn watch_by_task(
+    table: &mut Table,
+    finished: &mut Finished,
+    id: RequestId,
+    waker: &Waker,
+) -> Option<Waker> {
+    let request = table.get_mut(id)?;
+    match request.audience {
+        Audience::Task(task) => return finished.tasks.change(task, waker),
+        Audience::Caller => request.audience = Audience::Task(finished.tasks.add(waker)),
+        _ => {}
+    }
+    None
+}
+
+/// Nobody asks for a request any more: it leaves the table when it ends. The waker of the task that has awaited it comes back.
+pub fn forget(table: &mut Table, finished: &mut Finished, id: RequestId) -> Option<Waker> {
+    match std::mem::replace(&mut table.get_mut(id)?.audience, Audience::Nobody) {
+        Audience::Task(task) => finished.tasks.take(task),
+        _ => None,
+    }
 }
 
 /// Takes [`watch`] back.
@@ -170,8 +214,10 @@ pub fn handled(table: &mut Table, finished: &mut Finished, id: RequestId) {
 pub fn take_finished(table: &mut Table, finished: &mut Finished, id: RequestId) -> Option<Status> {
     let request = table.remove(id)?;
     finished.ends += 1;
-    if let Audience::Sleeper(sleeper) = request.audience {
-        finished.sleepers.push(sleeper);
+    match request.audience {
+        Audience::Sleeper(sleeper) => finished.sleepers.push(sleeper),
+        Audience::Task(task) => finished.wake(task),
+        _ => {}
     }
     Some(request.status)
 }

@@ -1,7 +1,7 @@
 //! Requests: what a user waits for, and what the protocols keep about a transfer under way.
 //!
 //! Rooms: [`table`] holds them, [`complete`] ends them, [`composite`] makes one of several, [`outside`] takes ends from
-//! outside the engine, [`states`] says what the program's handlers and everything else do to each other. The states are seed
+//! outside the engine, [`tasks`] has wakers, [`states`] says what the program's handlers and everything else do to each other. The states are seed
 //! 004's: null (no request), inactive, active, finished; the engine has one word more, for a request that is finished and may
 //! be completed: it is complete when no handler has to run any more. MPI-5.0 §3.7.
 //!
@@ -13,6 +13,7 @@ pub mod composite;
 pub mod outside;
 pub mod states;
 pub mod table;
+pub mod tasks;
 
 use std::any::Any;
 use std::sync::Arc;
@@ -25,6 +26,7 @@ use crate::ids::{ANY_SOURCE, ANY_TAG, ContextId, Peer, RequestId};
 
 pub use composite::Composite;
 pub use table::Table;
+use tasks::TaskId;
 
 /// What a finished request reports (MPI-5.0 §3.2.5).
 #[derive(Clone, Debug)]
@@ -162,6 +164,8 @@ pub enum Audience {
     Caller,
     /// A sleeping thread, which has to be notified.
     Sleeper(SleeperId),
+    /// A task that awaits it, and has to be woken.
+    Task(TaskId),
     /// The request that it is a part of. It leaves the table when it ends.
     Part {
         /// The slot of that request, which does not leave the table before.

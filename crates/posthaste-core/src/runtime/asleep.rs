@@ -123,7 +123,7 @@ impl Vci {
         }
         let registered = register(Wants::Ends(if all { open } else { 1 }));
         for id in ids {
-            complete::watch(&mut self.engine.requests, *id, registered.sleeper);
+            complete::watch(&mut self.engine.requests, &mut self.engine.finished, *id, registered.sleeper);
         }
         Some(registered)
     }

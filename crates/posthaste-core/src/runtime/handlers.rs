@@ -157,6 +157,12 @@ impl Runtime {
                     let engine = &mut self.enter(at).engine;
                     complete::handled(&mut engine.requests, &mut engine.finished, id);
                 }
+                Some(Due::Wake(waker)) => {
+                    drop(vci);
+                    if catch_unwind(AssertUnwindSafe(|| waker.wake())).is_err() {
+                        say(format_args!("the waker of a task panicked: the task may not go on"));
+                    }
+                }
                 Some(Due::Invoke(request)) => {
                     let handler = vci.engine.begin_run(request);
                     drop(vci);

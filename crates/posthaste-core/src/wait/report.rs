@@ -16,7 +16,7 @@ use crate::explain::{Goal, Handled, List, Message, Operation, Part, Report, Wait
 use crate::ids::{ContextId, Peer, RequestId};
 use crate::progress::Vci;
 use crate::pt2pt::{Contexts, Pattern};
-use crate::request::{Request, State, Status, complete};
+use crate::request::{Audience, Request, State, Status, complete};
 use crate::runtime::Until;
 use crate::wire::Envelope;
 
@@ -26,7 +26,6 @@ const MOST: usize = 24;
 const REFRESH: Duration = Duration::from_millis(250);
 
 /// What a call waits for.
-#[derive(Debug)]
 pub enum Awaited {
     /// The ends of all these requests.
     All(Vec<RequestId>),
@@ -40,6 +39,8 @@ pub enum Awaited {
     OtherJob(String),
     /// Everything of ours to have left.
     Departure,
+    /// That tasks are woken, which await requests and messages. It says whether one was.
+    Tasks(Box<dyn Fn() -> bool>),
     /// Nothing: it keeps things going until it has to end.
     Nothing,
 }
@@ -63,7 +64,11 @@ impl fmt::Debug for OfWindow {
 impl Awaited {
     /// Whether what no packet tells is there.
     pub(super) fn is_there(&self) -> bool {
-        matches!(self, Self::Window(OfWindow { is_there: Some(is_there), .. }) if is_there())
+        match self {
+            Self::Window(OfWindow { is_there, .. }) => is_there.as_ref().is_some_and(|is_there| is_there()),
+            Self::Tasks(woken) => woken(),
+            _ => false,
+        }
     }
 
     /// The peers whose messages it waits for, as far as receives name them.
@@ -85,6 +90,7 @@ impl Awaited {
             }
             Self::Message(pattern) => sender(pattern).into_iter().collect(),
             Self::Window(window) => window.needs.iter().filter_map(|(peer, ..)| *peer).collect(),
+            Self::Tasks(_) => awaited_by_tasks(vci).iter().filter_map(of_request).collect(),
             Self::OtherJob(_) | Self::Departure | Self::Nothing => Vec::new(),
         }
     }
@@ -94,7 +100,9 @@ impl Awaited {
         match self {
             Self::All(ids) => Until::All(ids),
             Self::Any(ids) => Until::Any(ids),
-            Self::Message(_) | Self::Window(_) | Self::OtherJob(_) | Self::Departure => Until::Event,
+            Self::Message(_) | Self::Window(_) | Self::OtherJob(_) | Self::Departure | Self::Tasks(_) => {
+                Until::Event
+            }
             Self::Nothing => Until::Bell,
         }
     }
@@ -240,17 +248,11 @@ impl Published {
 }
 
 fn wait(vci: &Vci, call: &'static str, since: Duration, awaited: &Awaited) -> Wait {
-    let any = matches!(awaited, Awaited::Any(_));
+    let any = matches!(awaited, Awaited::Any(_) | Awaited::Tasks(_));
     let mut more = 0;
     let goals = match awaited {
-        Awaited::All(ids) | Awaited::Any(ids) => {
-            let parts: Vec<RequestId> = ids.iter().flat_map(|id| parts(vci, *id)).collect();
-            let mut goals: Vec<Goal> = parts.iter().take(MOST).filter_map(|id| goal(vci, *id)).collect();
-            // What is not known is there all the same.
-            more = (parts.len() - goals.len()) as u64;
-            goals.truncate(MOST);
-            goals
-        }
+        Awaited::All(ids) | Awaited::Any(ids) => goals_of(vci, ids, &mut more),
+        Awaited::Tasks(_) => goals_of(vci, &awaited_by_tasks(vci), &mut more),
         Awaited::Message(pattern) => {
             vec![Goal::Message(wanted(&vci.engine.contexts, Part::Probed, pattern, 0))]
         }
@@ -270,6 +272,23 @@ fn wait(vci: &Vci, call: &'static str, since: Duration, awaited: &Awaited) -> Wa
         _ => call.to_owned(),
     };
     Wait { call, since, any, goals, more }
+}
+
+/// Requests, and how many more there are.
+fn goals_of(vci: &Vci, ids: &[RequestId], more: &mut u64) -> Vec<Goal> {
+    let parts: Vec<RequestId> = ids.iter().flat_map(|id| parts(vci, *id)).collect();
+    let mut goals: Vec<Goal> = parts.iter().take(MOST).filter_map(|id| goal(vci, *id)).collect();
+    // What is not known is there all the same.
+    *more = (parts.len() - goals.len()) as u64;
+    goals.truncate(MOST);
+    goals
+}
+
+/// The requests that tasks await.
+fn awaited_by_tasks(vci: &Vci) -> Vec<RequestId> {
+    let awaited =
+        |(id, request): (RequestId, &Request)| matches!(request.audience, Audience::Task(_)).then_some(id);
+    vci.engine.requests.iter().filter_map(awaited).collect()
 }
 
 /// A request, or what goes on of a composite one: itself if that is not known.

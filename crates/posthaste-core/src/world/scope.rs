@@ -10,6 +10,7 @@
 
 use std::cell::RefCell;
 use std::marker::PhantomData;
+use std::task::{Poll, Waker};
 
 use super::World;
 use crate::comm::Comm;
@@ -244,6 +245,20 @@ impl<'scope> Operation<'scope> {
     fn ids(operations: &[&Self]) -> Vec<RequestId> {
         let id = |operation: &&Self| operation.place.and_then(|place| operation.pending.get(place));
         operations.iter().map(|operation| id(operation).unwrap_or(Table::DONE)).collect()
+    }
+
+    /// As [`World::poll`]; empty after the status has been told.
+    ///
+    /// # Errors
+    /// As [`World::poll`].
+    pub fn poll(&mut self, waker: &Waker) -> Result<Poll<Status>> {
+        let id = self.place.and_then(|place| self.pending.get(place));
+        let Some(id) = id else { return Ok(Poll::Ready(Status::EMPTY)) };
+        let polled = to_the_end(|| self.pending.world.poll(id, waker))?;
+        if polled.is_ready() {
+            self.place.take().and_then(|place| self.pending.take(place));
+        }
+        Ok(polled)
     }
 }
 
