@@ -18,6 +18,7 @@
 //! ```
 //!
 //! - [`init`] joins the job and returns the [`Universe`]; its end is the rank's end.
+//! - A [`Session`] is a part in the job that comes and goes on each rank alone, for libraries.
 //! - A [`Communicator`] has the blocking calls: [`send`](Communicator::send), [`receive`](Communicator::receive) and
 //!   their kin, and the collectives such as [`all_reduce`](Communicator::all_reduce).
 //! - [`Communicator::cartesian`], [`Communicator::graph`] and their kin say who is whose neighbour; neighbours exchange blocks by
@@ -40,6 +41,7 @@ mod error;
 mod operation;
 mod point_to_point;
 mod scope;
+mod session;
 mod strided;
 mod topology;
 mod universe;
@@ -50,5 +52,6 @@ pub use error::{Error, ErrorClass, Result};
 pub use operation::Operation;
 pub use posthaste_core::buffer::{Equivalence, Memory};
 pub use scope::{Request, Scope};
+pub use session::Session;
 pub use strided::{Parts, Strided, StridedMut};
 pub use universe::{Universe, init};

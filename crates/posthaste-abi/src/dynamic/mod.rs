@@ -1,5 +1,7 @@
 //! C functions for starting processes and connecting jobs (MPI-5.0 §11.8 to §11.10).
 
+pub mod session;
+
 use std::ffi::{c_char, c_int};
 
 use crate::abi::constants::MPI_COMM_NULL;

@@ -25,16 +25,19 @@ use posthaste_core::request::{Composite, Status, Table, complete, composite};
 use posthaste_core::wait::Awaited;
 use posthaste_core::wire::Mode;
 
-use super::library::library;
+use super::communicator::session_of;
+use super::library::{library, open_sessions};
 use super::request::{self, CommKey};
 
 /// Whose buffer it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Owner {
-    /// That of all communicators without one of their own.
+    /// That of all communicators that come from no session and have none of their own.
     Process,
     /// The communicator with this context.
     Comm(u64),
+    /// Those of the session with this number that have none of their own.
+    Session(usize),
 }
 
 impl Owner {
@@ -179,10 +182,22 @@ pub(crate) fn leave(comm: &Comm) -> Result<()> {
     Ok(())
 }
 
-/// Waits until every buffer is empty, and forgets them; at the end of MPI (MPI-5.0 §3.6.1).
+/// Waits until every buffer is empty, and forgets them; at the end of MPI (MPI-5.0 §3.6.1). Those of sessions that go on, and of
+/// communicators while there are such, are only emptied.
 pub(crate) fn finish() -> Result<()> {
+    let go_on = open_sessions() > 0;
     let owners: Vec<Owner> = buffers().keys().copied().collect();
-    owners.into_iter().try_for_each(|owner| detach(owner).map(drop))
+    let end = |owner| if go_on && owner != Owner::Process { flush(owner) } else { detach(owner).map(drop) };
+    owners.into_iter().try_for_each(end)
+}
+
+/// A session goes: its buffer, if it has one, is detached.
+pub(crate) fn leave_session(session: usize) -> Result<()> {
+    let owner = Owner::Session(session);
+    if buffers().contains_key(&owner) {
+        _ = detach(owner)?;
+    }
+    Ok(())
 }
 
 /// Sends; the caller's buffer is its own again when this returns.
@@ -192,7 +207,8 @@ pub(crate) fn send(comm: &Comm, dest: i32, tag: i32, data: &Segment) -> Result<(
     }
     let world = &library().world;
     let mut buffers = buffers();
-    let owner = Some(Owner::of(comm)).filter(|own| buffers.contains_key(own)).unwrap_or(Owner::Process);
+    let common = || session_of(comm).map_or(Owner::Process, Owner::Session);
+    let owner = Some(Owner::of(comm)).filter(|own| buffers.contains_key(own)).unwrap_or_else(common);
     if buffers.get(&owner).is_some_and(|buffer| !buffer.messages.is_empty()) {
         // What has left makes room; one step of progress helps it.
         let vcis = |buffer: &Buffer| {
@@ -231,7 +247,10 @@ pub(crate) fn send(comm: &Comm, dest: i32, tag: i32, data: &Segment) -> Result<(
 
 #[cold]
 fn none_attached() -> Error {
-    Error::other(ErrorClass::Buffer, "no buffer is attached, expected MPI_Buffer_attach before")
+    Error::other(
+        ErrorClass::Buffer,
+        "no buffer is attached, expected MPI_Buffer_attach before (MPI_Session_attach_buffer for a communicator of a session)",
+    )
 }
 
 impl Buffer {
