@@ -1,7 +1,9 @@
 // ranks: 1 4
 // alone
+// of memory
 // says: rank 0 has had its sessions
-/* A session is begun and ended by one rank alone: the others, which never do so, are not waited for. MPI-5.0 section 11.3. */
+/* A session is begun and ended by one rank alone: the others, which never do so, are not waited for; between hosts, where
+ * the first opening of the engine brings all together, they would be. MPI-5.0 section 11.3. */
 #include "check.h"
 
 int main(void)
