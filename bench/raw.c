@@ -8,12 +8,15 @@
  *   slots     one producer writes 64-byte slots, one consumer reads them
  * or a TCP connection over the loopback interface:
  *   sockets   8 bytes there and back, spinning on the socket or sleeping in epoll; long messages one way
+ * and, with one of them asleep:
+ *   wake      how long until a process that has slept on a futex for a second has answered
  * Every number is the best of several batches, as in the programs it is compared with.
- * Usage: raw [all | handoff | slots | memcpy | copy [one_way] [SIZE]... [window] [SIZE]... | sockets]
+ * Usage: raw [all | handoff | slots | memcpy | copy [one_way] [SIZE]... [window] [SIZE]... | sockets | wake]
  * Output: lines "result NAME VALUE UNIT"; those of `copy` go on with "ring BYTES slot BYTES stores KIND".
  * Called by `cargo xtask bench`.
  */
 #define _GNU_SOURCE
+#include <linux/futex.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sched.h>
@@ -25,6 +28,7 @@
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -473,6 +477,24 @@ static void memcpys(void)
     free(to);
 }
 
+/* One wake-up, as in pt2pt.c: the one who wakes spins for the answer. */
+static void wake(int side)
+{
+    uint32_t *word = (uint32_t *)&shared->ping.word; /* its lower half */
+    if (side == 1) {
+        while (atomic_load(&shared->ping.word) == 0) syscall(SYS_futex, word, FUTEX_WAIT, 0, NULL, NULL, 0);
+        publish(&shared->pong, 1);
+        return;
+    }
+    struct timespec second = {1, 0};
+    nanosleep(&second, NULL);
+    double start = now();
+    atomic_store(&shared->ping.word, 1);
+    syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0);
+    await(&shared->pong, 1);
+    printf("result futex_wake %.3f us\n", (now() - start) * 1e6);
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "all";
@@ -489,5 +511,6 @@ int main(int argc, char **argv)
     if (all) usual_copies();
     if (strcmp(what, "copy") == 0) copies(argc - 2, argv + 2);
     if (strcmp(what, "sockets") == 0) sockets();
+    if (strcmp(what, "wake") == 0) both(wake);
     return 0;
 }

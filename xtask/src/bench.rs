@@ -179,7 +179,7 @@ const ROWS: &[Row] = &[
     row("startup", "startup_16", "start-up, 16 ranks", "ms", Some("fork_16"), Some(1.0)),
     row("startup", "startup_64", "start-up, 64 ranks", "ms", Some("fork_64"), Some(1.0)),
     row("idle", "idle_cpu", "CPU of a waiting rank", "%", None, None),
-    row("idle", "wake_up", "its answer after 1 s", "us", None, None),
+    row("idle", "wake_up", "its answer after 1 s", "us", Some("futex_wake"), None),
     row("tcp", "tcp_latency_8", "TCP 8 B one-way", "us", Some("socket_8"), Some(1.0)),
     row("tcp", "tcp_asleep_latency_8", "same, sleeping at once", "us", Some("socket_asleep"), None),
     row("tcp", "tcp_rate_8", "TCP 8 B rate, window 64", "M/s", None, Some(5.0)),
@@ -211,6 +211,7 @@ const ROWS: &[Row] = &[
     row("limit", "socket_asleep", "TCP 8 B, epoll", "us", None, None),
     row("limit", "socket_65536", "TCP 64 KiB", "GB/s", None, None),
     row("limit", "socket_1048576", "TCP 1 MiB", "GB/s", None, None),
+    row("limit", "futex_wake", "wake-up from a futex", "us", None, None),
     row("limit", "handoff", "cache-line hand-off", "us", None, None),
     row("limit", "slots", "ring of 64 B slots", "M/s", None, None),
     row("limit", "memcpy_65536", "memcpy 64 KiB", "GB/s", None, None),
@@ -377,6 +378,9 @@ impl Plan {
         }
         if let Part::Tcp = part {
             measured.take(LIMIT, &self.raw("sockets").succeed()?.stdout);
+        }
+        if let Part::Pair("idle") = part {
+            measured.take(LIMIT, &self.raw("wake").succeed()?.stdout);
         }
         if let Part::Copies(band) = part {
             handoffs.extend(band.in_turns(self, measured)?);

@@ -11,7 +11,7 @@ mod checks;
 use std::time::Instant;
 
 use crate::{
-    abi_check, arrows, builds, conformance, ctests, demo, face, faults, hangs, headers, hosts, install,
+    abi_check, arrows, builds, conformance, ctests, demo, dist, face, faults, hangs, headers, hosts, install,
     instructions,
     lanes::{self, Lane, Step},
     launchers, lost,
@@ -74,6 +74,7 @@ pub(crate) const PARTS: &[Part] = &[
     }),
     with_library("headers", |gate, tally| headers::run(&gate.project, tally)),
     with_library("builds", |gate, tally| builds::run(&gate.project, &gate.mpi, tally)),
+    with_library("dist", |gate, tally| dist::check(&gate.project, tally)),
     with_library("c", |gate, tally| {
         fallible(tally, |tally| ctests::run(&gate.project, &gate.mpi, "", ctests::Over::Own, tally));
     }),
@@ -132,7 +133,13 @@ const PROGRAMS: [Step; 3] = [
             Lane::Run("shares"),
             Lane::Run("methods"),
         ],
-        behind: &[Lane::Run("valgrind"), Lane::Run("rsmpi"), Lane::Run("python"), Lane::Run("programs")],
+        behind: &[
+            Lane::Run("valgrind"),
+            Lane::Run("dist"),
+            Lane::Run("rsmpi"),
+            Lane::Run("python"),
+            Lane::Run("programs"),
+        ],
     },
     Step { front: &[Lane::Run("unit"), Lane::Run("paths"), Lane::Run("faults")], behind: &[] },
     Step {

@@ -5,13 +5,13 @@
 //! posthaste.h, posthaste_*.h    lib/pkgconfig/posthaste.pc, mpi.pc    lib/cmake/posthaste/posthaste-config.cmake
 //! ```
 //! CMake's own FindMPI works through `bin/mpicc -show`; the config file is for those who prefer a package.
-//! What must stay true: a file in use is replaced, never overwritten in place (a running program keeps the old
+//! What must stay true: nothing inside knows the prefix, so it may be moved; a file in use is replaced, never overwritten in place (a running program keeps the old
 //! one), and the staged files are only touched when they changed.
 
 use std::{
     fs,
     os::unix::fs::{PermissionsExt, symlink},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use crate::project::{Fallible, Project};
@@ -69,10 +69,20 @@ fn build(project: &Project) -> Fallible {
 /// Installs what was built last.
 pub(crate) fn copy(project: &Project, prefix: &Path) -> Fallible {
     let built = project.target.join("release");
+    install(project, prefix, |program| built.join(program), &built.join("libmpi_abi.so"))
+}
+
+/// Installs what is staged.
+pub(crate) fn copy_staged(project: &Project, prefix: &Path) -> Fallible {
+    let stage = &project.stage;
+    install(project, prefix, |program| stage.join("bin").join(program), &stage.join("lib/libmpi_abi.so.1"))
+}
+
+fn install(project: &Project, prefix: &Path, program: impl Fn(&str) -> PathBuf, library: &Path) -> Fallible {
     for (from, to) in PROGRAMS {
-        put(&built.join(from), &prefix.join("bin").join(to), 0o755)?;
+        put(&program(from), &prefix.join("bin").join(to), 0o755)?;
     }
-    put(&built.join("libmpi_abi.so"), &prefix.join("lib/libmpi_abi.so.1"), 0o755)?;
+    put(library, &prefix.join("lib/libmpi_abi.so.1"), 0o755)?;
     link("libmpi_abi.so.1", &prefix.join("lib/libmpi_abi.so"))?;
     for header in HEADERS {
         let from = project.root.join("crates/posthaste-abi/include").join(header);
@@ -81,11 +91,10 @@ pub(crate) fn copy(project: &Project, prefix: &Path) -> Fallible {
     let version = env!("CARGO_PKG_VERSION");
     let package = |name: &str| {
         format!(
-            "prefix={}\nincludedir=${{prefix}}/include\nlibdir=${{prefix}}/lib\n\nName: {name}\n\
+            "prefix=${{pcfiledir}}/../..\nincludedir=${{prefix}}/include\nlibdir=${{prefix}}/lib\n\nName: {name}\n\
              Description: posthaste, a message-passing system with the standard ABI of MPI-5.0\n\
              Version: {version}\nCflags: -I${{includedir}}\n\
-             Libs: -L${{libdir}} -Wl,-rpath,${{libdir}} -lmpi_abi\n",
-            prefix.display()
+             Libs: -L${{libdir}} -Wl,-rpath,${{libdir}} -lmpi_abi\n"
         )
     };
     write(&prefix.join("lib/pkgconfig/posthaste.pc"), &package("posthaste"))?;

@@ -1,4 +1,5 @@
-//! The commands of the project: `cargo xtask demo | test | bench | abi-check | conformance | settings | install | c | fuzz | stage`.
+//! The commands of the project: `cargo xtask demo | test | bench | abi-check | conformance | settings | install | dist | c | fuzz |
+//! stage`.
 //! Each command is one file; this one only reads the command line. xtask uses no crate of ours: what it tests
 //! is what is installed.
 #![forbid(unsafe_code)]
@@ -12,6 +13,7 @@ mod copies;
 mod ctests;
 mod demo;
 mod device;
+mod dist;
 mod face;
 mod faults;
 mod forced;
@@ -112,6 +114,8 @@ enum Command {
         #[arg(long)]
         prefix: PathBuf,
     },
+    /// Make the packages: a Python wheel, a Debian package and an archive (target/dist)
+    Dist,
     /// Bring the staged installation (target/stage) up to date and print its place
     Stage,
     /// Run the C tests only
@@ -168,6 +172,14 @@ fn run(arguments: Arguments) -> Fallible<bool> {
         Command::Stage => {
             install::stage(&project)?;
             println!("{}", project.stage.display());
+            Ok(true)
+        }
+        Command::Dist => {
+            let dist::Packages { wheel, archive, debian } = dist::run(&project)?;
+            [Some(wheel), Some(archive), debian]
+                .iter()
+                .flatten()
+                .for_each(|package| println!("{}", package.display()));
             Ok(true)
         }
         Command::Fuzz { target, seconds } => fuzz::run(&project, &target, seconds),

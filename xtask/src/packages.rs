@@ -121,7 +121,7 @@ const PACKAGES: &[Package] = &[
     Package {
         name: "python3-venv",
         proof: Proof::Python("import ensurepip, venv"),
-        parts: &["builds", "launchers", "hosts", "python", "rsmpi", "demo"],
+        parts: &["builds", "dist", "launchers", "hosts", "python", "rsmpi", "demo"],
         why: "Python packages under target/",
     },
     Package {

@@ -61,6 +61,18 @@ pub(crate) fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
     found
 }
 
+/// The files in a folder whose names begin with one of these, sorted.
+pub(crate) fn files_named(folder: &Path, beginnings: &[&str]) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> =
+        fs::read_dir(folder).map(|entries| entries.flatten().map(|e| e.path()).collect()).unwrap_or_default();
+    let is_wanted = |name: String| beginnings.iter().any(|beginning| name.starts_with(beginning));
+    found.retain(|path| {
+        path.is_file() && path.file_name().is_some_and(|n| is_wanted(n.to_string_lossy().into()))
+    });
+    found.sort();
+    found
+}
+
 /// The last part of a path without its extension, for showing.
 pub(crate) fn stem(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()

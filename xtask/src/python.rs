@@ -74,6 +74,12 @@ pub(crate) fn pip(project: &Project) -> Fallible<Job> {
     Ok(Job::new(pip).limit(300))
 }
 
+/// The interpreter of the environment for tools, in which this package is installed.
+pub(crate) fn tool(project: &Project, package: &str) -> Fallible<PathBuf> {
+    pip(project)?.args(["install", "--quiet", package]).succeed()?;
+    Ok(project.target.join("python-tools/bin/python"))
+}
+
 /// Runs every program of `tests/python` as often as its first lines ask (`# ranks: 1 2 4`, default 2).
 pub(crate) fn tests(project: &Project, mpi: &Mpi, tally: &mut Tally) {
     let programs = files(&project.root.join("tests/python"), "py");

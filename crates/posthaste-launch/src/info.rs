@@ -11,6 +11,9 @@ use posthaste_os::{copying, machine, peer_copy, pmix, socket};
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::net::IpAddr;
+use std::path::Path;
+
+use crate::environment;
 
 /// Runs the command and returns its exit code.
 pub fn main() -> i32 {
@@ -63,6 +66,7 @@ fn report(lookup: impl Fn(&str) -> Option<String>) -> String {
     let _ = writeln!(text, "\nlaunchers");
     let _ = writeln!(text, "  PMI-1   usable: our mpiexec, Hydra, srun --mpi=pmi2, Flux");
     let _ = writeln!(text, "  PMIx    {}", launcher_library());
+    text += &installation();
     let _ = writeln!(text, "\nsettings (environment variables; those in force are marked by *)");
     for tunable in TUNABLES {
         let (mark, value) = match lookup(tunable.name) {
@@ -73,6 +77,14 @@ fn report(lookup: impl Fn(&str) -> Option<String>) -> String {
         text += &indented(tunable.meaning);
     }
     text
+}
+
+/// Where this program lies, if another MPI lies there, too.
+fn installation() -> String {
+    let program = std::env::current_exe().unwrap_or_default();
+    let Some(prefix) = program.parent().and_then(Path::parent) else { return String::new() };
+    let others = environment::described(&environment::shared(prefix));
+    if others.is_empty() { others } else { format!("\ninstallation {}\n{others}", prefix.display()) }
 }
 
 /// Sentences in lines that a terminal has room for.

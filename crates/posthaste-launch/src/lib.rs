@@ -2,7 +2,8 @@
 //!
 //! Rooms: [`options`] (the command line of mpiexec, pure), [`explain`] (what the ranks of a job are doing) → [`show`] (what
 //! becomes of their output) →
-//! [`mpiexec`] (a small program over `posthaste_pmi::spawn`); [`wrapper`] (the compiler commands); [`info`] (what is usable here).
+//! [`mpiexec`] (a small program over `posthaste_pmi::spawn`); [`environment`] (other MPIs in the same Python environment) →
+//! [`wrapper`] (the compiler commands), [`info`] (what is usable here).
 #![forbid(unsafe_code)]
 
 pub mod options;
@@ -12,6 +13,8 @@ pub mod explain;
 pub mod show;
 
 pub mod mpiexec;
+
+pub mod environment;
 
 pub mod wrapper;
 

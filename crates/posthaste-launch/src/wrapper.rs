@@ -9,6 +9,8 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::environment;
+
 /// A language with its compiler.
 #[derive(Debug)]
 pub struct Language {
@@ -70,6 +72,11 @@ pub fn main(language: &Language) -> i32 {
                     "there is no include/mpi.h below {}; POSTHASTE_PREFIX can say where it is",
                     prefix.display()
                 ));
+                return 1;
+            }
+            if let Some(sentence) = environment::replaced(&prefix, &["include/mpi.h", "lib/libmpi_abi.so.1"])
+            {
+                complain(&sentence);
                 return 1;
             }
             let Some((compiler, options)) = command.split_first() else { return 1 };

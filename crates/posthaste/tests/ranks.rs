@@ -60,7 +60,7 @@ fn sessions_come_and_go_beside_a_universe() {
                 assert_eq!(pair.all_reduce_one(pair.rank() as u64, Operation::Sum)?, 1);
                 assert_eq!(pair.rank(), 1 - world.rank());
             }
-            assert_eq!(all.all_reduce_one(round, Operation::Max)?, round);
+            assert_eq!(all.all_reduce_one(round, Operation::Maximum)?, round);
             let error = session.communicator_of(&[0, 0], "twice").expect_err("a rank twice");
             assert!(error.to_string().contains("0 twice"), "{error}");
             let own = session.ranks("MPI://self")?;

@@ -1,0 +1,174 @@
+//! The packages, used as a user would: installed under another prefix, a program built, run, removed. The part `dist` of
+//! `cargo xtask test`.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use super::{debian, fresh};
+use crate::{
+    process::Job,
+    project::{Fallible, Project},
+    tally::Tally,
+};
+
+const PROGRAM: &str = "tests/c/build/program.c";
+/// More than this, and an installation is noticed (bytes).
+const LARGEST: u64 = 10_000_000;
+
+/// All of them.
+pub(crate) fn run(project: &Project, tally: &mut Tally) {
+    let packages = match super::run(project) {
+        Ok(packages) => packages,
+        Err(complaint) => return tally.test("dist: the packages are made", || Err(complaint)),
+    };
+    tally.test("dist: what is inside", || inside(project));
+    tally.test("dist: the wheel in a virtual environment", || wheel(project, &packages.wheel));
+    tally.test("dist: the wheel beside another MPI's", || beside(project, &packages.wheel));
+    tally.test("dist: the archive, unpacked elsewhere", || archive(project, &packages.archive));
+    match packages.debian {
+        Some(package) if rustix::process::geteuid().is_root() => {
+            tally.test("dist: the Debian package", || debian(project, &package));
+        }
+        Some(_) => {
+            tally.not_run(1, "dist: the Debian package: only root can install it, even under another root")
+        }
+        None => tally.not_run(1, "dist: the Debian package: there is no dpkg-deb"),
+    }
+}
+
+/// Builds a program with an installation's own commands, and runs it.
+fn works(project: &Project, bin: &Path, folder: &Path) -> Fallible {
+    let program = folder.join("program");
+    let source = project.root.join(PROGRAM);
+    Job::new(bin.join("mpicc")).arg(source).arg("-o").arg(&program).succeed()?;
+    for launcher in ["mpiexec", "mpirun"] {
+        let said = Job::new(bin.join(launcher)).args(["-n", "3"]).arg(&program).succeed()?.stdout;
+        contains(&said, "program: 3 ranks, sum 3")?;
+    }
+    let libraries = Job::new("ldd").arg(&program).succeed()?.stdout;
+    let home = bin.parent().unwrap_or(bin).join("lib/libmpi_abi.so.1");
+    contains(&libraries, &home.to_string_lossy())
+}
+
+fn contains(text: &str, wanted: &str) -> Fallible {
+    if text.contains(wanted) { Ok(()) } else { Err(format!("`{wanted}` is missing in:\n{text}")) }
+}
+
+/// The licences are there, and nothing names the place where it was built.
+fn inside(project: &Project) -> Fallible {
+    let tree = project.target.join("dist/tree");
+    let licences = fs::read_to_string(tree.join("share/doc/posthaste/third-party-licences.txt"));
+    let licences = licences.map_err(|e| format!("no licences of others: {e}"))?;
+    for wanted in ["libc v", "Permission is hereby granted", "Apache License"] {
+        contains(&licences, wanted)?;
+    }
+    let here = project.root.to_string_lossy();
+    let found = Job::new("grep").args(["-rlF", here.as_ref()]).arg(&tree).run()?.stdout;
+    if found.is_empty() { Ok(()) } else { Err(format!("these name {here}:\n{found}")) }
+}
+
+/// A new virtual environment.
+fn environment(project: &Project, name: &str) -> Fallible<(PathBuf, PathBuf)> {
+    let folder = fresh(&project.folder("dist")?.join(name))?;
+    let home = folder.join("environment");
+    Job::new("python3").args(["-m", "venv"]).arg(&home).limit(120).succeed()?;
+    Ok((folder, home))
+}
+
+fn pip(home: &Path, arguments: &[&str]) -> Job {
+    Job::new(home.join("bin/python")).args(["-m", "pip", "--quiet"]).args(arguments).limit(300)
+}
+
+fn wheel(project: &Project, wheel: &Path) -> Fallible {
+    let (folder, home) = environment(project, "in-environment")?;
+    let len = fs::metadata(wheel).map_err(|e| format!("{}: {e}", wheel.display()))?.len();
+    if len > LARGEST {
+        return Err(format!("the wheel has {len} bytes, more than {LARGEST}"));
+    }
+    let before = listed(&home)?;
+    pip(&home, &["install", "--no-index"]).arg(wheel).succeed()?;
+    works(project, &home.join("bin"), &folder)?;
+    let said = Job::new(home.join("bin/posthaste-info")).succeed()?.stdout;
+    if said.contains("installation") {
+        return Err(format!("there is no other MPI in this environment:\n{said}"));
+    }
+    pip(&home, &["uninstall", "--yes", "posthaste"]).succeed()?;
+    let left: Vec<String> = listed(&home)?.into_iter().filter(|file| !before.contains(file)).collect();
+    if left.is_empty() { Ok(()) } else { Err(format!("pip uninstall leaves {left:?}")) }
+}
+
+/// The files of an environment, without what the interpreter makes of them.
+fn listed(home: &Path) -> Fallible<Vec<String>> {
+    let found = Job::new("find").arg(home).args(["-type", "f", "-not", "-name", "*.pyc"]).succeed()?.stdout;
+    Ok(found.lines().map(str::to_owned).collect())
+}
+
+/// Whichever is installed last has replaced the other's files: what is left of ours says so.
+fn beside(project: &Project, wheel: &Path) -> Fallible {
+    let (folder, home) = environment(project, "beside")?;
+    pip(&home, &["install", "--no-index"]).arg(wheel).succeed()?;
+    let ours = fresh(&folder.join("ours"))?.join("mpicc");
+    super::copy(&home.join("bin/mpicc"), &ours)?;
+    pip(&home, &["install", "mpich"]).succeed()?;
+    let info = || Job::new(home.join("bin/posthaste-info")).succeed();
+    contains(&info()?.stdout, "include/mpi.h is NOT posthaste's; mpich ")?;
+    let source = project.root.join(PROGRAM);
+    let refused = Job::new(&ours).env("POSTHASTE_PREFIX", &home).arg(source).run()?;
+    contains(&refused.stderr, "include/mpi.h is that of mpich ")?;
+    pip(&home, &["install", "--no-index", "--force-reinstall"]).arg(wheel).succeed()?;
+    contains(&info()?.stdout, "include/mpi.h is posthaste's; mpich ")?;
+    works(project, &home.join("bin"), &folder)
+}
+
+fn archive(project: &Project, archive: &Path) -> Fallible {
+    let folder = fresh(&project.folder("dist")?.join("un packed"))?;
+    Job::new("tar").arg("-C").arg(&folder).arg("-xzf").arg(archive).succeed()?;
+    let inside = fs::read_dir(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    let home = inside.flatten().next().ok_or("the archive is empty")?.path();
+    works(project, &home.join("bin"), &folder)
+}
+
+/// Under another root: installed, used, chosen among others, removed.
+fn debian(project: &Project, package: &Path) -> Fallible {
+    let root = fresh(&project.folder("dist")?.join("root"))?;
+    for folder in [
+        "var/lib/dpkg/info",
+        "var/lib/dpkg/updates",
+        "var/lib/dpkg/alternatives",
+        "var/log",
+        "etc/alternatives",
+        "usr/bin",
+    ] {
+        fs::create_dir_all(root.join(folder)).map_err(|e| format!("{folder}: {e}"))?;
+    }
+    for file in ["var/lib/dpkg/status", "var/lib/dpkg/available"] {
+        super::write(&root.join(file), "", 0o644)?;
+    }
+    let dpkg = |action: &str| {
+        Job::new("dpkg").arg(format!("--root={}", root.display())).args([
+            "--force-script-chrootless",
+            "--force-depends",
+            action,
+        ])
+    };
+    dpkg("--install").arg(package).succeed()?;
+    works(project, &root.join(debian::HOME).join("bin"), &root)?;
+    let chosen = |name: &str| fs::read_link(root.join("etc/alternatives").join(name)).ok();
+    for (name, program) in
+        [("mpirun", "mpirun"), ("mpiexec", "mpiexec"), ("mpi", "mpicc"), ("mpicxx", "mpicxx")]
+    {
+        let place = Path::new("/").join(debian::HOME).join("bin").join(program);
+        if chosen(name) != Some(place) {
+            return Err(format!("the alternative {name} leads to {:?}", chosen(name)));
+        }
+    }
+    dpkg("--remove").arg("posthaste").succeed()?;
+    let left = Job::new("find").arg(&root).args(["-path", "*posthaste*"]).succeed()?.stdout;
+    if left.lines().all(|file| file.contains("/var/lib/dpkg/")) && chosen("mpi").is_none() {
+        Ok(())
+    } else {
+        Err(format!("dpkg --remove leaves\n{left}"))
+    }
+}

@@ -1,0 +1,60 @@
+//! The Debian package: everything under `/usr/lib/posthaste`, and a choice among others for the commands in `/usr/bin`.
+//!
+//! What must stay true: it lies beside the packages of MPICH and Open MPI, whose groups of alternatives (`mpi`, `mpirun`) it
+//! joins with the same names and a lower priority, so that its installation changes nothing for anybody who has another.
+//! The library is not put where the loader looks: programs that our mpicc has built know its place.
+
+use std::path::{Path, PathBuf};
+
+use super::{SUMMARY, VERSION, c_library, copy_all, fresh, write};
+use crate::{packages, process::Job, project::Fallible};
+
+/// Where the package puts all files.
+pub(super) const HOME: &str = "usr/lib/posthaste";
+
+const AFTER: &str = r#"#!/bin/sh
+set -e
+home=/usr/lib/posthaste/bin
+alternatives() { update-alternatives ${DPKG_ROOT:+--root "$DPKG_ROOT"} --quiet "$@"; }
+if [ "$1" = configure ]; then
+    alternatives --install /usr/bin/mpirun mpirun $home/mpirun 30 --slave /usr/bin/mpiexec mpiexec $home/mpiexec
+    alternatives --install /usr/bin/mpicc mpi $home/mpicc 30 --slave /usr/bin/mpicxx mpicxx $home/mpicxx \
+        --slave /usr/bin/mpic++ mpic++ $home/mpicxx --slave /usr/bin/mpiCC mpiCC $home/mpicxx
+fi
+"#;
+
+const BEFORE: &str = r#"#!/bin/sh
+set -e
+home=/usr/lib/posthaste/bin
+alternatives() { update-alternatives ${DPKG_ROOT:+--root "$DPKG_ROOT"} --quiet "$@"; }
+if [ "$1" = remove ] || [ "$1" = deconfigure ]; then
+    alternatives --remove mpirun $home/mpirun
+    alternatives --remove mpi $home/mpicc
+fi
+"#;
+
+pub(super) fn pack(tree: &Path, folder: &Path) -> Fallible<Option<PathBuf>> {
+    if !packages::present("dpkg-deb") {
+        return Ok(None);
+    }
+    let architecture = Job::new("dpkg").arg("--print-architecture").succeed()?.stdout;
+    let architecture = architecture.trim();
+    let root = fresh(&folder.join("debian"))?;
+    copy_all(tree, &fresh(&root.join(HOME))?)?;
+    let (major, minor) = c_library(tree)?;
+    let control = format!(
+        "Package: posthaste\nVersion: {VERSION}\nArchitecture: {architecture}\nSection: net\nPriority: optional\n\
+         Maintainer: the developers of posthaste\nDepends: libc6 (>= {major}.{minor})\nRecommends: gcc\n\
+         Description: {SUMMARY}\n \
+         A message-passing library with the C interface of MPI 5.0 and its standard ABI,\n \
+         mpiexec, mpicc and mpicxx. It is chosen by update-alternatives --config mpi and\n \
+         --config mpirun, or by its own place, /usr/lib/posthaste/bin.\n"
+    );
+    write(&root.join("DEBIAN/control"), &control, 0o644)?;
+    write(&root.join("DEBIAN/postinst"), AFTER, 0o755)?;
+    write(&root.join("DEBIAN/prerm"), BEFORE, 0o755)?;
+    let package = folder.join(format!("posthaste_{VERSION}_{architecture}.deb"));
+    let job = Job::new("dpkg-deb").args(["--root-owner-group", "--build"]).arg(&root).arg(&package);
+    job.succeed()?;
+    Ok(Some(package))
+}

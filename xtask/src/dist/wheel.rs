@@ -1,0 +1,43 @@
+//! The Python wheel: `bin`, `lib`, `include` and `share` of the environment that it is installed into, nothing to import.
+//!
+//! What must stay true: a wheel has no symbolic links, so a second name is a script; the tag names the C library that the
+//! binaries ask for.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use super::{SUMMARY, VERSION, c_library, copy_all, fresh, write};
+use crate::{process::Job, project::Fallible, project::Project, python};
+
+/// A second name of a program that lies beside it.
+const MPIRUN: &str = "#!/bin/sh\nexec \"$(dirname \"$(readlink -f \"$0\")\")/mpiexec\" \"$@\"\n";
+
+pub(super) fn pack(project: &Project, tree: &Path, folder: &Path) -> Fallible<PathBuf> {
+    let root = fresh(&folder.join("wheel"))?;
+    let data = root.join(format!("posthaste-{VERSION}.data/data"));
+    fs::create_dir_all(&data).map_err(|e| format!("{}: {e}", data.display()))?;
+    copy_all(tree, &data)?;
+    let mpirun = data.join("bin/mpirun");
+    let linked = data.join("lib/libmpi_abi.so");
+    for second in [&mpirun, &linked] {
+        fs::remove_file(second).map_err(|e| format!("{}: {e}", second.display()))?;
+    }
+    write(&mpirun, MPIRUN, 0o755)?;
+    write(&linked, "INPUT(libmpi_abi.so.1)\n", 0o644)?;
+    let (major, minor) = c_library(tree)?;
+    let tag = format!("py3-none-manylinux_{major}_{minor}_{}", std::env::consts::ARCH);
+    let about = root.join(format!("posthaste-{VERSION}.dist-info"));
+    let metadata = format!(
+        "Metadata-Version: 2.1\nName: posthaste\nVersion: {VERSION}\nSummary: {SUMMARY}\n\
+         License: MIT OR Apache-2.0\nRequires-Python: >=3.8\n"
+    );
+    write(&about.join("METADATA"), &metadata, 0o644)?;
+    let wheel =
+        format!("Wheel-Version: 1.0\nGenerator: posthaste xtask\nRoot-Is-Purelib: false\nTag: {tag}\n");
+    write(&about.join("WHEEL"), &wheel, 0o644)?;
+    let python = python::tool(project, "wheel")?;
+    Job::new(python).args(["-m", "wheel", "pack", "--dest-dir"]).arg(folder).arg(&root).succeed()?;
+    Ok(folder.join(format!("posthaste-{VERSION}-{tag}.whl")))
+}
