@@ -90,7 +90,7 @@ fn handled(
     }
 }
 
-fn checked<'a>(stringtag: &'a In<c_char>) -> Result<&'a [u8]> {
+fn checked(stringtag: &In<c_char>) -> Result<&[u8]> {
     let bytes = stringtag.bytes("stringtag")?;
     let most = MPI_MAX_STRINGTAG_LEN as usize - 1;
     if bytes.len() > most {
