@@ -9,7 +9,7 @@
 //!
 //! Sessions come and go in each process alone ([`session`]), so their end waits for nobody: the engine stays open without
 //! shares, for the next one, and the end of the process closes it. What processes close together they then leave open, if one
-//! of them has had a session ([`World::part`]): otherwise that one could not know that the others open theirs again. §11.3.
+//! of them has had a session (`World::part`): otherwise that one could not know that the others open theirs again. §11.3.
 //!
 //! All copies of this code that the process has loaded (the C library, extension libraries, a program with the crate linked in)
 //! share one instance, which they find by a note in their files (`os/slot.rs`); copies of two builds cannot. A `static` of the

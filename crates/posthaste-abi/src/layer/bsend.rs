@@ -26,24 +26,32 @@ use posthaste_core::wait::Awaited;
 use posthaste_core::wire::Mode;
 
 use super::communicator::session_of;
-use super::library::{library, open_sessions};
+use super::library::{has_had_sessions, library, open_sessions};
 use super::request::{self, CommKey};
 
-/// Whose buffer it is.
+/// Whose buffer it is: the kind of owner and its number, in one number that is compared at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Owner {
-    /// That of all communicators that come from no session and have none of their own.
-    Process,
-    /// The communicator with this context.
-    Comm(u64),
-    /// Those of the session with this number that have none of their own.
-    Session(usize),
-}
+pub(crate) struct Owner(u128);
 
 impl Owner {
+    /// All communicators that come from no session and have none of their own.
+    pub(crate) const PROCESS: Self = Self(0);
+
     /// A communicator.
     pub(crate) fn of(comm: &Comm) -> Self {
-        Self::Comm(comm.context().0)
+        Self(1 << 64 | u128::from(comm.context().0))
+    }
+
+    /// Those of the session with this number that have none of their own.
+    pub(crate) fn session(number: usize) -> Self {
+        Self(2 << 64 | number as u128)
+    }
+
+    /// Who owns the buffer of a communicator that has none of its own.
+    #[cold]
+    #[inline(never)]
+    fn common(comm: &Comm) -> Self {
+        session_of(comm).map_or(Self::PROCESS, Self::session)
     }
 }
 
@@ -187,13 +195,13 @@ pub(crate) fn leave(comm: &Comm) -> Result<()> {
 pub(crate) fn finish() -> Result<()> {
     let go_on = open_sessions() > 0;
     let owners: Vec<Owner> = buffers().keys().copied().collect();
-    let end = |owner| if go_on && owner != Owner::Process { flush(owner) } else { detach(owner).map(drop) };
+    let end = |owner| if go_on && owner != Owner::PROCESS { flush(owner) } else { detach(owner).map(drop) };
     owners.into_iter().try_for_each(end)
 }
 
 /// A session goes: its buffer, if it has one, is detached.
 pub(crate) fn leave_session(session: usize) -> Result<()> {
-    let owner = Owner::Session(session);
+    let owner = Owner::session(session);
     if buffers().contains_key(&owner) {
         _ = detach(owner)?;
     }
@@ -207,7 +215,7 @@ pub(crate) fn send(comm: &Comm, dest: i32, tag: i32, data: &Segment) -> Result<(
     }
     let world = &library().world;
     let mut buffers = buffers();
-    let common = || session_of(comm).map_or(Owner::Process, Owner::Session);
+    let common = || if has_had_sessions() { Owner::common(comm) } else { Owner::PROCESS };
     let owner = Some(Owner::of(comm)).filter(|own| buffers.contains_key(own)).unwrap_or_else(common);
     if buffers.get(&owner).is_some_and(|buffer| !buffer.messages.is_empty()) {
         // What has left makes room; one step of progress helps it.

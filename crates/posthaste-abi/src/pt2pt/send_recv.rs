@@ -116,34 +116,34 @@ mpi_fn! {
 mpi_fn! {
     /// MPI-5.0 §3.6
     fn MPI_Buffer_attach / PMPI_Buffer_attach(buffer: *mut c_void, size: c_int) raises Site::Process => {
-        bsend::attach(Owner::Process, buffer, size.into())
+        bsend::attach(Owner::PROCESS, buffer, size.into())
     }
     /// MPI-5.0 §3.6
     fn MPI_Buffer_detach / PMPI_Buffer_detach(buffer_addr: *mut c_void, size: Out<c_int>)
         raises Site::Process => {
         size.ready("size")?;
-        let bytes = bsend::detach(Owner::Process, buffer_addr)?;
+        let bytes = bsend::detach(Owner::PROCESS, buffer_addr)?;
         size.set("size", c_int::try_from(bytes).unwrap_or(MPI_UNDEFINED))
     }
     /// MPI-5.0 §3.6
     fn MPI_Buffer_attach_c / PMPI_Buffer_attach_c(buffer: *mut c_void, size: MPI_Count)
         raises Site::Process => {
-        bsend::attach(Owner::Process, buffer, size)
+        bsend::attach(Owner::PROCESS, buffer, size)
     }
     /// MPI-5.0 §3.6
     fn MPI_Buffer_detach_c / PMPI_Buffer_detach_c(buffer_addr: *mut c_void, size: Out<MPI_Count>)
         raises Site::Process => {
         size.ready("size")?;
-        let bytes = bsend::detach(Owner::Process, buffer_addr)?;
+        let bytes = bsend::detach(Owner::PROCESS, buffer_addr)?;
         size.set("size", bytes as MPI_Count)
     }
     /// MPI-5.0 §3.6
     fn MPI_Buffer_flush / PMPI_Buffer_flush() raises Site::Process => {
-        bsend::flush(Owner::Process)
+        bsend::flush(Owner::PROCESS)
     }
     /// MPI-5.0 §3.6
     fn MPI_Buffer_iflush / PMPI_Buffer_iflush(request: Out<MPI_Request>) raises Site::Process => {
-        bsend::iflush(Owner::Process, request)
+        bsend::iflush(Owner::PROCESS, request)
     }
     /// MPI-5.0 §3.6
     fn MPI_Comm_attach_buffer / PMPI_Comm_attach_buffer(comm: MPI_Comm, buffer: *mut c_void, size: c_int)
@@ -675,7 +675,7 @@ fn isendrecv(
 
 /// The communicator a buffer belongs to.
 fn owner_session(session: MPI_Session) -> Result<Owner> {
-    session::find("session", session).map(|_| Owner::Session(session.number()))
+    session::find("session", session).map(|_| Owner::session(session.number()))
 }
 
 fn owner(comm: MPI_Comm) -> Result<Owner> {
