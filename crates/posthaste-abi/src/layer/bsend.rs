@@ -29,22 +29,23 @@ use super::communicator::session_of;
 use super::library::{has_had_sessions, library, open_sessions};
 use super::request::{self, CommKey};
 
-/// Whose buffer it is: the kind of owner and its number, in one number that is compared at once.
+/// Whose buffer it is, as one number that is compared at once: contexts of communicators leave its two lowest bits free, which tell
+/// the kinds of owners apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Owner(u128);
+pub(crate) struct Owner(u64);
 
 impl Owner {
     /// All communicators that come from no session and have none of their own.
-    pub(crate) const PROCESS: Self = Self(0);
+    pub(crate) const PROCESS: Self = Self(1);
 
     /// A communicator.
     pub(crate) fn of(comm: &Comm) -> Self {
-        Self(1 << 64 | u128::from(comm.context().0))
+        Self(comm.context().0)
     }
 
     /// Those of the session with this number that have none of their own.
     pub(crate) fn session(number: usize) -> Self {
-        Self(2 << 64 | number as u128)
+        Self((number as u64) << 2 | 2)
     }
 
     /// Who owns the buffer of a communicator that has none of its own.
@@ -217,18 +218,16 @@ pub(crate) fn send(comm: &Comm, dest: i32, tag: i32, data: &Segment) -> Result<(
     let mut buffers = buffers();
     let common = || if has_had_sessions() { Owner::common(comm) } else { Owner::PROCESS };
     let owner = Some(Owner::of(comm)).filter(|own| buffers.contains_key(own)).unwrap_or_else(common);
-    if buffers.get(&owner).is_some_and(|buffer| !buffer.messages.is_empty()) {
+    let mut buffer = buffers.get_mut(&owner).ok_or_else(none_attached)?;
+    if !buffer.messages.is_empty() {
         // What has left makes room; one step of progress helps it.
-        let vcis = |buffer: &Buffer| {
-            let slots = buffer.messages.iter().map(|message| message.id.slot as usize);
-            slots.fold(0, |vcis, slot| vcis | 1 << world.vci_number(slot))
-        };
-        let vcis = buffers.get(&owner).map_or(0, vcis);
+        let slots = buffer.messages.iter().map(|message| message.id.slot as usize);
+        let vcis = slots.fold(0, |vcis, slot| vcis | 1 << world.vci_number(slot));
         drop(buffers);
         world.step_among(vcis);
         buffers = self::buffers();
+        buffer = buffers.get_mut(&owner).ok_or_else(none_attached)?;
     }
-    let Some(buffer) = buffers.get_mut(&owner) else { return Err(none_attached()) };
     buffer.reap();
     let fits = buffer.base.is_none() || data.len() <= buffer.size;
     if buffer.messages.is_empty() && fits && world.send_at_once(comm, dest, tag, data)? {
