@@ -10,10 +10,10 @@ use std::ffi::c_int;
 
 use posthaste_core::error::{Error, ErrorClass, Result};
 
-use crate::abi::constants::{MPI_SESSION_NULL, MPI_SUCCESS, MPI_T_ERR_NOT_SUPPORTED};
+use crate::abi::constants::{MPI_SUCCESS, MPI_T_ERR_NOT_SUPPORTED};
 use crate::abi::pointer::{Out, Plain};
 use crate::failure;
-use crate::layer::library::{Life, life, may_enter};
+use crate::layer::library::{Life, has_had_sessions, life, may_enter};
 use crate::object::site::{Located, Outcome, Site};
 
 /// Runs the body of an entry that needs MPI to be initialised, and turns its outcome into an error code. Handlers of requests
@@ -25,6 +25,11 @@ pub(crate) fn guarded(call: &'static str, site: impl Into<Site>, body: impl FnOn
         Ok(()) => MPI_SUCCESS,
         Err(error) => failure::raise(call, site.into(), &error),
     }
+}
+
+/// Runs what needs MPI to be initialised, or a session.
+pub(crate) fn inside(body: impl FnOnce() -> Result<()>) -> Result<()> {
+    if may_enter() { body() } else { Err(outside()) }
 }
 
 /// The same where only the failure says to which object it belongs, as in functions on requests.
@@ -54,10 +59,6 @@ pub(crate) fn raise_unsupported(call: &'static str) -> c_int {
         // Functions of the tool interface never call an error handler (MPI-5.0 §15.3.10).
         return MPI_T_ERR_NOT_SUPPORTED;
     }
-    if call.starts_with("MPI_Session_") {
-        // A session may be asked for before MPI_Init (MPI-5.0 §11.3).
-        return failure::raise(call, Site::Session(MPI_SESSION_NULL), &Error::unsupported(call));
-    }
     let site = if call.starts_with("MPI_File_") {
         Site::File(crate::abi::constants::MPI_FILE_NULL)
     } else {
@@ -69,6 +70,7 @@ pub(crate) fn raise_unsupported(call: &'static str) -> c_int {
 #[cold]
 fn outside() -> Error {
     let text = match life() {
+        Life::Before if has_had_sessions() => "it was called before MPI_Init, while no session was open",
         Life::Before => "it was called before MPI_Init",
         Life::Inside | Life::After => "it was called after MPI_Finalize",
     };

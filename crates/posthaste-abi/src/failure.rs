@@ -13,11 +13,11 @@ use posthaste_core::error::Error;
 use crate::abi::constants::{MPI_COMM_SELF, MPI_COMM_WORLD};
 use crate::layer::errhandler::{self, Fallback, fallback, initial};
 use crate::layer::failure::{Sentence, name_of, treat, treat_code};
-use crate::layer::library::inside;
+use crate::layer::library::{inside, of_world};
 use crate::mapping::errors;
-use crate::object::errhandler::{FILE_NULL_HANDLER, Handler, SESSION_HANDLER};
+use crate::object::errhandler::{FILE_NULL_HANDLER, Handler};
 use crate::object::site::Site;
-use crate::object::{communicator, error_code, window};
+use crate::object::{communicator, error_code, session, window};
 
 /// Handles the failure of `call` and returns its error code.
 #[cold]
@@ -58,9 +58,8 @@ pub(crate) fn call_handler(call: &'static str, site: Site, code: c_int) {
 fn handler_of(site: Site) -> (Handler, Site) {
     match site {
         Site::File(_) => (FILE_NULL_HANDLER.read().unwrap_or_else(PoisonError::into_inner).clone(), site),
-        Site::Session(_) => {
-            let given = SESSION_HANDLER.read().unwrap_or_else(PoisonError::into_inner).clone();
-            given.map_or_else(of_process, |handler| (handler, site))
+        Site::Session(session) => {
+            session::find("session", session).map_or_else(|_| of_process(), |found| (found.handler(), site))
         }
         Site::Comm(comm) if inside().is_some() => communicator::find("comm", comm)
             .map_or_else(|_| of_process(), |found| (errhandler::of(&found), site)),
@@ -73,7 +72,7 @@ fn handler_of(site: Site) -> (Handler, Site) {
 
 /// The handler of errors without an object.
 fn of_process() -> (Handler, Site) {
-    let Some(library) = inside() else { return (initial(), Site::Process) };
+    let Some(library) = of_world() else { return (initial(), Site::Process) };
     let (comm, handle) = match fallback::<Handler>(library) {
         Fallback::World => (library.world.world(), MPI_COMM_WORLD),
         Fallback::Own => (library.world.own(), MPI_COMM_SELF),

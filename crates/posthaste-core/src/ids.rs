@@ -32,9 +32,11 @@ impl ContextId {
     pub const WORLD: Self = Self(0);
     /// Point-to-point context of the communicator that holds only this process.
     pub const SELF: Self = Self(4);
+    /// In which processes found communicators that are made of a group alone (MPI-5.0 §7.4.2).
+    pub const FOUNDING: Self = Self(8);
     /// First count that a founder may use for communicators made later; the next ones follow in steps of
     /// [`ContextId::STEP`].
-    pub const FIRST_COUNT: u32 = 8;
+    pub const FIRST_COUNT: u32 = 12;
     /// From one count of a founder to the next.
     pub const STEP: u32 = 4;
     const COUNT_BITS: u32 = 25;

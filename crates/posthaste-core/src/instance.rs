@@ -1,10 +1,15 @@
 //! The engine of this process, and who has a share of it: the C library between `MPI_Init` and `MPI_Finalize`, each session,
 //! each `Universe` of the Rust API.
 //!
-//! The first share opens the engine, the last one that is closed closes it, and then it can be opened again. Opening and
-//! closing bring all processes of the job together. Between two openings the process remains a member of its job: the
-//! connection to the launcher stays, and the end of the process takes leave, unless whoever closed the last share has said that
-//! the job is left (`MPI_Finalize`). MPI-5.0 §11.2, §11.3.
+//! The first share opens the engine. Those of `MPI_Init` and of a `Universe` are taken and closed by all processes of the job
+//! together ([`share`]): the last of these that is closed closes the engine, and then it can be opened again, which brings all
+//! processes together, too. Between two openings the process remains a member of its job: the connection to the launcher stays,
+//! and the end of the process takes leave, unless whoever closed the last share has said that the job is left (`MPI_Finalize`).
+//! MPI-5.0 §11.2.
+//!
+//! Sessions come and go in each process alone ([`session`]), so their end waits for nobody: the engine stays open without
+//! shares, for the next one, and the end of the process closes it. What processes close together they then leave open, if one
+//! of them has had a session (`World::take_leave`): otherwise that one could not know that the others open theirs again. §11.3.
 //!
 //! All copies of this code that the process has loaded (the C library, extension libraries, a program with the crate linked in)
 //! share one instance, which they find by a note in their files (`os/slot.rs`); copies of two builds cannot. A `static` of the
@@ -69,6 +74,10 @@ struct State {
 struct Open {
     engines: Engines,
     shares: usize,
+    /// Those among them that all processes close together.
+    common: usize,
+    /// There is or was a share that goes alone.
+    had_sessions: bool,
     /// Who opened it.
     thread: usize,
     threads: Threads,
@@ -101,7 +110,17 @@ impl Instance {
 pub struct Share {
     world: World,
     instance: &'static Instance,
+    goes: Goes,
     closed: Cell<bool>,
+}
+
+/// How a share comes and goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Goes {
+    /// All processes of the job do so.
+    Together,
+    /// Whenever this process likes.
+    Alone,
 }
 
 /// Takes a share of this process's engine, whose blocking calls have these names; opens the engine if it is closed, together with
@@ -112,27 +131,57 @@ pub struct Share {
 /// in use by another thread and does not exclude threads from each other; when a copy of another build, or with another
 /// allocator, has an engine in this process already.
 pub fn share(threads: Threads, calls: Calls) -> Result<Share> {
+    take(threads, calls, Goes::Together)
+}
+
+/// Takes a share that this process closes when it likes, whatever others do; opens the engine if it is closed, which waits for
+/// others only where the first opening does: between hosts, and after all processes have closed the engine together.
+///
+/// # Errors
+/// As [`share`].
+pub fn session(threads: Threads, calls: Calls) -> Result<Share> {
+    take(threads, calls, Goes::Alone)
+}
+
+fn take(threads: Threads, calls: Calls, goes: Goes) -> Result<Share> {
     let instance = Instance::of_process()?;
     let mut state = instance.state();
     let State { membership, open } = &mut *state;
-    let thread = machine::this_thread();
     let open = match open {
         Some(open) => open,
         None => {
             let engines = Engines::open(threads == Threads::Several, membership)?;
-            open.insert(Open { engines, shares: 0, thread, threads })
+            let thread = machine::this_thread();
+            let had_sessions = false;
+            open.insert(Open { engines, shares: 0, common: 0, had_sessions, thread, threads })
         }
     };
-    let vouched = threads != Threads::This && open.threads != Threads::This;
-    if !(open.engines.is_threaded() || vouched || thread == open.thread) {
-        return Err(Error::other(
-            ErrorClass::Other,
-            "another thread of this process has opened the engine, for itself alone: open it first for several threads \
-             (MPI_Init_thread with MPI_THREAD_MULTIPLE, or POSTHASTE_THREADED=1), or use it on one thread",
-        ));
+    open.admit(threads, goes)?;
+    Ok(Share { world: open.engines.world(calls), instance, goes, closed: Cell::new(false) })
+}
+
+impl Open {
+    /// One share more.
+    fn admit(&mut self, threads: Threads, goes: Goes) -> Result<()> {
+        let thread = machine::this_thread();
+        if self.shares == 0 {
+            (self.thread, self.threads) = (thread, threads);
+        }
+        let vouched = threads != Threads::This && self.threads != Threads::This;
+        if !(self.engines.is_threaded() || vouched || thread == self.thread) {
+            return Err(Error::other(
+                ErrorClass::Other,
+                "another thread of this process has opened the engine, for itself alone: open it first for several threads \
+                 (MPI_Init_thread with MPI_THREAD_MULTIPLE, or POSTHASTE_THREADED=1), or use it on one thread",
+            ));
+        }
+        self.shares += 1;
+        match goes {
+            Goes::Together => self.common += 1,
+            Goes::Alone => self.had_sessions = true,
+        }
+        Ok(())
     }
-    open.shares += 1;
-    Ok(Share { world: open.engines.world(calls), instance, closed: Cell::new(false) })
 }
 
 /// Ends this process with `code`, and with it the job that it belongs to, though it has no engine: it could not join, or has closed
@@ -147,22 +196,29 @@ pub fn abort(code: i32) -> ! {
     std::process::exit(if code == 0 { 1 } else { code })
 }
 
-/// The process ends, and nobody has taken leave of the launcher. While a share is open that would be wrong: the others wait.
+/// The process ends, and nobody has taken leave of the launcher. While a share is open that would be wrong: the others wait. An
+/// engine that stayed open without shares is closed.
 fn leave_at_exit() {
     let Ok(instance) = Instance::of_process() else { return };
-    let state = match instance.state.try_lock() {
+    let mut state = match instance.state.try_lock() {
         Ok(state) => state,
         Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
         Err(TryLockError::WouldBlock) => return,
     };
-    if let State { open: None, membership: Some(membership) } = &*state {
+    let State { membership, open } = &mut *state;
+    match open {
+        Some(open) if open.shares > 0 => return,
+        Some(open) => open.engines.world(Calls::C).close(),
+        None => {}
+    }
+    if let Some(membership) = membership {
         membership.leave();
     }
 }
 
 impl Share {
-    /// Gives the share back; the last one closes the engine, which waits until all processes of the job do so. Done again it
-    /// does nothing.
+    /// Gives the share back. The last of those that all processes close together closes the engine, which waits until all do so;
+    /// one of a session waits for nobody. Done again it does nothing.
     ///
     /// # Errors
     /// When the last synchronisation fails; the engine stays open.
@@ -170,20 +226,28 @@ impl Share {
         if self.closed.get() {
             return Ok(());
         }
+        let is_last_common = |open: &Open| self.goes == Goes::Together && open.common == 1;
+        let parts = self
+            .instance
+            .state()
+            .open
+            .as_ref()
+            .filter(|open| is_last_common(open))
+            .map(|open| open.had_sessions);
+        // Others may take and close shares meanwhile, so nothing is locked.
+        let stays = parts.map_or(Ok(true), |stays| self.world.take_leave(stays))?;
         let mut state = self.instance.state();
+        self.give_back(&mut state);
         let State { membership, open } = &mut *state;
-        match open {
-            Some(others) if others.shares > 1 => {
-                others.shares -= 1;
-                self.closed.set(true);
-                drop(state);
-                // What was sent through this share leaves now, for the others may not call for a long time.
-                self.world.drain_for_a_while();
-                return Ok(());
-            }
-            _ => self.world.close()?,
+        let is_used = open.as_ref().is_some_and(|open| open.shares > 0 || open.had_sessions);
+        if stays || is_used {
+            process::at_exit(leave_at_exit);
+            drop(state);
+            // What was sent through this share leaves now, for the others may not call for a long time.
+            self.world.drain_for_a_while();
+            return Ok(());
         }
-        self.closed.set(true);
+        self.world.close();
         *open = None;
         if let Some(membership) = membership {
             match job {
@@ -192,6 +256,30 @@ impl Share {
             }
         }
         Ok(())
+    }
+
+    /// Takes a share of a session again that was closed.
+    ///
+    /// # Errors
+    /// As [`session`].
+    pub fn take_again(&self, threads: Threads) -> Result<()> {
+        if self.closed.get() {
+            let mut state = self.instance.state();
+            let open = state.open.as_mut().filter(|_| self.goes == Goes::Alone);
+            let closed =
+                || Error::other(ErrorClass::Intern, "a share was taken again of an engine that is closed");
+            open.ok_or_else(closed)?.admit(threads, self.goes)?;
+            self.closed.set(false);
+        }
+        Ok(())
+    }
+
+    fn give_back(&self, state: &mut State) {
+        self.closed.set(true);
+        if let Some(open) = &mut state.open {
+            open.shares -= 1;
+            open.common -= usize::from(self.goes == Goes::Together);
+        }
     }
 }
 
@@ -210,11 +298,11 @@ impl Drop for Share {
             return;
         }
         let mut state = self.instance.state();
-        if let Some(open) = &mut state.open {
-            open.shares -= 1;
-            if open.shares == 0 {
-                state.open = None;
-            }
+        self.give_back(&mut state);
+        match &state.open {
+            Some(open) if open.shares == 0 && open.had_sessions => process::at_exit(leave_at_exit),
+            Some(open) if open.shares == 0 => state.open = None,
+            _ => {}
         }
     }
 }

@@ -42,6 +42,7 @@ pub mod onesided;
 pub mod pt2pt;
 pub mod info;
 pub mod attribute;
+pub mod agreement;
 pub mod coll;
 pub mod comm;
 pub mod topology;

@@ -4,13 +4,14 @@
 //!
 //! Parts: `fast_paths`, those of the blocking calls; `handlers`, of the program; `scope`, the calls that take borrowed slices;
 //! `persistent`, `repeated`, `partitioned` and `buffered`, those whose memory is theirs; `several`, waits for some of several requests;
-//! `probes`; `local`, copies; `meeting`, other jobs; `vcis`, and who belongs to which.
+//! `probes`; `local`, copies; `meeting`, other jobs; `process_sets`, those with names; `vcis`, and who belongs to which.
 //!
 //! What must stay true: one engine for each VCI, and one open world per process, whatever the number of [`World`] values; a process that was meant to be one of many never goes on as one
 //! of one.
 
 mod local;
 mod outside;
+mod process_sets;
 mod vcis;
 mod probes;
 mod resources;
@@ -41,8 +42,8 @@ use posthaste_os::sync::Lock;
 use posthaste_os::wake::Doorbell;
 use posthaste_os::{machine, peer_copy, process};
 
-use crate::buffer::device;
-use crate::coll::Schedule;
+use crate::buffer::{OwnedBuf, device};
+use crate::coll::{self, Schedule};
 use crate::comm::Comm;
 use crate::config::{Config, Way};
 use crate::datatype::{Segment, Types};
@@ -74,6 +75,7 @@ pub use owned::{Ended, Owned, Transfer};
 pub use partitioned::{PartitionedReceive, PartitionedSend};
 pub use persistent::Persistent;
 pub use probes::Matched;
+pub use process_sets::PROCESS_SETS;
 pub use repeated::Repeated;
 pub use scope::{Operation, Scope};
 pub(crate) use start::Membership;
@@ -135,6 +137,7 @@ pub struct World {
     calls: Calls,
     world: Arc<Comm>,
     own: Arc<Comm>,
+    founding: Arc<Comm>,
     common: Arc<Common>,
     /// Calls of `block_on` that are under way.
     block_ons: Cell<u32>,
@@ -148,6 +151,7 @@ pub(crate) struct Engines {
     waiting: Arc<Waiting>,
     world: Arc<Comm>,
     own: Arc<Comm>,
+    founding: Arc<Comm>,
     common: Arc<Common>,
 }
 
@@ -191,13 +195,14 @@ impl Engines {
     /// What one of those sees who share it, whose blocking calls have these names. Unless it is threaded, calls on two of these
     /// values must not overlap, which whoever asks for them sees to (`instance`).
     pub(crate) fn world(&self, calls: Calls) -> World {
-        let Self { runtime, waiting, world, own, common } = self;
+        let Self { runtime, waiting, world, own, founding, common } = self;
         World {
             runtime: Arc::clone(runtime),
             waiting: Arc::clone(waiting),
             calls,
             world: Arc::clone(world),
             own: Arc::clone(own),
+            founding: Arc::clone(founding),
             common: Arc::clone(common),
             block_ons: Cell::new(0),
             on_one_thread: PhantomData,
@@ -267,8 +272,11 @@ impl Engines {
         let mut world = Comm::world(rank, size as u32);
         world.set_oversubscribed(oversubscribed);
         let own = Comm::own(me);
+        let mut founding = Comm::founding(rank, size as u32);
+        founding.set_oversubscribed(oversubscribed);
         world.make_known(&mut engine);
         own.make_known(&mut engine);
+        founding.make_known(&mut engine);
         let vci = Vci::new(engine, methods);
         node.set_pid(local_rank, std::process::id());
         node.set_process_namespace(local_rank, machine::process_namespace());
@@ -300,7 +308,8 @@ impl Engines {
             shows_types,
             threaded: threaded || progress_thread,
         };
-        Ok(Self { runtime, waiting, world: Arc::new(world), own: Arc::new(own), common: Arc::new(common) })
+        let (world, own, founding) = (Arc::new(world), Arc::new(own), Arc::new(founding));
+        Ok(Self { runtime, waiting, world, own, founding, common: Arc::new(common) })
     }
 }
 
@@ -325,6 +334,11 @@ impl World {
     #[inline]
     pub fn own(&self) -> &Arc<Comm> {
         &self.own
+    }
+
+    /// All processes of the job, who found communicators in it that are made of a group alone ([`Comm::plan_from_group`]).
+    pub fn founding(&self) -> &Arc<Comm> {
+        &self.founding
     }
 
     /// Rank in the world.
@@ -640,28 +654,39 @@ impl World {
         }
     }
 
-    /// Closes the engine: waits for everybody, and for everything of ours to have left. Nothing may be done with it afterwards.
+    /// Waits for everybody, and for everything of ours to have left. Gives whether the engine stays open: `stays` says so of this
+    /// process, and if one of them says so it is so for all, since they could not open theirs again without that one.
     ///
     /// # Errors
     /// When the last synchronisation fails.
-    pub(crate) fn close(&self) -> Result<()> {
+    pub(crate) fn take_leave(&self, stays: bool) -> Result<bool> {
         let call = self.calls.finalize;
         self.drain(call);
         self.vci().methods.begin_finalizing();
-        match self.run_in(call, crate::coll::barrier(&self.world)) {
+        let mut outcome = OwnedBuf::new(1);
+        outcome.sink().copy_from(&[u8::from(stays)]);
+        let outcome = Arc::new(outcome);
+        let stays = match self.run_in(call, coll::unite(&self.world, call, outcome.clone())?) {
             // Those that are left need not wait for each other: nobody could say when.
-            Err(why) if why.class() == ErrorClass::ProcAborted => {}
-            ended => ended?,
-        }
+            Err(why) if why.class() == ErrorClass::ProcAborted => stays,
+            ended => ended.map(|()| outcome.source().to_vec() != [0])?,
+        };
         self.drain(call);
-        self.leave(call);
+        if stays {
+            self.vci().methods.stay();
+        }
+        Ok(stays)
+    }
+
+    /// Closes the engine, after everything of ours has left. Nothing may be done with it afterwards.
+    pub(crate) fn close(&self) {
+        self.leave(self.calls.finalize);
         let progress = self.common.progress.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(progress) = progress {
             progress.stop(&self.waiting);
         }
         self.publish_counters();
         self.common.node.set_life(self.common.local_rank, Life::Finalised);
-        Ok(())
     }
 
     /// Waits until everything of ours has left.

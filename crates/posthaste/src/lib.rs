@@ -18,6 +18,7 @@
 //! ```
 //!
 //! - [`init`] joins the job and returns the [`Universe`]; its end is the rank's end.
+//! - A [`Session`] is a part in the job that comes and goes on each rank alone, for libraries.
 //! - A [`Communicator`] has the blocking calls: [`send`](Communicator::send), [`receive`](Communicator::receive) and
 //!   their kin, and the collectives such as [`all_reduce`](Communicator::all_reduce).
 //! - [`Communicator::cartesian`], [`Communicator::graph`] and their kin say who is whose neighbour; neighbours exchange blocks by
@@ -56,6 +57,7 @@ mod partitioned;
 mod persistent;
 mod point_to_point;
 mod scope;
+mod session;
 mod stream;
 mod strided;
 mod topology;
@@ -155,6 +157,7 @@ pub use posthaste_core::slice::{Buffer, BufferMut, RecvBuf, SendBuf};
 #[cfg(feature = "derive")]
 pub use posthaste_derive::Equivalence;
 pub use scope::{Request, Scope};
+pub use session::Session;
 pub use stream::Incoming;
 pub use strided::{Parts, Strided, StridedMut};
 pub use topology::{Topology, balanced_sizes};

@@ -124,7 +124,12 @@ impl<'u> Communicator<'u> {
     /// # })?;
     /// # Ok::<(), posthaste::Error>(())
     /// ```
-    pub fn send_owned<B: OwnedBuffer>(&self, data: B, to: impl Into<Destination>, tag: i32) -> InFlight<'u, B> {
+    pub fn send_owned<B: OwnedBuffer>(
+        &self,
+        data: B,
+        to: impl Into<Destination>,
+        tag: i32,
+    ) -> InFlight<'u, B> {
         let to = to.into().number(self.core().size());
         self.start_owned("send_owned", data, |data| {
             Ok(Transfer::Send(SendBuf::new(data.elements()), to?, tag, Mode::Standard))

@@ -106,6 +106,13 @@ pub struct Universe {
 }
 
 impl Universe {
+    /// One whose share comes and goes on this rank alone.
+    pub(crate) fn session() -> Result<Self> {
+        let joined = instance::session(Threads::This, CALLS);
+        let joined = joined.map_err(|cause| Error::new("Session::begin", None, cause))?;
+        Ok(Self { joined, buffered: Buffered::default(), ended: false })
+    }
+
     /// The communicator of all ranks (`MPI_COMM_WORLD`).
     pub fn world(&self) -> Communicator<'_> {
         Communicator::new(self, Arc::clone(self.joined.world()))

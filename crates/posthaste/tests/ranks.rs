@@ -2,7 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use posthaste::{ANY, Communicator, ErrorClass, Operation, Parts, Result, Strided, StridedMut, Universe};
+use posthaste::{
+    ANY, Communicator, ErrorClass, Operation, Parts, Result, Session, Strided, StridedMut, Universe,
+};
 
 mod common;
 
@@ -39,6 +41,30 @@ fn messages_of_all_lengths_arrive_whole() {
             assert_eq!((status.source(), status.tag(), status.count::<u32>()), (other, tag, Some(length)));
             assert!(theirs[..length].iter().enumerate().all(|(i, got)| *got == pattern(other, i)));
             assert_eq!(theirs[length], u32::MAX);
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn sessions_come_and_go_beside_a_universe() {
+    on_ranks(3, "sessions_come_and_go_beside_a_universe", |world| {
+        for round in 0..20 {
+            let session = Session::begin()?;
+            let all = session.communicator("mpi://WORLD", "all")?;
+            assert_eq!((all.rank(), all.size()), (world.rank(), world.size()));
+            // Whoever is in both has a second session meanwhile.
+            let second = (world.rank() < 2).then(Session::begin).transpose()?;
+            if let Some(second) = &second {
+                let pair = second.communicator_of(&[1, 0], "pair")?;
+                assert_eq!(pair.all_reduce_one(pair.rank() as u64, Operation::Sum)?, 1);
+                assert_eq!(pair.rank(), 1 - world.rank());
+            }
+            assert_eq!(all.all_reduce_one(round, Operation::Maximum)?, round);
+            let error = session.communicator_of(&[0, 0], "twice").expect_err("a rank twice");
+            assert!(error.to_string().contains("0 twice"), "{error}");
+            let own = session.ranks("MPI://self")?;
+            assert_eq!(own, [world.rank()]);
         }
         Ok(())
     });

@@ -16,13 +16,11 @@ use crate::abi::constants::{
     MPI_COMM_TYPE_RESOURCE_GUIDED, MPI_COMM_TYPE_SHARED, MPI_COMM_WORLD, MPI_MAX_OBJECT_NAME, MPI_UNDEFINED,
 };
 use crate::abi::pointer::{In, Out};
-use crate::abi::types::{MPI_Comm, MPI_Errhandler, MPI_Group, MPI_Info, MPI_Request};
-use crate::call::{mpi_fn, none, unsupported};
-use crate::failure;
-use crate::handle::Kind;
+use crate::abi::types::{MPI_Comm, MPI_Group, MPI_Info, MPI_Request};
+use crate::call::mpi_fn;
 use crate::layer::attribute::KEYVALS;
 use crate::layer::bsend;
-use crate::layer::communicator::{adorn, allocate, allocate_from, copy_attributes, duplicate};
+use crate::layer::communicator::{adorn, allocate, allocate_from, copy_attributes, duplicate, session_of};
 use crate::layer::hardware::{self, Split};
 use crate::layer::library::library;
 use crate::layer::object_ref::ObjectRef;
@@ -30,7 +28,6 @@ use crate::layer::request::AtEnd;
 use crate::mapping::ranks::{self, rank_in};
 use crate::object::attribute;
 use crate::object::communicator::{self, Reserved};
-use crate::object::errhandler::find_for;
 use crate::object::group;
 use crate::object::info;
 use crate::object::object_name;
@@ -170,14 +167,6 @@ mpi_fn! {
     }
 }
 
-unsupported! {
-    "7.4.2";
-    fn MPI_Comm_create_from_group / PMPI_Comm_create_from_group(group: MPI_Group, stringtag: In<c_char>,
-        info: MPI_Info, errhandler: MPI_Errhandler, newcomm: Out<MPI_Comm>);
-        leaving { none(newcomm, MPI_COMM_NULL) }
-        refused by |call| refuse_comm(call, errhandler);
-}
-
 // Hints.
 mpi_fn! {
     /// MPI-5.0 §7.4.4. `mpi_assert_no_any_tag` and `mpi_assert_no_any_source` have an effect; other hints are kept, and
@@ -201,7 +190,7 @@ mpi_fn! {
     /// MPI-5.0 §7.6.1
     fn MPI_Comm_remote_group / PMPI_Comm_remote_group(comm: MPI_Comm, group: Out<MPI_Group>) raises comm => {
         let comm = communicator::find("comm", comm)?;
-        group.set("group", group::store(remote(&comm)?.clone())?)
+        group.set("group", group::store(remote(&comm)?.clone(), session_of(&comm))?)
     }
     /// MPI-5.0 §7.6.2. Only the leader looks at `peer_comm` and `remote_leader`.
     fn MPI_Intercomm_create / PMPI_Intercomm_create(local_comm: MPI_Comm, local_leader: c_int,
@@ -213,19 +202,8 @@ mpi_fn! {
         let peer = peer.as_deref().map_err(Error::clone);
         let (local_leader, remote_leader) = (rank_in(local_leader), rank_in(remote_leader));
         let processes = library().world.world().size() as u32;
-        let mut next =
-            local.plan_intercomm(local_leader, peer, remote_leader, tag, processes, allocate)?;
-        loop {
-            match next {
-                Next::Run(schedule, introduction) => {
-                    next = introduction.next(library().world.run(schedule))?;
-                }
-                Next::Made(comm) => {
-                    library().world.joins(&comm);
-                    return newintercomm.set("newintercomm", communicator::store(Some(comm))?);
-                }
-            }
-        }
+        let next = local.plan_intercomm(local_leader, peer, remote_leader, tag, processes, allocate)?;
+        newintercomm.set("newintercomm", communicator::store(Some(introduced(next)?))?)
     }
     /// MPI-5.0 §7.6.2
     fn MPI_Intercomm_merge / PMPI_Intercomm_merge(intercomm: MPI_Comm, high: c_int,
@@ -236,13 +214,17 @@ mpi_fn! {
     }
 }
 
-unsupported! {
-    "7.6.2";
-    fn MPI_Intercomm_create_from_groups / PMPI_Intercomm_create_from_groups(local_group: MPI_Group,
-        local_leader: c_int, remote_group: MPI_Group, remote_leader: c_int, stringtag: In<c_char>,
-        info: MPI_Info, errhandler: MPI_Errhandler, newintercomm: Out<MPI_Comm>);
-        leaving { none(newintercomm, MPI_COMM_NULL) }
-        refused by |call| refuse_comm(call, errhandler);
+/// Goes through the steps by which two groups become an intercommunicator.
+pub(crate) fn introduced(mut next: Next<'_>) -> Result<Arc<Comm>> {
+    loop {
+        match next {
+            Next::Run(schedule, introduction) => next = introduction.next(library().world.run(schedule))?,
+            Next::Made(comm) => {
+                library().world.joins(&comm);
+                return Ok(comm);
+            }
+        }
+    }
 }
 
 /// The other side of an intercommunicator.
@@ -331,25 +313,18 @@ pub(crate) fn check_freeable(handle: MPI_Comm) -> Result<()> {
 /// Frees a communicator: its attributes are deleted, its handle finds nothing any more.
 pub(crate) fn free(comm: Out<MPI_Comm>) -> Result<()> {
     let handle = comm.get("comm")?;
+    forget(handle)?;
+    comm.set("comm", MPI_COMM_NULL)
+}
+
+/// The same by its handle, which the program keeps.
+pub(crate) fn forget(handle: MPI_Comm) -> Result<()> {
     attribute::delete_all_of_comm(handle)?;
     bsend::leave(&*communicator::find("comm", handle)?)?;
-    communicator::remove("comm", handle)?;
-    comm.set("comm", MPI_COMM_NULL)
+    communicator::remove("comm", handle)
 }
 
 /// The communicator behind an argument that is also a result.
 pub(crate) fn site_of(comm: Out<MPI_Comm>) -> Site {
     comm.get("comm").map_or(Site::Process, Into::into)
-}
-
-/// Refuses a communicator that was to be made without a parent, by the handler that it was to have.
-#[cold]
-fn refuse_comm(call: &'static str, handle: MPI_Errhandler) -> c_int {
-    match find_for(handle, Kind::Comm) {
-        Ok(handler) => {
-            let site = Site::Comm(MPI_COMM_SELF);
-            failure::raise_with(&handler, site, call, Site::Process, &Error::unsupported(call))
-        }
-        Err(error) => failure::raise(call, Site::Process, &error),
-    }
 }

@@ -3,20 +3,21 @@
 use std::ffi::{c_char, c_int};
 use std::sync::Arc;
 
-use posthaste_core::error::{Error, Result};
+use posthaste_core::error::Result;
 use posthaste_core::group::Group;
 use posthaste_core::ids::Peer;
 
 use crate::abi::constants::{MPI_GROUP_EMPTY, MPI_GROUP_NULL, MPI_UNDEFINED};
 use crate::abi::pointer::{In, Out};
 use crate::abi::types::{MPI_Comm, MPI_Group, MPI_Session};
-use crate::call::{mpi_fn, none, unsupported};
-use crate::failure;
+use crate::call::mpi_fn;
+use crate::layer::communicator::session_of;
 use crate::layer::library::library;
 use crate::mapping::ranks::{self, rank_in, rank_out};
 use crate::object::communicator;
-use crate::object::group::{find, remove, store};
+use crate::object::group::{self, find, remove, store};
 use crate::object::memory::length;
+use crate::object::session;
 use crate::object::site::Site;
 
 // Accessors.
@@ -54,49 +55,49 @@ mpi_fn! {
     /// MPI-5.0 §7.3.2
     fn MPI_Comm_group / PMPI_Comm_group(comm: MPI_Comm, group: Out<MPI_Group>) raises comm => {
         let comm = communicator::find("comm", comm)?;
-        group.set("group", store(comm.group().clone())?)
+        group.set("group", store(comm.group().clone(), session_of(&comm))?)
     }
     /// MPI-5.0 §7.3.2
     fn MPI_Group_union / PMPI_Group_union(group1: MPI_Group, group2: MPI_Group, newgroup: Out<MPI_Group>)
         raises Site::Process => {
         let (one, other) = (find("group1", group1)?, find("group2", group2)?);
-        make(newgroup, one.union(&other))
+        make(newgroup, &[group1, group2], one.union(&other))
     }
     /// MPI-5.0 §7.3.2
     fn MPI_Group_intersection / PMPI_Group_intersection(group1: MPI_Group, group2: MPI_Group, newgroup: Out<MPI_Group>)
         raises Site::Process => {
         let (one, other) = (find("group1", group1)?, find("group2", group2)?);
-        make(newgroup, one.intersection(&other))
+        make(newgroup, &[group1, group2], one.intersection(&other))
     }
     /// MPI-5.0 §7.3.2
     fn MPI_Group_difference / PMPI_Group_difference(group1: MPI_Group, group2: MPI_Group, newgroup: Out<MPI_Group>)
         raises Site::Process => {
         let (one, other) = (find("group1", group1)?, find("group2", group2)?);
-        make(newgroup, one.difference(&other))
+        make(newgroup, &[group1, group2], one.difference(&other))
     }
     /// MPI-5.0 §7.3.2
     fn MPI_Group_incl / PMPI_Group_incl(group: MPI_Group, n: c_int, ranks: In<c_int>, newgroup: Out<MPI_Group>)
         raises Site::Process => {
-        let group = find("group", group)?;
-        make(newgroup, group.incl(ranks.slice("ranks", length("n", n.into())?)?)?)
+        let found = find("group", group)?;
+        make(newgroup, &[group], found.incl(ranks.slice("ranks", length("n", n.into())?)?)?)
     }
     /// MPI-5.0 §7.3.2
     fn MPI_Group_range_incl / PMPI_Group_range_incl(group: MPI_Group, n: c_int, ranges: Out<[c_int; 3]>,
         newgroup: Out<MPI_Group>) raises Site::Process => {
-        let group = find("group", group)?;
-        make(newgroup, group.range_incl(ranges.slice("ranges", length("n", n.into())?)?)?)
+        let found = find("group", group)?;
+        make(newgroup, &[group], found.range_incl(ranges.slice("ranges", length("n", n.into())?)?)?)
     }
     /// MPI-5.0 §7.3.2
     fn MPI_Group_excl / PMPI_Group_excl(group: MPI_Group, n: c_int, ranks: In<c_int>, newgroup: Out<MPI_Group>)
         raises Site::Process => {
-        let group = find("group", group)?;
-        make(newgroup, group.excl(ranks.slice("ranks", length("n", n.into())?)?)?)
+        let found = find("group", group)?;
+        make(newgroup, &[group], found.excl(ranks.slice("ranks", length("n", n.into())?)?)?)
     }
     /// MPI-5.0 §7.3.2
     fn MPI_Group_range_excl / PMPI_Group_range_excl(group: MPI_Group, n: c_int, ranges: Out<[c_int; 3]>,
         newgroup: Out<MPI_Group>) raises Site::Process => {
-        let group = find("group", group)?;
-        make(newgroup, group.range_excl(ranges.slice("ranges", length("n", n.into())?)?)?)
+        let found = find("group", group)?;
+        make(newgroup, &[group], found.range_excl(ranges.slice("ranges", length("n", n.into())?)?)?)
     }
     /// MPI-5.0 §7.3.3
     fn MPI_Group_free / PMPI_Group_free(group: Out<MPI_Group>) raises Site::Process => {
@@ -109,15 +110,20 @@ mpi_fn! {
     }
 }
 
-unsupported! {
-    "7.3.2";
+mpi_fn! {
+    /// MPI-5.0 §7.3.2
     fn MPI_Group_from_session_pset / PMPI_Group_from_session_pset(session: MPI_Session, pset_name: In<c_char>,
-        newgroup: Out<MPI_Group>);
-        leaving { none(newgroup, MPI_GROUP_NULL) }
-        refused by |call| failure::raise(call, Site::Session(session), &Error::unsupported(call));
+        newgroup: Out<MPI_Group>) raises session => {
+        newgroup.set("newgroup", MPI_GROUP_NULL)?;
+        session::find("session", session)?;
+        let group = library().world.process_set(&pset_name.text("pset_name")?)?;
+        newgroup.set("newgroup", store(Arc::new(group), Some(session.number()))?)
+    }
 }
 
-fn make(newgroup: Out<MPI_Group>, group: Group) -> Result<()> {
+/// Gives a group to the program that was made of others.
+fn make(newgroup: Out<MPI_Group>, of: &[MPI_Group], group: Group) -> Result<()> {
     newgroup.set("newgroup", MPI_GROUP_NULL)?;
-    newgroup.set("newgroup", store(Arc::new(group))?)
+    let session = of.iter().find_map(|of| group::session_of(*of));
+    newgroup.set("newgroup", store(Arc::new(group), session)?)
 }

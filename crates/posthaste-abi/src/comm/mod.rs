@@ -2,4 +2,5 @@
 
 pub mod group;
 pub mod communicator;
+pub mod from_group;
 pub mod attribute;

@@ -1,6 +1,7 @@
-//! C functions for starting processes and connecting jobs (MPI-5.0 §11.8 to §11.10).
+//! C functions for sessions, for starting processes and for connecting jobs (MPI-5.0 §11.3, §11.8 to §11.10).
 
 pub mod ports;
+pub mod session;
 pub mod spawn;
 
 use crate::abi::pointer::Out;

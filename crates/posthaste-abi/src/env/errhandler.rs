@@ -13,14 +13,14 @@ use crate::abi::types::{
     MPI_Comm, MPI_Comm_errhandler_function, MPI_Errhandler, MPI_File, MPI_File_errhandler_function,
     MPI_Session, MPI_Session_errhandler_function, MPI_Win, MPI_Win_errhandler_function,
 };
-use crate::call::{mpi_fn, none, unsupported};
+use crate::call::mpi_fn;
 use crate::failure;
 use crate::handle::{Kind, invalid};
 use crate::layer::errhandler as layer;
 use crate::object::errhandler::{self as handlers, FILE_NULL_HANDLER, UserHandler, find_for, handle_of};
 use crate::object::error_code::{added, class_of, text};
 use crate::object::site::Site;
-use crate::object::{communicator, window};
+use crate::object::{communicator, session, window};
 
 // Error handlers.
 mpi_fn! {
@@ -105,21 +105,30 @@ mpi_fn! {
         failure::call_handler("MPI_File_call_errhandler", Site::File(fh), errorcode);
         Ok(())
     }
+    /// MPI-5.0 §9.3.4
+    fn MPI_Session_set_errhandler / PMPI_Session_set_errhandler(session: MPI_Session,
+        errhandler: MPI_Errhandler) raises session => {
+        let handler = find_for(errhandler, Kind::Session)?;
+        session::find("session", session)?.set_handler(handler);
+        Ok(())
+    }
+    /// MPI-5.0 §9.3.4
+    fn MPI_Session_get_errhandler / PMPI_Session_get_errhandler(session: MPI_Session,
+        errhandler: Out<MPI_Errhandler>) raises session => {
+        errhandler.set("errhandler", handle_of(session::find("session", session)?.handler())?)
+    }
+    /// MPI-5.0 §9.3.5
+    fn MPI_Session_call_errhandler / PMPI_Session_call_errhandler(session: MPI_Session, errorcode: c_int)
+        raises session => {
+        session::find("session", session)?;
+        failure::call_handler("MPI_Session_call_errhandler", Site::Session(session), errorcode);
+        Ok(())
+    }
     /// MPI-5.0 §9.3
     fn MPI_Errhandler_free / PMPI_Errhandler_free(errhandler: Out<MPI_Errhandler>) anytime {
         handlers::free(errhandler.get("errhandler")?)?;
         errhandler.set("errhandler", MPI_ERRHANDLER_NULL)
     }
-}
-
-unsupported! {
-    "9.3";
-    fn MPI_Session_set_errhandler / PMPI_Session_set_errhandler(session: MPI_Session,
-        errhandler: MPI_Errhandler);
-    fn MPI_Session_get_errhandler / PMPI_Session_get_errhandler(session: MPI_Session,
-        errhandler: Out<MPI_Errhandler>);
-        leaving { none(errhandler, MPI_ERRHANDLER_NULL) }
-    fn MPI_Session_call_errhandler / PMPI_Session_call_errhandler(session: MPI_Session, errorcode: c_int);
 }
 
 // Error codes, classes and strings.

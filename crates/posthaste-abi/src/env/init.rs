@@ -17,7 +17,7 @@ use crate::abi::types::{MPI_Aint, MPI_Comm, MPI_Info};
 use crate::call::mpi_fn;
 use crate::layer::bsend;
 use crate::layer::hardware;
-use crate::layer::library::{self, Life, ThreadLevel, library, life};
+use crate::layer::library::{self, Library, Life, ThreadLevel, library, life};
 use crate::object::site::Site;
 use crate::object::{attribute, info, memory, parents};
 
@@ -57,11 +57,11 @@ mpi_fn! {
     }
     /// MPI-5.0 §11.6.2
     fn MPI_Query_thread / PMPI_Query_thread(provided: Out<c_int>) raises Site::Process => {
-        provided.set("provided", number_of(library().provided))
+        provided.set("provided", number_of(of_world()?.provided))
     }
     /// MPI-5.0 §11.6.2
     fn MPI_Is_thread_main / PMPI_Is_thread_main(flag: Out<c_int>) raises Site::Process => {
-        flag.set("flag", c_int::from(library().main == thread::current().id()))
+        flag.set("flag", c_int::from(of_world()?.main == thread::current().id()))
     }
 }
 
@@ -163,8 +163,7 @@ fn start(required: ThreadLevel) -> Result<()> {
     match life() {
         Life::Before => {
             let library = library::start(required)?;
-            let check_types = library.world.vci().engine.config.check_types;
-            memory::learn_sizes(check_types);
+            memory::learn_sizes(library.world.vci().engine.config.check_types);
             library::open(library);
             parents::meet()
         }
@@ -175,12 +174,24 @@ fn start(required: ThreadLevel) -> Result<()> {
     }
 }
 
+/// The library of `MPI_Init`; what asks for it tells nothing of sessions.
+fn of_world() -> Result<&'static Library> {
+    library::of_world().ok_or_else(|| {
+        let when = if life() == Life::After { "after MPI_Finalize" } else { "before MPI_Init" };
+        Error::other(
+            ErrorClass::Other,
+            format!("it was called {when}; that there is a session is not enough"),
+        )
+    })
+}
+
 /// Ends MPI: first the attributes of `MPI_COMM_SELF`, whose callbacks may still use everything
 /// (MPI-5.0 §11.2.4), then the share of the engine.
 fn finish() -> Result<()> {
+    let library = of_world()?;
     attribute::delete_all_of_comm(MPI_COMM_SELF)?;
     bsend::finish()?;
-    library().world.close(Job::Left)?;
+    library.world.close(Job::Left)?;
     library::end();
     Ok(())
 }

@@ -1,8 +1,7 @@
-//! The environment: starting and ending MPI, sessions, errors, info objects, and the ABI itself (MPI-5.0 chapters 9 to 11
+//! The environment: starting and ending MPI, errors, info objects, and the ABI itself (MPI-5.0 chapters 9 to 11
 //! and 20).
 
 pub mod init;
-pub mod session;
 pub mod errhandler;
 pub mod info;
 pub mod abi;

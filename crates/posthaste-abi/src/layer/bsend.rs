@@ -25,22 +25,34 @@ use posthaste_core::request::{Composite, Status, Table, complete, composite};
 use posthaste_core::wait::Awaited;
 use posthaste_core::wire::Mode;
 
-use super::library::library;
+use super::communicator::session_of;
+use super::library::{has_had_sessions, library, open_sessions};
 use super::request::{self, CommKey};
 
-/// Whose buffer it is.
+/// Whose buffer it is, as one number that is compared at once: contexts of communicators leave its two lowest bits free, which tell
+/// the kinds of owners apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Owner {
-    /// That of all communicators without one of their own.
-    Process,
-    /// The communicator with this context.
-    Comm(u64),
-}
+pub(crate) struct Owner(u64);
 
 impl Owner {
+    /// All communicators that come from no session and have none of their own.
+    pub(crate) const PROCESS: Self = Self(1);
+
     /// A communicator.
     pub(crate) fn of(comm: &Comm) -> Self {
-        Self::Comm(comm.context().0)
+        Self(comm.context().0)
+    }
+
+    /// Those of the session with this number that have none of their own.
+    pub(crate) fn session(number: usize) -> Self {
+        Self((number as u64) << 2 | 2)
+    }
+
+    /// Who owns the buffer of a communicator that has none of its own.
+    #[cold]
+    #[inline(never)]
+    fn common(comm: &Comm) -> Self {
+        session_of(comm).map_or(Self::PROCESS, Self::session)
     }
 }
 
@@ -179,10 +191,22 @@ pub(crate) fn leave(comm: &Comm) -> Result<()> {
     Ok(())
 }
 
-/// Waits until every buffer is empty, and forgets them; at the end of MPI (MPI-5.0 §3.6.1).
+/// Waits until every buffer is empty, and forgets them; at the end of MPI (MPI-5.0 §3.6.1). Those of sessions that go on, and of
+/// communicators while there are such, are only emptied.
 pub(crate) fn finish() -> Result<()> {
+    let go_on = open_sessions() > 0;
     let owners: Vec<Owner> = buffers().keys().copied().collect();
-    owners.into_iter().try_for_each(|owner| detach(owner).map(drop))
+    let end = |owner| if go_on && owner != Owner::PROCESS { flush(owner) } else { detach(owner).map(drop) };
+    owners.into_iter().try_for_each(end)
+}
+
+/// A session goes: its buffer, if it has one, is detached.
+pub(crate) fn leave_session(session: usize) -> Result<()> {
+    let owner = Owner::session(session);
+    if buffers().contains_key(&owner) {
+        _ = detach(owner)?;
+    }
+    Ok(())
 }
 
 /// Sends; the caller's buffer is its own again when this returns.
@@ -192,19 +216,18 @@ pub(crate) fn send(comm: &Comm, dest: i32, tag: i32, data: &Segment) -> Result<(
     }
     let world = &library().world;
     let mut buffers = buffers();
-    let owner = Some(Owner::of(comm)).filter(|own| buffers.contains_key(own)).unwrap_or(Owner::Process);
-    if buffers.get(&owner).is_some_and(|buffer| !buffer.messages.is_empty()) {
+    let common = || if has_had_sessions() { Owner::common(comm) } else { Owner::PROCESS };
+    let owner = Some(Owner::of(comm)).filter(|own| buffers.contains_key(own)).unwrap_or_else(common);
+    let mut buffer = buffers.get_mut(&owner).ok_or_else(none_attached)?;
+    if !buffer.messages.is_empty() {
         // What has left makes room; one step of progress helps it.
-        let vcis = |buffer: &Buffer| {
-            let slots = buffer.messages.iter().map(|message| message.id.slot as usize);
-            slots.fold(0, |vcis, slot| vcis | 1 << world.vci_number(slot))
-        };
-        let vcis = buffers.get(&owner).map_or(0, vcis);
+        let slots = buffer.messages.iter().map(|message| message.id.slot as usize);
+        let vcis = slots.fold(0, |vcis, slot| vcis | 1 << world.vci_number(slot));
         drop(buffers);
         world.step_among(vcis);
         buffers = self::buffers();
+        buffer = buffers.get_mut(&owner).ok_or_else(none_attached)?;
     }
-    let Some(buffer) = buffers.get_mut(&owner) else { return Err(none_attached()) };
     buffer.reap();
     let fits = buffer.base.is_none() || data.len() <= buffer.size;
     if buffer.messages.is_empty() && fits && world.send_at_once(comm, dest, tag, data)? {
@@ -231,7 +254,10 @@ pub(crate) fn send(comm: &Comm, dest: i32, tag: i32, data: &Segment) -> Result<(
 
 #[cold]
 fn none_attached() -> Error {
-    Error::other(ErrorClass::Buffer, "no buffer is attached, expected MPI_Buffer_attach before")
+    Error::other(
+        ErrorClass::Buffer,
+        "no buffer is attached, expected MPI_Buffer_attach before (MPI_Session_attach_buffer for a communicator of a session)",
+    )
 }
 
 impl Buffer {

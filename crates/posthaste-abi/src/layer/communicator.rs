@@ -11,7 +11,24 @@ use posthaste_core::ids::ContextId;
 use posthaste_core::info::Info;
 
 use super::attribute::KEYVALS;
-use super::library::library;
+use super::library::{has_had_sessions, library};
+
+/// The session that a communicator was made from, directly or through others, by the number that its face chose: hung on the
+/// communicator, so that those that are made of it have it, too.
+struct OfSession(usize);
+
+/// Says from which session a communicator comes.
+pub(crate) fn set_session(comm: &Comm, session: usize) {
+    comm.set_handler(OfSession(session));
+}
+
+/// The session that a communicator comes from, if it comes from one.
+pub(crate) fn session_of(comm: &Comm) -> Option<usize> {
+    if !has_had_sessions() {
+        return None;
+    }
+    comm.handler::<OfSession>().map(|of| of.0)
+}
 
 /// A context that this process allocates.
 pub(crate) fn allocate() -> Result<ContextId> {

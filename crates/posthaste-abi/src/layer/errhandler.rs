@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use posthaste_core::comm::Comm;
 use posthaste_core::config::{Config, INITIAL_HANDLER, InitialHandler};
 
-use super::library::Library;
+use super::library::{Library, open_sessions};
 
 /// What to do with an error: an error handler.
 #[derive(Clone, Debug)]
@@ -57,9 +57,9 @@ pub(crate) enum Fallback {
 }
 
 /// MPI-4.0 moved these errors from `MPI_COMM_WORLD` to `MPI_COMM_SELF`; programs written before set the handler of the world
-/// alone, so it stands in until `MPI_COMM_SELF` is given one, except with `POSTHASTE_STRICT`. Who uses sessions does not
-/// expect it: once there are some, it will stand in only while none is open.
+/// alone, so it stands in until `MPI_COMM_SELF` is given one, except with `POSTHASTE_STRICT` and while a session is open: who
+/// uses those does not expect it.
 pub(crate) fn fallback<H: Send + Sync + 'static>(library: &Library) -> Fallback {
     let is_set = library.world.own().handler::<H>().is_some();
-    if library.strict || is_set { Fallback::Own } else { Fallback::World }
+    if library.strict || is_set || open_sessions() > 0 { Fallback::Own } else { Fallback::World }
 }

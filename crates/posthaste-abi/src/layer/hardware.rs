@@ -42,11 +42,10 @@ pub(crate) fn part(comm: &Comm, split: Option<Split>, hints: &Info) -> Result<Op
         let name = hints.get(TYPE)?;
         hardware.iter().find(|kind| kind.name.as_bytes() == name)?.instance
     };
-    // Without sessions there are the two sets that every process knows.
-    let in_set = || match hints.get(b"mpi_pset_name")?.as_slice() {
-        b"mpi://WORLD" => Some(0),
-        b"mpi://SELF" => Some(world.rank() as i32),
-        _ => None,
+    // The sets of one name do not overlap, so the first member stands for its set.
+    let in_set = || {
+        let set = world.process_set(str::from_utf8(&hints.get(b"mpi_pset_name")?).ok()?).ok()?;
+        set.peer(0).map(|first| first.0 as i32)
     };
     let color = match split {
         None => None,

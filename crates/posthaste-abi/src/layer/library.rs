@@ -1,21 +1,22 @@
-//! The library between `MPI_Init` and `MPI_Finalize`: the engine and the level of thread support.
+//! The library between `MPI_Init` and `MPI_Finalize`, and while there are sessions: the engine and the level of thread support.
 //!
-//! MPI-5.0 §11.2, §11.6.
+//! MPI-5.0 §11.2, §11.3, §11.6.
 //!
-//! What must stay true: whoever sees the pointer that [`inside`] reads sees everything behind it; the library is
-//! never taken down before the process ends, so references to it live for good. It exists once in the life of a process (MPI-5.0
-//! §11.2.2 wants that of `MPI_Init`); the engine that it has a share of may be opened again (`posthaste_core::instance`).
+//! What must stay true: whoever sees the pointer that [`inside`] reads sees everything behind it; a library is
+//! never taken down before the process ends, so references to it live for good. There are two in the life of a process at most:
+//! that of `MPI_Init`, which comes once (MPI-5.0 §11.2.2), and that of all sessions. Each has a share of the one engine
+//! (`posthaste_core::instance`); while both are there, calls use that of `MPI_Init`.
 
 use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread::{self, ThreadId};
 
 use posthaste_core::error::{Result, say};
-use posthaste_core::instance::{self, Share, Threads};
+use posthaste_core::instance::{self, Job, Share, Threads};
 use posthaste_core::world::Calls;
 
-/// What exists while MPI is initialised.
+/// What exists while MPI is initialised, or a session is.
 pub(crate) struct Library {
     /// The share of the engine.
     pub(crate) world: Share,
@@ -23,12 +24,12 @@ pub(crate) struct Library {
     pub(crate) provided: ThreadLevel,
     /// Whether what the standard leaves out, and other libraries accept, is refused.
     pub(crate) strict: bool,
-    /// The thread that called `MPI_Init`.
+    /// The thread that made it: it called `MPI_Init`.
     pub(crate) main: ThreadId,
 }
 
 /// Level of thread support (MPI-5.0 §11.6.2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ThreadLevel {
     /// There is one thread.
     Single,
@@ -51,13 +52,21 @@ pub(crate) enum Life {
     After,
 }
 
-/// This process's rank in the world; -1 before `MPI_Init`.
+/// This process's rank in the world; -1 before `MPI_Init` and the first session.
 pub(crate) static WORLD_RANK: AtomicI32 = AtomicI32::new(-1);
 
 static LIBRARY: AtomicPtr<Library> = AtomicPtr::new(ptr::null_mut());
+/// The library of `MPI_Init`, until `MPI_Finalize`.
+static OF_WORLD: AtomicPtr<Library> = AtomicPtr::new(ptr::null_mut());
 /// The same, and kept after the end: a thread may still look at it, and leak checkers see that it is not lost.
 #[used]
 static KEPT: AtomicPtr<Library> = AtomicPtr::new(ptr::null_mut());
+/// The library of all sessions, from the first one on.
+static OF_SESSIONS: AtomicPtr<Library> = AtomicPtr::new(ptr::null_mut());
+/// How many sessions are open.
+static SESSIONS: AtomicUsize = AtomicUsize::new(0);
+/// Held by whoever opens or closes one, or begins or ends MPI.
+static LIFE: Mutex<()> = Mutex::new(());
 static STARTED: AtomicBool = AtomicBool::new(false);
 /// What every guarded entry looks at: as `LIBRARY`, but null while requests have handlers. So their handlers are looked for
 /// before each call without a single instruction in programs that have none.
@@ -65,13 +74,24 @@ static DOOR: AtomicPtr<Library> = AtomicPtr::new(ptr::null_mut());
 /// Held by whoever opens or closes the door by what handlers there are.
 static DOORKEEPER: Mutex<()> = Mutex::new(());
 
-/// The library, while MPI is initialised.
+/// The library, while MPI is initialised or there is a session.
 #[inline(always)]
 pub(crate) fn inside() -> Option<&'static Library> {
-    // SAFETY: the pointer is null or comes from `Box::leak` in `open`; the Acquire pairs with the Release there.
-    // Other threads may come here: with MPI_THREAD_MULTIPLE the world's VCI is locked, and below it the program
+    at(&LIBRARY)
+}
+
+/// The library between `MPI_Init` and `MPI_Finalize`, which alone have `MPI_COMM_WORLD` and `MPI_COMM_SELF`.
+#[inline(always)]
+pub(crate) fn of_world() -> Option<&'static Library> {
+    at(&OF_WORLD)
+}
+
+#[inline(always)]
+fn at(place: &AtomicPtr<Library>) -> Option<&'static Library> {
+    // SAFETY: the pointer is null or comes from `Box::leak` in `open` or `open_session`; the Acquire pairs with the Release
+    // there. Other threads may come here: with MPI_THREAD_MULTIPLE the world's VCI is locked, and below it the program
     // promises that calls do not overlap (MPI-5.0 §11.6.2).
-    unsafe { LIBRARY.load(Ordering::Acquire).as_ref() }
+    unsafe { place.load(Ordering::Acquire).as_ref() }
 }
 
 /// Whether a guarded entry may go on.
@@ -127,7 +147,7 @@ fn gone() -> ! {
 
 /// Where this process stands.
 pub(crate) fn life() -> Life {
-    if inside().is_some() {
+    if of_world().is_some() {
         Life::Inside
     } else if STARTED.load(Ordering::Acquire) {
         Life::After
@@ -141,10 +161,82 @@ pub(crate) fn life() -> Life {
 pub(crate) fn start(required: ThreadLevel) -> Result<Library> {
     let multiple = required == ThreadLevel::Multiple;
     let world = instance::share(if multiple { Threads::Several } else { Threads::OneAtATime }, Calls::C)?;
-    let provided = if multiple && !world.is_threaded() { ThreadLevel::Serialized } else { required };
-    WORLD_RANK.store(world.rank() as i32, Ordering::Relaxed);
-    let strict = world.vci().engine.config.strict;
-    Ok(Library { world, provided, strict, main: thread::current().id() })
+    Ok(Library::with(world, required))
+}
+
+impl Library {
+    fn with(world: Share, required: ThreadLevel) -> Self {
+        WORLD_RANK.store(world.rank() as i32, Ordering::Relaxed);
+        let provided = provided(&world, required);
+        let strict = world.vci().engine.config.strict;
+        Self { world, provided, strict, main: thread::current().id() }
+    }
+}
+
+/// What the engine provides of a level, which has real locks or not.
+fn provided(world: &Share, required: ThreadLevel) -> ThreadLevel {
+    if world.is_threaded() { required } else { required.min(ThreadLevel::Serialized) }
+}
+
+/// A session begins, with the level of thread support that it asks for; gives what is provided.
+///
+/// Each session is used by threads of its own, whichever level it has, so only one that promises a process of one thread does
+/// without locks.
+pub(crate) fn open_session(required: ThreadLevel) -> Result<ThreadLevel> {
+    let threads = if required == ThreadLevel::Single { Threads::OneAtATime } else { Threads::Several };
+    let _one_thread = LIFE.lock().unwrap_or_else(PoisonError::into_inner);
+    let library = match at(&OF_SESSIONS) {
+        Some(library) => library,
+        None => {
+            let library = Library::with(instance::session(threads, Calls::C)?, required);
+            let library: *mut Library = Box::leak(Box::new(library));
+            OF_SESSIONS.store(library, Ordering::Release);
+            at(&OF_SESSIONS).expect("just made")
+        }
+    };
+    library.world.take_again(threads)?;
+    SESSIONS.fetch_add(1, Ordering::Relaxed);
+    if of_world().is_none() {
+        use_library(&OF_SESSIONS);
+    }
+    Ok(provided(&library.world, required))
+}
+
+/// A session is over. The last one gives its share of the engine back.
+pub(crate) fn close_session() -> Result<()> {
+    let _one_thread = LIFE.lock().unwrap_or_else(PoisonError::into_inner);
+    if open_sessions() == 1
+        && let Some(library) = at(&OF_SESSIONS)
+    {
+        library.world.close(Job::Stays)?;
+        if of_world().is_none() {
+            use_none();
+        }
+    }
+    SESSIONS.fetch_sub(1, Ordering::Relaxed);
+    Ok(())
+}
+
+/// Whether there was a session.
+pub(crate) fn has_had_sessions() -> bool {
+    at(&OF_SESSIONS).is_some()
+}
+
+/// How many sessions are open.
+pub(crate) fn open_sessions() -> usize {
+    SESSIONS.load(Ordering::Relaxed)
+}
+
+/// Calls use this library from now on. The door stays closed, for the next call to look whether there are handlers.
+fn use_library(of: &AtomicPtr<Library>) {
+    DOOR.store(ptr::null_mut(), Ordering::Release);
+    LIBRARY.store(of.load(Ordering::Acquire), Ordering::Release);
+}
+
+/// No calls any more.
+fn use_none() {
+    DOOR.store(ptr::null_mut(), Ordering::Release);
+    LIBRARY.store(ptr::null_mut(), Ordering::Release);
 }
 
 /// MPI is initialised for this process.
@@ -152,14 +244,16 @@ pub(crate) fn open(library: Library) {
     STARTED.store(true, Ordering::Release);
     let library: *mut Library = Box::leak(Box::new(library));
     KEPT.store(library, Ordering::Relaxed);
-    LIBRARY.store(library, Ordering::Release);
-    DOOR.store(library, Ordering::Release);
+    let _one_thread = LIFE.lock().unwrap_or_else(PoisonError::into_inner);
+    OF_WORLD.store(library, Ordering::Release);
+    use_library(&OF_WORLD);
 }
 
-/// MPI is over for this process. Its share of the engine has been closed.
+/// MPI is over for this process. Its share of the engine has been closed. Sessions go on.
 pub(crate) fn end() {
-    DOOR.store(ptr::null_mut(), Ordering::Release);
-    LIBRARY.store(ptr::null_mut(), Ordering::Release);
+    let _one_thread = LIFE.lock().unwrap_or_else(PoisonError::into_inner);
+    OF_WORLD.store(ptr::null_mut(), Ordering::Release);
+    if open_sessions() > 0 { use_library(&OF_SESSIONS) } else { use_none() }
 }
 
 /// Ends the job.

@@ -8,14 +8,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use posthaste_core::comm::Comm;
-use posthaste_core::error::Result;
+use posthaste_core::error::{Error, ErrorClass, Result};
 
 use super::errhandler::Handler;
 use crate::abi::constants::{MPI_COMM_NULL, MPI_COMM_SELF, MPI_COMM_WORLD};
 use crate::abi::types::MPI_Comm;
 use crate::handle::{Kind, Table};
+use crate::layer::communicator::session_of;
 use crate::layer::errhandler;
-use crate::layer::library::library;
+use crate::layer::library::{Life, life, of_world};
 use crate::layer::object_ref::{Lent, ObjectRef, Recent};
 
 /// All communicators that were made and not freed.
@@ -25,15 +26,31 @@ static COMMS: Table<Comm> = Table::new(Kind::Comm);
 #[inline(always)]
 pub(crate) fn find(argument: &'static str, handle: MPI_Comm) -> Result<ObjectRef<Comm>> {
     if handle == MPI_COMM_WORLD {
-        return Ok(ObjectRef::Predefined(library().world.world()));
+        return match of_world() {
+            Some(library) => Ok(ObjectRef::Predefined(library.world.world())),
+            None => Err(no_world(argument, "MPI_COMM_WORLD")),
+        };
     }
     find_other(argument, handle)
+}
+
+/// There is a session, and no MPI_Init.
+#[cold]
+fn no_world(argument: &'static str, predefined: &'static str) -> Error {
+    let when = if life() == Life::After { "after MPI_Finalize" } else { "before MPI_Init" };
+    Error::invalid(
+        ErrorClass::Comm,
+        argument,
+        format_args!("{predefined} {when}"),
+        "a communicator of a session",
+    )
 }
 
 #[inline(never)]
 fn find_other(argument: &'static str, handle: MPI_Comm) -> Result<ObjectRef<Comm>> {
     if handle == MPI_COMM_SELF {
-        return Ok(ObjectRef::Predefined(library().world.own()));
+        let Some(library) = of_world() else { return Err(no_world(argument, "MPI_COMM_SELF")) };
+        return Ok(ObjectRef::Predefined(library.world.own()));
     }
     let freed = FREED.load(Ordering::Acquire);
     let recent = RECENT.try_with(|recent| recent.take((handle.number(), freed))).ok().flatten();
@@ -52,7 +69,10 @@ pub(crate) fn with<T>(
     call: impl FnOnce(&Comm) -> Result<T>,
 ) -> Result<T> {
     if handle == MPI_COMM_WORLD {
-        return call(library().world.world());
+        return match of_world() {
+            Some(library) => call(library.world.world()),
+            None => Err(no_world(argument, "MPI_COMM_WORLD")),
+        };
     }
     let mark = (handle.number(), FREED.load(Ordering::Acquire));
     if let Ok(Some(comm)) = RECENT.try_with(|recent| recent.take(mark)) {
@@ -84,6 +104,11 @@ pub(crate) fn remove(argument: &'static str, handle: MPI_Comm) -> Result<()> {
     let _ = RECENT.try_with(Recent::forget);
     drop(removed);
     Ok(())
+}
+
+/// A communicator that comes from this session, if there is one.
+pub(crate) fn any_of_session(session: usize) -> Option<MPI_Comm> {
+    COMMS.find(|comm| session_of(comm) == Some(session)).map(MPI_Comm::numbered)
 }
 
 /// Gives a new communicator to the program; `MPI_COMM_NULL` where this process is no member.

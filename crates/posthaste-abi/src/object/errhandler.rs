@@ -58,10 +58,6 @@ impl UserHandler {
 /// The handler of files that are not open yet.
 pub(crate) static FILE_NULL_HANDLER: RwLock<Handler> = RwLock::new(Handler::Return);
 
-/// The handler that the latest `MPI_Session_init` was given. There are no sessions yet, so it serves the calls that
-/// follow on what the program takes for one.
-pub(crate) static SESSION_HANDLER: RwLock<Option<Handler>> = RwLock::new(None);
-
 /// All error handlers that were made and not freed.
 static HANDLERS: Table<UserHandlerPlace> = Table::new(Kind::Errhandler);
 

@@ -6,6 +6,7 @@
 pub(crate) mod site;
 pub(crate) mod error_code;
 pub(crate) mod errhandler;
+pub(crate) mod session;
 pub(crate) mod info;
 pub(crate) mod group;
 pub(crate) mod communicator;

@@ -24,12 +24,13 @@ use crate::abi::pointer::Out;
 use crate::abi::types::{
     MPI_Comm, MPI_Count, MPI_Datatype, MPI_Message, MPI_Request, MPI_Session, MPI_Status,
 };
-use crate::call::{mpi_fn, unsupported};
+use crate::call::mpi_fn;
 use crate::handle::{Deposit, Kind};
-use crate::layer::library::library;
+use crate::layer::library::{library, of_world};
 use crate::mapping::ranks::{rank_in, source_in, tag_in};
 use crate::object::communicator;
 use crate::object::memory::{length, plain_segment, segment};
+use crate::object::session;
 use crate::object::site::{Located, Outcome, Site};
 use crate::request::bsend::{self, Owner};
 use crate::request::completion;
@@ -115,34 +116,34 @@ mpi_fn! {
 mpi_fn! {
     /// MPI-5.0 §3.6
     fn MPI_Buffer_attach / PMPI_Buffer_attach(buffer: *mut c_void, size: c_int) raises Site::Process => {
-        bsend::attach(Owner::Process, buffer, size.into())
+        bsend::attach(Owner::PROCESS, buffer, size.into())
     }
     /// MPI-5.0 §3.6
     fn MPI_Buffer_detach / PMPI_Buffer_detach(buffer_addr: *mut c_void, size: Out<c_int>)
         raises Site::Process => {
         size.ready("size")?;
-        let bytes = bsend::detach(Owner::Process, buffer_addr)?;
+        let bytes = bsend::detach(Owner::PROCESS, buffer_addr)?;
         size.set("size", c_int::try_from(bytes).unwrap_or(MPI_UNDEFINED))
     }
     /// MPI-5.0 §3.6
     fn MPI_Buffer_attach_c / PMPI_Buffer_attach_c(buffer: *mut c_void, size: MPI_Count)
         raises Site::Process => {
-        bsend::attach(Owner::Process, buffer, size)
+        bsend::attach(Owner::PROCESS, buffer, size)
     }
     /// MPI-5.0 §3.6
     fn MPI_Buffer_detach_c / PMPI_Buffer_detach_c(buffer_addr: *mut c_void, size: Out<MPI_Count>)
         raises Site::Process => {
         size.ready("size")?;
-        let bytes = bsend::detach(Owner::Process, buffer_addr)?;
+        let bytes = bsend::detach(Owner::PROCESS, buffer_addr)?;
         size.set("size", bytes as MPI_Count)
     }
     /// MPI-5.0 §3.6
     fn MPI_Buffer_flush / PMPI_Buffer_flush() raises Site::Process => {
-        bsend::flush(Owner::Process)
+        bsend::flush(Owner::PROCESS)
     }
     /// MPI-5.0 §3.6
     fn MPI_Buffer_iflush / PMPI_Buffer_iflush(request: Out<MPI_Request>) raises Site::Process => {
-        bsend::iflush(Owner::Process, request)
+        bsend::iflush(Owner::PROCESS, request)
     }
     /// MPI-5.0 §3.6
     fn MPI_Comm_attach_buffer / PMPI_Comm_attach_buffer(comm: MPI_Comm, buffer: *mut c_void, size: c_int)
@@ -181,19 +182,43 @@ mpi_fn! {
     }
 }
 
-unsupported! {
-    "3.6";
+// Buffers of sessions.
+mpi_fn! {
+    /// MPI-5.0 §3.6
     fn MPI_Session_attach_buffer / PMPI_Session_attach_buffer(session: MPI_Session, buffer: *mut c_void,
-        size: c_int);
+        size: c_int) raises session => {
+        bsend::attach(owner_session(session)?, buffer, size.into())
+    }
+    /// MPI-5.0 §3.6
     fn MPI_Session_attach_buffer_c / PMPI_Session_attach_buffer_c(session: MPI_Session, buffer: *mut c_void,
-        size: MPI_Count);
+        size: MPI_Count) raises session => {
+        bsend::attach(owner_session(session)?, buffer, size)
+    }
+    /// MPI-5.0 §3.6
     fn MPI_Session_detach_buffer / PMPI_Session_detach_buffer(session: MPI_Session, buffer_addr: *mut c_void,
-        size: Out<c_int>);
+        size: Out<c_int>) raises session => {
+        let owner = owner_session(session)?;
+        size.ready("size")?;
+        let bytes = bsend::detach(owner, buffer_addr)?;
+        size.set("size", c_int::try_from(bytes).unwrap_or(MPI_UNDEFINED))
+    }
+    /// MPI-5.0 §3.6
     fn MPI_Session_detach_buffer_c / PMPI_Session_detach_buffer_c(session: MPI_Session,
-        buffer_addr: *mut c_void, size: Out<MPI_Count>);
-    fn MPI_Session_flush_buffer / PMPI_Session_flush_buffer(session: MPI_Session);
+        buffer_addr: *mut c_void, size: Out<MPI_Count>) raises session => {
+        let owner = owner_session(session)?;
+        size.ready("size")?;
+        let bytes = bsend::detach(owner, buffer_addr)?;
+        size.set("size", bytes as MPI_Count)
+    }
+    /// MPI-5.0 §3.6
+    fn MPI_Session_flush_buffer / PMPI_Session_flush_buffer(session: MPI_Session) raises session => {
+        bsend::flush(owner_session(session)?)
+    }
+    /// MPI-5.0 §3.6
     fn MPI_Session_iflush_buffer / PMPI_Session_iflush_buffer(session: MPI_Session,
-        request: Out<MPI_Request>);
+        request: Out<MPI_Request>) raises session => {
+        bsend::iflush(owner_session(session)?, request)
+    }
 }
 
 // Nonblocking send and receive.
@@ -463,7 +488,7 @@ fn plain(
     if comm != MPI_COMM_WORLD {
         return None;
     }
-    let world = &library().world;
+    let world = &of_world()?.world;
     Some((world, world.world(), plain_segment(buf, count, datatype)?))
 }
 
@@ -649,6 +674,10 @@ fn isendrecv(
 }
 
 /// The communicator a buffer belongs to.
+fn owner_session(session: MPI_Session) -> Result<Owner> {
+    session::find("session", session).map(|_| Owner::session(session.number()))
+}
+
 fn owner(comm: MPI_Comm) -> Result<Owner> {
     communicator::find("comm", comm).map(|found| Owner::of(&found))
 }

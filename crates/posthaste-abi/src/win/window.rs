@@ -14,6 +14,7 @@ use crate::abi::pointer::{In, Out};
 use crate::abi::types::{MPI_Aint, MPI_Comm, MPI_Group, MPI_Info, MPI_Win};
 use crate::call::mpi_fn;
 use crate::layer::attribute::KEYVALS;
+use crate::layer::communicator::session_of;
 use crate::layer::library::library;
 use crate::mapping::ranks::rank_in;
 use crate::object::memory::base;
@@ -107,7 +108,8 @@ mpi_fn! {
     /// MPI-5.0 §12.2.6
     fn MPI_Win_get_group / PMPI_Win_get_group(win: MPI_Win, group: Out<MPI_Group>) raises win => {
         let found = window::find("win", win)?;
-        group.set("group", group::store(found.window.comm().group().clone())?)
+        let comm = found.window.comm();
+        group.set("group", group::store(comm.group().clone(), session_of(comm))?)
     }
     /// MPI-5.0 §12.2.7
     fn MPI_Win_set_info / PMPI_Win_set_info(win: MPI_Win, info: MPI_Info) raises win => {

@@ -46,5 +46,5 @@ pub use plan::{Blocks, Call, Operand, Reduced};
 pub use reduce::{allreduce, reduce, reduce_scatter, reduce_scatter_block};
 pub use scan::{exscan, scan};
 pub use schedule::{Running, Schedule, Walk, advance};
-pub use small_exchanges::{broadcast, broadcast_group, broadcast_some, exchange, share, swap};
+pub use small_exchanges::{broadcast, broadcast_group, broadcast_some, exchange, share, swap, unite};
 pub use team::Team;

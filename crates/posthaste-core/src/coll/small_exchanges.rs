@@ -5,10 +5,12 @@
 use std::sync::Arc;
 
 use crate::buffer::OwnedBuf;
-use crate::coll::plan::{Draft, Operand};
-use crate::coll::{Schedule, Team, allgather, alltoall, bcast, choose, tree};
+use crate::coll::plan::{Draft, Operand, Reduced};
+use crate::coll::{Schedule, Team, allgather, alltoall, bcast, choose, reduce, tree};
 use crate::datatype::{Datatype, Segment};
+use crate::error::Result;
 use crate::ids::Peer;
+use crate::op::{Op, Predefined};
 
 /// Everybody gets the bytes of the member with rank `from`.
 pub fn broadcast(team: &Team, name: &'static str, from: u32, outcome: Arc<OwnedBuf>) -> Schedule {
@@ -27,6 +29,19 @@ pub fn share(team: &Team, name: &'static str, outcome: Arc<OwnedBuf>) -> Schedul
     allgather::into(&mut draft, None, Operand::new(outcome.user_buf(), block, &Datatype::byte()));
     draft.keep_alive(outcome);
     draft.done()
+}
+
+/// Everybody gets all bits that anybody has set in its bytes.
+///
+/// # Errors
+/// None: bytes can be combined so.
+pub fn unite(team: &Team, name: &'static str, outcome: Arc<OwnedBuf>) -> Result<Schedule> {
+    let byte = Datatype::byte();
+    let reduced = Reduced::new(None, outcome.user_buf(), outcome.len() as u64, &byte);
+    let mut schedule = reduce::allreduce(team, reduced, &Op::from(Predefined::Bor))?;
+    schedule.0.name = name;
+    schedule.0.outcome = Some(outcome);
+    Ok(schedule)
 }
 
 /// Everybody sends everybody bytes of its own: the outcome begins with a block of the length `sent` for each rank; behind them

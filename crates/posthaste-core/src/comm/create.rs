@@ -11,7 +11,7 @@ use std::sync::Arc;
 use crate::buffer::OwnedBuf;
 use crate::coll::{self, Bridge, Schedule, Team};
 use crate::comm::details::{Details, Inherited, Topology};
-use crate::comm::{Comm, Remote};
+use crate::comm::{Comm, Remote, from_group};
 use crate::error::{Error, ErrorClass, Result};
 use crate::group::Group;
 use crate::ids::{ContextId, Peer};
@@ -27,9 +27,11 @@ pub struct Creation {
 }
 
 #[derive(Debug)]
-enum What {
+pub(super) enum What {
     /// The outcome is the context; members are known. `None` for who is no member.
     Known(Option<Members>),
+    /// The outcome is the context and the founder's proof that it means the same creation.
+    Founded { members: Members, proof: u64 },
     /// The outcome says for each rank of the old communicator (both groups of an intercommunicator): color, key,
     /// context to be used if it is rank 0.
     Split { old: Members, color: i32 },
@@ -49,7 +51,7 @@ pub(super) struct Members {
 /// Bytes that each rank sends in a split: two numbers and a context.
 const SPLIT_BYTES: usize = 8 + CONTEXT;
 /// Bytes of a context in a message.
-const CONTEXT: usize = 16;
+pub(super) const CONTEXT: usize = 16;
 /// Said in a split by who comes into no communicator.
 const NO_COLOR: i32 = -1;
 
@@ -193,7 +195,7 @@ impl Comm {
         (coll::share(team, name, outcome.clone()), outcome)
     }
 
-    fn creation(&self, outcome: Arc<OwnedBuf>, what: What) -> Creation {
+    pub(super) fn creation(&self, outcome: Arc<OwnedBuf>, what: What) -> Creation {
         let oversubscribed = self.everybody().is_oversubscribed();
         Creation { outcome, what, oversubscribed, inherited: self.inherited(), topology: None }
     }
@@ -213,7 +215,7 @@ impl Comm {
     }
 
     /// The ranks here of a group's members.
-    fn members(&self, group: &Group) -> Result<Vec<u32>> {
+    pub(super) fn members(&self, group: &Group) -> Result<Vec<u32>> {
         let rank = |peer: Peer| {
             self.group().rank_of(peer).ok_or_else(|| {
                 let got = format_args!("a group with the process {} of the world", peer.0);
@@ -238,6 +240,10 @@ impl Creation {
         let received = self.outcome.source().to_vec();
         let made = match self.what {
             What::Known(members) => members.map(|members| (context_in(&received, 0), members)),
+            What::Founded { members, proof } => {
+                from_group::check(number(&received, CONTEXT), proof)?;
+                Some((context_in(&received, 0), members))
+            }
             What::Split { old, color } => old.split(&received, color),
             What::Merge { old } => Some((context_in(&received, 8), old.merged(&received)?)),
         };

@@ -1,12 +1,13 @@
 //! Communicators: a team with everything a user may hang on it (MPI-5.0 §7.2, §7.4).
 //!
-//! `coll` sees the [`Team`] only. `create`: how new ones are made; `inter`: how two groups become an intercommunicator
+//! `coll` sees the [`Team`] only. `create`: how new ones are made; `from_group`: out of a group alone (§7.4.2); `inter`: how two groups become an intercommunicator
 //! (§7.6) and one group again; `levels`: where their ranks part; `details`: what users hang on them.
 //!
 //! What must stay true: turning a rank of the world into a peer is one comparison.
 
 mod create;
 mod details;
+mod from_group;
 mod inter;
 mod levels;
 mod meeting;
@@ -29,6 +30,7 @@ use details::{Details, Inherited, Known};
 
 pub use create::Creation;
 pub use details::{MAX_NAME, Topology};
+pub use from_group::tag_between;
 pub use inter::{Introduction, Next};
 pub use levels::Levels;
 
@@ -73,6 +75,12 @@ impl Comm {
     pub fn own(me: Peer) -> Self {
         let team = Team::new(ContextId::SELF, Arc::new(Group::range(me.0, 1)), 0, false);
         Self::new(team, None, Details::new("MPI_COMM_SELF", Inherited::default()))
+    }
+
+    /// All processes of the job, of which nobody has a handle: in it communicators are founded that are made of a group alone.
+    pub fn founding(rank: u32, size: u32) -> Self {
+        let team = Team::new(ContextId::FOUNDING, Arc::new(Group::range(0, size)), rank, false);
+        Self::new(team, None, Details::new("the founding of communicators from groups", Inherited::default()))
     }
 
     fn new(team: Team, remote: Option<Remote>, details: Details) -> Self {

@@ -186,6 +186,9 @@ pub trait Method {
     /// This process sends no more messages of its own.
     fn begin_finalizing(&mut self) {}
 
+    /// Takes [`Method::begin_finalizing`] back: nobody leaves.
+    fn stay(&mut self) {}
+
     /// Says to all peers that nothing more will come from here.
     fn begin_leaving(&mut self) {}
 

@@ -359,6 +359,11 @@ impl Methods {
         each!(self.all, as_mut, |method| method.begin_finalizing());
     }
 
+    /// Takes that back: nobody leaves.
+    pub fn stay(&mut self) {
+        each!(self.all, as_mut, |method| method.stay());
+    }
+
     /// Opens a receive for what is granted, and says how it is to come; ends with [`Event::Received`].
     pub fn open_receive(&mut self, opened: OpenReceive) -> Granted {
         leading_to!(self, opened.from, |method, _at| method.open_receive(opened))

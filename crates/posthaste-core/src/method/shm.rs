@@ -657,6 +657,10 @@ impl Method for Shm {
         self.finalizing = Some(machine::now());
     }
 
+    fn stay(&mut self) {
+        self.finalizing = None;
+    }
+
     fn decline(&mut self, cursor: BufferCursor) {
         if !cursor.persistent
             && let Some(mut buffer) = Buffer::open(&self.node, self.me, cursor.buffer as usize)

@@ -1,0 +1,200 @@
+//! Agreement of processes of which some end before it is over: what each alive one contributes is combined by "and", and all that
+//! are alive in the end get the same outcome, with the processes that were lost when it was found. A pure state machine: who
+//! uses it carries messages, in order between two processes, and reports each lost process to each other one, after
+//! its last message.
+//!
+//! ```text
+//!   contribute    a process and all below it in the tree have contributed   --Contribution-->  the one above
+//!                 the root combines and decides                             --Decided------->  those below
+//!   lose          the tree of those that are left; contributions are sent again, with any decision that is known
+//! ```
+//!
+//! The tree is a binomial one of those that a process does not know to be lost, in the order of their ranks: without a loss
+//! each process sends one message for each edge of the tree and direction, 2 log2(n) at most. A contribution says which processes
+//! its sender knows to be lost, and counts only where the same are known, so that both have the same tree.
+//!
+//! Why all get the same: a root decides by contributions of everybody whom it does not know to be lost, and each says whether it
+//! has heard of a decision; if so, that is the root's, too. Nobody takes a message of a process that it knows to be lost. So if a decision was made under an earlier
+//! root and anybody alive has it or will still take it, somebody who is alive under the new root had it before it contributed,
+//! and on its way up everybody takes it over. A decided process goes on answering, because others may still depend on it:
+//! it may be forgotten once the same processes have decided a later agreement.
+//!
+//! This is the consensus that the functions of fault tolerance stand on (MPI_Comm_agree, MPI_Comm_shrink in the proposals of the
+//! MPI forum's fault tolerance working group).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What was agreed on.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Decision {
+    /// The bits that all contributions have that were counted: those of everybody alive, and maybe of some that were lost.
+    pub flags: i32,
+    /// The ranks that were known to be lost, in order.
+    pub lost: Vec<u32>,
+}
+
+/// What one process says to another.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Message {
+    /// The sender and all below it have contributed.
+    Contribution {
+        /// The bits that all of them have.
+        flags: i32,
+        /// The decision, if the sender has heard of it.
+        decided: Option<Decision>,
+        /// Whom the sender knows to be lost, in order.
+        lost: Vec<u32>,
+    },
+    /// It is decided.
+    Decided(Decision),
+    /// These are lost.
+    Lost(Vec<u32>),
+}
+
+/// A message and the rank that it goes to.
+pub type Outgoing = (u32, Message);
+
+/// One process's part in an agreement.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Agreement {
+    rank: u32,
+    size: u32,
+    own: Option<i32>,
+    lost: BTreeSet<u32>,
+    /// What came from those below, in the tree of those that are left.
+    heard: BTreeMap<u32, i32>,
+    /// The one above has been told, in that tree.
+    has_reported: bool,
+    decided: Option<Decision>,
+}
+
+impl Agreement {
+    /// The part of the process `rank` of `size`, which has not contributed yet, and knows that some ranks are lost.
+    pub fn new(rank: u32, size: u32, lost: impl IntoIterator<Item = u32>) -> Self {
+        let lost = lost.into_iter().filter(|other| *other < size && *other != rank).collect();
+        let heard = BTreeMap::new();
+        Self { rank, size, own: None, lost, heard, has_reported: false, decided: None }
+    }
+
+    /// The decision, once there is one.
+    pub fn decision(&self) -> Option<&Decision> {
+        self.decided.as_ref()
+    }
+
+    /// This process contributes; done again it does nothing.
+    pub fn contribute(&mut self, flags: i32) -> Vec<Outgoing> {
+        let mut out = Vec::new();
+        if self.own.is_none() {
+            self.own = Some(flags);
+            self.advance(&mut out);
+        }
+        out
+    }
+
+    /// A message has come. One from a process that is known to be lost is not taken, nor one that cannot be.
+    pub fn receive(&mut self, from: u32, message: Message) -> Vec<Outgoing> {
+        let mut out = Vec::new();
+        if from >= self.size || from == self.rank || self.lost.contains(&from) {
+            return out;
+        }
+        match message {
+            Message::Contribution { flags, decided, lost } => {
+                self.learn(&lost, &mut out);
+                match (decided, &self.decided) {
+                    (Some(decision), _) => self.decide(decision, &mut out),
+                    (None, Some(own)) => out.push((from, Message::Decided(own.clone()))),
+                    (None, None) => {}
+                }
+                if !lost.iter().eq(self.lost.iter()) {
+                    // In another tree: it contributes again when it knows what we know.
+                    out.push((from, Message::Lost(self.known())));
+                } else if self.below().contains(&from) {
+                    self.heard.insert(from, flags);
+                }
+            }
+            Message::Decided(decision) => self.decide(decision, &mut out),
+            Message::Lost(lost) => self.learn(&lost, &mut out),
+        }
+        self.advance(&mut out);
+        out
+    }
+
+    /// A process is lost, and nothing more comes from it.
+    pub fn lose(&mut self, rank: u32) -> Vec<Outgoing> {
+        let mut out = Vec::new();
+        self.learn(&[rank], &mut out);
+        self.advance(&mut out);
+        out
+    }
+
+    /// With more losses known there is another tree, in which all begins anew but what is decided.
+    fn learn(&mut self, lost: &[u32], out: &mut Vec<Outgoing>) {
+        let before = self.lost.len();
+        let others = lost.iter().copied().filter(|other| *other < self.size && *other != self.rank);
+        self.lost.extend(others);
+        if self.lost.len() > before {
+            self.heard.clear();
+            self.has_reported = false;
+            let known = self.known();
+            out.extend(self.below().into_iter().map(|child| (child, Message::Lost(known.clone()))));
+        }
+    }
+
+    /// Says upwards what everybody from here on downwards has contributed, once all have; the root decides.
+    fn advance(&mut self, out: &mut Vec<Outgoing>) {
+        let Some(own) = self.own else { return };
+        let below = self.below();
+        if self.has_reported || !below.iter().all(|child| self.heard.contains_key(child)) {
+            return;
+        }
+        self.has_reported = true;
+        let flags = self.heard.values().fold(own, |all, flags| all & flags);
+        let (decided, lost) = (self.decided.clone(), self.known());
+        match self.above() {
+            Some(above) => out.push((above, Message::Contribution { flags, decided, lost })),
+            None => self.decide(Decision { flags, lost }, out),
+        }
+    }
+
+    /// Takes over a decision, unless there is one already: it is the same.
+    fn decide(&mut self, decision: Decision, out: &mut Vec<Outgoing>) {
+        if self.decided.is_none() {
+            out.extend(self.below().into_iter().map(|child| (child, Message::Decided(decision.clone()))));
+            self.decided = Some(decision);
+        }
+    }
+
+    fn known(&self) -> Vec<u32> {
+        self.lost.iter().copied().collect()
+    }
+
+    /// The place of this process among those that are left: a place without its lowest bit is the one above.
+    fn place(&self) -> u32 {
+        self.rank - self.lost.range(..self.rank).count() as u32
+    }
+
+    fn left(&self) -> u32 {
+        self.size - self.lost.len() as u32
+    }
+
+    /// Who has a place among those that are left.
+    fn at(&self, place: u32) -> u32 {
+        // Each lost rank up to here pushes the place one further.
+        self.lost.iter().fold(place, |rank, lost| rank + u32::from(*lost <= rank))
+    }
+
+    fn above(&self) -> Option<u32> {
+        let place = self.place();
+        (place > 0).then(|| self.at(place & (place - 1)))
+    }
+
+    fn below(&self) -> Vec<u32> {
+        let (place, left) = (self.place(), self.left());
+        let bits = if place == 0 { u32::BITS } else { place.trailing_zeros() };
+        let children = (0..bits).map(|bit| u64::from(place) + (1 << bit));
+        children.take_while(|child| *child < u64::from(left)).map(|child| self.at(child as u32)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests;
