@@ -139,6 +139,7 @@ const PROGRAMS: [Step; 3] = [
             Lane::Run("dist"),
             Lane::Run("rsmpi"),
             Lane::Run("python"),
+            Lane::Run("mpich"),
             Lane::Run("programs"),
         ],
     },
