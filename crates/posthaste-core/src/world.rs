@@ -722,7 +722,12 @@ impl World {
         self.common.node.set_life(self.common.local_rank, Life::Aborted);
         // The launcher asks everybody to end at once; the buffers of C's stdio are written by `exit` below.
         process::ignore_request_to_end();
-        let _ = wireup::ask(&self.common.launcher, |launcher| launcher.abort(code));
+        // A thread that waits for the launcher's answer has it until then. That we end like this is known without a word, too.
+        if let Ok(mut launcher) = self.common.launcher.try_lock()
+            && let Some(launcher) = &mut *launcher
+        {
+            let _ = launcher.abort(code);
+        }
         std::process::exit(if code == 0 { 1 } else { code });
     }
 }

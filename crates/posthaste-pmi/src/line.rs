@@ -23,6 +23,9 @@ pub enum BadLine {
     /// A key or value that this wire cannot carry.
     #[error("{0:?} has a space, a line end or a control character, which the wire cannot carry")]
     Unsendable(String),
+    /// A value that does not fit into a line.
+    #[error("the value of {0} has {1} bytes, and a line has room for {LONGEST}")]
+    Long(String, usize),
     /// A pair that the command needs is not there.
     #[error("cmd={command} has no {key}=")]
     Missing {

@@ -4,13 +4,15 @@
 //! last block. A value goes to the end of its line, so it may hold spaces. What must stay true: no input panics or takes
 //! memory that was not paid for by bytes, and what [`Spawning::emit`] wrote [`Blocks`] read back.
 
-use crate::line::{BadLine, Emit, Line, sendable_words};
+use crate::line::{BadLine, Emit, LONGEST, Line, sendable_words};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use thiserror::Error;
 
 /// Most bytes of one request.
 const MOST_BYTES: usize = 4 << 20;
+/// The pairs that say whether another block follows.
+const COUNTS: [&str; 2] = ["spawnssofar", "totspawns"];
 /// Most processes of one request: beyond it is a mistake.
 pub const MOST_PROCESSES: usize = 1 << 16;
 
@@ -104,6 +106,10 @@ impl Lines<'_> {
         if value.contains(['\n', '\r', '\0']) {
             return Err(BadLine::Unsendable(value.chars().take(60).collect()));
         }
+        // A longer line would end the connection.
+        if key.len() + 1 + value.len() > LONGEST {
+            return Err(BadLine::Long(key.into(), value.len()));
+        }
         self.0.extend([key, "=", value, "\n"]);
         Ok(())
     }
@@ -145,8 +151,10 @@ impl Blocks {
         if line != "endcmd" {
             self.bytes += line.len();
             // Too much is read to its end and forgotten, for only then an answer is expected.
-            if let Some(block) = self.block.as_mut().filter(|_| self.bytes <= MOST_BYTES)
+            let is_too_much = self.bytes > MOST_BYTES;
+            if let Some(block) = &mut self.block
                 && let Some((key, value)) = line.split_once('=')
+                && (!is_too_much || COUNTS.contains(&key))
             {
                 block.insert(key.into(), value.into());
             }
@@ -158,7 +166,8 @@ impl Blocks {
         }
         if self.bytes > MOST_BYTES {
             self.bad = Some(BadSpawning::Long);
-        } else if is_followed(&block) {
+        }
+        if is_followed(&block) {
             return None;
         }
         let Self { whole, bad, .. } = std::mem::take(self);
@@ -188,7 +197,8 @@ impl Blocks {
 /// Whether a block says that another one follows.
 fn is_followed(block: &HashMap<String, String>) -> bool {
     let number = |key: &str| block.get(key).and_then(|value| value.trim().parse::<u32>().ok());
-    number("spawnssofar").zip(number("totspawns")).is_some_and(|(so_far, total)| so_far < total)
+    let [so_far, total] = COUNTS.map(number);
+    so_far.zip(total).is_some_and(|(so_far, total)| so_far < total)
 }
 
 fn text(block: &HashMap<String, String>, key: &str) -> Result<String, BadLine> {
@@ -316,6 +326,22 @@ mod tests {
         assert!(read(two).unwrap().is_err(), "once, at the end");
         let long = format!("mcmd=spawn\narg1={}\nendcmd\n", "x".repeat(MOST_BYTES));
         assert_eq!(read(&long), Some(Err(BadSpawning::Long)));
+        // The second block comes after too much, and is none of its own.
+        let first =
+            format!("mcmd=spawn\narg1={}\ntotspawns=2\nspawnssofar=1\nendcmd\n", "x".repeat(MOST_BYTES));
+        assert_eq!(read(&first), None, "another one follows");
+        assert_eq!(
+            read(&format!("{first}mcmd=spawn\nnprocs=1\nexecname=a\nendcmd\n")),
+            Some(Err(BadSpawning::Long))
+        );
+    }
+
+    #[test]
+    fn what_fits_into_no_line_is_refused_before_anything_is_sent() {
+        let spec =
+            Spec { count: 1, name: "a".into(), arguments: vec!["x".repeat(LONGEST)], info: Vec::new() };
+        let why = Spawning { specs: vec![spec], preput: Vec::new() }.emit().unwrap_err();
+        assert_eq!(why, BadLine::Long("arg1".into(), LONGEST));
     }
 
     #[test]

@@ -62,7 +62,7 @@ impl<'u> Communicator<'u> {
             None => (Err(no_bridge()), 0),
         };
         let processes = engine.world().size() as u32;
-        let allocate = || engine.allocate_context();
+        let allocate = || engine.allocate_context_from(self.core());
         let planned =
             self.core().plan_intercomm(local_leader, peer_comm, remote_leader, tag, processes, allocate);
         let mut next = self.named(CALL, planned)?;
@@ -126,7 +126,7 @@ impl<'u> Intercommunicator<'u> {
     pub fn merge(&self, high: bool) -> Result<Communicator<'u>> {
         const CALL: &str = "merge";
         let comm = &self.0;
-        let plan = comm.core().plan_merge(high, || comm.engine().allocate_context());
+        let plan = comm.core().plan_merge(high, || comm.engine().allocate_context_from(comm.core()));
         let made = comm.create(CALL, plan)?;
         comm.named(
             CALL,

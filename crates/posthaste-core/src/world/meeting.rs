@@ -120,7 +120,18 @@ impl World {
         root: i32,
         port: impl FnOnce() -> Result<(String, Option<Duration>)>,
     ) -> Result<Arc<Comm>> {
-        self.meet("MPI_Comm_accept", comm, root, || {
+        self.accept_in("MPI_Comm_accept", comm, root, port)
+    }
+
+    /// The same inside another call.
+    fn accept_in(
+        &self,
+        call: &'static str,
+        comm: &Comm,
+        root: i32,
+        port: impl FnOnce() -> Result<(String, Option<Duration>)>,
+    ) -> Result<Arc<Comm>> {
+        self.meet(call, comm, root, || {
             let (name, limit) = port()?;
             Ok((Way::Accept(self.common.abroad.port(&name)?), limit))
         })
@@ -143,6 +154,15 @@ impl World {
             let config = &vci.engine.config;
             let limit = limit.unwrap_or(Duration::from_secs(config.connect_s.into()));
             Ok((Way::Connect(Call::new(name.clone(), config), name), Some(limit)))
+        })
+    }
+
+    /// The same inside another call, for a port that is there as long as the other job is: its end is an error, and nothing else
+    /// ends the wait.
+    fn connect_in(&self, call: &'static str, comm: &Comm, root: i32, port: &str) -> Result<Arc<Comm>> {
+        self.meet(call, comm, root, || {
+            let name: PortName = port.parse()?;
+            Ok((Way::Connect(Call::new(name.clone(), &self.vci().engine.config), name), None))
         })
     }
 

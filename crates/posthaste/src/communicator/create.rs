@@ -39,7 +39,7 @@ impl Communicator<'_> {
     /// ```
     #[doc(alias = "MPI_Comm_dup", alias = "duplicate")]
     pub fn dup(&self) -> Result<Self> {
-        let plan = self.core().plan_dup(|| self.engine().allocate_context());
+        let plan = self.core().plan_dup(|| self.engine().allocate_context_from(self.core()));
         let made = self.create("dup", plan)?;
         let made = self.named(
             "dup",
@@ -74,8 +74,9 @@ impl Communicator<'_> {
             i32::try_from(color).map_err(wrong)
         });
         let number = number.transpose();
-        let plan =
-            number.and_then(|color| self.core().plan_split(color, key, || self.engine().allocate_context()));
+        let plan = number.and_then(|color| {
+            self.core().plan_split(color, key, || self.engine().allocate_context_from(self.core()))
+        });
         self.create("split", plan)
     }
 
@@ -98,7 +99,8 @@ impl Communicator<'_> {
         const CALL: &str = "split_type";
         let SplitType::Shared = split;
         let node = self.engine().node() as i32;
-        let plan = self.core().plan_split(Some(node), key, || self.engine().allocate_context());
+        let plan =
+            self.core().plan_split(Some(node), key, || self.engine().allocate_context_from(self.core()));
         let made = self.create(CALL, plan)?;
         self.named(CALL, made.ok_or_else(|| Cause::other(ErrorClass::Intern, "this rank is on no node")))
     }
@@ -121,7 +123,7 @@ impl Communicator<'_> {
     /// ```
     #[doc(alias = "MPI_Comm_create", alias = "split_by_subgroup_collective")]
     pub fn create_from(&self, group: &Group) -> Result<Option<Self>> {
-        let plan = self.core().plan_create(group.core(), || self.engine().allocate_context());
+        let plan = self.core().plan_create(group.core(), || self.engine().allocate_context_from(self.core()));
         self.create("create_from", plan)
     }
 
@@ -146,7 +148,9 @@ impl Communicator<'_> {
     #[doc(alias = "MPI_Comm_create_group", alias = "split_by_subgroup_with_tag")]
     pub fn create_group(&self, group: &Group, tag: i32) -> Result<Self> {
         const CALL: &str = "create_group";
-        let plan = self.core().plan_create_group(group.core(), tag, || self.engine().allocate_context());
+        let plan = self
+            .core()
+            .plan_create_group(group.core(), tag, || self.engine().allocate_context_from(self.core()));
         let made = self.create(CALL, plan)?;
         self.named(
             CALL,

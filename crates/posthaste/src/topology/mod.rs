@@ -40,7 +40,7 @@ impl Communicator<'_> {
     #[doc(alias = "create_cartesian_communicator")]
     pub fn cartesian(&self, sizes: &[usize], periodic: &[bool]) -> Result<Option<Self>> {
         let plan = grid(self, sizes, periodic)
-            .and_then(|cart| cart.plan(self.core(), || self.engine().allocate_context()));
+            .and_then(|cart| cart.plan(self.core(), || self.engine().allocate_context_from(self.core())));
         self.create("cartesian", plan)
     }
 
@@ -68,7 +68,7 @@ impl Communicator<'_> {
         let plan = topology::cart(self.core()).and_then(|cart| {
             check_entries("stays", stays.len(), cart.dimensions())?;
             let stays: Vec<i32> = stays.iter().map(|stays| i32::from(*stays)).collect();
-            cart.plan_sub(self.core(), &stays, || self.engine().allocate_context())
+            cart.plan_sub(self.core(), &stays, || self.engine().allocate_context_from(self.core()))
         });
         let made = self.create(CALL, plan)?;
         self.named(CALL, made.ok_or_else(nobody))
@@ -98,7 +98,7 @@ impl Communicator<'_> {
     #[doc(alias = "MPI_Graph_create")]
     pub fn graph<L: AsRef<[usize]>>(&self, neighbors: &[L]) -> Result<Option<Self>> {
         let plan = graph(self, neighbors)
-            .and_then(|graph| graph.plan(self.core(), || self.engine().allocate_context()));
+            .and_then(|graph| graph.plan(self.core(), || self.engine().allocate_context_from(self.core())));
         self.create("graph", plan)
     }
 
@@ -229,7 +229,9 @@ impl Communicator<'_> {
 
     /// A communicator of the same ranks with a graph.
     fn carry(&self, call: &'static str, name: &'static str, graph: Checked<DistGraph>) -> Result<Self> {
-        let plan = graph.and_then(|graph| graph.plan(self.core(), name, || self.engine().allocate_context()));
+        let plan = graph.and_then(|graph| {
+            graph.plan(self.core(), name, || self.engine().allocate_context_from(self.core()))
+        });
         let made = self.create(call, plan)?;
         self.named(call, made.ok_or_else(nobody))
     }

@@ -51,7 +51,7 @@ impl World {
         let told = if told.is_empty() { vec![0; len] } else { told };
         let codes = heard(&self.broadcast(call, comm, root, &told)?)?;
         let name = port.clone();
-        let made = self.accept(comm, root, || Ok((name.unwrap_or_default(), None)));
+        let made = self.accept_in(call, comm, root, || Ok((name.unwrap_or_default(), None)));
         if let Some(port) = port {
             self.close_port(&port)?;
         }
@@ -87,7 +87,7 @@ impl World {
             if launcher.is_spawned() { launcher.left_for_us(PORT) } else { Ok(None) }
         });
         let Some(port) = port.transpose().map_err(wireup::failed)?.flatten() else { return Ok(None) };
-        self.connect(self.world(), 0, || Ok((port, None))).map(Some)
+        self.connect_in("MPI_Init", self.world(), 0, &port).map(Some)
     }
 
     /// How many processes the launcher could start in all, with those that run; the size of the job where it does not say.
