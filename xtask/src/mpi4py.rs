@@ -56,16 +56,17 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, environment: &Environment, tally
     runner.others(&listed, tally);
 }
 
-/// Runs the modules of the list once more, with another build of mpi4py.
+/// Runs the modules of the list once more, with another build of mpi4py, but for `without`.
 pub(crate) fn run_again(
     project: &Project,
     mpi: &Mpi,
     environment: &Environment,
-    (name, ranks): (&str, usize),
+    (name, ranks, without): (&str, usize, &str),
     tally: &mut Tally,
 ) {
     match read_list(project) {
-        Ok(listed) => {
+        Ok(mut listed) => {
+            listed.retain(|module| module.name != without);
             let runner = Runner { mpi, environment };
             runner.all_listed(&listed, ranks, name, &mut Leavings::default(), tally);
         }

@@ -156,7 +156,15 @@ fn wheel(project: &Project, mpi: &Mpi, tally: &mut Tally) {
         let right = outcome.stdout.lines().filter(|line| line.contains("posthaste") && line.ends_with(" 3"));
         if right.count() == 3 { Ok(()) } else { Err(outcome.stdout) }
     });
-    mpi4py::run_again(project, mpi, &published, (name, 2), tally);
+    tally.test(&format!("{name}: beside the library of the standard ABI, on one engine"), || {
+        let job = mpi.mpiexec(2, false).arg(&published.python).arg(project.root.join("tests/mpich/both.py"));
+        let said = job.arg(project.stage.join("lib/libmpi_abi.so.1")).succeed()?.stdout;
+        if said.matches("both agree").count() == 2 { Ok(()) } else { Err(said) }
+    });
+    // It wants MPIX_C_FLOAT16, which is no type of the standard's nor of ours.
+    let without = "test_util_dtlib";
+    mpi4py::run_again(project, mpi, &published, (name, 2, without), tally);
+    tally.not_run(1, format!("{name}: the module {without}, for MPIX_C_FLOAT16 of MPICH"));
 }
 
 fn benchmarks(project: &Project, mpi: &Mpi, tally: &mut Tally) {

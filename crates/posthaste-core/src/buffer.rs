@@ -400,6 +400,7 @@ impl<T: Equivalence> Memory<T> {
 
     /// As many numbers as fit into a block.
     pub fn new(block: Block) -> Self {
+        const { assert!(align_of::<T>() <= Block::ALIGN, "the alignment of an element is at most 64") };
         let len = block.len().checked_div(size_of::<T>()).unwrap_or(0);
         Self { block, len, numbers: PhantomData }
     }

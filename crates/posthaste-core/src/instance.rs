@@ -236,15 +236,17 @@ impl Share {
             .map(|open| open.had_sessions);
         // Others may take and close shares meanwhile, so nothing is locked.
         let stays = parts.map_or(Ok(true), |stays| self.world.take_leave(stays))?;
+        if stays {
+            // What was sent through this share leaves now, for the others may not call for a long time; while the share is still
+            // counted, so that no other thread takes the engine over.
+            self.world.drain_for_a_while();
+        }
         let mut state = self.instance.state();
         self.give_back(&mut state);
         let State { membership, open } = &mut *state;
         let is_used = open.as_ref().is_some_and(|open| open.shares > 0 || open.had_sessions);
         if stays || is_used {
             process::at_exit(leave_at_exit);
-            drop(state);
-            // What was sent through this share leaves now, for the others may not call for a long time.
-            self.world.drain_for_a_while();
             return Ok(());
         }
         self.world.close();

@@ -241,6 +241,9 @@ impl Drop for Own {
 }
 
 impl Block {
+    /// Least alignment of its first byte.
+    pub const ALIGN: usize = ALIGN;
+
     /// `len` bytes, in `heap` if there is one and the system lets us.
     ///
     /// # Errors

@@ -55,7 +55,7 @@ fn plain_bytes(buf: *const c_void, count: i64, datatype: MPI_Datatype) -> Option
     // Negative counts are huge here; neither NULL nor MPI_IN_PLACE is a buffer.
     let named = is_address(buf) || count == 0;
     let fits = size != 0 && (count as u64) < SHORT_COUNT && named;
-    fits.then_some(count as u64 * u64::from(size))
+    fits.then_some((count as u64).wrapping_mul(size.into()))
 }
 
 /// The segment of a buffer with a predefined datatype; `None` as for [`plain_bytes`].

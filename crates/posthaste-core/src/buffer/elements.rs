@@ -29,6 +29,12 @@ impl<T: Equivalence> Elements<T> {
         self.len
     }
 
+    /// Leaks the memory, of which nothing is shown afterwards: an operation may use it for ever.
+    pub(crate) fn leak(&mut self) {
+        self.len = 0;
+        std::mem::forget(std::mem::replace(&mut self.memory, OwnedBuf::new(0)));
+    }
+
     pub(crate) fn user_buf(&self) -> UserBuf {
         self.memory.user_buf()
     }

@@ -162,10 +162,24 @@ pub const fn shape_of_field<S, F: Equivalence>(_: fn(S) -> F) -> &'static Shape 
 /// enum Wrong { One, Two }
 /// posthaste_core::equivalence_of_fields!([] Wrong, [] {}); // error: expected struct
 /// ```
+///
+/// ```compile_fail
+/// use posthaste_core::buffer::{Equivalence, Shape};
+/// #[derive(Clone, Copy)]
+/// struct Wrong(bool);
+/// struct Other;
+/// // error: parameters and bounds have no bodies
+/// posthaste_core::equivalence_of_fields!(
+///     [] Wrong,
+///     [Wrong: Sized { const SHAPE: &'static Shape = <u8 as Equivalence>::SHAPE; } impl Other where] {}
+/// );
+/// ```
 #[doc(hidden)]
 #[macro_export]
 macro_rules! equivalence_of_fields {
     ([$($generics:tt)*] $type:ty, [$($bounds:tt)*] { $($field:tt),* $(,)? }) => {
+        // Otherwise they could bring a body of their own.
+        $crate::without_braces! { $($generics)* , $($bounds)* }
         // SAFETY: every field is an `Equivalence`, so every bit pattern of it is valid and its shape reaches only its initialized
         // bytes; the shape says where each field is.
         unsafe impl<$($generics)*> $crate::buffer::Equivalence for $type
@@ -183,6 +197,19 @@ macro_rules! equivalence_of_fields {
                 }
             };
         }
+    };
+}
+
+/// Expands to nothing, and to an error if one of the tokens is a group in braces.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! without_braces {
+    () => {};
+    ({ $($body:tt)* } $($rest:tt)*) => {
+        ::core::compile_error!("parameters and bounds have no bodies");
+    };
+    ($first:tt $($rest:tt)*) => {
+        $crate::without_braces! { $($rest)* }
     };
 }
 

@@ -127,7 +127,8 @@ pub trait Method {
         Err(transfer)
     }
 
-    /// Writes memory of a peer; ends with [`Event::Over`], when the peer can see it.
+    /// Writes memory of a peer; ends with [`Event::Over`], when the peer can see it ([`Caps::put_seen`]), or will at the latest
+    /// with a packet that is sent from then on.
     ///
     /// # Errors
     /// As [`Method::get`].
@@ -245,6 +246,8 @@ pub struct Caps {
     pub get_any: bool,
     /// The sender can write into the receiver's memory, if it lies in one piece.
     pub put: bool,
+    /// What has been written so can be seen by the peer as soon as that is over; otherwise only behind a packet that is sent then.
+    pub put_seen: bool,
     /// The same part by part.
     pub windows: bool,
     /// Memory has to be registered for each message, which is better done part by part.

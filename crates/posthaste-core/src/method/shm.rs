@@ -500,7 +500,7 @@ impl Method for Shm {
         let into =
             self.doubts[to] == 0 && self.node.has_heap(to) && !matches!(self.reached[to], Reached::Never);
         let (packet, oversubscribed) = (self.longest_eager[to], self.oversubscribed);
-        Caps { packet, stream: true, get, put: get, into, oversubscribed, ..Caps::default() }
+        Caps { packet, stream: true, get, put: get, put_seen: true, into, oversubscribed, ..Caps::default() }
     }
 
     #[inline]

@@ -629,8 +629,9 @@ impl Method for Sim {
         let Weather { packet, get, registers, .. } = net.weather;
         // Now one side copies what lies in many pieces, now the other.
         let get_any = get && !registers && net.random(2) == 0;
+        let put_seen = !registers;
         let registers = registers && !self.pinned.caches();
-        Caps { packet, get, get_any, put: get, windows: get, registers, ..Caps::default() }
+        Caps { packet, get, get_any, put: get, put_seen, windows: get, registers, ..Caps::default() }
     }
 
     fn is_heterogeneous(&mut self, to: Peer) -> bool {

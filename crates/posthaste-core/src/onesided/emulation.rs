@@ -47,7 +47,7 @@ pub(super) struct Traffic {
     /// What the method does by itself and has not ended.
     pub(super) transfers: usize,
     /// Something has left since the last flush that only a flush confirms.
-    unconfirmed: bool,
+    pub(super) unconfirmed: bool,
     /// Why the first put since the last flush was refused.
     refused: Option<Error>,
     /// The operation of the peer that was refused last: it hears that once.

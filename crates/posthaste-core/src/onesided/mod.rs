@@ -292,8 +292,13 @@ impl OneSided {
         // Some end at once, and are heard of with the next poll.
         start(methods, Transfer { peer, memory: memory.behind(offset), segment, len, owner })
             .map_err(|transfer| transfer.segment)?;
-        self.asked.insert(access.serial, Asked { peer, token, wanted: wanted(access) });
-        self.traffic.get_or_make(peer, Traffic::default).transfers += 1;
+        let wanted = wanted(access);
+        let unseen = matches!(wanted, Wanted::Placed(_)) && !methods.caps(peer).put_seen;
+        self.asked.insert(access.serial, Asked { peer, token, wanted });
+        let traffic = self.traffic.get_or_make(peer, Traffic::default);
+        traffic.transfers += 1;
+        // A flush goes behind it.
+        traffic.unconfirmed |= unseen;
         Ok(())
     }
 

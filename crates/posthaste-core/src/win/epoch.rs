@@ -3,7 +3,7 @@
 //! What must stay true: an access needs an epoch towards its target, and one begins only where none of another kind is. A
 //! fence opens an epoch only if an access follows it, so locks may be taken behind a fence.
 
-use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 use crate::error::{Error, ErrorClass, Result};
 
@@ -90,26 +90,36 @@ pub enum Locked {
 /// The epochs of one member of a window.
 #[derive(Debug)]
 pub struct Epochs {
-    access: AtomicU8,
+    /// The access epoch in the lowest byte, and above it how many targets are locked: threads lock several at once.
+    access: AtomicU64,
     /// Towards each target.
     targets: Box<[AtomicU8]>,
-    /// Targets that are locked.
-    locked: AtomicU32,
 }
+
+const COUNT: u32 = 8;
 
 impl Epochs {
     pub(super) fn new(members: usize) -> Self {
         let targets = (0..members).map(|_| AtomicU8::new(CLOSED)).collect();
-        Self { access: AtomicU8::new(Access::None as u8), targets, locked: AtomicU32::new(0) }
+        Self { access: AtomicU64::new(Access::None as u64), targets }
     }
 
     #[inline]
     fn access(&self) -> Access {
-        Access::of(self.access.load(Ordering::Relaxed))
+        Access::of(self.access.load(Ordering::Relaxed) as u8)
     }
 
     fn set(&self, access: Access) {
-        self.access.store(access as u8, Ordering::Relaxed);
+        self.change(|locked| (access, locked));
+    }
+
+    /// The epoch that a new number of locked targets makes.
+    fn change(&self, of: impl Fn(u64) -> (Access, u64)) {
+        let change = |word: u64| {
+            let (access, locked) = of(word >> COUNT);
+            Some(access as u64 | locked << COUNT)
+        };
+        let _ = self.access.fetch_update(Ordering::Relaxed, Ordering::Relaxed, change);
     }
 
     /// Whether a target may be accessed now; `passive`: by an operation with a request, which needs a lock.
@@ -210,7 +220,12 @@ impl Epochs {
     /// # Errors
     /// `MPI_ERR_RMA_SYNC`.
     fn check_begin(&self) -> Result<()> {
-        match self.access() {
+        Self::check_begin_in(self.access())
+    }
+
+    /// The same in an epoch that may have been another thread's.
+    fn check_begin_in(access: Access) -> Result<()> {
+        match access {
             Access::None | Access::Fence => Ok(()),
             Access::FenceUsed => {
                 let got = "within the epoch of a fence, with accesses";
@@ -262,7 +277,7 @@ impl Epochs {
                 let got = format_args!("{target}, which this process has locked");
                 Err(Error::invalid(ErrorClass::RmaSync, "rank", got, "MPI_Win_unlock before"))
             }
-            _ => self.check_begin(),
+            other => Self::check_begin_in(other),
         }
     }
 
@@ -274,8 +289,7 @@ impl Epochs {
             (_, LockKind::Shared) => SHARED,
         };
         self.targets[target].store(state, Ordering::Relaxed);
-        self.locked.fetch_add(1, Ordering::Relaxed);
-        self.set(Access::Locks);
+        self.change(|locked| (Access::Locks, locked + 1));
     }
 
     /// `MPI_Win_unlock`: how the target is locked.
@@ -298,9 +312,10 @@ impl Epochs {
     /// A target is locked no more.
     pub fn unlock(&self, target: usize) {
         self.targets[target].store(CLOSED, Ordering::Relaxed);
-        if self.locked.fetch_sub(1, Ordering::Relaxed) == 1 {
-            self.set(Access::None);
-        }
+        self.change(|locked| match locked {
+            0 | 1 => (Access::None, 0),
+            more => (Access::Locks, more - 1),
+        });
     }
 
     /// `MPI_Win_lock_all`: whether it is in order.
@@ -401,6 +416,26 @@ mod tests {
         assert_eq!(epochs.check_complete().unwrap(), [1]);
         epochs.completed();
         refused(epochs.check_complete());
+    }
+
+    #[test]
+    fn threads_lock_targets_of_their_own() {
+        let epochs = Epochs::new(2);
+        std::thread::scope(|s| {
+            for target in 0..2 {
+                let epochs = &epochs;
+                s.spawn(move || {
+                    for _ in 0..20_000 {
+                        epochs.check_lock(target).unwrap();
+                        epochs.lock(target, LockKind::Shared, false);
+                        epochs.check(target, true).unwrap();
+                        epochs.check_unlock(target).unwrap();
+                        epochs.unlock(target);
+                    }
+                });
+            }
+        });
+        epochs.check_free(false).unwrap();
     }
 
     #[test]

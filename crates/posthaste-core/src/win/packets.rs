@@ -53,9 +53,16 @@ impl Traffic {
     }
 
     /// The targets that may not have done everything.
-    pub fn dirty(&self) -> Vec<usize> {
+    pub fn dirty(&self, targets: &[usize]) -> Vec<usize> {
         let courses = lock(&self.0);
-        (0..courses.len()).filter(|target| courses[*target].dirty).collect()
+        targets.iter().copied().filter(|target| courses[*target].dirty).collect()
+    }
+
+    /// Those of these targets with something under way, be it that of another thread, or not flushed.
+    pub fn busy(&self, targets: &[usize]) -> Vec<usize> {
+        let courses = lock(&self.0);
+        let is_busy = |course: &Course| course.dirty || course.open > 0 || course.asked > 0;
+        targets.iter().copied().filter(|target| is_busy(&courses[*target])).collect()
     }
 
     fn change(&self, target: usize, change: impl FnOnce(&mut Course)) {
@@ -215,7 +222,7 @@ impl Operations {
         }
         window.traffic().change(place.target, |course| {
             course.dirty = true;
-            course.open += usize::from(ends == Ends::Operation);
+            course.open += 1;
         });
         Ok(())
     }
@@ -300,6 +307,8 @@ impl Operations {
                     let Engine { requests, finished, .. } = &mut *engine;
                     let status = Status { error: outcome.err(), ..Status::EMPTY };
                     complete::part_ended(requests, finished, request, status, false);
+                    // Local completion of all, of those with requests too (MPI-5.0 §12.5.4).
+                    traffic.change(target, |course| course.open = course.open.saturating_sub(1));
                 }
                 Ends::Operation | Ends::Question => traffic.change(target, |course| {
                     let count = if ends == Ends::Operation { &mut course.open } else { &mut course.asked };

@@ -115,6 +115,10 @@ impl<'w, T: Equivalence> Persistent<'w, T> {
 impl<T: Equivalence> Drop for Persistent<'_, T> {
     fn drop(&mut self) {
         let Some(id) = self.active.take() else { return };
+        if std::thread::panicking() {
+            // The job ends with this rank, and nobody waits before.
+            return self.elements.leak();
+        }
         to_the_end(|| {
             // A message may never come; what has begun ends.
             recv::cancel(&mut self.world.vci_with(id.slot as usize).engine, id);

@@ -207,14 +207,14 @@ impl World {
         if window.mapped().is_some() {
             return Ok(());
         }
-        let dirty = window.traffic().dirty();
-        let targets: Vec<usize> = targets.iter().copied().filter(|target| dirty.contains(target)).collect();
+        // What another thread flushes at the same time is waited for as well.
+        let targets = window.traffic().busy(targets);
         let mut outcome = Ok(());
         if extent == Extent::Target {
             let mut vci = self.vci_of(window.comm());
             let Vci { engine, methods, operations, .. } = &mut *vci;
-            for target in &targets {
-                outcome = outcome.and(operations.flush(engine, methods, window, *target));
+            for target in window.traffic().dirty(&targets) {
+                outcome = outcome.and(operations.flush(engine, methods, window, target));
             }
         }
         self.until_quiet(call, window, &targets);

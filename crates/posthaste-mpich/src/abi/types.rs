@@ -6,7 +6,7 @@
 
 use std::ffi::{c_int, c_void};
 
-use super::constants::{MPI_COMM_SELF, MPI_COMM_WORLD, MPI_REAL2};
+use super::constants::{MPI_COMM_SELF, MPI_COMM_WORLD};
 use super::define::{callback_types, handle_types};
 
 /// An address or a difference of addresses.
@@ -104,9 +104,6 @@ const TYPES: u32 = 0x4c00_0000;
 const PAIRS: u32 = 0x8c00_0000;
 const PAIR_PLACES: usize = 5;
 
-/// `MPIX_C_FLOAT16`, which is the same as this type of Fortran.
-const HALF: i32 = 0x4c00_0246;
-
 /// How many places there are for predefined datatypes.
 pub(crate) const TYPE_PLACES: usize = 0x100 + PAIR_PLACES;
 
@@ -116,9 +113,7 @@ impl MPI_Datatype {
     pub(crate) const fn place(self) -> usize {
         let bits = (self.0 as u32 ^ TYPES) as usize;
         let pair = (self.0 as u32).wrapping_sub(PAIRS) as usize;
-        if self.0 == HALF {
-            MPI_REAL2.place()
-        } else if bits <= 0xffff {
+        if bits <= 0xffff {
             bits & 0xff
         } else if pair < PAIR_PLACES {
             0x100 + pair
