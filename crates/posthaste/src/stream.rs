@@ -29,7 +29,7 @@ const CALL: &str = "incoming";
 /// A stream of messages from nobody is empty; any other goes on for ever, unless the sender is lost: then it tells so and ends.
 /// To wait for the next message together with something else, [`Incoming::next`] may be dropped and called again: the
 /// message that has begun to arrive is the next one then. A stream that is dropped loses that one, and no other.
-pub struct Incoming<'u, T: Equivalence + Default> {
+pub struct Incoming<'u, T: Equivalence> {
     communicator: Communicator<'u>,
     pattern: (i32, i32),
     listener: Option<Listener>,
@@ -65,7 +65,7 @@ impl<'u> Communicator<'u> {
     /// })?;
     /// # Ok::<(), posthaste::Error>(())
     /// ```
-    pub fn incoming<T: Equivalence + Default>(
+    pub fn incoming<T: Equivalence>(
         &self,
         from: impl Into<Source>,
         tag: impl Into<Tag>,
@@ -79,7 +79,7 @@ impl<'u> Communicator<'u> {
     ///
     /// # Errors
     /// As [`Communicator::receive_vec`].
-    pub async fn receive_vec_async<T: Equivalence + Default>(
+    pub async fn receive_vec_async<T: Equivalence>(
         &self,
         from: impl Into<Source>,
         tag: impl Into<Tag>,
@@ -90,7 +90,7 @@ impl<'u> Communicator<'u> {
     }
 }
 
-impl<T: Equivalence + Default> Incoming<'_, T> {
+impl<T: Equivalence> Incoming<'_, T> {
     /// The next message; `None` when none can come.
     ///
     /// # Errors
@@ -115,9 +115,9 @@ impl<T: Equivalence + Default> Incoming<'_, T> {
     }
 }
 
-impl<T: Equivalence + Default> Unpin for Incoming<'_, T> {}
+impl<T: Equivalence> Unpin for Incoming<'_, T> {}
 
-impl<T: Equivalence + Default> Stream for Incoming<'_, T> {
+impl<T: Equivalence> Stream for Incoming<'_, T> {
     type Item = Result<(Vec<T>, Status)>;
 
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
@@ -163,7 +163,7 @@ impl<T: Equivalence> Receiving<'_, T> {
     }
 }
 
-impl<T: Equivalence + Default> fmt::Debug for Incoming<'_, T> {
+impl<T: Equivalence> fmt::Debug for Incoming<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let receiving = if self.receiving.is_some() { ", one is being received" } else { "" };
         write!(f, "Incoming({:?}{receiving})", self.communicator)

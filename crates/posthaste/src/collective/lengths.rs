@@ -1,6 +1,6 @@
 //! Collective operations on data whose lengths not all ranks know: the lengths travel first.
 
-use posthaste_core::buffer::Equivalence;
+use posthaste_core::buffer::{Equivalence, zeroed};
 use posthaste_core::error::{Error as Cause, ErrorClass, Result as Checked};
 use posthaste_core::slice::{Collective, Counts};
 
@@ -23,7 +23,7 @@ impl Communicator<'_> {
     /// # Ok::<(), posthaste::Error>(())
     /// ```
     #[doc(alias = "MPI_Bcast")]
-    pub fn broadcast_vec<T: Equivalence + Default>(&self, data: &mut Vec<T>, root: usize) -> Result<()> {
+    pub fn broadcast_vec<T: Equivalence>(&self, data: &mut Vec<T>, root: usize) -> Result<()> {
         const CALL: &str = "broadcast_vec";
         let number = self.named(CALL, argument::root(root, self.core().size()))?;
         let mut length = [data.len()];
@@ -50,7 +50,7 @@ impl Communicator<'_> {
     /// # Ok::<(), posthaste::Error>(())
     /// ```
     #[doc(alias = "MPI_Gatherv")]
-    pub fn gather_vec<T: Equivalence + Default>(
+    pub fn gather_vec<T: Equivalence>(
         &self,
         data: &[T],
         root: usize,
@@ -82,7 +82,7 @@ impl Communicator<'_> {
     /// # Ok::<(), posthaste::Error>(())
     /// ```
     #[doc(alias = "MPI_Scatterv")]
-    pub fn scatter_vec<'c, T: Equivalence + Default>(
+    pub fn scatter_vec<'c, T: Equivalence>(
         &self,
         all: &[T],
         counts: impl Into<Counts<'c>>,
@@ -116,7 +116,7 @@ impl Communicator<'_> {
     /// # Ok::<(), posthaste::Error>(())
     /// ```
     #[doc(alias = "MPI_Allgatherv")]
-    pub fn all_gather_vec<T: Equivalence + Default>(&self, data: &[T]) -> Result<(Vec<T>, Vec<usize>)> {
+    pub fn all_gather_vec<T: Equivalence>(&self, data: &[T]) -> Result<(Vec<T>, Vec<usize>)> {
         const CALL: &str = "all_gather_vec";
         let mut counts = vec![0; self.size()];
         self.run(CALL, Collective::allgather(self.core(), &[data.len()], &mut counts))?;
@@ -144,7 +144,7 @@ impl Communicator<'_> {
     /// # Ok::<(), posthaste::Error>(())
     /// ```
     #[doc(alias = "MPI_Alltoallv")]
-    pub fn all_to_all_vec<'c, T: Equivalence + Default>(
+    pub fn all_to_all_vec<'c, T: Equivalence>(
         &self,
         data: &[T],
         counts: impl Into<Counts<'c>>,
@@ -162,12 +162,12 @@ impl Communicator<'_> {
 }
 
 /// Room for all blocks. Peers say how long they are, so not even a sum beyond memory may panic.
-fn room<T: Equivalence + Default>(counts: &[usize]) -> Checked<Vec<T>> {
+fn room<T: Equivalence>(counts: &[usize]) -> Checked<Vec<T>> {
     let sum = counts.iter().try_fold(0usize, |sum, count| sum.checked_add(*count));
     let mut all = Vec::new();
     match sum.map(|sum| (sum, all.try_reserve_exact(sum))) {
         Some((sum, Ok(()))) => {
-            all.resize(sum, T::default());
+            all.resize(sum, zeroed());
             Ok(all)
         }
         _ => {
