@@ -616,9 +616,9 @@ pub const TUNABLES: &[Tunable] = &[
     },
     Tunable {
         name: "POSTHASTE_NAMES",
-        default: "none",
+        default: "(the user's)",
         meaning: "the folder in which MPI_Publish_name leaves its names, the same for all jobs that are to find each other: on \
-                  several hosts, one that they share. none: posthaste in XDG_RUNTIME_DIR, or posthaste-UID in /tmp",
+                  several hosts, one that they share. The user's: posthaste in XDG_RUNTIME_DIR, or posthaste-UID in /tmp",
     },
     Tunable {
         name: "POSTHASTE_TCP_DEAD_S",
