@@ -144,7 +144,7 @@ impl Kind {
 
     /// The kind of the predefined object or null handle with this number.
     fn predefined(number: usize) -> Option<Self> {
-        // Where null is no address, 0 is no word about other kinds.
+        // 0 is the null of kinds whose handles are addresses, and says nothing of others.
         let is_of = |kind: &Self| number != 0 && (kind.null().1 == number || kind.has_predefined(number));
         Self::TABLED.into_iter().chain([Self::Request]).find(is_of)
     }
