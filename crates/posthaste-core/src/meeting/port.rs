@@ -8,6 +8,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 
 use crate::error::{Error, ErrorClass, Result};
+use crate::method::tcp::push_addresses;
 
 /// Most letters of a name.
 const LONGEST: usize = 255;
@@ -47,15 +48,7 @@ impl fmt::Display for PortName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let secret: String = self.secret.iter().map(|byte| format!("{byte:02x}")).collect();
         let mut text = format!("{FORM}/{}/{secret}/", self.port);
-        let mut between = "";
-        for address in &self.addresses {
-            let next = format!("{between}{address}");
-            if text.len() + next.len() > LONGEST {
-                break; // the likelier ones are in
-            }
-            text += &next;
-            between = ",";
-        }
+        push_addresses(&mut text, &self.addresses, LONGEST);
         f.write_str(&text)
     }
 }

@@ -43,8 +43,8 @@ use outgoing::{BYE, Out, RESUME, THROTTLE};
 use reach::Reaching;
 
 pub use abroad::Pass;
-pub(crate) use card::own_addresses;
 pub use card::{AddressBook, BusinessCard, Shelf};
+pub(crate) use card::{own_addresses, push_addresses};
 pub use outgoing::PACKET;
 
 /// Tokens in the epoll set: peers by their number, doors, and the listener.

@@ -1,4 +1,4 @@
-//! The fields of MPICH's `MPI_Status`, whatever a program has left there.
+//! The fields of MPICH's `MPI_Status`, whatever a program has left there. The face of the tests has the same.
 
 use std::ffi::c_int;
 

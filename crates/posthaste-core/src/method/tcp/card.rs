@@ -54,20 +54,25 @@ impl BusinessCard {
     }
 }
 
+/// Appends addresses with commas between, as many as fit into so many bytes: the likelier ones come first.
+pub(crate) fn push_addresses(text: &mut String, addresses: &[impl fmt::Display], longest: usize) {
+    let mut between = "";
+    for address in addresses {
+        let next = format!("{between}{address}");
+        if text.len() + next.len() > longest {
+            break;
+        }
+        *text += &next;
+        between = ",";
+    }
+}
+
 impl fmt::Display for BusinessCard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let plain = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' };
         let node: String = self.node.chars().take(LONGEST_NODE).map(plain).collect();
         let mut text = format!("{FORM}/{:x}/{}/{node}/", self.format.word(), self.port);
-        let mut between = "";
-        for address in &self.addresses {
-            let next = format!("{between}{address}");
-            if text.len() + next.len() > LONGEST {
-                break; // the likelier ones are in
-            }
-            text += &next;
-            between = ",";
-        }
+        push_addresses(&mut text, &self.addresses, LONGEST);
         f.write_str(&text)
     }
 }
