@@ -73,7 +73,9 @@ pub(crate) fn run(project: &Project, tally: &mut Tally) {
         same_names(&home.join("lib/libmpi.so.12"), &library.join("libmpi.so.12"))?;
         same_numbers(project, &header)
     });
-    let built = Mpi::other_face(project, &home.join("bin/mpicc"), &library);
+    let mut built = Mpi::other_face(project, &home.join("bin/mpicc"), &library);
+    // Its programs lie apart from those of other faces.
+    built.name = "posthaste for MPICH";
     ctests::run_some(project, &built, &PROGRAMS, tally);
     wheel(project, &built, tally);
     benchmarks(project, &built, tally);
